@@ -1,0 +1,168 @@
+/* log.h: log lines, and the filter that decides which of them are shown.
+ *
+ * Who logs needs the part "Logging". The rest is for who renders lines: the
+ * test process when live, the runner from a recording.
+ */
+#ifndef TESTLOG_LOG_H
+#define TESTLOG_LOG_H
+
+#include <testlog/trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Filters ----
+ *
+ *  filter    = directive *("," directive)
+ *  directive = level / target / target "=" level
+ *  level     = "off" / "error" / "warn" / "info" / "debug" / "trace" / 0 .. 5
+ *
+ * A target is a prefix: "net" is also "net::tcp" and "network". The longest
+ * that matches decides, the last one written if two are the same; a level alone
+ * is for all targets. A target without a level means "trace". White space
+ * around a directive and its parts does not count.
+ */
+struct log_filter;
+
+/* log_filter_parse reads a filter. A directive that cannot be read is left out,
+ * and `complaints`, if not NULL, gets a message that begins with `origin` and
+ * shows the place; if none is left, `fallback` (which may be NULL: all off)
+ * applies. NULL if memory ran out. */
+TRACE_API struct log_filter *log_filter_parse(const char *text,
+                                              const char *fallback,
+                                              const char *origin,
+                                              struct trace_text *complaints);
+TRACE_API void log_filter_free(struct log_filter *);
+
+/* log_filter_shows tells whether what happens at a call site is shown. */
+TRACE_API bool log_filter_shows(const struct log_filter *,
+                                const struct trace_site *);
+
+/* log_filter_seen notes which directives are about a call site;
+ * log_filter_unseen returns the directives, from number `from` on, that were
+ * about none: NULL at the end. The text belongs to the filter. */
+TRACE_API void log_filter_seen(struct log_filter *, const struct trace_site *);
+TRACE_API const char *log_filter_unseen(const struct log_filter *,
+                                        size_t *from);
+
+/* log_nearest returns the one of `words`, which NULL ends, that `word` was
+ * probably meant to be; NULL if none is near. */
+TRACE_API const char *log_nearest(const char *word, const char *const *words);
+
+/* ---- Lines ---- */
+
+/* X(NAME, word) */
+#define LOG_FORMATS(X) X(FULL, "full")
+
+#define LOG_TIMES(X)                                                           \
+    X(UTC, "utc")                                                              \
+    X(UPTIME, "uptime")                                                        \
+    X(NONE, "none")
+
+enum log_format {
+#define LOG_X(name, word) LOG_FORMAT_##name,
+    LOG_FORMATS(LOG_X)
+#undef LOG_X
+};
+
+enum log_time {
+#define LOG_X(name, word) LOG_TIME_##name,
+    LOG_TIMES(LOG_X)
+#undef LOG_X
+};
+
+/* How lines look. The zero value is `full`, UTC, without colours. */
+struct log_style {
+    enum log_format format;
+    enum log_time time;
+    bool color;
+    bool file, line, thread_name, thread_id;
+    const char *test; /* "suite/test" in front of every line, or NULL */
+};
+
+/* log_line adds the line of an entry to `out`, newline included, if the filter
+ * shows it; returns whether it did. */
+TRACE_API bool log_line(const struct log_filter *, const struct log_style *,
+                        const struct trace_reader *, const struct trace_entry *,
+                        struct trace_text *out);
+
+/* log_span_text adds "outer{a=1}:inner", the spans that `place` is in, of those
+ * that the filter shows. Nothing if there is none. */
+TRACE_API void log_span_text(const struct log_filter *,
+                             const struct trace_reader *, uint32_t place,
+                             uint64_t time, struct trace_text *out);
+
+/* log_write_all renders a recording's lines to `stream`; returns how many. */
+TRACE_API size_t log_write_all(const struct log_filter *,
+                               const struct log_style *, struct trace_reader *,
+                               FILE *stream);
+
+/* ---- The subscriber of a test ---- */
+
+struct log_options {
+    const char *show;   /* LOG: what is shown */
+    const char *record; /* TRACE_FILTER: what is recorded besides */
+    bool live;          /* print lines at once, to `fd` */
+    int fd;
+    struct log_style style;
+};
+
+/* log_subscribe makes `options` (copied) what the process's recordings and live
+ * lines follow. */
+TRACE_API int log_subscribe(const struct log_options *options);
+
+/* ---- Logging ----
+ *
+ *  log_error(format, ...);  log_warn  log_info  log_debug  log_trace
+ *  log_at(LEVEL, format, ...);
+ *  log_enabled(LEVEL)       whether a line of that level would be wanted here
+ *
+ * printf's formats, checked by the compiler; arguments are not evaluated where
+ * the call site is off, and errno is left alone. LOG_NO_LEVELS, defined before
+ * the include, leaves the names log_error ... log_trace to the program.
+ */
+#define log_at(level, ...)                                                     \
+    LOG_AT_(__COUNTER__, TRACE_LEVEL_##level, __VA_ARGS__)
+#define log_enabled(level) LOG_ENABLED_(__COUNTER__, TRACE_LEVEL_##level)
+
+#ifndef LOG_NO_LEVELS
+#    define log_error(...)                                                     \
+        LOG_AT_(__COUNTER__, TRACE_LEVEL_ERROR, __VA_ARGS__)
+#    define log_warn(...)                                                      \
+        LOG_AT_(__COUNTER__, TRACE_LEVEL_WARN, __VA_ARGS__)
+#    define log_info(...)                                                      \
+        LOG_AT_(__COUNTER__, TRACE_LEVEL_INFO, __VA_ARGS__)
+#    define log_debug(...)                                                     \
+        LOG_AT_(__COUNTER__, TRACE_LEVEL_DEBUG, __VA_ARGS__)
+#    define log_trace(...)                                                     \
+        LOG_AT_(__COUNTER__, TRACE_LEVEL_TRACE, __VA_ARGS__)
+#endif
+
+#define LOG_FIRST_(first, ...) first
+
+#ifdef TRACING
+#    define LOG_AT_(id, level, ...)                                            \
+        do {                                                                   \
+            TRACE_SITE_(id, TRACE_SITE_EVENT, level, 0);                       \
+            if (trace_site_on_(&TRACE_CAT_(trace_site_, id)))                  \
+                trace_log_(&TRACE_CAT_(trace_site_, id),                       \
+                           __builtin_constant_p(LOG_FIRST_(__VA_ARGS__, )),    \
+                           __VA_ARGS__);                                       \
+        } while (0)
+#    define LOG_ENABLED_(id, level)                                            \
+        (__extension__({                                                       \
+            TRACE_SITE_(id, TRACE_SITE_EVENT, level, 0);                       \
+            trace_site_on_(&TRACE_CAT_(trace_site_, id));                      \
+        }))
+#else
+#    define LOG_AT_(id, level, ...)                                            \
+        ((void)(0 && trace_check_log_(__VA_ARGS__)))
+#    define LOG_ENABLED_(id, level) ((bool)0)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

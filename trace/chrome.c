@@ -1,0 +1,352 @@
+/* chrome.c: recordings as Chrome's trace events, streamed.
+ *
+ * "Trace Event Format", N. Duca and D. Sinclair. A span is a complete event
+ * ("X"), an event an instant ("i"). Viewers want complete events of one track
+ * nested, so a span that outlives its neighbour goes to a track beside.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+enum { BESIDE = 0x40000000 }; /* added to the tid of the track beside */
+
+/* The ends of the spans that a track is in. */
+struct track {
+    uint32_t tid;
+    const struct trace_thread *thread;
+    uint64_t *ends;
+    size_t depth, capacity;
+};
+
+struct export {
+    struct trace_chrome *chrome;
+    struct trace_reader *reader;
+    uint32_t pid;
+    uint64_t end; /* ns: where open spans are cut */
+    struct track *tracks;
+    size_t count;
+    struct trace_text text;
+};
+
+void trace_chrome_begin(struct trace_chrome *chrome, FILE *stream)
+{
+    *chrome = (struct trace_chrome){.stream = stream};
+    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", stream);
+}
+
+/* Writes what `text` holds as the next event. */
+static void put(struct export *export)
+{
+    struct trace_chrome *chrome = export->chrome;
+
+    if (export->text.failed)
+        return;
+    fputs(chrome->some ? ",\n" : "\n", chrome->stream);
+    fwrite(export->text.data, 1, export->text.size, chrome->stream);
+    chrome->some = true;
+}
+
+/* Microseconds with three decimals. */
+static void put_time(struct trace_text *text, const char *key, uint64_t ns)
+{
+    trace_text_printf(text, ",\"%s\":%" PRIu64 ".%03u", key, ns / 1000,
+                      (unsigned)(ns % 1000));
+}
+
+static void put_string(struct trace_text *text, const char *string)
+{
+    trace_json_string(text, string, strlen(string));
+}
+
+static void metadata(struct export *export, const char *kind, uint32_t tid,
+                     const char *name)
+{
+    struct trace_text *text = &export->text;
+
+    trace_text_clear(text);
+    trace_text_printf(text,
+                      "{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"ts\":0,"
+                      "\"name\":\"%s\",\"args\":{\"name\":",
+                      export->pid, tid, kind);
+    put_string(text, name);
+    trace_text_string(text, "}}");
+    put(export);
+}
+
+/* ---- Tracks ---- */
+
+static void name_track(struct export *export, const struct track *track)
+{
+    const struct trace_thread *thread = track->thread;
+    struct trace_text name = {0};
+
+    trace_text_printf(&name, "%s %u%s",
+                      thread->name[0] ? thread->name : "thread", thread->tid,
+                      track->tid & BESIDE ? " (overlapping)" : "");
+    if (thread->pid != trace_reader_summary(export->reader).pid)
+        trace_text_printf(&name, " of child %u", thread->pid);
+    if (name.data)
+        metadata(export, "thread_name", track->tid, name.data);
+    trace_text_free(&name);
+}
+
+static struct track *track_of(struct export *export,
+                              const struct trace_thread *thread, uint32_t tid)
+{
+    for (size_t i = export->count; i-- > 0;)
+        if (export->tracks[i].thread == thread && export->tracks[i].tid == tid)
+            return &export->tracks[i];
+
+    size_t size = (export->count + 1) * sizeof(*export->tracks);
+    struct track *grown = realloc(export->tracks, size);
+
+    if (!grown)
+        return NULL;
+    export->tracks = grown;
+    grown[export->count] = (struct track){.tid = tid, .thread = thread};
+    name_track(export, &grown[export->count]);
+    return &export->tracks[export->count++];
+}
+
+/* Whether a span from `begin` to `end` nests in what the track is in; then it
+ * is in that too. */
+static bool nest(struct track *track, uint64_t begin, uint64_t end)
+{
+    while (track->depth && track->ends[track->depth - 1] <= begin)
+        track->depth--;
+    if (track->depth && track->ends[track->depth - 1] < end)
+        return false;
+    if (track->depth == track->capacity) {
+        size_t capacity = track->capacity ? track->capacity * 2 : 16;
+        uint64_t *grown = realloc(track->ends, capacity * sizeof(*grown));
+
+        if (!grown)
+            return false;
+        track->ends = grown;
+        track->capacity = capacity;
+    }
+    track->ends[track->depth++] = end;
+    return true;
+}
+
+/* The tid that a span is drawn at. */
+static uint32_t place_span(struct export *export,
+                           const struct trace_thread *thread, uint64_t begin,
+                           uint64_t end)
+{
+    uint32_t tid = thread->tid & (BESIDE - 1);
+    struct track *track = track_of(export, thread, tid);
+
+    if (!track || nest(track, begin, end))
+        return tid;
+    track = track_of(export, thread, tid | BESIDE);
+    if (track)
+        nest(track, begin, end);
+    return tid | BESIDE;
+}
+
+/* ---- Events ---- */
+
+static bool site_has(const struct trace_site *site, size_t from,
+                     const char *name)
+{
+    for (size_t i = from; i < site->field_count; i++)
+        if (!strcmp(site->fields[i], name))
+            return true;
+    return false;
+}
+
+/* Whether a span's field is recorded again behind `cursor`. */
+static bool recorded_again(struct export *export, uint32_t span, size_t cursor,
+                           const char *name)
+{
+    struct trace_entry late;
+
+    while (span && trace_reader_late(export->reader, span, UINT64_MAX, &cursor,
+                                     &late))
+        if (site_has(late.site, 0, name))
+            return true;
+    return false;
+}
+
+/* The fields of an entry that no later one of the same name replaces: a key
+ * stands once. `span` is 0 for those of an event. */
+static void put_fields(struct export *export, const struct trace_entry *entry,
+                       uint32_t span, size_t cursor)
+{
+    const struct trace_site *site = entry->site;
+    struct trace_text *text = &export->text;
+    struct trace_values values = trace_values_of(entry);
+    struct trace_value value;
+
+    for (size_t i = 0;
+         i < site->field_count && trace_values_next(&values, &value); i++) {
+        if (value.type == TRACE_TYPE_EMPTY ||
+            site_has(site, i + 1, site->fields[i]) ||
+            recorded_again(export, span, cursor, site->fields[i]))
+            continue;
+        trace_text_char(text, ',');
+        put_string(text, site->fields[i]);
+        trace_text_char(text, ':');
+        trace_json_value(text, &value);
+    }
+}
+
+static void put_span_fields(struct export *export,
+                            const struct trace_entry *span)
+{
+    struct trace_entry late;
+    size_t cursor = 0;
+
+    put_fields(export, span, span->id, 0);
+    while (
+        trace_reader_late(export->reader, span->id, UINT64_MAX, &cursor, &late))
+        put_fields(export, &late, span->id, cursor);
+}
+
+/* What every event begins with: kind, where, when, and its call site. */
+static void put_head(struct export *export, const char *phase, uint32_t tid,
+                     const struct trace_entry *entry)
+{
+    const struct trace_site *site = entry->site;
+    struct trace_text *text = &export->text;
+
+    trace_text_printf(text, "{\"ph\":\"%s\",\"pid\":%u,\"tid\":%u", phase,
+                      export->pid, tid);
+    put_time(text, "ts", entry->time);
+    trace_text_printf(text, ",\"cat\":\"%s\",\"loc\":",
+                      trace_level_word(site->level));
+
+    struct trace_text place = {0};
+
+    trace_text_printf(&place, "%s:%u", site->file, site->line);
+    put_string(text, place.data ? place.data : "");
+    trace_text_string(text, ",\"args\":{\"testlog.target\":");
+    put_string(text, site->target);
+    trace_text_string(text, ",\"testlog.location\":");
+    put_string(text, place.data ? place.data : "");
+    trace_text_free(&place);
+}
+
+static void put_name(struct trace_text *text, const char *name)
+{
+    trace_text_string(text, "},\"name\":");
+    put_string(text, name);
+}
+
+static void put_span(struct export *export, const struct trace_entry *entry,
+                     const struct trace_entry *span)
+{
+    struct trace_text *text = &export->text;
+    bool open = entry->end == UINT64_MAX;
+    uint64_t end = open ? export->end : entry->end;
+
+    if (end < entry->time)
+        end = entry->time;
+
+    uint32_t tid = place_span(export, entry->thread, entry->time, end);
+    struct trace_entry here = *span;
+
+    here.time = entry->time;
+    trace_text_clear(text);
+    put_head(export, "X", tid, &here);
+    put_span_fields(export, span);
+    if (open)
+        trace_text_string(text, ",\"unfinished\":true");
+    put_name(text, span->site->name);
+    put_time(text, "dur", end - entry->time);
+    trace_text_char(text, '}');
+    put(export);
+}
+
+static void message_of(struct trace_text *message,
+                       const struct trace_entry *entry)
+{
+    struct trace_values values = trace_values_of(entry);
+    struct trace_value value;
+
+    if (entry->printf_)
+        trace_format(message, entry->site->name, &values);
+    else if (entry->message && trace_values_next(&values, &value) &&
+             value.type == TRACE_TYPE_STRING)
+        trace_text_add(message, value.as.text, value.size);
+    else if (!entry->message)
+        trace_text_string(message, entry->site->name);
+}
+
+static void put_event(struct export *export, const struct trace_entry *entry)
+{
+    struct trace_text *text = &export->text, message = {0};
+    uint32_t tid = entry->thread->tid & (BESIDE - 1);
+
+    track_of(export, entry->thread, tid);
+    message_of(&message, entry);
+    trace_text_clear(text);
+    put_head(export, "i", tid, entry);
+    if (!entry->printf_ && !entry->message)
+        put_fields(export, entry, 0, 0);
+    put_name(text, message.data ? message.data : "");
+    trace_text_string(text, ",\"s\":\"t\"}");
+    put(export);
+    trace_text_free(&message);
+}
+
+static void put_entry(struct export *export, const struct trace_entry *entry)
+{
+    struct trace_entry span;
+
+    switch (entry->kind) {
+    case TRACE_ENTRY_SPAN:
+        if (entry->entered)
+            put_span(export, entry, entry);
+        break;
+    case TRACE_ENTRY_ENTER:
+        if (trace_reader_span(export->reader, entry->span, &span))
+            put_span(export, entry, &span);
+        break;
+    case TRACE_ENTRY_EVENT:
+        put_event(export, entry);
+        break;
+    default:
+        break;
+    }
+}
+
+int trace_chrome_add(struct trace_chrome *chrome, struct trace_reader *reader,
+                     uint32_t pid, const char *name)
+{
+    struct export export = {.chrome = chrome,
+                            .reader = reader,
+                            .pid = pid,
+                            .end = trace_reader_summary(reader).end};
+    struct trace_entry entry;
+
+    if (trace_reader_rewind(reader))
+        return -1;
+    metadata(&export, "process_name", 0, name);
+    while (trace_reader_next(reader, &entry))
+        put_entry(&export, &entry);
+    for (size_t i = 0; i < export.count; i++)
+        free(export.tracks[i].ends);
+    free(export.tracks);
+    trace_text_free(&export.text);
+    return 0;
+}
+
+void trace_chrome_end(struct trace_chrome *chrome, const char *const *pairs)
+{
+    struct trace_text text = {0};
+
+    for (; pairs && pairs[0]; pairs += 2) {
+        if (text.size)
+            trace_text_char(&text, ',');
+        put_string(&text, pairs[0]);
+        trace_text_char(&text, ':');
+        put_string(&text, pairs[1]);
+    }
+    fprintf(chrome->stream, "\n],\"otherData\":{%s}}\n",
+            text.data ? text.data : "");
+    trace_text_free(&text);
+}

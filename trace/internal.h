@@ -1,0 +1,99 @@
+/* internal.h: what the files of trace/ share. Private. */
+#ifndef TRACE_INTERNAL_H
+#define TRACE_INTERNAL_H
+
+#include <stdarg.h>
+
+#include "format.h"
+
+/* ---- clock.c ---- */
+
+/* trace_clock_choose picks the counter if it is invariant and the kernel
+ * trusts it, else CLOCK_MONOTONIC; trace_clock_now reads it. */
+enum trace_clock trace_clock_choose(void);
+uint64_t trace_clock_now(void);
+
+/* ---- values.c: values in a record ---- */
+
+/* trace_values_size returns the bytes that `count` values take. Callbacks must
+ * have become text. */
+size_t trace_values_size(size_t count, const struct trace_value *);
+void trace_values_store(void *to, size_t count, const struct trace_value *);
+
+/* trace_values_print turns the callbacks among `values` into text in `text`;
+ * returns `values` itself or, if it had to change some, `copy`. */
+const struct trace_value *trace_values_print(size_t count,
+                                             const struct trace_value *values,
+                                             struct trace_value *copy,
+                                             struct trace_text *text);
+
+/* ---- printf.c ---- */
+
+enum { TRACE_ARGS_MAX = 32 };
+
+/* trace_args_take takes printf's arguments as values and returns how many; -1
+ * if the message must be formatted at the call; -2 for %n, which is refused. */
+int trace_args_take(struct trace_site *, const char *format,
+                    struct trace_value *, va_list *args);
+
+/* ---- site.c ---- */
+
+/* trace_sites_refresh asks the subscriber about every site anew, or turns all
+ * off; trace_sites_forget takes the ids of the last recording away. */
+void trace_sites_refresh(void);
+void trace_sites_enable(bool on);
+void trace_sites_forget(void);
+void trace_site_complete(struct trace_site *);
+void trace_sites_lock(void);
+void trace_sites_unlock(void);
+
+extern const struct trace_subscriber *trace_subscriber;
+
+/* ---- reader.c ---- */
+
+struct trace_late {
+    uint32_t span, place;
+};
+
+/* A piece of a thread's records. */
+struct trace_segment {
+    uint32_t thread; /* index in `threads` */
+    uint32_t place, end;
+    uint64_t time; /* ticks of its first record */
+};
+
+struct trace_reader {
+    const unsigned char *base;
+    size_t size; /* bytes that may be read */
+    struct trace_header header;
+    struct trace_site **sites; /* by id; NULL where there is none */
+    size_t site_count;
+    struct trace_thread *threads;
+    size_t thread_count;
+    struct trace_segment *segments; /* by thread, then time */
+    size_t segment_count;
+    struct trace_late *late; /* by span, then time */
+    size_t late_count;
+    struct trace_merge *merge;
+    uint64_t last; /* ticks: the last moment known */
+    bool live;     /* the process reads what it writes */
+};
+
+/* trace_reader_record returns the finished record at `place`, NULL if none. */
+const struct trace_record *trace_reader_record(const struct trace_reader *,
+                                               uint32_t place);
+
+/* trace_reader_entry describes a record; false if its kind is not shown. */
+bool trace_reader_entry(const struct trace_reader *, uint32_t place,
+                        const struct trace_thread *, struct trace_entry *);
+
+/* trace_reader_time turns ticks into ns since the origin. */
+uint64_t trace_reader_time(const struct trace_reader *, uint64_t ticks);
+
+/* ---- merge.c ---- */
+
+struct trace_merge *trace_merge_new(const struct trace_reader *);
+void trace_merge_free(struct trace_merge *);
+bool trace_merge_next(struct trace_merge *, struct trace_entry *);
+
+#endif

@@ -1,0 +1,131 @@
+/* live.c: tells a subscriber of records as they are made.
+ *
+ * The subscriber sees the process's own recording through a reader, one record
+ * at a time, so that it renders with the code that renders recordings. A live
+ * run writes each line at once anyway; a lock costs it little.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "recorder.h"
+
+static struct trace_reader reader;
+static size_t site_capacity, late_capacity;
+
+void trace_live_begin(const struct trace_header *header, size_t size)
+{
+    if (!trace_recording.live)
+        return;
+    pthread_mutex_init(&trace_recording.live_lock, NULL);
+    memset(&reader, 0, sizeof(reader));
+    site_capacity = late_capacity = 0;
+    reader.base = (const unsigned char *)header;
+    reader.size = size;
+    reader.header = *header;
+    reader.header.end = header->start;
+    reader.live = true;
+}
+
+/* Makes room for one more element; false without memory. */
+static bool room(void *array, size_t *capacity, size_t count, size_t size)
+{
+    void **at = array;
+
+    if (count < *capacity)
+        return true;
+
+    size_t more = *capacity ? *capacity * 2 : 64;
+
+    more = more > count ? more : count + 1;
+
+    void *grown = realloc(*at, more * size);
+
+    if (!grown)
+        return false;
+    memset((char *)grown + *capacity * size, 0, (more - *capacity) * size);
+    *at = grown;
+    *capacity = more;
+    return true;
+}
+
+void trace_live_site(struct trace_site *site, uint32_t id)
+{
+    if (!trace_recording.live)
+        return;
+    pthread_mutex_lock(&trace_recording.live_lock);
+    if (room(&reader.sites, &site_capacity, id, sizeof(*reader.sites))) {
+        reader.sites[id] = site;
+        if (id >= reader.site_count)
+            reader.site_count = id + 1;
+    }
+    pthread_mutex_unlock(&trace_recording.live_lock);
+}
+
+static void add_late(const struct trace_record *record, uint32_t place)
+{
+    if (!room(&reader.late, &late_capacity, reader.late_count,
+              sizeof(*reader.late)))
+        return;
+    reader.late[reader.late_count++] = (struct trace_late){record->span, place};
+}
+
+/* The longer the stretch that the clock's rate is taken from, the better. */
+static void refine_clock(uint64_t ticks)
+{
+    struct trace_header *header = &reader.header;
+
+    if (ticks - header->origin.ticks >
+        2 * (header->end.ticks - header->origin.ticks))
+        header->end = trace_anchor_now();
+}
+
+static void tell(const struct trace_entry *entry)
+{
+    if (trace_subscriber && trace_subscriber->live)
+        trace_subscriber->live(&reader, entry);
+}
+
+void trace_live_tell(const struct trace_record *record)
+{
+    uint32_t place =
+        (uint32_t)(record - (const struct trace_record *)reader.base);
+    char name[16] = "";
+    struct trace_thread thread = {(uint32_t)getpid(),
+                                  (uint32_t)syscall(SYS_gettid), name};
+    struct trace_entry entry;
+    int error = errno;
+
+    prctl(PR_GET_NAME, name);
+    pthread_mutex_lock(&trace_recording.live_lock);
+    refine_clock(record->time);
+    if (record->kind == TRACE_KIND_FIELDS)
+        add_late(record, place);
+    if (trace_reader_entry(&reader, place, &thread, &entry))
+        tell(&entry);
+    pthread_mutex_unlock(&trace_recording.live_lock);
+    errno = error;
+}
+
+void trace_live_exit(const struct trace_record *record, uint64_t time)
+{
+    uint32_t place =
+        (uint32_t)(record - (const struct trace_record *)reader.base);
+    struct trace_thread thread = {(uint32_t)getpid(),
+                                  (uint32_t)syscall(SYS_gettid), ""};
+    struct trace_entry entry;
+    int error = errno;
+
+    pthread_mutex_lock(&trace_recording.live_lock);
+    if (trace_reader_entry(&reader, place, &thread, &entry)) {
+        entry.span = entry.kind == TRACE_ENTRY_SPAN ? place : entry.span;
+        entry.kind = TRACE_ENTRY_EXIT;
+        entry.time = trace_reader_time(&reader, time);
+        tell(&entry);
+    }
+    pthread_mutex_unlock(&trace_recording.live_lock);
+    errno = error;
+}

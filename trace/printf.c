@@ -1,0 +1,516 @@
+/* printf.c: printf's arguments, taken at the call and formatted later.
+ *
+ * The conversions are those of C11 7.21.6.1 and glibc's %m. What cannot be
+ * deferred is formatted at the call: wide characters, positions (%1$d),
+ * thousands (%'d), a locale with another decimal point.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "internal.h"
+
+/* One argument of a conversion. */
+enum arg {
+    ARG_END,
+    ARG_INT,
+    ARG_UNSIGNED,
+    ARG_LONG,
+    ARG_UNSIGNED_LONG,
+    ARG_LONG_LONG,
+    ARG_UNSIGNED_LONG_LONG,
+    ARG_DOUBLE,
+    ARG_LONG_DOUBLE,
+    ARG_STRING,
+    ARG_POINTER,
+    ARG_ERRNO,
+    ARG_STAR,      /* a width or precision: an int */
+    ARG_PRECISION, /* "%.5s": no argument; the number follows the code */
+    ARG_BAD,       /* not to be deferred */
+    ARG_REFUSED,   /* %n */
+};
+
+/* A conversion, taken apart. */
+struct conversion {
+    char flags[8];
+    int width, precision; /* -1: none */
+    bool star_width, star_precision;
+    bool deferrable;
+    char length; /* 'H' hh, 'h', 'l', 'q' ll, 'j', 'z', 't', 'L', or 0 */
+    char verb;   /* 0: the format ended in the midst */
+};
+
+enum { NUMBER_MAX = 65535 };
+
+static int number(const char **at)
+{
+    int n = 0;
+
+    while (**at >= '0' && **at <= '9') {
+        if (n <= NUMBER_MAX)
+            n = n * 10 + (**at - '0');
+        ++*at;
+    }
+    return n > NUMBER_MAX ? NUMBER_MAX : n;
+}
+
+static char length_of(const char **at)
+{
+    char c = **at;
+
+    if (!c || !strchr("hljztLq", c))
+        return 0;
+    ++*at;
+    if ((c == 'h' || c == 'l') && **at == c) {
+        ++*at;
+        return c == 'h' ? 'H' : 'q';
+    }
+    return c;
+}
+
+/* Reads the conversion behind a '%' and steps over it. */
+static struct conversion conversion_at(const char **at)
+{
+    struct conversion c = {.width = -1, .precision = -1, .deferrable = true};
+    size_t flags = 0;
+
+    for (; **at && strchr("-+ #0'I", **at); ++*at) {
+        c.deferrable &= **at != '\'' && **at != 'I';
+        if (flags < sizeof(c.flags) - 1 && !strchr(c.flags, **at))
+            c.flags[flags++] = **at;
+    }
+    if (**at == '*') {
+        c.star_width = true;
+        ++*at;
+    } else if (**at >= '1' && **at <= '9') {
+        c.width = number(at);
+    }
+    if (**at == '$')
+        c.deferrable = false;
+    if (**at == '.') {
+        ++*at;
+        if (**at == '*') {
+            c.star_precision = true;
+            ++*at;
+        } else {
+            c.precision = number(at);
+        }
+    }
+    c.length = length_of(at);
+    c.verb = **at;
+    if (c.verb)
+        ++*at;
+    return c;
+}
+
+static enum arg integer_arg(char length, bool is_signed)
+{
+    switch (length) {
+    case 'l':
+        return is_signed ? ARG_LONG : ARG_UNSIGNED_LONG;
+    case 'q':
+    case 'L':
+        return is_signed ? ARG_LONG_LONG : ARG_UNSIGNED_LONG_LONG;
+    case 'j':
+    case 'z':
+    case 't':
+        return is_signed ? ARG_LONG : ARG_UNSIGNED_LONG;
+    default:
+        return is_signed ? ARG_INT : ARG_UNSIGNED;
+    }
+}
+
+_Static_assert(sizeof(intmax_t) == sizeof(long) &&
+                   sizeof(size_t) == sizeof(long) &&
+                   sizeof(ptrdiff_t) == sizeof(long),
+               "%jd, %zu and %td take a long");
+
+static enum arg arg_of(const struct conversion *c)
+{
+    if (c->verb == 'n')
+        return ARG_REFUSED;
+    if (!c->deferrable || !c->verb)
+        return ARG_BAD;
+    switch (c->verb) {
+    case 'd':
+    case 'i':
+        return integer_arg(c->length, true);
+    case 'o':
+    case 'u':
+    case 'x':
+    case 'X':
+        return integer_arg(c->length, false);
+    case 'c':
+        return c->length ? ARG_BAD : ARG_INT;
+    case 's':
+        return c->length ? ARG_BAD : ARG_STRING;
+    case 'p':
+        return ARG_POINTER;
+    case 'm':
+        return ARG_ERRNO;
+    case 'a':
+    case 'A':
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+        return c->length == 'L' ? ARG_LONG_DOUBLE : ARG_DOUBLE;
+    default:
+        return ARG_BAD;
+    }
+}
+
+static bool decimal_point_is_dot(void)
+{
+    return !strcmp(localeconv()->decimal_point, ".");
+}
+
+/* Adds a code; false once there is no room. */
+static bool put(uint8_t *args, size_t room, size_t *count, unsigned code)
+{
+    if (*count + 1 >= room)
+        return false;
+    args[(*count)++] = (uint8_t)code;
+    args[*count] = ARG_END;
+    return true;
+}
+
+static bool put_conversion(uint8_t *args, size_t room, size_t *count,
+                           const struct conversion *c)
+{
+    enum arg arg = arg_of(c);
+
+    if (arg == ARG_STRING && c->precision > UINT8_MAX)
+        arg = ARG_BAD;
+    if (c->star_width && !put(args, room, count, ARG_STAR))
+        return false;
+    if (c->star_precision && !put(args, room, count, ARG_STAR))
+        return false;
+    if (arg == ARG_STRING && c->precision >= 0 &&
+        !(put(args, room, count, ARG_PRECISION) &&
+          put(args, room, count, (unsigned)c->precision + 1)))
+        return false;
+    return put(args, room, count, arg);
+}
+
+/* Parses a format into the codes of its arguments; false if they are more than
+ * fit. */
+static bool args_parse(const char *format, uint8_t *args, size_t room)
+{
+    size_t count = 0;
+
+    args[0] = ARG_END;
+    while ((format = strchr(format, '%'))) {
+        format++;
+        if (*format == '%') {
+            format++;
+            continue;
+        }
+
+        struct conversion c = conversion_at(&format);
+
+        if (!put_conversion(args, room, &count, &c))
+            return false;
+    }
+    return true;
+}
+
+static struct trace_value string_value(const char *string, int precision)
+{
+    if (!string)
+        string = "(null)";
+    return trace_string(string, precision < 0
+                                    ? strlen(string)
+                                    : strnlen(string, (size_t)precision));
+}
+
+/* Takes one argument; `precision` is that of a string to come. */
+static struct trace_value take(enum arg arg, va_list *args, int precision,
+                               long double *room)
+{
+    switch (arg) {
+    case ARG_INT:
+    case ARG_STAR:
+        return trace_i64_(va_arg(*args, int));
+    case ARG_UNSIGNED:
+        return trace_u64_(va_arg(*args, unsigned));
+    case ARG_LONG:
+        return trace_i64_(va_arg(*args, long));
+    case ARG_UNSIGNED_LONG:
+        return trace_u64_(va_arg(*args, unsigned long));
+    case ARG_LONG_LONG:
+        return trace_i64_(va_arg(*args, long long));
+    case ARG_UNSIGNED_LONG_LONG:
+        return trace_u64_(va_arg(*args, unsigned long long));
+    case ARG_DOUBLE:
+        return trace_f64_(va_arg(*args, double));
+    case ARG_POINTER:
+        return trace_pointer_(va_arg(*args, void *));
+    case ARG_STRING:
+        return string_value(va_arg(*args, const char *), precision);
+    case ARG_LONG_DOUBLE: {
+        struct trace_value value;
+
+        *room = va_arg(*args, long double);
+        value = trace_bytes(room, sizeof(*room));
+        value.type = TRACE_TYPE_LONG_DOUBLE;
+        return value;
+    }
+    default:
+        return trace_errno(errno);
+    }
+}
+
+static bool is_double(uint8_t arg)
+{
+    return arg == ARG_DOUBLE || arg == ARG_LONG_DOUBLE;
+}
+
+/* Long doubles live here until they are stored; more than these are formatted
+ * at the call. */
+enum { LONG_DOUBLES = 4 };
+static _Thread_local long double long_doubles[LONG_DOUBLES];
+
+static int args_take(const uint8_t *codes, struct trace_value *values,
+                     va_list *args)
+{
+    int count = 0, precision = -1, wide = 0;
+
+    for (; *codes; codes++) {
+        if (*codes == ARG_REFUSED)
+            return -2;
+        if (*codes == ARG_BAD || count == TRACE_ARGS_MAX ||
+            (is_double(*codes) && !decimal_point_is_dot()) ||
+            (*codes == ARG_LONG_DOUBLE && wide == LONG_DOUBLES))
+            return -1;
+        if (*codes == ARG_PRECISION) {
+            precision = *++codes - 1;
+            continue;
+        }
+        values[count] = take(*codes, args, precision, &long_doubles[wide]);
+        wide += *codes == ARG_LONG_DOUBLE;
+        precision = *codes == ARG_STAR ? (int)values[count].as.i : -1;
+        count++;
+    }
+    return count;
+}
+
+/* "%*s": the star before a string is a width, not its precision, which only
+ * matters to how much is copied; a text without NUL always has a precision. */
+static bool star_is_width(const char *format)
+{
+    for (; (format = strchr(format, '%')); format += format[0] != '\0') {
+        format++;
+        if (*format == '%')
+            continue;
+
+        const char *at = format;
+        struct conversion c = conversion_at(&at);
+
+        if (c.star_width && c.verb == 's' && !c.star_precision)
+            return true;
+    }
+    return false;
+}
+
+int trace_args_take(struct trace_site *site, const char *format,
+                    struct trace_value *values, va_list *args)
+{
+    enum { UNPARSED = 0, SLOW = 0xff };
+    uint8_t codes[4 * TRACE_ARGS_MAX];
+
+    /* args[0] tells: 0 = not parsed, 0xff = too many codes, else 1 and the
+     * codes behind it. */
+    uint8_t state = __atomic_load_n(&site->args[0], __ATOMIC_ACQUIRE);
+
+    if (state == 1)
+        return args_take(site->args + 1, values, args);
+    if (star_is_width(format) || !args_parse(format, codes, sizeof(codes)))
+        return -1;
+    if (state == UNPARSED) {
+        size_t size = strlen((char *)codes) + 1;
+        bool fits = size <= sizeof(site->args) - 1;
+
+        if (fits)
+            memcpy(site->args + 1, codes, size);
+        __atomic_store_n(&site->args[0], fits ? 1 : SLOW, __ATOMIC_RELEASE);
+    }
+    return args_take(codes, values, args);
+}
+
+/* ---- Formatting what was recorded ---- */
+
+/* Writes a conversion anew from its parts, with '*' for its numbers. */
+static void spec_text(char *spec, const struct conversion *c,
+                      const char *length)
+{
+    size_t flags = strlen(c->flags), size = strlen(length);
+
+    *spec++ = '%';
+    memcpy(spec, c->flags, flags);
+    spec += flags;
+    memcpy(spec, "*.*", 3);
+    spec += 3;
+    memcpy(spec, length, size);
+    spec += size;
+    spec[0] = c->verb;
+    spec[1] = '\0';
+}
+
+static int clamp(int64_t n)
+{
+    return n > NUMBER_MAX    ? NUMBER_MAX
+           : n < -NUMBER_MAX ? -NUMBER_MAX
+                             : (int)n;
+}
+
+/* Formats text by hand: a recorded text may have no end that printf sees. */
+static void format_text(struct trace_text *out, const struct conversion *c,
+                        const char *text, size_t size)
+{
+    int width = c->width;
+    bool left = strchr(c->flags, '-') || width < -1;
+
+    if (c->precision >= 0 && size > (size_t)c->precision)
+        size = (size_t)c->precision;
+
+    size_t whole = width < -1 ? (size_t)-width : width < 0 ? 0 : (size_t)width;
+    size_t pad = whole > size ? whole - size : 0;
+
+    for (size_t i = 0; i < pad && !left; i++)
+        trace_text_char(out, ' ');
+    trace_text_add(out, text, size);
+    for (size_t i = 0; i < pad && left; i++)
+        trace_text_char(out, ' ');
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+static void format_number(struct trace_text *out, const struct conversion *c,
+                          const struct trace_value *value)
+{
+    char spec[sizeof(c->flags) + 8];
+    int width = c->width == -1 ? 0 : c->width, precision = c->precision;
+    long double wide;
+
+    switch (arg_of(c)) {
+    case ARG_DOUBLE:
+        spec_text(spec, c, "");
+        trace_text_printf(out, spec, width, precision, value->as.f);
+        break;
+    case ARG_LONG_DOUBLE:
+        if (value->size != sizeof(wide))
+            break;
+        memcpy(&wide, value->as.bytes, sizeof(wide));
+        spec_text(spec, c, "L");
+        trace_text_printf(out, spec, width, precision, wide);
+        break;
+    case ARG_POINTER:
+        spec_text(spec, c, "");
+        trace_text_printf(out, spec, width, precision,
+                          (void *)(uintptr_t)value->as.u);
+        break;
+    default:
+        if (c->verb == 'c' || c->length == 'h' || c->length == 'H') {
+            spec_text(spec, c,
+                      c->length == 'H'   ? "hh"
+                      : c->length == 'h' ? "h"
+                                         : "");
+            trace_text_printf(out, spec, width, precision, (int)value->as.i);
+        } else {
+            spec_text(spec, c, "l");
+            trace_text_printf(out, spec, width, precision, (long)value->as.i);
+        }
+    }
+}
+#pragma GCC diagnostic pop
+
+/* The type that a conversion's argument was recorded as. */
+static uint32_t type_of(enum arg arg)
+{
+    switch (arg) {
+    case ARG_INT:
+    case ARG_STAR:
+    case ARG_LONG:
+    case ARG_LONG_LONG:
+        return TRACE_TYPE_I64;
+    case ARG_DOUBLE:
+        return TRACE_TYPE_F64;
+    case ARG_LONG_DOUBLE:
+        return TRACE_TYPE_LONG_DOUBLE;
+    case ARG_STRING:
+        return TRACE_TYPE_STRING;
+    case ARG_POINTER:
+        return TRACE_TYPE_POINTER;
+    case ARG_ERRNO:
+        return TRACE_TYPE_ERRNO;
+    default:
+        return TRACE_TYPE_U64;
+    }
+}
+
+static bool next_of(struct trace_values *values, enum arg arg,
+                    struct trace_value *value)
+{
+    return trace_values_next(values, value) && value->type == type_of(arg);
+}
+
+static bool format_one(struct trace_text *out, struct conversion *c,
+                       struct trace_values *values)
+{
+    struct trace_value value;
+    enum arg arg = arg_of(c);
+
+    if (arg == ARG_BAD || arg == ARG_REFUSED)
+        return false;
+    if (c->star_width) {
+        if (!next_of(values, ARG_STAR, &value))
+            return false;
+        c->width = clamp(value.as.i);
+        c->width = c->width == -1 ? 0 : c->width; /* -1 means none */
+    }
+    if (c->star_precision) {
+        if (!next_of(values, ARG_STAR, &value))
+            return false;
+        c->precision = clamp(value.as.i);
+    }
+    if (!next_of(values, arg, &value))
+        return false;
+    if (arg == ARG_STRING) {
+        format_text(out, c, value.as.text, value.size);
+    } else if (arg == ARG_ERRNO) {
+        const char *text = strerror((int)value.as.i);
+
+        format_text(out, c, text, strlen(text));
+    } else {
+        format_number(out, c, &value);
+    }
+    return true;
+}
+
+void trace_format(struct trace_text *out, const char *format,
+                  struct trace_values *values)
+{
+    while (*format) {
+        const char *percent = strchrnul(format, '%');
+
+        trace_text_add(out, format, (size_t)(percent - format));
+        if (!*percent)
+            return;
+        format = percent + 1;
+        if (*format == '%') {
+            trace_text_char(out, '%');
+            format++;
+            continue;
+        }
+
+        struct conversion c = conversion_at(&format);
+
+        if (!format_one(out, &c, values))
+            trace_text_add(out, percent, (size_t)(format - percent));
+    }
+}

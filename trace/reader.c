@@ -1,0 +1,608 @@
+/* reader.c: reads a recording, whatever bytes it has.
+ *
+ * Opening makes one pass that finds the threads' segments, the call sites and
+ * the late fields; merge.c then walks the segments in the order of time.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+static const struct trace_record *slot_at(const struct trace_reader *reader,
+                                          uint64_t place)
+{
+    return (const struct trace_record *)reader->base + place;
+}
+
+static uint64_t place_limit(const struct trace_reader *reader)
+{
+    return reader->size / TRACE_SLOT_SIZE;
+}
+
+/* The record at `place` if it lies inside the file, finished or not. */
+static const struct trace_record *bounded(const struct trace_reader *reader,
+                                          uint64_t place)
+{
+    uint64_t limit = place_limit(reader);
+
+    if (place < TRACE_FIRST_PLACE || place >= limit)
+        return NULL;
+
+    const struct trace_record *record = slot_at(reader, place);
+
+    if (!record->slots || record->slots > limit - place)
+        return NULL;
+    return record;
+}
+
+const struct trace_record *
+trace_reader_record(const struct trace_reader *reader, uint32_t place)
+{
+    const struct trace_record *record = bounded(reader, place);
+
+    if (!record || !__atomic_load_n(&record->time, __ATOMIC_ACQUIRE))
+        return NULL;
+    return record;
+}
+
+static struct trace_values values_in(const struct trace_record *record)
+{
+    const unsigned char *from = (const unsigned char *)(record + 1);
+
+    return (struct trace_values){
+        from, from + (size_t)(record->slots - 1) * TRACE_SLOT_SIZE};
+}
+
+/* ---- Time ---- */
+
+static bool plausible(const struct trace_anchor *a, const struct trace_anchor *b)
+{
+    return b->ticks > a->ticks && b->monotonic > a->monotonic &&
+           b->monotonic - a->monotonic < UINT64_C(1) << 56;
+}
+
+uint64_t trace_reader_time(const struct trace_reader *reader, uint64_t ticks)
+{
+    const struct trace_header *header = &reader->header;
+    const struct trace_anchor *from = &header->origin, *to = &header->end;
+
+    if (ticks <= from->ticks)
+        return 0;
+
+    uint64_t since = ticks - from->ticks;
+
+    if (header->clock == TRACE_CLOCK_MONOTONIC || !plausible(from, to))
+        return since;
+
+    long double rate = (long double)(to->monotonic - from->monotonic) /
+                       (long double)(to->ticks - from->ticks);
+    long double time = (long double)since * rate;
+
+    return time < 9e18L ? (uint64_t)time : UINT64_C(9000000000000000000);
+}
+
+/* ---- The pass at opening ---- */
+
+/* Makes room for an element more in an array of `count`, doubling; false
+ * without memory. */
+static bool room(void *array, size_t count, size_t size)
+{
+    void **at = array;
+
+    if (count & (count - 1))
+        return true; /* between powers of two there is room */
+
+    void *grown = realloc(*at, (count ? count * 2 : 1) * size);
+
+    if (!grown)
+        return false;
+    *at = grown;
+    return true;
+}
+
+static bool next_text(struct trace_values *values, const char **text)
+{
+    struct trace_value value;
+
+    if (!trace_values_next(values, &value) ||
+        (value.type != TRACE_TYPE_STRING && value.type != TRACE_TYPE_DISPLAY))
+        return false;
+    *text = value.as.text;
+    return true;
+}
+
+static struct trace_site *site_of(const struct trace_record *record)
+{
+    struct trace_values values = values_in(record);
+    size_t fields = (record->end >> 16) & 0xff;
+    struct trace_site *site = calloc(1, sizeof(*site));
+    const char **names = calloc(fields + 1, sizeof(*names));
+    bool ok = site && names && next_text(&values, &site->name) &&
+              next_text(&values, &site->target) &&
+              next_text(&values, &site->file) &&
+              next_text(&values, &site->function);
+
+    for (size_t i = 0; ok && i < fields; i++)
+        ok = next_text(&values, &names[i]);
+    if (!ok) {
+        free(site);
+        free(names);
+        return NULL;
+    }
+    site->fields = names;
+    site->field_count = (uint8_t)fields;
+    site->level = record->end & 0xff;
+    site->kind = (record->end >> 8) & 0xff;
+    site->line = (uint32_t)(record->end >> 32);
+    site->id = record->site;
+    return site;
+}
+
+static void free_site(struct trace_site *site)
+{
+    if (site)
+        free((void *)site->fields);
+    free(site);
+}
+
+/* Ids are given out one by one, so none is beyond the count of records. */
+static bool add_site(struct trace_reader *reader,
+                     const struct trace_record *record)
+{
+    uint32_t id = record->site;
+
+    if (!id || id > place_limit(reader))
+        return true;
+    if (id >= reader->site_count) {
+        size_t count = (size_t)id + 64;
+        void *grown = realloc(reader->sites, count * sizeof(*reader->sites));
+
+        if (!grown)
+            return false;
+        reader->sites = grown;
+        memset(reader->sites + reader->site_count, 0,
+               (count - reader->site_count) * sizeof(*reader->sites));
+        reader->site_count = count;
+    }
+    if (!reader->sites[id])
+        reader->sites[id] = site_of(record);
+    return true;
+}
+
+static bool add_late(struct trace_reader *reader,
+                     const struct trace_record *record, uint64_t place)
+{
+    if (!room(&reader->late, reader->late_count, sizeof(*reader->late)))
+        return false;
+    reader->late[reader->late_count++] =
+        (struct trace_late){record->span, (uint32_t)place};
+    return true;
+}
+
+/* The thread that a THREAD record names, a new one if it is not known. */
+static bool find_thread(struct trace_reader *reader,
+                        const struct trace_record *record, uint32_t *index)
+{
+    struct trace_values values = values_in(record);
+    uint32_t pid = (uint32_t)(record->end >> 32), tid = (uint32_t)record->end;
+    const char *name = "";
+
+    for (size_t i = reader->thread_count; i-- > 0;)
+        if (reader->threads[i].pid == pid && reader->threads[i].tid == tid) {
+            *index = (uint32_t)i;
+            return true;
+        }
+    if (!room(&reader->threads, reader->thread_count, sizeof(*reader->threads)))
+        return false;
+    next_text(&values, &name);
+    *index = (uint32_t)reader->thread_count;
+    reader->threads[reader->thread_count++] =
+        (struct trace_thread){pid, tid, name};
+    return true;
+}
+
+static bool add_segment(struct trace_reader *reader,
+                        const struct trace_record *record, uint64_t place)
+{
+    struct trace_segment segment = {.place = (uint32_t)place,
+                                    .end = (uint32_t)place,
+                                    .time = record->time};
+
+    if (!room(&reader->segments, reader->segment_count,
+              sizeof(*reader->segments)) ||
+        !find_thread(reader, record, &segment.thread))
+        return false;
+    reader->segments[reader->segment_count++] = segment;
+    return true;
+}
+
+static bool index_record(struct trace_reader *reader,
+                         const struct trace_record *record, uint64_t place,
+                         bool first)
+{
+    uint64_t time = __atomic_load_n(&record->time, __ATOMIC_ACQUIRE);
+    uint64_t end = record->kind == TRACE_KIND_SPAN ||
+                           record->kind == TRACE_KIND_ENTER
+                       ? record->end
+                       : 0;
+
+    if (!time)
+        return true;
+    reader->last = time > reader->last ? time : reader->last;
+    reader->last = end > reader->last ? end : reader->last;
+    switch (record->kind) {
+    case TRACE_KIND_THREAD:
+        return add_segment(reader, record, place);
+    case TRACE_KIND_SITE:
+        return add_site(reader, record);
+    case TRACE_KIND_FIELDS:
+        return first || add_late(reader, record, place);
+    default:
+        return true;
+    }
+}
+
+/* Walks the records of a run of chunks from `place`; returns the place of the
+ * chunk that follows. */
+static uint64_t index_chunk(struct trace_reader *reader, uint64_t place,
+                            bool *ok)
+{
+    uint64_t end = place + TRACE_CHUNK_SLOTS;
+    bool first = true;
+    const struct trace_record *record;
+
+    while (place < end && (record = bounded(reader, place))) {
+        if (first && (record->kind != TRACE_KIND_THREAD || !record->time))
+            break; /* a chunk without an owner */
+        *ok = index_record(reader, record, place, first);
+        if (!*ok)
+            return end;
+        first = false;
+        place += record->slots;
+        reader->segments[reader->segment_count - 1].end = (uint32_t)place;
+        while (end < place) /* a record of several chunks */
+            end += TRACE_CHUNK_SLOTS;
+    }
+    return end;
+}
+
+static bool index_all(struct trace_reader *reader)
+{
+    uint64_t limit = TRACE_FIRST_PLACE +
+                     reader->header.chunks * (uint64_t)TRACE_CHUNK_SLOTS;
+    bool ok = true;
+
+    if (reader->header.chunks > place_limit(reader) ||
+        limit > place_limit(reader))
+        limit = place_limit(reader);
+    for (uint64_t place = TRACE_FIRST_PLACE; ok && place < limit;)
+        place = index_chunk(reader, place, &ok);
+    return ok;
+}
+
+static int by_thread(const void *a, const void *b)
+{
+    const struct trace_segment *x = a, *y = b;
+
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Chunks are handed out in order, but a thread's late fields for one span may
+ * come from several threads: time decides, which qsort cannot see. */
+static const struct trace_reader *sorting;
+
+static int by_span(const void *a, const void *b)
+{
+    const struct trace_late *x = a, *y = b;
+
+    if (x->span != y->span)
+        return x->span < y->span ? -1 : 1;
+
+    uint64_t s = slot_at(sorting, x->place)->time;
+    uint64_t t = slot_at(sorting, y->place)->time;
+
+    return s < t ? -1 : s > t;
+}
+
+static void sort_all(struct trace_reader *reader)
+{
+    if (reader->segment_count)
+        qsort(reader->segments, reader->segment_count,
+              sizeof(*reader->segments), by_thread);
+    sorting = reader;
+    if (reader->late_count)
+        qsort(reader->late, reader->late_count, sizeof(*reader->late), by_span);
+}
+
+/* ---- Opening ---- */
+
+static bool header_ok(const struct trace_reader *reader)
+{
+    const struct trace_header *header = &reader->header;
+
+    return header->magic == TRACE_MAGIC &&
+           header->version == TRACE_FORMAT_VERSION &&
+           header->header_size == TRACE_HEADER_SIZE &&
+           header->chunk_size == TRACE_CHUNK_SIZE;
+}
+
+static bool map_file(struct trace_reader *reader, const char *path)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    void *base = MAP_FAILED;
+
+    if (fd < 0)
+        return false;
+    if (!fstat(fd, &status)) {
+        reader->size = (size_t)status.st_size;
+        errno = EINVAL;
+        if (S_ISREG(status.st_mode) && reader->size >= TRACE_HEADER_SIZE)
+            base = mmap(NULL, reader->size, PROT_READ, MAP_SHARED, fd, 0);
+    }
+
+    int error = errno;
+
+    close(fd);
+    errno = error;
+    if (base == MAP_FAILED)
+        return false;
+    reader->base = base;
+    if (reader->size > (size_t)UINT32_MAX * TRACE_SLOT_SIZE)
+        reader->size = (size_t)UINT32_MAX * TRACE_SLOT_SIZE;
+    memcpy(&reader->header, base, sizeof(reader->header));
+    return true;
+}
+
+struct trace_reader *trace_reader_open(const char *path)
+{
+    struct trace_reader *reader = calloc(1, sizeof(*reader));
+
+    if (!reader)
+        return NULL;
+    if (map_file(reader, path)) {
+        if (!header_ok(reader)) {
+            errno = EINVAL;
+        } else {
+            if (!reader->header.end.ticks)
+                reader->header.end = trace_anchor_now();
+            if (index_all(reader)) {
+                sort_all(reader);
+                reader->merge = trace_merge_new(reader);
+                if (reader->merge)
+                    return reader;
+            }
+        }
+    }
+
+    int error = errno;
+
+    trace_reader_close(reader);
+    errno = error;
+    return NULL;
+}
+
+void trace_reader_close(struct trace_reader *reader)
+{
+    if (!reader)
+        return;
+    if (reader->base)
+        munmap((void *)reader->base, reader->size);
+    for (size_t i = 0; i < reader->site_count; i++)
+        free_site(reader->sites[i]);
+    free(reader->sites);
+    free(reader->threads);
+    free(reader->segments);
+    free(reader->late);
+    trace_merge_free(reader->merge);
+    free(reader);
+}
+
+int trace_shrink(const char *path)
+{
+    struct trace_header header;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int result = -1;
+
+    if (fd < 0)
+        return -1;
+    if (pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
+        header.magic == TRACE_MAGIC) {
+        uint64_t chunks = header.chunks < header.limit ? header.chunks
+                                                       : header.limit;
+
+        if (header.spare && header.spare > chunks)
+            chunks = header.spare;
+        if (!header.end.ticks)
+            header.end = trace_anchor_now();
+        header.used = TRACE_HEADER_SIZE + chunks * TRACE_CHUNK_SIZE;
+        if (pwrite(fd, &header, sizeof(header), 0) == sizeof(header))
+            result = ftruncate(fd, (off_t)header.used);
+    }
+    close(fd);
+    return result;
+}
+
+/* ---- Asking ---- */
+
+struct trace_summary trace_reader_summary(const struct trace_reader *reader)
+{
+    const struct trace_header *header = &reader->header;
+
+    return (struct trace_summary){
+        .pid = header->pid,
+        .ended = header->ended == 1,
+        .end = trace_reader_time(reader, reader->last),
+        .dropped = header->dropped,
+        .error = header->error,
+        .limit_reached = header->reached == 1,
+        .origin = header->origin,
+    };
+}
+
+const char *trace_reader_meta(const struct trace_reader *reader,
+                              const char *name)
+{
+    uint64_t place = TRACE_FIRST_PLACE;
+    const struct trace_record *record;
+    const char *key, *value;
+
+    /* They stand in the first chunk, behind its THREAD. */
+    while (place < TRACE_FIRST_PLACE + TRACE_CHUNK_SLOTS &&
+           (record = bounded(reader, place))) {
+        struct trace_values values = values_in(record);
+
+        if (record->kind == TRACE_KIND_META && record->time &&
+            next_text(&values, &key) && next_text(&values, &value) &&
+            !strcmp(key, name))
+            return value;
+        place += record->slots;
+    }
+    return NULL;
+}
+
+const struct trace_site *trace_reader_site(const struct trace_reader *reader,
+                                           uint32_t id)
+{
+    return id < reader->site_count ? reader->sites[id] : NULL;
+}
+
+static bool describe(struct trace_entry *entry,
+                     const struct trace_record *record)
+{
+    switch (record->kind) {
+    case TRACE_KIND_SPAN:
+        entry->kind = TRACE_ENTRY_SPAN;
+        entry->entered = !(record->flags & TRACE_FLAG_NOT_ENTERED);
+        return true;
+    case TRACE_KIND_ENTER:
+        entry->kind = TRACE_ENTRY_ENTER;
+        return true;
+    case TRACE_KIND_CLOSE:
+        entry->kind = TRACE_ENTRY_CLOSE;
+        return true;
+    case TRACE_KIND_FIELDS:
+        entry->kind = TRACE_ENTRY_FIELDS;
+        return true;
+    case TRACE_KIND_EVENT:
+        entry->kind = TRACE_ENTRY_EVENT;
+        entry->printf_ = record->flags & TRACE_FLAG_PRINTF;
+        entry->message = record->flags & TRACE_FLAG_MESSAGE;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A span's parent began before it, which also makes damage go in no circles. */
+static uint32_t parent_of(const struct trace_reader *reader,
+                          const struct trace_record *record)
+{
+    const struct trace_record *parent =
+        record->span ? trace_reader_record(reader, record->span) : NULL;
+
+    if (!parent || parent->kind != TRACE_KIND_SPAN ||
+        (record->kind == TRACE_KIND_SPAN && parent->time >= record->time))
+        return 0;
+    return record->span;
+}
+
+bool trace_reader_entry(const struct trace_reader *reader, uint32_t place,
+                        const struct trace_thread *thread,
+                        struct trace_entry *entry)
+{
+    static const struct trace_site unknown = {
+        .name = "?", .target = "?", .file = "?", .function = "?"};
+    const struct trace_record *record = trace_reader_record(reader, place);
+    bool lasts;
+
+    *entry = (struct trace_entry){0};
+    if (!record || !describe(entry, record))
+        return false;
+    lasts = record->kind == TRACE_KIND_SPAN || record->kind == TRACE_KIND_ENTER;
+
+    uint64_t end = lasts ? __atomic_load_n(&record->end, __ATOMIC_ACQUIRE) : 0;
+
+    entry->time = trace_reader_time(reader, record->time);
+    entry->end = end ? trace_reader_time(reader, end) : UINT64_MAX;
+    entry->id = record->kind == TRACE_KIND_SPAN ? place : 0;
+    entry->span = parent_of(reader, record);
+    entry->site = trace_reader_site(reader, record->site);
+    if (!entry->site)
+        entry->site = &unknown;
+    entry->thread = thread;
+    entry->values = (const unsigned char *)(record + 1);
+    entry->values_size = (size_t)(record->slots - 1) * TRACE_SLOT_SIZE;
+    return true;
+}
+
+bool trace_reader_span(const struct trace_reader *reader, uint32_t place,
+                       struct trace_entry *entry)
+{
+    static const struct trace_thread nobody = {.name = ""};
+
+    return trace_reader_entry(reader, place, &nobody, entry) &&
+           entry->kind == TRACE_ENTRY_SPAN;
+}
+
+/* Where a span's late fields begin in the sorted array. */
+static size_t first_late(const struct trace_reader *reader, uint32_t span)
+{
+    size_t low = 0, high = reader->late_count;
+
+    if (reader->live)
+        return 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (reader->late[middle].span < span)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool trace_reader_late(const struct trace_reader *reader, uint32_t place,
+                       uint64_t time, size_t *cursor, struct trace_entry *entry)
+{
+    static const struct trace_thread nobody = {.name = ""};
+    size_t i = *cursor ? *cursor : first_late(reader, place);
+
+    for (; i < reader->late_count; i++) {
+        if (reader->late[i].span == place &&
+            trace_reader_entry(reader, reader->late[i].place, &nobody,
+                               entry)) {
+            *cursor = i + 1;
+            return entry->time <= time;
+        }
+        if (reader->late[i].span != place && !reader->live)
+            break;
+    }
+    return false;
+}
+
+bool trace_reader_next(struct trace_reader *reader, struct trace_entry *entry)
+{
+    return trace_merge_next(reader->merge, entry);
+}
+
+int trace_reader_rewind(struct trace_reader *reader)
+{
+    struct trace_merge *merge = trace_merge_new(reader);
+
+    if (!merge)
+        return -1;
+    trace_merge_free(reader->merge);
+    reader->merge = merge;
+    return 0;
+}

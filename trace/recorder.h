@@ -1,0 +1,79 @@
+/* recorder.h: what the recorder's files share. Private to them. */
+#ifndef TRACE_RECORDER_H
+#define TRACE_RECORDER_H
+
+#include <limits.h>
+#include <pthread.h>
+
+#include "internal.h"
+
+enum {
+    TRACE_FIRST_STACK = 32,
+    TRACE_INHERITED_MAX = 16,
+    TRACE_THREAD_SLOTS = 16, /* a THREAD record at its longest */
+    TRACE_OVERFLOWS = 256,   /* threads that go on when a live run is full */
+};
+
+/* The process's recording. Once it ended, its memory stays. */
+struct trace_recording {
+    struct trace_header *header; /* atomic; NULL before the first */
+    size_t file_size, map_size;
+    uint32_t generation; /* counts recordings and forks */
+    uint32_t overflows;
+    bool open;
+    bool live;
+    pthread_mutex_t live_lock;
+    char path[PATH_MAX]; /* "": kept nowhere */
+};
+
+/* An entering that has not ended. */
+struct trace_entered {
+    uint32_t record; /* SPAN or ENTER: its `end` will be patched */
+    uint32_t span;
+    bool guard; /* ends with its block */
+};
+
+/* A thread's end of the recording. */
+struct trace_writer {
+    struct trace_record *next, *end; /* of its chunk */
+    uint64_t last;                   /* its last time stamp */
+    struct trace_entered *stack;
+    uint32_t depth, capacity;
+    uint32_t inherited;  /* that many at the bottom are the parent's */
+    uint32_t generation; /* of the recording; 0 = none yet */
+    bool busy;           /* in the midst of a record: a handler must wait */
+    bool forked;
+    struct trace_record *overflow;
+    struct trace_entered first_stack[TRACE_FIRST_STACK];
+};
+
+extern struct trace_recording trace_recording;
+extern _Thread_local struct trace_writer trace_writer
+    __attribute__((tls_model("initial-exec")));
+
+/* trace_writer_begin makes the calling thread's writer ready. */
+bool trace_writer_begin(struct trace_writer *);
+
+/* trace_more_room gives a writer a chunk with `slots` free slots; false if
+ * there is none. trace_spare_room gives it slots that are kept for errors. */
+bool trace_more_room(struct trace_writer *, size_t slots);
+struct trace_record *trace_spare_room(struct trace_writer *, size_t slots);
+bool trace_stack_grow(struct trace_writer *);
+
+/* trace_put places a record with its values, all but its time;
+ * trace_commit stamps it. NULL: no room, and it was counted. */
+struct trace_record *trace_put(struct trace_writer *, enum trace_kind,
+                               uint32_t span, size_t count,
+                               const struct trace_value *);
+void trace_commit(struct trace_writer *, struct trace_record *);
+
+/* ---- live.c ---- */
+
+/* trace_live_begin makes a reader of what the process writes; trace_live_tell
+ * tells the subscriber of a record, trace_live_exit of a span's exit. */
+void trace_live_begin(const struct trace_header *, size_t size);
+void trace_live_tell(const struct trace_record *);
+void trace_live_exit(const struct trace_record *, uint64_t time);
+void trace_live_site(struct trace_site *, uint32_t id);
+
+#endif

@@ -1,0 +1,180 @@
+/* site.c: the call sites of the process and whether they are on. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+const struct trace_subscriber *trace_subscriber;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct trace_module *modules;
+static struct trace_site *registered; /* sites of C++ */
+static bool enabled;                  /* a recording runs */
+
+void trace_sites_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void trace_sites_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+size_t trace_target(const char *file, char *target, size_t size)
+{
+    const char *end = strrchr(file, '.'), *slash = strrchr(file, '/');
+    size_t length = 0;
+
+    if (file[0] == '/' && slash > file) {
+        const char *from = slash;
+
+        while (from > file && from[-1] != '/')
+            from--;
+        file = from;
+    }
+    while (!strncmp(file, "./", 2) || !strncmp(file, "../", 3))
+        file = strchr(file, '/') + 1;
+    if (!end || end <= file || (slash && end < slash))
+        end = file + strlen(file);
+    for (; file < end && length + 3 < size; file++) {
+        if (*file != '/') {
+            target[length++] = *file;
+        } else {
+            target[length++] = ':';
+            target[length++] = ':';
+        }
+    }
+    if (size)
+        target[length] = '\0';
+    return length;
+}
+
+/* Gives a site its default target; sites of one file stand together, so they
+ * share it. */
+void trace_site_complete(struct trace_site *site)
+{
+    static const char *last_file, *last_target;
+    char target[256];
+
+    if (site->target)
+        return;
+    if (site->file != last_file) {
+        trace_target(site->file, target, sizeof(target));
+        last_target = strdup(target);
+        last_file = last_target ? site->file : NULL;
+    }
+    site->target = last_target ? last_target : "?";
+}
+
+static void refresh(struct trace_site *site)
+{
+    bool on = enabled;
+
+    trace_site_complete(site);
+    if (on && trace_subscriber && trace_subscriber->wants &&
+        site->kind != TRACE_SITE_FIELDS)
+        on = trace_subscriber->wants(site);
+    __atomic_store_n(&site->interest, on, __ATOMIC_RELAXED);
+}
+
+/* With the lock held. */
+static void each(void (*visit)(struct trace_site *, void *), void *context)
+{
+    for (struct trace_module *m = modules; m; m = m->next)
+        for (struct trace_site **site = m->begin; site < m->end; site++)
+            visit(*site, context);
+    for (struct trace_site *site = registered; site; site = site->next)
+        visit(site, context);
+}
+
+void trace_site_each(void (*visit)(struct trace_site *, void *), void *context)
+{
+    trace_sites_lock();
+    each(visit, context);
+    trace_sites_unlock();
+}
+
+static void refresh_one(struct trace_site *site, void *unused)
+{
+    (void)unused;
+    refresh(site);
+}
+
+void trace_sites_refresh(void)
+{
+    trace_site_each(refresh_one, NULL);
+}
+
+void trace_sites_enable(bool on)
+{
+    trace_sites_lock();
+    enabled = on;
+    each(refresh_one, NULL);
+    trace_sites_unlock();
+}
+
+static void forget_one(struct trace_site *site, void *unused)
+{
+    (void)unused;
+    __atomic_store_n(&site->id, 0, __ATOMIC_RELAXED);
+}
+
+void trace_sites_forget(void)
+{
+    trace_site_each(forget_one, NULL);
+}
+
+void trace_subscribe(const struct trace_subscriber *subscriber)
+{
+    trace_sites_lock();
+    trace_subscriber = subscriber;
+    each(refresh_one, NULL);
+    trace_sites_unlock();
+}
+
+bool trace_site_register(struct trace_site *site)
+{
+    trace_sites_lock();
+    if (__atomic_load_n(&site->interest, __ATOMIC_RELAXED) ==
+        TRACE_UNREGISTERED) {
+        site->next = registered;
+        registered = site;
+        refresh(site);
+    }
+
+    bool on = __atomic_load_n(&site->interest, __ATOMIC_RELAXED);
+
+    trace_sites_unlock();
+    return on;
+}
+
+void trace_module_register(struct trace_module *module,
+                           struct trace_site **begin, struct trace_site **end)
+{
+    if (module->known)
+        return;
+    module->known = true;
+    module->begin = begin;
+    module->end = end;
+    trace_sites_lock();
+    module->next = modules;
+    modules = module;
+    if (enabled) /* a shared object that was loaded in the midst of it */
+        for (struct trace_site **site = begin; site < end; site++)
+            refresh(*site);
+    trace_sites_unlock();
+}
+
+void trace_module_forget(struct trace_module *module)
+{
+    trace_sites_lock();
+    for (struct trace_module **m = &modules; *m; m = &(*m)->next)
+        if (*m == module) {
+            *m = module->next;
+            break;
+        }
+    module->known = false;
+    trace_sites_unlock();
+}

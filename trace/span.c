@@ -1,0 +1,554 @@
+/* span.c: the hot path. Spans and events become records here.
+ *
+ * A record is reserved, filled and stamped without a lock or an atomic
+ * instruction: the chunk is the thread's own. `busy` keeps a signal handler out
+ * of a record that its thread is in the midst of.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder.h"
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+static inline void barrier(void)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline uint64_t stamp(struct trace_writer *writer)
+{
+    uint64_t now = trace_clock_now();
+
+    if (unlikely(now <= writer->last))
+        now = writer->last + 1;
+    writer->last = now;
+    return now;
+}
+
+static inline struct trace_record *record_at(uint32_t place)
+{
+    return (struct trace_record *)trace_recording.header + place;
+}
+
+static inline uint32_t place_of(const struct trace_record *record)
+{
+    return (uint32_t)(record -
+                      (const struct trace_record *)trace_recording.header);
+}
+
+static void drop(void)
+{
+    __atomic_fetch_add(&trace_recording.header->dropped, 1, __ATOMIC_RELAXED);
+}
+
+struct trace_record *trace_put(struct trace_writer *writer,
+                               enum trace_kind kind, uint32_t span,
+                               size_t count, const struct trace_value *values)
+{
+    size_t bytes = count ? trace_values_size(count, values) : 0;
+    size_t slots = 1 + (bytes + TRACE_SLOT_SIZE - 1) / TRACE_SLOT_SIZE;
+
+    if (unlikely(!trace_writer_begin(writer)))
+        return NULL;
+    if (unlikely((size_t)(writer->end - writer->next) < slots) &&
+        !trace_more_room(writer, slots)) {
+        drop();
+        return NULL;
+    }
+
+    struct trace_record *record = writer->next;
+
+    writer->next += slots;
+    record->slots = (uint32_t)slots;
+    record->end = 0;
+    record->span = span;
+    record->site = 0;
+    record->kind = (uint8_t)kind;
+    record->flags = 0;
+    record->count = (uint16_t)count;
+    if (count)
+        trace_values_store(record + 1, count, values);
+    return record;
+}
+
+void trace_commit(struct trace_writer *writer, struct trace_record *record)
+{
+    __atomic_store_n(&record->time, stamp(writer), __ATOMIC_RELEASE);
+}
+
+/* ---- Call sites in the recording ---- */
+
+/* Copies what a call site is into the recording, and gives it an id. */
+static uint32_t put_site(struct trace_writer *writer, struct trace_site *site)
+{
+    struct trace_value values[4 + 16];
+    size_t count = 4;
+    uint32_t id = trace_recording.header->sites + 1;
+
+    values[0] = trace_text_(site->name ? site->name : "");
+    values[1] = trace_text_(site->target);
+    values[2] = trace_text_(site->file);
+    values[3] = trace_text_(site->function ? site->function : "");
+    for (size_t i = 0; i < site->field_count; i++)
+        values[count++] = trace_text_(site->fields[i]);
+
+    struct trace_record *record =
+        trace_put(writer, TRACE_KIND_SITE, 0, count, values);
+
+    if (!record)
+        return 0;
+    id = __atomic_add_fetch(&trace_recording.header->sites, 1,
+                            __ATOMIC_RELAXED);
+    record->site = id;
+    record->end = (uint64_t)site->line << 32 | (uint64_t)site->level |
+                  (uint64_t)site->kind << 8 |
+                  (uint64_t)site->field_count << 16;
+    trace_commit(writer, record);
+    trace_live_site(site, id);
+    return id;
+}
+
+static __attribute__((noinline)) uint32_t site_id(struct trace_writer *writer,
+                                                  struct trace_site *site)
+{
+    int error = errno;
+
+    trace_sites_lock();
+
+    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+
+    if (!id && trace_writer_begin(writer)) {
+        trace_site_complete(site);
+        id = put_site(writer, site);
+        __atomic_store_n(&site->id, id, __ATOMIC_RELEASE);
+    }
+    trace_sites_unlock();
+    errno = error;
+    return id;
+}
+
+/* ---- The stack of enterings ---- */
+
+/* Where the thread is. An entering that another thread ended is gone. */
+static inline uint32_t current(struct trace_writer *writer)
+{
+    while (writer->depth) {
+        const struct trace_entered *top = &writer->stack[writer->depth - 1];
+
+        if (likely(!__atomic_load_n(&record_at(top->record)->end,
+                                    __ATOMIC_RELAXED)) ||
+            writer->depth <= writer->inherited)
+            return top->span;
+        writer->depth--;
+    }
+    return 0;
+}
+
+static inline bool push(struct trace_writer *writer, uint32_t record,
+                        uint32_t span, bool guard)
+{
+    if (unlikely(writer->depth == writer->capacity) &&
+        !trace_stack_grow(writer))
+        return false;
+    writer->stack[writer->depth++] =
+        (struct trace_entered){record, span, guard};
+    return true;
+}
+
+static void patch(struct trace_writer *writer, uint32_t place)
+{
+    struct trace_record *record = record_at(place);
+    uint64_t now = stamp(writer);
+
+    __atomic_store_n(&record->end, now, __ATOMIC_RELEASE);
+    if (unlikely(trace_recording.live))
+        trace_live_exit(record, now);
+}
+
+/* Ends the entering at `at` of the stack and the guards above it, which only a
+ * jump can have left behind. */
+static void leave_at(struct trace_writer *writer, uint32_t at, bool guard)
+{
+    uint32_t kept = at;
+
+    for (uint32_t i = writer->depth; i-- > at + 1;)
+        if (guard && writer->stack[i].guard)
+            patch(writer, writer->stack[i].record);
+    if (at >= writer->inherited)
+        patch(writer, writer->stack[at].record);
+    for (uint32_t i = at + 1; i < writer->depth; i++)
+        if (!guard || !writer->stack[i].guard)
+            writer->stack[kept++] = writer->stack[i];
+    writer->depth = kept;
+    if (writer->inherited > kept)
+        writer->inherited = kept;
+}
+
+/* Where in the stack `record` is; its depth if it is not. */
+static uint32_t find(const struct trace_writer *writer, uint32_t record)
+{
+    for (uint32_t i = writer->depth; i-- > 0;)
+        if (writer->stack[i].record == record)
+            return i;
+    return writer->depth;
+}
+
+/* A jump out of the block that a guard stands in leaves the guard's entering on
+ * the stack; a handle that was entered in between stays. */
+void trace_span_leave_(struct trace_span_ref ref)
+{
+    struct trace_writer *writer = &trace_writer;
+
+    if (unlikely(ref.generation != writer->generation || writer->busy)) {
+        /* A span of before the fork: the parent ends it in the recording. */
+        if (writer->forked && find(writer, ref.place) < writer->inherited)
+            leave_at(writer, find(writer, ref.place), true);
+        return;
+    }
+    writer->busy = true;
+    barrier();
+    if (likely(writer->depth &&
+               writer->stack[writer->depth - 1].record == ref.place &&
+               writer->depth > writer->inherited)) {
+        writer->depth--;
+        patch(writer, ref.place);
+    } else {
+        uint32_t at = find(writer, ref.place);
+
+        if (at < writer->depth)
+            leave_at(writer, at, true);
+    }
+    barrier();
+    writer->busy = false;
+}
+
+size_t trace_depth(void)
+{
+    return trace_writer.depth;
+}
+
+void trace_unwind(size_t depth)
+{
+    struct trace_writer *writer = &trace_writer;
+
+    while (writer->depth > depth) {
+        uint32_t top = writer->depth - 1;
+
+        if (top >= writer->inherited)
+            patch(writer, writer->stack[top].record);
+        writer->depth = top;
+    }
+}
+
+/* ---- Recording ---- */
+
+/* What a record needs before it can be made; NULL if it cannot. */
+static inline struct trace_writer *enter(struct trace_site *site, uint32_t *id)
+{
+    struct trace_writer *writer = &trace_writer;
+
+    if (unlikely(writer->busy)) {
+        drop();
+        return NULL;
+    }
+    writer->busy = true;
+    barrier();
+    *id = __atomic_load_n(&site->id, __ATOMIC_ACQUIRE);
+    if (unlikely(!*id))
+        *id = site_id(writer, site);
+    return writer;
+}
+
+static inline void finish(struct trace_writer *writer)
+{
+    barrier();
+    writer->busy = false;
+}
+
+/* Stamps a record and tells who listens. */
+static inline void publish(struct trace_writer *writer,
+                           struct trace_record *record, uint32_t site)
+{
+    record->site = site;
+    trace_commit(writer, record);
+    if (unlikely(trace_recording.live))
+        trace_live_tell(record);
+}
+
+/* An error that finds no room takes what was kept for it. */
+static struct trace_record *put_spare(struct trace_writer *writer, uint32_t span,
+                                      struct trace_site *site, size_t count,
+                                      const struct trace_value *values,
+                                      uint32_t *id)
+{
+    size_t slots = 32 + 1 + trace_values_size(count, values) / TRACE_SLOT_SIZE;
+
+    if (site->level != TRACE_LEVEL_ERROR || !trace_writer_begin(writer) ||
+        !trace_spare_room(writer, slots))
+        return NULL;
+    if (!*id)
+        *id = site_id(writer, site);
+
+    struct trace_record *record =
+        trace_put(writer, TRACE_KIND_EVENT, span, count, values);
+
+    writer->next = writer->end = NULL;
+    if (record) /* counted as dropped before */
+        __atomic_fetch_sub(&trace_recording.header->dropped, 1,
+                           __ATOMIC_RELAXED);
+    return record;
+}
+
+static void event(struct trace_site *site, unsigned flags, size_t count,
+                  const struct trace_value *values)
+{
+    struct trace_value copy[TRACE_ARGS_MAX];
+    struct trace_text text = {.ceiling = 1 << 20};
+    int error = errno;
+    uint32_t id;
+    struct trace_writer *writer = enter(site, &id);
+
+    if (!writer)
+        return;
+    values = trace_values_print(count, values, copy, &text);
+
+    uint32_t span = current(writer);
+    struct trace_record *record =
+        trace_put(writer, TRACE_KIND_EVENT, span, count, values);
+
+    if (unlikely(!record))
+        record = put_spare(writer, span, site, count, values, &id);
+    if (likely(record != NULL)) {
+        record->flags = (uint8_t)flags;
+        publish(writer, record, id);
+    }
+    finish(writer);
+    if (text.data)
+        trace_text_free(&text);
+    errno = error;
+}
+
+void trace_event_(struct trace_site *site, size_t count,
+                  const struct trace_value *values)
+{
+    event(site, 0, count, values);
+}
+
+void trace_message(struct trace_site *site, const char *message)
+{
+    struct trace_value value = trace_text_(message);
+    bool on = true;
+
+    if (!trace_recording.open)
+        return;
+    trace_site_complete(site);
+    if (trace_subscriber && trace_subscriber->wants)
+        on = trace_subscriber->wants(site);
+    if (on)
+        event(site, TRACE_FLAG_MESSAGE, 1, &value);
+}
+
+/* A format that is no literal may be another text the next time. */
+static void log_now(struct trace_site *site, const char *format, va_list args)
+{
+    char *message = NULL;
+
+    if (vasprintf(&message, format, args) < 0)
+        message = NULL;
+
+    struct trace_value value = trace_text_(message ? message : format);
+
+    event(site, TRACE_FLAG_MESSAGE, 1, &value);
+    free(message);
+}
+
+void trace_log_(struct trace_site *site, bool literal, const char *format, ...)
+{
+    struct trace_value values[TRACE_ARGS_MAX];
+    va_list args, again;
+    int error = errno;
+
+    va_start(args, format);
+    va_copy(again, args);
+
+    int count = literal ? trace_args_take(site, format, values, &args) : -1;
+
+    if (count >= 0) {
+        site->name = format;
+        event(site, TRACE_FLAG_PRINTF, (size_t)count, values);
+    } else if (count == -2 || strstr(format, "%n")) {
+        struct trace_value refused = trace_text_(format);
+
+        event(site, TRACE_FLAG_MESSAGE, 1, &refused);
+    } else {
+        errno = error;
+        log_now(site, format, again);
+    }
+    va_end(again);
+    va_end(args);
+    errno = error;
+}
+
+/* A span's record; `parent` is that of the block unless `given`. */
+static inline struct trace_span_ref begin(struct trace_site *site,
+                                          const struct trace_span_ref *given,
+                                          bool entered, bool guard,
+                                          size_t count,
+                                          const struct trace_value *values)
+{
+    struct trace_value copy[TRACE_ARGS_MAX];
+    struct trace_text text = {.ceiling = 1 << 20};
+    struct trace_span_ref ref = {0, 0};
+    uint32_t id;
+    struct trace_writer *writer = enter(site, &id);
+
+    if (unlikely(!writer))
+        return ref;
+    if (count)
+        values = trace_values_print(count, values, copy, &text);
+
+    uint32_t parent = given ? given->place : current(writer);
+    struct trace_record *record =
+        trace_put(writer, TRACE_KIND_SPAN, parent, count, values);
+
+    if (likely(record != NULL)) {
+        ref.place = place_of(record);
+        ref.generation = writer->generation;
+        if (!entered)
+            record->flags = TRACE_FLAG_NOT_ENTERED;
+        if (entered && !push(writer, ref.place, ref.place, guard))
+            ref.place = 0;
+        publish(writer, record, id);
+    }
+    finish(writer);
+    if (unlikely(text.data != NULL))
+        trace_text_free(&text);
+    return ref;
+}
+
+struct trace_span_ref trace_span_open_(struct trace_site *site, size_t count,
+                                       const struct trace_value *values)
+{
+    return begin(site, NULL, true, true, count, values);
+}
+
+struct trace_span_ref trace_span_begin_(struct trace_site *site, size_t count,
+                                        const struct trace_value *values)
+{
+    return begin(site, NULL, true, false, count, values);
+}
+
+struct trace_span_ref trace_span_new_(struct trace_site *site, size_t count,
+                                      const struct trace_value *values)
+{
+    return begin(site, NULL, false, false, count, values);
+}
+
+struct trace_span_ref trace_span_in_(struct trace_span_ref parent,
+                                     struct trace_site *site, size_t count,
+                                     const struct trace_value *values)
+{
+    return begin(site, &parent, true, true, count, values);
+}
+
+/* A record without a site that belongs to `span`. */
+static struct trace_record *put_plain(struct trace_writer *writer,
+                                      enum trace_kind kind, uint32_t span)
+{
+    struct trace_record *record = trace_put(writer, kind, span, 0, NULL);
+
+    if (record)
+        publish(writer, record, 0);
+    return record;
+}
+
+/* Whether a span is of the recording that runs. */
+static bool known(struct trace_span_ref ref)
+{
+    return ref.place && trace_recording.open &&
+           (ref.generation == trace_recording.generation ||
+            trace_writer.forked);
+}
+
+struct trace_span_ref trace_span_enter_(struct trace_span_ref span)
+{
+    struct trace_writer *writer = &trace_writer;
+    struct trace_span_ref ref = {0, 0};
+
+    if (!known(span) || writer->busy)
+        return ref;
+    writer->busy = true;
+    barrier();
+
+    struct trace_record *record =
+        put_plain(writer, TRACE_KIND_ENTER, span.place);
+
+    if (record && push(writer, place_of(record), span.place, true)) {
+        ref.place = place_of(record);
+        ref.generation = writer->generation;
+    }
+    finish(writer);
+    return ref;
+}
+
+void trace_record_(struct trace_span_ref span, struct trace_site *site,
+                   size_t count, const struct trace_value *values)
+{
+    struct trace_value copy[TRACE_ARGS_MAX];
+    struct trace_text text = {.ceiling = 1 << 20};
+    int error = errno;
+    uint32_t id;
+    struct trace_writer *writer = known(span) ? enter(site, &id) : NULL;
+
+    if (!writer)
+        return;
+    values = trace_values_print(count, values, copy, &text);
+
+    struct trace_record *record =
+        trace_put(writer, TRACE_KIND_FIELDS, span.place, count, values);
+
+    if (record)
+        publish(writer, record, id);
+    finish(writer);
+    trace_text_free(&text);
+    errno = error;
+}
+
+struct trace_span_ref trace_span_current(void)
+{
+    struct trace_writer *writer = &trace_writer;
+    struct trace_span_ref ref = {0, 0};
+
+    if (trace_recording.open && writer->generation)
+        ref.place = current(writer);
+    if (ref.place)
+        ref.generation = writer->generation;
+    return ref;
+}
+
+void trace_span_end(struct trace_span_ref span)
+{
+    struct trace_writer *writer = &trace_writer;
+
+    if (!known(span) || writer->busy)
+        return;
+    writer->busy = true;
+    barrier();
+
+    struct trace_record *record = record_at(span.place);
+    uint32_t at = find(writer, span.place);
+
+    if (at < writer->depth)
+        leave_at(writer, at, false);
+    else if (span.generation != trace_recording.generation)
+        ; /* the parent's */
+    else if (!(record->flags & TRACE_FLAG_NOT_ENTERED) && !record->end)
+        patch(writer, span.place); /* entered on another thread */
+    else
+        put_plain(writer, TRACE_KIND_CLOSE, span.place);
+    finish(writer);
+}

@@ -1,0 +1,94 @@
+/* start.c: a recording of a whole program, without tests. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <testlog/trace.h>
+
+static char directory[PATH_MAX];
+
+static int parse_options(const char *text, struct trace_options *options)
+{
+    static const char key[] = "limit=";
+
+    if (!text || !*text)
+        return 0;
+    if (!strncmp(text, key, sizeof(key) - 1) &&
+        trace_parse_size(text + sizeof(key) - 1, &options->limit) &&
+        options->limit >= TRACE_LIMIT_LEAST)
+        return 0;
+    errno = EINVAL;
+    return -1;
+}
+
+static int join(char *path, const char *name)
+{
+    int size = snprintf(path, PATH_MAX, "%s/%s", directory, name);
+
+    if (size < PATH_MAX)
+        return 0;
+    errno = ENAMETOOLONG;
+    return -1;
+}
+
+int trace_start(const char *to, const char *text)
+{
+    struct trace_options options = {0};
+    char path[PATH_MAX];
+
+    if (parse_options(text, &options))
+        return -1;
+    if (strlen(to) >= sizeof(directory)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    if (mkdir(to, 0777) && errno != EEXIST)
+        return -1;
+    strcpy(directory, to);
+    if (join(path, "recording"))
+        return -1;
+    /* A recording of an earlier start makes way. */
+    if (trace_span_current().place == 0)
+        unlink(path);
+    return trace_open(path, &options);
+}
+
+static int export_chrome(struct trace_reader *reader)
+{
+    struct trace_file file = {0};
+    struct trace_chrome chrome;
+    char path[PATH_MAX];
+
+    if (join(path, "trace.json") || trace_file_open(&file, path))
+        return -1;
+    trace_chrome_begin(&chrome, file.stream);
+    trace_chrome_add(&chrome, reader, (uint32_t)getpid(),
+                     program_invocation_short_name);
+    trace_chrome_end(&chrome, NULL);
+    return trace_file_commit(&file);
+}
+
+int trace_stop(void)
+{
+    char path[PATH_MAX];
+
+    if (!directory[0]) {
+        errno = EINVAL;
+        return -1;
+    }
+    trace_close();
+    if (join(path, "recording"))
+        return -1;
+
+    struct trace_reader *reader = trace_reader_open(path);
+    int result = reader ? export_chrome(reader) : -1;
+
+    if (reader)
+        trace_reader_close(reader);
+    trace_shrink(path);
+    directory[0] = '\0';
+    return result;
+}

@@ -1,0 +1,118 @@
+/* text.c: texts that grow, and the words of levels. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <testlog/trace.h>
+
+const char *trace_level_word(unsigned level)
+{
+    static const char *const words[] = {
+        "off",
+#define TRACE_X(name, number, word) word,
+        TRACE_LEVELS(TRACE_X)
+#undef TRACE_X
+    };
+
+    return level < sizeof(words) / sizeof(*words) ? words[level] : "?";
+}
+
+/* Makes room for `size` bytes more and a NUL. */
+static bool grow(struct trace_text *text, size_t size)
+{
+    size_t needed = text->size + size + 1;
+
+    if (text->failed)
+        return false;
+    if (needed <= text->capacity)
+        return true;
+    if (needed <= size || (text->ceiling && needed > text->ceiling)) {
+        text->failed = true;
+        return false;
+    }
+
+    size_t capacity = text->capacity ? text->capacity : 128;
+
+    while (capacity < needed)
+        capacity *= 2;
+
+    char *data = realloc(text->data, capacity);
+
+    if (!data) {
+        text->failed = true;
+        return false;
+    }
+    text->data = data;
+    text->capacity = capacity;
+    return true;
+}
+
+void trace_text_add(struct trace_text *text, const void *bytes, size_t size)
+{
+    if (!size || !grow(text, size))
+        return;
+    memcpy(text->data + text->size, bytes, size);
+    text->size += size;
+    text->data[text->size] = '\0';
+}
+
+void trace_text_string(struct trace_text *text, const char *string)
+{
+    trace_text_add(text, string, strlen(string));
+}
+
+void trace_text_char(struct trace_text *text, char c)
+{
+    trace_text_add(text, &c, 1);
+}
+
+void trace_text_printf(struct trace_text *text, const char *format, ...)
+{
+    va_list args, again;
+
+    va_start(args, format);
+    va_copy(again, args);
+
+    int size = vsnprintf(NULL, 0, format, args);
+
+    if (size < 0)
+        text->failed = true;
+    else if (grow(text, (size_t)size)) {
+        vsnprintf(text->data + text->size, (size_t)size + 1, format, again);
+        text->size += (size_t)size;
+    }
+    va_end(again);
+    va_end(args);
+}
+
+void trace_text_clear(struct trace_text *text)
+{
+    text->size = 0;
+    text->failed = false;
+    if (text->data)
+        text->data[0] = '\0';
+}
+
+void trace_text_free(struct trace_text *text)
+{
+    free(text->data);
+    *text = (struct trace_text){.ceiling = text->ceiling};
+}
+
+bool trace_parse_size(const char *text, uint64_t *bytes)
+{
+    char *end;
+
+    if (*text < '0' || *text > '9')
+        return false;
+
+    unsigned long long number = strtoull(text, &end, 10);
+    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+
+    if (shift)
+        end++;
+    if (*end || number > UINT64_MAX >> shift)
+        return false;
+    *bytes = (uint64_t)number << shift;
+    return true;
+}

@@ -1,0 +1,962 @@
+/* trace.h: spans, events and typed fields, recorded into a file that outlives
+ * the process.
+ *
+ * Three readers: who annotates code needs the part "Annotating"; a filter
+ * implements "Subscriber"; a renderer uses "Reading a recording". Unless a
+ * comment says otherwise, functions return 0 on success and -1 with errno set
+ * on failure, strings are UTF-8 and borrowed for the call, and everything may
+ * be called from any thread.
+ */
+#ifndef TESTLOG_TRACE_H
+#define TESTLOG_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TRACE_API             __attribute__((visibility("default")))
+#define TRACE_PRINTF(fmt, at) __attribute__((format(printf, fmt, at)))
+
+/* ---- Levels ---- */
+
+/* X(NAME, number, word): the lower the number, the more severe. */
+#define TRACE_LEVELS(X)                                                        \
+    X(ERROR, 1, "error")                                                       \
+    X(WARN, 2, "warn")                                                         \
+    X(INFO, 3, "info")                                                         \
+    X(DEBUG, 4, "debug")                                                       \
+    X(TRACE, 5, "trace")
+
+enum trace_level {
+    TRACE_LEVEL_OFF,
+#define TRACE_X(name, number, word) TRACE_LEVEL_##name = number,
+    TRACE_LEVELS(TRACE_X)
+#undef TRACE_X
+};
+
+/* trace_level_word returns "off", "error", ... "trace"; "?" for no level. */
+TRACE_API const char *trace_level_word(unsigned level);
+
+/* ---- Growing text ---- */
+
+/* A text that grows up to a ceiling. The zero value is an empty text; release
+ * it with trace_text_free. Once memory or the ceiling fails it, `failed` is
+ * set and further text is dropped; `data` stays NUL-terminated when not NULL.
+ */
+struct trace_text {
+    char *data;
+    size_t size;     /* bytes, without the NUL */
+    size_t capacity; /* bytes at `data` */
+    size_t ceiling;  /* bytes at most; 0 = as many as memory holds */
+    bool failed;
+};
+
+TRACE_API void trace_text_add(struct trace_text *, const void *, size_t size);
+TRACE_API void trace_text_string(struct trace_text *, const char *);
+TRACE_API void trace_text_char(struct trace_text *, char);
+TRACE_API void trace_text_printf(struct trace_text *, const char *format, ...)
+    TRACE_PRINTF(2, 3);
+TRACE_API void trace_text_clear(struct trace_text *);
+TRACE_API void trace_text_free(struct trace_text *);
+
+/* ---- Values of fields ---- */
+
+/* X(NAME, what it holds) */
+#define TRACE_TYPES(X)                                                         \
+    X(EMPTY, "declared, no value yet")                                         \
+    X(BOOL, "as.u: 0 or 1")                                                    \
+    X(I64, "as.i")                                                             \
+    X(U64, "as.u")                                                             \
+    X(F32, "as.f, of which a float's digits count")                            \
+    X(F64, "as.f")                                                             \
+    X(I128, "as.u and more.u: low and high half")                              \
+    X(U128, "as.u and more.u: low and high half")                              \
+    X(STRING, "as.text, size bytes: quoted when shown")                        \
+    X(DISPLAY, "as.text, size bytes: shown as it is")                          \
+    X(BYTES, "as.bytes, size bytes")                                           \
+    X(POINTER, "as.u: an address")                                             \
+    X(ERRNO, "as.i: a value of errno")                                         \
+    X(LONG_DOUBLE, "as.bytes: sizeof(long double) bytes")                      \
+    X(CALLBACK, "as.print, called at the call with more.object")
+
+enum trace_type {
+#define TRACE_X(name, holds) TRACE_TYPE_##name,
+    TRACE_TYPES(TRACE_X)
+#undef TRACE_X
+        TRACE_TYPE_COUNT
+};
+
+/* trace_print writes `object` as text into `out`. */
+typedef void trace_print(struct trace_text *out, const void *object);
+
+struct trace_value {
+    uint32_t type; /* enum trace_type */
+    uint32_t size; /* bytes at as.text or as.bytes */
+    union {
+        int64_t i;
+        uint64_t u;
+        double f;
+        const char *text;
+        const void *bytes;
+        trace_print *print;
+    } as;
+    union {
+        uint64_t u;
+        const void *object;
+    } more;
+};
+
+/* ---- Call sites ---- */
+
+enum trace_site_kind {
+    TRACE_SITE_EVENT,
+    TRACE_SITE_SPAN,
+    TRACE_SITE_FIELDS, /* a trace_record(): never filtered */
+};
+
+enum { TRACE_SITE_ARGS = 15 };
+
+/* What a call site is, and whether it is on. Static, one for each macro use;
+ * those of C are found through the section "trace_sites", those of C++ register
+ * at first use. Decoded recordings use the same struct.
+ */
+struct trace_site {
+    const char *name;   /* span's name, event's message, or printf format */
+    const char *target; /* "net::tcp"; NULL: made of `file` */
+    const char *file;
+    const char *function;
+    const char *const *fields; /* names, as many as `field_count` */
+    uint32_t line;
+    uint8_t level; /* enum trace_level */
+    uint8_t kind;  /* enum trace_site_kind */
+    uint8_t field_count;
+    uint8_t interest; /* atomic: 0 = off, TRACE_UNREGISTERED, else on */
+    uint32_t id;      /* atomic: in the current recording; 0 = none yet */
+    uint8_t args[TRACE_SITE_ARGS + 1]; /* printf's arguments, once parsed */
+    struct trace_site *next;           /* registered at first use */
+};
+
+#define TRACE_UNREGISTERED 0x80
+
+/* trace_site_register adds a site of C++ at its first use and tells whether it
+ * is on. */
+TRACE_API bool trace_site_register(struct trace_site *);
+
+static inline bool trace_site_on_(struct trace_site *site)
+{
+    uint8_t on = __atomic_load_n(&site->interest, __ATOMIC_RELAXED);
+
+#ifdef __cplusplus
+    if (__builtin_expect(on == TRACE_UNREGISTERED, 0))
+        return trace_site_register(site);
+#endif
+    return __builtin_expect(on != 0, 0);
+}
+
+/* The range of a program's or a shared object's call sites. */
+struct trace_module {
+    struct trace_site **begin, **end;
+    struct trace_module *next;
+    bool known;
+};
+
+TRACE_API void trace_module_register(struct trace_module *,
+                                     struct trace_site **begin,
+                                     struct trace_site **end);
+TRACE_API void trace_module_forget(struct trace_module *);
+
+/* trace_site_each calls `visit` for every known call site of the process. */
+TRACE_API void trace_site_each(void (*visit)(struct trace_site *, void *),
+                               void *context);
+
+/* trace_target makes the default target of a file: its path without suffix and
+ * leading dots, "::" for "/"; of an absolute path the last two components.
+ * Returns the length of the target, which is cut at `size` - 1 bytes. */
+TRACE_API size_t trace_target(const char *file, char *target, size_t size);
+
+/* ---- Recording ---- */
+
+/* A span, to be entered, recorded to or ended where a block does not fit. The
+ * zero value is no span: every function takes it and does nothing. */
+struct trace_span_ref {
+    uint32_t place; /* of the record, in 32-byte slots from the file's start */
+    uint32_t generation;
+};
+
+/* What the macros call; the arguments behind `site` are the fields' values. */
+TRACE_API struct trace_span_ref trace_span_open_(struct trace_site *,
+                                                 size_t count,
+                                                 const struct trace_value *);
+TRACE_API struct trace_span_ref trace_span_begin_(struct trace_site *, size_t,
+                                                  const struct trace_value *);
+TRACE_API struct trace_span_ref trace_span_new_(struct trace_site *, size_t,
+                                                const struct trace_value *);
+TRACE_API struct trace_span_ref trace_span_in_(struct trace_span_ref parent,
+                                               struct trace_site *, size_t,
+                                               const struct trace_value *);
+TRACE_API struct trace_span_ref trace_span_enter_(struct trace_span_ref);
+TRACE_API void trace_span_leave_(struct trace_span_ref);
+TRACE_API void trace_event_(struct trace_site *, size_t,
+                            const struct trace_value *);
+TRACE_API void trace_record_(struct trace_span_ref, struct trace_site *, size_t,
+                             const struct trace_value *);
+TRACE_API void trace_log_(struct trace_site *, bool literal, const char *format,
+                          ...) TRACE_PRINTF(3, 4);
+
+/* trace_message records an event whose text is `message`: what a program says
+ * of itself at run time. `site` needs no place in the section; its interest is
+ * asked here. */
+TRACE_API void trace_message(struct trace_site *, const char *message);
+
+/* trace_span_current returns the span that the calling thread is in, none if
+ * it is in none. */
+TRACE_API struct trace_span_ref trace_span_current(void);
+
+/* trace_span_end leaves a span on the thread that entered it and closes it. */
+TRACE_API void trace_span_end(struct trace_span_ref);
+
+/* trace_disable turns every call site off until trace_enable has been called
+ * as often; spans that are open can still end. */
+TRACE_API void trace_disable(void);
+TRACE_API void trace_enable(void);
+
+/* trace_start begins a recording of this process into `directory`, which is
+ * made if missing: `recording` while it runs, and trace.json beside it once
+ * trace_stop has been called. `options` is NULL or "limit=BYTES", where BYTES
+ * may end in K, M or G. EBUSY: a recording runs already, as in every test. */
+TRACE_API int trace_start(const char *directory, const char *options);
+TRACE_API int trace_stop(void);
+
+/* A moment on the three clocks. */
+struct trace_anchor {
+    uint64_t ticks;     /* the recording's clock */
+    uint64_t monotonic; /* ns, CLOCK_MONOTONIC */
+    uint64_t wall;      /* ns since 1970, CLOCK_REALTIME */
+};
+
+/* trace_anchor_now reads the three clocks close together. */
+TRACE_API struct trace_anchor trace_anchor_now(void);
+
+struct trace_options {
+    uint64_t limit;             /* bytes at most; 0 = TRACE_LIMIT_DEFAULT */
+    struct trace_anchor origin; /* time zero; ticks 0 = now */
+    const char *const *meta;    /* name, value, name, value, ..., NULL */
+};
+
+#define TRACE_LIMIT_DEFAULT (UINT64_C(256) << 20)
+#define TRACE_LIMIT_LEAST   (UINT64_C(256) << 10)
+
+/* trace_open starts a recording in a new file at `path` for the whole process
+ * and turns on the sites that the subscriber wants. With `path` NULL nothing is
+ * kept, but a live subscriber is still told. */
+TRACE_API int trace_open(const char *path, const struct trace_options *);
+
+/* trace_unwind closes the spans that the calling thread entered since `depth`
+ * (trace_depth's answer) and that an abandoned stack left open. */
+TRACE_API size_t trace_depth(void);
+TRACE_API void trace_unwind(size_t depth);
+
+/* trace_close turns all sites off and marks the recording as ended. Memory
+ * stays mapped, for threads may be in the midst of a record. */
+TRACE_API void trace_close(void);
+
+/* trace_parse_size reads "64M": digits and K, M or G. Returns false if it is
+ * anything else. */
+TRACE_API bool trace_parse_size(const char *text, uint64_t *bytes);
+
+/* ---- Subscriber ---- */
+
+struct trace_reader;
+struct trace_entry;
+
+/* What decides which call sites are on, and who is told of records at once. */
+struct trace_subscriber {
+    /* wants tells whether a call site is to be recorded. NULL: all are. */
+    bool (*wants)(const struct trace_site *);
+    /* live is told of every record as it is made, one at a time; `reader` gives
+     * the spans it refers to. May be NULL. */
+    void (*live)(const struct trace_reader *, const struct trace_entry *);
+};
+
+/* trace_subscribe makes `subscriber`, which must stay, the one that trace_open
+ * and later changes ask. */
+TRACE_API void trace_subscribe(const struct trace_subscriber *);
+
+/* ---- Reading a recording ---- */
+
+enum trace_entry_kind {
+    TRACE_ENTRY_SPAN, /* a span begins; `entered` tells whether it is entered */
+    TRACE_ENTRY_ENTER,  /* a span is entered again */
+    TRACE_ENTRY_EXIT,   /* an entering of `span` ends */
+    TRACE_ENTRY_CLOSE,  /* a span closed later than its last exit */
+    TRACE_ENTRY_FIELDS, /* values recorded late for `span` */
+    TRACE_ENTRY_EVENT,
+};
+
+/* A thread of a recording. */
+struct trace_thread {
+    uint32_t pid, tid;
+    const char *name; /* "" if it had none */
+};
+
+/* One thing that happened. Everything it points to lives as long as the
+ * reader. */
+struct trace_entry {
+    enum trace_entry_kind kind;
+    bool entered;  /* SPAN: at once */
+    bool printf_;  /* EVENT: the values are arguments of site->name */
+    bool message;  /* EVENT: the first value is the message */
+    uint64_t time; /* ns since the recording's origin */
+    uint64_t end;  /* SPAN, ENTER: ns; UINT64_MAX = still open */
+    uint32_t id;   /* SPAN: its place */
+    uint32_t span; /* the span it belongs to; SPAN: its parent; 0 = none */
+    const struct trace_site *site; /* never NULL */
+    const struct trace_thread *thread;
+    const unsigned char *values; /* for trace_values_next */
+    size_t values_size;          /* bytes */
+};
+
+/* What stands in a recording's header. */
+struct trace_summary {
+    uint32_t pid;
+    bool ended;       /* closed in order */
+    uint64_t end;     /* ns: the last moment known */
+    uint64_t dropped; /* records that found no room */
+    int error;        /* errno of the first failed reservation, or 0 */
+    bool limit_reached;
+    struct trace_anchor origin;
+};
+
+/* trace_reader_open opens the recording at `path`; trace_reader_close frees
+ * it. Any bytes at all are read without harm; NULL with errno EINVAL if it is
+ * no recording. */
+TRACE_API struct trace_reader *trace_reader_open(const char *path);
+TRACE_API void trace_reader_close(struct trace_reader *);
+TRACE_API struct trace_summary trace_reader_summary(
+    const struct trace_reader *);
+
+/* trace_shrink cuts a recording that nobody writes to any more to the length
+ * that is used, and closes it if its process died. */
+TRACE_API int trace_shrink(const char *path);
+
+/* trace_reader_meta returns the value that trace_open was given for `name`,
+ * NULL if none. */
+TRACE_API const char *trace_reader_meta(const struct trace_reader *,
+                                        const char *name);
+
+/* trace_reader_next reads what happened next, in the order of time over all
+ * threads; false at the end. trace_reader_rewind begins anew. */
+TRACE_API bool trace_reader_next(struct trace_reader *, struct trace_entry *);
+TRACE_API int trace_reader_rewind(struct trace_reader *);
+
+/* trace_reader_span reads the span at `place`, with its fields of creation;
+ * false if there is none. */
+TRACE_API bool trace_reader_span(const struct trace_reader *, uint32_t place,
+                                 struct trace_entry *);
+
+/* trace_reader_late visits the late fields of a span that were recorded up to
+ * `time`, in order: `cursor` starts at 0. */
+TRACE_API bool trace_reader_late(const struct trace_reader *, uint32_t place,
+                                 uint64_t time, size_t *cursor,
+                                 struct trace_entry *);
+
+/* trace_reader_site returns the call site with an id, NULL if there is none; ids
+ * begin at 1. */
+TRACE_API const struct trace_site *trace_reader_site(
+    const struct trace_reader *, uint32_t id);
+
+/* trace_values_next decodes the next value of an entry and steps over it;
+ * false at the end or at damage. */
+struct trace_values {
+    const unsigned char *next, *end;
+};
+TRACE_API struct trace_values trace_values_of(const struct trace_entry *);
+TRACE_API bool trace_values_next(struct trace_values *, struct trace_value *);
+
+/* trace_format writes a recorded printf message: `format` as the recording has
+ * it, its arguments from `values`. The format never reaches printf. */
+TRACE_API void trace_format(struct trace_text *, const char *format,
+                            struct trace_values *values);
+
+/* ---- Exporting ---- */
+
+/* trace_json_string adds a JSON string with its quotes; bytes that are not
+ * UTF-8 become U+FFFD. */
+TRACE_API void trace_json_string(struct trace_text *, const char *, size_t);
+TRACE_API void trace_json_value(struct trace_text *,
+                                const struct trace_value *);
+
+/* A file that appears complete: written aside, renamed at its commit. */
+struct trace_file {
+    FILE *stream; /* NULL: not open */
+    char *path, *aside;
+};
+
+TRACE_API int trace_file_open(struct trace_file *, const char *path);
+
+/* trace_file_commit closes the file and puts it in place, if nothing that was
+ * written to it failed; else it is removed. */
+TRACE_API int trace_file_commit(struct trace_file *);
+TRACE_API void trace_file_abandon(struct trace_file *);
+
+/* A trace in Chrome's trace event format, JSON object form:
+ * "Trace Event Format", by N. Duca and D. Sinclair. One or more recordings,
+ * each a process track of its own. */
+struct trace_chrome {
+    FILE *stream;
+    bool some; /* an event stands already */
+};
+
+TRACE_API void trace_chrome_begin(struct trace_chrome *, FILE *);
+
+/* trace_chrome_add streams a recording as process `pid` called `name`. */
+TRACE_API int trace_chrome_add(struct trace_chrome *, struct trace_reader *,
+                               uint32_t pid, const char *name);
+
+/* trace_chrome_end writes the metadata: pairs of names and values up to NULL,
+ * all shown as strings. */
+TRACE_API void trace_chrome_end(struct trace_chrome *,
+                                const char *const *metadata);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* ---- Annotating: fields ----
+ *
+ * A field is ("name", value) or (variable), short for ("variable", variable);
+ * up to 16 of them. The value's type decides how it is recorded: bool, every
+ * integer type, float, double, char * (NULL is shown as null), any other
+ * pointer as an address, and what these return:
+ */
+static inline struct trace_value trace_value_make_(uint32_t type, uint32_t size)
+{
+    struct trace_value value = {type, size, {0}, {0}};
+
+    return value;
+}
+
+static inline struct trace_value trace_u64_(uint64_t u)
+{
+    struct trace_value value = trace_value_make_(TRACE_TYPE_U64, 0);
+
+    value.as.u = u;
+    return value;
+}
+
+static inline struct trace_value trace_i64_(int64_t i)
+{
+    struct trace_value value = trace_value_make_(TRACE_TYPE_I64, 0);
+
+    value.as.i = i;
+    return value;
+}
+
+static inline struct trace_value trace_f64_(double f)
+{
+    struct trace_value value = trace_value_make_(TRACE_TYPE_F64, 0);
+
+    value.as.f = f;
+    return value;
+}
+
+static inline struct trace_value trace_f32_(float f)
+{
+    struct trace_value value = trace_value_make_(TRACE_TYPE_F32, 0);
+
+    value.as.f = (double)f;
+    return value;
+}
+
+static inline struct trace_value trace_long_double_(long double f)
+{
+    return trace_f64_((double)f);
+}
+
+static inline struct trace_value trace_pointer_(const volatile void *pointer)
+{
+    struct trace_value value = trace_value_make_(TRACE_TYPE_POINTER, 0);
+
+    value.as.u = (uintptr_t)pointer;
+    return value;
+}
+
+/* trace_bool records true or false; for the literals, which are int in C11. */
+static inline struct trace_value trace_bool(bool on)
+{
+    struct trace_value value = trace_value_make_(TRACE_TYPE_BOOL, 0);
+
+    value.as.u = on;
+    return value;
+}
+
+/* trace_string records `size` bytes of text that need not end in NUL. */
+static inline struct trace_value trace_string(const char *text, size_t size)
+{
+    struct trace_value value =
+        trace_value_make_(TRACE_TYPE_STRING, (uint32_t)size);
+
+    value.as.text = text;
+    return value;
+}
+
+static inline struct trace_value trace_text_(const char *text)
+{
+    if (!text) {
+        struct trace_value null = trace_string("null", 4);
+
+        null.type = TRACE_TYPE_DISPLAY;
+        return null;
+    }
+    return trace_string(text, __builtin_strlen(text));
+}
+
+/* trace_bytes records `size` bytes, shown in hexadecimal. */
+static inline struct trace_value trace_bytes(const void *bytes, size_t size)
+{
+    struct trace_value value =
+        trace_value_make_(TRACE_TYPE_BYTES, (uint32_t)size);
+
+    value.as.bytes = bytes;
+    return value;
+}
+
+/* trace_errno records an error number, shown as its text and name. */
+static inline struct trace_value trace_errno(int error)
+{
+    struct trace_value value = trace_value_make_(TRACE_TYPE_ERRNO, 0);
+
+    value.as.i = error;
+    return value;
+}
+
+/* trace_empty declares a field that trace_record fills in later. */
+static inline struct trace_value trace_empty(void)
+{
+    return trace_value_make_(TRACE_TYPE_EMPTY, 0);
+}
+
+/* trace_display records a user's own type: `print`, called at once and only if
+ * the call site is on, writes `object` as text. */
+static inline struct trace_value trace_display(trace_print *print,
+                                               const void *object)
+{
+    struct trace_value value = trace_value_make_(TRACE_TYPE_CALLBACK, 0);
+
+    value.as.print = print;
+    value.more.object = object;
+    return value;
+}
+
+static inline struct trace_value trace_same_(struct trace_value value)
+{
+    return value;
+}
+
+#ifdef __SIZEOF_INT128__
+__extension__ typedef __int128 trace_i128_t;
+__extension__ typedef unsigned __int128 trace_u128_t;
+
+static inline struct trace_value trace_u128_(trace_u128_t u)
+{
+    struct trace_value value = trace_value_make_(TRACE_TYPE_U128, 0);
+
+    value.as.u = (uint64_t)u;
+    value.more.u = (uint64_t)(u >> 64);
+    return value;
+}
+
+static inline struct trace_value trace_i128_(trace_i128_t i)
+{
+    struct trace_value value = trace_u128_((trace_u128_t)i);
+
+    value.type = TRACE_TYPE_I128;
+    return value;
+}
+/* clang-format off */
+#    define TRACE_INT128_CASES_                                                \
+            trace_i128_t: trace_i128_, trace_u128_t: trace_u128_,
+/* clang-format on */
+#else
+#    define TRACE_INT128_CASES_
+#endif
+
+#ifdef __cplusplus
+extern "C++" {
+#    define TRACE_X(type, make)                                                \
+        inline struct trace_value trace_value_of(type v)                       \
+        {                                                                      \
+            return make(v);                                                    \
+        }
+TRACE_X(bool, trace_bool)
+TRACE_X(char, trace_i64_)
+TRACE_X(signed char, trace_i64_)
+TRACE_X(short, trace_i64_)
+TRACE_X(int, trace_i64_)
+TRACE_X(long, trace_i64_)
+TRACE_X(long long, trace_i64_)
+TRACE_X(unsigned char, trace_u64_)
+TRACE_X(unsigned short, trace_u64_)
+TRACE_X(unsigned, trace_u64_)
+TRACE_X(unsigned long, trace_u64_)
+TRACE_X(unsigned long long, trace_u64_)
+TRACE_X(float, trace_f32_)
+TRACE_X(double, trace_f64_)
+TRACE_X(long double, trace_long_double_)
+TRACE_X(const char *, trace_text_)
+TRACE_X(const volatile void *, trace_pointer_)
+TRACE_X(struct trace_value, trace_same_)
+#    ifdef __SIZEOF_INT128__
+TRACE_X(trace_i128_t, trace_i128_)
+TRACE_X(trace_u128_t, trace_u128_)
+#    endif
+#    undef TRACE_X
+
+/* std::string, std::string_view and their like. */
+template <typename T>
+inline auto trace_value_of(const T &text)
+    -> decltype(static_cast<const char *>(text.data()), text.size(),
+                trace_value_make_(0, 0))
+{
+    return trace_string(text.data(), text.size());
+}
+
+/* An array of values that lives until the call's full expression ends. */
+template <size_t N> struct trace_array_ {
+    struct trace_value values[N];
+    const struct trace_value *begin() const
+    {
+        return values;
+    }
+};
+}
+#else
+/* clang-format off */
+#    define trace_value_of(v)                                                  \
+        _Generic((v),                                                          \
+            _Bool: trace_bool,                                                 \
+            char: trace_i64_,                                                  \
+            signed char: trace_i64_,                                           \
+            short: trace_i64_,                                                 \
+            int: trace_i64_,                                                   \
+            long: trace_i64_,                                                  \
+            long long: trace_i64_,                                             \
+            unsigned char: trace_u64_,                                         \
+            unsigned short: trace_u64_,                                        \
+            unsigned: trace_u64_,                                              \
+            unsigned long: trace_u64_,                                         \
+            unsigned long long: trace_u64_,                                    \
+            float: trace_f32_,                                                 \
+            double: trace_f64_,                                                \
+            long double: trace_long_double_,                                   \
+            TRACE_INT128_CASES_                                                \
+            char *: trace_text_,                                               \
+            const char *: trace_text_,                                         \
+            struct trace_value: trace_same_,                                   \
+            default: trace_pointer_)(v)
+/* clang-format on */
+#endif
+
+/* ---- Annotating: the macros' works ---- */
+
+#define TRACE_CAT_(a, b)  TRACE_CAT2_(a, b)
+#define TRACE_CAT2_(a, b) a##b
+
+/* TRACE_EACH_ applies `m` to each of up to 16 fields. */
+#define TRACE_33RD_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s,   \
+                    t, u, v, w, x, y, z, A, B, C, D, E, F, G, ...)             \
+    G
+#define TRACE_COUNT_(...)                                                      \
+    TRACE_33RD_(__VA_ARGS__ __VA_OPT__(, ) many, many, many, many, many, many, \
+                many, many, many, many, many, many, many, many, many, many,    \
+                16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, )
+#define TRACE_EACH_(m, ...)                                                    \
+    TRACE_CAT_(TRACE_EACH_, TRACE_COUNT_(__VA_ARGS__))(m, __VA_ARGS__)
+#define TRACE_EACH_many(m, ...) testlog_takes_at_most_16_fields
+#define TRACE_EACH_0(m, ...)
+#define TRACE_EACH_1(m, f)       m(f)
+#define TRACE_EACH_2(m, f, ...)  m(f) TRACE_EACH_1(m, __VA_ARGS__)
+#define TRACE_EACH_3(m, f, ...)  m(f) TRACE_EACH_2(m, __VA_ARGS__)
+#define TRACE_EACH_4(m, f, ...)  m(f) TRACE_EACH_3(m, __VA_ARGS__)
+#define TRACE_EACH_5(m, f, ...)  m(f) TRACE_EACH_4(m, __VA_ARGS__)
+#define TRACE_EACH_6(m, f, ...)  m(f) TRACE_EACH_5(m, __VA_ARGS__)
+#define TRACE_EACH_7(m, f, ...)  m(f) TRACE_EACH_6(m, __VA_ARGS__)
+#define TRACE_EACH_8(m, f, ...)  m(f) TRACE_EACH_7(m, __VA_ARGS__)
+#define TRACE_EACH_9(m, f, ...)  m(f) TRACE_EACH_8(m, __VA_ARGS__)
+#define TRACE_EACH_10(m, f, ...) m(f) TRACE_EACH_9(m, __VA_ARGS__)
+#define TRACE_EACH_11(m, f, ...) m(f) TRACE_EACH_10(m, __VA_ARGS__)
+#define TRACE_EACH_12(m, f, ...) m(f) TRACE_EACH_11(m, __VA_ARGS__)
+#define TRACE_EACH_13(m, f, ...) m(f) TRACE_EACH_12(m, __VA_ARGS__)
+#define TRACE_EACH_14(m, f, ...) m(f) TRACE_EACH_13(m, __VA_ARGS__)
+#define TRACE_EACH_15(m, f, ...) m(f) TRACE_EACH_14(m, __VA_ARGS__)
+#define TRACE_EACH_16(m, f, ...) m(f) TRACE_EACH_15(m, __VA_ARGS__)
+
+/* A field's two halves: all behind the first comma is one value, so that the
+ * commas of a C++ template's arguments do no harm. */
+#define TRACE_9TH_(a, b, c, d, e, f, g, h, i, ...) i
+#define TRACE_FORM_(...)                                                       \
+    TRACE_9TH_(__VA_ARGS__, PAIR, PAIR, PAIR, PAIR, PAIR, PAIR, PAIR, SHORT, )
+#define TRACE_NAME_(field) TRACE_NAME2_ field,
+#define TRACE_NAME2_(...)                                                      \
+    TRACE_CAT_(TRACE_NAME_, TRACE_FORM_(__VA_ARGS__))(__VA_ARGS__)
+#define TRACE_NAME_SHORT(value)    #value
+#define TRACE_NAME_PAIR(name, ...) name
+#define TRACE_VALUE_(field)        TRACE_VALUE2_ field,
+#define TRACE_VALUE2_(...)                                                     \
+    TRACE_CAT_(TRACE_VALUE_, TRACE_FORM_(__VA_ARGS__))(__VA_ARGS__)
+#define TRACE_VALUE_SHORT(value)    trace_value_of(value)
+#define TRACE_VALUE_PAIR(name, ...) trace_value_of((__VA_ARGS__))
+
+/* TRACE_VALUES_ is two arguments of a call: how many values, and they. */
+#ifdef __cplusplus
+#    define TRACE_VALUES_(...)                                                 \
+        TRACE_COUNT_(__VA_ARGS__),                                             \
+            trace_array_<TRACE_COUNT_(__VA_ARGS__) + 1>{                       \
+                {TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__) trace_empty()}}        \
+                .begin()
+#else
+#    define TRACE_VALUES_(...)                                                 \
+        TRACE_COUNT_(__VA_ARGS__), (const struct trace_value[])                \
+        {                                                                      \
+            TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__)                             \
+            {                                                                  \
+                0                                                              \
+            }                                                                  \
+        }
+#endif
+
+#ifndef LOG_TARGET
+#    define LOG_TARGET 0 /* made of the file's path */
+#endif
+
+/* TRACE_SITE_ declares a call site and lists it: `id` makes its names unique,
+ * `title` is the span's name or the message, 0 for a printf format. */
+#define TRACE_SITE_(id, kind, level, title, ...)                               \
+    static const char *const TRACE_CAT_(trace_names_, id)[] = {                \
+        TRACE_EACH_(TRACE_NAME_, __VA_ARGS__) 0};                              \
+    static struct trace_site TRACE_CAT_(trace_site_,                           \
+                                        id) = {title,                          \
+                                               LOG_TARGET,                     \
+                                               __FILE__,                       \
+                                               __func__,                       \
+                                               TRACE_CAT_(trace_names_, id),   \
+                                               __LINE__,                       \
+                                               level,                          \
+                                               kind,                           \
+                                               TRACE_COUNT_(__VA_ARGS__),      \
+                                               TRACE_INTEREST_,                \
+                                               0,                              \
+                                               {0},                            \
+                                               0};                             \
+    TRACE_LIST_SITE_(id)
+
+/* C++ gives the statics of inline functions and templates a section of their
+ * own choice, so there a site registers at first use instead. */
+#ifdef __cplusplus
+#    define TRACE_INTEREST_      TRACE_UNREGISTERED
+#    define TRACE_LIST_SITE_(id) static_assert(true, "")
+#else
+#    define TRACE_INTEREST_ 0
+#    if defined(__has_attribute)
+#        if __has_attribute(retain)
+#            define TRACE_RETAIN_ , retain
+#        endif
+#    endif
+#    ifndef TRACE_RETAIN_
+#        define TRACE_RETAIN_
+#    endif
+#    define TRACE_LIST_SITE_(id)                                               \
+        static struct trace_site *TRACE_CAT_(trace_listed_, id)                \
+            __attribute__((used TRACE_RETAIN_, section("trace_sites"))) =      \
+                &TRACE_CAT_(trace_site_, id)
+#endif
+
+/* Each file makes its object's range of sites known as it is loaded: two
+ * stores, the first time. */
+#if defined(TRACING) && !defined(__cplusplus)
+extern struct trace_site *__start_trace_sites[]
+    __attribute__((weak, visibility("hidden")));
+extern struct trace_site *__stop_trace_sites[]
+    __attribute__((weak, visibility("hidden")));
+__attribute__((weak, visibility("hidden"))) struct trace_module trace_module_;
+
+__attribute__((constructor)) static void trace_module_enter_(void)
+{
+    trace_module_register(&trace_module_, __start_trace_sites,
+                          __stop_trace_sites);
+}
+
+__attribute__((destructor)) static void trace_module_leave_(void)
+{
+    trace_module_forget(&trace_module_);
+}
+#endif
+
+static inline void trace_guard_end_(struct trace_span_ref *span)
+{
+    if (span->place)
+        trace_span_leave_(*span);
+}
+
+#define TRACE_GUARD_(id, open)                                                 \
+    TRACE_CAT_(trace_declared_, id)                                            \
+    TRACE_CAT_(trace_guard_, id)                                               \
+    __attribute__((cleanup(trace_guard_end_), unused)) = open
+
+#ifdef __cplusplus
+#    define TRACE_NONE_                                                        \
+        trace_span_ref                                                         \
+        {                                                                      \
+            0, 0                                                               \
+        }
+#else
+#    define TRACE_NONE_                                                        \
+        (struct trace_span_ref)                                                \
+        {                                                                      \
+            0, 0                                                               \
+        }
+#endif
+
+/* What stands in place of a macro when compiled out: arguments are checked,
+ * never evaluated. These functions have no body. */
+TRACE_API int trace_check_(unsigned level, const char *title, size_t,
+                           const struct trace_value *);
+TRACE_API int trace_check_log_(const char *format, ...) TRACE_PRINTF(1, 2);
+TRACE_API int trace_check_span_(struct trace_span_ref, size_t,
+                                const struct trace_value *);
+
+/* TRACE_DECLARATION_ is a declaration and nothing else, so that `if (x)
+ * trace_span(...);` and, in C, `case 1: trace_span(...)` fail to compile; gcc
+ * takes a declaration behind a label, as C23 does, unless it is told not to. */
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus)
+/* clang-format off */
+#    define TRACE_STRICT_(id)                                                  \
+        _Pragma("GCC diagnostic push")                                         \
+        _Pragma("GCC diagnostic error \"-Wc11-c2x-compat\"")
+/* clang-format on */
+#    define TRACE_LENIENT_ _Pragma("GCC diagnostic pop")
+#else
+#    define TRACE_STRICT_(id)
+#    define TRACE_LENIENT_
+#endif
+#define TRACE_DECLARATION_(id)                                                 \
+    TRACE_STRICT_(id)                                                          \
+    typedef struct trace_span_ref TRACE_CAT_(trace_declared_, id)              \
+        __attribute__((unused));                                               \
+    TRACE_LENIENT_
+
+#define TRACE_OFF_(id, check)                                                  \
+    TRACE_DECLARATION_(id)                                                     \
+    (void)(0 && sizeof(TRACE_CAT_(trace_declared_, id)) && check)
+
+/* ---- Annotating ----
+ *
+ *  trace_span(LEVEL, "name", fields...);       a declaration: a span from here
+ *                                              to the end of the block
+ *  trace_function(LEVEL, fields...);           the same, named by the function
+ *  trace_span_in(parent, LEVEL, "name", ...);  the same below another parent,
+ *                                              a struct trace_span_ref
+ *  trace_span_enter(span);                     the block runs in `span`, made
+ *                                              here or on another thread
+ *  trace_event(LEVEL, "message", fields...);   something happened
+ *
+ * Where a block does not fit:
+ *
+ *  span = trace_span_begin(LEVEL, "name", ...) begins and enters
+ *  span = trace_span_new(LEVEL, "name", ...)   begins without entering
+ *  trace_span_end(span);                       leaves (if entered) and closes
+ *  trace_record(span, fields...);              values known late; each replaces
+ *                                              the one of the same name
+ *
+ * LEVEL is ERROR, WARN, INFO, DEBUG or TRACE. Nothing is evaluated where the
+ * call site is off, and errno is left alone.
+ */
+#define trace_span(level, ...)                                                 \
+    TRACE_SPAN_(__COUNTER__, TRACE_LEVEL_##level, __VA_ARGS__)
+#define trace_function(level, ...)                                             \
+    TRACE_SPAN_(__COUNTER__, TRACE_LEVEL_##level,                              \
+                __func__ __VA_OPT__(, ) __VA_ARGS__)
+#define trace_span_in(parent, level, ...)                                      \
+    TRACE_SPAN_IN_(__COUNTER__, parent, TRACE_LEVEL_##level, __VA_ARGS__)
+#define trace_span_enter(span) TRACE_ENTER_(__COUNTER__, span)
+#define trace_span_begin(level, ...)                                           \
+    TRACE_BEGIN_(__COUNTER__, trace_span_begin_, TRACE_LEVEL_##level,          \
+                 __VA_ARGS__)
+#define trace_span_new(level, ...)                                             \
+    TRACE_BEGIN_(__COUNTER__, trace_span_new_, TRACE_LEVEL_##level, __VA_ARGS__)
+#define trace_record(span, ...) TRACE_RECORD_(__COUNTER__, span, __VA_ARGS__)
+#define trace_event(level, ...)                                                \
+    TRACE_EVENT_(__COUNTER__, TRACE_LEVEL_##level, __VA_ARGS__)
+
+#ifdef TRACING
+
+#    define TRACE_SPAN_(id, level, title, ...)                                 \
+        TRACE_DECLARATION_(id)                                                 \
+        TRACE_SITE_(id, TRACE_SITE_SPAN, level, title, __VA_ARGS__);           \
+        TRACE_GUARD_(id, trace_site_on_(&TRACE_CAT_(trace_site_, id))          \
+                             ? trace_span_open_(&TRACE_CAT_(trace_site_, id),  \
+                                                TRACE_VALUES_(__VA_ARGS__))    \
+                             : TRACE_NONE_)
+#    define TRACE_SPAN_IN_(id, parent, level, title, ...)                      \
+        TRACE_DECLARATION_(id)                                                 \
+        TRACE_SITE_(id, TRACE_SITE_SPAN, level, title, __VA_ARGS__);           \
+        TRACE_GUARD_(id, trace_site_on_(&TRACE_CAT_(trace_site_, id))          \
+                             ? trace_span_in_(parent,                          \
+                                              &TRACE_CAT_(trace_site_, id),    \
+                                              TRACE_VALUES_(__VA_ARGS__))      \
+                             : TRACE_NONE_)
+#    define TRACE_ENTER_(id, span)                                             \
+        TRACE_DECLARATION_(id)                                                 \
+        TRACE_GUARD_(id, trace_span_enter_(span))
+#    define TRACE_BEGIN_(id, begin, level, title, ...)                         \
+        (__extension__({                                                       \
+            TRACE_SITE_(id, TRACE_SITE_SPAN, level, title, __VA_ARGS__);       \
+            trace_site_on_(&TRACE_CAT_(trace_site_, id))                       \
+                ? begin(&TRACE_CAT_(trace_site_, id),                          \
+                        TRACE_VALUES_(__VA_ARGS__))                            \
+                : TRACE_NONE_;                                                 \
+        }))
+#    define TRACE_RECORD_(id, span, ...)                                       \
+        do {                                                                   \
+            TRACE_SITE_(id, TRACE_SITE_FIELDS, TRACE_LEVEL_TRACE, 0,           \
+                        __VA_ARGS__);                                          \
+            struct trace_span_ref TRACE_CAT_(trace_to_, id) = span;            \
+            if (TRACE_CAT_(trace_to_, id).place)                               \
+                trace_record_(TRACE_CAT_(trace_to_, id),                       \
+                              &TRACE_CAT_(trace_site_, id),                    \
+                              TRACE_VALUES_(__VA_ARGS__));                     \
+        } while (0)
+#    define TRACE_EVENT_(id, level, title, ...)                                \
+        do {                                                                   \
+            TRACE_SITE_(id, TRACE_SITE_EVENT, level, title, __VA_ARGS__);      \
+            if (trace_site_on_(&TRACE_CAT_(trace_site_, id)))                  \
+                trace_event_(&TRACE_CAT_(trace_site_, id),                     \
+                             TRACE_VALUES_(__VA_ARGS__));                      \
+        } while (0)
+
+#else
+
+#    define TRACE_CHECK_(level, title, ...)                                    \
+        (trace_check_(level, title, TRACE_VALUES_(__VA_ARGS__)))
+#    define TRACE_SPAN_(id, level, title, ...)                                 \
+        TRACE_OFF_(id, TRACE_CHECK_(level, title, __VA_ARGS__))
+#    define TRACE_SPAN_IN_(id, parent, level, title, ...)                      \
+        TRACE_OFF_(id, (trace_check_span_(parent, 0, 0) &&                     \
+                        TRACE_CHECK_(level, title, __VA_ARGS__)))
+#    define TRACE_ENTER_(id, span)                                             \
+        TRACE_OFF_(id, (trace_check_span_(span, 0, 0)))
+#    define TRACE_BEGIN_(id, begin, level, title, ...)                         \
+        ((void)(0 && TRACE_CHECK_(level, title, __VA_ARGS__)), TRACE_NONE_)
+#    define TRACE_RECORD_(id, span, ...)                                       \
+        ((void)(0 && trace_check_span_(span, TRACE_VALUES_(__VA_ARGS__))))
+#    define TRACE_EVENT_(id, level, title, ...)                                \
+        ((void)(0 && TRACE_CHECK_(level, title, __VA_ARGS__)))
+
+#endif
+
+#endif
