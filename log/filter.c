@@ -84,8 +84,10 @@ static bool level_of(const char *text, unsigned *level)
     const char *digits = text[0] == '+' ? text + 1 : text;
 
     if (*digits && strspn(digits, "0123456789") == strlen(digits)) {
-        *level = (unsigned)strtoul(digits, NULL, 10);
-        return *level <= TRACE_LEVEL_TRACE && strlen(digits) < 20;
+        unsigned long number = strtoul(digits, NULL, 10);
+
+        *level = (unsigned)number;
+        return number <= TRACE_LEVEL_TRACE;
     }
     for (unsigned i = 0; level_words[i]; i++)
         if (!strcasecmp(text, level_words[i])) {
@@ -104,6 +106,19 @@ struct parser {
     struct trace_text *complaints;
 };
 
+/* The columns that the first `size` bytes of a text take once shown. */
+static int columns(const char *text, size_t size)
+{
+    struct trace_text shown = {0};
+    int count = 0;
+
+    log_plain(&shown, text, size);
+    for (size_t i = 0; i < shown.size; i++)
+        count += (shown.data[i] & 0xc0) != 0x80;
+    trace_text_free(&shown);
+    return count;
+}
+
 /* Says what is wrong at `offset` of the filter. */
 static void complain(const struct parser *parser, size_t offset,
                      const char *what, const char *word, const char *instead)
@@ -112,12 +127,14 @@ static void complain(const struct parser *parser, size_t offset,
 
     if (!out)
         return;
-    trace_text_printf(out, "%s: %s \"%s\"", parser->origin, what, word);
+    trace_text_printf(out, "%s: %s \"", parser->origin, what);
+    log_plain(out, word, strlen(word));
+    trace_text_string(out, instead ? "\"; did you mean \"" : "\".");
     if (instead)
-        trace_text_printf(out, "; did you mean \"%s\"?", instead);
-    trace_text_printf(out, " This directive is left out.\n    ");
+        trace_text_printf(out, "%s\"?", instead);
+    trace_text_string(out, " This directive is left out.\n    ");
     log_plain(out, parser->whole, strlen(parser->whole));
-    trace_text_printf(out, "\n    %*s^\n", (int)offset, "");
+    trace_text_printf(out, "\n    %*s^\n", columns(parser->whole, offset), "");
 }
 
 /* ---- Parsing ---- */

@@ -1,6 +1,7 @@
 /* full.c: tracing-subscriber's Full layout.
  *
- *  [TIME ]LEVEL [THREAD ][span{f=v g=w}:span: ]target: [file:][line: ]message f=v
+ *  [TIME ]LEVEL [THREAD ][span{f=v g=w}:span: ]target: [file:][line: ]message
+ * f=v
  *
  * Colours are those of the original: time, target and punctuation dim, span
  * names bold, field names italic, the level in its own colour.
@@ -19,7 +20,7 @@ static void styled(struct trace_text *out, bool color, const char *style,
 {
     if (color)
         trace_text_printf(out, "\033[%sm", style);
-    trace_text_string(out, text);
+    log_plain(out, text, strlen(text));
     if (color)
         trace_text_string(out, "\033[0m");
 }

@@ -1,7 +1,8 @@
 /* line.c: entries of a recording as lines. */
 #include "internal.h"
 
-static void (*const layouts[])(const struct log_parts *, struct trace_text *) = {
+static void (*const layouts[])(const struct log_parts *,
+                               struct trace_text *) = {
     [LOG_FORMAT_FULL] = log_full,
 };
 

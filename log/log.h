@@ -127,16 +127,11 @@ TRACE_API int log_subscribe(const struct log_options *options);
 #define log_enabled(level) LOG_ENABLED_(__COUNTER__, TRACE_LEVEL_##level)
 
 #ifndef LOG_NO_LEVELS
-#    define log_error(...)                                                     \
-        LOG_AT_(__COUNTER__, TRACE_LEVEL_ERROR, __VA_ARGS__)
-#    define log_warn(...)                                                      \
-        LOG_AT_(__COUNTER__, TRACE_LEVEL_WARN, __VA_ARGS__)
-#    define log_info(...)                                                      \
-        LOG_AT_(__COUNTER__, TRACE_LEVEL_INFO, __VA_ARGS__)
-#    define log_debug(...)                                                     \
-        LOG_AT_(__COUNTER__, TRACE_LEVEL_DEBUG, __VA_ARGS__)
-#    define log_trace(...)                                                     \
-        LOG_AT_(__COUNTER__, TRACE_LEVEL_TRACE, __VA_ARGS__)
+#    define log_error(...) LOG_AT_(__COUNTER__, TRACE_LEVEL_ERROR, __VA_ARGS__)
+#    define log_warn(...)  LOG_AT_(__COUNTER__, TRACE_LEVEL_WARN, __VA_ARGS__)
+#    define log_info(...)  LOG_AT_(__COUNTER__, TRACE_LEVEL_INFO, __VA_ARGS__)
+#    define log_debug(...) LOG_AT_(__COUNTER__, TRACE_LEVEL_DEBUG, __VA_ARGS__)
+#    define log_trace(...) LOG_AT_(__COUNTER__, TRACE_LEVEL_TRACE, __VA_ARGS__)
 #endif
 
 #define LOG_FIRST_(first, ...) first
@@ -156,8 +151,7 @@ TRACE_API int log_subscribe(const struct log_options *options);
             trace_site_on_(&TRACE_CAT_(trace_site_, id));                      \
         }))
 #else
-#    define LOG_AT_(id, level, ...)                                            \
-        ((void)(0 && trace_check_log_(__VA_ARGS__)))
+#    define LOG_AT_(id, level, ...) ((void)(0 && trace_check_log_(__VA_ARGS__)))
 #    define LOG_ENABLED_(id, level) ((bool)0)
 #endif
 

@@ -34,8 +34,8 @@ void log_chain_of(struct log_chain *chain, const struct log_filter *filter,
         chain->places = chain->few;
         chain->count = count = sizeof(chain->few) / sizeof(*chain->few);
     }
-    for (uint32_t at = place;
-         count && (at = shown(filter, reader, at, &span)); at = span.span)
+    for (uint32_t at = place; count && (at = shown(filter, reader, at, &span));
+         at = span.span)
         chain->places[--count] = at;
 }
 

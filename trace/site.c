@@ -89,9 +89,16 @@ static void each(void (*visit)(struct trace_site *, void *), void *context)
         visit(site, context);
 }
 
+static void complete_one(struct trace_site *site, void *unused)
+{
+    (void)unused;
+    trace_site_complete(site);
+}
+
 void trace_site_each(void (*visit)(struct trace_site *, void *), void *context)
 {
     trace_sites_lock();
+    each(complete_one, NULL);
     each(visit, context);
     trace_sites_unlock();
 }

@@ -1,0 +1,17 @@
+/* failures_new_test.c: a failing assertion in Criterion's newer style.
+ *
+ * <criterion/new/assert.h> gives cr_assert another meaning, so it has a file of
+ * its own and comes after test_log.h.
+ */
+#include <testlog/test_log.h>
+
+#include <criterion/new/assert.h>
+
+TEST_LOG(failures_new, assert_shows_the_difference)
+{
+    int legs = 6, expected = 8;
+
+    trace_span(INFO, "spider", (legs));
+    cr_expect(eq(str, "insect", "spider"));
+    cr_assert(eq(int, legs, expected), "a spider has %d legs", expected);
+}

@@ -1,0 +1,315 @@
+/* store.c: the store; it teaches how to annotate code.
+ *
+ * Look for: a target of its own, functions as spans with what they were called
+ * with, a value that is known only at the end (store_get), a type of one's own
+ * as a field (print_entry), a span around what may block (lock), errors with
+ * their errno (fail), and the levels: ERROR for what went wrong, INFO for what
+ * a user wants to know, DEBUG and TRACE for who looks for a fault.
+ */
+#define LOG_TARGET "kv::store" /* else it would be "examples::store" */
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <testlog/log.h>
+
+#include "store.h"
+
+struct entry {
+    struct entry *chain;         /* the next one in the bucket */
+    struct entry *newer, *older; /* neighbours in the order of use */
+    char *key, *value;
+};
+
+struct store {
+    pthread_mutex_t lock;
+    size_t capacity, len;
+    struct entry ring; /* its `older` is the newest, its `newer` the oldest */
+    struct entry *buckets[]; /* `capacity` */
+};
+
+static void print_entry(struct trace_text *out, const void *object)
+{
+    const struct entry *entry = object;
+
+    trace_text_printf(out, "%s -> %s", entry->key, entry->value);
+}
+
+static void lock(struct store *store)
+{
+    trace_span(TRACE, "wait for lock");
+
+    pthread_mutex_lock(&store->lock);
+}
+
+static void unlock(struct store *store)
+{
+    pthread_mutex_unlock(&store->lock);
+}
+
+/* FNV-1a. */
+static uint64_t hash(const char *text)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+
+    for (; *text; text++)
+        sum = (sum ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return sum;
+}
+
+/* Returns what points to the entry of `key`, or where that would be. */
+static struct entry **find(struct store *store, const char *key)
+{
+    struct entry **at = &store->buckets[hash(key) % store->capacity];
+
+    while (*at && strcmp((*at)->key, key))
+        at = &(*at)->chain;
+    return at;
+}
+
+static void attach_newest(struct store *store, struct entry *entry)
+{
+    entry->newer = &store->ring;
+    entry->older = store->ring.older;
+    entry->older->newer = entry;
+    store->ring.older = entry;
+}
+
+static void detach(struct entry *entry)
+{
+    entry->newer->older = entry->older;
+    entry->older->newer = entry->newer;
+}
+
+static void entry_free(struct entry *entry)
+{
+    free(entry->key);
+    free(entry->value);
+    free(entry);
+}
+
+static struct entry *entry_new(const char *key, const char *value)
+{
+    struct entry *entry = calloc(1, sizeof(*entry));
+
+    if (!entry)
+        return NULL;
+    entry->key = strdup(key);
+    entry->value = strdup(value);
+    if (entry->key && entry->value)
+        return entry;
+    entry_free(entry);
+    return NULL;
+}
+
+static void drop(struct store *store, struct entry **at)
+{
+    struct entry *entry = *at;
+
+    *at = entry->chain;
+    detach(entry);
+    entry_free(entry);
+    store->len--;
+}
+
+static void evict_oldest(struct store *store)
+{
+    struct entry *oldest = store->ring.newer;
+
+    trace_event(DEBUG, "evicted", ("entry", trace_display(print_entry, oldest)),
+                ("len", store->len));
+    drop(store, find(store, oldest->key));
+}
+
+struct store *store_new(size_t capacity)
+{
+    trace_function(DEBUG, (capacity));
+
+    struct store *store =
+        calloc(1, sizeof(*store) + capacity * sizeof(*store->buckets));
+
+    if (!store) {
+        log_error("no memory for %zu pairs: %m", capacity);
+        return NULL; /* with calloc's errno, which log_error leaves alone */
+    }
+    pthread_mutex_init(&store->lock, NULL);
+    store->capacity = capacity;
+    store->ring.newer = store->ring.older = &store->ring;
+    return store;
+}
+
+void store_free(struct store *store)
+{
+    if (!store)
+        return;
+    trace_function(DEBUG, ("len", store->len));
+
+    while (store->len)
+        drop(store, find(store, store->ring.newer->key));
+    pthread_mutex_destroy(&store->lock);
+    free(store);
+}
+
+int store_put(struct store *store, const char *key, const char *value)
+{
+    trace_function(DEBUG, (key), (value));
+
+    struct entry *entry = entry_new(key, value);
+
+    if (!entry) {
+        log_error("cannot keep %s: %m", key);
+        return -1;
+    }
+    lock(store);
+    if (*find(store, key))
+        drop(store, find(store, key));
+    else if (store->len == store->capacity)
+        evict_oldest(store);
+    *find(store, key) = entry;
+    attach_newest(store, entry);
+    store->len++;
+    unlock(store);
+    return 0;
+}
+
+char *store_get(struct store *store, const char *key)
+{
+    /* Begun by hand, so that `hit` can be recorded once it is known. */
+    struct trace_span_ref span =
+        trace_span_begin(DEBUG, "store_get", (key), ("hit", trace_empty()));
+    char *copy = NULL;
+
+    errno = ENOENT;
+    lock(store);
+
+    struct entry *entry = *find(store, key);
+    bool hit = entry != NULL;
+
+    if (hit) {
+        detach(entry);
+        attach_newest(store, entry);
+        copy = strdup(entry->value);
+    }
+    unlock(store);
+    trace_record(span, (hit));
+    trace_span_end(span);
+    return copy;
+}
+
+int store_delete(struct store *store, const char *key)
+{
+    trace_function(DEBUG, (key));
+
+    lock(store);
+
+    bool found = *find(store, key) != NULL;
+
+    if (found)
+        drop(store, find(store, key));
+    unlock(store);
+    if (found)
+        return 0;
+    log_debug("nothing to delete at %s", key);
+    errno = ENOENT;
+    return -1;
+}
+
+size_t store_len(struct store *store)
+{
+    lock(store);
+
+    size_t len = store->len;
+
+    unlock(store);
+    return len;
+}
+
+static int fail(const char *what)
+{
+    trace_event(ERROR, "snapshot failed", (what), ("error", trace_errno(errno)));
+    return -1;
+}
+
+/* A snapshot is "store COUNT\n", then each key and value with its NUL, the
+ * oldest pair first: to put them in turn restores the order of use. */
+static void write_pairs(struct store *store, FILE *file)
+{
+    fprintf(file, "store %zu\n", store->len);
+    for (struct entry *entry = store->ring.newer; entry != &store->ring;
+         entry = entry->newer) {
+        fwrite(entry->key, 1, strlen(entry->key) + 1, file);
+        fwrite(entry->value, 1, strlen(entry->value) + 1, file);
+    }
+}
+
+int store_save(struct store *store, const char *path)
+{
+    trace_function(INFO, (path));
+
+    FILE *file = fopen(path, "w");
+
+    if (!file)
+        return fail("open");
+    lock(store);
+    write_pairs(store, file);
+    unlock(store);
+
+    bool failed = ferror(file);
+
+    if (fclose(file) || failed)
+        return fail("write");
+    log_info("saved to %s", path);
+    return 0;
+}
+
+/* Returns a string to be freed; NULL if there is no whole one. */
+static char *read_string(FILE *file)
+{
+    char *text = NULL;
+    size_t size = 0;
+    ssize_t length = getdelim(&text, &size, '\0', file);
+
+    if (length > 0 && !text[length - 1])
+        return text;
+    free(text);
+    errno = EBADMSG;
+    return NULL;
+}
+
+static int read_pair(struct store *store, FILE *file)
+{
+    char *key = read_string(file);
+    char *value = read_string(file);
+    int result = key && value ? store_put(store, key, value) : -1;
+
+    free(key);
+    free(value);
+    return result;
+}
+
+int store_load(struct store *store, const char *path)
+{
+    trace_function(INFO, (path));
+
+    FILE *file = fopen(path, "r");
+    size_t count;
+    int result = 0;
+
+    if (!file)
+        return fail("open");
+    if (fscanf(file, "store %zu", &count) != 1 || fgetc(file) != '\n') {
+        errno = EBADMSG;
+        result = -1;
+    }
+    for (; !result && count; count--)
+        result = read_pair(store, file);
+    if (result)
+        fail("read");
+    fclose(file);
+    return result;
+}

@@ -1,0 +1,126 @@
+/* interpose.c: what a worker's Criterion says of a test, seen on the way.
+ *
+ * These have the names of Criterion's own functions, so that the test program's
+ * calls come here first; each goes on to the real one.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include "harness.h"
+
+/* dlsym returns a data pointer; POSIX has the bits be a function's. */
+static void next_function(const char *name, void *function)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+
+    if (!found) {
+        fprintf(stderr, "testlog: Criterion has no %s\n", name);
+        abort();
+    }
+    memcpy(function, &found, sizeof(found));
+}
+
+/* The call site of an assertion, made at its first failure. */
+struct assertion {
+    struct trace_site site;
+    struct assertion *next;
+};
+
+static struct trace_site *assertion_at(const char *file, unsigned line)
+{
+    static struct assertion *assertions;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    struct assertion *found;
+
+    pthread_mutex_lock(&lock);
+    for (found = assertions; found; found = found->next)
+        if (found->site.line == line && !strcmp(found->site.file, file))
+            break;
+    if (!found && (found = calloc(1, sizeof(*found)))) {
+        found->site = (struct trace_site){.name = "",
+                                          .file = strdup(file),
+                                          .function = "",
+                                          .line = line,
+                                          .level = TRACE_LEVEL_ERROR,
+                                          .kind = TRACE_SITE_EVENT};
+        found->next = assertions;
+        assertions = found;
+    }
+    pthread_mutex_unlock(&lock);
+    return found && found->site.file ? &found->site : NULL;
+}
+
+/* A failing assertion is an ERROR event at the assertion's own place. */
+static void record_failure(const char *file, unsigned line, const char *message)
+{
+    struct trace_site *site = assertion_at(file, line);
+    struct trace_text text = {.ceiling = 1 << 16};
+
+    if (!site)
+        return;
+    trace_text_string(&text, "assertion failed");
+    if (message && message[0])
+        trace_text_printf(&text, ": %s", message);
+    trace_message(site, text.data ? text.data : "assertion failed");
+    trace_text_free(&text);
+}
+
+TRACE_API void criterion_send_assert(struct criterion_assert_stats *stats)
+{
+    static void (*next)(struct criterion_assert_stats *);
+
+    if (!next)
+        next_function("criterion_send_assert", &next);
+    if (!stats->passed)
+        record_failure(stats->file, stats->line, stats->message);
+    next(stats);
+}
+
+/* The leaves that failed, as Criterion shows them. */
+static void describe(struct trace_text *text,
+                     const struct cri_assert_node *node)
+{
+    if (node->repr && !node->pass) {
+        trace_text_printf(text, "%s%s", text->size ? "; " : "", node->repr);
+        for (const struct cri_assert_param *p = node->params; p->name; p++)
+            if (p->type == CRI_ASSERT_RT_STR)
+                trace_text_printf(text, " %s=%s", p->name,
+                                  (const char *)p->data);
+    }
+    for (size_t i = 0; i < node->nchild; i++)
+        describe(text, &node->children[i]);
+}
+
+TRACE_API void cri_assert_node_send(const char *file, size_t line,
+                                    struct cri_assert_node *tree)
+{
+    static void (*next)(const char *, size_t, struct cri_assert_node *);
+    struct trace_text text = {.ceiling = 1 << 16};
+
+    if (!next)
+        next_function("cri_assert_node_send", &next);
+    if (tree->message)
+        trace_text_string(&text, tree->message);
+    describe(&text, tree);
+    record_failure(file, (unsigned)line, text.data);
+    trace_text_free(&text);
+    next(file, line, tree);
+}
+
+/* A failing assertion jumps out of the test; what it left open ends before the
+ * tear-down begins. */
+TRACE_API void criterion_internal_test_main(void (*body)(void))
+{
+    static void (*next)(void (*)(void));
+    size_t depth = trace_depth();
+
+    if (!next)
+        next_function("criterion_internal_test_main", &next);
+    next(body);
+    trace_unwind(depth);
+}

@@ -1,0 +1,610 @@
+/* options.c: variables and flags, read and checked before any test starts. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+/* X(name, argument, letter, id, help); arguments: NO, MUST, MAY. */
+#define FLAGS(X)                                                               \
+    X("log", MUST, 0, SHOW, "FILTER  which lines are shown (LOG)")             \
+    X("trace-filter", MUST, 0, RECORD, "FILTER  what is recorded")             \
+    X("log-format", MUST, 0, FORMAT, "full  the lines' layout")                \
+    X("log-span-events", MUST, 0, SPAN_EVENTS, "none  lines about spans")      \
+    X("log-time", MUST, 0, TIME, "utc, uptime or none")                        \
+    X("nocapture", NO, 0, NOCAPTURE, "print output and lines at once")         \
+    X("show-output", NO, 0, SHOW_OUTPUT, "print passing tests' output too")    \
+    X("trace-dir", MUST, 0, DIR, "DIR  where runs go")                         \
+    X("trace-limit", MUST, 0, LIMIT, "BYTES  a test may record (256M)")        \
+    X("trace-options", MUST, 0, OPTIONS, "KEY=VALUE,...  profiler options")    \
+    X("color", MAY, 0, COLOR, "auto, always or never")                         \
+    X("filter", MUST, 0, PATTERN, "PATTERN  tests to run; may be repeated")    \
+    X("pattern", MUST, 0, PATTERN, "PATTERN  the same")                        \
+    X("help", NO, 'h', HELP, "print this")                                     \
+    X("version", NO, 'v', VERSION, "print the version")                        \
+    X("list", NO, 'l', LIST, "list the tests")                                 \
+    X("jobs", MUST, 'j', JOBS, "N  tests at once")                             \
+    X("timeout", MUST, 't', TIMEOUT,                                           \
+      "SECONDS  at most for tests that have "                                  \
+      "a timeout")                                                             \
+    X("fail-fast", NO, 'f', FAIL_FAST, "stop at the first failure")            \
+    X("quiet", NO, 'q', QUIET, "say little")                                   \
+    X("verbose", MAY, 0, VERBOSE, "LEVEL  say much; output at once")           \
+    X("short-filename", NO, 'S', PASS, "file names without folders")           \
+    X("output", MUST, 'O', OUTPUT, "FORMAT:FILE  a report of Criterion's")     \
+    X("tap", MAY, 0, REPORT, "FILE  the same in TAP")                          \
+    X("xml", MAY, 0, REPORT, "FILE  the same in XML")                          \
+    X("json", MAY, 0, REPORT, "FILE  the same in JSON")                        \
+    X("always-succeed", NO, 0, PASS, "exit with 0 whatever fails")             \
+    X("ignore-warnings", NO, 0, PASS, "warnings fail no run (they never do)")  \
+    X("full-stats", NO, 0, PASS, "report passing assertions too")              \
+    X("crash", NO, 0, PASS, "crash on a failing assertion")                    \
+    X("debug", MAY, 0, DEBUG_, "SERVER  run tests in a debugging server")      \
+    X("debug-transport", MUST, 0, PASS, "tcp:PORT  of the debugging server")   \
+    X("wait", NO, 'w', PASS, "wait for external clients")                      \
+    X("encoding", MUST, 0, PASS, "ENCODING  of the report")                    \
+    X("ascii", NO, 0, PASS, "no colours, no symbols")                          \
+    X("no-early-exit", NO, 0, PASS, "does nothing")
+
+/* What a flag does; several do the same. */
+enum id {
+    ID_SHOW,
+    ID_RECORD,
+    ID_FORMAT,
+    ID_SPAN_EVENTS,
+    ID_TIME,
+    ID_NOCAPTURE,
+    ID_SHOW_OUTPUT,
+    ID_DIR,
+    ID_LIMIT,
+    ID_OPTIONS,
+    ID_COLOR,
+    ID_PATTERN,
+    ID_HELP,
+    ID_VERSION,
+    ID_LIST,
+    ID_JOBS,
+    ID_TIMEOUT,
+    ID_FAIL_FAST,
+    ID_QUIET,
+    ID_VERBOSE,
+    ID_OUTPUT,
+    ID_REPORT,
+    ID_DEBUG_,
+    ID_PASS,
+};
+
+enum { NO = no_argument, MUST = required_argument, MAY = optional_argument };
+
+struct flag {
+    const char *name;
+    int argument;
+    char letter;
+    enum id id;
+    const char *help;
+};
+
+static const struct flag flags[] = {
+#define X(name, argument, letter, id, help)                                    \
+    {name, argument, letter, ID_##id, help},
+    FLAGS(X)
+#undef X
+};
+
+enum { FLAG_COUNT = sizeof(flags) / sizeof(*flags), FLAG_BASE = 1000 };
+
+/* ---- Saying what is wrong ---- */
+
+struct reader {
+    struct test_log_options *options;
+    const char *color;
+    int code;
+    bool done;
+};
+
+__attribute__((format(printf, 2, 3))) static bool refuse(struct reader *reader,
+                                                         const char *format,
+                                                         ...)
+{
+    va_list args;
+
+    fputs("testlog: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    reader->code = TEST_LOG_USAGE;
+    reader->done = true;
+    return false;
+}
+
+static void usage(void)
+{
+    puts("Usage: PROGRAM [FLAG...]\n\nRuns the tests of PROGRAM.\n");
+    for (size_t i = 0; i < FLAG_COUNT; i++) {
+        char letter[5] = "    ";
+
+        if (flags[i].letter)
+            snprintf(letter, sizeof(letter), "-%c, ", flags[i].letter);
+        printf("  %s--%-16s %s\n", letter, flags[i].name, flags[i].help);
+    }
+    puts("\nExit codes: 0 all that ran passed, 1 a test failed, 2 usage,\n"
+         "4 no test matched.");
+}
+
+/* ---- Values ---- */
+
+const char *test_log_variable(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && value[0] ? value : NULL;
+}
+
+/* Finds `word` in `words`, which NULL ends. */
+static bool choose(struct reader *reader, const char *name, const char *word,
+                   const char *const *words, unsigned *choice)
+{
+    struct trace_text all = {0};
+
+    for (unsigned i = 0; words[i]; i++) {
+        if (!strcmp(words[i], word)) {
+            *choice = i;
+            trace_text_free(&all);
+            return true;
+        }
+        trace_text_printf(&all, "%s%s", i ? words[i + 1] ? ", " : " or " : "",
+                          words[i]);
+    }
+    refuse(reader, "%s: unknown value \"%s\"; write %s", name, word,
+           all.data ? all.data : "another");
+    trace_text_free(&all);
+    return false;
+}
+
+static bool read_format(struct reader *reader, const char *name,
+                        const char *word)
+{
+    static const char *const words[] = {
+#define LOG_X(id, text) text,
+        LOG_FORMATS(LOG_X)
+#undef LOG_X
+            NULL};
+    unsigned choice;
+
+    if (!choose(reader, name, word, words, &choice))
+        return false;
+    reader->options->format = (enum log_format)choice;
+    return true;
+}
+
+static bool read_time(struct reader *reader, const char *name, const char *word)
+{
+    static const char *const words[] = {
+#define LOG_X(id, text) text,
+        LOG_TIMES(LOG_X)
+#undef LOG_X
+            NULL};
+    unsigned choice;
+
+    if (!choose(reader, name, word, words, &choice))
+        return false;
+    reader->options->time = (enum log_time)choice;
+    return true;
+}
+
+static bool read_span_events(struct reader *reader, const char *name,
+                             const char *word)
+{
+    static const char *const words[] = {"none", NULL};
+    unsigned choice;
+
+    return choose(reader, name, word, words, &choice);
+}
+
+static bool read_limit(struct reader *reader, const char *name,
+                       const char *text)
+{
+    uint64_t bytes;
+
+    if (!trace_parse_size(text, &bytes))
+        return refuse(reader, "%s: \"%s\" is no size; write bytes, as in 64M",
+                      name, text);
+    if (bytes < TRACE_LIMIT_LEAST || bytes > UINT64_C(64) << 30)
+        return refuse(reader, "%s: \"%s\" is out of range; write 256K to 64G",
+                      name, text);
+    reader->options->limit = bytes;
+    return true;
+}
+
+static bool read_options(struct reader *reader, const char *name,
+                         const char *text)
+{
+    return refuse(reader,
+                  "%s: unknown option \"%.*s\"; there are none yet, leave it "
+                  "out",
+                  name, (int)strcspn(text, "=,"), text);
+}
+
+static bool read_number(struct reader *reader, const char *name,
+                        const char *text, double *number)
+{
+    char *end;
+
+    errno = 0;
+    *number = strtod(text, &end);
+    if (end == text || *end || errno || !(*number >= 0) || *number > 1e9)
+        return refuse(reader, "%s: \"%s\" is no number; write 0 or more", name,
+                      text);
+    return true;
+}
+
+static bool read_jobs(struct reader *reader, const char *name, const char *text)
+{
+    double number;
+
+    if (!read_number(reader, name, text, &number))
+        return false;
+    if (number != (double)(size_t)number || number > 10000)
+        return refuse(reader,
+                      "%s: \"%s\" is no number of jobs; write 0 to "
+                      "10000",
+                      name, text);
+    reader->options->jobs = (size_t)number;
+    return true;
+}
+
+static bool read_color(struct reader *reader, const char *word)
+{
+    static const char *const words[] = {"auto", "always", "never", NULL};
+    unsigned choice;
+
+    if (!choose(reader, "--color", word ? word : "always", words, &choice))
+        return false;
+    reader->color = words[choice];
+    return true;
+}
+
+bool test_log_color(const char *flag, FILE *stream)
+{
+    const char *force = test_log_variable("FORCE_COLOR");
+    const char *cli = test_log_variable("CLICOLOR_FORCE");
+    const char *term = test_log_variable("TERM");
+
+    if (flag && strcmp(flag, "auto"))
+        return !strcmp(flag, "always");
+    if (test_log_variable("NO_COLOR"))
+        return false;
+    if ((force && strcmp(force, "0")) || (cli && strcmp(cli, "0")))
+        return true;
+    return isatty(fileno(stream)) && term && strcmp(term, "dumb");
+}
+
+/* ---- Flags ---- */
+
+static bool add_pattern(struct reader *reader, const char *name,
+                        const char *pattern)
+{
+    struct test_log_options *options = reader->options;
+    const char *fault = test_log_pattern_fault(pattern);
+
+    if (fault)
+        return refuse(reader, "%s: \"%s\" is no pattern: %s", name, pattern,
+                      fault);
+
+    void *grown = realloc(options->patterns, (options->pattern_count + 2) *
+                                                 sizeof(*options->patterns));
+
+    if (!grown)
+        return refuse(reader, "out of memory");
+    options->patterns = grown;
+    options->patterns[options->pattern_count++] = strdup(pattern);
+    options->patterns[options->pattern_count] = NULL;
+    return true;
+}
+
+/* Hands a flag on to Criterion. */
+static bool pass(struct reader *reader, const struct flag *flag,
+                 const char *value)
+{
+    struct test_log_options *options = reader->options;
+    char *text = NULL;
+
+    if (asprintf(&text, "--%s%s%s", flag->name, value ? "=" : "",
+                 value ? value : "") < 0)
+        return refuse(reader, "out of memory");
+    options->criterion[options->criterion_count++] = text;
+    return true;
+}
+
+static bool inform(struct reader *reader, const struct flag *flag)
+{
+    if (flag->id == ID_LIST) {
+        reader->options->informs = true;
+        return pass(reader, flag, NULL);
+    }
+    if (flag->id == ID_HELP)
+        usage();
+    else
+        puts("testlog " TEST_LOG_VERSION);
+    reader->done = true;
+    return false;
+}
+
+static bool is_stdout(const char *path)
+{
+    return !path || !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
+}
+
+static bool read_report(struct reader *reader, const struct flag *flag,
+                        const char *value)
+{
+    static const char *const formats[] = {"tap", "xml", "json", NULL};
+    const char *file = value;
+
+    if (flag->id == ID_OUTPUT) {
+        char format[8] = "";
+        unsigned choice;
+
+        file = strchr(value, ':');
+        if (!file)
+            return refuse(reader,
+                          "--output: \"%s\" names no file; write "
+                          "FORMAT:FILE",
+                          value);
+        snprintf(format, sizeof(format), "%.*s", (int)(file - value), value);
+        if (!choose(reader, "--output", format, formats, &choice))
+            return false;
+        file++;
+    }
+    reader->options->report_on_stdout |= is_stdout(file);
+    return pass(reader, flag, value);
+}
+
+static bool read_setting(struct reader *reader, const struct flag *flag,
+                         const char *value)
+{
+    struct test_log_options *options = reader->options;
+
+    switch (flag->id) {
+    case ID_SHOW:
+        options->show = (struct test_log_setting){value, "--log"};
+        return true;
+    case ID_RECORD:
+        options->record = (struct test_log_setting){value, "--trace-filter"};
+        return true;
+    case ID_FORMAT:
+        return read_format(reader, "--log-format", value);
+    case ID_SPAN_EVENTS:
+        return read_span_events(reader, "--log-span-events", value);
+    case ID_TIME:
+        return read_time(reader, "--log-time", value);
+    case ID_DIR:
+        options->dir = value;
+        return true;
+    case ID_LIMIT:
+        return read_limit(reader, "--trace-limit", value);
+    case ID_OPTIONS:
+        return read_options(reader, "--trace-options", value);
+    case ID_COLOR:
+        return read_color(reader, value);
+    case ID_PATTERN:
+        return add_pattern(reader, "--filter", value);
+    case ID_NOCAPTURE:
+        options->live = true;
+        return true;
+    default:
+        options->show_output = true;
+        return true;
+    }
+}
+
+static bool read_flag(struct reader *reader, const struct flag *flag,
+                      const char *value)
+{
+    struct test_log_options *options = reader->options;
+    double number;
+
+    switch (flag->id) {
+    case ID_HELP:
+    case ID_VERSION:
+    case ID_LIST:
+        return inform(reader, flag);
+    case ID_JOBS:
+        return read_jobs(reader, "--jobs", value) && pass(reader, flag, value);
+    case ID_TIMEOUT:
+        return read_number(reader, "--timeout", value, &number) &&
+               pass(reader, flag, value);
+    case ID_FAIL_FAST:
+        options->fail_fast = true;
+        return pass(reader, flag, value);
+    case ID_QUIET:
+        options->quiet = true;
+        return pass(reader, flag, value);
+    case ID_VERBOSE:
+        options->live = true;
+        return pass(reader, flag, value);
+    case ID_OUTPUT:
+    case ID_REPORT:
+        return read_report(reader, flag, value);
+    case ID_DEBUG_:
+        options->live = true;
+        options->jobs = 1;
+        return pass(reader, flag, value);
+    case ID_PASS:
+        return pass(reader, flag, value);
+    default:
+        return read_setting(reader, flag, value);
+    }
+}
+
+/* ---- Variables ---- */
+
+static bool read_variables(struct reader *reader)
+{
+    static const struct {
+        const char *name;
+        bool (*read)(struct reader *, const char *, const char *);
+    } checked[] = {{"LOG_FORMAT", read_format},
+                   {"LOG_SPAN_EVENTS", read_span_events},
+                   {"LOG_TIME", read_time},
+                   {"TRACE_LIMIT", read_limit},
+                   {"TRACE_OPTIONS", read_options},
+                   {"CRITERION_TEST_PATTERN", add_pattern},
+                   {"CRITERION_JOBS", read_jobs}};
+    struct test_log_options *options = reader->options;
+    const char *value;
+
+    if ((value = test_log_variable("LOG")))
+        options->show = (struct test_log_setting){value, "LOG"};
+    if ((value = test_log_variable("TRACE_FILTER")))
+        options->record = (struct test_log_setting){value, "TRACE_FILTER"};
+    if ((value = test_log_variable("TRACE_DIR")))
+        options->dir = value;
+    for (size_t i = 0; i < sizeof(checked) / sizeof(*checked); i++)
+        if ((value = test_log_variable(checked[i].name)) &&
+            !checked[i].read(reader, checked[i].name, value))
+            return false;
+    return true;
+}
+
+static bool read_switch(struct reader *reader, const char *name, bool *on)
+{
+    const char *value = test_log_variable(name);
+
+    if (!value)
+        return true;
+    if (strcmp(value, "0") && strcmp(value, "1"))
+        return refuse(reader, "%s: unknown value \"%s\"; write 0 or 1", name,
+                      value);
+    *on = value[0] == '1';
+    return true;
+}
+
+/* ---- All together ---- */
+
+static const char *nearest_flag(const char *flag)
+{
+    const char *names[FLAG_COUNT + 1] = {NULL};
+    char word[32];
+
+    for (size_t i = 0; i < FLAG_COUNT; i++)
+        names[i] = flags[i].name;
+    snprintf(word, sizeof(word), "%.*s", (int)strcspn(flag, "="), flag);
+    return log_nearest(word, names);
+}
+
+/* Says what getopt_long did not understand. */
+static bool refuse_flag(struct reader *reader, int argc, char **argv)
+{
+    const char *word = argv[optind - 1];
+    const struct flag *flag =
+        optopt >= FLAG_BASE ? &flags[optopt - FLAG_BASE] : NULL;
+
+    if (flag && flag->argument == MUST)
+        return refuse(reader, "--%s wants a value: %s", flag->name, flag->help);
+    if (flag)
+        return refuse(reader, "--%s takes no value", flag->name);
+    if (optopt)
+        return refuse(reader, "unknown flag -%c; --help lists all", optopt);
+    if (optind <= argc && !strncmp(word, "--", 2)) {
+        const char *near = nearest_flag(word + 2);
+
+        if (near)
+            return refuse(reader, "unknown flag %s; did you mean --%s?", word,
+                          near);
+    }
+    return refuse(reader, "unknown flag %s; --help lists all", word);
+}
+
+static void getopt_tables(struct option *longs, char *shorts)
+{
+    *shorts++ = ':';
+    for (int i = 0; i < FLAG_COUNT; i++) {
+        longs[i] = (struct option){flags[i].name, flags[i].argument, NULL,
+                                   FLAG_BASE + i};
+        if (!flags[i].letter)
+            continue;
+        *shorts++ = flags[i].letter;
+        if (flags[i].argument == MUST)
+            *shorts++ = ':';
+    }
+    *shorts = '\0';
+}
+
+static const struct flag *flag_of(int c)
+{
+    if (c >= FLAG_BASE)
+        return &flags[c - FLAG_BASE];
+    for (size_t i = 0; i < FLAG_COUNT; i++)
+        if (flags[i].letter == c)
+            return &flags[i];
+    return NULL;
+}
+
+static bool read_flags(struct reader *reader, int argc, char **argv)
+{
+    struct option longs[FLAG_COUNT + 1] = {{0}};
+    char shorts[2 * FLAG_COUNT + 2];
+    int c;
+
+    getopt_tables(longs, shorts);
+    opterr = 0;
+    optind = 0;
+    while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+        const struct flag *flag = c == '?' || c == ':' ? NULL : flag_of(c);
+
+        if (!flag && c == ':' && optopt < FLAG_BASE && flag_of(optopt))
+            return refuse(reader, "-%c wants a value: %s", optopt,
+                          flag_of(optopt)->help);
+        if (!flag)
+            return refuse_flag(reader, argc, argv);
+        if (!read_flag(reader, flag, optarg))
+            return false;
+    }
+    if (optind < argc)
+        return refuse(reader,
+                      "unexpected argument \"%s\"; tests are chosen by "
+                      "--filter",
+                      argv[optind]);
+    return true;
+}
+
+/* Criterion does not know NO_COLOR, so it is told. */
+static bool pass_color(struct reader *reader)
+{
+    static const struct flag color = {.name = "color"};
+
+    reader->options->color = test_log_color(reader->color, stderr);
+    return pass(reader, &color, reader->options->color ? "always" : "never");
+}
+
+/* A filter of which nothing can be read is not refused: the default applies. */
+int test_log_options_read(struct test_log_options *options, int argc,
+                          char **argv, int *code)
+{
+    struct reader reader = {.options = options};
+
+    *options = (struct test_log_options){
+        .show = {"info", "default"},
+        .record = {"trace", "default"},
+        .limit = TRACE_LIMIT_DEFAULT,
+        .dir = "testlog-runs",
+    };
+    options->criterion = calloc((size_t)argc + 4, sizeof(char *));
+    if (!options->criterion)
+        return -1;
+    options->criterion[options->criterion_count++] = argv[0];
+    if (read_variables(&reader) &&
+        read_switch(&reader, "NOCAPTURE", &options->live) &&
+        read_switch(&reader, "SHOW_OUTPUT", &options->show_output) &&
+        read_flags(&reader, argc, argv) && pass_color(&reader)) {
+        optind = 0; /* Criterion reads what is passed on from the start */
+        return 0;
+    }
+    *code = reader.code;
+    return -1;
+}

@@ -1,0 +1,307 @@
+/* plan.c: which tests run, and parameter instances as tests of their own.
+ *
+ * Criterion expands parameters one by one while it runs and gives every
+ * instance the same name. Here each becomes a test, "name[07]", before the run.
+ * Criterion still asks for parameters, one instance at a time and in the order
+ * of its set, which is what `instances` answers in.
+ */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include "harness.h"
+
+struct instance {
+    const struct criterion_test_extra_data *data;
+    void *parameter;
+    size_t size;
+};
+
+struct group {
+    struct criterion_test_params params;
+    struct group *next;
+};
+
+static struct instance *instances;
+static size_t instance_count, next_instance;
+static struct group *groups;
+
+/* Criterion's FOREACH_SET declares names of its own, so walk by hand. */
+typedef void each_test(struct criterion_ordered_set_node **,
+                       struct criterion_suite_set *, struct criterion_test *,
+                       void *);
+
+static void each(struct criterion_test_set *set, each_test *visit,
+                 void *context)
+{
+    for (struct criterion_ordered_set_node *s = set->suites->first; s;
+         s = s->next) {
+        struct criterion_suite_set *suite = (void *)(s + 1);
+        struct criterion_ordered_set_node **t;
+
+        for (t = suite->tests ? &suite->tests->first : NULL; t && *t;) {
+            struct criterion_ordered_set_node *node = *t;
+
+            visit(t, suite, (void *)(node + 1), context);
+            if (*t == node) /* unless it was taken out */
+                t = &node->next;
+        }
+    }
+}
+
+/* ---- Expanding ---- */
+
+static struct criterion_test_params next_parameter(void)
+{
+    struct criterion_test_params one = {0, NULL, 0, NULL};
+
+    if (next_instance < instance_count) {
+        const struct instance *instance = &instances[next_instance++];
+
+        one.size = instance->size;
+        one.params = instance->parameter;
+        one.length = 1;
+    }
+    return one;
+}
+
+static int digits(size_t length)
+{
+    int count = 1;
+
+    for (size_t last = length ? length - 1 : 0; last >= 10; last /= 10)
+        count++;
+    return count;
+}
+
+static bool add_instance(struct criterion_test_set *set,
+                         const struct criterion_test *test,
+                         const struct criterion_test_params *params, size_t i)
+{
+    struct criterion_test_extra_data *data = malloc(sizeof(*data));
+    void *grown = realloc(instances, (instance_count + 1) * sizeof(*instances));
+    char *name = NULL, *identifier = NULL;
+
+    if (grown)
+        instances = grown;
+    if (!data || !grown ||
+        asprintf(&name, "%s[%0*zu]", test->name, digits(params->length), i) <
+            0 ||
+        asprintf(&identifier, "%s/%s", test->category, name) < 0) {
+        free(data);
+        return false;
+    }
+    *data = *test->data;
+    data->param_ = next_parameter;
+    data->identifier_ = identifier;
+    instances[instance_count++] = (struct instance){
+        data, (char *)params->params + i * params->size, params->size};
+
+    struct criterion_test one = {name, test->category, test->test, data};
+
+    criterion_register_test(set, &one);
+    return true;
+}
+
+struct found {
+    struct criterion_test *tests;
+    size_t count;
+};
+
+/* Takes parameterized tests out of the set. */
+static void take_out(struct criterion_ordered_set_node **at,
+                     struct criterion_suite_set *suite,
+                     struct criterion_test *test, void *context)
+{
+    struct found *found = context;
+    void *grown;
+
+    if (test->data->kind_ != CR_TEST_PARAMETERIZED || !test->data->param_ ||
+        test->data->param_ == next_parameter || test->data->disabled ||
+        (suite->suite.data && suite->suite.data->disabled))
+        return;
+    grown = realloc(found->tests, (found->count + 1) * sizeof(*found->tests));
+    if (!grown)
+        return;
+    found->tests = grown;
+    found->tests[found->count++] = *test;
+    *at = (*at)->next;
+    suite->tests->size--;
+}
+
+static void expand(struct criterion_test_set *set,
+                   const struct criterion_test *test)
+{
+    struct group *group = calloc(1, sizeof(*group));
+
+    if (!group)
+        return;
+    group->params = test->data->param_();
+    group->next = groups;
+    groups = group;
+    for (size_t i = 0; i < group->params.length; i++)
+        if (!add_instance(set, test, &group->params, i))
+            test_log_notice("out of memory: %s/%s[%zu] does not run",
+                            test->category, test->name, i);
+}
+
+void test_log_plan_expand(struct criterion_test_set *set)
+{
+    struct found found = {NULL, 0};
+
+    each(set, take_out, &found);
+    set->tests -= found.count;
+    for (size_t i = 0; i < found.count; i++)
+        expand(set, &found.tests[i]);
+    free(found.tests);
+}
+
+static void order_instance(struct criterion_ordered_set_node **at,
+                           struct criterion_suite_set *suite,
+                           struct criterion_test *test, void *context)
+{
+    struct instance **ordered = context;
+
+    (void)at;
+    (void)suite;
+    if (test->data->param_ != next_parameter || test->data->disabled)
+        return;
+    for (size_t i = 0; i < instance_count; i++)
+        if (instances[i].data == test->data)
+            *(*ordered)++ = instances[i];
+}
+
+void test_log_plan_seal(struct criterion_test_set *set)
+{
+    struct instance *ordered = calloc(instance_count + 1, sizeof(*ordered));
+    struct instance *end = ordered;
+
+    if (!ordered)
+        return;
+    each(set, order_instance, &end);
+    free(instances);
+    instances = ordered;
+    instance_count = (size_t)(end - ordered);
+    next_instance = 0;
+}
+
+void test_log_plan_free(void)
+{
+    while (groups) {
+        struct group *group = groups;
+
+        groups = group->next;
+        if (group->params.cleanup)
+            group->params.cleanup(&group->params);
+        free(group);
+    }
+}
+
+/* ---- Selecting ---- */
+
+/* Criterion's extglob is bash's; these are the faults that it finds. */
+const char *test_log_pattern_fault(const char *pattern)
+{
+    int depth = 0;
+
+    for (const char *at = pattern; *at; at++) {
+        bool opens = at > pattern && strchr("!?@*+", at[-1]);
+
+        if (*at == '\\' && at[1])
+            at++;
+        else if (*at == '[' && !(at = strchr(at, ']')))
+            return "a [ without a ]";
+        else if (*at == '(' && !opens)
+            return "a ( without one of ! ? @ * + before it";
+        else if (*at == '(')
+            depth++;
+        else if (*at == ')' && depth-- == 0)
+            return "a ) without a (";
+        else if (*at == '|' && !depth)
+            return "a | outside of ( )";
+    }
+    return depth ? "a ( without a )" : NULL;
+}
+
+bool test_log_pattern_matches(const char *pattern, const char *suite,
+                              const char *test)
+{
+    const char *bracket = strchr(test, '[');
+    char name[512];
+
+    snprintf(name, sizeof(name), "%s/%s", suite, test);
+    if (!fnmatch(pattern, name, FNM_EXTMATCH))
+        return true;
+    if (!bracket)
+        return false;
+    /* A parameterized test's name stands for all its instances. */
+    name[strlen(suite) + 1 + (size_t)(bracket - test)] = '\0';
+    return !fnmatch(pattern, name, FNM_EXTMATCH);
+}
+
+struct selection {
+    const struct test_log_options *options;
+    bool *exact; /* by pattern: it is a test's full name */
+    size_t count;
+};
+
+static bool is_name(const char *pattern, const struct criterion_test *test)
+{
+    size_t size = strlen(test->category);
+
+    return !strncmp(pattern, test->category, size) && pattern[size] == '/' &&
+           !strcmp(pattern + size + 1, test->name);
+}
+
+/* "suite/test[07]" is that test; as an extglob it would be another. */
+static void find_exact(struct criterion_ordered_set_node **at,
+                       struct criterion_suite_set *suite,
+                       struct criterion_test *test, void *context)
+{
+    struct selection *selection = context;
+
+    (void)at;
+    (void)suite;
+    for (size_t i = 0; i < selection->options->pattern_count; i++)
+        selection->exact[i] |= is_name(selection->options->patterns[i], test);
+}
+
+/* A test that is left out is taken out, so that no report calls it skipped. */
+static void select_test(struct criterion_ordered_set_node **at,
+                        struct criterion_suite_set *suite,
+                        struct criterion_test *test, void *context)
+{
+    struct selection *selection = context;
+    char **patterns = selection->options->patterns;
+    bool selected = !selection->options->pattern_count;
+
+    for (size_t i = 0; i < selection->options->pattern_count; i++)
+        selected |= selection->exact[i]
+                        ? is_name(patterns[i], test)
+                        : test_log_pattern_matches(patterns[i], test->category,
+                                                   test->name);
+    if (selected) {
+        selection->count++;
+        return;
+    }
+    *at = (*at)->next;
+    suite->tests->size--;
+}
+
+size_t test_log_plan_select(struct criterion_test_set *set,
+                            const struct test_log_options *options)
+{
+    struct selection selection = {options, NULL, 0};
+
+    selection.exact = calloc(options->pattern_count + 1, sizeof(bool));
+    if (!selection.exact)
+        return 0;
+    each(set, find_exact, &selection);
+    each(set, select_test, &selection);
+    free(selection.exact);
+    set->tests = selection.count;
+    return selection.count;
+}

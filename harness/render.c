@@ -1,0 +1,141 @@
+/* render.c: a test's files, rendered from its recording. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+static int write_trace(const struct test_log_run *run,
+                       const struct test_log_result *result,
+                       struct trace_reader *reader)
+{
+    const char *const metadata[] = {
+        "test",    test_log_name(result),
+        "program", result->program,
+        "log",     result->filter,
+        "filter",  run->record,
+        "result",  test_log_outcome_word(result->outcome),
+        NULL};
+    struct trace_chrome chrome;
+    struct trace_file file;
+    char path[PATH_MAX];
+
+    if (test_log_file(run, result, "trace.json", path) ||
+        trace_file_open(&file, path))
+        return -1;
+    trace_chrome_begin(&chrome, file.stream);
+    trace_chrome_add(&chrome, reader, trace_reader_summary(reader).pid,
+                     test_log_name(result));
+    trace_chrome_end(&chrome, metadata);
+    return trace_file_commit(&file);
+}
+
+static int write_log(const struct test_log_run *run,
+                     const struct test_log_result *result,
+                     struct trace_reader *reader, const struct log_style *style)
+{
+    struct log_filter *filter =
+        log_filter_parse(result->filter, "info", "LOG", NULL);
+    struct trace_file file;
+    char path[PATH_MAX];
+    int status = -1;
+
+    if (filter && !test_log_file(run, result, "log.txt", path) &&
+        !trace_file_open(&file, path)) {
+        log_write_all(filter, style, reader, file.stream);
+        status = trace_file_commit(&file);
+    }
+    log_filter_free(filter);
+    return status;
+}
+
+/* Says once a run that files cannot be written, however many there are. */
+static void complain(const struct test_log_result *result)
+{
+    static bool said;
+
+    if (!said)
+        test_log_notice("cannot write the trace and log of %s: %s; results "
+                        "are not affected",
+                        test_log_name(result), strerror(errno));
+    said = true;
+}
+
+static void note_losses(struct test_log_result *result,
+                        const struct trace_summary *summary)
+{
+    result->dropped = summary->dropped;
+    if (!summary->dropped)
+        return;
+    if (summary->error)
+        test_log_notice(
+            "%s: %llu records were not kept: %s", test_log_name(result),
+            (unsigned long long)summary->dropped, strerror(summary->error));
+    else
+        test_log_notice("%s: %llu records were not kept: TRACE_LIMIT was "
+                        "reached",
+                        test_log_name(result),
+                        (unsigned long long)summary->dropped);
+}
+
+void test_log_render(struct test_log_run *run, struct test_log_result *result,
+                     const struct log_style *style)
+{
+    struct log_style plain = *style;
+    char path[PATH_MAX];
+    struct trace_reader *reader;
+
+    if (!result->folder || test_log_file(run, result, "recording", path))
+        return;
+    reader = trace_reader_open(path);
+    if (!reader) {
+        static bool said;
+
+        if (!said)
+            test_log_notice("%s has no recording: %s", test_log_name(result),
+                            strerror(errno));
+        said = true;
+        return;
+    }
+
+    struct trace_summary summary = trace_reader_summary(reader);
+
+    plain.color = false;
+    plain.test = NULL;
+    note_losses(result, &summary);
+    if (write_log(run, result, reader, &plain) ||
+        write_trace(run, result, reader))
+        complain(result);
+    trace_reader_close(reader);
+    trace_shrink(path);
+}
+
+int test_log_write_trace(const struct test_log_run *run, const char *name)
+{
+    struct trace_chrome chrome;
+    struct trace_file file;
+    char path[PATH_MAX];
+    uint32_t pid = 0;
+
+    if (test_log_path(run, name, path) || trace_file_open(&file, path))
+        return -1;
+    trace_chrome_begin(&chrome, file.stream);
+    for (size_t i = 0; i < run->count; i++) {
+        const struct test_log_result *result = &run->results[i];
+        struct trace_reader *reader = NULL;
+        char title[1024];
+
+        if (result->folder && !test_log_file(run, result, "recording", path))
+            reader = trace_reader_open(path);
+        if (!reader)
+            continue;
+        snprintf(title, sizeof(title), "%s %s", result->program,
+                 test_log_name(result));
+        trace_chrome_add(&chrome, reader, ++pid, title);
+        trace_reader_close(reader);
+    }
+    trace_chrome_end(&chrome, NULL);
+    return trace_file_commit(&file);
+}

@@ -1,0 +1,256 @@
+/* report.c: what a person reads while and after tests run. */
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+
+FILE *test_log_out;
+
+static FILE *out(void)
+{
+    return test_log_out ? test_log_out : stderr;
+}
+
+void test_log_notice(const char *format, ...)
+{
+    va_list args;
+
+    fputs("testlog: ", out());
+    va_start(args, format);
+    vfprintf(out(), format, args);
+    va_end(args);
+    fputc('\n', out());
+    fflush(out());
+}
+
+/* ---- A test's block ---- */
+
+static void heading(const char *title)
+{
+    fprintf(out(), "%s:\n", title);
+}
+
+static void put_output(const char *path)
+{
+    FILE *in = fopen(path, "re");
+    char bytes[8192];
+    bool some = false, newline = true;
+    size_t size;
+
+    if (!in)
+        return;
+    while ((size = fread(bytes, 1, sizeof(bytes), in))) {
+        if (!some)
+            heading("output");
+        some = true;
+        fwrite(bytes, 1, size, out());
+        newline = bytes[size - 1] == '\n';
+    }
+    if (!newline)
+        fputc('\n', out());
+    fclose(in);
+}
+
+static void put_lines(const struct log_filter *filter,
+                      const struct log_style *style,
+                      struct trace_reader *reader)
+{
+    struct trace_text text = {0};
+    struct trace_entry entry;
+    bool some = false;
+
+    if (trace_reader_rewind(reader))
+        return;
+    while (trace_reader_next(reader, &entry)) {
+        trace_text_clear(&text);
+        if (!log_line(filter, style, reader, &entry, &text))
+            continue;
+        if (!some)
+            heading("log");
+        some = true;
+        fwrite(text.data, 1, text.size, out());
+    }
+    trace_text_free(&text);
+}
+
+/* The innermost spans that were never left, one for each thread. */
+struct open_span {
+    const struct trace_thread *thread;
+    uint32_t place;
+};
+
+enum { OPEN_MAX = 64 };
+
+static size_t find_open(struct trace_reader *reader, struct open_span *open)
+{
+    struct trace_entry entry;
+    size_t count = 0;
+
+    if (trace_reader_rewind(reader))
+        return 0;
+    while (trace_reader_next(reader, &entry)) {
+        bool enters = entry.kind == TRACE_ENTRY_ENTER ||
+                      (entry.kind == TRACE_ENTRY_SPAN && entry.entered);
+        size_t i = 0;
+
+        if (!enters || entry.end != UINT64_MAX)
+            continue;
+        while (i < count && open[i].thread != entry.thread)
+            i++;
+        if (i == OPEN_MAX)
+            continue;
+        open[i].thread = entry.thread;
+        open[i].place = entry.id ? entry.id : entry.span;
+        count += i == count;
+    }
+    return count;
+}
+
+static void put_open_spans(struct trace_reader *reader)
+{
+    struct log_filter *all = log_filter_parse("trace", NULL, "", NULL);
+    struct open_span open[OPEN_MAX];
+    size_t count = all ? find_open(reader, open) : 0;
+    struct trace_text text = {0};
+
+    if (count)
+        heading("open spans");
+    for (size_t i = 0; i < count; i++) {
+        trace_text_clear(&text);
+        log_span_text(all, reader, open[i].place, UINT64_MAX, &text);
+        fprintf(out(), "%s %u: %s\n", open[i].thread->name, open[i].thread->tid,
+                text.data ? text.data : "?");
+    }
+    trace_text_free(&text);
+    log_filter_free(all);
+}
+
+static void put_recording(const struct test_log_run *run,
+                          const struct test_log_result *result,
+                          const struct test_log_options *options)
+{
+    struct log_filter *filter =
+        log_filter_parse(result->filter, "info", "LOG", NULL);
+    struct log_style style = {.format = options->format,
+                              .time = options->time,
+                              .color = options->color};
+    char path[PATH_MAX];
+    struct trace_reader *reader = test_log_file(run, result, "recording", path)
+                                      ? NULL
+                                      : trace_reader_open(path);
+
+    if (reader && filter && !options->live)
+        put_lines(filter, &style, reader);
+    if (reader && test_log_outcome_bad(result->outcome))
+        put_open_spans(reader);
+    trace_reader_close(reader);
+    log_filter_free(filter);
+}
+
+void test_log_report_block(const struct test_log_run *run,
+                           const struct test_log_result *result,
+                           const struct test_log_options *options)
+{
+    const char *bold = options->color ? "\033[1m" : "";
+    const char *normal = options->color ? "\033[0m" : "";
+    char path[PATH_MAX];
+
+    fprintf(out(), "%s---- %s: %s%s%s ----%s\n", bold, test_log_name(result),
+            test_log_outcome_report(result->outcome),
+            result->reason ? ": " : "", result->reason ? result->reason : "",
+            normal);
+    if (result->folder) {
+        if (!options->live && !test_log_file(run, result, "output.txt", path))
+            put_output(path);
+        put_recording(run, result, options);
+        if (!test_log_file(run, result, "trace.json", path))
+            fprintf(out(), "trace: %s\n", path);
+    }
+    fputc('\n', out());
+    fflush(out());
+}
+
+/* ---- The end of a run ---- */
+
+static void put_failure(const struct test_log_result *result)
+{
+    fprintf(out(), "    %s: %s%s%s", test_log_name(result),
+            test_log_outcome_report(result->outcome),
+            result->reason ? ": " : "", result->reason ? result->reason : "");
+    if (result->file)
+        fprintf(out(), " (%s:%u)", result->file, result->line);
+    fputc('\n', out());
+}
+
+/* Whether a test of another program has failed by the same name. */
+static bool named_before(const struct test_log_run *run, size_t number)
+{
+    const struct test_log_result *result = &run->results[number];
+
+    for (size_t i = 0; i < number; i++)
+        if (test_log_outcome_bad(run->results[i].outcome) &&
+            !strcmp(test_log_name(&run->results[i]), test_log_name(result)))
+            return true;
+    return false;
+}
+
+/* The command that runs the failed tests again, and no other. */
+static void put_rerun(const struct test_log_run *run, const char *rerun)
+{
+    fprintf(out(), "run them again:\n    %s", rerun);
+    for (size_t i = 0; i < run->count; i++) {
+        const struct test_log_result *result = &run->results[i];
+
+        /* A program that left no results has no test to name. */
+        if (test_log_outcome_bad(result->outcome) && result->suite &&
+            !named_before(run, i))
+            fprintf(out(), " --filter '%s'", test_log_name(result));
+    }
+    fputc('\n', out());
+}
+
+void test_log_report_unseen(const struct test_log_run *run)
+{
+    static const char *const levels[] = {"off",
+#define TRACE_X(name, number, word) word,
+                                         TRACE_LEVELS(TRACE_X)
+#undef TRACE_X
+                                             NULL};
+
+    for (size_t i = 0; i < run->unseen_count; i++) {
+        const char *near = log_nearest(run->unseen[i], levels);
+
+        if (near)
+            test_log_notice("%s: \"%s\" matched no call site; did you mean the "
+                            "level \"%s\"?",
+                            run->show_origin, run->unseen[i], near);
+        else
+            test_log_notice("%s: \"%s\" matched no call site", run->show_origin,
+                            run->unseen[i]);
+    }
+}
+
+void test_log_report_summary(const struct test_log_run *run, const char *rerun)
+{
+    struct test_log_sums sums = test_log_run_sums(run);
+
+    if (sums.failed) {
+        fputs("\nfailed:\n", out());
+        for (size_t i = 0; i < run->count; i++)
+            if (test_log_outcome_bad(run->results[i].outcome))
+                put_failure(&run->results[i]);
+        put_rerun(run, rerun);
+    }
+    if (run->path)
+        fprintf(out(), "run: %s\n", run->path);
+    fflush(out());
+}
+
+void test_log_report_closing(struct test_log_sums sums, FILE *stream)
+{
+    fprintf(stream, "%zu passed, %zu failed, %zu skipped\n", sums.passed,
+            sums.failed, sums.skipped);
+    fflush(stream);
+}

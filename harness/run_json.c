@@ -1,0 +1,134 @@
+/* run_json.c: run.json, what a run was and what came of it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "harness.h"
+
+static void put_string(struct trace_text *text, const char *string)
+{
+    if (string)
+        trace_json_string(text, string, strlen(string));
+    else
+        trace_text_string(text, "null");
+}
+
+static void put_member(struct trace_text *text, const char *name,
+                       const char *string)
+{
+    put_string(text, name);
+    trace_text_char(text, ':');
+    put_string(text, string);
+}
+
+static void put_start(struct trace_text *text, const struct trace_anchor *start)
+{
+    time_t seconds = (time_t)(start->wall / 1000000000);
+    struct tm date;
+    char iso[32];
+
+    gmtime_r(&seconds, &date);
+    strftime(iso, sizeof(iso), "%Y-%m-%dT%H:%M:%S", &date);
+    trace_text_printf(text, ",\n\"start\":\"%s.%06uZ\"", iso,
+                      (unsigned)(start->wall % 1000000000 / 1000));
+}
+
+static void put_host(struct trace_text *text)
+{
+    struct utsname host;
+
+    if (uname(&host))
+        return;
+    trace_text_string(text, ",\n\"host\":{");
+    put_member(text, "name", host.nodename);
+    trace_text_char(text, ',');
+    put_member(text, "system", host.sysname);
+    trace_text_char(text, ',');
+    put_member(text, "release", host.release);
+    trace_text_char(text, ',');
+    put_member(text, "machine", host.machine);
+    trace_text_string(text, "},\n\"versions\":{");
+    put_member(text, "testlog", TEST_LOG_VERSION);
+    trace_text_char(text, '}');
+}
+
+static void put_filters(struct trace_text *text, const struct test_log_run *run)
+{
+    trace_text_string(text, ",\n\"filters\":{");
+    put_member(text, "log", run->show);
+    trace_text_char(text, ',');
+    put_member(text, "log_origin", run->show_origin);
+    trace_text_char(text, ',');
+    put_member(text, "trace", run->record);
+    trace_text_char(text, ',');
+    put_member(text, "trace_origin", run->record_origin);
+    trace_text_string(text, ",\"unseen\":[");
+    for (size_t i = 0; i < run->unseen_count; i++) {
+        if (i)
+            trace_text_char(text, ',');
+        put_string(text, run->unseen[i]);
+    }
+    trace_text_string(text, "]},\n\"gpu\":{\"state\":\"unused\"}");
+}
+
+static void put_result(struct trace_text *text,
+                       const struct test_log_result *result)
+{
+    trace_text_char(text, '{');
+    put_member(text, "program", result->program);
+    trace_text_char(text, ',');
+    put_member(text, "name", test_log_name(result));
+    trace_text_char(text, ',');
+    put_member(text, "outcome", test_log_outcome_word(result->outcome));
+    trace_text_char(text, ',');
+    put_member(text, "reason", result->reason);
+    trace_text_char(text, ',');
+    put_member(text, "file", result->file);
+    trace_text_printf(text,
+                      ",\"line\":%u,\"duration_ns\":%" PRIu64
+                      ",\"dropped\":%" PRIu64 ",",
+                      result->line, result->duration, result->dropped);
+    put_member(text, "folder", result->folder);
+    trace_text_char(text, '}');
+}
+
+int test_log_write_run_json(const struct test_log_run *run, const char *name)
+{
+    struct test_log_sums sums = test_log_run_sums(run);
+    struct trace_text text = {0};
+    struct trace_file file;
+    char path[PATH_MAX];
+    bool some = false;
+
+    trace_text_string(&text, "{\"schema\":1,\n");
+    put_member(&text, "command", run->command);
+    put_host(&text);
+    put_start(&text, &run->start);
+    put_filters(&text, run);
+    trace_text_printf(&text,
+                      ",\n\"passed\":%zu,\"failed\":%zu,\"skipped\":%zu,"
+                      "\n\"tests\":[",
+                      sums.passed, sums.failed, sums.skipped);
+    for (size_t i = 0; i < run->count; i++) {
+        if (run->results[i].outcome == TEST_LOG_OUTCOME_NONE)
+            continue;
+        trace_text_string(&text, some ? ",\n" : "\n");
+        put_result(&text, &run->results[i]);
+        some = true;
+    }
+    trace_text_string(&text, "\n]}\n");
+    if (text.failed)
+        errno = ENOMEM;
+    if (text.failed || test_log_path(run, name, path) ||
+        trace_file_open(&file, path)) {
+        trace_text_free(&text);
+        return -1;
+    }
+    fwrite(text.data, 1, text.size, file.stream);
+    trace_text_free(&text);
+    return trace_file_commit(&file);
+}

@@ -1,0 +1,183 @@
+/* worker.c: the process of one test. It records; it formats nothing. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <testlog/test_log.h>
+
+#include "harness.h"
+
+static struct test_log_entry *entries;
+static char test_name[512];
+
+void test_log_register(struct test_log_entry *entry)
+{
+    entry->next = entries;
+    entries = entry;
+}
+
+/* An instance of a parameterized test is called "name[07]". */
+static bool same_test(const char *own, const char *name)
+{
+    size_t size = strlen(own);
+
+    return !strncmp(own, name, size) && (!name[size] || name[size] == '[');
+}
+
+static struct test_log_entry *find(const char *suite, const char *name)
+{
+    for (struct test_log_entry *entry = entries; entry; entry = entry->next)
+        if (!strcmp(entry->test->category, suite) &&
+            same_test(entry->test->name, name))
+            return entry;
+    return NULL;
+}
+
+bool test_log_entry_filter(const char *suite, const char *name,
+                           const char **filter)
+{
+    struct test_log_entry *entry = find(suite, name);
+
+    if (entry)
+        *filter = entry->filter;
+    return entry != NULL;
+}
+
+/* Sends what the test prints to a file. Nothing stays in a buffer that would be
+ * lost if the process dies. */
+static void capture(const char *folder)
+{
+    char path[PATH_MAX];
+    int fd = -1;
+
+    if (snprintf(path, sizeof(path), "%s/output.txt", folder) < PATH_MAX)
+        fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return;
+    fflush(NULL);
+    dup2(fd, STDOUT_FILENO);
+    dup2(fd, STDERR_FILENO);
+    close(fd);
+}
+
+/* The lines go to the stderr that the test began with, whatever it does to its
+ * own: a copy, out of the way of the numbers that a test may count on. */
+static int line_output(void)
+{
+    int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 200);
+
+    return fd < 0 ? STDERR_FILENO : fd;
+}
+
+static enum log_time time_of(const char *word)
+{
+    static const char *const words[] = {
+#define LOG_X(name, text) text,
+        LOG_TIMES(LOG_X)
+#undef LOG_X
+    };
+    unsigned i = 0;
+
+    while (i + 1 < sizeof(words) / sizeof(*words) && strcmp(word, words[i]))
+        i++;
+    return (enum log_time)i;
+}
+
+static struct trace_anchor origin_of(const char *text)
+{
+    unsigned long long ticks = 0, monotonic = 0, wall = 0;
+
+    sscanf(text, "%llu %llu %llu", &ticks, &monotonic, &wall);
+    return (struct trace_anchor){ticks, monotonic, wall};
+}
+
+static bool is_set(const char *text)
+{
+    return text[0] == '1';
+}
+
+static int subscribe(const struct test_log_session *session, const char *show)
+{
+    struct log_options options = {
+        .show = show,
+        .record = session->record,
+        .live = is_set(session->live),
+        .style = {.time = time_of(session->time),
+                  .color = is_set(session->color),
+                  .test = is_set(session->prefix) ? test_name : NULL},
+    };
+
+    if (options.live)
+        options.fd = line_output();
+    return log_subscribe(&options);
+}
+
+/* A test that cannot be recorded runs all the same; the runner, which finds no
+ * recording, says so. */
+static void record(const struct test_log_session *session, const char *folder,
+                   const char *show, const char *show_origin)
+{
+    const char *const meta[] = {"test",
+                                test_name,
+                                "log",
+                                show,
+                                "log_origin",
+                                show_origin,
+                                "filter",
+                                session->record,
+                                "filter_origin",
+                                session->record_origin,
+                                NULL};
+    struct trace_options options = {
+        .limit = strtoull(session->limit, NULL, 10),
+        .origin = origin_of(session->origin),
+        .meta = meta,
+    };
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof(path), "%s/recording", folder) < PATH_MAX &&
+        !trace_open(path, &options))
+        return;
+    if (is_set(session->live))
+        trace_open(NULL, &options);
+}
+
+static void begin(const struct test_log_entry *entry,
+                  const struct test_log_session *session)
+{
+    const struct criterion_test *test = criterion_current_test;
+    bool own = entry->filter && !strcmp(session->show_origin, "default");
+    const char *show = own ? entry->filter : session->show;
+    char folder[PATH_MAX];
+
+    snprintf(test_name, sizeof(test_name), "%s/%s", test->category, test->name);
+    if (snprintf(folder, sizeof(folder), "%s/%s.%s", session->folder,
+                 test->category, test->name) >= PATH_MAX)
+        return;
+    if (!is_set(session->live))
+        capture(folder);
+    setvbuf(stdout, NULL, _IONBF, 0);
+    if (subscribe(session, show))
+        return;
+    record(session, folder, show, own ? "test" : session->show_origin);
+    atexit(trace_close);
+}
+
+void test_log_trampoline(void)
+{
+    struct test_log_session session;
+    struct test_log_entry *entry =
+        find(criterion_current_test->category, criterion_current_test->name);
+
+    if (!entry)
+        abort(); /* the runner only swaps in annotated tests */
+    if (test_log_session_import(&session))
+        begin(entry, &session);
+    entry->test->test();
+    trace_unwind(0);
+    trace_close();
+}

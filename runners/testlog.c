@@ -1,0 +1,62 @@
+/* testlog.c: the program `testlog`, which finds its subcommand. */
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/harness.h"
+#include "runners.h"
+
+static const struct {
+    const char *name, *help;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"run", "run test programs as one run", runners_run},
+};
+
+enum { COMMANDS = sizeof(commands) / sizeof(*commands) };
+
+static void usage(FILE *out)
+{
+    fputs("Usage: testlog COMMAND [ARGUMENT...]\n\n", out);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+    fputs("\ntestlog COMMAND --help says more; testlog --version prints the "
+          "version.\n",
+          out);
+}
+
+static int refuse(const char *word)
+{
+    const char *names[COMMANDS + 1] = {NULL}, *near;
+
+    for (size_t i = 0; i < COMMANDS; i++)
+        names[i] = commands[i].name;
+    near = log_nearest(word, names);
+    if (near)
+        fprintf(stderr, "testlog: unknown command \"%s\"; did you mean %s?\n",
+                word, near);
+    else
+        fprintf(stderr,
+                "testlog: unknown command \"%s\"; testlog --help lists all\n",
+                word);
+    return TEST_LOG_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        usage(stderr);
+        return TEST_LOG_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+        usage(stdout);
+        return 0;
+    }
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-v")) {
+        puts("testlog " TEST_LOG_VERSION);
+        return 0;
+    }
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].run(argc - 1, argv + 1);
+    return refuse(argv[1]);
+}

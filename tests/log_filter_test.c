@@ -1,0 +1,388 @@
+/* log_filter_test.c: the filter decides as the recorded EnvFilter did. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz_filter.c"
+#include "support.h"
+
+static struct log_filter *parse(const char *text, const char *fallback)
+{
+    struct log_filter *filter = log_filter_parse(text, fallback, "LOG", NULL);
+
+    cr_assert_not_null(filter);
+    return filter;
+}
+
+static bool shows(const struct log_filter *filter, const char *target,
+                  unsigned level)
+{
+    struct trace_site site = {.target = target, .level = (uint8_t)level};
+
+    return log_filter_shows(filter, &site);
+}
+
+static bool text_shows(const char *text, const char *target, unsigned level)
+{
+    struct log_filter *filter = parse(text, NULL);
+    bool shown = shows(filter, target, level);
+
+    log_filter_free(filter);
+    return shown;
+}
+
+static char *complaints_of(const char *text)
+{
+    struct trace_text complaints = {0};
+
+    log_filter_free(log_filter_parse(text, NULL, "LOG", &complaints));
+    return complaints.data ? complaints.data : strdup("");
+}
+
+/* ---- The recorded answers ---- */
+
+/* Where ours differs on purpose: white space around a directive and its parts
+ * is trimmed, which EnvFilter refuses or takes as part of the target. */
+static const struct {
+    const char *filter, *result;
+} deviations[] = {
+    {"warn, foo=debug", "1"}, {"warn,foo=debug ", "1"}, {" info", "1"},
+    {"info ", "1"},           {"foo = info", "1"},      {"foo= info", "1"},
+};
+
+static const char *expected(const char *filter, const char *answer)
+{
+    for (size_t i = 0; i < sizeof(deviations) / sizeof(*deviations); i++)
+        if (!strcmp(filter, deviations[i].filter))
+            return deviations[i].result;
+    return answer;
+}
+
+/* Asks about a span, "name[@target][!LEVEL][{fields}]", as EnvFilter was. */
+static char span_bit(const struct log_filter *filter, char *span,
+                     const char *target)
+{
+    span[strcspn(span, "{+>")] = '\0';
+
+    char *level = strchr(span, '!'), *at = strchr(span, '@');
+
+    if (level)
+        *level++ = '\0';
+    return shows(filter, at ? at + 1 : target,
+                 level ? test_level(level) : TRACE_LEVEL_INFO)
+               ? '1'
+               : '0';
+}
+
+static void check_spans(const struct log_filter *filter, struct test_cases *row,
+                        const char *bits)
+{
+    char *rest = row->columns[3], *span;
+
+    for (size_t i = 0; (span = strsep(&rest, ";")) && *span; i++)
+        cr_assert_eq(span_bit(filter, span, row->columns[2]), bits[i],
+                     "span %zu of filter \"%s\"", i, row->columns[0]);
+}
+
+static void check_row(struct test_cases *row, const struct test_cases *answer)
+{
+    const char *text = row->columns[0];
+    const char *target = row->columns[2];
+    struct log_filter *filter = parse(text, "error");
+    bool shown = shows(filter, target, test_level(row->columns[1]));
+
+    cr_assert_str_eq(shown ? "1" : "0", expected(text, answer->columns[0]),
+                     "\"%s\" for %s of %s", text, row->columns[1], target);
+    check_spans(filter, row, answer->columns[1]);
+    log_filter_free(filter);
+}
+
+/* Rows about spans and fields have a '['; they are read, not compared. */
+static size_t check_file(const char *cases, const char *answers)
+{
+    struct test_cases row, answer;
+    size_t compared = 0;
+
+    test_cases_open(&row, cases);
+    test_cases_open(&answer, answers);
+    while (test_cases_next(&row)) {
+        cr_assert(test_cases_next(&answer));
+        if (strchr(row.columns[0], '[')) {
+            log_filter_free(parse(row.columns[0], "error"));
+            continue;
+        }
+        check_row(&row, &answer);
+        compared++;
+    }
+    cr_assert_not(test_cases_next(&answer));
+    return compared;
+}
+
+Test(log_filter, agrees_with_upstreams_own_cases)
+{
+    size_t compared =
+        check_file("filter/upstream.tsv", "filter/upstream.expected");
+
+    cr_assert_geq(compared, 90, "only %zu rows", compared);
+}
+
+Test(log_filter, agrees_on_random_filters)
+{
+    size_t compared = check_file("filter/random.tsv", "filter/random.expected");
+
+    cr_assert_geq(compared, 1100, "only %zu rows", compared);
+}
+
+/* White space alone is no directive here, and so no mistake. */
+Test(log_filter, complains_where_strict_parsing_fails)
+{
+    struct test_cases row, answer;
+    size_t compared = 0;
+
+    test_cases_open(&row, "filter/malformed.tsv");
+    test_cases_open(&answer, "filter/malformed.expected");
+    while (test_cases_next(&row) && test_cases_next(&answer)) {
+        char *complaints = complaints_of(row.columns[0]);
+        bool fails = answer.columns[0][0] == 'E' && row.columns[0][0] != ' ';
+
+        cr_assert_eq(complaints[0] != '\0', fails, "\"%s\": %s", row.columns[0],
+                     complaints);
+        free(complaints);
+        compared++;
+    }
+    cr_assert_not(test_cases_next(&answer));
+    cr_assert_eq(compared, 10);
+}
+
+/* ---- Deciding ---- */
+
+Test(log_filter, takes_levels_as_words_and_numbers)
+{
+    static const struct {
+        const char *text;
+        const char *target; /* of an event that is shown */
+        unsigned shown;     /* the least severe that is shown */
+    } rows[] = {
+        {"0", "m", 0},
+        {"5", "m", 5},
+        {"005", "m", 5},
+        {"m=+3", "m", 3},
+        {"+3", "m", 0},
+        {"00000000000000000000000000000002", "m", 2},
+        {"eRRoR", "m", 1},
+        {"off", "m", 0},
+        {"6", "m", 0},
+        {"6", "6", 5},
+        {"+", "m", 0},
+        {"4294967296", "4294967296", 5},
+        {"4294967297", "4294967297", 5},
+        {"18446744073709551617", "18446744073709551617", 5},
+        {"m=18446744073709551617,error", "m", 1},
+        {"m=4294967299,error", "m", 1},
+        {"m=", "m", 5},
+        {"m=5,m=2", "m", 2},
+        {"m=2,error,m=4", "m", 4},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        for (unsigned level = 1; level <= TRACE_LEVEL_TRACE; level++)
+            cr_assert_eq(text_shows(rows[i].text, rows[i].target, level),
+                         level <= rows[i].shown, "\"%s\" at level %u",
+                         rows[i].text, level);
+}
+
+Test(log_filter, prefers_the_longest_target)
+{
+    static const char text[] = "a::b::c=error,a=trace,warn,a::b=off";
+
+    cr_assert(text_shows(text, "a::x", TRACE_LEVEL_TRACE));
+    cr_assert_not(text_shows(text, "a::b", TRACE_LEVEL_ERROR));
+    cr_assert(text_shows(text, "a::b::cd", TRACE_LEVEL_ERROR));
+    cr_assert_not(text_shows(text, "a::b::cd", TRACE_LEVEL_WARN));
+    cr_assert(text_shows(text, "b", TRACE_LEVEL_WARN));
+    cr_assert_not(text_shows(text, "b", TRACE_LEVEL_INFO));
+}
+
+Test(log_filter, trims_white_space_everywhere)
+{
+    static const char text[] = " \t net :: tcp\t=\n debug \v, \r warn ,, ";
+
+    cr_assert(text_shows(text, "net :: tcp", TRACE_LEVEL_DEBUG));
+    cr_assert(text_shows(text, "m", TRACE_LEVEL_WARN));
+    cr_assert_not(text_shows(text, "m", TRACE_LEVEL_INFO));
+}
+
+Test(log_filter, falls_back_only_when_nothing_is_left)
+{
+    static const struct {
+        const char *text, *fallback;
+        bool shown; /* an event at INFO of "m" */
+    } rows[] = {
+        {"", "info", true},        {"", NULL, false},
+        {" , ,", "info", true},    {"=x", "info", true},
+        {"=x", NULL, false},       {"other=x", "info", true},
+        {"=x,off", "info", false}, {"other", "info", false},
+        {"=x", "=x", false},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct log_filter *filter = parse(rows[i].text, rows[i].fallback);
+
+        cr_assert_eq(shows(filter, "m", TRACE_LEVEL_INFO), rows[i].shown,
+                     "\"%s\"", rows[i].text);
+        log_filter_free(filter);
+    }
+}
+
+Test(log_filter, holds_200_directives)
+{
+    struct trace_text text = {0};
+
+    for (int i = 0; i < 200; i++)
+        trace_text_printf(&text, "%st%03d=%d", i ? "," : "", i, i % 6);
+
+    struct log_filter *filter = parse(text.data, NULL);
+
+    for (int i = 0; i < 200; i++) {
+        char target[32];
+
+        snprintf(target, sizeof(target), "t%03d::x", i);
+        for (unsigned level = 1; level <= 5; level++)
+            cr_assert_eq(shows(filter, target, level),
+                         level <= (unsigned)i % 6);
+    }
+    log_filter_free(filter);
+    trace_text_free(&text);
+}
+
+/* ---- Complaints ---- */
+
+Test(log_filter, shows_the_place_and_the_nearest_word)
+{
+    static const struct {
+        const char *text, *complaint;
+    } rows[] = {
+        {"net=warning", "LOG: unknown level \"warning\"; did you mean \"warn\"?"
+                        " This directive is left out.\n"
+                        "    net=warning\n"
+                        "        ^\n"},
+        {"info, a = inof ,b=debug",
+         "LOG: unknown level \"inof\"; did you mean \"info\"?"
+         " This directive is left out.\n"
+         "    info, a = inof ,b=debug\n"
+         "              ^\n"},
+        {"a=7", "LOG: unknown level \"7\". This directive is left out.\n"
+                "    a=7\n"
+                "      ^\n"},
+        {"info,!a", "LOG: not a directive \"!a\". This directive is left out.\n"
+                    "    info,!a\n"
+                    "         ^\n"},
+        {"net[s]=info",
+         "LOG: not a directive \"net[s]=info\". This directive is left out.\n"
+         "    net[s]=info\n"
+         "       ^\n"},
+        {"\xc3\xa9=info,net=x",
+         "LOG: unknown level \"x\". This directive is left out.\n"
+         "    \xc3\xa9=info,net=x\n"
+         "               ^\n"},
+        {"\x1b=info,net=\x1b[31m",
+         "LOG: not a directive \"\\x1b=info\". This directive is left out.\n"
+         "    \\x1b=info,net=\\x1b[31m\n"
+         "    ^\n"
+         "LOG: unknown level \"\\x1b[31m\". This directive is left out.\n"
+         "    \\x1b=info,net=\\x1b[31m\n"
+         "                  ^\n"},
+        {"net=info", ""},
+        {"warning", ""},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        char *complaints = complaints_of(rows[i].text);
+
+        cr_expect_str_eq(complaints, rows[i].complaint, "\"%s\": %s",
+                         rows[i].text, complaints);
+        free(complaints);
+    }
+}
+
+Test(log_filter, finds_the_nearest_word)
+{
+    static const char *const words[] = {"off",   "error", "warn", "info",
+                                        "debug", "trace", NULL};
+    static const struct {
+        const char *word, *nearest;
+    } rows[] = {
+        {"warning", "warn"}, {"WARM", "warn"},   {"eror", "error"},
+        {"errors", "error"}, {"inof", "info"},   {"debgu", "debug"},
+        {"of", "off"},       {"tarce", "trace"}, {"x", NULL},
+        {"", NULL},          {"purple", NULL},   {"information", "info"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const char *nearest = log_nearest(rows[i].word, words);
+
+        if (rows[i].nearest)
+            cr_expect_str_eq(nearest ? nearest : "none", rows[i].nearest, "%s",
+                             rows[i].word);
+        else
+            cr_expect_null(nearest, "%s: %s", rows[i].word, nearest);
+    }
+}
+
+Test(log_filter, nearest_takes_words_of_any_length)
+{
+    static const char long_word[] = "a-word-of-more-than-thirty-one-letters";
+    const char *const words[] = {long_word, "warn", NULL};
+
+    cr_expect_str_eq(log_nearest("wran", words), "warn");
+    cr_expect_str_eq(log_nearest(long_word, words), long_word);
+}
+
+/* ---- Directives that are about nothing ---- */
+
+Test(log_filter, tells_which_directives_were_about_nothing)
+{
+    struct log_filter *filter =
+        parse("info, net = debug ,nte=debug,gpu=trace,gpu::x=5,gpux=1", NULL);
+    struct trace_site site = {.target = "net::tcp", .level = TRACE_LEVEL_TRACE};
+    size_t from = 0;
+
+    log_filter_seen(filter, &site);
+    cr_expect_str_eq(log_filter_unseen(filter, &from), "gpux=1");
+    cr_expect_str_eq(log_filter_unseen(filter, &from), "nte=debug");
+    cr_expect_null(log_filter_unseen(filter, &from));
+    log_filter_free(filter);
+}
+
+/* ---- Any input ---- */
+
+Test(log_filter, takes_any_bytes)
+{
+    static const char likely[] = "a=,[]{} \t!^~/0126debugofwarn:_-\x80\xc3\xff";
+    uint8_t soup[64];
+
+    test_seed(1);
+    for (int round = 0; round < 20000; round++) {
+        size_t size = test_below(sizeof(soup));
+
+        test_random_bytes(soup, size);
+        for (size_t i = 0; round % 2 && i < size; i++)
+            soup[i] = (uint8_t)likely[soup[i] % (sizeof(likely) - 1)];
+        LLVMFuzzerTestOneInput(soup, size);
+    }
+}
+
+Test(log_filter, survives_a_lack_of_memory)
+{
+    if (!test_can_fail_memory())
+        cr_skip_test("a sanitizer owns the memory");
+    for (size_t nth = 1; nth < 40; nth++) {
+        struct trace_text complaints = {0};
+
+        test_fail_memory(nth, nth % 2);
+        log_filter_free(
+            log_filter_parse("a=info,b=x,!,c", "info", "LOG", &complaints));
+        trace_text_free(&complaints);
+        test_fail_memory(0, false);
+    }
+}
