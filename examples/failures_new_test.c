@@ -1,7 +1,7 @@
 /* failures_new_test.c: a failing assertion in Criterion's newer style.
  *
- * <criterion/new/assert.h> gives cr_assert another meaning, so it has a file of
- * its own and comes after test_log.h.
+ * <criterion/new/assert.h> gives cr_assert another meaning, so it comes after
+ * test_log.h and has a file of its own.
  */
 #include <testlog/test_log.h>
 
@@ -12,6 +12,5 @@ TEST_LOG(failures_new, assert_shows_the_difference)
     int legs = 6, expected = 8;
 
     trace_span(INFO, "spider", (legs));
-    cr_expect(eq(str, "insect", "spider"));
-    cr_assert(eq(int, legs, expected), "a spider has %d legs", expected);
+    cr_assert(eq(int, legs, expected));
 }

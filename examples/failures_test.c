@@ -1,8 +1,8 @@
 /* failures_test.c: tests that fail, crash and hang on purpose.
  *
- * It teaches what a run shows of each: run it with `make demo-failures`. Every
- * test is named after what it does; what it logged and the spans that it was in
- * are there however it ended.
+ * It teaches what a run shows of each: `make demo-failures`. Every test is
+ * named after what it does; what it logged, and the spans that it was in, are
+ * there however it ended.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ TEST_LOG(failures, passes_in_a_span)
     cr_assert(true);
 }
 
-static void expect_red(struct store *store, const char *key)
+static void assert_red(struct store *store, const char *key)
 {
     trace_function(INFO, (key));
 
@@ -34,6 +34,7 @@ static void expect_red(struct store *store, const char *key)
 
     log_debug("%s is %s", key, value);
     cr_assert_str_eq(value, "red", "a %s should be red", key);
+    free(value);
 }
 
 TEST_LOG(failures, assert_fails_in_nested_spans)
@@ -43,8 +44,8 @@ TEST_LOG(failures, assert_fails_in_nested_spans)
     trace_span(INFO, "outer", ("pairs", 2));
     store_put(store, "fox", "red");
     store_put(store, "bear", "brown");
-    expect_red(store, "fox");
-    expect_red(store, "bear");
+    assert_red(store, "fox");
+    assert_red(store, "bear");
     log_error("never reached");
 }
 
@@ -74,15 +75,15 @@ TEST_LOG(failures, segfaults_with_unflushed_output)
 
 TEST_LOG(failures, aborts)
 {
-    trace_span(INFO, "shortly before", ("errno", trace_errno(ENOSPC)));
+    trace_span(INFO, "inner");
 
     fprintf(stderr, "giving up\n");
     abort();
 }
 
-static void hang(void *argument)
+static void hang(void *unused)
 {
-    trace_function(INFO, (argument));
+    trace_function(INFO, (unused));
 
     log_warn("this takes for ever");
     for (;;)
@@ -94,20 +95,18 @@ TEST_LOG(failures, hangs_in_a_span, .timeout = 1)
     hang(NULL);
 }
 
-TEST_LOG(failures, hangs_in_a_thread_of_a_pool, .timeout = 1)
+TEST_LOG(failures, hangs_in_a_thread, .timeout = 1)
 {
-    struct pool *pool = pool_new(2, 2);
+    struct pool *pool = pool_new(2);
 
     trace_span(INFO, "waiting for Godot");
-    pool_submit(pool, hang, pool);
+    pool_submit(pool, hang, NULL);
     pool_wait(pool);
 }
 
 TEST_LOG(failures, exits_with_3)
 {
-    trace_span(INFO, "leaving");
-
-    printf("flushed by exit");
+    printf("left to exit to flush");
     exit(3);
 }
 
@@ -115,7 +114,7 @@ TEST_LOG(failures, exits_at_once_with_4)
 {
     trace_span(INFO, "leaving");
 
-    printf("not flushed by _exit");
+    printf("still in the buffer");
     _exit(4);
 }
 
@@ -127,7 +126,7 @@ TEST_LOG(failures, kills_itself)
     kill(getpid(), SIGKILL);
 }
 
-ParameterizedTestParameters(failures, fails_for_parameter_7_of_12)
+ParameterizedTestParameters(failures, instance_7_of_12_fails)
 {
     static int numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
@@ -135,23 +134,20 @@ ParameterizedTestParameters(failures, fails_for_parameter_7_of_12)
                                sizeof(numbers) / sizeof(numbers[0]));
 }
 
-PARAMETERIZED_TEST_LOG(int *number, failures, fails_for_parameter_7_of_12)
+PARAMETERIZED_TEST_LOG(int *number, failures, instance_7_of_12_fails)
 {
-    trace_span(INFO, "instance", ("number", *number));
-
     log_info("trying %d", *number);
     cr_assert_neq(*number, 7);
 }
 
-TheoryDataPoints(failures, fails_for_one_data_point) = {
-    DataPoints(int, 6, 12, 18),
+TheoryDataPoints(failures, one_data_point_fails) = {
+    DataPoints(int, 12, 18),
     DataPoints(int, 1, 2, 4),
 };
 
-THEORY_LOG((int number, int divisor), failures, fails_for_one_data_point)
+THEORY_LOG((int number, int divisor), failures, one_data_point_fails)
 {
     trace_event(DEBUG, "dividing", (number), (divisor));
-    cr_assume_neq(number, 6); /* left out: of the rest, 18 / 4 is not whole */
     cr_assert_eq(number % divisor, 0);
 }
 

@@ -1,9 +1,9 @@
 /* pool.c: the pool; it teaches how a span follows its work to another thread.
  *
- * A thread of the pool knows nothing of who submitted a job. So pool_submit
- * keeps the span that its caller is in (trace_span_current), and the thread
- * enters it for as long as it does the job (trace_span_enter): lines and spans
- * of the job stand below the span that wanted it done.
+ * A thread of the pool does not know who submitted a job. So pool_submit keeps
+ * the span that its caller is in (trace_span_current), and the thread enters it
+ * while it does the job (trace_span_enter): what the job logs stands below the
+ * span that wanted it done.
  *
  * The target is the default one, made of the file's path: "examples::pool".
  */
@@ -26,36 +26,34 @@ struct job {
 struct pool {
     pthread_mutex_t lock;
     pthread_cond_t queued, idle;
-    struct job *jobs; /* a ring of `limit` */
-    size_t limit, first, count;
-    size_t unfinished; /* queued or being done */
+    size_t submitted, taken, done; /* jobs, since the beginning */
+    struct job jobs[POOL_QUEUE];   /* job n is at n % POOL_QUEUE */
     bool closing;
     size_t thread_count;
     pthread_t threads[];
 };
 
 /* Waits for a job; false once the pool closes and none is left. */
-static bool take(struct pool *pool, struct job *job)
+static bool take(struct pool *pool, struct job *job, size_t *number)
 {
     pthread_mutex_lock(&pool->lock);
-    while (!pool->count && !pool->closing)
+    while (pool->taken == pool->submitted && !pool->closing)
         pthread_cond_wait(&pool->queued, &pool->lock);
 
-    bool taken = pool->count > 0;
+    bool some = pool->taken < pool->submitted;
 
-    if (taken) {
-        *job = pool->jobs[pool->first];
-        pool->first = (pool->first + 1) % pool->limit;
-        pool->count--;
+    if (some) {
+        *number = pool->taken++;
+        *job = pool->jobs[*number % POOL_QUEUE];
     }
     pthread_mutex_unlock(&pool->lock);
-    return taken;
+    return some;
 }
 
-static void run(const struct job *job)
+static void run(const struct job *job, size_t number)
 {
     trace_span_enter(job->span); /* to the end of this block */
-    trace_span(DEBUG, "job", ("argument", job->argument));
+    trace_span(DEBUG, "job", (number));
 
     job->work(job->argument);
 }
@@ -63,7 +61,7 @@ static void run(const struct job *job)
 static void finish(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
-    if (!--pool->unfinished)
+    if (++pool->done == pool->submitted)
         pthread_cond_broadcast(&pool->idle);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -72,52 +70,39 @@ static void *thread_main(void *argument)
 {
     struct pool *pool = argument;
     struct job job;
-    size_t done = 0;
+    size_t number, done = 0;
 
-    prctl(PR_SET_NAME, "pool"); /* the name of its track in the trace */
-    for (; take(pool, &job); done++) {
-        run(&job);
+    prctl(PR_SET_NAME, "pool"); /* so its track in the trace is called */
+    for (; take(pool, &job, &number); done++) {
+        run(&job, number);
         finish(pool);
     }
-    log_debug("thread ends after %zu jobs", done);
+    log_debug("the thread ends after %zu jobs", done);
     return NULL;
 }
 
-static int start_threads(struct pool *pool, size_t threads)
+struct pool *pool_new(size_t threads)
 {
-    for (; pool->thread_count < threads; pool->thread_count++) {
-        int error = pthread_create(&pool->threads[pool->thread_count], NULL,
-                                   thread_main, pool);
-
-        if (error) {
-            trace_event(ERROR, "no thread", ("have", pool->thread_count),
-                        ("error", trace_errno(error)));
-            errno = error;
-            return -1;
-        }
-    }
-    return 0;
-}
-
-struct pool *pool_new(size_t threads, size_t limit)
-{
-    trace_function(DEBUG, (threads), (limit));
+    trace_function(DEBUG, (threads));
 
     struct pool *pool =
         calloc(1, sizeof(*pool) + threads * sizeof(*pool->threads));
+    int error = 0;
 
     if (!pool)
         return NULL;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->queued, NULL);
     pthread_cond_init(&pool->idle, NULL);
-    pool->limit = limit;
-    pool->jobs = calloc(limit, sizeof(*pool->jobs));
-    if (pool->jobs && !start_threads(pool, threads))
+    while (!error && pool->thread_count < threads) {
+        error = pthread_create(&pool->threads[pool->thread_count], NULL,
+                               thread_main, pool);
+        pool->thread_count += !error;
+    }
+    if (!error)
         return pool;
-
-    int error = errno;
-
+    trace_event(ERROR, "too few threads", ("started", pool->thread_count),
+                ("error", trace_errno(error)));
     pool_free(pool);
     errno = error;
     return NULL;
@@ -138,34 +123,25 @@ void pool_free(struct pool *pool)
     pthread_cond_destroy(&pool->idle);
     pthread_cond_destroy(&pool->queued);
     pthread_mutex_destroy(&pool->lock);
-    free(pool->jobs);
     free(pool);
-}
-
-static bool append(struct pool *pool, struct job job)
-{
-    pthread_mutex_lock(&pool->lock);
-
-    bool room = pool->count < pool->limit;
-
-    if (room) {
-        pool->jobs[(pool->first + pool->count++) % pool->limit] = job;
-        pool->unfinished++;
-        pthread_cond_signal(&pool->queued);
-    }
-    pthread_mutex_unlock(&pool->lock);
-    return room;
 }
 
 int pool_submit(struct pool *pool, pool_work *work, void *argument)
 {
     struct job job = {work, argument, trace_span_current()};
 
-    if (append(pool, job)) {
-        trace_event(TRACE, "submitted", (argument));
-        return 0;
+    pthread_mutex_lock(&pool->lock);
+
+    bool room = pool->submitted - pool->taken < POOL_QUEUE;
+
+    if (room) {
+        pool->jobs[pool->submitted++ % POOL_QUEUE] = job;
+        pthread_cond_signal(&pool->queued);
     }
-    log_warn("the queue is full: %zu jobs wait", pool->limit);
+    pthread_mutex_unlock(&pool->lock);
+    if (room)
+        return 0;
+    log_warn("the queue is full: %d jobs wait", POOL_QUEUE);
     errno = EAGAIN;
     return -1;
 }
@@ -175,7 +151,7 @@ void pool_wait(struct pool *pool)
     trace_function(DEBUG);
 
     pthread_mutex_lock(&pool->lock);
-    while (pool->unfinished)
+    while (pool->done < pool->submitted)
         pthread_cond_wait(&pool->idle, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
 }

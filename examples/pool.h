@@ -4,24 +4,26 @@
 
 #include <stddef.h>
 
+enum { POOL_QUEUE = 16 }; /* how many jobs may wait for a thread */
+
 struct pool;
 
 /* pool_work does a job, on one of the pool's threads. */
 typedef void pool_work(void *argument);
 
-/* pool_new starts `threads` threads with a queue for `limit` jobs, both at
- * least 1; release it with pool_free. NULL with errno set on failure. */
-struct pool *pool_new(size_t threads, size_t limit);
+/* pool_new starts a pool of threads, to be released with pool_free. NULL with
+ * errno set on failure. */
+struct pool *pool_new(size_t threads);
 
 /* pool_free lets the threads do what is still queued, ends them and releases
- * the pool; NULL is fine. Nobody may submit any more. */
+ * the pool; NULL is fine. */
 void pool_free(struct pool *);
 
 /* pool_submit queues a job; `argument` stays the caller's and must live until
  * the job is done. Returns 0, or -1 with errno EAGAIN if the queue is full. */
 int pool_submit(struct pool *, pool_work *, void *argument);
 
-/* pool_wait returns once all jobs that were submitted are done. */
+/* pool_wait returns once every job that was submitted is done. */
 void pool_wait(struct pool *);
 
 #endif

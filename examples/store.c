@@ -30,7 +30,7 @@ struct store {
     pthread_mutex_t lock;
     size_t capacity, len;
     struct entry ring; /* its `older` is the newest, its `newer` the oldest */
-    struct entry *buckets[]; /* `capacity` */
+    struct entry **buckets; /* `capacity` chains */
 };
 
 static void print_entry(struct trace_text *out, const void *object)
@@ -130,15 +130,18 @@ struct store *store_new(size_t capacity)
 {
     trace_function(DEBUG, (capacity));
 
-    struct store *store =
-        calloc(1, sizeof(*store) + capacity * sizeof(*store->buckets));
+    struct store *store = calloc(1, sizeof(*store));
+    struct entry **buckets = calloc(capacity, sizeof(*buckets));
 
-    if (!store) {
+    if (!store || !buckets) {
         log_error("no memory for %zu pairs: %m", capacity);
-        return NULL; /* with calloc's errno, which log_error leaves alone */
+        free(store);
+        free(buckets);
+        return NULL; /* with calloc's errno: to log leaves it alone */
     }
     pthread_mutex_init(&store->lock, NULL);
     store->capacity = capacity;
+    store->buckets = buckets;
     store->ring.newer = store->ring.older = &store->ring;
     return store;
 }
@@ -152,6 +155,7 @@ void store_free(struct store *store)
     while (store->len)
         drop(store, find(store, store->ring.newer->key));
     pthread_mutex_destroy(&store->lock);
+    free(store->buckets);
     free(store);
 }
 
@@ -231,7 +235,8 @@ size_t store_len(struct store *store)
 
 static int fail(const char *what)
 {
-    trace_event(ERROR, "snapshot failed", (what), ("error", trace_errno(errno)));
+    trace_event(ERROR, "snapshot failed", (what),
+                ("error", trace_errno(errno)));
     return -1;
 }
 

@@ -248,6 +248,12 @@ bool test_log_pattern_matches(const char *pattern, const char *suite,
 
 /* ---- runner.c ---- */
 
+/* test_log_before_all is Criterion's hook before all tests. Whoever is linked
+ * because of annotated tests names it, so that it is linked even if Criterion's
+ * main runs, and can say so. */
+typedef void test_log_hook(struct criterion_test_set *);
+extern test_log_hook *const test_log_before_all;
+
 /* test_log_runner_run runs all tests of a set and leaves the results in the
  * run. Returns how many the filters matched. */
 size_t test_log_runner_run(struct criterion_test_set *,

@@ -161,13 +161,11 @@ void test_log_report_block(const struct test_log_run *run,
             test_log_outcome_report(result->outcome),
             result->reason ? ": " : "", result->reason ? result->reason : "",
             normal);
-    if (result->folder) {
-        if (!options->live && !test_log_file(run, result, "output.txt", path))
-            put_output(path);
-        put_recording(run, result, options);
-        if (!test_log_file(run, result, "trace.json", path))
-            fprintf(out(), "trace: %s\n", path);
-    }
+    if (!options->live && !test_log_file(run, result, "output.txt", path))
+        put_output(path);
+    put_recording(run, result, options);
+    if (!test_log_file(run, result, "trace.json", path))
+        fprintf(out(), "trace: %s\n", path);
     fputc('\n', out());
     fflush(out());
 }

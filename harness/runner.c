@@ -93,7 +93,7 @@ static void show(struct test_log_result *result)
     if (result->shown)
         return;
     result->shown = true;
-    if (!options->quiet && (bad || options->show_output))
+    if (result->folder && !options->quiet && (bad || options->show_output))
         test_log_report_block(run, result, options);
     render_ended(false);
 }
@@ -436,10 +436,8 @@ static void before_all(struct criterion_test_set *set)
 }
 
 /* Listed by hand: Criterion's ReportHook is lost with -flto. */
-typedef void hook(struct criterion_test_set *);
-__attribute__((used, retain,
-               section("cr_pra"))) static hook *const before_all_hook =
-    before_all;
+__attribute__((used, retain, section("cr_pra")))
+test_log_hook *const test_log_before_all = before_all;
 
 /* ---- A run ---- */
 

@@ -36,6 +36,9 @@ enum { TRACE_ARGS_MAX = 32 };
 int trace_args_take(struct trace_site *, const char *format,
                     struct trace_value *, va_list *args);
 
+/* trace_format_writes tells whether a format has a %n. */
+bool trace_format_writes(const char *format);
+
 /* ---- site.c ---- */
 
 /* trace_sites_refresh asks the subscriber about every site anew, or turns all

@@ -35,13 +35,15 @@ enum arg {
 /* A conversion, taken apart. */
 struct conversion {
     char flags[8];
-    int width, precision; /* -1: none */
+    int width;     /* negative: to the left */
+    int precision; /* negative: none */
     bool star_width, star_precision;
     bool deferrable;
     char length; /* 'H' hh, 'h', 'l', 'q' ll, 'j', 'z', 't', 'L', or 0 */
     char verb;   /* 0: the format ended in the midst */
 };
 
+/* Wider than this is formatted at the call. */
 enum { NUMBER_MAX = 65535 };
 
 static int number(const char **at)
@@ -53,7 +55,7 @@ static int number(const char **at)
             n = n * 10 + (**at - '0');
         ++*at;
     }
-    return n > NUMBER_MAX ? NUMBER_MAX : n;
+    return n > NUMBER_MAX ? NUMBER_MAX + 1 : n;
 }
 
 static char length_of(const char **at)
@@ -70,33 +72,50 @@ static char length_of(const char **at)
     return c;
 }
 
+/* Reads a width's or precision's number; true if it is a '*', which may name
+ * an argument. */
+static bool star_or_number(const char **at, struct conversion *c, int *n)
+{
+    const char *position = *at + 1;
+    bool star = **at == '*';
+
+    if (!star) {
+        *n = number(at);
+        c->deferrable &= *n <= NUMBER_MAX;
+        return false;
+    }
+    number(&position);
+    c->deferrable &= *position != '$';
+    *at = *position == '$' ? position + 1 : *at + 1;
+    return true;
+}
+
+static void flags_and_width(const char **at, struct conversion *c)
+{
+    size_t flags = strlen(c->flags);
+
+    for (; **at && strchr("-+ #0'I", **at); ++*at) {
+        c->deferrable &= **at != '\'' && **at != 'I';
+        if (flags < sizeof(c->flags) - 1 && !strchr(c->flags, **at))
+            c->flags[flags++] = **at;
+    }
+    c->star_width = star_or_number(at, c, &c->width);
+}
+
 /* Reads the conversion behind a '%' and steps over it. */
 static struct conversion conversion_at(const char **at)
 {
-    struct conversion c = {.width = -1, .precision = -1, .deferrable = true};
-    size_t flags = 0;
+    struct conversion c = {.precision = -1, .deferrable = true};
 
-    for (; **at && strchr("-+ #0'I", **at); ++*at) {
-        c.deferrable &= **at != '\'' && **at != 'I';
-        if (flags < sizeof(c.flags) - 1 && !strchr(c.flags, **at))
-            c.flags[flags++] = **at;
-    }
-    if (**at == '*') {
-        c.star_width = true;
+    flags_and_width(at, &c);
+    if (**at == '$') { /* it was the argument's position */
         ++*at;
-    } else if (**at >= '1' && **at <= '9') {
-        c.width = number(at);
-    }
-    if (**at == '$')
+        flags_and_width(at, &c);
         c.deferrable = false;
+    }
     if (**at == '.') {
         ++*at;
-        if (**at == '*') {
-            c.star_precision = true;
-            ++*at;
-        } else {
-            c.precision = number(at);
-        }
+        c.star_precision = star_or_number(at, &c, &c.precision);
     }
     c.length = length_of(at);
     c.verb = **at;
@@ -184,7 +203,7 @@ static bool put_conversion(uint8_t *args, size_t room, size_t *count,
 {
     enum arg arg = arg_of(c);
 
-    if (arg == ARG_STRING && c->precision > UINT8_MAX)
+    if (arg == ARG_STRING && c->precision >= UINT8_MAX)
         arg = ARG_BAD;
     if (c->star_width && !put(args, room, count, ARG_STAR))
         return false;
@@ -221,8 +240,8 @@ static bool args_parse(const char *format, uint8_t *args, size_t room)
 
 static struct trace_value string_value(const char *string, int precision)
 {
-    if (!string)
-        string = "(null)";
+    if (!string) /* glibc cuts no "(null)" */
+        string = precision < 0 || precision >= 6 ? "(null)" : "";
     return trace_string(string, precision < 0
                                     ? strlen(string)
                                     : strnlen(string, (size_t)precision));
@@ -265,6 +284,12 @@ static struct trace_value take(enum arg arg, va_list *args, int precision,
     }
 }
 
+static bool too_wide(uint8_t arg, const struct trace_value *value)
+{
+    return arg == ARG_STAR &&
+           (value->as.i > NUMBER_MAX || value->as.i < -NUMBER_MAX);
+}
+
 static bool is_double(uint8_t arg)
 {
     return arg == ARG_DOUBLE || arg == ARG_LONG_DOUBLE;
@@ -292,6 +317,8 @@ static int args_take(const uint8_t *codes, struct trace_value *values,
             continue;
         }
         values[count] = take(*codes, args, precision, &long_doubles[wide]);
+        if (too_wide(*codes, &values[count]))
+            return -1;
         wide += *codes == ARG_LONG_DOUBLE;
         precision = *codes == ARG_STAR ? (int)values[count].as.i : -1;
         count++;
@@ -299,45 +326,66 @@ static int args_take(const uint8_t *codes, struct trace_value *values,
     return count;
 }
 
-/* "%*s": the star before a string is a width, not its precision, which only
- * matters to how much is copied; a text without NUL always has a precision. */
-static bool star_is_width(const char *format)
+/* Tells whether a conversion of `format` is what `is` says. */
+static bool any_conversion(const char *format,
+                           bool (*is)(const struct conversion *))
 {
-    for (; (format = strchr(format, '%')); format += format[0] != '\0') {
+    while ((format = strchr(format, '%'))) {
         format++;
-        if (*format == '%')
+        if (*format == '%') {
+            format++;
             continue;
+        }
 
-        const char *at = format;
-        struct conversion c = conversion_at(&at);
+        struct conversion c = conversion_at(&format);
 
-        if (c.star_width && c.verb == 's' && !c.star_precision)
+        if (is(&c))
             return true;
     }
     return false;
 }
 
+static bool writes(const struct conversion *c)
+{
+    return c->verb == 'n';
+}
+
+bool trace_format_writes(const char *format)
+{
+    return any_conversion(format, writes);
+}
+
+/* "%*s": the star before a string is a width, not its precision, which only
+ * matters to how much is copied; a text without NUL always has a precision. */
+static bool star_is_width(const struct conversion *c)
+{
+    return c->star_width && c->verb == 's' && !c->star_precision;
+}
+
 int trace_args_take(struct trace_site *site, const char *format,
                     struct trace_value *values, va_list *args)
 {
-    enum { UNPARSED = 0, SLOW = 0xff };
+    enum { UNPARSED = 0, PARSED = 1, SLOW = 0xff };
     uint8_t codes[4 * TRACE_ARGS_MAX];
 
-    /* args[0] tells: 0 = not parsed, 0xff = too many codes, else 1 and the
-     * codes behind it. */
+    /* args[0] tells: PARSED, and the codes behind it are; SLOW = too many codes
+     * or another thread is just storing them. */
     uint8_t state = __atomic_load_n(&site->args[0], __ATOMIC_ACQUIRE);
 
-    if (state == 1)
+    if (state == PARSED)
         return args_take(site->args + 1, values, args);
-    if (star_is_width(format) || !args_parse(format, codes, sizeof(codes)))
+    if (any_conversion(format, star_is_width) ||
+        !args_parse(format, codes, sizeof(codes)))
         return -1;
-    if (state == UNPARSED) {
+    if (state == UNPARSED &&
+        __atomic_compare_exchange_n(&site->args[0], &state, SLOW, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
         size_t size = strlen((char *)codes) + 1;
-        bool fits = size <= sizeof(site->args) - 1;
 
-        if (fits)
+        if (size <= sizeof(site->args) - 1) {
             memcpy(site->args + 1, codes, size);
-        __atomic_store_n(&site->args[0], fits ? 1 : SLOW, __ATOMIC_RELEASE);
+            __atomic_store_n(&site->args[0], PARSED, __ATOMIC_RELEASE);
+        }
     }
     return args_take(codes, values, args);
 }
@@ -363,22 +411,19 @@ static void spec_text(char *spec, const struct conversion *c,
 
 static int clamp(int64_t n)
 {
-    return n > NUMBER_MAX    ? NUMBER_MAX
-           : n < -NUMBER_MAX ? -NUMBER_MAX
-                             : (int)n;
+    return n > NUMBER_MAX ? NUMBER_MAX : n < -NUMBER_MAX ? -NUMBER_MAX : (int)n;
 }
 
 /* Formats text by hand: a recorded text may have no end that printf sees. */
 static void format_text(struct trace_text *out, const struct conversion *c,
                         const char *text, size_t size)
 {
-    int width = c->width;
-    bool left = strchr(c->flags, '-') || width < -1;
+    bool left = strchr(c->flags, '-') || c->width < 0;
 
     if (c->precision >= 0 && size > (size_t)c->precision)
         size = (size_t)c->precision;
 
-    size_t whole = width < -1 ? (size_t)-width : width < 0 ? 0 : (size_t)width;
+    size_t whole = (size_t)(c->width < 0 ? -c->width : c->width);
     size_t pad = whole > size ? whole - size : 0;
 
     for (size_t i = 0; i < pad && !left; i++)
@@ -394,7 +439,7 @@ static void format_number(struct trace_text *out, const struct conversion *c,
                           const struct trace_value *value)
 {
     char spec[sizeof(c->flags) + 8];
-    int width = c->width == -1 ? 0 : c->width, precision = c->precision;
+    int width = c->width, precision = c->precision;
     long double wide;
 
     switch (arg_of(c)) {
@@ -471,7 +516,6 @@ static bool format_one(struct trace_text *out, struct conversion *c,
         if (!next_of(values, ARG_STAR, &value))
             return false;
         c->width = clamp(value.as.i);
-        c->width = c->width == -1 ? 0 : c->width; /* -1 means none */
     }
     if (c->star_precision) {
         if (!next_of(values, ARG_STAR, &value))

@@ -366,6 +366,19 @@ static void log_now(struct trace_site *site, const char *format, va_list args)
     free(message);
 }
 
+/* Whether `format` is the one that the call site is recorded with; a site in an
+ * inlined function may be given another. */
+static inline bool own_format(struct trace_site *site, const char *format)
+{
+    const char *own = __atomic_load_n(&site->name, __ATOMIC_RELAXED);
+
+    if (unlikely(!own) && !__atomic_load_n(&site->id, __ATOMIC_RELAXED) &&
+        __atomic_compare_exchange_n(&site->name, &own, format, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return true;
+    return likely(own == format);
+}
+
 void trace_log_(struct trace_site *site, bool literal, const char *format, ...)
 {
     struct trace_value values[TRACE_ARGS_MAX];
@@ -375,12 +388,13 @@ void trace_log_(struct trace_site *site, bool literal, const char *format, ...)
     va_start(args, format);
     va_copy(again, args);
 
-    int count = literal ? trace_args_take(site, format, values, &args) : -1;
+    int count = literal && own_format(site, format)
+                    ? trace_args_take(site, format, values, &args)
+                    : -1;
 
     if (count >= 0) {
-        site->name = format;
         event(site, TRACE_FLAG_PRINTF, (size_t)count, values);
-    } else if (count == -2 || strstr(format, "%n")) {
+    } else if (count == -2 || trace_format_writes(format)) {
         struct trace_value refused = trace_text_(format);
 
         event(site, TRACE_FLAG_MESSAGE, 1, &refused);

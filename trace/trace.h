@@ -365,8 +365,8 @@ TRACE_API bool trace_reader_late(const struct trace_reader *, uint32_t place,
                                  uint64_t time, size_t *cursor,
                                  struct trace_entry *);
 
-/* trace_reader_site returns the call site with an id, NULL if there is none; ids
- * begin at 1. */
+/* trace_reader_site returns the call site with an id, NULL if there is none;
+ * ids begin at 1. */
 TRACE_API const struct trace_site *trace_reader_site(
     const struct trace_reader *, uint32_t id);
 
@@ -826,6 +826,7 @@ static inline void trace_guard_end_(struct trace_span_ref *span)
  * never evaluated. These functions have no body. */
 TRACE_API int trace_check_(unsigned level, const char *title, size_t,
                            const struct trace_value *);
+TRACE_API int trace_check_start_(const char *directory, const char *options);
 TRACE_API int trace_check_log_(const char *format, ...) TRACE_PRINTF(1, 2);
 TRACE_API int trace_check_span_(struct trace_span_ref, size_t,
                                 const struct trace_value *);
@@ -956,6 +957,21 @@ TRACE_API int trace_check_span_(struct trace_span_ref, size_t,
         ((void)(0 && trace_check_span_(span, TRACE_VALUES_(__VA_ARGS__))))
 #    define TRACE_EVENT_(id, level, title, ...)                                \
         ((void)(0 && TRACE_CHECK_(level, title, __VA_ARGS__)))
+
+#    define TRACE_CHECK_START_(directory, options)                             \
+        (0 && trace_check_start_(directory, options))
+
+/* The library itself has these as functions whatever TRACING is. */
+#    ifndef TRACE_BUILD
+#        define trace_span_current() TRACE_NONE_
+#        define trace_span_end(span)                                           \
+            ((void)(0 && trace_check_span_(span, 0, 0)))
+#        define trace_disable() ((void)0)
+#        define trace_enable()  ((void)0)
+#        define trace_start(directory, options)                                \
+            TRACE_CHECK_START_(directory, options)
+#        define trace_stop() (0)
+#    endif
 
 #endif
 
