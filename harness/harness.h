@@ -108,7 +108,7 @@ struct test_log_run {
     char *program; /* NULL: of several */
     struct trace_anchor start;
     char *show, *show_origin, *record, *record_origin;
-    char **unseen; /* directives that matched no call site */
+    char **unseen; /* "LOG: x": directives that matched no call site */
     size_t unseen_count;
     struct test_log_result *results;
     size_t count, capacity;

@@ -51,7 +51,8 @@ static void see_recorded(const struct test_log_run *run,
     }
 }
 
-static void add_unseen(struct test_log_run *run, const char *directive)
+static void add_unseen(struct test_log_run *run, const char *origin,
+                       const char *directive)
 {
     void *grown =
         realloc(run->unseen, (run->unseen_count + 1) * sizeof(*run->unseen));
@@ -59,24 +60,27 @@ static void add_unseen(struct test_log_run *run, const char *directive)
     if (!grown)
         return;
     run->unseen = grown;
-    run->unseen[run->unseen_count] = strdup(directive);
-    if (run->unseen[run->unseen_count])
+    if (asprintf(&run->unseen[run->unseen_count], "%s: %s", origin,
+                 directive) >= 0)
         run->unseen_count++;
 }
 
 /* Finds the directives that were about nothing. */
-static void find_unseen(struct test_log_run *run, struct log_filter *filter)
+static void find_unseen(struct test_log_run *run, struct log_filter *filter,
+                        const char *origin)
 {
     const char *directive;
     size_t from = 0;
 
+    if (!filter)
+        return;
     trace_site_each(see, filter);
     if (!log_filter_unseen(filter, &from))
         return;
     see_recorded(run, filter);
     from = 0;
     while ((directive = log_filter_unseen(filter, &from)))
-        add_unseen(run, directive);
+        add_unseen(run, origin, directive);
 }
 
 /* ---- The end ---- */
@@ -150,8 +154,10 @@ static int run_tests(struct criterion_test_set *set,
     run.command = strdup(program);
     say_filter(options);
     matched = test_log_runner_run(set, options, &run);
-    if (show && matched)
-        find_unseen(&run, show);
+    if (matched) {
+        find_unseen(&run, show, options->show.origin);
+        find_unseen(&run, record, options->record.origin);
+    }
     write_run(&run);
     report(&run, options, matched);
     code = exit_code(&run, matched);
@@ -172,6 +178,15 @@ static void open_out(void)
         test_log_out = stderr;
 }
 
+/* At the first failure Criterion would kill the runner, results and all; ours
+ * starts no further test instead. */
+static struct test_log_options *take_fail_fast(struct test_log_options *options)
+{
+    options->fail_fast |= criterion_options.fail_fast;
+    criterion_options.fail_fast = false;
+    return options;
+}
+
 int test_log_main(int argc, char **argv)
 {
     struct test_log_options options;
@@ -188,7 +203,7 @@ int test_log_main(int argc, char **argv)
         options.informs)
         code = TEST_LOG_PASSED;
     else
-        code = run_tests(set, &options, argv[0]);
+        code = run_tests(set, take_fail_fast(&options), argv[0]);
     criterion_finalize(set);
     return code;
 }

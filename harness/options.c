@@ -364,6 +364,20 @@ static bool read_report(struct reader *reader, const struct flag *flag,
     return pass(reader, flag, value);
 }
 
+static bool read_debug(struct reader *reader, const struct flag *flag,
+                       const char *value)
+{
+    static const char *const servers[] = {"gdb", "lldb", "windbg", "idle",
+                                          NULL};
+    unsigned choice;
+
+    if (value && !choose(reader, "--debug", value, servers, &choice))
+        return false;
+    reader->options->live = true;
+    reader->options->jobs = 1;
+    return pass(reader, flag, value);
+}
+
 static bool read_setting(struct reader *reader, const struct flag *flag,
                          const char *value)
 {
@@ -418,9 +432,9 @@ static bool read_flag(struct reader *reader, const struct flag *flag,
     case ID_TIMEOUT:
         return read_number(reader, "--timeout", value, &number) &&
                pass(reader, flag, value);
-    case ID_FAIL_FAST:
+    case ID_FAIL_FAST: /* the runner's: Criterion would kill it */
         options->fail_fast = true;
-        return pass(reader, flag, value);
+        return true;
     case ID_QUIET:
         options->quiet = true;
         return pass(reader, flag, value);
@@ -431,9 +445,7 @@ static bool read_flag(struct reader *reader, const struct flag *flag,
     case ID_REPORT:
         return read_report(reader, flag, value);
     case ID_DEBUG_:
-        options->live = true;
-        options->jobs = 1;
-        return pass(reader, flag, value);
+        return read_debug(reader, flag, value);
     case ID_PASS:
         return pass(reader, flag, value);
     default:

@@ -218,15 +218,15 @@ void test_log_report_unseen(const struct test_log_run *run)
                                              NULL};
 
     for (size_t i = 0; i < run->unseen_count; i++) {
-        const char *near = log_nearest(run->unseen[i], levels);
+        const char *directive = strstr(run->unseen[i], ": ") + 2;
+        const char *near = log_nearest(directive, levels);
 
         if (near)
-            test_log_notice("%s: \"%s\" matched no call site; did you mean the "
-                            "level \"%s\"?",
-                            run->show_origin, run->unseen[i], near);
+            test_log_notice("%s matched no call site; did you mean the level "
+                            "%s?",
+                            run->unseen[i], near);
         else
-            test_log_notice("%s: \"%s\" matched no call site", run->show_origin,
-                            run->unseen[i]);
+            test_log_notice("%s matched no call site", run->unseen[i]);
     }
 }
 

@@ -26,6 +26,7 @@ static struct test_log_run *run;
 static struct criterion_logger original;
 static struct criterion_logger wrapped[2]; /* one more as slack: it may grow */
 static size_t matched;
+static bool stopped; /* by --fail-fast */
 static struct log_style style;
 
 static uint64_t now(void)
@@ -98,10 +99,34 @@ static void show(struct test_log_result *result)
     render_ended(false);
 }
 
+/* The process has just died: what it was in ended now. */
+static void seal(const struct test_log_result *result)
+{
+    char path[PATH_MAX];
+
+    if (!test_log_file(run, result, "recording", path))
+        trace_seal(path);
+}
+
+/* Keeps the tests that have not begun from beginning. */
+static void stop(void)
+{
+    stopped = true;
+    for (size_t i = 0; i < run->count; i++)
+        if (!run->results[i].started)
+            ((const struct criterion_test *)run->results[i].key)
+                ->data->disabled = true;
+}
+
 static void finish(struct test_log_result *result,
                    enum test_log_outcome outcome)
 {
     result->outcome = outcome;
+    if (outcome == TEST_LOG_OUTCOME_CRASHED ||
+        outcome == TEST_LOG_OUTCOME_TIMEOUT)
+        seal(result);
+    if (options->fail_fast && !stopped && test_log_outcome_bad(outcome))
+        stop();
     if (!result->duration)
         result->duration = now() - result->started;
     show(result);
@@ -128,7 +153,7 @@ static void on_pre_init(struct criterion_suite *suite,
     result->started = now();
     if (test->data->disabled || (suite->data && suite->data->disabled)) {
         result->outcome = TEST_LOG_OUTCOME_SKIPPED;
-        set_reason(result, "disabled");
+        set_reason(result, stopped ? "not run: --fail-fast" : "disabled");
     } else {
         result->running = true;
     }
@@ -293,6 +318,22 @@ static void copy(char **to, const char *text)
     *to = text ? strdup(text) : NULL;
 }
 
+/* Says once what cannot be read of a test's own filter. */
+static void check_own(const char *own)
+{
+    static const char *last;
+    struct trace_text complaints = {0};
+
+    if (own == last) /* the next instance of the same test */
+        return;
+    last = own;
+    log_filter_free(
+        log_filter_parse(own, NULL, "TEST_LOG_DEFAULT", &complaints));
+    if (complaints.size)
+        fprintf(test_log_out, "testlog: %s", complaints.data);
+    trace_text_free(&complaints);
+}
+
 /* A test's own default counts where neither flag nor variable says anything. */
 static const char *filter_of(const char *own)
 {
@@ -331,6 +372,8 @@ static void add_result(struct criterion_test *test)
     if (!test_log_entry_filter(test->category, test->name, &own))
         return;
     result->filter = filter_of(own);
+    if (own && result->filter == own)
+        check_own(own);
     if (run->path && !test->data->disabled)
         make_folder(result);
     if (run->path)
@@ -387,7 +430,9 @@ static void export_session(void)
 {
     char folder[PATH_MAX], part[PATH_MAX], absolute[PATH_MAX];
     char limit[32], origin[96];
-    bool several = options->jobs != 1 && run->count > 1;
+    long at_once =
+        options->jobs ? (long)options->jobs : sysconf(_SC_NPROCESSORS_ONLN);
+    bool several = at_once > 1 && run->count > 1;
     struct test_log_session session = {
         .show = (char *)options->show.value,
         .show_origin = (char *)options->show.origin,
@@ -432,6 +477,7 @@ static void before_all(struct criterion_test_set *set)
     if (run->path)
         export_session();
     unsetenv("TESTLOG_RUN");
+    setenv("TESTLOG_WORKER", "1", 1);
     wrap_logger();
 }
 
@@ -441,16 +487,17 @@ test_log_hook *const test_log_before_all = before_all;
 
 /* ---- A run ---- */
 
-/* Those that --fail-fast kept from running, or killed. */
-static void skip_rest(void)
+/* Criterion has a word for every test; should it have none, nobody may take
+ * that for a pass. */
+static void fail_rest(void)
 {
     for (size_t i = 0; i < run->count; i++) {
         struct test_log_result *result = &run->results[i];
 
         if (result->outcome != TEST_LOG_OUTCOME_NONE)
             continue;
-        result->outcome = TEST_LOG_OUTCOME_SKIPPED;
-        set_reason(result, "not run to its end: --fail-fast");
+        result->outcome = TEST_LOG_OUTCOME_FAILED;
+        set_reason(result, "Criterion told nothing of its end");
         result->shown = true;
     }
 }
@@ -467,7 +514,7 @@ size_t test_log_runner_run(struct criterion_test_set *set,
     copy(&run->record, given->record.value);
     copy(&run->record_origin, given->record.origin);
     criterion_run_all_tests(set);
-    skip_rest();
+    fail_rest();
     render_ended(true);
     test_log_plan_free();
     return matched;

@@ -129,7 +129,8 @@ static void merge_unseen(struct test_log_run *run, const cJSON *unseen,
         calloc((size_t)cJSON_GetArraySize(unseen) + 1, sizeof(*run->unseen));
     cJSON_ArrayForEach(item, unseen)
     {
-        if (run->unseen && cJSON_IsString(item))
+        if (run->unseen && cJSON_IsString(item) &&
+            strstr(item->valuestring, ": "))
             run->unseen[run->unseen_count++] = strdup(item->valuestring);
     }
 }

@@ -1,25 +1,15 @@
-/* clock.c: the recording's clock. */
+/* clock.c: which clock a recording has. */
 #include <fcntl.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #if defined(__x86_64__) || defined(__i386__)
 #    include <cpuid.h>
-#    include <x86intrin.h>
 #endif
 
-#include "internal.h"
+#include "clock.h"
 
-static enum trace_clock chosen;
-
-static uint64_t nanoseconds(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
+enum trace_clock trace_clock_chosen;
 
 #if defined(__x86_64__) || defined(__i386__)
 /* Whether the kernel itself keeps time by the counter. */
@@ -48,33 +38,15 @@ static bool counter_usable(void)
         return false;
     return kernel_trusts_tsc();
 }
-
-static uint64_t counter(void)
-{
-    return __rdtsc();
-}
 #elif defined(__aarch64__)
 static bool counter_usable(void)
 {
     return true;
 }
-
-static uint64_t counter(void)
-{
-    uint64_t ticks;
-
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-}
 #else
 static bool counter_usable(void)
 {
     return false;
-}
-
-static uint64_t counter(void)
-{
-    return 0;
 }
 #endif
 
@@ -83,16 +55,11 @@ enum trace_clock trace_clock_choose(void)
     static bool known;
 
     if (known)
-        return chosen;
+        return trace_clock_chosen;
     known = true;
-    chosen = counter_usable() ? TRACE_CLOCK_COUNTER : TRACE_CLOCK_MONOTONIC;
-    return chosen;
-}
-
-uint64_t trace_clock_now(void)
-{
-    return chosen == TRACE_CLOCK_COUNTER ? counter()
-                                         : nanoseconds(CLOCK_MONOTONIC);
+    trace_clock_chosen =
+        counter_usable() ? TRACE_CLOCK_COUNTER : TRACE_CLOCK_MONOTONIC;
+    return trace_clock_chosen;
 }
 
 /* The closest of a few tries: an interruption between the readings would bend
@@ -105,7 +72,7 @@ struct trace_anchor trace_anchor_now(void)
     trace_clock_choose();
     for (int i = 0; i < 4; i++) {
         uint64_t before = trace_clock_now();
-        uint64_t monotonic = nanoseconds(CLOCK_MONOTONIC);
+        uint64_t monotonic = trace_clock_ns(CLOCK_MONOTONIC);
         uint64_t after = trace_clock_now();
 
         if (after - before < least) {
@@ -114,7 +81,7 @@ struct trace_anchor trace_anchor_now(void)
             best.monotonic = monotonic;
         }
     }
-    best.wall = nanoseconds(CLOCK_REALTIME) -
-                (nanoseconds(CLOCK_MONOTONIC) - best.monotonic);
+    best.wall = trace_clock_ns(CLOCK_REALTIME) -
+                (trace_clock_ns(CLOCK_MONOTONIC) - best.monotonic);
     return best;
 }

@@ -6,13 +6,6 @@
 
 #include "format.h"
 
-/* ---- clock.c ---- */
-
-/* trace_clock_choose picks the counter if it is invariant and the kernel
- * trusts it, else CLOCK_MONOTONIC; trace_clock_now reads it. */
-enum trace_clock trace_clock_choose(void);
-uint64_t trace_clock_now(void);
-
 /* ---- values.c: values in a record ---- */
 
 /* trace_values_size returns the bytes that `count` values take. Callbacks must

@@ -27,6 +27,7 @@ struct trace_merge {
     size_t count;
     size_t *heap; /* of tracks, soonest first */
     size_t waiting;
+    uint64_t last; /* ns: of what was told before */
 };
 
 /* ---- The exits of a thread ---- */
@@ -244,5 +245,10 @@ bool trace_merge_next(struct trace_merge *merge, struct trace_entry *entry)
         track->turn = turn_of(reader, track);
         sink(merge, 0);
     }
+    /* A time that steps back is damage. */
+    if (found && entry->time < merge->last)
+        entry->time = merge->last;
+    if (found)
+        merge->last = entry->time;
     return found;
 }

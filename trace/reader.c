@@ -247,6 +247,13 @@ static bool index_record(struct trace_reader *reader,
     }
 }
 
+/* Whether a record at a chunk's begin belongs to those before it: to a run of
+ * chunks that was taken for a long record. */
+static bool goes_on(const struct trace_record *record)
+{
+    return record->time && record->kind != TRACE_KIND_THREAD;
+}
+
 /* Walks the records of a run of chunks from `place`; returns the place of the
  * chunk that follows. */
 static uint64_t index_chunk(struct trace_reader *reader, uint64_t place,
@@ -256,7 +263,8 @@ static uint64_t index_chunk(struct trace_reader *reader, uint64_t place,
     bool first = true;
     const struct trace_record *record;
 
-    while (place < end && (record = bounded(reader, place))) {
+    while ((record = bounded(reader, place)) &&
+           (place < end || goes_on(record))) {
         if (first && (record->kind != TRACE_KIND_THREAD || !record->time))
             break; /* a chunk without an owner */
         *ok = index_record(reader, record, place, first);
@@ -373,7 +381,9 @@ struct trace_reader *trace_reader_open(const char *path)
         if (!header_ok(reader)) {
             errno = EINVAL;
         } else {
-            if (!reader->header.end.ticks)
+            if (reader->header.end.ticks)
+                reader->last = reader->header.end.ticks;
+            else
                 reader->header.end = trace_anchor_now();
             if (index_all(reader)) {
                 sort_all(reader);
@@ -407,27 +417,54 @@ void trace_reader_close(struct trace_reader *reader)
     free(reader);
 }
 
-int trace_shrink(const char *path)
+/* Opens a recording to change its header, which it reads. */
+static int open_header(const char *path, struct trace_header *header)
 {
-    struct trace_header header;
     int fd = open(path, O_RDWR | O_CLOEXEC);
-    int result = -1;
 
     if (fd < 0)
         return -1;
-    if (pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
-        header.magic == TRACE_MAGIC) {
-        uint64_t chunks = header.chunks < header.limit ? header.chunks
-                                                       : header.limit;
+    if (pread(fd, header, sizeof(*header), 0) == sizeof(*header) &&
+        header->magic == TRACE_MAGIC)
+        return fd;
+    close(fd);
+    errno = EINVAL;
+    return -1;
+}
 
-        if (header.spare && header.spare > chunks)
-            chunks = header.spare;
-        if (!header.end.ticks)
-            header.end = trace_anchor_now();
-        header.used = TRACE_HEADER_SIZE + chunks * TRACE_CHUNK_SIZE;
-        if (pwrite(fd, &header, sizeof(header), 0) == sizeof(header))
-            result = ftruncate(fd, (off_t)header.used);
+int trace_seal(const char *path)
+{
+    struct trace_header header;
+    int fd = open_header(path, &header);
+    ssize_t size = sizeof(header.end);
+
+    if (fd < 0)
+        return -1;
+    if (!header.end.ticks) {
+        header.end = trace_anchor_now();
+        size = pwrite(fd, &header.end, sizeof(header.end),
+                      offsetof(struct trace_header, end));
     }
+    close(fd);
+    return size == sizeof(header.end) ? 0 : -1;
+}
+
+int trace_shrink(const char *path)
+{
+    struct trace_header header;
+    int fd = open_header(path, &header), result = -1;
+    uint64_t chunks;
+
+    if (fd < 0)
+        return -1;
+    chunks = header.chunks < header.limit ? header.chunks : header.limit;
+    if (header.spare > chunks)
+        chunks = header.spare;
+    header.used = TRACE_HEADER_SIZE + chunks * TRACE_CHUNK_SIZE;
+    /* A child that the test left behind may still write to the rest. */
+    if (pwrite(fd, &header.used, sizeof(header.used),
+               offsetof(struct trace_header, used)) == sizeof(header.used))
+        result = ftruncate(fd, (off_t)header.used);
     close(fd);
     return result;
 }

@@ -53,7 +53,8 @@ static int reserve_in_file(size_t offset, size_t size)
 }
 
 /* Makes sure that chunks up to number `last` have room on the disk, so that a
- * store can never end in SIGBUS. */
+ * store can never end in SIGBUS. Populating takes as long as fallocate and
+ * faults do, within a tenth, and needs no descriptor that a test may close. */
 static int reserve(uint64_t last)
 {
     struct trace_header *header = trace_recording.header;
@@ -67,12 +68,10 @@ static int reserve(uint64_t last)
     unsigned char *at = (unsigned char *)header + offset;
 
     if (trace_recording.path[0] && madvise(at, size, MADV_POPULATE_WRITE)) {
-        int error = errno == EFAULT ? ENOSPC : errno;
-
-        if (errno != EINVAL || reserve_in_file(offset, size)) {
-            errno = errno == EINVAL ? error : errno == EFAULT ? ENOSPC : errno;
+        if (errno == EFAULT) /* what would have been SIGBUS */
+            errno = ENOSPC;
+        if (errno != EINVAL || reserve_in_file(offset, size))
             return -1;
-        }
     }
     while (from <= last &&
            !__atomic_compare_exchange_n(&header->reserved, &from, last + 1,
@@ -82,8 +81,9 @@ static int reserve(uint64_t last)
     return 0;
 }
 
-/* From now on only errors are recorded, into chunk number `spare`. */
-static void run_short(uint64_t spare, int error)
+/* From now on only errors are recorded: into chunk number `kept`, which nobody
+ * else has, if there is room for that one. */
+static void run_short(uint64_t kept, int error)
 {
     struct trace_header *header = trace_recording.header;
     uint32_t none = 0;
@@ -92,12 +92,13 @@ static void run_short(uint64_t spare, int error)
         __atomic_store_n(&header->error, error, __ATOMIC_RELAXED);
     else
         __atomic_store_n(&header->reached, 1, __ATOMIC_RELAXED);
-    __atomic_compare_exchange_n(&header->spare, &none, (uint32_t)spare + 1,
-                                false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    if (kept < header->limit && !reserve(kept))
+        __atomic_compare_exchange_n(&header->spare, &none, (uint32_t)kept + 1,
+                                    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 /* Takes `count` chunks in a row; NULL if there is no room. The chunk behind
- * them is reserved too, and becomes the spare one if it is the last. */
+ * them is reserved too, so that one is left for errors in the end. */
 static struct trace_record *take_chunks(uint64_t count)
 {
     struct trace_header *header = trace_recording.header;
@@ -108,20 +109,11 @@ static struct trace_record *take_chunks(uint64_t count)
     uint64_t first = __atomic_fetch_add(&header->chunks, count,
                                         __ATOMIC_RELAXED);
     uint64_t next = first + count;
+    bool limited = next >= header->limit;
 
-    if (next >= header->limit) {
-        run_short(header->reserved - 1, 0);
+    if (limited || reserve(next)) {
+        run_short(first, limited ? 0 : errno);
         return NULL;
-    }
-    /* A few at once, but not at first: most tests are short. */
-    uint64_t ahead = next < 4 ? next : next + 3;
-
-    if (ahead >= header->limit)
-        ahead = header->limit - 1;
-    if (reserve(ahead) && reserve(next)) {
-        run_short(header->reserved - 1, errno);
-        if (next + 1 > header->reserved)
-            return NULL;
     }
     return (struct trace_record *)((unsigned char *)header + TRACE_HEADER_SIZE +
                                    first * TRACE_CHUNK_SIZE);
@@ -199,7 +191,7 @@ static bool take_overflow(struct trace_writer *writer)
     return true;
 }
 
-bool trace_more_room(struct trace_writer *writer, size_t slots)
+static bool more_room(struct trace_writer *writer, size_t slots)
 {
     uint64_t needed = slots + TRACE_CHUNK_SLOTS / 8;
     uint64_t chunks = (needed + TRACE_CHUNK_SLOTS - 1) / TRACE_CHUNK_SLOTS;
@@ -217,6 +209,15 @@ bool trace_more_room(struct trace_writer *writer, size_t slots)
     }
     put_thread(writer);
     return true;
+}
+
+bool trace_more_room(struct trace_writer *writer, size_t slots)
+{
+    int error = errno;
+    bool some = more_room(writer, slots);
+
+    errno = error;
+    return some;
 }
 
 struct trace_record *trace_spare_room(struct trace_writer *writer, size_t slots)
@@ -297,13 +298,16 @@ static void in_child(void)
 
 bool trace_writer_begin(struct trace_writer *writer)
 {
+    bool busy = writer->busy;
+
     if (!__atomic_load_n(&trace_recording.header, __ATOMIC_ACQUIRE))
         return false;
     if (writer->generation == trace_recording.generation)
         return true;
-    if (writer->stack && writer->stack != writer->first_stack)
+    if (writer->stack != writer->first_stack)
         free(writer->stack);
     memset(writer, 0, sizeof(*writer));
+    writer->busy = busy;
     writer->generation = trace_recording.generation;
     writer->stack = writer->first_stack;
     writer->capacity = TRACE_FIRST_STACK;
@@ -314,8 +318,10 @@ bool trace_writer_begin(struct trace_writer *writer)
 bool trace_stack_grow(struct trace_writer *writer)
 {
     size_t capacity = writer->capacity * 2;
+    int error = errno;
     struct trace_entered *stack = malloc(capacity * sizeof(*stack));
 
+    errno = error;
     if (!stack)
         return false;
     memcpy(stack, writer->stack, writer->depth * sizeof(*stack));
@@ -349,25 +355,23 @@ static struct trace_header *map(int fd, size_t file_size, size_t overflow)
     return (struct trace_header *)base;
 }
 
+/* What a short test needs is reserved here: it pays for the pages that it
+ * writes to, not for a chunk. */
 static struct trace_header *make_file(const char *path, size_t size,
                                       size_t overflow)
 {
+    size_t first = TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE;
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     struct trace_header *header = NULL;
 
     if (fd < 0)
         return NULL;
-    if (!ftruncate(fd, (off_t)size))
+
+    int error = posix_fallocate(fd, 0, (off_t)(size < first ? size : first));
+
+    if (!error && !ftruncate(fd, (off_t)size))
         header = map(fd, size, overflow);
-    if (header && madvise(header, TRACE_HEADER_SIZE, MADV_POPULATE_WRITE) &&
-        errno != EINVAL) {
-        munmap(header, size + overflow);
-        header = NULL;
-        errno = errno == EFAULT ? ENOSPC : errno;
-    }
-
-    int error = errno;
-
+    error = error ? error : errno;
     close(fd);
     if (!header)
         unlink(path);
@@ -384,6 +388,8 @@ static void fill_header(struct trace_header *header, size_t size,
     header->clock = trace_clock_choose();
     header->pid = (uint32_t)getpid();
     header->limit = (size - TRACE_HEADER_SIZE) / TRACE_CHUNK_SIZE;
+    header->reserved = header->limit < TRACE_FIRST_CHUNKS ? header->limit
+                                                          : TRACE_FIRST_CHUNKS;
     header->start = trace_anchor_now();
     header->origin = options->origin.ticks ? options->origin : header->start;
     __atomic_store_n(&header->magic, TRACE_MAGIC, __ATOMIC_RELEASE);
@@ -410,6 +416,7 @@ static void put_meta(const char *const *meta)
     struct trace_writer *writer = &trace_writer;
     struct trace_value pair[2];
 
+    trace_writer_begin(writer);
     for (; meta && meta[0]; meta += 2) {
         pair[0] = trace_text_(meta[0]);
         pair[1] = trace_text_(meta[1]);
@@ -420,6 +427,25 @@ static void put_meta(const char *const *meta)
         if (record)
             trace_commit(writer, record);
     }
+}
+
+/* Makes a mapping the process's recording. */
+static void begin(struct trace_header *header, const char *path, size_t size,
+                  size_t overflow)
+{
+    trace_recording.path[0] = '\0';
+    if (path)
+        strncpy(trace_recording.path, path, sizeof(trace_recording.path) - 1);
+    trace_recording.file_size = size;
+    trace_recording.map_size = size + overflow;
+    trace_recording.overflows = 0;
+    trace_recording.live = overflow > 0;
+    trace_recording.generation++;
+    trace_recording.open = true;
+    tail_count = 0;
+    trace_sites_forget();
+    trace_live_begin(header, trace_recording.map_size);
+    __atomic_store_n(&trace_recording.header, header, __ATOMIC_RELEASE);
 }
 
 int trace_open(const char *path, const struct trace_options *options)
@@ -440,20 +466,8 @@ int trace_open(const char *path, const struct trace_options *options)
     header = path ? make_file(path, size, overflow) : map(-1, size, overflow);
     if (!header)
         return -1;
-    trace_recording.path[0] = '\0';
-    if (path)
-        strncpy(trace_recording.path, path, sizeof(trace_recording.path) - 1);
-    trace_recording.file_size = size;
-    trace_recording.map_size = size + overflow;
-    trace_recording.overflows = 0;
-    trace_recording.live = live;
-    trace_recording.generation++;
-    trace_recording.open = true;
-    tail_count = 0;
     fill_header(header, size, options);
-    trace_sites_forget();
-    trace_live_begin(header, trace_recording.map_size);
-    __atomic_store_n(&trace_recording.header, header, __ATOMIC_RELEASE);
+    begin(header, path, size, overflow);
     put_meta(options->meta);
     trace_sites_enable(!disabled);
     return 0;

@@ -5,9 +5,11 @@
 #include <limits.h>
 #include <pthread.h>
 
+#include "clock.h"
 #include "internal.h"
 
 enum {
+    TRACE_FIRST_CHUNKS = 3, /* reserved at once: most tests are short */
     TRACE_FIRST_STACK = 32,
     TRACE_INHERITED_MAX = 16,
     TRACE_THREAD_SLOTS = 16, /* a THREAD record at its longest */
@@ -54,14 +56,15 @@ extern _Thread_local struct trace_writer trace_writer
 /* trace_writer_begin makes the calling thread's writer ready. */
 bool trace_writer_begin(struct trace_writer *);
 
-/* trace_more_room gives a writer a chunk with `slots` free slots; false if
- * there is none. trace_spare_room gives it slots that are kept for errors. */
+/* trace_more_room gives a writer that is ready a chunk with `slots` free slots;
+ * false if there is none. trace_spare_room gives it slots that are kept for
+ * errors. Both leave errno alone, as does trace_stack_grow. */
 bool trace_more_room(struct trace_writer *, size_t slots);
 struct trace_record *trace_spare_room(struct trace_writer *, size_t slots);
 bool trace_stack_grow(struct trace_writer *);
 
-/* trace_put places a record with its values, all but its time;
- * trace_commit stamps it. NULL: no room, and it was counted. */
+/* trace_put places a record of a writer that is ready with its values, all but
+ * its time; trace_commit stamps it. NULL: no room, and it was counted. */
 struct trace_record *trace_put(struct trace_writer *, enum trace_kind,
                                uint32_t span, size_t count,
                                const struct trace_value *);

@@ -143,6 +143,11 @@ void trace_subscribe(const struct trace_subscriber *subscriber)
 
 bool trace_site_register(struct trace_site *site)
 {
+    static _Thread_local bool inside;
+
+    if (inside) /* a signal handler came between: off, this time */
+        return false;
+    inside = true;
     trace_sites_lock();
     if (__atomic_load_n(&site->interest, __ATOMIC_RELAXED) ==
         TRACE_UNREGISTERED) {
@@ -154,6 +159,7 @@ bool trace_site_register(struct trace_site *site)
     bool on = __atomic_load_n(&site->interest, __ATOMIC_RELAXED);
 
     trace_sites_unlock();
+    inside = false;
     return on;
 }
 

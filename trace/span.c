@@ -45,20 +45,28 @@ static void drop(void)
     __atomic_fetch_add(&trace_recording.header->dropped, 1, __ATOMIC_RELAXED);
 }
 
-struct trace_record *trace_put(struct trace_writer *writer,
-                               enum trace_kind kind, uint32_t span,
-                               size_t count, const struct trace_value *values)
+/* Room for a record when the chunk has none; a record without room counts as
+ * dropped. */
+static __attribute__((noinline)) bool find_room(struct trace_writer *writer,
+                                                size_t slots)
+{
+    if (trace_more_room(writer, slots))
+        return true;
+    drop();
+    return false;
+}
+
+static inline struct trace_record *put(struct trace_writer *writer,
+                                       enum trace_kind kind, uint32_t span,
+                                       size_t count,
+                                       const struct trace_value *values)
 {
     size_t bytes = count ? trace_values_size(count, values) : 0;
     size_t slots = 1 + (bytes + TRACE_SLOT_SIZE - 1) / TRACE_SLOT_SIZE;
 
-    if (unlikely(!trace_writer_begin(writer)))
-        return NULL;
     if (unlikely((size_t)(writer->end - writer->next) < slots) &&
-        !trace_more_room(writer, slots)) {
-        drop();
+        !find_room(writer, slots))
         return NULL;
-    }
 
     struct trace_record *record = writer->next;
 
@@ -73,6 +81,13 @@ struct trace_record *trace_put(struct trace_writer *writer,
     if (count)
         trace_values_store(record + 1, count, values);
     return record;
+}
+
+struct trace_record *trace_put(struct trace_writer *writer,
+                               enum trace_kind kind, uint32_t span,
+                               size_t count, const struct trace_value *values)
+{
+    return put(writer, kind, span, count, values);
 }
 
 void trace_commit(struct trace_writer *writer, struct trace_record *record)
@@ -246,8 +261,9 @@ void trace_unwind(size_t depth)
 
 /* ---- Recording ---- */
 
-/* What a record needs before it can be made; NULL if it cannot. */
-static inline struct trace_writer *enter(struct trace_site *site, uint32_t *id)
+/* The calling thread's writer, to be handed back to leave(); NULL if it is in
+ * the midst of a record already or nothing is recorded. */
+static inline struct trace_writer *enter(void)
 {
     struct trace_writer *writer = &trace_writer;
 
@@ -257,79 +273,126 @@ static inline struct trace_writer *enter(struct trace_site *site, uint32_t *id)
     }
     writer->busy = true;
     barrier();
-    *id = __atomic_load_n(&site->id, __ATOMIC_ACQUIRE);
-    if (unlikely(!*id))
-        *id = site_id(writer, site);
+    if (unlikely(writer->generation != trace_recording.generation) &&
+        !trace_writer_begin(writer)) {
+        writer->busy = false;
+        return NULL;
+    }
     return writer;
 }
 
-static inline void finish(struct trace_writer *writer)
+static inline void leave(struct trace_writer *writer)
 {
     barrier();
     writer->busy = false;
 }
 
+static inline uint32_t id_of(struct trace_writer *writer,
+                             struct trace_site *site)
+{
+    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_ACQUIRE);
+
+    return likely(id) ? id : site_id(writer, site);
+}
+
+static inline bool any_callback(size_t count, const struct trace_value *values)
+{
+    for (size_t i = 0; i < count; i++)
+        if (unlikely(values[i].type == TRACE_TYPE_CALLBACK))
+            return true;
+    return false;
+}
+
+/* An error that finds no room takes what was kept for it. */
+static __attribute__((noinline)) struct trace_record *put_spare(
+    struct trace_writer *writer, enum trace_kind kind, struct trace_site *site,
+    uint32_t span, size_t count, const struct trace_value *values)
+{
+    size_t slots = 32 + 1 + trace_values_size(count, values) / TRACE_SLOT_SIZE;
+
+    if (kind != TRACE_KIND_EVENT || site->level != TRACE_LEVEL_ERROR ||
+        !trace_spare_room(writer, slots))
+        return NULL;
+
+    uint32_t id = id_of(writer, site);
+    struct trace_record *record = put(writer, kind, span, count, values);
+
+    writer->next = writer->end = NULL;
+    if (!record)
+        return NULL;
+    record->site = id;
+    /* It was counted as dropped before. */
+    __atomic_fetch_sub(&trace_recording.header->dropped, 1, __ATOMIC_RELAXED);
+    return record;
+}
+
+static struct trace_record *put_printed(struct trace_writer *, enum trace_kind,
+                                        struct trace_site *, uint32_t span,
+                                        size_t count,
+                                        const struct trace_value *);
+
+/* Puts a record of a call site. */
+static inline struct trace_record *put_site_record(
+    struct trace_writer *writer, enum trace_kind kind, struct trace_site *site,
+    uint32_t span, size_t count, const struct trace_value *values)
+{
+    if (unlikely(any_callback(count, values)))
+        return put_printed(writer, kind, site, span, count, values);
+
+    uint32_t id = id_of(writer, site);
+    struct trace_record *record = put(writer, kind, span, count, values);
+
+    if (unlikely(!record))
+        return put_spare(writer, kind, site, span, count, values);
+    record->site = id;
+    return record;
+}
+
+/* The same once the callbacks among the values have become text. */
+static __attribute__((noinline)) struct trace_record *put_printed(
+    struct trace_writer *writer, enum trace_kind kind, struct trace_site *site,
+    uint32_t span, size_t count, const struct trace_value *values)
+{
+    struct trace_value copy[TRACE_ARGS_MAX];
+    struct trace_text text = {.ceiling = 1 << 20};
+    int error = errno;
+
+    values = trace_values_print(count, values, copy, &text);
+
+    struct trace_record *record =
+        put_site_record(writer, kind, site, span, count, values);
+
+    trace_text_free(&text);
+    errno = error;
+    return record;
+}
+
 /* Stamps a record and tells who listens. */
 static inline void publish(struct trace_writer *writer,
-                           struct trace_record *record, uint32_t site)
+                           struct trace_record *record)
 {
-    record->site = site;
     trace_commit(writer, record);
     if (unlikely(trace_recording.live))
         trace_live_tell(record);
 }
 
-/* An error that finds no room takes what was kept for it. */
-static struct trace_record *put_spare(struct trace_writer *writer, uint32_t span,
-                                      struct trace_site *site, size_t count,
-                                      const struct trace_value *values,
-                                      uint32_t *id)
+static inline void event(struct trace_site *site, unsigned flags, size_t count,
+                         const struct trace_value *values)
 {
-    size_t slots = 32 + 1 + trace_values_size(count, values) / TRACE_SLOT_SIZE;
+    struct trace_writer *writer = enter();
 
-    if (site->level != TRACE_LEVEL_ERROR || !trace_writer_begin(writer) ||
-        !trace_spare_room(writer, slots))
-        return NULL;
-    if (!*id)
-        *id = site_id(writer, site);
-
-    struct trace_record *record =
-        trace_put(writer, TRACE_KIND_EVENT, span, count, values);
-
-    writer->next = writer->end = NULL;
-    if (record) /* counted as dropped before */
-        __atomic_fetch_sub(&trace_recording.header->dropped, 1,
-                           __ATOMIC_RELAXED);
-    return record;
-}
-
-static void event(struct trace_site *site, unsigned flags, size_t count,
-                  const struct trace_value *values)
-{
-    struct trace_value copy[TRACE_ARGS_MAX];
-    struct trace_text text = {.ceiling = 1 << 20};
-    int error = errno;
-    uint32_t id;
-    struct trace_writer *writer = enter(site, &id);
-
-    if (!writer)
+    if (unlikely(!writer))
         return;
-    values = trace_values_print(count, values, copy, &text);
 
-    uint32_t span = current(writer);
     struct trace_record *record =
-        trace_put(writer, TRACE_KIND_EVENT, span, count, values);
+        put_site_record(writer, TRACE_KIND_EVENT, site, current(writer), count,
+                        values);
 
-    if (unlikely(!record))
-        record = put_spare(writer, span, site, count, values, &id);
     if (likely(record != NULL)) {
         record->flags = (uint8_t)flags;
-        publish(writer, record, id);
+        publish(writer, record);
     }
-    finish(writer);
-    if (text.data)
-        trace_text_free(&text);
-    errno = error;
+    leave(writer);
 }
 
 void trace_event_(struct trace_site *site, size_t count,
@@ -382,29 +445,27 @@ static inline bool own_format(struct trace_site *site, const char *format)
 void trace_log_(struct trace_site *site, bool literal, const char *format, ...)
 {
     struct trace_value values[TRACE_ARGS_MAX];
-    va_list args, again;
-    int error = errno;
+    va_list args;
+    int count = -1;
 
-    va_start(args, format);
-    va_copy(again, args);
-
-    int count = literal && own_format(site, format)
-                    ? trace_args_take(site, format, values, &args)
-                    : -1;
-
-    if (count >= 0) {
-        event(site, TRACE_FLAG_PRINTF, (size_t)count, values);
-    } else if (count == -2 || trace_format_writes(format)) {
-        struct trace_value refused = trace_text_(format);
-
-        event(site, TRACE_FLAG_MESSAGE, 1, &refused);
-    } else {
-        errno = error;
-        log_now(site, format, again);
+    if (likely(literal)) {
+        va_start(args, format);
+        count = trace_args_take(site, format, values, &args);
+        va_end(args);
     }
-    va_end(again);
-    va_end(args);
-    errno = error;
+    if (likely(count >= 0)) {
+        /* Other threads read it: its line of memory is left alone. */
+        if (unlikely(site->name != format))
+            site->name = format;
+        event(site, TRACE_FLAG_PRINTF, (size_t)count, values);
+    } else if (count == -2 || strstr(format, "%n")) {
+        values[0] = trace_text_(format);
+        event(site, TRACE_FLAG_MESSAGE, 1, values);
+    } else {
+        va_start(args, format);
+        log_now(site, format, args);
+        va_end(args);
+    }
 }
 
 /* A span's record; `parent` is that of the block unless `given`. */
@@ -414,33 +475,26 @@ static inline struct trace_span_ref begin(struct trace_site *site,
                                           size_t count,
                                           const struct trace_value *values)
 {
-    struct trace_value copy[TRACE_ARGS_MAX];
-    struct trace_text text = {.ceiling = 1 << 20};
     struct trace_span_ref ref = {0, 0};
-    uint32_t id;
-    struct trace_writer *writer = enter(site, &id);
+    struct trace_writer *writer = enter();
 
     if (unlikely(!writer))
         return ref;
-    if (count)
-        values = trace_values_print(count, values, copy, &text);
 
     uint32_t parent = given ? given->place : current(writer);
     struct trace_record *record =
-        trace_put(writer, TRACE_KIND_SPAN, parent, count, values);
+        put_site_record(writer, TRACE_KIND_SPAN, site, parent, count, values);
 
     if (likely(record != NULL)) {
         ref.place = place_of(record);
         ref.generation = writer->generation;
         if (!entered)
             record->flags = TRACE_FLAG_NOT_ENTERED;
-        if (entered && !push(writer, ref.place, ref.place, guard))
+        else if (unlikely(!push(writer, ref.place, ref.place, guard)))
             ref.place = 0;
-        publish(writer, record, id);
+        publish(writer, record);
     }
-    finish(writer);
-    if (unlikely(text.data != NULL))
-        trace_text_free(&text);
+    leave(writer);
     return ref;
 }
 
@@ -473,10 +527,10 @@ struct trace_span_ref trace_span_in_(struct trace_span_ref parent,
 static struct trace_record *put_plain(struct trace_writer *writer,
                                       enum trace_kind kind, uint32_t span)
 {
-    struct trace_record *record = trace_put(writer, kind, span, 0, NULL);
+    struct trace_record *record = put(writer, kind, span, 0, NULL);
 
     if (record)
-        publish(writer, record, 0);
+        publish(writer, record);
     return record;
 }
 
@@ -490,13 +544,11 @@ static bool known(struct trace_span_ref ref)
 
 struct trace_span_ref trace_span_enter_(struct trace_span_ref span)
 {
-    struct trace_writer *writer = &trace_writer;
     struct trace_span_ref ref = {0, 0};
+    struct trace_writer *writer = known(span) ? enter() : NULL;
 
-    if (!known(span) || writer->busy)
+    if (!writer)
         return ref;
-    writer->busy = true;
-    barrier();
 
     struct trace_record *record =
         put_plain(writer, TRACE_KIND_ENTER, span.place);
@@ -505,31 +557,24 @@ struct trace_span_ref trace_span_enter_(struct trace_span_ref span)
         ref.place = place_of(record);
         ref.generation = writer->generation;
     }
-    finish(writer);
+    leave(writer);
     return ref;
 }
 
 void trace_record_(struct trace_span_ref span, struct trace_site *site,
                    size_t count, const struct trace_value *values)
 {
-    struct trace_value copy[TRACE_ARGS_MAX];
-    struct trace_text text = {.ceiling = 1 << 20};
-    int error = errno;
-    uint32_t id;
-    struct trace_writer *writer = known(span) ? enter(site, &id) : NULL;
+    struct trace_writer *writer = known(span) ? enter() : NULL;
 
     if (!writer)
         return;
-    values = trace_values_print(count, values, copy, &text);
 
-    struct trace_record *record =
-        trace_put(writer, TRACE_KIND_FIELDS, span.place, count, values);
+    struct trace_record *record = put_site_record(
+        writer, TRACE_KIND_FIELDS, site, span.place, count, values);
 
     if (record)
-        publish(writer, record, id);
-    finish(writer);
-    trace_text_free(&text);
-    errno = error;
+        publish(writer, record);
+    leave(writer);
 }
 
 struct trace_span_ref trace_span_current(void)
@@ -537,7 +582,8 @@ struct trace_span_ref trace_span_current(void)
     struct trace_writer *writer = &trace_writer;
     struct trace_span_ref ref = {0, 0};
 
-    if (trace_recording.open && writer->generation)
+    if (trace_recording.open &&
+        writer->generation == trace_recording.generation)
         ref.place = current(writer);
     if (ref.place)
         ref.generation = writer->generation;
@@ -546,12 +592,10 @@ struct trace_span_ref trace_span_current(void)
 
 void trace_span_end(struct trace_span_ref span)
 {
-    struct trace_writer *writer = &trace_writer;
+    struct trace_writer *writer = known(span) ? enter() : NULL;
 
-    if (!known(span) || writer->busy)
+    if (!writer)
         return;
-    writer->busy = true;
-    barrier();
 
     struct trace_record *record = record_at(span.place);
     uint32_t at = find(writer, span.place);
@@ -564,5 +608,5 @@ void trace_span_end(struct trace_span_ref span)
         patch(writer, span.place); /* entered on another thread */
     else
         put_plain(writer, TRACE_KIND_CLOSE, span.place);
-    finish(writer);
+    leave(writer);
 }

@@ -340,8 +340,11 @@ TRACE_API void trace_reader_close(struct trace_reader *);
 TRACE_API struct trace_summary trace_reader_summary(
     const struct trace_reader *);
 
-/* trace_shrink cuts a recording that nobody writes to any more to the length
- * that is used, and closes it if its process died. */
+/* trace_seal stamps the end of a recording whose process has died, unless it
+ * has one: spans that it left open end there. */
+TRACE_API int trace_seal(const char *path);
+
+/* trace_shrink cuts a recording whose process is gone to what is used of it. */
 TRACE_API int trace_shrink(const char *path);
 
 /* trace_reader_meta returns the value that trace_open was given for `name`,

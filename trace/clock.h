@@ -1,0 +1,49 @@
+/* clock.h: the recording's clock, read in place: two readings are most of what
+ * a span costs. Private to trace/.
+ */
+#ifndef TRACE_CLOCK_H
+#define TRACE_CLOCK_H
+
+#include <time.h>
+#if defined(__x86_64__) || defined(__i386__)
+#    include <x86intrin.h>
+#endif
+
+#include "format.h"
+
+extern enum trace_clock trace_clock_chosen;
+
+/* trace_clock_choose picks the counter if it is invariant and the kernel
+ * trusts it, else CLOCK_MONOTONIC. */
+enum trace_clock trace_clock_choose(void);
+
+static inline uint64_t trace_clock_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t trace_clock_counter(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    return __rdtsc();
+#elif defined(__aarch64__)
+    uint64_t ticks;
+
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    return 0;
+#endif
+}
+
+static inline uint64_t trace_clock_now(void)
+{
+    if (__builtin_expect(trace_clock_chosen == TRACE_CLOCK_COUNTER, 1))
+        return trace_clock_counter();
+    return trace_clock_ns(CLOCK_MONOTONIC);
+}
+
+#endif
