@@ -182,8 +182,9 @@ void test_log_report_summary(const struct test_log_run *, const char *rerun);
 /* test_log_report_unseen warns of directives that matched no call site. */
 void test_log_report_unseen(const struct test_log_run *);
 
-/* test_log_report_closing prints the closing line. */
-void test_log_report_closing(struct test_log_sums, FILE *);
+/* test_log_report_closing prints the closing line, a line of its own. */
+void test_log_report_closing(struct test_log_sums,
+                             const struct test_log_options *);
 
 /* ---- session.c: from the runner to its workers, by environment ---- */
 

@@ -127,8 +127,7 @@ static void report(const struct test_log_run *run,
     if (!matched)
         test_log_notice("no test matched; --list lists them all");
     test_log_report_summary(run, run->command);
-    test_log_report_closing(test_log_run_sums(run),
-                            options->report_on_stdout ? test_log_out : stdout);
+    test_log_report_closing(test_log_run_sums(run), options);
 }
 
 static void say_filter(const struct test_log_options *options)
@@ -145,7 +144,8 @@ static int run_tests(struct criterion_test_set *set,
                      const struct test_log_options *options,
                      const char *program)
 {
-    struct test_log_run run = {.start = trace_anchor_now()};
+    struct test_log_run run = {.start = trace_anchor_now(),
+                               .foreign = test_log_variable("TESTLOG_RUN")};
     struct log_filter *show = check_filter(&options->show, "info");
     struct log_filter *record = check_filter(&options->record, "trace");
     size_t matched;

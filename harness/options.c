@@ -364,6 +364,21 @@ static bool read_report(struct reader *reader, const struct flag *flag,
     return pass(reader, flag, value);
 }
 
+/* CRITERION_OUTPUTS: "xml:FILE,tap:FILE". */
+static bool read_outputs(struct reader *reader, const char *name,
+                         const char *value)
+{
+    (void)name;
+    for (const char *at = value; (at = strchr(at, ':'));) {
+        char file[16];
+
+        at++;
+        snprintf(file, sizeof(file), "%.*s", (int)strcspn(at, ","), at);
+        reader->options->report_on_stdout |= is_stdout(file);
+    }
+    return true;
+}
+
 static bool read_debug(struct reader *reader, const struct flag *flag,
                        const char *value)
 {
@@ -440,7 +455,8 @@ static bool read_flag(struct reader *reader, const struct flag *flag,
         return pass(reader, flag, value);
     case ID_VERBOSE:
         options->live = true;
-        return pass(reader, flag, value);
+        return (!value || read_number(reader, "--verbose", value, &number)) &&
+               pass(reader, flag, value);
     case ID_OUTPUT:
     case ID_REPORT:
         return read_report(reader, flag, value);
@@ -465,6 +481,7 @@ static bool read_variables(struct reader *reader)
                    {"LOG_TIME", read_time},
                    {"TRACE_LIMIT", read_limit},
                    {"TRACE_OPTIONS", read_options},
+                   {"CRITERION_OUTPUTS", read_outputs},
                    {"CRITERION_TEST_PATTERN", add_pattern},
                    {"CRITERION_JOBS", read_jobs}};
     struct test_log_options *options = reader->options;

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -63,6 +64,23 @@ static void complain(const struct test_log_result *result)
     said = true;
 }
 
+/* The worker has no voice of its own, but a disk without room tells. */
+static void complain_missing(const struct test_log_run *run,
+                             const struct test_log_result *result, int error)
+{
+    static bool said;
+    struct statvfs disk;
+
+    if (!statvfs(run->path, &disk) &&
+        (uint64_t)disk.f_bavail * disk.f_frsize < TRACE_LIMIT_LEAST)
+        error = ENOSPC;
+    if (!said)
+        test_log_notice("%s has no recording, nor may others: %s; results are "
+                        "not affected",
+                        test_log_name(result), strerror(error));
+    said = true;
+}
+
 static void note_losses(struct test_log_result *result,
                         const struct trace_summary *summary)
 {
@@ -91,12 +109,7 @@ void test_log_render(struct test_log_run *run, struct test_log_result *result,
         return;
     reader = trace_reader_open(path);
     if (!reader) {
-        static bool said;
-
-        if (!said)
-            test_log_notice("%s has no recording: %s", test_log_name(result),
-                            strerror(errno));
-        said = true;
+        complain_missing(run, result, errno);
         return;
     }
 

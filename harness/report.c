@@ -149,6 +149,17 @@ static void put_recording(const struct test_log_run *run,
     log_filter_free(filter);
 }
 
+/* "suite/test: failed: why", the first line of it. */
+static void put_outcome(const struct test_log_result *result)
+{
+    const char *why = result->reason ? result->reason : "";
+    int size = (int)strcspn(why, "\n");
+
+    fprintf(out(), "%s: %s%s%.*s%s", test_log_name(result),
+            test_log_outcome_report(result->outcome), size ? ": " : "", size,
+            why, why[size] ? " ..." : "");
+}
+
 void test_log_report_block(const struct test_log_run *run,
                            const struct test_log_result *result,
                            const struct test_log_options *options)
@@ -157,10 +168,9 @@ void test_log_report_block(const struct test_log_run *run,
     const char *normal = options->color ? "\033[0m" : "";
     char path[PATH_MAX];
 
-    fprintf(out(), "%s---- %s: %s%s%s ----%s\n", bold, test_log_name(result),
-            test_log_outcome_report(result->outcome),
-            result->reason ? ": " : "", result->reason ? result->reason : "",
-            normal);
+    fprintf(out(), "%s---- ", bold);
+    put_outcome(result);
+    fprintf(out(), " ----%s\n", normal);
     if (!options->live && !test_log_file(run, result, "output.txt", path))
         put_output(path);
     put_recording(run, result, options);
@@ -174,9 +184,8 @@ void test_log_report_block(const struct test_log_run *run,
 
 static void put_failure(const struct test_log_result *result)
 {
-    fprintf(out(), "    %s: %s%s%s", test_log_name(result),
-            test_log_outcome_report(result->outcome),
-            result->reason ? ": " : "", result->reason ? result->reason : "");
+    fputs("    ", out());
+    put_outcome(result);
     if (result->file)
         fprintf(out(), " (%s:%u)", result->file, result->line);
     fputc('\n', out());
@@ -246,8 +255,13 @@ void test_log_report_summary(const struct test_log_run *run, const char *rerun)
     fflush(out());
 }
 
-void test_log_report_closing(struct test_log_sums sums, FILE *stream)
+void test_log_report_closing(struct test_log_sums sums,
+                             const struct test_log_options *options)
 {
+    FILE *stream = options->report_on_stdout ? out() : stdout;
+
+    if (options->live && stream == stdout)
+        fputc('\n', stdout); /* a test may have left a line open */
     fprintf(stream, "%zu passed, %zu failed, %zu skipped\n", sums.passed,
             sums.failed, sums.skipped);
     fflush(stream);

@@ -259,6 +259,25 @@ static int run_program(struct test_log_run *run, struct programs *programs,
     return judge(run, folder, status, merge_program(run, folder, first));
 }
 
+/* Each program for itself, where there is nothing to merge. */
+static int run_apart(const struct programs *programs)
+{
+    int code = TEST_LOG_NO_TEST;
+
+    for (int i = 0; i < programs->count; i++) {
+        int status = start(programs, programs->paths[i]);
+        int one = status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+
+        if (one == 3)
+            one = TEST_LOG_USAGE;
+        else if (one != TEST_LOG_PASSED && one != TEST_LOG_USAGE &&
+                 one != TEST_LOG_NO_TEST)
+            one = TEST_LOG_FAILED;
+        code = worse(code, one);
+    }
+    return code;
+}
+
 /* ---- The whole ---- */
 
 static void write_all(const struct test_log_run *run)
@@ -332,8 +351,7 @@ static void finish(const struct test_log_run *run,
     if (code == TEST_LOG_NO_TEST)
         test_log_notice("no test of any program matched");
     test_log_report_summary(run, rerun ? rerun : "testlog run");
-    test_log_report_closing(test_log_run_sums(run),
-                            options->report_on_stdout ? stderr : stdout);
+    test_log_report_closing(test_log_run_sums(run), options);
     free(rerun);
 }
 
@@ -348,12 +366,15 @@ static int run_all(struct programs *programs,
     run.command = command_of(programs, NULL);
     copy_settings(&run, options);
     unsetenv("TESTLOG_RUN"); /* a run inside a test is a run of its own */
-    if (test_log_run_open(&run, options->dir, NULL) ||
-        !realpath(run.path, absolute))
-        return TEST_LOG_USAGE;
-    setenv("TESTLOG_RUN", absolute, 1);
     unsetenv("BXFI_MAP");
     unsetenv("GMON_OUT_PREFIX");
+    if (options->informs || test_log_run_open(&run, options->dir, NULL) ||
+        !realpath(run.path, absolute)) {
+        code = run_apart(programs);
+        test_log_run_free(&run);
+        return code;
+    }
+    setenv("TESTLOG_RUN", absolute, 1);
     say_filters(options);
     for (int i = 0; i < programs->count; i++)
         code = worse(code, run_program(&run, programs, i, &first));

@@ -100,17 +100,17 @@ static void end(void)
     unlink(path);
 }
 
-/* Touches the chunks to come. */
+/* Begins a recording whose chunks have been touched. */
 static void begin_warm(void)
 {
     begin(16 << 20);
 
     struct trace_header *header = trace_recording.header;
-    char *chunks = (char *)header + TRACE_HEADER_SIZE +
-                   header->reserved * TRACE_CHUNK_SIZE;
+    volatile char *chunks = (volatile char *)header + TRACE_HEADER_SIZE;
 
-    memset(chunks, 0, (size_t)WARM_CHUNKS * TRACE_CHUNK_SIZE);
-    header->reserved += WARM_CHUNKS;
+    for (size_t i = 0; i < (size_t)WARM_CHUNKS * TRACE_CHUNK_SIZE; i += 64)
+        chunks[i] = chunks[i];
+    header->reserved = WARM_CHUNKS;
 }
 
 /* ---- References ---- */
@@ -137,20 +137,21 @@ static double load_and_branch(void)
     return (now_ns() - from) / (16.0 * OFF);
 }
 
-/* A shared mapping of a file like a recording's. */
-static void *map_file(const char *file, size_t size)
+/* A shared mapping of a file like a recording's, the first of it reserved. */
+static void *map_file(size_t size, size_t reserved)
 {
-    int fd = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
-    if (fd < 0 || ftruncate(fd, (off_t)size))
-        stop(file);
+    if (fd < 0 || (errno = posix_fallocate(fd, 0, (off_t)reserved)) ||
+        ftruncate(fd, (off_t)size))
+        stop(path);
 
     void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
     if (at == MAP_FAILED)
-        stop(file);
+        stop(path);
     close(fd);
-    unlink(file);
+    unlink(path);
     madvise(at, size, MADV_RANDOM);
     return at;
 }
@@ -176,7 +177,7 @@ static void make_rings(void)
     size_t size = RING_SLOTS * sizeof(struct trace_record);
 
     for (int i = 0; i < THREADS; i++) {
-        rings[i] = map_file(path, size);
+        rings[i] = map_file(size, size);
         memset(rings[i], 0, size);
     }
 }
@@ -189,30 +190,21 @@ static double floor_warm(void)
     return (now_ns() - from) / WARM;
 }
 
-/* Reserves room as the recorder does: a chunk at first, then a few. */
-static size_t reserve(char *file, size_t chunk, size_t reserved)
-{
-    size_t last = trace_chunks_ahead(chunk + 1);
-
-    if (chunk + 1 < reserved)
-        return reserved;
-    if (madvise(file + TRACE_HEADER_SIZE + reserved * TRACE_CHUNK_SIZE,
-                (last + 1 - reserved) * TRACE_CHUNK_SIZE, MADV_POPULATE_WRITE))
-        stop("madvise");
-    return last + 1;
-}
-
-/* The bare loop: one record, whose end is stored in place. */
+/* The bare loop: one record, whose end is stored in place; room is reserved as
+ * the recorder does it. */
 static double floor_fresh(void)
 {
-    char *file = map_file(path, TRACE_LIMIT_DEFAULT);
+    size_t first = TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE;
+    char *file = map_file(TRACE_LIMIT_DEFAULT, first);
     struct trace_record *record = (void *)(file + TRACE_HEADER_SIZE);
-    size_t reserved = 0;
     double from = now_ns();
 
     for (size_t i = 0; i < FRESH; i++) {
-        if (i % TRACE_CHUNK_SLOTS == 0)
-            reserved = reserve(file, i / TRACE_CHUNK_SLOTS, reserved);
+        if (i % TRACE_CHUNK_SLOTS == 0 &&
+            i / TRACE_CHUNK_SLOTS + 1 >= TRACE_FIRST_CHUNKS &&
+            madvise(&record[i + TRACE_CHUNK_SLOTS], TRACE_CHUNK_SIZE,
+                    MADV_POPULATE_WRITE))
+            stop("madvise");
         store(&record[i], 0);
         record[i].end = ticks();
         keep(record);

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz_filter.c"
 #include "support.h"
+
+#include "fuzz_filter.c"
 
 static struct log_filter *parse(const char *text, const char *fallback)
 {

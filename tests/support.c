@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <ftw.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -168,55 +169,76 @@ char *test_plain(struct trace_reader *reader)
     return test_lines(reader, "trace", &style);
 }
 
-static void walk_fields(const struct trace_reader *reader,
-                        const struct trace_entry *entry)
-{
-    struct trace_values values = trace_values_of(entry);
-    struct trace_text json = {.ceiling = 1 << 16};
-    struct trace_value value;
-    struct trace_entry late;
-    size_t cursor = 0;
+/* ---- A recording of everything ---- */
 
-    while (trace_values_next(&values, &value))
-        trace_json_value(&json, &value);
-    while (trace_reader_late(reader, entry->id, entry->time, &cursor, &late))
-        cr_assert_eq(late.kind, TRACE_ENTRY_FIELDS);
-    trace_text_free(&json);
+static void print_object(struct trace_text *out, const void *object)
+{
+    trace_text_string(out, object);
 }
 
-static void walk_export(struct trace_reader *reader)
+static void record_values(struct trace_span_ref span)
 {
-    static const struct log_style style = {.time = LOG_TIME_UPTIME};
-    FILE *null = fopen("/dev/null", "we");
-    struct trace_chrome chrome;
+    static const char *const names[] = {"i", "u", "f",  "s", "b",
+                                        "p", "o", "by", "e", "none"};
+    static struct trace_site fields =
+        TEST_SITE(FIELDS, TRACE, NULL, "rich", names, 10);
+    const struct trace_value values[] = {
+        trace_i64_(-1),
+        trace_u64_(1),
+        trace_f64_(0.5),
+        trace_text_("text"),
+        trace_bool(true),
+        trace_pointer_(names),
+        trace_display(print_object, "object"),
+        trace_bytes("\x01\x02", 2),
+        trace_errno(ENOENT),
+        trace_empty(),
+    };
 
-    free(test_lines(reader, "trace", &style));
-    cr_assert_not_null(null);
-    trace_chrome_begin(&chrome, null);
-    trace_chrome_add(&chrome, reader, 1, "walk");
-    trace_chrome_end(&chrome, NULL);
-    fclose(null);
+    fields.id = 0;
+    trace_record_(span, &fields, 10, values);
 }
 
-size_t test_walk(struct trace_reader *reader)
+static void *rich_thread(void *parent)
 {
-    struct trace_entry entry;
-    uint64_t last = 0;
-    size_t count = 0;
+    static struct trace_site span =
+        TEST_SITE(SPAN, INFO, "work", "rich::t", NULL, 0);
+    static struct trace_site event =
+        TEST_SITE(EVENT, WARN, NULL, "rich::t", NULL, 0);
+    const struct trace_span_ref *of = parent;
 
-    cr_assert_eq(trace_reader_rewind(reader), 0);
-    while (trace_reader_next(reader, &entry)) {
-        cr_assert_geq(entry.time, last);
-        cr_assert_not_null(entry.site);
-        cr_assert_not_null(entry.thread);
-        last = entry.time;
-        count++;
-        walk_fields(reader, &entry);
-    }
-    trace_reader_summary(reader);
-    trace_reader_meta(reader, "name");
-    walk_export(reader);
-    return count;
+    span.id = event.id = 0;
+
+    struct trace_span_ref entered = trace_span_enter_(*of);
+    struct trace_span_ref inner = trace_span_open_(&span, 0, NULL);
+
+    trace_log_(&event, true, "%d of %s, %.*s, %Lf", 1, "two", 2, "three", 4.0L);
+    trace_span_leave_(inner);
+    trace_span_leave_(entered);
+    return NULL;
+}
+
+void test_rich(void)
+{
+    static const char *const names[] = {"a", "late"};
+    static struct trace_site outer =
+        TEST_SITE(SPAN, INFO, "outer", "rich", names, 2);
+    static struct trace_site event =
+        TEST_SITE(EVENT, DEBUG, "event", "rich", names, 1);
+    const struct trace_value values[] = {trace_i64_(1), trace_empty()};
+
+    outer.id = event.id = 0;
+
+    struct trace_span_ref span = trace_span_begin_(&outer, 2, values);
+    struct trace_span_ref other = trace_span_new_(&outer, 2, values);
+
+    for (int i = 0; i < 5; i++)
+        trace_event_(&event, 1, values);
+    record_values(span);
+    test_thread(rich_thread, &span);
+    trace_span_end(span);
+    trace_span_end(other);
+    trace_span_begin_(&outer, 2, values);
 }
 
 /* ---- Chance ---- */
@@ -261,6 +283,14 @@ int test_child(void (*body)(void))
     }
     cr_assert_eq(waitpid(child, &status, 0), child);
     return status;
+}
+
+void test_thread(void *(*body)(void *), void *context)
+{
+    pthread_t thread;
+
+    cr_assert_eq(pthread_create(&thread, NULL, body, context), 0);
+    cr_assert_eq(pthread_join(thread, NULL), 0);
 }
 
 /* ---- Failing allocations ---- */

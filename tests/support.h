@@ -2,6 +2,11 @@
 #ifndef TESTS_SUPPORT_H
 #define TESTS_SUPPORT_H
 
+/* The library's functions, whatever the tests are built with. */
+#ifndef TRACING
+#    define TRACING
+#endif
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,9 +64,8 @@ char *test_lines(struct trace_reader *, const char *filter,
 /* test_plain returns the lines without times and colours, to be freed. */
 char *test_plain(struct trace_reader *);
 
-/* test_walk reads whatever a recording has in every way there is, and returns
- * how many entries it has; times must not step back. */
-size_t test_walk(struct trace_reader *);
+/* test_rich records a little of everything there is, on two threads. */
+void test_rich(void);
 
 /* ---- Chance, the same in every run ---- */
 
@@ -74,6 +78,9 @@ void test_random_bytes(void *bytes, size_t size);
 
 /* test_child runs `body` in a forked child and returns its wait status. */
 int test_child(void (*body)(void));
+
+/* test_thread runs `body` on a thread of its own, to its end. */
+void test_thread(void *(*body)(void *), void *context);
 
 /* test_can_fail_memory tells whether allocations can be made to fail: not when
  * a sanitizer owns them. test_fail_memory makes the calling thread's

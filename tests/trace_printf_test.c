@@ -8,8 +8,9 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "fuzz_format.c"
 #include "support.h"
+
+#include "fuzz_format.c"
 #include "trace/internal.h"
 
 /* The formats are odd on purpose. */

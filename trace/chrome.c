@@ -10,7 +10,10 @@
 
 #include "internal.h"
 
-enum { BESIDE = 0x40000000 }; /* added to the tid of the track beside */
+enum {
+    BESIDE = 1 << 22, /* added to a tid, which Linux keeps below it */
+    BESIDE_MOST = 64, /* tracks of one thread */
+};
 
 /* The ends of the spans that a track is in. */
 struct track {
@@ -20,11 +23,13 @@ struct track {
     size_t depth, capacity;
 };
 
-struct export {
+struct export
+{
     struct trace_chrome *chrome;
     struct trace_reader *reader;
     uint32_t pid;
     uint64_t end; /* ns: where open spans are cut */
+    bool open;    /* the span that is being written is */
     struct track *tracks;
     size_t count;
     struct trace_text text;
@@ -84,7 +89,7 @@ static void name_track(struct export *export, const struct track *track)
 
     trace_text_printf(&name, "%s %u%s",
                       thread->name[0] ? thread->name : "thread", thread->tid,
-                      track->tid & BESIDE ? " (overlapping)" : "");
+                      track->tid >= BESIDE ? " (overlapping)" : "");
     if (thread->pid != trace_reader_summary(export->reader).pid)
         trace_text_printf(&name, " of child %u", thread->pid);
     if (name.data)
@@ -137,14 +142,14 @@ static uint32_t place_span(struct export *export,
                            uint64_t end)
 {
     uint32_t tid = thread->tid & (BESIDE - 1);
-    struct track *track = track_of(export, thread, tid);
 
-    if (!track || nest(track, begin, end))
-        return tid;
-    track = track_of(export, thread, tid | BESIDE);
-    if (track)
-        nest(track, begin, end);
-    return tid | BESIDE;
+    for (int i = 0; i < BESIDE_MOST; i++, tid += BESIDE) {
+        struct track *track = track_of(export, thread, tid);
+
+        if (!track || nest(track, begin, end))
+            return tid;
+    }
+    return tid - BESIDE;
 }
 
 /* ---- Events ---- */
@@ -164,11 +169,19 @@ static bool recorded_again(struct export *export, uint32_t span, size_t cursor,
 {
     struct trace_entry late;
 
-    while (span && trace_reader_late(export->reader, span, UINT64_MAX, &cursor,
-                                     &late))
+    while (span &&
+           trace_reader_late(export->reader, span, UINT64_MAX, &cursor, &late))
         if (site_has(late.site, 0, name))
             return true;
     return false;
+}
+
+/* Whether a key is one that we write ourselves. */
+static bool reserved(const struct export *export, const char *name)
+{
+    return !strcmp(name, "testlog.target") ||
+           !strcmp(name, "testlog.location") ||
+           (export->open && !strcmp(name, "unfinished"));
 }
 
 /* The fields of an entry that no later one of the same name replaces: a key
@@ -184,6 +197,7 @@ static void put_fields(struct export *export, const struct trace_entry *entry,
     for (size_t i = 0;
          i < site->field_count && trace_values_next(&values, &value); i++) {
         if (value.type == TRACE_TYPE_EMPTY ||
+            reserved(export, site->fields[i]) ||
             site_has(site, i + 1, site->fields[i]) ||
             recorded_again(export, span, cursor, site->fields[i]))
             continue;
@@ -216,8 +230,8 @@ static void put_head(struct export *export, const char *phase, uint32_t tid,
     trace_text_printf(text, "{\"ph\":\"%s\",\"pid\":%u,\"tid\":%u", phase,
                       export->pid, tid);
     put_time(text, "ts", entry->time);
-    trace_text_printf(text, ",\"cat\":\"%s\",\"loc\":",
-                      trace_level_word(site->level));
+    trace_text_printf(
+        text, ",\"cat\":\"%s\",\"loc\":", trace_level_word(site->level));
 
     struct trace_text place = {0};
 
@@ -252,7 +266,9 @@ static void put_span(struct export *export, const struct trace_entry *entry,
     here.time = entry->time;
     trace_text_clear(text);
     put_head(export, "X", tid, &here);
+    export->open = open;
     put_span_fields(export, span);
+    export->open = false;
     if (open)
         trace_text_string(text, ",\"unfinished\":true");
     put_name(text, span->site->name);

@@ -73,7 +73,7 @@ static void hex(struct trace_text *out, const unsigned char *bytes, size_t size)
 
 static void number(struct trace_text *out, double f, bool is_float)
 {
-    char text[32];
+    char text[40];
     int digits = is_float ? 6 : 15;
 
     if (!isfinite(f)) {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -73,10 +74,9 @@ static int reserve(uint64_t last)
         if (errno != EINVAL || reserve_in_file(offset, size))
             return -1;
     }
-    while (from <= last &&
-           !__atomic_compare_exchange_n(&header->reserved, &from, last + 1,
-                                        false, __ATOMIC_RELEASE,
-                                        __ATOMIC_RELAXED))
+    while (from <= last && !__atomic_compare_exchange_n(
+                               &header->reserved, &from, last + 1, false,
+                               __ATOMIC_RELEASE, __ATOMIC_RELAXED))
         ;
     return 0;
 }
@@ -106,8 +106,8 @@ static struct trace_record *take_chunks(uint64_t count)
     if (__atomic_load_n(&header->spare, __ATOMIC_RELAXED))
         return NULL;
 
-    uint64_t first = __atomic_fetch_add(&header->chunks, count,
-                                        __ATOMIC_RELAXED);
+    uint64_t first =
+        __atomic_fetch_add(&header->chunks, count, __ATOMIC_RELAXED);
     uint64_t next = first + count;
     bool limited = next >= header->limit;
 
@@ -156,13 +156,13 @@ static void put_thread(struct trace_writer *writer)
     for (size_t i = 0; i < inherited && i < TRACE_INHERITED_MAX; i++)
         values[count++] = trace_u64_(writer->stack[i].span);
 
-    struct trace_record *record = trace_put(writer, TRACE_KIND_THREAD, 0, count,
-                                            values);
+    struct trace_record *record =
+        trace_put(writer, TRACE_KIND_THREAD, 0, count, values);
     if (!record)
         return;
     record->flags = writer->forked ? TRACE_FLAG_FORKED : 0;
-    record->end = (uint64_t)(uint32_t)getpid() << 32 |
-                  (uint32_t)syscall(SYS_gettid);
+    record->end =
+        (uint64_t)(uint32_t)getpid() << 32 | (uint32_t)syscall(SYS_gettid);
     trace_commit(writer, record);
 }
 
@@ -175,8 +175,8 @@ static bool take_overflow(struct trace_writer *writer)
     if (!trace_recording.live)
         return false;
     if (!writer->overflow) {
-        uint32_t n = __atomic_fetch_add(&trace_recording.overflows, 1,
-                                        __ATOMIC_RELAXED);
+        uint32_t n =
+            __atomic_fetch_add(&trace_recording.overflows, 1, __ATOMIC_RELAXED);
 
         if (n >= TRACE_OVERFLOWS)
             return false;
@@ -229,20 +229,17 @@ struct trace_record *trace_spare_room(struct trace_writer *writer, size_t slots)
     if (!spare || all > TRACE_CHUNK_SLOTS)
         return NULL;
 
-    uint64_t used = __atomic_fetch_add(&header->spare_slots, all,
-                                       __ATOMIC_RELAXED);
+    uint64_t used =
+        __atomic_fetch_add(&header->spare_slots, all, __ATOMIC_RELAXED);
 
     if (used + all > TRACE_CHUNK_SLOTS)
         return NULL;
-    writer->next = (struct trace_record *)((unsigned char *)header +
-                                           TRACE_HEADER_SIZE +
-                                           (uint64_t)(spare - 1) *
-                                               TRACE_CHUNK_SIZE) +
-                   used;
+    writer->next =
+        (struct trace_record *)((unsigned char *)header + TRACE_HEADER_SIZE +
+                                (uint64_t)(spare - 1) * TRACE_CHUNK_SIZE) +
+        used;
     writer->end = writer->next + all;
     put_thread(writer);
-    /* What the thread's record left over is the caller's. */
-    writer->end = writer->next + slots;
     return writer->next;
 }
 
@@ -283,10 +280,12 @@ static void in_child(void)
 {
     struct trace_writer *writer = &trace_writer;
 
+    bool stale = writer->generation != trace_recording.generation;
+
     in_parent();
     tail_count = 0;
     trace_recording.generation++;
-    if (!writer->generation)
+    if (stale)
         return;
     writer->next = writer->end = NULL;
     writer->overflow = NULL;
@@ -355,13 +354,26 @@ static struct trace_header *map(int fd, size_t file_size, size_t overflow)
     return (struct trace_header *)base;
 }
 
+/* Whether the process may make a file of that size; to try ends in SIGXFSZ. */
+static bool may_be_that_large(size_t size)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) || size <= limit.rlim_cur)
+        return true;
+    errno = EFBIG;
+    return false;
+}
+
 /* What a short test needs is reserved here: it pays for the pages that it
  * writes to, not for a chunk. */
 static struct trace_header *make_file(const char *path, size_t size,
                                       size_t overflow)
 {
     size_t first = TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE;
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = may_be_that_large(size)
+                 ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
+                 : -1;
     struct trace_header *header = NULL;
 
     if (fd < 0)
@@ -388,8 +400,8 @@ static void fill_header(struct trace_header *header, size_t size,
     header->clock = trace_clock_choose();
     header->pid = (uint32_t)getpid();
     header->limit = (size - TRACE_HEADER_SIZE) / TRACE_CHUNK_SIZE;
-    header->reserved = header->limit < TRACE_FIRST_CHUNKS ? header->limit
-                                                          : TRACE_FIRST_CHUNKS;
+    header->reserved =
+        header->limit < TRACE_FIRST_CHUNKS ? header->limit : TRACE_FIRST_CHUNKS;
     header->start = trace_anchor_now();
     header->origin = options->origin.ticks ? options->origin : header->start;
     __atomic_store_n(&header->magic, TRACE_MAGIC, __ATOMIC_RELEASE);
@@ -457,8 +469,8 @@ int trace_open(const char *path, const struct trace_options *options)
     size_t size = TRACE_HEADER_SIZE + chunks * TRACE_CHUNK_SIZE;
     struct trace_header *header;
 
-    if (trace_recording.open) {
-        errno = EBUSY;
+    if (trace_recording.open || limit < TRACE_LIMIT_LEAST) {
+        errno = trace_recording.open ? EBUSY : EINVAL;
         return -1;
     }
     if (prepare())

@@ -34,6 +34,7 @@ size_t trace_target(const char *file, char *target, size_t size)
             from--;
         file = from;
     }
+    file += file[0] == '/';
     while (!strncmp(file, "./", 2) || !strncmp(file, "../", 3))
         file = strchr(file, '/') + 1;
     if (!end || end <= file || (slash && end < slash))

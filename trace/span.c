@@ -50,10 +50,13 @@ static void drop(void)
 static __attribute__((noinline)) bool find_room(struct trace_writer *writer,
                                                 size_t slots)
 {
-    if (trace_more_room(writer, slots))
-        return true;
-    drop();
-    return false;
+    int error = errno;
+    bool found = trace_more_room(writer, slots);
+
+    if (!found)
+        drop();
+    errno = error;
+    return found;
 }
 
 static inline struct trace_record *put(struct trace_writer *writer,
@@ -114,14 +117,16 @@ static uint32_t put_site(struct trace_writer *writer, struct trace_site *site)
     struct trace_record *record =
         trace_put(writer, TRACE_KIND_SITE, 0, count, values);
 
-    if (!record)
+    if (!record) { /* what needed it is counted */
+        __atomic_fetch_sub(&trace_recording.header->dropped, 1,
+                           __ATOMIC_RELAXED);
         return 0;
-    id = __atomic_add_fetch(&trace_recording.header->sites, 1,
-                            __ATOMIC_RELAXED);
+    }
+    id =
+        __atomic_add_fetch(&trace_recording.header->sites, 1, __ATOMIC_RELAXED);
     record->site = id;
     record->end = (uint64_t)site->line << 32 | (uint64_t)site->level |
-                  (uint64_t)site->kind << 8 |
-                  (uint64_t)site->field_count << 16;
+                  (uint64_t)site->kind << 8 | (uint64_t)site->field_count << 16;
     trace_commit(writer, record);
     trace_live_site(site, id);
     return id;
@@ -188,19 +193,22 @@ static void patch(struct trace_writer *writer, uint32_t place)
  * jump can have left behind. */
 static void leave_at(struct trace_writer *writer, uint32_t at, bool guard)
 {
-    uint32_t kept = at;
+    uint32_t kept = at, inherited = writer->inherited;
 
     for (uint32_t i = writer->depth; i-- > at + 1;)
-        if (guard && writer->stack[i].guard)
+        if (guard && writer->stack[i].guard && i >= inherited)
             patch(writer, writer->stack[i].record);
-    if (at >= writer->inherited)
+    if (at >= inherited)
         patch(writer, writer->stack[at].record);
-    for (uint32_t i = at + 1; i < writer->depth; i++)
+    for (uint32_t i = at + 1; i < writer->depth; i++) {
         if (!guard || !writer->stack[i].guard)
             writer->stack[kept++] = writer->stack[i];
+        if (i + 1 == inherited)
+            writer->inherited = kept;
+    }
+    if (at + 1 == inherited)
+        writer->inherited = at;
     writer->depth = kept;
-    if (writer->inherited > kept)
-        writer->inherited = kept;
 }
 
 /* Where in the stack `record` is; its depth if it is not. */
@@ -218,9 +226,13 @@ void trace_span_leave_(struct trace_span_ref ref)
 {
     struct trace_writer *writer = &trace_writer;
 
-    if (unlikely(ref.generation != writer->generation || writer->busy)) {
+    if (unlikely(ref.generation != writer->generation ||
+                 ref.generation != trace_recording.generation ||
+                 writer->busy)) {
         /* A span of before the fork: the parent ends it in the recording. */
-        if (writer->forked && find(writer, ref.place) < writer->inherited)
+        if (writer->forked &&
+            writer->generation == trace_recording.generation &&
+            find(writer, ref.place) < writer->inherited)
             leave_at(writer, find(writer, ref.place), true);
         return;
     }
@@ -253,7 +265,8 @@ void trace_unwind(size_t depth)
     while (writer->depth > depth) {
         uint32_t top = writer->depth - 1;
 
-        if (top >= writer->inherited)
+        if (top >= writer->inherited &&
+            writer->generation == trace_recording.generation)
             patch(writer, writer->stack[top].record);
         writer->depth = top;
     }
@@ -317,6 +330,9 @@ static __attribute__((noinline)) struct trace_record *put_spare(
     uint32_t id = id_of(writer, site);
     struct trace_record *record = put(writer, kind, span, count, values);
 
+    /* Where others go on, the reader must find its way to: a hole is left. */
+    if (writer->next < writer->end)
+        writer->next->slots = (uint32_t)(writer->end - writer->next);
     writer->next = writer->end = NULL;
     if (!record)
         return NULL;
@@ -384,9 +400,8 @@ static inline void event(struct trace_site *site, unsigned flags, size_t count,
     if (unlikely(!writer))
         return;
 
-    struct trace_record *record =
-        put_site_record(writer, TRACE_KIND_EVENT, site, current(writer), count,
-                        values);
+    struct trace_record *record = put_site_record(
+        writer, TRACE_KIND_EVENT, site, current(writer), count, values);
 
     if (likely(record != NULL)) {
         record->flags = (uint8_t)flags;
@@ -419,6 +434,7 @@ void trace_message(struct trace_site *site, const char *message)
 static void log_now(struct trace_site *site, const char *format, va_list args)
 {
     char *message = NULL;
+    int error = errno;
 
     if (vasprintf(&message, format, args) < 0)
         message = NULL;
@@ -427,6 +443,7 @@ static void log_now(struct trace_site *site, const char *format, va_list args)
 
     event(site, TRACE_FLAG_MESSAGE, 1, &value);
     free(message);
+    errno = error;
 }
 
 /* Whether `format` is the one that the call site is recorded with; a site in an
@@ -448,17 +465,14 @@ void trace_log_(struct trace_site *site, bool literal, const char *format, ...)
     va_list args;
     int count = -1;
 
-    if (likely(literal)) {
+    if (likely(literal) && own_format(site, format)) {
         va_start(args, format);
         count = trace_args_take(site, format, values, &args);
         va_end(args);
     }
     if (likely(count >= 0)) {
-        /* Other threads read it: its line of memory is left alone. */
-        if (unlikely(site->name != format))
-            site->name = format;
         event(site, TRACE_FLAG_PRINTF, (size_t)count, values);
-    } else if (count == -2 || strstr(format, "%n")) {
+    } else if (count == -2 || trace_format_writes(format)) {
         values[0] = trace_text_(format);
         event(site, TRACE_FLAG_MESSAGE, 1, values);
     } else {
@@ -466,6 +480,14 @@ void trace_log_(struct trace_site *site, bool literal, const char *format, ...)
         log_now(site, format, args);
         va_end(args);
     }
+}
+
+/* Whether a span is of the recording that runs. */
+static bool known(struct trace_span_ref ref)
+{
+    return ref.place && trace_recording.open &&
+           (ref.generation == trace_recording.generation ||
+            trace_writer.forked);
 }
 
 /* A span's record; `parent` is that of the block unless `given`. */
@@ -481,7 +503,9 @@ static inline struct trace_span_ref begin(struct trace_site *site,
     if (unlikely(!writer))
         return ref;
 
-    uint32_t parent = given ? given->place : current(writer);
+    uint32_t parent = !given          ? current(writer)
+                      : known(*given) ? given->place
+                                      : 0;
     struct trace_record *record =
         put_site_record(writer, TRACE_KIND_SPAN, site, parent, count, values);
 
@@ -534,18 +558,11 @@ static struct trace_record *put_plain(struct trace_writer *writer,
     return record;
 }
 
-/* Whether a span is of the recording that runs. */
-static bool known(struct trace_span_ref ref)
-{
-    return ref.place && trace_recording.open &&
-           (ref.generation == trace_recording.generation ||
-            trace_writer.forked);
-}
-
 struct trace_span_ref trace_span_enter_(struct trace_span_ref span)
 {
     struct trace_span_ref ref = {0, 0};
-    struct trace_writer *writer = known(span) ? enter() : NULL;
+    struct trace_writer *writer =
+        known(span) && !trace_writer.busy ? enter() : NULL;
 
     if (!writer)
         return ref;
@@ -592,7 +609,8 @@ struct trace_span_ref trace_span_current(void)
 
 void trace_span_end(struct trace_span_ref span)
 {
-    struct trace_writer *writer = known(span) ? enter() : NULL;
+    struct trace_writer *writer =
+        known(span) && !trace_writer.busy ? enter() : NULL;
 
     if (!writer)
         return;

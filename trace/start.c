@@ -24,9 +24,9 @@ static int parse_options(const char *text, struct trace_options *options)
     return -1;
 }
 
-static int join(char *path, const char *name)
+static int join(char *path, const char *folder, const char *name)
 {
-    int size = snprintf(path, PATH_MAX, "%s/%s", directory, name);
+    int size = snprintf(path, PATH_MAX, "%s/%s", folder, name);
 
     if (size < PATH_MAX)
         return 0;
@@ -47,13 +47,17 @@ int trace_start(const char *to, const char *text)
     }
     if (mkdir(to, 0777) && errno != EEXIST)
         return -1;
-    strcpy(directory, to);
-    if (join(path, "recording"))
+    if (join(path, to, "recording"))
         return -1;
+
+    int result = trace_open(path, &options);
+
     /* A recording of an earlier start makes way. */
-    if (trace_span_current().place == 0)
-        unlink(path);
-    return trace_open(path, &options);
+    if (result && errno == EEXIST && !unlink(path))
+        result = trace_open(path, &options);
+    if (!result)
+        strcpy(directory, to);
+    return result;
 }
 
 static int export_chrome(struct trace_reader *reader)
@@ -62,7 +66,7 @@ static int export_chrome(struct trace_reader *reader)
     struct trace_chrome chrome;
     char path[PATH_MAX];
 
-    if (join(path, "trace.json") || trace_file_open(&file, path))
+    if (join(path, directory, "trace.json") || trace_file_open(&file, path))
         return -1;
     trace_chrome_begin(&chrome, file.stream);
     trace_chrome_add(&chrome, reader, (uint32_t)getpid(),
@@ -80,7 +84,7 @@ int trace_stop(void)
         return -1;
     }
     trace_close();
-    if (join(path, "recording"))
+    if (join(path, directory, "recording"))
         return -1;
 
     struct trace_reader *reader = trace_reader_open(path);

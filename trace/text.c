@@ -1,4 +1,5 @@
 /* text.c: texts that grow, and the words of levels. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +8,9 @@
 
 const char *trace_level_word(unsigned level)
 {
-    static const char *const words[] = {
-        "off",
+    static const char *const words[] = {"off",
 #define TRACE_X(name, number, word) word,
-        TRACE_LEVELS(TRACE_X)
+                                        TRACE_LEVELS(TRACE_X)
 #undef TRACE_X
     };
 
@@ -24,12 +24,12 @@ static bool grow(struct trace_text *text, size_t size)
 
     if (text->failed)
         return false;
-    if (needed <= text->capacity)
-        return true;
     if (needed <= size || (text->ceiling && needed > text->ceiling)) {
         text->failed = true;
         return false;
     }
+    if (needed <= text->capacity)
+        return true;
 
     size_t capacity = text->capacity ? text->capacity : 128;
 
@@ -106,12 +106,14 @@ bool trace_parse_size(const char *text, uint64_t *bytes)
     if (*text < '0' || *text > '9')
         return false;
 
+    errno = 0;
+
     unsigned long long number = strtoull(text, &end, 10);
     unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
 
     if (shift)
         end++;
-    if (*end || number > UINT64_MAX >> shift)
+    if (errno || *end || number > UINT64_MAX >> shift)
         return false;
     *bytes = (uint64_t)number << shift;
     return true;

@@ -1,0 +1,443 @@
+/* e2e_flags_test.c: flags, variables and filters, as a user meets them. */
+#include "e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_flags, .init = e2e_begin, .timeout = 180);
+
+static const char *program_in(enum e2e_build build)
+{
+    return e2e_program("small", build);
+}
+
+/* A command in which PROGRAM stands for the traced program. */
+static const struct e2e *run(const char *command)
+{
+    const char *at = strstr(command, "PROGRAM");
+
+    cr_assert_not_null(at, "%s", command);
+    return e2e_run("%.*s%s%s", (int)(at - command), command,
+                   program_in(E2E_TRACED), at + strlen("PROGRAM"));
+}
+
+/* ---- What is refused ---- */
+
+static const struct {
+    const char *command, *line;
+} refused[] = {
+    {"PROGRAM --nonsense", "unknown flag --nonsense; --help lists all"},
+    {"PROGRAM --nocpature",
+     "unknown flag --nocpature; did you mean --nocapture?"},
+    {"PROGRAM -Z", "unknown flag -Z; --help lists all"},
+    {"PROGRAM extra",
+     "unexpected argument \"extra\"; tests are chosen by --filter"},
+    {"PROGRAM --log",
+     "--log wants a value: FILTER  which lines are shown (LOG)"},
+    {"PROGRAM -j", "-j wants a value: N  tests at once"},
+    {"PROGRAM --nocapture=1", "--nocapture takes no value"},
+    {"PROGRAM --jobs=many", "--jobs: \"many\" is no number; write 0 or more"},
+    {"PROGRAM -j -1", "--jobs: \"-1\" is no number; write 0 or more"},
+    {"PROGRAM --jobs=1.5",
+     "--jobs: \"1.5\" is no number of jobs; write 0 to 10000"},
+    {"PROGRAM --timeout=soon",
+     "--timeout: \"soon\" is no number; write 0 or more"},
+    {"PROGRAM --log-time=noon",
+     "--log-time: unknown value \"noon\"; write utc, uptime or none"},
+    {"PROGRAM --log-format=fool",
+     "--log-format: unknown value \"fool\"; write full"},
+    {"PROGRAM --log-span-events=some",
+     "--log-span-events: unknown value \"some\"; write none"},
+    {"PROGRAM --trace-limit=lots",
+     "--trace-limit: \"lots\" is no size; write bytes, as in 64M"},
+    {"PROGRAM --trace-limit=1",
+     "--trace-limit: \"1\" is out of range; write 256K to 64G"},
+    {"PROGRAM --trace-options=pc=1", "--trace-options: unknown option \"pc\"; "
+                                     "there are none yet, leave it out"},
+    {"PROGRAM --color=red",
+     "--color: unknown value \"red\"; write auto, always or never"},
+    {"PROGRAM --filter '@(a'",
+     "--filter: \"@(a\" is no pattern: a ( without a )"},
+    {"PROGRAM --filter 'a|b'",
+     "--filter: \"a|b\" is no pattern: a | outside of ( )"},
+    {"PROGRAM --filter 'small/p[ab'",
+     "--filter: \"small/p[ab\" is no pattern: a [ without a ]"},
+    {"PROGRAM --output=xml",
+     "--output: \"xml\" names no file; write FORMAT:FILE"},
+    {"PROGRAM --output=html:x",
+     "--output: unknown value \"html\"; write tap, xml or json"},
+    {"PROGRAM --debug=nothing",
+     "--debug: unknown value \"nothing\"; write gdb, lldb, windbg or idle"},
+    {"PROGRAM --verbose=loud",
+     "--verbose: \"loud\" is no number; write 0 or more"},
+    {"LOG_TIME=noon PROGRAM",
+     "LOG_TIME: unknown value \"noon\"; write utc, uptime or none"},
+    {"LOG_FORMAT=fool PROGRAM",
+     "LOG_FORMAT: unknown value \"fool\"; write full"},
+    {"LOG_SPAN_EVENTS=some PROGRAM",
+     "LOG_SPAN_EVENTS: unknown value \"some\"; write none"},
+    {"TRACE_LIMIT=lots PROGRAM",
+     "TRACE_LIMIT: \"lots\" is no size; write bytes, as in 64M"},
+    {"TRACE_OPTIONS=pc=1 PROGRAM",
+     "TRACE_OPTIONS: unknown option \"pc\"; there are none yet, leave it out"},
+    {"NOCAPTURE=yes PROGRAM", "NOCAPTURE: unknown value \"yes\"; write 0 or 1"},
+    {"SHOW_OUTPUT=2 PROGRAM", "SHOW_OUTPUT: unknown value \"2\"; write 0 or 1"},
+    {"CRITERION_JOBS=x PROGRAM",
+     "CRITERION_JOBS: \"x\" is no number; write 0 or more"},
+    {"CRITERION_TEST_PATTERN='a)' PROGRAM",
+     "CRITERION_TEST_PATTERN: \"a)\" is no pattern: a ) without a ("},
+};
+
+Test(e2e_flags, what_is_wrong_is_one_line_and_nothing_runs)
+{
+    char line[256];
+
+    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+        const struct e2e *result = run(refused[i].command);
+
+        snprintf(line, sizeof(line), "testlog: %s\n", refused[i].line);
+        e2e_expect_code(result, 2);
+        e2e_expect_is(result->err, line);
+        e2e_expect_is(result->out, "");
+    }
+    cr_expect_not(e2e_exists("testlog-runs"));
+}
+
+Test(e2e_flags, what_is_wrong_is_refused_without_tracing_too)
+{
+    e2e_expect_code(e2e_run("%s --nonsense", program_in(E2E_PLAIN)), 2);
+    e2e_expect_code(e2e_run("TRACE_LIMIT=x %s", program_in(E2E_PLAIN)), 2);
+    cr_expect_not(e2e_exists("testlog-runs"));
+}
+
+static const char *const variables[] = {
+    "LOG",         "TRACE_FILTER",
+    "LOG_FORMAT",  "LOG_SPAN_EVENTS",
+    "LOG_TIME",    "NOCAPTURE",
+    "TRACE_DIR",   "SHOW_OUTPUT",
+    "TRACE_LIMIT", "TRACE_OPTIONS",
+    "NO_COLOR",    "FORCE_COLOR",
+    "TESTLOG_RUN", "CRITERION_TEST_PATTERN"};
+
+Test(e2e_flags, empty_variables_are_unset)
+{
+    char command[512] = "";
+
+    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+        snprintf(command + strlen(command), sizeof(command) - strlen(command),
+                 "%s= ", variables[i]);
+
+    const struct e2e *result =
+        e2e_run("%s %s -j1", command, program_in(E2E_TRACED));
+
+    e2e_expect_code(result, 0);
+    e2e_expect_is(result->out, "16 passed, 0 failed, 0 skipped\n");
+    e2e_expect_is(e2e_line(result->err, "lines shown"),
+                  "testlog: lines shown: info (default); recorded: trace "
+                  "(default)");
+    cr_expect(e2e_exists("testlog-runs/latest/run.json"));
+}
+
+/* ---- Which filter is in force ---- */
+
+static const struct {
+    const char *command, *notice, *shown, *hidden;
+} filters[] = {
+    {"PROGRAM", "info (default)", ": plain\n", ": fine\n"},
+    {"LOG=debug PROGRAM", "debug (LOG)", ": fine\n", ": finest\n"},
+    {"LOG=debug PROGRAM --log=warn", "warn (--log)", ": careful\n",
+     ": plain\n"},
+    {"LOG=error PROGRAM --log trace", "trace (--log)", ": finest\n", ": no\n"},
+    {"LOG=programs::small=debug PROGRAM", "programs::small=debug (LOG)",
+     ": fine\n", ": finest\n"},
+    {"LOG=warn,programs=error PROGRAM", "warn,programs=error (LOG)", ": bad\n",
+     ": careful\n"},
+    {"LOG=off PROGRAM", "off (LOG)", "small/passes: passed", ": bad\n"},
+};
+
+Test(e2e_flags, flag_beats_LOG_beats_default)
+{
+    char command[256], notice[256];
+
+    for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++) {
+        const struct e2e *result;
+
+        snprintf(command, sizeof(command),
+                 "%s --show-output --filter small/passes", filters[i].command);
+        snprintf(notice, sizeof(notice),
+                 "testlog: lines shown: %s; recorded: trace (default)\n",
+                 filters[i].notice);
+        result = run(command);
+        e2e_expect_code(result, 0);
+        e2e_expect_has(result->err, notice);
+        e2e_expect_has(result->err, filters[i].shown);
+        e2e_expect_lacks(result->err, filters[i].hidden);
+    }
+}
+
+static const struct {
+    const char *command;
+    bool careful;
+} defaults[] = {
+    {"PROGRAM", false},
+    {"LOG=info PROGRAM", true},
+    {"PROGRAM --log=info", true},
+    {"LOG= PROGRAM", false},
+};
+
+Test(e2e_flags, a_test_s_default_counts_where_nobody_says_anything)
+{
+    char command[256];
+
+    for (size_t i = 0; i < sizeof(defaults) / sizeof(*defaults); i++) {
+        const struct e2e *result;
+
+        snprintf(command, sizeof(command),
+                 "%s --show-output --filter small/has_a_default",
+                 defaults[i].command);
+        result = run(command);
+        e2e_expect_has(result->err, ": bad\n");
+        cr_expect_eq(e2e_count(result->err, ": careful\n"), defaults[i].careful,
+                     "%s: %s", command, result->err);
+    }
+}
+
+Test(e2e_flags, bad_directive_is_pointed_at_once)
+{
+    const struct e2e *result =
+        run("LOG=info,kv=loud,programs=debug PROGRAM --show-output");
+
+    e2e_expect_code(result, 0);
+    cr_expect_eq(e2e_count(result->err, "loud"), 3, "%s", result->err);
+    e2e_expect_has(result->err, "testlog: LOG: unknown level \"loud\"");
+    e2e_expect_has(result->err, "\n    info,kv=loud,programs=debug\n"
+                                "            ^");
+    cr_expect_eq(e2e_count(result->err, "        ^"), 1);
+    e2e_expect_has(result->err, ": fine\n");
+}
+
+Test(e2e_flags, default_applies_where_no_directive_can_be_read)
+{
+    const struct e2e *result =
+        run("LOG=kv=loud PROGRAM --show-output --filter small/passes");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, ": plain\n");
+    e2e_expect_lacks(result->err, ": fine\n");
+}
+
+Test(e2e_flags, directive_that_matched_no_call_site_is_named)
+{
+    const struct e2e *result = run("LOG=info,nothing::here=debug PROGRAM "
+                                   "--filter small/passes 2>&1");
+
+    cr_expect_eq(e2e_count(result->out, "matched no call site"), 1);
+    e2e_expect_has(result->out,
+                   "testlog: LOG: nothing::here=debug matched no call site\n");
+    e2e_expect_is(e2e_last(result->out), "1 passed, 0 failed, 0 skipped");
+    e2e_expect_lacks(run("LOG=programs::small=debug PROGRAM 2>&1")->out,
+                     "matched no");
+    e2e_expect_has(run("TRACE_FILTER=nothing=info PROGRAM 2>&1")->out,
+                   "testlog: TRACE_FILTER: nothing=info matched no call site");
+}
+
+Test(e2e_flags, a_word_that_is_no_target_silences_and_is_said)
+{
+    const struct e2e *result = run("LOG=inof PROGRAM --show-output 2>&1");
+
+    e2e_expect_lacks(result->out, ": bad\n");
+    e2e_expect_has(result->out, "testlog: LOG: inof matched no call site; did "
+                                "you mean the level info?\n");
+}
+
+/* ---- Which tests run ---- */
+
+static const struct {
+    const char *flags;
+    int passed;
+} selections[] = {
+    {"", 16},
+    {"--filter small/passes", 1},
+    {"--filter 'small/*'", 15},
+    {"--filter '*/passes'", 2},
+    {"--filter 'small/sizes[07]'", 1},
+    {"--filter small/sizes", 12},
+    {"--filter 'small/sizes*'", 12},
+    {"--filter 'small/sizes[07]' --filter 'small/sizes[08]'", 2},
+    {"--filter 'small/sizes[07]' --filter 'small/sizes[07]'", 1},
+    {"--filter small/passes --filter 'other/*'", 2},
+    {"--filter '@(small|other)/passes'", 2},
+    {"--filter 'small/!(sizes*)'", 3},
+    {"--filter 'small/[ph]*'", 2},
+    {"--pattern small/passes", 1},
+};
+
+Test(e2e_flags, filters_select_tests)
+{
+    char closing[96];
+
+    for (int build = E2E_PLAIN; build <= E2E_TRACED; build++)
+        for (size_t i = 0; i < sizeof(selections) / sizeof(*selections); i++) {
+            const struct e2e *result =
+                e2e_run("%s -j2 %s", program_in((enum e2e_build)build),
+                        selections[i].flags);
+
+            snprintf(closing, sizeof(closing),
+                     "%d passed, 0 failed, 0 skipped\n", selections[i].passed);
+            cr_expect(!strcmp(result->out, closing), "%s: %s instead of %s",
+                      selections[i].flags, result->out, closing);
+            e2e_expect_code(result, 0);
+        }
+}
+
+Test(e2e_flags, no_test_that_matches_is_4)
+{
+    const struct e2e *result = run("PROGRAM --filter none/here");
+
+    e2e_expect_code(result, 4);
+    e2e_expect_is(result->out, "0 passed, 0 failed, 0 skipped\n");
+    e2e_expect_has(result->err, "testlog: no test matched");
+    e2e_expect_code(run("PROGRAM --filter 'small/sizes[7]'"), 4);
+    cr_expect_not(e2e_exists("testlog-runs"));
+}
+
+Test(e2e_flags, pattern_variable_is_a_filter)
+{
+    e2e_expect_is(run("CRITERION_TEST_PATTERN='other/*' PROGRAM")->out,
+                  "1 passed, 0 failed, 0 skipped\n");
+}
+
+/* ---- What informs ---- */
+
+Test(e2e_flags, what_informs_has_no_closing_line)
+{
+    static const struct {
+        const char *flag, *part;
+    } informs[] = {{"--help", "Usage: "},     {"-h", "Exit codes: "},
+                   {"--version", "testlog "}, {"-v", "testlog "},
+                   {"--list", "passes"},      {"-l", "has_a_default"}};
+
+    for (size_t i = 0; i < sizeof(informs) / sizeof(*informs); i++) {
+        const struct e2e *result =
+            e2e_run("%s %s", program_in(E2E_TRACED), informs[i].flag);
+
+        e2e_expect_code(result, 0);
+        e2e_expect_has(result->out, informs[i].part);
+        e2e_expect_lacks(result->out, "passed, 0 failed");
+        e2e_expect_is(result->err, "");
+    }
+    cr_expect_not(e2e_exists("testlog-runs"));
+}
+
+/* ---- Colours ---- */
+
+static const struct {
+    const char *command;
+    bool color;
+} colors[] = {
+    {"PROGRAM", false},
+    {"FORCE_COLOR=1 PROGRAM", true},
+    {"CLICOLOR_FORCE=1 PROGRAM", true},
+    {"FORCE_COLOR=0 PROGRAM", false},
+    {"NO_COLOR=1 FORCE_COLOR=1 PROGRAM", false},
+    {"NO_COLOR= FORCE_COLOR=1 PROGRAM", true},
+    {"NO_COLOR=1 PROGRAM --color=always", true},
+    {"NO_COLOR=1 PROGRAM --color", true},
+    {"FORCE_COLOR=1 PROGRAM --color=never", false},
+    {"FORCE_COLOR=1 PROGRAM --color=auto", true},
+    {"PROGRAM --color=auto", false},
+};
+
+Test(e2e_flags, colors_follow_flag_then_NO_COLOR_then_force)
+{
+    char command[256];
+
+    for (size_t i = 0; i < sizeof(colors) / sizeof(*colors); i++) {
+        const struct e2e *result;
+
+        snprintf(command, sizeof(command),
+                 "%s --show-output --filter small/passes", colors[i].command);
+        result = run(command);
+        cr_expect_eq(strstr(result->err, "\033[32m INFO\033[0m") != NULL,
+                     colors[i].color, "%s: %s", command, result->err);
+        cr_expect_eq(strchr(e2e_line(result->err, "Synthesis"), '\033') != NULL,
+                     colors[i].color, "Criterion: %s", command);
+        e2e_expect_is(result->out, "1 passed, 0 failed, 0 skipped\n");
+        e2e_expect_lacks(e2e_read("testlog-runs/latest/tests/small_test/"
+                                  "small.passes/log.txt"),
+                         "\033");
+    }
+}
+
+/* ---- Reports ---- */
+
+static const struct {
+    const char *command, *begins;
+} reports[] = {
+    {"PROGRAM --xml=-", "<?xml"},
+    {"PROGRAM --xml", "<?xml"},
+    {"PROGRAM --tap=-", "TAP version"},
+    {"PROGRAM --json=/dev/stdout", "{"},
+    {"PROGRAM -O tap:-", "TAP version"},
+    {"CRITERION_OUTPUTS=xml:- PROGRAM", "<?xml"},
+};
+
+Test(e2e_flags, report_on_stdout_has_it_for_itself)
+{
+    char command[256];
+
+    for (size_t i = 0; i < sizeof(reports) / sizeof(*reports); i++) {
+        const struct e2e *result;
+
+        snprintf(command, sizeof(command), "%s --filter small/passes",
+                 reports[i].command);
+        result = run(command);
+        e2e_expect_code(result, 0);
+        cr_expect(
+            !strncmp(result->out, reports[i].begins, strlen(reports[i].begins)),
+            "%s: %s", command, result->out);
+        e2e_expect_lacks(result->out, " passed, ");
+        e2e_expect_is(e2e_last(result->err), "1 passed, 0 failed, 0 skipped");
+    }
+}
+
+Test(e2e_flags, report_in_a_file_leaves_stdout_alone)
+{
+    const struct e2e *result =
+        run("PROGRAM --xml=report.xml --filter '*/passes'");
+
+    e2e_expect_is(result->out, "2 passed, 0 failed, 0 skipped\n");
+    e2e_expect_has(e2e_read("report.xml"), "name=\"passes\"");
+}
+
+/* ---- The layout of lines ---- */
+
+Test(e2e_flags, log_time_chooses_the_clock)
+{
+    const char *base = "PROGRAM --show-output --filter small/passes";
+    char command[256];
+
+    snprintf(command, sizeof(command), "%s --log-time=none", base);
+    e2e_expect_has(run(command)->err,
+                   "\n INFO outer: programs::small: plain\n");
+    snprintf(command, sizeof(command), "LOG_TIME=uptime %s", base);
+    e2e_expect_lacks(run(command)->err, "Z  INFO outer");
+    e2e_expect_has(run(command)->err,
+                   "s  INFO outer: programs::small: plain\n");
+    snprintf(command, sizeof(command), "LOG_TIME=none %s --log-time utc", base);
+    e2e_expect_has(e2e_normal(run(command)->err),
+                   "\nTIME  INFO outer: programs::small: plain\n");
+}
+
+Test(e2e_flags, quiet_says_little)
+{
+    const struct e2e *result =
+        run("SMALL=other PROGRAM -q --filter '*/passes'");
+
+    e2e_expect_code(result, 1);
+    e2e_expect_is(result->out, "1 passed, 1 failed, 0 skipped\n");
+    e2e_expect_lacks(result->err, "----");
+    e2e_expect_has(result->err, "other/passes: failed");
+}

@@ -1,0 +1,339 @@
+/* e2e_outcomes_test.c: every way in which a test can end, told everywhere. */
+#include "e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_outcome, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_outcomes, .init = e2e_begin, .timeout = 180);
+
+static const char *const builds[] = {"plain", "traced"};
+
+/* All tests of a program at once. */
+static const struct e2e *all_of(const char *program, enum e2e_build build)
+{
+    char key[64];
+
+    snprintf(key, sizeof(key), "%s-of-%s", builds[build], program);
+    return e2e_once(key, "%s -j2", e2e_program(program, build));
+}
+
+/* ---- Each test of its own ---- */
+
+/* How often "suite/test" begins a line of the list of failed tests. */
+static size_t listed(const struct e2e *all, const char *name)
+{
+    const char *failed = strstr(all->err, "\nfailed:\n");
+    char line[256];
+
+    snprintf(line, sizeof(line), "\n    %s: ", name);
+    return e2e_count(failed ? failed : "", line);
+}
+
+static const char *junit_case(const struct e2e *all, const char *name)
+{
+    const char *xml = e2e_read("%s/testlog-runs/latest/junit.xml", all->folder);
+    char open[256];
+
+    snprintf(open, sizeof(open), "<testcase name=\"%s\"",
+             strchr(name, '/') + 1);
+    cr_expect_eq(e2e_count(xml, open), 1, "%s in junit.xml", name);
+    return e2e_between(xml, open, "</testcase>");
+}
+
+static const char *junit_element(const char *outcome)
+{
+    static const char *const elements[][2] = {{"failed", "<failure "},
+                                              {"crashed", "<error "},
+                                              {"timeout", "<error "},
+                                              {"skipped", "<skipped "}};
+
+    for (size_t i = 0; i < sizeof(elements) / sizeof(*elements); i++)
+        if (!strcmp(outcome, elements[i][0]))
+            return elements[i][1];
+    return NULL;
+}
+
+/* The same in run.json, junit.xml and the summary, in both builds. */
+static void expect(const char *program, const char *name, const char *outcome,
+                   const char *reason)
+{
+    const char *element = junit_element(outcome);
+
+    for (int build = E2E_PLAIN; build <= E2E_TRACED; build++) {
+        const struct e2e *all = all_of(program, (enum e2e_build)build);
+        const cJSON *run =
+            e2e_json("%s/testlog-runs/latest/run.json", all->folder);
+        const cJSON *test = e2e_result(run, name);
+        const char *xml = junit_case(all, name);
+
+        cr_expect_eq(e2e_results(run, name), 1, "%s is told once", name);
+        e2e_expect_is(e2e_text(test, "outcome"), outcome);
+        e2e_expect_has(e2e_text(test, "reason"), reason);
+        cr_expect(reason[0] || !e2e_text(test, "reason")[0],
+                  "%s has a reason: %s", name, e2e_text(test, "reason"));
+        cr_expect_eq(listed(all, name),
+                     strcmp(outcome, "passed") && strcmp(outcome, "skipped"),
+                     "%s:\n%s", name, all->err);
+        if (element)
+            e2e_expect_has(xml, element);
+        else
+            e2e_expect_lacks(xml, " message=\"");
+    }
+}
+
+/* X(test, outcome, in its reason: "" for none) */
+#define OUTCOMES(X)                                                            \
+    X(passes, "passed", "")                                                    \
+    X(passes_without_annotation, "passed", "")                                 \
+    X(fails_an_assertion, "failed", ": no answer")                             \
+    X(fails_without_annotation, "failed", ": no answer either")                \
+    X(fails_two_expectations, "failed", ": the first")                         \
+    X(aborts, "crashed", "SIGABRT")                                            \
+    X(is_killed, "crashed", "SIGKILL")                                         \
+    X(is_terminated, "crashed", "SIGTERM")                                     \
+    X(hangs, "timeout", "after ")                                              \
+    X(hangs_in_init, "timeout", "after ")                                      \
+    X(hangs_in_fini, "timeout", "after ")                                      \
+    X(exits_with_3, "failed", "exited with 3 instead of 0")                    \
+    X(exits_at_once_with_4, "failed", "exited with 4 instead of 0")            \
+    X(exits_with_0, "passed", "")                                              \
+    X(exits_as_expected, "passed", "")                                         \
+    X(does_not_exit_as_expected, "failed", "exited with 0 instead of 3")       \
+    X(raises_as_expected, "passed", "")                                        \
+    X(does_not_raise_as_expected, "failed", "SIGTERM was expected")            \
+    X(crashes_in_init, "crashed", "in its set-up")                             \
+    X(crashes_in_fini, "crashed", "in its tear-down")                          \
+    X(fails_in_init, "crashed", "in its set-up")                               \
+    X(exits_in_init, "crashed", "exited in its set-up")                        \
+    X(exits_in_fini, "passed", "")                                             \
+    X(fails_and_crashes_in_fini, "crashed", "in its tear-down")                \
+    X(crashes_at_exit, "crashed", "in its tear-down")                          \
+    X(is_skipped, "skipped", "no time today")                                  \
+    X(is_skipped_silently, "skipped", "")                                      \
+    X(is_disabled, "skipped", "disabled")                                      \
+    X(warns, "passed", "")                                                     \
+    X(holds, "passed", "")                                                     \
+    X(does_not_hold, "failed", ": 1 and 1")
+
+#define X(name, outcome, reason)                                               \
+    Test(e2e_outcome, name)                                                    \
+    {                                                                          \
+        expect("outcomes", "outcomes/" #name, outcome, reason);                \
+    }
+OUTCOMES(X)
+#undef X
+
+Test(e2e_outcome, segfaults)
+{
+    if (e2e_sanitized())
+        cr_skip_test("the sanitizer makes an exit of SIGSEGV");
+    expect("outcomes", "outcomes/segfaults", "crashed", "SIGSEGV");
+}
+
+Test(e2e_outcome, is_disabled_with_its_suite)
+{
+    expect("outcomes", "unwanted/is_disabled_with_its_suite", "skipped",
+           "disabled");
+}
+
+Test(e2e_outcome, instances_have_padded_names)
+{
+    char name[64];
+
+    for (int i = 0; i <= 10; i++) {
+        snprintf(name, sizeof(name), "outcomes/instance[%02d]", i);
+        expect("outcomes", name, i == 7 ? "failed" : "passed",
+               i == 7 ? ": instance 7" : "");
+    }
+}
+
+Test(e2e_outcome, new_assertions)
+{
+    expect("new_assert", "new_assert/passes", "passed", "");
+    expect("new_assert", "new_assert/fails", "failed", "new_assert.c:");
+}
+
+Test(e2e_outcome, exceptions)
+{
+    expect("throws", "throws/an_exception", "failed", "out of luck");
+    expect("throws", "throws/a_number", "failed", "exception");
+    expect("throws", "throws/what_is_caught", "passed", "");
+}
+
+/* ---- The run ---- */
+
+struct sums {
+    double passed, failed, skipped;
+};
+
+static struct sums count(const cJSON *run)
+{
+    struct sums sums = {0, 0, 0};
+    const cJSON *test;
+
+    cJSON_ArrayForEach(test, cJSON_GetObjectItemCaseSensitive(run, "tests"))
+    {
+        const char *outcome = e2e_text(test, "outcome");
+
+        sums.passed += !strcmp(outcome, "passed");
+        sums.skipped += !strcmp(outcome, "skipped");
+        sums.failed += strcmp(outcome, "passed") && strcmp(outcome, "skipped");
+    }
+    return sums;
+}
+
+Test(e2e_outcomes, closing_line_counts_each_test_once)
+{
+    for (int build = E2E_PLAIN; build <= E2E_TRACED; build++) {
+        const struct e2e *all = all_of("outcomes", (enum e2e_build)build);
+        const cJSON *run =
+            e2e_json("%s/testlog-runs/latest/run.json", all->folder);
+        struct sums sums = count(run);
+        char closing[96];
+
+        snprintf(closing, sizeof(closing),
+                 "%.0f passed, %.0f failed, %.0f skipped\n", sums.passed,
+                 sums.failed, sums.skipped);
+        e2e_expect_is(all->out, closing);
+        e2e_expect_is(closing, "18 passed, 22 failed, 4 skipped\n");
+        cr_expect_eq(e2e_number(run, "passed"), sums.passed);
+        cr_expect_eq(e2e_number(run, "failed"), sums.failed);
+        cr_expect_eq(e2e_number(run, "skipped"), sums.skipped);
+        e2e_expect_code(all, 1);
+    }
+}
+
+Test(e2e_outcomes, closing_line_is_the_last_of_both_streams)
+{
+    const struct e2e *all = e2e_run("%s --filter 'outcomes/*' -j2 2>&1",
+                                    e2e_program("outcomes", E2E_TRACED));
+
+    e2e_expect_is(e2e_last(all->out), "18 passed, 22 failed, 3 skipped");
+    cr_expect_eq(e2e_count(all->out, " passed, "), 1);
+    e2e_expect_has(all->out, "\nrun: testlog-runs/");
+}
+
+Test(e2e_outcomes, builds_agree)
+{
+    const struct e2e *plain = all_of("outcomes", E2E_PLAIN);
+    const struct e2e *traced = all_of("outcomes", E2E_TRACED);
+
+    e2e_expect_is(plain->out, traced->out);
+    cr_expect_eq(plain->code, traced->code);
+}
+
+static const struct {
+    const char *flags;
+    int code;
+} codes[] = {
+    {"--filter outcomes/passes", 0},
+    {"--filter outcomes/warns", 0},
+    {"--filter outcomes/is_skipped", 0},
+    {"--filter outcomes/is_disabled", 0},
+    {"--filter outcomes/exits_in_fini", 0},
+    {"--filter outcomes/fails_an_assertion", 1},
+    {"--filter outcomes/aborts", 1},
+    {"--filter outcomes/hangs", 1},
+    {"--filter outcomes/crashes_in_init", 1},
+    {"--filter outcomes/crashes_in_fini", 1},
+    {"--filter outcomes/exits_in_init", 1},
+    {"--filter outcomes/fails_an_assertion --always-succeed", 0},
+    {"--filter outcomes/nothing_like_this", 4},
+    {"--filter outcomes/no_instance", 4},
+    {"--nonsense", 2},
+};
+
+Test(e2e_outcomes, exit_code_tells_them_apart)
+{
+    for (int build = E2E_PLAIN; build <= E2E_TRACED; build++)
+        for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
+            e2e_expect_code(
+                e2e_run("%s %s", e2e_program("outcomes", (enum e2e_build)build),
+                        codes[i].flags),
+                codes[i].code);
+}
+
+Test(e2e_outcomes, fail_fast_starts_no_other_test)
+{
+    const struct e2e *run = e2e_run("%s -f -j1 --filter 'outcomes/fails*'",
+                                    e2e_program("outcomes", E2E_TRACED));
+    const cJSON *json = e2e_json("testlog-runs/latest/run.json");
+
+    e2e_expect_code(run, 1);
+    e2e_expect_is(run->out, "0 passed, 1 failed, 4 skipped\n");
+    e2e_expect_is(
+        e2e_text(e2e_result(json, "outcomes/fails_in_init"), "reason"),
+        "not run: --fail-fast");
+}
+
+Test(e2e_outcomes, default_timeout_only_caps)
+{
+    const struct e2e *run =
+        e2e_run("%s --timeout 30 --filter 'outcomes/passes'",
+                e2e_program("outcomes", E2E_TRACED));
+
+    e2e_expect_code(run, 0);
+    e2e_expect_is(run->out, "1 passed, 0 failed, 0 skipped\n");
+}
+
+/* ---- Files ---- */
+
+static bool has_command(const char *name)
+{
+    return !e2e_run("command -v %s", name)->code;
+}
+
+static void check_xml(const char *path)
+{
+    if (has_command("xmllint"))
+        e2e_expect_code(e2e_run("xmllint --noout %s", path), 0);
+    else if (has_command("python3"))
+        e2e_expect_code(e2e_run("python3 -c 'import sys, xml.dom.minidom as m; "
+                                "m.parse(sys.argv[1])' %s",
+                                path),
+                        0);
+    else
+        cr_skip_test("neither xmllint nor python3 is here");
+}
+
+Test(e2e_outcomes, junit_is_well_formed)
+{
+    char path[PATH_MAX + 64];
+
+    for (int build = E2E_PLAIN; build <= E2E_TRACED; build++) {
+        snprintf(path, sizeof(path), "%s/testlog-runs/latest/junit.xml",
+                 all_of("outcomes", (enum e2e_build)build)->folder);
+        check_xml(path);
+    }
+}
+
+Test(e2e_outcomes, junit_counts_as_the_closing_line)
+{
+    const struct e2e *all = all_of("outcomes", E2E_TRACED);
+    const char *xml = e2e_read("%s/testlog-runs/latest/junit.xml", all->folder);
+    const char *suite = e2e_line(xml, "<testsuite ");
+
+    e2e_expect_has(suite, " name=\"outcomes_test\" tests=\"44\" ");
+    e2e_expect_has(suite, " skipped=\"4\" ");
+    cr_expect_eq(e2e_count(xml, "<testcase "), 44);
+    cr_expect_eq(e2e_count(xml, "<failure ") + e2e_count(xml, "<error "), 22);
+    cr_expect_eq(e2e_count(xml, "<skipped "), 4);
+}
+
+Test(e2e_outcomes, run_json_says_where_a_test_is)
+{
+    const struct e2e *all = all_of("outcomes", E2E_TRACED);
+    const cJSON *run = e2e_json("%s/testlog-runs/latest/run.json", all->folder);
+    const cJSON *test = e2e_result(run, "outcomes/fails_an_assertion");
+
+    cr_expect_eq(e2e_number(run, "schema"), 1);
+    e2e_expect_is(e2e_text(test, "program"), "outcomes_test");
+    e2e_expect_is(e2e_text(test, "file"), "programs/outcomes.c");
+    cr_expect_gt(e2e_number(test, "line"), 0);
+    cr_expect_gt(e2e_number(test, "duration_ns"), 0);
+    cr_expect_eq(e2e_number(test, "dropped"), 0);
+    e2e_expect_is(e2e_text(cJSON_GetObjectItem(run, "filters"), "log"), "info");
+}

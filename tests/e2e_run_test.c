@@ -1,0 +1,410 @@
+/* e2e_run_test.c: testlog run, and what a run leaves on disk. */
+#include "e2e.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TESTLOG BUILD_DIR "/testlog"
+
+E2E_FOLDER
+
+static void script(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "we");
+
+    cr_assert_not_null(file);
+    fprintf(file, "#!/bin/sh\n%s\n", text);
+    cr_assert_eq(fclose(file), 0);
+    cr_assert_eq(chmod(name, 0755), 0);
+}
+
+static void link_program(enum e2e_build build, const char *name)
+{
+    cr_assert_eq(symlink(e2e_program("small", build), name), 0, "%s",
+                 strerror(errno));
+}
+
+/* a/small_test is traced, b/small_test is not. */
+static void begin(void)
+{
+    e2e_begin();
+    cr_assert_eq(mkdir("a", 0777) | mkdir("b", 0777), 0);
+    link_program(E2E_TRACED, "a/small_test");
+    link_program(E2E_PLAIN, "b/small_test");
+    script("prints", "echo hello");
+    script("dies", "kill -KILL $$");
+    script("fails", "exit 1");
+    script("exits_2", "exit 2");
+    script("exits_3", "exit 3");
+    script("exits_4", "exit 4");
+    script("exits_7", "exit 7");
+}
+
+TestSuite(e2e_run, .init = begin, .timeout = 180);
+
+/* ---- Merging ---- */
+
+Test(e2e_run, programs_are_one_run)
+{
+    const struct e2e *result =
+        e2e_run(TESTLOG " run a/small_test b/small_test 2>&1");
+    const cJSON *run = e2e_json("testlog-runs/latest/run.json");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_is(e2e_last(result->out), "32 passed, 0 failed, 0 skipped");
+    cr_expect_eq(e2e_count(result->out, " skipped\n"), 1);
+    cr_expect_eq(e2e_count(result->out, "lines shown: "), 1);
+    cr_expect_eq(e2e_count(result->out, "run: "), 1);
+    cr_expect_eq(e2e_number(run, "passed"), 32);
+    cr_expect_eq(e2e_results(run, "small/sizes[07]"), 2);
+    e2e_expect_is(e2e_text(run, "command"),
+                  TESTLOG " run a/small_test b/small_test");
+}
+
+Test(e2e_run, programs_of_one_name_have_folders_of_their_own)
+{
+    e2e_run(TESTLOG " run a/small_test b/small_test a/small_test");
+
+    const char *xml = e2e_read("testlog-runs/latest/junit.xml");
+    static const char *const names[] = {"small_test", "small_test~2",
+                                        "small_test~3"};
+    char suite[64];
+
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(suite, sizeof(suite), "<testsuite name=\"%s\" tests=\"16\"",
+                 names[i]);
+        e2e_expect_has(xml, suite);
+        cr_expect(
+            e2e_exists("testlog-runs/latest/tests/%s/run.json", names[i]));
+    }
+    cr_expect(e2e_exists("testlog-runs/latest/tests/small_test~3/"
+                         "small.passes/recording"));
+    cr_expect_not(e2e_exists("testlog-runs/latest/tests/small_test~4"));
+}
+
+Test(e2e_run, trace_has_a_track_for_each_test)
+{
+    e2e_run(TESTLOG " run a/small_test a/small_test");
+
+    const char *trace = e2e_read("testlog-runs/latest/trace.json");
+
+    e2e_json("testlog-runs/latest/trace.json");
+    e2e_expect_has(trace, "small_test small/passes");
+    e2e_expect_has(trace, "small_test~2 small/passes");
+    e2e_expect_has(trace, "small_test~2 small/sizes[11]");
+}
+
+Test(e2e_run, directive_is_unseen_if_no_program_saw_it)
+{
+    const struct e2e *seen = e2e_run("LOG=programs=debug " TESTLOG
+                                     " run b/small_test a/small_test 2>&1");
+    const struct e2e *unseen = e2e_run("LOG=nowhere=debug " TESTLOG
+                                       " run a/small_test a/small_test 2>&1");
+
+    e2e_expect_lacks(seen->out, "matched no call site");
+    cr_expect_eq(e2e_count(unseen->out, "matched no call site"), 1, "%s",
+                 unseen->out);
+}
+
+Test(e2e_run, bad_directive_is_said_once)
+{
+    const struct e2e *result = e2e_run("LOG=info,kv=loud " TESTLOG
+                                       " run a/small_test a/small_test 2>&1");
+
+    e2e_expect_code(result, 0);
+    cr_expect_eq(e2e_count(result->out, "unknown level"), 1, "%s", result->out);
+}
+
+Test(e2e_run, workers_inherit_no_run)
+{
+    const struct e2e *result =
+        e2e_run(TESTLOG " run a/small_test b/small_test -- --filter "
+                        "small/inherits_no_run");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_is(result->out, "2 passed, 0 failed, 0 skipped\n");
+}
+
+Test(e2e_run, works_in_a_test)
+{
+    const struct e2e *result =
+        e2e_run("BXFI_MAP=/bxfi_0 GMON_OUT_PREFIX=gmon TESTLOG_RUN=/nowhere "
+                "TESTLOG_WORKER=1 " TESTLOG " run a/small_test");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_is(result->out, "16 passed, 0 failed, 0 skipped\n");
+    cr_expect_not(e2e_exists("testlog-runs/latest"));
+}
+
+/* ---- Exit codes ---- */
+
+static const struct {
+    const char *command;
+    int code;
+    const char *closing;
+} codes[] = {
+    {"%s run a/small_test", 0, "16 passed, 0 failed, 0 skipped\n"},
+    {"%s run ./prints", 0, "1 passed, 0 failed, 0 skipped\n"},
+    {"SMALL=passes %s run a/small_test b/small_test", 1,
+     "30 passed, 2 failed, 0 skipped\n"},
+    {"%s run ./dies", 1, "0 passed, 1 failed, 0 skipped\n"},
+    {"%s run ./exits_7 ./fails ./prints", 1, "1 passed, 2 failed, 0 skipped\n"},
+    {"%s run ./not_there a/small_test", 1, "16 passed, 1 failed, 0 skipped\n"},
+    {"%s run ./exits_2 ./fails", 2, "0 passed, 1 failed, 0 skipped\n"},
+    {"%s run ./fails ./exits_3", 2, "0 passed, 1 failed, 0 skipped\n"},
+    {"%s run ./exits_4 ./exits_4", 4, "0 passed, 0 failed, 0 skipped\n"},
+    {"%s run ./exits_4 ./prints", 0, "1 passed, 0 failed, 0 skipped\n"},
+    {"%s run ./exits_4 ./fails", 1, "0 passed, 1 failed, 0 skipped\n"},
+    {"%s run ./exits_4 ./exits_2", 2, "0 passed, 0 failed, 0 skipped\n"},
+    {"%s run a/small_test b/small_test -- --filter none/here", 4,
+     "0 passed, 0 failed, 0 skipped\n"},
+    {"%s run a/small_test ./exits_4 -- --filter small/passes", 0,
+     "1 passed, 0 failed, 0 skipped\n"},
+};
+
+Test(e2e_run, usage_beats_failure_beats_success)
+{
+    char command[256];
+
+    for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+        const char *before = strstr(codes[i].command, "%s");
+        const struct e2e *result;
+
+        snprintf(command, sizeof(command), "%.*s" TESTLOG "%s",
+                 (int)(before - codes[i].command), codes[i].command,
+                 before + 2);
+        result = e2e_run("%s", command);
+        e2e_expect_code(result, codes[i].code);
+        cr_expect(e2e_count(result->out, codes[i].closing) == 1 &&
+                      e2e_count(result->out, " skipped\n") == 1,
+                  "%s: %s", command, result->out);
+    }
+}
+
+Test(e2e_run, a_program_that_dies_is_a_test_that_failed)
+{
+    const struct e2e *result = e2e_run(TESTLOG " run ./dies ./exits_7 ./gone");
+    const cJSON *run = e2e_json("testlog-runs/latest/run.json");
+
+    e2e_expect_is(e2e_text(e2e_result(run, "dies"), "outcome"), "crashed");
+    e2e_expect_is(e2e_text(e2e_result(run, "dies"), "reason"),
+                  "the program died of SIGKILL");
+    e2e_expect_is(e2e_text(e2e_result(run, "exits_7"), "reason"),
+                  "the program exited with 7");
+    e2e_expect_has(e2e_text(e2e_result(run, "gone"), "reason"),
+                   "cannot be run: No such file");
+    e2e_expect_has(result->err, "    dies: crashed: the program died of "
+                                "SIGKILL\n");
+}
+
+Test(e2e_run, what_is_wrong_is_one_line_and_nothing_runs)
+{
+    static const char *const commands[] = {
+        "%s run", "%s run --nonsense a/small_test",
+        "%s run a/small_test -- --nonsense",
+        "LOG_TIME=noon %s run a/small_test", "%s walk"};
+    char command[256];
+
+    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+        const char *before = strstr(commands[i], "%s");
+        const struct e2e *result;
+
+        snprintf(command, sizeof(command), "%.*s" TESTLOG "%s",
+                 (int)(before - commands[i]), commands[i], before + 2);
+        result = e2e_run("%s", command);
+        e2e_expect_code(result, 2);
+        e2e_expect_is(result->out, "");
+        cr_expect_eq(e2e_count(result->err, "\n"), 1, "%s", result->err);
+        e2e_expect_has(result->err, "testlog: ");
+    }
+    cr_expect_not(e2e_exists("testlog-runs"));
+}
+
+Test(e2e_run, what_informs_has_no_closing_line)
+{
+    static const char *const flags[] = {"--help", "--version", "run --help",
+                                        "run a/small_test -- --list",
+                                        "run a/small_test -- --version"};
+
+    for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+        const struct e2e *result = e2e_run(TESTLOG " %s", flags[i]);
+
+        e2e_expect_code(result, 0);
+        e2e_expect_lacks(result->out, "passed, 0 failed");
+        e2e_expect_is(result->err, "");
+        cr_expect(result->out[0]);
+    }
+    cr_expect_not(e2e_exists("testlog-runs"));
+}
+
+/* ---- Running what failed again ---- */
+
+static const char *rerun_of(const struct e2e *result)
+{
+    const char *command =
+        e2e_between(result->err, "run them again:\n    ", "\n");
+
+    cr_assert(command[0], "no command in %s", result->err);
+    return command;
+}
+
+Test(e2e_run, printed_command_runs_what_failed_and_nothing_else)
+{
+    const struct e2e *first = e2e_run(
+        "SMALL=sizes,other " TESTLOG " run ./prints a/small_test b/small_test");
+    const struct e2e *again = e2e_run("SMALL=sizes,other %s", rerun_of(first));
+
+    e2e_expect_is(first->out, "29 passed, 4 failed, 0 skipped\n");
+    e2e_expect_is(again->out, "0 passed, 4 failed, 0 skipped\n");
+    e2e_expect_lacks(rerun_of(first), "./prints");
+    e2e_expect_is(e2e_run("%s", rerun_of(first))->out,
+                  "4 passed, 0 failed, 0 skipped\n");
+}
+
+Test(e2e_run, printed_command_of_one_program_works_too)
+{
+    const struct e2e *first = e2e_run("SMALL=sizes,passes,other a/small_test");
+    const struct e2e *again =
+        e2e_run("SMALL=sizes,passes,other %s", rerun_of(first));
+
+    e2e_expect_is(first->out, "13 passed, 3 failed, 0 skipped\n");
+    e2e_expect_is(again->out, "0 passed, 3 failed, 0 skipped\n");
+    e2e_expect_has(rerun_of(first), " --filter 'small/sizes[03]'");
+}
+
+Test(e2e_run, nothing_is_to_run_again_where_all_passes)
+{
+    e2e_expect_lacks(e2e_run(TESTLOG " run a/small_test")->err, "again");
+}
+
+/* ---- On disk ---- */
+
+static const char *files(const char *where)
+{
+    return e2e_run("cd '%s' && find . | LC_ALL=C sort", where)->out;
+}
+
+Test(e2e_run, a_run_s_folder_has_these_files)
+{
+    e2e_expect_code(e2e_run("a/small_test --filter 'small/sizes[07]' --filter "
+                            "other/passes"),
+                    0);
+    e2e_expect_is(files("testlog-runs/latest/."),
+                  ".\n./junit.xml\n./run.json\n./tests\n./tests/small_test\n"
+                  "./tests/small_test/other.passes\n"
+                  "./tests/small_test/other.passes/log.txt\n"
+                  "./tests/small_test/other.passes/output.txt\n"
+                  "./tests/small_test/other.passes/recording\n"
+                  "./tests/small_test/other.passes/trace.json\n"
+                  "./tests/small_test/small.sizes[07]\n"
+                  "./tests/small_test/small.sizes[07]/log.txt\n"
+                  "./tests/small_test/small.sizes[07]/output.txt\n"
+                  "./tests/small_test/small.sizes[07]/recording\n"
+                  "./tests/small_test/small.sizes[07]/trace.json\n"
+                  "./trace.json\n");
+}
+
+Test(e2e_run, several_programs_have_a_run_json_each)
+{
+    e2e_run(TESTLOG " run a/small_test b/small_test -- --filter other/passes");
+    e2e_expect_is(files("testlog-runs/latest/."),
+                  ".\n./junit.xml\n./run.json\n./tests\n./tests/small_test\n"
+                  "./tests/small_test/other.passes\n"
+                  "./tests/small_test/other.passes/log.txt\n"
+                  "./tests/small_test/other.passes/output.txt\n"
+                  "./tests/small_test/other.passes/recording\n"
+                  "./tests/small_test/other.passes/trace.json\n"
+                  "./tests/small_test/run.json\n"
+                  "./tests/small_test~2\n"
+                  "./tests/small_test~2/run.json\n"
+                  "./trace.json\n");
+}
+
+Test(e2e_run, latest_is_the_last_run)
+{
+    char name[PATH_MAX] = "";
+    const struct e2e *result;
+
+    e2e_run("a/small_test --filter other/passes");
+    e2e_run(TESTLOG " run a/small_test -- --filter other/passes");
+    result = e2e_run("a/small_test --filter other/passes");
+    cr_assert_gt(readlink("testlog-runs/latest", name, sizeof(name) - 1), 0);
+    cr_expect_null(strchr(name, '/'), "%s is not relative", name);
+    cr_expect_eq(strlen(name), strlen("2026-11-21T02-08-30.123456"));
+    e2e_expect_is(e2e_line(result->err, "run: ") + strlen("run: testlog-runs/"),
+                  name);
+    cr_expect_eq(e2e_count(e2e_run("ls -A testlog-runs")->out, "\n"), 4);
+}
+
+Test(e2e_run, a_run_inside_a_test_leaves_latest_alone)
+{
+    e2e_run("a/small_test --filter other/passes");
+
+    const char *before = e2e_run("readlink testlog-runs/latest")->out;
+
+    e2e_run("TESTLOG_WORKER=1 a/small_test --filter other/passes");
+    e2e_expect_is(e2e_run("readlink testlog-runs/latest")->out, before);
+    cr_expect_eq(e2e_count(e2e_run("ls testlog-runs")->out, "\n"), 3);
+}
+
+Test(e2e_run, runs_at_once_have_folders_of_their_own)
+{
+    const struct e2e *result =
+        e2e_run("for i in 1 2 3 4; do a/small_test --filter other/passes & "
+                "done; wait");
+
+    cr_expect_eq(e2e_count(result->out, "1 passed, 0 failed, 0 skipped\n"), 4);
+    cr_expect_eq(e2e_count(e2e_run("ls testlog-runs/*/run.json")->out, "\n"),
+                 5); /* latest is one of them */
+    cr_expect_eq(e2e_count(e2e_run("ls -A testlog-runs")->out, "\n"), 5);
+}
+
+static const char *const programs[] = {"a/small_test", "b/small_test",
+                                       TESTLOG " run a/small_test"};
+
+Test(e2e_run, unwritable_folder_costs_one_line_and_no_result)
+{
+    cr_assert_eq(e2e_run("touch file && mkdir temporary")->code, 0);
+    for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
+        const struct e2e *result = e2e_run(
+            "TMPDIR=$PWD/temporary TRACE_DIR=file/below %s", programs[i]);
+
+        e2e_expect_code(result, 0);
+        e2e_expect_is(result->out, "16 passed, 0 failed, 0 skipped\n");
+        cr_expect_eq(e2e_count(result->err, "cannot write to file/below"), 1,
+                     "%s", result->err);
+        e2e_expect_has(result->err, "/temporary/testlog-");
+    }
+    cr_expect_eq(
+        e2e_count(e2e_run("ls temporary/testlog-*/run.json")->out, "\n"), 3);
+}
+
+Test(e2e_run, no_folder_at_all_costs_no_verdict)
+{
+    cr_assert_eq(e2e_run("touch file")->code, 0);
+    for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
+        const struct e2e *good = e2e_run(
+            "TMPDIR=/nowhere/here TRACE_DIR=file/below %s", programs[i]);
+        const struct e2e *bad = e2e_run("SMALL=sizes TMPDIR=/nowhere/here "
+                                        "TRACE_DIR=file/below %s",
+                                        programs[i]);
+
+        e2e_expect_code(good, 0);
+        e2e_expect_code(bad, 1);
+        e2e_expect_is(e2e_last(good->out), "16 passed, 0 failed, 0 skipped");
+        e2e_expect_is(e2e_last(bad->out), "15 passed, 1 failed, 0 skipped");
+        e2e_expect_has(good->err, "cannot write to file/below");
+    }
+}
+
+Test(e2e_run, folder_of_runs_is_made)
+{
+    e2e_expect_code(e2e_run("a/small_test --trace-dir new/runs/here --filter "
+                            "other/passes"),
+                    0);
+    cr_expect(e2e_exists("new/runs/here/latest/run.json"));
+}

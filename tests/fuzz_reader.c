@@ -1,0 +1,120 @@
+/* fuzz_reader.c: any bytes as a recording, or as the records of one. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <testlog/log.h>
+
+#include "trace/format.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void walk_entry(const struct trace_reader *reader,
+                       const struct trace_entry *entry)
+{
+    struct trace_values values = trace_values_of(entry);
+    struct trace_text json = {.ceiling = 1 << 20};
+    struct trace_value value;
+    struct trace_entry late;
+    size_t cursor = 0;
+
+    while (trace_values_next(&values, &value))
+        trace_json_value(&json, &value);
+    while (entry->id &&
+           trace_reader_late(reader, entry->id, UINT64_MAX, &cursor, &late))
+        if (late.kind != TRACE_ENTRY_FIELDS || late.span != entry->id)
+            abort();
+    trace_text_free(&json);
+}
+
+/* Renders all there is, in each way; returns how many lines. */
+static size_t walk_export(struct trace_reader *reader)
+{
+    static const struct log_style style = {.color = true,
+                                           .file = true,
+                                           .line = true,
+                                           .thread_name = true,
+                                           .thread_id = true};
+    struct log_filter *filter = log_filter_parse("trace", NULL, "", NULL);
+    FILE *null = fopen("/dev/null", "we");
+    struct trace_chrome chrome;
+    size_t lines = 0;
+
+    if (filter && null) {
+        lines = log_write_all(filter, &style, reader, null);
+        trace_chrome_begin(&chrome, null);
+        trace_chrome_add(&chrome, reader, 1, "walk");
+        trace_chrome_end(&chrome, NULL);
+    }
+    if (null)
+        fclose(null);
+    log_filter_free(filter);
+    return lines;
+}
+
+/* Reads all that a recording has; times must not step back. Returns the number
+ * of entries. */
+static size_t walk(struct trace_reader *reader)
+{
+    struct trace_entry entry;
+    uint64_t last = 0;
+    size_t count = 0, events = 0;
+
+    while (trace_reader_next(reader, &entry)) {
+        if (entry.time < last || !entry.site || !entry.thread)
+            abort();
+        last = entry.time;
+        count++;
+        events += entry.kind == TRACE_ENTRY_EVENT;
+        walk_entry(reader, &entry);
+    }
+    trace_reader_summary(reader);
+    trace_reader_meta(reader, "name");
+    if (walk_export(reader) > events)
+        abort();
+    return count;
+}
+
+/* Opens bytes as a recording; returns the number of entries, 0 if it is none.
+ */
+static size_t walk_bytes(const void *header, size_t header_size,
+                         const void *data, size_t size)
+{
+    int fd = memfd_create("recording", MFD_CLOEXEC);
+    struct trace_reader *reader = NULL;
+    size_t count = 0;
+    char path[64];
+
+    if (fd < 0)
+        return 0;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    if (write(fd, header, header_size) == (ssize_t)header_size &&
+        write(fd, data, size) == (ssize_t)size)
+        reader = trace_reader_open(path);
+    if (reader)
+        count = walk(reader);
+    trace_reader_close(reader);
+    close(fd);
+    return count;
+}
+
+/* An even first byte stands for a header that is whole. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    unsigned char page[TRACE_HEADER_SIZE] = {0};
+    struct trace_header header = {
+        .magic = TRACE_MAGIC,
+        .version = TRACE_FORMAT_VERSION,
+        .header_size = TRACE_HEADER_SIZE,
+        .chunk_size = TRACE_CHUNK_SIZE,
+        .limit = 64,
+        .chunks = 64,
+    };
+
+    if (!size)
+        return 0;
+    memcpy(page, &header, sizeof(header));
+    walk_bytes(page, data[0] % 2 ? 0 : sizeof(page), data + 1, size - 1);
+    return 0;
+}

@@ -1,0 +1,184 @@
+/* log_spans_test.c: a line's spans, and the fields they have at its time. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/internal.h"
+
+static void begin(void)
+{
+    test_folder();
+    test_record();
+}
+
+TestSuite(log_spans, .init = begin);
+
+static void lines(const char *filter, const char *expected)
+{
+    struct log_style style = {.time = LOG_TIME_NONE};
+    struct trace_reader *reader = test_read();
+    char *text = test_lines(reader, filter, &style);
+
+    cr_expect_str_eq(text, expected, "%s", text);
+    free(text);
+    trace_reader_close(reader);
+}
+
+Test(log_spans, only_spans_that_the_filter_shows_stand_in_a_line)
+{
+    trace_span(INFO, "outer", ("a", 1));
+    trace_span(TRACE, "hidden", ("b", 2));
+    trace_span(INFO, "inner", ("c", 3));
+    trace_event(INFO, "hi");
+    lines("info", " INFO outer{a=1}:inner{c=3}: tests::log_spans_test: hi\n");
+}
+
+Test(log_spans, fields_without_a_value_are_left_out)
+{
+    trace_span(INFO, "none", ("a", trace_empty()));
+    trace_span(INFO, "one", ("a", trace_empty()), ("b", 1));
+    trace_event(INFO, "hi", ("c", trace_empty()), ("d", 2));
+    lines("info", " INFO none:one{b=1}: tests::log_spans_test: hi d=2\n");
+}
+
+Test(log_spans, deep_chains_are_whole)
+{
+    struct trace_text expected = {0};
+
+    trace_text_string(&expected, " INFO ");
+    for (int i = 0; i < 100; i++) {
+        trace_span_begin(INFO, "s", ("i", i));
+        trace_text_printf(&expected, "s{i=%d}:", i);
+    }
+    trace_event(INFO, "hi");
+    trace_text_string(&expected, " tests::log_spans_test: hi\n");
+    lines("info", expected.data);
+    trace_text_free(&expected);
+}
+
+/* Without memory for a long chain, its innermost part stands. */
+Test(log_spans, a_long_chain_without_memory_keeps_a_part)
+{
+    struct log_filter *filter;
+    struct trace_entry entry;
+    struct log_chain chain;
+
+    if (!test_can_fail_memory())
+        cr_skip_test("a sanitizer owns the memory");
+    for (int i = 0; i < 40; i++)
+        trace_span_begin(INFO, "s", ("i", i));
+    trace_event(INFO, "hi");
+    filter = log_filter_parse("info", NULL, "LOG", NULL);
+
+    struct trace_reader *reader = test_read();
+
+    cr_assert(test_find(reader, TRACE_ENTRY_EVENT, "hi", &entry));
+    test_fail_memory(1, false);
+    log_chain_of(&chain, filter, reader, entry.span);
+    test_fail_memory(0, false);
+    cr_expect_eq(chain.count, 16);
+    cr_expect_eq(chain.places[15], entry.span);
+    log_chain_free(&chain);
+    log_filter_free(filter);
+    trace_reader_close(reader);
+}
+
+Test(log_spans, more_fields_than_fit_are_left_out)
+{
+    static char names[200][8];
+    struct log_field fields[LOG_FIELDS_MAX];
+    struct trace_entry span;
+    struct trace_span_ref ref = trace_span_begin(INFO, "span", ("first", 1));
+
+    for (int i = 0; i < 200; i++) {
+        const char *name[] = {names[i]};
+        struct trace_site site = TEST_SITE(FIELDS, TRACE, NULL, "m", name, 1);
+        struct trace_value value = trace_i64_(i);
+
+        snprintf(names[i], sizeof(names[i]), "f%d", i % 100);
+        trace_record_(ref, &site, 1, &value);
+    }
+
+    struct trace_reader *reader = test_read();
+
+    cr_assert(test_find(reader, TRACE_ENTRY_SPAN, "span", &span));
+    cr_expect_eq(log_fields_of(reader, &span, UINT64_MAX, fields),
+                 LOG_FIELDS_MAX);
+    cr_expect_str_eq(fields[0].name, "first");
+    cr_expect_str_eq(fields[1].name, "f0");
+    cr_expect_eq(fields[1].value.as.i, 100);
+    cr_expect_eq(log_fields_of(reader, &span, span.time, fields), 1);
+    trace_reader_close(reader);
+}
+
+static char *span_text(struct trace_reader *reader, const char *filter_text,
+                       const char *event)
+{
+    struct log_filter *filter =
+        log_filter_parse(filter_text, NULL, "LOG", NULL);
+    struct trace_text text = {0};
+    struct trace_entry entry;
+
+    cr_assert(test_find(reader, TRACE_ENTRY_EVENT, event, &entry));
+    log_span_text(filter, reader, entry.span, entry.time, &text);
+    log_filter_free(filter);
+    return text.data ? text.data : strdup("");
+}
+
+Test(log_spans, span_text_is_the_chain_alone)
+{
+    static const struct {
+        const char *filter, *event, *text;
+    } rows[] = {
+        {"info", "out", ""},
+        {"info", "first", "outer{a=1}:inner"},
+        {"info", "second", "outer{a=2}:inner"},
+        {"warn", "first", ""},
+    };
+
+    trace_event(INFO, "out");
+    {
+        struct trace_span_ref outer = trace_span_begin(INFO, "outer", ("a", 1));
+        trace_span(INFO, "inner");
+
+        trace_event(INFO, "first");
+        trace_record(outer, ("a", 2));
+        trace_event(INFO, "second");
+    }
+
+    struct trace_reader *reader = test_read();
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        char *text = span_text(reader, rows[i].filter, rows[i].event);
+
+        cr_expect_str_eq(text, rows[i].text, "%s", text);
+        free(text);
+    }
+    trace_reader_close(reader);
+}
+
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+
+Test(log_spans, messages_of_every_kind)
+{
+    static struct trace_site site = {
+        .level = TRACE_LEVEL_WARN, .target = "m", .file = "f.c"};
+    const char *run_time = "run time %d";
+
+    log_warn("deferred %d%%", 5);
+    log_warn("%ls", L"at the call");
+    log_warn(run_time, 7);
+    trace_message(&site, "its own");
+    trace_event(WARN, "literal %d", ("a", 1));
+    trace_event(WARN, "", ("message", "as a field"), ("a", 1));
+    trace_event(WARN, "", ("message", 5));
+    lines("warn", " WARN tests::log_spans_test: deferred 5%\n"
+                  " WARN tests::log_spans_test: at the call\n"
+                  " WARN tests::log_spans_test: run time 7\n"
+                  " WARN m: its own\n"
+                  " WARN tests::log_spans_test: literal %d a=1\n"
+                  " WARN tests::log_spans_test: as a field a=1\n"
+                  " WARN tests::log_spans_test: message=5\n");
+}

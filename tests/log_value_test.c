@@ -1,0 +1,210 @@
+/* log_value_test.c: values look as Rust's Debug shows them. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/internal.h"
+
+static void shown(const struct trace_value *value, const char *expected)
+{
+    struct trace_text text = {0};
+
+    log_value(&text, value);
+    cr_expect_str_eq(text.data ? text.data : "", expected, "%s", text.data);
+    trace_text_free(&text);
+}
+
+static struct trace_value display(const char *text)
+{
+    struct trace_value value = trace_text_(text);
+
+    value.type = TRACE_TYPE_DISPLAY;
+    return value;
+}
+
+Test(log_value, every_type)
+{
+    const struct {
+        struct trace_value value;
+        const char *text;
+    } rows[] = {
+        {trace_bool(true), "true"},
+        {trace_bool(false), "false"},
+        {trace_i64_(INT64_MIN), "-9223372036854775808"},
+        {trace_u64_(UINT64_MAX), "18446744073709551615"},
+        {trace_i128_(0), "0"},
+        {trace_i128_(-1), "-1"},
+        {trace_i128_((trace_i128_t)((trace_u128_t)1 << 127)),
+         "-170141183460469231731687303715884105728"},
+        {trace_u128_(~(trace_u128_t)0),
+         "340282366920938463463374607431768211455"},
+        {trace_text_("x y"), "\"x y\""},
+        {trace_text_(""), "\"\""},
+        {trace_text_(NULL), "null"},
+        {display("shown as it is"), "shown as it is"},
+        {trace_bytes("ab\xff", 3), "[61 62 ff]"},
+        {trace_bytes("", 0), "[]"},
+        {trace_pointer_((void *)0xbeef), "0xbeef"},
+        {trace_pointer_(NULL), "0x0"},
+        {trace_errno(2), "No such file or directory (ENOENT)"},
+        {trace_errno(0), "Success (0)"},
+        {trace_errno(99999), "Unknown error 99999 (?)"},
+        {trace_empty(), ""},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        shown(&rows[i].value, rows[i].text);
+}
+
+Test(log_value, reals_are_the_shortest_that_read_back)
+{
+    static const struct {
+        double f;
+        const char *text;
+    } rows[] = {
+        {0.0, "0.0"},
+        {-0.0, "-0.0"},
+        {1.0, "1.0"},
+        {-1.5, "-1.5"},
+        {100, "100.0"},
+        {0.1, "0.1"},
+        {1.0 / 3, "0.3333333333333333"},
+        {123456.789, "123456.789"},
+        {1e15, "1000000000000000.0"},
+        {9999999999999998.0, "9999999999999998.0"},
+        {1e16, "1e16"},
+        {1.5e16, "1.5e16"},
+        {-1.2345678901234568e17, "-1.2345678901234568e17"},
+        {1e-4, "0.0001"},
+        {9.99e-5, "9.99e-5"},
+        {1e-5, "1e-5"},
+        {1e300, "1e300"},
+        {DBL_MAX, "1.7976931348623157e308"},
+        {DBL_MIN, "2.2250738585072014e-308"},
+        {5e-324, "5e-324"},
+        {NAN, "NaN"},
+        {-NAN, "NaN"},
+        {INFINITY, "inf"},
+        {-INFINITY, "-inf"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct trace_value value = trace_f64_(rows[i].f);
+
+        shown(&value, rows[i].text);
+    }
+}
+
+Test(log_value, floats_have_a_floats_digits)
+{
+    static const struct {
+        float f;
+        const char *text;
+    } rows[] = {
+        {0.1f, "0.1"},
+        {-0.0f, "-0.0"},
+        {16777216.0f, "16777216.0"},
+        {1e-5f, "1e-5"},
+        {3.4028235e38f, "3.4028235e38"},
+        {1e-45f, "1e-45"},
+        {(float)NAN, "NaN"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct trace_value value = trace_f32_(rows[i].f);
+
+        shown(&value, rows[i].text);
+    }
+}
+
+Test(log_value, random_reals_read_back)
+{
+    test_seed(13);
+    for (int round = 0; round < 20000; round++) {
+        struct trace_value value = trace_f64_(0);
+        struct trace_text text = {0};
+
+        test_random_bytes(&value.as.f, sizeof(value.as.f));
+        if (!isfinite(value.as.f))
+            continue;
+        log_value(&text, &value);
+        cr_assert_eq(strtod(text.data, NULL), value.as.f, "%s", text.data);
+        trace_text_free(&text);
+    }
+}
+
+Test(log_value, quoted_text_is_escaped)
+{
+    static const struct {
+        const char *text;
+        size_t size;
+        const char *shown;
+    } rows[] = {
+        {"it's \"quoted\\\"", 14, "\"it's \\\"quoted\\\\\\\"\""},
+        {"\n\r\t\0", 4, "\"\\n\\r\\t\\0\""},
+        {"\x01\x1b\x7f", 3, "\"\\u{1}\\u{1b}\\u{7f}\""},
+        {"nrt", 3, "\"nrt\""},
+        {"\xc3\xa9\xf0\x9f\x98\x80", 6, "\"\xc3\xa9\xf0\x9f\x98\x80\""},
+        {"\xc2\x85\xc2\xa0\xc2\xad", 6, "\"\\u{85}\\u{a0}\\u{ad}\""},
+        {"\xe2\x80\xa8\xef\xbb\xbf", 6, "\"\\u{2028}\\u{feff}\""},
+        {"\xff\xc3(\xe2\x82", 5, "\"\\xff\\xc3(\\xe2\\x82\""},
+        {"\xed\xa0\x80", 3, "\"\\xed\\xa0\\x80\""},
+        {"\xc0\x80", 2, "\"\\xc0\\x80\""},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct trace_value value = trace_string(rows[i].text, rows[i].size);
+
+        shown(&value, rows[i].shown);
+    }
+}
+
+Test(log_value, plain_text_keeps_its_line_and_commands_nothing)
+{
+    static const struct {
+        const char *text;
+        size_t size;
+        const char *shown;
+    } rows[] = {
+        {"plain \"text\" \\", 14, "plain \"text\" \\"},
+        {"a\nb\rc\0d", 7, "a\\nb\\rc\\0d"},
+        {"\ttab", 4, "\ttab"},
+        {"\x1b[31m\x07\x7f", 7, "\\x1b[31m\\x07\\x7f"},
+        {"\xc2\x9b"
+         "31m\xc2\xa0",
+         7, "\\u{9b}31m\xc2\xa0"},
+        {"\xff\xe2\x82", 3, "\\xff\\xe2\\x82"},
+        {"\xc3\xa9", 2, "\xc3\xa9"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct trace_text text = {0};
+
+        log_plain(&text, rows[i].text, rows[i].size);
+        cr_expect_str_eq(text.data, rows[i].shown, "%s", text.data);
+        trace_text_free(&text);
+    }
+}
+
+Test(log_value, no_bytes_break_a_line)
+{
+    test_seed(14);
+    for (int round = 0; round < 20000; round++) {
+        struct trace_text text = {0};
+        char bytes[16];
+        size_t size = test_below(sizeof(bytes));
+        struct trace_value value = trace_string(bytes, size);
+
+        test_random_bytes(bytes, size);
+        value.type = round % 2 ? TRACE_TYPE_STRING : TRACE_TYPE_DISPLAY;
+        log_value(&text, &value);
+        for (size_t i = 0; i < text.size; i++)
+            cr_assert((unsigned char)text.data[i] >= 0x20 ||
+                      text.data[i] == '\t');
+        trace_text_free(&text);
+    }
+}

@@ -1,0 +1,404 @@
+/* trace_chrome_test.c: the export is JSON that a viewer can nest. */
+#include "support.h"
+
+#include <cjson/cJSON.h>
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+TestSuite(trace_chrome, .init = test_folder);
+
+/* ---- The export, parsed ---- */
+
+static cJSON *export_of(struct trace_reader *reader, const char *const *pairs)
+{
+    struct trace_chrome chrome;
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+
+    cr_assert_not_null(stream);
+    trace_chrome_begin(&chrome, stream);
+    cr_assert_eq(trace_chrome_add(&chrome, reader, 7, "a \"name\""), 0);
+    trace_chrome_end(&chrome, pairs);
+    fclose(stream);
+
+    cJSON *json = cJSON_ParseWithLength(text, size);
+
+    cr_assert_not_null(json, "%.2000s", text);
+    free(text);
+    return json;
+}
+
+/* Ends the recording; all checks read what this returns. */
+static cJSON *exported(void)
+{
+    struct trace_reader *reader = test_read();
+    cJSON *json = export_of(reader, NULL);
+
+    trace_reader_close(reader);
+    return json;
+}
+
+static const char *text_of(const cJSON *event, const char *key)
+{
+    const char *text =
+        cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(event, key));
+
+    return text ? text : "";
+}
+
+static double number_of(const cJSON *event, const char *key)
+{
+    const cJSON *number = cJSON_GetObjectItemCaseSensitive(event, key);
+
+    cr_assert(cJSON_IsNumber(number), "%s", key);
+    return number->valuedouble;
+}
+
+static const cJSON *event_called(const cJSON *json, const char *phase,
+                                 const char *name)
+{
+    const cJSON *event;
+
+    cJSON_ArrayForEach(
+        event,
+        cJSON_GetObjectItem(
+            json, "traceEvents")) if (!strcmp(text_of(event, "ph"), phase) &&
+                                      !strcmp(text_of(event, "name"),
+                                              name)) return event;
+    cr_assert_fail("no event \"%s\"", name);
+    return NULL;
+}
+
+static const cJSON *args_of(const cJSON *json, const char *phase,
+                            const char *name)
+{
+    return cJSON_GetObjectItem(event_called(json, phase, name), "args");
+}
+
+/* ---- What must hold of every export ---- */
+
+static void check_keys(const cJSON *object)
+{
+    const cJSON *item, *other;
+
+    cJSON_ArrayForEach(item, object)
+    {
+        if (cJSON_IsObject(object))
+            for (other = item->next; other; other = other->next)
+                cr_assert_str_neq(item->string, other->string);
+        check_keys(item);
+    }
+}
+
+static double end_of(const cJSON *event)
+{
+    return number_of(event, "ts") + number_of(event, "dur");
+}
+
+/* Of two complete events of a track one is in the other or they are apart; a
+ * rounding of a nanosecond is none. */
+static void check_pair(const cJSON *a, const cJSON *b)
+{
+    double from = number_of(b, "ts"), to = end_of(b);
+
+    if (number_of(a, "tid") != number_of(b, "tid"))
+        return;
+    cr_assert(from + 0.0005 >= end_of(a) || to <= end_of(a) + 0.0005,
+              "%s and %s overlap", text_of(a, "name"), text_of(b, "name"));
+}
+
+static void check_nesting(const cJSON *events)
+{
+    const cJSON *a, *b;
+
+    cJSON_ArrayForEach(a, events)
+    {
+        if (strcmp(text_of(a, "ph"), "X"))
+            continue;
+        for (b = a->next; b; b = b->next)
+            if (!strcmp(text_of(b, "ph"), "X"))
+                check_pair(a, b);
+    }
+}
+
+static void check_event(const cJSON *event)
+{
+    const char *phase = text_of(event, "ph");
+
+    cr_assert(!strcmp(phase, "X") || !strcmp(phase, "i") ||
+              !strcmp(phase, "M"));
+    cr_assert_eq(number_of(event, "pid"), 7);
+    cr_assert_geq(number_of(event, "ts"), 0);
+    cr_assert_geq(number_of(event, "tid"), 0);
+    if (*phase == 'X')
+        cr_assert_geq(number_of(event, "dur"), 0);
+    if (*phase == 'i')
+        cr_assert_str_eq(text_of(event, "s"), "t");
+    if (*phase != 'M')
+        cr_assert_str_neq(text_of(event, "cat"), "");
+}
+
+static void check_all(const cJSON *json)
+{
+    const cJSON *events = cJSON_GetObjectItem(json, "traceEvents"), *event;
+
+    check_keys(json);
+    cJSON_ArrayForEach(event, events) check_event(event);
+    check_nesting(events);
+}
+
+/* ---- Tests ---- */
+
+Test(trace_chrome, an_empty_recording_is_valid)
+{
+    test_record();
+
+    cJSON *json = exported();
+
+    check_all(json);
+    cr_expect_str_eq(text_of(json, "displayTimeUnit"), "ns");
+    cr_expect_str_eq(text_of(args_of(json, "M", "process_name"), "name"),
+                     "a \"name\"");
+    cJSON_Delete(json);
+}
+
+Test(trace_chrome, metadata_is_shown_as_strings)
+{
+    static const char *const pairs[] = {"version", "0.1", "command",
+                                        "a \"b\"\n\xff", NULL};
+
+    test_record();
+
+    struct trace_reader *reader = test_read();
+    cJSON *json = export_of(reader, pairs);
+    const cJSON *other = cJSON_GetObjectItem(json, "otherData");
+
+    cr_expect_str_eq(text_of(other, "version"), "0.1");
+    cr_expect_str_eq(text_of(other, "command"), "a \"b\"\n\xef\xbf\xbd");
+    cJSON_Delete(json);
+    trace_reader_close(reader);
+}
+
+Test(trace_chrome, several_recordings_are_several_processes)
+{
+    struct trace_chrome chrome;
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+
+    test_record();
+    test_rich();
+
+    struct trace_reader *reader = test_read();
+
+    trace_chrome_begin(&chrome, stream);
+    for (uint32_t pid = 1; pid <= 3; pid++)
+        cr_expect_eq(trace_chrome_add(&chrome, reader, pid, "part"), 0);
+    trace_chrome_end(&chrome, NULL);
+    fclose(stream);
+
+    cJSON *json = cJSON_ParseWithLength(text, size);
+
+    cr_assert_not_null(json);
+    cr_expect_eq(
+        cJSON_GetArraySize(cJSON_GetObjectItem(json, "traceEvents")) % 3, 0);
+    cJSON_Delete(json);
+    free(text);
+    trace_reader_close(reader);
+}
+
+Test(trace_chrome, spans_and_events_have_their_fields_and_place)
+{
+    test_record();
+    {
+        trace_span(WARN, "span", ("a", 1), ("text", "x"));
+        trace_event(INFO, "event", ("b", true ? -2 : 0));
+        log_debug("%d%% of %s", 5, "all");
+    }
+
+    cJSON *json = exported();
+    const cJSON *span = args_of(json, "X", "span");
+    const cJSON *event = args_of(json, "i", "event");
+
+    check_all(json);
+    cr_expect_eq(number_of(span, "a"), 1);
+    cr_expect_str_eq(text_of(span, "text"), "x");
+    cr_expect_str_eq(text_of(span, "testlog.target"),
+                     "tests::trace_chrome_test");
+    cr_expect_not_null(
+        strstr(text_of(span, "testlog.location"), "trace_chrome_test.c:"));
+    cr_expect_eq(number_of(event, "b"), -2);
+    cr_expect_str_eq(text_of(event_called(json, "X", "span"), "cat"), "warn");
+    event_called(json, "i", "5% of all");
+    cJSON_Delete(json);
+}
+
+Test(trace_chrome, a_key_stands_once_with_its_last_value)
+{
+    test_record();
+    {
+        trace_span(INFO, "span", ("a", 1), ("a", 2), ("late", trace_empty()));
+        trace_record(trace_span_current(), ("late", 3), ("b", 4));
+        trace_record(trace_span_current(), ("late", 5));
+        trace_event(INFO, "event", ("c", 6), ("c", 7),
+                    ("testlog.target", "mine"), ("unfinished", "mine"));
+        trace_span_begin(INFO, "open", ("unfinished", "mine"),
+                         ("testlog.location", 1));
+    }
+
+    cJSON *json = exported();
+    const cJSON *span = args_of(json, "X", "span");
+
+    check_all(json);
+    cr_expect_eq(number_of(span, "a"), 2);
+    cr_expect_eq(number_of(span, "late"), 5);
+    cr_expect_eq(number_of(span, "b"), 4);
+    cr_expect_eq(number_of(args_of(json, "i", "event"), "c"), 7);
+    cJSON_Delete(json);
+}
+
+Test(trace_chrome, an_open_span_is_marked_and_lasts_to_the_end)
+{
+    test_record();
+    trace_span_begin(INFO, "open");
+    trace_span_end(trace_span_begin(INFO, "closed"));
+    trace_event(INFO, "last");
+
+    cJSON *json = exported();
+
+    check_all(json);
+    cr_expect(cJSON_IsTrue(
+        cJSON_GetObjectItem(args_of(json, "X", "open"), "unfinished")));
+    cr_expect_null(
+        cJSON_GetObjectItem(args_of(json, "X", "closed"), "unfinished"));
+    cr_expect_geq(end_of(event_called(json, "X", "open")) + 0.001,
+                  number_of(event_called(json, "i", "last"), "ts"));
+    cJSON_Delete(json);
+}
+
+Test(trace_chrome, overlapping_spans_go_to_tracks_beside)
+{
+    test_record();
+
+    struct trace_span_ref a = trace_span_begin(INFO, "a");
+    struct trace_span_ref b = trace_span_begin(INFO, "b");
+    struct trace_span_ref c = trace_span_begin(INFO, "c");
+    struct trace_span_ref d = trace_span_begin(INFO, "d");
+
+    trace_span_end(a);
+    trace_event(INFO, "between");
+    trace_span_end(b);
+    trace_event(INFO, "between");
+    trace_span_end(c);
+    trace_event(INFO, "between");
+    trace_span_end(d);
+
+    cJSON *json = exported();
+    double first = number_of(event_called(json, "X", "a"), "tid");
+
+    check_all(json);
+    cr_expect_eq(first, getpid());
+    cr_expect_neq(number_of(event_called(json, "X", "b"), "tid"), first);
+    cJSON_Delete(json);
+}
+
+Test(trace_chrome, random_spans_always_nest)
+{
+    struct trace_span_ref open[8] = {{0, 0}};
+
+    test_seed(9);
+    test_record();
+    for (int i = 0; i < 600; i++) {
+        struct trace_span_ref *one = &open[test_below(8)];
+
+        if (one->place) {
+            trace_span_end(*one);
+            *one = (struct trace_span_ref){0, 0};
+        } else {
+            *one = trace_span_begin(INFO, "span", ("i", i));
+        }
+    }
+
+    cJSON *json = exported();
+
+    check_all(json);
+    cJSON_Delete(json);
+}
+
+Test(trace_chrome, odd_values_are_valid_json)
+{
+    static const char odd[] = "\"\\\b\f\n\r\t\x01\x1f\x7f\xc3\xa9\xff\xe2\x82";
+
+    test_record();
+    trace_event(INFO, "reals", ("nan", (double)NAN), ("inf", (double)INFINITY),
+                ("neg", -(double)INFINITY), ("big", 1e308), ("tiny", 5e-324),
+                ("float", 0.1f));
+    trace_event(INFO, "texts", ("odd", odd), ("k\"\n\xff", "key"),
+                ("null", trace_string("a\0b", 3)), ("empty", ""));
+    trace_event(INFO, "ints", ("least", INT64_MIN), ("most", UINT64_MAX),
+                ("wide", (trace_i128_t)-1), ("p", (void *)16),
+                ("bytes", trace_bytes("\0\xff", 2)), ("e", trace_errno(2)),
+                ("none", trace_empty()));
+    log_info("%s%c", odd, 1);
+
+    cJSON *json = exported();
+    const cJSON *reals = args_of(json, "i", "reals");
+    const cJSON *ints = args_of(json, "i", "ints");
+
+    check_all(json);
+    cr_expect(cJSON_IsNull(cJSON_GetObjectItem(reals, "nan")));
+    cr_expect(cJSON_IsNull(cJSON_GetObjectItem(reals, "inf")));
+    cr_expect_eq(number_of(reals, "big"), 1e308);
+    cr_expect_eq(number_of(reals, "float"), 0.1);
+    cr_expect_str_eq(text_of(args_of(json, "i", "texts"), "odd"),
+                     "\"\\\b\f\n\r\t\x01\x1f\x7f\xc3\xa9\xef\xbf\xbd"
+                     "\xef\xbf\xbd\xef\xbf\xbd");
+    cr_expect_eq(number_of(ints, "least"), (double)INT64_MIN);
+    cr_expect_str_eq(text_of(ints, "bytes"), "00ff");
+    cr_expect_null(cJSON_GetObjectItem(ints, "none"));
+    cJSON_Delete(json);
+}
+
+Test(trace_chrome, a_span_is_drawn_wherever_it_was_entered)
+{
+    test_record();
+    test_rich();
+
+    cJSON *json = exported();
+    const cJSON *event;
+    size_t outer = 0;
+
+    check_all(json);
+    cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents")) outer +=
+        !strcmp(text_of(event, "name"), "outer");
+    /* Begun, entered on the other thread, and begun again. */
+    cr_expect_eq(outer, 3);
+    cJSON_Delete(json);
+}
+
+Test(trace_chrome, survives_a_lack_of_memory)
+{
+    if (!test_can_fail_memory())
+        cr_skip_test("a sanitizer owns the memory");
+    test_record();
+    test_rich();
+
+    struct trace_reader *reader = test_read();
+    FILE *null = fopen("/dev/null", "we");
+
+    for (size_t nth = 1; nth < 100; nth++) {
+        struct trace_chrome chrome;
+
+        test_fail_memory(nth, nth % 2);
+        trace_chrome_begin(&chrome, null);
+        trace_chrome_add(&chrome, reader, 1, "name");
+        trace_chrome_end(&chrome, NULL);
+        test_fail_memory(0, false);
+    }
+    fclose(null);
+    trace_reader_close(reader);
+}

@@ -1,0 +1,134 @@
+/* trace_file_test.c: a file is there complete or not at all. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+TestSuite(trace_file, .init = test_folder);
+
+static size_t files(void)
+{
+    DIR *dir = opendir(test_path("."));
+    size_t count = 0;
+
+    cr_assert_not_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir));)
+        count += entry->d_name[0] != '.';
+    closedir(dir);
+    return count;
+}
+
+static void contains(const char *path, const char *expected)
+{
+    char *text = test_load(path, NULL);
+
+    cr_expect_str_eq(text, expected);
+    free(text);
+}
+
+Test(trace_file, appears_at_its_commit)
+{
+    struct trace_file file;
+    const char *path = test_path("file");
+
+    test_save(path, "old", 3);
+    cr_assert_eq(trace_file_open(&file, path), 0);
+    fputs("new", file.stream);
+    fflush(file.stream);
+    contains(path, "old");
+    cr_expect_eq(trace_file_commit(&file), 0);
+    cr_expect_null(file.stream);
+    contains(path, "new");
+    cr_expect_eq(files(), 1);
+}
+
+Test(trace_file, leaves_nothing_when_abandoned)
+{
+    struct trace_file file;
+
+    cr_assert_eq(trace_file_open(&file, test_path("file")), 0);
+    fputs("new", file.stream);
+    trace_file_abandon(&file);
+    trace_file_abandon(&file);
+    cr_expect_eq(files(), 0);
+}
+
+Test(trace_file, cannot_be_opened_where_no_folder_is)
+{
+    struct trace_file file;
+
+    cr_expect_eq(trace_file_open(&file, test_path("missing/file")), -1);
+    cr_expect_eq(errno, ENOENT);
+    cr_expect_null(file.stream);
+    trace_file_abandon(&file);
+}
+
+Test(trace_file, is_removed_if_it_cannot_be_put_in_place)
+{
+    struct trace_file file;
+
+    cr_assert_eq(mkdir(test_path("file"), 0777), 0);
+    cr_assert_eq(trace_file_open(&file, test_path("file")), 0);
+    cr_expect_eq(trace_file_commit(&file), -1);
+    cr_expect_eq(errno, EISDIR);
+    cr_expect_eq(files(), 1);
+}
+
+/* Fails the writes of `bytes` bytes: at once, or only as the file is closed. */
+static void fail_to_write(size_t bytes)
+{
+    struct rlimit limit = {64, 64};
+    struct trace_file file;
+
+    signal(SIGXFSZ, SIG_IGN);
+    if (setrlimit(RLIMIT_FSIZE, &limit) ||
+        trace_file_open(&file, test_path("file")))
+        _exit(1);
+    for (size_t i = 0; i < bytes; i++)
+        fputc('x', file.stream);
+    if (trace_file_commit(&file) != -1 || !errno)
+        _exit(2);
+}
+
+static void fail_early(void)
+{
+    fail_to_write(100000);
+}
+
+static void fail_late(void)
+{
+    fail_to_write(100);
+}
+
+Test(trace_file, a_write_that_fails_leaves_the_old_file)
+{
+    test_save(test_path("file"), "old", 3);
+    cr_expect_eq(test_child(fail_early), 0);
+    cr_expect_eq(test_child(fail_late), 0);
+    contains(test_path("file"), "old");
+    cr_expect_eq(files(), 1);
+}
+
+Test(trace_file, survives_a_lack_of_memory)
+{
+    struct trace_file file;
+
+    if (!test_can_fail_memory())
+        cr_skip_test("a sanitizer owns the memory");
+    for (size_t nth = 1; nth < 6; nth++) {
+        test_fail_memory(nth, true);
+        if (!trace_file_open(&file, test_path("file")))
+            trace_file_abandon(&file);
+        test_fail_memory(0, false);
+        cr_expect_null(file.stream);
+    }
+    cr_expect_eq(files(), 0);
+}

@@ -1,0 +1,233 @@
+/* trace_merge_test.c: what several threads did comes in the order of time. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/internal.h"
+
+TestSuite(trace_merge, .init = test_folder);
+
+enum { THREADS = 8, ROUNDS = 500 };
+
+static const char *const names[] = {"thread", "n"};
+static struct trace_site event_site =
+    TEST_SITE(EVENT, INFO, "event", "m", names, 2);
+static struct trace_site span_site =
+    TEST_SITE(SPAN, INFO, "span", "m", names, 2);
+
+/* ---- Several threads ---- */
+
+static pthread_barrier_t start;
+
+static void *work(void *context)
+{
+    const int *me = context;
+
+    pthread_barrier_wait(&start);
+    for (int i = 0; i < ROUNDS; i++) {
+        const struct trace_value values[] = {trace_i64_(*me), trace_i64_(i)};
+        struct trace_span_ref span = trace_span_open_(&span_site, 2, values);
+
+        trace_event_(&event_site, 2, values);
+        trace_span_leave_(span);
+    }
+    return NULL;
+}
+
+static void record_threads(void)
+{
+    pthread_t threads[THREADS];
+    int numbers[THREADS];
+
+    pthread_barrier_init(&start, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++) {
+        numbers[i] = i;
+        cr_assert_eq(pthread_create(&threads[i], NULL, work, &numbers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&start);
+}
+
+static int64_t number_of(const struct trace_entry *entry, size_t index)
+{
+    struct trace_values values = trace_values_of(entry);
+    struct trace_value value = {0};
+
+    for (size_t i = 0; i <= index; i++)
+        cr_assert(trace_values_next(&values, &value));
+    return value.as.i;
+}
+
+/* A thread's own order: span, event in it, exit; and so on. */
+struct progress {
+    int step; /* 3 for each round */
+    uint32_t span, tid;
+};
+
+static void check_step(struct progress *progress,
+                       const struct trace_entry *entry)
+{
+    static const enum trace_entry_kind kinds[] = {
+        TRACE_ENTRY_SPAN, TRACE_ENTRY_EVENT, TRACE_ENTRY_EXIT};
+
+    cr_assert_eq(entry->kind, kinds[progress->step % 3]);
+    if (entry->kind == TRACE_ENTRY_SPAN)
+        progress->span = entry->id;
+    else
+        cr_assert_eq(entry->span, progress->span);
+    if (entry->kind != TRACE_ENTRY_EXIT)
+        cr_assert_eq(number_of(entry, 1), progress->step / 3);
+    if (!progress->tid)
+        progress->tid = entry->thread->tid;
+    cr_assert_eq(entry->thread->tid, progress->tid);
+    progress->step++;
+}
+
+Test(trace_merge, threads_are_merged_and_each_keeps_its_order)
+{
+    struct progress progress[THREADS] = {0};
+    struct trace_entry entry, span;
+    uint64_t last = 0;
+
+    test_record();
+    record_threads();
+
+    struct trace_reader *reader = test_read();
+
+    while (trace_reader_next(reader, &entry)) {
+        cr_assert_geq(entry.time, last);
+        last = entry.time;
+        cr_assert(trace_reader_span(
+            reader, entry.kind == TRACE_ENTRY_SPAN ? entry.id : entry.span,
+            &span));
+        check_step(&progress[number_of(&span, 0)], &entry);
+    }
+    for (int i = 0; i < THREADS; i++)
+        cr_expect_eq(progress[i].step, 3 * ROUNDS);
+    trace_reader_close(reader);
+}
+
+/* ---- One thread, against a model ---- */
+
+enum { STEPS = 4000, DEPTH = 12 };
+
+/* What is to be read: kind and number of the span; 0: none. */
+struct step {
+    enum trace_entry_kind kind;
+    int64_t span;
+};
+
+static struct step steps[STEPS];
+static size_t step_count;
+
+struct open_span {
+    struct trace_span_ref ref;
+    int64_t number;
+};
+
+static void expect(enum trace_entry_kind kind, int64_t span)
+{
+    cr_assert_lt(step_count, STEPS);
+    steps[step_count++] = (struct step){kind, span};
+}
+
+/* Ends one of the open spans, whichever; those above it stay. */
+static void end_one(struct open_span *open, size_t *depth)
+{
+    size_t at = test_below((uint32_t)*depth);
+
+    trace_span_end(open[at].ref);
+    expect(TRACE_ENTRY_EXIT, open[at].number);
+    memmove(open + at, open + at + 1, (--*depth - at) * sizeof(*open));
+}
+
+static void begin_one(struct open_span *open, size_t *depth)
+{
+    static int64_t next;
+    const struct trace_value values[] = {trace_i64_(++next), trace_i64_(0)};
+
+    open[*depth].ref = trace_span_begin_(&span_site, 2, values);
+    open[*depth].number = next;
+    expect(TRACE_ENTRY_SPAN, next);
+    ++*depth;
+}
+
+static void record_at_random(void)
+{
+    struct open_span open[DEPTH];
+    const struct trace_value values[2] = {trace_i64_(0), trace_i64_(0)};
+    size_t depth = 0;
+
+    for (int i = 0; i < STEPS; i++) {
+        uint32_t what = test_below(3);
+
+        if (what == 0 && depth < DEPTH) {
+            begin_one(open, &depth);
+        } else if (what == 1 && depth) {
+            end_one(open, &depth);
+        } else {
+            expect(TRACE_ENTRY_EVENT, depth ? open[depth - 1].number : 0);
+            trace_event_(&event_site, 2, values);
+        }
+    }
+}
+
+static int64_t span_number(const struct trace_reader *reader, uint32_t place)
+{
+    struct trace_entry span;
+
+    return trace_reader_span(reader, place, &span) ? number_of(&span, 0) : 0;
+}
+
+Test(trace_merge, exits_come_where_they_happened)
+{
+    struct trace_entry entry;
+    size_t count = 0;
+
+    test_seed(8);
+    test_record();
+    record_at_random();
+
+    struct trace_reader *reader = test_read();
+
+    for (; trace_reader_next(reader, &entry); count++) {
+        cr_assert_lt(count, step_count);
+        cr_assert_eq(entry.kind, steps[count].kind, "step %zu", count);
+        cr_assert_eq(span_number(reader, entry.kind == TRACE_ENTRY_SPAN
+                                             ? entry.id
+                                             : entry.span),
+                     steps[count].span, "step %zu", count);
+    }
+    cr_expect_eq(count, step_count);
+    trace_reader_close(reader);
+}
+
+/* ---- Memory ---- */
+
+Test(trace_merge, survives_a_lack_of_memory)
+{
+    if (!test_can_fail_memory())
+        cr_skip_test("a sanitizer owns the memory");
+    test_record();
+    test_rich();
+
+    struct trace_reader *reader = test_read();
+
+    for (size_t nth = 1; nth < 12; nth++) {
+        struct trace_entry entry;
+
+        test_fail_memory(nth, nth % 2);
+
+        struct trace_merge *merge = trace_merge_new(reader);
+
+        while (merge && trace_merge_next(merge, &entry))
+            ;
+        trace_merge_free(merge);
+        test_fail_memory(0, false);
+    }
+    trace_reader_close(reader);
+}

@@ -1,0 +1,169 @@
+/* trace_site_test.c: call sites are found, named, and turned on and off. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "trace/internal.h"
+
+TestSuite(trace_site, .init = test_folder);
+
+Test(trace_site, the_default_target_is_made_of_the_files_path)
+{
+    static const struct {
+        const char *file, *target;
+    } rows[] = {
+        {"kv/store.c", "kv::store"},
+        {"store.c", "store"},
+        {"./store.c", "store"},
+        {"../../kv/store.c", "kv::store"},
+        {".././kv/store.c", "kv::store"},
+        {"a/b/c/d.cc", "a::b::c::d"},
+        {"/usr/src/kv/store.c", "kv::store"},
+        {"/store.c", "store"},
+        {"/a/b.c", "a::b"},
+        {"main", "main"},
+        {"dir.d/main", "dir.d::main"},
+        {"a.test.c", "a.test"},
+        {".hidden", ".hidden"},
+        {"", ""},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        char target[64] = "?";
+        size_t length = trace_target(rows[i].file, target, sizeof(target));
+
+        cr_expect_str_eq(target, rows[i].target, "%s: %s", rows[i].file,
+                         target);
+        cr_expect_eq(length, strlen(target));
+    }
+}
+
+Test(trace_site, a_long_target_is_cut)
+{
+    for (size_t size = 0; size < 40; size++) {
+        char target[40];
+
+        memset(target, '#', sizeof(target));
+
+        size_t length = trace_target("a/b/c/d/e/f/g/h/i.c", target, size);
+
+        cr_assert(length == 0 || length < size);
+        cr_assert(size == 0 || target[length] == '\0');
+        cr_assert_eq(target[size], '#');
+    }
+}
+
+/* ---- Which are on ---- */
+
+static void touch(void)
+{
+    trace_event(INFO, "first of these");
+    trace_event(DEBUG, "second of these");
+    trace_record(trace_span_current(), ("field", 1));
+}
+
+struct found {
+    size_t first, second, on, fields;
+};
+
+static void look(struct trace_site *site, void *context)
+{
+    struct found *found = context;
+    bool first = site->name && !strcmp(site->name, "first of these");
+    bool second = site->name && !strcmp(site->name, "second of these");
+
+    found->first += first;
+    found->second += second;
+    found->on += (first || second) && site->interest;
+    found->fields += site->kind == TRACE_SITE_FIELDS && site->interest;
+}
+
+static struct found found(void)
+{
+    struct found found = {0};
+
+    trace_site_each(look, &found);
+    return found;
+}
+
+static bool wants_info(const struct trace_site *site)
+{
+    return site->level <= TRACE_LEVEL_INFO;
+}
+
+static bool wants_none(const struct trace_site *site)
+{
+    (void)site;
+    return false;
+}
+
+Test(trace_site, all_sites_of_the_program_are_found)
+{
+    touch();
+    cr_expect_eq(found().first, 1);
+    cr_expect_eq(found().second, 1);
+    cr_expect_eq(found().on, 0);
+}
+
+Test(trace_site, the_subscriber_decides_which_are_on)
+{
+    static const struct trace_subscriber info = {wants_info, NULL};
+    static const struct trace_subscriber none = {wants_none, NULL};
+    static const struct trace_subscriber all = {NULL, NULL};
+
+    trace_subscribe(&info);
+    cr_expect_eq(found().on, 0);
+    test_record();
+    cr_expect_eq(found().on, 1);
+    trace_subscribe(&none);
+    cr_expect_eq(found().on, 0);
+    cr_expect_gt(found().fields, 0);
+    trace_subscribe(&all);
+    cr_expect_eq(found().on, 2);
+    trace_disable();
+    cr_expect_eq(found().on, 0);
+    trace_subscribe(&all);
+    cr_expect_eq(found().on, 0);
+    trace_enable();
+    trace_subscribe(NULL);
+    cr_expect_eq(found().on, 2);
+    trace_close();
+    cr_expect_eq(found().on, 0);
+    cr_expect_eq(found().fields, 0);
+}
+
+/* ---- Objects that come and go ---- */
+
+static struct trace_site loaded_site =
+    TEST_SITE(EVENT, INFO, "first of these", NULL, NULL, 0);
+static struct trace_site *loaded_sites[] = {&loaded_site};
+
+Test(trace_site, an_object_loaded_amid_a_recording_is_on)
+{
+    struct trace_module module = {0};
+
+    test_record();
+    trace_module_register(&module, loaded_sites, loaded_sites + 1);
+    trace_module_register(&module, loaded_sites, loaded_sites + 1);
+    cr_expect(loaded_site.interest);
+    cr_expect_str_eq(loaded_site.target, "src::lib");
+    cr_expect_eq(found().first, 2);
+    trace_module_forget(&module);
+    cr_expect_eq(found().first, 1);
+    trace_module_forget(&module);
+    trace_close();
+}
+
+Test(trace_site, a_site_registers_once)
+{
+    static struct trace_site site =
+        TEST_SITE(EVENT, INFO, "first of these", "m", NULL, 0);
+
+    site.interest = TRACE_UNREGISTERED;
+    cr_expect_not(trace_site_register(&site));
+    test_record();
+    cr_expect(site.interest);
+    cr_expect(trace_site_register(&site));
+    cr_expect_eq(found().first, 2);
+}

@@ -1,0 +1,122 @@
+/* trace_start_test.c: a program records itself, from start to stop. */
+#include "support.h"
+
+#include <cjson/cJSON.h>
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+TestSuite(trace_start, .init = test_folder);
+
+static bool has(const char *path, const char *text)
+{
+    char *whole = test_load(path, NULL);
+    cJSON *json = cJSON_Parse(whole);
+    bool found = strstr(whole, text);
+
+    cr_assert_not_null(json, "%s", whole);
+    cJSON_Delete(json);
+    free(whole);
+    return found;
+}
+
+Test(trace_start, stopping_leaves_a_recording_and_a_trace)
+{
+    cr_assert_eq(trace_start(test_path("out"), NULL), 0);
+    trace_event(INFO, "first event");
+    cr_assert_eq(trace_stop(), 0);
+    cr_expect(has(test_path("out/trace.json"), "first event"));
+
+    struct trace_reader *reader = trace_reader_open(test_path("out/recording"));
+
+    cr_assert_not_null(reader);
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "first event"), 1);
+    cr_expect(trace_reader_summary(reader).ended);
+    trace_reader_close(reader);
+}
+
+Test(trace_start, starting_again_replaces)
+{
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(trace_start(test_path("out"), "limit=1M"), 0, "%s",
+                     strerror(errno));
+        if (i < 2)
+            trace_event(INFO, "earlier");
+        else
+            trace_event(INFO, "last");
+        cr_assert_eq(trace_stop(), 0);
+    }
+    cr_expect(has(test_path("out/trace.json"), "last"));
+    cr_expect_not(has(test_path("out/trace.json"), "earlier"));
+}
+
+Test(trace_start, starting_twice_harms_nothing)
+{
+    cr_assert_eq(trace_start(test_path("out"), NULL), 0);
+    trace_event(INFO, "kept");
+    cr_expect_eq(trace_start(test_path("out"), NULL), -1);
+    cr_expect_eq(errno, EBUSY);
+    cr_expect_eq(trace_start(test_path("other"), NULL), -1);
+    cr_expect_eq(errno, EBUSY);
+    cr_expect_eq(trace_stop(), 0);
+    cr_expect(has(test_path("out/trace.json"), "kept"));
+    cr_expect_neq(access(test_path("other/trace.json"), F_OK), 0);
+}
+
+Test(trace_start, stopping_what_was_not_started_is_an_error)
+{
+    cr_expect_eq(trace_stop(), -1);
+    cr_expect_eq(errno, EINVAL);
+    test_record();
+    cr_expect_eq(trace_start(test_path("out"), NULL), -1);
+    cr_expect_eq(errno, EBUSY);
+    cr_expect_eq(trace_stop(), -1);
+    trace_event(INFO, "still recorded");
+
+    struct trace_reader *reader = test_read();
+
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "still recorded"), 1);
+    trace_reader_close(reader);
+}
+
+Test(trace_start, options_are_checked)
+{
+    static const struct {
+        const char *text;
+        bool ok;
+    } rows[] = {
+        {"", true},          {"limit=256K", true}, {"limit=1G", true},
+        {"limit=1", false},  {"limit=", false},    {"limit=255K", false},
+        {"limit=1T", false}, {"size=1M", false},   {"limit", false},
+        {"x", false},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        errno = 0;
+        cr_expect_eq(trace_start(test_path("out"), rows[i].text) == 0,
+                     rows[i].ok, "%s", rows[i].text);
+        if (rows[i].ok)
+            trace_stop();
+        else
+            cr_expect_eq(errno, EINVAL, "%s", rows[i].text);
+    }
+}
+
+Test(trace_start, a_folder_that_cannot_be_is_an_error)
+{
+    char path[PATH_MAX + 8];
+
+    cr_expect_eq(trace_start(test_path("a/b"), NULL), -1);
+    cr_expect_eq(errno, ENOENT);
+    test_save(test_path("file"), "", 0);
+    cr_expect_eq(trace_start(test_path("file"), NULL), -1);
+    cr_expect_eq(errno, ENOTDIR);
+    memset(path, 'x', sizeof(path) - 1);
+    path[sizeof(path) - 1] = '\0';
+    cr_expect_eq(trace_start(path, NULL), -1);
+    cr_expect_eq(errno, ENAMETOOLONG);
+}

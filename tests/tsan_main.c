@@ -1,0 +1,115 @@
+/* tsan_main.c: several threads record while one turns the sites off and on and
+ * one reads; for a thread sanitizer. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <testlog/log.h>
+
+enum { WORKERS = 4, ROUNDS = 2000 };
+
+static char path[64];
+static bool done;
+static struct trace_span_ref shared;
+
+static void print_number(struct trace_text *out, const void *number)
+{
+    trace_text_printf(out, "#%d", *(const int *)number);
+}
+
+static void *work(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < ROUNDS; i++) {
+        trace_span(INFO, "round", ("i", i), ("late", trace_empty()));
+        trace_event(DEBUG, "event", ("n", trace_display(print_number, &i)));
+        log_info("%d of %s", i, "many");
+        trace_record(trace_span_current(), ("late", i));
+        trace_span_enter(shared);
+        trace_span_end(trace_span_begin(INFO, "handle"));
+    }
+    return NULL;
+}
+
+static void *toggle(void *unused)
+{
+    (void)unused;
+    while (!__atomic_load_n(&done, __ATOMIC_RELAXED)) {
+        trace_disable();
+        usleep(100);
+        trace_enable();
+        usleep(300);
+    }
+    return NULL;
+}
+
+/* Short threads come and go. */
+static void *begin_threads(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 20; i++) {
+        pthread_t thread;
+
+        if (!pthread_create(&thread, NULL, work, NULL))
+            pthread_join(thread, NULL);
+        if (__atomic_load_n(&done, __ATOMIC_RELAXED))
+            break;
+    }
+    return NULL;
+}
+
+static size_t read_all(void)
+{
+    struct trace_reader *reader = trace_reader_open(path);
+    struct trace_entry entry;
+    size_t count = 0;
+
+    while (reader && trace_reader_next(reader, &entry))
+        count++;
+    trace_reader_close(reader);
+    return count;
+}
+
+static void *read_on(void *unused)
+{
+    (void)unused;
+    while (!__atomic_load_n(&done, __ATOMIC_RELAXED))
+        read_all();
+    return NULL;
+}
+
+static void run(void)
+{
+    pthread_t workers[WORKERS], others[3];
+
+    pthread_create(&others[0], NULL, toggle, NULL);
+    pthread_create(&others[1], NULL, begin_threads, NULL);
+    pthread_create(&others[2], NULL, read_on, NULL);
+    for (int i = 0; i < WORKERS; i++)
+        pthread_create(&workers[i], NULL, work, NULL);
+    for (int i = 0; i < WORKERS; i++)
+        pthread_join(workers[i], NULL);
+    __atomic_store_n(&done, true, __ATOMIC_RELAXED);
+    for (int i = 0; i < 3; i++)
+        pthread_join(others[i], NULL);
+}
+
+int main(void)
+{
+    struct trace_options options = {.limit = UINT64_C(256) << 20};
+    size_t entries;
+
+    snprintf(path, sizeof(path), "/tmp/testlog-tsan-%ld", (long)getpid());
+    if (trace_open(path, &options))
+        return 1;
+    shared = trace_span_new(INFO, "shared");
+    run();
+    trace_close();
+    entries = read_all();
+    unlink(path);
+    if (!entries)
+        return 1;
+    puts("ok");
+    return 0;
+}
