@@ -52,6 +52,8 @@ struct test_log_options {
 int test_log_options_read(struct test_log_options *, int argc, char **argv,
                           int *code);
 
+void test_log_options_free(struct test_log_options *);
+
 /* test_log_variable returns a variable's value, NULL if unset or empty. */
 const char *test_log_variable(const char *name);
 

@@ -205,6 +205,7 @@ int test_log_main(int argc, char **argv)
     else
         code = run_tests(set, take_fail_fast(&options), argv[0]);
     criterion_finalize(set);
+    test_log_options_free(&options);
     return code;
 }
 

@@ -635,5 +635,17 @@ int test_log_options_read(struct test_log_options *options, int argc,
         return 0;
     }
     *code = reader.code;
+    test_log_options_free(options);
     return -1;
+}
+
+void test_log_options_free(struct test_log_options *options)
+{
+    for (int i = 1; i < options->criterion_count; i++) /* 0 is argv's */
+        free(options->criterion[i]);
+    for (size_t i = 0; i < options->pattern_count; i++)
+        free(options->patterns[i]);
+    free(options->criterion);
+    free(options->patterns);
+    *options = (struct test_log_options){.jobs = 0};
 }

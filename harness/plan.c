@@ -15,7 +15,8 @@
 #include "harness.h"
 
 struct instance {
-    const struct criterion_test_extra_data *data;
+    struct criterion_test_extra_data *data;
+    char *name, *identifier;
     void *parameter;
     size_t size;
 };
@@ -26,7 +27,10 @@ struct group {
 };
 
 static struct instance *instances;
-static size_t instance_count, next_instance;
+static size_t instance_count;
+static size_t *order; /* of those that run, as the set has them */
+static size_t order_count, next_in_order;
+static struct criterion_ordered_set_node *taken; /* out of the set */
 static struct group *groups;
 
 /* Criterion's FOREACH_SET declares names of its own, so walk by hand. */
@@ -58,8 +62,8 @@ static struct criterion_test_params next_parameter(void)
 {
     struct criterion_test_params one = {0, NULL, 0, NULL};
 
-    if (next_instance < instance_count) {
-        const struct instance *instance = &instances[next_instance++];
+    if (next_in_order < order_count) {
+        const struct instance *instance = &instances[order[next_in_order++]];
 
         one.size = instance->size;
         one.params = instance->parameter;
@@ -77,33 +81,65 @@ static int digits(size_t length)
     return count;
 }
 
+static bool name_instance(struct instance *instance,
+                          const struct criterion_test *test, int width,
+                          size_t number)
+{
+    if (asprintf(&instance->name, "%s[%0*zu]", test->name, width, number) < 0)
+        instance->name = NULL;
+    if (asprintf(&instance->identifier, "%s/%s[%0*zu]", test->category,
+                 test->name, width, number) < 0)
+        instance->identifier = NULL;
+    return instance->name && instance->identifier;
+}
+
+static void free_instance(struct instance *instance)
+{
+    free(instance->data);
+    free(instance->name);
+    free(instance->identifier);
+}
+
 static bool add_instance(struct criterion_test_set *set,
                          const struct criterion_test *test,
                          const struct criterion_test_params *params, size_t i)
 {
-    struct criterion_test_extra_data *data = malloc(sizeof(*data));
+    struct instance instance = {
+        .data = malloc(sizeof(*instance.data)),
+        .parameter = (char *)params->params + i * params->size,
+        .size = params->size,
+    };
     void *grown = realloc(instances, (instance_count + 1) * sizeof(*instances));
-    char *name = NULL, *identifier = NULL;
 
     if (grown)
         instances = grown;
-    if (!data || !grown ||
-        asprintf(&name, "%s[%0*zu]", test->name, digits(params->length), i) <
-            0 ||
-        asprintf(&identifier, "%s/%s", test->category, name) < 0) {
-        free(data);
+    if (!grown || !instance.data ||
+        !name_instance(&instance, test, digits(params->length), i)) {
+        free_instance(&instance);
         return false;
     }
-    *data = *test->data;
-    data->param_ = next_parameter;
-    data->identifier_ = identifier;
-    instances[instance_count++] = (struct instance){
-        data, (char *)params->params + i * params->size, params->size};
+    *instance.data = *test->data;
+    instance.data->param_ = next_parameter;
+    instance.data->identifier_ = instance.identifier;
+    instances[instance_count++] = instance;
 
-    struct criterion_test one = {name, test->category, test->test, data};
+    struct criterion_test one = {instance.name, test->category, test->test,
+                                 instance.data};
 
     criterion_register_test(set, &one);
     return true;
+}
+
+/* Takes a test out of its suite, but not out of memory: it is Criterion's. */
+static void unlink_test(struct criterion_ordered_set_node **at,
+                        struct criterion_suite_set *suite)
+{
+    struct criterion_ordered_set_node *node = *at;
+
+    *at = node->next;
+    node->next = taken;
+    taken = node;
+    suite->tests->size--;
 }
 
 struct found {
@@ -128,8 +164,7 @@ static void take_out(struct criterion_ordered_set_node **at,
         return;
     found->tests = grown;
     found->tests[found->count++] = *test;
-    *at = (*at)->next;
-    suite->tests->size--;
+    unlink_test(at, suite);
 }
 
 static void expand(struct criterion_test_set *set,
@@ -163,32 +198,25 @@ static void order_instance(struct criterion_ordered_set_node **at,
                            struct criterion_suite_set *suite,
                            struct criterion_test *test, void *context)
 {
-    struct instance **ordered = context;
-
     (void)at;
     (void)suite;
+    (void)context;
     if (test->data->param_ != next_parameter || test->data->disabled)
         return;
     for (size_t i = 0; i < instance_count; i++)
         if (instances[i].data == test->data)
-            *(*ordered)++ = instances[i];
+            order[order_count++] = i;
 }
 
 void test_log_plan_seal(struct criterion_test_set *set)
 {
-    struct instance *ordered = calloc(instance_count + 1, sizeof(*ordered));
-    struct instance *end = ordered;
-
-    if (!ordered)
-        return;
-    each(set, order_instance, &end);
-    free(instances);
-    instances = ordered;
-    instance_count = (size_t)(end - ordered);
-    next_instance = 0;
+    order = calloc(instance_count + 1, sizeof(*order));
+    order_count = next_in_order = 0;
+    if (order)
+        each(set, order_instance, NULL);
 }
 
-void test_log_plan_free(void)
+static void free_groups(void)
 {
     while (groups) {
         struct group *group = groups;
@@ -198,6 +226,18 @@ void test_log_plan_free(void)
             group->params.cleanup(&group->params);
         free(group);
     }
+}
+
+void test_log_plan_free(void)
+{
+    free_groups();
+    for (size_t i = 0; i < instance_count; i++)
+        free_instance(&instances[i]);
+    free(instances);
+    free(order);
+    instances = NULL;
+    order = NULL;
+    instance_count = order_count = 0;
 }
 
 /* ---- Selecting ---- */
@@ -287,8 +327,7 @@ static void select_test(struct criterion_ordered_set_node **at,
         selection->count++;
         return;
     }
-    *at = (*at)->next;
-    suite->tests->size--;
+    unlink_test(at, suite);
 }
 
 size_t test_log_plan_select(struct criterion_test_set *set,

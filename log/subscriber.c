@@ -58,6 +58,7 @@ int log_subscribe(const struct log_options *options)
 {
     static const struct trace_subscriber quiet = {wants, NULL};
     static const struct trace_subscriber loud = {wants, live};
+    struct log_filter *old[] = {show, record};
 
     show = log_filter_parse(options->show, "info", "LOG", NULL);
     record = log_filter_parse(options->record, "trace", "TRACE_FILTER", NULL);
@@ -68,5 +69,7 @@ int log_subscribe(const struct log_options *options)
     if (options->live && fstat(line_fd, &line_file))
         return -1;
     trace_subscribe(options->live ? &loud : &quiet);
+    log_filter_free(old[0]);
+    log_filter_free(old[1]);
     return 0;
 }

@@ -403,10 +403,10 @@ static int read_arguments(struct programs *programs, int argc, char **argv)
                     argv[i]);
             return -1;
         }
-    programs->count = i - 1;
     programs->folders = calloc((size_t)i, sizeof(*programs->folders));
     if (!programs->folders)
         return -1;
+    programs->count = i - 1;
     programs->flags = argv + (i < argc ? i + 1 : i);
     programs->flag_count = i < argc ? argc - i - 1 : 0;
     if (programs->count)
@@ -416,27 +416,46 @@ static int read_arguments(struct programs *programs, int argc, char **argv)
     return -1;
 }
 
+static void free_programs(struct programs *programs)
+{
+    for (int i = 0; i < programs->count; i++)
+        free(programs->folders[i]);
+    free(programs->folders);
+}
+
+/* Refuses bad flags and variables before any program runs. */
+static int check_flags(const struct programs *programs, char *name,
+                       struct test_log_options *options, int *code)
+{
+    char **flags = calloc((size_t)programs->flag_count + 2, sizeof(*flags));
+    int status = -1;
+
+    if (flags) {
+        flags[0] = name;
+        memcpy(flags + 1, programs->flags,
+               (size_t)programs->flag_count * sizeof(*flags));
+        status = test_log_options_read(options, programs->flag_count + 1, flags,
+                                       code);
+    }
+    free(flags);
+    return status;
+}
+
 int runners_run(int argc, char **argv)
 {
     struct programs programs = {0};
     struct test_log_options options;
-    char **flags;
     int code = TEST_LOG_USAGE;
 
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         usage();
         return 0;
     }
-    if (read_arguments(&programs, argc, argv))
-        return code;
-    /* Bad flags and variables are refused here, before any program runs. */
-    flags = calloc((size_t)programs.flag_count + 2, sizeof(*flags));
-    if (!flags)
-        return code;
-    flags[0] = argv[0];
-    memcpy(flags + 1, programs.flags,
-           (size_t)programs.flag_count * sizeof(*flags));
-    if (test_log_options_read(&options, programs.flag_count + 1, flags, &code))
-        return code;
-    return run_all(&programs, &options);
+    if (!read_arguments(&programs, argc, argv) &&
+        !check_flags(&programs, argv[0], &options, &code)) {
+        code = run_all(&programs, &options);
+        test_log_options_free(&options);
+    }
+    free_programs(&programs);
+    return code;
 }

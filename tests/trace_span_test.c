@@ -37,9 +37,7 @@ static void describe(struct trace_reader *reader,
     if (entry->kind == TRACE_ENTRY_SPAN || entry->kind == TRACE_ENTRY_EVENT)
         trace_text_string(out, entry->site->name);
     if (trace_reader_span(reader, entry->span, &span))
-        trace_text_printf(out, "%s%s",
-                          entry->kind == TRACE_ENTRY_SPAN ? "@" : "@",
-                          span.site->name);
+        trace_text_printf(out, "@%s", span.site->name);
 }
 
 /* Compares what was recorded with "<outer !event@outer >@outer": '<' is a span,

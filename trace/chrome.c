@@ -23,8 +23,7 @@ struct track {
     size_t depth, capacity;
 };
 
-struct export
-{
+struct exporter {
     struct trace_chrome *chrome;
     struct trace_reader *reader;
     uint32_t pid;
@@ -42,7 +41,7 @@ void trace_chrome_begin(struct trace_chrome *chrome, FILE *stream)
 }
 
 /* Writes what `text` holds as the next event. */
-static void put(struct export *export)
+static void put(struct exporter *export)
 {
     struct trace_chrome *chrome = export->chrome;
 
@@ -65,7 +64,7 @@ static void put_string(struct trace_text *text, const char *string)
     trace_json_string(text, string, strlen(string));
 }
 
-static void metadata(struct export *export, const char *kind, uint32_t tid,
+static void metadata(struct exporter *export, const char *kind, uint32_t tid,
                      const char *name)
 {
     struct trace_text *text = &export->text;
@@ -82,7 +81,7 @@ static void metadata(struct export *export, const char *kind, uint32_t tid,
 
 /* ---- Tracks ---- */
 
-static void name_track(struct export *export, const struct track *track)
+static void name_track(struct exporter *export, const struct track *track)
 {
     const struct trace_thread *thread = track->thread;
     struct trace_text name = {0};
@@ -97,7 +96,7 @@ static void name_track(struct export *export, const struct track *track)
     trace_text_free(&name);
 }
 
-static struct track *track_of(struct export *export,
+static struct track *track_of(struct exporter *export,
                               const struct trace_thread *thread, uint32_t tid)
 {
     for (size_t i = export->count; i-- > 0;)
@@ -137,7 +136,7 @@ static bool nest(struct track *track, uint64_t begin, uint64_t end)
 }
 
 /* The tid that a span is drawn at. */
-static uint32_t place_span(struct export *export,
+static uint32_t place_span(struct exporter *export,
                            const struct trace_thread *thread, uint64_t begin,
                            uint64_t end)
 {
@@ -164,8 +163,8 @@ static bool site_has(const struct trace_site *site, size_t from,
 }
 
 /* Whether a span's field is recorded again behind `cursor`. */
-static bool recorded_again(struct export *export, uint32_t span, size_t cursor,
-                           const char *name)
+static bool recorded_again(struct exporter *export, uint32_t span,
+                           size_t cursor, const char *name)
 {
     struct trace_entry late;
 
@@ -177,7 +176,7 @@ static bool recorded_again(struct export *export, uint32_t span, size_t cursor,
 }
 
 /* Whether a key is one that we write ourselves. */
-static bool reserved(const struct export *export, const char *name)
+static bool reserved(const struct exporter *export, const char *name)
 {
     return !strcmp(name, "testlog.target") ||
            !strcmp(name, "testlog.location") ||
@@ -186,7 +185,7 @@ static bool reserved(const struct export *export, const char *name)
 
 /* The fields of an entry that no later one of the same name replaces: a key
  * stands once. `span` is 0 for those of an event. */
-static void put_fields(struct export *export, const struct trace_entry *entry,
+static void put_fields(struct exporter *export, const struct trace_entry *entry,
                        uint32_t span, size_t cursor)
 {
     const struct trace_site *site = entry->site;
@@ -208,7 +207,7 @@ static void put_fields(struct export *export, const struct trace_entry *entry,
     }
 }
 
-static void put_span_fields(struct export *export,
+static void put_span_fields(struct exporter *export,
                             const struct trace_entry *span)
 {
     struct trace_entry late;
@@ -221,7 +220,7 @@ static void put_span_fields(struct export *export,
 }
 
 /* What every event begins with: kind, where, when, and its call site. */
-static void put_head(struct export *export, const char *phase, uint32_t tid,
+static void put_head(struct exporter *export, const char *phase, uint32_t tid,
                      const struct trace_entry *entry)
 {
     const struct trace_site *site = entry->site;
@@ -250,7 +249,7 @@ static void put_name(struct trace_text *text, const char *name)
     put_string(text, name);
 }
 
-static void put_span(struct export *export, const struct trace_entry *entry,
+static void put_span(struct exporter *export, const struct trace_entry *entry,
                      const struct trace_entry *span)
 {
     struct trace_text *text = &export->text;
@@ -292,7 +291,7 @@ static void message_of(struct trace_text *message,
         trace_text_string(message, entry->site->name);
 }
 
-static void put_event(struct export *export, const struct trace_entry *entry)
+static void put_event(struct exporter *export, const struct trace_entry *entry)
 {
     struct trace_text *text = &export->text, message = {0};
     uint32_t tid = entry->thread->tid & (BESIDE - 1);
@@ -309,7 +308,7 @@ static void put_event(struct export *export, const struct trace_entry *entry)
     trace_text_free(&message);
 }
 
-static void put_entry(struct export *export, const struct trace_entry *entry)
+static void put_entry(struct exporter *export, const struct trace_entry *entry)
 {
     struct trace_entry span;
 
@@ -333,10 +332,10 @@ static void put_entry(struct export *export, const struct trace_entry *entry)
 int trace_chrome_add(struct trace_chrome *chrome, struct trace_reader *reader,
                      uint32_t pid, const char *name)
 {
-    struct export export = {.chrome = chrome,
-                            .reader = reader,
-                            .pid = pid,
-                            .end = trace_reader_summary(reader).end};
+    struct exporter export = {.chrome = chrome,
+                              .reader = reader,
+                              .pid = pid,
+                              .end = trace_reader_summary(reader).end};
     struct trace_entry entry;
 
     if (trace_reader_rewind(reader))

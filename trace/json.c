@@ -82,8 +82,8 @@ static void number(struct trace_text *out, double f, bool is_float)
     }
     do
         snprintf(text, sizeof(text), "%.*g", digits, f);
-    while (digits++ < 17 &&
-           (is_float ? strtof(text, NULL) != (float)f : strtod(text, NULL) != f));
+    while (digits++ < 17 && (is_float ? strtof(text, NULL) != (float)f
+                                      : strtod(text, NULL) != f));
     trace_text_string(out, text);
 }
 

@@ -21,6 +21,8 @@ void trace_live_begin(const struct trace_header *header, size_t size)
     if (!trace_recording.live)
         return;
     pthread_mutex_init(&trace_recording.live_lock, NULL);
+    free(reader.sites);
+    free(reader.late);
     memset(&reader, 0, sizeof(reader));
     site_capacity = late_capacity = 0;
     reader.base = (const unsigned char *)header;

@@ -137,8 +137,10 @@ static void make_tracks(struct trace_merge *merge)
 {
     const struct trace_reader *reader = merge->reader;
     const struct trace_segment *segment = reader->segments;
-    const struct trace_segment *end = segment + reader->segment_count;
+    const struct trace_segment *end = segment;
 
+    if (reader->segment_count) /* else there is no array */
+        end += reader->segment_count;
     while (segment < end) {
         struct track *track = &merge->tracks[merge->count];
         const struct trace_segment *last = segment;
@@ -237,8 +239,8 @@ bool trace_merge_next(struct trace_merge *merge, struct trace_entry *entry)
                 sink(merge, 0);
             continue;
         }
-        if (!record || (track->exit_count &&
-                        track->exits[0].ticks < record->time))
+        if (!record ||
+            (track->exit_count && track->exits[0].ticks < record->time))
             found = take_exit(merge, track, thread, entry);
         else
             found = take_record(merge, track, record, thread, entry);

@@ -40,8 +40,8 @@ static const struct trace_record *bounded(const struct trace_reader *reader,
     return record;
 }
 
-const struct trace_record *
-trace_reader_record(const struct trace_reader *reader, uint32_t place)
+const struct trace_record *trace_reader_record(
+    const struct trace_reader *reader, uint32_t place)
 {
     const struct trace_record *record = bounded(reader, place);
 
@@ -54,13 +54,14 @@ static struct trace_values values_in(const struct trace_record *record)
 {
     const unsigned char *from = (const unsigned char *)(record + 1);
 
-    return (struct trace_values){
-        from, from + (size_t)(record->slots - 1) * TRACE_SLOT_SIZE};
+    return (struct trace_values){from, from + (size_t)(record->slots - 1) *
+                                                  TRACE_SLOT_SIZE};
 }
 
 /* ---- Time ---- */
 
-static bool plausible(const struct trace_anchor *a, const struct trace_anchor *b)
+static bool plausible(const struct trace_anchor *a,
+                      const struct trace_anchor *b)
 {
     return b->ticks > a->ticks && b->monotonic > a->monotonic &&
            b->monotonic - a->monotonic < UINT64_C(1) << 56;
@@ -209,9 +210,8 @@ static bool find_thread(struct trace_reader *reader,
 static bool add_segment(struct trace_reader *reader,
                         const struct trace_record *record, uint64_t place)
 {
-    struct trace_segment segment = {.place = (uint32_t)place,
-                                    .end = (uint32_t)place,
-                                    .time = record->time};
+    struct trace_segment segment = {
+        .place = (uint32_t)place, .end = (uint32_t)place, .time = record->time};
 
     if (!room(&reader->segments, reader->segment_count,
               sizeof(*reader->segments)) ||
@@ -226,10 +226,10 @@ static bool index_record(struct trace_reader *reader,
                          bool first)
 {
     uint64_t time = __atomic_load_n(&record->time, __ATOMIC_ACQUIRE);
-    uint64_t end = record->kind == TRACE_KIND_SPAN ||
-                           record->kind == TRACE_KIND_ENTER
-                       ? record->end
-                       : 0;
+    uint64_t end =
+        record->kind == TRACE_KIND_SPAN || record->kind == TRACE_KIND_ENTER
+            ? record->end
+            : 0;
 
     if (!time)
         return true;
@@ -281,8 +281,8 @@ static uint64_t index_chunk(struct trace_reader *reader, uint64_t place,
 
 static bool index_all(struct trace_reader *reader)
 {
-    uint64_t limit = TRACE_FIRST_PLACE +
-                     reader->header.chunks * (uint64_t)TRACE_CHUNK_SLOTS;
+    uint64_t limit =
+        TRACE_FIRST_PLACE + reader->header.chunks * (uint64_t)TRACE_CHUNK_SLOTS;
     bool ok = true;
 
     if (reader->header.chunks > place_limit(reader) ||
@@ -306,17 +306,16 @@ static int by_thread(const void *a, const void *b)
 
 /* Chunks are handed out in order, but a thread's late fields for one span may
  * come from several threads: time decides, which qsort cannot see. */
-static const struct trace_reader *sorting;
-
-static int by_span(const void *a, const void *b)
+static int by_span(const void *a, const void *b, void *context)
 {
     const struct trace_late *x = a, *y = b;
+    const struct trace_reader *reader = context;
 
     if (x->span != y->span)
         return x->span < y->span ? -1 : 1;
 
-    uint64_t s = slot_at(sorting, x->place)->time;
-    uint64_t t = slot_at(sorting, y->place)->time;
+    uint64_t s = slot_at(reader, x->place)->time;
+    uint64_t t = slot_at(reader, y->place)->time;
 
     return s < t ? -1 : s > t;
 }
@@ -326,9 +325,9 @@ static void sort_all(struct trace_reader *reader)
     if (reader->segment_count)
         qsort(reader->segments, reader->segment_count,
               sizeof(*reader->segments), by_thread);
-    sorting = reader;
     if (reader->late_count)
-        qsort(reader->late, reader->late_count, sizeof(*reader->late), by_span);
+        qsort_r(reader->late, reader->late_count, sizeof(*reader->late),
+                by_span, reader);
 }
 
 /* ---- Opening ---- */
@@ -617,8 +616,7 @@ bool trace_reader_late(const struct trace_reader *reader, uint32_t place,
 
     for (; i < reader->late_count; i++) {
         if (reader->late[i].span == place &&
-            trace_reader_entry(reader, reader->late[i].place, &nobody,
-                               entry)) {
+            trace_reader_entry(reader, reader->late[i].place, &nobody, entry)) {
             *cursor = i + 1;
             return entry->time <= time;
         }

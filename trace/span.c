@@ -423,7 +423,9 @@ void trace_message(struct trace_site *site, const char *message)
 
     if (!trace_recording.open)
         return;
+    trace_sites_lock();
     trace_site_complete(site);
+    trace_sites_unlock();
     if (trace_subscriber && trace_subscriber->wants)
         on = trace_subscriber->wants(site);
     if (on)

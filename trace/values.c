@@ -9,42 +9,50 @@ struct value_head {
     uint32_t type, size;
 };
 
-/* Bytes of data that a value of `type` has behind its head, and whether it is a
- * text, which has a NUL besides. */
-static size_t data_size(uint32_t type, uint32_t size, bool *text)
+/* How the data of a value lies behind its head. */
+enum layout {
+    ONE_WORD,
+    TWO_WORDS,
+    NOTHING,
+    BLOB, /* `size` bytes */
+    TEXT, /* the same and a NUL */
+};
+
+static inline enum layout layout_of(uint32_t type)
 {
-    *text = type == TRACE_TYPE_STRING || type == TRACE_TYPE_DISPLAY;
-    switch (type) {
-    case TRACE_TYPE_EMPTY:
+    static const uint8_t layouts[TRACE_TYPE_COUNT] = {
+        [TRACE_TYPE_EMPTY] = NOTHING,    [TRACE_TYPE_I128] = TWO_WORDS,
+        [TRACE_TYPE_U128] = TWO_WORDS,   [TRACE_TYPE_STRING] = TEXT,
+        [TRACE_TYPE_DISPLAY] = TEXT,     [TRACE_TYPE_BYTES] = BLOB,
+        [TRACE_TYPE_LONG_DOUBLE] = BLOB,
+    };
+
+    return type < TRACE_TYPE_COUNT ? (enum layout)layouts[type] : ONE_WORD;
+}
+
+/* Bytes that the data takes, padding included. */
+static inline size_t room_of(enum layout layout, size_t size)
+{
+    switch (layout) {
+    case NOTHING:
         return 0;
-    case TRACE_TYPE_I128:
-    case TRACE_TYPE_U128:
-        return 16;
-    case TRACE_TYPE_STRING:
-    case TRACE_TYPE_DISPLAY:
-    case TRACE_TYPE_BYTES:
-    case TRACE_TYPE_LONG_DOUBLE:
-        return size;
+    case TWO_WORDS:
+        return 2 * WORD;
+    case BLOB:
+        return (size + WORD - 1) / WORD * WORD;
+    case TEXT:
+        return (size + WORD) / WORD * WORD;
     default:
         return WORD;
     }
 }
 
-static size_t padded(uint32_t type, uint32_t size)
-{
-    bool text;
-    size_t bytes = data_size(type, size, &text);
-
-    return (bytes + text + WORD - 1) / WORD * WORD;
-}
-
 size_t trace_values_size(size_t count, const struct trace_value *values)
 {
-    size_t size = 0;
+    size_t size = count * sizeof(struct value_head);
 
     for (size_t i = 0; i < count; i++)
-        size += sizeof(struct value_head) +
-                padded(values[i].type, values[i].size);
+        size += room_of(layout_of(values[i].type), values[i].size);
     return size;
 }
 
@@ -56,22 +64,19 @@ void trace_values_store(void *to, size_t count,
     for (size_t i = 0; i < count; i++) {
         const struct trace_value *value = &values[i];
         struct value_head head = {value->type, value->size};
-        bool text;
-        size_t size = data_size(value->type, value->size, &text);
+        enum layout layout = layout_of(head.type);
 
         memcpy(at, &head, sizeof(head));
         at += sizeof(head);
-        if (text || value->type == TRACE_TYPE_BYTES ||
-            value->type == TRACE_TYPE_LONG_DOUBLE) {
-            memcpy(at, value->as.bytes, size);
-            if (text)
-                at[size] = '\0';
-        } else {
-            memcpy(at, &value->as.u, size ? WORD : 0);
-            if (size > WORD)
-                memcpy(at + WORD, &value->more.u, WORD);
-        }
-        at += padded(value->type, value->size);
+        if (layout == ONE_WORD || layout == TWO_WORDS)
+            memcpy(at, &value->as.u, WORD);
+        if (layout == TWO_WORDS)
+            memcpy(at + WORD, &value->more.u, WORD);
+        if (layout == TEXT || layout == BLOB)
+            memcpy(at, value->as.bytes, head.size);
+        if (layout == TEXT)
+            at[head.size] = '\0';
+        at += room_of(layout, head.size);
     }
 }
 
@@ -113,32 +118,29 @@ bool trace_values_next(struct trace_values *values, struct trace_value *value)
 {
     struct value_head head;
     size_t left = (size_t)(values->end - values->next);
-    bool text;
 
     if (left < sizeof(head))
         return false;
     memcpy(&head, values->next, sizeof(head));
     left -= sizeof(head);
 
-    size_t size = data_size(head.type, head.size, &text);
+    enum layout layout = layout_of(head.type);
+    size_t room = room_of(layout, head.size);
 
-    if (head.type >= TRACE_TYPE_CALLBACK ||
-        padded(head.type, head.size) > left)
+    if (head.type >= TRACE_TYPE_CALLBACK || room > left)
         return false;
 
     const unsigned char *data = values->next + sizeof(head);
 
-    if (text && data[size])
+    if (layout == TEXT && data[head.size])
         return false;
     *value = (struct trace_value){.type = head.type, .size = head.size};
-    if (text || head.type == TRACE_TYPE_BYTES ||
-        head.type == TRACE_TYPE_LONG_DOUBLE) {
+    if (layout == TEXT || layout == BLOB)
         value->as.bytes = data;
-    } else {
-        memcpy(&value->as.u, data, size ? WORD : 0);
-        if (size > WORD)
-            memcpy(&value->more.u, data + WORD, WORD);
-    }
-    values->next = data + padded(head.type, head.size);
+    if (layout == ONE_WORD || layout == TWO_WORDS)
+        memcpy(&value->as.u, data, WORD);
+    if (layout == TWO_WORDS)
+        memcpy(&value->more.u, data + WORD, WORD);
+    values->next = data + room;
     return true;
 }

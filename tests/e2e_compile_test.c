@@ -1,0 +1,278 @@
+/* e2e_compile_test.c: what annotations compile to, and what is refused. */
+#include "e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_compile, .init = e2e_begin, .timeout = 180);
+
+/* What the compilers have in common; `-MF` and the like are not wanted here. */
+#define FLAGS                                                                  \
+    "-D_GNU_SOURCE -I '" BUILD_DIR "/include' "                                \
+    "$(pkg-config --cflags criterion 2>/dev/null)"
+
+static const char *const compilers[][2] = {{"gcc", "g++"},
+                                           {"clang", "clang++"}};
+static const char *const standards[] = {"-std=gnu11", "-std=c++17"};
+
+static bool has(const char *compiler)
+{
+    if (!e2e_run("command -v %s", compiler)->code)
+        return true;
+    cr_log_warn("%s is not here: it is left out", compiler);
+    return false;
+}
+
+/* ---- Nothing is left ---- */
+
+/* The same file twice: as it is, and with Criterion's macros and without the
+ * lines that annotate. */
+static void write_both(const char *name)
+{
+    const struct e2e *result =
+        e2e_run("mkdir -p with without && cp '%s/programs/%s' with/%s && "
+                "sed -e 's/.*\\/\\* gone \\*\\/.*//' "
+                "-e 's/^TEST_LOG_DEFAULT(\"[^\"]*\", /Test(/' "
+                "-e 's/^PARAMETERIZED_TEST_LOG(/ParameterizedTest(/' "
+                "-e 's/^THEORY_LOG(/Theory(/' -e 's/^TEST_LOG(/Test(/' "
+                "with/%s >without/%s",
+                TESTS_DIR, name, name, name, name);
+
+    cr_assert_eq(result->code, 0, "%s", result->err);
+    e2e_expect_lacks(e2e_read("without/%s", name), "TEST_LOG");
+    e2e_expect_lacks(e2e_read("without/%s", name), "log_info(");
+}
+
+static const char *object(const char *folder, const char *compiler,
+                          const char *flags, const char *name)
+{
+    const struct e2e *result =
+        e2e_run("cd %s && %s " FLAGS " %s -c -o %s.o %s && sha256sum <%s.o",
+                folder, compiler, flags, name, name, name);
+
+    e2e_expect_code(result, 0);
+    return result->out;
+}
+
+static void expect_same(const char *compiler, const char *flags,
+                        const char *name)
+{
+    const char *with = object("with", compiler, flags, name);
+    const char *without = object("without", compiler, flags, name);
+
+    cr_expect(!strcmp(with, without), "%s %s %s leaves code", compiler, flags,
+              name);
+    e2e_expect_is(
+        e2e_run("nm with/%s.o | grep -E ' (trace|log|test_log)_'", name)->out,
+        "");
+}
+
+static void expect_nothing(int language, const char *name)
+{
+    static const char *const optimizations[] = {"-O0", "-O2"};
+    char flags[64];
+
+    write_both(name);
+    for (int c = 0; c < 2; c++)
+        for (int o = 0; o < 2 && has(compilers[c][language]); o++) {
+            snprintf(flags, sizeof(flags), "%s %s", standards[language],
+                     optimizations[o]);
+            expect_same(compilers[c][language], flags, name);
+        }
+}
+
+Test(e2e_compile, annotations_leave_nothing_in_c)
+{
+    expect_nothing(0, "annotated.c");
+}
+
+Test(e2e_compile, annotations_leave_nothing_in_cxx)
+{
+    expect_nothing(1, "annotated_cxx.cpp");
+}
+
+Test(e2e_compile, annotations_leave_something_where_they_are_wanted)
+{
+    write_both("annotated.c");
+    cr_expect(strcmp(object("with", "cc", "-O2 -DTRACING", "annotated.c"),
+                     object("without", "cc", "-O2", "annotated.c")));
+}
+
+Test(e2e_compile, criterion_s_headers_alone_make_the_same)
+{
+    write_both("annotated.c");
+    cr_assert_eq(
+        e2e_run("sed -i 's/<testlog.test_log.h>/<criterion\\/criterion.h>\\n"
+                "#include <criterion\\/parameterized.h>\\n"
+                "#include <criterion\\/theories.h>\\n#line 7/' "
+                "without/annotated.c")
+            ->code,
+        0);
+    expect_same("cc", "-O2", "annotated.c");
+}
+
+/* ---- What is refused and what is not ---- */
+
+#define FIELDS_16                                                              \
+    "(x), (x), (x), (x), (x), (x), (x), (x), (x), (x), (x), (x), (x), (x), "   \
+    "(x), (x)"
+
+static const struct {
+    const char *text;  /* in a function of int x */
+    const char *error; /* "": any; NULL: it compiles */
+    int languages;     /* 1: C, 2: C++ */
+} snippets[] = {
+    {"if (x) trace_span(INFO, \"s\");", "", 3},
+    {"if (x) trace_function(INFO);", "", 3},
+    {"if (x) trace_span(INFO, \"s\", (x)); else x = 2;", "", 3},
+    {"while (x) trace_span(INFO, \"s\");", "", 3},
+    {"switch (x) { case 1: trace_span(INFO, \"s\"); }", "", 1},
+    {"if (x) { trace_span(INFO, \"s\"); }", NULL, 3},
+    {"if (x) log_info(\"a\"); else log_info(\"b\");", NULL, 3},
+    {"if (x) trace_event(INFO, \"a\"); else x = 2;", NULL, 3},
+    {"if (x) trace_event(INFO, \"a\", (x)); else x = 2;", NULL, 3},
+    {"log_info(\"%s\", x);", "format", 3},
+    {"log_info(\"%d %d\", x);", "format", 3},
+    {"log_at(WARN, \"%s\", x);", "format", 3},
+    {"log_info(\"%d\", x);", NULL, 3},
+    {"log_info(\"plain\");", NULL, 3},
+    {"log_info(\"%d\", unheard_of_1);", "unheard_of_1", 3},
+    {"trace_event(INFO, \"e\", (unheard_of_2));", "unheard_of_2", 3},
+    {"trace_span(LOUD, \"s\");", "TRACE_LEVEL_LOUD", 3},
+    {"trace_span(DEBUG, \"s\", (x)); trace_event(DEBUG, \"e\");", NULL, 3},
+    {"log_at(INFO, \"a\"); log_debug(\"b\");", NULL, 3},
+    {"trace_span(INFO, \"s\"); trace_span(INFO, \"t\");", NULL, 3},
+    {"trace_span(INFO, \"s\"); { trace_span(INFO, \"s\"); }", NULL, 3},
+    {"trace_event(INFO, \"e\", " FIELDS_16 ");", NULL, 3},
+    {"trace_event(INFO, \"e\", " FIELDS_16 ", (x));",
+     "testlog_takes_at_most_16_fields", 3},
+    {"trace_span(INFO, \"s\", " FIELDS_16 ", (x));",
+     "testlog_takes_at_most_16_fields", 3},
+};
+
+enum { SNIPPETS = sizeof(snippets) / sizeof(*snippets) };
+
+/* Each snippet has a line, and its number says which. */
+static void write_snippets(const char *path, int language)
+{
+    FILE *file = fopen(path, "we");
+
+    cr_assert_not_null(file);
+    fprintf(file, "#include <testlog/test_log.h>\n#line 1\n");
+    for (int i = 0; i < SNIPPETS; i++)
+        if (snippets[i].languages & 1 << language)
+            fprintf(file, "int f%d(int x); int f%d(int x) { %s return x; }\n",
+                    i, i, snippets[i].text);
+        else
+            fputc('\n', file);
+    cr_assert_eq(fclose(file), 0);
+}
+
+static void compile_snippets(const char *compiler, int language,
+                             const char *build)
+{
+    const char *path = language ? "snippets.cpp" : "snippets.c";
+    char place[64];
+
+    write_snippets(path, language);
+
+    const struct e2e *result =
+        e2e_run("%s " FLAGS " %s %s -Wall -Wextra -Wshadow -Werror -DDEBUG=1 "
+                "-DINFO=2 %s -fsyntax-only %s 2>&1",
+                compiler, standards[language], build,
+                strncmp(compiler, "clang", 5) ? "" : "-ferror-limit=0", path);
+
+    for (int i = 0; i < SNIPPETS; i++) {
+        const char *error = snippets[i].error;
+
+        if (!(snippets[i].languages & 1 << language))
+            continue;
+        snprintf(place, sizeof(place), "%s:%d:", path, i + 1);
+        cr_expect_eq(strstr(result->out, place) != NULL, error != NULL,
+                     "%s %s: %s\n%.4000s", compiler, build, snippets[i].text,
+                     strstr(result->out, place));
+        if (error)
+            e2e_expect_has(result->out, error);
+    }
+}
+
+static void compile_all(const char *build)
+{
+    for (int language = 0; language < 2; language++)
+        for (int c = 0; c < 2; c++)
+            if (has(compilers[c][language]))
+                compile_snippets(compilers[c][language], language, build);
+}
+
+Test(e2e_compile, mistakes_are_refused_without_tracing)
+{
+    compile_all("");
+}
+
+Test(e2e_compile, mistakes_are_refused_with_tracing)
+{
+    compile_all("-DTRACING");
+}
+
+/* ---- Linking ---- */
+
+static const struct e2e *link_in_order(const char *libraries)
+{
+    return e2e_run("cc " FLAGS " " SANITIZE_FLAGS
+                   " -DTRACING '%s/programs/small.c' -o linked_test -L'%s' %s "
+                   "-lpthread",
+                   TESTS_DIR, BUILD_DIR, libraries);
+}
+
+Test(e2e_compile, criterion_s_main_says_to_put_testlog_first)
+{
+    const struct e2e *result;
+
+    cr_assert_eq(link_in_order("-lcriterion -ltestlog")->code, 0);
+    result = e2e_run("./linked_test");
+    cr_expect_eq(e2e_count(result->err, "testlog: "), 1, "%s", result->err);
+    e2e_expect_has(result->err, "put -ltestlog before -lcriterion\n");
+    e2e_expect_has(result->err, "Tested: 16 | Passing: 16 |");
+    e2e_expect_code(result, 0);
+}
+
+Test(e2e_compile, testlog_first_needs_nothing_else)
+{
+    cr_assert_eq(link_in_order("-ltestlog -lcriterion")->code, 0);
+    e2e_expect_is(e2e_run("./linked_test")->out,
+                  "16 passed, 0 failed, 0 skipped\n");
+}
+
+/* Optimizations that throw things away keep all tests. */
+Test(e2e_compile, tests_survive_gc_sections_and_lto)
+{
+    static const char *const flags[] = {
+        "-ffunction-sections -fdata-sections -Wl,--gc-sections -ltestlog "
+        "-lcriterion",
+        "-O2 -flto -ltestlog -lcriterion",
+        "-fvisibility=hidden -ltestlog -lcriterion",
+        "-no-pie -fno-pie -ltestlog -lcriterion"};
+
+    if (e2e_sanitized())
+        cr_skip_test("sanitizers have their own idea of linking");
+    for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+        cr_assert_eq(link_in_order(flags[i])->code, 0, "%s", flags[i]);
+        e2e_expect_is(e2e_run("./linked_test --filter small/passes")->out,
+                      "1 passed, 0 failed, 0 skipped\n");
+    }
+}
+
+Test(e2e_compile, arguments_are_evaluated_only_with_tracing)
+{
+    for (int build = E2E_PLAIN; build <= E2E_TRACED; build++) {
+        const char *c = e2e_program("annotated", (enum e2e_build)build);
+        const char *cxx = e2e_program("annotated_cxx", (enum e2e_build)build);
+
+        e2e_expect_is(e2e_run("%s", c)->out, "7 passed, 0 failed, 0 skipped\n");
+        e2e_expect_is(e2e_run("%s", cxx)->out,
+                      "6 passed, 0 failed, 0 skipped\n");
+    }
+}

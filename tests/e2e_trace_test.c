@@ -1,0 +1,380 @@
+/* e2e_trace_test.c: what a test's trace has, however the test ends. */
+#include "e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_trace, .init = e2e_begin, .timeout = 180);
+
+static const char *program(void)
+{
+    return e2e_program("traced", E2E_TRACED);
+}
+
+/* All tests of suite `traced`, once. */
+static const struct e2e *all(void)
+{
+    return e2e_once("all-of-traced", "%s -j2 --filter 'traced/*'", program());
+}
+
+static const cJSON *trace_of(const char *folder, const char *test)
+{
+    return e2e_json("%s/testlog-runs/latest/tests/traced_test/%s/trace.json",
+                    folder, test);
+}
+
+static const char *log_of(const char *folder, const char *test)
+{
+    return e2e_read("%s/testlog-runs/latest/tests/traced_test/%s/log.txt",
+                    folder, test);
+}
+
+static const cJSON *events_of(const cJSON *trace)
+{
+    return cJSON_GetObjectItemCaseSensitive(trace, "traceEvents");
+}
+
+/* The first event of a name and phase, NULL if there is none. */
+static const cJSON *event(const cJSON *trace, const char *phase,
+                          const char *name)
+{
+    const cJSON *event;
+
+    cJSON_ArrayForEach(event, events_of(trace))
+    {
+        if (!strcmp(e2e_text(event, "ph"), phase) &&
+            !strcmp(e2e_text(event, "name"), name))
+            return event;
+    }
+    return NULL;
+}
+
+static const cJSON *needed(const cJSON *trace, const char *phase,
+                           const char *name)
+{
+    const cJSON *found = event(trace, phase, name);
+
+    cr_assert_not_null(found, "no %s \"%s\" in the trace", phase, name);
+    return found;
+}
+
+static const cJSON *argument(const cJSON *event, const char *name)
+{
+    return cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(event, "args"), name);
+}
+
+static double end_of(const cJSON *slice)
+{
+    return e2e_number(slice, "ts") + e2e_number(slice, "dur");
+}
+
+static void expect_in(const cJSON *inner, const cJSON *outer)
+{
+    const char *name = e2e_text(inner, "name");
+
+    cr_expect_eq(e2e_number(inner, "tid"), e2e_number(outer, "tid"), "%s",
+                 name);
+    cr_expect_geq(e2e_number(inner, "ts"), e2e_number(outer, "ts"), "%s", name);
+    cr_expect_leq(e2e_number(inner, "ts"), end_of(outer), "%s", name);
+    if (!strcmp(e2e_text(inner, "ph"), "X"))
+        cr_expect_leq(end_of(inner), end_of(outer), "%s", name);
+}
+
+/* ---- Slices and instants ---- */
+
+Test(e2e_trace, spans_are_nested_slices)
+{
+    const cJSON *trace = trace_of(all()->folder, "traced.nests");
+    const cJSON *outer = needed(trace, "X", "outer");
+    const cJSON *inner = needed(trace, "X", "inner");
+    const cJSON *second = needed(trace, "X", "second");
+
+    expect_in(inner, outer);
+    expect_in(second, outer);
+    cr_expect_geq(e2e_number(second, "ts"), end_of(inner));
+    cr_expect_null(argument(outer, "unfinished"));
+    e2e_expect_is(e2e_text(outer, "cat"), "info");
+    e2e_expect_is(e2e_text(inner, "cat"), "debug");
+}
+
+Test(e2e_trace, lines_and_events_are_instants)
+{
+    const cJSON *trace = trace_of(all()->folder, "traced.nests");
+    const cJSON *inner = needed(trace, "X", "inner");
+    const cJSON *line = needed(trace, "i", "1 of many");
+    const cJSON *happened = needed(trace, "i", "happened");
+
+    expect_in(line, inner);
+    expect_in(happened, inner);
+    cr_expect_lt(e2e_number(line, "ts"), e2e_number(happened, "ts"));
+    e2e_expect_is(e2e_text(happened, "cat"), "warn");
+    cr_expect_eq(argument(happened, "age")->valuedouble, 3);
+}
+
+Test(e2e_trace, fields_are_arguments)
+{
+    const cJSON *trace = trace_of(all()->folder, "traced.nests");
+    const cJSON *outer = needed(trace, "X", "outer");
+
+    cr_expect_eq(argument(outer, "number")->valuedouble, 7);
+    e2e_expect_is(argument(outer, "text")->valuestring, "a \"b\"\n");
+    cr_expect_eq(argument(needed(trace, "X", "inner"), "ratio")->valuedouble,
+                 0.5);
+    e2e_expect_is(argument(outer, "testlog.target")->valuestring,
+                  "programs::traced");
+    e2e_expect_has(argument(outer, "testlog.location")->valuestring,
+                   "programs/traced.c:");
+}
+
+Test(e2e_trace, tracks_have_names)
+{
+    const cJSON *trace = trace_of(all()->folder, "traced.nests");
+
+    e2e_expect_is(
+        argument(needed(trace, "M", "process_name"), "name")->valuestring,
+        "traced/nests");
+    e2e_expect_has(
+        argument(needed(trace, "M", "thread_name"), "name")->valuestring,
+        "traced_test ");
+    e2e_expect_is(e2e_text(cJSON_GetObjectItem(trace, "otherData"), "result"),
+                  "passed");
+}
+
+/* ---- However it ends ---- */
+
+Test(e2e_trace, spans_of_a_killed_test_are_unfinished)
+{
+    const cJSON *trace = trace_of(all()->folder, "traced.dies_in_spans");
+    const cJSON *outer = needed(trace, "X", "outer");
+    const cJSON *last = needed(trace, "X", "last words");
+
+    cr_expect(cJSON_IsTrue(argument(outer, "unfinished")));
+    cr_expect(cJSON_IsTrue(argument(last, "unfinished")));
+    cr_expect_eq(argument(last, "n")->valuedouble, 1);
+    expect_in(last, outer);
+    expect_in(needed(trace, "i", "nobody handles SIGKILL"), last);
+    e2e_expect_is(e2e_text(cJSON_GetObjectItem(trace, "otherData"), "result"),
+                  "crashed");
+}
+
+Test(e2e_trace, failing_assertion_is_an_error_in_its_span)
+{
+    const cJSON *trace = trace_of(all()->folder, "traced.fails_in_a_span");
+    const cJSON *failure =
+        needed(trace, "i", "assertion failed: sums are wrong");
+    const cJSON *judged = needed(trace, "X", "judged");
+
+    e2e_expect_is(e2e_text(failure, "cat"), "error");
+    expect_in(failure, judged);
+    cr_expect_null(argument(judged, "unfinished"));
+    e2e_expect_has(e2e_text(failure, "loc"), "programs/traced.c:");
+}
+
+Test(e2e_trace, children_have_tracks_of_their_own)
+{
+    static const char *const tests[][2] = {
+        {"traced.forks_and_exits", "the child says exit"},
+        {"traced.forks_and_executes", "the child says exec"}};
+
+    for (size_t i = 0; i < 2; i++) {
+        const cJSON *trace = trace_of(all()->folder, tests[i][0]);
+        const cJSON *parent = needed(trace, "X", "parent");
+        const cJSON *child = needed(trace, "X", "child");
+        const cJSON *said = needed(trace, "i", tests[i][1]);
+
+        cr_expect_neq(e2e_number(child, "tid"), e2e_number(parent, "tid"));
+        cr_expect_eq(e2e_number(said, "tid"), e2e_number(child, "tid"));
+        expect_in(needed(trace, "i", "before the fork"), parent);
+        expect_in(needed(trace, "i", "after the fork"), parent);
+        cr_expect_null(argument(parent, "unfinished"));
+        cr_expect(cJSON_IsTrue(argument(child, "unfinished")));
+    }
+}
+
+Test(e2e_trace, lines_of_children_stand_in_their_parent_s_spans)
+{
+    e2e_expect_has(log_of(all()->folder, "traced.forks_and_exits"),
+                   " INFO parent:child{how=\"exit\"}: programs::traced: the "
+                   "child says exit\n");
+    e2e_expect_has(log_of(all()->folder, "traced.forks_and_executes"),
+                   " INFO parent: programs::traced: after the fork\n");
+}
+
+Test(e2e_trace, a_thread_that_goes_on_changes_no_verdict)
+{
+    const struct e2e *run =
+        e2e_run("for i in 1 2 3 4 5; do %s --filter "
+                "traced/ends_while_a_thread_logs || exit; done",
+                program());
+
+    e2e_expect_code(run, 0);
+    cr_expect_eq(e2e_count(run->out, "1 passed, 0 failed, 0 skipped\n"), 5);
+
+    const cJSON *trace = trace_of(".", "traced.ends_while_a_thread_logs");
+
+    needed(trace, "X", "chatter");
+    needed(trace, "i", "still here 0");
+    needed(trace, "i", "the test ends");
+}
+
+Test(e2e_trace, whole_run_has_every_test)
+{
+    const cJSON *trace =
+        e2e_json("%s/testlog-runs/latest/trace.json", all()->folder);
+    static const char *const names[] = {
+        "outer", "last words", "judged", "span of trace", "parent", "chatter"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        needed(trace, "X", names[i]);
+    e2e_expect_is(all()->out, "5 passed, 2 failed, 0 skipped\n");
+}
+
+/* ---- What is recorded ---- */
+
+static const struct {
+    const char *settings;
+    const char *last, *not_recorded; /* events; NULL: all are */
+    const char *not_shown;
+} filters[] = {
+    {"", "a trace", NULL, "a debug"},
+    {"LOG=off", "a trace", NULL, "an error"},
+    {"LOG=off TRACE_FILTER=info", "an info", "a debug", "an error"},
+    {"LOG=error TRACE_FILTER=programs=warn", "a warning", "an info",
+     "a warning"},
+    {"LOG=debug TRACE_FILTER=off", "a debug", "a trace", "a trace"},
+};
+
+Test(e2e_trace, TRACE_FILTER_decides_what_is_recorded_and_LOG_what_is_shown)
+{
+    for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++) {
+        const cJSON *trace;
+
+        e2e_expect_code(e2e_run("%s %s --filter traced/logs_all_levels",
+                                filters[i].settings, program()),
+                        0);
+        trace = trace_of(".", "traced.logs_all_levels");
+        cr_expect_not_null(event(trace, "i", filters[i].last), "%s",
+                           filters[i].settings);
+        if (filters[i].not_recorded)
+            cr_expect_null(event(trace, "i", filters[i].not_recorded), "%s",
+                           filters[i].settings);
+        e2e_expect_lacks(log_of(".", "traced.logs_all_levels"),
+                         filters[i].not_shown);
+    }
+}
+
+/* ---- More than there is room for ---- */
+
+Test(e2e_trace, a_limit_that_is_reached_changes_no_verdict)
+{
+    const struct e2e *run =
+        e2e_run("TRACE_LIMIT=256K %s --filter 'limit/*'", program());
+    const cJSON *json = e2e_json("testlog-runs/latest/run.json");
+    const cJSON *passed = e2e_result(json, "limit/passes");
+    const cJSON *failed = e2e_result(json, "limit/fails");
+
+    e2e_expect_is(run->out, "1 passed, 1 failed, 0 skipped\n");
+    e2e_expect_is(e2e_text(passed, "outcome"), "passed");
+    e2e_expect_is(e2e_text(failed, "outcome"), "failed");
+    e2e_expect_has(e2e_text(failed, "reason"), "whatever was logged");
+    cr_expect_gt(e2e_number(passed, "dropped"), 1000);
+    cr_expect_gt(e2e_number(failed, "dropped"), 1000);
+}
+
+Test(e2e_trace, a_limit_that_is_reached_keeps_errors)
+{
+    const struct e2e *run =
+        e2e_run("%s --trace-limit=256K --filter 'limit/fails'", program());
+    const cJSON *trace = trace_of(".", "limit.fails");
+
+    needed(trace, "i", "line 0 of very many");
+    needed(trace, "i", "the error is kept");
+    needed(trace, "i", "assertion failed: whatever was logged");
+    cr_expect_null(event(trace, "i", "line 49999 of very many"));
+    e2e_expect_has(run->err, "ERROR flood: programs::traced: the error is "
+                             "kept\n");
+}
+
+Test(e2e_trace, what_was_lost_is_said_once_and_counted)
+{
+    const struct e2e *run =
+        e2e_run("TRACE_LIMIT=256K %s --filter 'limit/passes' 2>&1", program());
+    const cJSON *test =
+        e2e_result(e2e_json("testlog-runs/latest/run.json"), "limit/passes");
+    char line[128];
+
+    snprintf(line, sizeof(line),
+             "testlog: limit/passes: %.0f records were not kept: TRACE_LIMIT "
+             "was reached\n",
+             e2e_number(test, "dropped"));
+    e2e_expect_has(run->out, line);
+    cr_expect_eq(e2e_count(run->out, "not kept"), 1);
+    e2e_expect_lacks(e2e_run("%s --filter limit/passes", program())->err,
+                     "not kept");
+}
+
+/* ---- The examples that fail on purpose ---- */
+
+static const struct e2e *example(const char *name)
+{
+    if (!e2e_exists("%s/examples/%s", BUILD_DIR, name))
+        cr_skip_test("%s is not built", name);
+    return e2e_run("LOG=trace '%s/examples/%s' -j2", BUILD_DIR, name);
+}
+
+Test(e2e_trace, examples_that_fail_print_what_they_should)
+{
+    const struct e2e *run = example("failures_test");
+    static const char *const always[] = {
+        "failures/aborts: crashed: SIGABRT",
+        "failures/assert_fails_in_nested_spans: failed: ",
+        "failures/crashes_in_fini: crashed: in its tear-down",
+        "failures/crashes_in_init: crashed: in its set-up",
+        "failures/exits_with_3: failed: exited with 3 instead of 0",
+        "failures/hangs_in_a_span: timed out: after ",
+        "failures/hangs_in_a_thread: timed out: after ",
+        "failures/instance_7_of_12_fails[07]: failed: ",
+        "failures/kills_itself: crashed: SIGKILL",
+        "failures/one_data_point_fails: failed: ",
+        "failures/segfaults_with_unflushed_output: ",
+    };
+
+    if (e2e_sanitized())
+        cr_skip_test("the sanitizer makes exits of the crashes");
+    e2e_expect_is(run->out, "13 passed, 13 failed, 1 skipped\n");
+    e2e_expect_code(run, 1);
+    for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
+        e2e_expect_has(run->err, always[i]);
+}
+
+Test(e2e_trace, examples_that_fail_show_their_spans_when_traced)
+{
+    const struct e2e *run = example("failures_test");
+    const char *text = e2e_normal(run->err);
+    static const char *const traced[] = {
+        "DEBUG outer{pairs=2}:assert_red{key=\"bear\"}: "
+        "examples::failures_test: bear is brown\n",
+        "ERROR outer{pairs=2}:assert_red{key=\"bear\"}: "
+        "examples::failures_test: assertion failed: a bear should be red\n",
+        "open spans:\nTHREAD: hang{unused=ADDRESS}\n",
+        "output:\na line of output\nand one that never ended\n",
+        "output:\nstill in the buffer\nopen spans:\nTHREAD: leaving\n",
+    };
+
+    if (!strstr(BUILD_DIR, "-trace"))
+        cr_skip_test("the examples are built without TRACING");
+    for (size_t i = 0; i < sizeof(traced) / sizeof(*traced); i++)
+        e2e_expect_has(text, traced[i]);
+}
+
+Test(e2e_trace, example_of_the_newer_assertions_fails)
+{
+    const struct e2e *run = example("failures_new_test");
+
+    e2e_expect_is(run->out, "0 passed, 1 failed, 0 skipped\n");
+    e2e_expect_has(run->err,
+                   "failures_new/assert_shows_the_difference: failed");
+}
