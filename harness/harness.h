@@ -185,7 +185,7 @@ void test_log_report_summary(const struct test_log_run *, const char *rerun);
 void test_log_report_unseen(const struct test_log_run *);
 
 /* test_log_report_closing prints the closing line, a line of its own. */
-void test_log_report_closing(struct test_log_sums,
+void test_log_report_closing(const struct test_log_run *,
                              const struct test_log_options *);
 
 /* ---- session.c: from the runner to its workers, by environment ---- */

@@ -127,7 +127,7 @@ static void report(const struct test_log_run *run,
     if (!matched)
         test_log_notice("no test matched; --list lists them all");
     test_log_report_summary(run, run->command);
-    test_log_report_closing(test_log_run_sums(run), options);
+    test_log_report_closing(run, options);
 }
 
 static void say_filter(const struct test_log_options *options)

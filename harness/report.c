@@ -255,13 +255,25 @@ void test_log_report_summary(const struct test_log_run *run, const char *rerun)
     fflush(out());
 }
 
-void test_log_report_closing(struct test_log_sums sums,
+/* Whether what tests print went to our own stdout. */
+static bool prints_through(const struct test_log_run *run,
+                           const struct test_log_options *options)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (run->results[i].outcome != TEST_LOG_OUTCOME_SKIPPED &&
+            (options->live || !run->results[i].folder))
+            return true;
+    return false;
+}
+
+void test_log_report_closing(const struct test_log_run *run,
                              const struct test_log_options *options)
 {
+    struct test_log_sums sums = test_log_run_sums(run);
     FILE *stream = options->report_on_stdout ? out() : stdout;
 
-    if (options->live && stream == stdout)
-        fputc('\n', stdout); /* a test may have left a line open */
+    if (stream == stdout && prints_through(run, options))
+        fputc('\n', stdout); /* the last line may be an open one */
     fprintf(stream, "%zu passed, %zu failed, %zu skipped\n", sums.passed,
             sums.failed, sums.skipped);
     fflush(stream);

@@ -351,7 +351,7 @@ static void finish(const struct test_log_run *run,
     if (code == TEST_LOG_NO_TEST)
         test_log_notice("no test of any program matched");
     test_log_report_summary(run, rerun ? rerun : "testlog run");
-    test_log_report_closing(test_log_run_sums(run), options);
+    test_log_report_closing(run, options);
     free(rerun);
 }
 

@@ -507,6 +507,14 @@ void e2e_expect_code(const struct e2e *result, int code)
                  result->command, result->code, code, result->err);
 }
 
+void e2e_expect_closing(const struct e2e *result, const char *line)
+{
+    const char *out = result->out + (result->out[0] == '\n');
+
+    cr_expect(!strcmp(out, join("%s\n", line)), "%s: \"%s\" instead of %s",
+              result->command, result->out, line);
+}
+
 void e2e_expect_has(const char *text, const char *part)
 {
     cr_expect_not_null(strstr(text, part), "\"%s\" is not in:\n%.4000s", part,

@@ -84,8 +84,10 @@ const char *e2e_between(const char *text, const char *from, const char *to);
 /* e2e_normal puts words in place of times, runs, threads, lines and folders. */
 const char *e2e_normal(const char *text);
 
-/* These fail the test and show the text. */
+/* These fail the test and show the text. e2e_expect_closing wants stdout to be
+ * the closing line and nothing else. */
 void e2e_expect_code(const struct e2e *, int code);
+void e2e_expect_closing(const struct e2e *, const char *line);
 void e2e_expect_has(const char *text, const char *part);
 void e2e_expect_lacks(const char *text, const char *part);
 void e2e_expect_is(const char *text, const char *expected);

@@ -133,7 +133,7 @@ Test(e2e_flags, empty_variables_are_unset)
         e2e_run("%s %s -j1", command, program_in(E2E_TRACED));
 
     e2e_expect_code(result, 0);
-    e2e_expect_is(result->out, "16 passed, 0 failed, 0 skipped\n");
+    e2e_expect_closing(result, "16 passed, 0 failed, 0 skipped");
     e2e_expect_is(e2e_line(result->err, "lines shown"),
                   "testlog: lines shown: info (default); recorded: trace "
                   "(default)");
@@ -297,7 +297,7 @@ Test(e2e_flags, no_test_that_matches_is_4)
     const struct e2e *result = run("PROGRAM --filter none/here");
 
     e2e_expect_code(result, 4);
-    e2e_expect_is(result->out, "0 passed, 0 failed, 0 skipped\n");
+    e2e_expect_closing(result, "0 passed, 0 failed, 0 skipped");
     e2e_expect_has(result->err, "testlog: no test matched");
     e2e_expect_code(run("PROGRAM --filter 'small/sizes[7]'"), 4);
     cr_expect_not(e2e_exists("testlog-runs"));
@@ -305,8 +305,8 @@ Test(e2e_flags, no_test_that_matches_is_4)
 
 Test(e2e_flags, pattern_variable_is_a_filter)
 {
-    e2e_expect_is(run("CRITERION_TEST_PATTERN='other/*' PROGRAM")->out,
-                  "1 passed, 0 failed, 0 skipped\n");
+    e2e_expect_closing(run("CRITERION_TEST_PATTERN='other/*' PROGRAM"),
+                       "1 passed, 0 failed, 0 skipped");
 }
 
 /* ---- What informs ---- */
@@ -364,7 +364,7 @@ Test(e2e_flags, colors_follow_flag_then_NO_COLOR_then_force)
                      colors[i].color, "%s: %s", command, result->err);
         cr_expect_eq(strchr(e2e_line(result->err, "Synthesis"), '\033') != NULL,
                      colors[i].color, "Criterion: %s", command);
-        e2e_expect_is(result->out, "1 passed, 0 failed, 0 skipped\n");
+        e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
         e2e_expect_lacks(e2e_read("testlog-runs/latest/tests/small_test/"
                                   "small.passes/log.txt"),
                          "\033");
@@ -408,7 +408,7 @@ Test(e2e_flags, report_in_a_file_leaves_stdout_alone)
     const struct e2e *result =
         run("PROGRAM --xml=report.xml --filter '*/passes'");
 
-    e2e_expect_is(result->out, "2 passed, 0 failed, 0 skipped\n");
+    e2e_expect_closing(result, "2 passed, 0 failed, 0 skipped");
     e2e_expect_has(e2e_read("report.xml"), "name=\"passes\"");
 }
 
@@ -437,7 +437,7 @@ Test(e2e_flags, quiet_says_little)
         run("SMALL=other PROGRAM -q --filter '*/passes'");
 
     e2e_expect_code(result, 1);
-    e2e_expect_is(result->out, "1 passed, 1 failed, 0 skipped\n");
+    e2e_expect_closing(result, "1 passed, 1 failed, 0 skipped");
     e2e_expect_lacks(result->err, "----");
     e2e_expect_has(result->err, "other/passes: failed");
 }

@@ -229,7 +229,7 @@ Test(e2e_trace, whole_run_has_every_test)
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         needed(trace, "X", names[i]);
-    e2e_expect_is(all()->out, "5 passed, 2 failed, 0 skipped\n");
+    e2e_expect_closing(all(), "5 passed, 2 failed, 0 skipped");
 }
 
 /* ---- What is recorded ---- */
@@ -276,7 +276,7 @@ Test(e2e_trace, a_limit_that_is_reached_changes_no_verdict)
     const cJSON *passed = e2e_result(json, "limit/passes");
     const cJSON *failed = e2e_result(json, "limit/fails");
 
-    e2e_expect_is(run->out, "1 passed, 1 failed, 0 skipped\n");
+    e2e_expect_closing(run, "1 passed, 1 failed, 0 skipped");
     e2e_expect_is(e2e_text(passed, "outcome"), "passed");
     e2e_expect_is(e2e_text(failed, "outcome"), "failed");
     e2e_expect_has(e2e_text(failed, "reason"), "whatever was logged");
@@ -344,7 +344,7 @@ Test(e2e_trace, examples_that_fail_print_what_they_should)
 
     if (e2e_sanitized())
         cr_skip_test("the sanitizer makes exits of the crashes");
-    e2e_expect_is(run->out, "13 passed, 13 failed, 1 skipped\n");
+    e2e_expect_closing(run, "13 passed, 13 failed, 1 skipped");
     e2e_expect_code(run, 1);
     for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
         e2e_expect_has(run->err, always[i]);
@@ -374,7 +374,7 @@ Test(e2e_trace, example_of_the_newer_assertions_fails)
 {
     const struct e2e *run = example("failures_new_test");
 
-    e2e_expect_is(run->out, "0 passed, 1 failed, 0 skipped\n");
+    e2e_expect_closing(run, "0 passed, 1 failed, 0 skipped");
     e2e_expect_has(run->err,
                    "failures_new/assert_shows_the_difference: failed");
 }

@@ -48,23 +48,23 @@ struct trace_header {
     uint32_t version;
     uint32_t header_size;
     uint32_t chunk_size;
-    uint32_t clock; /* enum trace_clock */
-    uint32_t pid;   /* of the process that made it */
-    uint32_t ended; /* 1: closed in order */
-    uint64_t limit; /* chunks that the file may have */
+    uint32_t clock;             /* enum trace_clock */
+    uint32_t pid;               /* of the process that made it */
+    uint32_t ended;             /* 1: closed in order */
+    uint64_t limit;             /* chunks that the file may have */
     struct trace_anchor origin; /* time zero of the run */
     struct trace_anchor start;
     struct trace_anchor end; /* ticks 0: not closed */
     /* Shared by all who write: */
-    uint64_t chunks;       /* handed out */
-    uint64_t reserved;     /* chunks that have room on the disk */
-    uint64_t dropped;      /* records that found no room */
-    uint64_t spare_slots;  /* used of the last reserved chunk, which is kept */
-    uint32_t spare;        /* for errors: its number + 1 once room is short */
-    uint32_t sites;        /* ids given out */
-    int32_t error;         /* errno of the first failed reservation */
-    uint32_t reached;      /* 1: the limit was reached */
-    uint64_t used;         /* bytes at the end, for who cuts the file */
+    uint64_t chunks;      /* handed out */
+    uint64_t reserved;    /* chunks that have room on the disk */
+    uint64_t dropped;     /* records that found no room */
+    uint64_t spare_slots; /* used of the last reserved chunk, which is kept */
+    uint32_t spare;       /* for errors: its number + 1 once room is short */
+    uint32_t sites;       /* ids given out */
+    int32_t error;        /* errno of the first failed reservation */
+    uint32_t reached;     /* 1: the limit was reached */
+    uint64_t used;        /* bytes at the end, for who cuts the file */
 };
 
 /* X(NAME, number, meaning of `end`, meaning of `span`, values) */
