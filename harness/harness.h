@@ -177,8 +177,8 @@ void test_log_report_block(const struct test_log_run *,
                            const struct test_log_result *,
                            const struct test_log_options *);
 
-/* test_log_report_summary lists the failed tests, says how to run them again
- * and where the run is; `rerun` is the command without filters. */
+/* test_log_report_summary lists skipped and failed tests, says how to run these
+ * again and where the run is; `rerun` is the command without filters. */
 void test_log_report_summary(const struct test_log_run *, const char *rerun);
 
 /* test_log_report_unseen warns of directives that matched no call site. */

@@ -6,8 +6,9 @@
 
 #include "harness.h"
 
-/* Bytes that XML 1.0 allows as they are; the rest becomes '?'. */
-static void put_text(FILE *out, const char *text, size_t size)
+/* Bytes that XML 1.0 allows as they are; the rest becomes '?'. In an attribute
+ * white space is kept by references. */
+static void put_text(FILE *out, const char *text, size_t size, bool attribute)
 {
     for (size_t i = 0; i < size; i++) {
         unsigned char c = (unsigned char)text[i];
@@ -25,15 +26,19 @@ static void put_text(FILE *out, const char *text, size_t size)
         case '"':
             fputs("&quot;", out);
             break;
+        case '\n':
+        case '\t':
+            fprintf(out, attribute ? "&#%d;" : "%c", c);
+            break;
         default:
-            fputc(c < 0x20 && c != '\n' && c != '\t' ? '?' : c, out);
+            fputc(c < 0x20 ? '?' : c, out);
         }
     }
 }
 
 /* Text that may not be UTF-8 goes through JSON's notion of it: what is not
  * becomes U+FFFD. */
-static void put_utf8(FILE *out, const char *text, size_t size)
+static void put_utf8(FILE *out, const char *text, size_t size, bool attribute)
 {
     struct trace_text json = {0};
     size_t from = 0;
@@ -42,14 +47,14 @@ static void put_utf8(FILE *out, const char *text, size_t size)
     for (size_t i = 0; i <= size; i++) {
         if (i < size && (unsigned char)text[i] < 0x80)
             continue;
-        put_text(out, text + from, i - from);
+        put_text(out, text + from, i - from, attribute);
         from = i;
         while (i < size && (unsigned char)text[i] >= 0x80)
             i++;
         trace_text_clear(&json);
         trace_json_string(&json, text + from, i - from);
         if (json.size > 2)
-            put_text(out, json.data + 1, json.size - 2);
+            put_text(out, json.data + 1, json.size - 2, attribute);
         from = i;
         if (i < size)
             i--;
@@ -60,8 +65,19 @@ static void put_utf8(FILE *out, const char *text, size_t size)
 static void put_attribute(FILE *out, const char *name, const char *value)
 {
     fprintf(out, " %s=\"", name);
-    put_utf8(out, value ? value : "", value ? strlen(value) : 0);
+    put_utf8(out, value ? value : "", value ? strlen(value) : 0, true);
     fputc('"', out);
+}
+
+/* How much of a piece can be written: a character at its end may go on in the
+ * next one. */
+static size_t whole(const char *text, size_t size)
+{
+    size_t at = size;
+
+    while (at && size - at < 3 && ((unsigned char)text[at - 1] & 0xc0) == 0x80)
+        at--;
+    return at && (unsigned char)text[at - 1] >= 0xc0 ? at - 1 : size;
 }
 
 static void put_file(FILE *out, const char *element,
@@ -70,15 +86,21 @@ static void put_file(FILE *out, const char *element,
 {
     char path[PATH_MAX], bytes[8192];
     FILE *in = NULL;
-    size_t size;
+    size_t size, kept = 0;
 
     if (!test_log_file(run, result, name, path))
         in = fopen(path, "re");
     if (!in)
         return;
     fprintf(out, "      <%s>", element);
-    while ((size = fread(bytes, 1, sizeof(bytes), in)))
-        put_utf8(out, bytes, size);
+    while ((size = fread(bytes + kept, 1, sizeof(bytes) - kept, in))) {
+        size_t ready = whole(bytes, kept + size);
+
+        put_utf8(out, bytes, ready, false);
+        kept += size - ready;
+        memmove(bytes, bytes + ready, kept);
+    }
+    put_utf8(out, bytes, kept, false);
     fprintf(out, "</%s>\n", element);
     fclose(in);
 }

@@ -182,7 +182,7 @@ void test_log_report_block(const struct test_log_run *run,
 
 /* ---- The end of a run ---- */
 
-static void put_failure(const struct test_log_result *result)
+static void put_line(const struct test_log_result *result)
 {
     fputs("    ", out());
     put_outcome(result);
@@ -227,8 +227,9 @@ void test_log_report_unseen(const struct test_log_run *run)
                                              NULL};
 
     for (size_t i = 0; i < run->unseen_count; i++) {
-        const char *directive = strstr(run->unseen[i], ": ") + 2;
-        const char *near = log_nearest(directive, levels);
+        const char *origin = strstr(run->unseen[i], ": ");
+        const char *near =
+            log_nearest(origin ? origin + 2 : run->unseen[i], levels);
 
         if (near)
             test_log_notice("%s matched no call site; did you mean the level "
@@ -243,11 +244,17 @@ void test_log_report_summary(const struct test_log_run *run, const char *rerun)
 {
     struct test_log_sums sums = test_log_run_sums(run);
 
+    if (sums.skipped) {
+        fputs("\nskipped:\n", out());
+        for (size_t i = 0; i < run->count; i++)
+            if (run->results[i].outcome == TEST_LOG_OUTCOME_SKIPPED)
+                put_line(&run->results[i]);
+    }
     if (sums.failed) {
         fputs("\nfailed:\n", out());
         for (size_t i = 0; i < run->count; i++)
             if (test_log_outcome_bad(run->results[i].outcome))
-                put_failure(&run->results[i]);
+                put_line(&run->results[i]);
         put_rerun(run, rerun);
     }
     if (run->path)

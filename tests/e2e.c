@@ -109,6 +109,10 @@ void e2e_begin(void)
 
 static char **environment(void)
 {
+    /* Criterion's runner leaks a theory's arguments; the leaks of ours are
+     * looked for in the programs that these tests are part of. */
+    static char fixed[][32] = {"TERM=dumb", "LC_ALL=C.UTF-8",
+                               "ASAN_OPTIONS=detect_leaks=0"};
     static const char *const same[] = {"PATH", "HOME", "TMPDIR",
                                        "LD_LIBRARY_PATH", "UBSAN_OPTIONS"};
     enum { SAME = sizeof(same) / sizeof(*same) };
@@ -118,18 +122,15 @@ static char **environment(void)
     for (size_t i = 0; i < SAME; i++)
         if (getenv(same[i]))
             all[count++] = join("%s=%s", same[i], getenv(same[i]));
-    all[count++] = "TERM=dumb";
-    /* Criterion's runner leaks a theory's arguments; the leaks of ours are
-     * looked for in the programs that these tests are part of. */
-    all[count++] = "ASAN_OPTIONS=detect_leaks=0";
-    all[count++] = "LC_ALL=C.UTF-8";
+    for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++)
+        all[count++] = fixed[i];
     all[count] = NULL;
     return all;
 }
 
 static pid_t start(const char *where, const char *command, int out, int err)
 {
-    char **environment_ = environment();
+    char **variables = environment();
     pid_t child = fork();
 
     cr_assert_geq(child, 0);
@@ -140,7 +141,7 @@ static pid_t start(const char *where, const char *command, int out, int err)
         dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0 ||
         chdir(where))
         _exit(126);
-    execle("/bin/sh", "sh", "-c", command, NULL, environment_);
+    execle("/bin/sh", "sh", "-c", command, NULL, variables);
     _exit(127);
 }
 
@@ -191,8 +192,8 @@ static const struct e2e *run(const char *where, const char *command)
     result->code = finish(start(where, command, fds[0], fds[1]), command);
     close(fds[0]);
     close(fds[1]);
-    result->out = (char *)e2e_read("%s", out);
-    result->err = (char *)e2e_read("%s", err);
+    result->out = e2e_read("%s", out);
+    result->err = e2e_read("%s", err);
     return result;
 }
 
@@ -233,8 +234,8 @@ static const struct e2e *recall(const char *where, const char *command)
 {
     struct e2e *result = new_result(where, command);
 
-    result->out = (char *)e2e_read("%s.out", where);
-    result->err = (char *)e2e_read("%s.err", where);
+    result->out = e2e_read("%s.out", where);
+    result->err = e2e_read("%s.err", where);
     result->code = atoi(e2e_read("%s.code", where));
     return result;
 }
@@ -286,7 +287,7 @@ const char *e2e_program(const char *name, enum e2e_build build)
 
 /* ---- Write by write ---- */
 
-static char *receive(int fd)
+static const char *receive(int fd)
 {
     struct trace_text text = {0};
     char bytes[65536];

@@ -15,7 +15,7 @@ enum e2e_build { E2E_PLAIN, E2E_TRACED };
 /* What a command said, and where it ran. It lasts as long as the test. */
 struct e2e {
     int code; /* exit code, or 128 and the signal */
-    char *out, *err;
+    const char *out, *err;
     char folder[PATH_MAX];
     char command[PATH_MAX];
 };

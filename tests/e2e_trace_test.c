@@ -344,7 +344,7 @@ Test(e2e_trace, examples_that_fail_print_what_they_should)
 
     if (e2e_sanitized())
         cr_skip_test("the sanitizer makes exits of the crashes");
-    e2e_expect_closing(run, "13 passed, 13 failed, 1 skipped");
+    e2e_expect_is(e2e_last(run->out), "13 passed, 13 failed, 1 skipped");
     e2e_expect_code(run, 1);
     for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
         e2e_expect_has(run->err, always[i]);

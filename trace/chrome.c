@@ -4,7 +4,6 @@
  * ("X"), an event an instant ("i"). Viewers want complete events of one track
  * nested, so a span that outlives its neighbour goes to a track beside.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +22,15 @@ struct track {
     size_t depth, capacity;
 };
 
+/* What is the same in all events of a call site, as JSON: a piece up to `head`,
+ * one from there to `name`, and then the fields' keys. */
+struct prepared {
+    struct trace_text text;
+    size_t head;   /* level, location and target */
+    size_t name;   /* the end of the fields, and the name */
+    size_t keys[]; /* of every field; empty if it is not to be written */
+};
+
 struct exporter {
     struct trace_chrome *chrome;
     struct trace_reader *reader;
@@ -31,6 +39,7 @@ struct exporter {
     bool open;    /* the span that is being written is */
     struct track *tracks;
     size_t count;
+    struct prepared **sites; /* by id; NULL where not made yet */
     struct trace_text text;
 };
 
@@ -40,23 +49,30 @@ void trace_chrome_begin(struct trace_chrome *chrome, FILE *stream)
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", stream);
 }
 
-/* Writes what `text` holds as the next event. */
+/* Writes what `text` holds as the next event; ",\n" stands before it, of which
+ * the first one needs no comma. */
 static void put(struct exporter *export)
 {
     struct trace_chrome *chrome = export->chrome;
+    size_t skip = chrome->some ? 0 : 1;
 
     if (export->text.failed)
         return;
-    fputs(chrome->some ? ",\n" : "\n", chrome->stream);
-    fwrite(export->text.data, 1, export->text.size, chrome->stream);
+    fwrite(export->text.data + skip, 1, export->text.size - skip,
+           chrome->stream);
     chrome->some = true;
 }
 
 /* Microseconds with three decimals. */
 static void put_time(struct trace_text *text, const char *key, uint64_t ns)
 {
-    trace_text_printf(text, ",\"%s\":%" PRIu64 ".%03u", key, ns / 1000,
-                      (unsigned)(ns % 1000));
+    unsigned rest = (unsigned)(ns % 1000);
+    char decimals[4] = {'.', (char)('0' + rest / 100),
+                        (char)('0' + rest / 10 % 10), (char)('0' + rest % 10)};
+
+    trace_text_string(text, key);
+    trace_json_number(text, ns / 1000);
+    trace_text_add(text, decimals, sizeof(decimals));
 }
 
 static void put_string(struct trace_text *text, const char *string)
@@ -71,7 +87,7 @@ static void metadata(struct exporter *export, const char *kind, uint32_t tid,
 
     trace_text_clear(text);
     trace_text_printf(text,
-                      "{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"ts\":0,"
+                      ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"ts\":0,"
                       "\"name\":\"%s\",\"args\":{\"name\":",
                       export->pid, tid, kind);
     put_string(text, name);
@@ -151,7 +167,7 @@ static uint32_t place_span(struct exporter *export,
     return tid - BESIDE;
 }
 
-/* ---- Events ---- */
+/* ---- Call sites ---- */
 
 static bool site_has(const struct trace_site *site, size_t from,
                      const char *name)
@@ -161,6 +177,76 @@ static bool site_has(const struct trace_site *site, size_t from,
             return true;
     return false;
 }
+
+/* Whether a key is one that we write ourselves. */
+static bool reserved(const char *name)
+{
+    return !strcmp(name, "testlog.target") || !strcmp(name, "testlog.location");
+}
+
+static void prepare_head(struct trace_text *text, const struct trace_site *site)
+{
+    struct trace_text place = {0};
+
+    trace_text_printf(&place, "%s:%u", site->file, site->line);
+    trace_text_printf(
+        text, ",\"cat\":\"%s\",\"loc\":", trace_level_word(site->level));
+    put_string(text, place.data ? place.data : "");
+    trace_text_string(text, ",\"args\":{\"testlog.target\":");
+    put_string(text, site->target);
+    trace_text_string(text, ",\"testlog.location\":");
+    put_string(text, place.data ? place.data : "");
+    trace_text_free(&place);
+}
+
+static struct prepared *prepare(const struct trace_site *site)
+{
+    struct prepared *prepared = calloc(
+        1, sizeof(*prepared) + site->field_count * sizeof(*prepared->keys));
+
+    if (!prepared)
+        return NULL;
+
+    struct trace_text *text = &prepared->text;
+
+    prepare_head(text, site);
+    prepared->head = text->size;
+    trace_text_string(text, "},\"name\":");
+    put_string(text, site->name);
+    prepared->name = text->size;
+    for (size_t i = 0; i < site->field_count; i++) {
+        const char *name = site->fields[i];
+
+        if (!reserved(name) && !site_has(site, i + 1, name)) {
+            trace_text_char(text, ',');
+            put_string(text, name);
+            trace_text_char(text, ':');
+        }
+        prepared->keys[i] = text->size;
+    }
+    return prepared;
+}
+
+/* NULL without memory. */
+static const struct prepared *prepared_of(struct exporter *export,
+                                          const struct trace_site *site)
+{
+    struct prepared **at = &export->sites[site->id];
+
+    if (!*at)
+        *at = prepare(site);
+    return *at && !(*at)->text.failed ? *at : NULL;
+}
+
+/* Adds what is prepared from `from` to `to`. */
+static void put_prepared(struct trace_text *text,
+                         const struct prepared *prepared, size_t from,
+                         size_t to)
+{
+    trace_text_add(text, prepared->text.data + from, to - from);
+}
+
+/* ---- Events ---- */
 
 /* Whether a span's field is recorded again behind `cursor`. */
 static bool recorded_again(struct exporter *export, uint32_t span,
@@ -175,35 +261,29 @@ static bool recorded_again(struct exporter *export, uint32_t span,
     return false;
 }
 
-/* Whether a key is one that we write ourselves. */
-static bool reserved(const struct exporter *export, const char *name)
-{
-    return !strcmp(name, "testlog.target") ||
-           !strcmp(name, "testlog.location") ||
-           (export->open && !strcmp(name, "unfinished"));
-}
-
 /* The fields of an entry that no later one of the same name replaces: a key
  * stands once. `span` is 0 for those of an event. */
 static void put_fields(struct exporter *export, const struct trace_entry *entry,
                        uint32_t span, size_t cursor)
 {
     const struct trace_site *site = entry->site;
-    struct trace_text *text = &export->text;
+    const struct prepared *prepared = prepared_of(export, site);
     struct trace_values values = trace_values_of(entry);
     struct trace_value value;
+    size_t key, end = prepared ? prepared->name : 0;
 
+    if (!prepared)
+        return;
     for (size_t i = 0;
          i < site->field_count && trace_values_next(&values, &value); i++) {
-        if (value.type == TRACE_TYPE_EMPTY ||
-            reserved(export, site->fields[i]) ||
-            site_has(site, i + 1, site->fields[i]) ||
+        key = end;
+        end = prepared->keys[i];
+        if (key == end || value.type == TRACE_TYPE_EMPTY ||
+            (export->open && !strcmp(site->fields[i], "unfinished")) ||
             recorded_again(export, span, cursor, site->fields[i]))
             continue;
-        trace_text_char(text, ',');
-        put_string(text, site->fields[i]);
-        trace_text_char(text, ':');
-        trace_json_value(text, &value);
+        put_prepared(&export->text, prepared, key, end);
+        trace_json_value(&export->text, &value);
     }
 }
 
@@ -221,91 +301,82 @@ static void put_span_fields(struct exporter *export,
 
 /* What every event begins with: kind, where, when, and its call site. */
 static void put_head(struct exporter *export, const char *phase, uint32_t tid,
-                     const struct trace_entry *entry)
+                     uint64_t time, const struct prepared *prepared)
 {
-    const struct trace_site *site = entry->site;
     struct trace_text *text = &export->text;
 
-    trace_text_printf(text, "{\"ph\":\"%s\",\"pid\":%u,\"tid\":%u", phase,
-                      export->pid, tid);
-    put_time(text, "ts", entry->time);
-    trace_text_printf(
-        text, ",\"cat\":\"%s\",\"loc\":", trace_level_word(site->level));
-
-    struct trace_text place = {0};
-
-    trace_text_printf(&place, "%s:%u", site->file, site->line);
-    put_string(text, place.data ? place.data : "");
-    trace_text_string(text, ",\"args\":{\"testlog.target\":");
-    put_string(text, site->target);
-    trace_text_string(text, ",\"testlog.location\":");
-    put_string(text, place.data ? place.data : "");
-    trace_text_free(&place);
-}
-
-static void put_name(struct trace_text *text, const char *name)
-{
-    trace_text_string(text, "},\"name\":");
-    put_string(text, name);
+    trace_text_clear(text);
+    trace_text_string(text, phase);
+    trace_json_number(text, export->pid);
+    trace_text_string(text, ",\"tid\":");
+    trace_json_number(text, tid);
+    put_time(text, ",\"ts\":", time);
+    put_prepared(text, prepared, 0, prepared->head);
 }
 
 static void put_span(struct exporter *export, const struct trace_entry *entry,
                      const struct trace_entry *span)
 {
+    const struct prepared *prepared = prepared_of(export, span->site);
     struct trace_text *text = &export->text;
     bool open = entry->end == UINT64_MAX;
     uint64_t end = open ? export->end : entry->end;
 
+    if (!prepared)
+        return;
     if (end < entry->time)
         end = entry->time;
 
     uint32_t tid = place_span(export, entry->thread, entry->time, end);
-    struct trace_entry here = *span;
 
-    here.time = entry->time;
-    trace_text_clear(text);
-    put_head(export, "X", tid, &here);
+    put_head(export, ",\n{\"ph\":\"X\",\"pid\":", tid, entry->time, prepared);
     export->open = open;
     put_span_fields(export, span);
     export->open = false;
     if (open)
         trace_text_string(text, ",\"unfinished\":true");
-    put_name(text, span->site->name);
-    put_time(text, "dur", end - entry->time);
+    put_prepared(text, prepared, prepared->head, prepared->name);
+    put_time(text, ",\"dur\":", end - entry->time);
     trace_text_char(text, '}');
     put(export);
 }
 
-static void message_of(struct trace_text *message,
-                       const struct trace_entry *entry)
+/* The message of an event that is not its call site's. */
+static void put_message(struct trace_text *text,
+                        const struct trace_entry *entry)
 {
     struct trace_values values = trace_values_of(entry);
+    struct trace_text message = {0};
     struct trace_value value;
 
     if (entry->printf_)
-        trace_format(message, entry->site->name, &values);
-    else if (entry->message && trace_values_next(&values, &value) &&
+        trace_format(&message, entry->site->name, &values);
+    else if (trace_values_next(&values, &value) &&
              value.type == TRACE_TYPE_STRING)
-        trace_text_add(message, value.as.text, value.size);
-    else if (!entry->message)
-        trace_text_string(message, entry->site->name);
+        trace_text_add(&message, value.as.text, value.size);
+    trace_text_string(text, "},\"name\":");
+    put_string(text, message.data ? message.data : "");
+    trace_text_free(&message);
 }
 
 static void put_event(struct exporter *export, const struct trace_entry *entry)
 {
-    struct trace_text *text = &export->text, message = {0};
+    const struct prepared *prepared = prepared_of(export, entry->site);
+    struct trace_text *text = &export->text;
     uint32_t tid = entry->thread->tid & (BESIDE - 1);
 
+    if (!prepared)
+        return;
     track_of(export, entry->thread, tid);
-    message_of(&message, entry);
-    trace_text_clear(text);
-    put_head(export, "i", tid, entry);
-    if (!entry->printf_ && !entry->message)
+    put_head(export, ",\n{\"ph\":\"i\",\"pid\":", tid, entry->time, prepared);
+    if (entry->printf_ || entry->message) {
+        put_message(text, entry);
+    } else {
         put_fields(export, entry, 0, 0);
-    put_name(text, message.data ? message.data : "");
+        put_prepared(text, prepared, prepared->head, prepared->name);
+    }
     trace_text_string(text, ",\"s\":\"t\"}");
     put(export);
-    trace_text_free(&message);
 }
 
 static void put_entry(struct exporter *export, const struct trace_entry *entry)
@@ -329,6 +400,20 @@ static void put_entry(struct exporter *export, const struct trace_entry *entry)
     }
 }
 
+static void release(struct exporter *export)
+{
+    for (size_t i = 0; i < export->count; i++)
+        free(export->tracks[i].ends);
+    for (size_t i = 0; i <= export->reader->site_count; i++) {
+        if (export->sites[i])
+            trace_text_free(&export->sites[i]->text);
+        free(export->sites[i]);
+    }
+    free(export->tracks);
+    free(export->sites);
+    trace_text_free(&export->text);
+}
+
 int trace_chrome_add(struct trace_chrome *chrome, struct trace_reader *reader,
                      uint32_t pid, const char *name)
 {
@@ -338,15 +423,16 @@ int trace_chrome_add(struct trace_chrome *chrome, struct trace_reader *reader,
                               .end = trace_reader_summary(reader).end};
     struct trace_entry entry;
 
-    if (trace_reader_rewind(reader))
+    /* One more: calls whose site is lost have number 0. */
+    export.sites = calloc(reader->site_count + 1, sizeof(*export.sites));
+    if (!export.sites || trace_reader_rewind(reader)) {
+        free(export.sites);
         return -1;
+    }
     metadata(&export, "process_name", 0, name);
     while (trace_reader_next(reader, &entry))
         put_entry(&export, &entry);
-    for (size_t i = 0; i < export.count; i++)
-        free(export.tracks[i].ends);
-    free(export.tracks);
-    trace_text_free(&export.text);
+    release(&export);
     return 0;
 }
 

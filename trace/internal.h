@@ -32,6 +32,11 @@ int trace_args_take(struct trace_site *, const char *format,
 /* trace_format_writes tells whether a format has a %n. */
 bool trace_format_writes(const char *format);
 
+/* ---- json.c ---- */
+
+/* trace_json_number adds a whole number. */
+void trace_json_number(struct trace_text *, uint64_t);
+
 /* ---- site.c ---- */
 
 /* trace_sites_refresh asks the subscriber about every site anew, or turns all

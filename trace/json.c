@@ -63,6 +63,17 @@ void trace_json_string(struct trace_text *out, const char *string, size_t size)
     trace_text_char(out, '"');
 }
 
+void trace_json_number(struct trace_text *out, uint64_t number)
+{
+    char digits[20];
+    size_t i = sizeof(digits);
+
+    do
+        digits[--i] = (char)('0' + number % 10);
+    while (number /= 10);
+    trace_text_add(out, digits + i, sizeof(digits) - i);
+}
+
 static void hex(struct trace_text *out, const unsigned char *bytes, size_t size)
 {
     trace_text_char(out, '"');
@@ -94,10 +105,12 @@ void trace_json_value(struct trace_text *out, const struct trace_value *value)
         trace_text_string(out, value->as.u ? "true" : "false");
         break;
     case TRACE_TYPE_I64:
-        trace_text_printf(out, "%" PRId64, value->as.i);
+        if (value->as.i < 0)
+            trace_text_char(out, '-');
+        trace_json_number(out, value->as.i < 0 ? -value->as.u : value->as.u);
         break;
     case TRACE_TYPE_U64:
-        trace_text_printf(out, "%" PRIu64, value->as.u);
+        trace_json_number(out, value->as.u);
         break;
     case TRACE_TYPE_F32:
     case TRACE_TYPE_F64:

@@ -191,7 +191,7 @@ static bool take_overflow(struct trace_writer *writer)
     return true;
 }
 
-static bool more_room(struct trace_writer *writer, size_t slots)
+bool trace_more_room(struct trace_writer *writer, size_t slots)
 {
     uint64_t needed = slots + TRACE_CHUNK_SLOTS / 8;
     uint64_t chunks = (needed + TRACE_CHUNK_SLOTS - 1) / TRACE_CHUNK_SLOTS;
@@ -209,15 +209,6 @@ static bool more_room(struct trace_writer *writer, size_t slots)
     }
     put_thread(writer);
     return true;
-}
-
-bool trace_more_room(struct trace_writer *writer, size_t slots)
-{
-    int error = errno;
-    bool some = more_room(writer, slots);
-
-    errno = error;
-    return some;
 }
 
 struct trace_record *trace_spare_room(struct trace_writer *writer, size_t slots)
@@ -379,7 +370,7 @@ static struct trace_header *make_file(const char *path, size_t size,
     if (fd < 0)
         return NULL;
 
-    int error = posix_fallocate(fd, 0, (off_t)(size < first ? size : first));
+    int error = posix_fallocate(fd, 0, (off_t)first);
 
     if (!error && !ftruncate(fd, (off_t)size))
         header = map(fd, size, overflow);
@@ -400,8 +391,7 @@ static void fill_header(struct trace_header *header, size_t size,
     header->clock = trace_clock_choose();
     header->pid = (uint32_t)getpid();
     header->limit = (size - TRACE_HEADER_SIZE) / TRACE_CHUNK_SIZE;
-    header->reserved =
-        header->limit < TRACE_FIRST_CHUNKS ? header->limit : TRACE_FIRST_CHUNKS;
+    header->reserved = TRACE_FIRST_CHUNKS;
     header->start = trace_anchor_now();
     header->origin = options->origin.ticks ? options->origin : header->start;
     __atomic_store_n(&header->magic, TRACE_MAGIC, __ATOMIC_RELEASE);

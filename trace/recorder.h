@@ -49,6 +49,10 @@ struct trace_writer {
     struct trace_entered first_stack[TRACE_FIRST_STACK];
 };
 
+_Static_assert(TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE <=
+                   TRACE_LIMIT_LEAST,
+               "they fit in every file");
+
 extern struct trace_recording trace_recording;
 extern _Thread_local struct trace_writer trace_writer
     __attribute__((tls_model("initial-exec")));
@@ -58,7 +62,7 @@ bool trace_writer_begin(struct trace_writer *);
 
 /* trace_more_room gives a writer that is ready a chunk with `slots` free slots;
  * false if there is none. trace_spare_room gives it slots that are kept for
- * errors. Both leave errno alone, as does trace_stack_grow. */
+ * errors. */
 bool trace_more_room(struct trace_writer *, size_t slots);
 struct trace_record *trace_spare_room(struct trace_writer *, size_t slots);
 bool trace_stack_grow(struct trace_writer *);

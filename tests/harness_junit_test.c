@@ -1,0 +1,208 @@
+/* harness_junit_test.c: junit.xml, its subset and its escapes. */
+#include "harness/harness.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "support.h"
+
+static struct test_log_run run;
+
+static void begin(void)
+{
+    test_folder();
+    run.path = strdup(test_path(""));
+}
+
+static void end(void)
+{
+    test_log_run_free(&run);
+}
+
+TestSuite(harness_junit, .init = begin, .fini = end);
+
+static struct test_log_result *add(const char *program, const char *name,
+                                   enum test_log_outcome outcome,
+                                   const char *reason)
+{
+    struct test_log_result *result = test_log_run_add(&run);
+
+    cr_assert_not_null(result);
+    result->program = strdup(program);
+    result->suite = strdup("suite");
+    result->test = strdup(name);
+    result->outcome = outcome;
+    result->reason = reason ? strdup(reason) : NULL;
+    result->duration = 1500000;
+    return result;
+}
+
+/* A test whose output is `size` bytes. */
+static void add_output(const char *name, const void *bytes, size_t size)
+{
+    char path[PATH_MAX];
+    struct test_log_result *result =
+        add("p", name, TEST_LOG_OUTCOME_PASSED, NULL);
+
+    cr_assert_geq(asprintf(&result->folder, "tests/p/suite.%s", name), 0);
+    test_log_make_folders(test_path(result->folder));
+    snprintf(path, sizeof(path), "%s/output.txt", result->folder);
+    test_save(test_path(path), bytes, size);
+}
+
+static const char *written(void)
+{
+    static char *text;
+
+    cr_assert_eq(test_log_write_junit(&run, "junit.xml"), 0);
+    free(text);
+    text = test_load(test_path("junit.xml"), NULL);
+    return text;
+}
+
+static void expect_has(const char *part)
+{
+    const char *text = written();
+
+    cr_expect_not_null(strstr(text, part), "%s is not in:\n%.2000s", part,
+                       text);
+}
+
+Test(harness_junit, looks_like_this)
+{
+    struct test_log_result *result;
+
+    add("a", "passes", TEST_LOG_OUTCOME_PASSED, NULL);
+    result = add("a", "fails", TEST_LOG_OUTCOME_FAILED, "file.c:7: why");
+    result->file = strdup("file.c");
+    result->line = 5;
+    add("a", "crashes", TEST_LOG_OUTCOME_CRASHED, NULL);
+    add("a", "did not run", TEST_LOG_OUTCOME_NONE, NULL);
+    add("b", "hangs", TEST_LOG_OUTCOME_TIMEOUT, "after 1 s");
+    add("b", "is skipped", TEST_LOG_OUTCOME_SKIPPED, "no time");
+    cr_expect_str_eq(
+        written(),
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+        "  <testsuite name=\"a\" tests=\"3\" failures=\"1\" errors=\"1\" "
+        "skipped=\"0\" time=\"0.006000\">\n"
+        "    <testcase name=\"passes\" classname=\"a.suite\" "
+        "time=\"0.001500\">\n    </testcase>\n"
+        "    <testcase name=\"fails\" classname=\"a.suite\" file=\"file.c\" "
+        "line=\"5\" time=\"0.001500\">\n"
+        "      <failure type=\"failed\" message=\"file.c:7: why\"/>\n"
+        "    </testcase>\n"
+        "    <testcase name=\"crashes\" classname=\"a.suite\" "
+        "time=\"0.001500\">\n"
+        "      <error type=\"crashed\" message=\"crashed\"/>\n"
+        "    </testcase>\n  </testsuite>\n"
+        "  <testsuite name=\"b\" tests=\"2\" failures=\"0\" errors=\"1\" "
+        "skipped=\"1\" time=\"0.003000\">\n"
+        "    <testcase name=\"hangs\" classname=\"b.suite\" "
+        "time=\"0.001500\">\n"
+        "      <error type=\"timeout\" message=\"after 1 s\"/>\n"
+        "    </testcase>\n"
+        "    <testcase name=\"is skipped\" classname=\"b.suite\" "
+        "time=\"0.001500\">\n"
+        "      <skipped message=\"no time\"/>\n"
+        "    </testcase>\n  </testsuite>\n</testsuites>\n");
+}
+
+Test(harness_junit, run_without_tests_is_well_formed)
+{
+    cr_expect_str_eq(written(), "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                                "<testsuites>\n</testsuites>\n");
+}
+
+Test(harness_junit, reserved_characters_are_escaped)
+{
+    add("p<\"&>", "t", TEST_LOG_OUTCOME_FAILED, "a < b && \"c\" > 'd'");
+    expect_has("name=\"p&lt;&quot;&amp;&gt;\"");
+    expect_has("message=\"a &lt; b &amp;&amp; &quot;c&quot; &gt; 'd'\"");
+}
+
+Test(harness_junit, newline_in_a_reason_survives)
+{
+    add("p", "t", TEST_LOG_OUTCOME_FAILED, "one\ntwo");
+    expect_has("message=\"one&#10;two\"");
+}
+
+static const struct {
+    const char *name, *bytes, *shown;
+} outputs[] = {
+    {"plain", "a\tb\nc", "<system-out>a\tb\nc</system-out>"},
+    {"controls", "a\001b\033[1mc\177", "<system-out>a?b?[1mc"},
+    {"return", "a\r\nb", "a?\nb</system-out>"},
+    {"utf_8", "gr\303\274n \342\202\254 \360\237\246\212",
+     "<system-out>gr\303\274n \342\202\254 \360\237\246\212</system-out>"},
+    {"bad_byte", "a\377b", "<system-out>a\357\277\275b</system-out>"},
+    {"cut_off", "a\342\202", "<system-out>a\357\277\275"},
+    {"surrogate", "a\355\240\200b", "<system-out>a\357\277\275"},
+    {"no_character", "a\357\277\276b", "<system-out>a\357\277\275b"},
+    {"nor_this", "a\357\277\277b", "<system-out>a\357\277\275b"},
+    {"end_of_cdata", "]]>", "<system-out>]]&gt;</system-out>"},
+};
+
+Test(harness_junit, any_output_is_text_of_xml)
+{
+    for (size_t i = 0; i < sizeof(outputs) / sizeof(*outputs); i++)
+        add_output(outputs[i].name, outputs[i].bytes, strlen(outputs[i].bytes));
+    for (size_t i = 0; i < sizeof(outputs) / sizeof(*outputs); i++)
+        expect_has(outputs[i].shown);
+}
+
+Test(harness_junit, nul_bytes_are_shown_as_others)
+{
+    add_output("nul", "a\0b", 3);
+    expect_has("<system-out>a?b</system-out>");
+}
+
+Test(harness_junit, characters_across_pieces_of_a_file_stay_whole)
+{
+    enum { SIZE = 30000 };
+    char *bytes = malloc(SIZE + 1), *begin;
+    const char *text;
+
+    cr_assert_not_null(bytes);
+    for (int i = 0; i < SIZE; i += 3)
+        memcpy(bytes + i, "\342\202\254", 3);
+    bytes[0] = 'a'; /* the rest begins one byte later */
+    memmove(bytes + 1, bytes + 3, SIZE - 3);
+    add_output("euros", bytes, SIZE - 2);
+    text = written();
+    begin = strstr(text, "<system-out>");
+    cr_assert_not_null(begin);
+    cr_expect_eq(strncmp(begin + 12, bytes, SIZE - 2), 0);
+    cr_expect_null(strstr(text, "\357\277\275"));
+    free(bytes);
+}
+
+Test(harness_junit, random_bytes_are_well_formed)
+{
+    char bytes[4096];
+
+    test_seed(7);
+    for (int i = 0; i < 20; i++) {
+        char name[16];
+
+        test_random_bytes(bytes, sizeof(bytes));
+        snprintf(name, sizeof(name), "random%d", i);
+        add_output(name, bytes, sizeof(bytes));
+    }
+    written();
+    if (system("command -v xmllint >/dev/null"))
+        cr_skip_test("xmllint is not here");
+    snprintf(bytes, sizeof(bytes), "xmllint --noout '%s'",
+             test_path("junit.xml"));
+    cr_expect_eq(system(bytes), 0);
+}
+
+Test(harness_junit, folder_that_is_gone_is_a_failure)
+{
+    free(run.path);
+    run.path = strdup(test_path("nowhere"));
+    cr_expect_eq(test_log_write_junit(&run, "junit.xml"), -1);
+}

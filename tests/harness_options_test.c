@@ -1,0 +1,272 @@
+/* harness_options_test.c: what flags and variables mean. */
+#include "harness/harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/redirect.h>
+
+static struct test_log_options options;
+
+static const char *const variables[] = {"LOG",
+                                        "TRACE_FILTER",
+                                        "LOG_FORMAT",
+                                        "LOG_SPAN_EVENTS",
+                                        "LOG_TIME",
+                                        "NOCAPTURE",
+                                        "SHOW_OUTPUT",
+                                        "TRACE_DIR",
+                                        "NO_COLOR",
+                                        "FORCE_COLOR",
+                                        "CLICOLOR_FORCE",
+                                        "TRACE_LIMIT",
+                                        "TRACE_OPTIONS",
+                                        "CRITERION_OUTPUTS",
+                                        "CRITERION_JOBS",
+                                        "CRITERION_TEST_PATTERN"};
+
+/* What is refused is said, which is another test's matter. */
+static void clear(void)
+{
+    cr_redirect_stdout();
+    cr_redirect_stderr();
+    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+        unsetenv(variables[i]);
+}
+
+static void forget(void)
+{
+    test_log_options_free(&options);
+}
+
+TestSuite(harness_options, .init = clear, .fini = forget);
+
+enum { ARGUMENTS = 8 };
+
+/* Reads the flags of a line, which spaces separate. */
+static int parse(const char *line)
+{
+    static char words[512];
+    char *argv[ARGUMENTS + 1] = {NULL}, *rest = words;
+    int argc = 0, code = 0;
+
+    snprintf(words, sizeof(words), "program %s", line);
+    while (argc < ARGUMENTS && (argv[argc] = strtok_r(rest, " ", &rest)))
+        argc++;
+    return test_log_options_read(&options, argc, argv, &code) ? code + 100 : 0;
+}
+
+static bool passes_on(const char *argument)
+{
+    for (int i = 0; i < options.criterion_count; i++)
+        if (!strcmp(options.criterion[i], argument))
+            return true;
+    return false;
+}
+
+Test(harness_options, defaults)
+{
+    cr_assert_eq(parse(""), 0);
+    cr_expect_str_eq(options.show.value, "info");
+    cr_expect_str_eq(options.show.origin, "default");
+    cr_expect_str_eq(options.record.value, "trace");
+    cr_expect_str_eq(options.record.origin, "default");
+    cr_expect_str_eq(options.dir, "testlog-runs");
+    cr_expect_eq(options.limit, UINT64_C(256) << 20);
+    cr_expect_not(options.live || options.show_output || options.quiet);
+    cr_expect_not(options.fail_fast || options.report_on_stdout);
+    cr_expect_eq(options.jobs, 0);
+    cr_expect_eq(options.pattern_count, 0);
+    cr_expect_str_eq(options.criterion[0], "program");
+}
+
+Test(harness_options, flags_beat_variables)
+{
+    setenv("LOG", "warn", 1);
+    setenv("TRACE_FILTER", "debug", 1);
+    setenv("TRACE_DIR", "there", 1);
+    setenv("TRACE_LIMIT", "1M", 1);
+    setenv("LOG_TIME", "none", 1);
+    cr_assert_eq(parse(""), 0);
+    cr_expect_str_eq(options.show.value, "warn");
+    cr_expect_str_eq(options.show.origin, "LOG");
+    cr_expect_str_eq(options.record.origin, "TRACE_FILTER");
+    cr_expect_str_eq(options.dir, "there");
+    cr_expect_eq(options.limit, 1 << 20);
+    cr_expect_eq(options.time, LOG_TIME_NONE);
+    test_log_options_free(&options);
+    cr_assert_eq(parse("--log=error --trace-filter info --trace-dir=here "
+                       "--trace-limit=2M --log-time uptime"),
+                 0);
+    cr_expect_str_eq(options.show.value, "error");
+    cr_expect_str_eq(options.show.origin, "--log");
+    cr_expect_str_eq(options.record.value, "info");
+    cr_expect_str_eq(options.record.origin, "--trace-filter");
+    cr_expect_str_eq(options.dir, "here");
+    cr_expect_eq(options.limit, 2 << 20);
+    cr_expect_eq(options.time, LOG_TIME_UPTIME);
+}
+
+Test(harness_options, last_flag_counts)
+{
+    cr_assert_eq(parse("--log=error --log=debug -j4 -j2"), 0);
+    cr_expect_str_eq(options.show.value, "debug");
+    cr_expect_eq(options.jobs, 2);
+}
+
+static const struct {
+    const char *line, *argument;
+} passed_on[] = {
+    {"-j4", "--jobs=4"},
+    {"--jobs=4", "--jobs=4"},
+    {"-t 2.5", "--timeout=2.5"},
+    {"-S", "--short-filename"},
+    {"--xml=a.xml", "--xml=a.xml"},
+    {"-O tap:a.tap", "--output=tap:a.tap"},
+    {"--always-succeed", "--always-succeed"},
+    {"--full-stats", "--full-stats"},
+    {"--verbose=2", "--verbose=2"},
+    {"-q", "--quiet"},
+    {"--color=always", "--color=always"},
+    {"--color=never", "--color=never"},
+    {"", "--color=never"},
+};
+
+Test(harness_options, criterion_s_flags_are_passed_on)
+{
+    for (size_t i = 0; i < sizeof(passed_on) / sizeof(*passed_on); i++) {
+        cr_assert_eq(parse(passed_on[i].line), 0);
+        cr_expect(passes_on(passed_on[i].argument), "%s", passed_on[i].line);
+        test_log_options_free(&options);
+    }
+}
+
+Test(harness_options, own_flags_are_not_passed_on)
+{
+    cr_assert_eq(parse("--log=debug --nocapture --show-output --filter a/b "
+                       "--trace-limit=1M -f"),
+                 0);
+    cr_expect_eq(options.criterion_count, 2); /* its name and the colours */
+    cr_expect(options.live && options.show_output && options.fail_fast);
+}
+
+Test(harness_options, filters_add_up)
+{
+    setenv("CRITERION_TEST_PATTERN", "c/*", 1);
+    cr_assert_eq(parse("--filter a/b --pattern=@(x|y)/z"), 0);
+    cr_assert_eq(options.pattern_count, 3);
+    cr_expect_str_eq(options.patterns[0], "c/*");
+    cr_expect_str_eq(options.patterns[1], "a/b");
+    cr_expect_str_eq(options.patterns[2], "@(x|y)/z");
+    cr_expect_null(options.patterns[3]);
+}
+
+static const struct {
+    const char *line;
+    bool on_stdout;
+} reports[] = {
+    {"--xml", true},       {"--xml=-", true},   {"--xml=/dev/stdout", true},
+    {"--xml=file", false}, {"-O json:-", true}, {"-O json:file", false},
+    {"--tap", true},       {"--json=x", false}, {"", false},
+};
+
+Test(harness_options, report_on_stdout_is_noticed)
+{
+    for (size_t i = 0; i < sizeof(reports) / sizeof(*reports); i++) {
+        cr_assert_eq(parse(reports[i].line), 0);
+        cr_expect_eq(options.report_on_stdout, reports[i].on_stdout, "%s",
+                     reports[i].line);
+        test_log_options_free(&options);
+    }
+    setenv("CRITERION_OUTPUTS", "tap:file,xml:-", 1);
+    cr_assert_eq(parse(""), 0);
+    cr_expect(options.report_on_stdout);
+    test_log_options_free(&options);
+    setenv("CRITERION_OUTPUTS", "tap:file,xml:other", 1);
+    cr_assert_eq(parse(""), 0);
+    cr_expect_not(options.report_on_stdout);
+}
+
+static const struct {
+    const char *text;
+    uint64_t bytes; /* 0: refused */
+} limits[] = {
+    {"256K", 256 << 10},
+    {"1M", 1 << 20},
+    {"1G", 1 << 30},
+    {"64G", UINT64_C(64) << 30},
+    {"1048576", 1 << 20},
+    {"255K", 0},
+    {"65G", 0},
+    {"0", 0},
+    {"-1M", 0},
+    {"1X", 0},
+    {"M", 0},
+    {"1.5M", 0},
+    {"99999999999999999999", 0},
+};
+
+Test(harness_options, limits_have_units_and_bounds)
+{
+    char line[64];
+
+    for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+        snprintf(line, sizeof(line), "--trace-limit=%s", limits[i].text);
+        cr_expect_eq(parse(line), limits[i].bytes ? 0 : 102, "%s", line);
+        if (limits[i].bytes)
+            cr_expect_eq(options.limit, limits[i].bytes, "%s", line);
+        test_log_options_free(&options);
+    }
+}
+
+Test(harness_options, what_is_refused_is_2_and_what_informs_is_0)
+{
+    cr_expect_eq(parse("--nonsense"), 102);
+    cr_expect_eq(parse("--jobs=x"), 102);
+    cr_expect_eq(parse("--filter (a)"), 102);
+    cr_expect_eq(parse("--verbose=x"), 102);
+    cr_expect_eq(parse("--version"), 100);
+    cr_expect_eq(parse("--list"), 0);
+    cr_expect(options.informs);
+}
+
+Test(harness_options, empty_variable_is_unset)
+{
+    setenv("LOG", "", 1);
+    setenv("TRACE_LIMIT", "", 1);
+    setenv("NOCAPTURE", "", 1);
+    cr_assert_eq(parse(""), 0);
+    cr_expect_str_eq(options.show.origin, "default");
+    cr_expect_null(test_log_variable("LOG"));
+    cr_expect_null(test_log_variable("NO_SUCH_VARIABLE"));
+}
+
+static const struct {
+    const char *flag, *no_color, *force, *cli;
+    bool color;
+} colors[] = {
+    {NULL, "", "", "", false},     {"auto", "", "", "", false},
+    {"always", "", "", "", true},  {"always", "1", "", "", true},
+    {"never", "", "1", "", false}, {NULL, "", "1", "", true},
+    {NULL, "", "", "1", true},     {NULL, "", "0", "", false},
+    {NULL, "1", "1", "1", false},  {"auto", "", "1", "", true},
+    {"auto", "1", "1", "", false}, {NULL, "", "0", "1", true},
+};
+
+Test(harness_options, colors_are_decided_in_order)
+{
+    FILE *file = tmpfile();
+
+    cr_assert_not_null(file);
+    setenv("TERM", "xterm", 1);
+    for (size_t i = 0; i < sizeof(colors) / sizeof(*colors); i++) {
+        setenv("NO_COLOR", colors[i].no_color, 1);
+        setenv("FORCE_COLOR", colors[i].force, 1);
+        setenv("CLICOLOR_FORCE", colors[i].cli, 1);
+        cr_expect_eq(test_log_color(colors[i].flag, file), colors[i].color,
+                     "row %zu", i);
+    }
+    fclose(file);
+}
