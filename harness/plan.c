@@ -269,16 +269,16 @@ const char *test_log_pattern_fault(const char *pattern)
 bool test_log_pattern_matches(const char *pattern, const char *suite,
                               const char *test)
 {
-    const char *bracket = strchr(test, '[');
+    size_t group = strlen(suite) + 1 + strcspn(test, "[");
     char name[512];
 
     snprintf(name, sizeof(name), "%s/%s", suite, test);
     if (!fnmatch(pattern, name, FNM_EXTMATCH))
         return true;
-    if (!bracket)
+    if (group >= strlen(name))
         return false;
     /* A parameterized test's name stands for all its instances. */
-    name[strlen(suite) + 1 + (size_t)(bracket - test)] = '\0';
+    name[group] = '\0';
     return !fnmatch(pattern, name, FNM_EXTMATCH);
 }
 

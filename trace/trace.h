@@ -826,13 +826,12 @@ static inline void trace_guard_end_(struct trace_span_ref *span)
 #endif
 
 /* What stands in place of a macro when compiled out: arguments are checked,
- * never evaluated. These functions have no body. */
-TRACE_API int trace_check_(unsigned level, const char *title, size_t,
-                           const struct trace_value *);
+ * never evaluated. These functions have no body. They take values one by one,
+ * for gcc gives an array room on the stack even where it is not reached. */
+TRACE_API int trace_check_(unsigned level, const char *title, ...);
 TRACE_API int trace_check_start_(const char *directory, const char *options);
 TRACE_API int trace_check_log_(const char *format, ...) TRACE_PRINTF(1, 2);
-TRACE_API int trace_check_span_(struct trace_span_ref, size_t,
-                                const struct trace_value *);
+TRACE_API int trace_check_span_(struct trace_span_ref, ...);
 
 /* TRACE_DECLARATION_ is a declaration and nothing else, so that `if (x)
  * trace_span(...);` and, in C, `case 1: trace_span(...)` fail to compile; gcc
@@ -946,18 +945,18 @@ TRACE_API int trace_check_span_(struct trace_span_ref, size_t,
 #else
 
 #    define TRACE_CHECK_(level, title, ...)                                    \
-        (trace_check_(level, title, TRACE_VALUES_(__VA_ARGS__)))
+        (trace_check_(level, title, TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__) 0))
 #    define TRACE_SPAN_(id, level, title, ...)                                 \
         TRACE_OFF_(id, TRACE_CHECK_(level, title, __VA_ARGS__))
 #    define TRACE_SPAN_IN_(id, parent, level, title, ...)                      \
-        TRACE_OFF_(id, (trace_check_span_(parent, 0, 0) &&                     \
+        TRACE_OFF_(id, (trace_check_span_(parent, 0) &&                        \
                         TRACE_CHECK_(level, title, __VA_ARGS__)))
-#    define TRACE_ENTER_(id, span)                                             \
-        TRACE_OFF_(id, (trace_check_span_(span, 0, 0)))
+#    define TRACE_ENTER_(id, span) TRACE_OFF_(id, (trace_check_span_(span, 0)))
 #    define TRACE_BEGIN_(id, begin, level, title, ...)                         \
         ((void)(0 && TRACE_CHECK_(level, title, __VA_ARGS__)), TRACE_NONE_)
 #    define TRACE_RECORD_(id, span, ...)                                       \
-        ((void)(0 && trace_check_span_(span, TRACE_VALUES_(__VA_ARGS__))))
+        ((void)(0 && trace_check_span_(                                        \
+                         span, TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__) 0)))
 #    define TRACE_EVENT_(id, level, title, ...)                                \
         ((void)(0 && TRACE_CHECK_(level, title, __VA_ARGS__)))
 
@@ -967,10 +966,9 @@ TRACE_API int trace_check_span_(struct trace_span_ref, size_t,
 /* The library itself has these as functions whatever TRACING is. */
 #    ifndef TRACE_BUILD
 #        define trace_span_current() TRACE_NONE_
-#        define trace_span_end(span)                                           \
-            ((void)(0 && trace_check_span_(span, 0, 0)))
-#        define trace_disable() ((void)0)
-#        define trace_enable()  ((void)0)
+#        define trace_span_end(span) ((void)(0 && trace_check_span_(span, 0)))
+#        define trace_disable()      ((void)0)
+#        define trace_enable()       ((void)0)
 #        define trace_start(directory, options)                                \
             TRACE_CHECK_START_(directory, options)
 #        define trace_stop() (0)
