@@ -153,6 +153,24 @@ int test_log_file(const struct test_log_run *, const struct test_log_result *,
 char *test_log_program_folder(const struct test_log_run *, const char *program);
 int test_log_make_folders(const char *path);
 
+/* ---- filters.c ---- */
+
+struct test_log_filters {
+    struct log_filter *show, *record;
+};
+
+/* test_log_filters_check reads the filters of the options, puts the default in
+ * place of one that has nothing to be read and, if `say`, says what is wrong
+ * and which filters are in force. */
+void test_log_filters_check(struct test_log_filters *,
+                            struct test_log_options *, bool say);
+void test_log_filters_free(struct test_log_filters *);
+
+/* test_log_filters_find_unseen notes in the run which directives were about no
+ * call site of this process or of what was recorded. */
+void test_log_filters_find_unseen(struct test_log_filters *,
+                                  struct test_log_run *);
+
 /* ---- render.c, run_json.c, junit.c, run_trace.c: what is written ---- */
 
 /* test_log_render writes a test's trace.json and log.txt from its recording,
@@ -180,6 +198,9 @@ void test_log_report_block(const struct test_log_run *,
 /* test_log_report_summary lists skipped and failed tests, says how to run these
  * again and where the run is; `rerun` is the command without filters. */
 void test_log_report_summary(const struct test_log_run *, const char *rerun);
+
+/* test_log_add_word adds a word for the shell, quoted if it has to be. */
+void test_log_add_word(struct trace_text *, const char *word);
 
 /* test_log_report_unseen warns of directives that matched no call site. */
 void test_log_report_unseen(const struct test_log_run *);

@@ -11,78 +11,6 @@
 
 #include "harness.h"
 
-/* ---- Filters ---- */
-
-/* Says what cannot be read of a filter, before any test starts. A run of
- * several programs has said it already. */
-static struct log_filter *check_filter(const struct test_log_setting *setting,
-                                       const char *fallback)
-{
-    struct trace_text complaints = {0};
-    struct log_filter *filter = log_filter_parse(setting->value, fallback,
-                                                 setting->origin, &complaints);
-
-    if (complaints.size && !test_log_variable("TESTLOG_RUN"))
-        fprintf(test_log_out, "testlog: %s", complaints.data);
-    trace_text_free(&complaints);
-    return filter;
-}
-
-static void see(struct trace_site *site, void *filter)
-{
-    log_filter_seen(filter, site);
-}
-
-/* What was recorded has sites that this process does not know of: those of C++
- * and of shared objects that a test loaded. */
-static void see_recorded(const struct test_log_run *run,
-                         struct log_filter *filter)
-{
-    char path[PATH_MAX];
-
-    for (size_t i = 0; i < run->count; i++) {
-        struct trace_reader *reader = NULL;
-
-        if (!test_log_file(run, &run->results[i], "recording", path))
-            reader = trace_reader_open(path);
-        for (uint32_t id = 1; reader && trace_reader_site(reader, id); id++)
-            log_filter_seen(filter, trace_reader_site(reader, id));
-        trace_reader_close(reader);
-    }
-}
-
-static void add_unseen(struct test_log_run *run, const char *origin,
-                       const char *directive)
-{
-    void *grown =
-        realloc(run->unseen, (run->unseen_count + 1) * sizeof(*run->unseen));
-
-    if (!grown)
-        return;
-    run->unseen = grown;
-    if (asprintf(&run->unseen[run->unseen_count], "%s: %s", origin,
-                 directive) >= 0)
-        run->unseen_count++;
-}
-
-/* Finds the directives that were about nothing. */
-static void find_unseen(struct test_log_run *run, struct log_filter *filter,
-                        const char *origin)
-{
-    const char *directive;
-    size_t from = 0;
-
-    if (!filter)
-        return;
-    trace_site_each(see, filter);
-    if (!log_filter_unseen(filter, &from))
-        return;
-    see_recorded(run, filter);
-    from = 0;
-    while ((directive = log_filter_unseen(filter, &from)))
-        add_unseen(run, origin, directive);
-}
-
 /* ---- The end ---- */
 
 static bool write_failed(const char *name, int status)
@@ -130,39 +58,32 @@ static void report(const struct test_log_run *run,
     test_log_report_closing(run, options);
 }
 
-static void say_filter(const struct test_log_options *options)
+static char *quoted(const char *path)
 {
-#define SAY "lines shown: %s (%s); recorded: %s (%s)"
-    if (!test_log_variable("TESTLOG_RUN") && !options->quiet &&
-        !options->report_on_stdout)
-        test_log_notice(SAY, options->show.value, options->show.origin,
-                        options->record.value, options->record.origin);
-#undef SAY
+    struct trace_text text = {0};
+
+    test_log_add_word(&text, path);
+    return text.data;
 }
 
 static int run_tests(struct criterion_test_set *set,
-                     const struct test_log_options *options,
-                     const char *program)
+                     struct test_log_options *options, const char *program)
 {
     struct test_log_run run = {.start = trace_anchor_now(),
                                .foreign = test_log_variable("TESTLOG_RUN")};
-    struct log_filter *show = check_filter(&options->show, "info");
-    struct log_filter *record = check_filter(&options->record, "trace");
+    struct test_log_filters filters;
     size_t matched;
     int code;
 
-    run.command = strdup(program);
-    say_filter(options);
+    run.command = quoted(program);
+    test_log_filters_check(&filters, options, !run.foreign);
     matched = test_log_runner_run(set, options, &run);
-    if (matched) {
-        find_unseen(&run, show, options->show.origin);
-        find_unseen(&run, record, options->record.origin);
-    }
+    if (matched)
+        test_log_filters_find_unseen(&filters, &run);
     write_run(&run);
     report(&run, options, matched);
     code = exit_code(&run, matched);
-    log_filter_free(show);
-    log_filter_free(record);
+    test_log_filters_free(&filters);
     test_log_run_free(&run);
     return code;
 }

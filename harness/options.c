@@ -413,7 +413,7 @@ static bool read_setting(struct reader *reader, const struct flag *flag,
         return read_time(reader, "--log-time", value);
     case ID_DIR:
         options->dir = value;
-        return true;
+        return value[0] ? true : refuse(reader, "--trace-dir: names no folder");
     case ID_LIMIT:
         return read_limit(reader, "--trace-limit", value);
     case ID_OPTIONS:

@@ -191,6 +191,24 @@ static void put_line(const struct test_log_result *result)
     fputc('\n', out());
 }
 
+void test_log_add_word(struct trace_text *text, const char *word)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyz0123456789"
+                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-+=./:~,@%";
+
+    if (word[0] && strspn(word, safe) == strlen(word)) {
+        trace_text_string(text, word);
+        return;
+    }
+    trace_text_char(text, '\'');
+    for (; *word; word++)
+        if (*word == '\'')
+            trace_text_string(text, "'\\''");
+        else
+            trace_text_char(text, *word);
+    trace_text_char(text, '\'');
+}
+
 /* Whether a test of another program has failed by the same name. */
 static bool named_before(const struct test_log_run *run, size_t number)
 {

@@ -273,6 +273,11 @@ struct log_filter *log_filter_parse(const char *text, const char *fallback,
     return filter;
 }
 
+bool log_filter_is_empty(const struct log_filter *filter)
+{
+    return !filter->count;
+}
+
 void log_filter_free(struct log_filter *filter)
 {
     if (!filter)

@@ -35,6 +35,9 @@ TRACE_API struct log_filter *log_filter_parse(const char *text,
                                               struct trace_text *complaints);
 TRACE_API void log_filter_free(struct log_filter *);
 
+/* log_filter_is_empty tells whether no directive is left. */
+TRACE_API bool log_filter_is_empty(const struct log_filter *);
+
 /* log_filter_shows tells whether what happens at a call site is shown. */
 TRACE_API bool log_filter_shows(const struct log_filter *,
                                 const struct trace_site *);

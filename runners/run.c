@@ -304,10 +304,13 @@ static char *command_of(const struct programs *programs,
 {
     struct trace_text text = {0};
 
-    trace_text_printf(&text, "%s run", program_invocation_name);
+    test_log_add_word(&text, program_invocation_name);
+    trace_text_string(&text, " run");
     for (int i = 0; i < programs->count; i++)
-        if (!run || failed_in(run, programs->folders[i]))
-            trace_text_printf(&text, " %s", programs->paths[i]);
+        if (!run || failed_in(run, programs->folders[i])) {
+            trace_text_char(&text, ' ');
+            test_log_add_word(&text, programs->paths[i]);
+        }
     if (run)
         trace_text_string(&text, " --");
     return text.data;
@@ -320,24 +323,6 @@ static void copy_settings(struct test_log_run *run,
     run->show_origin = strdup(options->show.origin);
     run->record = strdup(options->record.value);
     run->record_origin = strdup(options->record.origin);
-}
-
-/* Says what filters are in force, and what cannot be read of them, once. */
-static void say_filters(const struct test_log_options *options)
-{
-    const struct test_log_setting *settings[] = {&options->show,
-                                                 &options->record};
-    struct trace_text complaints = {0};
-
-    for (int i = 0; i < 2; i++)
-        log_filter_free(log_filter_parse(settings[i]->value, NULL,
-                                         settings[i]->origin, &complaints));
-    if (complaints.size)
-        fprintf(stderr, "testlog: %s", complaints.data);
-    trace_text_free(&complaints);
-    test_log_notice("lines shown: %s (%s); recorded: %s (%s)",
-                    options->show.value, options->show.origin,
-                    options->record.value, options->record.origin);
 }
 
 static void finish(const struct test_log_run *run,
@@ -355,16 +340,15 @@ static void finish(const struct test_log_run *run,
     free(rerun);
 }
 
-static int run_all(struct programs *programs,
-                   const struct test_log_options *options)
+static int run_all(struct programs *programs, struct test_log_options *options)
 {
     struct test_log_run run = {.start = trace_anchor_now()};
+    struct test_log_filters filters;
     int code = TEST_LOG_NO_TEST;
     char absolute[PATH_MAX];
     bool first = true;
 
     run.command = command_of(programs, NULL);
-    copy_settings(&run, options);
     unsetenv("TESTLOG_RUN"); /* a run inside a test is a run of its own */
     unsetenv("BXFI_MAP");
     unsetenv("GMON_OUT_PREFIX");
@@ -375,7 +359,9 @@ static int run_all(struct programs *programs,
         return code;
     }
     setenv("TESTLOG_RUN", absolute, 1);
-    say_filters(options);
+    test_log_filters_check(&filters, options, true);
+    test_log_filters_free(&filters);
+    copy_settings(&run, options);
     for (int i = 0; i < programs->count; i++)
         code = worse(code, run_program(&run, programs, i, &first));
     finish(&run, programs, options, code);

@@ -367,7 +367,7 @@ Test(e2e_trace, examples_that_fail_show_their_spans_when_traced)
         "ERROR outer{pairs=2}:assert_red{key=\"bear\"}: "
         "examples::failures_test: assertion failed: a bear should be red\n",
         "open spans:\nTHREAD: hang{unused=ADDRESS}\n",
-        "output:\na line of output\nand one that never ended\n",
+        "output:\na line of output\nand one that never ended",
         "output:\nstill in the buffer\nopen spans:\nTHREAD: leaving\n",
     };
 

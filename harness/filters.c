@@ -1,0 +1,106 @@
+/* filters.c: the filters of a run: checked before it, and after it compared
+ * with the call sites that there were. */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "harness.h"
+
+/* If nothing can be read of a filter, the default applies. */
+static struct log_filter *check(struct test_log_setting *setting,
+                                const char *fallback,
+                                struct trace_text *complaints)
+{
+    struct log_filter *filter =
+        log_filter_parse(setting->value, NULL, setting->origin, complaints);
+
+    if (!filter || !log_filter_is_empty(filter))
+        return filter;
+    *setting = (struct test_log_setting){fallback, "default"};
+    log_filter_free(filter);
+    return log_filter_parse(fallback, NULL, "default", NULL);
+}
+
+void test_log_filters_check(struct test_log_filters *filters,
+                            struct test_log_options *options, bool say)
+{
+    struct trace_text complaints = {0};
+
+    filters->show = check(&options->show, "info", &complaints);
+    filters->record = check(&options->record, "trace", &complaints);
+    if (complaints.size && say)
+        fprintf(test_log_out ? test_log_out : stderr, "testlog: %s",
+                complaints.data);
+    trace_text_free(&complaints);
+    if (say && !options->quiet && !options->report_on_stdout)
+        test_log_notice("lines shown: %s (%s); recorded: %s (%s)",
+                        options->show.value, options->show.origin,
+                        options->record.value, options->record.origin);
+}
+
+void test_log_filters_free(struct test_log_filters *filters)
+{
+    log_filter_free(filters->show);
+    log_filter_free(filters->record);
+}
+
+static void see(struct trace_site *site, void *filter)
+{
+    log_filter_seen(filter, site);
+}
+
+/* What was recorded has sites that this process does not know of: those of C++
+ * and of shared objects that a test loaded. */
+static void see_recorded(const struct test_log_run *run,
+                         struct log_filter *filter)
+{
+    char path[PATH_MAX];
+
+    for (size_t i = 0; i < run->count; i++) {
+        struct trace_reader *reader = NULL;
+
+        if (!test_log_file(run, &run->results[i], "recording", path))
+            reader = trace_reader_open(path);
+        for (uint32_t id = 1; reader && trace_reader_site(reader, id); id++)
+            log_filter_seen(filter, trace_reader_site(reader, id));
+        trace_reader_close(reader);
+    }
+}
+
+static void add_unseen(struct test_log_run *run, const char *origin,
+                       const char *directive)
+{
+    void *grown =
+        realloc(run->unseen, (run->unseen_count + 1) * sizeof(*run->unseen));
+
+    if (!grown)
+        return;
+    run->unseen = grown;
+    if (asprintf(&run->unseen[run->unseen_count], "%s: %s", origin,
+                 directive) >= 0)
+        run->unseen_count++;
+}
+
+/* Finds the directives that were about nothing. */
+static void find_unseen(struct test_log_run *run, struct log_filter *filter,
+                        const char *origin)
+{
+    const char *directive;
+    size_t from = 0;
+
+    if (!filter)
+        return;
+    trace_site_each(see, filter);
+    if (!log_filter_unseen(filter, &from))
+        return;
+    see_recorded(run, filter);
+    from = 0;
+    while ((directive = log_filter_unseen(filter, &from)))
+        add_unseen(run, origin, directive);
+}
+
+void test_log_filters_find_unseen(struct test_log_filters *filters,
+                                  struct test_log_run *run)
+{
+    find_unseen(run, filters->show, run->show_origin);
+    find_unseen(run, filters->record, run->record_origin);
+}
