@@ -108,6 +108,18 @@ static struct test_log_options *take_fail_fast(struct test_log_options *options)
     return options;
 }
 
+/* Criterion makes a process group of its own, which ^C would not reach: the
+ * terminal sends it to the group of make, or of the shell's job. */
+static struct criterion_test_set *initialize(void)
+{
+    pid_t group = getpgrp();
+    struct criterion_test_set *set = criterion_initialize();
+
+    if (group != getpid())
+        setpgid(0, group);
+    return set;
+}
+
 int test_log_main(int argc, char **argv)
 {
     struct test_log_options options;
@@ -118,7 +130,7 @@ int test_log_main(int argc, char **argv)
     if (test_log_options_read(&options, argc, argv, &code))
         return code;
     unsetenv("CRITERION_TEST_PATTERN"); /* it is a filter like --filter */
-    set = criterion_initialize();
+    set = initialize();
     if (!criterion_handle_args(options.criterion_count, options.criterion,
                                false) ||
         options.informs)

@@ -406,15 +406,6 @@ static void lower_descriptors(void)
     }
 }
 
-/* Criterion makes a group of its own, which ^C under make does not reach. */
-static void rejoin_group(void)
-{
-    pid_t parent = getpgid(getppid());
-
-    if (getpgid(0) == getpid() && parent > 0)
-        setpgid(0, parent);
-}
-
 static const char *time_word(void)
 {
     static const char *const words[] = {
@@ -467,7 +458,6 @@ static void before_all(struct criterion_test_set *set)
         return;
     }
     lower_descriptors();
-    rejoin_group();
     test_log_plan_expand(set);
     matched = test_log_plan_select(set, options);
     test_log_plan_seal(set);
