@@ -31,7 +31,11 @@ void test_log_filters_check(struct test_log_filters *filters,
         fprintf(test_log_out ? test_log_out : stderr, "testlog: %s",
                 complaints.data);
     trace_text_free(&complaints);
-    if (say && !options->quiet && !options->report_on_stdout)
+}
+
+void test_log_filters_say(const struct test_log_options *options)
+{
+    if (!options->quiet && !options->report_on_stdout)
         test_log_notice("lines shown: %s (%s); recorded: %s (%s)",
                         options->show.value, options->show.origin,
                         options->record.value, options->record.origin);

@@ -166,6 +166,9 @@ void test_log_filters_check(struct test_log_filters *,
                             struct test_log_options *, bool say);
 void test_log_filters_free(struct test_log_filters *);
 
+/* test_log_filters_say says which filters are in force. */
+void test_log_filters_say(const struct test_log_options *);
+
 /* test_log_filters_find_unseen notes in the run which directives were about no
  * call site of this process or of what was recorded. */
 void test_log_filters_find_unseen(struct test_log_filters *,
@@ -241,6 +244,9 @@ bool test_log_session_import(struct test_log_session *);
 
 /* test_log_trampoline is what Criterion runs in place of an annotated test. */
 void test_log_trampoline(void);
+
+/* test_log_annotated tells whether the program has annotated tests. */
+bool test_log_annotated(void);
 
 /* test_log_entry_filter tells whether a test is annotated and its default
  * filter. `name` may be an instance's, "name[07]". */

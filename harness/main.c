@@ -58,6 +58,18 @@ static void report(const struct test_log_run *run,
     test_log_report_closing(run, options);
 }
 
+/* A program without annotations has nothing to filter; whoever asked for lines
+ * is told why there are none. */
+static void say_filters(const struct test_log_options *options)
+{
+    if (test_log_annotated())
+        test_log_filters_say(options);
+    else if (strcmp(options->show.origin, "default"))
+        test_log_notice("%s has no effect: no test is annotated here, or this "
+                        "was built without -DTRACING",
+                        options->show.origin);
+}
+
 static char *quoted(const char *path)
 {
     struct trace_text text = {0};
@@ -77,8 +89,10 @@ static int run_tests(struct criterion_test_set *set,
 
     run.command = quoted(program);
     test_log_filters_check(&filters, options, !run.foreign);
+    if (!run.foreign)
+        say_filters(options);
     matched = test_log_runner_run(set, options, &run);
-    if (matched)
+    if (matched && test_log_annotated())
         test_log_filters_find_unseen(&filters, &run);
     write_run(&run);
     report(&run, options, matched);

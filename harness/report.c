@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "harness.h"
 
@@ -174,7 +175,8 @@ void test_log_report_block(const struct test_log_run *run,
     if (!options->live && !test_log_file(run, result, "output.txt", path))
         put_output(path);
     put_recording(run, result, options);
-    if (!test_log_file(run, result, "trace.json", path))
+    if (!test_log_file(run, result, "recording", path) && !access(path, F_OK) &&
+        !test_log_file(run, result, "trace.json", path))
         fprintf(out(), "trace: %s\n", path);
     fputc('\n', out());
     fflush(out());

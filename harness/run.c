@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -78,6 +79,15 @@ static void point_latest(const char *dir, const char *name)
         unlink(aside);
 }
 
+/* Whether there is no room for even one recording. */
+static bool is_full(const char *path)
+{
+    struct statvfs disk;
+
+    return !statvfs(path, &disk) &&
+           (uint64_t)disk.f_bavail * disk.f_frsize < TRACE_LIMIT_LEAST;
+}
+
 static int make_run(struct test_log_run *run, const char *dir)
 {
     uint64_t wall = run->start.wall;
@@ -92,6 +102,11 @@ static int make_run(struct test_log_run *run, const char *dir)
             return -1;
         }
         if (!mkdir(path, 0777)) {
+            if (is_full(path)) {
+                rmdir(path);
+                errno = ENOSPC;
+                return -1;
+            }
             if (!getenv("TESTLOG_WORKER")) /* not in a test */
                 point_latest(dir, name);
             run->path = strdup(path);

@@ -38,6 +38,11 @@ static struct test_log_entry *find(const char *suite, const char *name)
     return NULL;
 }
 
+bool test_log_annotated(void)
+{
+    return entries != NULL;
+}
+
 bool test_log_entry_filter(const char *suite, const char *name,
                            const char **filter)
 {

@@ -4,11 +4,12 @@
  * the whole is written by the code that writes a single program's.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -181,24 +182,56 @@ static void add_program(struct test_log_run *run, const char *folder,
     result->reason = reason ? strdup(reason) : NULL;
 }
 
+/* What becomes of the child: the program, which dies with its parent. If it
+ * cannot be run, errno goes to `fd`. */
+static void become(char *path, char **argv, int fd)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    execvp(path, argv);
+
+    int error = errno;
+
+    if (write(fd, &error, sizeof(error)) != sizeof(error))
+        _exit(126);
+    _exit(127);
+}
+
+/* Runs a program to its end; returns what waitpid tells, or -errno. */
+static int spawn(char *path, char **argv)
+{
+    int ends[2], status, error = 0;
+    pid_t pid;
+
+    if (pipe2(ends, O_CLOEXEC))
+        return -errno;
+    pid = fork();
+    if (!pid)
+        become(path, argv, ends[1]);
+    close(ends[1]);
+    if (pid < 0)
+        error = errno;
+    else if (read(ends[0], &error, sizeof(error)) < 0)
+        error = 0;
+    close(ends[0]);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -errno;
+    return error ? -error : status;
+}
+
 static int start(const struct programs *programs, char *path)
 {
     char **argv = calloc((size_t)programs->flag_count + 2, sizeof(*argv));
-    pid_t pid;
-    int status, error;
+    int status;
 
     if (!argv)
         return -ENOMEM;
     argv[0] = path;
     memcpy(argv + 1, programs->flags,
            (size_t)programs->flag_count * sizeof(*argv));
-    error = posix_spawnp(&pid, path, NULL, NULL, argv, environ);
+    fflush(NULL);
+    status = spawn(path, argv);
     free(argv);
-    if (error)
-        return -error;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return -errno;
     return status;
 }
 
@@ -298,6 +331,16 @@ static bool failed_in(const struct test_log_run *run, const char *folder)
     return false;
 }
 
+/* Whether a failed test has a name to filter by. */
+static bool names_tests(const struct test_log_run *run)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (test_log_outcome_bad(run->results[i].outcome) &&
+            run->results[i].suite)
+            return true;
+    return false;
+}
+
 /* The command with those programs that `run` has failures of, or with all. */
 static char *command_of(const struct programs *programs,
                         const struct test_log_run *run)
@@ -311,7 +354,7 @@ static char *command_of(const struct programs *programs,
             trace_text_char(&text, ' ');
             test_log_add_word(&text, programs->paths[i]);
         }
-    if (run)
+    if (run && names_tests(run))
         trace_text_string(&text, " --");
     return text.data;
 }
@@ -361,6 +404,7 @@ static int run_all(struct programs *programs, struct test_log_options *options)
     setenv("TESTLOG_RUN", absolute, 1);
     test_log_filters_check(&filters, options, true);
     test_log_filters_free(&filters);
+    test_log_filters_say(options);
     copy_settings(&run, options);
     for (int i = 0; i < programs->count; i++)
         code = worse(code, run_program(&run, programs, i, &first));

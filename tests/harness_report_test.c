@@ -48,7 +48,7 @@ static struct test_log_result *add(const char *name,
     return result;
 }
 
-/* Gives a result a folder with this output. */
+/* Gives a result a folder with this output and something of a recording. */
 static void give_output(struct test_log_result *result, const char *output)
 {
     char path[PATH_MAX];
@@ -57,6 +57,8 @@ static void give_output(struct test_log_result *result, const char *output)
     test_log_make_folders(test_path("folder"));
     snprintf(path, sizeof(path), "%s", test_path("folder/output.txt"));
     test_save(path, output, strlen(output));
+    snprintf(path, sizeof(path), "%s", test_path("folder/recording"));
+    test_save(path, "", 0);
 }
 
 static void expect_has(const char *part)
@@ -115,6 +117,17 @@ Test(harness_report, output_ends_with_a_newline)
     give_output(result, "no newline");
     test_log_report_block(&run, result, &options);
     expect_has("output:\nno newline\ntrace: ");
+}
+
+Test(harness_report, trace_is_named_only_if_there_was_a_recording)
+{
+    struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
+
+    give_output(result, "text\n");
+    cr_assert_eq(remove(test_path("folder/recording")), 0);
+    test_log_report_block(&run, result, &options);
+    expect_has("output:\ntext\n\n");
+    expect_lacks("trace: ");
 }
 
 Test(harness_report, output_is_shown_as_it_is)

@@ -65,7 +65,8 @@ struct trace_segment {
 
 struct trace_reader {
     const unsigned char *base;
-    size_t size; /* bytes that may be read */
+    size_t size;   /* bytes that may be read */
+    size_t mapped; /* bytes */
     struct trace_header header;
     struct trace_site **sites; /* by id; NULL where there is none */
     size_t site_count;

@@ -364,9 +364,14 @@ static bool map_file(struct trace_reader *reader, const char *path)
     if (base == MAP_FAILED)
         return false;
     reader->base = base;
+    reader->mapped = reader->size;
     if (reader->size > (size_t)UINT32_MAX * TRACE_SLOT_SIZE)
         reader->size = (size_t)UINT32_MAX * TRACE_SLOT_SIZE;
     memcpy(&reader->header, base, sizeof(reader->header));
+    /* Of a file that never got room, to read alone may be a SIGBUS. */
+    if (reader->header.reserved < reader->size / TRACE_CHUNK_SIZE)
+        reader->size =
+            TRACE_HEADER_SIZE + reader->header.reserved * TRACE_CHUNK_SIZE;
     return true;
 }
 
@@ -405,7 +410,7 @@ void trace_reader_close(struct trace_reader *reader)
     if (!reader)
         return;
     if (reader->base)
-        munmap((void *)reader->base, reader->size);
+        munmap((void *)reader->base, reader->mapped);
     for (size_t i = 0; i < reader->site_count; i++)
         free_site(reader->sites[i]);
     free(reader->sites);
