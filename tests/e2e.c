@@ -1,9 +1,9 @@
 /* e2e.c: running programs as users do, and reading what they see. */
 #include "e2e.h"
+#include "support.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <regex.h>
 #include <signal.h>
@@ -57,19 +57,10 @@ __attribute__((format(printf, 1, 2))) static char *join(const char *format, ...)
 static char folder[PATH_MAX];
 static pid_t folder_owner;
 
-static int remove_one(const char *path, const struct stat *status, int kind,
-                      struct FTW *at)
-{
-    (void)status;
-    (void)kind;
-    (void)at;
-    return remove(path);
-}
-
 static void remove_folder(void)
 {
     if (folder_owner == getpid() && !getenv("E2E_KEEP"))
-        nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        test_remove_tree(folder);
 }
 
 void e2e_folder_make(void)

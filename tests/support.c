@@ -26,10 +26,15 @@ static int remove_one(const char *path, const struct stat *status, int kind,
     return remove(path);
 }
 
+void test_remove_tree(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 static void remove_folder(void)
 {
     if (folder_owner == getpid())
-        nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        test_remove_tree(folder);
 }
 
 void test_folder(void)

@@ -32,6 +32,9 @@
  * removed when the process ends. */
 void test_folder(void);
 
+/* test_remove_tree removes a folder and all that is in it. */
+void test_remove_tree(const char *path);
+
 /* test_path returns the path of a file in that folder; it lasts for a few
  * calls. */
 const char *test_path(const char *name);
