@@ -148,6 +148,9 @@ int test_log_path(const struct test_log_run *, const char *name, char *path);
 int test_log_file(const struct test_log_run *, const struct test_log_result *,
                   const char *name, char *path);
 
+/* test_log_disk_full tells whether there is no room for even one recording. */
+bool test_log_disk_full(const char *path);
+
 /* test_log_program_folder finds the first free name for a program's folder:
  * "name", "name~2", ... */
 char *test_log_program_folder(const struct test_log_run *, const char *program);

@@ -3,7 +3,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -69,10 +68,8 @@ static void complain_missing(const struct test_log_run *run,
                              const struct test_log_result *result, int error)
 {
     static bool said;
-    struct statvfs disk;
 
-    if (!statvfs(run->path, &disk) &&
-        (uint64_t)disk.f_bavail * disk.f_frsize < TRACE_LIMIT_LEAST)
+    if (test_log_disk_full(run->path))
         error = ENOSPC;
     if (!said)
         test_log_notice("%s has no recording, nor may others: %s; results are "

@@ -240,16 +240,10 @@ static void put_rerun(const struct test_log_run *run, const char *rerun)
 
 void test_log_report_unseen(const struct test_log_run *run)
 {
-    static const char *const levels[] = {"off",
-#define TRACE_X(name, number, word) word,
-                                         TRACE_LEVELS(TRACE_X)
-#undef TRACE_X
-                                             NULL};
-
     for (size_t i = 0; i < run->unseen_count; i++) {
         const char *origin = strstr(run->unseen[i], ": ");
         const char *near =
-            log_nearest(origin ? origin + 2 : run->unseen[i], levels);
+            log_nearest_level(origin ? origin + 2 : run->unseen[i]);
 
         if (near)
             test_log_notice("%s matched no call site; did you mean the level "

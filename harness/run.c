@@ -79,8 +79,7 @@ static void point_latest(const char *dir, const char *name)
         unlink(aside);
 }
 
-/* Whether there is no room for even one recording. */
-static bool is_full(const char *path)
+bool test_log_disk_full(const char *path)
 {
     struct statvfs disk;
 
@@ -102,7 +101,7 @@ static int make_run(struct test_log_run *run, const char *dir)
             return -1;
         }
         if (!mkdir(path, 0777)) {
-            if (is_full(path)) {
+            if (test_log_disk_full(path)) {
                 rmdir(path);
                 errno = ENOSPC;
                 return -1;

@@ -406,21 +406,10 @@ static void lower_descriptors(void)
     }
 }
 
-static const char *time_word(void)
-{
-    static const char *const words[] = {
-#define LOG_X(name, word) word,
-        LOG_TIMES(LOG_X)
-#undef LOG_X
-    };
-
-    return words[options->time];
-}
-
 static void export_session(void)
 {
     char folder[PATH_MAX], part[PATH_MAX], absolute[PATH_MAX];
-    char limit[32], origin[96];
+    char limit[32], origin[96], time[16];
     long at_once =
         options->jobs ? (long)options->jobs : sysconf(_SC_NPROCESSORS_ONLN);
     bool several = at_once > 1 && run->count > 1;
@@ -432,7 +421,7 @@ static void export_session(void)
         .folder = absolute,
         .limit = limit,
         .live = (char *)(options->live ? "1" : "0"),
-        .time = (char *)time_word(),
+        .time = time,
         .color = (char *)(options->color ? "1" : "0"),
         .prefix = (char *)(several ? "1" : "0"),
         .origin = origin,
@@ -441,6 +430,7 @@ static void export_session(void)
     if (snprintf(part, sizeof(part), "tests/%s", run->program) >= PATH_MAX ||
         test_log_path(run, part, folder) || !realpath(folder, absolute))
         return;
+    snprintf(time, sizeof(time), "%d", (int)options->time);
     snprintf(limit, sizeof(limit), "%llu", (unsigned long long)options->limit);
     snprintf(origin, sizeof(origin), "%llu %llu %llu",
              (unsigned long long)run->start.ticks,

@@ -79,20 +79,6 @@ static int line_output(void)
     return fd < 0 ? STDERR_FILENO : fd;
 }
 
-static enum log_time time_of(const char *word)
-{
-    static const char *const words[] = {
-#define LOG_X(name, text) text,
-        LOG_TIMES(LOG_X)
-#undef LOG_X
-    };
-    unsigned i = 0;
-
-    while (i + 1 < sizeof(words) / sizeof(*words) && strcmp(word, words[i]))
-        i++;
-    return (enum log_time)i;
-}
-
 static struct trace_anchor origin_of(const char *text)
 {
     unsigned long long ticks = 0, monotonic = 0, wall = 0;
@@ -112,7 +98,7 @@ static int subscribe(const struct test_log_session *session, const char *show)
         .show = show,
         .record = session->record,
         .live = is_set(session->live),
-        .style = {.time = time_of(session->time),
+        .style = {.time = (enum log_time)atoi(session->time),
                   .color = is_set(session->color),
                   .test = is_set(session->prefix) ? test_name : NULL},
     };

@@ -77,6 +77,11 @@ const char *log_nearest(const char *word, const char *const *words)
     return nearest;
 }
 
+const char *log_nearest_level(const char *word)
+{
+    return log_nearest(word, level_words);
+}
+
 /* Reads a level as LevelFilter::from_str does: a number, or a word in any
  * case. */
 static bool level_of(const char *text, unsigned *level)
@@ -198,7 +203,7 @@ static bool parse_one(struct parser *parser, char *piece, size_t offset,
         directive.target = trim(piece);
         if (*word && !level_of(word, &directive.level)) {
             complain(parser, offset + (size_t)(word - piece), "unknown level",
-                     word, log_nearest(word, level_words));
+                     word, log_nearest_level(word));
             return true;
         }
     } else if (!level_of(piece, &directive.level)) {

@@ -53,6 +53,9 @@ TRACE_API const char *log_filter_unseen(const struct log_filter *,
  * probably meant to be; NULL if none is near. */
 TRACE_API const char *log_nearest(const char *word, const char *const *words);
 
+/* log_nearest_level does so among the words of levels. */
+TRACE_API const char *log_nearest_level(const char *word);
+
 /* ---- Lines ---- */
 
 /* X(NAME, word) */
