@@ -58,15 +58,14 @@ static void put_lines(const struct log_filter *filter,
                       const struct log_style *style,
                       struct trace_reader *reader)
 {
+    struct log_replay *replay = log_replay_new(filter);
     struct trace_text text = {0};
     struct trace_entry entry;
     bool some = false;
 
-    if (trace_reader_rewind(reader))
-        return;
-    while (trace_reader_next(reader, &entry)) {
+    while (replay && trace_reader_next(reader, &entry)) {
         trace_text_clear(&text);
-        if (!log_line(filter, style, reader, &entry, &text))
+        if (!log_line(replay, style, reader, &entry, &text))
             continue;
         if (!some)
             heading("log");
@@ -74,6 +73,7 @@ static void put_lines(const struct log_filter *filter,
         fwrite(text.data, 1, text.size, out());
     }
     trace_text_free(&text);
+    log_replay_free(replay);
 }
 
 /* The innermost spans that were never left, one for each thread. */
@@ -111,21 +111,19 @@ static size_t find_open(struct trace_reader *reader, struct open_span *open)
 
 static void put_open_spans(struct trace_reader *reader)
 {
-    struct log_filter *all = log_filter_parse("trace", NULL, "", NULL);
     struct open_span open[OPEN_MAX];
-    size_t count = all ? find_open(reader, open) : 0;
+    size_t count = find_open(reader, open);
     struct trace_text text = {0};
 
     if (count)
         heading("open spans");
     for (size_t i = 0; i < count; i++) {
         trace_text_clear(&text);
-        log_span_text(all, reader, open[i].place, UINT64_MAX, &text);
+        log_span_text(NULL, reader, open[i].place, UINT64_MAX, &text);
         fprintf(out(), "%s %u: %s\n", open[i].thread->name, open[i].thread->tid,
                 text.data ? text.data : "?");
     }
     trace_text_free(&text);
-    log_filter_free(all);
 }
 
 static void put_recording(const struct test_log_run *run,

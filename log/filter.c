@@ -1,106 +1,12 @@
-/* filter.c: which call sites are wanted.
+/* filter.c: a filter, its directives and what is said of those that are wrong.
  *
- * The language is that of tracing-subscriber's EnvFilter; what a filter decides
- * for a call site is fixed when it is set.
+ * The language is that of tracing-subscriber's EnvFilter, and more: directive.c
+ * reads it, verdict.c decides by it.
  */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "internal.h"
-
-struct directive {
-    const char *target; /* "" = all */
-    size_t size;
-    unsigned level;
-    const char *text; /* as it was written */
-    bool seen;
-};
-
-struct log_filter {
-    struct directive *directives; /* the longest target first */
-    size_t count;
-    char *text; /* what the directives point into */
-};
-
-/* ---- Words ---- */
-
-static const char *const level_words[] = {
-    "off",
-#define TRACE_X(name, number, word) word,
-    TRACE_LEVELS(TRACE_X)
-#undef TRACE_X
-        NULL,
-};
-
-/* Levenshtein's distance, of words of at most 31 bytes. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[32], n = strlen(b);
-
-    if (n > 31)
-        return 99;
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t corner = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t same = corner + (tolower((unsigned char)a[i - 1]) !=
-                                    tolower((unsigned char)b[j - 1]));
-            size_t least = row[j] + 1 < row[j - 1] + 1 ? row[j] : row[j - 1];
-
-            corner = row[j];
-            row[j] = same < least + 1 ? same : least + 1;
-        }
-    }
-    return row[n];
-}
-
-const char *log_nearest(const char *word, const char *const *words)
-{
-    const char *nearest = NULL;
-    size_t least = strlen(word) / 2 + 1;
-
-    for (; *words; words++) {
-        size_t d = distance(word, *words);
-
-        if (!strncasecmp(word, *words, strlen(*words)) && d > 1)
-            d = 1; /* "warning" */
-        if (d < least) {
-            least = d;
-            nearest = *words;
-        }
-    }
-    return nearest;
-}
-
-const char *log_nearest_level(const char *word)
-{
-    return log_nearest(word, level_words);
-}
-
-/* Reads a level as LevelFilter::from_str does: a number, or a word in any
- * case. */
-static bool level_of(const char *text, unsigned *level)
-{
-    const char *digits = text[0] == '+' ? text + 1 : text;
-
-    if (*digits && strspn(digits, "0123456789") == strlen(digits)) {
-        unsigned long number = strtoul(digits, NULL, 10);
-
-        *level = (unsigned)number;
-        return number <= TRACE_LEVEL_TRACE;
-    }
-    for (unsigned i = 0; level_words[i]; i++)
-        if (!strcasecmp(text, level_words[i])) {
-            *level = i;
-            return true;
-        }
-    return false;
-}
 
 /* ---- Complaints ---- */
 
@@ -109,6 +15,8 @@ struct parser {
     const char *whole;  /* the filter as it was written */
     const char *origin; /* "LOG" */
     struct trace_text *complaints;
+    struct log_mistake *first; /* NULL: a bad directive is left out */
+    size_t room;
 };
 
 /* The columns that the first `size` bytes of a text take once shown. */
@@ -126,17 +34,18 @@ static int columns(const char *text, size_t size)
 
 /* Says what is wrong at `offset` of the filter. */
 static void complain(const struct parser *parser, size_t offset,
-                     const char *what, const char *word, const char *instead)
+                     const struct log_mistake *mistake, const char *directive)
 {
     struct trace_text *out = parser->complaints;
+    const char *word = mistake->word ? mistake->word : directive;
 
     if (!out)
         return;
-    trace_text_printf(out, "%s: %s \"", parser->origin, what);
+    trace_text_printf(out, "%s: %s \"", parser->origin, mistake->what);
     log_plain(out, word, strlen(word));
-    trace_text_string(out, instead ? "\"; did you mean \"" : "\".");
-    if (instead)
-        trace_text_printf(out, "%s\"?", instead);
+    trace_text_string(out, mistake->instead ? "\"; did you mean \"" : "\".");
+    if (mistake->instead)
+        trace_text_printf(out, "%s\"?", mistake->instead);
     trace_text_string(out, " This directive is left out.\n    ");
     log_plain(out, parser->whole, strlen(parser->whole));
     trace_text_printf(out, "\n    %*s^\n", columns(parser->whole, offset), "");
@@ -144,138 +53,160 @@ static void complain(const struct parser *parser, size_t offset,
 
 /* ---- Parsing ---- */
 
-static char *trim(char *text)
+static enum log_reading add(struct parser *parser, size_t offset, size_t size)
 {
-    while (isspace((unsigned char)*text))
-        text++;
+    struct log_filter *filter = parser->filter;
+    struct log_mistake mistake = {LOG_MISTAKE_NONE};
+    enum log_reading reading;
 
-    char *end = text + strlen(text);
+    if (filter->count == parser->room) {
+        size_t room = parser->room ? parser->room * 2 : 8;
+        void *grown =
+            realloc(filter->directives, room * sizeof(*filter->directives));
 
-    while (end > text && isspace((unsigned char)end[-1]))
-        *--end = '\0';
-    return text;
+        if (!grown)
+            return LOG_NO_MEMORY;
+        filter->directives = grown;
+        parser->room = room;
+    }
+
+    struct log_directive *directive = &filter->directives[filter->count];
+
+    memset(directive, 0, sizeof(*directive));
+    directive->number = filter->count++;
+    reading =
+        log_directive_read(directive, parser->whole + offset, size, &mistake);
+    if (reading == LOG_READ)
+        return LOG_READ;
+    if (reading == LOG_MISTAKEN) {
+        complain(parser, offset + (size_t)(mistake.at - directive->parts),
+                 &mistake, directive->text);
+        mistake.at = mistake.word = NULL;
+        if (parser->first && !parser->first->kind)
+            *parser->first = mistake;
+    }
+    log_directive_free(directive);
+    filter->count--;
+    return reading;
 }
 
-static bool begins_target(char c)
+/* Reads the directives of a filter, without the white space around them. */
+static bool read_all(struct parser *parser)
 {
-    return isalnum((unsigned char)c) || c == '-' || c == ':' || c == '_' ||
-           (unsigned char)c >= 0x80;
+    const char *at = parser->whole;
+
+    for (;;) {
+        size_t extent = log_directive_extent(at), size = 0, space;
+        const char *end = at + extent;
+
+        while (at < end && (space = log_space(at)))
+            at += space;
+        for (const char *c = at; c < end; c += space ? space : 1) {
+            space = log_space(c);
+            if (!space)
+                size = (size_t)(c - at) + 1;
+        }
+        if (size &&
+            add(parser, (size_t)(at - parser->whole), size) == LOG_NO_MEMORY)
+            return false;
+        if (!*end)
+            return true;
+        at = end + 1;
+    }
 }
 
-/* The last directive for a target replaces earlier ones. */
-static bool add(struct log_filter *filter, const struct directive *directive)
+/* Most specific first; of those that replace each other, the last first. */
+static int by_order(const void *a, const void *b)
+{
+    const struct log_directive *x = a, *y = b;
+    int order = log_directive_order(x, y);
+
+    return order ? order : x->number > y->number ? -1 : 1;
+}
+
+/* A level that is replaced still counts as one that was asked for. */
+static void note(struct log_filter *filter,
+                 const struct log_directive *directive)
+{
+    unsigned level = directive->level;
+
+    filter->scoped |= directive->of_spans;
+    filter->judges |= directive->of_events;
+    filter->takes |= directive->of_spans && directive->effect != LOG_ADDS;
+    if (directive->effect != LOG_ADDS)
+        return;
+    if (level > filter->most)
+        filter->most = level;
+    if (log_directive_is_static(directive) && level > filter->statics)
+        filter->statics = level;
+    if (directive->of_spans && level > filter->dynamics)
+        filter->dynamics = level;
+    if (directive->of_spans && directive->values)
+        filter->hint = TRACE_LEVEL_TRACE;
+}
+
+static void arrange(struct log_filter *filter)
+{
+    struct log_directive *all = filter->directives;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < filter->count; i++)
+        note(filter, &all[i]);
+    if (filter->hint < filter->statics)
+        filter->hint = filter->statics;
+    if (filter->hint < filter->dynamics)
+        filter->hint = filter->dynamics;
+    if (filter->most < filter->hint)
+        filter->most = filter->hint;
+    if (filter->count)
+        qsort(all, filter->count, sizeof(*all), by_order);
+    for (size_t i = 0; i < filter->count; i++)
+        if (kept && !log_directive_order(&all[kept - 1], &all[i]))
+            log_directive_free(&all[i]);
+        else
+            all[kept++] = all[i];
+    filter->count = kept;
+}
+
+static bool any_adds(const struct log_filter *filter)
 {
     for (size_t i = 0; i < filter->count; i++)
-        if (!strcmp(filter->directives[i].target, directive->target)) {
-            filter->directives[i] = *directive;
+        if (filter->directives[i].effect == LOG_ADDS)
             return true;
-        }
-
-    void *grown = realloc(filter->directives,
-                          (filter->count + 1) * sizeof(*filter->directives));
-
-    if (!grown)
-        return false;
-    filter->directives = grown;
-    filter->directives[filter->count++] = *directive;
-    return true;
+    return false;
 }
 
-/* Reads one directive, which it may cut up; `offset` is where it stands and
- * `text` what is to be shown of it. */
-static bool parse_one(struct parser *parser, char *piece, size_t offset,
-                      const char *text)
+struct log_filter *log_filter_read(const char *text, const char *fallback,
+                                   const char *origin,
+                                   struct trace_text *complaints,
+                                   struct log_mistake *first)
 {
-    struct directive directive = {.target = "", .text = text};
-    char *equals = strchr(piece, '=');
-    const char *bracket = strchr(piece, '[');
+    struct log_filter *filter = calloc(1, sizeof(*filter));
+    struct parser parser = {filter, text, origin, complaints, first, 0};
+    bool ok;
 
-    if (!begins_target(*piece) || (bracket && (!equals || bracket < equals))) {
-        complain(parser, offset + (bracket ? (size_t)(bracket - piece) : 0),
-                 "not a directive", text, NULL);
-        return true;
+    if (!filter)
+        return NULL;
+    ok = read_all(&parser);
+    /* What only takes away takes it from the default. */
+    if (ok && fallback && !any_adds(filter)) {
+        parser.whole = fallback;
+        parser.complaints = NULL;
+        ok = read_all(&parser);
     }
-    directive.level = TRACE_LEVEL_TRACE;
-    if (equals) {
-        char *word = trim(equals + 1);
-
-        *equals = '\0';
-        directive.target = trim(piece);
-        if (*word && !level_of(word, &directive.level)) {
-            complain(parser, offset + (size_t)(word - piece), "unknown level",
-                     word, log_nearest_level(word));
-            return true;
-        }
-    } else if (!level_of(piece, &directive.level)) {
-        directive.level = TRACE_LEVEL_TRACE;
-        directive.target = piece;
+    if (!ok) {
+        log_filter_free(filter);
+        return NULL;
     }
-    directive.size = strlen(directive.target);
-    return add(parser->filter, &directive);
-}
-
-/* Reads all directives of `copy`, which it cuts up; `kept` is the same text, to
- * be cut into what is shown of each. */
-static bool parse_all(struct parser *parser, char *copy, char *kept)
-{
-    char *at = copy;
-    bool ok = true;
-
-    while (ok && at) {
-        char *comma = strchr(at, ',');
-
-        if (comma) {
-            *comma = '\0';
-            kept[comma - copy] = '\0';
-        }
-
-        char *text = trim(kept + (at - copy));
-        char *piece = trim(at);
-
-        if (*piece)
-            ok = parse_one(parser, piece, (size_t)(piece - copy), text);
-        at = comma ? comma + 1 : NULL;
-    }
-    return ok;
-}
-
-static int by_specificity(const void *a, const void *b)
-{
-    const struct directive *x = a, *y = b;
-
-    if (x->size != y->size)
-        return x->size > y->size ? -1 : 1;
-    return strcmp(y->target, x->target);
+    arrange(filter);
+    return filter;
 }
 
 struct log_filter *log_filter_parse(const char *text, const char *fallback,
                                     const char *origin,
                                     struct trace_text *complaints)
 {
-    size_t size = strlen(text) + 1;
-    struct log_filter *filter = calloc(1, sizeof(*filter));
-    struct parser parser = {filter, text, origin, complaints};
-
-    if (!filter)
-        return NULL;
-    filter->text = malloc(2 * size);
-    if (filter->text) {
-        memcpy(filter->text, text, size);
-        memcpy(filter->text + size, text, size);
-    }
-    if (!filter->text ||
-        !parse_all(&parser, filter->text, filter->text + size)) {
-        log_filter_free(filter);
-        return NULL;
-    }
-    if (!filter->count && fallback) {
-        log_filter_free(filter);
-        return log_filter_parse(fallback, NULL, origin, NULL);
-    }
-    if (filter->count)
-        qsort(filter->directives, filter->count, sizeof(*filter->directives),
-              by_specificity);
-    return filter;
+    return log_filter_read(text, fallback, origin, complaints, NULL);
 }
 
 bool log_filter_is_empty(const struct log_filter *filter)
@@ -283,52 +214,51 @@ bool log_filter_is_empty(const struct log_filter *filter)
     return !filter->count;
 }
 
+unsigned log_filter_hint(const struct log_filter *filter)
+{
+    return filter->most;
+}
+
 void log_filter_free(struct log_filter *filter)
 {
     if (!filter)
         return;
+    for (size_t i = 0; i < filter->count; i++)
+        log_directive_free(&filter->directives[i]);
     free(filter->directives);
-    free(filter->text);
     free(filter);
 }
 
-/* ---- Deciding ---- */
-
-static bool about(const struct directive *directive,
-                  const struct trace_site *site)
-{
-    return !strncmp(site->target, directive->target, directive->size);
-}
-
-bool log_filter_shows(const struct log_filter *filter,
-                      const struct trace_site *site)
-{
-    for (size_t i = 0; i < filter->count; i++)
-        if (about(&filter->directives[i], site))
-            return filter->directives[i].level >= site->level;
-    return false;
-}
+/* ---- What directives are about ---- */
 
 void log_filter_seen(struct log_filter *filter, const struct trace_site *site)
 {
     for (size_t i = 0; i < filter->count; i++)
-        if (about(&filter->directives[i], site))
+        if (log_directive_about(&filter->directives[i], site))
             filter->directives[i].seen = true;
 }
 
 /* Targets of devices exist whether a device is there or not. */
-static bool of_device(const struct directive *directive)
+static bool of_device(const struct log_directive *directive)
 {
     return !strncmp(directive->target, "gpu", 3) &&
-           (directive->size == 3 || directive->target[3] == ':');
+           (directive->target_size == 3 || directive->target[3] == ':');
+}
+
+/* Whether a directive singles anything out. */
+static bool is_particular(const struct log_directive *directive)
+{
+    return directive->target_size || directive->of_spans ||
+           directive->of_events;
 }
 
 const char *log_filter_unseen(const struct log_filter *filter, size_t *from)
 {
     while (*from < filter->count) {
-        const struct directive *directive = &filter->directives[(*from)++];
+        const struct log_directive *directive = &filter->directives[(*from)++];
 
-        if (!directive->seen && directive->size && !of_device(directive))
+        if (!directive->seen && is_particular(directive) &&
+            !of_device(directive))
             return directive->text;
     }
     return NULL;

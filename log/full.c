@@ -110,7 +110,7 @@ static void put_spans(const struct log_parts *parts, struct trace_text *out)
     struct log_chain chain;
     struct trace_entry span;
 
-    log_chain_of(&chain, parts->filter, parts->reader, parts->entry->span);
+    log_chain_of(&chain, parts->replay, parts->reader, parts->entry->span);
     for (size_t i = 0; i < chain.count; i++) {
         trace_reader_span(parts->reader, chain.places[i], &span);
         put_span(parts, &span, out);
@@ -147,11 +147,11 @@ static void put_event(const struct log_parts *parts, struct trace_text *out)
 {
     const struct trace_site *site = parts->entry->site;
     struct trace_text message = {0};
-    struct trace_values values;
+    struct trace_values values = log_values_of(parts->entry);
     struct trace_value value;
     bool any;
 
-    log_message_of(parts->entry, &values, &message);
+    log_message_of(parts->entry, &message);
     any = message.size > 0;
     if (any)
         log_plain(out, message.data, message.size);
@@ -183,16 +183,15 @@ void log_full(const struct log_parts *parts, struct trace_text *out)
     trace_text_char(out, '\n');
 }
 
-void log_span_text(const struct log_filter *filter,
-                   const struct trace_reader *reader, uint32_t place,
-                   uint64_t time, struct trace_text *out)
+void log_span_text(struct log_replay *replay, const struct trace_reader *reader,
+                   uint32_t place, uint64_t time, struct trace_text *out)
 {
     struct log_style style = {0};
     struct trace_entry at = {.time = time}, span;
-    struct log_parts parts = {filter, &style, reader, &at};
+    struct log_parts parts = {replay, &style, reader, &at};
     struct log_chain chain;
 
-    log_chain_of(&chain, filter, reader, place);
+    log_chain_of(&chain, replay, reader, place);
     for (size_t i = 0; i < chain.count; i++) {
         if (i)
             trace_text_char(out, ':');

@@ -14,21 +14,24 @@ extern "C" {
 
 /* ---- Filters ----
  *
- *  filter    = directive *("," directive)
- *  directive = level / target / target "=" level
- *  level     = "off" / "error" / "warn" / "info" / "debug" / "trace" / 0 .. 5
+ *  LEVEL                    off error warn info debug trace, 0 .. 5: all
+ * targets TARGET[=LEVEL]           targets that begin so; the longest decides
+ *  [TARGET][SPAN{F=V}][=L]  everything within such spans
+ *  ~GLOB[=L]                targets that match; "~net::" is a module's
+ *  /REGEX/[=L]              events whose message matches
+ *  {F>V}[=L]                events whose field compares so
+ *  ^...=L                   at most L there
+ *  !...                     nothing there
  *
- * A target is a prefix: "net" is also "net::tcp" and "network". The longest
- * that matches decides, the last one written if two are the same; a level alone
- * is for all targets. A target without a level means "trace". White space
- * around a directive and its parts does not count.
+ * separated by commas. What tracing-subscriber's EnvFilter accepts means what
+ * it means there; README and directive.c say more.
  */
 struct log_filter;
 
 /* log_filter_parse reads a filter. A directive that cannot be read is left out,
  * and `complaints`, if not NULL, gets a message that begins with `origin` and
- * shows the place; if none is left, `fallback` (which may be NULL: all off)
- * applies. NULL if memory ran out. */
+ * shows the place. If none is left that shows anything, `fallback` (which may
+ * be NULL: all off) applies. NULL if memory ran out. */
 TRACE_API struct log_filter *log_filter_parse(const char *text,
                                               const char *fallback,
                                               const char *origin,
@@ -38,9 +41,8 @@ TRACE_API void log_filter_free(struct log_filter *);
 /* log_filter_is_empty tells whether no directive is left. */
 TRACE_API bool log_filter_is_empty(const struct log_filter *);
 
-/* log_filter_shows tells whether what happens at a call site is shown. */
-TRACE_API bool log_filter_shows(const struct log_filter *,
-                                const struct trace_site *);
+/* log_filter_hint returns the most verbose level that a filter can show. */
+TRACE_API unsigned log_filter_hint(const struct log_filter *);
 
 /* log_filter_seen notes which directives are about a call site;
  * log_filter_unseen returns the directives, from number `from` on, that were
@@ -48,6 +50,24 @@ TRACE_API bool log_filter_shows(const struct log_filter *,
 TRACE_API void log_filter_seen(struct log_filter *, const struct trace_site *);
 TRACE_API const char *log_filter_unseen(const struct log_filter *,
                                         size_t *from);
+
+/* A filter at work on a recording: it knows what each thread is in. */
+struct log_replay;
+
+/* log_replay_new begins with nothing entered; the filter must stay. NULL if
+ * memory ran out. */
+TRACE_API struct log_replay *log_replay_new(const struct log_filter *);
+TRACE_API void log_replay_free(struct log_replay *);
+
+/* log_replay_step follows the next entry, of whatever kind, and returns whether
+ * it is shown. */
+TRACE_API bool log_replay_step(struct log_replay *, const struct trace_reader *,
+                               const struct trace_entry *);
+
+/* log_replay_shows tells whether a span that was stepped over is shown. With no
+ * replay, all are. */
+TRACE_API bool log_replay_shows(struct log_replay *,
+                                const struct trace_entry *span);
 
 /* log_nearest returns the one of `words`, which NULL ends, that `word` was
  * probably meant to be; NULL if none is near. */
@@ -87,17 +107,17 @@ struct log_style {
     const char *test; /* "suite/test" in front of every line, or NULL */
 };
 
-/* log_line adds the line of an entry to `out`, newline included, if the filter
- * shows it; returns whether it did. */
-TRACE_API bool log_line(const struct log_filter *, const struct log_style *,
+/* log_line steps over an entry and adds its line to `out`, newline included, if
+ * it has one that is shown; returns whether it did. */
+TRACE_API bool log_line(struct log_replay *, const struct log_style *,
                         const struct trace_reader *, const struct trace_entry *,
                         struct trace_text *out);
 
 /* log_span_text adds "outer{a=1}:inner", the spans that `place` is in, of those
- * that the filter shows. Nothing if there is none. */
-TRACE_API void log_span_text(const struct log_filter *,
-                             const struct trace_reader *, uint32_t place,
-                             uint64_t time, struct trace_text *out);
+ * that are shown. Nothing if there is none. */
+TRACE_API void log_span_text(struct log_replay *, const struct trace_reader *,
+                             uint32_t place, uint64_t time,
+                             struct trace_text *out);
 
 /* log_write_all renders a recording's lines to `stream`; returns how many. */
 TRACE_API size_t log_write_all(const struct log_filter *,
@@ -114,8 +134,8 @@ struct log_options {
     struct log_style style;
 };
 
-/* log_subscribe makes `options` (copied) what the process's recordings and live
- * lines follow. */
+/* log_subscribe makes `options` (copied) what the process's next recordings and
+ * live lines follow. */
 TRACE_API int log_subscribe(const struct log_options *options);
 
 /* ---- Logging ----

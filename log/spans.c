@@ -4,26 +4,26 @@
 
 #include "internal.h"
 
-/* The next span outwards that the filter shows; 0 at the root. */
-static uint32_t shown(const struct log_filter *filter,
+/* The next span outwards that is shown; 0 at the root. */
+static uint32_t shown(struct log_replay *replay,
                       const struct trace_reader *reader, uint32_t place,
                       struct trace_entry *span)
 {
     while (place && trace_reader_span(reader, place, span)) {
-        if (log_filter_shows(filter, span->site))
+        if (log_replay_shows(replay, span))
             return place;
         place = span->span;
     }
     return 0;
 }
 
-void log_chain_of(struct log_chain *chain, const struct log_filter *filter,
+void log_chain_of(struct log_chain *chain, struct log_replay *replay,
                   const struct trace_reader *reader, uint32_t place)
 {
     struct trace_entry span;
     size_t count = 0;
 
-    for (uint32_t at = place; (at = shown(filter, reader, at, &span));
+    for (uint32_t at = place; (at = shown(replay, reader, at, &span));
          at = span.span)
         count++;
     chain->places = chain->few;
@@ -34,7 +34,7 @@ void log_chain_of(struct log_chain *chain, const struct log_filter *filter,
         chain->places = chain->few;
         chain->count = count = sizeof(chain->few) / sizeof(*chain->few);
     }
-    for (uint32_t at = place; count && (at = shown(filter, reader, at, &span));
+    for (uint32_t at = place; count && (at = shown(replay, reader, at, &span));
          at = span.span)
         chain->places[--count] = at;
 }
@@ -81,21 +81,27 @@ size_t log_fields_of(const struct trace_reader *reader,
     return count;
 }
 
-void log_message_of(const struct trace_entry *entry,
-                    struct trace_values *values, struct trace_text *message)
+void log_message_of(const struct trace_entry *entry, struct trace_text *message)
 {
+    struct trace_values values = trace_values_of(entry);
     struct trace_value value;
 
-    *values = trace_values_of(entry);
     if (entry->printf_) {
-        trace_format(message, entry->site->name, values);
-        values->next = values->end;
+        trace_format(message, entry->site->name, &values);
     } else if (entry->message) {
-        if (trace_values_next(values, &value) &&
+        if (trace_values_next(&values, &value) &&
             value.type == TRACE_TYPE_STRING)
             trace_text_add(message, value.as.text, value.size);
-        values->next = values->end;
     } else {
         trace_text_string(message, entry->site->name);
     }
+}
+
+struct trace_values log_values_of(const struct trace_entry *entry)
+{
+    struct trace_values values = trace_values_of(entry);
+
+    if (entry->printf_ || entry->message)
+        values.next = values.end;
+    return values;
 }

@@ -1,6 +1,11 @@
 /* subscriber.c: what a test process records, and the lines that it prints
- * itself when live. */
+ * itself when live.
+ *
+ * What LOG could show is recorded, judged by call site only, for it is judged
+ * again when it is shown; what TRACE_FILTER wants is judged here, exactly.
+ */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,17 +14,167 @@
 #include "internal.h"
 
 static struct log_filter *show, *record;
+static struct log_replay *replay; /* of `show`, when live */
 static struct log_style style;
 static int line_fd = -1;
 static struct stat line_file; /* what `line_fd` was at first */
 static struct trace_text line = {.ceiling = 1 << 22};
 
-/* A call site is recorded if either filter wants it: what LOG shows must be
- * there to be shown. */
-static bool wants(const struct trace_site *site)
+/* ---- Call sites ---- */
+
+/* The verdicts that call sites refer to. They stay, for any thread may be about
+ * to look at one. */
+struct kept {
+    struct log_verdict verdict; /* what site->verdict points to */
+    const struct log_filter *filter;
+    struct kept *next;
+};
+
+static struct kept *kept;
+
+static bool keep(struct trace_site *site, const struct log_verdict *verdict)
 {
-    return log_filter_shows(record, site) || log_filter_shows(show, site);
+    struct kept *one = malloc(sizeof(*one));
+
+    if (!one)
+        return false;
+    *one = (struct kept){*verdict, record, kept};
+    kept = one;
+    site->verdict = one;
+    return true;
 }
+
+static bool is_kept(const struct trace_site *site)
+{
+    return site->verdict &&
+           ((const struct kept *)site->verdict)->filter == record;
+}
+
+static bool shows(const struct trace_site *site)
+{
+    struct log_verdict verdict;
+    bool reaches = true; /* better too much than too little */
+
+    if (log_verdict_make(&verdict, show, site))
+        reaches = log_verdict_reaches(&verdict);
+    log_verdict_free(&verdict);
+    return reaches;
+}
+
+/* What becomes of a site whose values do not matter. */
+static unsigned plainly(const struct log_verdict *verdict)
+{
+    if (verdict->never)
+        return 0;
+    if (verdict->shown)
+        return record->takes ? TRACE_COMMONLY : TRACE_ALWAYS;
+    return verdict->inside ? TRACE_INSIDE : 0;
+}
+
+static unsigned interest(struct trace_site *site)
+{
+    unsigned always = shows(site) ? TRACE_ALWAYS : 0;
+    bool is_span = site->kind == TRACE_SITE_SPAN;
+    struct log_verdict verdict;
+
+    if (always && !is_span)
+        return always;
+    if (is_kept(site))
+        return always | TRACE_JUDGED;
+    if (!log_verdict_make(&verdict, record, site))
+        return TRACE_ALWAYS;
+    if (!verdict.count)
+        return always | plainly(&verdict);
+    if ((verdict.never && !is_span) || !keep(site, &verdict)) {
+        log_verdict_free(&verdict);
+        return always;
+    }
+    return always | TRACE_JUDGED;
+}
+
+/* ---- What is judged at the call ---- */
+
+static struct log_tracked tracked;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock_tracked(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void unlock_tracked(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static bool judge_event(const struct trace_site *site,
+                        struct trace_scope inside, const char *message,
+                        size_t count, const struct trace_value *values)
+{
+    struct log_fields fields = {site, count, values, message};
+
+    return log_verdict_event(site->verdict, inside, &fields);
+}
+
+static bool judge_span(const struct trace_site *site, struct trace_scope inside,
+                       uint32_t place, size_t count,
+                       const struct trace_value *values,
+                       struct trace_scope *own)
+{
+    struct log_fields fields = {site, count, values, NULL};
+    bool recorded = true;
+
+    lock_tracked();
+
+    struct log_span *span = log_tracked_add(&tracked, place, site->verdict);
+
+    if (span) {
+        recorded = log_span_begin(span, inside, &fields) ||
+                   site->interest & TRACE_ALWAYS;
+        *own = log_span_holds(span);
+        if (!recorded)
+            log_tracked_remove(&tracked, place);
+    }
+    unlock_tracked();
+    return recorded;
+}
+
+static void follow_fields(const struct trace_site *site, uint32_t place,
+                          size_t count, const struct trace_value *values)
+{
+    struct log_fields fields = {site, count, values, NULL};
+
+    lock_tracked();
+
+    struct log_span *span = log_tracked_find(&tracked, place);
+
+    if (span)
+        log_span_fields(span, &fields);
+    unlock_tracked();
+}
+
+static struct trace_scope enter_span(uint32_t place)
+{
+    struct trace_scope own = {0, 0};
+
+    lock_tracked();
+
+    const struct log_span *span = log_tracked_find(&tracked, place);
+
+    if (span)
+        own = log_span_holds(span);
+    unlock_tracked();
+    return own;
+}
+
+static void close_span(uint32_t place)
+{
+    lock_tracked();
+    log_tracked_remove(&tracked, place);
+    unlock_tracked();
+}
+
+/* ---- Live lines ---- */
 
 /* A test may have closed our descriptor, and opened its own in its place. */
 static int output(void)
@@ -46,30 +201,66 @@ static void write_whole(int fd, const char *text, size_t size)
     }
 }
 
-static void live(const struct trace_reader *reader,
-                 const struct trace_entry *entry)
+static void print_live(const struct trace_reader *reader,
+                       const struct trace_entry *entry)
 {
     trace_text_clear(&line);
-    if (log_line(show, &style, reader, entry, &line) && line.data)
+    if (log_line(replay, &style, reader, entry, &line) && line.data)
         write_whole(output(), line.data, line.size);
+}
+
+/* ---- Subscribing ---- */
+
+/* What the process's call sites ask. Without directives of spans, nobody needs
+ * to be told of spans. */
+static struct trace_subscriber subscriber;
+
+static void subscribe(bool live)
+{
+    subscriber =
+        (struct trace_subscriber){.interest = interest, .event = judge_event};
+    if (record->scoped) {
+        subscriber.span = judge_span;
+        subscriber.fields = follow_fields;
+        subscriber.entered = enter_span;
+        subscriber.closed = close_span;
+    }
+    if (live)
+        subscriber.live = print_live;
+    log_tracked_free(&tracked);
+    trace_subscribe(&subscriber);
 }
 
 int log_subscribe(const struct log_options *options)
 {
-    static const struct trace_subscriber quiet = {wants, NULL};
-    static const struct trace_subscriber loud = {wants, live};
-    struct log_filter *old[] = {show, record};
+    static bool prepared;
+    struct log_filter *old = record;
+    struct log_filter *new_show, *new_record;
+    struct log_replay *new_replay;
 
-    show = log_filter_parse(options->show, "info", "LOG", NULL);
-    record = log_filter_parse(options->record, "trace", "TRACE_FILTER", NULL);
-    if (!show || !record)
+    new_show = log_filter_parse(options->show, "info", "LOG", NULL);
+    new_record =
+        log_filter_parse(options->record, "trace", "TRACE_FILTER", NULL);
+    new_replay = new_show ? log_replay_new(new_show) : NULL;
+    if (!new_replay || !new_record ||
+        (options->live && fstat(options->fd, &line_file))) {
+        log_replay_free(new_replay);
+        log_filter_free(new_show);
+        log_filter_free(new_record);
         return -1;
+    }
+    if (!prepared)
+        pthread_atfork(lock_tracked, unlock_tracked, unlock_tracked);
+    prepared = true;
+    log_replay_free(replay);
+    log_filter_free(show);
+    show = new_show;
+    record = new_record;
+    replay = new_replay;
     style = options->style;
     line_fd = options->fd;
-    if (options->live && fstat(line_fd, &line_file))
-        return -1;
-    trace_subscribe(options->live ? &loud : &quiet);
-    log_filter_free(old[0]);
-    log_filter_free(old[1]);
+    subscribe(options->live);
+    if (!kept || kept->filter != old)
+        log_filter_free(old);
     return 0;
 }

@@ -76,9 +76,9 @@ static inline uint64_t ticks(void)
 }
 
 /* The annotations of the row "off" are the only ones of level TRACE. */
-static bool wants(const struct trace_site *site)
+static unsigned interest(struct trace_site *site)
 {
-    return site->level < TRACE_LEVEL_TRACE;
+    return site->level < TRACE_LEVEL_TRACE ? TRACE_ALWAYS : 0;
 }
 
 static void begin(uint64_t limit)
@@ -549,7 +549,7 @@ static const struct row rows[] = {
 
 int main(int argc, char **argv)
 {
-    static const struct trace_subscriber subscriber = {wants, NULL};
+    static const struct trace_subscriber subscriber = {.interest = interest};
     const char *directory = argc > 1 ? argv[1] : getenv("TMPDIR");
 
     snprintf(path, sizeof(path), "%s/testlog-bench-%d",

@@ -231,7 +231,7 @@ Test(e2e_compile, criterion_s_main_says_to_put_testlog_first)
 {
     const struct e2e *result;
 
-    cr_assert_eq(link_in_order("-lcriterion -ltestlog")->code, 0);
+    cr_assert_eq(link_in_order("-lcriterion -ltestlog -lpcre2-8")->code, 0);
     result = e2e_run("./linked_test");
     cr_expect_eq(e2e_count(result->err, "testlog: "), 1, "%s", result->err);
     e2e_expect_has(result->err, "put -ltestlog before -lcriterion\n");
@@ -241,7 +241,7 @@ Test(e2e_compile, criterion_s_main_says_to_put_testlog_first)
 
 Test(e2e_compile, testlog_first_needs_nothing_else)
 {
-    cr_assert_eq(link_in_order("-ltestlog -lcriterion")->code, 0);
+    cr_assert_eq(link_in_order("-ltestlog -lcriterion -lpcre2-8")->code, 0);
     e2e_expect_closing(e2e_run("./linked_test"),
                        "16 passed, 0 failed, 0 skipped");
 }
@@ -252,9 +252,9 @@ Test(e2e_compile, tests_survive_gc_sections_and_lto)
     static const char *const flags[] = {
         "-ffunction-sections -fdata-sections -Wl,--gc-sections -ltestlog "
         "-lcriterion",
-        "-O2 -flto -ltestlog -lcriterion",
-        "-fvisibility=hidden -ltestlog -lcriterion",
-        "-no-pie -fno-pie -ltestlog -lcriterion"};
+        "-O2 -flto -ltestlog -lcriterion -lpcre2-8",
+        "-fvisibility=hidden -ltestlog -lcriterion -lpcre2-8",
+        "-no-pie -fno-pie -ltestlog -lcriterion -lpcre2-8"};
 
     if (e2e_sanitized())
         cr_skip_test("sanitizers have their own idea of linking");

@@ -14,7 +14,6 @@ static void ask(struct log_filter *filter)
 
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
         site.target = targets[i];
-        log_filter_shows(filter, &site);
         log_filter_seen(filter, &site);
     }
     while (log_filter_unseen(filter, &from))

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/internal.h"
 #include "support.h"
 
 #include "fuzz_filter.c"
@@ -20,7 +21,13 @@ static bool shows(const struct log_filter *filter, const char *target,
 {
     struct trace_site site = {.target = target, .level = (uint8_t)level};
 
-    return log_filter_shows(filter, &site);
+    struct log_verdict verdict;
+    bool shown;
+
+    cr_assert(log_verdict_make(&verdict, filter, &site));
+    shown = log_verdict_event(&verdict, (struct trace_scope){0, 0}, NULL);
+    log_verdict_free(&verdict);
+    return shown;
 }
 
 static bool text_shows(const char *text, const char *target, unsigned level)
@@ -275,12 +282,13 @@ Test(log_filter, shows_the_place_and_the_nearest_word)
         {"a=7", "LOG: unknown level \"7\". This directive is left out.\n"
                 "    a=7\n"
                 "      ^\n"},
-        {"info,!a", "LOG: not a directive \"!a\". This directive is left out.\n"
-                    "    info,!a\n"
+        {"info,*a", "LOG: not a directive \"*a\". This directive is left out.\n"
+                    "    info,*a\n"
                     "         ^\n"},
-        {"net[s]=info",
-         "LOG: not a directive \"net[s]=info\". This directive is left out.\n"
-         "    net[s]=info\n"
+        {"net[s=info",
+         "LOG: this bracket is not closed \"net[s=info\". This directive is left "
+         "out.\n"
+         "    net[s=info\n"
          "       ^\n"},
         {"\xc3\xa9=info,net=x",
          "LOG: unknown level \"x\". This directive is left out.\n"

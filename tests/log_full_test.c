@@ -398,6 +398,7 @@ static char *line_at(uint64_t wall, uint64_t ns, const struct log_style *style)
 {
     struct trace_options options = {.origin = trace_anchor_now()};
     struct log_filter *filter = log_filter_parse("trace", NULL, "LOG", NULL);
+    struct log_replay *replay = log_replay_new(filter);
     struct trace_text text = {0};
     struct trace_entry entry;
 
@@ -411,8 +412,9 @@ static char *line_at(uint64_t wall, uint64_t ns, const struct log_style *style)
 
     cr_assert(test_find(reader, TRACE_ENTRY_EVENT, "hello", &entry));
     entry.time = ns;
-    cr_assert(log_line(filter, style, reader, &entry, &text));
+    cr_assert(log_line(replay, style, reader, &entry, &text));
     trace_reader_close(reader);
+    log_replay_free(replay);
     log_filter_free(filter);
     return text.data;
 }

@@ -17,6 +17,7 @@ Test(log_line, only_events_that_the_filter_shows_are_lines)
 {
     struct log_style style = {.time = LOG_TIME_NONE};
     struct log_filter *filter = log_filter_parse("info", NULL, "LOG", NULL);
+    struct log_replay *replay = log_replay_new(filter);
     struct trace_text text = {0};
     struct trace_entry entry;
     size_t lines = 0, entries = 0;
@@ -31,7 +32,7 @@ Test(log_line, only_events_that_the_filter_shows_are_lines)
     struct trace_reader *reader = test_read();
 
     for (; trace_reader_next(reader, &entry); entries++) {
-        bool line = log_line(filter, &style, reader, &entry, &text);
+        bool line = log_line(replay, &style, reader, &entry, &text);
 
         cr_expect_eq(line, entry.kind == TRACE_ENTRY_EVENT &&
                                entry.site->level <= TRACE_LEVEL_INFO);
@@ -42,6 +43,7 @@ Test(log_line, only_events_that_the_filter_shows_are_lines)
     cr_expect_str_eq(text.data,
                      " INFO span{a=2}: tests::log_line_test: shown\n");
     trace_text_free(&text);
+    log_replay_free(replay);
     log_filter_free(filter);
     trace_reader_close(reader);
 }

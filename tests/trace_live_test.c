@@ -43,7 +43,7 @@ static void listen(const struct trace_reader *reader,
     inside = false;
 }
 
-static const struct trace_subscriber loud = {NULL, listen};
+static const struct trace_subscriber loud = {.live = listen};
 
 static void begin(const char *path)
 {

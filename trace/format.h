@@ -69,7 +69,7 @@ struct trace_header {
 
 /* X(NAME, number, meaning of `end`, meaning of `span`, values) */
 #define TRACE_KINDS(X)                                                         \
-    X(THREAD, 1, "pid << 32 | tid", "-",                                       \
+    X(THREAD, 1, "pid << 32 | tid", "span it was forked in",                   \
       "name, then the places of spans inherited by a fork")                    \
     X(SITE, 2, "line << 32 | fields << 16 | kind << 8 | level", "-",           \
       "name, target, file, function, names of fields")                         \

@@ -45,6 +45,11 @@ void trace_sites_refresh(void);
 void trace_sites_enable(bool on);
 void trace_sites_forget(void);
 void trace_site_complete(struct trace_site *);
+
+/* trace_site_interest asks the subscriber, with the sites locked;
+ * trace_site_register adds a site of C++ at its first use. */
+unsigned trace_site_interest(struct trace_site *);
+void trace_site_register(struct trace_site *);
 void trace_sites_lock(void);
 void trace_sites_unlock(void);
 

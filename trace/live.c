@@ -97,7 +97,8 @@ void trace_live_tell(const struct trace_record *record)
         (uint32_t)(record - (const struct trace_record *)reader.base);
     char name[16] = "";
     struct trace_thread thread = {(uint32_t)getpid(),
-                                  (uint32_t)syscall(SYS_gettid), name};
+                                  (uint32_t)syscall(SYS_gettid),
+                                  trace_forked_in(&trace_writer), name};
     struct trace_entry entry;
     int error = errno;
 
@@ -117,7 +118,8 @@ void trace_live_exit(const struct trace_record *record, uint64_t time)
     uint32_t place =
         (uint32_t)(record - (const struct trace_record *)reader.base);
     struct trace_thread thread = {(uint32_t)getpid(),
-                                  (uint32_t)syscall(SYS_gettid), ""};
+                                  (uint32_t)syscall(SYS_gettid),
+                                  trace_forked_in(&trace_writer), ""};
     struct trace_entry entry;
     int error = errno;
 

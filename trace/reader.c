@@ -203,7 +203,7 @@ static bool find_thread(struct trace_reader *reader,
     next_text(&values, &name);
     *index = (uint32_t)reader->thread_count;
     reader->threads[reader->thread_count++] =
-        (struct trace_thread){pid, tid, name};
+        (struct trace_thread){pid, tid, record->span, name};
     return true;
 }
 

@@ -143,6 +143,13 @@ static void give_tail(struct trace_writer *writer)
     writer->next = writer->end = NULL;
 }
 
+uint32_t trace_forked_in(const struct trace_writer *writer)
+{
+    return writer->forked && writer->inherited
+               ? writer->stack[writer->inherited - 1].span
+               : 0;
+}
+
 /* Says whose the records that follow are. */
 static void put_thread(struct trace_writer *writer)
 {
@@ -156,8 +163,8 @@ static void put_thread(struct trace_writer *writer)
     for (size_t i = 0; i < inherited && i < TRACE_INHERITED_MAX; i++)
         values[count++] = trace_u64_(writer->stack[i].span);
 
-    struct trace_record *record =
-        trace_put(writer, TRACE_KIND_THREAD, 0, count, values);
+    struct trace_record *record = trace_put(
+        writer, TRACE_KIND_THREAD, trace_forked_in(writer), count, values);
     if (!record)
         return;
     record->flags = writer->forked ? TRACE_FLAG_FORKED : 0;
@@ -442,6 +449,7 @@ static void begin(struct trace_header *header, const char *path, size_t size,
     trace_recording.map_size = size + overflow;
     trace_recording.overflows = 0;
     trace_recording.live = overflow > 0;
+    trace_recording.scoped = trace_subscriber && trace_subscriber->entered;
     trace_recording.generation++;
     trace_recording.open = true;
     tail_count = 0;

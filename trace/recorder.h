@@ -24,6 +24,7 @@ struct trace_recording {
     uint32_t overflows;
     bool open;
     bool live;
+    bool scoped; /* what spans hold counts */
     pthread_mutex_t live_lock;
     char path[PATH_MAX]; /* "": kept nowhere */
 };
@@ -32,7 +33,8 @@ struct trace_recording {
 struct trace_entered {
     uint32_t record; /* SPAN or ENTER: its `end` will be patched */
     uint32_t span;
-    bool guard; /* ends with its block */
+    bool guard;                     /* ends with its block */
+    struct trace_scope own, inside; /* the span's, and with those below */
 };
 
 /* A thread's end of the recording. */
@@ -45,6 +47,7 @@ struct trace_writer {
     uint32_t generation; /* of the recording; 0 = none yet */
     bool busy;           /* in the midst of a record: a handler must wait */
     bool forked;
+    struct trace_scope scope; /* of the stack's top */
     struct trace_record *overflow;
     struct trace_entered first_stack[TRACE_FIRST_STACK];
 };
@@ -66,6 +69,10 @@ bool trace_writer_begin(struct trace_writer *);
 bool trace_more_room(struct trace_writer *, size_t slots);
 struct trace_record *trace_spare_room(struct trace_writer *, size_t slots);
 bool trace_stack_grow(struct trace_writer *);
+
+/* trace_forked_in returns the innermost span of the parent that the child's
+ * thread was in when it was born, 0 if none. */
+uint32_t trace_forked_in(const struct trace_writer *);
 
 /* trace_put places a record of a writer that is ready with its values, all but
  * its time; trace_commit stamps it. NULL: no room, and it was counted. */

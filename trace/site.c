@@ -69,15 +69,21 @@ void trace_site_complete(struct trace_site *site)
     site->target = last_target ? last_target : "?";
 }
 
+unsigned trace_site_interest(struct trace_site *site)
+{
+    trace_site_complete(site);
+    if (trace_subscriber && trace_subscriber->interest &&
+        site->kind != TRACE_SITE_FIELDS)
+        return trace_subscriber->interest(site);
+    return TRACE_ALWAYS;
+}
+
 static void refresh(struct trace_site *site)
 {
-    bool on = enabled;
+    unsigned interest = enabled ? trace_site_interest(site) : 0;
 
     trace_site_complete(site);
-    if (on && trace_subscriber && trace_subscriber->wants &&
-        site->kind != TRACE_SITE_FIELDS)
-        on = trace_subscriber->wants(site);
-    __atomic_store_n(&site->interest, on, __ATOMIC_RELAXED);
+    __atomic_store_n(&site->interest, interest, __ATOMIC_RELAXED);
 }
 
 /* With the lock held. */
@@ -142,12 +148,12 @@ void trace_subscribe(const struct trace_subscriber *subscriber)
     trace_sites_unlock();
 }
 
-bool trace_site_register(struct trace_site *site)
+void trace_site_register(struct trace_site *site)
 {
     static _Thread_local bool inside;
 
     if (inside) /* a signal handler came between: off, this time */
-        return false;
+        return;
     inside = true;
     trace_sites_lock();
     if (__atomic_load_n(&site->interest, __ATOMIC_RELAXED) ==
@@ -156,12 +162,8 @@ bool trace_site_register(struct trace_site *site)
         registered = site;
         refresh(site);
     }
-
-    bool on = __atomic_load_n(&site->interest, __ATOMIC_RELAXED);
-
     trace_sites_unlock();
     inside = false;
-    return on;
 }
 
 void trace_module_register(struct trace_module *module,

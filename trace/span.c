@@ -153,6 +153,40 @@ static __attribute__((noinline)) uint32_t site_id(struct trace_writer *writer,
 
 /* ---- The stack of enterings ---- */
 
+/* A span that is not recorded, but takes levels from what is within: its place
+ * says how many. */
+static inline bool unrecorded(uint32_t place)
+{
+    return place - 1 < TRACE_LEVEL_TRACE;
+}
+
+static inline struct trace_scope joined(struct trace_scope a,
+                                        struct trace_scope b)
+{
+    return (struct trace_scope){a.adds > b.adds ? a.adds : b.adds,
+                                a.takes > b.takes ? a.takes : b.takes};
+}
+
+/* Finds the thread's scope anew once spans are gone from its stack. */
+static __attribute__((noinline)) void rescope(struct trace_writer *writer)
+{
+    struct trace_scope scope = {0, 0};
+
+    for (uint32_t i = 0; i < writer->depth; i++) {
+        scope = joined(scope, writer->stack[i].own);
+        writer->stack[i].inside = scope;
+    }
+    writer->scope = scope;
+}
+
+static inline void pop(struct trace_writer *writer)
+{
+    writer->depth--;
+    if (unlikely(trace_recording.scoped))
+        writer->scope = writer->depth ? writer->stack[writer->depth - 1].inside
+                                      : (struct trace_scope){0, 0};
+}
+
 /* Where the thread is. An entering that another thread ended is gone. */
 static inline uint32_t current(struct trace_writer *writer)
 {
@@ -161,27 +195,33 @@ static inline uint32_t current(struct trace_writer *writer)
 
         if (likely(!__atomic_load_n(&record_at(top->record)->end,
                                     __ATOMIC_RELAXED)) ||
-            writer->depth <= writer->inherited)
+            writer->depth <= writer->inherited || unrecorded(top->record))
             return top->span;
-        writer->depth--;
+        pop(writer);
     }
     return 0;
 }
 
 static inline bool push(struct trace_writer *writer, uint32_t record,
-                        uint32_t span, bool guard)
+                        uint32_t span, bool guard, struct trace_scope own)
 {
     if (unlikely(writer->depth == writer->capacity) &&
         !trace_stack_grow(writer))
         return false;
+    if (unlikely(trace_recording.scoped))
+        writer->scope = joined(writer->scope, own);
     writer->stack[writer->depth++] =
-        (struct trace_entered){record, span, guard};
+        (struct trace_entered){record, span, guard, own, writer->scope};
     return true;
 }
 
 static void patch(struct trace_writer *writer, uint32_t place)
 {
     struct trace_record *record = record_at(place);
+
+    if (unlikely(unrecorded(place)))
+        return;
+
     uint64_t now = stamp(writer);
 
     __atomic_store_n(&record->end, now, __ATOMIC_RELEASE);
@@ -209,6 +249,8 @@ static void leave_at(struct trace_writer *writer, uint32_t at, bool guard)
     if (at + 1 == inherited)
         writer->inherited = at;
     writer->depth = kept;
+    if (unlikely(trace_recording.scoped))
+        rescope(writer);
 }
 
 /* Where in the stack `record` is; its depth if it is not. */
@@ -218,6 +260,15 @@ static uint32_t find(const struct trace_writer *writer, uint32_t record)
         if (writer->stack[i].record == record)
             return i;
     return writer->depth;
+}
+
+/* Tells that nobody enters a span any more: the block that it is of has ended,
+ * or trace_span_end was called. */
+static inline void tell_closed(uint32_t place)
+{
+    if (unlikely(trace_recording.scoped) && !unrecorded(place) &&
+        record_at(place)->kind == TRACE_KIND_SPAN)
+        trace_subscriber->closed(place);
 }
 
 /* A jump out of the block that a guard stands in leaves the guard's entering on
@@ -241,7 +292,7 @@ void trace_span_leave_(struct trace_span_ref ref)
     if (likely(writer->depth &&
                writer->stack[writer->depth - 1].record == ref.place &&
                writer->depth > writer->inherited)) {
-        writer->depth--;
+        pop(writer);
         patch(writer, ref.place);
     } else {
         uint32_t at = find(writer, ref.place);
@@ -249,6 +300,7 @@ void trace_span_leave_(struct trace_span_ref ref)
         if (at < writer->depth)
             leave_at(writer, at, true);
     }
+    tell_closed(ref.place);
     barrier();
     writer->busy = false;
 }
@@ -268,8 +320,44 @@ void trace_unwind(size_t depth)
         if (top >= writer->inherited &&
             writer->generation == trace_recording.generation)
             patch(writer, writer->stack[top].record);
-        writer->depth = top;
+        pop(writer);
     }
+}
+
+/* ---- Whether a site is on ---- */
+
+static inline unsigned interest_of(const struct trace_site *site)
+{
+    return __atomic_load_n(&site->interest, __ATOMIC_RELAXED);
+}
+
+/* What the calling thread's spans hold. */
+static struct trace_scope scope_of(struct trace_writer *writer)
+{
+    if (writer->generation != trace_recording.generation)
+        return (struct trace_scope){0, 0};
+    if (!writer->busy)
+        current(writer);
+    return writer->scope;
+}
+
+bool trace_site_ask_(struct trace_site *site)
+{
+    if (unlikely(interest_of(site) == TRACE_UNREGISTERED))
+        trace_site_register(site);
+
+    unsigned interest = interest_of(site);
+    struct trace_scope scope;
+
+    if (interest <= TRACE_ALWAYS || interest == TRACE_UNREGISTERED)
+        return interest == TRACE_ALWAYS;
+    scope = scope_of(&trace_writer);
+    /* A span that is taken may hold something all the same. */
+    if (site->level + scope.takes > TRACE_LEVEL_TRACE &&
+        (site->kind != TRACE_SITE_SPAN || scope.takes == TRACE_LEVEL_TRACE))
+        return interest & TRACE_ALWAYS;
+    return interest & (TRACE_ALWAYS | TRACE_COMMONLY | TRACE_JUDGED) ||
+           site->level <= scope.adds;
 }
 
 /* ---- Recording ---- */
@@ -392,14 +480,57 @@ static inline void publish(struct trace_writer *writer,
         trace_live_tell(record);
 }
 
-static inline void event(struct trace_site *site, unsigned flags, size_t count,
-                         const struct trace_value *values)
+/* The message of an event that is not recorded yet. */
+static void message_of(const struct trace_site *site, unsigned flags,
+                       size_t count, const struct trace_value *values,
+                       struct trace_text *message)
 {
-    struct trace_writer *writer = enter();
+    if (flags & TRACE_FLAG_PRINTF) {
+        size_t size = trace_values_size(count, values);
+        unsigned char *stored = malloc(size + 1);
+        struct trace_values next = {stored, stored + size};
 
-    if (unlikely(!writer))
-        return;
+        if (stored)
+            trace_values_store(stored, count, values);
+        if (stored)
+            trace_format(message, site->name, &next);
+        free(stored);
+    } else if (flags & TRACE_FLAG_MESSAGE) {
+        trace_text_add(message, values->as.text, values->size);
+    } else {
+        trace_text_string(message, site->name);
+    }
+}
 
+/* Whether the subscriber wants an event, once its values are known. */
+static __attribute__((noinline)) bool wants_event(
+    struct trace_writer *writer, const struct trace_site *site, unsigned flags,
+    size_t count, const struct trace_value *values)
+{
+    struct trace_text message = {.ceiling = 1 << 20};
+    int error = errno;
+    bool fields = !(flags & (TRACE_FLAG_PRINTF | TRACE_FLAG_MESSAGE));
+
+    message_of(site, flags, count, values, &message);
+
+    bool wanted = trace_subscriber->event(site, writer->scope,
+                                          message.data ? message.data : "",
+                                          fields ? count : 0, values);
+
+    trace_text_free(&message);
+    errno = error;
+    return wanted;
+}
+
+static inline bool judged(const struct trace_site *site)
+{
+    return interest_of(site) & TRACE_JUDGED;
+}
+
+static inline void put_event(struct trace_writer *writer,
+                             struct trace_site *site, unsigned flags,
+                             size_t count, const struct trace_value *values)
+{
     struct trace_record *record = put_site_record(
         writer, TRACE_KIND_EVENT, site, current(writer), count, values);
 
@@ -407,6 +538,33 @@ static inline void event(struct trace_site *site, unsigned flags, size_t count,
         record->flags = (uint8_t)flags;
         publish(writer, record);
     }
+}
+
+static __attribute__((noinline)) void put_judged_event(
+    struct trace_writer *writer, struct trace_site *site, unsigned flags,
+    size_t count, const struct trace_value *values)
+{
+    struct trace_value copy[TRACE_ARGS_MAX];
+    struct trace_text text = {.ceiling = 1 << 20};
+
+    values = trace_values_print(count, values, copy, &text);
+    current(writer); /* its scope may have ended elsewhere */
+    if (wants_event(writer, site, flags, count, values))
+        put_event(writer, site, flags, count, values);
+    trace_text_free(&text);
+}
+
+static inline void event(struct trace_site *site, unsigned flags, size_t count,
+                         const struct trace_value *values)
+{
+    struct trace_writer *writer = enter();
+
+    if (unlikely(!writer))
+        return;
+    if (unlikely(judged(site)))
+        put_judged_event(writer, site, flags, count, values);
+    else
+        put_event(writer, site, flags, count, values);
     leave(writer);
 }
 
@@ -419,16 +577,14 @@ void trace_event_(struct trace_site *site, size_t count,
 void trace_message(struct trace_site *site, const char *message)
 {
     struct trace_value value = trace_text_(message);
-    bool on = true;
 
     if (!trace_recording.open)
         return;
     trace_sites_lock();
-    trace_site_complete(site);
+    __atomic_store_n(&site->interest, trace_site_interest(site),
+                     __ATOMIC_RELAXED);
     trace_sites_unlock();
-    if (trace_subscriber && trace_subscriber->wants)
-        on = trace_subscriber->wants(site);
-    if (on)
+    if (trace_site_on_(site))
         event(site, TRACE_FLAG_MESSAGE, 1, &value);
 }
 
@@ -492,11 +648,85 @@ static bool known(struct trace_span_ref ref)
             trace_writer.forked);
 }
 
-/* A span's record; `parent` is that of the block unless `given`. */
+/* How a span begins. */
+struct beginning {
+    const struct trace_span_ref *given; /* parent, if not that of the block */
+    bool entered, guard;
+};
+
+static inline struct trace_record *put_span(struct trace_writer *writer,
+                                            struct trace_site *site,
+                                            struct beginning how, size_t count,
+                                            const struct trace_value *values)
+{
+    uint32_t parent = !how.given || unrecorded(how.given->place)
+                          ? current(writer)
+                      : known(*how.given) ? how.given->place
+                                          : 0;
+
+    return put_site_record(writer, TRACE_KIND_SPAN, site, parent, count,
+                           values);
+}
+
+static inline struct trace_span_ref publish_span(struct trace_writer *writer,
+                                                 struct trace_record *record,
+                                                 struct beginning how,
+                                                 struct trace_scope own)
+{
+    struct trace_span_ref ref = {place_of(record), writer->generation};
+
+    if (!how.entered)
+        record->flags = TRACE_FLAG_NOT_ENTERED;
+    else if (unlikely(!push(writer, ref.place, ref.place, how.guard, own)))
+        ref.place = 0;
+    publish(writer, record);
+    return ref;
+}
+
+/* What is not recorded may still hold something for what is within. */
+static struct trace_span_ref pass_over(struct trace_writer *writer,
+                                       struct beginning how,
+                                       struct trace_scope own)
+{
+    struct trace_span_ref ref = {own.takes, writer->generation};
+    struct trace_scope takes = {0, own.takes};
+
+    if (how.entered && ref.place &&
+        !push(writer, ref.place, current(writer), how.guard, takes))
+        ref.place = 0;
+    return ref;
+}
+
+static __attribute__((noinline)) struct trace_span_ref begin_judged(
+    struct trace_writer *writer, struct trace_site *site, struct beginning how,
+    size_t count, const struct trace_value *values)
+{
+    struct trace_value copy[TRACE_ARGS_MAX];
+    struct trace_text text = {.ceiling = 1 << 20};
+    struct trace_scope own = {0, 0};
+    struct trace_span_ref ref = {0, 0};
+    int error = errno;
+
+    values = trace_values_print(count, values, copy, &text);
+
+    struct trace_record *record = put_span(writer, site, how, count, values);
+
+    if (record) {
+        if (trace_subscriber->span(site, writer->scope, place_of(record), count,
+                                   values, &own)) {
+            ref = publish_span(writer, record, how, own);
+        } else {
+            writer->next = record; /* its room is free again */
+            ref = pass_over(writer, how, own);
+        }
+    }
+    trace_text_free(&text);
+    errno = error;
+    return ref;
+}
+
 static inline struct trace_span_ref begin(struct trace_site *site,
-                                          const struct trace_span_ref *given,
-                                          bool entered, bool guard,
-                                          size_t count,
+                                          struct beginning how, size_t count,
                                           const struct trace_value *values)
 {
     struct trace_span_ref ref = {0, 0};
@@ -504,21 +734,14 @@ static inline struct trace_span_ref begin(struct trace_site *site,
 
     if (unlikely(!writer))
         return ref;
+    if (unlikely(judged(site))) {
+        ref = begin_judged(writer, site, how, count, values);
+    } else {
+        struct trace_record *record =
+            put_span(writer, site, how, count, values);
 
-    uint32_t parent = !given          ? current(writer)
-                      : known(*given) ? given->place
-                                      : 0;
-    struct trace_record *record =
-        put_site_record(writer, TRACE_KIND_SPAN, site, parent, count, values);
-
-    if (likely(record != NULL)) {
-        ref.place = place_of(record);
-        ref.generation = writer->generation;
-        if (!entered)
-            record->flags = TRACE_FLAG_NOT_ENTERED;
-        else if (unlikely(!push(writer, ref.place, ref.place, guard)))
-            ref.place = 0;
-        publish(writer, record);
+        if (likely(record != NULL))
+            ref = publish_span(writer, record, how, (struct trace_scope){0, 0});
     }
     leave(writer);
     return ref;
@@ -527,26 +750,26 @@ static inline struct trace_span_ref begin(struct trace_site *site,
 struct trace_span_ref trace_span_open_(struct trace_site *site, size_t count,
                                        const struct trace_value *values)
 {
-    return begin(site, NULL, true, true, count, values);
+    return begin(site, (struct beginning){NULL, true, true}, count, values);
 }
 
 struct trace_span_ref trace_span_begin_(struct trace_site *site, size_t count,
                                         const struct trace_value *values)
 {
-    return begin(site, NULL, true, false, count, values);
+    return begin(site, (struct beginning){NULL, true, false}, count, values);
 }
 
 struct trace_span_ref trace_span_new_(struct trace_site *site, size_t count,
                                       const struct trace_value *values)
 {
-    return begin(site, NULL, false, false, count, values);
+    return begin(site, (struct beginning){NULL, false, false}, count, values);
 }
 
 struct trace_span_ref trace_span_in_(struct trace_span_ref parent,
                                      struct trace_site *site, size_t count,
                                      const struct trace_value *values)
 {
-    return begin(site, &parent, true, true, count, values);
+    return begin(site, (struct beginning){&parent, true, true}, count, values);
 }
 
 /* A record without a site that belongs to `span`. */
@@ -560,33 +783,64 @@ static struct trace_record *put_plain(struct trace_writer *writer,
     return record;
 }
 
+/* Enters a span that is recorded; returns the entering's place, 0 if that
+ * failed. */
+static uint32_t enter_span(struct trace_writer *writer, uint32_t span)
+{
+    struct trace_scope own = {0, 0};
+    struct trace_record *record = put_plain(writer, TRACE_KIND_ENTER, span);
+
+    if (record && trace_recording.scoped)
+        own = trace_subscriber->entered(span);
+    if (!record || !push(writer, place_of(record), span, true, own))
+        return 0;
+    return place_of(record);
+}
+
 struct trace_span_ref trace_span_enter_(struct trace_span_ref span)
 {
+    struct beginning how = {NULL, true, true};
     struct trace_span_ref ref = {0, 0};
     struct trace_writer *writer =
         known(span) && !trace_writer.busy ? enter() : NULL;
 
     if (!writer)
         return ref;
-
-    struct trace_record *record =
-        put_plain(writer, TRACE_KIND_ENTER, span.place);
-
-    if (record && push(writer, place_of(record), span.place, true)) {
-        ref.place = place_of(record);
+    if (unrecorded(span.place))
+        ref = pass_over(writer, how,
+                        (struct trace_scope){0, (uint8_t)span.place});
+    else
+        ref.place = enter_span(writer, span.place);
+    if (ref.place)
         ref.generation = writer->generation;
-    }
     leave(writer);
     return ref;
+}
+
+static __attribute__((noinline)) void tell_fields(
+    const struct trace_site *site, uint32_t span, size_t count,
+    const struct trace_value *values)
+{
+    struct trace_value copy[TRACE_ARGS_MAX];
+    struct trace_text text = {.ceiling = 1 << 20};
+    int error = errno;
+
+    values = trace_values_print(count, values, copy, &text);
+    trace_subscriber->fields(site, span, count, values);
+    trace_text_free(&text);
+    errno = error;
 }
 
 void trace_record_(struct trace_span_ref span, struct trace_site *site,
                    size_t count, const struct trace_value *values)
 {
-    struct trace_writer *writer = known(span) ? enter() : NULL;
+    struct trace_writer *writer =
+        known(span) && !unrecorded(span.place) ? enter() : NULL;
 
     if (!writer)
         return;
+    if (unlikely(trace_recording.scoped))
+        tell_fields(site, span.place, count, values);
 
     struct trace_record *record = put_site_record(
         writer, TRACE_KIND_FIELDS, site, span.place, count, values);
@@ -601,9 +855,12 @@ struct trace_span_ref trace_span_current(void)
     struct trace_writer *writer = &trace_writer;
     struct trace_span_ref ref = {0, 0};
 
-    if (trace_recording.open &&
-        writer->generation == trace_recording.generation)
-        ref.place = current(writer);
+    if (!trace_recording.open ||
+        writer->generation != trace_recording.generation)
+        return ref;
+    ref.place = current(writer);
+    if (writer->depth && unrecorded(writer->stack[writer->depth - 1].record))
+        ref.place = writer->stack[writer->depth - 1].record;
     if (ref.place)
         ref.generation = writer->generation;
     return ref;
@@ -622,11 +879,13 @@ void trace_span_end(struct trace_span_ref span)
 
     if (at < writer->depth)
         leave_at(writer, at, false);
-    else if (span.generation != trace_recording.generation)
-        ; /* the parent's */
+    else if (unrecorded(span.place) ||
+             span.generation != trace_recording.generation)
+        ; /* nobody's, or the parent's */
     else if (!(record->flags & TRACE_FLAG_NOT_ENTERED) && !record->end)
         patch(writer, span.place); /* entered on another thread */
     else
         put_plain(writer, TRACE_KIND_CLOSE, span.place);
+    tell_closed(span.place);
     leave(writer);
 }

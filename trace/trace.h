@@ -119,6 +119,15 @@ enum trace_site_kind {
     TRACE_SITE_FIELDS, /* a trace_record(): never filtered */
 };
 
+/* What becomes of a call site; 0: it is off. */
+enum trace_interest {
+    TRACE_ALWAYS = 1,   /* it is recorded */
+    TRACE_COMMONLY = 2, /* unless a span that it is in takes its level */
+    TRACE_INSIDE = 4,   /* where a span that it is in adds its level */
+    TRACE_JUDGED = 8,   /* the subscriber looks at its values */
+    TRACE_UNREGISTERED = 0x80,
+};
+
 enum { TRACE_SITE_ARGS = 15 };
 
 /* What a call site is, and whether it is on. Static, one for each macro use;
@@ -135,27 +144,24 @@ struct trace_site {
     uint8_t level; /* enum trace_level */
     uint8_t kind;  /* enum trace_site_kind */
     uint8_t field_count;
-    uint8_t interest; /* atomic: 0 = off, TRACE_UNREGISTERED, else on */
+    uint8_t interest; /* atomic: of enum trace_interest */
     uint32_t id;      /* atomic: in the current recording; 0 = none yet */
     uint8_t args[TRACE_SITE_ARGS + 1]; /* printf's arguments, once parsed */
     struct trace_site *next;           /* registered at first use */
+    const void *verdict;               /* the subscriber's */
 };
 
-#define TRACE_UNREGISTERED 0x80
-
-/* trace_site_register adds a site of C++ at its first use and tells whether it
- * is on. */
-TRACE_API bool trace_site_register(struct trace_site *);
+/* trace_site_ask_ tells whether a site is on that is neither off nor always on:
+ * a site of C++ at its first use, or one that depends on the thread's spans. */
+TRACE_API bool trace_site_ask_(struct trace_site *);
 
 static inline bool trace_site_on_(struct trace_site *site)
 {
-    uint8_t on = __atomic_load_n(&site->interest, __ATOMIC_RELAXED);
+    uint8_t interest = __atomic_load_n(&site->interest, __ATOMIC_RELAXED);
 
-#ifdef __cplusplus
-    if (__builtin_expect(on == TRACE_UNREGISTERED, 0))
-        return trace_site_register(site);
-#endif
-    return __builtin_expect(on != 0, 0);
+    if (__builtin_expect(interest == 0, 1))
+        return false;
+    return interest & TRACE_ALWAYS || trace_site_ask_(site);
 }
 
 /* The range of a program's or a shared object's call sites. */
@@ -274,12 +280,38 @@ TRACE_API bool trace_parse_size(const char *text, uint64_t *bytes);
 struct trace_reader;
 struct trace_entry;
 
-/* What decides which call sites are on, and who is told of records at once. */
+/* What spans make of the call sites within: levels up to `adds` are on, and the
+ * `takes` most verbose levels are off. Of nested spans the greater counts. */
+struct trace_scope {
+    uint8_t adds; /* enum trace_level */
+    uint8_t takes;
+};
+
+/* What decides which call sites are on, and who is told of records at once. All
+ * may be NULL: then every site is recorded. */
 struct trace_subscriber {
-    /* wants tells whether a call site is to be recorded. NULL: all are. */
-    bool (*wants)(const struct trace_site *);
+    /* interest tells what becomes of a call site, in bits of trace_interest. It
+     * is asked with a lock held, and may set the site's verdict. */
+    unsigned (*interest)(struct trace_site *);
+    /* event tells whether an event of a judged site is recorded; `inside` is
+     * what the thread's spans make of it. */
+    bool (*event)(const struct trace_site *, struct trace_scope inside,
+                  const char *message, size_t count,
+                  const struct trace_value *);
+    /* span tells whether a span of a judged site is recorded, as `place`; `own`
+     * becomes what holds within it while it is entered. */
+    bool (*span)(const struct trace_site *, struct trace_scope inside,
+                 uint32_t place, size_t count, const struct trace_value *,
+                 struct trace_scope *own);
+    /* fields is told of late fields, entered returns what holds within a span
+     * that is entered again, closed is told that none of this comes any more.
+     * The three stand or fall together. */
+    void (*fields)(const struct trace_site *, uint32_t place, size_t count,
+                   const struct trace_value *);
+    struct trace_scope (*entered)(uint32_t place);
+    void (*closed)(uint32_t place);
     /* live is told of every record as it is made, one at a time; `reader` gives
-     * the spans it refers to. May be NULL. */
+     * the spans it refers to. */
     void (*live)(const struct trace_reader *, const struct trace_entry *);
 };
 
@@ -301,6 +333,7 @@ enum trace_entry_kind {
 /* A thread of a recording. */
 struct trace_thread {
     uint32_t pid, tid;
+    uint32_t span;    /* that its process was forked in; 0 = none */
     const char *name; /* "" if it had none */
 };
 
@@ -755,6 +788,7 @@ template <size_t N> struct trace_array_ {
                                                TRACE_INTEREST_,                \
                                                0,                              \
                                                {0},                            \
+                                               0,                              \
                                                0};                             \
     TRACE_LIST_SITE_(id)
 

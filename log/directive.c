@@ -1,0 +1,498 @@
+/* directive.c: one directive of a filter.
+ *
+ *  directive  = ("!" / "^") matched ["=" level]
+ *  matched    = [target / "~" glob] ["[" [span] ["{" fields "}"] "]"]
+ *             / "{" fields "}" / "/" regex "/"
+ *  fields     = name [operation value] *("," name [operation value])
+ *
+ * What begins with none of ! ^ ~ { / is EnvFilter's, read as its state machine
+ * does, but for white space around tokens, for commas in braces, and for values
+ * in quotes, which may hold any character.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* ---- Where things end ---- */
+
+static const char *skip_spaces(const char *at)
+{
+    size_t size;
+
+    while ((size = log_space(at)))
+        at += size;
+    return at;
+}
+
+/* The end of a value in quotes that begins at `at`; `at` if it is in none: what
+ * follows the closing quote must be the end of the value. */
+static const char *quoted_end(const char *at)
+{
+    const char *end = at + 1, *next;
+
+    if (*at != '"')
+        return at;
+    while (*end && *end != '"')
+        end += *end == '\\' && end[1] ? 2 : 1;
+    next = *end ? skip_spaces(end + 1) : end;
+    return *next == ',' || *next == '}' ? end + 1 : at;
+}
+
+/* The operation at `at` and its size; DECLARED if there is none. */
+static enum log_operation operation_at(const char *at, size_t *size)
+{
+    static const struct {
+        const char *sign;
+        enum log_operation operation;
+    } signs[] = {
+        {"=", LOG_IS},       {"!=", LOG_DIFFERS},  {"<=", LOG_AT_MOST},
+        {"<", LOG_LESS},     {">=", LOG_AT_LEAST}, {">", LOG_GREATER},
+        {"~=", LOG_MATCHES},
+    };
+
+    for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++) {
+        *size = strlen(signs[i].sign);
+        if (!strncmp(at, signs[i].sign, *size))
+            return signs[i].operation;
+    }
+    *size = 0;
+    return LOG_DECLARED;
+}
+
+/* The end of one field, at "," or "}" or the text's end. */
+static const char *field_end(const char *at)
+{
+    size_t size = 0;
+
+    while (*at && *at != ',' && *at != '}' && !operation_at(at, &size))
+        at++;
+    if (size)
+        at = quoted_end(skip_spaces(at + size));
+    return at + strcspn(at, ",}");
+}
+
+/* The "}" that closes the brace at `open`; NULL if none does. */
+static const char *brace_end(const char *open)
+{
+    const char *at = open;
+
+    do
+        at = field_end(at + 1);
+    while (*at == ',');
+    return *at ? at : NULL;
+}
+
+/* The "/" that closes the expression at `open`; NULL if none does. */
+static const char *regex_end(const char *open)
+{
+    const char *at = open + 1;
+
+    while (*at && *at != '/')
+        at += *at == '\\' && at[1] ? 2 : 1;
+    return *at ? at : NULL;
+}
+
+size_t log_directive_extent(const char *text)
+{
+    const char *at = skip_spaces(text), *closing = NULL;
+
+    if (*at == '!' || *at == '^')
+        at = skip_spaces(at + 1);
+    if (*at == '/')
+        closing = regex_end(at);
+    else if (*at != '{')
+        at += strcspn(at, ",=[");
+    if (*at == '[')
+        at += strcspn(at, ",]{");
+    if (*at == '{')
+        closing = brace_end(at);
+    if (closing)
+        at = closing;
+    return (size_t)(at + strcspn(at, ",") - text);
+}
+
+/* ---- Reading ---- */
+
+struct reader {
+    struct log_directive *directive;
+    struct log_mistake *mistake;
+    const char *original; /* the text that `parts` is a copy of */
+};
+
+static enum log_reading mistaken(struct reader *reader,
+                                 enum log_mistake_kind kind, const char *what,
+                                 const char *at, const char *instead)
+{
+    struct log_mistake *mistake = reader->mistake;
+
+    mistake->kind = kind;
+    snprintf(mistake->what, sizeof(mistake->what), "%s", what);
+    mistake->at = at;
+    mistake->word = NULL;
+    mistake->instead = instead;
+    return LOG_MISTAKEN;
+}
+
+static enum log_reading refuse(struct reader *reader, const char *what,
+                               const char *at)
+{
+    return mistaken(reader, LOG_MISTAKE_DIRECTIVE, what, at, NULL);
+}
+
+/* Reads what stands behind "=": a level, or nothing, which means all. */
+static enum log_reading read_level(struct reader *reader, char *text)
+{
+    char *word = log_trim(text);
+
+    if (reader->directive->effect == LOG_EXCLUDES)
+        return refuse(reader, "what is excluded has no level; ^ caps at one",
+                      word);
+    if (!*word) {
+        reader->directive->level = TRACE_LEVEL_TRACE;
+        return LOG_READ;
+    }
+    if (log_level_of(word, &reader->directive->level))
+        return LOG_READ;
+    mistaken(reader, LOG_MISTAKE_LEVEL, "unknown level", word,
+             log_nearest_level(word));
+    reader->mistake->word = word;
+    return LOG_MISTAKEN;
+}
+
+/* Reads what may follow a part that is closed: "=" and a level, or nothing. */
+static enum log_reading read_rest(struct reader *reader, char *at)
+{
+    at = (char *)skip_spaces(at);
+    if (*at == '=')
+        return read_level(reader, at + 1);
+    if (*at)
+        return refuse(reader, "here \"=\" and a level must follow", at);
+    if (reader->directive->effect == LOG_CAPS)
+        return refuse(reader, "a cap needs a level: ^...=info", at);
+    return LOG_READ;
+}
+
+/* Reads one field, which ends at `end`. */
+static enum log_reading read_field(struct reader *reader, char *at, char *end)
+{
+    struct log_directive *directive = reader->directive;
+    struct log_pattern *pattern = &directive->fields[directive->field_count++];
+    size_t size = 0;
+    char *sign = at;
+
+    *end = '\0';
+    while (*sign && !(pattern->operation = operation_at(sign, &size)))
+        sign++;
+    if (pattern->operation == LOG_IS && directive->of_events)
+        pattern->operation = LOG_EQUALS;
+    if (pattern->operation)
+        pattern->text = log_trim(sign + size);
+    /* EnvFilter knows of no value behind a second "=". */
+    if (pattern->operation == LOG_IS && pattern->text[0] != '"' &&
+        strchr(pattern->text, '='))
+        *strchr(pattern->text, '=') = '\0';
+    *sign = '\0';
+    pattern->name = log_trim(at);
+    directive->values |= pattern->operation != LOG_DECLARED;
+    return log_pattern_read(pattern, reader->mistake);
+}
+
+static bool make_room(struct log_directive *directive, const char *at,
+                      const char *end)
+{
+    size_t count = 1;
+
+    for (; at < end; at++)
+        count += *at == ',';
+    directive->fields = calloc(count, sizeof(*directive->fields));
+    return directive->fields != NULL;
+}
+
+/* Reads the fields of the brace at `open`; `after` becomes what follows it. */
+static enum log_reading read_fields(struct reader *reader, char *open,
+                                    char **after)
+{
+    const char *closing = brace_end(open);
+    enum log_reading reading = LOG_READ;
+    char *at = open + 1;
+
+    if (!closing)
+        return refuse(reader, "this brace is not closed", open);
+    if (!make_room(reader->directive, open, closing))
+        return LOG_NO_MEMORY;
+    *after = (char *)closing + 1;
+    while (reading == LOG_READ && at <= closing) {
+        char *end = (char *)field_end(at);
+
+        if (skip_spaces(at) == end)
+            return refuse(reader, "here the name of a field must stand", at);
+        reading = read_field(reader, at, end);
+        at = end + 1;
+    }
+    return reading;
+}
+
+/* Reads "[span{fields}]" and what follows. */
+static enum log_reading read_span(struct reader *reader, char *open)
+{
+    struct log_directive *directive = reader->directive;
+    char *at = open + 1 + strcspn(open + 1, "]{"), *after = at + 1;
+    char kind = *at;
+    enum log_reading reading = LOG_READ;
+
+    directive->of_spans = true;
+    if (!kind)
+        return refuse(reader, "this bracket is not closed", open);
+    if (kind == '{') {
+        reading = read_fields(reader, at, &after);
+        if (reading != LOG_READ)
+            return reading;
+        after = (char *)skip_spaces(after);
+        if (*after != ']')
+            return refuse(reader, "here the bracket must be closed", after);
+        after++;
+    }
+    *at = '\0';
+    directive->span = log_trim(open + 1);
+    if (kind == '{' && !*directive->span)
+        directive->span = NULL;
+    return read_rest(reader, after);
+}
+
+static void set_target(struct log_directive *directive, char *text)
+{
+    directive->target = log_trim(text);
+    directive->target_size = strlen(directive->target);
+}
+
+/* Reads a target, of which `end` is the end, and what follows. */
+static enum log_reading read_target(struct reader *reader, char *at, char *end)
+{
+    struct log_directive *directive = reader->directive;
+    char kind = *end;
+
+    if (kind == '[') {
+        enum log_reading reading = read_span(reader, end);
+
+        *end = '\0';
+        set_target(directive, at);
+        return reading;
+    }
+    *end = '\0';
+    set_target(directive, at);
+    if (kind == '=')
+        return read_level(reader, end + 1);
+    if (!directive->glob &&
+        log_level_of(directive->target, &directive->level)) {
+        if (directive->effect == LOG_EXCLUDES)
+            return refuse(reader, "a level cannot be excluded; ^ caps at one",
+                          at);
+        set_target(directive, end);
+        return LOG_READ;
+    }
+    if (directive->effect == LOG_CAPS)
+        return refuse(reader, "a cap needs a level: ^...=info", end);
+    return LOG_READ;
+}
+
+/* Reads "/regex/", an event's message. */
+static enum log_reading read_message(struct reader *reader, char *open)
+{
+    struct log_directive *directive = reader->directive;
+    char *closing = (char *)regex_end(open);
+    enum log_reading reading;
+
+    if (!closing)
+        return refuse(reader, "this expression is not closed by \"/\"", open);
+    directive->fields = calloc(1, sizeof(*directive->fields));
+    if (!directive->fields)
+        return LOG_NO_MEMORY;
+    *closing = '\0';
+    directive->of_events = directive->values = true;
+    directive->field_count = 1;
+    directive->fields[0] = (struct log_pattern){
+        .name = "message", .operation = LOG_MATCHES, .text = open + 1};
+    reading = log_pattern_read(directive->fields, reader->mistake);
+    return reading == LOG_READ ? read_rest(reader, closing + 1) : reading;
+}
+
+/* Rust asks Unicode whether a target begins here; beyond ASCII all does. */
+static bool begins_target(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z') || c == '-' || c == ':' || c == '_' ||
+           (unsigned char)c >= 0x80;
+}
+
+/* Reads what an effect stands in front of, or a whole directive. */
+static enum log_reading read_matched(struct reader *reader, char *at)
+{
+    struct log_directive *directive = reader->directive;
+    enum log_reading reading;
+    char *after;
+
+    switch (*at) {
+    case '/':
+        return read_message(reader, at);
+    case '{':
+        directive->of_events = true;
+        reading = read_fields(reader, at, &after);
+        return reading == LOG_READ ? read_rest(reader, after) : reading;
+    case '[':
+        return read_span(reader, at);
+    case '~':
+        directive->glob = true;
+        at = (char *)skip_spaces(at + 1);
+        if (!*at || *at == '=' || *at == '[')
+            return refuse(reader, "here a target must stand", at);
+        return read_target(reader, at, at + strcspn(at, "=["));
+    default:
+        if (directive->effect == LOG_CAPS && *at == '=')
+            return read_level(reader, at + 1);
+        if (!begins_target(*at))
+            return refuse(reader, "not a directive", at);
+        return read_target(reader, at, at + strcspn(at, "=["));
+    }
+}
+
+enum log_reading log_directive_read(struct log_directive *directive,
+                                    const char *text, size_t size,
+                                    struct log_mistake *mistake)
+{
+    struct reader reader = {directive, mistake, text};
+    char *at;
+
+    directive->text = strndup(text, size);
+    directive->parts = directive->text ? strdup(directive->text) : NULL;
+    if (!directive->parts)
+        return LOG_NO_MEMORY;
+    directive->target = "";
+    directive->level = TRACE_LEVEL_TRACE;
+    at = directive->parts;
+    if (*at == '!' || *at == '^') {
+        directive->effect = *at == '!' ? LOG_EXCLUDES : LOG_CAPS;
+        at = (char *)skip_spaces(at + 1);
+    }
+    return read_matched(&reader, at);
+}
+
+void log_directive_free(struct log_directive *directive)
+{
+    for (size_t i = 0; i < directive->field_count; i++)
+        log_pattern_free(&directive->fields[i]);
+    free(directive->fields);
+    free(directive->text);
+    free(directive->parts);
+}
+
+/* ---- Asking ---- */
+
+/* A glob's "*" is any run of characters, "?" any one. */
+static bool glob_matches(const char *glob, const char *glob_end,
+                         const char *text, const char *end)
+{
+    const char *star = NULL, *from = text;
+
+    while (text < end) {
+        if (glob < glob_end && *glob == '*') {
+            star = ++glob;
+            from = text;
+        } else if (glob < glob_end && (*glob == '?' || *glob == *text)) {
+            glob++;
+            text++;
+        } else if (star) {
+            glob = star;
+            text = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (glob < glob_end && *glob == '*')
+        glob++;
+    return glob == glob_end;
+}
+
+/* A glob that ends in "::" is for that module and for those within. */
+static bool glob_targets(const char *glob, size_t size, const char *target,
+                         size_t target_size)
+{
+    const char *end = target + target_size;
+
+    if (size < 3 || strcmp(glob + size - 2, "::") != 0)
+        return glob_matches(glob, glob + size, target, end);
+    for (const char *at = target; at <= end; at++)
+        if ((at == end || !strncmp(at, "::", 2)) &&
+            glob_matches(glob, glob + size - 2, target, at))
+            return true;
+    return false;
+}
+
+bool log_directive_targets(const struct log_directive *directive,
+                           const char *target, size_t size)
+{
+    if (directive->glob)
+        return glob_targets(directive->target, directive->target_size, target,
+                            size);
+    return directive->target_size <= size &&
+           !memcmp(directive->target, target, directive->target_size);
+}
+
+bool log_directive_is_static(const struct log_directive *directive)
+{
+    return directive->effect == LOG_ADDS && !directive->glob &&
+           !directive->of_events && !directive->values && !directive->span;
+}
+
+static int order_numbers(size_t a, size_t b)
+{
+    return a > b ? -1 : a < b;
+}
+
+static int order_names(const char *a, const char *b)
+{
+    if (!a || !b)
+        return order_numbers(a != NULL, b != NULL);
+    return -strcmp(a, b);
+}
+
+static int order_fields(const struct log_directive *a,
+                        const struct log_directive *b)
+{
+    int order = 0;
+
+    for (size_t i = 0; !order && i < a->field_count; i++) {
+        const struct log_pattern *x = &a->fields[i], *y = &b->fields[i];
+
+        order = order_names(x->name, y->name);
+        if (!order)
+            order = order_numbers(x->operation, y->operation);
+        if (!order)
+            order = order_names(x->text, y->text);
+    }
+    return order;
+}
+
+/* The directives that EnvFilter knows come as it has them: by the length of the
+ * target, then by how many fields there are, then by name, backwards. */
+int log_directive_order(const struct log_directive *a,
+                        const struct log_directive *b)
+{
+    int order = order_numbers(b->effect, a->effect);
+
+    if (!order)
+        order = order_numbers(b->glob, a->glob);
+    if (!order)
+        order = order_numbers(b->of_events, a->of_events);
+    if (!order)
+        order = order_numbers(a->target_size, b->target_size);
+    if (!order)
+        order = order_numbers(a->field_count, b->field_count);
+    if (!order)
+        order = order_names(a->target, b->target);
+    if (!order)
+        order = order_numbers(a->of_spans, b->of_spans);
+    if (!order)
+        order = order_names(a->span, b->span);
+    return order ? order : order_fields(a, b);
+}

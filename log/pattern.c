@@ -1,0 +1,356 @@
+/* pattern.c: what a directive asks of a field's value.
+ *
+ * A value behind "=" in a span's directive means what it means to EnvFilter:
+ * its type decides what it is compared with, and text is a regular expression
+ * that must end where the value ends. Everywhere else a value is compared.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include "internal.h"
+
+/* ---- Regular expressions ---- */
+
+enum {
+    STEPS_MAX = 100000, /* of a match */
+    HEAP_MAX = 8192,    /* KiB that a match may take */
+    REGEX_MAX = 65536,  /* bytes of an expression */
+};
+
+/* What both ends of an expression's life need: UTF-8 and Unicode's classes, and
+ * "." stops at a newline only, as in Rust. */
+static pcre2_code *compile(const char *text, int *error, size_t *offset)
+{
+    uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF |
+                       PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C;
+    pcre2_compile_context *context = pcre2_compile_context_create(NULL);
+    pcre2_code *code = NULL;
+
+    *error = PCRE2_ERROR_NOMEMORY;
+    if (context) {
+        pcre2_set_newline(context, PCRE2_NEWLINE_LF);
+        pcre2_set_max_pattern_length(context, REGEX_MAX);
+        code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, options,
+                             error, offset, context);
+    }
+    pcre2_compile_context_free(context);
+    return code;
+}
+
+/* An expression that takes too long on a text does not match it. */
+static pcre2_match_context *make_limits(void)
+{
+    pcre2_match_context *limits = pcre2_match_context_create(NULL);
+
+    if (limits) {
+        pcre2_set_match_limit(limits, STEPS_MAX);
+        pcre2_set_depth_limit(limits, STEPS_MAX);
+        pcre2_set_heap_limit(limits, HEAP_MAX);
+    }
+    return limits;
+}
+
+static enum log_reading make_regex(struct log_pattern *pattern,
+                                   struct log_mistake *mistake)
+{
+    PCRE2_UCHAR reason[128] = "";
+    int error = 0;
+    size_t offset = 0;
+
+    pattern->regex = compile(pattern->text, &error, &offset);
+    pattern->limits = pattern->regex ? make_limits() : NULL;
+    if (pattern->limits)
+        return LOG_READ;
+    /* The compiler's own memory error is 121. */
+    if (pattern->regex || error == PCRE2_ERROR_NOMEMORY || error == 121)
+        return LOG_NO_MEMORY;
+    mistake->kind = LOG_MISTAKE_FIELD;
+    mistake->at = pattern->text + offset;
+    mistake->word = pattern->text;
+    pcre2_get_error_message(error, reason, sizeof(reason));
+    snprintf(mistake->what, sizeof(mistake->what), "bad expression, %s in",
+             (const char *)reason);
+    return LOG_MISTAKEN;
+}
+
+/* Looks for an expression in a text; `end` becomes where the match ends. */
+static bool find(const struct log_pattern *pattern, const char *text,
+                 size_t size, size_t *end)
+{
+    pcre2_match_data *match = pcre2_match_data_create(1, NULL);
+    int found = match ? pcre2_match(pattern->regex, (PCRE2_SPTR)text, size, 0,
+                                    0, match, pattern->limits)
+                      : PCRE2_ERROR_NOMEMORY;
+
+    if (found >= 0)
+        *end = pcre2_get_ovector_pointer(match)[1];
+    pcre2_match_data_free(match);
+    return found >= 0;
+}
+
+/* ---- Reading ---- */
+
+/* Whether a text is a number as Rust writes them: no hexadecimal, no blanks. */
+static bool real_of(const char *text, double *real)
+{
+    const char *digits = text + (*text == '+' || *text == '-');
+    locale_t plain;
+    char *end;
+
+    if (strcasecmp(digits, "inf") && strcasecmp(digits, "infinity") &&
+        strcasecmp(digits, "nan") &&
+        (strspn(digits, "0123456789.eE+-") != strlen(digits) ||
+         !strpbrk(digits, "0123456789") || strchr("eE+-", *digits)))
+        return false;
+    plain = newlocale(LC_ALL_MASK, "C", NULL);
+    if (!plain)
+        return false;
+    *real = strtod_l(text, &end, plain);
+    freelocale(plain);
+    return !*end;
+}
+
+static bool digits_only(const char *text)
+{
+    return *text && strspn(text, "0123456789") == strlen(text);
+}
+
+/* What a value is: the first of bool, u64, i64, f64 that it can be read as. */
+static void classify(struct log_pattern *pattern)
+{
+    const char *text = pattern->text;
+    int error = errno;
+
+    errno = 0;
+    pattern->type = LOG_VALUE_TEXT;
+    if (!strcmp(text, "true") || !strcmp(text, "false")) {
+        pattern->type = LOG_VALUE_BOOL;
+        pattern->as.u = *text == 't';
+        errno = error;
+        return;
+    }
+    if (digits_only(text + (*text == '+'))) {
+        pattern->as.u = strtoull(text, NULL, 10);
+        if (!errno)
+            pattern->type = LOG_VALUE_U64;
+    } else if (*text == '-' && digits_only(text + 1)) {
+        pattern->as.i = strtoll(text, NULL, 10);
+        if (!errno)
+            pattern->type = LOG_VALUE_I64;
+    }
+    errno = error;
+    if (pattern->type == LOG_VALUE_TEXT && real_of(text, &pattern->as.f))
+        pattern->type = LOG_VALUE_F64;
+}
+
+/* Takes the quotes off a value. */
+static bool unquote(struct log_pattern *pattern, bool escapes)
+{
+    char *from = pattern->text + 1, *to = pattern->text;
+    size_t size = strlen(pattern->text);
+
+    if (size < 2 || pattern->text[0] != '"' || pattern->text[size - 1] != '"')
+        return false;
+    pattern->text[size - 1] = '\0';
+    while (*from) {
+        if (*from == '\\' && (from[1] == '"' || (escapes && from[1] == '\\')))
+            from++;
+        *to++ = *from++;
+    }
+    *to = '\0';
+    return true;
+}
+
+enum log_reading log_pattern_read(struct log_pattern *pattern,
+                                  struct log_mistake *mistake)
+{
+    bool regex = pattern->operation == LOG_MATCHES;
+
+    if (pattern->operation == LOG_DECLARED)
+        return LOG_READ;
+    if (pattern->operation != LOG_IS && unquote(pattern, !regex))
+        pattern->type = LOG_VALUE_TEXT;
+    else
+        classify(pattern);
+    if (regex ||
+        (pattern->operation == LOG_IS && pattern->type == LOG_VALUE_TEXT))
+        return make_regex(pattern, mistake);
+    return LOG_READ;
+}
+
+void log_pattern_free(struct log_pattern *pattern)
+{
+    pcre2_code_free(pattern->regex);
+    pcre2_match_context_free(pattern->limits);
+}
+
+/* ---- Matching ---- */
+
+static bool is_text(const struct trace_value *value)
+{
+    return value->type == TRACE_TYPE_STRING ||
+           value->type == TRACE_TYPE_DISPLAY;
+}
+
+/* Runs an expression over a value as it is shown, strings without quotes. */
+static bool matches_text(const struct log_pattern *pattern,
+                         const struct trace_value *value, bool to_the_end)
+{
+    struct trace_text shown = {.ceiling = 1 << 20};
+    const char *text = value->as.text;
+    size_t size = value->size, end = 0;
+    bool found;
+
+    if (!is_text(value)) {
+        log_value(&shown, value);
+        text = shown.data ? shown.data : "";
+        size = shown.size;
+    }
+    found = find(pattern, text, size, &end) && (!to_the_end || end == size);
+    trace_text_free(&shown);
+    return found;
+}
+
+/* EnvFilter's match of a value. Numbers and bools are never text there; what
+ * Rust has no method for is. */
+static bool is(const struct log_pattern *pattern,
+               const struct trace_value *value)
+{
+    bool whole =
+        value->type == TRACE_TYPE_I64 || value->type == TRACE_TYPE_ERRNO;
+    bool real = value->type == TRACE_TYPE_F32 || value->type == TRACE_TYPE_F64;
+
+    switch (pattern->type) {
+    case LOG_VALUE_BOOL:
+        return value->type == TRACE_TYPE_BOOL && value->as.u == pattern->as.u;
+    case LOG_VALUE_U64:
+        return (value->type == TRACE_TYPE_U64 || (whole && value->as.i >= 0)) &&
+               value->as.u == pattern->as.u;
+    case LOG_VALUE_I64:
+        return whole && value->as.i == pattern->as.i;
+    case LOG_VALUE_F64:
+        return real && (isnan(pattern->as.f)
+                            ? isnan(value->as.f)
+                            : fabs(value->as.f - pattern->as.f) < 0x1p-52);
+    default:
+        return value->type != TRACE_TYPE_BOOL &&
+               value->type != TRACE_TYPE_I64 && value->type != TRACE_TYPE_U64 &&
+               !real && matches_text(pattern, value, true);
+    }
+}
+
+static bool number_of(const struct trace_value *value, long double *number)
+{
+    switch (value->type) {
+    case TRACE_TYPE_I64:
+    case TRACE_TYPE_ERRNO:
+        *number = value->as.i;
+        return true;
+    case TRACE_TYPE_U64:
+    case TRACE_TYPE_POINTER:
+        *number = value->as.u;
+        return true;
+    case TRACE_TYPE_F32:
+    case TRACE_TYPE_F64:
+        *number = value->as.f;
+        return true;
+    case TRACE_TYPE_U128:
+        *number = value->more.u * 0x1p64L + value->as.u;
+        return true;
+    case TRACE_TYPE_I128:
+        *number = (int64_t)value->more.u * 0x1p64L + value->as.u;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static long double own_number(const struct log_pattern *pattern)
+{
+    return pattern->type == LOG_VALUE_U64   ? pattern->as.u
+           : pattern->type == LOG_VALUE_I64 ? pattern->as.i
+                                            : pattern->as.f;
+}
+
+enum { UNORDERED = 2 };
+
+static int order(bool less, bool equal, bool greater)
+{
+    return less ? -1 : equal ? 0 : greater ? 1 : UNORDERED;
+}
+
+/* Compares a value's text with the pattern's; an error also has a name. */
+static int compare_text(const struct log_pattern *pattern,
+                        const struct trace_value *value)
+{
+    struct trace_text shown = {.ceiling = 1 << 20};
+    const char *name = value->type == TRACE_TYPE_ERRNO
+                           ? strerrorname_np((int)value->as.i)
+                           : NULL;
+    int result;
+
+    if (name && !strcmp(name, pattern->text))
+        return 0;
+    if (is_text(value))
+        trace_text_add(&shown, value->as.text, value->size);
+    else
+        log_value(&shown, value);
+    result = strcmp(shown.data ? shown.data : "", pattern->text);
+    trace_text_free(&shown);
+    if (result && (pattern->type != LOG_VALUE_TEXT || !is_text(value)))
+        return UNORDERED;
+    return order(result<0, result == 0, result> 0);
+}
+
+/* How a value stands to the pattern's: less, equal, greater or neither. In C a
+ * truth is as often an int as a bool. */
+static int compare(const struct log_pattern *pattern,
+                   const struct trace_value *value)
+{
+    bool truth = value->type == TRACE_TYPE_BOOL ||
+                 value->type == TRACE_TYPE_I64 || value->type == TRACE_TYPE_U64;
+    long double number;
+
+    if (pattern->type == LOG_VALUE_BOOL && truth)
+        return (value->as.u != 0) == pattern->as.u ? 0 : UNORDERED;
+    if (pattern->type != LOG_VALUE_TEXT && number_of(value, &number)) {
+        long double own = own_number(pattern);
+
+        return order(number<own, number == own, number> own);
+    }
+    return compare_text(pattern, value);
+}
+
+bool log_pattern_matches(const struct log_pattern *pattern,
+                         const struct trace_value *value)
+{
+    if (value->type == TRACE_TYPE_EMPTY)
+        return false;
+    switch (pattern->operation) {
+    case LOG_DECLARED:
+        return true;
+    case LOG_IS:
+        return is(pattern, value);
+    case LOG_MATCHES:
+        return matches_text(pattern, value, false);
+    case LOG_EQUALS:
+        return compare(pattern, value) == 0;
+    case LOG_DIFFERS:
+        return compare(pattern, value) != 0;
+    case LOG_LESS:
+        return compare(pattern, value) == -1;
+    case LOG_AT_MOST:
+        return compare(pattern, value) <= 0;
+    case LOG_GREATER:
+        return compare(pattern, value) == 1;
+    case LOG_AT_LEAST:
+        return compare(pattern, value) == 0 || compare(pattern, value) == 1;
+    }
+    return false;
+}

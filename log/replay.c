@@ -1,0 +1,326 @@
+/* replay.c: judges a recording's entries, in order, as they were made.
+ *
+ * A filter that asks for spans depends on what each thread is in. Of a thread,
+ * only those enterings are kept that hold something for what is within.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* An entering that has not ended. */
+struct entered {
+    uint32_t span;
+    struct trace_scope own;
+};
+
+struct thread {
+    uint32_t pid, tid;
+    struct entered *stack;
+    size_t depth, capacity;
+};
+
+struct log_replay {
+    const struct log_filter *filter;
+    bool simple;                  /* call sites alone decide */
+    struct log_verdict *verdicts; /* by id of the call site */
+    size_t verdict_count;
+    struct log_tracked tracked;
+    struct thread *threads;
+    size_t thread_count;
+    unsigned char *hidden; /* a bit for the place of each span */
+    size_t hidden_size;
+};
+
+struct log_replay *log_replay_new(const struct log_filter *filter)
+{
+    struct log_replay *replay = calloc(1, sizeof(*replay));
+
+    if (!replay)
+        return NULL;
+    replay->filter = filter;
+    replay->simple = !filter->scoped && !filter->judges;
+    return replay;
+}
+
+void log_replay_free(struct log_replay *replay)
+{
+    if (!replay)
+        return;
+    for (size_t i = 0; i < replay->verdict_count; i++)
+        log_verdict_free(&replay->verdicts[i]);
+    for (size_t i = 0; i < replay->thread_count; i++)
+        free(replay->threads[i].stack);
+    log_tracked_free(&replay->tracked);
+    free(replay->verdicts);
+    free(replay->threads);
+    free(replay->hidden);
+    free(replay);
+}
+
+/* ---- Call sites ---- */
+
+/* The verdict about a call site; NULL without memory. */
+static const struct log_verdict *verdict_of(struct log_replay *replay,
+                                            const struct trace_site *site)
+{
+    if (site->id >= replay->verdict_count) {
+        size_t count = (size_t)site->id + 64;
+        void *grown =
+            realloc(replay->verdicts, count * sizeof(*replay->verdicts));
+
+        if (!grown)
+            return NULL;
+        replay->verdicts = grown;
+        memset(replay->verdicts + replay->verdict_count, 0,
+               (count - replay->verdict_count) * sizeof(*replay->verdicts));
+        replay->verdict_count = count;
+    }
+
+    struct log_verdict *verdict = &replay->verdicts[site->id];
+
+    if (verdict->site == site)
+        return verdict;
+    log_verdict_free(verdict);
+    return log_verdict_make(verdict, replay->filter, site) ? verdict : NULL;
+}
+
+/* ---- Which spans are hidden ---- */
+
+static void set_hidden(struct log_replay *replay, uint32_t place, bool hidden)
+{
+    size_t byte = place / 8;
+
+    if (byte >= replay->hidden_size) {
+        size_t size = 2 * byte + 64;
+        void *grown = hidden ? realloc(replay->hidden, size) : NULL;
+
+        if (!grown)
+            return;
+        replay->hidden = grown;
+        memset(replay->hidden + replay->hidden_size, 0,
+               size - replay->hidden_size);
+        replay->hidden_size = size;
+    }
+    if (hidden)
+        replay->hidden[byte] |= (unsigned char)(1 << place % 8);
+    else
+        replay->hidden[byte] &= (unsigned char)~(1 << place % 8);
+}
+
+static bool is_hidden(const struct log_replay *replay, uint32_t place)
+{
+    return place / 8 < replay->hidden_size &&
+           replay->hidden[place / 8] >> place % 8 & 1;
+}
+
+bool log_replay_shows(struct log_replay *replay, const struct trace_entry *span)
+{
+    const struct log_verdict *verdict;
+
+    if (!replay)
+        return true;
+    if (!replay->simple)
+        return !is_hidden(replay, span->id);
+    verdict = verdict_of(replay, span->site);
+    return !verdict || (verdict->shown && !verdict->never);
+}
+
+/* ---- What a thread is in ---- */
+
+static struct trace_scope scope_of(const struct thread *thread)
+{
+    struct trace_scope scope = {0, 0};
+
+    for (size_t i = 0; thread && i < thread->depth; i++) {
+        struct trace_scope own = thread->stack[i].own;
+
+        scope.adds = own.adds > scope.adds ? own.adds : scope.adds;
+        scope.takes = own.takes > scope.takes ? own.takes : scope.takes;
+    }
+    return scope;
+}
+
+static void push(struct thread *thread, uint32_t span, struct trace_scope own)
+{
+    if (!thread || (!own.adds && !own.takes))
+        return;
+    if (thread->depth == thread->capacity) {
+        size_t capacity = thread->capacity ? 2 * thread->capacity : 8;
+        void *grown = realloc(thread->stack, capacity * sizeof(*thread->stack));
+
+        if (!grown)
+            return;
+        thread->stack = grown;
+        thread->capacity = capacity;
+    }
+    thread->stack[thread->depth++] = (struct entered){span, own};
+}
+
+/* The last entering of a span ends, in whatever order. */
+static void pop(struct thread *thread, uint32_t span)
+{
+    size_t at = thread ? thread->depth : 0;
+
+    while (at && thread->stack[at - 1].span != span)
+        at--;
+    if (!at)
+        return;
+    thread->depth--;
+    memmove(&thread->stack[at - 1], &thread->stack[at],
+            (thread->depth - (at - 1)) * sizeof(*thread->stack));
+}
+
+/* What holds within a span that is entered now. */
+static struct trace_scope holds(struct log_replay *replay,
+                                const struct trace_reader *reader,
+                                uint32_t place)
+{
+    struct log_span *tracked = log_tracked_find(&replay->tracked, place);
+    struct log_span span = {.place = place, .shown = !is_hidden(replay, place)};
+    struct trace_entry entry;
+
+    if (tracked)
+        return log_span_holds(tracked);
+    if (trace_reader_span(reader, place, &entry))
+        span.verdict = verdict_of(replay, entry.site);
+    if (!span.verdict || span.verdict->patterns)
+        return (struct trace_scope){0, 0};
+    return log_span_holds(&span);
+}
+
+/* A forked child is in what its parent was in. */
+static void inherit(struct log_replay *replay,
+                    const struct trace_reader *reader, struct thread *thread,
+                    uint32_t place)
+{
+    struct trace_entry span;
+
+    for (; place && trace_reader_span(reader, place, &span); place = span.span)
+        push(thread, place, holds(replay, reader, place));
+}
+
+static struct thread *thread_of(struct log_replay *replay,
+                                const struct trace_reader *reader,
+                                const struct trace_thread *thread)
+{
+    size_t count = replay->thread_count;
+
+    for (size_t i = count; i-- > 0;)
+        if (replay->threads[i].tid == thread->tid &&
+            replay->threads[i].pid == thread->pid)
+            return &replay->threads[i];
+    if (!(count & (count - 1))) { /* a power of two: full */
+        void *grown = realloc(replay->threads, (count ? 2 * count : 1) *
+                                                   sizeof(*replay->threads));
+
+        if (!grown)
+            return NULL;
+        replay->threads = grown;
+    }
+    replay->threads[replay->thread_count++] =
+        (struct thread){.pid = thread->pid, .tid = thread->tid};
+    if (thread->span)
+        inherit(replay, reader, &replay->threads[count], thread->span);
+    return &replay->threads[count];
+}
+
+/* ---- Entries ---- */
+
+/* The values of an entry, by the names of its call site. */
+static struct log_fields fields_of(const struct trace_entry *entry,
+                                   struct trace_value *values)
+{
+    struct log_fields fields = {.site = entry->site, .values = values};
+    struct trace_values next = log_values_of(entry);
+
+    while (fields.count < entry->site->field_count &&
+           fields.count < LOG_FIELDS_MAX &&
+           trace_values_next(&next, &values[fields.count]))
+        fields.count++;
+    return fields;
+}
+
+static bool step_span(struct log_replay *replay,
+                      const struct trace_reader *reader,
+                      const struct trace_entry *entry, struct thread *thread)
+{
+    const struct log_verdict *verdict = verdict_of(replay, entry->site);
+    struct trace_value values[LOG_FIELDS_MAX];
+    struct log_fields fields = fields_of(entry, values);
+    struct log_span untracked = {.verdict = verdict}, *span = &untracked;
+
+    if (verdict && verdict->patterns)
+        span = log_tracked_add(&replay->tracked, entry->id, verdict);
+    if (!verdict || !span)
+        return true;
+    log_span_begin(span, scope_of(thread), &fields);
+    set_hidden(replay, entry->id, !span->shown);
+    if (entry->entered)
+        push(thread, entry->id, holds(replay, reader, entry->id));
+    return !is_hidden(replay, entry->id);
+}
+
+static bool step_event(struct log_replay *replay,
+                       const struct trace_entry *entry, struct thread *thread)
+{
+    const struct log_verdict *verdict = verdict_of(replay, entry->site);
+    struct trace_value values[LOG_FIELDS_MAX];
+    struct trace_text message = {.ceiling = 1 << 20};
+    struct log_fields fields;
+    bool shown;
+
+    if (!verdict)
+        return true;
+    if (!verdict->count)
+        return log_verdict_event(verdict, scope_of(thread), NULL);
+    fields = fields_of(entry, values);
+    log_message_of(entry, &message);
+    fields.message = message.data ? message.data : "";
+    shown = log_verdict_event(verdict, scope_of(thread), &fields);
+    trace_text_free(&message);
+    return shown;
+}
+
+static void step_fields(struct log_replay *replay,
+                        const struct trace_entry *entry)
+{
+    struct log_span *span = log_tracked_find(&replay->tracked, entry->span);
+    struct trace_value values[LOG_FIELDS_MAX];
+    struct log_fields fields;
+
+    if (!span)
+        return;
+    fields = fields_of(entry, values);
+    log_span_fields(span, &fields);
+}
+
+bool log_replay_step(struct log_replay *replay,
+                     const struct trace_reader *reader,
+                     const struct trace_entry *entry)
+{
+    struct thread *thread;
+
+    if (replay->simple && entry->kind != TRACE_ENTRY_EVENT)
+        return true;
+    thread = replay->simple ? NULL : thread_of(replay, reader, entry->thread);
+    switch (entry->kind) {
+    case TRACE_ENTRY_SPAN:
+        return step_span(replay, reader, entry, thread);
+    case TRACE_ENTRY_ENTER:
+        push(thread, entry->span, holds(replay, reader, entry->span));
+        break;
+    case TRACE_ENTRY_EXIT:
+        pop(thread, entry->span);
+        break;
+    case TRACE_ENTRY_FIELDS:
+        step_fields(replay, entry);
+        break;
+    case TRACE_ENTRY_CLOSE:
+        log_tracked_remove(&replay->tracked, entry->span);
+        break;
+    case TRACE_ENTRY_EVENT:
+        return step_event(replay, entry, thread);
+    }
+    return !is_hidden(replay, entry->span);
+}

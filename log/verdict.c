@@ -1,0 +1,330 @@
+/* verdict.c: what a filter makes of a call site, of an event, and of a span.
+ *
+ * Of the directives that EnvFilter knows, the first about a call site decides;
+ * those of spans only add, where a span is entered that they match; so do
+ * globs, messages and the values of events. "^" takes from what all these say,
+ * and "!" takes all.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* ---- Which directives are about a call site ---- */
+
+static bool declares(const struct trace_site *site, const char *name)
+{
+    for (size_t i = 0; i < site->field_count; i++)
+        if (!strcmp(site->fields[i], name))
+            return true;
+    /* A format whose call site was not used yet is not known. */
+    return site->kind == TRACE_SITE_EVENT && !strcmp(name, "message") &&
+           (!site->name || site->name[0]);
+}
+
+static bool declares_all(const struct trace_site *site,
+                         const struct log_directive *directive)
+{
+    for (size_t i = 0; i < directive->field_count; i++)
+        if (!declares(site, directive->fields[i].name))
+            return false;
+    return true;
+}
+
+/* Whether a directive of spans is about a span. */
+static bool about_span(const struct log_directive *directive,
+                       const struct trace_site *site)
+{
+    return directive->of_spans && site->kind == TRACE_SITE_SPAN &&
+           (!directive->span || !strcmp(directive->span, site->name)) &&
+           declares_all(site, directive);
+}
+
+static bool about_event(const struct log_directive *directive,
+                        const struct trace_site *site)
+{
+    return directive->of_events && site->kind == TRACE_SITE_EVENT &&
+           declares_all(site, directive);
+}
+
+/* Whether a directive decides for a call site as such: one of a target, or one
+ * of fields without values, which EnvFilter does not look for in spans. */
+static bool about_site(const struct log_directive *directive,
+                       const struct trace_site *site)
+{
+    bool names = !directive->span && !directive->values && directive->of_spans;
+
+    if (directive->of_events || (directive->of_spans && !names))
+        return false;
+    if (site->kind == TRACE_SITE_SPAN)
+        return !names || log_directive_is_static(directive);
+    return declares_all(site, directive);
+}
+
+bool log_directive_about(const struct log_directive *directive,
+                         const struct trace_site *site)
+{
+    bool oddity = directive->of_spans && site->kind == TRACE_SITE_SPAN;
+
+    return site->kind != TRACE_SITE_FIELDS &&
+           log_directive_targets(directive, site->target,
+                                 strlen(site->target)) &&
+           (about_span(directive, site) || about_event(directive, site) ||
+            (!oddity && about_site(directive, site)));
+}
+
+/* ---- Call sites ---- */
+
+/* Whether what a directive says of an event's values, or within a span, can
+ * make a difference. */
+static bool matters(const struct log_filter *filter,
+                    const struct log_directive *directive,
+                    const struct trace_site *site)
+{
+    bool above = site->level > directive->level;
+
+    if (about_span(directive, site))
+        return directive->effect != LOG_ADDS || site->level <= filter->hint;
+    if (!about_event(directive, site))
+        return false;
+    return directive->effect == LOG_EXCLUDES ||
+           above == (directive->effect == LOG_CAPS);
+}
+
+struct judge {
+    struct log_verdict *verdict;
+    const struct log_filter *filter;
+    const struct trace_site *site;
+    bool decided;
+};
+
+static void decide(struct judge *judge, const struct log_directive *directive)
+{
+    struct log_verdict *verdict = judge->verdict;
+    bool above = judge->site->level > directive->level;
+
+    switch (directive->effect) {
+    case LOG_ADDS:
+        if (directive->glob)
+            verdict->shown |= !above;
+        else if (!judge->decided)
+            verdict->shown |=
+                !above && judge->site->level <= judge->filter->hint;
+        judge->decided |= !directive->glob;
+        break;
+    case LOG_CAPS:
+        verdict->never |= above;
+        break;
+    case LOG_EXCLUDES:
+        verdict->never = true;
+        break;
+    }
+}
+
+static bool keep(struct log_verdict *verdict,
+                 const struct log_directive *directive)
+{
+    size_t count = verdict->count;
+
+    if (!(count & (count - 1))) { /* a power of two: full */
+        void *grown =
+            realloc(verdict->directives,
+                    (count ? 2 * count : 1) * sizeof(*verdict->directives));
+
+        if (!grown)
+            return false;
+        verdict->directives = grown;
+    }
+    verdict->directives[verdict->count++] = directive;
+    if (directive->values)
+        verdict->patterns += directive->field_count;
+    return true;
+}
+
+bool log_verdict_make(struct log_verdict *verdict,
+                      const struct log_filter *filter,
+                      const struct trace_site *site)
+{
+    struct judge judge = {verdict, filter, site, false};
+    size_t size = strlen(site->target);
+
+    *verdict = (struct log_verdict){.site = site};
+    for (size_t i = 0; i < filter->count; i++) {
+        const struct log_directive *directive = &filter->directives[i];
+
+        if (!log_directive_targets(directive, site->target, size))
+            continue;
+        if (about_site(directive, site))
+            decide(&judge, directive);
+        if (matters(filter, directive, site) && !keep(verdict, directive)) {
+            log_verdict_free(verdict);
+            return false;
+        }
+    }
+    verdict->inside =
+        site->level <= filter->hint && site->level <= filter->dynamics;
+    return true;
+}
+
+void log_verdict_free(struct log_verdict *verdict)
+{
+    free(verdict->directives);
+    verdict->directives = NULL;
+    verdict->count = 0;
+}
+
+bool log_verdict_reaches(const struct log_verdict *verdict)
+{
+    for (size_t i = 0; i < verdict->count; i++)
+        if (verdict->directives[i]->effect == LOG_ADDS
+                ? !verdict->never
+                : verdict->directives[i]->of_spans)
+            return true;
+    return !verdict->never && (verdict->shown || verdict->inside);
+}
+
+/* Whether spans and the level leave a site on. */
+static bool shown_inside(const struct log_verdict *verdict,
+                         struct trace_scope inside)
+{
+    return verdict->shown ||
+           (verdict->inside && verdict->site->level <= inside.adds);
+}
+
+static bool taken(const struct log_verdict *verdict, struct trace_scope inside)
+{
+    return verdict->never ||
+           verdict->site->level + inside.takes > TRACE_LEVEL_TRACE;
+}
+
+/* ---- Events ---- */
+
+static bool match_field(const struct log_pattern *pattern,
+                        const struct log_fields *fields)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < fields->count; i++)
+        if (!strcmp(fields->site->fields[i], pattern->name)) {
+            found = true;
+            if (log_pattern_matches(pattern, &fields->values[i]))
+                return true;
+        }
+    if (found || !fields->message || strcmp(pattern->name, "message") != 0)
+        return false;
+
+    struct trace_value message =
+        trace_string(fields->message, strlen(fields->message));
+
+    return log_pattern_matches(pattern, &message);
+}
+
+static bool match_event(const struct log_directive *directive,
+                        const struct log_fields *fields)
+{
+    for (size_t i = 0; i < directive->field_count; i++)
+        if (!match_field(&directive->fields[i], fields))
+            return false;
+    return true;
+}
+
+bool log_verdict_event(const struct log_verdict *verdict,
+                       struct trace_scope inside,
+                       const struct log_fields *fields)
+{
+    bool shown = shown_inside(verdict, inside);
+
+    if (taken(verdict, inside))
+        return false;
+    /* What adds stands before what takes away. */
+    for (size_t i = 0; i < verdict->count; i++) {
+        bool adds = verdict->directives[i]->effect == LOG_ADDS;
+
+        if (shown != adds && match_event(verdict->directives[i], fields)) {
+            if (!adds)
+                return false;
+            shown = true;
+        }
+    }
+    return shown;
+}
+
+/* ---- Spans ---- */
+
+void log_span_fields(struct log_span *span, const struct log_fields *fields)
+{
+    const struct log_verdict *verdict = span->verdict;
+    bool *matched = span->matched;
+
+    for (size_t i = 0; i < verdict->count; i++) {
+        const struct log_directive *directive = verdict->directives[i];
+
+        for (size_t j = 0; directive->values && j < directive->field_count;
+             j++, matched++)
+            *matched = *matched ||
+                       directive->fields[j].operation == LOG_DECLARED ||
+                       match_field(&directive->fields[j], fields);
+    }
+}
+
+struct trace_scope log_span_holds(const struct log_span *span)
+{
+    const struct log_verdict *verdict = span->verdict;
+    const bool *matched = span->matched;
+    struct trace_scope own = {0, 0};
+
+    for (size_t i = 0; i < verdict->count; i++) {
+        const struct log_directive *directive = verdict->directives[i];
+        size_t patterns = directive->values ? directive->field_count : 0;
+        unsigned level = directive->level;
+        unsigned takes = directive->effect == LOG_CAPS
+                             ? TRACE_LEVEL_TRACE - level
+                             : TRACE_LEVEL_TRACE;
+        bool all = true;
+
+        for (; patterns; patterns--)
+            all = *matched++ && all;
+        if (!all)
+            continue;
+        if (directive->effect != LOG_ADDS)
+            own.takes = (uint8_t)(takes > own.takes ? takes : own.takes);
+        else if (span->shown && level > own.adds)
+            own.adds = (uint8_t)level;
+    }
+    return own;
+}
+
+/* An excluded span is one within which nothing is left. */
+static bool excluded(const struct log_span *span)
+{
+    const struct log_verdict *verdict = span->verdict;
+    const bool *matched = span->matched;
+
+    for (size_t i = 0; i < verdict->count; i++) {
+        const struct log_directive *directive = verdict->directives[i];
+        size_t patterns = directive->values ? directive->field_count : 0;
+        bool all = true;
+
+        for (; patterns; patterns--)
+            all = *matched++ && all;
+        if (all && directive->effect == LOG_EXCLUDES)
+            return true;
+    }
+    return false;
+}
+
+static bool any_adds(const struct log_verdict *verdict)
+{
+    return verdict->count && verdict->directives[0]->effect == LOG_ADDS;
+}
+
+bool log_span_begin(struct log_span *span, struct trace_scope inside,
+                    const struct log_fields *fields)
+{
+    const struct log_verdict *verdict = span->verdict;
+
+    log_span_fields(span, fields);
+    span->shown = !taken(verdict, inside) && !excluded(span) &&
+                  (shown_inside(verdict, inside) || any_adds(verdict));
+    return span->shown;
+}
