@@ -37,7 +37,8 @@ struct test_log_options {
     bool quiet;
     bool fail_fast;
     bool report_on_stdout;
-    bool informs;    /* --list, --help, --version: no test runs */
+    bool informs; /* --list, --help, --version: no test runs */
+    bool list_sites;
     uint64_t limit;  /* bytes a test may record */
     const char *dir; /* where runs go */
     size_t jobs;     /* 0 = as many as processors */
@@ -155,6 +156,12 @@ bool test_log_disk_full(const char *path);
  * "name", "name~2", ... */
 char *test_log_program_folder(const struct test_log_run *, const char *program);
 int test_log_make_folders(const char *path);
+
+/* ---- sites.c ---- */
+
+/* test_log_list_sites writes the program's call sites, one JSON object a line.
+ */
+int test_log_list_sites(FILE *);
 
 /* ---- filters.c ---- */
 

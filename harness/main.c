@@ -143,6 +143,11 @@ int test_log_main(int argc, char **argv)
     open_out();
     if (test_log_options_read(&options, argc, argv, &code))
         return code;
+    if (options.list_sites) {
+        code = test_log_list_sites(stdout) ? TEST_LOG_FAILED : TEST_LOG_PASSED;
+        test_log_options_free(&options);
+        return code;
+    }
     unsetenv("CRITERION_TEST_PATTERN"); /* it is a filter like --filter */
     set = initialize();
     if (!criterion_handle_args(options.criterion_count, options.criterion,

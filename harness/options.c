@@ -26,6 +26,7 @@
     X("help", NO, 'h', HELP, "print this")                                     \
     X("version", NO, 'v', VERSION, "print the version")                        \
     X("list", NO, 'l', LIST, "list the tests")                                 \
+    X("list-sites", NO, 0, SITES, "list the call sites, as JSON lines")        \
     X("jobs", MUST, 'j', JOBS, "N  tests at once")                             \
     X("timeout", MUST, 't', TIMEOUT,                                           \
       "SECONDS  at most for tests that have "                                  \
@@ -66,6 +67,7 @@ enum id {
     ID_HELP,
     ID_VERSION,
     ID_LIST,
+    ID_SITES,
     ID_JOBS,
     ID_TIMEOUT,
     ID_FAIL_FAST,
@@ -326,6 +328,10 @@ static bool inform(struct reader *reader, const struct flag *flag)
         reader->options->informs = true;
         return pass(reader, flag, NULL);
     }
+    if (flag->id == ID_SITES) {
+        reader->options->informs = reader->options->list_sites = true;
+        return true;
+    }
     if (flag->id == ID_HELP)
         usage();
     else
@@ -441,6 +447,7 @@ static bool read_flag(struct reader *reader, const struct flag *flag,
     case ID_HELP:
     case ID_VERSION:
     case ID_LIST:
+    case ID_SITES:
         return inform(reader, flag);
     case ID_JOBS:
         return read_jobs(reader, "--jobs", value) && pass(reader, flag, value);

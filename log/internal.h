@@ -138,6 +138,11 @@ bool log_directive_targets(const struct log_directive *, const char *target,
 bool log_directive_about(const struct log_directive *,
                          const struct trace_site *);
 
+/* log_directive_decides tells whether it decides for a call site as such,
+ * whatever its values and the spans that it is in. */
+bool log_directive_decides(const struct log_directive *,
+                           const struct trace_site *);
+
 /* log_directive_is_static tells whether EnvFilter decides by it for each call
  * site; log_directive_order puts the most specific first, and tells by 0 which
  * replace each other. */
@@ -165,6 +170,11 @@ struct log_filter *log_filter_read(const char *text, const char *fallback,
                                    const char *origin,
                                    struct trace_text *complaints,
                                    struct log_mistake *first);
+
+/* ---- explain.c ---- */
+
+/* log_filter_text adds a filter as EnvFilter shows it. */
+void log_filter_text(const struct log_filter *, struct trace_text *out);
 
 /* ---- verdict.c: what a filter makes of a call site ---- */
 

@@ -51,6 +51,22 @@ TRACE_API void log_filter_seen(struct log_filter *, const struct trace_site *);
 TRACE_API const char *log_filter_unseen(const struct log_filter *,
                                         size_t *from);
 
+/* log_filter_explain adds what each directive means, in words. */
+TRACE_API void log_filter_explain(const struct log_filter *,
+                                  struct trace_text *out);
+
+enum log_state {
+    LOG_STATE_OFF,
+    LOG_STATE_ON,
+    LOG_STATE_SOMETIMES, /* spans or values decide */
+};
+
+/* log_filter_judge tells what a filter makes of a call site, and adds to `why`
+ * the directives that it is due to. */
+TRACE_API enum log_state log_filter_judge(const struct log_filter *,
+                                          const struct trace_site *,
+                                          struct trace_text *why);
+
 /* A filter at work on a recording: it knows what each thread is in. */
 struct log_replay;
 

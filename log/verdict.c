@@ -61,6 +61,14 @@ static bool about_site(const struct log_directive *directive,
     return declares_all(site, directive);
 }
 
+bool log_directive_decides(const struct log_directive *directive,
+                           const struct trace_site *site)
+{
+    return log_directive_targets(directive, site->target,
+                                 strlen(site->target)) &&
+           about_site(directive, site);
+}
+
 bool log_directive_about(const struct log_directive *directive,
                          const struct trace_site *site)
 {

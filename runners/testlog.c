@@ -10,6 +10,8 @@ static const struct {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"run", "run test programs as one run", runners_run},
+    {"filter", "explain a filter; show what it makes of a program",
+     runners_filter},
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(*commands) };
