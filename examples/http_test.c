@@ -1,0 +1,356 @@
+/* http_test.c: the parser's tests; it teaches theories.
+ *
+ * A theory says what holds for every combination of its data points, which is
+ * how one thinks of a parser: however the input is cut, whatever a value is.
+ * All combinations run in one process and share one log and one trace, so each
+ * begins with a span or an event that tells it from the others.
+ */
+#define LOG_TARGET "http::test"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <testlog/test_log.h>
+
+#include "http.h"
+
+#define HOST "Host: example\r\n"
+
+/* Hands in `size` bytes, `piece` at a time; returns how many were taken. */
+static size_t parse_pieces(struct http_parser *parser, const char *data,
+                           size_t size, size_t piece)
+{
+    size_t taken = 0;
+
+    while (taken < size && parser->state < HTTP_STATE_DONE) {
+        size_t rest = size - taken;
+
+        taken += http_parse(parser, data + taken, rest < piece ? rest : piece);
+    }
+    return taken;
+}
+
+static size_t parse(struct http_parser *parser, const char *text)
+{
+    return http_parse(parser, text, strlen(text));
+}
+
+/* ---- What is taken ---- */
+
+TEST_LOG(http, takes_a_request_apart)
+{
+    struct http_parser parser = {0};
+    const struct http_request *request = &parser.request;
+
+    parse(&parser, "POST /cave?deep=1 HTTP/1.1\r\nHost: bear\r\n"
+                   "Content-Length: 5\r\nAccept:\t text/html \r\n\r\nhoney");
+    cr_assert_eq(parser.state, HTTP_STATE_DONE);
+    cr_expect_str_eq(request->method, "POST");
+    cr_expect_str_eq(request->path, "/cave?deep=1");
+    cr_expect_eq(request->minor, 1);
+    cr_expect_eq(request->header_count, 3);
+    cr_expect_str_eq(http_header(request, "accept"), "text/html");
+    cr_expect_null(http_header(request, "Cookie"));
+    cr_expect_eq(request->body_size, 5);
+    cr_expect_arr_eq(request->body, "honey", 5);
+}
+
+TEST_LOG(http, leaves_the_next_request_alone)
+{
+    static const char first[] =
+        "PUT /a HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
+        "3 ;quality=low\r\nabc\r\n0\r\nDigest: no\r\n\r\n";
+    static const char second[] = "\r\nPUT /b HTTP/1.0\r\n"
+                                 "Content-Length: 0\r\n\r\n";
+    struct http_parser parser = {0}, next = {0};
+    char both[sizeof(first) + sizeof(second)];
+
+    snprintf(both, sizeof(both), "%s%s", first, second);
+    cr_assert_eq(parse(&parser, both), strlen(first));
+    cr_expect_eq(parser.request.body_size, 3);
+    cr_expect_eq(parse(&next, both + strlen(first)), strlen(second));
+    cr_expect_eq(next.state, HTTP_STATE_DONE);
+    cr_expect_str_eq(next.request.path, "/b");
+}
+
+struct path {
+    char line[48], path[16];
+};
+
+ParameterizedTestParameters(http, finds_the_path)
+{
+    static struct path paths[] = {
+        {"GET / HTTP/1.1", "/"},
+        {"GET /a?b=c&d HTTP/1.1", "/a?b=c&d"},
+        {"GET http://example/a HTTP/1.1", "/a"},
+        {"GET HTTP://example HTTP/1.1", "/"},
+        {"OPTIONS * HTTP/1.1", "*"},
+        {"X-!#~ /%20 HTTP/1.9", "/%20"},
+    };
+
+    return cr_make_param_array(struct path, paths,
+                               sizeof(paths) / sizeof(paths[0]));
+}
+
+PARAMETERIZED_TEST_LOG(struct path *path, http, finds_the_path)
+{
+    struct http_parser parser = {0};
+
+    parse(&parser, path->line);
+    parse(&parser, "\r\n" HOST "\r\n");
+    cr_assert_eq(parser.state, HTTP_STATE_DONE, "%s",
+                 http_error_text(parser.error));
+    cr_expect_str_eq(parser.request.path, path->path);
+}
+
+/* ---- What holds for all ---- */
+
+TheoryDataPoints(http, cuts_do_not_matter) = {
+    DataPoints(const char *, "GET / HTTP/1.1\r\n" HOST "\r\n",
+               "\r\nPUT /a HTTP/1.0\r\nContent-Length: 7\r\n\r\n\r\nb\r\nc\r\n",
+               "PUT /b HTTP/1.1\r\n" HOST "Transfer-Encoding: Chunked\r\n\r\n"
+               "a ;x\r\n0123456789\r\n1\r\n\n\r\n00\r\nTrailer: 1\r\n\r\n",
+               "GET / HTTP/1.1\r\n" HOST " folded\r\n\r\n",
+               "GET / HTTP/1.1\n" HOST "\r\n",
+               "PUT / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
+               "1\r\nab\r\n0\r\n\r\n"),
+    DataPoints(size_t, 1, 2, 3, 5, 16, 63),
+};
+
+THEORY_LOG((const char *text, size_t piece), http, cuts_do_not_matter)
+{
+    trace_span(INFO, "cut", (piece));
+    trace_event(INFO, "sending", (text));
+
+    struct http_parser whole = {0}, cut = {0};
+    size_t size = strlen(text), taken = parse(&whole, text);
+
+    cr_assert_eq(parse_pieces(&cut, text, size, piece), taken);
+    cr_assert_eq(cut.state, whole.state);
+    cr_assert_eq(cut.error, whole.error);
+    cr_assert_eq(cut.request.header_count, whole.request.header_count);
+    cr_assert_eq(cut.request.body_size, whole.request.body_size);
+    cr_assert_arr_eq(cut.body, whole.body, sizeof(cut.body));
+    cr_assert_arr_eq(cut.text, whole.text, sizeof(cut.text));
+}
+
+TheoryDataPoints(http, values_come_back) = {
+    DataPoints(const char *, "", "a", "a b\tc", "\"quoted\"", "a: b, c=d; e",
+               "f\xc3\xbcr", "\x80\xff", "%00"),
+    DataPoints(const char *, "", " ", "\t", " \t \t"),
+    DataPoints(const char *, "", "\t", "  "),
+};
+
+THEORY_LOG((const char *value, const char *before, const char *after), http,
+           values_come_back)
+{
+    struct http_parser parser = {0};
+    char text[128];
+
+    trace_event(INFO, "sending", (value), (before), (after));
+    snprintf(text, sizeof(text),
+             "GET / HTTP/1.1\r\n" HOST "X-Value:%s%s%s\r\n\r\n", before, value,
+             after);
+    parse(&parser, text);
+    cr_assert_eq(parser.state, HTTP_STATE_DONE);
+    cr_assert_str_eq(http_header(&parser.request, "x-value"), value);
+}
+
+static char pattern(size_t at)
+{
+    return (char)(at * 7 + at / 256); /* every byte, CR and LF among them */
+}
+
+/* Writes a chunk of at most `most` bytes, the last one of a body being empty.
+ */
+static size_t send_chunk(struct http_parser *parser, size_t from, size_t to,
+                         size_t most)
+{
+    size_t size = to - from < most ? to - from : most;
+    char data[16 + HTTP_BODY_MAX];
+    int head = snprintf(data, 16, "%zX\r\n", size), end = head;
+
+    for (size_t i = 0; i < size; i++)
+        data[end++] = pattern(from + i);
+    memcpy(data + end, "\r\n", 2);
+    http_parse(parser, data, (size_t)end + 2);
+    return size;
+}
+
+TheoryDataPoints(http, chunks_make_the_body) = {
+    DataPoints(size_t, 0, 1, 15, 16, 255, 256, 2048, HTTP_BODY_MAX),
+    DataPoints(size_t, 1, 2, 15, 16, 1000, HTTP_BODY_MAX),
+};
+
+THEORY_LOG((size_t size, size_t chunk), http, chunks_make_the_body)
+{
+    cr_assume(size / chunk <= 2048); /* more takes long and tells no more */
+    trace_span(INFO, "body", (size), (chunk));
+
+    struct http_parser parser = {0};
+    size_t sent = 0, last;
+
+    parse(&parser,
+          "PUT / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n");
+    do
+        sent += last = send_chunk(&parser, sent, size, chunk);
+    while (last);
+    cr_assert_eq(parser.state, HTTP_STATE_DONE);
+    cr_assert_eq(parser.request.body_size, size);
+    for (size_t i = 0; i < size; i++)
+        cr_assert_eq(parser.body[i], pattern(i), "byte %zu differs", i);
+}
+
+TheoryDataPoints(http, only_token_bytes_make_names) = {
+    DataPoints(const char *, "%c / HTTP/1.1\r\n" HOST "\r\n",
+               "GE%cT / HTTP/1.1\r\n" HOST "\r\n",
+               "GET / HTTP/1.1\r\n" HOST "%c: 1\r\n\r\n",
+               "GET / HTTP/1.1\r\n" HOST "X%cY: 1\r\n\r\n"),
+};
+
+/* Puts `byte` where `text` has "%c"; returns the size, for it may be NUL. */
+static size_t put_byte(char *out, const char *text, int byte)
+{
+    size_t at = (size_t)(strstr(text, "%c") - text);
+
+    memcpy(out, text, at);
+    out[at] = (char)byte;
+    strcpy(out + at + 1, text + at + 2);
+    return strlen(text) - 1;
+}
+
+THEORY_LOG((const char *text), http, only_token_bytes_make_names)
+{
+    static const char token[] = "!#$%&'*+-.^_`|~0123456789"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "abcdefghijklmnopqrstuvwxyz";
+    bool in_name = strstr(text, "%c:") || strstr(text, "%cY:");
+
+    for (int byte = 0; byte < 256; byte++) {
+        trace_span(DEBUG, "name", (byte));
+
+        struct http_parser parser = {0};
+        char request[64];
+        bool good = byte && strchr(token, byte);
+
+        if (byte == ':' && in_name) /* is where the name ends */
+            continue;
+        http_parse(&parser, request, put_byte(request, text, byte));
+        cr_assert_eq(parser.state, good ? HTTP_STATE_DONE : HTTP_STATE_FAILED,
+                     "byte %#x: %s", byte, http_error_text(parser.error));
+    }
+}
+
+/* ---- What is refused ---- */
+
+#define GET   "GET / HTTP/1.1\r\n" HOST
+#define CHUNK "PUT / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
+
+static const struct refusal {
+    enum http_error error;
+    const char *text;
+} refusals[] = {
+    {HTTP_ERROR_LINE_END, "GET / HTTP/1.1\n"},
+    {HTTP_ERROR_LINE_END, "\n"},
+    {HTTP_ERROR_CONTROL, "GET /\r HTTP/1.1\r\n"},
+    {HTTP_ERROR_CONTROL, GET "Bell: \a\r\n"},
+    {HTTP_ERROR_REQUEST_LINE, "GET /\r\n"},
+    {HTTP_ERROR_METHOD, " GET / HTTP/1.1\r\n"},
+    {HTTP_ERROR_VERSION, "GET  / HTTP/1.1\r\n"},
+    {HTTP_ERROR_PATH, "GET a HTTP/1.1\r\n"},
+    {HTTP_ERROR_PATH, "GET * HTTP/1.1\r\n"},
+    {HTTP_ERROR_PATH, "GET /\x80 HTTP/1.1\r\n"},
+    {HTTP_ERROR_PATH, "GET /#top HTTP/1.1\r\n"},
+    {HTTP_ERROR_VERSION, "GET / HTTP/1.1 \r\n"},
+    {HTTP_ERROR_VERSION, "GET / http/1.1\r\n"},
+    {HTTP_ERROR_VERSION, "GET / HTTP/1.10\r\n"},
+    {HTTP_ERROR_OTHER_VERSION, "PRI * HTTP/2.0\r\n"},
+    {HTTP_ERROR_FOLDED, GET " continued\r\n"},
+    {HTTP_ERROR_HEADER_NAME, GET "Accept : a\r\n"},
+    {HTTP_ERROR_HEADER_NAME, GET ": a\r\n"},
+    {HTTP_ERROR_HEADER_NAME, GET "Accept\r\n"},
+    {HTTP_ERROR_HOST, "GET / HTTP/1.1\r\n\r\n"},
+    {HTTP_ERROR_HOST, GET HOST "\r\n"},
+    {HTTP_ERROR_LENGTH, GET "Content-Length: +5\r\n\r\n"},
+    {HTTP_ERROR_LENGTH, GET "Content-Length: 5, 5\r\n\r\n"},
+    {HTTP_ERROR_LENGTH, GET "Content-Length:\r\n\r\n"},
+    {HTTP_ERROR_LENGTH, GET "Content-Length: f\r\n\r\n"},
+    {HTTP_ERROR_LENGTH, GET "Content-Length: 5\r\nContent-Length: 5\r\n\r\n"},
+    {HTTP_ERROR_FRAMING,
+     GET "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"},
+    {HTTP_ERROR_FRAMING,
+     "GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"},
+    {HTTP_ERROR_CODING, GET "Transfer-Encoding: chunked\r\n"
+                            "Transfer-Encoding: chunked\r\n\r\n"},
+    {HTTP_ERROR_CODING, GET "Transfer-Encoding: gzip, chunked\r\n\r\n"},
+    {HTTP_ERROR_CODING, GET "Transfer-Encoding: chunked, gzip\r\n\r\n"},
+    {HTTP_ERROR_CHUNK_SIZE, CHUNK "\r\n"},
+    {HTTP_ERROR_CHUNK_SIZE, CHUNK "0x5\r\n"},
+    {HTTP_ERROR_CHUNK_SIZE, CHUNK "5 5\r\n"},
+    {HTTP_ERROR_CHUNK_END, CHUNK "1\r\nab\r\n"},
+    {HTTP_ERROR_HEADER_NAME, CHUNK "0\r\nno trailer\r\n"},
+    {HTTP_ERROR_BODY_SIZE, CHUNK "2001\r\n"},
+    {HTTP_ERROR_BODY_SIZE, CHUNK "10000000000000001\r\n"},
+    {HTTP_ERROR_BODY_SIZE, GET "Content-Length: 18446744073709551617\r\n\r\n"},
+};
+
+/* Goes on after a refusal that failed: a table is best judged as a whole. */
+TEST_LOG(http, refuses_what_is_wrong)
+{
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+        const char *text = refusals[i].text;
+
+        trace_span(INFO, "refusal", (text));
+
+        struct http_parser parser = {0};
+
+        parse(&parser, text);
+        cr_expect_eq(parser.state, HTTP_STATE_FAILED, "%s", text);
+        cr_expect_eq(parser.error, refusals[i].error, "%s: %s", text,
+                     http_error_text(parser.error));
+        cr_expect_geq(http_error_status(parser.error), 400);
+        cr_expect_eq(parse(&parser, HOST), 0, "nothing is taken any more");
+    }
+}
+
+TEST_LOG(http, heads_have_a_limit)
+{
+    struct http_parser exact = {0}, above = {0}, endless = {0};
+    char head[HTTP_HEAD_MAX + 2];
+    int fill = HTTP_HEAD_MAX - (int)strlen(GET "X:\r\n\r\n");
+
+    snprintf(head, sizeof(head), GET "X:%0*d\r\n\r\n", fill, 0);
+    parse(&exact, head);
+    cr_expect_eq(exact.state, HTTP_STATE_DONE);
+    snprintf(head, sizeof(head), GET "X:%0*d\r\n\r\n", fill + 1, 0);
+    parse(&above, head);
+    cr_expect_eq(above.error, HTTP_ERROR_HEAD_SIZE);
+    while (endless.state < HTTP_STATE_DONE)
+        parse(&endless, "\r\n");
+    cr_expect_eq(endless.error, HTTP_ERROR_HEAD_SIZE);
+}
+
+TEST_LOG(http, headers_have_a_limit)
+{
+    struct http_parser parser = {0};
+
+    parse(&parser, GET);
+    for (int i = 1; i < HTTP_HEADERS_MAX; i++)
+        parse(&parser, "X: y\r\n");
+    cr_expect_eq(parser.state, HTTP_STATE_HEADER);
+    parse(&parser, "X: y\r\n");
+    cr_expect_eq(parser.error, HTTP_ERROR_HEADER_COUNT);
+}
+
+TEST_LOG(http, bodies_have_a_limit)
+{
+    struct http_parser parser = {0};
+
+    parse(&parser, CHUNK);
+    cr_assert_eq(send_chunk(&parser, 0, HTTP_BODY_MAX - 1, HTTP_BODY_MAX),
+                 HTTP_BODY_MAX - 1);
+    cr_expect_eq(parser.state, HTTP_STATE_CHUNK_SIZE);
+    parse(&parser, "2\r\n");
+    cr_expect_eq(parser.error, HTTP_ERROR_BODY_SIZE);
+}
