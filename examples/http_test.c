@@ -1,4 +1,4 @@
-/* http_test.c: the parser's tests; it teaches theories.
+/* http_test.c: the parser's and the server's tests; it teaches theories.
  *
  * A theory says what holds for every combination of its data points, which is
  * how one thinks of a parser: however the input is cut, whatever a value is.
@@ -14,6 +14,7 @@
 #include <testlog/test_log.h>
 
 #include "http.h"
+#include "http_server.h"
 
 #define HOST "Host: example\r\n"
 
@@ -353,4 +354,117 @@ TEST_LOG(http, bodies_have_a_limit)
     cr_expect_eq(parser.state, HTTP_STATE_CHUNK_SIZE);
     parse(&parser, "2\r\n");
     cr_expect_eq(parser.error, HTTP_ERROR_BODY_SIZE);
+}
+
+/* ---- The server ---- */
+
+enum { USERS = 1000 };
+
+/* User 417 reports to user 41, who reports to user 4, who reports to user 0. */
+static struct http_server *open_server(void)
+{
+    trace_function(INFO);
+
+    struct http_server *server = http_server_new(USERS);
+
+    cr_assert_not_null(server);
+    for (size_t user = 0; user < USERS; user++)
+        cr_assert_eq(http_server_hire(server, user, user / 10), 0);
+    return server;
+}
+
+static struct http_response serve(struct http_server *server, const char *text)
+{
+    struct http_response response;
+
+    cr_assert_eq(http_server_serve(server, text, strlen(text), &response),
+                 strlen(text));
+    return response;
+}
+
+static void expect_answer(struct http_server *server, const char *request,
+                          int status, const char *body)
+{
+    struct http_response response = serve(server, request);
+
+    cr_expect_eq(response.status, status, "%s", request);
+    cr_expect_str_eq(response.body, body);
+}
+
+TEST_LOG(http, serves_what_was_put)
+{
+    struct http_server *server = open_server();
+
+    expect_answer(server,
+                  "PUT /users/417 HTTP/1.1\r\n" HOST
+                  "Content-Length: 2\r\n\r\n93",
+                  200, "417 now reports to 93");
+    expect_answer(server, "GET /users/417 HTTP/1.1\r\n" HOST "\r\n", 200,
+                  "417 reports to 93");
+    expect_answer(server,
+                  "PUT /users/417 HTTP/1.1\r\n" HOST
+                  "Content-Length: 3\r\n\r\nfox",
+                  400, "fox is no user");
+    expect_answer(server, "GET /users/1000 HTTP/1.1\r\n" HOST "\r\n", 404,
+                  "nobody is 1000");
+    expect_answer(server, "GET /users/1 HTTP/1.1\r\n", 400,
+                  "the request ends too early");
+    http_server_free(server);
+}
+
+/* Writes the i-th of a thousand requests, which are of ten kinds. */
+static void write_request(char *text, size_t size, size_t i)
+{
+    static const char *const kinds[] = {
+        "GET / HTTP/1.1\r\n" HOST "\r\n",
+        "GET /healthcheck HTTP/1.0\r\n\r\n",
+        "GET /users/# HTTP/1.1\r\n" HOST "Accept: */*\r\n\r\n",
+        "PUT /users/# HTTP/1.1\r\n" HOST "Content-Length: 3\r\n\r\n#",
+        "PUT /users/# HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
+        "1\r\n0\r\n3\r\n#\r\n0\r\n\r\n",
+        "GET /report HTTP/1.1\r\n" HOST "\r\n",
+        "GET /nowhere HTTP/1.1\r\n" HOST "\r\n",
+        "GET /users/#/chief HTTP/1.1\r\n" HOST
+        "User-Agent: fox/1.0 (night; quiet)\r\nAccept: text/plain\r\n\r\n",
+        "PUT / HTTP/1.1\r\n" HOST "Content-Length: 5\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n",
+        "GET /users/#?verbose=1 HTTP/1.1\r\n" HOST "\r\n",
+    };
+    size_t at = 0;
+
+    for (const char *c = kinds[i % 10]; *c && at + 4 < size; c++) {
+        if (*c == '#')
+            at += (size_t)snprintf(text + at, size - at, "%03zu", i);
+        else
+            text[at++] = *c;
+    }
+    text[at] = '\0';
+}
+
+/* One of the thousand fails, and says little of why: README.md shows how a
+ * filter finds it. */
+TEST_LOG(http, serves_a_thousand)
+{
+    struct http_server *server = open_server();
+    size_t count[600] = {0}, failed = 0;
+
+    http_server_hire(server, 417, 739);
+    http_server_hire(server, 739, 417);
+    for (size_t i = 0; i < 1000; i++) {
+        char text[256];
+
+        write_request(text, sizeof(text), i);
+
+        struct http_response response = serve(server, text);
+
+        count[response.status]++;
+        if (response.status == 500)
+            failed = i;
+    }
+    cr_expect_eq(count[200], 799);
+    cr_expect_eq(count[400], 100);
+    cr_expect_eq(count[404], 100);
+    cr_expect_eq(count[500], 1);
+    cr_expect_eq(failed, 417);
+    http_server_free(server);
 }
