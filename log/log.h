@@ -165,37 +165,36 @@ TRACE_API int log_subscribe(const struct log_options *options);
  * the include, leaves the names log_error ... log_trace to the program.
  */
 #define log_at(level, ...)                                                     \
-    LOG_AT_(__COUNTER__, TRACE_LEVEL_##level, __VA_ARGS__)
-#define log_enabled(level) LOG_ENABLED_(__COUNTER__, TRACE_LEVEL_##level)
+    TRACE_CAT_(LOG_AT_, TRACE_KEEPS_##level)                                   \
+    (__COUNTER__, TRACE_LEVEL_##level, __VA_ARGS__)
+#define log_enabled(level)                                                     \
+    TRACE_CAT_(LOG_ENABLED_, TRACE_KEEPS_##level)                              \
+    (__COUNTER__, TRACE_LEVEL_##level)
 
 #ifndef LOG_NO_LEVELS
-#    define log_error(...) LOG_AT_(__COUNTER__, TRACE_LEVEL_ERROR, __VA_ARGS__)
-#    define log_warn(...)  LOG_AT_(__COUNTER__, TRACE_LEVEL_WARN, __VA_ARGS__)
-#    define log_info(...)  LOG_AT_(__COUNTER__, TRACE_LEVEL_INFO, __VA_ARGS__)
-#    define log_debug(...) LOG_AT_(__COUNTER__, TRACE_LEVEL_DEBUG, __VA_ARGS__)
-#    define log_trace(...) LOG_AT_(__COUNTER__, TRACE_LEVEL_TRACE, __VA_ARGS__)
+#    define log_error(...) log_at(ERROR, __VA_ARGS__)
+#    define log_warn(...)  log_at(WARN, __VA_ARGS__)
+#    define log_info(...)  log_at(INFO, __VA_ARGS__)
+#    define log_debug(...) log_at(DEBUG, __VA_ARGS__)
+#    define log_trace(...) log_at(TRACE, __VA_ARGS__)
 #endif
 
-#define LOG_FIRST_(first, ...) first
+#define LOG_AT_1(id, level, ...)                                               \
+    do {                                                                       \
+        TRACE_SITE_(id, TRACE_SITE_EVENT, level, 0);                           \
+        if (trace_site_on_(TRACE_THIS_(id)))                                   \
+            trace_log_(TRACE_THIS_(id),                                        \
+                       __builtin_constant_p(TRACE_FIRST_(__VA_ARGS__, )),      \
+                       __VA_ARGS__);                                           \
+    } while (0)
+#define LOG_ENABLED_1(id, level)                                               \
+    (__extension__({                                                           \
+        TRACE_SITE_(id, TRACE_SITE_EVENT, level, 0);                           \
+        trace_site_on_(TRACE_THIS_(id));                                       \
+    }))
 
-#ifdef TRACING
-#    define LOG_AT_(id, level, ...)                                            \
-        do {                                                                   \
-            TRACE_SITE_(id, TRACE_SITE_EVENT, level, 0);                       \
-            if (trace_site_on_(&TRACE_CAT_(trace_site_, id)))                  \
-                trace_log_(&TRACE_CAT_(trace_site_, id),                       \
-                           __builtin_constant_p(LOG_FIRST_(__VA_ARGS__, )),    \
-                           __VA_ARGS__);                                       \
-        } while (0)
-#    define LOG_ENABLED_(id, level)                                            \
-        (__extension__({                                                       \
-            TRACE_SITE_(id, TRACE_SITE_EVENT, level, 0);                       \
-            trace_site_on_(&TRACE_CAT_(trace_site_, id));                      \
-        }))
-#else
-#    define LOG_AT_(id, level, ...) ((void)(0 && trace_check_log_(__VA_ARGS__)))
-#    define LOG_ENABLED_(id, level) ((bool)0)
-#endif
+#define LOG_AT_0(id, level, ...) ((void)(0 && trace_check_log_(__VA_ARGS__)))
+#define LOG_ENABLED_0(id, level) ((bool)0)
 
 #ifdef __cplusplus
 }

@@ -144,8 +144,8 @@ Test(trace_site, an_object_loaded_amid_a_recording_is_on)
     struct trace_module module = {0};
 
     test_record();
-    trace_module_register(&module, loaded_sites, loaded_sites + 1);
-    trace_module_register(&module, loaded_sites, loaded_sites + 1);
+    trace_module_register(&module, loaded_sites, loaded_sites + 1, 0);
+    trace_module_register(&module, loaded_sites, loaded_sites + 1, 0);
     cr_expect(loaded_site.interest);
     cr_expect_str_eq(loaded_site.target, "src::lib");
     cr_expect_eq(found().first, 2);

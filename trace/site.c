@@ -167,8 +167,11 @@ void trace_site_register(struct trace_site *site)
 }
 
 void trace_module_register(struct trace_module *module,
-                           struct trace_site **begin, struct trace_site **end)
+                           struct trace_site **begin, struct trace_site **end,
+                           unsigned static_max)
 {
+    if (static_max > module->static_max)
+        module->static_max = static_max;
     if (module->known)
         return;
     module->known = true;
@@ -193,4 +196,16 @@ void trace_module_forget(struct trace_module *module)
         }
     module->known = false;
     trace_sites_unlock();
+}
+
+unsigned trace_static_max(void)
+{
+    unsigned max = TRACE_LEVEL_OFF;
+
+    trace_sites_lock();
+    for (const struct trace_module *m = modules; m; m = m->next)
+        if (m->static_max > max)
+            max = m->static_max;
+    trace_sites_unlock();
+    return max;
 }

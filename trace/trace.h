@@ -168,13 +168,19 @@ static inline bool trace_site_on_(struct trace_site *site)
 struct trace_module {
     struct trace_site **begin, **end;
     struct trace_module *next;
+    unsigned static_max; /* enum trace_level: the greatest of its files */
     bool known;
 };
 
 TRACE_API void trace_module_register(struct trace_module *,
                                      struct trace_site **begin,
-                                     struct trace_site **end);
+                                     struct trace_site **end,
+                                     unsigned static_max);
 TRACE_API void trace_module_forget(struct trace_module *);
+
+/* trace_static_max returns the greatest level that a file of the process was
+ * built to keep; TRACE_LEVEL_OFF if all is compiled out. */
+TRACE_API unsigned trace_static_max(void);
 
 /* trace_site_each calls `visit` for every known call site of the process. */
 TRACE_API void trace_site_each(void (*visit)(struct trace_site *, void *),
@@ -703,6 +709,62 @@ template <size_t N> struct trace_array_ {
 #define TRACE_CAT_(a, b)  TRACE_CAT2_(a, b)
 #define TRACE_CAT2_(a, b) a##b
 
+/* What LOG_STATIC_MAX may be, each one above its level: in #if, a word that is
+ * none of these is 0. */
+#define TRACE_ABOVE_off   1
+#define TRACE_ABOVE_OFF   1
+#define TRACE_ABOVE_error 2
+#define TRACE_ABOVE_ERROR 2
+#define TRACE_ABOVE_warn  3
+#define TRACE_ABOVE_WARN  3
+#define TRACE_ABOVE_info  4
+#define TRACE_ABOVE_INFO  4
+#define TRACE_ABOVE_debug 5
+#define TRACE_ABOVE_DEBUG 5
+#define TRACE_ABOVE_trace 6
+#define TRACE_ABOVE_TRACE 6
+
+#ifndef LOG_STATIC_MAX
+#    define TRACE_ABOVE_MAX_ TRACE_ABOVE_trace
+#elif TRACE_CAT_(TRACE_ABOVE_, LOG_STATIC_MAX)
+#    define TRACE_ABOVE_MAX_ TRACE_CAT_(TRACE_ABOVE_, LOG_STATIC_MAX)
+#else
+#    error "LOG_STATIC_MAX must be off, error, warn, info, debug or trace"
+#endif
+
+/* Whether call sites are kept, of each level and of none: macros are chosen by
+ * a digit, for no program can have a macro of that name. */
+#ifdef TRACING
+#    define TRACE_KEEPS_ 1
+#else
+#    define TRACE_KEEPS_ 0
+#endif
+#if TRACE_KEEPS_ && TRACE_ABOVE_MAX_ > 1
+#    define TRACE_KEEPS_ERROR 1
+#else
+#    define TRACE_KEEPS_ERROR 0
+#endif
+#if TRACE_KEEPS_ && TRACE_ABOVE_MAX_ > 2
+#    define TRACE_KEEPS_WARN 1
+#else
+#    define TRACE_KEEPS_WARN 0
+#endif
+#if TRACE_KEEPS_ && TRACE_ABOVE_MAX_ > 3
+#    define TRACE_KEEPS_INFO 1
+#else
+#    define TRACE_KEEPS_INFO 0
+#endif
+#if TRACE_KEEPS_ && TRACE_ABOVE_MAX_ > 4
+#    define TRACE_KEEPS_DEBUG 1
+#else
+#    define TRACE_KEEPS_DEBUG 0
+#endif
+#if TRACE_KEEPS_ && TRACE_ABOVE_MAX_ > 5
+#    define TRACE_KEEPS_TRACE 1
+#else
+#    define TRACE_KEEPS_TRACE 0
+#endif
+
 /* TRACE_EACH_ applies `m` to each of up to 16 fields. */
 #define TRACE_33RD_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s,   \
                     t, u, v, w, x, y, z, A, B, C, D, E, F, G, ...)             \
@@ -734,19 +796,18 @@ template <size_t N> struct trace_array_ {
 
 /* A field's two halves: all behind the first comma is one value, so that the
  * commas of a C++ template's arguments do no harm. */
-#define TRACE_9TH_(a, b, c, d, e, f, g, h, i, ...) i
-#define TRACE_FORM_(...)                                                       \
-    TRACE_9TH_(__VA_ARGS__, PAIR, PAIR, PAIR, PAIR, PAIR, PAIR, PAIR, SHORT, )
-#define TRACE_NAME_(field) TRACE_NAME2_ field,
-#define TRACE_NAME2_(...)                                                      \
-    TRACE_CAT_(TRACE_NAME_, TRACE_FORM_(__VA_ARGS__))(__VA_ARGS__)
-#define TRACE_NAME_SHORT(value)    #value
-#define TRACE_NAME_PAIR(name, ...) name
-#define TRACE_VALUE_(field)        TRACE_VALUE2_ field,
-#define TRACE_VALUE2_(...)                                                     \
-    TRACE_CAT_(TRACE_VALUE_, TRACE_FORM_(__VA_ARGS__))(__VA_ARGS__)
-#define TRACE_VALUE_SHORT(value)    trace_value_of(value)
-#define TRACE_VALUE_PAIR(name, ...) trace_value_of((__VA_ARGS__))
+#define TRACE_FIRST_(first, ...) first
+#define TRACE_DROP_(name)
+#define TRACE_NAME_(field)      TRACE_NAME2_ field,
+#define TRACE_NAME2_(name, ...) TRACE_FIRST_(__VA_OPT__(name, ) #name, )
+#define TRACE_VALUE_(field)     TRACE_VALUE2_ field,
+#define TRACE_VALUE2_(name, ...)                                               \
+    trace_value_of((__VA_OPT__(TRACE_DROP_)(name) __VA_ARGS__))
+
+#define TRACE_LIST_(...)                                                       \
+    {                                                                          \
+        __VA_ARGS__                                                            \
+    }
 
 /* TRACE_VALUES_ is two arguments of a call: how many values, and they. */
 #ifdef __cplusplus
@@ -757,13 +818,9 @@ template <size_t N> struct trace_array_ {
                 .begin()
 #else
 #    define TRACE_VALUES_(...)                                                 \
-        TRACE_COUNT_(__VA_ARGS__), (const struct trace_value[])                \
-        {                                                                      \
-            TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__)                             \
-            {                                                                  \
-                0                                                              \
-            }                                                                  \
-        }
+        TRACE_COUNT_(__VA_ARGS__),                                             \
+            (const struct trace_value[])TRACE_LIST_(                           \
+                TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__) TRACE_LIST_(0))
 #endif
 
 #ifndef LOG_TARGET
@@ -775,21 +832,10 @@ template <size_t N> struct trace_array_ {
 #define TRACE_SITE_(id, kind, level, title, ...)                               \
     static const char *const TRACE_CAT_(trace_names_, id)[] = {                \
         TRACE_EACH_(TRACE_NAME_, __VA_ARGS__) 0};                              \
-    static struct trace_site TRACE_CAT_(trace_site_,                           \
-                                        id) = {title,                          \
-                                               LOG_TARGET,                     \
-                                               __FILE__,                       \
-                                               __func__,                       \
-                                               TRACE_CAT_(trace_names_, id),   \
-                                               __LINE__,                       \
-                                               level,                          \
-                                               kind,                           \
-                                               TRACE_COUNT_(__VA_ARGS__),      \
-                                               TRACE_INTEREST_,                \
-                                               0,                              \
-                                               {0},                            \
-                                               0,                              \
-                                               0};                             \
+    static struct trace_site TRACE_CAT_(trace_site_, id) = TRACE_LIST_(        \
+        title, LOG_TARGET, __FILE__, __func__, TRACE_CAT_(trace_names_, id),   \
+        __LINE__, level, kind, TRACE_COUNT_(__VA_ARGS__), TRACE_INTEREST_, 0,  \
+        TRACE_LIST_(0), 0, 0);                                                 \
     TRACE_LIST_SITE_(id)
 
 /* C++ gives the statics of inline functions and templates a section of their
@@ -799,12 +845,9 @@ template <size_t N> struct trace_array_ {
 #    define TRACE_LIST_SITE_(id) static_assert(true, "")
 #else
 #    define TRACE_INTEREST_ 0
-#    if defined(__has_attribute)
-#        if __has_attribute(retain)
-#            define TRACE_RETAIN_ , retain
-#        endif
-#    endif
-#    ifndef TRACE_RETAIN_
+#    if __has_attribute(retain)
+#        define TRACE_RETAIN_ , retain
+#    else
 #        define TRACE_RETAIN_
 #    endif
 #    define TRACE_LIST_SITE_(id)                                               \
@@ -813,9 +856,9 @@ template <size_t N> struct trace_array_ {
                 &TRACE_CAT_(trace_site_, id)
 #endif
 
-/* Each file makes its object's range of sites known as it is loaded: two
- * stores, the first time. */
-#if defined(TRACING) && !defined(__cplusplus)
+/* Each file makes its object's range of sites known as it is loaded, and which
+ * levels it keeps: a few stores. */
+#if TRACE_KEEPS_ERROR
 extern struct trace_site *__start_trace_sites[]
     __attribute__((weak, visibility("hidden")));
 extern struct trace_site *__stop_trace_sites[]
@@ -825,7 +868,7 @@ __attribute__((weak, visibility("hidden"))) struct trace_module trace_module_;
 __attribute__((constructor)) static void trace_module_enter_(void)
 {
     trace_module_register(&trace_module_, __start_trace_sites,
-                          __stop_trace_sites);
+                          __stop_trace_sites, TRACE_ABOVE_MAX_ - 1);
 }
 
 __attribute__((destructor)) static void trace_module_leave_(void)
@@ -841,29 +884,17 @@ static inline void trace_guard_end_(struct trace_span_ref *span)
 }
 
 #define TRACE_GUARD_(id, open)                                                 \
+    TRACE_DECLARATION_(id)                                                     \
     TRACE_CAT_(trace_declared_, id)                                            \
     TRACE_CAT_(trace_guard_, id)                                               \
     __attribute__((cleanup(trace_guard_end_), unused)) = open
 
-#ifdef __cplusplus
-#    define TRACE_NONE_                                                        \
-        trace_span_ref                                                         \
-        {                                                                      \
-            0, 0                                                               \
-        }
-#else
-#    define TRACE_NONE_                                                        \
-        (struct trace_span_ref)                                                \
-        {                                                                      \
-            0, 0                                                               \
-        }
-#endif
+#define TRACE_NONE_ (__extension__(struct trace_span_ref){0, 0})
 
 /* What stands in place of a macro when compiled out: arguments are checked,
  * never evaluated. These functions have no body. They take values one by one,
  * for gcc gives an array room on the stack even where it is not reached. */
 TRACE_API int trace_check_(unsigned level, const char *title, ...);
-TRACE_API int trace_check_start_(const char *directory, const char *options);
 TRACE_API int trace_check_log_(const char *format, ...) TRACE_PRINTF(1, 2);
 TRACE_API int trace_check_span_(struct trace_span_ref, ...);
 
@@ -911,103 +942,91 @@ TRACE_API int trace_check_span_(struct trace_span_ref, ...);
  *                                              the one of the same name
  *
  * LEVEL is ERROR, WARN, INFO, DEBUG or TRACE. Nothing is evaluated where the
- * call site is off, and errno is left alone.
+ * call site is off, and errno is left alone. LOG_STATIC_MAX, defined before the
+ * include or with -D as off, error, ... trace, compiles out call sites of more
+ * verbose levels; a span that is not there is none.
  */
 #define trace_span(level, ...)                                                 \
-    TRACE_SPAN_(__COUNTER__, TRACE_LEVEL_##level, __VA_ARGS__)
+    TRACE_CAT_(TRACE_SPAN_, TRACE_KEEPS_##level)                               \
+    (__COUNTER__, TRACE_LEVEL_##level, __VA_ARGS__)
 #define trace_function(level, ...)                                             \
-    TRACE_SPAN_(__COUNTER__, TRACE_LEVEL_##level,                              \
-                __func__ __VA_OPT__(, ) __VA_ARGS__)
+    TRACE_CAT_(TRACE_SPAN_, TRACE_KEEPS_##level)                               \
+    (__COUNTER__, TRACE_LEVEL_##level, __func__ __VA_OPT__(, ) __VA_ARGS__)
 #define trace_span_in(parent, level, ...)                                      \
-    TRACE_SPAN_IN_(__COUNTER__, parent, TRACE_LEVEL_##level, __VA_ARGS__)
-#define trace_span_enter(span) TRACE_ENTER_(__COUNTER__, span)
+    TRACE_CAT_(TRACE_SPAN_IN_, TRACE_KEEPS_##level)                            \
+    (__COUNTER__, parent, TRACE_LEVEL_##level, __VA_ARGS__)
+#define trace_span_enter(span)                                                 \
+    TRACE_CAT_(TRACE_ENTER_, TRACE_KEEPS_)(__COUNTER__, span)
 #define trace_span_begin(level, ...)                                           \
-    TRACE_BEGIN_(__COUNTER__, trace_span_begin_, TRACE_LEVEL_##level,          \
-                 __VA_ARGS__)
+    TRACE_CAT_(TRACE_BEGIN_, TRACE_KEEPS_##level)                              \
+    (__COUNTER__, trace_span_begin_, (), TRACE_LEVEL_##level, __VA_ARGS__)
 #define trace_span_new(level, ...)                                             \
-    TRACE_BEGIN_(__COUNTER__, trace_span_new_, TRACE_LEVEL_##level, __VA_ARGS__)
-#define trace_record(span, ...) TRACE_RECORD_(__COUNTER__, span, __VA_ARGS__)
+    TRACE_CAT_(TRACE_BEGIN_, TRACE_KEEPS_##level)                              \
+    (__COUNTER__, trace_span_new_, (), TRACE_LEVEL_##level, __VA_ARGS__)
+#define trace_record(span, ...)                                                \
+    TRACE_CAT_(TRACE_RECORD_, TRACE_KEEPS_)(__COUNTER__, span, __VA_ARGS__)
 #define trace_event(level, ...)                                                \
-    TRACE_EVENT_(__COUNTER__, TRACE_LEVEL_##level, __VA_ARGS__)
+    TRACE_CAT_(TRACE_EVENT_, TRACE_KEEPS_##level)                              \
+    (__COUNTER__, TRACE_LEVEL_##level, __VA_ARGS__)
 
-#ifdef TRACING
-
-#    define TRACE_SPAN_(id, level, title, ...)                                 \
-        TRACE_DECLARATION_(id)                                                 \
+/* Kept: a call site, and a call if it is on; `first` are its first arguments.
+ */
+#define TRACE_REST_(...) __VA_ARGS__
+#define TRACE_THIS_(id)  &TRACE_CAT_(trace_site_, id)
+#define TRACE_SPAN_1(id, ...)                                                  \
+    TRACE_GUARD_(id, TRACE_BEGIN_1(id, trace_span_open_, (), __VA_ARGS__))
+#define TRACE_SPAN_IN_1(id, parent, ...)                                       \
+    TRACE_GUARD_(id, TRACE_BEGIN_1(id, trace_span_in_, (parent, ), __VA_ARGS__))
+#define TRACE_ENTER_1(id, span) TRACE_GUARD_(id, trace_span_enter_(span))
+#define TRACE_BEGIN_1(id, begin, first, level, title, ...)                     \
+    (__extension__({                                                           \
         TRACE_SITE_(id, TRACE_SITE_SPAN, level, title, __VA_ARGS__);           \
-        TRACE_GUARD_(id, trace_site_on_(&TRACE_CAT_(trace_site_, id))          \
-                             ? trace_span_open_(&TRACE_CAT_(trace_site_, id),  \
-                                                TRACE_VALUES_(__VA_ARGS__))    \
-                             : TRACE_NONE_)
-#    define TRACE_SPAN_IN_(id, parent, level, title, ...)                      \
-        TRACE_DECLARATION_(id)                                                 \
-        TRACE_SITE_(id, TRACE_SITE_SPAN, level, title, __VA_ARGS__);           \
-        TRACE_GUARD_(id, trace_site_on_(&TRACE_CAT_(trace_site_, id))          \
-                             ? trace_span_in_(parent,                          \
-                                              &TRACE_CAT_(trace_site_, id),    \
-                                              TRACE_VALUES_(__VA_ARGS__))      \
-                             : TRACE_NONE_)
-#    define TRACE_ENTER_(id, span)                                             \
-        TRACE_DECLARATION_(id)                                                 \
-        TRACE_GUARD_(id, trace_span_enter_(span))
-#    define TRACE_BEGIN_(id, begin, level, title, ...)                         \
-        (__extension__({                                                       \
-            TRACE_SITE_(id, TRACE_SITE_SPAN, level, title, __VA_ARGS__);       \
-            trace_site_on_(&TRACE_CAT_(trace_site_, id))                       \
-                ? begin(&TRACE_CAT_(trace_site_, id),                          \
-                        TRACE_VALUES_(__VA_ARGS__))                            \
-                : TRACE_NONE_;                                                 \
-        }))
-#    define TRACE_RECORD_(id, span, ...)                                       \
-        do {                                                                   \
-            TRACE_SITE_(id, TRACE_SITE_FIELDS, TRACE_LEVEL_TRACE, 0,           \
-                        __VA_ARGS__);                                          \
-            struct trace_span_ref TRACE_CAT_(trace_to_, id) = span;            \
-            if (TRACE_CAT_(trace_to_, id).place)                               \
-                trace_record_(TRACE_CAT_(trace_to_, id),                       \
-                              &TRACE_CAT_(trace_site_, id),                    \
-                              TRACE_VALUES_(__VA_ARGS__));                     \
-        } while (0)
-#    define TRACE_EVENT_(id, level, title, ...)                                \
-        do {                                                                   \
-            TRACE_SITE_(id, TRACE_SITE_EVENT, level, title, __VA_ARGS__);      \
-            if (trace_site_on_(&TRACE_CAT_(trace_site_, id)))                  \
-                trace_event_(&TRACE_CAT_(trace_site_, id),                     \
-                             TRACE_VALUES_(__VA_ARGS__));                      \
-        } while (0)
+        trace_site_on_(TRACE_THIS_(id))                                        \
+            ? begin(TRACE_REST_ first TRACE_THIS_(id),                         \
+                    TRACE_VALUES_(__VA_ARGS__))                                \
+            : TRACE_NONE_;                                                     \
+    }))
+#define TRACE_RECORD_1(id, span, ...)                                          \
+    do {                                                                       \
+        TRACE_SITE_(id, TRACE_SITE_FIELDS, TRACE_LEVEL_TRACE, 0, __VA_ARGS__); \
+        struct trace_span_ref TRACE_CAT_(trace_to_, id) = span;                \
+        if (TRACE_CAT_(trace_to_, id).place)                                   \
+            trace_record_(TRACE_CAT_(trace_to_, id), TRACE_THIS_(id),          \
+                          TRACE_VALUES_(__VA_ARGS__));                         \
+    } while (0)
+#define TRACE_EVENT_1(id, level, title, ...)                                   \
+    do {                                                                       \
+        TRACE_SITE_(id, TRACE_SITE_EVENT, level, title, __VA_ARGS__);          \
+        if (trace_site_on_(TRACE_THIS_(id)))                                   \
+            trace_event_(TRACE_THIS_(id), TRACE_VALUES_(__VA_ARGS__));         \
+    } while (0)
 
-#else
-
-#    define TRACE_CHECK_(level, title, ...)                                    \
-        (trace_check_(level, title, TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__) 0))
-#    define TRACE_SPAN_(id, level, title, ...)                                 \
-        TRACE_OFF_(id, TRACE_CHECK_(level, title, __VA_ARGS__))
-#    define TRACE_SPAN_IN_(id, parent, level, title, ...)                      \
-        TRACE_OFF_(id, (trace_check_span_(parent, 0) &&                        \
-                        TRACE_CHECK_(level, title, __VA_ARGS__)))
-#    define TRACE_ENTER_(id, span) TRACE_OFF_(id, (trace_check_span_(span, 0)))
-#    define TRACE_BEGIN_(id, begin, level, title, ...)                         \
-        ((void)(0 && TRACE_CHECK_(level, title, __VA_ARGS__)), TRACE_NONE_)
-#    define TRACE_RECORD_(id, span, ...)                                       \
-        ((void)(0 && trace_check_span_(                                        \
-                         span, TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__) 0)))
-#    define TRACE_EVENT_(id, level, title, ...)                                \
-        ((void)(0 && TRACE_CHECK_(level, title, __VA_ARGS__)))
-
-#    define TRACE_CHECK_START_(directory, options)                             \
-        (0 && trace_check_start_(directory, options))
+/* Compiled out. */
+#define TRACE_CHECK_(level, title, ...)                                        \
+    (trace_check_(level, title, TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__) 0))
+#define TRACE_SPAN_0(id, level, title, ...)                                    \
+    TRACE_OFF_(id, TRACE_CHECK_(level, title, __VA_ARGS__))
+#define TRACE_SPAN_IN_0(id, parent, level, title, ...)                         \
+    TRACE_OFF_(id, (trace_check_span_(parent, 0) &&                            \
+                    TRACE_CHECK_(level, title, __VA_ARGS__)))
+#define TRACE_ENTER_0(id, span) TRACE_OFF_(id, (trace_check_span_(span, 0)))
+#define TRACE_BEGIN_0(id, begin, first, level, title, ...)                     \
+    ((void)(0 && TRACE_CHECK_(level, title, __VA_ARGS__)), TRACE_NONE_)
+#define TRACE_RECORD_0(id, span, ...)                                          \
+    ((void)(0 && trace_check_span_(span,                                       \
+                                   TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__) 0)))
+#define TRACE_EVENT_0(id, level, title, ...)                                   \
+    ((void)(0 && TRACE_CHECK_(level, title, __VA_ARGS__)))
 
 /* The library itself has these as functions whatever TRACING is. */
-#    ifndef TRACE_BUILD
-#        define trace_span_current() TRACE_NONE_
-#        define trace_span_end(span) ((void)(0 && trace_check_span_(span, 0)))
-#        define trace_disable()      ((void)0)
-#        define trace_enable()       ((void)0)
-#        define trace_start(directory, options)                                \
-            TRACE_CHECK_START_(directory, options)
-#        define trace_stop() (0)
-#    endif
-
+#if !TRACE_KEEPS_ && !defined(TRACE_BUILD)
+#    define trace_span_current() TRACE_NONE_
+#    define trace_span_end(span) ((void)(0 && trace_check_span_(span, 0)))
+#    define trace_disable()      ((void)0)
+#    define trace_enable()       ((void)0)
+#    define trace_start(directory, options)                                    \
+        (0 && trace_start(directory, options))
+#    define trace_stop() (0)
 #endif
 
 #endif
