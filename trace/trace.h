@@ -796,6 +796,7 @@ template <size_t N> struct trace_array_ {
 
 /* A field's two halves: all behind the first comma is one value, so that the
  * commas of a C++ template's arguments do no harm. */
+#define TRACE_LIST_(...)         __VA_ARGS__
 #define TRACE_FIRST_(first, ...) first
 #define TRACE_DROP_(name)
 #define TRACE_NAME_(field)      TRACE_NAME2_ field,
@@ -803,11 +804,6 @@ template <size_t N> struct trace_array_ {
 #define TRACE_VALUE_(field)     TRACE_VALUE2_ field,
 #define TRACE_VALUE2_(name, ...)                                               \
     trace_value_of((__VA_OPT__(TRACE_DROP_)(name) __VA_ARGS__))
-
-#define TRACE_LIST_(...)                                                       \
-    {                                                                          \
-        __VA_ARGS__                                                            \
-    }
 
 /* TRACE_VALUES_ is two arguments of a call: how many values, and they. */
 #ifdef __cplusplus
@@ -818,9 +814,10 @@ template <size_t N> struct trace_array_ {
                 .begin()
 #else
 #    define TRACE_VALUES_(...)                                                 \
-        TRACE_COUNT_(__VA_ARGS__),                                             \
-            (const struct trace_value[])TRACE_LIST_(                           \
-                TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__) TRACE_LIST_(0))
+        TRACE_COUNT_(__VA_ARGS__), (const struct trace_value[])                \
+        {                                                                      \
+            TRACE_LIST_(TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__){0})             \
+        }
 #endif
 
 #ifndef LOG_TARGET
@@ -832,10 +829,11 @@ template <size_t N> struct trace_array_ {
 #define TRACE_SITE_(id, kind, level, title, ...)                               \
     static const char *const TRACE_CAT_(trace_names_, id)[] = {                \
         TRACE_EACH_(TRACE_NAME_, __VA_ARGS__) 0};                              \
-    static struct trace_site TRACE_CAT_(trace_site_, id) = TRACE_LIST_(        \
-        title, LOG_TARGET, __FILE__, __func__, TRACE_CAT_(trace_names_, id),   \
-        __LINE__, level, kind, TRACE_COUNT_(__VA_ARGS__), TRACE_INTEREST_, 0,  \
-        TRACE_LIST_(0), 0, 0);                                                 \
+    static struct trace_site TRACE_CAT_(trace_site_, id) = {                   \
+        TRACE_LIST_(title, LOG_TARGET, __FILE__, __func__,                     \
+                    TRACE_CAT_(trace_names_, id), __LINE__, level, kind,       \
+                    TRACE_COUNT_(__VA_ARGS__), TRACE_INTEREST_, 0, {0}, 0,     \
+                    0)};                                                       \
     TRACE_LIST_SITE_(id)
 
 /* C++ gives the statics of inline functions and templates a section of their
@@ -893,10 +891,12 @@ static inline void trace_guard_end_(struct trace_span_ref *span)
 
 /* What stands in place of a macro when compiled out: arguments are checked,
  * never evaluated. These functions have no body. They take values one by one,
- * for gcc gives an array room on the stack even where it is not reached. */
-TRACE_API int trace_check_(unsigned level, const char *title, ...);
-TRACE_API int trace_check_log_(const char *format, ...) TRACE_PRINTF(1, 2);
-TRACE_API int trace_check_span_(struct trace_span_ref, ...);
+ * for gcc gives an array room on the stack even where it is not reached, and
+ * throw nothing, for g++ prepares for that even there. */
+__attribute__((nothrow)) int trace_check_(unsigned, const char *title, ...);
+__attribute__((nothrow)) int trace_check_span_(struct trace_span_ref, ...);
+__attribute__((nothrow)) int trace_check_log_(const char *format, ...)
+    TRACE_PRINTF(1, 2);
 
 /* TRACE_DECLARATION_ is a declaration and nothing else, so that `if (x)
  * trace_span(...);` and, in C, `case 1: trace_span(...)` fail to compile; gcc
@@ -971,8 +971,7 @@ TRACE_API int trace_check_span_(struct trace_span_ref, ...);
 
 /* Kept: a call site, and a call if it is on; `first` are its first arguments.
  */
-#define TRACE_REST_(...) __VA_ARGS__
-#define TRACE_THIS_(id)  &TRACE_CAT_(trace_site_, id)
+#define TRACE_THIS_(id) &TRACE_CAT_(trace_site_, id)
 #define TRACE_SPAN_1(id, ...)                                                  \
     TRACE_GUARD_(id, TRACE_BEGIN_1(id, trace_span_open_, (), __VA_ARGS__))
 #define TRACE_SPAN_IN_1(id, parent, ...)                                       \
@@ -982,7 +981,7 @@ TRACE_API int trace_check_span_(struct trace_span_ref, ...);
     (__extension__({                                                           \
         TRACE_SITE_(id, TRACE_SITE_SPAN, level, title, __VA_ARGS__);           \
         trace_site_on_(TRACE_THIS_(id))                                        \
-            ? begin(TRACE_REST_ first TRACE_THIS_(id),                         \
+            ? begin(TRACE_LIST_ first TRACE_THIS_(id),                         \
                     TRACE_VALUES_(__VA_ARGS__))                                \
             : TRACE_NONE_;                                                     \
     }))
@@ -1026,7 +1025,7 @@ TRACE_API int trace_check_span_(struct trace_span_ref, ...);
 #    define trace_enable()       ((void)0)
 #    define trace_start(directory, options)                                    \
         (0 && trace_start(directory, options))
-#    define trace_stop() (0)
+#    define trace_stop() (0 && trace_stop())
 #endif
 
 #endif
