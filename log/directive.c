@@ -434,8 +434,12 @@ bool log_directive_targets(const struct log_directive *directive,
     if (directive->glob)
         return glob_targets(directive->target, directive->target_size, target,
                             size);
-    return directive->target_size <= size &&
-           !memcmp(directive->target, target, directive->target_size);
+    /* Targets of one program begin alike: their ends differ. */
+    size_t own = directive->target_size;
+
+    return !own ||
+           (own <= size && directive->target[own - 1] == target[own - 1] &&
+            !memcmp(directive->target, target, own));
 }
 
 bool log_directive_is_static(const struct log_directive *directive)

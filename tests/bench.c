@@ -45,6 +45,9 @@ enum {
     PEER_EVENTS = 50000,
     STARTS = 20,
     START_NS = 100000, /* the budget */
+    FILTER_NS = 10000000,
+    DIRECTIVES = 200,
+    SITES = 10000,
     THREADS = 2,
 };
 
@@ -74,6 +77,10 @@ static inline uint64_t ticks(void)
     return trace_clock_now();
 #endif
 }
+
+static unsigned interest(struct trace_site *);
+
+static const struct trace_subscriber subscriber = {.interest = interest};
 
 /* The annotations of the row "off" are the only ones of level TRACE. */
 static unsigned interest(struct trace_site *site)
@@ -219,20 +226,89 @@ static double budget_of_start(void)
     return START_NS;
 }
 
+static double budget_of_filter(void)
+{
+    return FILTER_NS;
+}
+
 /* ---- Recording ---- */
 
-static double site_off(void)
+static double off_loop(void)
 {
-    begin(16 << 20);
-
     double from = now_ns();
 
     for (int i = 0; i < OFF; i++) {
         SIXTEEN(trace_event(TRACE, "off", (i));)
         keep(i);
     }
-    from = (now_ns() - from) / (16.0 * OFF);
+    return (now_ns() - from) / (16.0 * OFF);
+}
+
+static double site_off(void)
+{
+    begin(16 << 20);
+
+    double ns = off_loop();
+
     end();
+    return ns;
+}
+
+static void subscribe(const char *record)
+{
+    struct log_options options = {.show = "off", .record = record};
+
+    if (log_subscribe(&options))
+        stop("log_subscribe");
+}
+
+/* Call sites that only a span could turn on, outside of it. */
+static double site_outside(void)
+{
+    subscribe("info,[request{id=417}]=trace");
+    begin(16 << 20);
+
+    double ns = off_loop();
+
+    end();
+    trace_subscribe(&subscriber);
+    return ns;
+}
+
+/* A filter of many directives over many call sites. */
+static double set_filter(void)
+{
+    static struct trace_site sites[SITES], *listed[SITES];
+    static char targets[SITES][32];
+    struct trace_module module = {0};
+    struct trace_text filter = {0};
+
+    for (int i = 0; i < SITES; i++) {
+        snprintf(targets[i], sizeof(targets[i]), "app::module%d::part",
+                 i % 997);
+        sites[i] = (struct trace_site){.name = "event",
+                                       .target = targets[i],
+                                       .file = "file.c",
+                                       .level = (uint8_t)(1 + i % 5),
+                                       .kind = i % 3 == 0};
+        listed[i] = &sites[i];
+    }
+    for (int i = 0; i < DIRECTIVES; i++)
+        trace_text_printf(&filter,
+                          i % 4 ? "app::module%d=debug,"
+                                : "app::module%d[event{id=417}]=trace,",
+                          5 * i);
+    begin(16 << 20);
+    trace_module_register(&module, listed, listed + SITES, TRACE_LEVEL_TRACE);
+
+    double from = now_ns();
+
+    subscribe(filter.data);
+    from = now_ns() - from;
+    trace_module_forget(&module);
+    trace_subscribe(&subscriber);
+    end();
+    trace_text_free(&filter);
     return from;
 }
 
@@ -533,6 +609,8 @@ static void measure(const struct row *row)
 
 static const struct row rows[] = {
     {"call site, off", "load and branch", 1.1, 51, site_off, load_and_branch},
+    {"call site, off outside a span", "load and branch", 8, 51, site_outside,
+     load_and_branch},
     {"span, warm", "floor", 1.2, 101, span_warm, floor_warm},
     {"span, fresh file", "bare loop, fresh file", 1.15, 31, span_fresh,
      floor_fresh},
@@ -544,12 +622,13 @@ static const struct row rows[] = {
      floor_threads},
     {"trace_open and trace_close", "100 us", 1, 31, start_and_end,
      budget_of_start},
+    {"200 directives, 10,000 call sites", "10 ms", 1, 11, set_filter,
+     budget_of_filter},
     {"event to Chrome's JSON", "one cJSON object", 0.1, 11, chrome, cjson},
 };
 
 int main(int argc, char **argv)
 {
-    static const struct trace_subscriber subscriber = {.interest = interest};
     const char *directory = argc > 1 ? argv[1] : getenv("TMPDIR");
 
     snprintf(path, sizeof(path), "%s/testlog-bench-%d",

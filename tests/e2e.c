@@ -264,7 +264,7 @@ const char *e2e_program(const char *name, enum e2e_build build)
                  "cd '%s' && %s -D_GNU_SOURCE -O0 -g %s %s -I '%s/include' "
                  "-o %s programs/%s.c%s '%s/libtestlog.a' "
                  "$(pkg-config --cflags --libs criterion 2>/dev/null || "
-                 "echo -lcriterion) -lpthread",
+                 "echo -lcriterion) -lpcre2-8 -lpthread",
                  TESTS_DIR,
                  compiler && *compiler ? compiler
                  : cxx                 ? "c++"

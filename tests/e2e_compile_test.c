@@ -251,7 +251,7 @@ Test(e2e_compile, tests_survive_gc_sections_and_lto)
 {
     static const char *const flags[] = {
         "-ffunction-sections -fdata-sections -Wl,--gc-sections -ltestlog "
-        "-lcriterion",
+        "-lcriterion -lpcre2-8",
         "-O2 -flto -ltestlog -lcriterion -lpcre2-8",
         "-fvisibility=hidden -ltestlog -lcriterion -lpcre2-8",
         "-no-pie -fno-pie -ltestlog -lcriterion -lpcre2-8"};

@@ -82,8 +82,9 @@ struct trace_reader {
     struct trace_late *late; /* by span, then time */
     size_t late_count;
     struct trace_merge *merge;
-    uint64_t last; /* ticks: the last moment known */
-    bool live;     /* the process reads what it writes */
+    uint64_t last;    /* ticks: the last moment known */
+    long double rate; /* ns of a tick; 0: ticks are ns */
+    bool live;        /* the process reads what it writes */
 };
 
 /* trace_reader_record returns the finished record at `place`, NULL if none. */
@@ -93,6 +94,9 @@ const struct trace_record *trace_reader_record(const struct trace_reader *,
 /* trace_reader_entry describes a record; false if its kind is not shown. */
 bool trace_reader_entry(const struct trace_reader *, uint32_t place,
                         const struct trace_thread *, struct trace_entry *);
+
+/* trace_reader_set_end makes a later moment that on which times rest. */
+void trace_reader_set_end(struct trace_reader *, struct trace_anchor end);
 
 /* trace_reader_time turns ticks into ns since the origin. */
 uint64_t trace_reader_time(const struct trace_reader *, uint64_t ticks);

@@ -28,7 +28,7 @@ void trace_live_begin(const struct trace_header *header, size_t size)
     reader.base = (const unsigned char *)header;
     reader.size = size;
     reader.header = *header;
-    reader.header.end = header->start;
+    trace_reader_set_end(&reader, header->start);
     reader.live = true;
 }
 
@@ -78,11 +78,11 @@ static void add_late(const struct trace_record *record, uint32_t place)
 /* The longer the stretch that the clock's rate is taken from, the better. */
 static void refine_clock(uint64_t ticks)
 {
-    struct trace_header *header = &reader.header;
+    const struct trace_header *header = &reader.header;
 
     if (ticks - header->origin.ticks >
         2 * (header->end.ticks - header->origin.ticks))
-        header->end = trace_anchor_now();
+        trace_reader_set_end(&reader, trace_anchor_now());
 }
 
 static void tell(const struct trace_entry *entry)

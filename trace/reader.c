@@ -67,23 +67,26 @@ static bool plausible(const struct trace_anchor *a,
            b->monotonic - a->monotonic < UINT64_C(1) << 56;
 }
 
+void trace_reader_set_end(struct trace_reader *reader, struct trace_anchor end)
+{
+    struct trace_header *header = &reader->header;
+    const struct trace_anchor *from = &header->origin;
+
+    header->end = end;
+    reader->rate = 0;
+    if (header->clock != TRACE_CLOCK_MONOTONIC && plausible(from, &end))
+        reader->rate = (long double)(end.monotonic - from->monotonic) /
+                       (long double)(end.ticks - from->ticks);
+}
+
 uint64_t trace_reader_time(const struct trace_reader *reader, uint64_t ticks)
 {
-    const struct trace_header *header = &reader->header;
-    const struct trace_anchor *from = &header->origin, *to = &header->end;
+    uint64_t origin = reader->header.origin.ticks;
+    uint64_t since = ticks > origin ? ticks - origin : 0;
+    long double time = (long double)since * reader->rate;
 
-    if (ticks <= from->ticks)
-        return 0;
-
-    uint64_t since = ticks - from->ticks;
-
-    if (header->clock == TRACE_CLOCK_MONOTONIC || !plausible(from, to))
+    if (reader->rate == 0)
         return since;
-
-    long double rate = (long double)(to->monotonic - from->monotonic) /
-                       (long double)(to->ticks - from->ticks);
-    long double time = (long double)since * rate;
-
     return time < 9e18L ? (uint64_t)time : UINT64_C(9000000000000000000);
 }
 
@@ -385,10 +388,9 @@ struct trace_reader *trace_reader_open(const char *path)
         if (!header_ok(reader)) {
             errno = EINVAL;
         } else {
-            if (reader->header.end.ticks)
-                reader->last = reader->header.end.ticks;
-            else
-                reader->header.end = trace_anchor_now();
+            reader->last = reader->header.end.ticks;
+            trace_reader_set_end(reader, reader->last ? reader->header.end
+                                                      : trace_anchor_now());
             if (index_all(reader)) {
                 sort_all(reader);
                 reader->merge = trace_merge_new(reader);

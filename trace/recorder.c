@@ -19,6 +19,7 @@
 struct trace_recording trace_recording;
 _Thread_local struct trace_writer trace_writer
     __attribute__((tls_model("initial-exec")));
+__thread struct trace_scope trace_scope_;
 
 /* The pieces of chunks that ended threads handed back. */
 enum { TAILS = 64 };
@@ -304,6 +305,7 @@ bool trace_writer_begin(struct trace_writer *writer)
     if (writer->stack != writer->first_stack)
         free(writer->stack);
     memset(writer, 0, sizeof(*writer));
+    trace_scope_ = (struct trace_scope){0, 0};
     writer->busy = busy;
     writer->generation = trace_recording.generation;
     writer->stack = writer->first_stack;

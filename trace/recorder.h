@@ -47,7 +47,6 @@ struct trace_writer {
     uint32_t generation; /* of the recording; 0 = none yet */
     bool busy;           /* in the midst of a record: a handler must wait */
     bool forked;
-    struct trace_scope scope; /* of the stack's top */
     struct trace_record *overflow;
     struct trace_entered first_stack[TRACE_FIRST_STACK];
 };

@@ -176,15 +176,15 @@ static __attribute__((noinline)) void rescope(struct trace_writer *writer)
         scope = joined(scope, writer->stack[i].own);
         writer->stack[i].inside = scope;
     }
-    writer->scope = scope;
+    trace_scope_ = scope;
 }
 
 static inline void pop(struct trace_writer *writer)
 {
     writer->depth--;
     if (unlikely(trace_recording.scoped))
-        writer->scope = writer->depth ? writer->stack[writer->depth - 1].inside
-                                      : (struct trace_scope){0, 0};
+        trace_scope_ = writer->depth ? writer->stack[writer->depth - 1].inside
+                                     : (struct trace_scope){0, 0};
 }
 
 /* Where the thread is. An entering that another thread ended is gone. */
@@ -209,9 +209,9 @@ static inline bool push(struct trace_writer *writer, uint32_t record,
         !trace_stack_grow(writer))
         return false;
     if (unlikely(trace_recording.scoped))
-        writer->scope = joined(writer->scope, own);
+        trace_scope_ = joined(trace_scope_, own);
     writer->stack[writer->depth++] =
-        (struct trace_entered){record, span, guard, own, writer->scope};
+        (struct trace_entered){record, span, guard, own, trace_scope_};
     return true;
 }
 
@@ -338,17 +338,17 @@ static struct trace_scope scope_of(struct trace_writer *writer)
         return (struct trace_scope){0, 0};
     if (!writer->busy)
         current(writer);
-    return writer->scope;
+    return trace_scope_;
 }
 
 bool trace_site_ask_(struct trace_site *site)
 {
-    if (unlikely(interest_of(site) == TRACE_UNREGISTERED))
-        trace_site_register(site);
-
-    unsigned interest = interest_of(site);
     struct trace_scope scope;
+    unsigned interest;
 
+    if (interest_of(site) == TRACE_UNREGISTERED)
+        trace_site_register(site);
+    interest = interest_of(site);
     if (interest <= TRACE_ALWAYS || interest == TRACE_UNREGISTERED)
         return interest == TRACE_ALWAYS;
     scope = scope_of(&trace_writer);
@@ -504,8 +504,8 @@ static void message_of(const struct trace_site *site, unsigned flags,
 
 /* Whether the subscriber wants an event, once its values are known. */
 static __attribute__((noinline)) bool wants_event(
-    struct trace_writer *writer, const struct trace_site *site, unsigned flags,
-    size_t count, const struct trace_value *values)
+    const struct trace_site *site, unsigned flags, size_t count,
+    const struct trace_value *values)
 {
     struct trace_text message = {.ceiling = 1 << 20};
     int error = errno;
@@ -513,7 +513,7 @@ static __attribute__((noinline)) bool wants_event(
 
     message_of(site, flags, count, values, &message);
 
-    bool wanted = trace_subscriber->event(site, writer->scope,
+    bool wanted = trace_subscriber->event(site, trace_scope_,
                                           message.data ? message.data : "",
                                           fields ? count : 0, values);
 
@@ -549,7 +549,7 @@ static __attribute__((noinline)) void put_judged_event(
 
     values = trace_values_print(count, values, copy, &text);
     current(writer); /* its scope may have ended elsewhere */
-    if (wants_event(writer, site, flags, count, values))
+    if (wants_event(site, flags, count, values))
         put_event(writer, site, flags, count, values);
     trace_text_free(&text);
 }
@@ -712,7 +712,7 @@ static __attribute__((noinline)) struct trace_span_ref begin_judged(
     struct trace_record *record = put_span(writer, site, how, count, values);
 
     if (record) {
-        if (trace_subscriber->span(site, writer->scope, place_of(record), count,
+        if (trace_subscriber->span(site, trace_scope_, place_of(record), count,
                                    values, &own)) {
             ref = publish_span(writer, record, how, own);
         } else {

@@ -151,6 +151,17 @@ struct trace_site {
     const void *verdict;               /* the subscriber's */
 };
 
+/* What spans make of the call sites within: levels up to `adds` are on, and the
+ * `takes` most verbose levels are off. Of nested spans the greater counts. */
+struct trace_scope {
+    uint8_t adds; /* enum trace_level */
+    uint8_t takes;
+};
+
+/* What the calling thread's spans hold. */
+TRACE_API extern __thread struct trace_scope trace_scope_
+    __attribute__((tls_model("initial-exec")));
+
 /* trace_site_ask_ tells whether a site is on that is neither off nor always on:
  * a site of C++ at its first use, or one that depends on the thread's spans. */
 TRACE_API bool trace_site_ask_(struct trace_site *);
@@ -161,7 +172,10 @@ static inline bool trace_site_on_(struct trace_site *site)
 
     if (__builtin_expect(interest == 0, 1))
         return false;
-    return interest & TRACE_ALWAYS || trace_site_ask_(site);
+    if (interest & TRACE_ALWAYS)
+        return true;
+    return (interest != TRACE_INSIDE || trace_scope_.adds) &&
+           trace_site_ask_(site);
 }
 
 /* The range of a program's or a shared object's call sites. */
@@ -285,13 +299,6 @@ TRACE_API bool trace_parse_size(const char *text, uint64_t *bytes);
 
 struct trace_reader;
 struct trace_entry;
-
-/* What spans make of the call sites within: levels up to `adds` are on, and the
- * `takes` most verbose levels are off. Of nested spans the greater counts. */
-struct trace_scope {
-    uint8_t adds; /* enum trace_level */
-    uint8_t takes;
-};
 
 /* What decides which call sites are on, and who is told of records at once. All
  * may be NULL: then every site is recorded. */
