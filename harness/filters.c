@@ -2,6 +2,7 @@
  * with the call sites that there were. */
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "harness.h"
 
@@ -39,6 +40,26 @@ void test_log_filters_say(const struct test_log_options *options)
         test_log_notice("lines shown: %s (%s); recorded: %s (%s)",
                         options->show.value, options->show.origin,
                         options->record.value, options->record.origin);
+}
+
+static bool say_compiled_out(const struct log_filter *filter,
+                             const char *origin, unsigned max)
+{
+    unsigned wanted = filter ? log_filter_hint(filter) : TRACE_LEVEL_OFF;
+
+    if (wanted <= max || !strcmp(origin, "default"))
+        return false;
+    test_log_notice("%s asks for %s, but this was built with LOG_STATIC_MAX=%s",
+                    origin, trace_level_word(wanted), trace_level_word(max));
+    return true;
+}
+
+void test_log_filters_say_compiled_out(const struct test_log_filters *filters,
+                                       const struct test_log_run *run)
+{
+    if (run->annotated &&
+        !say_compiled_out(filters->show, run->show_origin, run->static_max))
+        say_compiled_out(filters->record, run->record_origin, run->static_max);
 }
 
 void test_log_filters_free(struct test_log_filters *filters)

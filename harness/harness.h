@@ -113,6 +113,8 @@ struct test_log_run {
     char *show, *show_origin, *record, *record_origin;
     char **unseen; /* "LOG: x": directives that matched no call site */
     size_t unseen_count;
+    bool annotated;      /* a program has annotated tests, and so ... */
+    unsigned static_max; /* the most verbose level that one was built with */
     struct test_log_result *results;
     size_t count, capacity;
     bool foreign; /* the folder is another's: TESTLOG_RUN */
@@ -178,6 +180,11 @@ void test_log_filters_free(struct test_log_filters *);
 
 /* test_log_filters_say says which filters are in force. */
 void test_log_filters_say(const struct test_log_options *);
+
+/* test_log_filters_say_compiled_out says, once, that a filter asks for levels
+ * which LOG_STATIC_MAX has left out of every program of the run. */
+void test_log_filters_say_compiled_out(const struct test_log_filters *,
+                                       const struct test_log_run *);
 
 /* test_log_filters_find_unseen notes in the run which directives were about no
  * call site of this process or of what was recorded. */

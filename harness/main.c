@@ -88,13 +88,17 @@ static int run_tests(struct criterion_test_set *set,
     int code;
 
     run.command = quoted(program);
+    run.annotated = test_log_annotated();
+    run.static_max = trace_static_max();
     test_log_filters_check(&filters, options, !run.foreign);
     if (!run.foreign)
         say_filters(options);
     matched = test_log_runner_run(set, options, &run);
-    if (matched && test_log_annotated())
+    if (matched && run.annotated)
         test_log_filters_find_unseen(&filters, &run);
     write_run(&run);
+    if (matched && !run.foreign)
+        test_log_filters_say_compiled_out(&filters, &run);
     report(&run, options, matched);
     code = exit_code(&run, matched);
     test_log_filters_free(&filters);

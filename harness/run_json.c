@@ -66,6 +66,9 @@ static void put_filters(struct trace_text *text, const struct test_log_run *run)
     put_member(text, "trace", run->record);
     trace_text_char(text, ',');
     put_member(text, "trace_origin", run->record_origin);
+    trace_text_char(text, ',');
+    put_member(text, "static_max",
+               run->annotated ? trace_level_word(run->static_max) : NULL);
     trace_text_string(text, ",\"unseen\":[");
     for (size_t i = 0; i < run->unseen_count; i++) {
         if (i)

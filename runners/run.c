@@ -136,13 +136,25 @@ static void merge_unseen(struct test_log_run *run, const cJSON *unseen,
     }
 }
 
+/* A level is there if one program was built with it. */
+static void merge_static_max(struct test_log_run *run, const cJSON *item)
+{
+    for (unsigned level = 0; cJSON_IsString(item) && level <= TRACE_LEVEL_TRACE;
+         level++)
+        if (!strcmp(item->valuestring, trace_level_word(level))) {
+            run->annotated = true;
+            if (level > run->static_max)
+                run->static_max = level;
+        }
+}
+
 /* Adds what a program wrote; false if it wrote nothing that can be read. */
 static bool merge_program(struct test_log_run *run, const char *folder,
                           bool *first)
 {
     char part[PATH_MAX], path[PATH_MAX], *text = NULL;
     cJSON *json = NULL;
-    const cJSON *test;
+    const cJSON *test, *filters;
 
     if (snprintf(part, sizeof(part), "tests/%s/run.json", folder) < PATH_MAX &&
         !test_log_path(run, part, path))
@@ -152,11 +164,11 @@ static bool merge_program(struct test_log_run *run, const char *folder,
     free(text);
     if (!json)
         return false;
-    merge_unseen(
-        run,
-        cJSON_GetObjectItemCaseSensitive(
-            cJSON_GetObjectItemCaseSensitive(json, "filters"), "unseen"),
-        *first);
+    filters = cJSON_GetObjectItemCaseSensitive(json, "filters");
+    merge_unseen(run, cJSON_GetObjectItemCaseSensitive(filters, "unseen"),
+                 *first);
+    merge_static_max(run,
+                     cJSON_GetObjectItemCaseSensitive(filters, "static_max"));
     *first = false;
     cJSON_ArrayForEach(test, cJSON_GetObjectItemCaseSensitive(json, "tests"))
     {
@@ -403,12 +415,13 @@ static int run_all(struct programs *programs, struct test_log_options *options)
     }
     setenv("TESTLOG_RUN", absolute, 1);
     test_log_filters_check(&filters, options, true);
-    test_log_filters_free(&filters);
     test_log_filters_say(options);
     copy_settings(&run, options);
     for (int i = 0; i < programs->count; i++)
         code = worse(code, run_program(&run, programs, i, &first));
+    test_log_filters_say_compiled_out(&filters, &run);
     finish(&run, programs, options, code);
+    test_log_filters_free(&filters);
     test_log_run_free(&run);
     return code;
 }

@@ -255,9 +255,14 @@ const struct e2e *e2e_once(const char *key, const char *format, ...)
 
 const char *e2e_program(const char *name, enum e2e_build build)
 {
+    static const char *const builds[][2] = {
+        [E2E_PLAIN] = {"plain", ""},
+        [E2E_TRACED] = {"traced", "-DTRACING"},
+        [E2E_INFO] = {"info", "-DTRACING -DLOG_STATIC_MAX=info"},
+    };
     bool cxx = e2e_exists("%s/programs/%s.cpp", TESTS_DIR, name);
     const char *compiler = getenv(cxx ? "CXX" : "CC");
-    const char *key = join("%s-%s", build ? "traced" : "plain", name);
+    const char *key = join("%s-%s", builds[build][0], name);
     const char *path = join("%s/%s/%s_test", common(), key, name);
     const struct e2e *result =
         e2e_once(key,
@@ -269,8 +274,8 @@ const char *e2e_program(const char *name, enum e2e_build build)
                  compiler && *compiler ? compiler
                  : cxx                 ? "c++"
                                        : "cc",
-                 SANITIZE_FLAGS, build ? "-DTRACING" : "", BUILD_DIR, path,
-                 name, cxx ? "pp" : "", BUILD_DIR);
+                 SANITIZE_FLAGS, builds[build][1], BUILD_DIR, path, name,
+                 cxx ? "pp" : "", BUILD_DIR);
 
     cr_assert_eq(result->code, 0, "%s: %.4000s", name, result->err);
     return path;

@@ -10,7 +10,8 @@
 #include <criterion/criterion.h>
 #include <criterion/hooks.h>
 
-enum e2e_build { E2E_PLAIN, E2E_TRACED };
+/* E2E_INFO is traced, but with LOG_STATIC_MAX=info. */
+enum e2e_build { E2E_PLAIN, E2E_TRACED, E2E_INFO };
 
 /* What a command said, and where it ran. It lasts as long as the test. */
 struct e2e {

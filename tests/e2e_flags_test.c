@@ -13,14 +13,19 @@ static const char *program_in(enum e2e_build build)
     return e2e_program("small", build);
 }
 
-/* A command in which PROGRAM stands for the traced program. */
-static const struct e2e *run(const char *command)
+/* A command in which PROGRAM stands for the program of a build. */
+static const struct e2e *run_in(enum e2e_build build, const char *command)
 {
     const char *at = strstr(command, "PROGRAM");
 
     cr_assert_not_null(at, "%s", command);
-    return e2e_run("%.*s%s%s", (int)(at - command), command,
-                   program_in(E2E_TRACED), at + strlen("PROGRAM"));
+    return e2e_run("%.*s%s%s", (int)(at - command), command, program_in(build),
+                   at + strlen("PROGRAM"));
+}
+
+static const struct e2e *run(const char *command)
+{
+    return run_in(E2E_TRACED, command);
 }
 
 /* ---- What is refused ---- */
@@ -250,6 +255,51 @@ Test(e2e_flags, a_word_that_is_no_target_silences_and_is_said)
     e2e_expect_lacks(result->out, ": bad\n");
     e2e_expect_has(result->out, "testlog: LOG: inof matched no call site; did "
                                 "you mean the level info?\n");
+}
+
+static const struct {
+    const char *command, *asks; /* "": nothing is to be said */
+} compiled_out[] = {
+    {"PROGRAM", ""},
+    {"LOG= PROGRAM", ""},
+    {"LOG=info,programs=warn TRACE_FILTER=info PROGRAM", ""},
+    {"LOG=debug PROGRAM", "LOG asks for debug"},
+    {"LOG=off,programs=TRACE PROGRAM -q", "LOG asks for trace"},
+    {"LOG=trace PROGRAM --log=warn,programs=4", "--log asks for debug"},
+    {"TRACE_FILTER=programs PROGRAM", "TRACE_FILTER asks for trace"},
+    {"LOG=debug PROGRAM --trace-filter=trace", "LOG asks for debug"},
+};
+
+Test(e2e_flags, a_level_that_is_compiled_out_is_said_once)
+{
+    const char *text = "but this was built with LOG_STATIC_MAX=info\n";
+
+    for (size_t i = 0; i < sizeof(compiled_out) / sizeof(*compiled_out); i++) {
+        const char *asks = compiled_out[i].asks;
+        const struct e2e *result = run_in(E2E_INFO, compiled_out[i].command);
+
+        e2e_expect_code(result, 0);
+        cr_expect_eq(e2e_count(result->err, text), *asks != '\0', "%s: %s",
+                     result->command, result->err);
+        cr_expect_eq(e2e_count(result->err, "STATIC_MAX"), *asks != '\0');
+        e2e_expect_has(result->err, asks);
+        e2e_expect_lacks(run(compiled_out[i].command)->err, "STATIC_MAX");
+    }
+    e2e_expect_lacks(run_in(E2E_PLAIN, "LOG=debug PROGRAM")->err, "STATIC_MAX");
+    e2e_expect_has(
+        e2e_run("LOG=debug %s", e2e_program("annotated_cxx", E2E_INFO))->err,
+        text);
+}
+
+Test(e2e_flags, a_level_that_is_compiled_out_has_no_lines)
+{
+    const struct e2e *result = run_in(E2E_INFO, "LOG=trace PROGRAM "
+                                                "--show-output --filter "
+                                                "small/passes");
+
+    e2e_expect_has(result->err, ": plain\n");
+    e2e_expect_lacks(result->err, ": fine");
+    e2e_expect_lacks(e2e_read("testlog-runs/latest/trace.json"), "fine");
 }
 
 /* ---- Which tests run ---- */

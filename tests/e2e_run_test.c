@@ -110,6 +110,33 @@ Test(e2e_run, directive_is_unseen_if_no_program_saw_it)
                  unseen->out);
 }
 
+/* c/small_test and d/small_test have no debug level. */
+Test(e2e_run, level_is_compiled_out_if_no_program_has_it)
+{
+    static const struct {
+        const char *programs;
+        size_t notices;
+    } runs[] = {
+        {"c/small_test d/small_test", 1}, {"b/small_test c/small_test", 1},
+        {"c/small_test a/small_test", 0}, {"a/small_test c/small_test", 0},
+        {"b/small_test b/small_test", 0},
+    };
+
+    cr_assert_eq(mkdir("c", 0777) | mkdir("d", 0777), 0);
+    link_program(E2E_INFO, "c/small_test");
+    link_program(E2E_INFO, "d/small_test");
+    for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
+        const struct e2e *result =
+            e2e_run("LOG=debug " TESTLOG " run %s 2>&1", runs[i].programs);
+
+        e2e_expect_code(result, 0);
+        cr_expect_eq(e2e_count(result->out, "LOG asks for debug, but this was "
+                                            "built with LOG_STATIC_MAX=info\n"),
+                     runs[i].notices, "%s: %s", runs[i].programs, result->out);
+        cr_expect_eq(e2e_count(result->out, "STATIC_MAX"), runs[i].notices);
+    }
+}
+
 Test(e2e_run, bad_directive_is_said_once)
 {
     const struct e2e *result = e2e_run("LOG=info,kv=loud " TESTLOG

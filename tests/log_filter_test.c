@@ -363,6 +363,28 @@ Test(log_filter, tells_which_directives_were_about_nothing)
     log_filter_free(filter);
 }
 
+Test(log_filter, tells_the_most_verbose_level_it_asks_for)
+{
+    static const struct {
+        const char *text;
+        unsigned level;
+    } rows[] = {
+        {"off", TRACE_LEVEL_OFF},
+        {"warn", TRACE_LEVEL_WARN},
+        {"info,net=debug,kv=off", TRACE_LEVEL_DEBUG},
+        {"debug,info", TRACE_LEVEL_INFO},
+        {"error,net", TRACE_LEVEL_TRACE},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct log_filter *filter = parse(rows[i].text, NULL);
+
+        cr_expect_eq(log_filter_hint(filter), rows[i].level, "%s",
+                     rows[i].text);
+        log_filter_free(filter);
+    }
+}
+
 /* ---- Any input ---- */
 
 Test(log_filter, takes_any_bytes)

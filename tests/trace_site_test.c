@@ -155,6 +155,22 @@ Test(trace_site, an_object_loaded_amid_a_recording_is_on)
     trace_close();
 }
 
+Test(trace_site, a_module_keeps_the_greatest_level_of_its_files)
+{
+    struct trace_module module = {0};
+
+    trace_module_register(&module, loaded_sites, loaded_sites + 1,
+                          TRACE_LEVEL_WARN);
+    cr_expect_eq(module.static_max, TRACE_LEVEL_WARN);
+    trace_module_register(&module, loaded_sites, loaded_sites + 1,
+                          TRACE_LEVEL_DEBUG);
+    trace_module_register(&module, loaded_sites, loaded_sites + 1,
+                          TRACE_LEVEL_ERROR);
+    cr_expect_eq(module.static_max, TRACE_LEVEL_DEBUG);
+    cr_expect_geq(trace_static_max(), TRACE_LEVEL_DEBUG);
+    trace_module_forget(&module);
+}
+
 Test(trace_site, a_site_registers_once)
 {
     static struct trace_site site =

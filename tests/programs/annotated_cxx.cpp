@@ -4,8 +4,8 @@
 
 #include <testlog/test_log.h>
 
-/* How often an argument is evaluated. */
-#ifdef TRACING
+/* How often an argument of log_debug is evaluated. */
+#if defined(TRACING) && !defined(LOG_STATIC_MAX)
 enum { ONCE = 1 };
 #else
 enum { ONCE = 0 };
