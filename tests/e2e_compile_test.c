@@ -28,22 +28,43 @@ static bool has(const char *compiler)
 
 /* ---- Nothing is left ---- */
 
-/* The same file twice: as it is, and with Criterion's macros and without the
- * lines that annotate. */
-static void write_both(const char *name)
+/* What sed makes of lines that are marked. */
+#define DROP(marks) "s,.*/\\* \\(" marks "\\) \\*/.*,,;"
+
+/* A span that is compiled out takes a number all the same, and with it changes
+ * the names that come after. */
+#define DROP_DEBUG                                                             \
+    "s,^ *trace_\\(span\\|function\\|span_in\\)(.*/\\* debug \\*/.*,"          \
+    "(void)sizeof(char[__COUNTER__ + 1]);,;" DROP("debug")
+
+/* A file with annotations and the same without: what sed makes of it and what
+ * the compiler is told. */
+static const struct pair {
+    const char *with, *with_flags;
+    const char *without, *without_flags;
+} untraced = {"", "", DROP("gone\\|debug\\|kept"), ""},
+  traced = {"", "-DTRACING", DROP("gone\\|debug\\|kept"), ""},
+  static_off = {DROP("kept"), "-DTRACING -DLOG_STATIC_MAX=off",
+                DROP("gone\\|debug\\|kept"), ""},
+  static_info = {"", "-DTRACING -DLOG_STATIC_MAX=info", DROP_DEBUG,
+                 "-DTRACING -DLOG_STATIC_MAX=info"};
+
+static void write_both(const struct pair *pair, const char *name)
 {
     const struct e2e *result =
-        e2e_run("mkdir -p with without && cp '%s/programs/%s' with/%s && "
-                "sed -e 's/.*\\/\\* gone \\*\\/.*//' "
-                "-e 's/^TEST_LOG_DEFAULT(\"[^\"]*\", /Test(/' "
+        e2e_run("mkdir -p with without && "
+                "sed -e '%s' '%s/programs/%s' >with/%s && "
+                "sed -e '%s' -e 's/^TEST_LOG_DEFAULT(\"[^\"]*\", /Test(/' "
                 "-e 's/^PARAMETERIZED_TEST_LOG(/ParameterizedTest(/' "
                 "-e 's/^THEORY_LOG(/Theory(/' -e 's/^TEST_LOG(/Test(/' "
-                "with/%s >without/%s",
-                TESTS_DIR, name, name, name, name);
+                "'%s/programs/%s' >without/%s",
+                pair->with, TESTS_DIR, name, name, pair->without, TESTS_DIR,
+                name, name);
 
     cr_assert_eq(result->code, 0, "%s", result->err);
+    e2e_expect_has(e2e_read("with/%s", name), "log_info(");
     e2e_expect_lacks(e2e_read("without/%s", name), "TEST_LOG");
-    e2e_expect_lacks(e2e_read("without/%s", name), "log_info(");
+    e2e_expect_lacks(e2e_read("without/%s", name), "log_debug(");
 }
 
 static const char *object(const char *folder, const char *compiler,
@@ -57,53 +78,107 @@ static const char *object(const char *folder, const char *compiler,
     return result->out;
 }
 
-static void expect_same(const char *compiler, const char *flags,
-                        const char *name)
+/* Whether a file compiles to the same with and without annotations. */
+static bool same(const struct pair *pair, const char *compiler,
+                 const char *flags, const char *name)
 {
-    const char *with = object("with", compiler, flags, name);
-    const char *without = object("without", compiler, flags, name);
+    char all[128];
+    const char *with;
 
-    cr_expect(!strcmp(with, without), "%s %s %s leaves code", compiler, flags,
-              name);
-    e2e_expect_is(
-        e2e_run("nm with/%s.o | grep -E ' (trace|log|test_log)_'", name)->out,
-        "");
+    snprintf(all, sizeof(all), "%s %s", flags, pair->with_flags);
+    with = object("with", compiler, all, name);
+    snprintf(all, sizeof(all), "%s %s", flags, pair->without_flags);
+    return !strcmp(with, object("without", compiler, all, name));
 }
 
-static void expect_nothing(int language, const char *name)
+static void expect_same(const struct pair *pair, int language, const char *name)
 {
     static const char *const optimizations[] = {"-O0", "-O2"};
     char flags[64];
 
-    write_both(name);
+    write_both(pair, name);
     for (int c = 0; c < 2; c++)
         for (int o = 0; o < 2 && has(compilers[c][language]); o++) {
             snprintf(flags, sizeof(flags), "%s %s", standards[language],
                      optimizations[o]);
-            expect_same(compilers[c][language], flags, name);
+            cr_expect(same(pair, compilers[c][language], flags, name),
+                      "%s %s %s %s leaves code", compilers[c][language], flags,
+                      pair->with_flags, name);
+            if (!*pair->without_flags)
+                e2e_expect_is(e2e_run("nm with/%s.o | grep -E ' U "
+                                      "(_Z[0-9]*)?(trace|log|test_log)_'",
+                                      name)
+                                  ->out,
+                              "");
         }
 }
 
 Test(e2e_compile, annotations_leave_nothing_in_c)
 {
-    expect_nothing(0, "annotated.c");
+    expect_same(&untraced, 0, "annotated.c");
+    expect_same(&untraced, 0, "library.c");
 }
 
 Test(e2e_compile, annotations_leave_nothing_in_cxx)
 {
-    expect_nothing(1, "annotated_cxx.cpp");
+    expect_same(&untraced, 1, "annotated_cxx.cpp");
+    expect_same(&untraced, 1, "library_cxx.cpp");
+}
+
+Test(e2e_compile, a_library_with_static_max_off_has_nothing_either)
+{
+    expect_same(&static_off, 0, "library.c");
+    expect_same(&static_off, 1, "library_cxx.cpp");
+}
+
+Test(e2e_compile, what_is_above_static_max_leaves_nothing)
+{
+    expect_same(&static_info, 0, "library.c");
+    expect_same(&static_info, 1, "library_cxx.cpp");
 }
 
 Test(e2e_compile, annotations_leave_something_where_they_are_wanted)
 {
-    write_both("annotated.c");
-    cr_expect(strcmp(object("with", "cc", "-O2 -DTRACING", "annotated.c"),
-                     object("without", "cc", "-O2", "annotated.c")));
+    write_both(&traced, "annotated.c");
+    cr_expect_not(same(&traced, "cc", "-O2", "annotated.c"));
+    write_both(&traced, "library_cxx.cpp");
+    cr_expect_not(same(&traced, "c++", "-O2", "library_cxx.cpp"));
+}
+
+/* The lines of small.c whose call sites are left. */
+static const char *lines_left(const char *max)
+{
+    e2e_expect_code(e2e_run("cc " FLAGS " -Wundef -Werror -DTRACING "
+                            "-DLOG_STATIC_MAX=%s -c -o small.o "
+                            "'%s/programs/small.c'",
+                            max, TESTS_DIR),
+                    0);
+    return e2e_run("strings -n 3 small.o | sort | tr '\\n' ' ' | "
+                   "grep -oE '\\b(bad|careful|plain|fine|finest)\\b' | "
+                   "tr '\\n' ' '")
+        ->out;
+}
+
+Test(e2e_compile, static_max_keeps_its_level_and_what_is_more_severe)
+{
+    static const char *const rows[][3] = {
+        {"off", "OFF", ""},
+        {"error", "ERROR", "bad "},
+        {"warn", "WARN", "bad careful "},
+        {"info", "INFO", "bad careful plain "},
+        {"debug", "DEBUG", "bad careful fine plain "},
+        {"trace", "TRACE", "bad careful fine finest plain "},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        for (int word = 0; word < 2; word++)
+            e2e_expect_is(lines_left(rows[i][word]), rows[i][2]);
+    e2e_expect_is(lines_left("debug -DDEBUG=1 -DINFO=2 -Dfine=1"), rows[4][2]);
 }
 
 Test(e2e_compile, criterion_s_headers_alone_make_the_same)
 {
-    write_both("annotated.c");
+    write_both(&untraced, "annotated.c");
     cr_assert_eq(
         e2e_run("sed -i 's/<testlog.test_log.h>/<criterion\\/criterion.h>\\n"
                 "#include <criterion\\/parameterized.h>\\n"
@@ -111,7 +186,7 @@ Test(e2e_compile, criterion_s_headers_alone_make_the_same)
                 "without/annotated.c")
             ->code,
         0);
-    expect_same("cc", "-O2", "annotated.c");
+    cr_expect(same(&untraced, "cc", "-O2", "annotated.c"));
 }
 
 /* ---- What is refused and what is not ---- */
@@ -138,10 +213,45 @@ static const struct {
     {"log_info(\"%d %d\", x);", "format", 3},
     {"log_at(WARN, \"%s\", x);", "format", 3},
     {"log_info(\"%d\", x);", NULL, 3},
+    {"log_debug(\"%s\", x);", "format", 3},
+    {"log_trace(\"%d %d\", x);", "format", 3},
+    {"log_trace(\"%d\", x, x);", "format", 3},
+    {"log_at(DEBUG, \"%ld\", x);", "format", 3},
+    {"log_debug(\"%d\", x);", NULL, 3},
     {"log_info(\"plain\");", NULL, 3},
     {"log_info(\"%d\", unheard_of_1);", "unheard_of_1", 3},
     {"trace_event(INFO, \"e\", (unheard_of_2));", "unheard_of_2", 3},
+    {"trace_event(DEBUG, \"e\", (unheard_of_3));", "unheard_of_3", 3},
+    {"trace_span(TRACE, \"e\", (\"v\", unheard_of_4));", "unheard_of_4", 3},
+    {"trace_function(DEBUG, (unheard_of_5));", "unheard_of_5", 3},
+    {"trace_event(INFO, \"e\", (*x));", "", 3},
+    {"trace_event(TRACE, \"e\", (\"v\", *x));", "", 3},
+    {"trace_event(TRACE, x);", "", 3},
+    {"trace_span_in(x, INFO, \"s\");", "", 3},
+    {"trace_span_in(x, DEBUG, \"s\");", "", 3},
+    {"trace_span_end(trace_span_new(DEBUG, \"s\", (*x)));", "", 3},
+    {"trace_span_end(trace_span_begin(TRACE, x));", "", 3},
+    {"trace_span_enter(x);", "", 3},
+    {"trace_span_end(x);", "", 3},
+    {"trace_record(x, (\"v\", 1));", "", 3},
+    {"trace_record(trace_span_current(), (*x));", "", 3},
+    {"if (trace_start(x, \"\")) x = 2;", "", 3},
+    {"if (trace_start(\"dir\", x)) x = 2;", "", 3},
+    {"if (trace_start(\"dir\", 0) || trace_stop()) x = 2;", NULL, 3},
+    {"if (log_enabled(DEBUG) || log_enabled(ERROR)) x = 2;", NULL, 3},
+    {"trace_disable(); log_debug(\"%d\", x); trace_enable();", NULL, 3},
+    {"trace_record(trace_span_current(), (x));", NULL, 3},
+    {"trace_span_end(trace_span_new(DEBUG, \"s\", (x)));", NULL, 3},
+    {"trace_span_in(trace_span_current(), TRACE, \"s\", (x));", NULL, 3},
     {"trace_span(LOUD, \"s\");", "TRACE_LEVEL_LOUD", 3},
+    {"trace_event(LOUD1, \"s\");", "TRACE_LEVEL_LOUD1", 3},
+    {"trace_function(LOUD2);", "TRACE_LEVEL_LOUD2", 3},
+    {"trace_span_in(trace_span_current(), LOUD3, \"s\");", "_LOUD3", 3},
+    {"trace_span_end(trace_span_begin(LOUD4, \"s\"));", "_LOUD4", 3},
+    {"log_at(LOUD5, \"%d\", x);", "TRACE_LEVEL_LOUD5", 3},
+    {"if (log_enabled(LOUD6)) x = 2;", "TRACE_LEVEL_LOUD6", 3},
+    {"trace_event(OFF, \"e\");", "TRACE_KEEPS_OFF", 3},
+    {"log_at(info, \"e\");", "TRACE_LEVEL_info", 3},
     {"trace_span(DEBUG, \"s\", (x)); trace_event(DEBUG, \"e\");", NULL, 3},
     {"log_at(INFO, \"a\"); log_debug(\"b\");", NULL, 3},
     {"trace_span(INFO, \"s\"); trace_span(INFO, \"t\");", NULL, 3},
@@ -180,8 +290,9 @@ static void compile_snippets(const char *compiler, int language,
     write_snippets(path, language);
 
     const struct e2e *result =
-        e2e_run("%s " FLAGS " %s %s -Wall -Wextra -Wshadow -Werror -DDEBUG=1 "
-                "-DINFO=2 %s -fsyntax-only %s 2>&1",
+        e2e_run("%s " FLAGS " %s %s -Wall -Wextra -Wshadow -Wundef -Werror "
+                "-DDEBUG=1 -DINFO=2 -DTRACE= -DON=1 -DPAIR -DSHORT %s "
+                "-fsyntax-only %s 2>&1",
                 compiler, standards[language], build,
                 strncmp(compiler, "clang", 5) ? "" : "-ferror-limit=0", path);
 
@@ -215,6 +326,50 @@ Test(e2e_compile, mistakes_are_refused_without_tracing)
 Test(e2e_compile, mistakes_are_refused_with_tracing)
 {
     compile_all("-DTRACING");
+}
+
+Test(e2e_compile, mistakes_are_refused_below_static_max)
+{
+    compile_all("-DTRACING -DLOG_STATIC_MAX=info");
+}
+
+Test(e2e_compile, mistakes_are_refused_at_static_max_off)
+{
+    compile_all("-DTRACING -DLOG_STATIC_MAX=off");
+}
+
+Test(e2e_compile, a_static_max_that_is_no_level_is_refused)
+{
+    static const char *const words[] = {
+        "", "3", "0", "loud", "Info", "off_", "DEBUG -DDEBUG=1", "warn -Dwarn"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        for (int language = 0; language < 2; language++)
+            for (int c = 0; c < 2 && has(compilers[c][language]); c++) {
+                const struct e2e *result =
+                    e2e_run("echo '#include <testlog/trace.h>' | %s " FLAGS
+                            " %s -DLOG_STATIC_MAX=%s -fsyntax-only -x%s -",
+                            compilers[c][language], standards[language],
+                            words[i], language ? "c++" : "c");
+
+                cr_expect_neq(result->code, 0, "%s", result->command);
+                e2e_expect_has(result->err,
+                               "LOG_STATIC_MAX must be off, error, warn, info, "
+                               "debug or trace");
+            }
+}
+
+Test(e2e_compile, static_max_is_also_a_file_s_own)
+{
+    const struct e2e *result =
+        e2e_run("{ echo '#define LOG_STATIC_MAX warn'; "
+                "cat '%s/programs/small.c'; } >own.c && cc " FLAGS
+                " -DTRACING -c -o own.o own.c && strings own.o",
+                TESTS_DIR);
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "careful\n");
+    e2e_expect_lacks(result->out, "plain\n");
 }
 
 /* ---- Linking ---- */
@@ -267,11 +422,11 @@ Test(e2e_compile, tests_survive_gc_sections_and_lto)
 
 Test(e2e_compile, arguments_are_evaluated_only_with_tracing)
 {
-    for (int build = E2E_PLAIN; build <= E2E_TRACED; build++) {
+    for (int build = E2E_PLAIN; build <= E2E_INFO; build++) {
         const char *c = e2e_program("annotated", (enum e2e_build)build);
         const char *cxx = e2e_program("annotated_cxx", (enum e2e_build)build);
 
-        e2e_expect_closing(e2e_run("%s", c), "7 passed, 0 failed, 0 skipped");
+        e2e_expect_closing(e2e_run("%s", c), "9 passed, 0 failed, 0 skipped");
         e2e_expect_closing(e2e_run("%s", cxx), "6 passed, 0 failed, 0 skipped");
     }
 }

@@ -5,11 +5,13 @@
 
 #include <testlog/test_log.h>
 
-/* How often an argument is evaluated. */
-#ifdef TRACING
-enum { ONCE = 1 };
+/* How often an argument is evaluated: of level INFO, and of DEBUG. */
+#ifndef TRACING
+enum { ONCE = 0, ONCE_FINE = 0 };
+#elif defined(LOG_STATIC_MAX)
+enum { ONCE = 1, ONCE_FINE = 0 };
 #else
-enum { ONCE = 0 };
+enum { ONCE = 1, ONCE_FINE = 1 };
 #endif
 
 struct pair {
@@ -51,6 +53,38 @@ TEST_LOG(annotated, finds)
     log_at(INFO, "%d", count);                                      /* gone */
     cr_assert_eq(find(pairs, 2, 2), 1);
     cr_assert_eq(count, ONCE);
+}
+
+TEST_LOG(annotated, evaluates_what_is_info)
+{
+    trace_function(INFO, (evaluated()));                           /* gone */
+    trace_span(INFO, "s", (evaluated()));                          /* gone */
+    trace_span_in(trace_span_current(), INFO, "s", (evaluated())); /* gone */
+    trace_event(INFO, "e", ("e", evaluated()));                    /* gone */
+    log_at(INFO, "%d", evaluated());                               /* gone */
+    log_info("%d", evaluated());                                   /* gone */
+    trace_span_end(trace_span_begin(INFO, "b", (evaluated())));    /* gone */
+    trace_span_end(trace_span_new(INFO, "n", (evaluated())));      /* gone */
+    trace_record(trace_span_current(), (evaluated()));             /* gone */
+    if (log_enabled(INFO))                                         /* gone */
+        evaluated();                                               /* gone */
+    cr_assert_eq(count, 10 * ONCE, "%d", count);
+}
+
+TEST_LOG(annotated, evaluates_what_is_fine)
+{
+    trace_function(DEBUG, (evaluated()));                           /* gone */
+    trace_span(DEBUG, "s", (evaluated()));                          /* gone */
+    trace_span_in(trace_span_current(), DEBUG, "s", (evaluated())); /* gone */
+    trace_event(DEBUG, "e", ("e", evaluated()));                    /* gone */
+    log_at(DEBUG, "%d", evaluated());                               /* gone */
+    log_debug("%d", evaluated());                                   /* gone */
+    trace_span_end(trace_span_begin(DEBUG, "b", (evaluated())));    /* gone */
+    trace_span_end(trace_span_new(DEBUG, "n", (evaluated())));      /* gone */
+    trace_record(trace_span_new(DEBUG, "n"), (evaluated()));        /* gone */
+    if (log_enabled(TRACE))                                         /* gone */
+        evaluated();                                                /* gone */
+    cr_assert_eq(count, 10 * ONCE_FINE, "%d", count);
 }
 
 TEST_LOG(annotated, has_options, .timeout = 5, .description = "options")
