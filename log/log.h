@@ -165,7 +165,8 @@ TRACE_API int log_subscribe(const struct log_options *options);
  *
  * printf's formats, checked by the compiler; arguments are not evaluated where
  * the call site is off, and errno is left alone. LOG_NO_LEVELS, defined before
- * the include, leaves the names log_error ... log_trace to the program.
+ * the include, leaves the names log_error ... log_trace to the program; what is
+ * above LOG_STATIC_MAX is compiled out, as trace.h says.
  */
 #define log_at(level, ...)                                                     \
     TRACE_CAT_(LOG_AT_, TRACE_KEEPS_##level)                                   \

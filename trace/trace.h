@@ -861,8 +861,8 @@ template <size_t N> struct trace_array_ {
                 &TRACE_CAT_(trace_site_, id)
 #endif
 
-/* Each file makes its object's range of sites known as it is loaded, and which
- * levels it keeps: a few stores. */
+/* Each file makes the range of its object's sites of C known as it is loaded,
+ * and which levels it keeps: a few stores. */
 #if TRACE_KEEPS_ERROR
 extern struct trace_site *__start_trace_sites[]
     __attribute__((weak, visibility("hidden")));
