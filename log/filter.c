@@ -231,16 +231,6 @@ void log_filter_free(struct log_filter *filter)
 
 /* ---- What directives are about ---- */
 
-unsigned log_filter_hint(const struct log_filter *filter)
-{
-    unsigned level = TRACE_LEVEL_OFF;
-
-    for (size_t i = 0; i < filter->count; i++)
-        if (filter->directives[i].level > level)
-            level = filter->directives[i].level;
-    return level;
-}
-
 void log_filter_seen(struct log_filter *filter, const struct trace_site *site)
 {
     for (size_t i = 0; i < filter->count; i++)

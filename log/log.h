@@ -44,9 +44,6 @@ TRACE_API bool log_filter_is_empty(const struct log_filter *);
 /* log_filter_hint returns the most verbose level that a filter can show. */
 TRACE_API unsigned log_filter_hint(const struct log_filter *);
 
-/* log_filter_hint returns the most verbose level that a filter asks for. */
-TRACE_API unsigned log_filter_hint(const struct log_filter *);
-
 /* log_filter_seen notes which directives are about a call site;
  * log_filter_unseen returns the directives, from number `from` on, that were
  * about none: NULL at the end. The text belongs to the filter. */

@@ -490,59 +490,25 @@ static inline struct trace_value trace_value_make_(uint32_t type, uint32_t size)
     return value;
 }
 
-static inline struct trace_value trace_u64_(uint64_t u)
-{
-    struct trace_value value = trace_value_make_(TRACE_TYPE_U64, 0);
-
-    value.as.u = u;
-    return value;
-}
-
-static inline struct trace_value trace_i64_(int64_t i)
-{
-    struct trace_value value = trace_value_make_(TRACE_TYPE_I64, 0);
-
-    value.as.i = i;
-    return value;
-}
-
-static inline struct trace_value trace_f64_(double f)
-{
-    struct trace_value value = trace_value_make_(TRACE_TYPE_F64, 0);
-
-    value.as.f = f;
-    return value;
-}
-
-static inline struct trace_value trace_f32_(float f)
-{
-    struct trace_value value = trace_value_make_(TRACE_TYPE_F32, 0);
-
-    value.as.f = (double)f;
-    return value;
-}
-
-static inline struct trace_value trace_long_double_(long double f)
-{
-    return trace_f64_((double)f);
-}
-
-static inline struct trace_value trace_pointer_(const volatile void *pointer)
-{
-    struct trace_value value = trace_value_make_(TRACE_TYPE_POINTER, 0);
-
-    value.as.u = (uintptr_t)pointer;
-    return value;
-}
-
-/* trace_bool records true or false; for the literals, which are int in C11. */
-static inline struct trace_value trace_bool(bool on)
-{
-    struct trace_value value = trace_value_make_(TRACE_TYPE_BOOL, 0);
-
-    value.as.u = on;
-    return value;
-}
+/* trace_bool records true or false, for the literals, which are int in C11;
+ * trace_errno an error number, shown as its text and name. */
+#define TRACE_X(make, from, type, member, v)                                   \
+    static inline struct trace_value make(from)                                \
+    {                                                                          \
+        struct trace_value value = trace_value_make_(TRACE_TYPE_##type, 0);    \
+                                                                               \
+        value.as.member = v;                                                   \
+        return value;                                                          \
+    }
+TRACE_X(trace_u64_, uint64_t number, U64, u, number)
+TRACE_X(trace_i64_, int64_t number, I64, i, number)
+TRACE_X(trace_f64_, double number, F64, f, number)
+TRACE_X(trace_f32_, float number, F32, f, (double)number)
+TRACE_X(trace_long_double_, long double number, F64, f, (double)number)
+TRACE_X(trace_pointer_, const volatile void *at, POINTER, u, (uintptr_t)at)
+TRACE_X(trace_bool, bool on, BOOL, u, on)
+TRACE_X(trace_errno, int error, ERRNO, i, error)
+#undef TRACE_X
 
 /* trace_string records `size` bytes of text that need not end in NUL. */
 static inline struct trace_value trace_string(const char *text, size_t size)
@@ -572,15 +538,6 @@ static inline struct trace_value trace_bytes(const void *bytes, size_t size)
         trace_value_make_(TRACE_TYPE_BYTES, (uint32_t)size);
 
     value.as.bytes = bytes;
-    return value;
-}
-
-/* trace_errno records an error number, shown as its text and name. */
-static inline struct trace_value trace_errno(int error)
-{
-    struct trace_value value = trace_value_make_(TRACE_TYPE_ERRNO, 0);
-
-    value.as.i = error;
     return value;
 }
 
@@ -836,11 +793,10 @@ template <size_t N> struct trace_array_ {
 #define TRACE_SITE_(id, kind, level, title, ...)                               \
     static const char *const TRACE_CAT_(trace_names_, id)[] = {                \
         TRACE_EACH_(TRACE_NAME_, __VA_ARGS__) 0};                              \
-    static struct trace_site TRACE_CAT_(trace_site_, id) = {                   \
-        TRACE_LIST_(title, LOG_TARGET, __FILE__, __func__,                     \
-                    TRACE_CAT_(trace_names_, id), __LINE__, level, kind,       \
-                    TRACE_COUNT_(__VA_ARGS__), TRACE_INTEREST_, 0, {0}, 0,     \
-                    0)};                                                       \
+    static struct trace_site TRACE_CAT_(trace_site_, id) = {TRACE_LIST_(       \
+        title, LOG_TARGET, __FILE__, __func__, TRACE_CAT_(trace_names_, id),   \
+        __LINE__, level, kind, TRACE_COUNT_(__VA_ARGS__), TRACE_INTEREST_, 0,  \
+        {0}, 0, 0)};                                                           \
     TRACE_LIST_SITE_(id)
 
 /* C++ gives the statics of inline functions and templates a section of their
