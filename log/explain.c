@@ -209,9 +209,11 @@ static bool is_reason(const struct log_verdict *verdict,
 
     for (size_t i = 0; i < verdict->count; i++)
         if (verdict->directives[i] == directive)
-            return !verdict->never;
+            return !verdict->never &&
+                   !(verdict->shown && directive->of_events &&
+                     directive->effect == LOG_ADDS);
     if (directive->effect == LOG_ADDS && directive->of_spans &&
-        !verdict->shown && verdict->inside && !above)
+        !verdict->shown && verdict->inside && !verdict->never && !above)
         return true;
     if (!log_directive_decides(directive, site))
         return false;
@@ -220,7 +222,9 @@ static bool is_reason(const struct log_verdict *verdict,
     *decided |= !directive->glob;
     if (verdict->never)
         return false;
-    return directive->glob ? !above : first && verdict->shown == !above;
+    if (directive->glob || !first)
+        return directive->glob && !above;
+    return verdict->shown ? !above : !log_verdict_reaches(verdict);
 }
 
 /* Whether what a directive says of a site's values may hide it. */

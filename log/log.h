@@ -180,9 +180,17 @@ TRACE_API int log_subscribe(const struct log_options *options);
 #    define log_trace(...) log_at(TRACE, __VA_ARGS__)
 #endif
 
+/* A literal format is known before the call site is used; in C++, whose statics
+ * may be set as they are come to, only then. */
+#ifdef __cplusplus
+#    define LOG_FORMAT_(format) 0
+#else
+#    define LOG_FORMAT_(format) __builtin_constant_p(format) ? (format) : 0
+#endif
 #define LOG_AT_1(id, level, ...)                                               \
     do {                                                                       \
-        TRACE_SITE_(id, TRACE_SITE_EVENT, level, 0);                           \
+        TRACE_SITE_(id, TRACE_SITE_EVENT, level,                               \
+                    LOG_FORMAT_(TRACE_FIRST_(__VA_ARGS__, )));                 \
         if (trace_site_on_(TRACE_THIS_(id)))                                   \
             trace_log_(TRACE_THIS_(id),                                        \
                        __builtin_constant_p(TRACE_FIRST_(__VA_ARGS__, )),      \

@@ -48,9 +48,19 @@ static size_t fields_of(const cJSON *object, const char **names)
     return count;
 }
 
-/* What is counted of a program. */
-struct counts {
-    size_t sites, on, sometimes;
+/* A call site with what the filter makes of it. */
+struct listed {
+    cJSON *object; /* what the rest points into */
+    const char *names[256];
+    struct trace_site site;
+    enum log_state state;
+    struct trace_text why;
+};
+
+struct list {
+    struct listed *sites;
+    size_t count;
+    size_t in[LOG_STATE_SOMETIMES + 1]; /* each state */
 };
 
 static const char *const states[] = {
@@ -59,55 +69,123 @@ static const char *const states[] = {
     [LOG_STATE_SOMETIMES] = "sometimes",
 };
 
-/* "store.c:12  span \"put\" {key, size}" */
-static void put_place(const cJSON *object, const struct trace_site *site)
+static void read_site(struct listed *listed)
 {
-    printf("%s:%u  %s", site->file, site->line,
-           site->kind == TRACE_SITE_SPAN ? "span" : "event");
-    if (cJSON_HasObjectItem(object, "name")) {
-        struct trace_text name = {0};
+    const cJSON *object = listed->object;
+    const cJSON *line = cJSON_GetObjectItemCaseSensitive(object, "line");
+    const char *level = text_of(object, "level");
+    struct trace_site *site = &listed->site;
 
-        trace_json_string(&name, site->name, strlen(site->name));
-        printf(" %s", name.data ? name.data : "");
-        trace_text_free(&name);
+    if (cJSON_HasObjectItem(object, "name")) /* else it is not known yet */
+        site->name = text_of(object, "name");
+    site->target = text_of(object, "target");
+    site->file = text_of(object, "file");
+    site->field_count = (uint8_t)fields_of(object, listed->names);
+    site->line = cJSON_IsNumber(line) ? (uint32_t)line->valueint : 0;
+    site->kind = !strcmp(text_of(object, "kind"), "span") ? TRACE_SITE_SPAN
+                                                          : TRACE_SITE_EVENT;
+    while (strcmp(trace_level_word(site->level), level) != 0 &&
+           site->level < TRACE_LEVEL_TRACE)
+        site->level++;
+}
+
+/* Adds the call site that a line of JSON tells of. */
+static bool add_site(struct list *list, const char *line)
+{
+    cJSON *object = cJSON_Parse(line);
+    size_t count = list->count;
+
+    if (!(count & (count - 1))) { /* a power of two: full */
+        void *grown = realloc(list->sites,
+                              (count ? 2 * count : 1) * sizeof(*list->sites));
+
+        if (grown)
+            list->sites = grown;
+        else
+            count = SIZE_MAX;
     }
+    if (count == SIZE_MAX || !cJSON_HasObjectItem(object, "level")) {
+        cJSON_Delete(object);
+        return false;
+    }
+    list->sites[list->count++] = (struct listed){.object = object};
+    return true;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct trace_site *x = &((const struct listed *)a)->site;
+    const struct trace_site *y = &((const struct listed *)b)->site;
+    int order = strcmp(x->file, y->file);
+
+    return order ? order : (x->line > y->line) - (x->line < y->line);
+}
+
+/* "store.c:12  span "put" {key, size}" */
+static void put_place(const struct trace_site *site)
+{
+    struct trace_text name = {0};
+
+    if (site->name)
+        trace_json_string(&name, site->name, strlen(site->name));
+    printf("%s:%u  %s %s", site->file, site->line,
+           site->kind == TRACE_SITE_SPAN ? "span" : "event",
+           name.data ? name.data : "");
+    trace_text_free(&name);
     for (size_t i = 0; i < site->field_count; i++)
         printf("%s%s%s", i ? ", " : " {", site->fields[i],
                i + 1 == site->field_count ? "}" : "");
 }
 
-static void put_site(struct log_filter *filter, const cJSON *object,
-                     struct counts *counts)
+static void put_sites(const struct list *list)
 {
-    const cJSON *line = cJSON_GetObjectItemCaseSensitive(object, "line");
-    const char *names[256], *level = text_of(object, "level");
-    struct trace_text why = {0};
-    struct trace_site site = {.name = text_of(object, "name"),
-                              .target = text_of(object, "target"),
-                              .file = text_of(object, "file"),
-                              .fields = names};
-    enum log_state state;
+    int width = 0;
 
-    site.field_count = (uint8_t)fields_of(object, names);
-    site.line = cJSON_IsNumber(line) ? (uint32_t)line->valueint : 0;
-    site.kind = !strcmp(text_of(object, "kind"), "span") ? TRACE_SITE_SPAN
-                                                         : TRACE_SITE_EVENT;
-    while (strcmp(trace_level_word(site.level), level) != 0 &&
-           site.level < TRACE_LEVEL_TRACE)
-        site.level++;
-    if (!cJSON_HasObjectItem(object, "name"))
-        site.name = NULL; /* not known yet */
-    state = log_filter_judge(filter, &site, &why);
-    log_filter_seen(filter, &site);
-    printf("  %-9s  %-5s  %s  ", states[state], level, site.target);
-    put_place(object, &site);
-    if (why.size)
-        printf("   by %s", why.data);
-    putchar('\n');
-    trace_text_free(&why);
-    counts->sites++;
-    counts->on += state == LOG_STATE_ON;
-    counts->sometimes += state == LOG_STATE_SOMETIMES;
+    for (size_t i = 0; i < list->count; i++)
+        if (width < (int)strlen(list->sites[i].site.target))
+            width = (int)strlen(list->sites[i].site.target);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct listed *listed = &list->sites[i];
+
+        printf("  %-9s  %-5s  %-*s  ", states[listed->state],
+               trace_level_word(listed->site.level), width,
+               listed->site.target);
+        put_place(&listed->site);
+        if (listed->why.size)
+            printf("  <- %s", listed->why.data);
+        putchar('\n');
+    }
+    printf("  %zu call sites: %zu on, %zu sometimes, %zu off\n", list->count,
+           list->in[LOG_STATE_ON], list->in[LOG_STATE_SOMETIMES],
+           list->in[LOG_STATE_OFF]);
+    if (!list->count)
+        puts("  A program built without -DTRACING has none; those of C++ are "
+             "known only once\n  they are used.");
+}
+
+static void judge(struct log_filter *filter, struct list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        read_site(&list->sites[i]);
+    if (list->count)
+        qsort(list->sites, list->count, sizeof(*list->sites), by_place);
+    for (size_t i = 0; i < list->count; i++) {
+        struct listed *listed = &list->sites[i];
+
+        listed->site.fields = listed->names; /* it has moved */
+        listed->state = log_filter_judge(filter, &listed->site, &listed->why);
+        list->in[listed->state]++;
+        log_filter_seen(filter, &listed->site);
+    }
+}
+
+static void free_list(struct list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        cJSON_Delete(list->sites[i].object);
+        trace_text_free(&list->sites[i].why);
+    }
+    free(list->sites);
 }
 
 /* Starts `program --list-sites`; returns where its answer is read. */
@@ -141,7 +219,7 @@ static int refuse(const char *program, const char *why)
 
 static int put_program(struct log_filter *filter, const char *program)
 {
-    struct counts counts = {0};
+    struct list list = {0};
     char *line = NULL;
     size_t room = 0;
     int status = 0;
@@ -150,28 +228,21 @@ static int put_program(struct log_filter *filter, const char *program)
 
     if (!answer)
         return refuse(program, strerror(errno));
-    printf("\n%s\n", program);
-    while (getline(&line, &room, answer) > 0) {
-        cJSON *object = cJSON_Parse(line);
-
-        if (cJSON_HasObjectItem(object, "level"))
-            put_site(filter, object, &counts);
-        cJSON_Delete(object);
-    }
+    while (getline(&line, &room, answer) > 0)
+        add_site(&list, line);
     free(line);
     fclose(answer);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    if (status)
-        return refuse(program, "it does not list its call sites; is it a test "
-                               "program, linked with -ltestlog?");
-    printf("  %zu call sites: %zu on, %zu sometimes, %zu off\n", counts.sites,
-           counts.on, counts.sometimes,
-           counts.sites - counts.on - counts.sometimes);
-    if (!counts.sites)
-        puts("  There are none in a program built without -DTRACING; those of "
-             "C++ are known\n  only once they are used.");
-    return TEST_LOG_PASSED;
+    if (!status) {
+        judge(filter, &list);
+        printf("\n%s\n", program);
+        put_sites(&list);
+    }
+    free_list(&list);
+    return status ? refuse(program, "it does not list its call sites; is it a "
+                                    "test program, linked with -ltestlog?")
+                  : TEST_LOG_PASSED;
 }
 
 /* ---- The filter ---- */

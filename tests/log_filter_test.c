@@ -372,7 +372,7 @@ Test(log_filter, tells_the_most_verbose_level_it_asks_for)
         {"off", TRACE_LEVEL_OFF},
         {"warn", TRACE_LEVEL_WARN},
         {"info,net=debug,kv=off", TRACE_LEVEL_DEBUG},
-        {"debug,info", TRACE_LEVEL_INFO},
+        {"debug,info", TRACE_LEVEL_DEBUG}, /* EnvFilter too */
         {"error,net", TRACE_LEVEL_TRACE},
     };
 

@@ -1,0 +1,291 @@
+/* e2e_filter_test.c: testlog filter, as who writes a filter uses it. */
+#include "e2e.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_filter, .init = e2e_begin, .timeout = 60);
+
+#define TESTLOG "'" BUILD_DIR "/testlog' "
+#define CASES   TESTS_DIR "/cases/filter/"
+
+/* ---- The recorded cases ---- */
+
+/* Where ours differs from the recorded answers of EnvFilter, on purpose. */
+static const struct {
+    const char *filter, *answer, *reason;
+} deviations[] = {
+    {"warn, foo=debug", "1\t-\tdebug", "white space is trimmed"},
+    {"warn,foo=debug ", "1\t-\tdebug", "white space is trimmed"},
+    {" info", "1\t-\tinfo", "white space is trimmed"},
+    {"info ", "1\t-\tinfo", "white space is trimmed"},
+    {"foo = info", "1\t-\tinfo", "white space is trimmed"},
+    {"foo= info", "1\t-\tinfo", "white space is trimmed"},
+    {"[s{f= bob}]=debug", "1\t1\ttrace", "white space is trimmed"},
+    {"[s{ f=bob}]=debug", "1\t1\ttrace", "white space is trimmed"},
+    {"[s{f=bob }]=debug", "1\t1\ttrace", "white space is trimmed"},
+    {"[ s]=debug", "1\t1\tdebug", "white space is trimmed"},
+    {"[s ]=debug", "1\t1\tdebug", "white space is trimmed"},
+    {"[s]= debug", "1\t1\tdebug", "white space is trimmed"},
+    {"[s] =debug", "1\t1\tdebug", "white space is trimmed"},
+    {"[{f,g}]=debug", "1\t-\tdebug", "commas in braces separate fields"},
+    {"[s{f=a,b}]=debug", "0\t0\ttrace", "commas in braces separate fields"},
+    {"[s{f=^bob$}]=debug", "1\t1\ttrace", "PCRE2 has anchors"},
+    {"[s{f=\\bx}]=debug", "1\t1\ttrace", "PCRE2 has anchors"},
+    {"[s{f=x\\b}]=debug", "1\t1\ttrace", "PCRE2 has anchors"},
+    {"[s{f=$}]=debug", "1\t1\ttrace", "PCRE2 has anchors"},
+    {"[s{f=^x}]=debug", "1\t1\ttrace", "PCRE2 has anchors"},
+};
+
+enum { DEVIATIONS = sizeof(deviations) / sizeof(*deviations) };
+
+static const char *expected(const char *filter, const char *recorded,
+                            size_t *differ)
+{
+    for (size_t i = 0; i < DEVIATIONS; i++)
+        if (!strcmp(filter, deviations[i].filter)) {
+            ++*differ;
+            return deviations[i].answer;
+        }
+    return recorded;
+}
+
+/* The next line of a text, cut off; NULL at its end. */
+static char *next_line(char **rest)
+{
+    char *line = strsep(rest, "\n");
+
+    return line && (*line || *rest) ? line : NULL;
+}
+
+/* Compares the answers to all cases of a file; returns how many there are. */
+static size_t compare(const char *name, size_t *differ)
+{
+    char *answers =
+        strdup(e2e_run(TESTLOG "filter --batch <'" CASES "%s.tsv'", name)->out);
+    char *recorded = strdup(e2e_read(CASES "%s.expected", name));
+    char *cases = strdup(e2e_read(CASES "%s.tsv", name));
+    char *rest = cases, *ours = answers, *theirs = recorded, *line;
+    size_t count = 0;
+
+    while ((line = next_line(&rest))) {
+        if (!*line || !strncmp(line, "##", 2))
+            continue;
+
+        const char *answer = next_line(&ours), *right = next_line(&theirs);
+        char *filter = strsep(&line, "\t");
+
+        cr_assert(answer && right, "there are only %zu answers", count);
+        cr_expect_str_eq(answer, expected(filter, right, differ), "%s\t%s",
+                         filter, line);
+        count++;
+    }
+    cr_expect_null(next_line(&ours));
+    free(answers);
+    free(recorded);
+    free(cases);
+    return count;
+}
+
+Test(e2e_filter, answers_4000_random_cases_as_the_original)
+{
+    size_t differ = 0;
+
+    cr_expect_eq(compare("random", &differ), 4000);
+    cr_expect_eq(differ, 0);
+}
+
+Test(e2e_filter, answers_the_original_s_own_cases_but_for_what_is_mended)
+{
+    size_t differ = 0;
+
+    cr_expect_eq(compare("upstream", &differ), 300);
+    cr_expect_eq(differ, DEVIATIONS);
+}
+
+/* A space is no directive here, and "!x" is one: these two lines differ. So
+ * does what is said of an expression, which is PCRE2's. */
+Test(e2e_filter, strict_cases_say_what_is_wrong)
+{
+    const struct e2e *result =
+        e2e_run(TESTLOG "filter --batch --strict <'" CASES "malformed.tsv'");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_is(
+        result->out,
+        "0\t-\toff\t\t\n"
+        "1\t-\tinfo\tinfo\t\n"
+        "E\t-\t-\t-\tinvalid filter directive\n"
+        "E\t-\t-\t-\terror parsing level filter: expected one of \"off\", "
+        "\"error\", \"warn\", \"info\", \"debug\", \"trace\", or a number 0-5\n"
+        "E\t-\t-\t-\terror parsing level filter: expected one of \"off\", "
+        "\"error\", \"warn\", \"info\", \"debug\", \"trace\", or a number 0-5\n"
+        "E\t-\t-\t-\terror parsing level filter: expected one of \"off\", "
+        "\"error\", \"warn\", \"info\", \"debug\", \"trace\", or a number 0-5\n"
+        "E\t-\t-\t-\tinvalid field filter: bad expression, missing closing "
+        "parenthesis in\n"
+        "0\t-\toff\t\t\n"
+        "0\t-\toff\t\t\n"
+        "1\t-\tinfo\tinfo\t\n");
+}
+
+Test(e2e_filter, cases_of_our_own_directives)
+{
+    static const char cases[] =
+        "trace,!net\\ttrace\\tnet::tcp\\n"
+        "trace,!net\\ttrace\\tkv\\n"
+        "trace,![health]\\terror\\tm\\thealth\\n"
+        "trace,![r{n=1}]\\terror\\tm\\tr{n=i:1}\\n"
+        "trace,![r{n=1}]\\terror\\tm\\tr{n=i:2}\\n"
+        "trace,![r{n=1}]\\terror\\tm\\tr{n}+{n=i:1}\\n"
+        "trace,^[s]=warn\\tinfo\\tm\\ts\\n"
+        "trace,^[s]=warn\\twarn\\tm\\ts\\n"
+        "trace,^net=warn\\tinfo\\tnetwork\\n"
+        "warn,~net::=trace\\ttrace\\tnet::tcp\\n"
+        "warn,~net::=trace\\ttrace\\tnetwork\\n"
+        "warn,~*::tcp=debug\\tdebug\\tnet::tcp\\n"
+        "off,/time.*out/=info\\tinfo\\tm\\t\\tmessage=s:a timed out b\\n"
+        "off,{n>5}=info\\tinfo\\tm\\t\\tn=i:6\\n"
+        "off,{n>5}=info\\tinfo\\tm\\t\\tn=i:5\\n"
+        "trace,!{user=root}\\terror\\tm\\t\\tuser=s:root\\n"
+        "trace,!{user=root}\\terror\\tm\\t\\tuser=s:toor\\n"
+        "![a]\\terror\\tm\\n"
+        "off,[s{n>=500}]=trace\\ttrace\\tm\\ts{n=i:503}\\n";
+    const struct e2e *result =
+        e2e_run("printf '%s' | " TESTLOG "filter --batch", cases);
+
+    e2e_expect_is(result->out, "0\t-\ttrace\n"
+                               "1\t-\ttrace\n"
+                               "0\t0\ttrace\n"
+                               "0\t0\ttrace\n"
+                               "1\t1\ttrace\n"
+                               "0\t1\ttrace\n"
+                               "0\t1\ttrace\n"
+                               "1\t1\ttrace\n"
+                               "0\t-\ttrace\n"
+                               "1\t-\ttrace\n"
+                               "0\t-\ttrace\n"
+                               "1\t-\tdebug\n"
+                               "1\t-\tinfo\n"
+                               "1\t-\tinfo\n"
+                               "0\t-\tinfo\n"
+                               "0\t-\ttrace\n"
+                               "1\t-\ttrace\n"
+                               "1\t-\terror\n"
+                               "1\t1\ttrace\n");
+}
+
+Test(e2e_filter, a_line_that_is_no_case_is_named)
+{
+    const struct e2e *result = e2e_run(
+        "printf 'info\\tinfo\\tm\\n\\ninfo\\n' | " TESTLOG "filter --batch");
+
+    e2e_expect_code(result, 2);
+    e2e_expect_is(result->out, "1\t-\tinfo\n");
+    e2e_expect_has(result->err, "line 3 is no case");
+}
+
+/* ---- In words ---- */
+
+Test(e2e_filter, is_explained_in_words)
+{
+    const struct e2e *result = e2e_run(
+        TESTLOG "filter 'info,kv=debug,[request{id=417}]=trace,^[tick]=warn,"
+                "!net::tcp,~db::,/time.*out/=debug,{k>5},!{user=root}'");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_is(
+        result->out,
+        "  kv=debug\n"
+        "      spans and events whose target begins with \"kv\": debug and "
+        "graver\n"
+        "  [request{id=417}]=trace\n"
+        "      spans \"request\" whose id is 417: they, and within them every "
+        "level\n"
+        "  info\n"
+        "      everything: info and graver\n"
+        "  /time.*out/=debug\n"
+        "      events whose message matches time.*out: also debug and graver\n"
+        "  {k>5}\n"
+        "      events whose k is greater than 5: also every level\n"
+        "  ~db::\n"
+        "      spans and events of the module \"db\" and those within it: also "
+        "every level\n"
+        "  ^[tick]=warn\n"
+        "      spans \"tick\": within them at most warn and graver\n"
+        "  !net::tcp\n"
+        "      spans and events whose target begins with \"net::tcp\": never\n"
+        "  !{user=root}\n"
+        "      events whose user equals root: never\n"
+        "The most verbose level that it can show is trace.\n");
+    e2e_expect_is(result->err, "");
+}
+
+Test(e2e_filter, a_mistake_is_pointed_at)
+{
+    const struct e2e *result = e2e_run(TESTLOG "filter 'info,net=warning'");
+
+    e2e_expect_code(result, 2);
+    e2e_expect_is(result->err,
+                  "testlog: FILTER: unknown level \"warning\"; did you mean "
+                  "\"warn\"? This directive is left out.\n"
+                  "    info,net=warning\n"
+                  "             ^\n");
+    e2e_expect_has(result->out, "everything: info and graver\n");
+}
+
+/* ---- Of a program ---- */
+
+Test(e2e_filter, lists_a_program_s_call_sites)
+{
+    const char *program = e2e_program("traced", E2E_TRACED);
+    const struct e2e *result = e2e_run(
+        TESTLOG "filter 'info,[outer]=trace,nowhere=debug' '%s'", program);
+    const char *sites = e2e_run("'%s' --list-sites", program)->out;
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, program);
+    e2e_expect_has(result->out, "span \"outer\"");
+    e2e_expect_has(result->out, " call sites: ");
+    e2e_expect_has(result->out,
+                   "nowhere=debug is about none of these call sites.\n");
+    cr_expect_eq(e2e_count(result->out, "traced.c:"),
+                 e2e_count(sites, "\"line\":"));
+}
+
+Test(e2e_filter, says_what_is_no_test_program)
+{
+    const struct e2e *result = e2e_run(TESTLOG "filter info ./nothing");
+
+    e2e_expect_code(result, 2);
+    e2e_expect_has(result->err, "./nothing: No such file or directory");
+    result = e2e_run(TESTLOG "filter info /bin/false");
+    e2e_expect_code(result, 2);
+    e2e_expect_has(result->err, "linked with -ltestlog?");
+    result = e2e_run(TESTLOG "filter info /bin/true");
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "0 call sites");
+}
+
+Test(e2e_filter, refuses_what_it_does_not_know)
+{
+    static const struct {
+        const char *arguments, *error;
+    } rows[] = {
+        {"", "no filter: write one"},
+        {"--strict", "--strict: it goes with --batch"},
+        {"--batch info", "takes no filter"},
+        {"--bach", "--bach: unknown flag"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const struct e2e *result =
+            e2e_run(TESTLOG "filter %s", rows[i].arguments);
+
+        e2e_expect_code(result, 2);
+        e2e_expect_has(result->err, rows[i].error);
+    }
+}
