@@ -34,6 +34,24 @@ void test_log_filters_check(struct test_log_filters *filters,
     trace_text_free(&complaints);
 }
 
+char *test_log_filter_of(const char *show, const char *origin, const char *own)
+{
+    struct log_filter *filter;
+    char *both = NULL;
+    bool adds;
+
+    if (!own)
+        return strdup(show);
+    if (!strcmp(origin, "default"))
+        return strdup(own);
+    filter = log_filter_parse(show, NULL, origin, NULL);
+    adds = !filter || log_filter_adds(filter);
+    log_filter_free(filter);
+    if (adds)
+        return strdup(show);
+    return asprintf(&both, "%s,%s", own, show) < 0 ? NULL : both;
+}
+
 void test_log_filters_say(const struct test_log_options *options)
 {
     if (!options->quiet && !options->report_on_stdout)

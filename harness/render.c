@@ -14,7 +14,7 @@ static int write_trace(const struct test_log_run *run,
     const char *const metadata[] = {
         "test",    test_log_name(result),
         "program", result->program,
-        "log",     result->filter,
+        "log",     result->filter ? result->filter : "",
         "filter",  run->record,
         "result",  test_log_outcome_word(result->outcome),
         NULL};
@@ -36,8 +36,8 @@ static int write_log(const struct test_log_run *run,
                      const struct test_log_result *result,
                      struct trace_reader *reader, const struct log_style *style)
 {
-    struct log_filter *filter =
-        log_filter_parse(result->filter, "info", "LOG", NULL);
+    struct log_filter *filter = log_filter_parse(
+        result->filter ? result->filter : "", "info", "LOG", NULL);
     struct trace_file file;
     char path[PATH_MAX];
     int status = -1;

@@ -130,8 +130,8 @@ static void put_recording(const struct test_log_run *run,
                           const struct test_log_result *result,
                           const struct test_log_options *options)
 {
-    struct log_filter *filter =
-        log_filter_parse(result->filter, "info", "LOG", NULL);
+    struct log_filter *filter = log_filter_parse(
+        result->filter ? result->filter : "", "info", "LOG", NULL);
     struct log_style style = {.format = options->format,
                               .time = options->time,
                               .color = options->color};

@@ -65,6 +65,7 @@ void test_log_run_free(struct test_log_run *run)
         free(result->file);
         free(result->reason);
         free(result->folder);
+        free(result->filter);
     }
     for (size_t i = 0; i < run->unseen_count; i++)
         free(run->unseen[i]);

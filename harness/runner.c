@@ -334,14 +334,6 @@ static void check_own(const char *own)
     trace_text_free(&complaints);
 }
 
-/* A test's own default counts where neither flag nor variable says anything. */
-static const char *filter_of(const char *own)
-{
-    bool fallback = !strcmp(options->show.origin, "default");
-
-    return own && fallback ? own : options->show.value;
-}
-
 static void make_folder(struct test_log_result *result)
 {
     char path[PATH_MAX];
@@ -359,6 +351,7 @@ static void add_result(struct criterion_test *test)
 {
     struct test_log_result *result = test_log_run_add(run);
     const char *own = NULL;
+    bool annotated;
 
     if (!result)
         return;
@@ -368,11 +361,12 @@ static void add_result(struct criterion_test *test)
     copy(&result->test, test->name);
     copy(&result->file, test->data->file_);
     result->line = test->data->line_;
-    result->filter = options->show.value;
-    if (!test_log_entry_filter(test->category, test->name, &own))
+    annotated = test_log_entry_filter(test->category, test->name, &own);
+    result->filter =
+        test_log_filter_of(options->show.value, options->show.origin, own);
+    if (!annotated)
         return;
-    result->filter = filter_of(own);
-    if (own && result->filter == own)
+    if (own && result->filter && !strncmp(result->filter, own, strlen(own)))
         check_own(own);
     if (run->path && !test->data->disabled)
         make_folder(result);

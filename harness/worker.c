@@ -143,20 +143,24 @@ static void begin(const struct test_log_entry *entry,
 {
     const struct criterion_test *test = criterion_current_test;
     bool own = entry->filter && !strcmp(session->show_origin, "default");
-    const char *show = own ? entry->filter : session->show;
+    char *show =
+        test_log_filter_of(session->show, session->show_origin, entry->filter);
     char folder[PATH_MAX];
 
     snprintf(test_name, sizeof(test_name), "%s/%s", test->category, test->name);
-    if (snprintf(folder, sizeof(folder), "%s/%s.%s", session->folder,
-                 test->category, test->name) >= PATH_MAX)
+    if (!show || snprintf(folder, sizeof(folder), "%s/%s.%s", session->folder,
+                          test->category, test->name) >= PATH_MAX) {
+        free(show);
         return;
+    }
     if (!is_set(session->live))
         capture(folder);
     setvbuf(stdout, NULL, _IONBF, 0);
-    if (subscribe(session, show))
-        return;
-    record(session, folder, show, own ? "test" : session->show_origin);
-    atexit(trace_close);
+    if (!subscribe(session, show)) {
+        record(session, folder, show, own ? "test" : session->show_origin);
+        atexit(trace_close);
+    }
+    free(show);
 }
 
 void test_log_trampoline(void)

@@ -168,7 +168,7 @@ static void arrange(struct log_filter *filter)
     filter->count = kept;
 }
 
-static bool any_adds(const struct log_filter *filter)
+bool log_filter_adds(const struct log_filter *filter)
 {
     for (size_t i = 0; i < filter->count; i++)
         if (filter->directives[i].effect == LOG_ADDS)
@@ -189,7 +189,7 @@ struct log_filter *log_filter_read(const char *text, const char *fallback,
         return NULL;
     ok = read_all(&parser);
     /* What only takes away takes it from the default. */
-    if (ok && fallback && !any_adds(filter)) {
+    if (ok && fallback && !log_filter_adds(filter)) {
         parser.whole = fallback;
         parser.complaints = NULL;
         ok = read_all(&parser);

@@ -289,3 +289,93 @@ Test(e2e_filter, refuses_what_it_does_not_know)
         e2e_expect_has(result->err, rows[i].error);
     }
 }
+
+/* ---- Of a run ---- */
+
+/* The lines of traced/nests with a filter, without times. */
+static const char *lines_of(const char *settings)
+{
+    const struct e2e *result =
+        e2e_run("%s LOG_TIME=none '%s' --show-output --filter traced/nests",
+                settings, e2e_program("traced", E2E_TRACED));
+
+    e2e_expect_code(result, 0);
+    return e2e_between(result->err, "\nlog:\n", "trace: ");
+}
+
+Test(e2e_filter, decides_what_a_run_shows)
+{
+    static const struct {
+        const char *settings, *lines;
+    } rows[] = {
+        {"LOG=info",
+         " INFO outer{number=7 text=\"a \\\"b\\\"\\n\"}: programs::traced: 1 "
+         "of many\n"
+         " WARN outer{number=7 text=\"a \\\"b\\\"\\n\"}: programs::traced: "
+         "happened age=3\n"},
+        {"LOG='[inner{ratio=0.5}]=info'",
+         " INFO inner{ratio=0.5}: programs::traced: 1 of many\n"
+         " WARN inner{ratio=0.5}: programs::traced: happened age=3\n"},
+        {"LOG='[inner{ratio=0.6}]=info'", ""},
+        {"LOG='info,![outer]'", ""},
+        {"LOG='off,[inner],^[inner]=warn'",
+         " WARN inner{ratio=0.5}: programs::traced: happened age=3\n"},
+        {"LOG='off,{age>2}'", " WARN programs::traced: happened age=3\n"},
+        {"LOG='off,/of man/'", " INFO programs::traced: 1 of many\n"},
+        {"LOG='off,~*::traced=info,!{age=3},![outer{number>7}]'",
+         " INFO outer{number=7 text=\"a \\\"b\\\"\\n\"}: programs::traced: 1 "
+         "of many\n"},
+        {"LOG='off,[outer]=warn'", ""}, /* outer itself is of level info */
+        {"TRACE_FILTER='![inner]' LOG='off,[outer]=info,![inner{ratio=1.0}]'",
+         " INFO outer{number=7 text=\"a \\\"b\\\"\\n\"}: programs::traced: 1 "
+         "of many\n"
+         " WARN outer{number=7 text=\"a \\\"b\\\"\\n\"}: programs::traced: "
+         "happened age=3\n"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        cr_expect_str_eq(lines_of(rows[i].settings), rows[i].lines, "%s:\n%s",
+                         rows[i].settings, lines_of(rows[i].settings));
+}
+
+Test(e2e_filter, decides_what_a_run_records)
+{
+    const struct e2e *result =
+        e2e_run("LOG=off TRACE_FILTER='![inner]' '%s' --filter traced/nests",
+                e2e_program("traced", E2E_TRACED));
+    const char *trace = e2e_read("testlog-runs/latest/trace.json");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(trace, "\"name\":\"outer\"");
+    e2e_expect_has(trace, "\"name\":\"second\"");
+    e2e_expect_lacks(trace, "\"name\":\"inner\"");
+    e2e_expect_lacks(trace, "\"name\":\"happened\"");
+}
+
+Test(e2e_filter, what_only_takes_away_takes_from_a_test_s_own_default)
+{
+    static const char text[] = "shown by the test's own default";
+    const char *capture = e2e_program("capture", E2E_TRACED);
+
+    e2e_expect_has(
+        e2e_run("LOG='!kv' '%s' --filter capture/has_a_default", capture)->err,
+        text);
+    e2e_expect_lacks(
+        e2e_run("LOG='!programs' '%s' --filter capture/has_a_default", capture)
+            ->err,
+        text);
+}
+
+Test(e2e_filter, a_directive_that_is_about_nothing_is_named)
+{
+    const struct e2e *result =
+        e2e_run("LOG='info,[outer],[inner{n=1}],~programs::,!kv,/x/,{age>9},"
+                "{nothing=1}' '%s' --filter traced/nests",
+                e2e_program("traced", E2E_TRACED));
+
+    cr_expect_eq(e2e_count(result->err, "matched no call site"), 3, "%s",
+                 result->err);
+    e2e_expect_has(result->err, "[inner{n=1}] matched no call site");
+    e2e_expect_has(result->err, "!kv matched no call site");
+    e2e_expect_has(result->err, "{nothing=1} matched no call site");
+}

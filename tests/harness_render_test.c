@@ -46,7 +46,7 @@ static struct test_log_result *add(const char *name, const char *filter)
     result->program = strdup("program");
     result->suite = strdup("suite");
     result->test = strdup(name);
-    result->filter = filter;
+    result->filter = strdup(filter);
     result->folder = strdup(".");
     result->outcome = TEST_LOG_OUTCOME_PASSED;
     return result;

@@ -44,7 +44,7 @@ static struct test_log_result *add(const char *name,
     result->test = strdup(name);
     result->outcome = outcome;
     result->reason = reason ? strdup(reason) : NULL;
-    result->filter = "info";
+    result->filter = strdup("info");
     return result;
 }
 
