@@ -10,6 +10,9 @@
  * in any case; false if it is none. */
 bool log_level_of(const char *text, unsigned *level);
 
+/* log_same_word compares words in any case, of ASCII alone in every locale. */
+bool log_same_word(const char *a, const char *b);
+
 /* log_space returns how many bytes of white space, as Unicode has it, stand at
  * `text`: one character or none. log_trim cuts it off at both ends. */
 size_t log_space(const char *text);

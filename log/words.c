@@ -1,8 +1,6 @@
 /* words.c: the words of levels, and which word was probably meant. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "internal.h"
 
@@ -14,13 +12,35 @@ static const char *const level_words[] = {
         NULL,
 };
 
-/* Levenshtein's distance, of words of at most 31 bytes. */
+/* Letters of ASCII, whatever the locale: a Turkish one has other pairs. */
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Whether the first `size` bytes of two words are the same in any case. */
+static bool same(const char *a, const char *b, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (lower(a[i]) != lower(b[i]))
+            return false;
+        else if (!a[i])
+            return true;
+    return true;
+}
+
+bool log_same_word(const char *a, const char *b)
+{
+    return same(a, b, strlen(a) + 1);
+}
+
+/* Levenshtein's distance to a word of at most 31 bytes; none is far. */
 static size_t distance(const char *a, const char *b)
 {
     size_t row[32], n = strlen(b);
 
     if (n > 31)
-        return 99;
+        return SIZE_MAX;
     for (size_t j = 0; j <= n; j++)
         row[j] = j;
     for (size_t i = 1; a[i - 1]; i++) {
@@ -28,12 +48,11 @@ static size_t distance(const char *a, const char *b)
 
         row[0] = i;
         for (size_t j = 1; j <= n; j++) {
-            size_t same = corner + (tolower((unsigned char)a[i - 1]) !=
-                                    tolower((unsigned char)b[j - 1]));
-            size_t least = row[j] + 1 < row[j - 1] + 1 ? row[j] : row[j - 1];
+            size_t changed = corner + (lower(a[i - 1]) != lower(b[j - 1]));
+            size_t least = row[j] < row[j - 1] ? row[j] : row[j - 1];
 
             corner = row[j];
-            row[j] = same < least + 1 ? same : least + 1;
+            row[j] = changed < least + 1 ? changed : least + 1;
         }
     }
     return row[n];
@@ -42,13 +61,13 @@ static size_t distance(const char *a, const char *b)
 const char *log_nearest(const char *word, const char *const *words)
 {
     const char *nearest = NULL;
-    size_t least = strlen(word) / 2 + 1;
+    size_t size = strlen(word), least = size / 2 + 1;
 
     for (; *words; words++) {
-        size_t d = distance(word, *words);
+        size_t d = distance(word, *words), length = strlen(*words);
 
-        if (!strncasecmp(word, *words, strlen(*words)) && d > 1)
-            d = 1; /* "warning" */
+        if (d > 1 && same(word, *words, size < length ? size : length))
+            d = 1; /* "warning", "err" */
         if (d < least) {
             least = d;
             nearest = *words;
@@ -57,8 +76,18 @@ const char *log_nearest(const char *word, const char *const *words)
     return nearest;
 }
 
+/* What other programs call their levels. */
+static const char *const synonyms[][2] = {
+    {"all", "trace"},   {"verbose", "trace"}, {"*", "trace"},
+    {"dbg", "debug"},   {"notice", "info"},   {"critical", "error"},
+    {"fatal", "error"}, {"none", "off"},      {"false", "off"},
+};
+
 const char *log_nearest_level(const char *word)
 {
+    for (size_t i = 0; i < sizeof(synonyms) / sizeof(*synonyms); i++)
+        if (log_same_word(word, synonyms[i][0]))
+            return synonyms[i][1];
     return log_nearest(word, level_words);
 }
 
@@ -75,7 +104,7 @@ bool log_level_of(const char *text, unsigned *level)
         return true;
     }
     for (unsigned i = 0; level_words[i]; i++)
-        if (!strcasecmp(text, level_words[i])) {
+        if (log_same_word(text, level_words[i])) {
             *level = i;
             return true;
         }

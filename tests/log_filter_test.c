@@ -314,39 +314,6 @@ Test(log_filter, shows_the_place_and_the_nearest_word)
     }
 }
 
-Test(log_filter, finds_the_nearest_word)
-{
-    static const char *const words[] = {"off",   "error", "warn", "info",
-                                        "debug", "trace", NULL};
-    static const struct {
-        const char *word, *nearest;
-    } rows[] = {
-        {"warning", "warn"}, {"WARM", "warn"},   {"eror", "error"},
-        {"errors", "error"}, {"inof", "info"},   {"debgu", "debug"},
-        {"of", "off"},       {"tarce", "trace"}, {"x", NULL},
-        {"", NULL},          {"purple", NULL},   {"information", "info"},
-    };
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        const char *nearest = log_nearest(rows[i].word, words);
-
-        if (rows[i].nearest)
-            cr_expect_str_eq(nearest ? nearest : "none", rows[i].nearest, "%s",
-                             rows[i].word);
-        else
-            cr_expect_null(nearest, "%s: %s", rows[i].word, nearest);
-    }
-}
-
-Test(log_filter, nearest_takes_words_of_any_length)
-{
-    static const char long_word[] = "a-word-of-more-than-thirty-one-letters";
-    const char *const words[] = {long_word, "warn", NULL};
-
-    cr_expect_str_eq(log_nearest("wran", words), "warn");
-    cr_expect_str_eq(log_nearest(long_word, words), long_word);
-}
-
 /* ---- Directives that are about nothing ---- */
 
 Test(log_filter, tells_which_directives_were_about_nothing)
