@@ -103,8 +103,8 @@ static bool real_of(const char *text, double *real)
     locale_t plain;
     char *end;
 
-    if (strcasecmp(digits, "inf") && strcasecmp(digits, "infinity") &&
-        strcasecmp(digits, "nan") &&
+    if (!log_same_word(digits, "inf") && !log_same_word(digits, "infinity") &&
+        !log_same_word(digits, "nan") &&
         (strspn(digits, "0123456789.eE+-") != strlen(digits) ||
          !strpbrk(digits, "0123456789") || strchr("eE+-", *digits)))
         return false;
@@ -121,32 +121,45 @@ static bool digits_only(const char *text)
     return *text && strspn(text, "0123456789") == strlen(text);
 }
 
+static bool hexadecimal(const char *text)
+{
+    return text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && text[2] &&
+           strspn(text + 2, "0123456789abcdefABCDEF") == strlen(text + 2);
+}
+
+/* Reads a whole number that 64 bits hold. Rust's have no hexadecimal. */
+static bool whole_of(struct log_pattern *pattern)
+{
+    const char *text = pattern->text;
+    bool hex = pattern->operation != LOG_IS && hexadecimal(text);
+
+    errno = 0;
+    if (hex || digits_only(text + (*text == '+'))) {
+        pattern->type = LOG_VALUE_U64;
+        pattern->as.u = strtoull(text, NULL, hex ? 16 : 10);
+    } else if (*text == '-' && digits_only(text + 1)) {
+        pattern->type = LOG_VALUE_I64;
+        pattern->as.i = strtoll(text, NULL, 10);
+    } else {
+        return false;
+    }
+    return !errno;
+}
+
 /* What a value is: the first of bool, u64, i64, f64 that it can be read as. */
 static void classify(struct log_pattern *pattern)
 {
     const char *text = pattern->text;
     int error = errno;
 
-    errno = 0;
-    pattern->type = LOG_VALUE_TEXT;
     if (!strcmp(text, "true") || !strcmp(text, "false")) {
         pattern->type = LOG_VALUE_BOOL;
         pattern->as.u = *text == 't';
-        errno = error;
-        return;
-    }
-    if (digits_only(text + (*text == '+'))) {
-        pattern->as.u = strtoull(text, NULL, 10);
-        if (!errno)
-            pattern->type = LOG_VALUE_U64;
-    } else if (*text == '-' && digits_only(text + 1)) {
-        pattern->as.i = strtoll(text, NULL, 10);
-        if (!errno)
-            pattern->type = LOG_VALUE_I64;
+    } else if (!whole_of(pattern)) {
+        pattern->type =
+            real_of(text, &pattern->as.f) ? LOG_VALUE_F64 : LOG_VALUE_TEXT;
     }
     errno = error;
-    if (pattern->type == LOG_VALUE_TEXT && real_of(text, &pattern->as.f))
-        pattern->type = LOG_VALUE_F64;
 }
 
 /* Takes the quotes off a value. */
@@ -217,6 +230,23 @@ static bool matches_text(const struct log_pattern *pattern,
     return found;
 }
 
+static const char *name_of_error(const struct trace_value *value)
+{
+    return value->type == TRACE_TYPE_ERRNO ? strerrorname_np((int)value->as.i)
+                                           : NULL;
+}
+
+static bool matches_to_the_end(const struct log_pattern *pattern,
+                               const struct trace_value *value)
+{
+    const char *name = name_of_error(value);
+    size_t end = 0;
+
+    if (name && find(pattern, name, strlen(name), &end) && !name[end])
+        return true;
+    return matches_text(pattern, value, true);
+}
+
 /* EnvFilter's match of a value. Numbers and bools are never text there; what
  * Rust has no method for is. */
 static bool is(const struct log_pattern *pattern,
@@ -241,8 +271,17 @@ static bool is(const struct log_pattern *pattern,
     default:
         return value->type != TRACE_TYPE_BOOL &&
                value->type != TRACE_TYPE_I64 && value->type != TRACE_TYPE_U64 &&
-               !real && matches_text(pattern, value, true);
+               !real && matches_to_the_end(pattern, value);
     }
+}
+
+/* ---- Comparing ---- */
+
+enum { UNORDERED = 2 };
+
+static int order(bool less, bool equal, bool greater)
+{
+    return less ? -1 : equal ? 0 : greater ? 1 : UNORDERED;
 }
 
 static bool number_of(const struct trace_value *value, long double *number)
@@ -252,6 +291,7 @@ static bool number_of(const struct trace_value *value, long double *number)
     case TRACE_TYPE_ERRNO:
         *number = value->as.i;
         return true;
+    case TRACE_TYPE_BOOL:
     case TRACE_TYPE_U64:
     case TRACE_TYPE_POINTER:
         *number = value->as.u;
@@ -271,18 +311,73 @@ static bool number_of(const struct trace_value *value, long double *number)
     }
 }
 
-static long double own_number(const struct log_pattern *pattern)
+/* A pattern's number; next to a float it has a float's digits. */
+static long double own_number(const struct log_pattern *pattern,
+                              const struct trace_value *value)
 {
-    return pattern->type == LOG_VALUE_U64   ? pattern->as.u
-           : pattern->type == LOG_VALUE_I64 ? pattern->as.i
-                                            : pattern->as.f;
+    long double own;
+
+    if (pattern->type == LOG_VALUE_U64)
+        own = pattern->as.u;
+    else if (pattern->type == LOG_VALUE_I64)
+        own = pattern->as.i;
+    else
+        own = pattern->as.f;
+    return value->type == TRACE_TYPE_F32 ? (float)own : own;
 }
 
-enum { UNORDERED = 2 };
-
-static int order(bool less, bool equal, bool greater)
+/* The digits that count of a decimal whole number. */
+static const char *significant(const char *text, bool *negative)
 {
-    return less ? -1 : equal ? 0 : greater ? 1 : UNORDERED;
+    *negative = *text == '-';
+    text += *text == '-' || *text == '+';
+    return text + strspn(text, "0");
+}
+
+static int order_decimals(const char *a, const char *b)
+{
+    bool below_a, below_b;
+    size_t size_a, size_b;
+    int result;
+
+    a = significant(a, &below_a);
+    b = significant(b, &below_b);
+    size_a = strlen(a);
+    size_b = strlen(b);
+    if (below_a != below_b)
+        return below_a ? -1 : 1;
+    result = size_a != size_b ? (size_a < size_b ? -1 : 1) : strcmp(a, b);
+    return order(below_a ? result > 0 : result < 0, !result, true);
+}
+
+/* Whether both are whole numbers of which the pattern's is wider than 64 bits,
+ * too wide for a double to be exact. */
+static bool is_wide(const struct log_pattern *pattern,
+                    const struct trace_value *value)
+{
+    const char *digits = pattern->text + strspn(pattern->text, "+-");
+
+    return pattern->type == LOG_VALUE_F64 && digits_only(digits) &&
+           value->type != TRACE_TYPE_F32 && value->type != TRACE_TYPE_F64 &&
+           value->type != TRACE_TYPE_ERRNO &&
+           value->type != TRACE_TYPE_POINTER && value->type != TRACE_TYPE_BOOL;
+}
+
+static int compare_numbers(const struct log_pattern *pattern,
+                           const struct trace_value *value, long double number)
+{
+    long double own = own_number(pattern, value);
+    struct trace_text shown = {0};
+    int result;
+
+    if (!is_wide(pattern, value))
+        return order(number < own,
+                     number == own || (isnan(number) && isnan(own)),
+                     number > own);
+    log_value(&shown, value);
+    result = shown.data ? order_decimals(shown.data, pattern->text) : UNORDERED;
+    trace_text_free(&shown);
+    return result;
 }
 
 /* Compares a value's text with the pattern's; an error also has a name. */
@@ -290,22 +385,22 @@ static int compare_text(const struct log_pattern *pattern,
                         const struct trace_value *value)
 {
     struct trace_text shown = {.ceiling = 1 << 20};
-    const char *name = value->type == TRACE_TYPE_ERRNO
-                           ? strerrorname_np((int)value->as.i)
-                           : NULL;
+    const char *name = name_of_error(value), *text = value->as.text;
+    size_t size = value->size, own = strlen(pattern->text);
+    bool ordered = is_text(value) && pattern->type == LOG_VALUE_TEXT;
     int result;
 
     if (name && !strcmp(name, pattern->text))
         return 0;
-    if (is_text(value))
-        trace_text_add(&shown, value->as.text, value->size);
-    else
+    if (!is_text(value)) {
         log_value(&shown, value);
-    result = strcmp(shown.data ? shown.data : "", pattern->text);
+        text = shown.data ? shown.data : "";
+        size = shown.size;
+    }
+    result = memcmp(text, pattern->text, size < own ? size : own);
     trace_text_free(&shown);
-    if (result && (pattern->type != LOG_VALUE_TEXT || !is_text(value)))
-        return UNORDERED;
-    return order(result<0, result == 0, result> 0);
+    return order(ordered && (result < 0 || (!result && size < own)),
+                 !result && size == own, ordered);
 }
 
 /* How a value stands to the pattern's: less, equal, greater or neither. In C a
@@ -319,12 +414,28 @@ static int compare(const struct log_pattern *pattern,
 
     if (pattern->type == LOG_VALUE_BOOL && truth)
         return (value->as.u != 0) == pattern->as.u ? 0 : UNORDERED;
-    if (pattern->type != LOG_VALUE_TEXT && number_of(value, &number)) {
-        long double own = own_number(pattern);
-
-        return order(number<own, number == own, number> own);
-    }
+    if (pattern->type != LOG_VALUE_TEXT && pattern->type != LOG_VALUE_BOOL &&
+        number_of(value, &number))
+        return compare_numbers(pattern, value, number);
     return compare_text(pattern, value);
+}
+
+static bool holds(enum log_operation operation, int stands)
+{
+    switch (operation) {
+    case LOG_EQUALS:
+        return stands == 0;
+    case LOG_DIFFERS:
+        return stands != 0;
+    case LOG_LESS:
+        return stands < 0;
+    case LOG_AT_MOST:
+        return stands <= 0;
+    case LOG_GREATER:
+        return stands == 1;
+    default:
+        return stands == 0 || stands == 1;
+    }
 }
 
 bool log_pattern_matches(const struct log_pattern *pattern,
@@ -339,18 +450,7 @@ bool log_pattern_matches(const struct log_pattern *pattern,
         return is(pattern, value);
     case LOG_MATCHES:
         return matches_text(pattern, value, false);
-    case LOG_EQUALS:
-        return compare(pattern, value) == 0;
-    case LOG_DIFFERS:
-        return compare(pattern, value) != 0;
-    case LOG_LESS:
-        return compare(pattern, value) == -1;
-    case LOG_AT_MOST:
-        return compare(pattern, value) <= 0;
-    case LOG_GREATER:
-        return compare(pattern, value) == 1;
-    case LOG_AT_LEAST:
-        return compare(pattern, value) == 0 || compare(pattern, value) == 1;
+    default:
+        return holds(pattern->operation, compare(pattern, value));
     }
-    return false;
 }
