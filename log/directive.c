@@ -9,6 +9,7 @@
  * does, but for white space around tokens, for commas in braces, and for values
  * in quotes, which may hold any character.
  */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +94,7 @@ static const char *regex_end(const char *open)
     return *at ? at : NULL;
 }
 
-size_t log_directive_extent(const char *text)
+size_t log_directive_extent(const char *text, bool *unclosed)
 {
     const char *at = skip_spaces(text), *closing = NULL;
 
@@ -105,8 +106,10 @@ size_t log_directive_extent(const char *text)
         at += strcspn(at, ",=[");
     if (*at == '[')
         at += strcspn(at, ",]{");
-    if (*at == '{')
+    if (*at == '{' && !*unclosed) {
         closing = brace_end(at);
+        *unclosed = !closing;
+    }
     if (closing)
         at = closing;
     return (size_t)(at + strcspn(at, ",") - text);
@@ -117,27 +120,99 @@ size_t log_directive_extent(const char *text)
 struct reader {
     struct log_directive *directive;
     struct log_mistake *mistake;
-    const char *original; /* the text that `parts` is a copy of */
+    char *begin; /* of the directive's parts */
 };
 
-static enum log_reading mistaken(struct reader *reader,
-                                 enum log_mistake_kind kind, const char *what,
-                                 const char *at, const char *instead)
+/* Says what is wrong; the message goes on with the word or the directive. */
+static void say(struct reader *reader, const char *what)
 {
     struct log_mistake *mistake = reader->mistake;
 
-    mistake->kind = kind;
     snprintf(mistake->what, sizeof(mistake->what), "%s", what);
-    mistake->at = at;
-    mistake->word = NULL;
-    mistake->instead = instead;
-    return LOG_MISTAKEN;
 }
 
 static enum log_reading refuse(struct reader *reader, const char *what,
                                const char *at)
 {
-    return mistaken(reader, LOG_MISTAKE_DIRECTIVE, what, at, NULL);
+    reader->mistake->kind = LOG_MISTAKE_DIRECTIVE;
+    reader->mistake->at = at;
+    say(reader, what);
+    return LOG_MISTAKEN;
+}
+
+/* Says what to write instead, if there is room for all of it. */
+TRACE_PRINTF(2, 3)
+static void suggest(struct reader *reader, const char *format, ...)
+{
+    struct log_mistake *mistake = reader->mistake;
+    va_list arguments;
+    int size;
+
+    va_start(arguments, format);
+    size = vsnprintf(mistake->instead, sizeof(mistake->instead), format,
+                     arguments);
+    va_end(arguments);
+    if (size < 0 || (size_t)size >= sizeof(mistake->instead))
+        mistake->instead[0] = '\0';
+}
+
+static bool is_level(const char *word, size_t size)
+{
+    char copy[16];
+    unsigned level;
+
+    snprintf(copy, sizeof(copy), "%.*s", (int)size, word);
+    return size < sizeof(copy) && log_level_of(copy, &level);
+}
+
+/* Guesses what was meant by a level that cannot be read: "debug;db=info",
+ * "debug[span]", "=debug", "warning". */
+static void guess_level(struct reader *reader, const char *word)
+{
+    size_t size = strcspn(word, "[;|&: \t\n");
+    size_t next = size + strspn(word + size, ";|&: \t\n");
+    char core[16];
+
+    word += strspn(word, "=:>\"'` ");
+    if (word[size] == '[' && is_level(word, size)) {
+        if (!reader->directive->of_spans)
+            suggest(reader, "%s%s=%.*s", reader->begin, word + size, (int)size,
+                    word);
+    } else if (word[next] && is_level(word, size)) {
+        suggest(reader, "%.*s,%s", (int)size, word, word + next);
+    } else if (strlen(word) < sizeof(core)) {
+        snprintf(core, sizeof(core), "%.*s", (int)strcspn(word, "\"'`;"), word);
+        if (log_nearest_level(core))
+            suggest(reader, "%s", log_nearest_level(core));
+    }
+}
+
+static enum log_reading refuse_level(struct reader *reader, char *word)
+{
+    const struct log_directive *directive = reader->directive;
+    const char *target = directive->target;
+    size_t brace = strcspn(target, "{"), end = strcspn(word, "}");
+    bool plain = directive->effect == LOG_ADDS && !directive->glob &&
+                 !directive->of_spans && !directive->of_events;
+    unsigned level;
+
+    refuse(reader, "unknown level", word);
+    reader->mistake->kind = LOG_MISTAKE_LEVEL;
+    reader->mistake->word = word;
+    if (plain && target[brace] && word[end]) {
+        reader->mistake->at = reader->begin + brace;
+        reader->mistake->word = NULL;
+        say(reader, "a span's fields stand in brackets, but not in");
+        suggest(reader, "%.*s[%s=%.*s}]%s", (int)brace, target, target + brace,
+                (int)end, word, word + end + 1);
+    } else if (plain && log_level_of(target, &level)) {
+        reader->mistake->word = NULL;
+        say(reader, "the level stands behind \"=\", but not in");
+        suggest(reader, "%s=%s", word, target);
+    } else {
+        guess_level(reader, word);
+    }
+    return LOG_MISTAKEN;
 }
 
 /* Reads what stands behind "=": a level, or nothing, which means all. */
@@ -146,18 +221,14 @@ static enum log_reading read_level(struct reader *reader, char *text)
     char *word = log_trim(text);
 
     if (reader->directive->effect == LOG_EXCLUDES)
-        return refuse(reader, "what is excluded has no level; ^ caps at one",
-                      word);
+        return refuse(reader, "\"!\" takes no level, \"^\" caps at one:", word);
     if (!*word) {
         reader->directive->level = TRACE_LEVEL_TRACE;
         return LOG_READ;
     }
     if (log_level_of(word, &reader->directive->level))
         return LOG_READ;
-    mistaken(reader, LOG_MISTAKE_LEVEL, "unknown level", word,
-             log_nearest_level(word));
-    reader->mistake->word = word;
-    return LOG_MISTAKEN;
+    return refuse_level(reader, word);
 }
 
 /* Reads what may follow a part that is closed: "=" and a level, or nothing. */
@@ -167,9 +238,31 @@ static enum log_reading read_rest(struct reader *reader, char *at)
     if (*at == '=')
         return read_level(reader, at + 1);
     if (*at)
-        return refuse(reader, "here \"=\" and a level must follow", at);
+        return refuse(reader, "only \"=\" and a level can follow here in", at);
     if (reader->directive->effect == LOG_CAPS)
-        return refuse(reader, "a cap needs a level: ^...=info", at);
+        return refuse(reader,
+                      "a cap needs a level, as in ^net=info, but not in", at);
+    return LOG_READ;
+}
+
+/* In a field of an event, other languages' operations are mistakes. EnvFilter
+ * takes them for values. */
+static enum log_reading refuse_operation(struct reader *reader,
+                                         const char *sign)
+{
+    static const struct {
+        const char *sign, *ours;
+    } others[] = {
+        {"==", "="}, {"=~", "~="}, {"=>", ">="}, {"=<", "<="}, {"<>", "!="},
+    };
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        if (!strncmp(sign, others[i].sign, 2)) {
+            refuse(reader, "no such operation:", sign);
+            reader->mistake->word = others[i].sign;
+            suggest(reader, "%s", others[i].ours);
+            return LOG_MISTAKEN;
+        }
     return LOG_READ;
 }
 
@@ -184,6 +277,8 @@ static enum log_reading read_field(struct reader *reader, char *at, char *end)
     *end = '\0';
     while (*sign && !(pattern->operation = operation_at(sign, &size)))
         sign++;
+    if (directive->of_events && refuse_operation(reader, sign) != LOG_READ)
+        return LOG_MISTAKEN;
     if (pattern->operation == LOG_IS && directive->of_events)
         pattern->operation = LOG_EQUALS;
     if (pattern->operation)
@@ -195,16 +290,19 @@ static enum log_reading read_field(struct reader *reader, char *at, char *end)
     *sign = '\0';
     pattern->name = log_trim(at);
     directive->values |= pattern->operation != LOG_DECLARED;
+    if (directive->of_events && !*pattern->name)
+        return refuse(reader, "the name of a field is missing in", at);
     return log_pattern_read(pattern, reader->mistake);
 }
 
+/* Makes room for as many fields as there are from `at` to the brace's end. */
 static bool make_room(struct log_directive *directive, const char *at,
-                      const char *end)
+                      const char *closing)
 {
-    size_t count = 1;
+    size_t count = 0;
 
-    for (; at < end; at++)
-        count += *at == ',';
+    for (; at <= closing; at = field_end(at) + 1)
+        count++;
     directive->fields = calloc(count, sizeof(*directive->fields));
     return directive->fields != NULL;
 }
@@ -218,15 +316,15 @@ static enum log_reading read_fields(struct reader *reader, char *open,
     char *at = open + 1;
 
     if (!closing)
-        return refuse(reader, "this brace is not closed", open);
-    if (!make_room(reader->directive, open, closing))
+        return refuse(reader, "this brace is not closed in", open);
+    if (!make_room(reader->directive, at, closing))
         return LOG_NO_MEMORY;
     *after = (char *)closing + 1;
     while (reading == LOG_READ && at <= closing) {
         char *end = (char *)field_end(at);
 
         if (skip_spaces(at) == end)
-            return refuse(reader, "here the name of a field must stand", at);
+            return refuse(reader, "the name of a field is missing in", at);
         reading = read_field(reader, at, end);
         at = end + 1;
     }
@@ -243,14 +341,14 @@ static enum log_reading read_span(struct reader *reader, char *open)
 
     directive->of_spans = true;
     if (!kind)
-        return refuse(reader, "this bracket is not closed", open);
+        return refuse(reader, "this bracket is not closed in", open);
     if (kind == '{') {
         reading = read_fields(reader, at, &after);
         if (reading != LOG_READ)
             return reading;
         after = (char *)skip_spaces(after);
         if (*after != ']')
-            return refuse(reader, "here the bracket must be closed", after);
+            return refuse(reader, "\"]\" must follow the fields in", after);
         after++;
     }
     *at = '\0';
@@ -286,13 +384,14 @@ static enum log_reading read_target(struct reader *reader, char *at, char *end)
     if (!directive->glob &&
         log_level_of(directive->target, &directive->level)) {
         if (directive->effect == LOG_EXCLUDES)
-            return refuse(reader, "a level cannot be excluded; ^ caps at one",
-                          at);
+            return refuse(reader,
+                          "a level cannot be excluded, \"^\" caps at one:", at);
         set_target(directive, end);
         return LOG_READ;
     }
     if (directive->effect == LOG_CAPS)
-        return refuse(reader, "a cap needs a level: ^...=info", end);
+        return refuse(reader,
+                      "a cap needs a level, as in ^net=info, but not in", end);
     return LOG_READ;
 }
 
@@ -304,7 +403,8 @@ static enum log_reading read_message(struct reader *reader, char *open)
     enum log_reading reading;
 
     if (!closing)
-        return refuse(reader, "this expression is not closed by \"/\"", open);
+        return refuse(reader, "this expression is not closed by \"/\" in",
+                      open);
     directive->fields = calloc(1, sizeof(*directive->fields));
     if (!directive->fields)
         return LOG_NO_MEMORY;
@@ -323,6 +423,25 @@ static bool begins_target(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
            (c >= 'A' && c <= 'Z') || c == '-' || c == ':' || c == '_' ||
            (unsigned char)c >= 0x80;
+}
+
+/* Refuses what begins no directive. */
+static enum log_reading refuse_beginning(struct reader *reader, char *at)
+{
+    size_t size = strcspn(at + (*at != '\0'), "\"'`");
+
+    refuse(reader, "no directive begins like", at);
+    if (*at == '*') {
+        say(reader, "\"~\" stands before a pattern of targets, but not in");
+        suggest(reader, "%.*s~%s", (int)(at - reader->begin), reader->begin,
+                at);
+    } else if (*at == '=' && is_level(at + 1, strlen(at + 1))) {
+        suggest(reader, "%s", at + 1);
+    } else if (*at && strchr("\"'`", *at) && begins_target(at[1])) {
+        say(reader, "a directive stands without quotes, unlike");
+        suggest(reader, "%.*s", (int)size, at + 1);
+    }
+    return LOG_MISTAKEN;
 }
 
 /* Reads what an effect stands in front of, or a whole directive. */
@@ -345,13 +464,13 @@ static enum log_reading read_matched(struct reader *reader, char *at)
         directive->glob = true;
         at = (char *)skip_spaces(at + 1);
         if (!*at || *at == '=' || *at == '[')
-            return refuse(reader, "here a target must stand", at);
+            return refuse(reader, "a target must follow \"~\" in", at);
         return read_target(reader, at, at + strcspn(at, "=["));
     default:
         if (directive->effect == LOG_CAPS && *at == '=')
             return read_level(reader, at + 1);
         if (!begins_target(*at))
-            return refuse(reader, "not a directive", at);
+            return refuse_beginning(reader, at);
         return read_target(reader, at, at + strcspn(at, "=["));
     }
 }
@@ -360,7 +479,7 @@ enum log_reading log_directive_read(struct log_directive *directive,
                                     const char *text, size_t size,
                                     struct log_mistake *mistake)
 {
-    struct reader reader = {directive, mistake, text};
+    struct reader reader = {directive, mistake, NULL};
     char *at;
 
     directive->text = strndup(text, size);
@@ -369,7 +488,7 @@ enum log_reading log_directive_read(struct log_directive *directive,
         return LOG_NO_MEMORY;
     directive->target = "";
     directive->level = TRACE_LEVEL_TRACE;
-    at = directive->parts;
+    at = reader.begin = directive->parts;
     if (*at == '!' || *at == '^') {
         directive->effect = *at == '!' ? LOG_EXCLUDES : LOG_CAPS;
         at = (char *)skip_spaces(at + 1);
@@ -388,6 +507,15 @@ void log_directive_free(struct log_directive *directive)
 
 /* ---- Asking ---- */
 
+/* The rest of a text behind its first character. */
+static const char *behind(const char *text, const char *end)
+{
+    do
+        text++;
+    while (text < end && ((unsigned char)*text & 0xc0) == 0x80);
+    return text;
+}
+
 /* A glob's "*" is any run of characters, "?" any one. */
 static bool glob_matches(const char *glob, const char *glob_end,
                          const char *text, const char *end)
@@ -398,7 +526,10 @@ static bool glob_matches(const char *glob, const char *glob_end,
         if (glob < glob_end && *glob == '*') {
             star = ++glob;
             from = text;
-        } else if (glob < glob_end && (*glob == '?' || *glob == *text)) {
+        } else if (glob < glob_end && *glob == '?') {
+            glob++;
+            text = behind(text, end);
+        } else if (glob < glob_end && *glob == *text) {
             glob++;
             text++;
         } else if (star) {
@@ -471,6 +602,8 @@ static int order_fields(const struct log_directive *a,
         order = order_names(x->name, y->name);
         if (!order)
             order = order_numbers(x->operation, y->operation);
+        if (!order)
+            order = order_numbers(x->type, y->type);
         if (!order)
             order = order_names(x->text, y->text);
     }

@@ -10,6 +10,11 @@
 
 /* ---- Complaints ---- */
 
+enum {
+    COMPLAINTS_MAX = 10, /* directives whose mistake is shown */
+    AROUND = 60,         /* bytes of a long filter on each side of a mistake */
+};
+
 struct parser {
     struct log_filter *filter;
     const char *whole;  /* the filter as it was written */
@@ -17,38 +22,84 @@ struct parser {
     struct trace_text *complaints;
     struct log_mistake *first; /* NULL: a bad directive is left out */
     size_t room;
+    size_t mistakes;
 };
 
-/* The columns that the first `size` bytes of a text take once shown. */
-static int columns(const char *text, size_t size)
+static bool begins_character(char c)
 {
-    struct trace_text shown = {0};
-    int count = 0;
+    return ((unsigned char)c & 0xc0) != 0x80;
+}
 
-    log_plain(&shown, text, size);
-    for (size_t i = 0; i < shown.size; i++)
-        count += (shown.data[i] & 0xc0) != 0x80;
-    trace_text_free(&shown);
-    return count;
+/* Adds the piece of a text from `from` to `to`, and dots where it is cut. */
+static void add_piece(struct trace_text *out, const char *text, size_t from,
+                      size_t to)
+{
+    if (from)
+        trace_text_string(out, "...");
+    log_plain(out, text + from, to - from);
+    if (text[to])
+        trace_text_string(out, "...");
+}
+
+static void add_word(struct trace_text *out, const char *word)
+{
+    size_t size = strnlen(word, 2 * AROUND);
+
+    while (word[size] && !begins_character(word[size]))
+        size--;
+    add_piece(out, word, 0, size);
+}
+
+/* Adds the filter, or what of it is around `offset`, and a caret below. */
+static void add_place(struct trace_text *out, const char *whole, size_t offset)
+{
+    size_t size = strlen(whole), from = 0, to = size;
+    struct trace_text before = {0};
+
+    if (size > 3 * AROUND && offset > AROUND)
+        from = offset - AROUND;
+    if (size > 3 * AROUND && to > offset + AROUND)
+        to = offset + AROUND;
+    while (from < offset && !begins_character(whole[from]))
+        from++;
+    while (to < size && !begins_character(whole[to]))
+        to++;
+    trace_text_string(out, "\n    ");
+    add_piece(out, whole, from, to);
+    trace_text_string(out, from ? "\n       " : "\n    ");
+    log_plain(&before, whole + from, offset - from);
+    for (size_t i = 0; i < before.size; i++)
+        if (begins_character(before.data[i]))
+            trace_text_char(out, before.data[i] == '\t' ? '\t' : ' ');
+    trace_text_string(out, "^\n");
+    trace_text_free(&before);
 }
 
 /* Says what is wrong at `offset` of the filter. */
-static void complain(const struct parser *parser, size_t offset,
+static void complain(struct parser *parser, size_t offset,
                      const struct log_mistake *mistake, const char *directive)
 {
     struct trace_text *out = parser->complaints;
-    const char *word = mistake->word ? mistake->word : directive;
 
-    if (!out)
+    if (!out || parser->mistakes++ >= COMPLAINTS_MAX)
         return;
     trace_text_printf(out, "%s: %s \"", parser->origin, mistake->what);
-    log_plain(out, word, strlen(word));
-    trace_text_string(out, mistake->instead ? "\"; did you mean \"" : "\".");
-    if (mistake->instead)
-        trace_text_printf(out, "%s\"?", mistake->instead);
-    trace_text_string(out, " This directive is left out.\n    ");
-    log_plain(out, parser->whole, strlen(parser->whole));
-    trace_text_printf(out, "\n    %*s^\n", columns(parser->whole, offset), "");
+    add_word(out, mistake->word ? mistake->word : directive);
+    trace_text_string(out, mistake->instead[0] ? "\"; did you mean \"" : "\".");
+    if (mistake->instead[0]) {
+        log_plain(out, mistake->instead, strlen(mistake->instead));
+        trace_text_string(out, "\"?");
+    }
+    trace_text_string(out, " This directive is left out.");
+    add_place(out, parser->whole, offset);
+}
+
+static void complain_of_the_rest(const struct parser *parser)
+{
+    if (parser->mistakes > COMPLAINTS_MAX)
+        trace_text_printf(parser->complaints,
+                          "%s: %zu more directives are left out.\n",
+                          parser->origin, parser->mistakes - COMPLAINTS_MAX);
 }
 
 /* ---- Parsing ---- */
@@ -94,9 +145,10 @@ static enum log_reading add(struct parser *parser, size_t offset, size_t size)
 static bool read_all(struct parser *parser)
 {
     const char *at = parser->whole;
+    bool unclosed = false;
 
     for (;;) {
-        size_t extent = log_directive_extent(at), size = 0, space;
+        size_t extent = log_directive_extent(at, &unclosed), size = 0, space;
         const char *end = at + extent;
 
         while (at < end && (space = log_space(at)))
@@ -145,6 +197,14 @@ static void note(struct log_filter *filter,
         filter->hint = TRACE_LEVEL_TRACE;
 }
 
+/* Whether of two directives, first in order, the second has no say. What takes
+ * away is never taken back. */
+static bool replaces(const struct log_directive *a,
+                     const struct log_directive *b)
+{
+    return a->effect == LOG_ADDS && !log_directive_order(a, b);
+}
+
 static void arrange(struct log_filter *filter)
 {
     struct log_directive *all = filter->directives;
@@ -161,7 +221,7 @@ static void arrange(struct log_filter *filter)
     if (filter->count)
         qsort(all, filter->count, sizeof(*all), by_order);
     for (size_t i = 0; i < filter->count; i++)
-        if (kept && !log_directive_order(&all[kept - 1], &all[i]))
+        if (kept && replaces(&all[kept - 1], &all[i]))
             log_directive_free(&all[i]);
         else
             all[kept++] = all[i];
@@ -182,12 +242,17 @@ struct log_filter *log_filter_read(const char *text, const char *fallback,
                                    struct log_mistake *first)
 {
     struct log_filter *filter = calloc(1, sizeof(*filter));
-    struct parser parser = {filter, text, origin, complaints, first, 0};
+    struct parser parser = {.filter = filter,
+                            .whole = text,
+                            .origin = origin,
+                            .complaints = complaints,
+                            .first = first};
     bool ok;
 
     if (!filter)
         return NULL;
     ok = read_all(&parser);
+    complain_of_the_rest(&parser);
     /* What only takes away takes it from the default. */
     if (ok && fallback && !log_filter_adds(filter)) {
         parser.whole = fallback;
@@ -242,7 +307,8 @@ void log_filter_seen(struct log_filter *filter, const struct trace_site *site)
 static bool of_device(const struct log_directive *directive)
 {
     return !strncmp(directive->target, "gpu", 3) &&
-           (directive->target_size == 3 || directive->target[3] == ':');
+           (directive->target_size == 3 || directive->target[3] == ':' ||
+            directive->target[3] == '*');
 }
 
 /* Whether a directive singles anything out. */

@@ -41,9 +41,9 @@ enum log_mistake_kind {
 struct log_mistake {
     enum log_mistake_kind kind;
     char what[160];
-    const char *at;      /* in the directive's own copy of the text */
-    const char *word;    /* what was found there; NULL: the directive */
-    const char *instead; /* to be written, or NULL */
+    const char *at;   /* in the directive's own copy of the text */
+    const char *word; /* what was found there; NULL: the directive */
+    char instead[80]; /* to be written, or "" */
 };
 
 /* ---- pattern.c ---- */
@@ -123,8 +123,10 @@ struct log_directive {
 };
 
 /* log_directive_extent returns where the directive at `text` ends: at a comma
- * or at the end of the filter. */
-size_t log_directive_extent(const char *text);
+ * or at the end of the filter. `unclosed`, false at the filter's beginning,
+ * becomes true at a brace that nothing closes; commas in later braces end
+ * directives, so that no brace makes us look at the whole rest again. */
+size_t log_directive_extent(const char *text, bool *unclosed);
 
 /* log_directive_read reads the `size` bytes at `text` into a zeroed directive,
  * to be freed whatever the result. */

@@ -165,7 +165,7 @@ static void classify(struct log_pattern *pattern)
 /* Takes the quotes off a value. */
 static bool unquote(struct log_pattern *pattern, bool escapes)
 {
-    char *from = pattern->text + 1, *to = pattern->text;
+    char *from = pattern->text + 1, *to = from;
     size_t size = strlen(pattern->text);
 
     if (size < 2 || pattern->text[0] != '"' || pattern->text[size - 1] != '"')
@@ -177,6 +177,7 @@ static bool unquote(struct log_pattern *pattern, bool escapes)
         *to++ = *from++;
     }
     *to = '\0';
+    pattern->text++;
     return true;
 }
 

@@ -282,12 +282,13 @@ Test(log_filter, shows_the_place_and_the_nearest_word)
         {"a=7", "LOG: unknown level \"7\". This directive is left out.\n"
                 "    a=7\n"
                 "      ^\n"},
-        {"info,*a", "LOG: not a directive \"*a\". This directive is left out.\n"
-                    "    info,*a\n"
-                    "         ^\n"},
+        {"info,.a",
+         "LOG: no directive begins like \".a\". This directive is left out.\n"
+         "    info,.a\n"
+         "         ^\n"},
         {"net[s=info",
-         "LOG: this bracket is not closed \"net[s=info\". This directive is left "
-         "out.\n"
+         "LOG: this bracket is not closed in \"net[s=info\". This directive is "
+         "left out.\n"
          "    net[s=info\n"
          "       ^\n"},
         {"\xc3\xa9=info,net=x",
@@ -295,7 +296,8 @@ Test(log_filter, shows_the_place_and_the_nearest_word)
          "    \xc3\xa9=info,net=x\n"
          "               ^\n"},
         {"\x1b=info,net=\x1b[31m",
-         "LOG: not a directive \"\\x1b=info\". This directive is left out.\n"
+         "LOG: no directive begins like \"\\x1b=info\". This directive is left "
+         "out.\n"
          "    \\x1b=info,net=\\x1b[31m\n"
          "    ^\n"
          "LOG: unknown level \"\\x1b[31m\". This directive is left out.\n"
@@ -312,6 +314,74 @@ Test(log_filter, shows_the_place_and_the_nearest_word)
                          rows[i].text, complaints);
         free(complaints);
     }
+}
+
+/* Of a long filter only what is around a mistake is shown. */
+Test(log_filter, shows_what_is_around_a_mistake)
+{
+    struct trace_text text = {0};
+    char *complaints, *line, *caret;
+
+    for (int i = 0; i < 100; i++)
+        trace_text_string(&text, "\xc3\xa9t=info,");
+    trace_text_string(&text, "net=warning");
+    for (int i = 0; i < 100; i++)
+        trace_text_string(&text, ",\xc3\xa9t=info");
+    complaints = complaints_of(text.data);
+    line = strchr(complaints, '\n') + 1;
+    caret = strchr(line, '\n') + 1;
+    cr_expect_lt(strlen(complaints), 400, "%s", complaints);
+    cr_expect(!strncmp(line, "    ...", 7), "%s", complaints);
+    cr_expect(!strncmp(caret - 4, "...", 3), "%s", complaints);
+
+    const char *at = line;
+
+    for (size_t i = strspn(caret, " "); i--; at++)
+        while (((unsigned char)at[1] & 0xc0) == 0x80)
+            at++;
+    cr_expect(!strncmp(at, "warning", 7), "%s", complaints);
+    free(complaints);
+    trace_text_free(&text);
+}
+
+Test(log_filter, keeps_the_caret_under_its_place_behind_a_tab)
+{
+    char *complaints = complaints_of("a\t,net=x");
+
+    cr_expect(strstr(complaints, "\n    a\t,net=x\n     \t     ^\n"), "%s",
+              complaints);
+    free(complaints);
+}
+
+Test(log_filter, cuts_a_long_word)
+{
+    static char text[5000];
+    char *complaints;
+
+    memset(text, 'x', sizeof(text) - 1);
+    memcpy(text, "net=", 4);
+    complaints = complaints_of(text);
+    cr_expect_lt(strlen(complaints), 400, "%s", complaints);
+    cr_expect(strstr(complaints, "xxx...\". This directive"), "%s", complaints);
+    free(complaints);
+}
+
+Test(log_filter, shows_ten_mistakes_and_counts_the_rest)
+{
+    struct trace_text text = {0};
+    size_t lines = 0;
+
+    for (int i = 0; i < 100000; i++)
+        trace_text_string(&text, "a=x,");
+
+    char *complaints = complaints_of(text.data);
+
+    for (const char *c = complaints; *c; c++)
+        lines += *c == '\n';
+    cr_expect_eq(lines, 31);
+    cr_expect(strstr(complaints, "LOG: 99990 more directives are left out.\n"));
+    free(complaints);
+    trace_text_free(&text);
 }
 
 /* ---- Directives that are about nothing ---- */
