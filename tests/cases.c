@@ -1,0 +1,231 @@
+/* cases.c: a recorded case of tests/cases/filter as calls of the library.
+ *
+ * tests/cases/filter/README.md says how a row is written.
+ */
+#include "cases.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/internal.h"
+#include "trace/internal.h"
+
+/* ---- Values ---- */
+
+/* Turns each %XX into the byte that it stands for. */
+static char *unescape(char *text)
+{
+    char *to = text;
+
+    for (char *from = text; *from; to++) {
+        char digits[3] = {0};
+
+        *to = *from++;
+        if (*to != '%')
+            continue;
+        memcpy(digits, from, 2);
+        from += 2;
+        *to = (char)strtol(digits, NULL, 16);
+    }
+    *to = '\0';
+    return text;
+}
+
+/* What Rust's Debug writes of a string: it alone comes with quotes. */
+static struct trace_value quoted(const char *text)
+{
+    struct trace_value value = trace_string(text, strlen(text));
+    struct trace_text shown = {0};
+
+    log_value(&shown, &value);
+    value = trace_string(shown.data, shown.size);
+    value.type = TRACE_TYPE_DISPLAY;
+    return value;
+}
+
+static struct trace_value guessed(const char *text)
+{
+    char *end;
+
+    if (!strcmp(text, "true") || !strcmp(text, "false"))
+        return trace_bool(*text == 't');
+    if (*text && (strtoll(text, &end, 10), !*end))
+        return trace_i64_(strtoll(text, NULL, 10));
+    if (*text && (strtod(text, &end), !*end))
+        return trace_f64_(strtod(text, NULL));
+    return trace_text_(text);
+}
+
+static struct trace_value value_of(const char *text)
+{
+    const char *rest = text + 2;
+    struct trace_value value;
+
+    if (!*text || text[1] != ':')
+        return guessed(text);
+    switch (*text) {
+    case 'i':
+        return trace_i64_(strtoll(rest, NULL, 10));
+    case 'u':
+        return trace_u64_(strtoull(rest, NULL, 10));
+    case 'f':
+        return trace_f64_(strtod(rest, NULL));
+    case 'b':
+        return trace_bool(!strcmp(rest, "true"));
+    case 'q':
+        return quoted(rest);
+    default:
+        value = trace_text_(rest);
+        value.type = *text == 'd' ? TRACE_TYPE_DISPLAY : TRACE_TYPE_STRING;
+        return value;
+    }
+}
+
+/* ---- Reading ---- */
+
+static void read_fields(struct case_fields *fields, enum trace_site_kind kind,
+                        char *text)
+{
+    char *field;
+    size_t count = 0;
+
+    while (text && *text && (field = strsep(&text, ","))) {
+        char *value = strchr(field, '=');
+
+        cr_assert_lt(count, CASE_FIELDS, "more fields than there is room for");
+        if (value)
+            *value++ = '\0';
+        fields->names[count] = unescape(field);
+        fields->quoted[count] = value && !strncmp(value, "q:", 2);
+        fields->values[count++] =
+            value ? value_of(unescape(value)) : trace_empty();
+    }
+    fields->site = (struct trace_site){.name = "",
+                                       .target = "case",
+                                       .file = "case",
+                                       .function = "case",
+                                       .fields = fields->names,
+                                       .level = TRACE_LEVEL_TRACE,
+                                       .kind = kind,
+                                       .field_count = (uint8_t)count};
+}
+
+/* Cuts "before{inside}" up and returns the inside; NULL if there is none. */
+static char *braces(char *text, const char *before)
+{
+    char *open = text ? strstr(text, before) : NULL;
+
+    if (!open)
+        return NULL;
+    *open = '\0';
+    open += strlen(before);
+    open[strcspn(open, "}")] = '\0';
+    return open;
+}
+
+static void read_span(struct case_span *span, char *text, const char *target)
+{
+    char *after = braces(text, ">{"), *before = braces(text, "+{");
+    char *fields = braces(text, "{"), *level, *at;
+
+    read_fields(&span->own, TRACE_SITE_SPAN, fields);
+    read_fields(&span->before, TRACE_SITE_FIELDS, before);
+    read_fields(&span->after, TRACE_SITE_FIELDS, after);
+    level = strchr(text, '!');
+    if (level)
+        *level++ = '\0';
+    at = strchr(text, '@');
+    if (at)
+        *at++ = '\0';
+    span->own.site.name = unescape(text);
+    span->own.site.target = at ? unescape(at) : target;
+    span->own.site.level =
+        (uint8_t)(level ? test_level(level) : TRACE_LEVEL_INFO);
+}
+
+void case_read(struct case_row *row, const struct test_cases *columns)
+{
+    char *rest, *span;
+
+    *row = (struct case_row){0};
+    for (size_t i = 0; i < TEST_COLUMNS; i++)
+        row->text[i] = strdup(columns->columns[i]);
+    row->filter = row->text[0];
+    rest = row->text[3];
+    while (rest && *rest && (span = strsep(&rest, ";"))) {
+        cr_assert_lt(row->span_count, CASE_SPANS);
+        read_span(&row->spans[row->span_count++], span, row->text[2]);
+    }
+    read_fields(&row->event, TRACE_SITE_EVENT, row->text[4]);
+    row->event.site.name = row->event.site.field_count ? "" : "message";
+    row->event.site.target = row->text[2];
+    row->event.site.level = (uint8_t)test_level(row->text[1]);
+}
+
+static void free_fields(struct case_fields *fields)
+{
+    for (size_t i = 0; i < fields->site.field_count; i++)
+        if (fields->quoted[i])
+            free((char *)fields->values[i].as.text);
+}
+
+void case_free(struct case_row *row)
+{
+    for (size_t i = 0; i < row->span_count; i++) {
+        free_fields(&row->spans[i].own);
+        free_fields(&row->spans[i].before);
+        free_fields(&row->spans[i].after);
+    }
+    free_fields(&row->event);
+    for (size_t i = 0; i < TEST_COLUMNS; i++)
+        free(row->text[i]);
+}
+
+/* ---- Running ---- */
+
+static bool on(struct trace_site *site)
+{
+    site->interest = (uint8_t)trace_site_interest(site);
+    return trace_site_on_(site);
+}
+
+static void record(struct trace_span_ref span, struct case_fields *fields)
+{
+    if (span.place && fields->site.field_count)
+        trace_record_(span, &fields->site, fields->site.field_count,
+                      fields->values);
+}
+
+static void begin(struct case_span *span)
+{
+    struct case_fields *own = &span->own;
+
+    if (on(&own->site))
+        span->made =
+            trace_span_new_(&own->site, own->site.field_count, own->values);
+    record(span->made, &span->before);
+    if (span->made.place)
+        span->entered = trace_span_enter_(span->made);
+    record(span->made, &span->after);
+}
+
+static void end(struct case_span *span)
+{
+    if (span->entered.place)
+        trace_span_leave_(span->entered);
+    if (span->made.place)
+        trace_span_end(span->made);
+}
+
+void case_run(struct case_row *row)
+{
+    struct case_fields *event = &row->event;
+
+    for (size_t i = 0; i < row->span_count; i++)
+        begin(&row->spans[i]);
+    if (on(&event->site))
+        trace_event_(&event->site, event->site.field_count, event->values);
+    for (size_t i = row->span_count; i-- > 0;)
+        end(&row->spans[i]);
+}

@@ -1,0 +1,263 @@
+/* log_replay_test.c: what is shown of a recording, and what is recorded at
+ * once, is what EnvFilter would show. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases.h"
+#include "log/internal.h"
+#include "trace/internal.h"
+
+TestSuite(log_replay, .init = test_folder);
+
+/* ---- The recorded answers ---- */
+
+/* What was found of a row: "RESULT SPANBITS HINT". */
+struct answer {
+    bool shown;
+    char bits[CASE_SPANS + 1];
+    const char *hint;
+};
+
+/* Where ours differs on purpose. */
+#define TRIMMED "white space around tokens is trimmed"
+#define BRACED  "a comma in braces parts fields"
+#define ANCHORS "PCRE2 knows anchors and \\b"
+
+static const struct {
+    const char *filter, *answer, *reason;
+} deviations[] = {
+    {"warn, foo=debug", "1 - debug", TRIMMED},
+    {"warn,foo=debug ", "1 - debug", TRIMMED},
+    {" info", "1 - info", TRIMMED},
+    {"info ", "1 - info", TRIMMED},
+    {"foo = info", "1 - info", TRIMMED},
+    {"foo= info", "1 - info", TRIMMED},
+    {"[ s]=debug", "1 1 debug", TRIMMED},
+    {"[s ]=debug", "1 1 debug", TRIMMED},
+    {"[s]= debug", "1 1 debug", TRIMMED},
+    {"[s] =debug", "1 1 debug", TRIMMED},
+    {"[s{f= bob}]=debug", "1 1 trace", TRIMMED},
+    {"[s{ f=bob}]=debug", "1 1 trace", TRIMMED},
+    {"[s{f=bob }]=debug", "1 1 trace", TRIMMED},
+    {"[{f,g}]=debug", "1 - debug", BRACED},
+    {"[s{f=a,b}]=debug", "0 0 trace", BRACED},
+    {"[s{f=^bob$}]=debug", "1 1 trace", ANCHORS},
+    {"[s{f=^x}]=debug", "1 1 trace", ANCHORS},
+    {"[s{f=$}]=debug", "1 1 trace", ANCHORS},
+    {"[s{f=\\bx}]=debug", "1 1 trace", ANCHORS},
+    {"[s{f=x\\b}]=debug", "1 1 trace", ANCHORS},
+};
+
+static size_t deviation_of(const char *filter)
+{
+    size_t i = 0;
+
+    while (i < sizeof(deviations) / sizeof(*deviations) &&
+           strcmp(filter, deviations[i].filter) != 0)
+        i++;
+    return i;
+}
+
+static void expect(const struct case_row *row, const struct test_cases *answer,
+                   const struct answer *found)
+{
+    size_t deviation = deviation_of(row->filter);
+    char text[64], recorded[64];
+    const char *expected = recorded, *reason = "";
+
+    snprintf(text, sizeof(text), "%d %s %s", found->shown,
+             row->span_count ? found->bits : "-", found->hint);
+    snprintf(recorded, sizeof(recorded), "%s %s %s", answer->columns[0],
+             answer->columns[1], answer->columns[2]);
+    if (deviation < sizeof(deviations) / sizeof(*deviations)) {
+        expected = deviations[deviation].answer;
+        reason = deviations[deviation].reason;
+        cr_expect_str_neq(expected, recorded, "\"%s\" is none", row->filter);
+    }
+    cr_expect_str_eq(text, expected, "\"%s\" %s %s: %s, not %s; %s",
+                     row->filter, row->text[1], row->text[2], text, expected,
+                     reason);
+}
+
+/* ---- Replayed ---- */
+
+enum { ROWS = 500 }; /* of a recording */
+
+/* An event between one row's calls and the next one's. */
+static struct trace_site border =
+    TEST_SITE(EVENT, INFO, "border", "border", NULL, 0);
+
+/* Steps over the entries of a row. */
+static void replay_row(struct trace_reader *reader, const struct case_row *row,
+                       const struct log_filter *filter, struct answer *found)
+{
+    struct log_replay *replay = log_replay_new(filter);
+    struct trace_entry entry;
+    size_t spans = 0;
+
+    cr_assert_not_null(replay);
+    while (trace_reader_next(reader, &entry) &&
+           strcmp(entry.site->target, "border") != 0) {
+        bool shown = log_replay_step(replay, reader, &entry);
+
+        if (entry.kind == TRACE_ENTRY_SPAN)
+            found->bits[spans++] = log_replay_shows(replay, &entry) ? '1' : '0';
+        if (entry.kind == TRACE_ENTRY_EVENT)
+            found->shown = shown;
+    }
+    cr_assert_eq(spans, row->span_count);
+    log_replay_free(replay);
+}
+
+static void check_replayed(struct case_row *rows, size_t count,
+                           struct test_cases *answers)
+{
+    struct trace_reader *reader = test_read();
+
+    for (size_t i = 0; i < count; i++) {
+        struct log_filter *filter =
+            log_filter_parse(rows[i].filter, "error", "LOG", NULL);
+        struct answer found = {.hint =
+                                   trace_level_word(log_filter_hint(filter))};
+
+        replay_row(reader, &rows[i], filter, &found);
+        cr_assert(test_cases_next(answers));
+        expect(&rows[i], answers, &found);
+        log_filter_free(filter);
+        case_free(&rows[i]);
+    }
+    trace_reader_close(reader);
+}
+
+/* Records rows, many in one recording, and asks what is shown of each. */
+static size_t replay_file(const char *cases, const char *expected)
+{
+    static struct case_row rows[ROWS];
+    struct test_cases row, answers;
+    size_t count, all = 0;
+
+    test_cases_open(&row, cases);
+    test_cases_open(&answers, expected);
+    do {
+        test_record();
+        border.id = 0;
+        for (count = 0; count < ROWS && test_cases_next(&row); count++) {
+            case_read(&rows[count], &row);
+            case_run(&rows[count]);
+            trace_event_(&border, 0, NULL);
+        }
+        check_replayed(rows, count, &answers);
+        all += count;
+    } while (count == ROWS);
+    return all;
+}
+
+Test(log_replay, agrees_with_upstreams_own_cases)
+{
+    cr_expect_eq(replay_file("filter/upstream.tsv", "filter/upstream.expected"),
+                 300);
+}
+
+Test(log_replay, agrees_on_random_filters)
+{
+    cr_expect_eq(replay_file("filter/random.tsv", "filter/random.expected"),
+                 4000);
+}
+
+/* ---- Judged at the call ---- */
+
+/* What is recorded of a row: all that a live subscriber is told of. */
+static size_t told_spans, told_events;
+
+static void listen(const struct trace_reader *reader,
+                   const struct trace_entry *entry)
+{
+    (void)reader;
+    told_spans += entry->kind == TRACE_ENTRY_SPAN;
+    told_events += entry->kind == TRACE_ENTRY_EVENT;
+}
+
+/* Begins a recording by a filter that is kept nowhere. */
+static void record_by(const char *filter)
+{
+    static struct trace_subscriber listener;
+    struct trace_options options = {.limit = TRACE_LIMIT_LEAST};
+    struct log_options by = {.show = "off", .record = filter};
+
+    cr_assert_eq(log_subscribe(&by), 0);
+    listener = *trace_subscriber;
+    listener.live = listen;
+    trace_subscribe(&listener);
+    cr_assert_eq(trace_open(NULL, &options), 0);
+}
+
+/* Records a row by its filter. Where none of its directives shows anything,
+ * EnvFilter falls back to "error", a recording to all there is. */
+static unsigned record_row(struct case_row *row)
+{
+    struct log_filter *bare = log_filter_parse(row->filter, NULL, "", NULL);
+    struct log_filter *whole = log_filter_parse(row->filter, "error", "", NULL);
+    bool falls_back = bare->count != whole->count;
+    unsigned hint = log_filter_hint(whole);
+    char text[256];
+
+    snprintf(text, sizeof(text), "%s%s", falls_back ? "error," : "",
+             row->filter);
+    log_filter_free(bare);
+    log_filter_free(whole);
+    record_by(text);
+    told_spans = told_events = 0;
+    case_run(row);
+    trace_close();
+    return hint;
+}
+
+static void judge_row(struct case_row *row, struct answer *found)
+{
+    size_t spans = 0;
+
+    found->hint = trace_level_word(record_row(row));
+    found->shown = told_events;
+    for (size_t i = 0; i < row->span_count; i++) {
+        bool made = row->spans[i].made.place;
+
+        found->bits[i] = made ? '1' : '0';
+        spans += made;
+    }
+    cr_expect_eq(told_spans, spans, "\"%s\": %zu spans", row->filter,
+                 told_spans);
+}
+
+static size_t judge_file(const char *cases, const char *expected)
+{
+    struct test_cases columns, answers;
+    size_t count = 0;
+
+    test_cases_open(&columns, cases);
+    test_cases_open(&answers, expected);
+    for (; test_cases_next(&columns); count++) {
+        struct case_row row;
+        struct answer found = {.shown = false};
+
+        case_read(&row, &columns);
+        judge_row(&row, &found);
+        cr_assert(test_cases_next(&answers));
+        expect(&row, &answers, &found);
+        case_free(&row);
+    }
+    return count;
+}
+
+Test(log_replay, records_by_upstreams_own_cases)
+{
+    cr_expect_eq(judge_file("filter/upstream.tsv", "filter/upstream.expected"),
+                 300);
+}
+
+Test(log_replay, records_by_random_filters)
+{
+    cr_expect_eq(judge_file("filter/random.tsv", "filter/random.expected"),
+                 4000);
+}
