@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "trace/internal.h"
+
 TestSuite(log_subscriber, .init = test_folder);
 
 static int open_output(const char *name)
@@ -167,4 +169,195 @@ Test(log_subscriber, options_are_copied)
     output_is("out", "[s/t] ERROR tests::log_subscriber_test: 1\n"
                      "[s/t]  WARN tests::log_subscriber_test: 2\n");
     close(fd);
+}
+
+/* ---- What TRACE_FILTER takes away ---- */
+
+static void begin_recording(const char *filter)
+{
+    subscribe("off", filter, false, -1);
+    test_record();
+}
+
+/* Compares the recording's lines, and how many spans it has. */
+static void recording_is(size_t spans, const char *expected)
+{
+    static const struct log_style plain = {.time = LOG_TIME_NONE};
+    struct trace_reader *reader = test_read();
+    char *lines = test_lines(reader, "trace", &plain);
+
+    cr_expect_str_eq(lines, expected, "%s", lines);
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, NULL), spans);
+    cr_expect_eq(trace_depth(), 0);
+    free(lines);
+    trace_reader_close(reader);
+}
+
+#undef LOG_TARGET
+#define LOG_TARGET "t"
+
+Test(log_subscriber, nothing_within_an_excluded_span_is_recorded)
+{
+    begin_recording("trace,![quiet]");
+    {
+        trace_span(INFO, "outer");
+        {
+            trace_span(INFO, "quiet");
+            trace_span(INFO, "inner");
+            trace_event(ERROR, "muted");
+            trace_record(trace_span_current(), ("late", 1));
+        }
+        trace_event(INFO, "heard");
+    }
+    recording_is(1, " INFO outer: t: heard\n");
+}
+
+Test(log_subscriber, what_log_could_show_is_recorded_all_the_same)
+{
+    subscribe("info", "trace,![quiet]", false, -1);
+    test_record();
+    {
+        trace_span(INFO, "quiet");
+        trace_span(INFO, "inner");
+        trace_event(INFO, "shown");
+        trace_event(DEBUG, "muted");
+    }
+    trace_event(DEBUG, "heard");
+    recording_is(2, " INFO quiet:inner: t: shown\n"
+                    "DEBUG t: heard\n");
+}
+
+Test(log_subscriber, spans_that_a_cap_takes_are_not_recorded)
+{
+    begin_recording("trace,^[s]=info");
+    {
+        trace_span(INFO, "s");
+        trace_span(DEBUG, "inner");
+        trace_event(INFO, "heard");
+    }
+    recording_is(1, " INFO s: t: heard\n");
+    begin_recording("[s]=debug,^[s]=info");
+    {
+        trace_span(INFO, "s");
+        trace_span(DEBUG, "inner");
+        trace_event(INFO, "heard");
+    }
+    recording_is(1, " INFO s: t: heard\n");
+}
+
+static void *enter_elsewhere(void *span)
+{
+    trace_event(INFO, "before");
+    {
+        trace_span_enter(*(struct trace_span_ref *)span);
+        trace_event(INFO, "muted");
+    }
+    trace_event(INFO, "after");
+    return NULL;
+}
+
+Test(log_subscriber, an_excluded_span_mutes_who_enters_it)
+{
+    begin_recording("trace,![quiet]");
+
+    struct trace_span_ref quiet = trace_span_new(INFO, "quiet");
+
+    test_thread(enter_elsewhere, &quiet);
+    enter_elsewhere(&quiet);
+    trace_record(quiet, ("late", 1));
+    trace_span_end(quiet);
+    {
+        trace_span(INFO, "quiet");
+        struct trace_span_ref current = trace_span_current();
+
+        test_thread(enter_elsewhere, &current);
+    }
+    recording_is(0, " INFO t: before\n INFO t: after\n"
+                    " INFO t: before\n INFO t: after\n"
+                    " INFO t: before\n INFO t: after\n");
+}
+
+Test(log_subscriber, excluded_spans_end_one_by_one)
+{
+    begin_recording("trace,![quiet],^[capped]=error");
+
+    struct trace_span_ref made = trace_span_new(INFO, "quiet");
+    struct trace_span_ref begun = trace_span_begin(INFO, "quiet");
+
+    trace_event(INFO, "muted");
+    trace_span_end(made);
+    trace_event(INFO, "muted");
+    trace_span_end(begun);
+    trace_event(INFO, "1");
+    {
+        trace_span(INFO, "quiet");
+        trace_span_end(made);
+        trace_span_end(begun);
+        trace_event(INFO, "muted");
+    }
+    trace_event(INFO, "2");
+    trace_span_begin(INFO, "quiet");
+    trace_unwind(0);
+    trace_event(INFO, "3");
+    trace_span_end(trace_span_current());
+    recording_is(0, " INFO t: 1\n INFO t: 2\n INFO t: 3\n");
+}
+
+static void muted_child(void)
+{
+    trace_event(INFO, "muted");
+    trace_unwind(0);
+    trace_event(INFO, "child");
+}
+
+Test(log_subscriber, a_child_is_born_excluded)
+{
+    begin_recording("trace,![quiet]");
+    {
+        trace_span(INFO, "quiet");
+        test_child(muted_child);
+    }
+    trace_event(INFO, "parent");
+    recording_is(0, " INFO t: child\n INFO t: parent\n");
+}
+
+/* What stood in the place of an excluded span is no record. */
+Test(log_subscriber, an_excluded_span_leaves_no_bytes)
+{
+    unsigned char bytes[1024];
+    struct trace_record event = {.time = trace_anchor_now().ticks,
+                                 .site = 1,
+                                 .kind = TRACE_KIND_EVENT,
+                                 .slots = 1};
+
+    begin_recording("trace,![quiet]");
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = ((unsigned char *)&event)[(8 + i) % sizeof(event)];
+    {
+        trace_span(INFO, "quiet", ("bytes", trace_bytes(bytes, sizeof(bytes))));
+    }
+    trace_event(INFO, "heard");
+    recording_is(0, " INFO t: heard\n");
+}
+
+static void spoil(struct trace_text *out, const void *unused)
+{
+    (void)unused;
+    trace_text_string(out, "x");
+    errno = EIO;
+}
+
+Test(log_subscriber, judging_leaves_errno_alone)
+{
+    begin_recording("{n=x},[s{n=x}]=debug,![s{n=y}]");
+    errno = ENOENT;
+    trace_event(INFO, "event", ("n", trace_display(spoil, NULL)));
+    cr_expect_eq(errno, ENOENT);
+    {
+        trace_span(INFO, "s", ("n", trace_display(spoil, NULL)));
+        cr_expect_eq(errno, ENOENT);
+        trace_record(trace_span_current(), ("n", trace_display(spoil, NULL)));
+        cr_expect_eq(errno, ENOENT);
+    }
+    recording_is(1, " INFO t: event n=x\n");
 }

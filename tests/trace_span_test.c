@@ -689,3 +689,20 @@ Test(trace_span, a_message_is_asked_about_when_it_comes)
     trace_message(&site, "not recorded");
     lines("ERROR dir::file: 100% \\n\n");
 }
+
+static void unwinding_child(void)
+{
+    trace_unwind(0);
+    {
+        trace_span(INFO, "own");
+    }
+}
+
+Test(trace_span, a_child_that_unwinds_begins_anew)
+{
+    {
+        trace_span(INFO, "outer");
+        test_child(unwinding_child);
+    }
+    recorded("<outer <own >@own >@outer");
+}

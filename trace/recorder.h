@@ -24,7 +24,8 @@ struct trace_recording {
     uint32_t overflows;
     bool open;
     bool live;
-    bool scoped; /* what spans hold counts */
+    bool scoped;     /* what spans hold counts */
+    uint32_t strays; /* atomic: spans ended by others than who entered them */
     pthread_mutex_t live_lock;
     char path[PATH_MAX]; /* "": kept nowhere */
 };
@@ -47,6 +48,7 @@ struct trace_writer {
     uint32_t generation; /* of the recording; 0 = none yet */
     bool busy;           /* in the midst of a record: a handler must wait */
     bool forked;
+    uint32_t strays; /* when last looked for */
     struct trace_record *overflow;
     struct trace_entered first_stack[TRACE_FIRST_STACK];
 };

@@ -153,11 +153,13 @@ static __attribute__((noinline)) uint32_t site_id(struct trace_writer *writer,
 
 /* ---- The stack of enterings ---- */
 
-/* A span that is not recorded, but takes levels from what is within: its place
- * says how many. */
+/* A span that is not recorded, but takes levels from what is within: its place,
+ * where no record can be, says how many, and how it began. */
+enum { TAKES = 7, NOT_ENTERED = 8, GUARD = 16 };
+
 static inline bool unrecorded(uint32_t place)
 {
-    return place - 1 < TRACE_LEVEL_TRACE;
+    return place - 1 < TRACE_FIRST_PLACE - 1;
 }
 
 static inline struct trace_scope joined(struct trace_scope a,
@@ -200,6 +202,34 @@ static inline uint32_t current(struct trace_writer *writer)
         pop(writer);
     }
     return 0;
+}
+
+/* Takes out of the stack what other threads ended below its top. */
+static __attribute__((noinline)) void drop_strays(struct trace_writer *writer,
+                                                  uint32_t strays)
+{
+    uint32_t kept = writer->inherited;
+
+    for (uint32_t i = kept; i < writer->depth; i++) {
+        uint32_t place = writer->stack[i].record;
+
+        if (unrecorded(place) ||
+            !__atomic_load_n(&record_at(place)->end, __ATOMIC_ACQUIRE))
+            writer->stack[kept++] = writer->stack[i];
+    }
+    writer->depth = kept;
+    writer->strays = strays;
+    rescope(writer);
+}
+
+/* Brings the thread's scope up to date. */
+static inline void settle(struct trace_writer *writer)
+{
+    uint32_t strays =
+        __atomic_load_n(&trace_recording.strays, __ATOMIC_ACQUIRE);
+
+    if (unlikely(writer->strays != strays))
+        drop_strays(writer, strays);
 }
 
 static inline bool push(struct trace_writer *writer, uint32_t record,
@@ -322,6 +352,8 @@ void trace_unwind(size_t depth)
             patch(writer, writer->stack[top].record);
         pop(writer);
     }
+    if (writer->inherited > writer->depth)
+        writer->inherited = writer->depth;
 }
 
 /* ---- Whether a site is on ---- */
@@ -337,7 +369,7 @@ static struct trace_scope scope_of(struct trace_writer *writer)
     if (writer->generation != trace_recording.generation)
         return (struct trace_scope){0, 0};
     if (!writer->busy)
-        current(writer);
+        settle(writer);
     return trace_scope_;
 }
 
@@ -352,9 +384,10 @@ bool trace_site_ask_(struct trace_site *site)
     if (interest <= TRACE_ALWAYS || interest == TRACE_UNREGISTERED)
         return interest == TRACE_ALWAYS;
     scope = scope_of(&trace_writer);
-    /* A span that is taken may hold something all the same. */
+    /* A span that is taken may take more. */
     if (site->level + scope.takes > TRACE_LEVEL_TRACE &&
-        (site->kind != TRACE_SITE_SPAN || scope.takes == TRACE_LEVEL_TRACE))
+        (site->kind != TRACE_SITE_SPAN || !(interest & TRACE_JUDGED) ||
+         scope.takes == TRACE_LEVEL_TRACE))
         return interest & TRACE_ALWAYS;
     return interest & (TRACE_ALWAYS | TRACE_COMMONLY | TRACE_JUDGED) ||
            site->level <= scope.adds;
@@ -508,7 +541,6 @@ static __attribute__((noinline)) bool wants_event(
     const struct trace_value *values)
 {
     struct trace_text message = {.ceiling = 1 << 20};
-    int error = errno;
     bool fields = !(flags & (TRACE_FLAG_PRINTF | TRACE_FLAG_MESSAGE));
 
     message_of(site, flags, count, values, &message);
@@ -518,7 +550,6 @@ static __attribute__((noinline)) bool wants_event(
                                           fields ? count : 0, values);
 
     trace_text_free(&message);
-    errno = error;
     return wanted;
 }
 
@@ -546,12 +577,14 @@ static __attribute__((noinline)) void put_judged_event(
 {
     struct trace_value copy[TRACE_ARGS_MAX];
     struct trace_text text = {.ceiling = 1 << 20};
+    int error = errno;
 
     values = trace_values_print(count, values, copy, &text);
-    current(writer); /* its scope may have ended elsewhere */
+    settle(writer);
     if (wants_event(site, flags, count, values))
         put_event(writer, site, flags, count, values);
     trace_text_free(&text);
+    errno = error;
 }
 
 static inline void event(struct trace_site *site, unsigned flags, size_t count,
@@ -688,13 +721,22 @@ static struct trace_span_ref pass_over(struct trace_writer *writer,
                                        struct beginning how,
                                        struct trace_scope own)
 {
-    struct trace_span_ref ref = {own.takes, writer->generation};
+    uint32_t began = !how.entered ? NOT_ENTERED : how.guard ? GUARD : 0;
+    struct trace_span_ref ref = {own.takes | began, writer->generation};
     struct trace_scope takes = {0, own.takes};
 
-    if (how.entered && ref.place &&
-        !push(writer, ref.place, current(writer), how.guard, takes))
+    if (!own.takes || (how.entered && !push(writer, ref.place, current(writer),
+                                            how.guard, takes)))
         ref.place = 0;
     return ref;
+}
+
+/* Gives the room of the last record back. What stands in it must not be taken
+ * for records behind those that come now. */
+static void take_back(struct trace_writer *writer, struct trace_record *record)
+{
+    memset(record, 0, (size_t)record->slots * TRACE_SLOT_SIZE);
+    writer->next = record;
 }
 
 static __attribute__((noinline)) struct trace_span_ref begin_judged(
@@ -708,6 +750,7 @@ static __attribute__((noinline)) struct trace_span_ref begin_judged(
     int error = errno;
 
     values = trace_values_print(count, values, copy, &text);
+    settle(writer);
 
     struct trace_record *record = put_span(writer, site, how, count, values);
 
@@ -716,7 +759,7 @@ static __attribute__((noinline)) struct trace_span_ref begin_judged(
                                    values, &own)) {
             ref = publish_span(writer, record, how, own);
         } else {
-            writer->next = record; /* its room is free again */
+            take_back(writer, record);
             ref = pass_over(writer, how, own);
         }
     }
@@ -807,8 +850,8 @@ struct trace_span_ref trace_span_enter_(struct trace_span_ref span)
     if (!writer)
         return ref;
     if (unrecorded(span.place))
-        ref = pass_over(writer, how,
-                        (struct trace_scope){0, (uint8_t)span.place});
+        ref =
+            pass_over(writer, how, (struct trace_scope){0, span.place & TAKES});
     else
         ref.place = enter_span(writer, span.place);
     if (ref.place)
@@ -866,6 +909,14 @@ struct trace_span_ref trace_span_current(void)
     return ref;
 }
 
+/* Ends a span that another thread is in. */
+static void end_stray(struct trace_writer *writer, uint32_t place)
+{
+    patch(writer, place);
+    if (trace_recording.scoped)
+        __atomic_fetch_add(&trace_recording.strays, 1, __ATOMIC_RELEASE);
+}
+
 void trace_span_end(struct trace_span_ref span)
 {
     struct trace_writer *writer =
@@ -883,7 +934,7 @@ void trace_span_end(struct trace_span_ref span)
              span.generation != trace_recording.generation)
         ; /* nobody's, or the parent's */
     else if (!(record->flags & TRACE_FLAG_NOT_ENTERED) && !record->end)
-        patch(writer, span.place); /* entered on another thread */
+        end_stray(writer, span.place);
     else
         put_plain(writer, TRACE_KIND_CLOSE, span.place);
     tell_closed(span.place);
