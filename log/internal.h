@@ -232,6 +232,9 @@ bool log_span_begin(struct log_span *, struct trace_scope inside,
 void log_span_fields(struct log_span *, const struct log_fields *);
 struct trace_scope log_span_holds(const struct log_span *);
 
+/* log_span_waits tells whether a later value may make a span take more. */
+bool log_span_waits(const struct log_span *);
+
 /* ---- tracked.c: spans by their place ---- */
 
 struct log_tracked {

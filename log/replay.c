@@ -11,6 +11,7 @@
 /* An entering that has not ended. */
 struct entered {
     uint32_t span;
+    bool begun; /* the span began with it */
     struct trace_scope own;
 };
 
@@ -141,7 +142,8 @@ static struct trace_scope scope_of(const struct thread *thread)
     return scope;
 }
 
-static void push(struct thread *thread, uint32_t span, struct trace_scope own)
+static void push(struct thread *thread, uint32_t span, bool begun,
+                 struct trace_scope own)
 {
     if (!thread || (!own.adds && !own.takes))
         return;
@@ -154,21 +156,35 @@ static void push(struct thread *thread, uint32_t span, struct trace_scope own)
         thread->stack = grown;
         thread->capacity = capacity;
     }
-    thread->stack[thread->depth++] = (struct entered){span, own};
+    thread->stack[thread->depth++] = (struct entered){span, begun, own};
 }
 
-/* The last entering of a span ends, in whatever order. */
-static void pop(struct thread *thread, uint32_t span)
+/* The last entering of a span ends, or the one that the span began with, in
+ * whatever order; false if the thread is not in it. */
+static bool pop(struct thread *thread, uint32_t span, bool begun)
 {
     size_t at = thread ? thread->depth : 0;
 
-    while (at && thread->stack[at - 1].span != span)
+    while (at && (thread->stack[at - 1].span != span ||
+                  thread->stack[at - 1].begun != begun))
         at--;
     if (!at)
-        return;
+        return false;
     thread->depth--;
     memmove(&thread->stack[at - 1], &thread->stack[at],
             (thread->depth - (at - 1)) * sizeof(*thread->stack));
+    return true;
+}
+
+/* Live, it is the thread that ended a span that tells of it. */
+static void step_exit(struct log_replay *replay,
+                      const struct trace_entry *entry, struct thread *thread)
+{
+    bool begun = entry->id == entry->span;
+    bool found = pop(thread, entry->span, begun);
+
+    for (size_t i = 0; begun && !found && i < replay->thread_count; i++)
+        found = pop(&replay->threads[i], entry->span, begun);
 }
 
 /* What holds within a span that is entered now. */
@@ -197,7 +213,7 @@ static void inherit(struct log_replay *replay,
     struct trace_entry span;
 
     for (; place && trace_reader_span(reader, place, &span); place = span.span)
-        push(thread, place, holds(replay, reader, place));
+        push(thread, place, false, holds(replay, reader, place));
 }
 
 static struct thread *thread_of(struct log_replay *replay,
@@ -257,7 +273,7 @@ static bool step_span(struct log_replay *replay,
     log_span_begin(span, scope_of(thread), &fields);
     set_hidden(replay, entry->id, !span->shown);
     if (entry->entered)
-        push(thread, entry->id, holds(replay, reader, entry->id));
+        push(thread, entry->id, true, holds(replay, reader, entry->id));
     return !is_hidden(replay, entry->id);
 }
 
@@ -272,6 +288,9 @@ static bool step_event(struct log_replay *replay,
 
     if (!verdict)
         return true;
+    /* A forked child does not tell which spans of its parent it leaves. */
+    if (thread && !entry->span)
+        thread->depth = 0;
     if (!verdict->count)
         return log_verdict_event(verdict, scope_of(thread), NULL);
     fields = fields_of(entry, values);
@@ -299,19 +318,22 @@ bool log_replay_step(struct log_replay *replay,
                      const struct trace_reader *reader,
                      const struct trace_entry *entry)
 {
+    struct trace_entry span = *entry;
     struct thread *thread;
 
     if (replay->simple && entry->kind != TRACE_ENTRY_EVENT)
-        return true;
+        return (entry->kind != TRACE_ENTRY_SPAN &&
+                !trace_reader_span(reader, entry->span, &span)) ||
+               log_replay_shows(replay, &span);
     thread = replay->simple ? NULL : thread_of(replay, reader, entry->thread);
     switch (entry->kind) {
     case TRACE_ENTRY_SPAN:
         return step_span(replay, reader, entry, thread);
     case TRACE_ENTRY_ENTER:
-        push(thread, entry->span, holds(replay, reader, entry->span));
+        push(thread, entry->span, false, holds(replay, reader, entry->span));
         break;
     case TRACE_ENTRY_EXIT:
-        pop(thread, entry->span);
+        step_exit(replay, entry, thread);
         break;
     case TRACE_ENTRY_FIELDS:
         step_fields(replay, entry);

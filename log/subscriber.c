@@ -85,11 +85,14 @@ static unsigned interest(struct trace_site *site)
         return TRACE_ALWAYS;
     if (!verdict.count)
         return always | plainly(&verdict);
-    if ((verdict.never && !is_span) || !keep(site, &verdict)) {
+    if (verdict.never && !is_span) {
         log_verdict_free(&verdict);
-        return always;
+        return 0;
     }
-    return always | TRACE_JUDGED;
+    if (keep(site, &verdict))
+        return always | TRACE_JUDGED;
+    log_verdict_free(&verdict);
+    return TRACE_ALWAYS;
 }
 
 /* ---- What is judged at the call ---- */
@@ -130,7 +133,7 @@ static bool judge_span(const struct trace_site *site, struct trace_scope inside,
 
     if (span) {
         recorded = log_span_begin(span, inside, &fields) ||
-                   site->interest & TRACE_ALWAYS;
+                   log_span_waits(span) || site->interest & TRACE_ALWAYS;
         *own = log_span_holds(span);
         if (!recorded)
             log_tracked_remove(&tracked, place);

@@ -17,9 +17,9 @@ static bool declares(const struct trace_site *site, const char *name)
     for (size_t i = 0; i < site->field_count; i++)
         if (!strcmp(site->fields[i], name))
             return true;
-    /* A format whose call site was not used yet is not known. */
+    /* A format is not known before its call site is used, or at all. */
     return site->kind == TRACE_SITE_EVENT && !strcmp(name, "message") &&
-           (!site->name || site->name[0]);
+           (!site->name || site->name[0] || !site->field_count);
 }
 
 static bool declares_all(const struct trace_site *site,
@@ -275,6 +275,18 @@ void log_span_fields(struct log_span *span, const struct log_fields *fields)
     }
 }
 
+/* Whether all matched that a directive asks for; steps over its patterns. */
+static bool all_matched(const struct log_directive *directive,
+                        const bool **matched)
+{
+    size_t patterns = directive->values ? directive->field_count : 0;
+    bool all = true;
+
+    for (; patterns; patterns--)
+        all = *(*matched)++ && all;
+    return all;
+}
+
 struct trace_scope log_span_holds(const struct log_span *span)
 {
     const struct log_verdict *verdict = span->verdict;
@@ -283,16 +295,12 @@ struct trace_scope log_span_holds(const struct log_span *span)
 
     for (size_t i = 0; i < verdict->count; i++) {
         const struct log_directive *directive = verdict->directives[i];
-        size_t patterns = directive->values ? directive->field_count : 0;
         unsigned level = directive->level;
         unsigned takes = directive->effect == LOG_CAPS
                              ? TRACE_LEVEL_TRACE - level
                              : TRACE_LEVEL_TRACE;
-        bool all = true;
 
-        for (; patterns; patterns--)
-            all = *matched++ && all;
-        if (!all)
+        if (!all_matched(directive, &matched))
             continue;
         if (directive->effect != LOG_ADDS)
             own.takes = (uint8_t)(takes > own.takes ? takes : own.takes);
@@ -310,15 +318,24 @@ static bool excluded(const struct log_span *span)
 
     for (size_t i = 0; i < verdict->count; i++) {
         const struct log_directive *directive = verdict->directives[i];
-        size_t patterns = directive->values ? directive->field_count : 0;
-        bool all = true;
 
-        for (; patterns; patterns--)
-            all = *matched++ && all;
-        if (all && directive->effect == LOG_EXCLUDES)
+        if (all_matched(directive, &matched) &&
+            directive->effect == LOG_EXCLUDES)
             return true;
     }
     return false;
+}
+
+bool log_span_waits(const struct log_span *span)
+{
+    const struct log_verdict *verdict = span->verdict;
+    const bool *matched = span->matched;
+    bool waits = false;
+
+    for (size_t i = 0; i < verdict->count; i++)
+        if (!all_matched(verdict->directives[i], &matched))
+            waits |= verdict->directives[i]->effect != LOG_ADDS;
+    return waits && !verdict->never && !excluded(span);
 }
 
 static bool any_adds(const struct log_verdict *verdict)

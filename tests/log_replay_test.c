@@ -102,8 +102,10 @@ static void replay_row(struct trace_reader *reader, const struct case_row *row,
            strcmp(entry.site->target, "border") != 0) {
         bool shown = log_replay_step(replay, reader, &entry);
 
-        if (entry.kind == TRACE_ENTRY_SPAN)
-            found->bits[spans++] = log_replay_shows(replay, &entry) ? '1' : '0';
+        if (entry.kind == TRACE_ENTRY_SPAN) {
+            cr_expect_eq(shown, log_replay_shows(replay, &entry));
+            found->bits[spans++] = shown ? '1' : '0';
+        }
         if (entry.kind == TRACE_ENTRY_EVENT)
             found->shown = shown;
     }

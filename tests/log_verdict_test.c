@@ -1,0 +1,504 @@
+/* log_verdict_test.c: what a filter makes of a program, three times over: what
+ * is shown of a recording of everything, what is printed live, and what is
+ * recorded if the filter decides that. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log/internal.h"
+#include "support.h"
+
+/* A format may be no literal. */
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+
+TestSuite(log_verdict, .init = test_folder);
+
+/* ---- Three times over ---- */
+
+static const struct log_style plain = {.time = LOG_TIME_NONE};
+
+static void subscribe(const char *show, const char *record, int fd)
+{
+    struct log_options options = {.show = show,
+                                  .record = record,
+                                  .live = fd >= 0,
+                                  .fd = fd,
+                                  .style = plain};
+
+    cr_assert_eq(log_subscribe(&options), 0, "%s", strerror(errno));
+}
+
+/* The messages of the events that are shown, to be freed. */
+static char *messages(struct trace_reader *reader, const char *text)
+{
+    struct log_filter *filter = log_filter_parse(text, NULL, "LOG", NULL);
+    struct log_replay *replay = log_replay_new(filter);
+    struct trace_text out = {0};
+    struct trace_entry entry;
+
+    cr_assert_eq(trace_reader_rewind(reader), 0);
+    while (trace_reader_next(reader, &entry))
+        if (log_replay_step(replay, reader, &entry) &&
+            entry.kind == TRACE_ENTRY_EVENT) {
+            if (out.size)
+                trace_text_char(&out, ' ');
+            log_message_of(&entry, &out);
+        }
+    log_replay_free(replay);
+    log_filter_free(filter);
+    return out.data ? out.data : strdup("");
+}
+
+/* Runs a program that prints live and is recorded whole; returns what is shown
+ * of the recording. */
+static char *shown(const char *filter, void (*program)(void))
+{
+    int fd =
+        open(test_path("out"), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0666);
+
+    subscribe(filter, "trace", fd);
+    test_record();
+    program();
+
+    struct trace_reader *reader = test_read();
+    char *live = test_load(test_path("out"), NULL);
+    char *lines = test_lines(reader, filter, &plain);
+    char *result = messages(reader, filter);
+
+    cr_expect_str_eq(live, lines, "\"%s\", live:\n%s\nreplayed:\n%s", filter,
+                     live, lines);
+    trace_reader_close(reader);
+    close(fd);
+    free(live);
+    free(lines);
+    return result;
+}
+
+/* Runs a program that the filter records; returns what is in the recording. */
+static char *recorded(const char *filter, void (*program)(void))
+{
+    subscribe("off", filter, -1);
+    test_record();
+    program();
+
+    struct trace_reader *reader = test_read();
+    char *result = messages(reader, "trace");
+
+    trace_reader_close(reader);
+    return result;
+}
+
+static void expect(const char *filter, void (*program)(void),
+                   const char *expected)
+{
+    char *one = shown(filter, program), *other = recorded(filter, program);
+
+    cr_expect_str_eq(one, expected, "\"%s\" shows: %s; not: %s", filter, one,
+                     expected);
+    cr_expect_str_eq(other, expected, "\"%s\" records: %s; not: %s", filter,
+                     other, expected);
+    free(one);
+    free(other);
+}
+
+/* ---- Spans ---- */
+
+static void two_handles(void)
+{
+    struct trace_span_ref a = trace_span_begin(INFO, "a");
+    struct trace_span_ref b = trace_span_begin(INFO, "b");
+
+    trace_event(DEBUG, "both");
+    trace_span_end(a);
+    trace_event(DEBUG, "b");
+    trace_span_end(b);
+    trace_event(DEBUG, "none");
+}
+
+Test(log_verdict, the_span_that_ends_is_the_one_that_is_left)
+{
+    expect("[a]=debug", two_handles, "both");
+    expect("[b]=debug", two_handles, "both b");
+    expect("[c]=debug", two_handles, "");
+    expect("debug,![a]", two_handles, "b none");
+    expect("debug,![b]", two_handles, "none");
+    expect("debug,^[a]=info", two_handles, "b none");
+}
+
+static void nested(void)
+{
+    trace_span(INFO, "a");
+    trace_event(DEBUG, "1");
+    {
+        trace_span(DEBUG, "b");
+        trace_event(TRACE, "2");
+        {
+            trace_span(TRACE, "c");
+            trace_event(TRACE, "3");
+        }
+        trace_event(INFO, "4");
+    }
+    trace_event(TRACE, "5");
+}
+
+Test(log_verdict, nested_spans_add_and_take_the_most)
+{
+    expect("[a]=debug", nested, "1 4");
+    expect("[a]=debug,[c]=trace", nested, "1 3 4");
+    expect("[b]=debug", nested, "4");
+    expect("[b]=debug,[a]=info", nested, "4");
+    expect("[c]", nested, "3");
+    expect("trace,^[b]=info", nested, "1 4 5");
+    expect("trace,^[a]=debug,^[c]=off", nested, "1 4");
+    expect("trace,![b]", nested, "1 5");
+    expect("trace,![a]", nested, "");
+    expect("trace,^[a]=info,[b]", nested, "4");
+}
+
+static void values(void)
+{
+    struct trace_span_ref s =
+        trace_span_new(INFO, "s", ("n", trace_empty()), ("user", "bob"));
+
+    trace_record(s, ("n", 1));
+    {
+        trace_span_enter(s);
+        trace_event(DEBUG, "one");
+        trace_record(s, ("n", 500));
+        trace_event(DEBUG, "late");
+    }
+    trace_record(s, ("n", 2));
+    {
+        trace_span_enter(s);
+        trace_event(DEBUG, "again");
+        {
+            trace_record(s, ("user", "root"));
+            trace_span_enter(s);
+            trace_event(DEBUG, "root");
+        }
+        trace_event(DEBUG, "back");
+    }
+    trace_span_end(s);
+}
+
+Test(log_verdict, values_count_from_the_next_entering_and_stay)
+{
+    expect("[s{n=1}]=debug", values, "one late again root back");
+    expect("[s{n=500}]=debug", values, "again root back");
+    expect("[s{n>=500}]=debug", values, "again root back");
+    expect("[s{n=2}]=debug", values, "again root back");
+    expect("[{user=root}]=debug", values, "root");
+    expect("[s{n=500,user=root}]=debug", values, "root");
+    expect("[s{n=3}]=debug", values, "");
+    expect("debug,![s{n=500}]", values, "one late");
+    expect("debug,![s{n>499}]", values, "one late");
+    expect("debug,^[s{user~=oo}]=info", values, "one late again back");
+    expect("debug,![{user=bob}]", values, "");
+    expect("debug,![s{n!=1}]", values, "one late");
+}
+
+/* What is not shown may come to take all the same. */
+static void late_and_hidden(void)
+{
+    struct trace_span_ref s =
+        trace_span_new(DEBUG, "s", ("user", trace_empty()));
+
+    {
+        trace_span_enter(s);
+        trace_event(INFO, "nobody");
+    }
+    trace_record(s, ("user", "root"));
+    {
+        trace_span_enter(s);
+        trace_event(INFO, "root");
+        trace_event(ERROR, "error");
+    }
+    trace_span_end(s);
+}
+
+Test(log_verdict, a_span_that_is_not_shown_takes_once_its_values_match)
+{
+    expect("info,![s{user=root}]", late_and_hidden, "nobody");
+    expect("info,^[s{user=root}]=error", late_and_hidden, "nobody error");
+    expect("info,^[s{user=root}]=error,![s]", late_and_hidden, "");
+}
+
+static void entered_twice(void)
+{
+    struct trace_span_ref s = trace_span_begin(INFO, "s", ("n", trace_empty()));
+
+    trace_record(s, ("n", 1));
+    trace_event(DEBUG, "not_yet");
+    {
+        trace_span_enter(s);
+        trace_event(DEBUG, "yes");
+        trace_span_end(s); /* its first entering */
+        trace_event(DEBUG, "still");
+    }
+    trace_event(DEBUG, "none");
+}
+
+Test(log_verdict, each_entering_ends_by_itself)
+{
+    expect("[s{n=1}]=debug", entered_twice, "yes still");
+}
+
+/* ---- Threads and processes ---- */
+
+static void *on_thread(void *context)
+{
+    const struct trace_span_ref *span = context;
+
+    trace_event(DEBUG, "before");
+    if (span) {
+        trace_span_enter(*span);
+        trace_event(DEBUG, "within");
+    }
+    trace_event(DEBUG, "after");
+    return NULL;
+}
+
+static void other_thread(void)
+{
+    trace_span(INFO, "s");
+    test_thread(on_thread, NULL);
+    trace_event(DEBUG, "here");
+}
+
+static void handed_on(void)
+{
+    trace_span(INFO, "s");
+    struct trace_span_ref current = trace_span_current();
+
+    test_thread(on_thread, &current);
+    trace_event(DEBUG, "here");
+}
+
+Test(log_verdict, a_thread_is_in_what_it_entered_itself)
+{
+    expect("[s]=debug", other_thread, "here");
+    expect("debug,![s]", other_thread, "before after");
+    expect("[s]=debug", handed_on, "within here");
+    expect("debug,![s]", handed_on, "before after");
+    expect("debug,^[s]=info", handed_on, "before after");
+    expect("debug,^[s]=debug", handed_on, "before within after here");
+}
+
+static void *end_it(void *span)
+{
+    trace_span_end(*(struct trace_span_ref *)span);
+    trace_event(DEBUG, "there");
+    return NULL;
+}
+
+static void ended_elsewhere(void)
+{
+    struct trace_span_ref s = trace_span_begin(INFO, "s");
+
+    {
+        trace_span(INFO, "inner");
+        trace_event(DEBUG, "in_s");
+        test_thread(end_it, &s);
+        trace_event(DEBUG, "inner");
+    }
+    trace_event(DEBUG, "out");
+}
+
+Test(log_verdict, a_span_that_another_thread_ends_is_left)
+{
+    expect("[s]=debug", ended_elsewhere, "in_s");
+    expect("debug,^[s]=info", ended_elsewhere, "there inner out");
+    expect("[inner]=debug", ended_elsewhere, "in_s inner");
+}
+
+static struct trace_span_ref left_by_child;
+
+static void child(void)
+{
+    trace_event(DEBUG, "inherited");
+    {
+        trace_span(INFO, "own");
+        trace_event(DEBUG, "own");
+    }
+    trace_span_end(left_by_child);
+    trace_event(DEBUG, "left");
+}
+
+static void forks(void)
+{
+    left_by_child = trace_span_begin(INFO, "s", ("n", 5));
+    test_child(child);
+    trace_event(DEBUG, "parent");
+    trace_span_end(left_by_child);
+    trace_event(DEBUG, "end");
+}
+
+Test(log_verdict, a_forked_child_is_in_what_its_parent_was_in)
+{
+    expect("[s]=debug", forks, "inherited own parent");
+    expect("[s{n=5}]=debug", forks, "inherited own parent");
+    expect("[own]=debug", forks, "own");
+    expect("debug,^[s]=info", forks, "left end");
+    expect("debug,^[s{n=5}]=info", forks, "left end");
+    expect("debug,![s]", forks, "left end");
+}
+
+/* ---- Jumps and switches ---- */
+
+static jmp_buf back;
+
+static void jump(void)
+{
+    trace_span(INFO, "inner");
+    trace_event(DEBUG, "inner");
+    longjmp(back, 1);
+}
+
+static void lands(void)
+{
+    if (!setjmp(back))
+        jump();
+    trace_event(DEBUG, "landed");
+}
+
+static void jumps(void)
+{
+    {
+        trace_span(INFO, "outer");
+        lands();
+    }
+    trace_event(DEBUG, "out");
+}
+
+static void unwinds(void)
+{
+    size_t depth = trace_depth();
+
+    if (!setjmp(back))
+        jump();
+    trace_unwind(depth);
+    trace_event(DEBUG, "out");
+}
+
+Test(log_verdict, a_jump_leaves_no_span_behind)
+{
+    expect("[outer]=debug", jumps, "inner landed");
+    expect("debug,![outer]", jumps, "out");
+    expect("debug,![inner]", jumps, "out");
+    expect("[inner]=debug", unwinds, "inner");
+    expect("debug,![inner]", unwinds, "out");
+    expect("debug,^[inner]=info", unwinds, "out");
+}
+
+static void switches(void)
+{
+    trace_span(INFO, "s");
+    trace_event(DEBUG, "1");
+    trace_disable();
+    {
+        trace_span(INFO, "t");
+        trace_event(DEBUG, "2");
+        trace_enable();
+        trace_event(DEBUG, "3");
+    }
+    trace_event(DEBUG, "4");
+}
+
+static void ends_while_off(void)
+{
+    {
+        trace_span(INFO, "s");
+        trace_event(DEBUG, "1");
+        trace_disable();
+    }
+    trace_enable();
+    trace_event(DEBUG, "2");
+}
+
+Test(log_verdict, what_is_off_holds_nothing_and_can_end)
+{
+    expect("[s]=debug", switches, "1 3 4");
+    expect("[t]=debug", switches, "");
+    expect("debug,![t]", switches, "1 3 4");
+    expect("[s]=debug", ends_while_off, "1");
+    expect("debug,![s]", ends_while_off, "2");
+}
+
+/* ---- What EnvFilter does not have ---- */
+
+#undef LOG_TARGET
+#define LOG_TARGET "net::tcp"
+static void of_tcp(void)
+{
+    trace_event(INFO, "tcp", ("user", "root"), ("n", 7));
+}
+
+#undef LOG_TARGET
+#define LOG_TARGET "network"
+static void of_network(void)
+{
+    trace_event(INFO, "network", ("user", "bob"), ("n", 5));
+    trace_event(DEBUG, "connect to 5", ("n", 0.5));
+}
+
+#undef LOG_TARGET
+#define LOG_TARGET "net"
+static void targets(void)
+{
+    volatile int five = 5;
+    const char *volatile format = "connect to %d!";
+
+    trace_event(DEBUG, "net", ("n", -1));
+    of_tcp();
+    of_network();
+    log_debug("connect to %d?", five);
+    log_debug(format, five);
+}
+
+Test(log_verdict, targets_are_excluded_capped_and_globbed)
+{
+    expect("info,!net", targets, "");
+    expect("debug,!net::", targets,
+           "net network connect to 5 connect to 5? connect to 5!");
+    expect("debug,!~net::", targets, "network connect to 5");
+    expect("debug,^net::=warn", targets,
+           "net network connect to 5 connect to 5? connect to 5!");
+    expect("debug,^net=info", targets, "tcp network");
+    expect("~net::=debug", targets, "net tcp connect to 5? connect to 5!");
+    expect("~n?t=debug", targets, "net connect to 5? connect to 5!");
+    expect("~*work", targets, "network connect to 5");
+    expect("off,~*tcp=info", targets, "tcp");
+    expect("trace,^debug", targets,
+           "net tcp network connect to 5 connect to 5? connect to 5!");
+}
+
+Test(log_verdict, messages_are_shown_excluded_and_capped)
+{
+    expect("/^connect to \\d$/=debug", targets, "connect to 5");
+    expect("error,/connect/=debug", targets,
+           "connect to 5 connect to 5? connect to 5!");
+    expect("/connect/=info", targets, "");
+    expect("debug,!/5[?!]/", targets, "net tcp network connect to 5");
+    expect("debug,^/n/=info", targets, "tcp network");
+    expect("debug,^/t$/=info,/net/", targets,
+           "tcp network connect to 5 connect to 5? connect to 5!");
+}
+
+Test(log_verdict, events_are_judged_by_their_values)
+{
+    expect("{n>5}=info", targets, "tcp");
+    expect("{n>=5}=info", targets, "tcp network");
+    expect("{n<1}=debug", targets, "net connect to 5");
+    expect("{n=5}", targets, "network");
+    expect("{user~=o.t}=info", targets, "tcp");
+    expect("{user}=info", targets, "tcp network");
+    expect("info,!{user=root}", targets, "network");
+    expect("info,!{user!=root}", targets, "tcp");
+    expect("debug,^{n<=5}=info", targets,
+           "tcp network connect to 5? connect to 5!");
+    expect("off,{n=7,user=root}", targets, "tcp");
+}
