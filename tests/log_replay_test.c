@@ -153,6 +153,7 @@ static size_t replay_file(const char *cases, const char *expected)
         check_replayed(rows, count, &answers);
         all += count;
     } while (count == ROWS);
+    cr_expect_not(test_cases_next(&answers));
     return all;
 }
 
@@ -249,6 +250,7 @@ static size_t judge_file(const char *cases, const char *expected)
         expect(&row, &answers, &found);
         case_free(&row);
     }
+    cr_expect_not(test_cases_next(&answers));
     return count;
 }
 
