@@ -11,6 +11,8 @@
 
 #include <testlog/log.h>
 
+#include "trace/reader.h"
+
 #define TEST_LOG_VERSION "0.1.0"
 
 /* ---- options.c: flags and variables ---- */

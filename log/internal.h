@@ -4,6 +4,8 @@
 
 #include <testlog/log.h>
 
+#include "trace/reader.h"
+
 /* ---- words.c ---- */
 
 /* log_level_of reads a level as LevelFilter::from_str does: a number, or a word

@@ -4,6 +4,8 @@
 
 #include <testlog/trace.h>
 
+#include "trace/reader.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -6,6 +6,8 @@
 
 #include <testlog/log.h>
 
+#include "trace/reader.h"
+
 #include "trace/format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -14,6 +14,8 @@
 #include <testlog/log.h>
 #include <testlog/trace.h>
 
+#include "trace/reader.h"
+
 #ifndef TESTS_DIR
 #    define TESTS_DIR "tests"
 #endif

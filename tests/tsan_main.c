@@ -7,6 +7,8 @@
 
 #include <testlog/log.h>
 
+#include "trace/reader.h"
+
 enum { WORKERS = 4, ROUNDS = 2000 };
 
 static char path[64];

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <testlog/trace.h>
+#include "reader.h"
 
 static void forget(struct trace_file *file)
 {

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 
 #include "format.h"
+#include "reader.h"
 
 /* ---- values.c: values in a record ---- */
 

@@ -8,6 +8,8 @@
 
 #include <testlog/trace.h>
 
+#include "reader.h"
+
 static char directory[PATH_MAX];
 
 static int parse_options(const char *text, struct trace_options *options)

@@ -1,11 +1,10 @@
 /* trace.h: spans, events and typed fields, recorded into a file that outlives
  * the process.
  *
- * Three readers: who annotates code needs the part "Annotating"; a filter
- * implements "Subscriber"; a renderer uses "Reading a recording". Unless a
- * comment says otherwise, functions return 0 on success and -1 with errno set
- * on failure, strings are UTF-8 and borrowed for the call, and everything may
- * be called from any thread.
+ * Who annotates code needs the part "Annotating"; a filter implements
+ * "Subscriber". Unless a comment says otherwise, functions return 0 on success
+ * and -1 with errno set on failure, strings are UTF-8 and borrowed for the call,
+ * and everything may be called from any thread.
  */
 #ifndef TESTLOG_TRACE_H
 #define TESTLOG_TRACE_H
@@ -331,146 +330,6 @@ struct trace_subscriber {
 /* trace_subscribe makes `subscriber`, which must stay, the one that trace_open
  * and later changes ask. */
 TRACE_API void trace_subscribe(const struct trace_subscriber *);
-
-/* ---- Reading a recording ---- */
-
-enum trace_entry_kind {
-    TRACE_ENTRY_SPAN, /* a span begins; `entered` tells whether it is entered */
-    TRACE_ENTRY_ENTER,  /* a span is entered again */
-    TRACE_ENTRY_EXIT,   /* an entering of `span` ends */
-    TRACE_ENTRY_CLOSE,  /* a span closed later than its last exit */
-    TRACE_ENTRY_FIELDS, /* values recorded late for `span` */
-    TRACE_ENTRY_EVENT,
-};
-
-/* A thread of a recording. */
-struct trace_thread {
-    uint32_t pid, tid;
-    uint32_t span;    /* that its process was forked in; 0 = none */
-    const char *name; /* "" if it had none */
-};
-
-/* One thing that happened. Everything it points to lives as long as the
- * reader. */
-struct trace_entry {
-    enum trace_entry_kind kind;
-    bool entered;  /* SPAN: at once */
-    bool printf_;  /* EVENT: the values are arguments of site->name */
-    bool message;  /* EVENT: the first value is the message */
-    uint64_t time; /* ns since the recording's origin */
-    uint64_t end;  /* SPAN, ENTER: ns; UINT64_MAX = still open */
-    uint32_t id;   /* SPAN: its place */
-    uint32_t span; /* the span it belongs to; SPAN: its parent; 0 = none */
-    const struct trace_site *site; /* never NULL */
-    const struct trace_thread *thread;
-    const unsigned char *values; /* for trace_values_next */
-    size_t values_size;          /* bytes */
-};
-
-/* What stands in a recording's header. */
-struct trace_summary {
-    uint32_t pid;
-    bool ended;       /* closed in order */
-    uint64_t end;     /* ns: the last moment known */
-    uint64_t dropped; /* records that found no room */
-    int error;        /* errno of the first failed reservation, or 0 */
-    bool limit_reached;
-    struct trace_anchor origin;
-};
-
-/* trace_reader_open opens the recording at `path`; trace_reader_close frees
- * it. Any bytes at all are read without harm; NULL with errno EINVAL if it is
- * no recording. */
-TRACE_API struct trace_reader *trace_reader_open(const char *path);
-TRACE_API void trace_reader_close(struct trace_reader *);
-TRACE_API struct trace_summary trace_reader_summary(
-    const struct trace_reader *);
-
-/* trace_seal stamps the end of a recording whose process has died, unless it
- * has one: spans that it left open end there. */
-TRACE_API int trace_seal(const char *path);
-
-/* trace_shrink cuts a recording whose process is gone to what is used of it. */
-TRACE_API int trace_shrink(const char *path);
-
-/* trace_reader_meta returns the value that trace_open was given for `name`,
- * NULL if none. */
-TRACE_API const char *trace_reader_meta(const struct trace_reader *,
-                                        const char *name);
-
-/* trace_reader_next reads what happened next, in the order of time over all
- * threads; false at the end. trace_reader_rewind begins anew. */
-TRACE_API bool trace_reader_next(struct trace_reader *, struct trace_entry *);
-TRACE_API int trace_reader_rewind(struct trace_reader *);
-
-/* trace_reader_span reads the span at `place`, with its fields of creation;
- * false if there is none. */
-TRACE_API bool trace_reader_span(const struct trace_reader *, uint32_t place,
-                                 struct trace_entry *);
-
-/* trace_reader_late visits the late fields of a span that were recorded up to
- * `time`, in order: `cursor` starts at 0. */
-TRACE_API bool trace_reader_late(const struct trace_reader *, uint32_t place,
-                                 uint64_t time, size_t *cursor,
-                                 struct trace_entry *);
-
-/* trace_reader_site returns the call site with an id, NULL if there is none;
- * ids begin at 1. */
-TRACE_API const struct trace_site *trace_reader_site(
-    const struct trace_reader *, uint32_t id);
-
-/* trace_values_next decodes the next value of an entry and steps over it;
- * false at the end or at damage. */
-struct trace_values {
-    const unsigned char *next, *end;
-};
-TRACE_API struct trace_values trace_values_of(const struct trace_entry *);
-TRACE_API bool trace_values_next(struct trace_values *, struct trace_value *);
-
-/* trace_format writes a recorded printf message: `format` as the recording has
- * it, its arguments from `values`. The format never reaches printf. */
-TRACE_API void trace_format(struct trace_text *, const char *format,
-                            struct trace_values *values);
-
-/* ---- Exporting ---- */
-
-/* trace_json_string adds a JSON string with its quotes; bytes that are not
- * UTF-8 become U+FFFD. */
-TRACE_API void trace_json_string(struct trace_text *, const char *, size_t);
-TRACE_API void trace_json_value(struct trace_text *,
-                                const struct trace_value *);
-
-/* A file that appears complete: written aside, renamed at its commit. */
-struct trace_file {
-    FILE *stream; /* NULL: not open */
-    char *path, *aside;
-};
-
-TRACE_API int trace_file_open(struct trace_file *, const char *path);
-
-/* trace_file_commit closes the file and puts it in place, if nothing that was
- * written to it failed; else it is removed. */
-TRACE_API int trace_file_commit(struct trace_file *);
-TRACE_API void trace_file_abandon(struct trace_file *);
-
-/* A trace in Chrome's trace event format, JSON object form:
- * "Trace Event Format", by N. Duca and D. Sinclair. One or more recordings,
- * each a process track of its own. */
-struct trace_chrome {
-    FILE *stream;
-    bool some; /* an event stands already */
-};
-
-TRACE_API void trace_chrome_begin(struct trace_chrome *, FILE *);
-
-/* trace_chrome_add streams a recording as process `pid` called `name`. */
-TRACE_API int trace_chrome_add(struct trace_chrome *, struct trace_reader *,
-                               uint32_t pid, const char *name);
-
-/* trace_chrome_end writes the metadata: pairs of names and values up to NULL,
- * all shown as strings. */
-TRACE_API void trace_chrome_end(struct trace_chrome *,
-                                const char *const *metadata);
 
 #ifdef __cplusplus
 }
