@@ -23,8 +23,8 @@ struct thread {
 
 struct log_replay {
     const struct log_filter *filter;
-    bool simple;                  /* call sites alone decide */
-    struct log_verdict *verdicts; /* by id of the call site */
+    bool simple;                   /* call sites alone decide */
+    struct log_verdict **verdicts; /* by id of the call site; they stay */
     size_t verdict_count;
     struct log_tracked tracked;
     struct thread *threads;
@@ -48,8 +48,11 @@ void log_replay_free(struct log_replay *replay)
 {
     if (!replay)
         return;
-    for (size_t i = 0; i < replay->verdict_count; i++)
-        log_verdict_free(&replay->verdicts[i]);
+    for (size_t i = 0; i < replay->verdict_count; i++) {
+        if (replay->verdicts[i])
+            log_verdict_free(replay->verdicts[i]);
+        free(replay->verdicts[i]);
+    }
     for (size_t i = 0; i < replay->thread_count; i++)
         free(replay->threads[i].stack);
     log_tracked_free(&replay->tracked);
@@ -61,12 +64,12 @@ void log_replay_free(struct log_replay *replay)
 
 /* ---- Call sites ---- */
 
-/* The verdict about a call site; NULL without memory. */
-static const struct log_verdict *verdict_of(struct log_replay *replay,
-                                            const struct trace_site *site)
+/* Where the verdict about a call site is; NULL without memory. */
+static struct log_verdict **room_for(struct log_replay *replay, uint32_t id)
 {
-    if (site->id >= replay->verdict_count) {
-        size_t count = (size_t)site->id + 64;
+    size_t count = (size_t)id + 64;
+
+    if (id >= replay->verdict_count) {
         void *grown =
             realloc(replay->verdicts, count * sizeof(*replay->verdicts));
 
@@ -77,13 +80,24 @@ static const struct log_verdict *verdict_of(struct log_replay *replay,
                (count - replay->verdict_count) * sizeof(*replay->verdicts));
         replay->verdict_count = count;
     }
+    return &replay->verdicts[id];
+}
 
-    struct log_verdict *verdict = &replay->verdicts[site->id];
+/* The verdict about a call site; NULL without memory. */
+static const struct log_verdict *verdict_of(struct log_replay *replay,
+                                            const struct trace_site *site)
+{
+    struct log_verdict **at = room_for(replay, site->id);
 
-    if (verdict->site == site)
-        return verdict;
-    log_verdict_free(verdict);
-    return log_verdict_make(verdict, replay->filter, site) ? verdict : NULL;
+    if (!at)
+        return NULL;
+    if (*at && (*at)->site == site)
+        return *at;
+    if (!*at)
+        *at = calloc(1, sizeof(**at));
+    else
+        log_verdict_free(*at); /* call sites that are lost have number 0 */
+    return *at && log_verdict_make(*at, replay->filter, site) ? *at : NULL;
 }
 
 /* ---- Which spans are hidden ---- */

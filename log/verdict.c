@@ -166,6 +166,7 @@ bool log_verdict_make(struct log_verdict *verdict,
             decide(&judge, directive);
         if (matters(filter, directive, site) && !keep(verdict, directive)) {
             log_verdict_free(verdict);
+            verdict->site = NULL;
             return false;
         }
     }

@@ -265,3 +265,41 @@ Test(log_replay, records_by_random_filters)
     cr_expect_eq(judge_file("filter/random.tsv", "filter/random.expected"),
                  4000);
 }
+
+/* ---- Many call sites ---- */
+
+/* A span that a filter follows must find its verdict, however many follow. */
+Test(log_replay, verdicts_stay_while_call_sites_come)
+{
+    static const char *const names[] = {"n"};
+    static struct trace_site span = TEST_SITE(SPAN, INFO, "s", "m", names, 1);
+    static struct trace_site late =
+        TEST_SITE(FIELDS, TRACE, NULL, "m", names, 1);
+    static struct trace_site events[1000];
+    struct trace_value empty = trace_empty(), one = trace_i64_(1);
+    struct log_style style = {.time = LOG_TIME_NONE};
+
+    test_folder();
+    test_record();
+
+    struct trace_span_ref ref = trace_span_new_(&span, 1, &empty);
+
+    for (int i = 0; i < 1000; i++) {
+        events[i] =
+            (struct trace_site)TEST_SITE(EVENT, DEBUG, "e", "m", NULL, 0);
+        trace_event_(&events[i], 0, NULL);
+    }
+    trace_record_(ref, &late, 1, &one);
+
+    struct trace_span_ref entered = trace_span_enter_(ref);
+
+    trace_event_(&events[0], 0, NULL);
+    trace_span_leave_(entered);
+
+    struct trace_reader *reader = test_read();
+    char *lines = test_lines(reader, "off,[s{n=1}]=debug", &style);
+
+    cr_expect_str_eq(lines, "DEBUG s{n=1}: m: e\n");
+    free(lines);
+    trace_reader_close(reader);
+}
