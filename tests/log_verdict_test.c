@@ -821,3 +821,102 @@ Test(log_verdict, lines_are_the_same_live_and_later_of_any_program)
 {
     check_programs(100000, 100, true);
 }
+
+/* ---- Without memory ---- */
+
+static const char demanding[] =
+    "info,[s{n=1}]=debug,[a]=trace,^[b]=debug,![s{user=root}],{n>5}=debug,"
+    "/connect \\w+ 5/=debug,!/net$/,[s{user~=o}],!~network,![{n=500}]";
+
+static void all_programs(void)
+{
+    two_handles();
+    nested();
+    values();
+    late_and_hidden();
+    entered_twice();
+    targets();
+}
+
+/* Does something with ever another allocation that fails, alone and with all
+ * that follow, until it needs no more. */
+static void without_memory(void (*something)(void *), void *context)
+{
+    if (!test_can_fail_memory())
+        cr_skip_test("a sanitizer owns the memory");
+    for (size_t nth = 1, asked = nth; asked >= nth; nth++) {
+        test_fail_memory(nth, true);
+        something(context);
+        asked = test_fail_memory(nth, false);
+        something(context);
+        test_fail_memory(0, false);
+    }
+}
+
+struct rendering {
+    struct trace_reader *reader;
+    struct log_filter *filter;
+};
+
+static void render(void *context)
+{
+    struct rendering *rendering = context;
+    char lines[8192];
+    FILE *stream = fmemopen(lines, sizeof(lines), "w");
+
+    if (!stream)
+        return;
+    log_write_all(rendering->filter, &plain, rendering->reader, stream);
+    fclose(stream);
+}
+
+/* Lines are lost at most. */
+Test(log_verdict, a_replay_survives_a_lack_of_memory)
+{
+    free(recorded("trace", all_programs));
+
+    struct rendering rendering = {
+        trace_reader_open(test_path("recording")),
+        log_filter_parse(demanding, NULL, "", NULL),
+    };
+
+    cr_assert(rendering.reader && rendering.filter);
+    without_memory(render, &rendering);
+    log_filter_free(rendering.filter);
+    trace_reader_close(rendering.reader);
+}
+
+static void run_all(void *unused)
+{
+    (void)unused;
+    all_programs();
+    cr_assert_eq(trace_depth(), 0);
+}
+
+/* Something is recorded too much or too little at most. */
+Test(log_verdict, judging_survives_a_lack_of_memory)
+{
+    subscribe("off", demanding, -1);
+    test_record();
+    without_memory(run_all, NULL);
+    run_all(NULL);
+    trace_reader_close(test_read());
+}
+
+static void subscribe_anew(void *context)
+{
+    struct log_options options = {.show = demanding, .record = demanding};
+    size_t *failures = context;
+
+    *failures += log_subscribe(&options) != 0;
+}
+
+Test(log_verdict, subscribing_survives_a_lack_of_memory)
+{
+    size_t failures = 0;
+
+    subscribe("off", "warn", -1);
+    without_memory(subscribe_anew, &failures);
+    cr_expect_gt(failures, 30);
+    expect("[a]=debug", two_handles, "both");
+}
