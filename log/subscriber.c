@@ -27,18 +27,20 @@ static struct trace_text line = {.ceiling = 1 << 22};
 struct kept {
     struct log_verdict verdict; /* what site->verdict points to */
     const struct log_filter *filter;
+    bool always; /* LOG could show it */
     struct kept *next;
 };
 
 static struct kept *kept;
 
-static bool keep(struct trace_site *site, const struct log_verdict *verdict)
+static bool keep(struct trace_site *site, const struct log_verdict *verdict,
+                 bool always)
 {
     struct kept *one = malloc(sizeof(*one));
 
     if (!one)
         return false;
-    *one = (struct kept){*verdict, record, kept};
+    *one = (struct kept){*verdict, record, always, kept};
     kept = one;
     site->verdict = one;
     return true;
@@ -89,7 +91,7 @@ static unsigned interest(struct trace_site *site)
         log_verdict_free(&verdict);
         return 0;
     }
-    if (keep(site, &verdict))
+    if (keep(site, &verdict, always))
         return always | TRACE_JUDGED;
     log_verdict_free(&verdict);
     return TRACE_ALWAYS;
@@ -114,9 +116,10 @@ static bool judge_event(const struct trace_site *site,
                         struct trace_scope inside, const char *message,
                         size_t count, const struct trace_value *values)
 {
+    const struct kept *judged = site->verdict;
     struct log_fields fields = {site, count, values, message};
 
-    return log_verdict_event(site->verdict, inside, &fields);
+    return log_verdict_event(&judged->verdict, inside, &fields);
 }
 
 static bool judge_span(const struct trace_site *site, struct trace_scope inside,
@@ -124,16 +127,17 @@ static bool judge_span(const struct trace_site *site, struct trace_scope inside,
                        const struct trace_value *values,
                        struct trace_scope *own)
 {
+    const struct kept *judged = site->verdict;
     struct log_fields fields = {site, count, values, NULL};
     bool recorded = true;
 
     lock_tracked();
 
-    struct log_span *span = log_tracked_add(&tracked, place, site->verdict);
+    struct log_span *span = log_tracked_add(&tracked, place, &judged->verdict);
 
     if (span) {
         recorded = log_span_begin(span, inside, &fields) ||
-                   log_span_waits(span) || site->interest & TRACE_ALWAYS;
+                   log_span_waits(span) || judged->always;
         *own = log_span_holds(span);
         if (!recorded)
             log_tracked_remove(&tracked, place);

@@ -1,5 +1,5 @@
 /* tsan_main.c: several threads record while one turns the sites off and on and
- * one reads; for a thread sanitizer. */
+ * one reads, once all there is and once by a filter; for a thread sanitizer. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +13,20 @@ enum { WORKERS = 4, ROUNDS = 2000 };
 
 static char path[64];
 static bool done;
-static struct trace_span_ref shared;
+static struct trace_span_ref shared, stray;
 
 static void print_number(struct trace_text *out, const void *number)
 {
     trace_text_printf(out, "#%d", *(const int *)number);
+}
+
+/* Ends the span that whichever thread began last. */
+static void end_stray(void)
+{
+    struct trace_span_ref mine = trace_span_begin(INFO, "stray"), other;
+
+    __atomic_exchange(&stray, &mine, &other, __ATOMIC_ACQ_REL);
+    trace_span_end(other);
 }
 
 static void *work(void *unused)
@@ -28,7 +37,10 @@ static void *work(void *unused)
         trace_event(DEBUG, "event", ("n", trace_display(print_number, &i)));
         log_info("%d of %s", i, "many");
         trace_record(trace_span_current(), ("late", i));
+        trace_record(shared, ("n", i));
         trace_span_enter(shared);
+        trace_event(TRACE, "within", (i));
+        end_stray();
         trace_span_end(trace_span_begin(INFO, "handle"));
     }
     return NULL;
@@ -97,20 +109,31 @@ static void run(void)
         pthread_join(others[i], NULL);
 }
 
-int main(void)
+/* Records it all by a filter; returns how much there is. */
+static size_t record(const char *filter)
 {
     struct trace_options options = {.limit = UINT64_C(256) << 20};
+    struct log_options log = {.show = "off", .record = filter};
     size_t entries;
 
-    snprintf(path, sizeof(path), "/tmp/testlog-tsan-%ld", (long)getpid());
-    if (trace_open(path, &options))
-        return 1;
-    shared = trace_span_new(INFO, "shared");
+    __atomic_store_n(&done, false, __ATOMIC_RELAXED);
+    if (log_subscribe(&log) || trace_open(path, &options))
+        return 0;
+    shared = trace_span_new(INFO, "shared", ("n", trace_empty()));
+    stray = shared;
     run();
     trace_close();
     entries = read_all();
     unlink(path);
-    if (!entries)
+    return entries;
+}
+
+int main(void)
+{
+    snprintf(path, sizeof(path), "/tmp/testlog-tsan-%ld", (long)getpid());
+    if (!record("trace") ||
+        !record("info,[shared{n=7}]=trace,[round{late>=9}]=debug,{n~=7$},"
+                "^[stray]=debug,![handle],!/^1. of/"))
         return 1;
     puts("ok");
     return 0;

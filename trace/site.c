@@ -83,7 +83,7 @@ static void refresh(struct trace_site *site)
     unsigned interest = enabled ? trace_site_interest(site) : 0;
 
     trace_site_complete(site);
-    __atomic_store_n(&site->interest, interest, __ATOMIC_RELAXED);
+    __atomic_store_n(&site->interest, interest, __ATOMIC_RELEASE);
 }
 
 /* With the lock held. */

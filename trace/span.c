@@ -553,9 +553,10 @@ static __attribute__((noinline)) bool wants_event(
     return wanted;
 }
 
+/* Who sees that a site is judged also sees its verdict. */
 static inline bool judged(const struct trace_site *site)
 {
-    return interest_of(site) & TRACE_JUDGED;
+    return __atomic_load_n(&site->interest, __ATOMIC_ACQUIRE) & TRACE_JUDGED;
 }
 
 static inline void put_event(struct trace_writer *writer,
@@ -615,7 +616,7 @@ void trace_message(struct trace_site *site, const char *message)
         return;
     trace_sites_lock();
     __atomic_store_n(&site->interest, trace_site_interest(site),
-                     __ATOMIC_RELAXED);
+                     __ATOMIC_RELEASE);
     trace_sites_unlock();
     if (trace_site_on_(site))
         event(site, TRACE_FLAG_MESSAGE, 1, &value);
