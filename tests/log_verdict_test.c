@@ -315,8 +315,20 @@ static void ended_elsewhere(void)
     trace_event(DEBUG, "out");
 }
 
+static void ended_elsewhere_first(void)
+{
+    struct trace_span_ref s = trace_span_begin(INFO, "s");
+
+    trace_span_begin(INFO, "inner");
+    test_thread(end_it, &s);
+    trace_event(DEBUG, "inner");
+    trace_unwind(0);
+}
+
 Test(log_verdict, a_span_that_another_thread_ends_is_left)
 {
+    expect("[s]=debug", ended_elsewhere_first, "");
+    expect("debug,^[s]=info", ended_elsewhere_first, "there inner");
     expect("[s]=debug", ended_elsewhere, "in_s");
     expect("debug,^[s]=info", ended_elsewhere, "there inner out");
     expect("[inner]=debug", ended_elsewhere, "in_s inner");
@@ -776,27 +788,54 @@ static void list_sites(void)
                           TRACE_LEVEL_TRACE);
 }
 
+static void make_filter(struct trace_text *filter)
+{
+    trace_text_clear(filter);
+    trace_text_string(filter, PICK("off", "info", "warn", "debug"));
+    for (size_t i = 1 + test_below(4); i; i--)
+        add_directive(filter);
+}
+
+/* What LOG shows does not depend on what TRACE_FILTER wants besides. */
+static void check_besides(const char *log, const char *besides,
+                          const char *expected)
+{
+    subscribe(log, besides, -1);
+    test_record();
+    run_made();
+
+    struct trace_reader *reader = test_read();
+    char *result = messages(reader, log);
+
+    cr_expect_str_eq(result, expected, "\"%s\" shows %s, besides \"%s\" %s",
+                     log, expected, besides, result);
+    trace_reader_close(reader);
+    free(result);
+}
+
 static size_t check_made(uint64_t seed, bool jumps)
 {
-    struct trace_text filter = {0};
+    struct trace_text filter = {0}, besides = {0};
     size_t size;
 
     test_seed(seed);
     make_sites();
     make_steps(jumps);
-    trace_text_string(&filter, PICK("info", "warn", "debug"));
-    for (size_t i = 1 + test_below(4); i; i--)
-        add_directive(&filter);
+    make_filter(&filter);
+    make_filter(&besides);
 
     char *one = shown(filter.data, run_made);
     char *other = jumps ? strdup(one) : recorded(filter.data, run_made);
 
     cr_expect_str_eq(one, other, "seed %zu: \"%s\" shows %s, records %s",
                      (size_t)seed, filter.data, one, other);
+    if (!jumps)
+        check_besides(filter.data, besides.data, one);
     size = strlen(one);
     free(one);
     free(other);
     trace_text_free(&filter);
+    trace_text_free(&besides);
     return size;
 }
 

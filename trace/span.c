@@ -249,7 +249,9 @@ static void patch(struct trace_writer *writer, uint32_t place)
 {
     struct trace_record *record = record_at(place);
 
-    if (unlikely(unrecorded(place)))
+    /* Another thread may have ended it before. */
+    if (unlikely(unrecorded(place) ||
+                 __atomic_load_n(&record->end, __ATOMIC_RELAXED)))
         return;
 
     uint64_t now = stamp(writer);
