@@ -54,7 +54,7 @@ static bool is_kept(const struct trace_site *site)
 
 static bool shows(const struct trace_site *site)
 {
-    struct log_verdict verdict;
+    struct log_verdict verdict = {0};
     bool reaches = true; /* better too much than too little */
 
     if (log_verdict_make(&verdict, show, site))

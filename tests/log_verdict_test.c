@@ -464,6 +464,15 @@ static void of_network(void)
     trace_event(DEBUG, "connect to 5", ("n", 0.5));
 }
 
+static void within_network(void)
+{
+    trace_span(INFO, "s");
+    {
+        trace_span(DEBUG, "detail");
+        of_tcp();
+    }
+}
+
 #undef LOG_TARGET
 #define LOG_TARGET "net"
 static void targets(void)
@@ -493,6 +502,21 @@ Test(log_verdict, targets_are_excluded_capped_and_globbed)
     expect("off,~*tcp=info", targets, "tcp");
     expect("trace,^debug", targets,
            "net tcp network connect to 5 connect to 5? connect to 5!");
+}
+
+/* A target that is excluded is not a span that is: what is within stays. */
+Test(log_verdict, spans_of_an_excluded_target_hold_nothing)
+{
+    expect("debug,!network", within_network, "tcp");
+    expect("debug,^network=error", within_network, "tcp");
+    expect("off,[s],!network", within_network, "");
+    expect("off,[s]", within_network, "tcp");
+    expect("off,~net*[s]", within_network, "tcp");
+    expect("off,~net::[s]", within_network, "");
+    expect("off,[detail]", within_network, "tcp");
+    expect("off,[detail]=debug,^network=info", within_network, "");
+    expect("debug,!network[detail]", within_network, "");
+    expect("debug,!tcp[detail]", within_network, "tcp");
 }
 
 Test(log_verdict, messages_are_shown_excluded_and_capped)

@@ -523,12 +523,13 @@ static void message_of(const struct trace_site *site, unsigned flags,
     if (flags & TRACE_FLAG_PRINTF) {
         size_t size = trace_values_size(count, values);
         unsigned char *stored = malloc(size + 1);
-        struct trace_values next = {stored, stored + size};
 
-        if (stored)
+        if (stored) {
+            struct trace_values next = {stored, stored + size};
+
             trace_values_store(stored, count, values);
-        if (stored)
             trace_format(message, site->name, &next);
+        }
         free(stored);
     } else if (flags & TRACE_FLAG_MESSAGE) {
         trace_text_add(message, values->as.text, values->size);
