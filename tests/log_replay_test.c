@@ -1,11 +1,12 @@
 /* log_replay_test.c: what is shown of a recording, and what is recorded at
  * once, is what EnvFilter would show. */
+#include "cases.h"
+
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cases.h"
 #include "log/internal.h"
 #include "trace/internal.h"
 
