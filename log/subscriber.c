@@ -3,6 +3,13 @@
  *
  * What LOG could show is recorded, judged by call site only, for it is judged
  * again when it is shown; what TRACE_FILTER wants is judged here, exactly.
+ *
+ * Of what is not recorded nothing is known later, so other than in a recording
+ * of everything: a span begun within an excluded one is none, whoever enters it
+ * elsewhere; within a span that is not recorded, trace_span_current gives the
+ * one around it; an excluded span mutes the thread that began it until that
+ * thread ends it; a jump out of spans ends them with the next recorded block
+ * around. And a span that was closed holds nothing for who enters it late.
  */
 #include <errno.h>
 #include <pthread.h>

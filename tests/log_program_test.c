@@ -28,7 +28,9 @@ enum operation {
     EVENTS_MOST,
     UNWIND,
     SWITCH,
-    JUMP, /* leaves a guard behind */
+    TAME,        /* the number of those before */
+    JUMP = TAME, /* leaves a guard behind */
+    FORK,
     OPERATIONS,
 };
 
@@ -43,6 +45,7 @@ static struct {
     struct step steps[STEPS];
     struct trace_site spans[SPAN_SITES], events[STEPS];
     char names[STEPS][8];
+    bool wild; /* with jumps, forks, and handles of "x" */
 } made;
 
 /* What a run is in the midst of. */
@@ -79,8 +82,8 @@ static struct trace_site make_site(enum trace_site_kind kind, const char *name)
     };
 }
 
-/* A span "x" is only ever a block: made where it is excluded, a handle would
- * not exist, and so mute nobody who enters it elsewhere. */
+/* In a tame program a span "x" is only ever a block: made where it is excluded,
+ * a handle would not exist, and so mute nobody who enters it elsewhere. */
 static void make_sites(void)
 {
     for (size_t i = 0; i < SPAN_SITES; i++)
@@ -99,12 +102,12 @@ static void make_values(struct trace_value values[2])
         test_below(3) ? trace_text_(PICK("x", "y", "xy", "5")) : trace_empty();
 }
 
-static void make_steps(bool jumps)
+static void make_steps(void)
 {
     for (size_t i = 0; i < STEPS; i++) {
         struct step *step = &made.steps[i];
 
-        step->operation = test_below(jumps ? OPERATIONS : JUMP);
+        step->operation = test_below(made.wild ? OPERATIONS : TAME);
         step->thread = test_below(THREADS);
         step->site = test_below(SPAN_SITES);
         step->handle = test_below(HANDLES);
@@ -168,9 +171,37 @@ static void switch_step(void)
         trace_enable();
 }
 
-static void take_step(const struct step *step)
+static void event_step(const struct step *step)
 {
     struct trace_site *event = &made.events[step - made.steps];
+
+    if (on(event))
+        trace_event_(event, 2, step->values);
+}
+
+/* Each step is taken by its thread, one after the other. */
+static sem_t go[THREADS], done;
+static const struct step *current_step;
+
+/* What a child does that is forked. */
+static void be_child(void)
+{
+    struct trace_site *site = &made.spans[current_step->site];
+    struct trace_span_ref own = {0, 0};
+
+    event_step(current_step);
+    if (on(site))
+        own = trace_span_open_(site, 2, current_step->values);
+    event_step(current_step);
+    trace_guard_end_(&own);
+    own = trace_span_enter_(now.handles[current_step->handle]);
+    event_step(current_step);
+    trace_guard_end_(&own);
+}
+
+static void take_step(const struct step *step)
+{
+    size_t handles = made.wild ? SPAN_SITES : SPAN_SITES / 2;
 
     switch (step->operation) {
     case OPEN:
@@ -181,7 +212,7 @@ static void take_step(const struct step *step)
     case NEW:
     case BEGIN:
     case END:
-        handle_step(step, &made.spans[step->site % (SPAN_SITES / 2)]);
+        handle_step(step, &made.spans[step->site % handles]);
         break;
     case LEAVE:
     case JUMP:
@@ -197,15 +228,13 @@ static void take_step(const struct step *step)
     case SWITCH:
         switch_step();
         break;
+    case FORK:
+        test_child(be_child);
+        break;
     default:
-        if (on(event))
-            trace_event_(event, 2, step->values);
+        event_step(step);
     }
 }
-
-/* Each step is taken by its thread, one after the other. */
-static sem_t go[THREADS], done;
-static const struct step *current_step;
 
 static void *walk(void *thread)
 {
@@ -300,23 +329,24 @@ static void check_besides(const char *log, const char *besides,
     free(result);
 }
 
-static size_t check_made(uint64_t seed, bool jumps)
+static size_t check_made(uint64_t seed)
 {
     struct trace_text filter = {0}, besides = {0};
     size_t size;
 
     test_seed(seed);
     make_sites();
-    make_steps(jumps);
+    make_steps();
     make_filter(&filter);
     make_filter(&besides);
 
     char *one = program_shown(filter.data, run_made);
-    char *other = jumps ? strdup(one) : program_recorded(filter.data, run_made);
+    char *other =
+        made.wild ? strdup(one) : program_recorded(filter.data, run_made);
 
     cr_expect_str_eq(one, other, "seed %zu: \"%s\" shows %s, records %s",
                      (size_t)seed, filter.data, one, other);
-    if (!jumps)
+    if (!made.wild)
         check_besides(filter.data, besides.data, one);
     size = strlen(one);
     free(one);
@@ -326,13 +356,14 @@ static size_t check_made(uint64_t seed, bool jumps)
     return size;
 }
 
-static void check_programs(uint64_t from, size_t count, bool jumps)
+static void check_programs(uint64_t from, size_t count, bool wild)
 {
     size_t size = 0;
 
+    made.wild = wild;
     list_sites();
     for (uint64_t seed = from; seed < from + count; seed++)
-        size += check_made(seed, jumps);
+        size += check_made(seed);
     cr_expect_gt(size, count * 8, "too little is shown: %zu bytes", size);
 }
 
@@ -342,7 +373,8 @@ Test(log_program, a_recording_has_what_would_be_shown_of_any_program)
 }
 
 /* Where a guard's block is left by a jump, the entering ends with that of a
- * block around, if it is recorded: so only what is shown is compared. */
+ * block around, if it is recorded; and of a fork, the recording tells only the
+ * innermost span. So only what is shown is compared. */
 Test(log_program, lines_are_the_same_live_and_later_of_any_program)
 {
     check_programs(100000, 100, true);
