@@ -301,7 +301,8 @@ static void list_sites(void)
         sites[1 + i] = &made.spans[i];
     for (size_t i = 0; i < STEPS; i++)
         sites[1 + SPAN_SITES + i] = &made.events[i];
-    trace_module_register(&module, sites, sites + 1 + SPAN_SITES + STEPS);
+    trace_module_register(&module, sites, sites + 1 + SPAN_SITES + STEPS,
+                          TRACE_LEVEL_TRACE);
 }
 
 static void make_filter(struct trace_text *filter)

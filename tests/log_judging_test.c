@@ -1,4 +1,4 @@
-/* log_verdict_test.c: what a filter makes of a program, three times over: what
+/* log_judging_test.c: what a filter makes of a program, three times over: what
  * is shown of a recording of everything, what is printed live, and what is
  * recorded if the filter decides that. */
 #include "programs.h"
@@ -15,7 +15,7 @@
 /* A format may be no literal. */
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
-TestSuite(log_verdict, .init = test_folder);
+TestSuite(log_judging, .init = test_folder);
 
 /* ---- Spans ---- */
 
@@ -31,7 +31,7 @@ static void two_handles(void)
     trace_event(DEBUG, "none");
 }
 
-Test(log_verdict, the_span_that_ends_is_the_one_that_is_left)
+Test(log_judging, the_span_that_ends_is_the_one_that_is_left)
 {
     program_expect("[a]=debug", two_handles, "both");
     program_expect("[b]=debug", two_handles, "both b");
@@ -57,7 +57,7 @@ static void nested(void)
     trace_event(TRACE, "5");
 }
 
-Test(log_verdict, nested_spans_add_and_take_the_most)
+Test(log_judging, nested_spans_add_and_take_the_most)
 {
     program_expect("[a]=debug", nested, "1 4");
     program_expect("[a]=debug,[c]=trace", nested, "1 3 4");
@@ -97,7 +97,7 @@ static void values(void)
     trace_span_end(s);
 }
 
-Test(log_verdict, values_count_from_the_next_entering_and_stay)
+Test(log_judging, values_count_from_the_next_entering_and_stay)
 {
     program_expect("[s{n=1}]=debug", values, "one late again root back");
     program_expect("[s{n=500}]=debug", values, "again root back");
@@ -132,7 +132,7 @@ static void late_and_hidden(void)
     trace_span_end(s);
 }
 
-Test(log_verdict, a_span_that_is_not_shown_takes_once_its_values_match)
+Test(log_judging, a_span_that_is_not_shown_takes_once_its_values_match)
 {
     program_expect("info,![s{user=root}]", late_and_hidden, "nobody");
     program_expect("info,^[s{user=root}]=error", late_and_hidden,
@@ -155,7 +155,7 @@ static void entered_twice(void)
     trace_event(DEBUG, "none");
 }
 
-Test(log_verdict, each_entering_ends_by_itself)
+Test(log_judging, each_entering_ends_by_itself)
 {
     program_expect("[s{n=1}]=debug", entered_twice, "yes still");
 }
@@ -191,7 +191,7 @@ static void handed_on(void)
     trace_event(DEBUG, "here");
 }
 
-Test(log_verdict, a_thread_is_in_what_it_entered_itself)
+Test(log_judging, a_thread_is_in_what_it_entered_itself)
 {
     program_expect("[s]=debug", other_thread, "here");
     program_expect("debug,![s]", other_thread, "before after");
@@ -231,7 +231,7 @@ static void ended_elsewhere_first(void)
     trace_unwind(0);
 }
 
-Test(log_verdict, a_span_that_another_thread_ends_is_left)
+Test(log_judging, a_span_that_another_thread_ends_is_left)
 {
     program_expect("[s]=debug", ended_elsewhere_first, "");
     program_expect("debug,^[s]=info", ended_elsewhere_first, "there inner");
@@ -262,7 +262,7 @@ static void forks(void)
     trace_event(DEBUG, "end");
 }
 
-Test(log_verdict, a_forked_child_is_in_what_its_parent_was_in)
+Test(log_judging, a_forked_child_is_in_what_its_parent_was_in)
 {
     program_expect("[s]=debug", forks, "inherited own parent");
     program_expect("[s{n=5}]=debug", forks, "inherited own parent");
@@ -309,7 +309,7 @@ static void unwinds(void)
     trace_event(DEBUG, "out");
 }
 
-Test(log_verdict, a_jump_leaves_no_span_behind)
+Test(log_judging, a_jump_leaves_no_span_behind)
 {
     program_expect("[outer]=debug", jumps, "inner landed");
     program_expect("debug,![outer]", jumps, "out");
@@ -344,7 +344,7 @@ static void ends_while_off(void)
     trace_event(DEBUG, "2");
 }
 
-Test(log_verdict, what_is_off_holds_nothing_and_can_end)
+Test(log_judging, what_is_off_holds_nothing_and_can_end)
 {
     program_expect("[s]=debug", switches, "1 3 4");
     program_expect("[t]=debug", switches, "");
@@ -393,7 +393,7 @@ static void targets(void)
     log_debug(format, five);
 }
 
-Test(log_verdict, targets_are_excluded_capped_and_globbed)
+Test(log_judging, targets_are_excluded_capped_and_globbed)
 {
     program_expect("info,!net", targets, "");
     program_expect("debug,!net::", targets,
@@ -412,7 +412,7 @@ Test(log_verdict, targets_are_excluded_capped_and_globbed)
 }
 
 /* A target that is excluded is not a span that is: what is within stays. */
-Test(log_verdict, spans_of_an_excluded_target_hold_nothing)
+Test(log_judging, spans_of_an_excluded_target_hold_nothing)
 {
     program_expect("debug,!network", within_network, "tcp");
     program_expect("debug,^network=error", within_network, "tcp");
@@ -426,7 +426,7 @@ Test(log_verdict, spans_of_an_excluded_target_hold_nothing)
     program_expect("debug,!tcp[detail]", within_network, "tcp");
 }
 
-Test(log_verdict, messages_are_shown_excluded_and_capped)
+Test(log_judging, messages_are_shown_excluded_and_capped)
 {
     program_expect("/^connect to \\d$/=debug", targets, "connect to 5");
     program_expect("error,/connect/=debug", targets,
@@ -438,7 +438,7 @@ Test(log_verdict, messages_are_shown_excluded_and_capped)
                    "tcp network connect to 5 connect to 5? connect to 5!");
 }
 
-Test(log_verdict, events_are_judged_by_their_values)
+Test(log_judging, events_are_judged_by_their_values)
 {
     program_expect("{n>5}=info", targets, "tcp");
     program_expect("{n>=5}=info", targets, "tcp network");
@@ -502,7 +502,7 @@ static void render(void *context)
 }
 
 /* Lines are lost at most. */
-Test(log_verdict, a_replay_survives_a_lack_of_memory)
+Test(log_judging, a_replay_survives_a_lack_of_memory)
 {
     free(program_recorded("trace", all_programs));
 
@@ -525,7 +525,7 @@ static void run_all(void *unused)
 }
 
 /* Something is recorded too much or too little at most. */
-Test(log_verdict, judging_survives_a_lack_of_memory)
+Test(log_judging, judging_survives_a_lack_of_memory)
 {
     program_subscribe("off", demanding, -1);
     test_record();
@@ -542,7 +542,7 @@ static void subscribe_anew(void *context)
     *failures += log_subscribe(&options) != 0;
 }
 
-Test(log_verdict, subscribing_survives_a_lack_of_memory)
+Test(log_judging, subscribing_survives_a_lack_of_memory)
 {
     size_t failures = 0;
 
