@@ -176,25 +176,39 @@ static int by_order(const void *a, const void *b)
     return order ? order : x->number > y->number ? -1 : 1;
 }
 
-/* A level that is replaced still counts as one that was asked for. */
+static void raise_to(unsigned *most, unsigned level)
+{
+    if (*most < level)
+        *most = level;
+}
+
+/* A level that is replaced still counts as one that was asked for. Of what
+ * EnvFilter does not know, its hint knows nothing. */
 static void note(struct log_filter *filter,
                  const struct log_directive *directive)
 {
-    unsigned level = directive->level;
-
     filter->scoped |= directive->of_spans;
     filter->judges |= directive->of_events;
     filter->takes |= directive->of_spans && directive->effect != LOG_ADDS;
     if (directive->effect != LOG_ADDS)
         return;
-    if (level > filter->most)
-        filter->most = level;
-    if (log_directive_is_static(directive) && level > filter->statics)
-        filter->statics = level;
-    if (directive->of_spans && level > filter->dynamics)
-        filter->dynamics = level;
-    if (directive->of_spans && directive->values)
-        filter->hint = TRACE_LEVEL_TRACE;
+    raise_to(&filter->most, directive->level);
+    if (directive->of_spans)
+        raise_to(&filter->dynamics, directive->level);
+    if (!directive->glob && !directive->of_events)
+        raise_to(&filter->hint, directive->of_spans && directive->values
+                                    ? TRACE_LEVEL_TRACE
+                                    : directive->level);
+}
+
+/* A cap of all call sites lowers what can be shown. */
+static void note_cap(struct log_filter *filter,
+                     const struct log_directive *directive)
+{
+    if (directive->effect == LOG_CAPS && !directive->target_size &&
+        !directive->of_spans && !directive->of_events &&
+        directive->level < filter->most)
+        filter->most = directive->level;
 }
 
 /* Whether of two directives, first in order, the second has no say. What takes
@@ -212,12 +226,9 @@ static void arrange(struct log_filter *filter)
 
     for (size_t i = 0; i < filter->count; i++)
         note(filter, &all[i]);
-    if (filter->hint < filter->statics)
-        filter->hint = filter->statics;
-    if (filter->hint < filter->dynamics)
-        filter->hint = filter->dynamics;
-    if (filter->most < filter->hint)
-        filter->most = filter->hint;
+    raise_to(&filter->most, filter->hint);
+    for (size_t i = 0; i < filter->count; i++)
+        note_cap(filter, &all[i]);
     if (filter->count)
         qsort(all, filter->count, sizeof(*all), by_order);
     for (size_t i = 0; i < filter->count; i++)

@@ -162,10 +162,9 @@ int log_directive_order(const struct log_directive *,
 struct log_filter {
     struct log_directive *directives; /* in order */
     size_t count;
-    unsigned statics;  /* the most verbose level of those of call sites... */
-    unsigned dynamics; /* ...of those of spans... */
-    unsigned hint;     /* ...and above which EnvFilter does not look */
-    unsigned most;     /* of all */
+    unsigned hint;     /* above which EnvFilter does not look */
+    unsigned dynamics; /* the most verbose level of those of spans */
+    unsigned most;     /* that can be shown */
     bool scoped;       /* one is of spans */
     bool judges;       /* one is of the values of events */
     bool takes;        /* one takes from what is within spans */

@@ -92,7 +92,8 @@ static bool matters(const struct log_filter *filter,
     bool above = site->level > directive->level;
 
     if (about_span(directive, site))
-        return directive->effect != LOG_ADDS || site->level <= filter->hint;
+        return directive->effect != LOG_ADDS || directive->glob ||
+               site->level <= filter->hint;
     if (!about_event(directive, site))
         return false;
     return directive->effect == LOG_EXCLUDES ||
@@ -101,7 +102,6 @@ static bool matters(const struct log_filter *filter,
 
 struct judge {
     struct log_verdict *verdict;
-    const struct log_filter *filter;
     const struct trace_site *site;
     bool decided;
 };
@@ -116,8 +116,7 @@ static void decide(struct judge *judge, const struct log_directive *directive)
         if (directive->glob)
             verdict->shown |= !above;
         else if (!judge->decided)
-            verdict->shown |=
-                !above && judge->site->level <= judge->filter->hint;
+            verdict->shown |= !above;
         judge->decided |= !directive->glob;
         break;
     case LOG_CAPS:
@@ -153,7 +152,7 @@ bool log_verdict_make(struct log_verdict *verdict,
                       const struct log_filter *filter,
                       const struct trace_site *site)
 {
-    struct judge judge = {verdict, filter, site, false};
+    struct judge judge = {verdict, site, false};
     size_t size = strlen(site->target);
 
     *verdict = (struct log_verdict){.site = site};
@@ -170,8 +169,7 @@ bool log_verdict_make(struct log_verdict *verdict,
             return false;
         }
     }
-    verdict->inside =
-        site->level <= filter->hint && site->level <= filter->dynamics;
+    verdict->inside = site->level <= filter->dynamics;
     return true;
 }
 
