@@ -169,11 +169,12 @@ static bool is_level(const char *word, size_t size)
  * "debug[span]", "=debug", "warning". */
 static void guess_level(struct reader *reader, const char *word)
 {
-    size_t size = strcspn(word, "[;|&: \t\n");
-    size_t next = size + strspn(word + size, ";|&: \t\n");
+    size_t size, next;
     char core[16];
 
     word += strspn(word, "=:>\"'` ");
+    size = strcspn(word, "[;|&: \t\n");
+    next = size + strspn(word + size, ";|&: \t\n");
     if (word[size] == '[' && is_level(word, size)) {
         if (!reader->directive->of_spans)
             suggest(reader, "%s%s=%.*s", reader->begin, word + size, (int)size,

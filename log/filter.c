@@ -30,6 +30,16 @@ static bool begins_character(char c)
     return ((unsigned char)c & 0xc0) != 0x80;
 }
 
+/* Where the character begins that `at` is in, or `at` if it is in none. */
+static size_t character_at(const char *text, size_t at)
+{
+    size_t begin = at;
+
+    while (begin && at - begin < 3 && !begins_character(text[begin]))
+        begin--;
+    return begins_character(text[begin]) ? begin : at;
+}
+
 /* Adds the piece of a text from `from` to `to`, and dots where it is cut. */
 static void add_piece(struct trace_text *out, const char *text, size_t from,
                       size_t to)
@@ -45,9 +55,7 @@ static void add_word(struct trace_text *out, const char *word)
 {
     size_t size = strnlen(word, 2 * AROUND);
 
-    while (word[size] && !begins_character(word[size]))
-        size--;
-    add_piece(out, word, 0, size);
+    add_piece(out, word, 0, word[size] ? character_at(word, size) : size);
 }
 
 /* Adds the filter, or what of it is around `offset`, and a caret below. */
@@ -57,13 +65,9 @@ static void add_place(struct trace_text *out, const char *whole, size_t offset)
     struct trace_text before = {0};
 
     if (size > 3 * AROUND && offset > AROUND)
-        from = offset - AROUND;
+        from = character_at(whole, offset - AROUND);
     if (size > 3 * AROUND && to > offset + AROUND)
-        to = offset + AROUND;
-    while (from < offset && !begins_character(whole[from]))
-        from++;
-    while (to < size && !begins_character(whole[to]))
-        to++;
+        to = character_at(whole, offset + AROUND);
     trace_text_string(out, "\n    ");
     add_piece(out, whole, from, to);
     trace_text_string(out, from ? "\n       " : "\n    ");

@@ -259,17 +259,30 @@ Test(log_filter, keeps_the_caret_under_its_place_behind_a_tab)
     free(complaints);
 }
 
+/* A character is not cut; bytes that are none may be cut anywhere. */
 Test(log_filter, cuts_a_long_word)
 {
-    static char text[5000];
-    char *complaints;
+    static const struct {
+        const char *character, *last;
+    } rows[] = {
+        {"x", "xxx...\". This"},
+        {"\xe3\x80\x81", "\xe3\x80\x81...\". This"},
+        {"\x80", "\\x80...\". This"},
+    };
 
-    memset(text, 'x', sizeof(text) - 1);
-    memcpy(text, "net=", 4);
-    complaints = complaints_of(text);
-    cr_expect_lt(strlen(complaints), 400, "%s", complaints);
-    cr_expect(strstr(complaints, "xxx...\". This directive"), "%s", complaints);
-    free(complaints);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct trace_text text = {0};
+        char *complaints;
+
+        trace_text_string(&text, i == 2 ? "net=" : "net=z");
+        while (text.size < 5000)
+            trace_text_string(&text, rows[i].character);
+        complaints = complaints_of(text.data);
+        cr_expect_lt(strlen(complaints), 1000, "%s", complaints);
+        cr_expect(strstr(complaints, rows[i].last), "%s", complaints);
+        free(complaints);
+        trace_text_free(&text);
+    }
 }
 
 Test(log_filter, shows_ten_mistakes_and_counts_the_rest)
@@ -330,32 +343,91 @@ Test(log_filter, tells_the_most_verbose_level_it_asks_for)
 
 /* ---- Any input ---- */
 
-Test(log_filter, takes_any_bytes)
+static void take_soup(size_t limit, int rounds)
 {
-    static const char likely[] = "a=,[]{} \t!^~/0126debugofwarn:_-\x80\xc3\xff";
-    uint8_t soup[64];
+    static const char likely[] =
+        "aaas=,[]{}<>\"\\ \t!^~/*?.|;0126id:_-\xc2\xa0\x80\xc3\xff";
+    static const char *const words[] = {
+        "[s{", "}]=",   "info", "{id>",    "net::",    "~=",
+        "!=",  "user=", "/=",   "\"a,b\"", "[request", "err=ENOENT",
+        ",",   "debug", "^[",   "!{",
+    };
+    char *soup = malloc(limit + 16);
 
-    test_seed(1);
-    for (int round = 0; round < 20000; round++) {
-        size_t size = test_below(sizeof(soup));
+    for (int round = 0; round < rounds; round++) {
+        size_t size = test_below((uint32_t)limit);
 
         test_random_bytes(soup, size);
-        for (size_t i = 0; round % 2 && i < size; i++)
-            soup[i] = (uint8_t)likely[soup[i] % (sizeof(likely) - 1)];
-        LLVMFuzzerTestOneInput(soup, size);
+        for (size_t i = 0; round % 3 && i < size; i++)
+            soup[i] = likely[(unsigned char)soup[i] % (sizeof(likely) - 1)];
+        for (size_t i = 0; round % 3 == 2 && i < size; i += test_below(12)) {
+            const char *word = words[test_below(16)];
+
+            memcpy(soup + i, word, strlen(word));
+        }
+        LLVMFuzzerTestOneInput((const uint8_t *)soup, size);
     }
+    free(soup);
+}
+
+Test(log_filter, takes_any_bytes)
+{
+    test_seed(1);
+    take_soup(64, 20000);
+    take_soup(4096, 300);
+}
+
+Test(log_filter, takes_the_corpus_in_pieces)
+{
+    static const char *const files[] = {
+        "bytes", "events", "globs", "messages", "mistakes",
+        "space", "spans",  "takes", "targets",  "values",
+    };
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+        char path[256];
+        size_t size;
+
+        snprintf(path, sizeof(path), "%s/corpus/filter/%s", TESTS_DIR,
+                 files[i]);
+
+        char *text = test_load(path, &size);
+
+        cr_assert_gt(size, 10, "%s", path);
+        for (size_t from = 0; from < size; from++)
+            for (size_t to = from; to <= size; to++)
+                LLVMFuzzerTestOneInput((const uint8_t *)text + from, to - from);
+        free(text);
+    }
+}
+
+Test(log_filter, takes_100000_directives)
+{
+    struct trace_text text = {0};
+    struct log_filter *filter;
+
+    for (int i = 0; i < 100000; i++)
+        trace_text_printf(&text, "t%d%s=%d,", i, i % 3 ? "" : "[s{k=x}]",
+                          i % 6);
+    filter = parse(text.data, NULL);
+    cr_expect_eq(filter->count, 100000);
+    cr_expect(shows(filter, "t99998", TRACE_LEVEL_WARN));
+    cr_expect_not(shows(filter, "t99998", TRACE_LEVEL_INFO));
+    log_filter_free(filter);
+    trace_text_free(&text);
 }
 
 Test(log_filter, survives_a_lack_of_memory)
 {
     if (!test_can_fail_memory())
         cr_skip_test("a sanitizer owns the memory");
-    for (size_t nth = 1; nth < 40; nth++) {
+    for (size_t nth = 1; nth < 120; nth++) {
         struct trace_text complaints = {0};
 
         test_fail_memory(nth, nth % 2);
-        log_filter_free(
-            log_filter_parse("a=info,b=x,!,c", "info", "LOG", &complaints));
+        log_filter_free(log_filter_parse(
+            "a=info,b=x,!,c,[s{a=b.*,c>\"5\"}]=debug,/(/,/x/,{d<0.5,e}", "info",
+            "LOG", &complaints));
         trace_text_free(&complaints);
         test_fail_memory(0, false);
     }
