@@ -10,7 +10,8 @@ static struct log_span **bucket(const struct log_tracked *tracked,
 {
     uint32_t hash = place * UINT32_C(2654435769); /* Fibonacci's */
 
-    return &tracked->buckets[(hash >> 8) & (tracked->size - 1)];
+    /* Of such a hash the upper bits are the good ones. */
+    return &tracked->buckets[(uint64_t)hash * tracked->size >> 32];
 }
 
 static bool grow(struct log_tracked *tracked)
