@@ -1,0 +1,196 @@
+/* event.c: events and log lines become records here. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "stack.h"
+
+/* ---- Whether a call site is on ---- */
+
+/* What the calling thread's spans hold. */
+static struct trace_scope scope_of(struct trace_writer *writer)
+{
+    if (writer->generation != trace_recording.generation)
+        return (struct trace_scope){0, 0};
+    if (!writer->busy)
+        trace_settle(writer);
+    return trace_scope_;
+}
+
+bool trace_site_ask_(struct trace_site *site)
+{
+    struct trace_scope scope;
+    unsigned interest;
+
+    if (trace_interest_of(site) == TRACE_UNREGISTERED)
+        trace_site_register(site);
+    interest = trace_interest_of(site);
+    if (interest <= TRACE_ALWAYS || interest == TRACE_UNREGISTERED)
+        return interest == TRACE_ALWAYS;
+    scope = scope_of(&trace_writer);
+    /* A span that is taken may take more. */
+    if (site->level + scope.takes > TRACE_LEVEL_TRACE &&
+        (site->kind != TRACE_SITE_SPAN || !(interest & TRACE_JUDGED) ||
+         scope.takes == TRACE_LEVEL_TRACE))
+        return interest & TRACE_ALWAYS;
+    return interest & (TRACE_ALWAYS | TRACE_COMMONLY | TRACE_JUDGED) ||
+           site->level <= scope.adds;
+}
+
+/* ---- Events ---- */
+
+/* The message of an event that is not recorded yet. */
+static void message_of(const struct trace_site *site, unsigned flags,
+                       size_t count, const struct trace_value *values,
+                       struct trace_text *message)
+{
+    if (flags & TRACE_FLAG_PRINTF) {
+        size_t size = trace_values_size(count, values);
+        unsigned char *stored = malloc(size + 1);
+
+        if (stored) {
+            struct trace_values next = {stored, stored + size};
+
+            trace_values_store(stored, count, values);
+            trace_format(message, site->name, &next);
+        }
+        free(stored);
+    } else if (flags & TRACE_FLAG_MESSAGE) {
+        trace_text_add(message, values->as.text, values->size);
+    } else {
+        trace_text_string(message, site->name);
+    }
+}
+
+/* Whether the subscriber wants an event, once its values are known. */
+static __attribute__((noinline)) bool wants_event(
+    const struct trace_site *site, unsigned flags, size_t count,
+    const struct trace_value *values)
+{
+    struct trace_text message = {.ceiling = 1 << 20};
+    bool fields = !(flags & (TRACE_FLAG_PRINTF | TRACE_FLAG_MESSAGE));
+
+    message_of(site, flags, count, values, &message);
+
+    bool wanted = trace_subscriber->event(site, trace_scope_,
+                                          message.data ? message.data : "",
+                                          fields ? count : 0, values);
+
+    trace_text_free(&message);
+    return wanted;
+}
+
+static inline void put_event(struct trace_writer *writer,
+                             struct trace_site *site, unsigned flags,
+                             size_t count, const struct trace_value *values)
+{
+    struct trace_record *record = trace_put_of(
+        writer, TRACE_KIND_EVENT, site, trace_current(writer), count, values);
+
+    if (likely(record != NULL)) {
+        record->flags = (uint8_t)flags;
+        trace_publish(writer, record);
+    }
+}
+
+static __attribute__((noinline)) void put_judged_event(
+    struct trace_writer *writer, struct trace_site *site, unsigned flags,
+    size_t count, const struct trace_value *values)
+{
+    struct trace_value copy[TRACE_ARGS_MAX];
+    struct trace_text text = {.ceiling = 1 << 20};
+    int error = errno;
+
+    values = trace_values_print(count, values, copy, &text);
+    trace_settle(writer);
+    if (wants_event(site, flags, count, values))
+        put_event(writer, site, flags, count, values);
+    trace_text_free(&text);
+    errno = error;
+}
+
+static inline void event(struct trace_site *site, unsigned flags, size_t count,
+                         const struct trace_value *values)
+{
+    struct trace_writer *writer = trace_enter();
+
+    if (unlikely(!writer))
+        return;
+    if (unlikely(trace_is_judged(site)))
+        put_judged_event(writer, site, flags, count, values);
+    else
+        put_event(writer, site, flags, count, values);
+    trace_leave(writer);
+}
+
+void trace_event_(struct trace_site *site, size_t count,
+                  const struct trace_value *values)
+{
+    event(site, 0, count, values);
+}
+
+void trace_message(struct trace_site *site, const char *message)
+{
+    struct trace_value value = trace_text_(message);
+
+    if (!trace_recording.open)
+        return;
+    trace_sites_lock();
+    __atomic_store_n(&site->interest, trace_site_interest(site),
+                     __ATOMIC_RELEASE);
+    trace_sites_unlock();
+    if (trace_site_on_(site))
+        event(site, TRACE_FLAG_MESSAGE, 1, &value);
+}
+
+/* A format that is no literal may be another text the next time. */
+static void log_now(struct trace_site *site, const char *format, va_list args)
+{
+    char *message = NULL;
+    int error = errno;
+
+    if (vasprintf(&message, format, args) < 0)
+        message = NULL;
+
+    struct trace_value value = trace_text_(message ? message : format);
+
+    event(site, TRACE_FLAG_MESSAGE, 1, &value);
+    free(message);
+    errno = error;
+}
+
+/* Whether `format` is the one that the call site is recorded with; a site in an
+ * inlined function may be given another. */
+static inline bool own_format(struct trace_site *site, const char *format)
+{
+    const char *own = __atomic_load_n(&site->name, __ATOMIC_RELAXED);
+
+    if (unlikely(!own) && !__atomic_load_n(&site->id, __ATOMIC_RELAXED) &&
+        __atomic_compare_exchange_n(&site->name, &own, format, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return true;
+    return likely(own == format);
+}
+
+void trace_log_(struct trace_site *site, bool literal, const char *format, ...)
+{
+    struct trace_value values[TRACE_ARGS_MAX];
+    va_list args;
+    int count = -1;
+
+    if (likely(literal) && own_format(site, format)) {
+        va_start(args, format);
+        count = trace_args_take(site, format, values, &args);
+        va_end(args);
+    }
+    if (likely(count >= 0)) {
+        event(site, TRACE_FLAG_PRINTF, (size_t)count, values);
+    } else if (count == -2 || trace_format_writes(format)) {
+        values[0] = trace_text_(format);
+        event(site, TRACE_FLAG_MESSAGE, 1, values);
+    } else {
+        va_start(args, format);
+        log_now(site, format, args);
+        va_end(args);
+    }
+}

@@ -1,0 +1,133 @@
+/* record.c: what is rare about a record: its call site's, room that is short,
+ * values that must be printed first.
+ */
+#include <errno.h>
+
+#include "record.h"
+
+/* Room for a record when the chunk has none; a record without room counts as
+ * dropped. */
+__attribute__((noinline)) bool trace_find_room(struct trace_writer *writer,
+                                               size_t slots)
+{
+    int error = errno;
+    bool found = trace_more_room(writer, slots);
+
+    if (!found)
+        trace_drop();
+    errno = error;
+    return found;
+}
+
+struct trace_record *trace_put(struct trace_writer *writer,
+                               enum trace_kind kind, uint32_t span,
+                               size_t count, const struct trace_value *values)
+{
+    return trace_put_now(writer, kind, span, count, values);
+}
+
+void trace_commit(struct trace_writer *writer, struct trace_record *record)
+{
+    __atomic_store_n(&record->time, trace_stamp(writer), __ATOMIC_RELEASE);
+}
+
+/* ---- Call sites in the recording ---- */
+
+/* Copies what a call site is into the recording, and gives it an id. */
+static uint32_t put_site(struct trace_writer *writer, struct trace_site *site)
+{
+    struct trace_value values[4 + 16];
+    size_t count = 4;
+    uint32_t id = trace_recording.header->sites + 1;
+
+    values[0] = trace_text_(site->name ? site->name : "");
+    values[1] = trace_text_(site->target);
+    values[2] = trace_text_(site->file);
+    values[3] = trace_text_(site->function ? site->function : "");
+    for (size_t i = 0; i < site->field_count; i++)
+        values[count++] = trace_text_(site->fields[i]);
+
+    struct trace_record *record =
+        trace_put(writer, TRACE_KIND_SITE, 0, count, values);
+
+    if (!record) { /* what needed it is counted */
+        __atomic_fetch_sub(&trace_recording.header->dropped, 1,
+                           __ATOMIC_RELAXED);
+        return 0;
+    }
+    id =
+        __atomic_add_fetch(&trace_recording.header->sites, 1, __ATOMIC_RELAXED);
+    record->site = id;
+    record->end = (uint64_t)site->line << 32 | (uint64_t)site->level |
+                  (uint64_t)site->kind << 8 | (uint64_t)site->field_count << 16;
+    trace_commit(writer, record);
+    trace_live_site(site, id);
+    return id;
+}
+
+__attribute__((noinline)) uint32_t trace_site_id(struct trace_writer *writer,
+                                                 struct trace_site *site)
+{
+    int error = errno;
+
+    trace_sites_lock();
+
+    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+
+    if (!id && trace_writer_begin(writer)) {
+        trace_site_complete(site);
+        id = put_site(writer, site);
+        __atomic_store_n(&site->id, id, __ATOMIC_RELEASE);
+    }
+    trace_sites_unlock();
+    errno = error;
+    return id;
+}
+
+/* ---- Room and values ---- */
+
+/* An error that finds no room takes what was kept for it. */
+__attribute__((noinline)) struct trace_record *trace_put_spare(
+    struct trace_writer *writer, enum trace_kind kind, struct trace_site *site,
+    uint32_t span, size_t count, const struct trace_value *values)
+{
+    size_t slots = 32 + 1 + trace_values_size(count, values) / TRACE_SLOT_SIZE;
+
+    if (kind != TRACE_KIND_EVENT || site->level != TRACE_LEVEL_ERROR ||
+        !trace_spare_room(writer, slots))
+        return NULL;
+
+    uint32_t id = trace_id_of(writer, site);
+    struct trace_record *record =
+        trace_put_now(writer, kind, span, count, values);
+
+    /* Where others go on, the reader must find its way to: a hole is left. */
+    if (writer->next < writer->end)
+        writer->next->slots = (uint32_t)(writer->end - writer->next);
+    writer->next = writer->end = NULL;
+    if (!record)
+        return NULL;
+    record->site = id;
+    /* It was counted as dropped before. */
+    __atomic_fetch_sub(&trace_recording.header->dropped, 1, __ATOMIC_RELAXED);
+    return record;
+}
+
+/* The same once the callbacks among the values have become text. */
+__attribute__((noinline)) struct trace_record *trace_put_printed(
+    struct trace_writer *writer, enum trace_kind kind, struct trace_site *site,
+    uint32_t span, size_t count, const struct trace_value *values)
+{
+    struct trace_value copy[TRACE_ARGS_MAX];
+    struct trace_text text = {.ceiling = 1 << 20};
+    int error = errno;
+
+    values = trace_values_print(count, values, copy, &text);
+
+    struct trace_record *record =
+        trace_put_of(writer, kind, site, span, count, values);
+
+    trace_text_free(&text);
+    errno = error;
+    return record;
+}

@@ -1,0 +1,99 @@
+/* stack.c: the spans that a thread leaves in another order than it entered
+ * them.
+ */
+#include "stack.h"
+
+/* Finds the thread's scope anew once spans are gone from its stack. */
+static void rescope(struct trace_writer *writer)
+{
+    struct trace_scope scope = {0, 0};
+
+    for (uint32_t i = 0; i < writer->depth; i++) {
+        scope = trace_joined(scope, writer->stack[i].own);
+        writer->stack[i].inside = scope;
+    }
+    trace_scope_ = scope;
+}
+
+void trace_drop_strays(struct trace_writer *writer, uint32_t strays)
+{
+    uint32_t kept = writer->inherited;
+
+    for (uint32_t i = kept; i < writer->depth; i++) {
+        uint32_t place = writer->stack[i].record;
+
+        if (trace_unrecorded(place) ||
+            !__atomic_load_n(&trace_record_at(place)->end, __ATOMIC_ACQUIRE))
+            writer->stack[kept++] = writer->stack[i];
+    }
+    writer->depth = kept;
+    writer->strays = strays;
+    rescope(writer);
+}
+
+void trace_patch(struct trace_writer *writer, uint32_t place)
+{
+    struct trace_record *record = trace_record_at(place);
+
+    /* Another thread may have ended it before. */
+    if (unlikely(trace_unrecorded(place) ||
+                 __atomic_load_n(&record->end, __ATOMIC_RELAXED)))
+        return;
+
+    uint64_t now = trace_stamp(writer);
+
+    __atomic_store_n(&record->end, now, __ATOMIC_RELEASE);
+    if (unlikely(trace_recording.live))
+        trace_live_exit(record, now);
+}
+
+void trace_leave_at(struct trace_writer *writer, uint32_t at, bool guard)
+{
+    uint32_t kept = at, inherited = writer->inherited;
+
+    for (uint32_t i = writer->depth; i-- > at + 1;)
+        if (guard && writer->stack[i].guard && i >= inherited)
+            trace_patch(writer, writer->stack[i].record);
+    if (at >= inherited)
+        trace_patch(writer, writer->stack[at].record);
+    for (uint32_t i = at + 1; i < writer->depth; i++) {
+        if (!guard || !writer->stack[i].guard)
+            writer->stack[kept++] = writer->stack[i];
+        if (i + 1 == inherited)
+            writer->inherited = kept;
+    }
+    if (at + 1 == inherited)
+        writer->inherited = at;
+    writer->depth = kept;
+    if (unlikely(trace_recording.scoped))
+        rescope(writer);
+}
+
+uint32_t trace_find(const struct trace_writer *writer, uint32_t record)
+{
+    for (uint32_t i = writer->depth; i-- > 0;)
+        if (writer->stack[i].record == record)
+            return i;
+    return writer->depth;
+}
+
+size_t trace_depth(void)
+{
+    return trace_writer.depth;
+}
+
+void trace_unwind(size_t depth)
+{
+    struct trace_writer *writer = &trace_writer;
+
+    while (writer->depth > depth) {
+        uint32_t top = writer->depth - 1;
+
+        if (top >= writer->inherited &&
+            writer->generation == trace_recording.generation)
+            trace_patch(writer, writer->stack[top].record);
+        trace_pop(writer);
+    }
+    if (writer->inherited > writer->depth)
+        writer->inherited = writer->depth;
+}

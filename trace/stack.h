@@ -1,0 +1,85 @@
+/* stack.h: the spans that a thread has entered, and what they hold. Private. */
+#ifndef TRACE_STACK_H
+#define TRACE_STACK_H
+
+#include "record.h"
+
+/* A span that is not recorded, but takes levels from what is within: its place,
+ * where no record can be, says how many, and how it began. */
+enum {
+    TRACE_TAKES = 7,
+    TRACE_BEGAN_NOT_ENTERED = 8,
+    TRACE_BEGAN_GUARD = 16,
+};
+
+static inline bool trace_unrecorded(uint32_t place)
+{
+    return place - 1 < TRACE_FIRST_PLACE - 1;
+}
+
+static inline struct trace_scope trace_joined(struct trace_scope a,
+                                              struct trace_scope b)
+{
+    return (struct trace_scope){a.adds > b.adds ? a.adds : b.adds,
+                                a.takes > b.takes ? a.takes : b.takes};
+}
+
+/* trace_drop_strays takes out of the stack what other threads ended below its
+ * top. */
+void trace_drop_strays(struct trace_writer *, uint32_t strays);
+
+/* trace_patch ends an entering; trace_leave_at that at `at` of the stack and
+ * the guards above it, which only a jump can have left behind. */
+void trace_patch(struct trace_writer *, uint32_t place);
+void trace_leave_at(struct trace_writer *, uint32_t at, bool guard);
+
+/* trace_find returns where in the stack `record` is; its depth if it is not. */
+uint32_t trace_find(const struct trace_writer *, uint32_t record);
+
+static inline void trace_pop(struct trace_writer *writer)
+{
+    writer->depth--;
+    if (unlikely(trace_recording.scoped))
+        trace_scope_ = writer->depth ? writer->stack[writer->depth - 1].inside
+                                     : (struct trace_scope){0, 0};
+}
+
+/* Where the thread is. An entering that another thread ended is gone. */
+static inline uint32_t trace_current(struct trace_writer *writer)
+{
+    while (writer->depth) {
+        const struct trace_entered *top = &writer->stack[writer->depth - 1];
+
+        if (likely(!__atomic_load_n(&trace_record_at(top->record)->end,
+                                    __ATOMIC_RELAXED)) ||
+            writer->depth <= writer->inherited || trace_unrecorded(top->record))
+            return top->span;
+        trace_pop(writer);
+    }
+    return 0;
+}
+
+/* Brings the thread's scope up to date. */
+static inline void trace_settle(struct trace_writer *writer)
+{
+    uint32_t strays =
+        __atomic_load_n(&trace_recording.strays, __ATOMIC_ACQUIRE);
+
+    if (unlikely(writer->strays != strays))
+        trace_drop_strays(writer, strays);
+}
+
+static inline bool trace_push(struct trace_writer *writer, uint32_t record,
+                              uint32_t span, bool guard, struct trace_scope own)
+{
+    if (unlikely(writer->depth == writer->capacity) &&
+        !trace_stack_grow(writer))
+        return false;
+    if (unlikely(trace_recording.scoped))
+        trace_scope_ = trace_joined(trace_scope_, own);
+    writer->stack[writer->depth++] =
+        (struct trace_entered){record, span, guard, own, trace_scope_};
+    return true;
+}
+
+#endif
