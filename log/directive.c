@@ -363,6 +363,8 @@ static void set_target(struct log_directive *directive, char *text)
 {
     directive->target = log_trim(text);
     directive->target_size = strlen(directive->target);
+    if (directive->target_size)
+        directive->target_end = directive->target[directive->target_size - 1];
 }
 
 /* Reads a target, of which `end` is the end, and what follows. */
@@ -546,10 +548,11 @@ static bool glob_matches(const char *glob, const char *glob_end,
 }
 
 /* A glob that ends in "::" is for that module and for those within. */
-static bool glob_targets(const char *glob, size_t size, const char *target,
-                         size_t target_size)
+bool log_glob_targets(const struct log_directive *directive, const char *target,
+                      size_t target_size)
 {
-    const char *end = target + target_size;
+    const char *glob = directive->target, *end = target + target_size;
+    size_t size = directive->target_size;
 
     if (size < 3 || strcmp(glob + size - 2, "::") != 0)
         return glob_matches(glob, glob + size, target, end);
@@ -558,20 +561,6 @@ static bool glob_targets(const char *glob, size_t size, const char *target,
             glob_matches(glob, glob + size - 2, target, at))
             return true;
     return false;
-}
-
-bool log_directive_targets(const struct log_directive *directive,
-                           const char *target, size_t size)
-{
-    if (directive->glob)
-        return glob_targets(directive->target, directive->target_size, target,
-                            size);
-    /* Targets of one program begin alike: their ends differ. */
-    size_t own = directive->target_size;
-
-    return !own ||
-           (own <= size && directive->target[own - 1] == target[own - 1] &&
-            !memcmp(directive->target, target, own));
 }
 
 bool log_directive_is_static(const struct log_directive *directive)

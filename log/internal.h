@@ -2,6 +2,8 @@
 #ifndef LOG_INTERNAL_H
 #define LOG_INTERNAL_H
 
+#include <string.h>
+
 #include <testlog/log.h>
 
 #include "trace/reader.h"
@@ -107,21 +109,22 @@ enum log_effect {
 };
 
 struct log_directive {
-    char *text;  /* as it was written */
-    char *parts; /* the same, cut up into what follows */
-    enum log_effect effect;
     const char *target; /* a prefix, or a glob; "" = all */
     size_t target_size;
+    char target_end; /* its last character */
     bool glob;
-    bool of_spans;    /* [...]: `fields` are those of a span */
+    bool of_spans;  /* [...]: `fields` are those of a span */
+    bool of_events; /* {...}, /.../: `fields` are those of an event */
+    bool values;    /* a pattern asks more than that its field is there */
+    bool seen;
+    enum log_effect effect;
+    unsigned level;
     const char *span; /* its name; NULL = any */
-    bool of_events;   /* {...}, /.../: `fields` are those of an event */
     struct log_pattern *fields;
     size_t field_count;
-    bool values; /* a pattern asks more than that its field is there */
-    unsigned level;
     size_t number; /* in the filter, from 0 */
-    bool seen;
+    char *text;    /* as it was written */
+    char *parts;   /* the same, cut up into what the others point to */
 };
 
 /* log_directive_extent returns where the directive at `text` ends: at a comma
@@ -136,10 +139,22 @@ enum log_reading log_directive_read(struct log_directive *, const char *text,
                                     size_t size, struct log_mistake *);
 void log_directive_free(struct log_directive *);
 
-/* log_directive_targets tells whether a directive is about a call site's
- * target, `size` bytes. */
-bool log_directive_targets(const struct log_directive *, const char *target,
-                           size_t size);
+/* log_glob_targets tells whether a directive's glob matches a target;
+ * log_directive_targets whether it is about one, `size` bytes. */
+bool log_glob_targets(const struct log_directive *, const char *target,
+                      size_t size);
+
+/* Targets of one program begin alike: their ends differ. */
+static inline bool log_directive_targets(const struct log_directive *directive,
+                                         const char *target, size_t size)
+{
+    size_t own = directive->target_size;
+
+    if (directive->glob)
+        return log_glob_targets(directive, target, size);
+    return !own || (own <= size && directive->target_end == target[own - 1] &&
+                    !memcmp(directive->target, target, own));
+}
 
 /* log_directive_about tells whether a directive has to do with a call site. */
 bool log_directive_about(const struct log_directive *,
