@@ -99,8 +99,8 @@ struct test_log_result {
     uint64_t dropped;  /* records */
     char *folder; /* of its files, from the run's folder; NULL: it has none */
     /* Of the runner, while it runs: */
-    const void *key; /* Criterion's test */
-    char *filter; /* which of its lines are shown */
+    const void *key;  /* Criterion's test */
+    char *filter;     /* which of its lines are shown */
     uint64_t started; /* ns, monotonic */
     uint32_t pid;
     bool running, body_done, shown;
@@ -184,8 +184,8 @@ void test_log_filters_free(struct test_log_filters *);
 void test_log_filters_say(const struct test_log_options *);
 
 /* test_log_filter_of returns the filter of a test's lines, to be freed: `show`
- * of `origin`, which stands before its `own` (or NULL) unless it is the default;
- * what only takes away takes from its own. NULL without memory. */
+ * of `origin`, which stands before its `own` (or NULL) unless it is the
+ * default; what only takes away takes from its own. NULL without memory. */
 char *test_log_filter_of(const char *show, const char *origin, const char *own);
 
 /* test_log_filters_say_compiled_out says, once, that a filter asks for levels

@@ -237,7 +237,7 @@ enum log_state log_filter_judge(const struct log_filter *filter,
                                 const struct trace_site *site,
                                 struct trace_text *why)
 {
-    struct log_verdict verdict;
+    struct log_verdict verdict = {0};
     enum log_state state = LOG_STATE_ON;
     bool decided = false;
 

@@ -41,8 +41,8 @@ TRACE_API void log_filter_free(struct log_filter *);
 /* log_filter_is_empty tells whether no directive is left. */
 TRACE_API bool log_filter_is_empty(const struct log_filter *);
 
-/* log_filter_adds tells whether a directive shows anything; those that only take
- * away apply to a default. */
+/* log_filter_adds tells whether a directive shows anything; those that only
+ * take away apply to a default. */
 TRACE_API bool log_filter_adds(const struct log_filter *);
 
 /* log_filter_hint returns the most verbose level that a filter can show. */

@@ -89,15 +89,17 @@ static const struct log_verdict *verdict_of(struct log_replay *replay,
 {
     struct log_verdict **at = room_for(replay, site->id);
 
-    if (!at)
-        return NULL;
-    if (*at && (*at)->site == site)
-        return *at;
-    if (!*at)
+    if (at && !*at)
         *at = calloc(1, sizeof(**at));
-    else
-        log_verdict_free(*at); /* call sites that are lost have number 0 */
-    return *at && log_verdict_make(*at, replay->filter, site) ? *at : NULL;
+    if (!at || !*at)
+        return NULL;
+
+    struct log_verdict *verdict = *at;
+
+    if (verdict->site == site)
+        return verdict;
+    log_verdict_free(verdict); /* call sites that are lost have number 0 */
+    return log_verdict_make(verdict, replay->filter, site) ? verdict : NULL;
 }
 
 /* ---- Which spans are hidden ---- */

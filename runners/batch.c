@@ -172,7 +172,7 @@ static bool enter(struct scene *scene, const struct trace_site *site,
                   const struct fields *fields, char *rest)
 {
     struct log_fields first = as_fields(site, fields);
-    struct log_verdict verdict;
+    struct log_verdict verdict = {0};
     struct log_span *span;
     struct trace_scope own;
 
@@ -232,7 +232,7 @@ static int play_event(struct scene *scene, const char *target, unsigned level,
                       char *text)
 {
     struct fields fields = {.count = 0};
-    struct log_verdict verdict;
+    struct log_verdict verdict = {0};
     struct trace_site site;
     int shown = -1;
 

@@ -3,8 +3,8 @@
  *
  * Who annotates code needs the part "Annotating"; a filter implements
  * "Subscriber". Unless a comment says otherwise, functions return 0 on success
- * and -1 with errno set on failure, strings are UTF-8 and borrowed for the call,
- * and everything may be called from any thread.
+ * and -1 with errno set on failure, strings are UTF-8 and borrowed for the
+ * call, and everything may be called from any thread.
  */
 #ifndef TESTLOG_TRACE_H
 #define TESTLOG_TRACE_H
