@@ -90,7 +90,6 @@ struct log_pattern {
         double f;
     } as;
     struct pcre2_real_code_8 *regex;
-    struct pcre2_real_match_context_8 *limits;
 };
 
 /* log_pattern_read makes ready a pattern whose name, operation and text are

@@ -18,17 +18,19 @@
 /* ---- Regular expressions ---- */
 
 enum {
-    STEPS_MAX = 100000, /* of a match */
-    HEAP_MAX = 8192,    /* KiB that a match may take */
-    REGEX_MAX = 65536,  /* bytes of an expression */
+    STEPS = 2000000,     /* that a search may take... */
+    STEPS_PER_BYTE = 16, /* ...and as many more for each byte of the text */
+    HEAP_MAX = 8192,     /* KiB that it may take */
+    REGEX_MAX = 65536,   /* bytes of an expression */
 };
 
-/* What both ends of an expression's life need: UTF-8 and Unicode's classes, and
- * "." stops at a newline only, as in Rust. */
+/* UTF-8 and Unicode's classes, and "." stops at a newline only, as in Rust. The
+ * callouts are for counting steps. */
 static pcre2_code *compile(const char *text, int *error, size_t *offset)
 {
     uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF |
-                       PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C;
+                       PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C |
+                       PCRE2_AUTO_CALLOUT;
     pcre2_compile_context *context = pcre2_compile_context_create(NULL);
     pcre2_code *code = NULL;
 
@@ -43,19 +45,6 @@ static pcre2_code *compile(const char *text, int *error, size_t *offset)
     return code;
 }
 
-/* An expression that takes too long on a text does not match it. */
-static pcre2_match_context *make_limits(void)
-{
-    pcre2_match_context *limits = pcre2_match_context_create(NULL);
-
-    if (limits) {
-        pcre2_set_match_limit(limits, STEPS_MAX);
-        pcre2_set_depth_limit(limits, STEPS_MAX);
-        pcre2_set_heap_limit(limits, HEAP_MAX);
-    }
-    return limits;
-}
-
 static enum log_reading make_regex(struct log_pattern *pattern,
                                    struct log_mistake *mistake)
 {
@@ -64,11 +53,10 @@ static enum log_reading make_regex(struct log_pattern *pattern,
     size_t offset = 0;
 
     pattern->regex = compile(pattern->text, &error, &offset);
-    pattern->limits = pattern->regex ? make_limits() : NULL;
-    if (pattern->limits)
+    if (pattern->regex)
         return LOG_READ;
     /* The compiler's own memory error is 121. */
-    if (pattern->regex || error == PCRE2_ERROR_NOMEMORY || error == 121)
+    if (error == PCRE2_ERROR_NOMEMORY || error == 121)
         return LOG_NO_MEMORY;
     mistake->kind = LOG_MISTAKE_FIELD;
     mistake->at = pattern->text + offset;
@@ -79,17 +67,42 @@ static enum log_reading make_regex(struct log_pattern *pattern,
     return LOG_MISTAKEN;
 }
 
-/* Looks for an expression in a text; `end` becomes where the match ends. */
+/* PCRE2's own limit is for each place where a match might begin, which leaves
+ * it quadratic: steps are counted for the whole search. */
+struct effort {
+    size_t spent, limit;
+    size_t at; /* in the text, at the step before */
+};
+
+static int count_step(pcre2_callout_block *step, void *context)
+{
+    struct effort *effort = context;
+    size_t at = step->current_position;
+
+    effort->spent += 1 + (at > effort->at ? at - effort->at : 0);
+    effort->at = at;
+    return effort->spent > effort->limit ? PCRE2_ERROR_MATCHLIMIT : 0;
+}
+
+/* Looks for an expression in a text; `end` becomes where the match ends. One
+ * that takes too long on a text does not match it. */
 static bool find(const struct log_pattern *pattern, const char *text,
                  size_t size, size_t *end)
 {
+    struct effort effort = {.limit = STEPS + STEPS_PER_BYTE * size};
     pcre2_match_data *match = pcre2_match_data_create(1, NULL);
-    int found = match ? pcre2_match(pattern->regex, (PCRE2_SPTR)text, size, 0,
-                                    0, match, pattern->limits)
-                      : PCRE2_ERROR_NOMEMORY;
+    pcre2_match_context *context = pcre2_match_context_create(NULL);
+    int found = PCRE2_ERROR_NOMEMORY;
 
+    if (match && context) {
+        pcre2_set_heap_limit(context, HEAP_MAX);
+        pcre2_set_callout(context, count_step, &effort);
+        found = pcre2_match(pattern->regex, (PCRE2_SPTR)text, size, 0, 0, match,
+                            context);
+    }
     if (found >= 0)
         *end = pcre2_get_ovector_pointer(match)[1];
+    pcre2_match_context_free(context);
     pcre2_match_data_free(match);
     return found >= 0;
 }
@@ -201,7 +214,6 @@ enum log_reading log_pattern_read(struct log_pattern *pattern,
 void log_pattern_free(struct log_pattern *pattern)
 {
     pcre2_code_free(pattern->regex);
-    pcre2_match_context_free(pattern->limits);
 }
 
 /* ---- Matching ---- */
