@@ -132,11 +132,25 @@ Test(log_filter, falls_back_only_when_nothing_is_left)
         const char *text, *fallback;
         bool shown; /* an event at INFO of "m" */
     } rows[] = {
-        {"", "info", true},        {"", NULL, false},
-        {" , ,", "info", true},    {"=x", "info", true},
-        {"=x", NULL, false},       {"other=x", "info", true},
-        {"=x,off", "info", false}, {"other", "info", false},
+        {"", "info", true},
+        {"", NULL, false},
+        {" , ,", "info", true},
+        {"=x", "info", true},
+        {"=x", NULL, false},
+        {"other=x", "info", true},
+        {"=x,off", "info", false},
+        {"other", "info", false},
         {"=x", "=x", false},
+        {"!other", "info", true},
+        {"!m", "info", false},
+        {"^=warn", "info", false},
+        {"^other=warn", "info", true},
+        {"^m=info,!other", "info", true},
+        {"!m", NULL, false},
+        {"!other", NULL, false},
+        {"!other,other", "info", false},
+        {"!other,~x", "info", false},
+        {"!other,=x", "info", true},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -337,6 +351,87 @@ Test(log_filter, tells_the_most_verbose_level_it_asks_for)
 
         cr_expect_eq(log_filter_hint(filter), rows[i].level, "%s",
                      rows[i].text);
+        log_filter_free(filter);
+    }
+}
+
+static const char *const field_names[] = {"id", "user"};
+
+/* What is known of a program: one event, one span, and late fields. */
+static const struct trace_site known[] = {
+    TEST_SITE(EVENT, INFO, "ready", "net::tcp", field_names, 1),
+    TEST_SITE(SPAN, INFO, "request", "net", field_names, 2),
+    TEST_SITE(FIELDS, INFO, "late", "db", field_names, 2),
+};
+
+Test(log_filter, tells_of_every_kind_of_directive_whether_it_was_about_any)
+{
+    static const struct {
+        const char *directive;
+        bool seen;
+    } rows[] = {
+        {"net", true},
+        {"net::tcp=off", true},
+        {"netx", false},
+        {"db", false},
+        {"[request]", true},
+        {"[requests]", false},
+        {"[ready]", false},
+        {"net[request]", true},
+        {"net::tcp[request]", false},
+        {"[request{user}]", true},
+        {"[request{user=root}]", true},
+        {"[request{name}]", false},
+        {"[{user}]", true},
+        {"[{id}]", true},
+        {"[{name}]", false},
+        {"net::tcp[{user}]", false},
+        {"net::tcp[{id}]", true},
+        {"~net::", true},
+        {"~n*p", true},
+        {"~n*q", false},
+        {"~n*[request]", true},
+        {"~*tcp[request]", false},
+        {"~net[{id}]", true},
+        {"{id}", true},
+        {"{id>5}", true},
+        {"{user=root}", false},
+        {"{message=x}", true},
+        {"/x/", true},
+        {"!net", true},
+        {"!netx", false},
+        {"![request]", true},
+        {"![requests]", false},
+        {"!{id}", true},
+        {"!{name}", false},
+        {"!/x/", true},
+        {"^net=info", true},
+        {"^netx=info", false},
+        {"^[request]=info", true},
+        {"^[{name}]=info", false},
+        {"^{id=5}=info", true},
+        {"^{name}=info", false},
+        {"info", true},
+        {"^info", true},
+        {"^=info", true},
+        {"gpu", true},
+        {"gpu::sm=debug", true},
+        {"~gpu::", true},
+        {"~gpu*=debug", true},
+        {"gpus", false},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct log_filter *filter = parse(rows[i].directive, NULL);
+        size_t from = 0;
+        const char *unseen;
+
+        for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++)
+            log_filter_seen(filter, &known[k]);
+        unseen = log_filter_unseen(filter, &from);
+        cr_expect_eq(unseen == NULL, rows[i].seen, "\"%s\"", rows[i].directive);
+        if (unseen)
+            cr_expect_str_eq(unseen, rows[i].directive);
         log_filter_free(filter);
     }
 }
