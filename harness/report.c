@@ -236,20 +236,28 @@ static void put_rerun(const struct test_log_run *run, const char *rerun)
     fputc('\n', out());
 }
 
+static void report_unseen(const char *unseen)
+{
+    const char *origin = strstr(unseen, ": ");
+    const char *directive = origin ? origin + 2 : unseen;
+    const char *near = log_nearest_level(directive);
+    struct trace_text meant = {0};
+
+    if (log_filter_meant(directive, &meant) && !meant.failed)
+        test_log_notice("%s matched no call site; did you mean %s?", unseen,
+                        meant.data);
+    else if (near)
+        test_log_notice("%s matched no call site; did you mean the level %s?",
+                        unseen, near);
+    else
+        test_log_notice("%s matched no call site", unseen);
+    trace_text_free(&meant);
+}
+
 void test_log_report_unseen(const struct test_log_run *run)
 {
-    for (size_t i = 0; i < run->unseen_count; i++) {
-        const char *origin = strstr(run->unseen[i], ": ");
-        const char *near =
-            log_nearest_level(origin ? origin + 2 : run->unseen[i]);
-
-        if (near)
-            test_log_notice("%s matched no call site; did you mean the level "
-                            "%s?",
-                            run->unseen[i], near);
-        else
-            test_log_notice("%s matched no call site", run->unseen[i]);
-    }
+    for (size_t i = 0; i < run->unseen_count; i++)
+        report_unseen(run->unseen[i]);
 }
 
 void test_log_report_summary(const struct test_log_run *run, const char *rerun)

@@ -71,6 +71,10 @@ TRACE_API enum log_state log_filter_judge(const struct log_filter *,
                                           const struct trace_site *,
                                           struct trace_text *why);
 
+/* log_filter_meant adds what a directive that was about nothing was probably
+ * meant to be; false if there is no guess. */
+TRACE_API bool log_filter_meant(const char *directive, struct trace_text *);
+
 /* A filter at work on a recording: it knows what each thread is in. */
 struct log_replay;
 

@@ -230,17 +230,20 @@ Test(harness_report, summary_without_a_folder_names_none)
 
 Test(harness_report, unseen_directives_have_a_hint)
 {
-    run.unseen = calloc(3, sizeof(*run.unseen));
+    run.unseen = calloc(4, sizeof(*run.unseen));
     run.unseen[run.unseen_count++] = strdup("LOG: nowhere=debug");
     run.unseen[run.unseen_count++] = strdup("--log: inof");
     run.unseen[run.unseen_count++] = strdup("of another version");
+    run.unseen[run.unseen_count++] = strdup("LOG: net:debug");
     test_log_report_unseen(&run);
     fflush(test_log_out);
     cr_expect_str_eq(said,
                      "testlog: LOG: nowhere=debug matched no call site\n"
                      "testlog: --log: inof matched no call site; did you mean "
                      "the level info?\n"
-                     "testlog: of another version matched no call site\n");
+                     "testlog: of another version matched no call site\n"
+                     "testlog: LOG: net:debug matched no call site; did you "
+                     "mean net=debug?\n");
 }
 
 static const struct {

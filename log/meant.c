@@ -1,0 +1,87 @@
+/* meant.c: what a directive that was about nothing was probably meant to be.
+ *
+ * EnvFilter takes nearly any text for a target or a span's name, so these are
+ * no mistakes; but no call site is called so.
+ */
+#include <string.h>
+
+#include "internal.h"
+
+/* "net:debug" */
+static bool meant_level(const char *text, struct trace_text *out)
+{
+    const char *colon = strrchr(text, ':');
+    unsigned level;
+
+    if (!colon || colon == text || colon[-1] == ':' ||
+        !log_level_of(colon + 1, &level))
+        return false;
+    trace_text_add(out, text, (size_t)(colon - text));
+    trace_text_printf(out, "=%s", colon + 1);
+    return true;
+}
+
+/* "[request id=5]" */
+static bool meant_fields(const char *text, struct trace_text *out)
+{
+    const char *name = text + strcspn(text, "["), *blank, *end;
+
+    if (!*name)
+        return false;
+    end = name + strcspn(name, "]{");
+    blank = name + strcspn(name, " (");
+    if (*end != ']' || blank >= end ||
+        !memchr(blank, '=', (size_t)(end - blank)))
+        return false;
+    trace_text_add(out, text, (size_t)(blank - text));
+    trace_text_char(out, '{');
+    blank += strspn(blank, " (");
+    trace_text_add(out, blank, strcspn(blank, ")]"));
+    trace_text_printf(out, "}%s", end);
+    return true;
+}
+
+/* The size of a file's path without its suffix, if it has one of ours. */
+static size_t without_suffix(const char *path, size_t size)
+{
+    static const char *const suffixes[] = {".c", ".h", ".cc", ".cpp", ".cxx"};
+
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+        size_t length = strlen(suffixes[i]);
+
+        if (size > length && !memcmp(path + size - length, suffixes[i], length))
+            return size - length;
+    }
+    return size;
+}
+
+/* "kv/store.c=debug", "net::*", "net/" followed by stars, "n?t" */
+static bool meant_target(const char *text, struct trace_text *out)
+{
+    size_t size = strcspn(text, "=["), end = without_suffix(text, size);
+    size_t wild = strcspn(text, "*?");
+
+    if (wild >= size && end == size && !memchr(text, '/', size))
+        return false;
+    if (wild < size)
+        trace_text_char(out, '~');
+    /* Of a module all that is within has a sign of its own. */
+    while (end && wild + strspn(text + wild, "*") == size && wild >= 2 &&
+           (text[wild - 1] == '/' || text[wild - 1] == ':') && end > wild)
+        end--;
+    for (size_t i = 0; i < end; i++)
+        if (text[i] == '/')
+            trace_text_string(out, "::");
+        else
+            trace_text_char(out, text[i]);
+    trace_text_string(out, text + size);
+    return true;
+}
+
+bool log_filter_meant(const char *directive, struct trace_text *out)
+{
+    if (strchr("~!^/{", directive[0]))
+        return false;
+    return meant_fields(directive, out) || meant_level(directive, out) ||
+           meant_target(directive, out);
+}
