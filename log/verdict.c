@@ -152,10 +152,12 @@ bool log_verdict_make(struct log_verdict *verdict,
                       const struct log_filter *filter,
                       const struct trace_site *site)
 {
-    struct judge judge = {verdict, site, false};
     size_t size = strlen(site->target);
 
     *verdict = (struct log_verdict){.site = site};
+
+    struct judge judge = {verdict, site, false};
+
     for (size_t i = 0; i < filter->count; i++) {
         const struct log_directive *directive = &filter->directives[i];
 
