@@ -510,3 +510,32 @@ Test(log_verdict, the_hint_is_the_most_that_can_be_shown)
         log_filter_free(filter);
     }
 }
+
+Test(log_verdict, without_memory_is_said_and_leaves_nothing)
+{
+    struct log_filter *filter =
+        parse("{id=1},{id=2},{id=3},{id=4},{id=5},!{id=6},!/x/", NULL);
+    struct thing event = {.site = {.target = "net",
+                                   .name = "ready",
+                                   .level = TRACE_LEVEL_INFO,
+                                   .field_count = 1}};
+    size_t made = 0;
+
+    if (!test_can_fail_memory())
+        cr_skip_test("a sanitizer owns the memory");
+    event.names[0] = "id";
+    event.site.fields = event.names;
+    for (size_t nth = 1; nth < 6; nth++) {
+        struct log_verdict verdict;
+        bool ok;
+
+        test_fail_memory(nth, true);
+        ok = log_verdict_make(&verdict, filter, &event.site);
+        test_fail_memory(0, false);
+        cr_expect_eq(verdict.count, ok ? 7 : 0);
+        made += ok;
+        log_verdict_free(&verdict);
+    }
+    cr_expect_eq(made, 1);
+    log_filter_free(filter);
+}
