@@ -266,8 +266,15 @@ static void put_unseen(const struct log_filter *filter)
     const char *directive;
     size_t from = 0;
 
-    while ((directive = log_filter_unseen(filter, &from)))
-        printf("%s is about none of these call sites.\n", directive);
+    while ((directive = log_filter_unseen(filter, &from))) {
+        struct trace_text meant = {0};
+
+        log_filter_meant(directive, &meant);
+        printf("%s is about none of these call sites%s%s%s\n", directive,
+               meant.data ? "; did you mean " : ".",
+               meant.data ? meant.data : "", meant.data ? "?" : "");
+        trace_text_free(&meant);
+    }
 }
 
 static int show(const char *text, int count, char **programs)
