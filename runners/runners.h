@@ -3,14 +3,50 @@
 #define TESTLOG_RUNNERS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Each takes its own arguments, its name first, and returns the exit code. */
 int runners_run(int argc, char **argv);
+int runners_log(int argc, char **argv);
+int runners_export(int argc, char **argv);
 int runners_filter(int argc, char **argv);
 
 /* ---- batch.c ---- */
 
 /* runners_batch answers the cases on standard input; returns the exit code. */
 int runners_batch(bool strict);
+
+/* ---- recordings.c ---- */
+
+struct recording {
+    char *path;
+    char *program; /* its folder in the run, "" if it is in none */
+    char *test;    /* "suite/test" */
+    /* Of who follows it: */
+    size_t lines; /* that were written */
+    bool ended;
+};
+
+struct recordings {
+    struct recording *all; /* by program and test */
+    size_t count;
+};
+
+/* runners_recordings_find adds the recordings at `where` that are not there
+ * yet: a run, a folder of a test, or one recording; with `patterns` (NULL at
+ * the end) only those of tests that match one. -1 with errno if there is no
+ * such thing. */
+int runners_recordings_find(struct recordings *, const char *where,
+                            char **patterns);
+void runners_recordings_free(struct recordings *);
+
+/* runners_run_of returns the run that the first argument names, which it steps
+ * over, or the latest run. */
+const char *runners_run_of(char ***arguments);
+
+/* runners_recordings_refuse says that nothing was found; returns the exit
+ * code. */
+int runners_recordings_refuse(const char *command, const char *where,
+                              char **patterns);
 
 #endif

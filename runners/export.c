@@ -1,0 +1,97 @@
+/* export.c: testlog export: a run as a trace for a viewer. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/harness.h"
+#include "runners.h"
+
+static void usage(void)
+{
+    puts("Usage: testlog export [RUN] [TEST...] [--chrome] [-o FILE]\n\n"
+         "Writes what a run has recorded, all its tests or those named, as one "
+         "trace: to\nFILE or to standard output. RUN is a run's folder, a "
+         "test's, or a recording; the\nlatest run if there is none. The run "
+         "may have been killed.\n\n"
+         "      --chrome       Chrome's trace event format, the only one so "
+         "far\n"
+         "  -o, --output FILE  which appears once it is complete");
+}
+
+static int add(struct trace_chrome *chrome, const struct recording *recording,
+               uint32_t pid)
+{
+    struct trace_reader *reader = trace_reader_open(recording->path);
+    struct trace_text title = {0};
+    int result = -1;
+
+    trace_text_printf(&title, "%s%s%s", recording->program,
+                      *recording->program ? " " : "", recording->test);
+    if (reader)
+        result = trace_chrome_add(chrome, reader, pid,
+                                  title.data ? title.data : recording->test);
+    trace_text_free(&title);
+    trace_reader_close(reader);
+    return result;
+}
+
+static void write_all(const struct recordings *found, FILE *stream)
+{
+    struct trace_chrome chrome;
+
+    trace_chrome_begin(&chrome, stream);
+    for (size_t i = 0; i < found->count; i++)
+        if (add(&chrome, &found->all[i], (uint32_t)i + 1))
+            fprintf(stderr, "testlog: export: %s: %s; it is left out\n",
+                    found->all[i].path, strerror(errno));
+    trace_chrome_end(&chrome, NULL);
+}
+
+static int export(const struct recordings *found, const char *output)
+{
+    struct trace_file file;
+
+    if (!output) {
+        write_all(found, stdout);
+        if (!fflush(stdout))
+            return TEST_LOG_PASSED;
+    } else if (!trace_file_open(&file, output)) {
+        write_all(found, file.stream);
+        if (!trace_file_commit(&file))
+            return TEST_LOG_PASSED;
+    }
+    fprintf(stderr, "testlog: export: cannot write to %s: %s\n",
+            output ? output : "standard output", strerror(errno));
+    return TEST_LOG_FAILED;
+}
+
+int runners_export(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"chrome", no_argument, NULL, 'C'},
+        {"output", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},
+        {0}};
+    struct recordings found = {0};
+    const char *output = NULL, *where;
+    int flag, code;
+
+    while ((flag = getopt_long(argc, argv, "o:h", options, NULL)) >= 0) {
+        if (flag == 'h') {
+            usage();
+            return TEST_LOG_PASSED;
+        }
+        if (flag == '?')
+            return TEST_LOG_USAGE;
+        if (flag == 'o')
+            output = optarg;
+    }
+    argv += optind;
+    where = runners_run_of(&argv);
+    if (runners_recordings_find(&found, where, argv) || !found.count)
+        return runners_recordings_refuse("export", where, argv);
+    code = export(&found, output);
+    runners_recordings_free(&found);
+    return code;
+}

@@ -1,0 +1,291 @@
+/* log.c: testlog log: the recorded lines again, with another filter or layout,
+ * after a run or during it.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness/harness.h"
+#include "runners.h"
+
+struct settings {
+    const char *filter; /* NULL: each recording's own */
+    struct log_style style;
+    const char *color;
+    bool follow;
+};
+
+enum {
+    ROUND_NS = 200000000,  /* between looks at what is new */
+    SETTLED_NS = 50000000, /* by then a record is in its place */
+};
+
+static void usage(void)
+{
+    puts("Usage: testlog log [RUN] [TEST...] [FLAG...]\n\n"
+         "Prints the log lines that a run has recorded: of all its tests, or "
+         "of those\nnamed, suite/test or a pattern. RUN is a run's folder, a "
+         "test's, or a recording;\nthe latest run if there is none. The run "
+         "may have been killed, or be running.\n\n"
+         "      --filter FILTER  other lines than the run showed\n"
+         "      --format FORMAT  their layout\n"
+         "      --time TIME      utc, uptime or none\n"
+         "      --color WHEN     auto, always or never\n"
+         "  -f, --follow         go on until the run ends");
+}
+
+/* ---- One recording ---- */
+
+/* What was not recorded cannot be shown; says so once. */
+static void say_what_is_missing(const struct trace_reader *reader,
+                                const char *text)
+{
+    static bool said;
+    const char *record = trace_reader_meta(reader, "filter");
+    const char *shown = trace_reader_meta(reader, "log");
+
+    if (said || !record || !strcmp(record, "trace") ||
+        (shown && !strcmp(shown, text)))
+        return;
+    said = true;
+    fprintf(stderr,
+            "testlog: log: \"%s\" is judged by what there is; recorded was "
+            "only what \"%s\"%s%s%s wanted\n",
+            text, record, shown ? " or \"" : "", shown ? shown : "",
+            shown ? "\"" : "");
+}
+
+/* The last moment of which all is there: of a process that runs, a moment
+ * ago. */
+static uint64_t settled(struct recording *recording,
+                        const struct trace_reader *reader, bool follow)
+{
+    struct trace_summary summary = trace_reader_summary(reader);
+    uint64_t now = trace_anchor_now().monotonic - summary.origin.monotonic;
+
+    recording->ended = summary.ended || !follow ||
+                       (kill((pid_t)summary.pid, 0) && errno == ESRCH);
+    if (recording->ended)
+        return UINT64_MAX;
+    return now > SETTLED_NS ? now - SETTLED_NS : 0;
+}
+
+static void heading(const struct recording *recording)
+{
+    printf("---- %s%s%s ----\n", recording->program,
+           *recording->program ? " " : "", recording->test);
+}
+
+/* Writes the lines that are new, of what happened up to `until`. */
+static void write_lines(struct recording *recording, bool headed,
+                        struct log_replay *replay,
+                        const struct log_style *style,
+                        struct trace_reader *reader, uint64_t until)
+{
+    struct trace_text text = {0};
+    struct trace_entry entry;
+    size_t count = 0;
+
+    while (trace_reader_next(reader, &entry) && entry.time <= until) {
+        trace_text_clear(&text);
+        if (!log_line(replay, style, reader, &entry, &text))
+            continue;
+        if (count++ < recording->lines)
+            continue;
+        if (headed && count == 1)
+            heading(recording);
+        fwrite(text.data, 1, text.size, stdout);
+    }
+    recording->lines = count;
+    trace_text_free(&text);
+}
+
+/* Several tests have headings, or, where their lines mix, their names in front
+ * of each. */
+static int put(struct recording *recording, const struct settings *settings,
+               bool several)
+{
+    struct log_style style = settings->style;
+    bool named = settings->follow || style.format == LOG_FORMAT_JSON;
+    struct trace_reader *reader = trace_reader_open(recording->path);
+    struct log_filter *filter = NULL;
+    struct log_replay *replay = NULL;
+    const char *text;
+
+    if (!reader)
+        return -1;
+    text =
+        settings->filter ? settings->filter : trace_reader_meta(reader, "log");
+    filter = log_filter_parse(text ? text : "", "info", "--filter", NULL);
+    if (filter)
+        replay = log_replay_new(filter);
+    if (replay) {
+        say_what_is_missing(reader, text ? text : "info");
+        style.test = several && named ? recording->test : NULL;
+        write_lines(recording, several && !named, replay, &style, reader,
+                    settled(recording, reader, settings->follow));
+    }
+    log_replay_free(replay);
+    log_filter_free(filter);
+    trace_reader_close(reader);
+    return replay ? 0 : -1;
+}
+
+/* ---- All of them ---- */
+
+static bool all_ended(const struct recordings *found, const char *where)
+{
+    char path[PATH_MAX];
+
+    for (size_t i = 0; i < found->count; i++)
+        if (!found->all[i].ended)
+            return false;
+    /* A run that goes on may start another test. */
+    snprintf(path, sizeof(path), "%s/tests", where);
+    if (access(path, F_OK))
+        return true;
+    snprintf(path, sizeof(path), "%s/run.json", where);
+    return !access(path, F_OK);
+}
+
+static void put_all(struct recordings *found, const struct settings *settings,
+                    bool headed)
+{
+    for (size_t i = 0; i < found->count; i++)
+        if (!found->all[i].ended &&
+            put(&found->all[i], settings, headed || found->count > 1))
+            found->all[i].ended = true; /* it is gone */
+    fflush(stdout);
+}
+
+static int show(const char *where, char **patterns,
+                const struct settings *settings)
+{
+    const struct timespec round = {.tv_nsec = ROUND_NS};
+    struct recordings found = {0};
+    char path[PATH_MAX];
+    bool is_run;
+
+    snprintf(path, sizeof(path), "%s/tests", where);
+    is_run = !access(path, F_OK);
+    if (runners_recordings_find(&found, where, patterns) ||
+        (!found.count && !(settings->follow && is_run)))
+        return runners_recordings_refuse("log", where, patterns);
+    put_all(&found, settings, is_run && !*patterns);
+    while (settings->follow && !ferror(stdout) && !all_ended(&found, where)) {
+        nanosleep(&round, NULL);
+        runners_recordings_find(&found, where, patterns);
+        put_all(&found, settings, is_run && !*patterns);
+    }
+    runners_recordings_free(&found);
+    return ferror(stdout) ? TEST_LOG_FAILED : TEST_LOG_PASSED;
+}
+
+/* ---- Arguments ---- */
+
+/* Finds a word; says which there are if it is none. */
+static int choose(const char *flag, const char *word, const char *const *words,
+                  unsigned *choice)
+{
+    for (*choice = 0; words[*choice]; ++*choice)
+        if (!strcmp(words[*choice], word))
+            return 0;
+    fprintf(stderr, "testlog: log: --%s: unknown value \"%s\"; write ", flag,
+            word);
+    for (unsigned i = 0; words[i]; i++)
+        fprintf(stderr, "%s%s", i ? words[i + 1] ? ", " : " or " : "",
+                words[i]);
+    fputc('\n', stderr);
+    return -1;
+}
+
+static const char *const formats[] = {
+#define LOG_X(id, text) text,
+    LOG_FORMATS(LOG_X)
+#undef LOG_X
+        NULL};
+
+static const char *const times[] = {
+#define LOG_X(id, text) text,
+    LOG_TIMES(LOG_X)
+#undef LOG_X
+        NULL};
+
+static const char *const colors[] = {"auto", "always", "never", NULL};
+
+/* A filter of which any directive is bad is no filter here. */
+static int check_filter(const char *text)
+{
+    struct trace_text complaints = {0};
+    int result = 0;
+
+    log_filter_free(log_filter_parse(text, "info", "--filter", &complaints));
+    if (complaints.size) {
+        fprintf(stderr, "testlog: log: %s", complaints.data);
+        result = -1;
+    }
+    trace_text_free(&complaints);
+    return result;
+}
+
+static int take(struct settings *settings, int flag, const char *value)
+{
+    unsigned choice = 0;
+    int result = 0;
+
+    switch (flag) {
+    case 'F':
+        settings->filter = value;
+        return check_filter(value);
+    case 'o':
+        result = choose("format", value, formats, &choice);
+        settings->style.format = (enum log_format)choice;
+        return result;
+    case 't':
+        result = choose("time", value, times, &choice);
+        settings->style.time = (enum log_time)choice;
+        return result;
+    case 'c':
+        settings->color = value;
+        return choose("color", value, colors, &choice);
+    case 'f':
+        settings->follow = true;
+        return 0;
+    default:
+        return -1;
+    }
+}
+
+int runners_log(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"filter", required_argument, NULL, 'F'},
+        {"format", required_argument, NULL, 'o'},
+        {"time", required_argument, NULL, 't'},
+        {"color", required_argument, NULL, 'c'},
+        {"follow", no_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},
+        {0}};
+    struct settings settings = {0};
+    int flag;
+
+    while ((flag = getopt_long(argc, argv, "fh", options, NULL)) >= 0) {
+        if (flag == 'h') {
+            usage();
+            return TEST_LOG_PASSED;
+        }
+        if (take(&settings, flag, optarg))
+            return TEST_LOG_USAGE;
+    }
+    settings.style.color = test_log_color(settings.color, stdout);
+    argv += optind;
+
+    const char *where = runners_run_of(&argv);
+
+    return show(where, argv, &settings);
+}

@@ -1,0 +1,174 @@
+/* recordings.c: finds the recordings of a run, finished or not. */
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/harness.h"
+#include "runners.h"
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+
+    return !stat(path, &status) && S_ISDIR(status.st_mode);
+}
+
+static bool wanted(const char *test, char **patterns)
+{
+    bool any = false;
+
+    for (; patterns && *patterns; patterns++) {
+        any = true;
+        if (!strcmp(*patterns, test) || !fnmatch(*patterns, test, FNM_EXTMATCH))
+            return true;
+    }
+    return !any;
+}
+
+/* The name that the test had, or, of a recording without one, its path. */
+static char *test_of(const char *path)
+{
+    struct trace_reader *reader = trace_reader_open(path);
+    const char *name = reader ? trace_reader_meta(reader, "test") : NULL;
+    char *copy = reader ? strdup(name ? name : path) : NULL;
+
+    trace_reader_close(reader);
+    return copy;
+}
+
+/* Adds what is at `path`, unless it is there, is no recording or not wanted. */
+static int add(struct recordings *found, const char *program, const char *path,
+               char **patterns)
+{
+    char *test;
+    void *grown;
+
+    for (size_t i = 0; i < found->count; i++)
+        if (!strcmp(found->all[i].path, path))
+            return 0;
+    test = test_of(path);
+    if (!test || !wanted(test, patterns)) {
+        free(test);
+        return 0;
+    }
+    grown = realloc(found->all, (found->count + 1) * sizeof(*found->all));
+    if (!grown) {
+        free(test);
+        return -1;
+    }
+    found->all = grown;
+    found->all[found->count++] = (struct recording){
+        .path = strdup(path), .program = strdup(program), .test = test};
+    return 0;
+}
+
+static int no_dots(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* Calls `visit` for what is in a folder, in the order of names. */
+static int each(const char *folder,
+                int (*visit)(struct recordings *, const char *folder,
+                             const char *name, char **patterns),
+                struct recordings *found, char **patterns)
+{
+    struct dirent **entries;
+    int count = scandir(folder, &entries, no_dots, alphasort), result = 0;
+
+    for (int i = 0; i < count; i++) {
+        if (!result)
+            result = visit(found, folder, entries[i]->d_name, patterns);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return result;
+}
+
+static int add_test(struct recordings *found, const char *folder,
+                    const char *name, char **patterns)
+{
+    const char *program = strrchr(folder, '/');
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof(path), "%s/%s/recording", folder, name) >=
+            PATH_MAX ||
+        access(path, R_OK))
+        return 0;
+    return add(found, program ? program + 1 : folder, path, patterns);
+}
+
+static int add_program(struct recordings *found, const char *folder,
+                       const char *name, char **patterns)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= PATH_MAX)
+        return 0;
+    return each(path, add_test, found, patterns);
+}
+
+int runners_recordings_find(struct recordings *found, const char *where,
+                            char **patterns)
+{
+    char path[PATH_MAX];
+
+    if (!is_folder(where)) {
+        if (access(where, R_OK))
+            return -1;
+        return add(found, "", where, patterns);
+    }
+    if (snprintf(path, sizeof(path), "%s/recording", where) >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    if (!access(path, R_OK))
+        return add(found, "", path, patterns);
+    snprintf(path, sizeof(path), "%s/tests", where);
+    if (is_folder(path))
+        return each(path, add_program, found, patterns);
+    errno = ENOENT;
+    return -1;
+}
+
+void runners_recordings_free(struct recordings *found)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        free(found->all[i].path);
+        free(found->all[i].program);
+        free(found->all[i].test);
+    }
+    free(found->all);
+    *found = (struct recordings){0};
+}
+
+const char *runners_run_of(char ***arguments)
+{
+    static char latest[PATH_MAX];
+    const char *dir = test_log_variable("TRACE_DIR");
+
+    if (**arguments && !access(**arguments, F_OK))
+        return *(*arguments)++;
+    snprintf(latest, sizeof(latest), "%s/latest", dir ? dir : "testlog-runs");
+    return latest;
+}
+
+int runners_recordings_refuse(const char *command, const char *where,
+                              char **patterns)
+{
+    if (patterns && *patterns)
+        fprintf(stderr, "testlog: %s: %s has no recording of %s%s\n", command,
+                where, *patterns, patterns[1] ? ", nor of the others" : "");
+    else
+        fprintf(stderr,
+                "testlog: %s: %s is no run: name a run's folder, a test's, or "
+                "a recording\n",
+                command, where);
+    return TEST_LOG_USAGE;
+}
