@@ -11,6 +11,13 @@ static void put_string(struct trace_text *out, const char *name,
     trace_json_string(out, text, strlen(text));
 }
 
+static const char *const kinds[] = {
+    [TRACE_SITE_EVENT] = "event",
+    [TRACE_SITE_SPAN] = "span",
+    [TRACE_SITE_COUNTER] = "counter",
+    [TRACE_SITE_SIGNPOST] = "signpost",
+};
+
 /* One JSON object a line. Formats of printf that are not used yet are not
  * known: such a site has no name. */
 static void put_site(struct trace_site *site, void *context)
@@ -20,8 +27,8 @@ static void put_site(struct trace_site *site, void *context)
     if (site->kind == TRACE_SITE_FIELDS)
         return;
     trace_text_printf(out, "{\"kind\":\"%s\",\"level\":\"%s\",\"line\":%u",
-                      site->kind == TRACE_SITE_SPAN ? "span" : "event",
-                      trace_level_word(site->level), site->line);
+                      kinds[site->kind], trace_level_word(site->level),
+                      site->line);
     put_string(out, "target", site->target);
     put_string(out, "file", site->file);
     if (site->name)

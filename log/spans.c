@@ -89,9 +89,13 @@ void log_message_of(const struct trace_entry *entry, struct trace_text *message)
     if (entry->printf_) {
         trace_format(message, entry->site->name, &values);
     } else if (entry->message) {
-        if (trace_values_next(&values, &value) &&
-            value.type == TRACE_TYPE_STRING)
+        /* A signpost's header stands before its message. */
+        for (size_t i = 0; trace_values_next(&values, &value) &&
+                           value.type == TRACE_TYPE_STRING;
+             i++) {
+            trace_text_string(message, i ? ": " : "");
             trace_text_add(message, value.as.text, value.size);
+        }
     } else {
         trace_text_string(message, entry->site->name);
     }

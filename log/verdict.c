@@ -18,7 +18,7 @@ static bool declares(const struct trace_site *site, const char *name)
         if (!strcmp(site->fields[i], name))
             return true;
     /* A format is not known before its call site is used, or at all. */
-    return site->kind == TRACE_SITE_EVENT && !strcmp(name, "message") &&
+    return site->kind != TRACE_SITE_SPAN && !strcmp(name, "message") &&
            (!site->name || site->name[0] || !site->field_count);
 }
 
@@ -43,7 +43,7 @@ static bool about_span(const struct log_directive *directive,
 static bool about_event(const struct log_directive *directive,
                         const struct trace_site *site)
 {
-    return directive->of_events && site->kind == TRACE_SITE_EVENT &&
+    return directive->of_events && site->kind != TRACE_SITE_SPAN &&
            declares_all(site, directive);
 }
 

@@ -341,6 +341,56 @@ static void put_span(struct exporter *export, const struct trace_entry *entry,
     put(export);
 }
 
+/* A counter is drawn over time, once for all threads. */
+static void put_counter(struct exporter *export,
+                        const struct trace_entry *entry)
+{
+    struct trace_values values = trace_values_of(entry);
+    struct trace_text *text = &export->text;
+    const char *name = entry->site->field_count ? entry->site->fields[0] : "?";
+    struct trace_value value;
+
+    if (!trace_values_next(&values, &value))
+        return;
+    trace_text_clear(text);
+    trace_text_printf(text, ",\n{\"ph\":\"C\",\"pid\":%u", export->pid);
+    put_time(text, ",\"ts\":", entry->time);
+    trace_text_string(text, ",\"name\":");
+    put_string(text, name);
+    trace_text_string(text, ",\"args\":{\"value\":");
+    trace_json_value(text, &value);
+    trace_text_string(text, "}}");
+    put(export);
+}
+
+/* A signpost is a mark through all tracks of its process. */
+static void put_signpost(struct exporter *export,
+                         const struct trace_entry *entry)
+{
+    struct trace_values values = trace_values_of(entry);
+    struct trace_text *text = &export->text;
+    const struct trace_site *site = entry->site;
+    struct trace_value header, message;
+
+    if (!trace_values_next(&values, &header) ||
+        !trace_values_next(&values, &message) ||
+        header.type != TRACE_TYPE_STRING)
+        return;
+    trace_text_clear(text);
+    trace_text_printf(text,
+                      ",\n{\"ph\":\"i\",\"s\":\"p\",\"pid\":%u,\"tid\":%u",
+                      export->pid, entry->thread->tid & (BESIDE - 1));
+    put_time(text, ",\"ts\":", entry->time);
+    trace_text_string(text, ",\"cat\":\"signpost\",\"name\":");
+    trace_json_value(text, &header);
+    trace_text_string(text, ",\"args\":{\"message\":");
+    trace_json_value(text, &message);
+    trace_text_string(text, ",\"testlog.target\":");
+    put_string(text, site->target);
+    trace_text_string(text, "}}");
+    put(export);
+}
+
 /* The message of an event that is not its call site's. */
 static void put_message(struct trace_text *text,
                         const struct trace_entry *entry)
@@ -393,7 +443,12 @@ static void put_entry(struct exporter *export, const struct trace_entry *entry)
             put_span(export, entry, &span);
         break;
     case TRACE_ENTRY_EVENT:
-        put_event(export, entry);
+        if (entry->site->kind == TRACE_SITE_COUNTER)
+            put_counter(export, entry);
+        else if (entry->site->kind == TRACE_SITE_SIGNPOST)
+            put_signpost(export, entry);
+        else
+            put_event(export, entry);
         break;
     default:
         break;

@@ -143,6 +143,53 @@ void trace_message(struct trace_site *site, const char *message)
         event(site, TRACE_FLAG_MESSAGE, 1, &value);
 }
 
+/* ---- What is always recorded ---- */
+
+static void put_always(struct trace_site *site, enum trace_kind kind,
+                       unsigned flags, size_t count,
+                       const struct trace_value *values)
+{
+    struct trace_writer *writer = trace_enter();
+    struct trace_record *record;
+
+    if (!writer)
+        return;
+    record =
+        trace_put_of(writer, kind, site, trace_current(writer), count, values);
+    if (record) {
+        record->flags = (uint8_t)flags;
+        trace_publish(writer, record);
+    }
+    trace_leave(writer);
+}
+
+void trace_counter_(struct trace_site *site, struct trace_value value)
+{
+    put_always(site, TRACE_KIND_COUNTER, 0, 1, &value);
+}
+
+void trace_signpost_(struct trace_site *site, const char *header,
+                     const char *format, ...)
+{
+    int error = errno;
+    char *message = NULL;
+    va_list args;
+
+    va_start(args, format);
+    if (vasprintf(&message, format, args) < 0)
+        message = NULL;
+    va_end(args);
+
+    struct trace_value values[] = {trace_text_(header),
+                                   trace_text_(message ? message : format)};
+
+    put_always(site, TRACE_KIND_SIGNPOST, TRACE_FLAG_MESSAGE, 2, values);
+    free(message);
+    errno = error;
+}
+
+/* ---- Log lines ---- */
+
 /* A format that is no literal may be another text the next time. */
 static void log_now(struct trace_site *site, const char *format, va_list args)
 {

@@ -79,7 +79,7 @@ struct trace_header {
     X(CLOSE, 6, "-", "span that closed later than its last exit", "-")         \
     X(FIELDS, 7, "-", "span they belong to", "fields recorded late")           \
     X(EVENT, 8, "-", "span it happened in", "fields or printf's arguments")    \
-    X(COUNTER, 9, "-", "span it was set in", "the counter's value")            \
+    X(COUNTER, 9, "-", "span it was set in", "its value")                      \
     X(SIGNPOST, 10, "-", "span it was set in", "header and message")           \
     X(DEVICE, 11, "ticks of its end", "span that launched it",                 \
       "device, stream and what the device's record says")

@@ -537,6 +537,8 @@ static bool describe(struct trace_entry *entry,
         entry->kind = TRACE_ENTRY_FIELDS;
         return true;
     case TRACE_KIND_EVENT:
+    case TRACE_KIND_COUNTER:
+    case TRACE_KIND_SIGNPOST:
         entry->kind = TRACE_ENTRY_EVENT;
         entry->printf_ = record->flags & TRACE_FLAG_PRINTF;
         entry->message = record->flags & TRACE_FLAG_MESSAGE;

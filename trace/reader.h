@@ -34,7 +34,7 @@ struct trace_entry {
     enum trace_entry_kind kind;
     bool entered;  /* SPAN: at once */
     bool printf_;  /* EVENT: the values are arguments of site->name */
-    bool message;  /* EVENT: the first value is the message */
+    bool message;  /* EVENT: the values are its message */
     uint64_t time; /* ns since the recording's origin */
     uint64_t end;  /* SPAN, ENTER: ns; UINT64_MAX = still open */
     uint32_t id;   /* SPAN: its place */

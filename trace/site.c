@@ -73,7 +73,7 @@ unsigned trace_site_interest(struct trace_site *site)
 {
     trace_site_complete(site);
     if (trace_subscriber && trace_subscriber->interest &&
-        site->kind != TRACE_SITE_FIELDS)
+        site->kind < TRACE_SITE_FIELDS)
         return trace_subscriber->interest(site);
     return TRACE_ALWAYS;
 }

@@ -115,7 +115,10 @@ struct trace_value {
 enum trace_site_kind {
     TRACE_SITE_EVENT,
     TRACE_SITE_SPAN,
-    TRACE_SITE_FIELDS, /* a trace_record(): never filtered */
+    TRACE_SITE_FIELDS, /* a trace_record() */
+    /* Events that are always recorded: */
+    TRACE_SITE_COUNTER,
+    TRACE_SITE_SIGNPOST,
 };
 
 /* What becomes of a call site; 0: it is off. */
@@ -230,6 +233,9 @@ TRACE_API void trace_event_(struct trace_site *, size_t,
                             const struct trace_value *);
 TRACE_API void trace_record_(struct trace_span_ref, struct trace_site *, size_t,
                              const struct trace_value *);
+TRACE_API void trace_counter_(struct trace_site *, struct trace_value);
+TRACE_API void trace_signpost_(struct trace_site *, const char *header,
+                               const char *format, ...) TRACE_PRINTF(3, 4);
 TRACE_API void trace_log_(struct trace_site *, bool literal, const char *format,
                           ...) TRACE_PRINTF(3, 4);
 
@@ -754,6 +760,10 @@ __attribute__((nothrow)) int trace_check_log_(const char *format, ...)
  *  trace_span_enter(span);                     the block runs in `span`, made
  *                                              here or on another thread
  *  trace_event(LEVEL, "message", fields...);   something happened
+ *  trace_counter("name", number);              what is drawn over time; its
+ *                                              line is of level trace
+ *  trace_signpost("header", format, ...);      a place to find in the trace,
+ *                                              and a line of level info
  *
  * Where a block does not fit:
  *
@@ -763,7 +773,8 @@ __attribute__((nothrow)) int trace_check_log_(const char *format, ...)
  *  trace_record(span, fields...);              values known late; each replaces
  *                                              the one of the same name
  *
- * LEVEL is ERROR, WARN, INFO, DEBUG or TRACE. Nothing is evaluated where the
+ * LEVEL is ERROR, WARN, INFO, DEBUG or TRACE. Counters and signposts are always
+ * recorded, whatever TRACE_FILTER says. Nothing is evaluated where the
  * call site is off, and errno is left alone. LOG_STATIC_MAX, defined before the
  * include or with -D as off, error, ... trace, compiles out call sites of more
  * verbose levels; a span that is not there is none.
@@ -790,6 +801,11 @@ __attribute__((nothrow)) int trace_check_log_(const char *format, ...)
 #define trace_event(level, ...)                                                \
     TRACE_CAT_(TRACE_EVENT_, TRACE_KEEPS_##level)                              \
     (__COUNTER__, TRACE_LEVEL_##level, __VA_ARGS__)
+
+#define trace_counter(name, value)                                             \
+    TRACE_CAT_(TRACE_COUNTER_, TRACE_KEEPS_)(__COUNTER__, name, value)
+#define trace_signpost(header, ...)                                            \
+    TRACE_CAT_(TRACE_SIGNPOST_, TRACE_KEEPS_)(__COUNTER__, header, __VA_ARGS__)
 
 /* Kept: a call site, and a call if it is on; `first` are its first arguments.
  */
@@ -822,6 +838,20 @@ __attribute__((nothrow)) int trace_check_log_(const char *format, ...)
             trace_event_(TRACE_THIS_(id), TRACE_VALUES_(__VA_ARGS__));         \
     } while (0)
 
+#define TRACE_COUNTER_1(id, name, value)                                       \
+    do {                                                                       \
+        TRACE_SITE_(id, TRACE_SITE_COUNTER, TRACE_LEVEL_TRACE, "",             \
+                    (name, value));                                            \
+        if (trace_site_on_(TRACE_THIS_(id)))                                   \
+            trace_counter_(TRACE_THIS_(id), trace_value_of(value));            \
+    } while (0)
+#define TRACE_SIGNPOST_1(id, header, ...)                                      \
+    do {                                                                       \
+        TRACE_SITE_(id, TRACE_SITE_SIGNPOST, TRACE_LEVEL_INFO, 0);             \
+        if (trace_site_on_(TRACE_THIS_(id)))                                   \
+            trace_signpost_(TRACE_THIS_(id), header, __VA_ARGS__);             \
+    } while (0)
+
 /* Compiled out. */
 #define TRACE_CHECK_(level, title, ...)                                        \
     (trace_check_(level, title, TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__) 0))
@@ -838,6 +868,12 @@ __attribute__((nothrow)) int trace_check_log_(const char *format, ...)
                                    TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__) 0)))
 #define TRACE_EVENT_0(id, level, title, ...)                                   \
     ((void)(0 && TRACE_CHECK_(level, title, __VA_ARGS__)))
+
+#define TRACE_COUNTER_0(id, name, value)                                       \
+    ((void)(0 && TRACE_CHECK_(TRACE_LEVEL_TRACE, name, (value))))
+#define TRACE_SIGNPOST_0(id, header, ...)                                      \
+    ((void)(0 && trace_check_log_(__VA_ARGS__) &&                              \
+            trace_check_(TRACE_LEVEL_INFO, header, 0)))
 
 /* The library itself has these as functions whatever TRACING is. */
 #if !TRACE_KEEPS_ && !defined(TRACE_BUILD)
