@@ -402,3 +402,53 @@ Test(trace_chrome, survives_a_lack_of_memory)
     fclose(null);
     trace_reader_close(reader);
 }
+
+/* ---- Counters and signposts ---- */
+
+static const cJSON *event_of(const cJSON *json, const char *phase,
+                             const char *name)
+{
+    const cJSON *event;
+
+    cJSON_ArrayForEach(event,
+                       cJSON_GetObjectItemCaseSensitive(json, "traceEvents"))
+    {
+        if (!strcmp(text_of(event, "ph"), phase) &&
+            !strcmp(text_of(event, "name"), name))
+            return event;
+    }
+    cr_assert_fail("there is no %s called %s", phase, name);
+    return NULL;
+}
+
+Test(trace_chrome, counters_are_counters)
+{
+    test_record();
+    trace_counter("depth", 3);
+    trace_counter("load", NAN);
+
+    cJSON *json = exported();
+    const cJSON *depth = event_of(json, "C", "depth");
+    const cJSON *load = event_of(json, "C", "load");
+
+    cr_expect_eq(number_of(cJSON_GetObjectItem(depth, "args"), "value"), 3);
+    cr_expect_eq(number_of(depth, "pid"), 7);
+    cr_expect(cJSON_IsNull(
+        cJSON_GetObjectItem(cJSON_GetObjectItem(load, "args"), "value")));
+    cJSON_Delete(json);
+}
+
+Test(trace_chrome, signposts_are_marks_of_the_process)
+{
+    test_record();
+    trace_signpost("phase \"2\"", "%s begins", "it");
+
+    cJSON *json = exported();
+    const cJSON *event = event_of(json, "i", "phase \"2\"");
+
+    cr_expect_str_eq(text_of(event, "s"), "p");
+    cr_expect_str_eq(text_of(event, "cat"), "signpost");
+    cr_expect_str_eq(text_of(cJSON_GetObjectItem(event, "args"), "message"),
+                     "it begins");
+    cJSON_Delete(json);
+}
