@@ -140,10 +140,13 @@ int values(struct point at)
 
 void recording(void)
 {
-    trace_disable();                    /* kept */
-    trace_enable();                     /* kept */
-    if (trace_start("dir", "limit=1M")) /* kept */
-        log_error("not started");       /* kept */
-    (void)trace_start("dir", NULL);     /* kept */
-    (void)trace_stop();                 /* kept */
+    trace_counter("depth", spans(trace_span_current())); /* kept */
+    trace_counter("load", .5);                           /* kept */
+    trace_signpost("phase", "%d of %s", work(1), "two"); /* kept */
+    trace_disable();                                     /* kept */
+    trace_enable();                                      /* kept */
+    if (trace_start("dir", "limit=1M"))                  /* kept */
+        log_error("not started");                        /* kept */
+    (void)trace_start("dir", NULL);                      /* kept */
+    (void)trace_stop();                                  /* kept */
 }

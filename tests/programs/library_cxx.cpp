@@ -140,6 +140,8 @@ int spans(trace_span_ref span)
     trace_record(span, ("status", 200));                   /* kept */
     trace_record(trace_span_current(), ("s", "text"));     /* kept */
     trace_span_end(span);                                  /* kept */
+    trace_counter("place", span.place);                    /* kept */
+    trace_signpost("phase", "%u", span.place);             /* kept */
     trace_span_end(trace_span_begin(INFO, "b", ("s", 1))); /* kept */
     trace_disable();                                       /* kept */
     trace_enable();                                        /* kept */
