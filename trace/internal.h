@@ -82,6 +82,8 @@ struct trace_reader {
     size_t segment_count;
     struct trace_late *late; /* by span, then time */
     size_t late_count;
+    uint32_t *later; /* the span of each ENTER and CLOSE, in order */
+    size_t later_count;
     struct trace_merge *merge;
     uint64_t last;    /* ticks: the last moment known */
     long double rate; /* ns of a tick; 0: ticks are ns */

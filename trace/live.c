@@ -91,18 +91,24 @@ static void tell(const struct trace_entry *entry)
         trace_subscriber->live(&reader, entry);
 }
 
+/* Who tells; the name lives in `name`. */
+static struct trace_thread teller(char name[16])
+{
+    prctl(PR_GET_NAME, name);
+    return (struct trace_thread){(uint32_t)getpid(),
+                                 (uint32_t)syscall(SYS_gettid),
+                                 trace_forked_in(&trace_writer), name};
+}
+
 void trace_live_tell(const struct trace_record *record)
 {
     uint32_t place =
         (uint32_t)(record - (const struct trace_record *)reader.base);
     char name[16] = "";
-    struct trace_thread thread = {(uint32_t)getpid(),
-                                  (uint32_t)syscall(SYS_gettid),
-                                  trace_forked_in(&trace_writer), name};
-    struct trace_entry entry;
     int error = errno;
+    struct trace_thread thread = teller(name);
+    struct trace_entry entry;
 
-    prctl(PR_GET_NAME, name);
     pthread_mutex_lock(&trace_recording.live_lock);
     refine_clock(record->time);
     if (record->kind == TRACE_KIND_FIELDS)
@@ -117,11 +123,10 @@ void trace_live_exit(const struct trace_record *record, uint64_t time)
 {
     uint32_t place =
         (uint32_t)(record - (const struct trace_record *)reader.base);
-    struct trace_thread thread = {(uint32_t)getpid(),
-                                  (uint32_t)syscall(SYS_gettid),
-                                  trace_forked_in(&trace_writer), ""};
-    struct trace_entry entry;
+    char name[16] = "";
     int error = errno;
+    struct trace_thread thread = teller(name);
+    struct trace_entry entry;
 
     pthread_mutex_lock(&trace_recording.live_lock);
     if (trace_reader_entry(&reader, place, &thread, &entry)) {

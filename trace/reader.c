@@ -188,6 +188,14 @@ static bool add_late(struct trace_reader *reader,
     return true;
 }
 
+static bool add_later(struct trace_reader *reader, uint32_t span)
+{
+    if (!room(&reader->later, reader->later_count, sizeof(*reader->later)))
+        return false;
+    reader->later[reader->later_count++] = span;
+    return true;
+}
+
 /* The thread that a THREAD record names, a new one if it is not known. */
 static bool find_thread(struct trace_reader *reader,
                         const struct trace_record *record, uint32_t *index)
@@ -245,6 +253,9 @@ static bool index_record(struct trace_reader *reader,
         return add_site(reader, record);
     case TRACE_KIND_FIELDS:
         return first || add_late(reader, record, place);
+    case TRACE_KIND_ENTER:
+    case TRACE_KIND_CLOSE:
+        return first || add_later(reader, record->span);
     default:
         return true;
     }
@@ -323,6 +334,13 @@ static int by_span(const void *a, const void *b, void *context)
     return s < t ? -1 : s > t;
 }
 
+static int by_place(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
 static void sort_all(struct trace_reader *reader)
 {
     if (reader->segment_count)
@@ -331,6 +349,9 @@ static void sort_all(struct trace_reader *reader)
     if (reader->late_count)
         qsort_r(reader->late, reader->late_count, sizeof(*reader->late),
                 by_span, reader);
+    if (reader->later_count)
+        qsort(reader->later, reader->later_count, sizeof(*reader->later),
+              by_place);
 }
 
 /* ---- Opening ---- */
@@ -419,6 +440,7 @@ void trace_reader_close(struct trace_reader *reader)
     free(reader->threads);
     free(reader->segments);
     free(reader->late);
+    free(reader->later);
     trace_merge_free(reader->merge);
     free(reader);
 }
@@ -633,6 +655,31 @@ bool trace_reader_late(const struct trace_reader *reader, uint32_t place,
             break;
     }
     return false;
+}
+
+/* How many of the sorted `places` are below `place`. */
+static size_t below(const uint32_t *places, size_t count, uint64_t place)
+{
+    size_t low = 0;
+
+    while (low < count) {
+        size_t middle = low + (count - low) / 2;
+
+        if (places[middle] < place)
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low;
+}
+
+size_t trace_reader_later(const struct trace_reader *reader, uint32_t place)
+{
+    const uint32_t *later = reader->later;
+    size_t count = reader->later_count;
+
+    return below(later, count, (uint64_t)place + 1) -
+           below(later, count, place);
 }
 
 bool trace_reader_next(struct trace_reader *reader, struct trace_entry *entry)

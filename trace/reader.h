@@ -89,6 +89,10 @@ bool trace_reader_span(const struct trace_reader *, uint32_t place,
 bool trace_reader_late(const struct trace_reader *, uint32_t place,
                        uint64_t time, size_t *cursor, struct trace_entry *);
 
+/* trace_reader_later counts a span's closes and its enterings but for the one
+ * that it began with; live, when these are still to come, none. */
+size_t trace_reader_later(const struct trace_reader *, uint32_t);
+
 /* trace_reader_site returns the call site with an id, NULL if there is none;
  * ids begin at 1. */
 const struct trace_site *trace_reader_site(const struct trace_reader *,
