@@ -33,6 +33,7 @@ struct test_log_options {
     struct test_log_setting show, record;
     enum log_format format;
     enum log_time time;
+    unsigned span_events; /* of enum log_span_event */
     bool color;
     bool live;
     bool show_output;
@@ -247,7 +248,9 @@ void test_log_report_closing(const struct test_log_run *,
     X(folder)                                                                  \
     X(limit)                                                                   \
     X(live)                                                                    \
+    X(format)                                                                  \
     X(time)                                                                    \
+    X(span_events)                                                             \
     X(color)                                                                   \
     X(prefix)                                                                  \
     X(origin)

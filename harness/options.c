@@ -12,8 +12,12 @@
 #define FLAGS(X)                                                               \
     X("log", MUST, 0, SHOW, "FILTER  which lines are shown (LOG)")             \
     X("trace-filter", MUST, 0, RECORD, "FILTER  what is recorded")             \
-    X("log-format", MUST, 0, FORMAT, "full  the lines' layout")                \
-    X("log-span-events", MUST, 0, SPAN_EVENTS, "none  lines about spans")      \
+    X("log-format", MUST, 0, FORMAT,                                           \
+      "full, compact, pretty or json  the "                                    \
+      "lines' layout")                                                         \
+    X("log-span-events", MUST, 0, SPAN_EVENTS,                                 \
+      "new,enter,exit,close; active,full,none  "                               \
+      "lines about spans")                                                     \
     X("log-time", MUST, 0, TIME, "utc, uptime or none")                        \
     X("nocapture", NO, 0, NOCAPTURE, "print output and lines at once")         \
     X("show-output", NO, 0, SHOW_OUTPUT, "print passing tests' output too")    \
@@ -146,14 +150,14 @@ const char *test_log_variable(const char *name)
     return value && value[0] ? value : NULL;
 }
 
-/* Finds `word` in `words`, which NULL ends. */
+/* Finds `word`, in any case, in `words`, which NULL ends. */
 static bool choose(struct reader *reader, const char *name, const char *word,
                    const char *const *words, unsigned *choice)
 {
     struct trace_text all = {0};
 
     for (unsigned i = 0; words[i]; i++) {
-        if (!strcmp(words[i], word)) {
+        if (log_same_word(words[i], word)) {
             *choice = i;
             trace_text_free(&all);
             return true;
@@ -198,13 +202,38 @@ static bool read_time(struct reader *reader, const char *name, const char *word)
     return true;
 }
 
+/* Several words between commas. */
 static bool read_span_events(struct reader *reader, const char *name,
-                             const char *word)
+                             const char *text)
 {
-    static const char *const words[] = {"none", NULL};
-    unsigned choice;
+    static const char *const words[] = {
+#define LOG_X(id, text, bits) text,
+        LOG_SPAN_EVENTS(LOG_X)
+#undef LOG_X
+            NULL};
+    static const unsigned events[] = {
+#define LOG_X(id, text, bits) bits,
+        LOG_SPAN_EVENTS(LOG_X)
+#undef LOG_X
+    };
+    unsigned all = 0, choice;
 
-    return choose(reader, name, word, words, &choice);
+    for (const char *at = text, *end; at; at = *end ? end + 1 : NULL) {
+        char word[64];
+        size_t size;
+
+        end = at + strcspn(at, ",");
+        at += strspn(at, " \t");
+        for (size = at < end ? (size_t)(end - at) : 0;
+             size && (at[size - 1] == ' ' || at[size - 1] == '\t');)
+            size--;
+        snprintf(word, sizeof(word), "%.*s", (int)size, at);
+        if (!choose(reader, name, word, words, &choice))
+            return false;
+        all |= events[choice];
+    }
+    reader->options->span_events = all;
+    return true;
 }
 
 static bool read_limit(struct reader *reader, const char *name,

@@ -134,6 +134,7 @@ static void put_recording(const struct test_log_run *run,
         result->filter ? result->filter : "", "info", "LOG", NULL);
     struct log_style style = {.format = options->format,
                               .time = options->time,
+                              .span_events = options->span_events,
                               .color = options->color};
     char path[PATH_MAX];
     struct trace_reader *reader = test_log_file(run, result, "recording", path)

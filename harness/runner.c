@@ -403,7 +403,7 @@ static void lower_descriptors(void)
 static void export_session(void)
 {
     char folder[PATH_MAX], part[PATH_MAX], absolute[PATH_MAX];
-    char limit[32], origin[96], time[16];
+    char limit[32], origin[96], format[16], time[16], span_events[16];
     long at_once =
         options->jobs ? (long)options->jobs : sysconf(_SC_NPROCESSORS_ONLN);
     bool several = at_once > 1 && run->count > 1;
@@ -415,7 +415,9 @@ static void export_session(void)
         .folder = absolute,
         .limit = limit,
         .live = (char *)(options->live ? "1" : "0"),
+        .format = format,
         .time = time,
+        .span_events = span_events,
         .color = (char *)(options->color ? "1" : "0"),
         .prefix = (char *)(several ? "1" : "0"),
         .origin = origin,
@@ -424,7 +426,9 @@ static void export_session(void)
     if (snprintf(part, sizeof(part), "tests/%s", run->program) >= PATH_MAX ||
         test_log_path(run, part, folder) || !realpath(folder, absolute))
         return;
+    snprintf(format, sizeof(format), "%d", (int)options->format);
     snprintf(time, sizeof(time), "%d", (int)options->time);
+    snprintf(span_events, sizeof(span_events), "%u", options->span_events);
     snprintf(limit, sizeof(limit), "%llu", (unsigned long long)options->limit);
     snprintf(origin, sizeof(origin), "%llu %llu %llu",
              (unsigned long long)run->start.ticks,
@@ -482,7 +486,9 @@ size_t test_log_runner_run(struct criterion_test_set *set,
 {
     options = given;
     run = to;
-    style = (struct log_style){.format = given->format, .time = given->time};
+    style = (struct log_style){.format = given->format,
+                               .time = given->time,
+                               .span_events = given->span_events};
     copy(&run->show, given->show.value);
     copy(&run->show_origin, given->show.origin);
     copy(&run->record, given->record.value);

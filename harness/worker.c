@@ -98,7 +98,9 @@ static int subscribe(const struct test_log_session *session, const char *show)
         .show = show,
         .record = session->record,
         .live = is_set(session->live),
-        .style = {.time = (enum log_time)atoi(session->time),
+        .style = {.format = (enum log_format)atoi(session->format),
+                  .time = (enum log_time)atoi(session->time),
+                  .span_events = (unsigned)atoi(session->span_events),
                   .color = is_set(session->color),
                   .test = is_set(session->prefix) ? test_name : NULL},
     };

@@ -14,9 +14,6 @@
  * in any case; false if it is none. */
 bool log_level_of(const char *text, unsigned *level);
 
-/* log_same_word compares words in any case, of ASCII alone in every locale. */
-bool log_same_word(const char *a, const char *b);
-
 /* log_space returns how many bytes of white space, as Unicode has it, stand at
  * `text`: one character or none. log_trim cuts it off at both ends. */
 size_t log_space(const char *text);
@@ -217,6 +214,12 @@ void log_verdict_free(struct log_verdict *);
  * be judged exactly. */
 bool log_verdict_reaches(const struct log_verdict *);
 
+/* What is known of a span begins with this: see tracked.c. */
+struct log_place {
+    struct log_place *next;
+    uint32_t place;
+};
+
 /* The fields of a span or event, by the names of `site`. */
 struct log_fields {
     const struct trace_site *site;
@@ -232,9 +235,8 @@ bool log_verdict_event(const struct log_verdict *, struct trace_scope inside,
 /* A span that a filter has something to say of. `matched` says which patterns
  * a value has matched so far: once is enough. */
 struct log_span {
-    struct log_span *next;
+    struct log_place at;
     const struct log_verdict *verdict;
-    uint32_t place;
     bool shown;
     bool matched[];
 };
@@ -250,18 +252,22 @@ struct trace_scope log_span_holds(const struct log_span *);
 /* log_span_waits tells whether a later value may make a span take more. */
 bool log_span_waits(const struct log_span *);
 
-/* ---- tracked.c: spans by their place ---- */
+/* ---- tracked.c: what is known of spans, by their place ---- */
 
 struct log_tracked {
-    struct log_span **buckets;
+    struct log_place **buckets;
     size_t size, count; /* size: a power of two, or 0 */
 };
 
-/* log_tracked_add makes a span known, in place of an earlier one; NULL without
- * memory. It belongs to the table. */
+/* log_tracked_put makes room for what begins with a struct log_place, `size`
+ * zeroed bytes, in place of an earlier one; NULL without memory. It belongs to
+ * the table. */
+void *log_tracked_put(struct log_tracked *, uint32_t place, size_t size);
+
+/* log_tracked_add makes a span known that a filter has something to say of. */
 struct log_span *log_tracked_add(struct log_tracked *, uint32_t place,
                                  const struct log_verdict *);
-struct log_span *log_tracked_find(const struct log_tracked *, uint32_t place);
+void *log_tracked_find(const struct log_tracked *, uint32_t place);
 void log_tracked_remove(struct log_tracked *, uint32_t place);
 void log_tracked_free(struct log_tracked *);
 
@@ -274,27 +280,27 @@ void log_value(struct trace_text *out, const struct trace_value *value);
  * the terminal. */
 void log_plain(struct trace_text *out, const char *text, size_t size);
 
-/* ---- full.c ---- */
-
-/* A line that is to be laid out. */
-struct log_parts {
-    struct log_replay *replay; /* NULL: all spans are shown */
-    const struct log_style *style;
-    const struct trace_reader *reader;
-    const struct trace_entry *entry;
+/* Which numbers need no exponent: 0.DIGITS times ten to a power above `least`
+ * and up to `most`. */
+struct log_decimals {
+    int least, most;
 };
 
-void log_full(const struct log_parts *, struct trace_text *out);
+/* log_real adds a finite number by the fewest digits that read back as it. */
+void log_real(struct trace_text *out, double, bool is_float,
+              struct log_decimals);
 
-/* ---- spans.c ---- */
+/* ---- spans.c: the spans that something happened in ---- */
 
-/* The spans of a chain from the root on, those that are shown. */
+/* Spans that are shown, the innermost first. */
 struct log_chain {
-    uint32_t *places;
+    struct trace_entry *spans;
     size_t count;
-    uint32_t few[16];
+    struct trace_entry few[16];
 };
 
+/* log_chain_of finds the spans from `place` on. Without memory, its innermost
+ * ones are kept. */
 void log_chain_of(struct log_chain *, struct log_replay *,
                   const struct trace_reader *, uint32_t place);
 void log_chain_free(struct log_chain *);
@@ -316,5 +322,99 @@ size_t log_fields_of(const struct trace_reader *,
  * fields, of which there are none when the message has values of its own. */
 void log_message_of(const struct trace_entry *, struct trace_text *message);
 struct trace_values log_values_of(const struct trace_entry *);
+
+/* ---- lives.c: how long spans are open ---- */
+
+/* A span that has not closed. */
+struct log_life {
+    struct log_place at;
+    uint64_t made, since, busy; /* ns; since: it is entered */
+    uint32_t inside;            /* enterings that have not ended */
+    size_t to_come;             /* enterings and closes, in the recording */
+    bool over; /* the block that it is of has ended, or trace_span_end was
+                * called */
+};
+
+/* log_life_step follows what happens to a span, and tells whether it closes
+ * with that: then `closed` is its life. */
+bool log_life_step(struct log_tracked *lives, const struct trace_reader *,
+                   const struct trace_entry *, struct log_life *closed);
+
+/* log_duration adds nanoseconds as "80.4µs". */
+void log_duration(struct trace_text *out, uint64_t ns);
+
+/* ---- parts.c: what layouts share ---- */
+
+/* What a replay's lines know of those before. */
+struct log_memory {
+    struct trace_text message; /* the last one's */
+    struct log_tracked lives;
+    size_t thread_width; /* the longest name so far */
+    int64_t second;      /* that `date` is of; 0: none */
+    char date[32];
+};
+
+struct log_memory *log_replay_memory(struct log_replay *);
+
+/* A line that is to be laid out. */
+struct log_parts {
+    const struct log_style *style;
+    const struct trace_reader *reader;
+    struct log_memory *memory;
+    uint64_t time; /* ns */
+    const struct trace_thread *thread;
+    const struct trace_site *site; /* whose level, target and place it has */
+    const char *message;           /* NULL: none */
+    size_t message_size;
+    const struct log_field *fields;
+    size_t field_count;
+    const struct log_chain *chain; /* what it happened in */
+    bool outside; /* the innermost of it is not entered yet, or no more */
+};
+
+#define LOG_DIM    "2"
+#define LOG_BOLD   "1"
+#define LOG_ITALIC "3"
+
+/* log_styled adds text in a style of the terminal, if `color`. */
+void log_styled(struct trace_text *out, bool color, const char *style,
+                const char *text);
+
+/* log_put_time adds the time and a blank, unless there is to be none; log_time
+ * adds it bare, and tells whether it is to be there. */
+void log_put_time(const struct log_parts *, struct trace_text *out);
+bool log_time(const struct log_parts *, struct trace_text *out);
+
+/* log_level_color returns the terminal's colour of a line's level;
+ * log_level_text its word, five letters wide. */
+const char *log_level_color(const struct log_parts *);
+const char *log_level_text(const struct log_parts *);
+void log_put_level(const struct log_parts *, struct trace_text *out);
+
+/* log_put_thread adds the thread and a blank. */
+void log_put_thread(const struct log_parts *, struct trace_text *out);
+
+/* log_put_target adds "target: ". */
+void log_put_target(const struct log_parts *, struct trace_text *out);
+
+/* log_put_field adds "name=value", log_put_fields several with blanks between
+ * them. */
+void log_put_field(struct trace_text *out, bool color,
+                   const struct log_field *);
+void log_put_fields(struct trace_text *out, bool color,
+                    const struct log_field *, size_t count);
+
+/* log_is_message tells whether a field is shown without its name. */
+bool log_is_message(const struct log_field *);
+
+/* log_put_event adds the message and then the fields. */
+void log_put_event(const struct log_parts *, struct trace_text *out);
+
+/* ---- full.c, compact.c, pretty.c, json.c: the layouts ---- */
+
+void log_full(const struct log_parts *, struct trace_text *out);
+void log_compact(const struct log_parts *, struct trace_text *out);
+void log_pretty(const struct log_parts *, struct trace_text *out);
+void log_json(const struct log_parts *, struct trace_text *out);
 
 #endif

@@ -1,24 +1,209 @@
 /* line.c: entries of a recording as lines. */
+#include <string.h>
+
 #include "internal.h"
 
 static void (*const layouts[])(const struct log_parts *,
                                struct trace_text *) = {
     [LOG_FORMAT_FULL] = log_full,
+    [LOG_FORMAT_COMPACT] = log_compact,
+    [LOG_FORMAT_PRETTY] = log_pretty,
+    [LOG_FORMAT_JSON] = log_json,
 };
 
-bool log_line(struct log_replay *replay, const struct log_style *style,
-              const struct trace_reader *reader,
-              const struct trace_entry *entry, struct trace_text *out)
+/* Adds a text of whole lines, each behind the test's name. */
+static void prefixed(const char *test, const struct trace_text *lines,
+                     struct trace_text *out)
 {
-    struct log_parts parts = {replay, style, reader, entry};
+    const char *at = lines->data, *end = at + lines->size;
 
-    if (!log_replay_step(replay, reader, entry) ||
-        entry->kind != TRACE_ENTRY_EVENT)
-        return false;
-    if (style->test)
-        trace_text_printf(out, "[%s] ", style->test);
-    layouts[style->format](&parts, out);
-    return true;
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        const char *next = newline ? newline + 1 : end;
+
+        trace_text_printf(out, "[%s] ", test);
+        trace_text_add(out, at, (size_t)(next - at));
+        at = next;
+    }
+}
+
+static void lay_out(const struct log_parts *parts, struct trace_text *out)
+{
+    const struct log_style *style = parts->style;
+    struct trace_text lines = {.ceiling = out->ceiling};
+
+    if (!style->test || style->format == LOG_FORMAT_JSON) {
+        layouts[style->format](parts, out);
+        return;
+    }
+    layouts[style->format](parts, &lines);
+    prefixed(style->test, &lines, out);
+    trace_text_free(&lines);
+}
+
+/* ---- Events ---- */
+
+static void set_message(struct log_parts *parts,
+                        const struct trace_entry *entry)
+{
+    struct trace_text *message = &parts->memory->message;
+
+    if (!entry->printf_ && !entry->message) {
+        parts->message = entry->site->name[0] ? entry->site->name : NULL;
+        parts->message_size = strlen(entry->site->name);
+        return;
+    }
+    trace_text_clear(message);
+    log_message_of(entry, message);
+    parts->message = message->data ? message->data : "";
+    parts->message_size = message->size;
+}
+
+/* The fields as they were given, but for those without a value. */
+static size_t event_fields(const struct trace_entry *entry,
+                           struct log_field *fields)
+{
+    struct trace_values values = log_values_of(entry);
+    size_t count = 0;
+
+    for (size_t i = 0; i < entry->site->field_count && count < LOG_FIELDS_MAX &&
+                       trace_values_next(&values, &fields[count].value);
+         i++) {
+        fields[count].name = entry->site->fields[i];
+        count += fields[count].value.type != TRACE_TYPE_EMPTY;
+    }
+    return count;
+}
+
+static size_t event_line(struct log_parts *parts, struct log_replay *replay,
+                         const struct trace_entry *entry,
+                         struct trace_text *out)
+{
+    struct log_field fields[LOG_FIELDS_MAX];
+    struct log_chain chain;
+
+    set_message(parts, entry);
+    parts->fields = fields;
+    parts->field_count = event_fields(entry, fields);
+    log_chain_of(&chain, replay, parts->reader, entry->span);
+    parts->chain = &chain;
+    lay_out(parts, out);
+    log_chain_free(&chain);
+    return 1;
+}
+
+/* ---- Spans ---- */
+
+/* Adds the line of an event of a span's life, if there is to be one. */
+static size_t span_line(struct log_parts *parts, enum log_span_event event,
+                        struct trace_text *out)
+{
+    static const char *const words[] = {
+#define LOG_X(name, word, bits) [bits] = word,
+        LOG_SPAN_EVENTS(LOG_X)
+#undef LOG_X
+    };
+
+    if (!(parts->style->span_events & event))
+        return 0;
+    parts->message = words[event];
+    parts->message_size = strlen(words[event]);
+    parts->outside = event != LOG_SPAN_ENTER;
+    lay_out(parts, out);
+    return 1;
+}
+
+static struct trace_value duration(struct trace_text *text, uint64_t ns)
+{
+    struct trace_value value = {.type = TRACE_TYPE_DISPLAY};
+
+    log_duration(text, ns);
+    value.size = (uint32_t)text->size;
+    value.as.text = text->data ? text->data : "";
+    return value;
+}
+
+static size_t close_line(struct log_parts *parts, const struct log_life *life,
+                         struct trace_text *out)
+{
+    struct trace_text busy = {.ceiling = 0}, idle = {.ceiling = 0};
+    uint64_t age = parts->time > life->made ? parts->time - life->made : 0;
+    struct log_field fields[] = {
+        {"time.busy", duration(&busy, life->busy)},
+        {"time.idle", duration(&idle, age > life->busy ? age - life->busy : 0)},
+    };
+    size_t lines;
+
+    parts->fields = fields;
+    parts->field_count = parts->style->time == LOG_TIME_NONE ? 0 : 2;
+    lines = span_line(parts, LOG_SPAN_CLOSE, out);
+    trace_text_free(&busy);
+    trace_text_free(&idle);
+    return lines;
+}
+
+/* What an entry says of a span, its close apart. */
+static size_t life_lines(struct log_parts *parts,
+                         const struct trace_entry *entry,
+                         struct trace_text *out)
+{
+    size_t lines = 0;
+
+    switch (entry->kind) {
+    case TRACE_ENTRY_SPAN:
+        lines = span_line(parts, LOG_SPAN_NEW, out);
+        if (entry->entered)
+            lines += span_line(parts, LOG_SPAN_ENTER, out);
+        return lines;
+    case TRACE_ENTRY_ENTER:
+        return span_line(parts, LOG_SPAN_ENTER, out);
+    case TRACE_ENTRY_EXIT:
+        return span_line(parts, LOG_SPAN_EXIT, out);
+    default:
+        return 0;
+    }
+}
+
+static size_t span_lines(struct log_parts *parts, struct log_replay *replay,
+                         const struct trace_entry *entry,
+                         struct trace_text *out)
+{
+    uint32_t place = entry->kind == TRACE_ENTRY_SPAN ? entry->id : entry->span;
+    struct log_chain chain;
+    struct log_life life;
+    size_t lines = 0;
+
+    log_chain_of(&chain, replay, parts->reader, place);
+    if (chain.count && chain.spans[0].id == place) {
+        parts->chain = &chain;
+        parts->site = chain.spans[0].site;
+        lines = life_lines(parts, entry, out);
+        if (parts->style->span_events & LOG_SPAN_CLOSE &&
+            log_life_step(&parts->memory->lives, parts->reader, entry, &life))
+            lines += close_line(parts, &life, out);
+    }
+    log_chain_free(&chain);
+    return lines;
+}
+
+size_t log_line(struct log_replay *replay, const struct log_style *style,
+                const struct trace_reader *reader,
+                const struct trace_entry *entry, struct trace_text *out)
+{
+    struct log_parts parts = {.style = style,
+                              .reader = reader,
+                              .memory = log_replay_memory(replay),
+                              .time = entry->time,
+                              .thread = entry->thread,
+                              .site = entry->site};
+
+    if (!log_replay_step(replay, reader, entry))
+        return 0;
+    if (entry->kind == TRACE_ENTRY_EVENT)
+        return event_line(&parts, replay, entry, out);
+    if (!style->span_events || entry->kind == TRACE_ENTRY_FIELDS)
+        return 0;
+    return span_lines(&parts, replay, entry, out);
 }
 
 size_t log_write_all(const struct log_filter *filter,
@@ -33,10 +218,9 @@ size_t log_write_all(const struct log_filter *filter,
     if (replay && !trace_reader_rewind(reader))
         while (trace_reader_next(reader, &entry)) {
             trace_text_clear(&text);
-            if (!log_line(replay, style, reader, &entry, &text))
-                continue;
-            fwrite(text.data, 1, text.size, stream);
-            lines++;
+            lines += log_line(replay, style, reader, &entry, &text);
+            if (text.size)
+                fwrite(text.data, 1, text.size, stream);
         }
     trace_text_free(&text);
     log_replay_free(replay);

@@ -93,6 +93,9 @@ TRACE_API bool log_replay_step(struct log_replay *, const struct trace_reader *,
 TRACE_API bool log_replay_shows(struct log_replay *,
                                 const struct trace_entry *span);
 
+/* log_same_word compares words in any case, of ASCII alone in every locale. */
+TRACE_API bool log_same_word(const char *a, const char *b);
+
 /* log_nearest returns the one of `words`, which NULL ends, that `word` was
  * probably meant to be; NULL if none is near. */
 TRACE_API const char *log_nearest(const char *word, const char *const *words);
@@ -103,12 +106,26 @@ TRACE_API const char *log_nearest_level(const char *word);
 /* ---- Lines ---- */
 
 /* X(NAME, word) */
-#define LOG_FORMATS(X) X(FULL, "full")
+#define LOG_FORMATS(X)                                                         \
+    X(FULL, "full")                                                            \
+    X(COMPACT, "compact")                                                      \
+    X(PRETTY, "pretty")                                                        \
+    X(JSON, "json")
 
 #define LOG_TIMES(X)                                                           \
     X(UTC, "utc")                                                              \
     X(UPTIME, "uptime")                                                        \
     X(NONE, "none")
+
+/* X(NAME, word, bits): lines about spans. */
+#define LOG_SPAN_EVENTS(X)                                                     \
+    X(NEW, "new", 1)                                                           \
+    X(ENTER, "enter", 2)                                                       \
+    X(EXIT, "exit", 4)                                                         \
+    X(CLOSE, "close", 8)                                                       \
+    X(ACTIVE, "active", 2 | 4)                                                 \
+    X(FULL, "full", 1 | 2 | 4 | 8)                                             \
+    X(NONE, "none", 0)
 
 enum log_format {
 #define LOG_X(name, word) LOG_FORMAT_##name,
@@ -122,20 +139,29 @@ enum log_time {
 #undef LOG_X
 };
 
-/* How lines look. The zero value is `full`, UTC, without colours. */
+enum log_span_event {
+#define LOG_X(name, word, bits) LOG_SPAN_##name = bits,
+    LOG_SPAN_EVENTS(LOG_X)
+#undef LOG_X
+};
+
+/* How lines look. The zero value is `full`, UTC, without colours or lines about
+ * spans. `pretty` has file and line always. */
 struct log_style {
     enum log_format format;
     enum log_time time;
+    unsigned span_events; /* of enum log_span_event */
     bool color;
     bool file, line, thread_name, thread_id;
-    const char *test; /* "suite/test" in front of every line, or NULL */
+    const char *test; /* "suite/test", in every line, or NULL */
 };
 
-/* log_line steps over an entry and adds its line to `out`, newline included, if
- * it has one that is shown; returns whether it did. */
-TRACE_API bool log_line(struct log_replay *, const struct log_style *,
-                        const struct trace_reader *, const struct trace_entry *,
-                        struct trace_text *out);
+/* log_line steps over an entry and adds to `out` the lines, newline included,
+ * that it has: that of an event that is shown, and those that the style has
+ * about a span that is shown. Returns how many. */
+TRACE_API size_t log_line(struct log_replay *, const struct log_style *,
+                          const struct trace_reader *,
+                          const struct trace_entry *, struct trace_text *out);
 
 /* log_span_text adds "outer{a=1}:inner", the spans that `place` is in, of those
  * that are shown. Nothing if there is none. */

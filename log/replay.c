@@ -31,6 +31,7 @@ struct log_replay {
     size_t thread_count;
     unsigned char *hidden; /* a bit for the place of each span */
     size_t hidden_size;
+    struct log_memory memory;
 };
 
 struct log_replay *log_replay_new(const struct log_filter *filter)
@@ -59,7 +60,14 @@ void log_replay_free(struct log_replay *replay)
     free(replay->verdicts);
     free(replay->threads);
     free(replay->hidden);
+    log_tracked_free(&replay->memory.lives);
+    trace_text_free(&replay->memory.message);
     free(replay);
+}
+
+struct log_memory *log_replay_memory(struct log_replay *replay)
+{
+    return &replay->memory;
 }
 
 /* ---- Call sites ---- */
@@ -209,7 +217,7 @@ static struct trace_scope holds(struct log_replay *replay,
                                 uint32_t place)
 {
     struct log_span *tracked = log_tracked_find(&replay->tracked, place);
-    struct log_span span = {.place = place, .shown = !is_hidden(replay, place)};
+    struct log_span span = {.shown = !is_hidden(replay, place)};
     struct trace_entry entry;
 
     if (tracked)

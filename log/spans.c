@@ -4,45 +4,47 @@
 
 #include "internal.h"
 
-/* The next span outwards that is shown; 0 at the root. */
-static uint32_t shown(struct log_replay *replay,
-                      const struct trace_reader *reader, uint32_t place,
-                      struct trace_entry *span)
+/* Makes room for a span more, when there are a power of two. */
+static bool grow(struct log_chain *chain)
 {
-    while (place && trace_reader_span(reader, place, span)) {
-        if (log_replay_shows(replay, span))
-            return place;
-        place = span->span;
-    }
-    return 0;
+    enum { FEW = sizeof(chain->few) / sizeof(*chain->few) };
+    bool few = chain->spans == chain->few;
+    size_t count = chain->count;
+    void *grown;
+
+    if (count < FEW || count & (count - 1))
+        return true;
+    grown =
+        realloc(few ? NULL : chain->spans, 2 * count * sizeof(*chain->spans));
+    if (!grown)
+        return false;
+    chain->spans = grown;
+    if (few)
+        memcpy(chain->spans, chain->few, sizeof(chain->few));
+    return true;
 }
 
 void log_chain_of(struct log_chain *chain, struct log_replay *replay,
                   const struct trace_reader *reader, uint32_t place)
 {
     struct trace_entry span;
-    size_t count = 0;
 
-    for (uint32_t at = place; (at = shown(replay, reader, at, &span));
-         at = span.span)
-        count++;
-    chain->places = chain->few;
-    chain->count = count;
-    if (count > sizeof(chain->few) / sizeof(*chain->few))
-        chain->places = malloc(count * sizeof(*chain->places));
-    if (!chain->places) {
-        chain->places = chain->few;
-        chain->count = count = sizeof(chain->few) / sizeof(*chain->few);
+    chain->spans = chain->few;
+    chain->count = 0;
+    for (; place && trace_reader_span(reader, place, &span);
+         place = span.span) {
+        if (!log_replay_shows(replay, &span))
+            continue;
+        if (!grow(chain))
+            return;
+        chain->spans[chain->count++] = span;
     }
-    for (uint32_t at = place; count && (at = shown(replay, reader, at, &span));
-         at = span.span)
-        chain->places[--count] = at;
 }
 
 void log_chain_free(struct log_chain *chain)
 {
-    if (chain->places != chain->few)
-        free(chain->places);
+    if (chain->spans != chain->few)
+        free(chain->spans);
 }
 
 /* Adds an entry's fields; a name that is there already gets the new value. */

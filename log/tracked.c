@@ -1,12 +1,11 @@
-/* tracked.c: the spans that a filter has something to say of, by their place in
- * the recording. */
+/* tracked.c: what is known of spans, by their place in the recording. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-static struct log_span **bucket(const struct log_tracked *tracked,
-                                uint32_t place)
+static struct log_place **bucket(const struct log_tracked *tracked,
+                                 uint32_t place)
 {
     uint32_t hash = place * UINT32_C(2654435769); /* Fibonacci's */
 
@@ -23,9 +22,9 @@ static bool grow(struct log_tracked *tracked)
     if (!larger.buckets)
         return false;
     for (size_t i = 0; i < tracked->size; i++)
-        for (struct log_span *span = tracked->buckets[i], *next; span;
+        for (struct log_place *span = tracked->buckets[i], *next; span;
              span = next) {
-            struct log_span **to = bucket(&larger, span->place);
+            struct log_place **to = bucket(&larger, span->place);
 
             next = span->next;
             span->next = *to;
@@ -36,18 +35,16 @@ static bool grow(struct log_tracked *tracked)
     return true;
 }
 
-struct log_span *log_tracked_add(struct log_tracked *tracked, uint32_t place,
-                                 const struct log_verdict *verdict)
+void *log_tracked_put(struct log_tracked *tracked, uint32_t place, size_t size)
 {
-    struct log_span *span;
+    struct log_place *span;
 
     log_tracked_remove(tracked, place);
     if (tracked->count == tracked->size && !grow(tracked))
         return NULL;
-    span = calloc(1, sizeof(*span) + verdict->patterns);
+    span = calloc(1, size);
     if (!span)
         return NULL;
-    span->verdict = verdict;
     span->place = place;
     span->next = *bucket(tracked, place);
     *bucket(tracked, place) = span;
@@ -55,10 +52,20 @@ struct log_span *log_tracked_add(struct log_tracked *tracked, uint32_t place,
     return span;
 }
 
-struct log_span *log_tracked_find(const struct log_tracked *tracked,
-                                  uint32_t place)
+struct log_span *log_tracked_add(struct log_tracked *tracked, uint32_t place,
+                                 const struct log_verdict *verdict)
 {
-    struct log_span *span = tracked->size ? *bucket(tracked, place) : NULL;
+    struct log_span *span =
+        log_tracked_put(tracked, place, sizeof(*span) + verdict->patterns);
+
+    if (span)
+        span->verdict = verdict;
+    return span;
+}
+
+void *log_tracked_find(const struct log_tracked *tracked, uint32_t place)
+{
+    struct log_place *span = tracked->size ? *bucket(tracked, place) : NULL;
 
     while (span && span->place != place)
         span = span->next;
@@ -67,7 +74,7 @@ struct log_span *log_tracked_find(const struct log_tracked *tracked,
 
 void log_tracked_remove(struct log_tracked *tracked, uint32_t place)
 {
-    struct log_span *span = log_tracked_find(tracked, place), **at;
+    struct log_place *span = log_tracked_find(tracked, place), **at;
 
     if (!span)
         return;
@@ -83,7 +90,7 @@ void log_tracked_free(struct log_tracked *tracked)
 {
     for (size_t i = 0; i < tracked->size; i++)
         while (tracked->buckets[i]) {
-            struct log_span *next = tracked->buckets[i]->next;
+            struct log_place *next = tracked->buckets[i]->next;
 
             free(tracked->buckets[i]);
             tracked->buckets[i] = next;

@@ -154,15 +154,12 @@ static void zeros(struct trace_text *out, int count)
         trace_text_char(out, '0');
 }
 
-static void real(struct trace_text *out, double f, bool is_float)
+void log_real(struct trace_text *out, double f, bool is_float,
+              struct log_decimals decimals)
 {
     char digits[40];
     int point;
 
-    if (isnan(f) || isinf(f)) {
-        trace_text_string(out, isnan(f) ? "NaN" : f < 0 ? "-inf" : "inf");
-        return;
-    }
     if (signbit(f))
         trace_text_char(out, '-');
     f = fabs(f);
@@ -170,7 +167,7 @@ static void real(struct trace_text *out, double f, bool is_float)
     size_t count = shortest(f, is_float, digits, &point);
     int size = (int)count;
 
-    if (f != 0 && (f < 1e-4 || f >= 1e16)) {
+    if (f != 0 && (point <= decimals.least || point > decimals.most)) {
         trace_text_char(out, digits[0]);
         if (count > 1)
             trace_text_char(out, '.');
@@ -189,6 +186,29 @@ static void real(struct trace_text *out, double f, bool is_float)
         else
             trace_text_char(out, '0');
     }
+}
+
+static void real(struct trace_text *out, double f, bool is_float)
+{
+    static const struct log_decimals debug = {-4, 16};
+
+    if (isnan(f) || isinf(f))
+        trace_text_string(out, isnan(f) ? "NaN" : f < 0 ? "-inf" : "inf");
+    else
+        log_real(out, f, is_float, debug);
+}
+
+static void whole(struct trace_text *out, uint64_t number, bool negative)
+{
+    char digits[21];
+    size_t at = sizeof(digits);
+
+    do
+        digits[--at] = (char)('0' + number % 10);
+    while (number /= 10);
+    if (negative)
+        digits[--at] = '-';
+    trace_text_add(out, digits + at, sizeof(digits) - at);
 }
 
 static void wide(struct trace_text *out, uint64_t high, uint64_t low,
@@ -236,10 +256,11 @@ void log_value(struct trace_text *out, const struct trace_value *value)
         trace_text_string(out, value->as.u ? "true" : "false");
         break;
     case TRACE_TYPE_I64:
-        trace_text_printf(out, "%" PRId64, value->as.i);
+        whole(out, value->as.i < 0 ? -value->as.u : value->as.u,
+              value->as.i < 0);
         break;
     case TRACE_TYPE_U64:
-        trace_text_printf(out, "%" PRIu64, value->as.u);
+        whole(out, value->as.u, false);
         break;
     case TRACE_TYPE_F32:
     case TRACE_TYPE_F64:

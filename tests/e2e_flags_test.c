@@ -80,9 +80,17 @@ static const struct {
     {"LOG_TIME=noon PROGRAM",
      "LOG_TIME: unknown value \"noon\"; write utc, uptime or none"},
     {"LOG_FORMAT=fool PROGRAM",
-     "LOG_FORMAT: unknown value \"fool\"; write full"},
+     "LOG_FORMAT: unknown value \"fool\"; write full, compact, pretty or "
+     "json"},
     {"LOG_SPAN_EVENTS=some PROGRAM",
-     "LOG_SPAN_EVENTS: unknown value \"some\"; write none"},
+     "LOG_SPAN_EVENTS: unknown value \"some\"; write new, enter, exit, close, "
+     "active, full or none"},
+    {"PROGRAM --log-span-events='new, Clsoe,exit'",
+     "--log-span-events: unknown value \"Clsoe\"; write new, enter, exit, "
+     "close, active, full or none"},
+    {"PROGRAM --log-span-events=new,",
+     "--log-span-events: unknown value \"\"; write new, enter, exit, close, "
+     "active, full or none"},
     {"TRACE_LIMIT=lots PROGRAM",
      "TRACE_LIMIT: \"lots\" is no size; write bytes, as in 64M"},
     {"TRACE_OPTIONS=pc=1 PROGRAM",

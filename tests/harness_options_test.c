@@ -109,6 +109,51 @@ Test(harness_options, flags_beat_variables)
     cr_expect_eq(options.time, LOG_TIME_UPTIME);
 }
 
+static const struct {
+    const char *text;
+    unsigned events;
+} span_events[] = {
+    {"new", LOG_SPAN_NEW},
+    {"none", LOG_SPAN_NONE},
+    {"full", LOG_SPAN_NEW | LOG_SPAN_ENTER | LOG_SPAN_EXIT | LOG_SPAN_CLOSE},
+    {"active", LOG_SPAN_ENTER | LOG_SPAN_EXIT},
+    {" NEW ,\tClose", LOG_SPAN_NEW | LOG_SPAN_CLOSE},
+    {"none,exit", LOG_SPAN_EXIT},
+    {"close,active,close", LOG_SPAN_CLOSE | LOG_SPAN_ACTIVE},
+};
+
+Test(harness_options, events_of_spans_add_up)
+{
+    cr_assert_eq(parse(""), 0);
+    cr_expect_eq(options.span_events, 0);
+    for (size_t i = 0; i < sizeof(span_events) / sizeof(*span_events); i++) {
+        test_log_options_free(&options);
+        setenv("LOG_SPAN_EVENTS", span_events[i].text, 1);
+        cr_assert_eq(parse(""), 0);
+        cr_expect_eq(options.span_events, span_events[i].events, "%s",
+                     span_events[i].text);
+    }
+    test_log_options_free(&options);
+    cr_assert_eq(parse("--log-span-events=new"), 0);
+    cr_expect_eq(options.span_events, LOG_SPAN_NEW);
+}
+
+Test(harness_options, layouts_are_called_by_their_names)
+{
+    static const char *const words[] = {"full", "compact", "pretty", "json"};
+    char line[64];
+
+    for (unsigned i = 0; i < 4; i++) {
+        snprintf(line, sizeof(line), "--log-format=%s", words[i]);
+        cr_assert_eq(parse(line), 0);
+        cr_expect_eq((unsigned)options.format, i);
+        test_log_options_free(&options);
+    }
+    setenv("LOG_FORMAT", "JSON", 1);
+    cr_assert_eq(parse(""), 0);
+    cr_expect_eq(options.format, LOG_FORMAT_JSON);
+}
+
 Test(harness_options, last_flag_counts)
 {
     cr_assert_eq(parse("--log=error --log=debug -j4 -j2"), 0);

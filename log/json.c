@@ -1,0 +1,223 @@
+/* json.c: tracing-subscriber's JSON layout, an object a line.
+ *
+ *  {"test":..., "timestamp":..., "level":..., "fields":{...}, "target":...,
+ *   "filename":..., "line_number":..., "span":{...}, "spans":[...],
+ *   "threadName":..., "threadId":...}
+ *
+ * What there is none of is left out. Ours has no key twice: of an event's
+ * fields of one name the last counts, and a field whose key is taken, as
+ * "message" is by the message and "name" by the span's, is called
+ * "field.message".
+ */
+#include <math.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* What is behind a member or an element begins with a comma. */
+static void separate(struct trace_text *out)
+{
+    char last = out->size ? out->data[out->size - 1] : '{';
+
+    if (last != '{' && last != '[')
+        trace_text_char(out, ',');
+}
+
+static void put_string(struct trace_text *out, const char *text)
+{
+    trace_json_string(out, text, strlen(text));
+}
+
+static void put_key(struct trace_text *out, const char *key)
+{
+    separate(out);
+    put_string(out, key);
+    trace_text_char(out, ':');
+}
+
+static void put_member(struct trace_text *out, const char *key,
+                       const char *text)
+{
+    put_key(out, key);
+    put_string(out, text);
+}
+
+/* ---- Values ---- */
+
+/* Where Ryu, which serde_json has, goes over to exponents. */
+static void put_real(struct trace_text *out, double f, bool is_float)
+{
+    static const struct log_decimals f32 = {-6, 13}, f64 = {-5, 16};
+
+    if (isfinite(f))
+        log_real(out, f, is_float, is_float ? f32 : f64);
+    else
+        trace_text_string(out, "null");
+}
+
+static void put_value(struct trace_text *out, const struct trace_value *value)
+{
+    struct trace_text text = {.ceiling = out->ceiling};
+
+    switch (value->type) {
+    case TRACE_TYPE_BOOL:
+    case TRACE_TYPE_I64:
+    case TRACE_TYPE_U64:
+        log_value(out, value);
+        break;
+    case TRACE_TYPE_F32:
+    case TRACE_TYPE_F64:
+        put_real(out, value->as.f, value->type == TRACE_TYPE_F32);
+        break;
+    case TRACE_TYPE_STRING:
+    case TRACE_TYPE_DISPLAY:
+        trace_json_string(out, value->as.text, value->size);
+        break;
+    default: /* as text has it */
+        log_value(&text, value);
+        trace_json_string(out, text.data ? text.data : "", text.size);
+        trace_text_free(&text);
+    }
+}
+
+/* ---- Fields ---- */
+
+static bool named(const struct log_field *fields, size_t count,
+                  const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(fields[i].name, name))
+            return true;
+    return false;
+}
+
+/* Adds field `i`, unless another of its name comes later, or had to move away
+ * from `taken` and another has the name that it would have. */
+static void put_field(struct trace_text *out, const struct log_field *fields,
+                      size_t count, size_t i, const char *taken)
+{
+    const char *name = fields[i].name;
+    char moved[64];
+
+    if (named(fields + i + 1, count - i - 1, name))
+        return;
+    if (taken && !strcmp(name, taken)) {
+        snprintf(moved, sizeof(moved), "field.%s", taken);
+        if (named(fields, count, moved))
+            return;
+        name = moved;
+    }
+    put_key(out, name);
+    put_value(out, &fields[i].value);
+}
+
+static void put_event(const struct log_parts *parts, struct trace_text *out)
+{
+    put_key(out, "fields");
+    trace_text_char(out, '{');
+    if (parts->message) {
+        put_key(out, "message");
+        trace_json_string(out, parts->message, parts->message_size);
+    }
+    for (size_t i = 0; i < parts->field_count; i++)
+        put_field(out, parts->fields, parts->field_count, i,
+                  parts->message ? "message" : NULL);
+    trace_text_char(out, '}');
+}
+
+/* ---- Spans ---- */
+
+static void sort(struct log_field *fields, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct log_field moving = fields[i];
+        size_t at = i;
+
+        for (; at && strcmp(fields[at - 1].name, moving.name) > 0; at--)
+            fields[at] = fields[at - 1];
+        fields[at] = moving;
+    }
+}
+
+static void put_span(const struct log_parts *parts,
+                     const struct trace_entry *span, struct trace_text *out)
+{
+    struct log_field fields[LOG_FIELDS_MAX];
+    size_t count = log_fields_of(parts->reader, span, parts->time, fields);
+
+    sort(fields, count);
+    trace_text_char(out, '{');
+    for (size_t i = 0; i < count; i++)
+        put_field(out, fields, count, i, "name");
+    put_member(out, "name", span->site->name);
+    trace_text_char(out, '}');
+}
+
+static void put_spans(const struct log_parts *parts, struct trace_text *out)
+{
+    const struct log_chain *chain = parts->chain;
+
+    if (!chain->count)
+        return;
+    put_key(out, "span");
+    put_span(parts, &chain->spans[0], out);
+    put_key(out, "spans");
+    trace_text_char(out, '[');
+    for (size_t i = chain->count; i-- > parts->outside;) {
+        separate(out);
+        put_span(parts, &chain->spans[i], out);
+    }
+    trace_text_char(out, ']');
+}
+
+/* ---- The line ---- */
+
+static void put_head(const struct log_parts *parts, struct trace_text *out)
+{
+    const char *level = log_level_text(parts);
+
+    if (parts->style->test)
+        put_member(out, "test", parts->style->test);
+    if (parts->style->time != LOG_TIME_NONE) {
+        put_key(out, "timestamp");
+        trace_text_char(out, '"');
+        log_time(parts, out);
+        trace_text_char(out, '"');
+    }
+    put_member(out, "level", level + strspn(level, " "));
+}
+
+static void put_place(const struct log_parts *parts, struct trace_text *out)
+{
+    put_member(out, "target", parts->site->target);
+    if (parts->style->file)
+        put_member(out, "filename", parts->site->file);
+    if (parts->style->line) {
+        put_key(out, "line_number");
+        trace_text_printf(out, "%u", parts->site->line);
+    }
+}
+
+static void put_thread(const struct log_parts *parts, struct trace_text *out)
+{
+    const struct trace_thread *thread = parts->thread;
+    bool name = parts->style->thread_name, id = parts->style->thread_id;
+    char number[32];
+
+    snprintf(number, sizeof(number), "ThreadId(%u)", thread->tid);
+    if (name && (thread->name[0] || !id))
+        put_member(out, "threadName", thread->name[0] ? thread->name : number);
+    if (id)
+        put_member(out, "threadId", number);
+}
+
+void log_json(const struct log_parts *parts, struct trace_text *out)
+{
+    trace_text_char(out, '{');
+    put_head(parts, out);
+    put_event(parts, out);
+    put_place(parts, out);
+    put_spans(parts, out);
+    put_thread(parts, out);
+    trace_text_string(out, "}\n");
+}

@@ -1,0 +1,353 @@
+/* formats.c: the recorded lines of tests/cases/formats, and how ours are made.
+ *
+ * A row of theirs is written as tests/cases/filter/README.md says.
+ */
+#include "formats.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "log/internal.h"
+
+/* ---- Rows of recorded cases become recordings ---- */
+
+enum { FIELDS = 16, SPANS = 8, SITES = 32 };
+
+struct made {
+    struct trace_site site;
+    const char *names[FIELDS];
+    struct trace_value values[FIELDS];
+};
+
+static struct made made[SITES];
+static size_t made_count;
+
+static int hex(char c)
+{
+    return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
+}
+
+/* Turns "%1B" into the byte, in place; returns the length. */
+static size_t unescape(char *text)
+{
+    char *to = text;
+
+    for (const char *at = text; *at;)
+        if (*at == '%') {
+            *to++ = (char)(hex(at[1]) << 4 | hex(at[2]));
+            at += 3;
+        } else {
+            *to++ = *at++;
+        }
+    return (size_t)(to - text);
+}
+
+static struct trace_value text_value(char *text, bool display)
+{
+    struct trace_value value = trace_string(text, unescape(text));
+
+    if (display)
+        value.type = TRACE_TYPE_DISPLAY;
+    return value;
+}
+
+/* What Rust's Debug writes of a string: it alone comes with quotes. */
+static struct trace_value quoted(char *text)
+{
+    struct trace_value value = text_value(text, false);
+    struct trace_text shown = {0};
+
+    log_value(&shown, &value);
+    value = trace_string(shown.data, shown.size);
+    value.type = TRACE_TYPE_DISPLAY;
+    return value;
+}
+
+/* A value whose type no prefix tells: a bool, an integer, a double or text. */
+static struct trace_value guess(char *text)
+{
+    char *end;
+    long long number = strtoll(text, &end, 10);
+
+    if (!strcmp(text, "true") || !strcmp(text, "false"))
+        return trace_bool(text[0] == 't');
+    if (end > text && !*end)
+        return trace_i64_(number);
+
+    double real = strtod(text, &end);
+
+    return end > text && !*end ? trace_f64_(real) : text_value(text, false);
+}
+
+static struct trace_value value_of(char *text)
+{
+    if (!text)
+        return trace_empty();
+    if (!text[0] || text[1] != ':')
+        return guess(text);
+    switch (text[0]) {
+    case 'i':
+        return trace_i64_(strtoll(text + 2, NULL, 10));
+    case 'u':
+        return trace_u64_(strtoull(text + 2, NULL, 10));
+    case 'f':
+        return trace_f64_(strtod(text + 2, NULL));
+    case 'b':
+        return trace_bool(text[2] == 't');
+    case 'd':
+        return text_value(text + 2, true);
+    case 'q':
+        return quoted(text + 2);
+    default:
+        return text_value(text + 2, false);
+    }
+}
+
+/* Makes a call site with "a=1,b=s:x" as its fields. */
+static struct made *make(uint8_t kind, unsigned level, const char *name,
+                         const char *target, char *fields)
+{
+    struct made *one = &made[made_count++];
+    char *field;
+
+    cr_assert_leq(made_count, SITES);
+    *one = (struct made){.site = TEST_SITE(EVENT, INFO, name, target, NULL, 0)};
+    one->site.kind = kind;
+    one->site.level = (uint8_t)level;
+    one->site.fields = one->names;
+    while (fields && *fields && (field = strsep(&fields, ","))) {
+        char *value = strchr(field, '=');
+
+        if (value)
+            *value++ = '\0';
+        one->names[one->site.field_count] = field;
+        one->values[one->site.field_count++] = value_of(value);
+    }
+    return one;
+}
+
+/* Takes "{...}" off a span's text; `mark` stands before it. */
+static char *group(char **at, char mark)
+{
+    if (mark && **at != mark)
+        return NULL;
+    *at += mark != '\0';
+    if (**at != '{')
+        return NULL;
+
+    char *inside = *at + 1, *end = strchr(inside, '}');
+
+    *end = '\0';
+    *at = end + 1;
+    return inside;
+}
+
+static void record_late(struct trace_span_ref span, char *fields)
+{
+    if (!fields)
+        return;
+
+    struct made *late =
+        make(TRACE_SITE_FIELDS, TRACE_LEVEL_TRACE, NULL, "", fields);
+
+    trace_record_(span, &late->site, late->site.field_count, late->values);
+}
+
+struct spanned {
+    struct trace_span_ref span, entered;
+};
+
+/* Begins and enters a span, "name[@target][!LEVEL]{...}+{...}>{...}". */
+static struct spanned enter(char *text, const char *target)
+{
+    char *at = text + strcspn(text, "{+>");
+    char *rest = strdup(at);
+    char *groups = rest;
+
+    *at = '\0';
+
+    char *level = strchr(text, '!');
+
+    if (level)
+        *level++ = '\0';
+    target = strchr(text, '@') ? strchr(text, '@') + 1 : target;
+    text[strcspn(text, "@")] = '\0';
+
+    struct made *one =
+        make(TRACE_SITE_SPAN, level ? test_level(level) : TRACE_LEVEL_INFO,
+             text, target, group(&groups, '\0'));
+    struct trace_span_ref span =
+        trace_span_new_(&one->site, one->site.field_count, one->values);
+
+    record_late(span, group(&groups, '+'));
+
+    struct trace_span_ref entered = trace_span_enter_(span);
+
+    record_late(span, group(&groups, '>'));
+    free(rest);
+    return (struct spanned){span, entered};
+}
+
+static void record_event(struct test_cases *row)
+{
+    struct made *event = make(TRACE_SITE_EVENT, test_level(row->columns[1]), "",
+                              row->columns[2], row->columns[4]);
+
+    trace_event_(&event->site, event->site.field_count, event->values);
+}
+
+char *format_lines(struct test_cases *row, const struct log_style *style)
+{
+    struct spanned spans[SPANS];
+    char *rest = row->columns[3], *span;
+    size_t depth = 0;
+
+    made_count = 0;
+    prctl(PR_SET_NAME, "main");
+    test_record();
+    while ((span = strsep(&rest, ";")) && *span)
+        spans[depth++] = enter(span, row->columns[2]);
+    record_event(row);
+    while (depth) {
+        trace_span_leave_(spans[--depth].entered);
+        trace_span_end(spans[depth].span);
+    }
+
+    struct trace_reader *reader = test_read();
+    char *lines = test_lines(reader, "trace", style);
+
+    trace_reader_close(reader);
+    return lines;
+}
+
+/* ---- Recorded answers ---- */
+
+struct answers {
+    char *text, *at;
+};
+
+static struct answers answers_open(const char *name)
+{
+    char path[512];
+    struct answers answers;
+    size_t size;
+
+    snprintf(path, sizeof(path), "%s/cases/formats/%s", TESTS_DIR, name);
+    answers.text = answers.at = test_load(path, &size);
+    for (char *nul; (nul = memchr(answers.text, '\0', size));)
+        *nul = FORMAT_NUL;
+    return answers;
+}
+
+/* Adds a text with each `from` in it, of which there must be one, as `to`. */
+static void add_replaced(struct trace_text *out, const char *text,
+                         const char *from, const char *to, bool any)
+{
+    for (const char *at; (at = strstr(text, from)); text = at + strlen(from)) {
+        any = true;
+        trace_text_add(out, text, (size_t)(at - text));
+        trace_text_string(out, to);
+    }
+    trace_text_string(out, text);
+    cr_expect(any, "no \"%s\" to differ from", from);
+}
+
+/* The lines of the next answer, to be freed. */
+static struct trace_text answer_next(struct answers *answers)
+{
+    struct trace_text lines = {0};
+    char *line = strsep(&answers->at, "\n");
+
+    cr_assert(line && line[0] == '1');
+    while (answers->at && answers->at[0] == '|') {
+        line = strsep(&answers->at, "\n") + 2;
+        add_replaced(&lines, line, "\\e[", "\033[", true);
+        trace_text_char(&lines, '\n');
+    }
+    return lines;
+}
+
+static char *deviated(struct trace_text answer, size_t row,
+                      const struct format_deviation *deviations)
+{
+    for (; deviations && deviations->row; deviations++) {
+        struct trace_text ours = {0};
+
+        if (deviations->row != row)
+            continue;
+        add_replaced(&ours, answer.data, deviations->theirs, deviations->ours,
+                     false);
+        trace_text_free(&answer);
+        answer = ours;
+    }
+    return answer.data;
+}
+
+void format_normalise(char *lines, bool colors)
+{
+    char *to = lines;
+
+    for (char *at = lines; *at;) {
+        if (!strncmp(at, "ThreadId(", 9)) {
+            at += strcspn(at, ")");
+            memmove(to, "ThreadId(#", 10);
+            to += 10;
+        } else if (colors && *at == '\033') {
+            at += strcspn(at, "m") + 1;
+        } else {
+            *to++ = *at++;
+        }
+    }
+    *to = '\0';
+}
+
+size_t format_check(const char *cases, const char *answers_name,
+                    const struct log_style *style,
+                    const struct format_deviation *deviations)
+{
+    struct answers answers = answers_open(answers_name);
+    struct test_cases row;
+    size_t rows = 0;
+
+    test_cases_open(&row, cases);
+    while (test_cases_next(&row)) {
+        char *lines = format_lines(&row, style);
+        char *answer = deviated(answer_next(&answers), ++rows, deviations);
+
+        format_normalise(lines, false);
+        format_normalise(answer, false);
+        cr_expect_str_eq(lines, answer, "%s row %zu:\n%s---\n%s", answers_name,
+                         rows, lines, answer);
+        free(lines);
+        free(answer);
+    }
+    free(answers.text);
+    return rows;
+}
+
+size_t format_check_plain(const char *cases, const struct log_style *style)
+{
+    struct log_style plain = *style, color = *style;
+    struct test_cases row, again;
+    size_t rows = 0;
+
+    plain.color = false;
+    color.color = true;
+    test_cases_open(&row, cases);
+    test_cases_open(&again, cases);
+    for (; test_cases_next(&row) && test_cases_next(&again); rows++) {
+        char *bare = format_lines(&row, &plain);
+        char *colored = format_lines(&again, &color);
+
+        cr_expect_neq(strchr(colored, '\033'), NULL);
+        format_normalise(colored, true);
+        format_normalise(bare, false);
+        cr_expect_str_eq(colored, bare);
+        free(bare);
+        free(colored);
+    }
+    cr_assert_not(test_cases_next(&again));
+    return rows;
+}
