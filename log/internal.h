@@ -356,6 +356,10 @@ struct log_memory {
 
 struct log_memory *log_replay_memory(struct log_replay *);
 
+/* log_replay_follows tells whether what is shown depends on what came before,
+ * so that no entry may be left out. */
+bool log_replay_follows(const struct log_replay *);
+
 /* A line that is to be laid out. */
 struct log_parts {
     const struct log_style *style;

@@ -190,6 +190,8 @@ size_t log_line(struct log_replay *replay, const struct log_style *style,
                 const struct trace_reader *reader,
                 const struct trace_entry *entry, struct trace_text *out)
 {
+    bool says = entry->kind == TRACE_ENTRY_EVENT ||
+                (style->span_events && entry->kind != TRACE_ENTRY_FIELDS);
     struct log_parts parts = {.style = style,
                               .reader = reader,
                               .memory = log_replay_memory(replay),
@@ -197,12 +199,12 @@ size_t log_line(struct log_replay *replay, const struct log_style *style,
                               .thread = entry->thread,
                               .site = entry->site};
 
-    if (!log_replay_step(replay, reader, entry))
+    if (!says && !log_replay_follows(replay))
+        return 0;
+    if (!log_replay_step(replay, reader, entry) || !says)
         return 0;
     if (entry->kind == TRACE_ENTRY_EVENT)
         return event_line(&parts, replay, entry, out);
-    if (!style->span_events || entry->kind == TRACE_ENTRY_FIELDS)
-        return 0;
     return span_lines(&parts, replay, entry, out);
 }
 

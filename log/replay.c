@@ -65,6 +65,11 @@ void log_replay_free(struct log_replay *replay)
     free(replay);
 }
 
+bool log_replay_follows(const struct log_replay *replay)
+{
+    return !replay->simple;
+}
+
 struct log_memory *log_replay_memory(struct log_replay *replay)
 {
     return &replay->memory;

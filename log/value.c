@@ -71,13 +71,30 @@ static void quoted_character(struct trace_text *out, uint32_t c,
         trace_text_add(out, text, size);
 }
 
+/* How many bytes from `text` on stand for themselves: most text does. */
+static size_t ordinary(const char *text, size_t size)
+{
+    size_t i = 0;
+
+    while (i < size && text[i] >= 0x20 && text[i] < 0x7f && text[i] != '"' &&
+           text[i] != '\\')
+        i++;
+    return i;
+}
+
 static void quoted(struct trace_text *out, const char *text, size_t size)
 {
     trace_text_char(out, '"');
     for (size_t i = 0; i < size;) {
+        size_t plain = ordinary(text + i, size - i);
         uint32_t c;
-        size_t n = decode(text + i, size - i, &c);
+        size_t n;
 
+        trace_text_add(out, text + i, plain);
+        i += plain;
+        if (i == size)
+            break;
+        n = decode(text + i, size - i, &c);
         if (n)
             quoted_character(out, c, text + i, n);
         else

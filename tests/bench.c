@@ -526,6 +526,46 @@ static double cjson(void)
     return (now_ns() - from) / PEER_EVENTS;
 }
 
+/* ---- Lines ---- */
+
+static double render(enum log_format format)
+{
+    struct log_style style = {.format = format};
+    struct log_filter *filter = log_filter_parse("trace", NULL, "LOG", NULL);
+    double from = now_ns();
+    size_t lines = filter ? log_write_all(filter, &style, reader, null) : 0;
+    double ns = now_ns() - from;
+
+    if (lines != EVENTS / 2)
+        stop("log_write_all");
+    log_filter_free(filter);
+    return ns / EVENTS * 2;
+}
+
+static double full(void)
+{
+    return render(LOG_FORMAT_FULL);
+}
+
+static double json(void)
+{
+    return render(LOG_FORMAT_JSON);
+}
+
+/* The text that log_full makes, its date known. */
+static double printed(void)
+{
+    double from = now_ns();
+
+    for (int i = 0; i < EVENTS / 2; i++)
+        fprintf(null,
+                "%s.%06uZ %5s %s{index=%d size=%zu}: %s: %s index=%d "
+                "key=\"%s\"\n",
+                "2026-11-21T01:56:24", (unsigned)i, "INFO", "span", i,
+                (size_t)64, "bench", "event", i, "value");
+    return (now_ns() - from) / EVENTS * 2;
+}
+
 /* A stream that looks how much memory is in use whenever it is written to. */
 static size_t heap_now(void)
 {
@@ -624,6 +664,10 @@ static const struct row rows[] = {
      budget_of_start},
     {"200 directives, 10,000 call sites", "10 ms", 1, 11, set_filter,
      budget_of_filter},
+    {"captured line rendered, full", "fprintf of the same text", 0, 11, full,
+     printed},
+    {"captured line rendered, json", "fprintf of the text", 0, 11, json,
+     printed},
     {"event to Chrome's JSON", "one cJSON object", 0.1, 11, chrome, cjson},
 };
 

@@ -35,6 +35,8 @@ static bool grow(struct trace_text *text, size_t size)
 
     while (capacity < needed)
         capacity *= 2;
+    if (text->ceiling && capacity > text->ceiling)
+        capacity = text->ceiling;
 
     char *data = realloc(text->data, capacity);
 
@@ -47,9 +49,15 @@ static bool grow(struct trace_text *text, size_t size)
     return true;
 }
 
+/* Whether there is room already: a line is made of many small pieces. */
+static inline bool fits(const struct trace_text *text, size_t size)
+{
+    return size < text->capacity - text->size && !text->failed;
+}
+
 void trace_text_add(struct trace_text *text, const void *bytes, size_t size)
 {
-    if (!size || !grow(text, size))
+    if (!size || (!fits(text, size) && !grow(text, size)))
         return;
     memcpy(text->data + text->size, bytes, size);
     text->size += size;
@@ -63,7 +71,10 @@ void trace_text_string(struct trace_text *text, const char *string)
 
 void trace_text_char(struct trace_text *text, char c)
 {
-    trace_text_add(text, &c, 1);
+    if (!fits(text, 1) && !grow(text, 1))
+        return;
+    text->data[text->size++] = c;
+    text->data[text->size] = '\0';
 }
 
 void trace_text_printf(struct trace_text *text, const char *format, ...)
