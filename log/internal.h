@@ -370,9 +370,9 @@ struct log_parts {
     const struct trace_site *site; /* whose level, target and place it has */
     const char *message;           /* NULL: none */
     size_t message_size;
-    const struct log_field *fields;
+    struct log_field *fields;
     size_t field_count;
-    const struct log_chain *chain; /* what it happened in */
+    struct log_chain *chain; /* what it happened in */
     bool outside; /* the innermost of it is not entered yet, or no more */
 };
 

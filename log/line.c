@@ -79,16 +79,11 @@ static size_t event_line(struct log_parts *parts, struct log_replay *replay,
                          const struct trace_entry *entry,
                          struct trace_text *out)
 {
-    struct log_field fields[LOG_FIELDS_MAX];
-    struct log_chain chain;
-
     set_message(parts, entry);
-    parts->fields = fields;
-    parts->field_count = event_fields(entry, fields);
-    log_chain_of(&chain, replay, parts->reader, entry->span);
-    parts->chain = &chain;
+    parts->field_count = event_fields(entry, parts->fields);
+    log_chain_of(parts->chain, replay, parts->reader, entry->span);
     lay_out(parts, out);
-    log_chain_free(&chain);
+    log_chain_free(parts->chain);
     return 1;
 }
 
@@ -128,14 +123,16 @@ static size_t close_line(struct log_parts *parts, const struct log_life *life,
 {
     struct trace_text busy = {.ceiling = 0}, idle = {.ceiling = 0};
     uint64_t age = parts->time > life->made ? parts->time - life->made : 0;
-    struct log_field fields[] = {
-        {"time.busy", duration(&busy, life->busy)},
-        {"time.idle", duration(&idle, age > life->busy ? age - life->busy : 0)},
-    };
+    uint64_t rest = age > life->busy ? age - life->busy : 0;
     size_t lines;
 
-    parts->fields = fields;
-    parts->field_count = parts->style->time == LOG_TIME_NONE ? 0 : 2;
+    if (parts->style->time != LOG_TIME_NONE) {
+        parts->fields[0] =
+            (struct log_field){"time.busy", duration(&busy, life->busy)};
+        parts->fields[1] =
+            (struct log_field){"time.idle", duration(&idle, rest)};
+        parts->field_count = 2;
+    }
     lines = span_line(parts, LOG_SPAN_CLOSE, out);
     trace_text_free(&busy);
     trace_text_free(&idle);
@@ -169,20 +166,19 @@ static size_t span_lines(struct log_parts *parts, struct log_replay *replay,
                          struct trace_text *out)
 {
     uint32_t place = entry->kind == TRACE_ENTRY_SPAN ? entry->id : entry->span;
-    struct log_chain chain;
+    struct log_chain *chain = parts->chain;
     struct log_life life;
     size_t lines = 0;
 
-    log_chain_of(&chain, replay, parts->reader, place);
-    if (chain.count && chain.spans[0].id == place) {
-        parts->chain = &chain;
-        parts->site = chain.spans[0].site;
+    log_chain_of(chain, replay, parts->reader, place);
+    if (chain->count && chain->spans[0].id == place) {
+        parts->site = chain->spans[0].site;
         lines = life_lines(parts, entry, out);
         if (parts->style->span_events & LOG_SPAN_CLOSE &&
             log_life_step(&parts->memory->lives, parts->reader, entry, &life))
             lines += close_line(parts, &life, out);
     }
-    log_chain_free(&chain);
+    log_chain_free(chain);
     return lines;
 }
 
@@ -192,12 +188,16 @@ size_t log_line(struct log_replay *replay, const struct log_style *style,
 {
     bool says = entry->kind == TRACE_ENTRY_EVENT ||
                 (style->span_events && entry->kind != TRACE_ENTRY_FIELDS);
+    struct log_field fields[LOG_FIELDS_MAX];
+    struct log_chain chain;
     struct log_parts parts = {.style = style,
                               .reader = reader,
                               .memory = log_replay_memory(replay),
                               .time = entry->time,
                               .thread = entry->thread,
-                              .site = entry->site};
+                              .site = entry->site,
+                              .fields = fields,
+                              .chain = &chain};
 
     if (!says && !log_replay_follows(replay))
         return 0;

@@ -121,8 +121,7 @@ Test(log_lives, a_span_that_never_closed_has_no_close)
     {
         trace_span_enter(left);
     }
-    expect("trace", LOG_SPAN_EXIT | LOG_SPAN_CLOSE,
-           " INFO left: " AT "exit\n");
+    expect("trace", LOG_SPAN_EXIT | LOG_SPAN_CLOSE, " INFO left: " AT "exit\n");
 }
 
 /* ---- Who closes ---- */
