@@ -98,6 +98,7 @@ struct test_log_result {
     char *reason;      /* NULL: none */
     uint64_t duration; /* ns */
     uint64_t dropped;  /* records */
+    size_t unjudged;   /* expectations, for want of records */
     char *folder; /* of its files, from the run's folder; NULL: it has none */
     /* Of the runner, while it runs: */
     const void *key;  /* Criterion's test */
@@ -236,6 +237,11 @@ void test_log_report_unseen(const struct test_log_run *);
 /* test_log_report_closing prints the closing line, a line of its own. */
 void test_log_report_closing(const struct test_log_run *,
                              const struct test_log_options *);
+
+/* ---- expect.c ---- */
+
+/* What begins the message of a passed assertion that was not judged. */
+#define TEST_LOG_UNJUDGED "not judged: "
 
 /* ---- session.c: from the runner to its workers, by environment ---- */
 

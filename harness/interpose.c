@@ -55,6 +55,14 @@ static struct trace_site *assertion_at(const char *file, unsigned line)
     return found && found->site.file ? &found->site : NULL;
 }
 
+/* What an expectation found near stands in the log already. */
+static int headline(const char *message)
+{
+    bool expects = !strncmp(message, "log_expect_", 11);
+
+    return (int)strcspn(message, expects ? "\n" : "");
+}
+
 /* A failing assertion is an ERROR event at the assertion's own place. */
 static void record_failure(const char *file, unsigned line, const char *message)
 {
@@ -65,7 +73,7 @@ static void record_failure(const char *file, unsigned line, const char *message)
         return;
     trace_text_string(&text, "assertion failed");
     if (message && message[0])
-        trace_text_printf(&text, ": %s", message);
+        trace_text_printf(&text, ": %.*s", headline(message), message);
     trace_message(site, text.data ? text.data : "assertion failed");
     trace_text_free(&text);
 }

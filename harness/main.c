@@ -70,6 +70,21 @@ static void say_filters(const struct test_log_options *options)
                         options->show.origin);
 }
 
+/* A weak name brings nothing with it that would not be linked anyway. */
+extern __typeof__(test_log_expect_) test_log_expect_ __attribute__((weak));
+
+/* Tests that assert on records must find all of them. */
+static void record_all(struct test_log_options *options)
+{
+    if (!test_log_expect_)
+        return;
+    if (strcmp(options->record.origin, "default"))
+        test_log_notice("%s has no effect: tests assert on records "
+                        "(log_expect_*), so all are kept",
+                        options->record.origin);
+    options->record = (struct test_log_setting){"trace", "log_expect"};
+}
+
 static char *quoted(const char *path)
 {
     struct trace_text text = {0};
@@ -91,6 +106,7 @@ static int run_tests(struct criterion_test_set *set,
     run.annotated = test_log_annotated();
     run.static_max = trace_static_max();
     test_log_filters_check(&filters, options, !run.foreign);
+    record_all(options);
     if (!run.foreign)
         say_filters(options);
     matched = test_log_runner_run(set, options, &run);

@@ -93,8 +93,9 @@ static void put_result(struct trace_text *text,
     put_member(text, "file", result->file);
     trace_text_printf(text,
                       ",\"line\":%u,\"duration_ns\":%" PRIu64
-                      ",\"dropped\":%" PRIu64 ",",
-                      result->line, result->duration, result->dropped);
+                      ",\"dropped\":%" PRIu64 ",\"unjudged\":%zu,",
+                      result->line, result->duration, result->dropped,
+                      result->unjudged);
     put_member(text, "folder", result->folder);
     trace_text_char(text, '}');
 }

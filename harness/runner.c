@@ -185,6 +185,27 @@ static void explain_failure(struct test_log_result *result,
                    signal_name(number));
 }
 
+/* Notes which expectations were not judged, and says why. Criterion's list may
+ * be looked at more than once, and grows. */
+static void note_unjudged(struct test_log_result *result,
+                          const struct criterion_test_stats *stats)
+{
+    size_t size = strlen(TEST_LOG_UNJUDGED), count = 0;
+    const char *why = NULL;
+
+    for (const struct criterion_assert_stats *a = stats->asserts; a;
+         a = a->next)
+        if (a->passed && a->message &&
+            !strncmp(a->message, TEST_LOG_UNJUDGED, size)) {
+            why = a->message + size; /* the list begins with the last one */
+            count++;
+        }
+    if (why && !result->unjudged)
+        test_log_notice("%s: log_expect_* was not judged: %s",
+                        test_log_name(result), why);
+    result->unjudged = count;
+}
+
 static void on_post_test(struct criterion_test_stats *stats)
 {
     struct test_log_result *result = result_of(stats->test);
@@ -194,6 +215,7 @@ static void on_post_test(struct criterion_test_stats *stats)
     if (!result)
         return;
     result->body_done = true;
+    note_unjudged(result, stats);
     result->duration = (uint64_t)((double)stats->elapsed_time * 1e9);
     if (stats->test_status != CR_STATUS_SKIPPED)
         return;
@@ -208,6 +230,8 @@ static void on_post_fini(struct criterion_test_stats *stats)
 
     if (original.log_post_fini)
         original.log_post_fini(stats);
+    if (result)
+        note_unjudged(result, stats);
     if (!result || stats->timed_out ||
         result->outcome == TEST_LOG_OUTCOME_SKIPPED)
         return;
@@ -236,6 +260,7 @@ static void on_test_crash(struct criterion_test_stats *stats)
         original.log_test_crash(stats);
     if (!result)
         return;
+    note_unjudged(result, stats);
     set_reason(result, "SIG%s, below %s:%u", signal_name(stats->signal),
                stats->file ? stats->file : "?", stats->progress);
     worsen(result, TEST_LOG_OUTCOME_CRASHED);

@@ -6,6 +6,25 @@
  * as ParameterizedTest THEORY_LOG((int a, int b), suite, name) { }         as
  * Theory
  *
+ * A test asserts on what it has logged and traced so far, whatever LOG says,
+ * on all its threads and in its forked children; as with cr_expect, the test
+ * goes on:
+ *
+ *  log_expect_contains("text")        an event whose line has the text
+ *  log_expect_lacks("text")           no such event
+ *  log_expect_count(n, "text")        n such events
+ *  log_expect_event("kv", "=warn")    an event that each filter shows; "=warn"
+ *                                     is that level and no other
+ *  log_expect_no_event(filters...)    no such event
+ *  log_expect_event_count(n, filters...)
+ *  log_expect_span("fill{n=3}")       a span; "outer:fill" is one within outer
+ *  log_expect_no_span(path)           no such span
+ *  log_expect_span_count(n, path)
+ *  log_expect_span_entered(path)      there are such spans, and all of them
+ *  log_expect_span_closed(path)       were entered, are closed, or took less or
+ *  log_expect_span_shorter(s, path)   more than s seconds
+ *  log_expect_span_longer(s, path)
+ *
  * Every option of Criterion passes through. With TRACING undefined these are
  * Criterion's own macros and nothing else.
  */
@@ -31,6 +50,16 @@ struct test_log_entry {
 
 /* test_log_register lists an annotated test; a constructor calls it. */
 TRACE_API void test_log_register(struct test_log_entry *);
+
+/* test_log_expect_ judges an expectation and tells Criterion. A program that
+ * refers to it records everything. */
+TRACE_API void test_log_expect_(const char *file, unsigned line,
+                                enum log_expectation_kind, double number,
+                                const char *const *texts);
+
+/* What is left of an expectation that is compiled out; there is no body. */
+__attribute__((nothrow)) int test_log_check_text_(const char *);
+__attribute__((nothrow)) int test_log_check_number_(double);
 
 /* test_log_main is what main does, for programs with a main of their own.
  * Returns the exit code. */
@@ -71,6 +100,53 @@ TRACE_API int test_log_main(int argc, char **argv);
 #    define THEORY_LOG(parameters, ...)                                        \
         TEST_LOG_LIST_(0, __VA_ARGS__, 0)                                      \
         Theory(parameters, __VA_ARGS__)
+#endif
+
+#define log_expect_contains(text) TEST_LOG_EXPECT_(CONTAINS, 0, text)
+#define log_expect_lacks(text)    TEST_LOG_EXPECT_(LACKS, 0, text)
+#define log_expect_count(n, text) TEST_LOG_EXPECT_(COUNT, n, text)
+#define log_expect_event(...)     TEST_LOG_EXPECT_(EVENT, 0, __VA_ARGS__)
+#define log_expect_no_event(...)  TEST_LOG_EXPECT_(NO_EVENT, 0, __VA_ARGS__)
+#define log_expect_event_count(n, ...)                                         \
+    TEST_LOG_EXPECT_(EVENT_COUNT, n, __VA_ARGS__)
+#define log_expect_span(path)          TEST_LOG_EXPECT_(SPAN, 0, path)
+#define log_expect_no_span(path)       TEST_LOG_EXPECT_(NO_SPAN, 0, path)
+#define log_expect_span_count(n, path) TEST_LOG_EXPECT_(SPAN_COUNT, n, path)
+#define log_expect_span_entered(path)  TEST_LOG_EXPECT_(SPAN_ENTERED, 0, path)
+#define log_expect_span_closed(path)   TEST_LOG_EXPECT_(SPAN_CLOSED, 0, path)
+#define log_expect_span_shorter(seconds, path)                                 \
+    TEST_LOG_EXPECT_(SPAN_SHORTER, seconds, path)
+#define log_expect_span_longer(seconds, path)                                  \
+    TEST_LOG_EXPECT_(SPAN_LONGER, seconds, path)
+
+/* A file that keeps no level at all keeps no expectation. */
+#if TRACE_KEEPS_ERROR
+#    define TEST_LOG_TEXT_(text) text,
+#    ifdef __cplusplus
+extern "C++" {
+template <size_t N> struct test_log_texts_ {
+    const char *texts[N];
+};
+}
+#        define TEST_LOG_TEXTS_(...)                                           \
+            test_log_texts_<TRACE_COUNT_(__VA_ARGS__) + 1>{                    \
+                {TRACE_EACH_(TEST_LOG_TEXT_, __VA_ARGS__) nullptr}}            \
+                .texts
+#    else
+#        define TEST_LOG_TEXTS_(...)                                           \
+            (const char *const[])                                              \
+            {                                                                  \
+                TRACE_LIST_(TRACE_EACH_(TEST_LOG_TEXT_, __VA_ARGS__) 0)        \
+            }
+#    endif
+#    define TEST_LOG_EXPECT_(kind, number, ...)                                \
+        test_log_expect_(__FILE__, __LINE__, LOG_EXPECTATION_##kind, number,   \
+                         TEST_LOG_TEXTS_(__VA_ARGS__))
+#else
+#    define TEST_LOG_CHECK_(text) &&test_log_check_text_(text)
+#    define TEST_LOG_EXPECT_(kind, number, ...)                                \
+        ((void)(0 && test_log_check_number_(number)                            \
+                         TRACE_EACH_(TEST_LOG_CHECK_, __VA_ARGS__)))
 #endif
 
 #endif

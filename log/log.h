@@ -188,6 +188,50 @@ struct log_options {
  * live lines follow. */
 TRACE_API int log_subscribe(const struct log_options *options);
 
+/* ---- Expectations: what a process finds in its own recording ---- */
+
+/* X(NAME, word, what is looked at, what is wanted of it, what is wrong with a
+ * span that is not as wanted): test_log.h says what they mean. */
+#define LOG_EXPECTATIONS(X)                                                    \
+    X(CONTAINS, "contains", LINES, SOME, "")                                   \
+    X(LACKS, "lacks", LINES, NONE, "")                                         \
+    X(COUNT, "count", LINES, NUMBER, "")                                       \
+    X(EVENT, "event", EVENTS, SOME, "")                                        \
+    X(NO_EVENT, "no_event", EVENTS, NONE, "")                                  \
+    X(EVENT_COUNT, "event_count", EVENTS, NUMBER, "")                          \
+    X(SPAN, "span", SPANS, SOME, "")                                           \
+    X(NO_SPAN, "no_span", SPANS, NONE, "")                                     \
+    X(SPAN_COUNT, "span_count", SPANS, NUMBER, "")                             \
+    X(SPAN_ENTERED, "span_entered", SPANS, ALL, "never entered")               \
+    X(SPAN_CLOSED, "span_closed", SPANS, ALL, "still open")                    \
+    X(SPAN_SHORTER, "span_shorter", SPANS, ALL, "open or not shorter")         \
+    X(SPAN_LONGER, "span_longer", SPANS, ALL, "open or not longer")
+
+enum log_expectation_kind {
+#define LOG_X(name, word, looked_at, wanted, wrong) LOG_EXPECTATION_##name,
+    LOG_EXPECTATIONS(LOG_X)
+#undef LOG_X
+};
+
+struct log_expectation {
+    enum log_expectation_kind kind;
+    double number;            /* COUNT: how many; SHORTER, LONGER: seconds */
+    const char *const *texts; /* up to NULL; all but EVENTS have one */
+};
+
+enum log_judgement { LOG_MET, LOG_NOT_MET, LOG_NOT_JUDGED };
+
+/* log_expectation_text adds an expectation as it was written. */
+TRACE_API void log_expectation_text(const struct log_expectation *,
+                                    struct trace_text *out);
+
+/* log_judge compares an expectation with what the process, its forked children
+ * included, has recorded so far. `why` gets what is wrong: a line, and one for
+ * each of the nearest records; or why it cannot be judged: records are missing,
+ * or memory ran out. */
+TRACE_API enum log_judgement log_judge(const struct log_expectation *,
+                                       struct trace_text *why);
+
 /* ---- Logging ----
  *
  *  log_error(format, ...);  log_warn  log_info  log_debug  log_trace

@@ -94,6 +94,7 @@ static void add_test(struct test_log_run *run, const cJSON *test)
         result->line = (unsigned)number_of(test, "line");
         result->duration = number_of(test, "duration_ns");
         result->dropped = number_of(test, "dropped");
+        result->unjudged = (size_t)number_of(test, "unjudged");
         result->folder = string_of(test, "folder");
     }
     free(outcome);

@@ -65,6 +65,8 @@ struct trace_header {
     int32_t error;        /* errno of the first failed reservation */
     uint32_t reached;     /* 1: the limit was reached */
     uint64_t used;        /* bytes at the end, for who cuts the file */
+    uint32_t disabled;    /* 1: for a while nothing was recorded on purpose */
+    uint32_t unused;
 };
 
 /* X(NAME, number, meaning of `end`, meaning of `span`, values) */

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "recorder.h"
 
 static const struct trace_record *slot_at(const struct trace_reader *reader,
                                           uint64_t place)
@@ -366,6 +366,18 @@ static bool header_ok(const struct trace_reader *reader)
            header->chunk_size == TRACE_CHUNK_SIZE;
 }
 
+static void look_into(struct trace_reader *reader, const void *base)
+{
+    reader->base = base;
+    if (reader->size > (size_t)UINT32_MAX * TRACE_SLOT_SIZE)
+        reader->size = (size_t)UINT32_MAX * TRACE_SLOT_SIZE;
+    memcpy(&reader->header, base, sizeof(reader->header));
+    /* Of a file that never got room, to read alone may be a SIGBUS. */
+    if (reader->header.reserved < reader->size / TRACE_CHUNK_SIZE)
+        reader->size =
+            TRACE_HEADER_SIZE + reader->header.reserved * TRACE_CHUNK_SIZE;
+}
+
 static bool map_file(struct trace_reader *reader, const char *path)
 {
     struct stat status;
@@ -387,15 +399,21 @@ static bool map_file(struct trace_reader *reader, const char *path)
     errno = error;
     if (base == MAP_FAILED)
         return false;
-    reader->base = base;
     reader->mapped = reader->size;
-    if (reader->size > (size_t)UINT32_MAX * TRACE_SLOT_SIZE)
-        reader->size = (size_t)UINT32_MAX * TRACE_SLOT_SIZE;
-    memcpy(&reader->header, base, sizeof(reader->header));
-    /* Of a file that never got room, to read alone may be a SIGBUS. */
-    if (reader->header.reserved < reader->size / TRACE_CHUNK_SIZE)
-        reader->size =
-            TRACE_HEADER_SIZE + reader->header.reserved * TRACE_CHUNK_SIZE;
+    look_into(reader, base);
+    return true;
+}
+
+/* The process has its own recording in memory already, where it can be read
+ * even if the file was renamed or the process shut up in another root. */
+static bool map_own(struct trace_reader *reader)
+{
+    if (!trace_recording.open || !trace_recording.path[0]) {
+        errno = ENOENT;
+        return false;
+    }
+    reader->size = trace_recording.file_size;
+    look_into(reader, trace_recording.header);
     return true;
 }
 
@@ -405,7 +423,7 @@ struct trace_reader *trace_reader_open(const char *path)
 
     if (!reader)
         return NULL;
-    if (map_file(reader, path)) {
+    if (path ? map_file(reader, path) : map_own(reader)) {
         if (!header_ok(reader)) {
             errno = EINVAL;
         } else {
@@ -432,7 +450,7 @@ void trace_reader_close(struct trace_reader *reader)
 {
     if (!reader)
         return;
-    if (reader->base)
+    if (reader->mapped)
         munmap((void *)reader->base, reader->mapped);
     for (size_t i = 0; i < reader->site_count; i++)
         free_site(reader->sites[i]);
@@ -510,6 +528,7 @@ struct trace_summary trace_reader_summary(const struct trace_reader *reader)
         .dropped = header->dropped,
         .error = header->error,
         .limit_reached = header->reached == 1,
+        .disabled = header->disabled == 1,
         .origin = header->origin,
     };
 }

@@ -53,12 +53,13 @@ struct trace_summary {
     uint64_t dropped; /* records that found no room */
     int error;        /* errno of the first failed reservation, or 0 */
     bool limit_reached;
+    bool disabled; /* trace_disable held for a while */
     struct trace_anchor origin;
 };
 
-/* trace_reader_open opens the recording at `path`; trace_reader_close frees
- * it. Any bytes at all are read without harm; NULL with errno EINVAL if it is
- * no recording. */
+/* trace_reader_open opens the recording at `path`, or the process's own, as it
+ * is now, if that is NULL; trace_reader_close frees it. Any bytes at all are
+ * read without harm; NULL with errno EINVAL if it is no recording. */
 struct trace_reader *trace_reader_open(const char *path);
 void trace_reader_close(struct trace_reader *);
 struct trace_summary trace_reader_summary(const struct trace_reader *);

@@ -86,15 +86,23 @@ __attribute__((noinline)) uint32_t trace_site_id(struct trace_writer *writer,
 
 /* ---- Room and values ---- */
 
-/* An error that finds no room takes what was kept for it. */
+/* Whether a record takes what was kept once there is no other room: an error,
+ * or what we say ourselves. */
+static bool spared(enum trace_kind kind, const struct trace_site *site)
+{
+    return kind == TRACE_KIND_EVENT &&
+           (site->level == TRACE_LEVEL_ERROR ||
+            (site->function && !site->function[0]));
+}
+
+/* Such a record finds room there. */
 __attribute__((noinline)) struct trace_record *trace_put_spare(
     struct trace_writer *writer, enum trace_kind kind, struct trace_site *site,
     uint32_t span, size_t count, const struct trace_value *values)
 {
     size_t slots = 32 + 1 + trace_values_size(count, values) / TRACE_SLOT_SIZE;
 
-    if (kind != TRACE_KIND_EVENT || site->level != TRACE_LEVEL_ERROR ||
-        !trace_spare_room(writer, slots))
+    if (!spared(kind, site) || !trace_spare_room(writer, slots))
         return NULL;
 
     uint32_t id = trace_id_of(writer, site);

@@ -479,6 +479,7 @@ int trace_open(const char *path, const struct trace_options *options)
     if (!header)
         return -1;
     fill_header(header, size, options);
+    header->disabled = disabled > 0;
     begin(header, path, size, overflow);
     put_meta(options->meta);
     trace_sites_enable(!disabled);
@@ -499,6 +500,9 @@ void trace_close(void)
 
 void trace_disable(void)
 {
+    if (trace_recording.open)
+        __atomic_store_n(&trace_recording.header->disabled, 1,
+                         __ATOMIC_RELAXED);
     if (__atomic_fetch_add(&disabled, 1, __ATOMIC_RELAXED) == 0)
         trace_sites_enable(false);
 }
