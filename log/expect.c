@@ -718,10 +718,12 @@ static void put_why(struct search *search, struct trace_text *why)
 
 static enum log_judgement judge(struct search *search, struct trace_text *why)
 {
-    bool ready =
-        search->kind->looked_at == LINES ||
-        (search->kind->looked_at == EVENTS ? read_conditions(search, why)
-                                           : read_path(search, why));
+    bool ready;
+
+    errno = 0;
+    ready = search->kind->looked_at == LINES ||
+            (search->kind->looked_at == EVENTS ? read_conditions(search, why)
+                                               : read_path(search, why));
 
     if (!ready && why->size) { /* it says what cannot be read */
         struct trace_text whole = {.ceiling = why->ceiling};
@@ -732,7 +734,8 @@ static enum log_judgement judge(struct search *search, struct trace_text *why)
         *why = whole;
         return LOG_NOT_MET;
     }
-    if (!ready || !count(search) || !follow_all(search)) {
+    /* Where memory fails them, filters show too much and lines have gaps. */
+    if (!ready || !count(search) || !follow_all(search) || errno == ENOMEM) {
         trace_text_string(why, "memory ran out");
         return LOG_NOT_JUDGED;
     }
@@ -786,17 +789,20 @@ enum log_judgement log_judge(const struct log_expectation *expectation,
                              struct trace_text *why)
 {
     struct search search = {.expectation = expectation,
-                            .kind = &kinds[expectation->kind],
-                            .reader = trace_reader_open(NULL)};
+                            .kind = &kinds[expectation->kind]};
     enum log_judgement judgement = LOG_NOT_JUDGED;
 
     if (!expectation->texts[0]) {
         log_expectation_text(expectation, why);
         trace_text_string(why, ": NULL is no text");
-        judgement = LOG_NOT_MET;
-    } else if (!search.reader)
-        trace_text_string(why, errno == ENOMEM ? "memory ran out"
-                                               : "it has no recording");
+        return LOG_NOT_MET;
+    }
+    errno = 0;
+    search.reader = trace_reader_open(NULL);
+    if (errno == ENOMEM) /* or a call site may be unknown */
+        trace_text_string(why, "memory ran out");
+    else if (!search.reader)
+        trace_text_string(why, "it has no recording");
     else if (!misses(search.reader, why))
         judgement = judge(&search, why);
     search_free(&search);

@@ -90,9 +90,8 @@ __attribute__((noinline)) uint32_t trace_site_id(struct trace_writer *writer,
  * or what we say ourselves. */
 static bool spared(enum trace_kind kind, const struct trace_site *site)
 {
-    return kind == TRACE_KIND_EVENT &&
-           (site->level == TRACE_LEVEL_ERROR ||
-            (site->function && !site->function[0]));
+    return kind == TRACE_KIND_EVENT && (site->level == TRACE_LEVEL_ERROR ||
+                                        (site->function && !site->function[0]));
 }
 
 /* Such a record finds room there. */
