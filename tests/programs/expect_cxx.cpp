@@ -28,7 +28,7 @@ TEST_LOG(expect_cxx, is_met)
     expect_spans(2);
     closed("put");
     log_expect_contains(text.c_str());
-    log_expect_event("expect_cxx", "{value=five}");
+    log_expect_event("programs", "{value=five}");
     if (text.empty())
         log_expect_lacks("value");
     else
