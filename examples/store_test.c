@@ -67,6 +67,10 @@ TEST_LOG(store, evicts_the_least_recently_used, .timeout = 5)
     store_put(store, "dog", "brown");
     cr_expect_not(has(store, "bee", "yellow"));
     cr_expect(has(store, "ant", "black"));
+    /* Whatever LOG shows: of what was logged, a test may assert on all. */
+    log_expect_event_count(1, "kv=debug", "/^evicted/");
+    log_expect_event("{entry=\"bee -> yellow\"}");
+    log_expect_span_count(3, "fill:store_put");
 }
 
 static char path[] = "/tmp/store_test.XXXXXX";
@@ -107,6 +111,8 @@ TEST_LOG(store, says_why_it_failed, .init = make_file, .fini = remove_file)
     cr_expect_eq(errno, EBADMSG);
     cr_expect_eq(store_save(store, "/dev/full"), -1);
     cr_expect_eq(errno, ENOSPC);
+    log_expect_event("=error", "{error=EBADMSG}");
+    log_expect_contains("snapshot failed what=");
 }
 
 struct filling {

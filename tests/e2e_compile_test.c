@@ -117,12 +117,14 @@ Test(e2e_compile, annotations_leave_nothing_in_c)
 {
     expect_same(&untraced, 0, "annotated.c");
     expect_same(&untraced, 0, "library.c");
+    expect_same(&untraced, 0, "expecting.c");
 }
 
 Test(e2e_compile, annotations_leave_nothing_in_cxx)
 {
     expect_same(&untraced, 1, "annotated_cxx.cpp");
     expect_same(&untraced, 1, "library_cxx.cpp");
+    expect_same(&untraced, 1, "expecting_cxx.cpp");
 }
 
 Test(e2e_compile, a_library_with_static_max_off_has_nothing_either)
@@ -243,6 +245,17 @@ static const struct {
     {"trace_record(trace_span_current(), (x));", NULL, 3},
     {"trace_span_end(trace_span_new(DEBUG, \"s\", (x)));", NULL, 3},
     {"trace_span_in(trace_span_current(), TRACE, \"s\", (x));", NULL, 3},
+    {"log_expect_contains(x);", "", 3},
+    {"log_expect_event(\"a\", x);", "", 3},
+    {"log_expect_count(\"a\", \"a\");", "", 3},
+    {"log_expect_span_shorter(\"a\", \"a\");", "", 3},
+    {"log_expect_span(unheard_of_6);", "unheard_of_6", 3},
+    {"log_expect_lacks(\"a\", \"b\");", "", 3},
+    {"log_expect_count(\"a\");", "", 3},
+    {"if (x) log_expect_lacks(\"a\"); else x = 2;", NULL, 3},
+    {"log_expect_event_count(x, \"a\", \"b\", \"c\");", NULL, 3},
+    {"log_expect_event(\"=warn\"); log_expect_event(\"a\");", NULL, 3},
+    {"log_expect_span_longer(0.5f, \"a\");", NULL, 3},
     {"trace_span(LOUD, \"s\");", "TRACE_LEVEL_LOUD", 3},
     {"trace_event(LOUD1, \"s\");", "TRACE_LEVEL_LOUD1", 3},
     {"trace_function(LOUD2);", "TRACE_LEVEL_LOUD2", 3},
@@ -428,5 +441,9 @@ Test(e2e_compile, arguments_are_evaluated_only_with_tracing)
 
         e2e_expect_closing(e2e_run("%s", c), "9 passed, 0 failed, 0 skipped");
         e2e_expect_closing(e2e_run("%s", cxx), "6 passed, 0 failed, 0 skipped");
+        c = e2e_program("expecting", (enum e2e_build)build);
+        cxx = e2e_program("expecting_cxx", (enum e2e_build)build);
+        e2e_expect_closing(e2e_run("%s", c), "3 passed, 0 failed, 0 skipped");
+        e2e_expect_closing(e2e_run("%s", cxx), "1 passed, 0 failed, 0 skipped");
     }
 }
