@@ -71,7 +71,7 @@ static void say_filters(const struct test_log_options *options)
 }
 
 /* A weak name brings nothing with it that would not be linked anyway. */
-extern __typeof__(test_log_expect_) test_log_expect_ __attribute__((weak));
+#pragma weak test_log_expect_
 
 /* Tests that assert on records must find all of them. */
 static void record_all(struct test_log_options *options)

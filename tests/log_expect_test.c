@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #define LOG_TARGET "kv::store"
-#include "log/internal.h"
 #include "support.h"
+
+#include "log/internal.h"
 
 TestSuite(log_expect, .init = test_folder, .timeout = 60);
 
