@@ -47,6 +47,8 @@ struct test_log_options {
     size_t jobs;     /* 0 = as many as processors */
     char **patterns; /* of --filter, NULL at the end */
     size_t pattern_count;
+    struct test_log_output *outputs; /* of --report */
+    size_t output_count;
     char **criterion; /* arguments for Criterion, NULL at the end */
     int criterion_count;
 };
@@ -106,6 +108,7 @@ struct test_log_result {
     uint64_t started; /* ns, monotonic */
     uint32_t pid;
     bool running, body_done, shown;
+    enum test_log_outcome told;
 };
 
 /* A run, or one program's part of it. */
@@ -207,8 +210,95 @@ void test_log_filters_find_unseen(struct test_log_filters *,
 void test_log_render(struct test_log_run *, struct test_log_result *,
                      const struct log_style *);
 int test_log_write_run_json(const struct test_log_run *, const char *name);
+
+/* test_log_result_members adds what is said of a result in JSON: members, the
+ * braces are the caller's. */
+void test_log_result_members(struct trace_text *,
+                             const struct test_log_result *);
 int test_log_write_junit(const struct test_log_run *, const char *name);
 int test_log_write_trace(const struct test_log_run *, const char *name);
+
+/* ---- clean.c ---- */
+
+/* test_log_clean adds text of any bytes as UTF-8 that XML, YAML and JSON take:
+ * '?' for control characters other than newline and tab, U+FFFD for what is no
+ * character. test_log_clean_line has spaces for these two. */
+void test_log_clean(struct trace_text *, const char *, size_t size);
+void test_log_clean_line(struct trace_text *, const char *);
+
+/* ---- outputs.c, tap.c, junit.c, jsonl.c: results for machines ---- */
+
+/* X(NAME, word in flags, what writes it at the end of the run) */
+#define TEST_LOG_OUTPUTS(X)                                                    \
+    X(TAP, "tap", test_log_put_tap)                                            \
+    X(JUNIT, "junit", test_log_put_junit)                                      \
+    X(JSONL, "jsonl", NULL)
+
+enum test_log_output_format {
+#define TEST_LOG_X(name, word, put) TEST_LOG_OUTPUT_##name,
+    TEST_LOG_OUTPUTS(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
+struct test_log_output {
+    enum test_log_output_format format;
+    const char *file;   /* not ours */
+    const char *origin; /* "--report", "XML_OUTPUT_FILE" */
+};
+
+/* test_log_output_add adds one to the options; -1 without memory. */
+int test_log_output_add(struct test_log_options *, struct test_log_output);
+bool test_log_output_is_stdout(const char *file);
+
+/* test_log_outputs_part tells whether this program is one of several of a run,
+ * whose results another process writes. */
+bool test_log_outputs_part(void);
+
+/* test_log_outputs_begin, before any test starts, keeps stdout for a report
+ * that goes there: what tests print goes to stderr. `several`: programs will
+ * be started that are parts of the run. */
+void test_log_outputs_begin(const struct test_log_options *, bool several);
+
+/* test_log_outputs_stdout returns the descriptor of our own stdout. */
+int test_log_outputs_stdout(void);
+
+/* test_log_outputs_write gives stdout back and writes results.tap and what was
+ * asked for, if no other process does. */
+void test_log_outputs_write(const struct test_log_run *,
+                            const struct test_log_options *);
+
+/* test_log_outputs_apart: programs will be started of which nobody can write
+ * the results together. */
+void test_log_outputs_apart(const struct test_log_options *);
+
+void test_log_put_tap(FILE *, const struct test_log_run *);
+void test_log_put_junit(FILE *, const struct test_log_run *);
+
+/* test_log_jsonl_open opens results.jsonl and other files of JSON lines,
+ * test_log_jsonl_tell writes a line, unless there is one with that outcome, and
+ * test_log_jsonl_close writes those that are missing of the run, if any. */
+void test_log_jsonl_open(const struct test_log_run *,
+                         const struct test_log_options *);
+void test_log_jsonl_tell(struct test_log_result *);
+void test_log_jsonl_close(struct test_log_run *);
+
+/* ---- github.c: workflow commands, if GITHUB_ACTIONS is "true" ---- */
+
+bool test_log_github_wanted(void);
+
+/* test_log_github_begin stops commands, whatever prints them; `several` as
+ * above. */
+void test_log_github_begin(bool several);
+void test_log_github_group(const struct test_log_result *);
+void test_log_github_endgroup(void);
+
+/* test_log_github_end annotates failed tests and lets commands through. */
+void test_log_github_end(const struct test_log_run *);
+
+/* ---- bazel.c: the file that says that a test did not end ---- */
+
+void test_log_bazel_begin(void);
+void test_log_bazel_end(void);
 
 /* ---- report.c: what is said ---- */
 

@@ -3,15 +3,17 @@
  * its log lines. */
 #include <limits.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "harness.h"
 
-/* Bytes that XML 1.0 allows as they are; the rest becomes '?'. In an attribute
- * white space is kept by references. */
-static void put_text(FILE *out, const char *text, size_t size, bool attribute)
+/* Clean text; in an attribute white space is kept by references. */
+static void put_clean(FILE *out, const struct trace_text *text, bool attribute)
 {
-    for (size_t i = 0; i < size; i++) {
-        unsigned char c = (unsigned char)text[i];
+    for (size_t i = 0; i < text->size; i++) {
+        char c = text->data[i];
 
         switch (c) {
         case '&':
@@ -31,42 +33,36 @@ static void put_text(FILE *out, const char *text, size_t size, bool attribute)
             fprintf(out, attribute ? "&#%d;" : "%c", c);
             break;
         default:
-            fputc(c < 0x20 ? '?' : c, out);
+            fputc(c, out);
         }
     }
 }
 
-/* Text that may not be UTF-8 goes through JSON's notion of it: what is not
- * becomes U+FFFD. */
-static void put_utf8(FILE *out, const char *text, size_t size, bool attribute)
+static void put_text(FILE *out, const char *text, size_t size, bool attribute)
 {
-    struct trace_text json = {0};
-    size_t from = 0;
+    struct trace_text clean = {0};
 
-    /* Piece by piece, for a byte in 1,000 may be bad. */
-    for (size_t i = 0; i <= size; i++) {
-        if (i < size && (unsigned char)text[i] < 0x80)
-            continue;
-        put_text(out, text + from, i - from, attribute);
-        from = i;
-        while (i < size && (unsigned char)text[i] >= 0x80)
-            i++;
-        trace_text_clear(&json);
-        trace_json_string(&json, text + from, i - from);
-        if (json.size > 2)
-            put_text(out, json.data + 1, json.size - 2, attribute);
-        from = i;
-        if (i < size)
-            i--;
-    }
-    trace_text_free(&json);
+    test_log_clean(&clean, text, size);
+    put_clean(out, &clean, attribute);
+    trace_text_free(&clean);
 }
 
 static void put_attribute(FILE *out, const char *name, const char *value)
 {
     fprintf(out, " %s=\"", name);
-    put_utf8(out, value ? value : "", value ? strlen(value) : 0, true);
+    put_text(out, value ? value : "", value ? strlen(value) : 0, true);
     fputc('"', out);
+}
+
+static void put_property(FILE *out, const char *margin, const char *name,
+                         const char *value)
+{
+    if (!value)
+        return;
+    fprintf(out, "%s<property", margin);
+    put_attribute(out, "name", name);
+    put_attribute(out, "value", value);
+    fputs("/>\n", out);
 }
 
 /* How much of a piece can be written: a character at its end may go on in the
@@ -96,42 +92,67 @@ static void put_file(FILE *out, const char *element,
     while ((size = fread(bytes + kept, 1, sizeof(bytes) - kept, in))) {
         size_t ready = whole(bytes, kept + size);
 
-        put_utf8(out, bytes, ready, false);
+        put_text(out, bytes, ready, false);
         kept += size - ready;
         memmove(bytes, bytes + ready, kept);
     }
-    put_utf8(out, bytes, kept, false);
+    put_text(out, bytes, kept, false);
     fprintf(out, "</%s>\n", element);
     fclose(in);
 }
 
+/* What `message` says in one place stands in the element too, for there are
+ * readers of either. */
 static void put_outcome(FILE *out, const struct test_log_result *result)
 {
     const char *element =
         result->outcome == TEST_LOG_OUTCOME_SKIPPED  ? "skipped"
         : result->outcome == TEST_LOG_OUTCOME_FAILED ? "failure"
                                                      : "error";
+    const char *reason = result->reason
+                             ? result->reason
+                             : test_log_outcome_report(result->outcome);
 
     if (result->outcome == TEST_LOG_OUTCOME_PASSED)
         return;
     fprintf(out, "      <%s", element);
     if (result->outcome != TEST_LOG_OUTCOME_SKIPPED)
         put_attribute(out, "type", test_log_outcome_word(result->outcome));
-    put_attribute(out, "message",
-                  result->reason ? result->reason
-                                 : test_log_outcome_report(result->outcome));
-    fputs("/>\n", out);
+    put_attribute(out, "message", reason);
+    if (result->outcome != TEST_LOG_OUTCOME_SKIPPED) {
+        fputc('>', out);
+        put_text(out, reason, strlen(reason), false);
+        fprintf(out, "</%s>\n", element);
+    } else {
+        fputs("/>\n", out);
+    }
+}
+
+/* What is about one test: its lines' filter, where its trace is. */
+static void put_case_properties(FILE *out, const struct test_log_run *run,
+                                const struct test_log_result *result)
+{
+    static const char margin[] = "        ";
+    char trace[PATH_MAX];
+
+    if (test_log_file(run, result, "trace.json", trace) || access(trace, F_OK))
+        return;
+    fputs("      <properties>\n", out);
+    put_property(out, margin, "log", result->filter);
+    put_property(out, margin, "trace", trace);
+    fputs("      </properties>\n", out);
 }
 
 static void put_case(FILE *out, const struct test_log_run *run,
                      const struct test_log_result *result)
 {
+    const char *suite = result->suite ? result->suite : "";
     char classname[1024];
 
     if (result->outcome == TEST_LOG_OUTCOME_NONE)
         return;
-    snprintf(classname, sizeof(classname), "%s.%s", result->program,
-             result->suite ? result->suite : "");
+    snprintf(classname, sizeof(classname), "%s%s%s", result->program,
+             suite[0] ? "." : "", suite);
     fputs("    <testcase", out);
     put_attribute(out, "name", result->test);
     put_attribute(out, "classname", classname);
@@ -140,55 +161,106 @@ static void put_case(FILE *out, const struct test_log_run *run,
     if (result->line)
         fprintf(out, " line=\"%u\"", result->line);
     fprintf(out, " time=\"%.6f\">\n", (double)result->duration / 1e9);
+    put_case_properties(out, run, result);
     put_outcome(out, result);
     put_file(out, "system-out", run, result, "output.txt");
     put_file(out, "system-err", run, result, "log.txt");
     fputs("    </testcase>\n", out);
 }
 
-static void put_suite(FILE *out, const struct test_log_run *run, size_t from,
-                      size_t to)
+static void put_counts(FILE *out, const struct test_log_run *run, size_t from,
+                       size_t to)
 {
-    size_t counts[6] = {0};
+    size_t counts[TEST_LOG_OUTCOME_SKIPPED + 1] = {0};
     double time = 0;
 
     for (size_t i = from; i < to; i++) {
         counts[run->results[i].outcome]++;
         time += (double)run->results[i].duration / 1e9;
     }
-    fputs("  <testsuite", out);
-    put_attribute(out, "name", run->results[from].program);
     fprintf(out,
             " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\""
-            " time=\"%.6f\">\n",
+            " time=\"%.6f\"",
             to - from - counts[TEST_LOG_OUTCOME_NONE],
             counts[TEST_LOG_OUTCOME_FAILED],
             counts[TEST_LOG_OUTCOME_CRASHED] + counts[TEST_LOG_OUTCOME_TIMEOUT],
             counts[TEST_LOG_OUTCOME_SKIPPED], time);
+}
+
+/* When and where: of the run, for programs do not tell. */
+static void put_origin(FILE *out, const struct test_log_run *run)
+{
+    time_t seconds = (time_t)(run->start.wall / 1000000000);
+    struct utsname host;
+    struct tm date;
+    char iso[32];
+
+    gmtime_r(&seconds, &date);
+    strftime(iso, sizeof(iso), "%Y-%m-%dT%H:%M:%S", &date);
+    put_attribute(out, "timestamp", iso);
+    if (!uname(&host))
+        put_attribute(out, "hostname", host.nodename);
+}
+
+static void put_suite_properties(FILE *out, const struct test_log_run *run,
+                                 const char *program)
+{
+    static const char margin[] = "      ";
+
+    fputs("    <properties>\n", out);
+    put_property(out, margin, "program", program);
+    put_property(out, margin, "command", run->command);
+    put_property(out, margin, "run", run->path);
+    put_property(out, margin, "log", run->show);
+    put_property(out, margin, "trace-filter", run->record);
+    put_property(out, margin, "testlog", TEST_LOG_VERSION);
+    fputs("    </properties>\n", out);
+}
+
+static void put_suite(FILE *out, const struct test_log_run *run, size_t from,
+                      size_t to)
+{
+    const char *program = run->results[from].program;
+
+    fputs("  <testsuite", out);
+    put_attribute(out, "name", program);
+    put_counts(out, run, from, to);
+    put_origin(out, run);
+    fputs(">\n", out);
+    put_suite_properties(out, run, program);
     for (size_t i = from; i < to; i++)
         put_case(out, run, &run->results[i]);
     fputs("  </testsuite>\n", out);
 }
 
-int test_log_write_junit(const struct test_log_run *run, const char *name)
+void test_log_put_junit(FILE *out, const struct test_log_run *run)
 {
-    struct trace_file file;
-    char path[PATH_MAX];
     size_t from = 0;
 
-    if (test_log_path(run, name, path) || trace_file_open(&file, path))
-        return -1;
-    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n",
-          file.stream);
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+          "<testsuites name=\"testlog\"",
+          out);
+    put_counts(out, run, 0, run->count);
+    fputs(">\n", out);
     while (from < run->count) {
         size_t to = from;
 
         while (to < run->count &&
                !strcmp(run->results[to].program, run->results[from].program))
             to++;
-        put_suite(file.stream, run, from, to);
+        put_suite(out, run, from, to);
         from = to;
     }
-    fputs("</testsuites>\n", file.stream);
+    fputs("</testsuites>\n", out);
+}
+
+int test_log_write_junit(const struct test_log_run *run, const char *name)
+{
+    struct trace_file file;
+    char path[PATH_MAX];
+
+    if (test_log_path(run, name, path) || trace_file_open(&file, path))
+        return -1;
+    test_log_put_junit(file.stream, run);
     return trace_file_commit(&file);
 }

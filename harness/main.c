@@ -55,6 +55,7 @@ static void report(const struct test_log_run *run,
     if (!matched)
         test_log_notice("no test matched; --list lists them all");
     test_log_report_summary(run, run->command);
+    test_log_github_end(run);
     test_log_report_closing(run, options);
 }
 
@@ -109,10 +110,12 @@ static int run_tests(struct criterion_test_set *set,
     record_all(options);
     if (!run.foreign)
         say_filters(options);
+    test_log_outputs_begin(options, false);
     matched = test_log_runner_run(set, options, &run);
     if (matched && run.annotated)
         test_log_filters_find_unseen(&filters, &run);
     write_run(&run);
+    test_log_outputs_write(&run, options);
     if (matched && !run.foreign)
         test_log_filters_say_compiled_out(&filters, &run);
     report(&run, options, matched);
@@ -168,6 +171,7 @@ int test_log_main(int argc, char **argv)
         test_log_options_free(&options);
         return code;
     }
+    test_log_bazel_begin();
     unsetenv("CRITERION_TEST_PATTERN"); /* it is a filter like --filter */
     set = initialize();
     if (!criterion_handle_args(options.criterion_count, options.criterion,
@@ -178,6 +182,7 @@ int test_log_main(int argc, char **argv)
         code = run_tests(set, take_fail_fast(&options), argv[0]);
     criterion_finalize(set);
     test_log_options_free(&options);
+    test_log_bazel_end();
     return code;
 }
 

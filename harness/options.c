@@ -39,6 +39,9 @@
     X("quiet", NO, 'q', QUIET, "say little")                                   \
     X("verbose", MAY, 0, VERBOSE, "LEVEL  say much; output at once")           \
     X("short-filename", NO, 'S', PASS, "file names without folders")           \
+    X("report", MUST, 0, RESULTS,                                              \
+      "FORMAT:FILE  results as tap, junit or "                                 \
+      "jsonl; may be repeated")                                                \
     X("output", MUST, 'O', OUTPUT, "FORMAT:FILE  a report of Criterion's")     \
     X("tap", MAY, 0, REPORT, "FILE  the same in TAP")                          \
     X("xml", MAY, 0, REPORT, "FILE  the same in XML")                          \
@@ -77,6 +80,7 @@ enum id {
     ID_FAIL_FAST,
     ID_QUIET,
     ID_VERBOSE,
+    ID_RESULTS,
     ID_OUTPUT,
     ID_REPORT,
     ID_DEBUG_,
@@ -369,9 +373,20 @@ static bool inform(struct reader *reader, const struct flag *flag)
     return false;
 }
 
-static bool is_stdout(const char *path)
+/* Reads "FORMAT:FILE"; `formats` ends with NULL. */
+static bool read_format_file(struct reader *reader, const char *name,
+                             const char *value, const char *const *formats,
+                             unsigned *choice, const char **file)
 {
-    return !path || !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
+    char format[16] = "";
+
+    *file = strchr(value, ':');
+    if (!*file || !(*file)[1])
+        return refuse(reader, "%s: \"%s\" names no file; write FORMAT:FILE",
+                      name, value);
+    snprintf(format, sizeof(format), "%.*s", (int)(*file - value), value);
+    ++*file;
+    return choose(reader, name, format, formats, choice);
 }
 
 static bool read_report(struct reader *reader, const struct flag *flag,
@@ -379,24 +394,57 @@ static bool read_report(struct reader *reader, const struct flag *flag,
 {
     static const char *const formats[] = {"tap", "xml", "json", NULL};
     const char *file = value;
+    unsigned choice;
 
-    if (flag->id == ID_OUTPUT) {
-        char format[8] = "";
-        unsigned choice;
-
-        file = strchr(value, ':');
-        if (!file)
-            return refuse(reader,
-                          "--output: \"%s\" names no file; write "
-                          "FORMAT:FILE",
-                          value);
-        snprintf(format, sizeof(format), "%.*s", (int)(file - value), value);
-        if (!choose(reader, "--output", format, formats, &choice))
-            return false;
-        file++;
-    }
-    reader->options->report_on_stdout |= is_stdout(file);
+    if (flag->id == ID_OUTPUT &&
+        !read_format_file(reader, "--output", value, formats, &choice, &file))
+        return false;
+    reader->options->report_on_stdout |= test_log_output_is_stdout(file);
     return pass(reader, flag, value);
+}
+
+static bool add_results(struct reader *reader, unsigned format,
+                        const char *file, const char *origin)
+{
+    struct test_log_output output = {(enum test_log_output_format)format, file,
+                                     origin};
+
+    if (test_log_output_add(reader->options, output))
+        return refuse(reader, "out of memory");
+    return true;
+}
+
+static bool read_results(struct reader *reader, const char *value)
+{
+    static const char *const formats[] = {
+#define TEST_LOG_X(name, word, put) word,
+        TEST_LOG_OUTPUTS(TEST_LOG_X)
+#undef TEST_LOG_X
+            NULL};
+    const char *file;
+    unsigned format;
+
+    return read_format_file(reader, "--report", value, formats, &format,
+                            &file) &&
+           add_results(reader, format, file, "--report");
+}
+
+/* Two reports on stdout would be none. */
+static bool check_stdout(struct reader *reader)
+{
+    struct test_log_options *options = reader->options;
+
+    for (size_t i = 0; i < options->output_count; i++) {
+        if (!test_log_output_is_stdout(options->outputs[i].file))
+            continue;
+        if (options->report_on_stdout)
+            return refuse(reader,
+                          "%s: stdout is for one report only; write the "
+                          "others to files",
+                          options->outputs[i].origin);
+        options->report_on_stdout = true;
+    }
+    return true;
 }
 
 /* CRITERION_OUTPUTS: "xml:FILE,tap:FILE". */
@@ -409,7 +457,7 @@ static bool read_outputs(struct reader *reader, const char *name,
 
         at++;
         snprintf(file, sizeof(file), "%.*s", (int)strcspn(at, ","), at);
-        reader->options->report_on_stdout |= is_stdout(file);
+        reader->options->report_on_stdout |= test_log_output_is_stdout(file);
     }
     return true;
 }
@@ -493,6 +541,8 @@ static bool read_flag(struct reader *reader, const struct flag *flag,
         options->live = true;
         return (!value || read_number(reader, "--verbose", value, &number)) &&
                pass(reader, flag, value);
+    case ID_RESULTS:
+        return read_results(reader, value);
     case ID_OUTPUT:
     case ID_REPORT:
         return read_report(reader, flag, value);
@@ -506,6 +556,23 @@ static bool read_flag(struct reader *reader, const struct flag *flag,
 }
 
 /* ---- Variables ---- */
+
+/* What Bazel asks of the tests that it runs, not of what these run. */
+static bool read_bazel(struct reader *reader)
+{
+    struct test_log_options *options = reader->options;
+    const char *value;
+
+    if (getenv("TESTLOG_WORKER"))
+        return true;
+    if ((value = test_log_variable("TEST_UNDECLARED_OUTPUTS_DIR")))
+        options->dir = value;
+    if ((value = test_log_variable("XML_OUTPUT_FILE")) &&
+        !add_results(reader, TEST_LOG_OUTPUT_JUNIT, value, "XML_OUTPUT_FILE"))
+        return false;
+    value = test_log_variable("TESTBRIDGE_TEST_ONLY");
+    return !value || add_pattern(reader, "TESTBRIDGE_TEST_ONLY", value);
+}
 
 static bool read_variables(struct reader *reader)
 {
@@ -663,10 +730,11 @@ int test_log_options_read(struct test_log_options *options, int argc,
     if (!options->criterion)
         return -1;
     options->criterion[options->criterion_count++] = argv[0];
-    if (read_variables(&reader) &&
+    if (read_bazel(&reader) && read_variables(&reader) &&
         read_switch(&reader, "NOCAPTURE", &options->live) &&
         read_switch(&reader, "SHOW_OUTPUT", &options->show_output) &&
-        read_flags(&reader, argc, argv) && pass_color(&reader)) {
+        read_flags(&reader, argc, argv) && check_stdout(&reader) &&
+        pass_color(&reader)) {
         optind = 0; /* Criterion reads what is passed on from the start */
         return 0;
     }
@@ -683,5 +751,6 @@ void test_log_options_free(struct test_log_options *options)
         free(options->patterns[i]);
     free(options->criterion);
     free(options->patterns);
+    free(options->outputs);
     *options = (struct test_log_options){.jobs = 0};
 }

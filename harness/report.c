@@ -168,6 +168,7 @@ void test_log_report_block(const struct test_log_run *run,
     const char *normal = options->color ? "\033[0m" : "";
     char path[PATH_MAX];
 
+    test_log_github_group(result);
     fprintf(out(), "%s---- ", bold);
     put_outcome(result);
     fprintf(out(), " ----%s\n", normal);
@@ -179,6 +180,7 @@ void test_log_report_block(const struct test_log_run *run,
         fprintf(out(), "trace: %s\n", path);
     fputc('\n', out());
     fflush(out());
+    test_log_github_endgroup();
 }
 
 /* ---- The end of a run ---- */

@@ -78,10 +78,9 @@ static void put_filters(struct trace_text *text, const struct test_log_run *run)
     trace_text_string(text, "]},\n\"gpu\":{\"state\":\"unused\"}");
 }
 
-static void put_result(struct trace_text *text,
-                       const struct test_log_result *result)
+void test_log_result_members(struct trace_text *text,
+                             const struct test_log_result *result)
 {
-    trace_text_char(text, '{');
     put_member(text, "program", result->program);
     trace_text_char(text, ',');
     put_member(text, "name", test_log_name(result));
@@ -91,13 +90,18 @@ static void put_result(struct trace_text *text,
     put_member(text, "reason", result->reason);
     trace_text_char(text, ',');
     put_member(text, "file", result->file);
-    trace_text_printf(text,
-                      ",\"line\":%u,\"duration_ns\":%" PRIu64
-                      ",\"dropped\":%" PRIu64 ",\"unjudged\":%zu,",
-                      result->line, result->duration, result->dropped,
-                      result->unjudged);
+    trace_text_printf(text, ",\"line\":%u,\"duration_ns\":%" PRIu64 ",",
+                      result->line, result->duration);
     put_member(text, "folder", result->folder);
-    trace_text_char(text, '}');
+}
+
+static void put_result(struct trace_text *text,
+                       const struct test_log_result *result)
+{
+    trace_text_char(text, '{');
+    test_log_result_members(text, result);
+    trace_text_printf(text, ",\"dropped\":%" PRIu64 ",\"unjudged\":%zu}",
+                      result->dropped, result->unjudged);
 }
 
 int test_log_write_run_json(const struct test_log_run *run, const char *name)

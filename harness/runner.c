@@ -94,6 +94,7 @@ static void show(struct test_log_result *result)
     if (result->shown)
         return;
     result->shown = true;
+    test_log_jsonl_tell(result);
     if (result->folder && !options->quiet && (bad || options->show_output))
         test_log_report_block(run, result, options);
     render_ended(false);
@@ -154,6 +155,7 @@ static void on_pre_init(struct criterion_suite *suite,
     if (test->data->disabled || (suite->data && suite->data->disabled)) {
         result->outcome = TEST_LOG_OUTCOME_SKIPPED;
         set_reason(result, stopped ? "not run: --fail-fast" : "disabled");
+        test_log_jsonl_tell(result);
     } else {
         result->running = true;
     }
@@ -476,6 +478,7 @@ static void before_all(struct criterion_test_set *set)
     test_log_plan_seal(set);
     if (matched && test_log_run_open(run, options->dir, run->command))
         copy(&run->path, NULL);
+    test_log_jsonl_open(run, options);
     add_results(set);
     if (run->path)
         export_session();
@@ -521,6 +524,7 @@ size_t test_log_runner_run(struct criterion_test_set *set,
     criterion_run_all_tests(set);
     fail_rest();
     render_ended(true);
+    test_log_jsonl_close(run);
     test_log_plan_free();
     return matched;
 }

@@ -193,6 +193,7 @@ static void add_program(struct test_log_run *run, const char *folder,
     result->test = strdup(folder);
     result->outcome = outcome;
     result->reason = reason ? strdup(reason) : NULL;
+    test_log_jsonl_tell(result);
 }
 
 /* What becomes of the child: the program, which dies with its parent. If it
@@ -388,10 +389,12 @@ static void finish(const struct test_log_run *run,
     char *rerun = command_of(programs, run);
 
     write_all(run);
+    test_log_outputs_write(run, options);
     test_log_report_unseen(run);
     if (code == TEST_LOG_NO_TEST)
         test_log_notice("no test of any program matched");
     test_log_report_summary(run, rerun ? rerun : "testlog run");
+    test_log_github_end(run);
     test_log_report_closing(run, options);
     free(rerun);
 }
@@ -410,16 +413,20 @@ static int run_all(struct programs *programs, struct test_log_options *options)
     unsetenv("GMON_OUT_PREFIX");
     if (options->informs || test_log_run_open(&run, options->dir, NULL) ||
         !realpath(run.path, absolute)) {
+        test_log_outputs_apart(options);
         code = run_apart(programs);
         test_log_run_free(&run);
         return code;
     }
+    test_log_outputs_begin(options, true);
+    test_log_jsonl_open(&run, options);
     setenv("TESTLOG_RUN", absolute, 1);
     test_log_filters_check(&filters, options, true);
     test_log_filters_say(options);
     copy_settings(&run, options);
     for (int i = 0; i < programs->count; i++)
         code = worse(code, run_program(&run, programs, i, &first));
+    test_log_jsonl_close(NULL);
     test_log_filters_say_compiled_out(&filters, &run);
     finish(&run, programs, options, code);
     test_log_filters_free(&filters);
@@ -497,8 +504,10 @@ int runners_run(int argc, char **argv)
     }
     if (!read_arguments(&programs, argc, argv) &&
         !check_flags(&programs, argv[0], &options, &code)) {
+        test_log_bazel_begin();
         code = run_all(&programs, &options);
         test_log_options_free(&options);
+        test_log_bazel_end();
     }
     free_programs(&programs);
     return code;

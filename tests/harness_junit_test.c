@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 
@@ -54,6 +56,19 @@ static void add_output(const char *name, const void *bytes, size_t size)
     test_save(test_path(path), bytes, size);
 }
 
+/* The host's name is not the same everywhere. */
+static void forget_host(char *text)
+{
+    static const char name[] = " hostname=\"";
+    char *at, *end;
+
+    while ((at = strstr(text, name))) {
+        end = strchr(at + strlen(name), '"');
+        cr_assert_not_null(end);
+        memmove(at, end + 1, strlen(end + 1) + 1);
+    }
+}
+
 static const char *written(void)
 {
     static char *text;
@@ -61,6 +76,7 @@ static const char *written(void)
     cr_assert_eq(test_log_write_junit(&run, "junit.xml"), 0);
     free(text);
     text = test_load(test_path("junit.xml"), NULL);
+    forget_host(text);
     return text;
 }
 
@@ -71,6 +87,42 @@ static void expect_has(const char *part)
     cr_expect_not_null(strstr(text, part), "%s is not in:\n%.2000s", part,
                        text);
 }
+
+#define SUITE(name, tests, failures, errors, skipped, time)                    \
+    "  <testsuite name=\"" name "\" tests=\"" tests "\" failures=\"" failures  \
+    "\" errors=\"" errors "\" skipped=\"" skipped "\" time=\"" time            \
+    "\" timestamp=\"1970-01-01T00:00:01\">\n    <properties>\n"                \
+    "      <property name=\"program\" value=\"" name "\"/>\n"                  \
+    "      <property name=\"command\" value=\"./run &amp; test\"/>\n"          \
+    "      <property name=\"run\" value=\"RUN\"/>\n"                           \
+    "      <property name=\"log\" value=\"info,kv=trace\"/>\n"                 \
+    "      <property name=\"testlog\" value=\"" TEST_LOG_VERSION "\"/>\n"      \
+    "    </properties>\n"
+
+#define CASE(name, suite, place)                                               \
+    "    <testcase name=\"" name "\" classname=\"" suite "\"" place            \
+    " time=\"0.001500\">\n"
+
+static const char looks[] =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+    "<testsuites name=\"testlog\" tests=\"5\" failures=\"1\" errors=\"2\" "
+    "skipped=\"1\" time=\"0.009000\">\n"              //
+    SUITE("a", "3", "1", "1", "0", "0.006000")        //
+    CASE("passes", "a.suite", "") "    </testcase>\n" //
+    CASE("fails", "a.suite",
+         " file=\"file.c\" line=\"5\"") "      <failure type=\"failed\" "
+                                        "message=\"file.c:7: why\">file.c:7: "
+                                        "why</failure>\n    </testcase>\n" //
+    CASE("crashes", "a.suite", "") "      <error type=\"crashed\" "
+                                   "message=\"crashed\">crashed</error>\n"
+                                   "    </testcase>\n  </testsuite>\n" //
+    SUITE("b", "2", "0", "1", "1", "0.003000")                         //
+    CASE("hangs", "b.suite", "") "      <error type=\"timeout\" "
+                                 "message=\"after 1 s\">after 1 s</error>\n"
+                                 "    </testcase>\n" //
+    CASE("is skipped", "b.suite",
+         "") "      <skipped message=\"no time\"/>\n    </testcase>\n"
+             "  </testsuite>\n</testsuites>\n";
 
 Test(harness_junit, looks_like_this)
 {
@@ -84,37 +136,54 @@ Test(harness_junit, looks_like_this)
     add("a", "did not run", TEST_LOG_OUTCOME_NONE, NULL);
     add("b", "hangs", TEST_LOG_OUTCOME_TIMEOUT, "after 1 s");
     add("b", "is skipped", TEST_LOG_OUTCOME_SKIPPED, "no time");
-    cr_expect_str_eq(
-        written(),
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
-        "  <testsuite name=\"a\" tests=\"3\" failures=\"1\" errors=\"1\" "
-        "skipped=\"0\" time=\"0.006000\">\n"
-        "    <testcase name=\"passes\" classname=\"a.suite\" "
-        "time=\"0.001500\">\n    </testcase>\n"
-        "    <testcase name=\"fails\" classname=\"a.suite\" file=\"file.c\" "
-        "line=\"5\" time=\"0.001500\">\n"
-        "      <failure type=\"failed\" message=\"file.c:7: why\"/>\n"
-        "    </testcase>\n"
-        "    <testcase name=\"crashes\" classname=\"a.suite\" "
-        "time=\"0.001500\">\n"
-        "      <error type=\"crashed\" message=\"crashed\"/>\n"
-        "    </testcase>\n  </testsuite>\n"
-        "  <testsuite name=\"b\" tests=\"2\" failures=\"0\" errors=\"1\" "
-        "skipped=\"1\" time=\"0.003000\">\n"
-        "    <testcase name=\"hangs\" classname=\"b.suite\" "
-        "time=\"0.001500\">\n"
-        "      <error type=\"timeout\" message=\"after 1 s\"/>\n"
-        "    </testcase>\n"
-        "    <testcase name=\"is skipped\" classname=\"b.suite\" "
-        "time=\"0.001500\">\n"
-        "      <skipped message=\"no time\"/>\n"
-        "    </testcase>\n  </testsuite>\n</testsuites>\n");
+    run.start.wall = 1000000000;
+    run.command = strdup("./run & test");
+    run.show = strdup("info,kv=trace");
+    cr_assert_eq(chdir(run.path), 0);
+    free(run.path);
+    run.path = strdup("RUN");
+    cr_assert_eq(mkdir("RUN", 0777), 0);
+    cr_assert_eq(test_log_write_junit(&run, "junit.xml"), 0);
+
+    char *text = test_load("RUN/junit.xml", NULL);
+
+    forget_host(text);
+    cr_expect_str_eq(text, looks);
+    free(text);
 }
 
 Test(harness_junit, run_without_tests_is_well_formed)
 {
-    cr_expect_str_eq(written(), "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-                                "<testsuites>\n</testsuites>\n");
+    cr_expect_str_eq(written(),
+                     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                     "<testsuites name=\"testlog\" tests=\"0\" failures=\"0\" "
+                     "errors=\"0\" skipped=\"0\" time=\"0.000000\">\n"
+                     "</testsuites>\n");
+}
+
+Test(harness_junit, test_has_properties_if_it_has_a_trace)
+{
+    struct test_log_result *result =
+        add("p", "t", TEST_LOG_OUTCOME_PASSED, NULL);
+
+    result->folder = strdup("folder");
+    result->filter = strdup("debug");
+    test_log_make_folders(test_path("folder"));
+    cr_expect_null(strstr(written(), "\"trace\""));
+    test_save(test_path("folder/trace.json"), "{}", 2);
+    expect_has("        <property name=\"log\" value=\"debug\"/>\n"
+               "        <property name=\"trace\" value=\"");
+    expect_has("/folder/trace.json\"/>\n");
+}
+
+Test(harness_junit, program_that_is_no_suite_is_a_class)
+{
+    struct test_log_result *result =
+        add("script", "script", TEST_LOG_OUTCOME_PASSED, NULL);
+
+    free(result->suite);
+    result->suite = NULL;
+    expect_has("<testcase name=\"script\" classname=\"script\" time=");
 }
 
 Test(harness_junit, reserved_characters_are_escaped)
@@ -143,15 +212,18 @@ static const struct {
     {"surrogate", "a\355\240\200b", "<system-out>a\357\277\275"},
     {"no_character", "a\357\277\276b", "<system-out>a\357\277\275b"},
     {"nor_this", "a\357\277\277b", "<system-out>a\357\277\275b"},
+    {"control", "a\302\233b", "<system-out>a\357\277\275b"},
     {"end_of_cdata", "]]>", "<system-out>]]&gt;</system-out>"},
 };
 
 Test(harness_junit, any_output_is_text_of_xml)
 {
-    for (size_t i = 0; i < sizeof(outputs) / sizeof(*outputs); i++)
+    for (size_t i = 0; i < sizeof(outputs) / sizeof(*outputs); i++) {
+        test_log_run_free(&run);
+        run.path = strdup(test_path(""));
         add_output(outputs[i].name, outputs[i].bytes, strlen(outputs[i].bytes));
-    for (size_t i = 0; i < sizeof(outputs) / sizeof(*outputs); i++)
         expect_has(outputs[i].shown);
+    }
 }
 
 Test(harness_junit, nul_bytes_are_shown_as_others)

@@ -1,0 +1,66 @@
+/* clean.c: text of tests as any reader of results takes it. */
+#include <string.h>
+
+#include "harness.h"
+
+static void add_ascii(struct trace_text *out, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        char c = text[i];
+
+        trace_text_char(
+            out, (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t' ? c : '?');
+    }
+}
+
+/* Adds UTF-8 but for control characters (U+0080 to U+009F) and for U+FFFE and
+ * U+FFFF, which are no characters. */
+static void add_wide(struct trace_text *out, const char *text, size_t size)
+{
+    size_t from = 0, i = 0;
+
+    while (i < size) {
+        const unsigned char *c = (const unsigned char *)text + i;
+        size_t bytes =
+            size - i >= 2 && c[0] == 0xc2 && c[1] < 0xa0                    ? 2
+            : size - i >= 3 && c[0] == 0xef && c[1] == 0xbf && c[2] >= 0xbe ? 3
+                                                                            : 0;
+
+        if (!bytes) {
+            i++;
+            continue;
+        }
+        trace_text_add(out, text + from, i - from);
+        trace_text_string(out, "\xef\xbf\xbd");
+        from = i += bytes;
+    }
+    trace_text_add(out, text + from, size - from);
+}
+
+void test_log_clean(struct trace_text *out, const char *text, size_t size)
+{
+    struct trace_text json = {0};
+
+    for (size_t i = 0, from; i < size;) {
+        for (from = i; i < size && (unsigned char)text[i] < 0x80;)
+            i++;
+        add_ascii(out, text + from, i - from);
+        for (from = i; i < size && (unsigned char)text[i] >= 0x80;)
+            i++;
+        trace_text_clear(&json); /* JSON's strings are UTF-8 */
+        trace_json_string(&json, text + from, i - from);
+        if (json.size > 2)
+            add_wide(out, json.data + 1, json.size - 2);
+    }
+    trace_text_free(&json);
+}
+
+void test_log_clean_line(struct trace_text *out, const char *text)
+{
+    size_t from = out->size;
+
+    test_log_clean(out, text, strlen(text));
+    for (size_t i = from; i < out->size; i++)
+        if (out->data[i] == '\n' || out->data[i] == '\t')
+            out->data[i] = ' ';
+}

@@ -1,0 +1,122 @@
+/* jsonl.c: a line of JSON for each test as it ends, for whoever follows a run.
+ *
+ * The programs of one run append to the same files, one write(2) a line.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+struct stream {
+    int fd; /* -1: closed */
+    char *name;
+};
+
+static struct stream *streams;
+static size_t stream_count;
+
+static void add_stream(int fd, const char *name)
+{
+    void *grown = realloc(streams, (stream_count + 1) * sizeof(*streams));
+
+    if (grown)
+        streams = grown;
+    if (fd < 0 || !grown) {
+        test_log_notice("cannot write %s: %s; results are not affected", name,
+                        strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    streams[stream_count++] = (struct stream){fd, strdup(name)};
+}
+
+void test_log_jsonl_open(const struct test_log_run *run,
+                         const struct test_log_options *options)
+{
+    int anew = test_log_outputs_part() ? 0 : O_TRUNC;
+    int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
+    char path[PATH_MAX];
+
+    if (run->path && !test_log_path(run, "results.jsonl", path))
+        add_stream(open(path, flags, 0666), path);
+    for (size_t i = 0; i < options->output_count; i++) {
+        const struct test_log_output *output = &options->outputs[i];
+
+        if (output->format != TEST_LOG_OUTPUT_JSONL)
+            continue;
+        add_stream(test_log_output_is_stdout(output->file)
+                       ? fcntl(test_log_outputs_stdout(), F_DUPFD_CLOEXEC, 3)
+                       : open(output->file, flags | anew, 0666),
+                   output->file);
+    }
+}
+
+/* Writes all of it. Nobody may read any more, and nobody may die of that: the
+ * signal is taken back, for tests would inherit that it is ignored. */
+static int write_all(int fd, const char *data, size_t size)
+{
+    sigset_t pipe, before;
+    struct timespec now = {0, 0};
+    ssize_t wrote = 0;
+    int error;
+
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    sigprocmask(SIG_BLOCK, &pipe, &before);
+    while (size && ((wrote = write(fd, data, size)) > 0 || errno == EINTR))
+        if (wrote > 0) {
+            data += wrote;
+            size -= (size_t)wrote;
+        }
+    error = errno;
+    if (size && error == EPIPE)
+        sigtimedwait(&pipe, NULL, &now);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return size ? -1 : 0;
+}
+
+void test_log_jsonl_tell(struct test_log_result *result)
+{
+    struct trace_text text = {0};
+
+    if (result->told == result->outcome || !stream_count)
+        return;
+    result->told = result->outcome;
+    trace_text_string(&text, "{\"schema\":1,\"event\":\"test\",");
+    test_log_result_members(&text, result);
+    trace_text_string(&text, "}\n");
+    for (size_t i = 0; i < stream_count && !text.failed; i++) {
+        struct stream *stream = &streams[i];
+
+        if (stream->fd < 0 || !write_all(stream->fd, text.data, text.size))
+            continue;
+        test_log_notice("cannot write %s: %s; results are not affected",
+                        stream->name ? stream->name : "a report",
+                        strerror(errno));
+        close(stream->fd);
+        stream->fd = -1;
+    }
+    trace_text_free(&text);
+}
+
+void test_log_jsonl_close(struct test_log_run *run)
+{
+    for (size_t i = 0; run && i < run->count; i++)
+        test_log_jsonl_tell(&run->results[i]);
+    for (size_t i = 0; i < stream_count; i++) {
+        if (streams[i].fd >= 0)
+            close(streams[i].fd);
+        free(streams[i].name);
+    }
+    free(streams);
+    streams = NULL;
+    stream_count = 0;
+}

@@ -1,0 +1,181 @@
+/* outputs.c: results for machines: which there are, who writes them, and whose
+ * stdout is.
+ *
+ * Whoever was started by a person or by CI writes them, once, for all programs
+ * of the run: a program that is a part of one only adds to its JSON lines.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+#define STDOUT_VARIABLE "TESTLOG_STDOUT"
+
+static const struct {
+    const char *word;
+    void (*put)(FILE *, const struct test_log_run *); /* NULL: as tests end */
+} formats[] = {
+#define TEST_LOG_X(name, word, put) {word, put},
+    TEST_LOG_OUTPUTS(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
+int test_log_output_add(struct test_log_options *options,
+                        struct test_log_output output)
+{
+    void *grown = realloc(options->outputs, (options->output_count + 1) *
+                                                sizeof(*options->outputs));
+
+    if (!grown)
+        return -1;
+    options->outputs = grown;
+    options->outputs[options->output_count++] = output;
+    return 0;
+}
+
+bool test_log_output_is_stdout(const char *file)
+{
+    return !file || !strcmp(file, "-") || !strcmp(file, "/dev/stdout");
+}
+
+/* ---- Whose stdout is ---- */
+
+static bool part;
+static int kept = -1; /* the stdout that we were started with */
+static bool lent;     /* and that our parent keeps for us */
+
+bool test_log_outputs_part(void)
+{
+    return part || test_log_variable("TESTLOG_RUN") ||
+           test_log_variable("TESTLOG_PART");
+}
+
+int test_log_outputs_stdout(void)
+{
+    return kept < 0 ? STDOUT_FILENO : kept;
+}
+
+/* Takes the stdout that `testlog run` keeps for us. */
+static bool take_lent(void)
+{
+    const char *number = test_log_variable(STDOUT_VARIABLE);
+    int fd = number ? atoi(number) : -1;
+
+    unsetenv(STDOUT_VARIABLE);
+    if (!part || fd <= STDERR_FILENO || fcntl(fd, F_SETFD, FD_CLOEXEC))
+        return false;
+    kept = fd;
+    return lent = true;
+}
+
+/* Puts stderr in the place of stdout, which is for a report. */
+static void divert(bool several)
+{
+    char number[16];
+
+    fflush(stdout);
+    kept = fcntl(STDOUT_FILENO, several ? F_DUPFD : F_DUPFD_CLOEXEC, 3);
+    if (kept < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        return;
+    if (several) {
+        snprintf(number, sizeof(number), "%d", kept);
+        setenv(STDOUT_VARIABLE, number, 1);
+    }
+}
+
+void test_log_outputs_begin(const struct test_log_options *options,
+                            bool several)
+{
+    bool wanted = test_log_github_wanted() && !several &&
+                  !options->report_on_stdout; /* Criterion's */
+
+    part = test_log_outputs_part();
+    unsetenv("TESTLOG_PART");
+    for (size_t i = 0; i < options->output_count; i++)
+        wanted |= test_log_output_is_stdout(options->outputs[i].file);
+    if (!take_lent() && wanted)
+        divert(several);
+    test_log_github_begin(several);
+}
+
+static void give_back(void)
+{
+    if (kept < 0)
+        return;
+    fflush(stdout);
+    if (!lent)
+        dup2(kept, STDOUT_FILENO);
+    close(kept);
+    kept = -1;
+    lent = false;
+}
+
+/* ---- Writing ---- */
+
+/* A pipe or a device is written to; a file appears complete. */
+static int write_file(const struct test_log_run *run,
+                      const struct test_log_output *output)
+{
+    struct trace_file file = {0};
+    struct stat status;
+
+    if (!stat(output->file, &status) && !S_ISREG(status.st_mode)) {
+        file.stream = fopen(output->file, "we");
+        if (!file.stream)
+            return -1;
+        formats[output->format].put(file.stream, run);
+        return fclose(file.stream) ? -1 : 0;
+    }
+    if (trace_file_open(&file, output->file))
+        return -1;
+    formats[output->format].put(file.stream, run);
+    return trace_file_commit(&file);
+}
+
+static void write_output(const struct test_log_run *run,
+                         const struct test_log_output *output)
+{
+    if (!formats[output->format].put)
+        return;
+    if (test_log_output_is_stdout(output->file)) {
+        formats[output->format].put(stdout, run);
+        fflush(stdout);
+    } else if (write_file(run, output)) {
+        test_log_notice("cannot write %s (%s): %s; results are not affected",
+                        output->file, output->origin, strerror(errno));
+    }
+}
+
+void test_log_outputs_write(const struct test_log_run *run,
+                            const struct test_log_options *options)
+{
+    char path[PATH_MAX];
+
+    give_back();
+    if (part)
+        return;
+    if (run->path && !test_log_path(run, "results.tap", path))
+        write_output(run, &(struct test_log_output){TEST_LOG_OUTPUT_TAP, path,
+                                                    "results of the run"});
+    for (size_t i = 0; i < options->output_count; i++)
+        write_output(run, &options->outputs[i]);
+}
+
+void test_log_outputs_apart(const struct test_log_options *options)
+{
+    setenv("TESTLOG_PART", "1", 1);
+    for (size_t i = 0; i < options->output_count && !options->informs; i++) {
+        const struct test_log_output *output = &options->outputs[i];
+
+        if (formats[output->format].put)
+            test_log_notice("without a folder for the run there is no %s (%s)",
+                            output->file, output->origin);
+        else if (!test_log_output_is_stdout(output->file))
+            unlink(output->file); /* programs will append */
+    }
+}
