@@ -1,0 +1,67 @@
+/* harness_bazel_test.c: the file that says that a test did not end. */
+#include "harness/harness.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <criterion/redirect.h>
+
+#include "support.h"
+
+static void begin(void)
+{
+    test_folder();
+    cr_redirect_stderr();
+    unsetenv("TESTLOG_WORKER");
+    unsetenv("TESTLOG_RUN");
+    setenv("TEST_PREMATURE_EXIT_FILE", test_path("file"), 1);
+}
+
+TestSuite(harness_bazel, .init = begin);
+
+static bool is_there(void)
+{
+    return !access(test_path("file"), F_OK);
+}
+
+Test(harness_bazel, file_is_there_while_tests_run)
+{
+    test_log_bazel_begin();
+    cr_expect(is_there());
+    test_log_bazel_end();
+    cr_expect_not(is_there());
+}
+
+Test(harness_bazel, without_the_variable_there_is_no_file)
+{
+    setenv("TEST_PREMATURE_EXIT_FILE", "", 1);
+    test_log_bazel_begin();
+    cr_expect_not(is_there());
+    test_log_bazel_end();
+}
+
+static const char *const others[] = {"TESTLOG_RUN", "TESTLOG_PART",
+                                     "TESTLOG_WORKER"};
+
+/* It is the file of whoever Bazel started, to make and to remove. */
+Test(harness_bazel, parts_of_a_run_and_tests_of_tests_leave_it_alone)
+{
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+        setenv(others[i], "1", 1);
+        test_log_bazel_begin();
+        cr_expect_not(is_there(), "%s", others[i]);
+        test_save(test_path("file"), "", 0);
+        test_log_bazel_end();
+        cr_expect(is_there(), "%s", others[i]);
+        unlink(test_path("file"));
+        unsetenv(others[i]);
+    }
+}
+
+Test(harness_bazel, file_that_cannot_be_made_is_no_reason_to_stop)
+{
+    setenv("TEST_PREMATURE_EXIT_FILE", "/nowhere/at/all", 1);
+    test_log_bazel_begin();
+    test_log_bazel_end();
+}

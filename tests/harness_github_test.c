@@ -1,0 +1,273 @@
+/* harness_github_test.c: GitHub's workflow commands, and nobody else's. */
+#include "harness/harness.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "support.h"
+
+static struct test_log_run run;
+static char *text, token[33];
+
+static void begin(void)
+{
+    test_folder();
+    unsetenv("TESTLOG_WORKER");
+    unsetenv("TESTLOG_GITHUB_TOKEN");
+    unsetenv("GITHUB_WORKSPACE");
+    setenv("GITHUB_ACTIONS", "true", 1);
+    test_log_out = fopen(test_path("out"), "we");
+    cr_assert_not_null(test_log_out);
+}
+
+static void end(void)
+{
+    test_log_run_free(&run);
+    free(text);
+    fclose(test_log_out);
+}
+
+TestSuite(harness_github, .init = begin, .fini = end);
+
+static struct test_log_result *add(const char *name,
+                                   enum test_log_outcome outcome,
+                                   const char *reason)
+{
+    struct test_log_result *result = test_log_run_add(&run);
+
+    cr_assert_not_null(result);
+    result->program = strdup("p");
+    result->suite = strdup("suite");
+    result->test = strdup(name);
+    result->outcome = outcome;
+    result->reason = reason ? strdup(reason) : NULL;
+    result->file = strdup("test.c");
+    result->line = 5;
+    return result;
+}
+
+static const char *said(void)
+{
+    free(text);
+    text = test_load(test_path("out"), NULL);
+    return text;
+}
+
+static size_t count(const char *part)
+{
+    size_t found = 0;
+
+    for (const char *at = said(); (at = strstr(at, part)); at++)
+        found++;
+    return found;
+}
+
+static void start(void)
+{
+    test_log_github_begin(false);
+    cr_assert_eq(sscanf(said(), "::stop-commands::%32s\n", token), 1);
+    cr_assert_eq(strlen(token), 32);
+}
+
+/* A command stands between the tokens, on lines of their own. */
+static void expect_command(const char *command)
+{
+    char all[8192];
+
+    snprintf(all, sizeof(all), "\n::%s::\n%s\n::stop-commands::%s\n", token,
+             command, token);
+    cr_expect_not_null(strstr(said(), all), "%s is not in:\n%s", command, text);
+}
+
+Test(harness_github, commands_are_stopped_and_at_the_end_let_through)
+{
+    char all[128];
+
+    start();
+    test_log_github_end(&run);
+    snprintf(all, sizeof(all), "::stop-commands::%s\n\n::%s::\n", token, token);
+    cr_expect_str_eq(said(), all);
+}
+
+Test(harness_github, token_cannot_be_guessed)
+{
+    char first[33];
+
+    start();
+    memcpy(first, token, sizeof(first));
+    test_log_github_end(&run);
+    fclose(test_log_out);
+    test_log_out = fopen(test_path("out"), "we");
+    start();
+    cr_expect_str_neq(token, first);
+    cr_expect_eq(strspn(token, "0123456789abcdef"), 32);
+}
+
+Test(harness_github, block_is_a_group)
+{
+    start();
+    test_log_github_group(add("a", TEST_LOG_OUTCOME_FAILED, "why\nand what"));
+    fputs("::error::forged\n", test_log_out);
+    test_log_github_endgroup();
+    expect_command("::group::suite/a: failed: why");
+    expect_command("::endgroup::");
+}
+
+Test(harness_github, failed_tests_are_annotated_where_they_failed)
+{
+    start();
+    add("a", TEST_LOG_OUTCOME_FAILED, "other.c:7: why");
+    add("b", TEST_LOG_OUTCOME_CRASHED, "SIGSEGV, below test.c:6");
+    add("c", TEST_LOG_OUTCOME_TIMEOUT, NULL);
+    add("d", TEST_LOG_OUTCOME_PASSED, NULL);
+    add("e", TEST_LOG_OUTCOME_SKIPPED, "no time");
+    add("f", TEST_LOG_OUTCOME_FAILED, "note: 7 of 8");
+    test_log_github_end(&run);
+    expect_command("::error file=other.c,line=7,title=suite/a::"
+                   "failed: other.c:7: why");
+    expect_command("::error file=test.c,line=5,title=suite/b::"
+                   "crashed: SIGSEGV, below test.c:6");
+    expect_command("::error file=test.c,line=5,title=suite/c::timed out");
+    expect_command("::error file=test.c,line=5,title=suite/f::"
+                   "failed: note: 7 of 8");
+    cr_expect_eq(count("::error"), 4);
+}
+
+Test(harness_github, test_without_a_place_is_annotated_without_one)
+{
+    struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
+
+    free(result->file);
+    result->file = NULL;
+    start();
+    test_log_github_end(&run);
+    expect_command("::error title=suite/a::failed");
+}
+
+Test(harness_github, files_are_named_from_the_workspace_on)
+{
+    setenv("GITHUB_WORKSPACE", "/home/work", 1);
+    start();
+    add("a", TEST_LOG_OUTCOME_FAILED, "/home/work/src/a.c:7: why");
+    add("b", TEST_LOG_OUTCOME_FAILED, "/home/worker/b.c:8: why");
+    test_log_github_end(&run);
+    expect_command("::error file=src/a.c,line=7,title=suite/a::"
+                   "failed: /home/work/src/a.c:7: why");
+    expect_command("::error file=/home/worker/b.c,line=8,title=suite/b::"
+                   "failed: /home/worker/b.c:8: why");
+}
+
+Test(harness_github, what_comes_from_tests_is_escaped)
+{
+    start();
+    add("a,b:c%", TEST_LOG_OUTCOME_FAILED,
+        "o,d d.c:7: 50%\n::error::x\r\n::add-mask::y\033[1m");
+    test_log_github_end(&run);
+    expect_command("::error file=o%2Cd d.c,line=7,title=suite/a%2Cb%3Ac%25::"
+                   "failed: o,d d.c:7: 50%25%0A::error::x%0D%0A"
+                   "::add-mask::y?[1m");
+    cr_expect_eq(count("\n::error"), 1);
+    cr_expect_eq(count("\n::add-mask"), 0);
+}
+
+Test(harness_github, at_most_ten_are_annotated)
+{
+    char name[16];
+
+    start();
+    for (int i = 0; i < 30; i++) {
+        snprintf(name, sizeof(name), "t%d", i);
+        add(name, TEST_LOG_OUTCOME_FAILED, "why");
+    }
+    test_log_github_end(&run);
+    cr_expect_eq(count("::error"), 10);
+}
+
+/* More than that, and a pipe may put another's text in between. */
+Test(harness_github, commands_are_short_whatever_tests_say)
+{
+    enum { SIZE = 100000 };
+    char *reason = malloc(SIZE + 1), *name = malloc(SIZE + 1);
+    const char *from, *to;
+
+    cr_assert(reason && name);
+    memset(reason, '%', SIZE);
+    memset(name, ':', SIZE);
+    reason[SIZE] = name[SIZE] = '\0';
+    start();
+    free(add(name, TEST_LOG_OUTCOME_FAILED, reason)->file);
+    run.results[0].file = strdup(name);
+    test_log_github_end(&run);
+    from = strstr(said(), "::error");
+    to = from ? strstr(from, "::stop-commands") : NULL;
+    cr_assert_not_null(to);
+    cr_expect_lt(to - from, PIPE_BUF - 100);
+    free(reason);
+    free(name);
+}
+
+Test(harness_github, messages_are_cut_between_characters)
+{
+    char reason[3000] = "";
+    const char *end;
+
+    for (size_t i = 0; i < 900; i++)
+        memcpy(reason + 1 + 3 * i, "\342\202\254", 3);
+    reason[0] = 'a';
+    add("a", TEST_LOG_OUTCOME_FAILED, reason);
+    start();
+    test_log_github_end(&run);
+    end = strstr(said(), "\254\n::stop-commands");
+    cr_expect_not_null(end, "%s", text);
+}
+
+Test(harness_github, elsewhere_nothing_is_said)
+{
+    static const char *const values[] = {"false", "", "1"};
+
+    add("a", TEST_LOG_OUTCOME_FAILED, "why");
+    for (size_t i = 0; i <= sizeof(values) / sizeof(*values); i++) {
+        if (i)
+            setenv("GITHUB_ACTIONS", values[i - 1], 1);
+        else
+            unsetenv("GITHUB_ACTIONS");
+        test_log_github_begin(false);
+        test_log_github_group(run.results);
+        test_log_github_endgroup();
+        test_log_github_end(&run);
+    }
+    cr_expect_str_eq(said(), "");
+}
+
+Test(harness_github, tests_that_a_test_runs_are_not_github_s)
+{
+    setenv("TESTLOG_WORKER", "1", 1);
+    test_log_github_begin(false);
+    cr_expect_str_eq(said(), "");
+}
+
+Test(harness_github, part_of_a_run_has_its_token_and_leaves_the_end_to_it)
+{
+    add("a", TEST_LOG_OUTCOME_FAILED, "why");
+    setenv("TESTLOG_RUN", "/somewhere", 1);
+    setenv("TESTLOG_GITHUB_TOKEN", "0123456789abcdef0123456789abcdef", 1);
+    test_log_github_begin(false);
+    cr_expect_null(getenv("TESTLOG_GITHUB_TOKEN"));
+    cr_expect_str_eq(said(), "");
+    snprintf(token, sizeof(token), "0123456789abcdef0123456789abcdef");
+    test_log_github_group(run.results);
+    expect_command("::group::suite/a: failed: why");
+    test_log_github_end(&run);
+    cr_expect_eq(count("::error"), 0);
+}
+
+Test(harness_github, several_programs_are_given_the_token)
+{
+    test_log_github_begin(true);
+    cr_assert_eq(sscanf(said(), "::stop-commands::%32s\n", token), 1);
+    cr_expect_str_eq(getenv("TESTLOG_GITHUB_TOKEN"), token);
+}

@@ -1,0 +1,57 @@
+/* ci.c: tests whose names, reasons and output are hard on readers of results.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <testlog/test_log.h>
+
+static const char forged[] = "\n::error file=x.c,line=1::forged\n"
+                             "##[error]forged too\n"
+                             "::add-mask::forged\n";
+
+TEST_LOG(ci, passes)
+{
+    printf("all is well\n");
+}
+
+TEST_LOG(ci, fails_and_forges)
+{
+    printf("%s", forged);
+    log_error("%s", forged);
+    cr_assert(false, "50%% of a, b: c # d \\ e%s", forged);
+}
+
+TEST_LOG(ci, prints_any_bytes)
+{
+    for (int i = 0; i < 256; i++)
+        putchar(i);
+    cr_assert(false, "\033[1m\377 ]]> <&>\" '");
+}
+
+TEST_LOG(ci, is_skipped)
+{
+    cr_skip_test("issue #7 \\ later\nok 9 - forged");
+}
+
+TEST_LOG(ci, crashes)
+{
+    abort();
+}
+
+TEST_LOG(ci, hangs, .timeout = 0.2)
+{
+    for (;;)
+        ;
+}
+
+/* Not annotated: its output is not captured. */
+Test(ci_plain, forges)
+{
+    printf("%s", forged);
+    fprintf(stderr, "%s an open line", forged);
+    fflush(NULL);
+}
+
+Test(ci_plain, is_disabled, .disabled = true)
+{
+}
