@@ -25,7 +25,11 @@ static const char *const variables[] = {"LOG",
                                         "TRACE_OPTIONS",
                                         "CRITERION_OUTPUTS",
                                         "CRITERION_JOBS",
-                                        "CRITERION_TEST_PATTERN"};
+                                        "CRITERION_TEST_PATTERN",
+                                        "XML_OUTPUT_FILE",
+                                        "TESTBRIDGE_TEST_ONLY",
+                                        "TEST_UNDECLARED_OUTPUTS_DIR",
+                                        "TESTLOG_WORKER"};
 
 /* What is refused is said, which is another test's matter. */
 static void clear(void)
@@ -232,6 +236,78 @@ Test(harness_options, report_on_stdout_is_noticed)
     setenv("CRITERION_OUTPUTS", "tap:file,xml:other", 1);
     cr_assert_eq(parse(""), 0);
     cr_expect_not(options.report_on_stdout);
+}
+
+static void expect_output(size_t number, enum test_log_output_format format,
+                          const char *file, const char *origin)
+{
+    cr_assert_lt(number, options.output_count);
+    cr_expect_eq(options.outputs[number].format, format);
+    cr_expect_str_eq(options.outputs[number].file, file);
+    cr_expect_str_eq(options.outputs[number].origin, origin);
+}
+
+Test(harness_options, reports_add_up)
+{
+    cr_assert_eq(parse("--report=tap:a --report jsonl:- --report=junit:b:c"),
+                 0);
+    cr_assert_eq(options.output_count, 3);
+    expect_output(0, TEST_LOG_OUTPUT_TAP, "a", "--report");
+    expect_output(1, TEST_LOG_OUTPUT_JSONL, "-", "--report");
+    expect_output(2, TEST_LOG_OUTPUT_JUNIT, "b:c", "--report");
+    cr_expect(options.report_on_stdout);
+    cr_expect_eq(options.criterion_count, 2);
+}
+
+static const char *const bad_reports[] = {
+    "--report=tap",
+    "--report=tap:",
+    "--report=:file",
+    "--report=xml:file",
+    "--report=TAP:file",
+    "--report=a_format_of_a_long_name:file",
+    "--report",
+    "--report=tap:- --report=jsonl:-",
+    "--report=tap:/dev/stdout --tap",
+    "--xml=- --report=jsonl:-",
+};
+
+Test(harness_options, reports_of_no_format_or_file_are_refused)
+{
+    for (size_t i = 0; i < sizeof(bad_reports) / sizeof(*bad_reports); i++)
+        cr_expect_eq(parse(bad_reports[i]), 102, "%s", bad_reports[i]);
+}
+
+Test(harness_options, bazel_is_listened_to)
+{
+    setenv("XML_OUTPUT_FILE", "out.xml", 1);
+    setenv("TESTBRIDGE_TEST_ONLY", "a/b", 1);
+    setenv("TEST_UNDECLARED_OUTPUTS_DIR", "outputs", 1);
+    cr_assert_eq(parse("--report=tap:a"), 0);
+    cr_expect_str_eq(options.dir, "outputs");
+    expect_output(0, TEST_LOG_OUTPUT_JUNIT, "out.xml", "XML_OUTPUT_FILE");
+    expect_output(1, TEST_LOG_OUTPUT_TAP, "a", "--report");
+    cr_assert_eq(options.pattern_count, 1);
+    cr_expect_str_eq(options.patterns[0], "a/b");
+    test_log_options_free(&options);
+    setenv("TRACE_DIR", "there", 1);
+    cr_assert_eq(parse(""), 0);
+    cr_expect_str_eq(options.dir, "there");
+    test_log_options_free(&options);
+    setenv("TESTBRIDGE_TEST_ONLY", "a/(b", 1);
+    cr_expect_eq(parse(""), 102);
+}
+
+Test(harness_options, bazel_means_no_tests_of_tests)
+{
+    setenv("XML_OUTPUT_FILE", "out.xml", 1);
+    setenv("TESTBRIDGE_TEST_ONLY", "a/b", 1);
+    setenv("TEST_UNDECLARED_OUTPUTS_DIR", "outputs", 1);
+    setenv("TESTLOG_WORKER", "1", 1);
+    cr_assert_eq(parse(""), 0);
+    cr_expect_str_eq(options.dir, "testlog-runs");
+    cr_expect_eq(options.output_count, 0);
+    cr_expect_eq(options.pattern_count, 0);
 }
 
 static const struct {

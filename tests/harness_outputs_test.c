@@ -193,7 +193,7 @@ static void lend(void)
     add(TEST_LOG_OUTPUT_JSONL, "-");
     test_log_outputs_begin(&options, true);
     execlp("sh", "sh", "-c",
-           "echo script; echo program >&\"$TESTLOG_STDOUT\"; exit 7", NULL);
+           "echo script; echo program >/dev/fd/$TESTLOG_STDOUT; exit 7", NULL);
 }
 
 Test(harness_outputs, programs_are_lent_the_stdout_that_scripts_lack)

@@ -2,6 +2,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <testlog/test_log.h>
 
@@ -23,7 +24,7 @@ TEST_LOG(ci, fails_and_forges)
 
 TEST_LOG(ci, prints_any_bytes)
 {
-    for (int i = 0; i < 256; i++)
+    for (int i = 1; i < 256; i++)
         putchar(i);
     cr_assert(false, "\033[1m\377 ]]> <&>\" '");
 }
@@ -42,6 +43,13 @@ TEST_LOG(ci, hangs, .timeout = 0.2)
 {
     for (;;)
         ;
+}
+
+/* Until it is killed, if it is told to. */
+TEST_LOG(ci, waits)
+{
+    while (getenv("CI_WAIT"))
+        pause();
 }
 
 /* Not annotated: its output is not captured. */
