@@ -39,8 +39,10 @@ static struct test_log_result *add(const char *name,
 static const char *written(void)
 {
     size_t size;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out;
 
+    free(text);
+    out = open_memstream(&text, &size);
     cr_assert_not_null(out);
     test_log_put_tap(out, &run);
     cr_assert_eq(fclose(out), 0);
