@@ -117,6 +117,15 @@ Test(harness_github, block_is_a_group)
     expect_command("::endgroup::");
 }
 
+Test(harness_github, open_line_of_a_test_swallows_no_token)
+{
+    start();
+    fputs("open", test_log_out);
+    test_log_github_endgroup();
+    expect_command("::endgroup::");
+    cr_expect_eq(count("open\n::"), 1);
+}
+
 Test(harness_github, failed_tests_are_annotated_where_they_failed)
 {
     start();
