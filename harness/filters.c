@@ -67,8 +67,15 @@ static bool say_compiled_out(const struct log_filter *filter,
 
     if (wanted <= max || !strcmp(origin, "default"))
         return false;
-    test_log_notice("%s asks for %s, but this was built with LOG_STATIC_MAX=%s",
-                    origin, trace_level_word(wanted), trace_level_word(max));
+    if (max == TRACE_LEVEL_OFF)
+        test_log_notice("%s asks for %s, but no line was compiled in: is it "
+                        "built with -DTRACING, and without LOG_STATIC_MAX=off?",
+                        origin, trace_level_word(wanted));
+    else
+        test_log_notice("%s asks for %s, but this was built with "
+                        "LOG_STATIC_MAX=%s",
+                        origin, trace_level_word(wanted),
+                        trace_level_word(max));
     return true;
 }
 

@@ -37,6 +37,7 @@ struct test_log_options {
     bool color;
     bool live;
     bool show_output;
+    bool all_tests; /* as if each was annotated */
     bool quiet;
     bool fail_fast;
     bool report_on_stdout;
@@ -349,7 +350,8 @@ void test_log_report_closing(const struct test_log_run *,
     X(span_events)                                                             \
     X(color)                                                                   \
     X(prefix)                                                                  \
-    X(origin)
+    X(origin)                                                                  \
+    X(all_tests)
 
 struct test_log_session {
 #define TEST_LOG_X(name) char *name;
@@ -368,6 +370,12 @@ bool test_log_session_import(struct test_log_session *);
 /* test_log_trampoline is what Criterion runs in place of an annotated test. */
 void test_log_trampoline(void);
 
+/* test_log_worker_begin starts the log and trace of a test that is not
+ * annotated, if the runner wants all tests to have them; test_log_worker_end
+ * ends those that were begun. */
+void test_log_worker_begin(void);
+void test_log_worker_end(void);
+
 /* test_log_annotated tells whether the program has annotated tests. */
 bool test_log_annotated(void);
 
@@ -375,6 +383,12 @@ bool test_log_annotated(void);
  * filter. `name` may be an instance's, "name[07]". */
 bool test_log_entry_filter(const char *suite, const char *name,
                            const char **filter);
+
+/* ---- all.c ---- */
+
+/* test_log_all is there if it was asked for when the program was linked, by
+ * -Wl,-u,test_log_all: then all tests have a log and a trace. */
+extern const void *const test_log_all;
 
 /* ---- plan.c: which tests run ---- */
 

@@ -132,3 +132,24 @@ TRACE_API void criterion_internal_test_main(void (*body)(void))
     next(body);
     trace_unwind(depth);
 }
+
+/* Tests that are not annotated begin and end here, fixtures included. */
+TRACE_API void criterion_internal_test_setup(void)
+{
+    static void (*next)(void);
+
+    if (!next)
+        next_function("criterion_internal_test_setup", &next);
+    test_log_worker_begin();
+    next();
+}
+
+TRACE_API void criterion_internal_test_teardown(void)
+{
+    static void (*next)(void);
+
+    if (!next)
+        next_function("criterion_internal_test_teardown", &next);
+    next();
+    test_log_worker_end();
+}

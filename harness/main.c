@@ -63,7 +63,7 @@ static void report(const struct test_log_run *run,
  * is told why there are none. */
 static void say_filters(const struct test_log_options *options)
 {
-    if (test_log_annotated())
+    if (test_log_annotated() || options->all_tests)
         test_log_filters_say(options);
     else if (strcmp(options->show.origin, "default"))
         test_log_notice("%s has no effect: no test is annotated here, or this "
@@ -104,7 +104,7 @@ static int run_tests(struct criterion_test_set *set,
     int code;
 
     run.command = quoted(program);
-    run.annotated = test_log_annotated();
+    run.annotated = test_log_annotated() || options->all_tests;
     run.static_max = trace_static_max();
     test_log_filters_check(&filters, options, !run.foreign);
     record_all(options);

@@ -21,6 +21,8 @@
     X("log-time", MUST, 0, TIME, "utc, uptime or none")                        \
     X("nocapture", NO, 0, NOCAPTURE, "print output and lines at once")         \
     X("show-output", NO, 0, SHOW_OUTPUT, "print passing tests' output too")    \
+    X("all-tests", NO, 0, ALL_TESTS,                                           \
+      "log and trace also tests that are not annotated")                       \
     X("trace-dir", MUST, 0, DIR, "DIR  where runs go")                         \
     X("trace-limit", MUST, 0, LIMIT, "BYTES  a test may record (256M)")        \
     X("trace-options", MUST, 0, OPTIONS, "KEY=VALUE,...  profiler options")    \
@@ -66,6 +68,7 @@ enum id {
     ID_TIME,
     ID_NOCAPTURE,
     ID_SHOW_OUTPUT,
+    ID_ALL_TESTS,
     ID_DIR,
     ID_LIMIT,
     ID_OPTIONS,
@@ -508,6 +511,9 @@ static bool read_setting(struct reader *reader, const struct flag *flag,
     case ID_NOCAPTURE:
         options->live = true;
         return true;
+    case ID_ALL_TESTS:
+        options->all_tests = true;
+        return true;
     default:
         options->show_output = true;
         return true;
@@ -618,6 +624,9 @@ static bool read_switch(struct reader *reader, const char *name, bool *on)
 
 /* ---- All together ---- */
 
+/* Weak, so that it is not linked because of this. */
+#pragma weak test_log_all
+
 static const char *nearest_flag(const char *flag)
 {
     const char *names[FLAG_COUNT + 1] = {NULL};
@@ -725,6 +734,7 @@ int test_log_options_read(struct test_log_options *options, int argc,
         .record = {"trace", "default"},
         .limit = TRACE_LIMIT_DEFAULT,
         .dir = "testlog-runs",
+        .all_tests = &test_log_all != NULL,
     };
     options->criterion = calloc((size_t)argc + 4, sizeof(char *));
     if (!options->criterion)
@@ -733,6 +743,7 @@ int test_log_options_read(struct test_log_options *options, int argc,
     if (read_bazel(&reader) && read_variables(&reader) &&
         read_switch(&reader, "NOCAPTURE", &options->live) &&
         read_switch(&reader, "SHOW_OUTPUT", &options->show_output) &&
+        read_switch(&reader, "TEST_LOG_ALL", &options->all_tests) &&
         read_flags(&reader, argc, argv) && check_stdout(&reader) &&
         pass_color(&reader)) {
         optind = 0; /* Criterion reads what is passed on from the start */

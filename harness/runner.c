@@ -391,13 +391,13 @@ static void add_result(struct criterion_test *test)
     annotated = test_log_entry_filter(test->category, test->name, &own);
     result->filter =
         test_log_filter_of(options->show.value, options->show.origin, own);
-    if (!annotated)
+    if (!annotated && !options->all_tests)
         return;
     if (own && result->filter && !strncmp(result->filter, own, strlen(own)))
         check_own(own);
     if (run->path && !test->data->disabled)
         make_folder(result);
-    if (run->path)
+    if (run->path && annotated)
         test->test = test_log_trampoline;
 }
 
@@ -448,6 +448,7 @@ static void export_session(void)
         .color = (char *)(options->color ? "1" : "0"),
         .prefix = (char *)(several ? "1" : "0"),
         .origin = origin,
+        .all_tests = (char *)(options->all_tests ? "1" : "0"),
     };
 
     if (snprintf(part, sizeof(part), "tests/%s", run->program) >= PATH_MAX ||

@@ -13,6 +13,7 @@
 
 static struct test_log_entry *entries;
 static char test_name[512];
+static bool whole; /* this test is not annotated, yet has log and trace */
 
 void test_log_register(struct test_log_entry *entry)
 {
@@ -140,13 +141,12 @@ static void record(const struct test_log_session *session, const char *folder,
         trace_open(NULL, &options);
 }
 
-static void begin(const struct test_log_entry *entry,
-                  const struct test_log_session *session)
+static void begin(const char *filter, const struct test_log_session *session)
 {
     const struct criterion_test *test = criterion_current_test;
-    bool own = entry->filter && !strcmp(session->show_origin, "default");
+    bool own = filter && !strcmp(session->show_origin, "default");
     char *show =
-        test_log_filter_of(session->show, session->show_origin, entry->filter);
+        test_log_filter_of(session->show, session->show_origin, filter);
     char folder[PATH_MAX];
 
     snprintf(test_name, sizeof(test_name), "%s/%s", test->category, test->name);
@@ -165,6 +165,12 @@ static void begin(const struct test_log_entry *entry,
     free(show);
 }
 
+static void end(void)
+{
+    trace_unwind(0);
+    trace_close();
+}
+
 void test_log_trampoline(void)
 {
     struct test_log_session session;
@@ -174,8 +180,25 @@ void test_log_trampoline(void)
     if (!entry)
         abort(); /* the runner only swaps in annotated tests */
     if (test_log_session_import(&session))
-        begin(entry, &session);
+        begin(entry->filter, &session);
     entry->test->test();
-    trace_unwind(0);
-    trace_close();
+    end();
+}
+
+/* An annotated test has taken the session already. */
+void test_log_worker_begin(void)
+{
+    const char *all = getenv("TESTLOG_SESSION_ALL_TESTS");
+    struct test_log_session session;
+
+    if (!all || !is_set(all) || !test_log_session_import(&session))
+        return;
+    whole = true;
+    begin(NULL, &session);
+}
+
+void test_log_worker_end(void)
+{
+    if (whole)
+        end();
 }
