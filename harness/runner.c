@@ -142,6 +142,12 @@ static const char *signal_name(int number)
 
 /* ---- The logger ---- */
 
+static bool is_disabled(const struct criterion_suite *suite,
+                        const struct criterion_test *test)
+{
+    return test->data->disabled || (suite->data && suite->data->disabled);
+}
+
 static void on_pre_init(struct criterion_suite *suite,
                         struct criterion_test *test)
 {
@@ -152,7 +158,7 @@ static void on_pre_init(struct criterion_suite *suite,
     if (!result)
         return;
     result->started = now();
-    if (test->data->disabled || (suite->data && suite->data->disabled)) {
+    if (is_disabled(suite, test)) {
         result->outcome = TEST_LOG_OUTCOME_SKIPPED;
         set_reason(result, stopped ? "not run: --fail-fast" : "disabled");
         test_log_jsonl_tell(result);
@@ -374,7 +380,8 @@ static void make_folder(struct test_log_result *result)
     }
 }
 
-static void add_result(struct criterion_test *test)
+static void add_result(const struct criterion_suite *suite,
+                       struct criterion_test *test)
 {
     struct test_log_result *result = test_log_run_add(run);
     const char *own = NULL;
@@ -395,7 +402,7 @@ static void add_result(struct criterion_test *test)
         return;
     if (own && result->filter && !strncmp(result->filter, own, strlen(own)))
         check_own(own);
-    if (run->path && !test->data->disabled)
+    if (run->path && !is_disabled(suite, test))
         make_folder(result);
     if (run->path && annotated)
         test->test = test_log_trampoline;
@@ -411,7 +418,7 @@ static void add_results(struct criterion_test_set *set)
             continue;
         for (struct criterion_ordered_set_node *t = suite->tests->first; t;
              t = t->next)
-            add_result((void *)(t + 1));
+            add_result(&suite->suite, (void *)(t + 1));
     }
 }
 
