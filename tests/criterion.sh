@@ -1,0 +1,219 @@
+#!/usr/bin/env bash
+# criterion.sh BUILD: runs Criterion's own samples and tests with every test
+# logged and traced, not a line of them changed, and compares with Criterion.
+#
+# Each program is linked twice from one object file: with Criterion alone, and
+# with -Wl,-u,test_log_all -ltestlog. Both run at -j1 and -j8, ours captured
+# and live; verdicts and exit codes must be the same, but for the table below.
+# Ends with the line "N passed, N failed, N skipped".
+set -u
+cd "$(dirname "$0")/.." || exit
+export LC_ALL=C.UTF-8 NO_COLOR=1
+lib=$PWD/${1:?a folder of build/}
+work=$PWD/build/criterion
+unset "${!TESTLOG_@}" "${!TEST_LOG_@}" "${!CRITERION_@}" LOG LOG_TIME \
+    LOG_FORMAT LOG_SPAN_EVENTS TRACE_FILTER TRACE_DIR TRACE_LIMIT \
+    TRACE_OPTIONS NOCAPTURE SHOW_OUTPUT FORCE_COLOR CLICOLOR_FORCE
+
+# What Criterion says | what we say, of a program and a test or its exit code.
+# README says why: "What Criterion gets wrong".
+known_differences() {
+    sed 's/ *#.*//; /^$/d' <<'END'
+other-crashes.c  misc/teardown_crash passed crashed   # died in its tear-down
+other-crashes.cc misc/teardown_crash passed crashed
+log.c            exit 1 0   # warnings fail no run
+log.cc           exit 1 0
+flood.c          exit 0 4   # has no test
+END
+}
+
+# ---- The source ----
+
+skip() {
+    echo "testlog: [SKIP] Criterion's samples: $*"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+}
+
+# apt with a folder of its own, and a list that has Debian's sources.
+apt() {
+    apt-get -o Dir::Etc::sourcelist="$work/apt/sources.list" \
+        -o Dir::Etc::sourceparts=- -o Dir::State::lists="$work/apt/lists" \
+        -o Dir::Cache="$work/apt/cache" -o APT::Sandbox::User="$(id -un)" \
+        -o Acquire::Retries=0 -o Acquire::http::Timeout=20 \
+        -o APT::Get::List-Cleanup=false -qq "$@"
+}
+
+fetch() {
+    command -v apt-get dpkg-query >/dev/null || skip "no apt-get here"
+    local package version source
+    package=$(dpkg-query -W -f='${source:Package} ${source:Version}' \
+        libcriterion-dev 2>/dev/null) ||
+        skip "libcriterion-dev is not of a package"
+    read -r source version <<<"$package"
+    mkdir -p "$work/apt/lists/partial" "$work/apt/cache/archives/partial"
+    # What the system fetches packages from, as a source of sources.
+    apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
+        'Created-By: Packages' 2>/dev/null | sort -u |
+        sed 's|^|deb-src |' >"$work/apt/sources.list"
+    apt update 2>&1 || skip "apt-get update failed: no network?"
+    (cd "$work/apt" && rm -f ./*.orig.tar.* &&
+        apt source --tar-only "$source=$version" 2>&1) ||
+        skip "apt-get source $source=$version failed"
+    rm -rf "$work/source" "$work/source.new"
+    mkdir "$work/source.new"
+    tar xf "$work"/apt/*.orig.tar.* --strip-components=1 \
+        -C "$work/source.new" || skip "what apt-get fetched cannot be read"
+    mv "$work/source.new" "$work/source"
+}
+
+[ -d "$work/source/samples" ] || fetch
+
+# ---- The programs ----
+
+list_programs() {
+    (cd "$work/source" && ls samples/*.c samples/*.cc test/full/*.c \
+        test/full/*.cc)
+}
+
+# build SOURCE: both programs, unless they are newer than what they are made of.
+build() {
+    local source=$work/source/$1 to=$out/${1##*/} compiler=${CC:-cc}
+    [ "${1##*.}" = c ] || compiler=${CXX:-c++}
+    [ "$to/whole" -nt "$lib/libtestlog.a" ] &&
+        [ "$to/whole" -nt "$0" ] && return
+    mkdir -p "$to"
+    # shellcheck disable=SC2086
+    {
+        $compiler ${FLAGS:-} -w -g -D_GNU_SOURCE -c -o "$to/object.o" "$source" &&
+            $compiler ${FLAGS:-} -o "$to/plain" "$to/object.o" -lcriterion -lm &&
+            $compiler ${FLAGS:-} -o "$to/whole" "$to/object.o" \
+                -Wl,-u,test_log_all -L"$lib" -ltestlog -lcriterion -lpcre2-8 -lm
+    } >"$to/build.log" 2>&1
+}
+
+# ---- Their verdicts and ours: lines "suite/test outcome" ----
+
+read_theirs() {
+    awk -F'"' '
+        /^      "name": "/ { suite = $4 }
+        /^          "name": "/ { test = $4 }
+        /^          "status": "/ {
+            status = $4
+            if (status != "ERRORED")
+                print suite "/" test, tolower(status)
+        }
+        /^          "messages": / && status == "ERRORED" {
+            print suite "/" test, $4 ~ /timed out/ ? "timeout" : "crashed"
+        }' "$1" | sort
+}
+
+# An instance is "name[07]"; Criterion calls all of them "name".
+read_ours() {
+    sed -n 's/.*"name":"\([^"]*\)","outcome":"\([^"]*\)".*/\1 \2/p' "$1" |
+        sed 's/\[[0-9]*\] / /' | sort
+}
+
+# Criterion's own lines, without what differs from run to run.
+console() {
+    grep -aE '^\[(----|====|[A-Z ]{4})\] ' "$1" | sed 's/([0-9.]*s)/(TIME)/; s/0x[0-9a-f]*/0x/g
+        s/\(::[^[ ]*\)\[[0-9]*\]/\1/' | sort
+}
+
+# expected PROGRAM: stdin, with the known differences put in. One that is not
+# met fails, so that the table stays true.
+expected() {
+    known_differences | awk -v program="$1" '
+        FNR == NR { if ($1 == program) { to[$2 " " $3] = $4 }; next }
+        $0 in to { print $1, to[$0]; met[$0]; next }
+        { print }
+        END { for (known in to) if (!(known in met)) print "not met:", known }
+    ' - "$2"
+}
+
+# Every test that ran has a recording.
+unrecorded() {
+    local run=testlog-runs/latest folder
+    [ -e $run/run.json ] || return
+    grep -E '"outcome":"(passed|failed|crashed|timeout)"' $run/run.json |
+        grep '"folder":null'
+    sed -n 's/.*"folder":"\([^"]*\)".*/\1/p' $run/run.json |
+        while read -r folder; do
+            [ -s "$run/$folder/recording" ] || echo "no recording: $folder"
+        done
+}
+
+run() { # OUT COMMAND...: its exit code, and what it said in OUT.err
+    local out=$1
+    shift
+    timeout -k 5 60 "$@" >"$out.out" 2>"$out.err" </dev/null
+    echo "exit $?" >"$out.code"
+}
+
+# same WHAT: what is expected and what came, as two files
+same() {
+    diff -u --label "Criterion: $1" --label "testlog: $1" "$2" "$3" | tail -n +1
+}
+
+compare() { # PROGRAM JOBS MODE FLAG...
+    local program=$1 jobs=$2 mode=$3
+    shift 3
+    rm -rf testlog-runs
+    run whole ../whole "-j$jobs" "$@"
+    { read_theirs plain.json; cat plain.code; } >theirs
+    {
+        [ ! -e testlog-runs ] || read_ours testlog-runs/latest/run.json
+        cat whole.code
+    } >ours
+    expected "$program" theirs | sort >theirs.known
+    sort ours -o ours
+    console plain.err >theirs.console
+    console whole.err >ours.console
+    {
+        same "verdicts" theirs.known ours
+        same "console" theirs.console ours.console
+        unrecorded
+    } >differences
+    if [ ! -s differences ] && [ -s theirs ]; then
+        echo "ok: $program -j$jobs $mode"
+    else
+        echo "FAILED: $program -j$jobs $mode"
+        sed 's/^/    /' differences
+    fi
+}
+
+# check SOURCE: all that is said about one program.
+check() {
+    local program=${1##*/} jobs
+    if ! build "$1"; then
+        echo "FAILED: $program cannot be built"
+        sed 's/^/    /' "$out/$program/build.log"
+        return
+    fi
+    mkdir -p "$out/$program/run"
+    cd "$out/$program/run" || return
+    for jobs in 1 8; do
+        run plain ../plain "-j$jobs" --json=plain.json
+        compare "$program" $jobs captured
+        compare "$program" $jobs live --nocapture
+    done
+    rm -rf testlog-runs
+}
+
+out=$lib/criterion
+mkdir -p "$out"
+log=$(mktemp -d)
+trap 'rm -rf "$log"' EXIT
+echo "Criterion's samples, $(list_programs | wc -l) programs, in $work/source"
+running=0
+for source in $(list_programs); do
+    (check "$source" >"$log/${source##*/}" 2>&1) &
+    running=$((running + 1))
+    [ $running -lt "$(nproc)" ] || { wait -n; running=$((running - 1)); }
+done
+wait
+cat "$log"/*
+passed=$(cat "$log"/* | grep -c '^ok: ')
+failed=$(cat "$log"/* | grep -c '^FAILED: ')
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]
