@@ -67,7 +67,7 @@ static void say_filters(const struct test_log_options *options)
         test_log_filters_say(options);
     else if (strcmp(options->show.origin, "default"))
         test_log_notice("%s has no effect: no test is annotated here, or this "
-                        "was built without -DTRACING",
+                        "was built without -DTRACING; --all-tests logs all",
                         options->show.origin);
 }
 

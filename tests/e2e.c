@@ -259,6 +259,8 @@ const char *e2e_program(const char *name, enum e2e_build build)
         [E2E_PLAIN] = {"plain", ""},
         [E2E_TRACED] = {"traced", "-DTRACING"},
         [E2E_INFO] = {"info", "-DTRACING -DLOG_STATIC_MAX=info"},
+        [E2E_ALL] = {"all", "-Wl,-u,test_log_all"},
+        [E2E_TRACED_ALL] = {"traced-all", "-DTRACING -Wl,-u,test_log_all"},
     };
     bool cxx = e2e_exists("%s/programs/%s.cpp", TESTS_DIR, name);
     const char *compiler = getenv(cxx ? "CXX" : "CC");

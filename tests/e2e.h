@@ -10,8 +10,9 @@
 #include <criterion/criterion.h>
 #include <criterion/hooks.h>
 
-/* E2E_INFO is traced, but with LOG_STATIC_MAX=info. */
-enum e2e_build { E2E_PLAIN, E2E_TRACED, E2E_INFO };
+/* E2E_INFO is traced, but with LOG_STATIC_MAX=info; of the last two, every test
+ * is logged and traced. */
+enum e2e_build { E2E_PLAIN, E2E_TRACED, E2E_INFO, E2E_ALL, E2E_TRACED_ALL };
 
 /* What a command said, and where it ran. It lasts as long as the test. */
 struct e2e {

@@ -125,14 +125,14 @@ Test(e2e_flags, what_is_wrong_is_refused_without_tracing_too)
     cr_expect_not(e2e_exists("testlog-runs"));
 }
 
-static const char *const variables[] = {
-    "LOG",         "TRACE_FILTER",
-    "LOG_FORMAT",  "LOG_SPAN_EVENTS",
-    "LOG_TIME",    "NOCAPTURE",
-    "TRACE_DIR",   "SHOW_OUTPUT",
-    "TRACE_LIMIT", "TRACE_OPTIONS",
-    "NO_COLOR",    "FORCE_COLOR",
-    "TESTLOG_RUN", "CRITERION_TEST_PATTERN"};
+static const char *const variables[] = {"LOG",         "TRACE_FILTER",
+                                        "LOG_FORMAT",  "LOG_SPAN_EVENTS",
+                                        "LOG_TIME",    "NOCAPTURE",
+                                        "TRACE_DIR",   "SHOW_OUTPUT",
+                                        "TRACE_LIMIT", "TRACE_OPTIONS",
+                                        "NO_COLOR",    "FORCE_COLOR",
+                                        "TESTLOG_RUN", "CRITERION_TEST_PATTERN",
+                                        "TEST_LOG_ALL"};
 
 Test(e2e_flags, empty_variables_are_unset)
 {

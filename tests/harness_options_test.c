@@ -17,6 +17,7 @@ static const char *const variables[] = {"LOG",
                                         "LOG_TIME",
                                         "NOCAPTURE",
                                         "SHOW_OUTPUT",
+                                        "TEST_LOG_ALL",
                                         "TRACE_DIR",
                                         "NO_COLOR",
                                         "FORCE_COLOR",
@@ -81,6 +82,7 @@ Test(harness_options, defaults)
     cr_expect_eq(options.limit, UINT64_C(256) << 20);
     cr_expect_not(options.live || options.show_output || options.quiet);
     cr_expect_not(options.fail_fast || options.report_on_stdout);
+    cr_expect_not(options.all_tests);
     cr_expect_eq(options.jobs, 0);
     cr_expect_eq(options.pattern_count, 0);
     cr_expect_str_eq(options.criterion[0], "program");
@@ -351,6 +353,23 @@ Test(harness_options, what_is_refused_is_2_and_what_informs_is_0)
     cr_expect_eq(parse("--version"), 100);
     cr_expect_eq(parse("--list"), 0);
     cr_expect(options.informs);
+}
+
+Test(harness_options, all_tests_by_variable_or_flag)
+{
+    cr_assert_eq(parse("--all-tests"), 0);
+    cr_expect(options.all_tests);
+    test_log_options_free(&options);
+    setenv("TEST_LOG_ALL", "1", 1);
+    cr_assert_eq(parse(""), 0);
+    cr_expect(options.all_tests);
+    test_log_options_free(&options);
+    setenv("TEST_LOG_ALL", "0", 1);
+    cr_assert_eq(parse(""), 0);
+    cr_expect_not(options.all_tests);
+    test_log_options_free(&options);
+    setenv("TEST_LOG_ALL", "yes", 1);
+    cr_expect_eq(parse(""), 102);
 }
 
 Test(harness_options, empty_variable_is_unset)

@@ -1,0 +1,326 @@
+/* e2e_all_test.c: programs of which every test is logged and traced, though
+ * none is annotated. tests/criterion.sh compares the verdicts with Criterion's.
+ */
+#include "e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_all, .init = e2e_begin, .timeout = 180);
+
+static const char *whole(enum e2e_build build)
+{
+    return e2e_program("whole", build);
+}
+
+/* ---- On ---- */
+
+static void expect_recorded(const struct e2e *run, const cJSON *test)
+{
+    static const char *const files[] = {"recording", "trace.json", "log.txt"};
+    const char *folder = e2e_text(test, "folder");
+
+    if (!strcmp(e2e_text(test, "reason"), "disabled")) {
+        cr_expect_str_eq(folder, "", "%s", folder);
+        return;
+    }
+    cr_expect_str_neq(folder, "", "%s", e2e_text(test, "name"));
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+        cr_expect(e2e_exists("%s/testlog-runs/latest/%s/%s", run->folder,
+                             folder, files[i]),
+                  "%s/%s", folder, files[i]);
+}
+
+static void expect_all_recorded(const struct e2e *run, int tests)
+{
+    const cJSON *json =
+        e2e_json("%s/testlog-runs/latest/run.json", run->folder);
+    const cJSON *all = cJSON_GetObjectItem(json, "tests"), *test;
+
+    cr_expect_eq(cJSON_GetArraySize(all), tests);
+    cJSON_ArrayForEach(test, all)
+    {
+        expect_recorded(run, test);
+    }
+}
+
+Test(e2e_all, every_test_that_ran_has_a_recording)
+{
+    static const char *const flags[] = {"-j1", "-j8", "-j1 --nocapture",
+                                        "-j8 --nocapture"};
+
+    for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+        const struct e2e *run = e2e_run("%s %s", whole(E2E_ALL), flags[i]);
+
+        e2e_expect_code(run, 1);
+        e2e_expect_is(e2e_last(run->out), "18 passed, 15 failed, 3 skipped");
+        expect_all_recorded(run, 36);
+    }
+}
+
+Test(e2e_all, every_test_in_c_plus_plus_too)
+{
+    const struct e2e *run =
+        e2e_run("%s -j2", e2e_program("whole_cxx", E2E_ALL));
+
+    e2e_expect_code(run, 1);
+    e2e_expect_closing(run, "4 passed, 5 failed, 0 skipped");
+    expect_all_recorded(run, 9);
+}
+
+/* The same run with the mode off: what it is linked with is no last word. */
+static void expect_same_verdicts(const char *program)
+{
+    const cJSON *on, *off, *test;
+    int tests = 0;
+
+    e2e_run("TRACE_DIR=on %s -j2", program);
+    e2e_run("TRACE_DIR=off TEST_LOG_ALL=0 %s -j2", program);
+    on = e2e_json("on/latest/run.json");
+    off = e2e_json("off/latest/run.json");
+    cJSON_ArrayForEach(test, cJSON_GetObjectItem(off, "tests"))
+    {
+        const cJSON *same = e2e_result(on, e2e_text(test, "name"));
+
+        tests++;
+        e2e_expect_is(e2e_text(test, "folder"), "");
+        e2e_expect_is(e2e_text(same, "outcome"), e2e_text(test, "outcome"));
+    }
+    cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(on, "tests")), tests);
+    cr_expect_gt(tests, 8);
+}
+
+Test(e2e_all, verdicts_are_those_of_a_run_without_it)
+{
+    expect_same_verdicts(whole(E2E_ALL));
+    expect_same_verdicts(e2e_program("whole_cxx", E2E_ALL));
+}
+
+/* ---- What is seen ---- */
+
+static const struct e2e *all_of(enum e2e_build build)
+{
+    return e2e_once(build == E2E_ALL ? "of-all" : "of-traced-all", "%s -j1",
+                    whole(build));
+}
+
+static const char *file_of(const struct e2e *run, const char *test,
+                           const char *name)
+{
+    return e2e_read("%s/testlog-runs/latest/tests/whole_test/%s/%s",
+                    run->folder, test, name);
+}
+
+Test(e2e_all, output_of_fixtures_is_captured)
+{
+    const struct e2e *run = all_of(E2E_ALL);
+
+    e2e_expect_is(file_of(run, "fixtures.of_suite_and_test", "output.txt"),
+                  "suite's init\ntest's init\nbody\ntest's fini\n"
+                  "suite's fini\n");
+    e2e_expect_lacks(run->out, "suite's init");
+    e2e_expect_has(
+        e2e_between(run->err, "---- fixtures/after_a_failure", "\n---- "),
+        "output:\nsuite's init\ntest's init\ntest's fini\n"
+        "suite's fini\n");
+}
+
+Test(e2e_all, a_crash_loses_no_output_and_names_its_spans)
+{
+    const char *block =
+        e2e_between(all_of(E2E_TRACED_ALL)->err,
+                    "---- ends/aborts: crashed: SIGABRT", "trace: ");
+
+    e2e_expect_has(block, "output:\nbefore it aborts\n");
+    e2e_expect_has(block, "open spans:\n");
+    e2e_expect_has(block, ": its last\n");
+}
+
+Test(e2e_all, lines_of_annotated_code_stand_in_their_spans)
+{
+    const struct e2e *run = all_of(E2E_TRACED_ALL);
+    const char *log = file_of(run, "fixtures.after_a_failure", "log.txt");
+
+    e2e_expect_has(log, " INFO programs::whole: suite's init\n");
+    e2e_expect_has(log, " INFO left by an assertion:twice{number=2}: "
+                        "programs::whole: twice\n");
+    e2e_expect_has(log, " ERROR left by an assertion: programs::whole: "
+                        "assertion failed: no five\n");
+    /* The assertion has left the span. */
+    e2e_expect_has(log, " INFO programs::whole: suite's fini\n");
+    e2e_expect_has(file_of(run, "several.parameters[07]", "log.txt"),
+                   "twice{number=7}: ");
+    e2e_expect_has(file_of(run, "several.points", "log.txt"),
+                   "assertion failed: 1 and 1");
+}
+
+Test(e2e_all, lines_are_chosen_as_ever)
+{
+    const char *program = whole(E2E_TRACED_ALL);
+    const struct e2e *run =
+        e2e_run("LOG=warn %s --nocapture --filter fixtures/after_a_failure "
+                "--log-time=none",
+                program);
+
+    e2e_expect_lacks(run->err, " INFO ");
+    e2e_expect_has(run->err, "ERROR programs::whole: assertion failed");
+    run = e2e_run("LOG='[twice]' %s --nocapture --log-time=none "
+                  "--filter fixtures/of_suite_and_test",
+                  program);
+    e2e_expect_has(run->err, "INFO twice{number=2}: programs::whole: twice\n");
+    e2e_expect_lacks(run->err, "suite's");
+    e2e_expect_has(run->out, "suite's init\n");
+}
+
+Test(e2e_all, says_when_no_line_was_compiled_in)
+{
+    const char *says = "LOG asks for debug, but no line was compiled in";
+
+    e2e_expect_has(
+        e2e_run("LOG=debug %s --filter ends/passes", whole(E2E_ALL))->err,
+        says);
+    e2e_expect_lacks(e2e_run("%s --filter ends/passes", whole(E2E_ALL))->err,
+                     "compiled in");
+    e2e_expect_lacks(
+        e2e_run("LOG=debug %s --filter ends/passes", whole(E2E_TRACED_ALL))
+            ->err,
+        "compiled in");
+}
+
+/* ---- On and off ---- */
+
+static const struct {
+    enum e2e_build build;
+    const char *before, *after;
+    bool on;
+} switches[] = {
+    {E2E_PLAIN, "", "", false},
+    {E2E_TRACED, "", "", false},
+    {E2E_PLAIN, "", "--all-tests", true},
+    {E2E_PLAIN, "TEST_LOG_ALL=1", "", true},
+    {E2E_PLAIN, "TEST_LOG_ALL=", "", false},
+    {E2E_PLAIN, "TEST_LOG_ALL=0", "--all-tests", true},
+    {E2E_ALL, "", "", true},
+    {E2E_ALL, "TEST_LOG_ALL=", "", true},
+    {E2E_ALL, "TEST_LOG_ALL=0", "", false},
+};
+
+Test(e2e_all, is_chosen_by_link_variable_or_flag)
+{
+    for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++) {
+        const struct e2e *run = e2e_run(
+            "%s %s %s --filter fixtures/of_suite_and_test", switches[i].before,
+            whole(switches[i].build), switches[i].after);
+        bool on = switches[i].on;
+
+        e2e_expect_code(run, 0);
+        cr_expect_eq(e2e_count(run->out, "suite's init"), !on, "%zu: %s", i,
+                     run->out);
+        cr_expect_eq(e2e_count(run->err, "testlog: lines shown: info"), on,
+                     "%zu: %s", i, run->err);
+        cr_expect_eq(e2e_exists("testlog-runs/latest/tests/whole_test/"
+                                "fixtures.of_suite_and_test/recording"),
+                     on, "%zu", i);
+    }
+}
+
+Test(e2e_all, a_bad_value_is_refused)
+{
+    const struct e2e *run = e2e_run("TEST_LOG_ALL=yes %s", whole(E2E_ALL));
+
+    e2e_expect_code(run, 2);
+    e2e_expect_is(run->err, "testlog: TEST_LOG_ALL: unknown value \"yes\"; "
+                            "write 0 or 1\n");
+}
+
+/* Tests that are annotated keep their own filters; the others join them. */
+Test(e2e_all, annotated_tests_stay_as_they_are)
+{
+    const struct e2e *run =
+        e2e_run("%s --all-tests -j2", e2e_program("outcomes", E2E_TRACED));
+    const cJSON *json = e2e_json("testlog-runs/latest/run.json");
+
+    cr_expect_str_neq(
+        e2e_text(e2e_result(json, "outcomes/fails_without_annotation"),
+                 "folder"),
+        "");
+    e2e_expect_has(
+        e2e_between(run->err,
+                    "---- outcomes/fails_without_annotation: ", "trace: "),
+        "assertion failed: no answer either\n");
+    run = e2e_run("%s --all-tests --nocapture",
+                  e2e_program("capture", E2E_TRACED));
+    e2e_expect_has(run->err, "logged by");
+    cr_expect_eq(e2e_count(run->err, "logged by what passes\n"), 1);
+}
+
+Test(e2e_all, testlog_run_hands_it_on)
+{
+    e2e_run("TEST_LOG_ALL=1 %s run %s -- --filter ends/passes",
+            BUILD_DIR "/testlog", whole(E2E_PLAIN));
+    cr_expect(e2e_exists("testlog-runs/latest/tests/whole_test/ends.passes/"
+                         "recording"));
+}
+
+/* ---- Linking ---- */
+
+static const struct e2e *link_in(const char *flags)
+{
+    return e2e_run("cc " SANITIZE_FLAGS " -D_GNU_SOURCE -I '%s/include' "
+                   "'%s/programs/whole.c' -o whole_test -L '%s' %s",
+                   BUILD_DIR, TESTS_DIR, BUILD_DIR, flags);
+}
+
+Test(e2e_all, criterion_s_main_says_to_put_testlog_first)
+{
+    const struct e2e *run;
+
+    cr_assert_eq(
+        link_in("-Wl,-u,test_log_all -lcriterion -ltestlog -lpcre2-8")->code,
+        0);
+    run = e2e_run("./whole_test --filter ends/passes");
+    cr_expect_eq(e2e_count(run->err, "testlog: "), 1, "%s", run->err);
+    e2e_expect_has(run->err, "put -ltestlog before -lcriterion\n");
+}
+
+Test(e2e_all, tests_of_shared_objects_too)
+{
+    const char *log = "testlog-runs/latest/tests/main/ends.passes/recording";
+
+    cr_assert_eq(link_in("-shared -fPIC -lcriterion")->code, 0);
+    cr_assert_eq(e2e_run("cc " SANITIZE_FLAGS
+                         " -Wl,-u,test_log_all,--no-as-needed -o main "
+                         "./whole_test -L '%s' -ltestlog -lcriterion "
+                         "-lpcre2-8 -Wl,-rpath,.",
+                         BUILD_DIR)
+                     ->code,
+                 0);
+    e2e_expect_closing(e2e_run("./main --filter ends/passes"),
+                       "1 passed, 0 failed, 0 skipped");
+    cr_expect(e2e_exists("%s", log));
+}
+
+Test(e2e_all, works_with_optimizations_that_throw_things_away)
+{
+    static const char *const flags[] = {"-O2 -flto", "-fvisibility=hidden",
+                                        "-no-pie -fno-pie", "-static-libgcc"};
+
+    if (e2e_sanitized())
+        cr_skip_test("sanitizers have their own idea of linking");
+    for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+        char all[256];
+
+        snprintf(all, sizeof(all),
+                 "%s -Wl,-u,test_log_all -ltestlog -lcriterion -lpcre2-8",
+                 flags[i]);
+        cr_assert_eq(link_in(all)->code, 0, "%s", all);
+        e2e_expect_closing(e2e_run("rm -rf testlog-runs; ./whole_test "
+                                   "--filter 'ends/passes'"),
+                           "1 passed, 0 failed, 0 skipped");
+        cr_expect(e2e_exists("testlog-runs/latest/tests/whole_test/"
+                             "ends.passes/recording"),
+                  "%s", all);
+    }
+}
