@@ -173,7 +173,7 @@ static void end(void)
 
 void test_log_trampoline(void)
 {
-    struct test_log_session session;
+    static struct test_log_session session; /* no leak until the end */
     struct test_log_entry *entry =
         find(criterion_current_test->category, criterion_current_test->name);
 
@@ -189,7 +189,7 @@ void test_log_trampoline(void)
 void test_log_worker_begin(void)
 {
     const char *all = getenv("TESTLOG_SESSION_ALL_TESTS");
-    struct test_log_session session;
+    static struct test_log_session session; /* no leak until the end */
 
     if (!all || !is_set(all) || !test_log_session_import(&session))
         return;

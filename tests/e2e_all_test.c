@@ -324,3 +324,24 @@ Test(e2e_all, works_with_optimizations_that_throw_things_away)
                   "%s", all);
     }
 }
+
+/* The leak checker's exit code would take the place of the test's own. */
+Test(e2e_all, nothing_leaks_that_would_change_an_exit_code)
+{
+    const char *folder = "testlog-runs/latest/tests/whole_test", *output;
+    const struct e2e *run;
+
+    if (link_in("-fsanitize=address -Wl,-u,test_log_all -ltestlog -lcriterion "
+                "-lpcre2-8")
+            ->code)
+        cr_skip_test("this compiler has no leak checker");
+    run = e2e_run("ASAN_OPTIONS=detect_leaks=1 ./whole_test --filter "
+                  "ends/exits_as_expected --filter ends/passes");
+    output = e2e_read("%s/ends.passes/output.txt", folder);
+    if (strstr(output, "LeakSanitizer has encountered a fatal error"))
+        cr_skip_test("the leak checker may not trace here");
+    e2e_expect_code(run, 0);
+    e2e_expect_closing(run, "2 passed, 0 failed, 0 skipped");
+    e2e_expect_is(output, "");
+    e2e_expect_is(e2e_read("%s/ends.exits_as_expected/output.txt", folder), "");
+}
