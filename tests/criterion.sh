@@ -20,15 +20,20 @@ unset -v "${!TESTLOG_@}" "${!TEST_LOG_@}" "${!CRITERION_@}" LOG LOG_TIME \
 # What Criterion says | what we say, of a program and a test or its exit code.
 # README says why: "What Criterion gets wrong".
 known_differences() {
-    sed 's/ *#.*//; /^$/d' <<'END'
-other-crashes.c  misc/teardown_crash passed crashed   # died in its tear-down
-other-crashes.cc misc/teardown_crash passed crashed
-whole.c          ends/aborts_in_fini passed crashed
+    sed 's/ *#.*//' <<'END'
+whole.c          ends/aborts_in_fini passed crashed   # died in its tear-down
 whole.c          ends/aborts_at_exit passed crashed
 log.c            exit 1 0   # warnings fail no run
 log.cc           exit 1 0
 flood.c          exit 0 4   # has no test
 END
+    case ${FLAGS:-} in
+    *address*) ;; # makes an exit of SIGSEGV, which passes in a tear-down
+    *)
+        echo "other-crashes.c  misc/teardown_crash passed crashed"
+        echo "other-crashes.cc misc/teardown_crash passed crashed"
+        ;;
+    esac
 }
 
 # ---- The source ----
@@ -57,6 +62,7 @@ fetch() {
     read -r source version <<<"$package"
     mkdir -p "$work/apt/lists/partial" "$work/apt/cache/archives/partial"
     # What the system fetches packages from, as a source of sources.
+    # shellcheck disable=SC2016
     apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
         'Created-By: Packages' 2>/dev/null | sort -u |
         sed 's|^|deb-src |' >"$work/apt/sources.list"
