@@ -106,6 +106,7 @@ struct search {
     struct part *path;            /* of SPANS: from outside to inside */
     size_t condition_count, path_count;
     struct trace_text line; /* of the record that is looked at */
+    struct log_memory memory;
     size_t all, matched;
     struct found *found;
     size_t found_count;
@@ -260,14 +261,14 @@ static int distance_within(const char *text, const char *line, size_t size)
 static void put_line(struct search *search, const struct trace_entry *entry)
 {
     static const struct log_style style = {.time = LOG_TIME_NONE};
-    struct log_parts parts = {NULL, &style, search->reader, entry};
 
     trace_text_clear(&search->line);
     if (entry->kind == TRACE_ENTRY_SPAN)
         log_span_text(NULL, search->reader, entry->id, UINT64_MAX,
                       &search->line);
     else
-        log_full(&parts, &search->line);
+        log_event(&search->memory, &style, search->reader, entry,
+                  &search->line);
     if (search->line.size && search->line.data[search->line.size - 1] == '\n')
         search->line.data[--search->line.size] = '\0';
 }
@@ -782,6 +783,7 @@ static void search_free(struct search *search)
     free(search->path);
     free(search->found);
     trace_text_free(&search->line);
+    trace_text_free(&search->memory.message);
     trace_reader_close(search->reader);
 }
 

@@ -380,6 +380,12 @@ struct log_parts {
 #define LOG_BOLD   "1"
 #define LOG_ITALIC "3"
 
+/* log_event adds the line of an event in all its spans, whatever a filter
+ * says. The memory's message is to be freed. */
+void log_event(struct log_memory *, const struct log_style *,
+               const struct trace_reader *, const struct trace_entry *,
+               struct trace_text *out);
+
 /* log_styled adds text in a style of the terminal, if `color`. */
 void log_styled(struct trace_text *out, bool color, const char *style,
                 const char *text);

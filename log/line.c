@@ -87,6 +87,24 @@ static size_t event_line(struct log_parts *parts, struct log_replay *replay,
     return 1;
 }
 
+void log_event(struct log_memory *memory, const struct log_style *style,
+               const struct trace_reader *reader,
+               const struct trace_entry *entry, struct trace_text *out)
+{
+    struct log_field fields[LOG_FIELDS_MAX];
+    struct log_chain chain;
+    struct log_parts parts = {.style = style,
+                              .reader = reader,
+                              .memory = memory,
+                              .time = entry->time,
+                              .thread = entry->thread,
+                              .site = entry->site,
+                              .fields = fields,
+                              .chain = &chain};
+
+    event_line(&parts, NULL, entry, out);
+}
+
 /* ---- Spans ---- */
 
 /* Adds the line of an event of a span's life, if there is to be one. */

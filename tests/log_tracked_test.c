@@ -26,7 +26,7 @@ Test(log_tracked, finds_what_was_added_and_not_removed)
         struct log_span *span = log_tracked_add(&tracked, 3 * place, &plain);
 
         cr_assert_not_null(span);
-        cr_assert_eq(span->place, 3 * place);
+        cr_assert_eq(span->at.place, 3 * place);
         cr_assert_eq(span->verdict, &plain);
     }
     for (uint32_t place = 0; place < 5000; place += 2)
@@ -36,7 +36,7 @@ Test(log_tracked, finds_what_was_added_and_not_removed)
         struct log_span *span = log_tracked_find(&tracked, place);
 
         cr_assert_eq(span != NULL, place % 6 == 3, "%u", place);
-        cr_assert(!span || span->place == place);
+        cr_assert(!span || span->at.place == place);
     }
     log_tracked_free(&tracked);
     cr_expect_eq(tracked.count, 0);
@@ -102,7 +102,7 @@ Test(log_tracked, spreads_places_of_any_stride)
         for (size_t b = 0; b < tracked.size; b++) {
             size_t length = 0;
 
-            for (struct log_span *s = tracked.buckets[b]; s; s = s->next)
+            for (struct log_place *s = tracked.buckets[b]; s; s = s->next)
                 length++;
             longest = length > longest ? length : longest;
         }
