@@ -17,24 +17,6 @@ static void put_spans(const struct log_parts *parts, struct trace_text *out)
         trace_text_char(out, ' ');
 }
 
-static void put_place(const struct log_parts *parts, struct trace_text *out)
-{
-    bool color = parts->style->color;
-    char line[16];
-
-    if (parts->style->file) {
-        log_styled(out, color, LOG_DIM, parts->site->file);
-        log_styled(out, color, LOG_DIM, ":");
-    }
-    if (parts->style->line) {
-        snprintf(line, sizeof(line), "%u", parts->site->line);
-        log_styled(out, color, LOG_DIM, line);
-        log_styled(out, color, LOG_DIM, ":");
-    }
-    if (parts->style->file || parts->style->line)
-        trace_text_char(out, ' ');
-}
-
 /* Dim, as far as the ends of the styles within let it be. */
 static void put_span_fields(const struct log_parts *parts,
                             struct trace_text *out)
@@ -57,12 +39,9 @@ static void put_span_fields(const struct log_parts *parts,
 
 void log_compact(const struct log_parts *parts, struct trace_text *out)
 {
-    log_put_time(parts, out);
-    log_put_level(parts, out);
-    log_put_thread(parts, out);
+    log_put_head(parts, out);
     put_spans(parts, out);
-    log_put_target(parts, out);
-    put_place(parts, out);
+    log_put_place(parts, out, true);
     log_put_event(parts, out);
     put_span_fields(parts, out);
     trace_text_char(out, '\n');

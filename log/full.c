@@ -38,31 +38,11 @@ static void put_spans(const struct log_parts *parts, struct trace_text *out)
         trace_text_char(out, ' ');
 }
 
-static void put_place(const struct log_parts *parts, struct trace_text *out)
-{
-    bool color = parts->style->color;
-    char line[16];
-
-    if (parts->style->file) {
-        log_styled(out, color, LOG_DIM, parts->site->file);
-        log_styled(out, color, LOG_DIM, ":");
-    }
-    if (parts->style->line) {
-        snprintf(line, sizeof(line), "%u:", parts->site->line);
-        log_styled(out, color, LOG_DIM, line);
-    }
-    if (parts->style->file || parts->style->line)
-        trace_text_char(out, ' ');
-}
-
 void log_full(const struct log_parts *parts, struct trace_text *out)
 {
-    log_put_time(parts, out);
-    log_put_level(parts, out);
-    log_put_thread(parts, out);
+    log_put_head(parts, out);
     put_spans(parts, out);
-    log_put_target(parts, out);
-    put_place(parts, out);
+    log_put_place(parts, out, false);
     log_put_event(parts, out);
     trace_text_char(out, '\n');
 }

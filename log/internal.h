@@ -401,11 +401,13 @@ const char *log_level_color(const struct log_parts *);
 const char *log_level_text(const struct log_parts *);
 void log_put_level(const struct log_parts *, struct trace_text *out);
 
-/* log_put_thread adds the thread and a blank. */
-void log_put_thread(const struct log_parts *, struct trace_text *out);
+/* log_put_head adds time, level and thread, each with a blank. */
+void log_put_head(const struct log_parts *, struct trace_text *out);
 
-/* log_put_target adds "target: ". */
-void log_put_target(const struct log_parts *, struct trace_text *out);
+/* log_put_place adds "target: file:line: "; the line's colon has a style of its
+ * own if it is to be set apart. */
+void log_put_place(const struct log_parts *, struct trace_text *out,
+                   bool apart);
 
 /* log_put_field adds "name=value", log_put_fields several with blanks between
  * them. */

@@ -78,7 +78,7 @@ void log_put_time(const struct log_parts *parts, struct trace_text *out)
     trace_text_char(out, ' ');
 }
 
-/* ---- Level, thread, target ---- */
+/* ---- Level, thread, place ---- */
 
 static const struct {
     const char *text, *color;
@@ -109,7 +109,7 @@ void log_put_level(const struct log_parts *parts, struct trace_text *out)
     trace_text_char(out, ' ');
 }
 
-void log_put_thread(const struct log_parts *parts, struct trace_text *out)
+static void put_thread(const struct log_parts *parts, struct trace_text *out)
 {
     const struct trace_thread *thread = parts->thread;
     size_t *width = &parts->memory->thread_width;
@@ -125,11 +125,35 @@ void log_put_thread(const struct log_parts *parts, struct trace_text *out)
         trace_text_printf(out, "ThreadId(%02u) ", thread->tid);
 }
 
-void log_put_target(const struct log_parts *parts, struct trace_text *out)
+void log_put_head(const struct log_parts *parts, struct trace_text *out)
 {
-    log_styled(out, parts->style->color, LOG_DIM, parts->site->target);
-    log_styled(out, parts->style->color, LOG_DIM, ":");
+    log_put_time(parts, out);
+    log_put_level(parts, out);
+    put_thread(parts, out);
+}
+
+void log_put_place(const struct log_parts *parts, struct trace_text *out,
+                   bool apart)
+{
+    bool color = parts->style->color;
+    char line[16];
+
+    log_styled(out, color, LOG_DIM, parts->site->target);
+    log_styled(out, color, LOG_DIM, ":");
     trace_text_char(out, ' ');
+    if (parts->style->file) {
+        log_styled(out, color, LOG_DIM, parts->site->file);
+        log_styled(out, color, LOG_DIM, ":");
+    }
+    if (parts->style->line) {
+        snprintf(line, sizeof(line), "%u%s", parts->site->line,
+                 apart ? "" : ":");
+        log_styled(out, color, LOG_DIM, line);
+        if (apart)
+            log_styled(out, color, LOG_DIM, ":");
+    }
+    if (parts->style->file || parts->style->line)
+        trace_text_char(out, ' ');
 }
 
 /* ---- Message and fields ---- */

@@ -52,9 +52,11 @@ static const struct {
     {"PROGRAM --log-time=noon",
      "--log-time: unknown value \"noon\"; write utc, uptime or none"},
     {"PROGRAM --log-format=fool",
-     "--log-format: unknown value \"fool\"; write full"},
+     "--log-format: unknown value \"fool\"; write full, compact, pretty or "
+     "json"},
     {"PROGRAM --log-span-events=some",
-     "--log-span-events: unknown value \"some\"; write none"},
+     "--log-span-events: unknown value \"some\"; write new, enter, exit, "
+     "close, active, full or none"},
     {"PROGRAM --trace-limit=lots",
      "--trace-limit: \"lots\" is no size; write bytes, as in 64M"},
     {"PROGRAM --trace-limit=1",

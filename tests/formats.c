@@ -222,6 +222,34 @@ char *format_lines(struct test_cases *row, const struct log_style *style)
     return lines;
 }
 
+/* ---- Where ours differs ---- */
+
+/* A line stays a line: what would break it is escaped, in a text that is shown
+ * as it is too. */
+#define NEWLINES                                                               \
+    {7, "\\x7f\nnew", "\\x7f\\nnew"},                                          \
+    {                                                                          \
+        7, "raw\033[31m\nline", "raw\\x1b[31m\\nline"                          \
+    }
+
+const struct format_deviation format_text[] = {
+    /* What is recorded again replaces. */
+    {5, "late=5 late=6", "late=6"},
+    NEWLINES,
+    /* "r#" and the hidden fields "log.*" are Rust's. */
+    {8, " type=1 ", " r#type=1 log.x=1 "},
+    {0},
+};
+
+#define NAME(name) "\033[3m" name "\033[0m\033[2m=\033[0m"
+
+const struct format_deviation format_colors[] = {
+    {5, NAME("late") "5 " NAME("late") "6", NAME("late") "6"},
+    NEWLINES,
+    {8, NAME("type") "1 ", NAME("r#type") "1 " NAME("log.x") "1 "},
+    {0},
+};
+
 /* ---- Recorded answers ---- */
 
 struct answers {

@@ -14,6 +14,9 @@ struct format_deviation {
     const char *theirs, *ours;
 };
 
+/* Those of `full` and `compact`, without colours and with them. */
+extern const struct format_deviation format_text[], format_colors[];
+
 /* Their `*-ansi-spanevents` have all that there is. */
 #define FORMAT_ALL                                                             \
     .time = LOG_TIME_NONE, .span_events = LOG_SPAN_FULL, .color = true,        \

@@ -28,23 +28,41 @@ static void walk_entry(const struct trace_reader *reader,
         if (late.kind != TRACE_ENTRY_FIELDS || late.span != entry->id)
             abort();
     trace_text_free(&json);
+    trace_reader_later(reader, entry->id);
 }
 
-/* Renders all there is, in each way; returns how many lines. */
+/* Renders lines in each layout, with those about spans, or without: then
+ * returns how many. */
+static size_t walk_lines(const struct log_filter *filter, unsigned span_events,
+                         struct trace_reader *reader, FILE *stream)
+{
+    struct log_style style = {.span_events = span_events,
+                              .color = true,
+                              .file = true,
+                              .line = true,
+                              .thread_name = true,
+                              .thread_id = true,
+                              .test = "walk"};
+    size_t lines = 0;
+
+    for (int format = 0; format <= LOG_FORMAT_JSON; format++) {
+        style.format = (enum log_format)format;
+        lines = log_write_all(filter, &style, reader, stream);
+    }
+    return lines;
+}
+
+/* Renders all there is, in each way; returns how many lines events have. */
 static size_t walk_export(struct trace_reader *reader)
 {
-    static const struct log_style style = {.color = true,
-                                           .file = true,
-                                           .line = true,
-                                           .thread_name = true,
-                                           .thread_id = true};
     struct log_filter *filter = log_filter_parse("trace", NULL, "", NULL);
     FILE *null = fopen("/dev/null", "we");
     struct trace_chrome chrome;
     size_t lines = 0;
 
     if (filter && null) {
-        lines = log_write_all(filter, &style, reader, null);
+        walk_lines(filter, LOG_SPAN_FULL, reader, null);
+        lines = walk_lines(filter, LOG_SPAN_NONE, reader, null);
         trace_chrome_begin(&chrome, null);
         trace_chrome_add(&chrome, reader, 1, "walk");
         trace_chrome_end(&chrome, NULL);
