@@ -145,6 +145,34 @@ Test(log_full, style_decides_what_stands_before_the_message)
     }
 }
 
+static void *say_hello(void *name)
+{
+    prctl(PR_SET_NAME, name);
+    trace_event_(&plain_site, 0, NULL);
+    return NULL;
+}
+
+Test(log_full, thread_names_are_as_wide_as_the_longest_so_far)
+{
+    struct log_style style = {.time = LOG_TIME_NONE, .thread_name = true};
+
+    plain_site.id = 0;
+    test_record();
+    test_thread(say_hello, (char[]){"ab"});
+    test_thread(say_hello, (char[]){"abcd"});
+    test_thread(say_hello, (char[]){"c"});
+
+    struct trace_reader *reader = test_read();
+    char *lines = test_lines(reader, "trace", &style);
+
+    cr_expect_str_eq(lines,
+                     " WARN ab m: hello\n WARN abcd m: hello\n"
+                     " WARN    c m: hello\n",
+                     "%s", lines);
+    free(lines);
+    trace_reader_close(reader);
+}
+
 /* ---- What a program's own names can hold ---- */
 
 Test(log_full, nothing_breaks_a_line)
