@@ -266,7 +266,6 @@ static const char *const bad_reports[] = {
     "--report=tap:",
     "--report=:file",
     "--report=xml:file",
-    "--report=TAP:file",
     "--report=a_format_of_a_long_name:file",
     "--report",
     "--report=tap:- --report=jsonl:-",
