@@ -22,6 +22,7 @@ enum test_log_exit {
     TEST_LOG_FAILED = 1,
     TEST_LOG_USAGE = 2,
     TEST_LOG_NO_TEST = 4,
+    TEST_LOG_SIGNAL = 128, /* and the number of the one that ended the run */
 };
 
 /* A setting and where it came from: "--log", "LOG", "default". */
@@ -41,7 +42,13 @@ struct test_log_options {
     bool quiet;
     bool fail_fast;
     bool report_on_stdout;
-    bool informs; /* --list, --help, --version: no test runs */
+    bool reports;           /* Criterion's, to files or stdout */
+    bool failed;            /* only what failed in the last run, which is ... */
+    char **only;            /* NULL: all; else names, NULL at the end */
+    size_t retries, repeat; /* 0 times is once */
+    uint64_t slow;          /* ns; 0: never */
+    double timeout;         /* s, at most for every test; 0: none */
+    bool informs;           /* --list, --help, --version: no test runs */
     bool list_sites;
     uint64_t limit;  /* bytes a test may record */
     const char *dir; /* where runs go */
@@ -92,6 +99,14 @@ const char *test_log_outcome_report(enum test_log_outcome);
 enum test_log_outcome test_log_outcome_of(const char *word);
 bool test_log_outcome_bad(enum test_log_outcome);
 
+/* A try of a test that was then tried again. */
+struct test_log_try {
+    enum test_log_outcome outcome;
+    char *reason; /* NULL: none */
+    char *folder; /* as a result's */
+    uint64_t duration;
+};
+
 struct test_log_result {
     char *program; /* its folder's name in the run */
     char *suite, *test;
@@ -103,13 +118,19 @@ struct test_log_result {
     uint64_t dropped;  /* records */
     size_t unjudged;   /* expectations, for want of records */
     char *folder; /* of its files, from the run's folder; NULL: it has none */
+    struct test_log_try *earlier; /* tries before this, the last one */
+    size_t earlier_count;
     /* Of the runner, while it runs: */
     const void *key;  /* Criterion's test */
     char *filter;     /* which of its lines are shown */
     uint64_t started; /* ns, monotonic */
+    uint64_t limit;   /* ns that it may take; 0: any */
     uint32_t pid;
     bool running, body_done, shown;
     enum test_log_outcome told;
+    bool left;        /* kept from beginning */
+    bool late, ended; /* killed: it took too long, or the run ends */
+    bool noted;       /* as slow */
 };
 
 /* A run, or one program's part of it. */
@@ -125,7 +146,8 @@ struct test_log_run {
     unsigned static_max; /* the most verbose level that one was built with */
     struct test_log_result *results;
     size_t count, capacity;
-    bool foreign; /* the folder is another's: TESTLOG_RUN */
+    bool foreign;    /* the folder is another's: TESTLOG_RUN */
+    int interrupted; /* by this signal, or 0 */
 };
 
 struct test_log_sums {
@@ -136,6 +158,9 @@ struct test_log_sums {
  * pointers move. */
 struct test_log_result *test_log_run_add(struct test_log_run *);
 void test_log_run_free(struct test_log_run *);
+
+/* test_log_flaky tells whether a test passed after a try that did not. */
+bool test_log_flaky(const struct test_log_result *);
 struct test_log_sums test_log_run_sums(const struct test_log_run *);
 
 /* test_log_name returns "suite/test" in a buffer that the next eight calls
@@ -315,6 +340,14 @@ void test_log_report_block(const struct test_log_run *,
                            const struct test_log_result *,
                            const struct test_log_options *);
 
+/* test_log_report_open_spans prints, for each thread, the spans that it is in,
+ * each line behind `indent`; returns how many. */
+size_t test_log_report_open_spans(struct trace_reader *, const char *indent);
+
+/* test_log_report_slow lists the tests that took longer than --slow. */
+void test_log_report_slow(const struct test_log_run *,
+                          const struct test_log_options *);
+
 /* test_log_report_summary lists skipped and failed tests, says how to run these
  * again and where the run is; `rerun` is the command without filters. */
 void test_log_report_summary(const struct test_log_run *, const char *rerun);
@@ -351,7 +384,8 @@ void test_log_report_closing(const struct test_log_run *,
     X(color)                                                                   \
     X(prefix)                                                                  \
     X(origin)                                                                  \
-    X(all_tests)
+    X(all_tests)                                                               \
+    X(attempt)
 
 struct test_log_session {
 #define TEST_LOG_X(name) char *name;
@@ -392,6 +426,7 @@ extern const void *const test_log_all;
 
 /* ---- plan.c: which tests run ---- */
 
+struct criterion_test;
 struct criterion_test_set;
 
 /* test_log_plan_expand gives every parameter instance a test of its own. */
@@ -401,6 +436,18 @@ void test_log_plan_expand(struct criterion_test_set *);
  * they matched. */
 size_t test_log_plan_select(struct criterion_test_set *,
                             const struct test_log_options *);
+
+/* test_log_plan_nearest returns the test that the patterns, which matched none,
+ * probably meant; NULL if none is near. It lasts until the next selection. */
+const char *test_log_plan_nearest(void);
+
+/* test_log_plan_repeat gives every test its place `times` times, as "name#1",
+ * "name#2", ... */
+void test_log_plan_repeat(struct criterion_test_set *, size_t times);
+
+/* test_log_plan_keep takes out of the set what is not `wanted`. */
+typedef bool test_log_wanted(const struct criterion_test *);
+void test_log_plan_keep(struct criterion_test_set *, test_log_wanted *);
 
 /* test_log_plan_seal fixes the order in which instances get parameters;
  * test_log_plan_free gives the parameters back. */
@@ -421,10 +468,13 @@ bool test_log_pattern_matches(const char *pattern, const char *suite,
 typedef void test_log_hook(struct criterion_test_set *);
 extern test_log_hook *const test_log_before_all;
 
+struct test_log_last;
+
 /* test_log_runner_run runs all tests of a set and leaves the results in the
- * run. Returns how many the filters matched. */
+ * run; the last run tells how long they may take. Returns how many the filters
+ * matched. */
 size_t test_log_runner_run(struct criterion_test_set *,
                            const struct test_log_options *,
-                           struct test_log_run *);
+                           const struct test_log_last *, struct test_log_run *);
 
 #endif

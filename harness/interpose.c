@@ -12,6 +12,7 @@
 #include <criterion/new/assert.h>
 
 #include "harness.h"
+#include "watch.h"
 
 /* dlsym returns a data pointer; POSIX has the bits be a function's. */
 static void next_function(const char *name, void *function)
@@ -133,13 +134,16 @@ TRACE_API void criterion_internal_test_main(void (*body)(void))
     trace_unwind(depth);
 }
 
-/* Tests that are not annotated begin and end here, fixtures included. */
+/* Before anything of a test runs, the runner learns which process it is. Tests
+ * that are not annotated begin and end here, fixtures included. */
 TRACE_API void criterion_internal_test_setup(void)
 {
     static void (*next)(void);
 
-    if (!next)
+    if (!next) {
         next_function("criterion_internal_test_setup", &next);
+        test_log_board_note();
+    }
     test_log_worker_begin();
     next();
 }

@@ -143,6 +143,25 @@ static void put_case_properties(FILE *out, const struct test_log_run *run,
     fputs("      </properties>\n", out);
 }
 
+/* Tries before the last one, as Surefire has them. */
+static void put_tries(FILE *out, const struct test_log_result *result)
+{
+    const char *element =
+        test_log_flaky(result) ? "flakyFailure" : "rerunFailure";
+
+    for (size_t i = 0; i < result->earlier_count; i++) {
+        const struct test_log_try *before = &result->earlier[i];
+
+        fprintf(out, "      <%s", element);
+        put_attribute(out, "type", test_log_outcome_word(before->outcome));
+        put_attribute(out, "message",
+                      before->reason
+                          ? before->reason
+                          : test_log_outcome_report(before->outcome));
+        fputs("/>\n", out);
+    }
+}
+
 static void put_case(FILE *out, const struct test_log_run *run,
                      const struct test_log_result *result)
 {
@@ -163,6 +182,7 @@ static void put_case(FILE *out, const struct test_log_run *run,
     fprintf(out, " time=\"%.6f\">\n", (double)result->duration / 1e9);
     put_case_properties(out, run, result);
     put_outcome(out, result);
+    put_tries(out, result);
     put_file(out, "system-out", run, result, "output.txt");
     put_file(out, "system-err", run, result, "log.txt");
     fputs("    </testcase>\n", out);

@@ -10,6 +10,7 @@
 #include <testlog/test_log.h>
 
 #include "harness.h"
+#include "watch.h"
 
 /* ---- The end ---- */
 
@@ -33,12 +34,16 @@ static void write_run(const struct test_log_run *run)
         return;
     }
     if (!write_failed("run.json", test_log_write_run_json(run, "run.json")) &&
+        !write_failed("results.tsv",
+                      test_log_write_results(run, "results.tsv")) &&
         !write_failed("junit.xml", test_log_write_junit(run, "junit.xml")))
         write_failed("trace.json", test_log_write_trace(run, "trace.json"));
 }
 
 static int exit_code(const struct test_log_run *run, size_t matched)
 {
+    if (run->interrupted)
+        return TEST_LOG_SIGNAL + run->interrupted;
     if (!matched)
         return TEST_LOG_NO_TEST;
     if (test_log_run_sums(run).failed && !criterion_options.always_succeed)
@@ -46,14 +51,27 @@ static int exit_code(const struct test_log_run *run, size_t matched)
     return TEST_LOG_PASSED;
 }
 
+static void say_no_match(void)
+{
+    const char *near = test_log_plan_nearest();
+
+    if (near)
+        test_log_notice("no test matched; did you mean %s? --list lists them "
+                        "all",
+                        near);
+    else
+        test_log_notice("no test matched; --list lists them all");
+}
+
 static void report(const struct test_log_run *run,
                    const struct test_log_options *options, size_t matched)
 {
+    if (!matched && !run->foreign)
+        say_no_match();
     if (run->foreign)
         return; /* testlog run does */
     test_log_report_unseen(run);
-    if (!matched)
-        test_log_notice("no test matched; --list lists them all");
+    test_log_report_slow(run, options);
     test_log_report_summary(run, run->command);
     test_log_github_end(run);
     test_log_report_closing(run, options);
@@ -94,38 +112,77 @@ static char *quoted(const char *path)
     return text.data;
 }
 
+static int run_watched(struct criterion_test_set *set,
+                       struct test_log_options *options,
+                       const struct test_log_last *last,
+                       struct test_log_run *run)
+{
+    struct test_log_filters filters;
+    size_t matched;
+
+    test_log_filters_check(&filters, options, !run->foreign);
+    record_all(options);
+    if (!run->foreign)
+        say_filters(options);
+    test_log_outputs_begin(options, false);
+    test_log_watch_begin(run, options);
+    matched = test_log_runner_run(set, options, last, run);
+    if (matched && run->annotated)
+        test_log_filters_find_unseen(&filters, run);
+    write_run(run);
+    test_log_outputs_write(run, options);
+    if (matched && !run->foreign)
+        test_log_filters_say_compiled_out(&filters, run);
+    report(run, options, matched);
+    test_log_watch_end();
+    test_log_filters_free(&filters);
+    return exit_code(run, matched);
+}
+
+/* Nothing runs, and `latest` stays what it is. */
+static int say_nothing_failed(const struct test_log_run *run,
+                              const struct test_log_options *options,
+                              const struct test_log_last *last)
+{
+    if (run->foreign)
+        return TEST_LOG_NO_TEST; /* testlog run says so, if it is so of all */
+    test_log_notice("nothing failed in the last run, %s", last->path);
+    test_log_report_closing(run, options);
+    return TEST_LOG_PASSED;
+}
+
 static int run_tests(struct criterion_test_set *set,
                      struct test_log_options *options, const char *program)
 {
     struct test_log_run run = {.start = trace_anchor_now(),
                                .foreign = test_log_variable("TESTLOG_RUN")};
-    struct test_log_filters filters;
-    size_t matched;
+    struct test_log_last last;
     int code;
 
     run.command = quoted(program);
     run.annotated = test_log_annotated() || options->all_tests;
     run.static_max = trace_static_max();
-    test_log_filters_check(&filters, options, !run.foreign);
-    record_all(options);
-    if (!run.foreign)
-        say_filters(options);
-    test_log_outputs_begin(options, false);
-    matched = test_log_runner_run(set, options, &run);
-    if (matched && run.annotated)
-        test_log_filters_find_unseen(&filters, &run);
-    write_run(&run);
-    test_log_outputs_write(&run, options);
-    if (matched && !run.foreign)
-        test_log_filters_say_compiled_out(&filters, &run);
-    report(&run, options, matched);
-    code = exit_code(&run, matched);
-    test_log_filters_free(&filters);
+    test_log_last_read(&last, options->dir);
+    if (options->failed && !test_log_last_choose(&last, options, program))
+        code = say_nothing_failed(&run, options, &last);
+    else
+        code = run_watched(set, options, &last, &run);
+    test_log_last_free(&last);
     test_log_run_free(&run);
     return code;
 }
 
 /* ---- The beginning ---- */
+
+/* For `testlog run`, when no program had a match. */
+static int suggest(struct criterion_test_set *set,
+                   const struct test_log_options *options)
+{
+    test_log_plan_select(set, options);
+    if (test_log_plan_nearest())
+        test_log_notice("did you mean %s?", test_log_plan_nearest());
+    return TEST_LOG_NO_TEST;
+}
 
 static void open_out(void)
 {
@@ -178,6 +235,8 @@ int test_log_main(int argc, char **argv)
                                false) ||
         options.informs)
         code = TEST_LOG_PASSED;
+    else if (test_log_variable("TESTLOG_SUGGEST"))
+        code = suggest(set, &options);
     else
         code = run_tests(set, take_fail_fast(&options), argv[0]);
     criterion_finalize(set);

@@ -34,9 +34,11 @@
     X("list", NO, 'l', LIST, "list the tests")                                 \
     X("list-sites", NO, 0, SITES, "list the call sites, as JSON lines")        \
     X("jobs", MUST, 'j', JOBS, "N  tests at once")                             \
-    X("timeout", MUST, 't', TIMEOUT,                                           \
-      "SECONDS  at most for tests that have "                                  \
-      "a timeout")                                                             \
+    X("timeout", MUST, 't', TIMEOUT, "SECONDS  at most for every test")        \
+    X("slow", MUST, 0, SLOW, "SECONDS  name tests that take longer")           \
+    X("retries", MUST, 0, RETRIES, "N  more tries for a test that fails")      \
+    X("repeat", MUST, 0, REPEAT, "N  run each test N times")                   \
+    X("failed", NO, 0, FAILED, "only what failed in the last run")             \
     X("fail-fast", NO, 'f', FAIL_FAST, "stop at the first failure")            \
     X("quiet", NO, 'q', QUIET, "say little")                                   \
     X("verbose", MAY, 0, VERBOSE, "LEVEL  say much; output at once")           \
@@ -80,6 +82,10 @@ enum id {
     ID_SITES,
     ID_JOBS,
     ID_TIMEOUT,
+    ID_SLOW,
+    ID_RETRIES,
+    ID_REPEAT,
+    ID_FAILED,
     ID_FAIL_FAST,
     ID_QUIET,
     ID_VERBOSE,
@@ -145,7 +151,9 @@ static void usage(void)
         printf("  %s--%-16s %s\n", letter, flags[i].name, flags[i].help);
     }
     puts("\nExit codes: 0 all that ran passed, 1 a test failed, 2 usage,\n"
-         "4 no test matched.");
+         "4 no test matched, 128 and a signal's number if that ended the run.\n"
+         "SIGUSR1 shows what runs; an interrupt ends the run with its files\n"
+         "written, a second one at once.");
 }
 
 /* ---- Values ---- */
@@ -280,18 +288,32 @@ static bool read_number(struct reader *reader, const char *name,
     return true;
 }
 
-static bool read_jobs(struct reader *reader, const char *name, const char *text)
+static bool read_count(struct reader *reader, const char *name,
+                       const char *text, const char *what, size_t *count)
 {
     double number;
 
     if (!read_number(reader, name, text, &number))
         return false;
     if (number != (double)(size_t)number || number > 10000)
-        return refuse(reader,
-                      "%s: \"%s\" is no number of jobs; write 0 to "
-                      "10000",
-                      name, text);
-    reader->options->jobs = (size_t)number;
+        return refuse(reader, "%s: \"%s\" is no number of %s; write 0 to 10000",
+                      name, text, what);
+    *count = (size_t)number;
+    return true;
+}
+
+static bool read_jobs(struct reader *reader, const char *name, const char *text)
+{
+    return read_count(reader, name, text, "jobs", &reader->options->jobs);
+}
+
+static bool read_slow(struct reader *reader, const char *text)
+{
+    double seconds;
+
+    if (!read_number(reader, "--slow", text, &seconds))
+        return false;
+    reader->options->slow = (uint64_t)(seconds * 1e9);
     return true;
 }
 
@@ -403,6 +425,7 @@ static bool read_report(struct reader *reader, const struct flag *flag,
         !read_format_file(reader, "--output", value, formats, &choice, &file))
         return false;
     reader->options->report_on_stdout |= test_log_output_is_stdout(file);
+    reader->options->reports = true;
     return pass(reader, flag, value);
 }
 
@@ -455,6 +478,7 @@ static bool read_outputs(struct reader *reader, const char *name,
                          const char *value)
 {
     (void)name;
+    reader->options->reports = true;
     for (const char *at = value; (at = strchr(at, ':'));) {
         char file[16];
 
@@ -514,6 +538,16 @@ static bool read_setting(struct reader *reader, const struct flag *flag,
     case ID_ALL_TESTS:
         options->all_tests = true;
         return true;
+    case ID_SLOW:
+        return read_slow(reader, value);
+    case ID_RETRIES:
+        return read_count(reader, "--retries", value, "tries",
+                          &options->retries);
+    case ID_REPEAT:
+        return read_count(reader, "--repeat", value, "times", &options->repeat);
+    case ID_FAILED:
+        options->failed = true;
+        return true;
     default:
         options->show_output = true;
         return true;
@@ -535,7 +569,7 @@ static bool read_flag(struct reader *reader, const struct flag *flag,
     case ID_JOBS:
         return read_jobs(reader, "--jobs", value) && pass(reader, flag, value);
     case ID_TIMEOUT:
-        return read_number(reader, "--timeout", value, &number) &&
+        return read_number(reader, "--timeout", value, &options->timeout) &&
                pass(reader, flag, value);
     case ID_FAIL_FAST: /* the runner's: Criterion would kill it */
         options->fail_fast = true;
@@ -711,6 +745,10 @@ static bool read_flags(struct reader *reader, int argc, char **argv)
                       "unexpected argument \"%s\"; tests are chosen by "
                       "--filter",
                       argv[optind]);
+    if (reader->options->retries && reader->options->reports)
+        return refuse(reader,
+                      "--retries: Criterion's reports tell of the last try "
+                      "only; leave them out, the run has a junit.xml");
     return true;
 }
 
@@ -760,6 +798,9 @@ void test_log_options_free(struct test_log_options *options)
         free(options->criterion[i]);
     for (size_t i = 0; i < options->pattern_count; i++)
         free(options->patterns[i]);
+    for (char **name = options->only; name && *name; name++)
+        free(*name);
+    free(options->only);
     free(options->criterion);
     free(options->patterns);
     free(options->outputs);

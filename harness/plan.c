@@ -31,6 +31,7 @@ static size_t instance_count;
 static size_t *order; /* of those that run, as the set has them */
 static size_t order_count, next_in_order;
 static struct criterion_ordered_set_node *taken; /* out of the set */
+static char nearest[512];
 static struct group *groups;
 
 /* Criterion's FOREACH_SET declares names of its own, so walk by hand. */
@@ -147,24 +148,35 @@ struct found {
     size_t count;
 };
 
-/* Takes parameterized tests out of the set. */
-static void take_out(struct criterion_ordered_set_node **at,
-                     struct criterion_suite_set *suite,
-                     struct criterion_test *test, void *context)
+static void take(struct criterion_ordered_set_node **at,
+                 struct criterion_suite_set *suite,
+                 const struct criterion_test *test, struct found *found)
 {
-    struct found *found = context;
-    void *grown;
+    void *grown =
+        realloc(found->tests, (found->count + 1) * sizeof(*found->tests));
 
-    if (test->data->kind_ != CR_TEST_PARAMETERIZED || !test->data->param_ ||
-        test->data->param_ == next_parameter || test->data->disabled ||
-        (suite->suite.data && suite->suite.data->disabled))
-        return;
-    grown = realloc(found->tests, (found->count + 1) * sizeof(*found->tests));
     if (!grown)
         return;
     found->tests = grown;
     found->tests[found->count++] = *test;
     unlink_test(at, suite);
+}
+
+static bool enabled(const struct criterion_test *test,
+                    const struct criterion_suite_set *suite)
+{
+    return !test->data->disabled &&
+           !(suite->suite.data && suite->suite.data->disabled);
+}
+
+/* Takes parameterized tests out of the set. */
+static void take_out(struct criterion_ordered_set_node **at,
+                     struct criterion_suite_set *suite,
+                     struct criterion_test *test, void *context)
+{
+    if (test->data->kind_ == CR_TEST_PARAMETERIZED && test->data->param_ &&
+        test->data->param_ != next_parameter && enabled(test, suite))
+        take(at, suite, test, context);
 }
 
 static void expand(struct criterion_test_set *set,
@@ -210,6 +222,7 @@ static void order_instance(struct criterion_ordered_set_node **at,
 
 void test_log_plan_seal(struct criterion_test_set *set)
 {
+    free(order);
     order = calloc(instance_count + 1, sizeof(*order));
     order_count = next_in_order = 0;
     if (order)
@@ -238,6 +251,67 @@ void test_log_plan_free(void)
     instances = NULL;
     order = NULL;
     instance_count = order_count = 0;
+}
+
+/* ---- Repeating ---- */
+
+/* A test with data of its own, that another part of the set has as well. */
+static bool add_repetition(struct criterion_test_set *set,
+                           const struct criterion_test *test, size_t number,
+                           int width)
+{
+    struct instance instance = {.data = malloc(sizeof(*instance.data))};
+    void *grown = realloc(instances, (instance_count + 1) * sizeof(*instances));
+
+    if (grown)
+        instances = grown;
+    for (size_t i = 0; grown && i < instance_count; i++)
+        if (instances[i].data == test->data) {
+            instance.parameter = instances[i].parameter;
+            instance.size = instances[i].size;
+        }
+    if (!grown || !instance.data ||
+        asprintf(&instance.name, "%s#%0*zu", test->name, width, number) < 0 ||
+        asprintf(&instance.identifier, "%s/%s", test->category, instance.name) <
+            0) {
+        free(instance.data);
+        return false;
+    }
+    *instance.data = *test->data;
+    instance.data->identifier_ = instance.identifier;
+    instances[instance_count++] = instance;
+
+    struct criterion_test one = {instance.name, test->category, test->test,
+                                 instance.data};
+
+    criterion_register_test(set, &one);
+    return true;
+}
+
+/* Takes all out that is not disabled. */
+static void take_enabled(struct criterion_ordered_set_node **at,
+                         struct criterion_suite_set *suite,
+                         struct criterion_test *test, void *context)
+{
+    if (enabled(test, suite))
+        take(at, suite, test, context);
+}
+
+void test_log_plan_repeat(struct criterion_test_set *set, size_t times)
+{
+    struct found found = {NULL, 0};
+
+    if (times < 2)
+        return;
+    each(set, take_enabled, &found);
+    set->tests -= found.count;
+    for (size_t i = 0; i < found.count; i++)
+        for (size_t n = 1; n <= times; n++)
+            if (!add_repetition(set, &found.tests[i], n, digits(times + 1)))
+                test_log_notice("out of memory: %s/%s#%zu does not run",
+                                found.tests[i].category, found.tests[i].name,
+                                n);
+    free(found.tests);
 }
 
 /* ---- Selecting ---- */
@@ -284,6 +358,8 @@ bool test_log_pattern_matches(const char *pattern, const char *suite,
 
 struct selection {
     const struct test_log_options *options;
+    char **names; /* of all tests, for whoever mistypes one */
+    size_t name_count;
     bool *exact; /* by pattern: it is a test's full name */
     size_t count;
 };
@@ -309,6 +385,15 @@ static void find_exact(struct criterion_ordered_set_node **at,
         selection->exact[i] |= is_name(selection->options->patterns[i], test);
 }
 
+/* Whether --failed leaves a test in. */
+static bool is_one_of(char **names, const struct criterion_test *test)
+{
+    for (; names && *names; names++)
+        if (is_name(*names, test))
+            return true;
+    return !names;
+}
+
 /* A test that is left out is taken out, so that no report calls it skipped. */
 static void select_test(struct criterion_ordered_set_node **at,
                         struct criterion_suite_set *suite,
@@ -323,24 +408,94 @@ static void select_test(struct criterion_ordered_set_node **at,
                         ? is_name(patterns[i], test)
                         : test_log_pattern_matches(patterns[i], test->category,
                                                    test->name);
-    if (selected) {
+    if (selected && is_one_of(selection->options->only, test)) {
         selection->count++;
         return;
     }
     unlink_test(at, suite);
 }
 
+static void collect_name(struct criterion_ordered_set_node **at,
+                         struct criterion_suite_set *suite,
+                         struct criterion_test *test, void *context)
+{
+    struct selection *selection = context;
+    char *name;
+
+    (void)at;
+    (void)suite;
+    if (asprintf(&name, "%s/%s", test->category, test->name) < 0)
+        return;
+    selection->names[selection->name_count++] = name;
+}
+
+static void find_nearest(const struct selection *selection)
+{
+    const char *near = NULL;
+
+    nearest[0] = '\0';
+    if (!selection->names)
+        return;
+    for (size_t i = 0; i < selection->options->pattern_count && !near; i++)
+        near = log_nearest(selection->options->patterns[i],
+                           (const char *const *)selection->names);
+    snprintf(nearest, sizeof(nearest), "%s", near ? near : "");
+}
+
+static void free_names(const struct selection *selection)
+{
+    for (size_t i = 0; i < selection->name_count; i++)
+        free(selection->names[i]);
+    free(selection->names);
+}
+
+const char *test_log_plan_nearest(void)
+{
+    return nearest[0] ? nearest : NULL;
+}
+
 size_t test_log_plan_select(struct criterion_test_set *set,
                             const struct test_log_options *options)
 {
-    struct selection selection = {options, NULL, 0};
+    struct selection selection = {options, NULL, 0, NULL, 0};
 
     selection.exact = calloc(options->pattern_count + 1, sizeof(bool));
     if (!selection.exact)
         return 0;
+    selection.names = calloc(set->tests + 1, sizeof(char *));
     each(set, find_exact, &selection);
+    if (selection.names && options->pattern_count)
+        each(set, collect_name, &selection);
     each(set, select_test, &selection);
+    if (!selection.count)
+        find_nearest(&selection);
+    free_names(&selection);
     free(selection.exact);
     set->tests = selection.count;
     return selection.count;
+}
+
+struct keeping {
+    test_log_wanted *wanted;
+    size_t count;
+};
+
+static void keep_wanted(struct criterion_ordered_set_node **at,
+                        struct criterion_suite_set *suite,
+                        struct criterion_test *test, void *context)
+{
+    struct keeping *keeping = context;
+
+    if (keeping->wanted(test))
+        keeping->count++;
+    else
+        unlink_test(at, suite);
+}
+
+void test_log_plan_keep(struct criterion_test_set *set, test_log_wanted *wanted)
+{
+    struct keeping keeping = {wanted, 0};
+
+    each(set, keep_wanted, &keeping);
+    set->tests = keeping.count;
 }

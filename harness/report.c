@@ -3,9 +3,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness.h"
+#include "watch.h"
 
 FILE *test_log_out;
 
@@ -33,15 +35,42 @@ static void heading(const char *title)
     fprintf(out(), "%s:\n", title);
 }
 
+/* So much is printed of a file; all of it stays in the file. */
+enum { SHOWN_MAX = 64 * 1024 };
+
+static void say_left_out(size_t bytes, const char *path)
+{
+    fprintf(out(), "... %zu bytes before this are in %s\n", bytes, path);
+}
+
+/* Goes on with the first whole line of what is shown at most. */
+static void skip_to_end(FILE *in, const char *path)
+{
+    struct stat file;
+    int c;
+
+    if (fstat(fileno(in), &file) || file.st_size <= SHOWN_MAX ||
+        fseek(in, file.st_size - SHOWN_MAX, SEEK_SET))
+        return;
+    while ((c = fgetc(in)) != EOF && c != '\n')
+        ;
+    if (c == EOF) /* a single line; it shows its end */
+        fseek(in, file.st_size - SHOWN_MAX, SEEK_SET);
+    heading("output");
+    say_left_out((size_t)ftell(in), path);
+}
+
 static void put_output(const char *path)
 {
     FILE *in = fopen(path, "re");
     char bytes[8192];
-    bool some = false, newline = true;
+    bool some, newline = true;
     size_t size;
 
     if (!in)
         return;
+    skip_to_end(in, path);
+    some = ftell(in) > 0;
     while ((size = fread(bytes, 1, sizeof(bytes), in))) {
         if (!some)
             heading("output");
@@ -54,24 +83,40 @@ static void put_output(const char *path)
     fclose(in);
 }
 
+/* Takes away what stands before the last lines; returns how much it was. */
+static size_t keep_end(struct trace_text *text)
+{
+    size_t from = text->size - SHOWN_MAX;
+    const char *newline =
+        memchr(text->data + from, '\n', text->size - 1 - from);
+
+    if (newline)
+        from = (size_t)(newline + 1 - text->data);
+    text->size -= from;
+    memmove(text->data, text->data + from, text->size + 1);
+    return from;
+}
+
 static void put_lines(const struct log_filter *filter,
                       const struct log_style *style,
-                      struct trace_reader *reader)
+                      struct trace_reader *reader, const char *path)
 {
     struct log_replay *replay = log_replay_new(filter);
     struct trace_text text = {0};
     struct trace_entry entry;
-    bool some = false;
+    size_t left_out = 0;
 
-    while (replay && trace_reader_next(reader, &entry)) {
-        trace_text_clear(&text);
-        if (!log_line(replay, style, reader, &entry, &text))
-            continue;
-        if (!some)
-            heading("log");
-        some = true;
-        fwrite(text.data, 1, text.size, out());
-    }
+    while (replay && trace_reader_next(reader, &entry))
+        if (log_line(replay, style, reader, &entry, &text) &&
+            text.size > (size_t)SHOWN_MAX * 4)
+            left_out += keep_end(&text);
+    if (text.size > SHOWN_MAX)
+        left_out += keep_end(&text);
+    if (text.size)
+        heading("log");
+    if (left_out)
+        say_left_out(left_out, path);
+    fwrite(text.data ? text.data : "", 1, text.size, out());
     trace_text_free(&text);
     log_replay_free(replay);
 }
@@ -109,21 +154,23 @@ static size_t find_open(struct trace_reader *reader, struct open_span *open)
     return count;
 }
 
-static void put_open_spans(struct trace_reader *reader)
+size_t test_log_report_open_spans(struct trace_reader *reader,
+                                  const char *indent)
 {
     struct open_span open[OPEN_MAX];
     size_t count = find_open(reader, open);
     struct trace_text text = {0};
 
-    if (count)
+    if (count && !indent[0])
         heading("open spans");
     for (size_t i = 0; i < count; i++) {
         trace_text_clear(&text);
         log_span_text(NULL, reader, open[i].place, UINT64_MAX, &text);
-        fprintf(out(), "%s %u: %s\n", open[i].thread->name, open[i].thread->tid,
-                text.data ? text.data : "?");
+        fprintf(out(), "%s%s %u: %s\n", indent, open[i].thread->name,
+                open[i].thread->tid, text.data ? text.data : "?");
     }
     trace_text_free(&text);
+    return count;
 }
 
 static void put_recording(const struct test_log_run *run,
@@ -141,10 +188,11 @@ static void put_recording(const struct test_log_run *run,
                                       ? NULL
                                       : trace_reader_open(path);
 
-    if (reader && filter && !options->live)
-        put_lines(filter, &style, reader);
+    if (reader && filter && !options->live &&
+        !test_log_file(run, result, "log.txt", path))
+        put_lines(filter, &style, reader, path);
     if (reader && test_log_outcome_bad(result->outcome))
-        put_open_spans(reader);
+        test_log_report_open_spans(reader, "");
     trace_reader_close(reader);
     log_filter_free(filter);
 }
@@ -171,6 +219,9 @@ void test_log_report_block(const struct test_log_run *run,
     test_log_github_group(result);
     fprintf(out(), "%s---- ", bold);
     put_outcome(result);
+    if (options->retries)
+        fprintf(out(), " (try %zu of %zu)", result->earlier_count + 1,
+                options->retries + 1);
     fprintf(out(), " ----%s\n", normal);
     if (!options->live && !test_log_file(run, result, "output.txt", path))
         put_output(path);
@@ -212,6 +263,14 @@ void test_log_add_word(struct trace_text *text, const char *word)
     trace_text_char(text, '\'');
 }
 
+/* Repetitions, "test#1" and "test#2", are one test. */
+static bool same_test(const char *one, const char *other)
+{
+    size_t size = strcspn(one, "#");
+
+    return strcspn(other, "#") == size && !strncmp(one, other, size);
+}
+
 /* Whether a test of another program has failed by the same name. */
 static bool named_before(const struct test_log_run *run, size_t number)
 {
@@ -219,7 +278,7 @@ static bool named_before(const struct test_log_run *run, size_t number)
 
     for (size_t i = 0; i < number; i++)
         if (test_log_outcome_bad(run->results[i].outcome) &&
-            !strcmp(test_log_name(&run->results[i]), test_log_name(result)))
+            same_test(test_log_name(&run->results[i]), test_log_name(result)))
             return true;
     return false;
 }
@@ -230,11 +289,12 @@ static void put_rerun(const struct test_log_run *run, const char *rerun)
     fprintf(out(), "run them again:\n    %s", rerun);
     for (size_t i = 0; i < run->count; i++) {
         const struct test_log_result *result = &run->results[i];
+        const char *name = test_log_name(result);
 
         /* A program that left no results has no test to name. */
         if (test_log_outcome_bad(result->outcome) && result->suite &&
             !named_before(run, i))
-            fprintf(out(), " --filter '%s'", test_log_name(result));
+            fprintf(out(), " --filter '%.*s'", (int)strcspn(name, "#"), name);
     }
     fputc('\n', out());
 }
@@ -263,14 +323,76 @@ void test_log_report_unseen(const struct test_log_run *run)
         report_unseen(run->unseen[i]);
 }
 
+void test_log_report_slow(const struct test_log_run *run,
+                          const struct test_log_options *options)
+{
+    bool some = false;
+
+    for (size_t i = 0; options->slow && i < run->count; i++) {
+        const struct test_log_result *result = &run->results[i];
+
+        if (result->duration <= options->slow)
+            continue;
+        if (!some)
+            fprintf(out(), "\nslow, more than %g s:\n",
+                    (double)options->slow / 1e9);
+        some = true;
+        fprintf(out(), "    %s: %.2f s\n", test_log_name(result),
+                (double)result->duration / 1e9);
+    }
+}
+
+static void put_flaky(const struct test_log_run *run)
+{
+    bool some = false;
+
+    for (size_t i = 0; i < run->count; i++) {
+        const struct test_log_result *result = &run->results[i];
+        const struct test_log_try *first = result->earlier;
+
+        if (!test_log_flaky(result))
+            continue;
+        if (!some)
+            fputs("\nflaky:\n", out());
+        some = true;
+        fprintf(out(), "    %s: passed on try %zu; the first %s%s%s\n",
+                test_log_name(result), result->earlier_count + 1,
+                test_log_outcome_report(first->outcome),
+                first->reason ? ": " : "", first->reason ? first->reason : "");
+    }
+}
+
+/* What an interrupt kept from running is counted, but not listed. */
+static bool is_left(const struct test_log_result *result)
+{
+    return result->outcome == TEST_LOG_OUTCOME_SKIPPED && result->reason &&
+           !strcmp(result->reason, TEST_LOG_INTERRUPTED);
+}
+
+static void put_interrupted(const struct test_log_run *run, size_t left)
+{
+    if (!run->interrupted)
+        return;
+    fprintf(out(), "\ninterrupted by SIG%s", sigabbrev_np(run->interrupted));
+    if (left)
+        fprintf(out(), ": %zu %s did not run", left,
+                left == 1 ? "test" : "tests");
+    fputc('\n', out());
+}
+
 void test_log_report_summary(const struct test_log_run *run, const char *rerun)
 {
     struct test_log_sums sums = test_log_run_sums(run);
+    size_t left = 0;
 
-    if (sums.skipped) {
+    for (size_t i = 0; i < run->count; i++)
+        left += is_left(&run->results[i]);
+    put_flaky(run);
+    if (sums.skipped > left) {
         fputs("\nskipped:\n", out());
         for (size_t i = 0; i < run->count; i++)
-            if (run->results[i].outcome == TEST_LOG_OUTCOME_SKIPPED)
+            if (run->results[i].outcome == TEST_LOG_OUTCOME_SKIPPED &&
+                !is_left(&run->results[i]))
                 put_line(&run->results[i]);
     }
     if (sums.failed) {
@@ -280,6 +402,7 @@ void test_log_report_summary(const struct test_log_run *run, const char *rerun)
                 put_line(&run->results[i]);
         put_rerun(run, rerun);
     }
+    put_interrupted(run, left);
     if (run->path)
         fprintf(out(), "run: %s\n", run->path);
     fflush(out());

@@ -54,6 +54,15 @@ struct test_log_result *test_log_run_add(struct test_log_run *run)
     return &run->results[run->count++];
 }
 
+static void free_tries(struct test_log_result *result)
+{
+    for (size_t i = 0; i < result->earlier_count; i++) {
+        free(result->earlier[i].reason);
+        free(result->earlier[i].folder);
+    }
+    free(result->earlier);
+}
+
 void test_log_run_free(struct test_log_run *run)
 {
     for (size_t i = 0; i < run->count; i++) {
@@ -66,6 +75,7 @@ void test_log_run_free(struct test_log_run *run)
         free(result->reason);
         free(result->folder);
         free(result->filter);
+        free_tries(result);
     }
     for (size_t i = 0; i < run->unseen_count; i++)
         free(run->unseen[i]);
@@ -79,6 +89,11 @@ void test_log_run_free(struct test_log_run *run)
     free(run->record);
     free(run->record_origin);
     *run = (struct test_log_run){0};
+}
+
+bool test_log_flaky(const struct test_log_result *result)
+{
+    return result->outcome == TEST_LOG_OUTCOME_PASSED && result->earlier_count;
 }
 
 struct test_log_sums test_log_run_sums(const struct test_log_run *run)

@@ -78,6 +78,30 @@ static void put_filters(struct trace_text *text, const struct test_log_run *run)
     trace_text_string(text, "]},\n\"gpu\":{\"state\":\"unused\"}");
 }
 
+static void put_tries(struct trace_text *text,
+                      const struct test_log_result *result)
+{
+    trace_text_printf(text, ",\"tries\":%zu,\"flaky\":%s",
+                      result->earlier_count + 1,
+                      test_log_flaky(result) ? "true" : "false");
+    if (!result->earlier_count)
+        return;
+    trace_text_string(text, ",\"earlier\":[");
+    for (size_t i = 0; i < result->earlier_count; i++) {
+        const struct test_log_try *before = &result->earlier[i];
+
+        trace_text_string(text, i ? ",{" : "{");
+        put_member(text, "outcome", test_log_outcome_word(before->outcome));
+        trace_text_char(text, ',');
+        put_member(text, "reason", before->reason);
+        trace_text_printf(text, ",\"duration_ns\":%" PRIu64 ",",
+                          before->duration);
+        put_member(text, "folder", before->folder);
+        trace_text_char(text, '}');
+    }
+    trace_text_char(text, ']');
+}
+
 void test_log_result_members(struct trace_text *text,
                              const struct test_log_result *result)
 {
@@ -100,8 +124,18 @@ static void put_result(struct trace_text *text,
 {
     trace_text_char(text, '{');
     test_log_result_members(text, result);
-    trace_text_printf(text, ",\"dropped\":%" PRIu64 ",\"unjudged\":%zu}",
+    trace_text_printf(text, ",\"dropped\":%" PRIu64 ",\"unjudged\":%zu",
                       result->dropped, result->unjudged);
+    put_tries(text, result);
+    trace_text_char(text, '}');
+}
+
+static void put_interrupted(struct trace_text *text, int number)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "SIG%s", number ? sigabbrev_np(number) : "");
+    put_member(text, "interrupted", number ? name : NULL);
 }
 
 int test_log_write_run_json(const struct test_log_run *run, const char *name)
@@ -117,6 +151,8 @@ int test_log_write_run_json(const struct test_log_run *run, const char *name)
     put_host(&text);
     put_start(&text, &run->start);
     put_filters(&text, run);
+    trace_text_string(&text, ",\n");
+    put_interrupted(&text, run->interrupted);
     trace_text_printf(&text,
                       ",\n\"passed\":%zu,\"failed\":%zu,\"skipped\":%zu,"
                       "\n\"tests\":[",

@@ -20,22 +20,18 @@
 #include <criterion/options.h>
 
 #include "harness.h"
+#include "watch.h"
 
 static const struct test_log_options *options; /* NULL: main is not ours */
 static struct test_log_run *run;
 static struct criterion_logger original;
 static struct criterion_logger wrapped[2]; /* one more as slack: it may grow */
 static size_t matched;
-static bool stopped; /* by --fail-fast */
+static const char *stopped; /* why no further test begins; NULL: they do */
+static bool prepared;       /* not the first try any more */
+static const struct test_log_last *last_run;
 static struct log_style style;
-
-static uint64_t now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
+static char attempt[16]; /* ".try2": of folders */
 
 /* ---- Results, as Criterion tells of them ---- */
 
@@ -109,14 +105,36 @@ static void seal(const struct test_log_result *result)
         trace_seal(path);
 }
 
-/* Keeps the tests that have not begun from beginning. */
-static void stop(void)
+void test_log_runner_stop(const char *why)
 {
-    stopped = true;
-    for (size_t i = 0; i < run->count; i++)
-        if (!run->results[i].started)
-            ((const struct criterion_test *)run->results[i].key)
-                ->data->disabled = true;
+    if (!stopped)
+        stopped = why;
+    for (size_t i = 0; i < run->count; i++) {
+        struct test_log_result *result = &run->results[i];
+        const struct criterion_test *test = result->key;
+
+        if (result->started || test->data->disabled)
+            continue;
+        result->left = true;
+        test->data->disabled = true;
+    }
+}
+
+/* What was killed has not failed by itself. */
+static enum test_log_outcome judge_killed(struct test_log_result *result,
+                                          enum test_log_outcome outcome)
+{
+    double spent = (double)(test_log_now() - result->started) / 1e9;
+
+    if (result->late) {
+        set_reason(result, "after %.2f s; SIGPROF did not end it", spent);
+        return TEST_LOG_OUTCOME_TIMEOUT;
+    }
+    if (!result->ended)
+        return outcome;
+    set_reason(result, "ended after %.2f s by SIG%s", spent,
+               sigabbrev_np(run->interrupted));
+    return TEST_LOG_OUTCOME_FAILED;
 }
 
 static void finish(struct test_log_result *result,
@@ -124,12 +142,13 @@ static void finish(struct test_log_result *result,
 {
     result->outcome = outcome;
     if (outcome == TEST_LOG_OUTCOME_CRASHED ||
-        outcome == TEST_LOG_OUTCOME_TIMEOUT)
+        outcome == TEST_LOG_OUTCOME_TIMEOUT || result->ended)
         seal(result);
-    if (options->fail_fast && !stopped && test_log_outcome_bad(outcome))
-        stop();
+    if (options->fail_fast && !stopped && test_log_outcome_bad(outcome) &&
+        !test_log_retry_wanted(options, result))
+        test_log_runner_stop("not run: --fail-fast");
     if (!result->duration)
-        result->duration = now() - result->started;
+        result->duration = test_log_now() - result->started;
     show(result);
 }
 
@@ -157,12 +176,15 @@ static void on_pre_init(struct criterion_suite *suite,
         original.log_pre_init(suite, test);
     if (!result)
         return;
-    result->started = now();
-    if (is_disabled(suite, test)) {
+    result->started = test_log_now();
+    test_log_board_read(run);
+    /* One that has a process was disabled too late to be kept from it. */
+    if (!result->pid && is_disabled(suite, test)) {
         result->outcome = TEST_LOG_OUTCOME_SKIPPED;
-        set_reason(result, stopped ? "not run: --fail-fast" : "disabled");
+        set_reason(result, "%s", result->left ? stopped : "disabled");
         test_log_jsonl_tell(result);
     } else {
+        result->left = false;
         result->running = true;
     }
 }
@@ -235,6 +257,7 @@ static void on_post_test(struct criterion_test_stats *stats)
 static void on_post_fini(struct criterion_test_stats *stats)
 {
     struct test_log_result *result = result_of(stats->test);
+    enum test_log_outcome outcome = TEST_LOG_OUTCOME_PASSED;
 
     if (original.log_post_fini)
         original.log_post_fini(stats);
@@ -245,9 +268,12 @@ static void on_post_fini(struct criterion_test_stats *stats)
         return;
     if (stats->test_status == CR_STATUS_FAILED)
         explain_failure(result, stats);
-    finish(result, stats->test_status == CR_STATUS_FAILED
-                       ? TEST_LOG_OUTCOME_FAILED
-                       : TEST_LOG_OUTCOME_PASSED);
+    if (stats->test_status == CR_STATUS_FAILED)
+        outcome = TEST_LOG_OUTCOME_FAILED;
+    /* A test may be one that is to die of SIGKILL. */
+    if (stats->signal == SIGKILL)
+        outcome = judge_killed(result, outcome);
+    finish(result, outcome);
 }
 
 /* A result that changes after it was shown is shown again. */
@@ -264,14 +290,15 @@ static void on_test_crash(struct criterion_test_stats *stats)
 {
     struct test_log_result *result = result_of(stats->test);
 
-    if (original.log_test_crash)
+    /* It did not crash by itself if the run ended it. */
+    if (original.log_test_crash && !(result && result->ended))
         original.log_test_crash(stats);
     if (!result)
         return;
     note_unjudged(result, stats);
     set_reason(result, "SIG%s, below %s:%u", signal_name(stats->signal),
                stats->file ? stats->file : "?", stats->progress);
-    worsen(result, TEST_LOG_OUTCOME_CRASHED);
+    worsen(result, judge_killed(result, TEST_LOG_OUTCOME_CRASHED));
 }
 
 static void on_timeout(struct criterion_test_stats *stats)
@@ -306,7 +333,7 @@ static void on_other_crash(struct criterion_test_stats *stats)
     if (!result)
         return;
     set_reason(result, "in its %s", result->body_done ? "tear-down" : "set-up");
-    worsen(result, TEST_LOG_OUTCOME_CRASHED);
+    worsen(result, judge_killed(result, TEST_LOG_OUTCOME_CRASHED));
 }
 
 /* Criterion lets an exit in the tear-down pass. */
@@ -340,7 +367,7 @@ static void wrap_logger(void)
     wrapped[0].log_test_abort = on_abort;
     wrapped[0].log_other_crash = on_other_crash;
     wrapped[0].log_abnormal_exit = on_abnormal_exit;
-    criterion_options.logger = wrapped;
+    criterion_options.logger = test_log_guard(wrapped);
 }
 
 /* ---- Before the first worker ---- */
@@ -371,13 +398,26 @@ static void make_folder(struct test_log_result *result)
 {
     char path[PATH_MAX];
 
-    if (asprintf(&result->folder, "tests/%s/%s.%s", run->program, result->suite,
-                 result->test) < 0)
+    if (asprintf(&result->folder, "tests/%s/%s.%s%s", run->program,
+                 result->suite, result->test, attempt) < 0)
         result->folder = NULL;
     if (test_log_file(run, result, "", path) || mkdir(path, 0777)) {
         free(result->folder);
         result->folder = NULL;
     }
+}
+
+/* How long a test may take, in ns; --timeout is for all of them. */
+static uint64_t limit_of(const struct criterion_suite *suite,
+                         struct criterion_test *test)
+{
+    double limit = test->data->timeout;
+
+    if (!(limit > 0) && suite->data)
+        limit = suite->data->timeout;
+    if (options->timeout > 0 && (!(limit > 0) || limit > options->timeout))
+        limit = test->data->timeout = options->timeout;
+    return limit > 0 ? (uint64_t)(limit * 1e9) : 0;
 }
 
 static void add_result(const struct criterion_suite *suite,
@@ -395,6 +435,7 @@ static void add_result(const struct criterion_suite *suite,
     copy(&result->test, test->name);
     copy(&result->file, test->data->file_);
     result->line = test->data->line_;
+    result->limit = limit_of(suite, test);
     annotated = test_log_entry_filter(test->category, test->name, &own);
     result->filter =
         test_log_filter_of(options->show.value, options->show.origin, own);
@@ -456,6 +497,7 @@ static void export_session(void)
         .prefix = (char *)(several ? "1" : "0"),
         .origin = origin,
         .all_tests = (char *)(options->all_tests ? "1" : "0"),
+        .attempt = attempt,
     };
 
     if (snprintf(part, sizeof(part), "tests/%s", run->program) >= PATH_MAX ||
@@ -472,6 +514,27 @@ static void export_session(void)
     test_log_session_export(&session);
 }
 
+static void prepare(struct criterion_test_set *set)
+{
+    lower_descriptors();
+    test_log_plan_expand(set);
+    matched = test_log_plan_select(set, options);
+    test_log_plan_repeat(set, options->repeat);
+    test_log_plan_seal(set);
+    if (matched && test_log_run_open(run, options->dir, run->command))
+        copy(&run->path, NULL);
+    test_log_jsonl_open(run, options);
+    add_results(set);
+    if (run->path)
+        export_session();
+    test_log_progress_begin(run, options, last_run);
+    unsetenv("TESTLOG_RUN");
+    unsetenv("TESTLOG_LAST");
+    unsetenv("TESTLOG_LAST_PROGRAM");
+    setenv("TESTLOG_WORKER", "1", 1);
+    wrap_logger();
+}
+
 static void before_all(struct criterion_test_set *set)
 {
     if (!options) {
@@ -480,19 +543,12 @@ static void before_all(struct criterion_test_set *set)
               stderr);
         return;
     }
-    lower_descriptors();
-    test_log_plan_expand(set);
-    matched = test_log_plan_select(set, options);
-    test_log_plan_seal(set);
-    if (matched && test_log_run_open(run, options->dir, run->command))
-        copy(&run->path, NULL);
-    test_log_jsonl_open(run, options);
-    add_results(set);
-    if (run->path)
-        export_session();
-    unsetenv("TESTLOG_RUN");
-    setenv("TESTLOG_WORKER", "1", 1);
-    wrap_logger();
+    if (prepared) /* there was a try before */
+        return;
+    prepared = true;
+    test_log_watch_enter();
+    prepare(set);
+    test_log_watch_leave();
 }
 
 /* Listed by hand: Criterion's ReportHook is lost with -flto. */
@@ -516,11 +572,62 @@ static void fail_rest(void)
     }
 }
 
+static bool wanted(const struct criterion_test *test)
+{
+    const struct test_log_result *result = result_of(test);
+
+    return result && test_log_retry_wanted(options, result);
+}
+
+/* Makes ready what has a try left; false if nothing has. */
+static bool begin_try(struct criterion_test_set *set, unsigned number)
+{
+    size_t count = 0;
+
+    test_log_plan_keep(set, wanted);
+    if (!set->tests)
+        return false;
+    test_log_plan_seal(set);
+    snprintf(attempt, sizeof(attempt), ".try%u", number);
+    for (size_t i = 0; i < run->count; i++) {
+        struct test_log_result *result = &run->results[i];
+        bool has_folder = result->folder;
+
+        if (!test_log_retry_wanted(options, result) || test_log_retry(result))
+            continue;
+        count++;
+        if (has_folder)
+            make_folder(result);
+    }
+    if (run->path)
+        export_session();
+    test_log_notice("try %u of %zu: %zu %s", number, options->retries + 1,
+                    count, count == 1 ? "test" : "tests");
+    return count != 0;
+}
+
+static void run_tries(struct criterion_test_set *set)
+{
+    for (unsigned number = 2;; number++) {
+        bool again;
+
+        criterion_run_all_tests(set);
+        test_log_watch_enter();
+        render_ended(true);
+        again = !stopped && begin_try(set, number);
+        test_log_watch_leave();
+        if (!again)
+            return;
+    }
+}
+
 size_t test_log_runner_run(struct criterion_test_set *set,
                            const struct test_log_options *given,
+                           const struct test_log_last *past,
                            struct test_log_run *to)
 {
     options = given;
+    last_run = past;
     run = to;
     style = (struct log_style){.format = given->format,
                                .time = given->time,
@@ -529,10 +636,13 @@ size_t test_log_runner_run(struct criterion_test_set *set,
     copy(&run->show_origin, given->show.origin);
     copy(&run->record, given->record.value);
     copy(&run->record_origin, given->record.origin);
-    criterion_run_all_tests(set);
+    run_tries(set);
+    test_log_watch_enter();
+    test_log_progress_end();
     fail_rest();
     render_ended(true);
     test_log_jsonl_close(run);
+    test_log_watch_leave();
     test_log_plan_free();
     return matched;
 }

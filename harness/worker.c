@@ -22,12 +22,14 @@ void test_log_register(struct test_log_entry *entry)
     entries = entry;
 }
 
-/* An instance of a parameterized test is called "name[07]". */
+/* An instance of a parameterized test is called "name[07]", a repetition
+ * "name#2". */
 static bool same_test(const char *own, const char *name)
 {
     size_t size = strlen(own);
 
-    return !strncmp(own, name, size) && (!name[size] || name[size] == '[');
+    return !strncmp(own, name, size) &&
+           (!name[size] || name[size] == '[' || name[size] == '#');
 }
 
 static struct test_log_entry *find(const char *suite, const char *name)
@@ -150,8 +152,9 @@ static void begin(const char *filter, const struct test_log_session *session)
     char folder[PATH_MAX];
 
     snprintf(test_name, sizeof(test_name), "%s/%s", test->category, test->name);
-    if (!show || snprintf(folder, sizeof(folder), "%s/%s.%s", session->folder,
-                          test->category, test->name) >= PATH_MAX) {
+    if (!show ||
+        snprintf(folder, sizeof(folder), "%s/%s.%s%s", session->folder,
+                 test->category, test->name, session->attempt) >= PATH_MAX) {
         free(show);
         return;
     }

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include <cjson/cJSON.h>
 
 #include "harness/harness.h"
+#include "harness/watch.h"
 #include "runners.h"
 
 struct programs {
@@ -78,17 +78,41 @@ static void split_name(struct test_log_result *result, char *name)
     free(name);
 }
 
+static enum test_log_outcome outcome_of(const cJSON *object)
+{
+    const char *word = cJSON_GetStringValue(
+        cJSON_GetObjectItemCaseSensitive(object, "outcome"));
+
+    return test_log_outcome_of(word ? word : "");
+}
+
+static void add_tries(struct test_log_result *result, const cJSON *tries)
+{
+    const cJSON *before;
+
+    result->earlier =
+        calloc((size_t)cJSON_GetArraySize(tries) + 1, sizeof(*result->earlier));
+    cJSON_ArrayForEach(before, tries)
+    {
+        if (result->earlier)
+            result->earlier[result->earlier_count++] = (struct test_log_try){
+                .outcome = outcome_of(before),
+                .reason = string_of(before, "reason"),
+                .folder = string_of(before, "folder"),
+                .duration = number_of(before, "duration_ns")};
+    }
+}
+
 static void add_test(struct test_log_run *run, const cJSON *test)
 {
     struct test_log_result *result = test_log_run_add(run);
-    char *outcome = string_of(test, "outcome");
 
     if (result) {
         split_name(result, string_of(test, "name"));
         result->program = string_of(test, "program");
         if (!result->program)
             result->program = strdup("?");
-        result->outcome = test_log_outcome_of(outcome ? outcome : "");
+        result->outcome = outcome_of(test);
         result->reason = string_of(test, "reason");
         result->file = string_of(test, "file");
         result->line = (unsigned)number_of(test, "line");
@@ -96,8 +120,8 @@ static void add_test(struct test_log_run *run, const cJSON *test)
         result->dropped = number_of(test, "dropped");
         result->unjudged = (size_t)number_of(test, "unjudged");
         result->folder = string_of(test, "folder");
+        add_tries(result, cJSON_GetObjectItemCaseSensitive(test, "earlier"));
     }
-    free(outcome);
 }
 
 static bool has_string(const cJSON *array, const char *text)
@@ -196,43 +220,6 @@ static void add_program(struct test_log_run *run, const char *folder,
     test_log_jsonl_tell(result);
 }
 
-/* What becomes of the child: the program, which dies with its parent. If it
- * cannot be run, errno goes to `fd`. */
-static void become(char *path, char **argv, int fd)
-{
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    execvp(path, argv);
-
-    int error = errno;
-
-    if (write(fd, &error, sizeof(error)) != sizeof(error))
-        _exit(126);
-    _exit(127);
-}
-
-/* Runs a program to its end; returns what waitpid tells, or -errno. */
-static int spawn(char *path, char **argv)
-{
-    int ends[2], status, error = 0;
-    pid_t pid;
-
-    if (pipe2(ends, O_CLOEXEC))
-        return -errno;
-    pid = fork();
-    if (!pid)
-        become(path, argv, ends[1]);
-    close(ends[1]);
-    if (pid < 0)
-        error = errno;
-    else if (read(ends[0], &error, sizeof(error)) < 0)
-        error = 0;
-    close(ends[0]);
-    while (pid > 0 && waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return -errno;
-    return error ? -error : status;
-}
-
 static int start(const struct programs *programs, char *path)
 {
     char **argv = calloc((size_t)programs->flag_count + 2, sizeof(*argv));
@@ -244,7 +231,7 @@ static int start(const struct programs *programs, char *path)
     memcpy(argv + 1, programs->flags,
            (size_t)programs->flag_count * sizeof(*argv));
     fflush(NULL);
-    status = spawn(path, argv);
+    status = runners_spawn(path, argv);
     free(argv);
     return status;
 }
@@ -262,6 +249,8 @@ static int judge(struct test_log_run *run, const char *folder, int status,
         return code;
     if (status >= 0 && told && (code == 0 || code == 1))
         return code;
+    if (told && code > TEST_LOG_SIGNAL && runners_interrupted())
+        return TEST_LOG_PASSED; /* its results tell the rest */
     if (status >= 0 && code == 0) {
         add_program(run, folder, TEST_LOG_OUTCOME_PASSED, NULL);
         return TEST_LOG_PASSED;
@@ -292,6 +281,88 @@ static int worse(int all, int one)
     return all > one ? all : one;
 }
 
+/* ---- What the last run tells ---- */
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* What a program is called in a run of all of them, to be freed. */
+static char *usual_name(const struct programs *programs, int number)
+{
+    const char *base = base_of(programs->paths[number]);
+    unsigned same = 1;
+    char *name;
+
+    for (int i = 0; i < number; i++)
+        same += !strcmp(base_of(programs->paths[i]), base);
+    if ((same == 1 ? asprintf(&name, "%s", base)
+                   : asprintf(&name, "%s~%u", base, same)) < 0)
+        return NULL;
+    return name;
+}
+
+static bool failed_before(const struct programs *programs, int number,
+                          const struct test_log_last *last)
+{
+    char *name = usual_name(programs, number);
+    bool failed = name && test_log_last_failed(last, name);
+
+    free(name);
+    return failed;
+}
+
+/* For --failed: whether there is anything to run. */
+static bool any_failed(const struct programs *programs,
+                       const struct test_log_last *last)
+{
+    for (int i = 0; i < programs->count; i++)
+        if (failed_before(programs, i, last))
+            return true;
+    return false;
+}
+
+/* Tells a program how far the run is. */
+static void export_others(const struct programs *programs, int number,
+                          const struct test_log_run *run,
+                          const struct test_log_last *last)
+{
+    struct test_log_others others = {.done = run->count,
+                                     .failed = test_log_run_sums(run).failed,
+                                     .number = (unsigned)number + 1,
+                                     .count = (unsigned)programs->count};
+
+    for (int i = number + 1; i < programs->count; i++) {
+        char *name = usual_name(programs, i);
+
+        for (size_t t = 0; name && t < last->count; t++) {
+            const struct test_log_past *past = &last->tests[t];
+
+            if (strcmp(past->program, name))
+                continue;
+            others.to_come++;
+            others.time += past->duration;
+        }
+        free(name);
+    }
+    test_log_others_export(&others);
+}
+
+static void export_last(const struct programs *programs, int number,
+                        const struct test_log_last *last)
+{
+    char *name = usual_name(programs, number);
+
+    if (last->path)
+        setenv("TESTLOG_LAST", last->path, 1);
+    if (name)
+        setenv("TESTLOG_LAST_PROGRAM", name, 1);
+    free(name);
+}
+
 static int run_program(struct test_log_run *run, struct programs *programs,
                        int number, bool *first)
 {
@@ -304,6 +375,43 @@ static int run_program(struct test_log_run *run, struct programs *programs,
     programs->folders[number] = folder;
     status = start(programs, path);
     return judge(run, folder, status, merge_program(run, folder, first));
+}
+
+/* Runs one program after the other, until something ends the run. */
+static int run_programs(struct test_log_run *run, struct programs *programs,
+                        const struct test_log_options *options,
+                        const struct test_log_last *last)
+{
+    int code = TEST_LOG_NO_TEST, left = 0;
+    bool first = true;
+
+    for (int i = 0; i < programs->count; i++) {
+        bool stopped = runners_interrupted() ||
+                       (options->fail_fast && code == TEST_LOG_FAILED);
+
+        if (options->failed && last->count && !failed_before(programs, i, last))
+            continue;
+        left += stopped;
+        if (stopped)
+            continue;
+        export_last(programs, i, last);
+        export_others(programs, i, run, last);
+        code = worse(code, run_program(run, programs, i, &first));
+    }
+    run->interrupted = runners_interrupted();
+    if (left)
+        test_log_notice("%d %s did not run: %s", left,
+                        left == 1 ? "program" : "programs",
+                        run->interrupted ? "interrupted" : "--fail-fast");
+    return run->interrupted ? TEST_LOG_SIGNAL + run->interrupted : code;
+}
+
+/* When no test matched, each program says which one may be meant. */
+static void suggest(const struct programs *programs)
+{
+    setenv("TESTLOG_SUGGEST", "1", 1);
+    for (int i = 0; i < programs->count; i++)
+        start(programs, programs->paths[i]);
 }
 
 /* Each program for itself, where there is nothing to merge. */
@@ -330,6 +438,7 @@ static int run_apart(const struct programs *programs)
 static void write_all(const struct test_log_run *run)
 {
     if (test_log_write_run_json(run, "run.json") ||
+        test_log_write_results(run, "results.tsv") ||
         test_log_write_junit(run, "junit.xml") ||
         test_log_write_trace(run, "trace.json"))
         test_log_notice("cannot write to %s: %s; the results are those below",
@@ -393,24 +502,24 @@ static void finish(const struct test_log_run *run,
     test_log_report_unseen(run);
     if (code == TEST_LOG_NO_TEST)
         test_log_notice("no test of any program matched");
+    if (code == TEST_LOG_NO_TEST && options->pattern_count)
+        suggest(programs);
+    test_log_report_slow(run, options);
     test_log_report_summary(run, rerun ? rerun : "testlog run");
     test_log_github_end(run);
     test_log_report_closing(run, options);
     free(rerun);
 }
 
-static int run_all(struct programs *programs, struct test_log_options *options)
+static int run_all(struct programs *programs, struct test_log_options *options,
+                   const struct test_log_last *last)
 {
     struct test_log_run run = {.start = trace_anchor_now()};
     struct test_log_filters filters;
-    int code = TEST_LOG_NO_TEST;
     char absolute[PATH_MAX];
-    bool first = true;
+    int code;
 
     run.command = command_of(programs, NULL);
-    unsetenv("TESTLOG_RUN"); /* a run inside a test is a run of its own */
-    unsetenv("BXFI_MAP");
-    unsetenv("GMON_OUT_PREFIX");
     if (options->informs || test_log_run_open(&run, options->dir, NULL) ||
         !realpath(run.path, absolute)) {
         test_log_outputs_apart(options);
@@ -424,13 +533,46 @@ static int run_all(struct programs *programs, struct test_log_options *options)
     test_log_filters_check(&filters, options, true);
     test_log_filters_say(options);
     copy_settings(&run, options);
-    for (int i = 0; i < programs->count; i++)
-        code = worse(code, run_program(&run, programs, i, &first));
+    runners_take_signals();
+    code = run_programs(&run, programs, options, last);
     test_log_jsonl_close(NULL);
     test_log_filters_say_compiled_out(&filters, &run);
     finish(&run, programs, options, code);
     test_log_filters_free(&filters);
     test_log_run_free(&run);
+    return code;
+}
+
+/* A run inside a test is a run of its own. */
+static void leave_others(void)
+{
+    static const char *const variables[] = {"TESTLOG_RUN", "TESTLOG_LAST",
+                                            "TESTLOG_SUGGEST", "BXFI_MAP",
+                                            "GMON_OUT_PREFIX"};
+
+    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+        unsetenv(variables[i]);
+}
+
+static int begin(struct programs *programs, struct test_log_options *options)
+{
+    struct test_log_run none = {0};
+    struct test_log_last last;
+    int code = TEST_LOG_PASSED;
+
+    leave_others();
+    test_log_last_read(&last, options->dir);
+    if (options->failed && !options->informs && !last.count)
+        test_log_notice("--failed: %s has no last run that tells what failed; "
+                        "all tests run",
+                        options->dir);
+    if (options->failed && last.count && !any_failed(programs, &last)) {
+        test_log_notice("nothing failed in the last run, %s", last.path);
+        test_log_report_closing(&none, options);
+    } else {
+        code = run_all(programs, options, &last);
+    }
+    test_log_last_free(&last);
     return code;
 }
 
@@ -505,7 +647,7 @@ int runners_run(int argc, char **argv)
     if (!read_arguments(&programs, argc, argv) &&
         !check_flags(&programs, argv[0], &options, &code)) {
         test_log_bazel_begin();
-        code = run_all(&programs, &options);
+        code = begin(&programs, &options);
         test_log_options_free(&options);
         test_log_bazel_end();
     }

@@ -48,5 +48,16 @@ const char *runners_run_of(char ***arguments);
  * code. */
 int runners_recordings_refuse(const char *command, const char *where,
                               char **patterns);
+/* ---- children.c ---- */
+
+/* runners_take_signals takes over SIGINT, SIGTERM, SIGHUP and SIGUSR1, which
+ * then go to the program that runs; runners_interrupted returns the one that
+ * ended the run, or 0. */
+void runners_take_signals(void);
+int runners_interrupted(void);
+
+/* runners_spawn runs a program to its end; returns what waitpid tells, or
+ * -errno. */
+int runners_spawn(char *path, char **argv);
 
 #endif

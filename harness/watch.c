@@ -1,0 +1,243 @@
+/* watch.c: a thread beside Criterion's. It takes the signals, ends tests that
+ * take too long although they were told to stop, and paints the status line.
+ *
+ * Criterion's thread has no part in signals: they are blocked there, and
+ * workers get back the mask that the runner was started with.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "watch.h"
+
+enum { TICK = 100000000 }; /* ns */
+enum { GRACE = 3 * TICK }; /* for a test that SIGPROF ends by itself */
+enum { SIGNALS_TAKEN = 4 };
+
+static const int taken[SIGNALS_TAKEN] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+
+static struct test_log_run *run;
+static const struct test_log_options *options;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_t thread;
+static sigset_t before, ours;
+static bool active, done;
+
+uint64_t test_log_now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+void test_log_watch_enter(void)
+{
+    pthread_mutex_lock(&lock);
+    test_log_progress_erase();
+}
+
+void test_log_watch_leave(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static bool runs(const struct test_log_result *result)
+{
+    return result->running && result->outcome == TEST_LOG_OUTCOME_NONE;
+}
+
+/* ---- Ending tests ---- */
+
+/* A worker leads a group of its own: whatever it started goes with it. */
+static bool end(const struct test_log_result *result)
+{
+    pid_t pid = (pid_t)result->pid;
+
+    return pid && (!kill(-pid, SIGKILL) || !kill(pid, SIGKILL));
+}
+
+static void end_late(struct test_log_result *result, uint64_t now)
+{
+    uint64_t spent = now - result->started;
+
+    if (result->limit && spent > result->limit + GRACE && !result->late)
+        result->late = end(result);
+}
+
+static void note_slow(struct test_log_result *result, uint64_t now)
+{
+    if (!options->slow || result->noted ||
+        now - result->started < options->slow || !test_log_progress_shown())
+        return;
+    result->noted = true;
+    test_log_progress_erase();
+    test_log_notice("slow: %s runs for more than %g s", test_log_name(result),
+                    (double)options->slow / 1e9);
+}
+
+static void look_after(uint64_t now)
+{
+    test_log_board_read(run);
+    for (size_t i = 0; i < run->count; i++) {
+        struct test_log_result *result = &run->results[i];
+
+        if (!runs(result))
+            continue;
+        end_late(result, now);
+        note_slow(result, now);
+        if (run->interrupted && !result->ended)
+            result->ended = end(result);
+    }
+}
+
+/* ---- Signals ---- */
+
+static void say_spans(const struct test_log_result *result)
+{
+    char path[PATH_MAX];
+    struct trace_reader *reader = NULL;
+
+    if (!test_log_file(run, result, "recording", path))
+        reader = trace_reader_open(path);
+    if (reader)
+        test_log_report_open_spans(reader, "    ");
+    trace_reader_close(reader);
+}
+
+/* What runs now, and in which spans it is. */
+static void say_running(uint64_t now)
+{
+    size_t running = 0, over = 0;
+
+    for (size_t i = 0; i < run->count; i++) {
+        const struct test_log_result *result = &run->results[i];
+
+        over += result->outcome != TEST_LOG_OUTCOME_NONE;
+        if (!runs(result))
+            continue;
+        running++;
+        test_log_notice("%s has run for %.1f s", test_log_name(result),
+                        (double)(now - result->started) / 1e9);
+        say_spans(result);
+    }
+    test_log_notice("%zu of %zu tests are done, %zu run", over, run->count,
+                    running);
+}
+
+static void die(int number)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (runs(&run->results[i]))
+            end(&run->results[i]);
+    signal(number, SIG_DFL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    raise(number);
+    _exit(128 + number);
+}
+
+/* `testlog run` hands on a signal that a terminal or a script has sent to the
+ * whole group already. */
+static bool repeats(const siginfo_t *info)
+{
+    return run->interrupted && run->foreign && info->si_code == SI_USER &&
+           info->si_pid == getppid();
+}
+
+static void interrupt(const siginfo_t *info)
+{
+    if (repeats(info))
+        return;
+    if (run->interrupted)
+        die(info->si_signo);
+    run->interrupted = info->si_signo;
+    test_log_notice("interrupted by SIG%s: what runs is ended; once more ends "
+                    "everything at once",
+                    sigabbrev_np(info->si_signo));
+    test_log_runner_stop(TEST_LOG_INTERRUPTED);
+}
+
+static void take(const siginfo_t *info)
+{
+    test_log_progress_erase();
+    test_log_board_read(run);
+    if (info->si_signo == SIGUSR1)
+        say_running(test_log_now());
+    else
+        interrupt(info);
+}
+
+static void *watch(void *unused)
+{
+    const struct timespec tick = {.tv_nsec = TICK};
+    siginfo_t info;
+
+    for (;;) {
+        int number = sigtimedwait(&ours, &info, &tick);
+
+        pthread_mutex_lock(&lock);
+        if (done)
+            break;
+        if (number > 0)
+            take(&info);
+        look_after(test_log_now());
+        test_log_progress_paint(test_log_now());
+        pthread_mutex_unlock(&lock);
+    }
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+/* ---- From the beginning to the end ---- */
+
+static void restore_mask(void)
+{
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* A signal that is ignored, as nohup has it, stays so. */
+static bool ignored(int number)
+{
+    struct sigaction action;
+
+    return !sigaction(number, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
+void test_log_watch_begin(struct test_log_run *given,
+                          const struct test_log_options *with)
+{
+    run = given;
+    options = with;
+    done = false;
+    sigemptyset(&ours);
+    for (size_t i = 0; i < SIGNALS_TAKEN; i++)
+        if (!ignored(taken[i]))
+            sigaddset(&ours, taken[i]);
+    sigaddset(&ours, SIGUSR1); /* it ends the thread, too */
+    test_log_board_open();
+    pthread_sigmask(SIG_BLOCK, &ours, &before);
+    active = !pthread_atfork(NULL, NULL, restore_mask) &&
+             !pthread_create(&thread, NULL, watch, NULL);
+    if (!active)
+        restore_mask();
+}
+
+void test_log_watch_end(void)
+{
+    if (active) {
+        test_log_watch_enter();
+        test_log_progress_end();
+        done = true;
+        test_log_watch_leave();
+        pthread_kill(thread, SIGUSR1);
+        pthread_join(thread, NULL);
+        restore_mask();
+    }
+    active = false;
+    test_log_board_close();
+}

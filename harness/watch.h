@@ -1,0 +1,128 @@
+/* watch.h: what the runner looks after while tests run: signals, time limits, a
+ * status line, tries, and what it knows of the last run. Private.
+ */
+#ifndef TESTLOG_WATCH_H
+#define TESTLOG_WATCH_H
+
+#include "harness.h"
+
+/* ---- board.c: which process runs which test ---- */
+
+/* test_log_board_open makes the board and names it to workers; -1 without it,
+ * and nothing is known of processes then. */
+int test_log_board_open(void);
+void test_log_board_close(void);
+
+/* test_log_board_note, in a worker, notes which test this process runs. */
+void test_log_board_note(void);
+
+/* test_log_board_read gives results the processes that were noted since. */
+void test_log_board_read(struct test_log_run *);
+
+/* ---- last.c: results.tsv, for people and for the next run ---- */
+
+struct test_log_past {
+    enum test_log_outcome outcome;
+    uint64_t duration;
+    char *program, *name;
+};
+
+/* The last run; without one, `path` is NULL. */
+struct test_log_last {
+    char *path;
+    struct test_log_past *tests;
+    size_t count;
+};
+
+int test_log_write_results(const struct test_log_run *, const char *name);
+
+/* test_log_last_read reads what the last run below `dir`, or the one that
+ * TESTLOG_LAST names, left behind. */
+void test_log_last_read(struct test_log_last *, const char *dir);
+void test_log_last_free(struct test_log_last *);
+
+/* test_log_last_failed tells whether something of a program failed, of any if
+ * it is NULL. */
+bool test_log_last_failed(const struct test_log_last *, const char *program);
+
+/* test_log_last_choose, for --failed, leaves in the options which tests of a
+ * program (a path) are to run; false if it had no failure. Without a last run
+ * all are, and it says so. */
+bool test_log_last_choose(const struct test_log_last *,
+                          struct test_log_options *, const char *program);
+
+/* test_log_last_of returns what is known of a test; NULL if nothing is. */
+const struct test_log_past *test_log_last_of(const struct test_log_last *,
+                                             const char *program,
+                                             const char *name);
+
+/* ---- retry.c ---- */
+
+/* test_log_retry_wanted tells whether a test has failed and has a try left. */
+bool test_log_retry_wanted(const struct test_log_options *,
+                           const struct test_log_result *);
+
+/* test_log_retry makes a result ready for the next try and keeps the one that
+ * was; -1 without memory. */
+int test_log_retry(struct test_log_result *);
+
+/* ---- progress.c: the status line ---- */
+
+/* What `testlog run` knows of other programs: tests done before, tests to come
+ * and how long they took last time, and which program this is. */
+struct test_log_others {
+    unsigned long long done, failed, to_come, time;
+    unsigned number, count;
+};
+
+void test_log_others_export(const struct test_log_others *);
+
+/* test_log_progress_begin decides whether there is a status line. The rest does
+ * nothing if there is none. */
+void test_log_progress_begin(const struct test_log_run *,
+                             const struct test_log_options *,
+                             const struct test_log_last *);
+bool test_log_progress_shown(void);
+void test_log_progress_paint(uint64_t now);
+void test_log_progress_erase(void);
+void test_log_progress_end(void);
+
+/* test_log_progress_line adds the status line, at most `width` columns of it.
+ */
+void test_log_progress_line(struct trace_text *, const struct test_log_run *,
+                            const struct test_log_others *,
+                            const struct test_log_last *, size_t jobs,
+                            uint64_t now, size_t width);
+
+/* ---- watch.c: a thread beside Criterion's ---- */
+
+/* test_log_watch_begin takes over SIGINT, SIGTERM, SIGHUP and SIGUSR1 until
+ * test_log_watch_end. Without a second thread nothing is taken over. */
+void test_log_watch_begin(struct test_log_run *,
+                          const struct test_log_options *);
+void test_log_watch_end(void);
+
+/* Whoever reads or changes results, or prints, does so in between; the status
+ * line is gone there. */
+void test_log_watch_enter(void);
+void test_log_watch_leave(void);
+
+/* ---- guard.c: Criterion's logger ---- */
+
+struct criterion_logger;
+
+/* test_log_guard returns a logger whose functions are those of `logger`, inside
+ * test_log_watch_enter and _leave. */
+struct criterion_logger *test_log_guard(const struct criterion_logger *logger);
+
+/* ---- runner.c ---- */
+
+/* test_log_runner_stop keeps the tests that have not begun from beginning. */
+void test_log_runner_stop(const char *why);
+
+#define TEST_LOG_INTERRUPTED "not run: interrupted"
+
+/* test_log_now is the time on CLOCK_MONOTONIC, in ns. */
+uint64_t test_log_now(void);
+
+#endif

@@ -1,0 +1,116 @@
+/* children.c: the programs of `testlog run`, and signals on their way to them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runners.h"
+
+static sigset_t before, ours;
+static int interrupted;
+
+/* A signal that is ignored, as nohup has it, stays so. */
+static void add(int number)
+{
+    struct sigaction action;
+
+    if (sigaction(number, NULL, &action) || action.sa_handler != SIG_IGN)
+        sigaddset(&ours, number);
+}
+
+void runners_take_signals(void)
+{
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGCHLD);
+    add(SIGINT);
+    add(SIGTERM);
+    add(SIGHUP);
+    add(SIGUSR1);
+    sigprocmask(SIG_BLOCK, &ours, &before);
+}
+
+int runners_interrupted(void)
+{
+    sigset_t pending;
+
+    /* One that came between two programs. */
+    for (int number = SIGHUP; !interrupted && number <= SIGTERM; number++)
+        if (number != SIGUSR1 && sigismember(&ours, number) == 1 &&
+            !sigpending(&pending) && sigismember(&pending, number))
+            interrupted = number;
+    return interrupted;
+}
+
+/* What becomes of the child: the program, which dies with its parent. If it
+ * cannot be run, errno goes to `fd`. */
+static void become(char *path, char **argv, int fd)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    execvp(path, argv);
+
+    int error = errno;
+
+    if (write(fd, &error, sizeof(error)) != sizeof(error))
+        _exit(126);
+    _exit(127);
+}
+
+/* The second time everything ends at once. */
+static void hand_on(int number, pid_t pid)
+{
+    if (number != SIGUSR1 && interrupted) {
+        kill(pid, SIGKILL);
+        signal(number, SIG_DFL);
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        raise(number);
+        _exit(128 + number);
+    }
+    if (number != SIGUSR1)
+        interrupted = number;
+    kill(pid, number);
+}
+
+static int wait_for(pid_t pid)
+{
+    int status, number;
+
+    for (;;) {
+        pid_t ended = waitpid(pid, &status, WNOHANG);
+
+        if (ended == pid)
+            return status;
+        if (ended < 0 && errno != EINTR)
+            return -errno;
+        number = sigwaitinfo(&ours, NULL);
+        if (number > 0 && number != SIGCHLD)
+            hand_on(number, pid);
+    }
+}
+
+int runners_spawn(char *path, char **argv)
+{
+    int ends[2], error = 0;
+    pid_t pid;
+
+    if (pipe2(ends, O_CLOEXEC))
+        return -errno;
+    pid = fork();
+    if (!pid)
+        become(path, argv, ends[1]);
+    close(ends[1]);
+    if (pid < 0)
+        error = errno;
+    else if (read(ends[0], &error, sizeof(error)) < 0)
+        error = 0;
+    close(ends[0]);
+    if (pid > 0) {
+        int status = wait_for(pid);
+
+        return error ? -error : status;
+    }
+    return -error;
+}
