@@ -419,7 +419,7 @@ static int run_apart(const struct programs *programs)
 {
     int code = TEST_LOG_NO_TEST;
 
-    for (int i = 0; i < programs->count; i++) {
+    for (int i = 0; i < programs->count && !runners_interrupted(); i++) {
         int status = start(programs, programs->paths[i]);
         int one = status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 
@@ -430,7 +430,8 @@ static int run_apart(const struct programs *programs)
             one = TEST_LOG_FAILED;
         code = worse(code, one);
     }
-    return code;
+    return runners_interrupted() ? TEST_LOG_SIGNAL + runners_interrupted()
+                                 : code;
 }
 
 /* ---- The whole ---- */
@@ -533,7 +534,6 @@ static int run_all(struct programs *programs, struct test_log_options *options,
     test_log_filters_check(&filters, options, true);
     test_log_filters_say(options);
     copy_settings(&run, options);
-    runners_take_signals();
     code = run_programs(&run, programs, options, last);
     test_log_jsonl_close(NULL);
     test_log_filters_say_compiled_out(&filters, &run);
@@ -561,6 +561,7 @@ static int begin(struct programs *programs, struct test_log_options *options)
     int code = TEST_LOG_PASSED;
 
     leave_others();
+    runners_take_signals();
     test_log_last_read(&last, options->dir);
     if (options->failed && !options->informs && !last.count)
         test_log_notice("--failed: %s has no last run that tells what failed; "

@@ -322,7 +322,7 @@ Test(e2e_run, a_run_s_folder_has_these_files)
                     0);
     e2e_expect_is(files("testlog-runs/latest/."),
                   ".\n./junit.xml\n./results.jsonl\n./results.tap\n"
-                  "./run.json\n./tests\n./tests/small_test\n"
+                  "./results.tsv\n./run.json\n./tests\n./tests/small_test\n"
                   "./tests/small_test/other.passes\n"
                   "./tests/small_test/other.passes/log.txt\n"
                   "./tests/small_test/other.passes/output.txt\n"
@@ -341,7 +341,7 @@ Test(e2e_run, several_programs_have_a_run_json_each)
     e2e_run(TESTLOG " run a/small_test b/small_test -- --filter other/passes");
     e2e_expect_is(files("testlog-runs/latest/."),
                   ".\n./junit.xml\n./results.jsonl\n./results.tap\n"
-                  "./run.json\n./tests\n./tests/small_test\n"
+                  "./results.tsv\n./run.json\n./tests\n./tests/small_test\n"
                   "./tests/small_test/other.passes\n"
                   "./tests/small_test/other.passes/log.txt\n"
                   "./tests/small_test/other.passes/output.txt\n"

@@ -1,0 +1,364 @@
+/* e2e_runner_test.c: tries, repetitions, interrupts and the status line, as a
+ * user meets them. */
+#include "e2e.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_runner, .init = e2e_begin, .timeout = 180);
+
+static const char *program(void)
+{
+    return e2e_program("unsteady", E2E_TRACED);
+}
+
+static const char *testlog(void)
+{
+    return BUILD_DIR "/testlog";
+}
+
+static const cJSON *latest(const char *name)
+{
+    return e2e_result(e2e_json("testlog-runs/latest/run.json"), name);
+}
+
+/* ---- Retries ---- */
+
+Test(e2e_runner, what_passes_on_a_later_try_is_flaky_and_passed)
+{
+    const struct e2e *result = e2e_run(
+        "%s --retries 2 --filter unsteady/second_try --filter unsteady/passes",
+        program());
+    const cJSON *test = latest("unsteady/second_try");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_closing(result, "2 passed, 0 failed, 0 skipped");
+    e2e_expect_has(result->err, "\nflaky:\n    unsteady/second_try: passed on "
+                                "try 2; the first failed: ");
+    e2e_expect_has(result->err, "(try 1 of 3) ----");
+    cr_expect_str_eq(e2e_text(test, "outcome"), "passed");
+    cr_expect_eq(e2e_number(test, "tries"), 2);
+    cr_expect(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(test, "flaky")));
+    cr_expect_eq(e2e_number(latest("unsteady/passes"), "tries"), 1);
+    e2e_expect_has(e2e_read("testlog-runs/latest/junit.xml"), "<flakyFailure ");
+}
+
+Test(e2e_runner, each_try_keeps_its_own_files)
+{
+    static const char where[] = "testlog-runs/latest/tests/unsteady_test";
+
+    e2e_run("%s --retries 1 --filter unsteady/second_try", program());
+    e2e_expect_has(e2e_read("%s/unsteady.second_try/log.txt", where),
+                   "too early");
+    e2e_expect_lacks(e2e_read("%s/unsteady.second_try.try2/log.txt", where),
+                     "too early");
+    e2e_expect_has(e2e_read("%s/unsteady.second_try.try2/log.txt", where),
+                   "one more");
+}
+
+Test(e2e_runner, crashes_and_parameters_are_tried_again)
+{
+    const struct e2e *result =
+        e2e_run("%s -j3 --retries 1 --filter unsteady/second_crash "
+                "--filter unsteady/sizes",
+                program());
+
+    e2e_expect_code(result, 0);
+    e2e_expect_closing(result, "4 passed, 0 failed, 0 skipped");
+    cr_expect_eq(e2e_number(latest("unsteady/sizes[1]"), "tries"), 2);
+    cr_expect_eq(e2e_number(latest("unsteady/sizes[2]"), "tries"), 1);
+}
+
+Test(e2e_runner, what_fails_every_time_has_failed)
+{
+    const struct e2e *result =
+        e2e_run("%s --retries 2 --filter unsteady/never", program());
+
+    e2e_expect_code(result, 1);
+    e2e_expect_closing(result, "0 passed, 1 failed, 0 skipped");
+    cr_expect_eq(e2e_number(latest("unsteady/never"), "tries"), 3);
+    e2e_expect_lacks(result->err, "flaky");
+}
+
+Test(e2e_runner, tries_are_those_of_a_run_of_several)
+{
+    const struct e2e *result =
+        e2e_run("%s run %s -- --retries 1 --filter unsteady/second_try",
+                testlog(), program());
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, "\nflaky:\n    unsteady/second_try");
+    cr_expect_eq(e2e_number(latest("unsteady/second_try"), "tries"), 2);
+}
+
+Test(e2e_runner, fail_fast_waits_for_the_last_try)
+{
+    const struct e2e *result = e2e_run(
+        "%s -j1 --fail-fast --retries 1 --filter 'unsteady/se*'", program());
+
+    e2e_expect_code(result, 0);
+    e2e_expect_closing(result, "2 passed, 0 failed, 0 skipped");
+}
+
+/* ---- Repeating ---- */
+
+Test(e2e_runner, each_repetition_is_a_test)
+{
+    const struct e2e *result =
+        e2e_run("%s -j1 --repeat 3 --filter unsteady/second_try "
+                "--filter unsteady/sizes",
+                program());
+
+    e2e_expect_code(result, 1);
+    e2e_expect_closing(result, "10 passed, 2 failed, 0 skipped");
+    e2e_expect_has(result->err, "unsteady/second_try#1: failed: ");
+    e2e_expect_has(result->err, " --filter 'unsteady/second_try' --filter "
+                                "'unsteady/sizes[1]'\n");
+    cr_expect_str_eq(e2e_text(latest("unsteady/sizes[1]#2"), "outcome"),
+                     "passed");
+}
+
+Test(e2e_runner, fail_fast_ends_the_repetitions)
+{
+    const struct e2e *result =
+        e2e_run("%s -j1 --repeat 5 --fail-fast --filter unsteady/second_try",
+                program());
+
+    e2e_expect_code(result, 1);
+    e2e_expect_closing(result, "0 passed, 1 failed, 4 skipped");
+}
+
+/* ---- What failed last time ---- */
+
+Test(e2e_runner, failed_runs_what_failed_last_time)
+{
+    const struct e2e *again;
+
+    e2e_run("%s --filter 'unsteady/*'", program());
+    again = e2e_run("%s --failed", program());
+    e2e_expect_code(again, 1);
+    e2e_expect_closing(again, "3 passed, 1 failed, 0 skipped");
+    e2e_expect_closing(e2e_run("%s --failed", program()),
+                       "0 passed, 1 failed, 0 skipped");
+}
+
+Test(e2e_runner, failed_is_content_if_nothing_failed)
+{
+    const struct e2e *result;
+
+    e2e_run("%s --filter unsteady/passes", program());
+    result = e2e_run("%s --failed", program());
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, "testlog: nothing failed in the last run, ");
+    e2e_expect_closing(result, "0 passed, 0 failed, 0 skipped");
+    result = e2e_run("%s run %s -- --failed", testlog(), program());
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, "testlog: nothing failed in the last run, ");
+    cr_expect_eq(e2e_count(e2e_run("ls testlog-runs")->out, "\n"), 2);
+}
+
+Test(e2e_runner, failed_without_a_last_run_runs_all)
+{
+    const struct e2e *result =
+        e2e_run("%s --failed --filter unsteady/passes", program());
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, "has no last run that tells what failed; all "
+                                "tests run\n");
+    e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
+}
+
+Test(e2e_runner, failed_tells_programs_of_a_run_apart)
+{
+    const struct e2e *result;
+
+    e2e_run("mkdir a b && cp %s a/t && cp %s b/t", program(), program());
+    e2e_run("%s run a/t b/t -- --filter unsteady/second_try", testlog());
+    result = e2e_run("%s run a/t b/t -- --failed", testlog());
+    e2e_expect_code(result, 0);
+    e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
+}
+
+/* ---- Time ---- */
+
+Test(e2e_runner, timeout_is_for_every_test)
+{
+    const struct e2e *result =
+        e2e_run("%s -j4 --timeout 0.5 --filter 'waits/*'", program());
+
+    e2e_expect_code(result, 1);
+    e2e_expect_closing(result, "1 passed, 3 failed, 0 skipped");
+    cr_expect_str_eq(e2e_text(latest("waits/unannotated"), "outcome"),
+                     "timeout");
+    cr_expect_str_eq(e2e_text(latest("waits/and_heeds_nothing"), "outcome"),
+                     "timeout");
+    cr_expect_str_eq(e2e_text(latest("waits/for_ever"), "outcome"), "timeout");
+}
+
+Test(e2e_runner, slow_tests_are_named)
+{
+    const struct e2e *result = e2e_run(
+        "%s --slow 0.4 --timeout 0.5 --filter waits/unannotated --filter "
+        "unsteady/passes",
+        program());
+
+    e2e_expect_has(result->err,
+                   "\nslow, more than 0.4 s:\n    waits/unannotated: 0.");
+    e2e_expect_lacks(result->err, "    unsteady/passes");
+}
+
+/* ---- Signals ---- */
+
+/* Runs a command while the shell behind it does `meanwhile` to it, as soon as
+ * waits/for_ever runs. Its stderr is in the file "err". */
+static const struct e2e *run_and(const char *command, const char *meanwhile)
+{
+    /* In the background twice: what becomes the program has no child that
+     * Criterion does not know. */
+    return e2e_run("( (until [ -s ready ]; do sleep 0.1; done; %s) >/dev/null "
+                   "2>&1 & ); exec env --default-signal=INT %s 2>err",
+                   meanwhile, command);
+}
+
+static const char *waiting(void)
+{
+    static char command[PATH_MAX];
+
+    snprintf(command, sizeof(command),
+             "%s -j1 --filter 'waits/for_ever' --filter 'waits/never_begins'",
+             program());
+    return command;
+}
+
+static void expect_no_orphans(void)
+{
+    /* A zombie is none; whether it is reaped is not our affair. */
+    e2e_expect_code(e2e_run("! grep 'State:.[RSDT]' /proc/$(cat child)/status"),
+                    0);
+}
+
+Test(e2e_runner, an_interrupt_leaves_a_whole_run)
+{
+    const struct e2e *result = run_and(waiting(), "kill -INT $$");
+    const char *err = e2e_read("err");
+
+    e2e_expect_code(result, 130);
+    e2e_expect_closing(result, "0 passed, 1 failed, 1 skipped");
+    e2e_expect_has(err, "interrupted by SIGINT: 1 test did not run\n");
+    e2e_expect_has(err, "by SIGINT ----\n");
+    e2e_expect_has(err, ": waiting{for=\"Godot\"}\n");
+    cr_expect_str_eq(
+        e2e_text(e2e_json("testlog-runs/latest/run.json"), "interrupted"),
+        "SIGINT");
+    cr_expect(e2e_exists("testlog-runs/latest/junit.xml"));
+    cr_expect(e2e_exists("testlog-runs/latest/trace.json"));
+    cr_expect(
+        e2e_exists("testlog-runs/latest/tests/unsteady_test/waits.for_ever/"
+                   "trace.json"));
+    cr_expect_not(e2e_exists("begun"));
+    expect_no_orphans();
+}
+
+Test(e2e_runner, sigterm_interrupts_as_well)
+{
+    e2e_expect_code(run_and(waiting(), "kill -TERM $$"), 143);
+    expect_no_orphans();
+}
+
+Test(e2e_runner, an_interrupt_of_several_programs_ends_all)
+{
+    char command[2 * PATH_MAX];
+    const struct e2e *result;
+
+    snprintf(command, sizeof(command),
+             "%s run %s %s -- -j1 --filter waits/for_ever --filter "
+             "waits/never_begins",
+             testlog(), program(), program());
+    result = run_and(command, "trap '' INT; kill -s INT -- -$$");
+    e2e_expect_code(result, 130);
+    e2e_expect_closing(result, "0 passed, 1 failed, 1 skipped");
+    e2e_expect_has(e2e_read("err"), "testlog: 1 program did not run: "
+                                    "interrupted\n");
+    cr_expect(e2e_exists("testlog-runs/latest/junit.xml"));
+    expect_no_orphans();
+}
+
+Test(e2e_runner, an_interrupt_of_testlog_alone_reaches_its_program)
+{
+    char command[2 * PATH_MAX];
+
+    snprintf(command, sizeof(command), "%s run %s -- --filter waits/for_ever",
+             testlog(), program());
+    e2e_expect_code(run_and(command, "kill -INT $$"), 130);
+    expect_no_orphans();
+}
+
+Test(e2e_runner, sigusr1_shows_what_runs)
+{
+    run_and(waiting(), "kill -USR1 $$; until grep -q 'are done' err; do sleep "
+                       "0.1; done; kill -INT $$");
+    e2e_expect_has(e2e_read("err"), "testlog: waits/for_ever has run for ");
+    e2e_expect_has(e2e_read("err"), ": waiting{for=\"Godot\"}\ntestlog: 0 of 2 "
+                                    "tests are done, 1 run\n");
+}
+
+/* ---- The status line ---- */
+
+static const struct e2e *on_a_terminal(const char *settings, const char *flags)
+{
+    return e2e_run("command -v script >/dev/null || exit 77; "
+                   "env TERM=xterm %s script -qec \"%s -j1 %s\" /dev/null",
+                   settings, program(), flags);
+}
+
+#define SLOW_ENOUGH                                                            \
+    "--timeout 1 --filter waits/for_ever --filter unsteady/never"
+
+Test(e2e_runner, a_terminal_has_a_status_line_that_mixes_with_nothing)
+{
+    const struct e2e *result = on_a_terminal("", SLOW_ENOUGH);
+
+    if (result->code == 77)
+        cr_skip_test("there is no script(1)");
+    e2e_expect_has(result->out, "\r\033[K[1/2, 1 failed]: waits/for_ever ");
+    /* Whatever stands behind a status line in its row has erased it. */
+    for (const char *at = result->out; (at = strstr(at, "\033[K["));) {
+        at += strlen("\033[K[");
+        if (!isdigit((unsigned char)*at))
+            continue;
+        at += strcspn(at, "\r\n");
+        cr_expect(!strncmp(at, "\r\033[K", 4), "%.40s", at);
+    }
+}
+
+Test(e2e_runner, there_is_no_status_line_where_none_is_wanted)
+{
+    static const char *const settings[][2] = {{"TERM=dumb", SLOW_ENOUGH},
+                                              {"CI=true", SLOW_ENOUGH},
+                                              {"", "--quiet " SLOW_ENOUGH}};
+
+    for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)
+        e2e_expect_lacks(on_a_terminal(settings[i][0], settings[i][1])->out,
+                         "\033[K");
+    e2e_expect_lacks(e2e_run("%s " SLOW_ENOUGH, program())->err, "\033[K");
+}
+
+/* ---- Names that nothing has ---- */
+
+Test(e2e_runner, a_mistyped_name_gets_the_nearest)
+{
+    const struct e2e *result =
+        e2e_run("%s --filter unsteady/secnd_try", program());
+
+    e2e_expect_code(result, 4);
+    e2e_expect_has(result->err, "did you mean unsteady/second_try?");
+    result = e2e_run("%s run %s -- --filter unsteady/secnd_try", testlog(),
+                     program());
+    e2e_expect_code(result, 4);
+    e2e_expect_has(result->err, "testlog: did you mean unsteady/second_try?\n");
+}
