@@ -49,6 +49,14 @@ static const struct {
      "--jobs: \"1.5\" is no number of jobs; write 0 to 10000"},
     {"PROGRAM --timeout=soon",
      "--timeout: \"soon\" is no number; write 0 or more"},
+    {"PROGRAM --retries=some", "--retries: \"some\" is no number; write 0 or "
+                               "more"},
+    {"PROGRAM --repeat 1.5",
+     "--repeat: \"1.5\" is no number of times; write 0 to 10000"},
+    {"PROGRAM --slow=-1", "--slow: \"-1\" is no number; write 0 or more"},
+    {"PROGRAM --retries 1 --xml=x", "--retries: Criterion's reports tell of "
+                                    "the last try only; leave them out, "
+                                    "the run has a junit.xml"},
     {"PROGRAM --log-time=noon",
      "--log-time: unknown value \"noon\"; write utc, uptime or none"},
     {"PROGRAM --log-format=fool",

@@ -82,6 +82,24 @@ Test(harness_report, notice_is_one_line)
 
 /* ---- A test's block ---- */
 
+Test(harness_report, much_output_is_cut_at_a_line_and_says_where_the_rest_is)
+{
+    struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
+    enum { LINES = 20000 };
+    char *output = calloc(LINES, 10);
+
+    for (size_t i = 0; i < LINES; i++)
+        snprintf(output + i * 9, 10, "%08zu\n", i);
+    give_output(result, output);
+    test_log_report_block(&run, result, &options);
+    expect_lacks("00000000\n");
+    expect_has("00019999\n");
+    expect_has("output:\n... ");
+    expect_has(" bytes before this are in ");
+    expect_has("folder/output.txt\n000");
+    free(output);
+}
+
 Test(harness_report, block_without_files_is_a_header)
 {
     test_log_report_block(&run, add("a", TEST_LOG_OUTCOME_FAILED, "f.c:1: no"),

@@ -1,0 +1,83 @@
+/* harness_progress_test.c: the words of the status line. */
+#include "harness/watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "support.h"
+
+enum { SECOND = 1000000000 };
+
+static struct test_log_result results[3];
+static struct test_log_past past[] = {
+    {TEST_LOG_OUTCOME_PASSED, 2 * (uint64_t)SECOND, (char *)"p", (char *)"s/a"},
+    {TEST_LOG_OUTCOME_PASSED, 4 * (uint64_t)SECOND, (char *)"p", (char *)"s/b"},
+    {TEST_LOG_OUTCOME_PASSED, 6 * (uint64_t)SECOND, (char *)"p", (char *)"s/c"},
+};
+static const struct test_log_run run = {.results = results, .count = 3};
+static struct test_log_others others;
+static struct test_log_last last;
+static size_t width;
+static struct trace_text text;
+
+static void begin(void)
+{
+    static const char *const names[] = {"a", "b", "c"};
+
+    for (size_t i = 0; i < 3; i++) {
+        results[i].program = (char *)"p";
+        results[i].suite = (char *)"s";
+        results[i].test = (char *)names[i];
+    }
+    results[0].outcome = TEST_LOG_OUTCOME_FAILED;
+    results[1].started = SECOND;
+    results[1].running = true;
+    width = 200;
+}
+
+TestSuite(harness_progress, .init = begin);
+
+static void expect_line(size_t jobs, const char *line)
+{
+    trace_text_clear(&text);
+    test_log_progress_line(&text, &run, &others, &last, jobs,
+                           2 * (uint64_t)SECOND, width);
+    cr_expect_str_eq(text.data, line);
+}
+
+Test(harness_progress, counts_and_names_what_runs)
+{
+    expect_line(1, "[1/3, 1 failed]: s/b 1.0 s");
+    results[2].running = true;
+    results[2].started = SECOND;
+    results[0].outcome = TEST_LOG_OUTCOME_SKIPPED;
+    expect_line(1, "[1/3]: s/b 1.0 s, s/c 1.0 s");
+}
+
+Test(harness_progress, tells_what_is_left_by_the_last_run)
+{
+    last = (struct test_log_last){(char *)"", past, 3};
+    expect_line(1, "[1/3, 1 failed] about 9 s left: s/b 1.0 s");
+    expect_line(3, "[1/3, 1 failed] about 3 s left: s/b 1.0 s");
+}
+
+Test(harness_progress, tells_nothing_of_what_is_not_known)
+{
+    last = (struct test_log_last){(char *)"", past, 1};
+    expect_line(1, "[1/3, 1 failed]: s/b 1.0 s");
+}
+
+Test(harness_progress, counts_other_programs)
+{
+    last = (struct test_log_last){(char *)"", past, 3};
+    others = (struct test_log_others){10, 2, 5, 11 * (uint64_t)SECOND, 2, 4};
+    expect_line(2, "[11/18, 3 failed, program 2/4] about 10 s left: s/b 1.0 s");
+}
+
+Test(harness_progress, is_no_wider_than_the_terminal)
+{
+    width = 9;
+    expect_line(1, "[1/3, 1 f");
+}
