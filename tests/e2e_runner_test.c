@@ -189,7 +189,7 @@ Test(e2e_runner, failed_tells_programs_of_a_run_apart)
 Test(e2e_runner, timeout_is_for_every_test)
 {
     const struct e2e *result =
-        e2e_run("%s -j4 --timeout 0.5 --filter 'waits/*'", program());
+        e2e_run("%s -j4 --timeout 2 --filter 'waits/*'", program());
 
     e2e_expect_code(result, 1);
     e2e_expect_closing(result, "1 passed, 3 failed, 0 skipped");
@@ -202,13 +202,13 @@ Test(e2e_runner, timeout_is_for_every_test)
 
 Test(e2e_runner, slow_tests_are_named)
 {
-    const struct e2e *result = e2e_run(
-        "%s --slow 0.4 --timeout 0.5 --filter waits/unannotated --filter "
-        "unsteady/passes",
-        program());
+    const struct e2e *result =
+        e2e_run("%s --slow 1.5 --timeout 2 --filter waits/unannotated --filter "
+                "unsteady/passes",
+                program());
 
     e2e_expect_has(result->err,
-                   "\nslow, more than 0.4 s:\n    waits/unannotated: 0.");
+                   "\nslow, more than 1.5 s:\n    waits/unannotated: ");
     e2e_expect_lacks(result->err, "    unsteady/passes");
 }
 
@@ -317,7 +317,7 @@ static const struct e2e *on_a_terminal(const char *settings, const char *flags)
 }
 
 #define SLOW_ENOUGH                                                            \
-    "--timeout 1 --filter waits/for_ever --filter unsteady/never"
+    "--timeout 2 --filter waits/for_ever --filter unsteady/never"
 
 Test(e2e_runner, a_terminal_has_a_status_line_that_mixes_with_nothing)
 {
