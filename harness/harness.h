@@ -75,6 +75,19 @@ const char *test_log_variable(const char *name);
  * "never", "auto" or NULL. */
 bool test_log_color(const char *flag, FILE *stream);
 
+/* ---- choose.c ---- */
+
+/* test_log_choose finds a word, in any case, among `words`, which NULL ends;
+ * `name` is the flag or variable. -1 if it is none of them, which it says. So
+ * do the others, for the words of one setting each. */
+int test_log_choose(const char *name, const char *word,
+                    const char *const *words, unsigned *choice);
+int test_log_read_format(const char *name, const char *word, enum log_format *);
+int test_log_read_time(const char *name, const char *word, enum log_time *);
+int test_log_read_span_events(const char *name, const char *text,
+                              unsigned *events);
+int test_log_read_color(const char *name, const char *word, const char **color);
+
 /* ---- result.c ---- */
 
 /* X(NAME, word in run.json, word in the report) */

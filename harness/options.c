@@ -165,90 +165,40 @@ const char *test_log_variable(const char *name)
     return value && value[0] ? value : NULL;
 }
 
-/* Finds `word`, in any case, in `words`, which NULL ends. */
+/* What was wrong has been said if `failed`. */
+static bool judge(struct reader *reader, int failed)
+{
+    if (failed) {
+        reader->code = TEST_LOG_USAGE;
+        reader->done = true;
+    }
+    return !failed;
+}
+
 static bool choose(struct reader *reader, const char *name, const char *word,
                    const char *const *words, unsigned *choice)
 {
-    struct trace_text all = {0};
-
-    for (unsigned i = 0; words[i]; i++) {
-        if (log_same_word(words[i], word)) {
-            *choice = i;
-            trace_text_free(&all);
-            return true;
-        }
-        trace_text_printf(&all, "%s%s", i ? words[i + 1] ? ", " : " or " : "",
-                          words[i]);
-    }
-    refuse(reader, "%s: unknown value \"%s\"; write %s", name, word,
-           all.data ? all.data : "another");
-    trace_text_free(&all);
-    return false;
+    return judge(reader, test_log_choose(name, word, words, choice));
 }
 
 static bool read_format(struct reader *reader, const char *name,
                         const char *word)
 {
-    static const char *const words[] = {
-#define LOG_X(id, text) text,
-        LOG_FORMATS(LOG_X)
-#undef LOG_X
-            NULL};
-    unsigned choice;
-
-    if (!choose(reader, name, word, words, &choice))
-        return false;
-    reader->options->format = (enum log_format)choice;
-    return true;
+    return judge(reader,
+                 test_log_read_format(name, word, &reader->options->format));
 }
 
 static bool read_time(struct reader *reader, const char *name, const char *word)
 {
-    static const char *const words[] = {
-#define LOG_X(id, text) text,
-        LOG_TIMES(LOG_X)
-#undef LOG_X
-            NULL};
-    unsigned choice;
-
-    if (!choose(reader, name, word, words, &choice))
-        return false;
-    reader->options->time = (enum log_time)choice;
-    return true;
+    return judge(reader,
+                 test_log_read_time(name, word, &reader->options->time));
 }
 
-/* Several words between commas. */
 static bool read_span_events(struct reader *reader, const char *name,
                              const char *text)
 {
-    static const char *const words[] = {
-#define LOG_X(id, text, bits) text,
-        LOG_SPAN_EVENTS(LOG_X)
-#undef LOG_X
-            NULL};
-    static const unsigned events[] = {
-#define LOG_X(id, text, bits) bits,
-        LOG_SPAN_EVENTS(LOG_X)
-#undef LOG_X
-    };
-    unsigned all = 0, choice;
-
-    for (const char *at = text, *end; at; at = *end ? end + 1 : NULL) {
-        char word[64];
-        size_t size;
-
-        end = at + strcspn(at, ",");
-        at += strspn(at, " \t");
-        for (size = at < end ? (size_t)(end - at) : 0;
-             size && (at[size - 1] == ' ' || at[size - 1] == '\t');)
-            size--;
-        snprintf(word, sizeof(word), "%.*s", (int)size, at);
-        if (!choose(reader, name, word, words, &choice))
-            return false;
-        all |= events[choice];
-    }
-    reader->options->span_events = all;
-    return true;
+    return judge(reader, test_log_read_span_events(
+                             name, text, &reader->options->span_events));
 }
 
 static bool read_limit(struct reader *reader, const char *name,
@@ -319,13 +269,7 @@ static bool read_slow(struct reader *reader, const char *text)
 
 static bool read_color(struct reader *reader, const char *word)
 {
-    static const char *const words[] = {"auto", "always", "never", NULL};
-    unsigned choice;
-
-    if (!choose(reader, "--color", word ? word : "always", words, &choice))
-        return false;
-    reader->color = words[choice];
-    return true;
+    return judge(reader, test_log_read_color("--color", word, &reader->color));
 }
 
 bool test_log_color(const char *flag, FILE *stream)

@@ -54,7 +54,7 @@ static int export(const struct recordings *found, const char *output)
 
     if (!output) {
         write_all(found, stdout);
-        if (!fflush(stdout))
+        if (!fflush(stdout) && !ferror(stdout))
             return TEST_LOG_PASSED;
     } else if (!trace_file_open(&file, output)) {
         write_all(found, file.stream);

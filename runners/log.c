@@ -32,11 +32,13 @@ static void usage(void)
          "of those\nnamed, suite/test or a pattern. RUN is a run's folder, a "
          "test's, or a recording;\nthe latest run if there is none. The run "
          "may have been killed, or be running.\n\n"
-         "      --filter FILTER  other lines than the run showed\n"
-         "      --format FORMAT  their layout\n"
-         "      --time TIME      utc, uptime or none\n"
-         "      --color WHEN     auto, always or never\n"
-         "  -f, --follow         go on until the run ends");
+         "      --filter FILTER      other lines than the run showed\n"
+         "      --format FORMAT      full, compact, pretty or json\n"
+         "      --span-events WORDS  lines about spans: new,enter,exit,close,"
+         "\n                           active,full,none\n"
+         "      --time TIME          utc, uptime or none\n"
+         "      --color WHEN         auto, always or never\n"
+         "  -f, --follow             go on until the run ends");
 }
 
 /* ---- One recording ---- */
@@ -188,36 +190,6 @@ static int show(const char *where, char **patterns,
 
 /* ---- Arguments ---- */
 
-/* Finds a word; says which there are if it is none. */
-static int choose(const char *flag, const char *word, const char *const *words,
-                  unsigned *choice)
-{
-    for (*choice = 0; words[*choice]; ++*choice)
-        if (!strcmp(words[*choice], word))
-            return 0;
-    fprintf(stderr, "testlog: log: --%s: unknown value \"%s\"; write ", flag,
-            word);
-    for (unsigned i = 0; words[i]; i++)
-        fprintf(stderr, "%s%s", i ? words[i + 1] ? ", " : " or " : "",
-                words[i]);
-    fputc('\n', stderr);
-    return -1;
-}
-
-static const char *const formats[] = {
-#define LOG_X(id, text) text,
-    LOG_FORMATS(LOG_X)
-#undef LOG_X
-        NULL};
-
-static const char *const times[] = {
-#define LOG_X(id, text) text,
-    LOG_TIMES(LOG_X)
-#undef LOG_X
-        NULL};
-
-static const char *const colors[] = {"auto", "always", "never", NULL};
-
 /* A filter of which any directive is bad is no filter here. */
 static int check_filter(const char *text)
 {
@@ -235,24 +207,21 @@ static int check_filter(const char *text)
 
 static int take(struct settings *settings, int flag, const char *value)
 {
-    unsigned choice = 0;
-    int result = 0;
+    struct log_style *style = &settings->style;
 
     switch (flag) {
     case 'F':
         settings->filter = value;
         return check_filter(value);
     case 'o':
-        result = choose("format", value, formats, &choice);
-        settings->style.format = (enum log_format)choice;
-        return result;
+        return test_log_read_format("--format", value, &style->format);
+    case 's':
+        return test_log_read_span_events("--span-events", value,
+                                         &style->span_events);
     case 't':
-        result = choose("time", value, times, &choice);
-        settings->style.time = (enum log_time)choice;
-        return result;
+        return test_log_read_time("--time", value, &style->time);
     case 'c':
-        settings->color = value;
-        return choose("color", value, colors, &choice);
+        return test_log_read_color("--color", value, &settings->color);
     case 'f':
         settings->follow = true;
         return 0;
@@ -266,6 +235,7 @@ int runners_log(int argc, char **argv)
     static const struct option options[] = {
         {"filter", required_argument, NULL, 'F'},
         {"format", required_argument, NULL, 'o'},
+        {"span-events", required_argument, NULL, 's'},
         {"time", required_argument, NULL, 't'},
         {"color", required_argument, NULL, 'c'},
         {"follow", no_argument, NULL, 'f'},

@@ -1,0 +1,214 @@
+/* e2e_log_test.c: testlog log and testlog export, after a run and during it. */
+#include "e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_log, .init = e2e_begin, .timeout = 60);
+
+#define TESTLOG "'" BUILD_DIR "/testlog' "
+
+/* A run of two programs, made once. */
+static const char *a_run(void)
+{
+    static char path[1200];
+    const char *small = e2e_program("small", E2E_TRACED);
+    const char *traced = e2e_program("traced", E2E_TRACED);
+
+    e2e_once("run",
+             TESTLOG "run '%s' '%s' -- --filter '*/nests' --filter "
+                     "'small/passes'",
+             traced, small);
+    snprintf(path, sizeof(path), "../run/testlog-runs/latest");
+    cr_assert(e2e_exists("%s/run.json", path));
+    return path;
+}
+
+/* ---- testlog log ---- */
+
+Test(e2e_log, prints_a_run_again_with_another_filter)
+{
+    const struct e2e *result =
+        e2e_run(TESTLOG "log %s --time none --filter '[inner{ratio=0.5}]=info'",
+                a_run());
+
+    e2e_expect_code(result, 0);
+    e2e_expect_is(result->out,
+                  "---- traced_test traced/nests ----\n"
+                  " INFO inner{ratio=0.5}: programs::traced: 1 of many\n"
+                  " WARN inner{ratio=0.5}: programs::traced: happened age=3\n");
+    e2e_expect_is(result->err, "");
+}
+
+Test(e2e_log, takes_tests_by_name_and_pattern)
+{
+    const char *run = a_run();
+    const char *by_name =
+        e2e_run(TESTLOG "log %s traced/nests --time none", run)->out;
+
+    e2e_expect_has(by_name, "happened age=3");
+    e2e_expect_lacks(by_name, "----");
+    e2e_expect_is(e2e_run(TESTLOG "log %s 'traced/*' --time none", run)->out,
+                  by_name);
+    e2e_expect_is(e2e_run(TESTLOG "log %s/tests/traced_test/traced.nests "
+                                  "--time none",
+                          run)
+                      ->out,
+                  by_name);
+    e2e_expect_is(e2e_run(TESTLOG
+                          "log %s/tests/traced_test/traced.nests/recording "
+                          "--time none",
+                          run)
+                      ->out,
+                  by_name);
+}
+
+Test(e2e_log, takes_the_latest_run_if_none_is_named)
+{
+    a_run();
+    e2e_expect_has(
+        e2e_run("TRACE_DIR=../run/testlog-runs " TESTLOG "log traced/nests")
+            ->out,
+        "happened age=3");
+}
+
+Test(e2e_log, takes_layouts_times_and_span_events)
+{
+    const char *run = a_run();
+
+    e2e_expect_has(
+        e2e_run(TESTLOG "log %s traced/nests --format json", run)->out,
+        "\"fields\":{\"message\":\"happened\",\"age\":3}");
+    e2e_expect_has(e2e_run(TESTLOG "log %s --format json", run)->out,
+                   "{\"test\":\"traced/nests\",");
+    e2e_expect_has(e2e_run(TESTLOG "log %s traced/nests --filter trace "
+                                   "--span-events close --time uptime",
+                           run)
+                       ->out,
+                   "TRACE outer{number=7 text=\"a \\\"b\\\"\\n\"}:second: "
+                   "programs::traced: close time.busy=");
+}
+
+Test(e2e_log, says_what_cannot_be_there)
+{
+    const struct e2e *result;
+    const char *traced = e2e_program("traced", E2E_TRACED);
+
+    e2e_run("TRACE_FILTER=warn LOG=warn '%s' --filter traced/nests", traced);
+    result = e2e_run(TESTLOG "log --filter trace --time none");
+    e2e_expect_is(result->out, "---- traced_test traced/nests ----\n"
+                               " WARN programs::traced: happened age=3\n");
+    e2e_expect_is(result->err,
+                  "testlog: log: \"trace\" is judged by what there is; "
+                  "recorded was only what \"warn\" or \"warn\" wanted\n");
+}
+
+/* What a killed runner leaves is all there. */
+Test(e2e_log, reads_a_run_whose_runner_was_killed)
+{
+    const char *slow = e2e_program("slow", E2E_TRACED);
+    const struct e2e *result;
+
+    e2e_run("'%s' >/dev/null 2>&1 & "
+            "until grep -qs one testlog-runs/latest/tests/*/*/recording; do "
+            "sleep 0.01; done; kill -9 $!",
+            slow);
+    cr_assert_not(e2e_exists("testlog-runs/latest/run.json"));
+    result = e2e_run(TESTLOG "log --time none");
+    e2e_expect_has(result->out,
+                   " INFO waiting{n=1}: programs::slow: phase: begins\n"
+                   " INFO waiting{n=1}: programs::slow: one\n");
+}
+
+Test(e2e_log, follows_a_run_to_its_end)
+{
+    const char *slow = e2e_program("slow", E2E_TRACED);
+    const struct e2e *result = e2e_run(
+        "'%s' >/dev/null 2>&1 & "
+        "until [ -e testlog-runs/latest/tests ]; do sleep 0.01; done; " TESTLOG
+        "log --follow --time none",
+        slow);
+
+    e2e_expect_code(result, 0);
+    e2e_expect_is(result->out,
+                  "[slow/logs_and_waits]  INFO waiting{n=1}: programs::slow: "
+                  "phase: begins\n"
+                  "[slow/logs_and_waits]  INFO waiting{n=1}: programs::slow: "
+                  "one\n"
+                  "[slow/logs_and_waits]  INFO waiting{n=1}: programs::slow: "
+                  "two\n");
+}
+
+/* ---- testlog export ---- */
+
+Test(e2e_log, exports_a_run_as_one_trace)
+{
+    const struct e2e *result =
+        e2e_run(TESTLOG "export %s -o trace.json", a_run());
+    const cJSON *trace = e2e_json("trace.json");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_is(result->out, "");
+    cr_expect(cJSON_IsArray(cJSON_GetObjectItem(trace, "traceEvents")));
+    e2e_expect_has(e2e_read("trace.json"), "\"traced_test traced/nests\"");
+    e2e_expect_has(e2e_read("trace.json"), "\"small_test small/passes\"");
+}
+
+Test(e2e_log, exports_one_test_to_standard_output)
+{
+    const struct e2e *result =
+        e2e_run(TESTLOG "export %s traced/nests --chrome", a_run());
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "\"name\":\"happened\"");
+    e2e_expect_lacks(result->out, "small/passes");
+}
+
+Test(e2e_log, counters_and_signposts_are_in_the_trace)
+{
+    e2e_run("'%s'", e2e_program("slow", E2E_TRACED));
+    e2e_expect_has(e2e_read("testlog-runs/latest/trace.json"),
+                   "\"name\":\"depth\",\"args\":{\"value\":3}");
+    e2e_expect_has(e2e_read("testlog-runs/latest/trace.json"),
+                   "\"cat\":\"signpost\",\"name\":\"phase\"");
+}
+
+/* ---- What is refused ---- */
+
+Test(e2e_log, refuses_what_is_not_there)
+{
+    static const struct {
+        const char *arguments, *error;
+    } rows[] = {
+        {"log", "testlog-runs/latest is no run"},
+        {"log nothing/there", "has no recording of nothing/there"},
+        {"log /dev/null", "/dev/null is no run"},
+        {"log --format x", "write full, compact, pretty or json"},
+        {"log --span-events x", "write new, enter,"},
+        {"log --filter net=x", "unknown level \"x\""},
+        {"log --flow", "unrecognized option '--flow'"},
+        {"export", "testlog-runs/latest is no run"},
+        {"export --chrom=x", "doesn't allow an argument"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const struct e2e *result = e2e_run(TESTLOG "%s", rows[i].arguments);
+
+        e2e_expect_code(result, 2);
+        e2e_expect_has(result->err, rows[i].error);
+    }
+}
+
+Test(e2e_log, a_trace_that_cannot_be_written_is_an_error)
+{
+    const struct e2e *result =
+        e2e_run(TESTLOG "export %s -o /dev/full/x", a_run());
+
+    e2e_expect_code(result, 1);
+    e2e_expect_has(result->err, "cannot write to /dev/full/x: Not a directory");
+    result = e2e_run(TESTLOG "export %s >/dev/full", a_run());
+    e2e_expect_code(result, 1);
+    e2e_expect_has(result->err, "No space left on device");
+}
