@@ -63,7 +63,7 @@ void test_log_filters_say(const struct test_log_options *options)
 static bool say_compiled_out(const struct log_filter *filter,
                              const char *origin, unsigned max)
 {
-    unsigned wanted = filter ? log_filter_hint(filter) : TRACE_LEVEL_OFF;
+    unsigned wanted = filter ? log_filter_most(filter) : TRACE_LEVEL_OFF;
 
     if (wanted <= max || !strcmp(origin, "default"))
         return false;

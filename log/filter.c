@@ -206,13 +206,12 @@ static void note(struct log_filter *filter,
 }
 
 /* A cap of all call sites lowers what can be shown. */
-static void note_cap(struct log_filter *filter,
-                     const struct log_directive *directive)
+static void note_cap(unsigned *most, const struct log_directive *directive)
 {
     if (directive->effect == LOG_CAPS && !directive->target_size &&
         !directive->of_spans && !directive->of_events &&
-        directive->level < filter->most)
-        filter->most = directive->level;
+        directive->level < *most)
+        *most = directive->level;
 }
 
 /* Whether of two directives, first in order, the second has no say. What takes
@@ -232,7 +231,7 @@ static void arrange(struct log_filter *filter)
         note(filter, &all[i]);
     raise_to(&filter->most, filter->hint);
     for (size_t i = 0; i < filter->count; i++)
-        note_cap(filter, &all[i]);
+        note_cap(&filter->most, &all[i]);
     if (filter->count)
         qsort(all, filter->count, sizeof(*all), by_order);
     for (size_t i = 0; i < filter->count; i++)
@@ -292,6 +291,18 @@ struct log_filter *log_filter_parse(const char *text, const char *fallback,
 bool log_filter_is_empty(const struct log_filter *filter)
 {
     return !filter->count;
+}
+
+unsigned log_filter_most(const struct log_filter *filter)
+{
+    unsigned most = TRACE_LEVEL_OFF;
+
+    for (size_t i = 0; i < filter->count; i++)
+        if (filter->directives[i].effect == LOG_ADDS)
+            raise_to(&most, filter->directives[i].level);
+    for (size_t i = 0; i < filter->count; i++)
+        note_cap(&most, &filter->directives[i]);
+    return most;
 }
 
 unsigned log_filter_hint(const struct log_filter *filter)

@@ -45,7 +45,10 @@ TRACE_API bool log_filter_is_empty(const struct log_filter *);
  * take away apply to a default. */
 TRACE_API bool log_filter_adds(const struct log_filter *);
 
-/* log_filter_hint returns the most verbose level that a filter can show. */
+/* log_filter_most returns the most verbose level that a filter can show;
+ * log_filter_hint how verbose EnvFilter lets call sites be: for a directive of
+ * values always trace, and what another directive replaces still counts. */
+TRACE_API unsigned log_filter_most(const struct log_filter *);
 TRACE_API unsigned log_filter_hint(const struct log_filter *);
 
 /* log_filter_seen notes which directives are about a call site;

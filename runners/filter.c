@@ -258,7 +258,7 @@ static void explain(const struct log_filter *filter)
         puts("  no directive: the default applies");
     trace_text_free(&text);
     printf("The most verbose level that it can show is %s.\n",
-           trace_level_word(log_filter_hint(filter)));
+           trace_level_word(log_filter_most(filter)));
 }
 
 static void put_unseen(const struct log_filter *filter)

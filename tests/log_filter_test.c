@@ -337,20 +337,28 @@ Test(log_filter, tells_the_most_verbose_level_it_asks_for)
 {
     static const struct {
         const char *text;
-        unsigned level;
+        unsigned most, hint;
     } rows[] = {
-        {"off", TRACE_LEVEL_OFF},
-        {"warn", TRACE_LEVEL_WARN},
-        {"info,net=debug,kv=off", TRACE_LEVEL_DEBUG},
-        {"debug,info", TRACE_LEVEL_DEBUG}, /* EnvFilter too */
-        {"error,net", TRACE_LEVEL_TRACE},
+        {"", TRACE_LEVEL_OFF, TRACE_LEVEL_OFF},
+        {"off", TRACE_LEVEL_OFF, TRACE_LEVEL_OFF},
+        {"warn", TRACE_LEVEL_WARN, TRACE_LEVEL_WARN},
+        {"info,net=debug,kv=off", TRACE_LEVEL_DEBUG, TRACE_LEVEL_DEBUG},
+        {"debug,info", TRACE_LEVEL_INFO, TRACE_LEVEL_DEBUG},
+        {"shop=trace,shop=info", TRACE_LEVEL_INFO, TRACE_LEVEL_TRACE},
+        {"error,net", TRACE_LEVEL_TRACE, TRACE_LEVEL_TRACE},
+        {"[order{id=1}]=info", TRACE_LEVEL_INFO, TRACE_LEVEL_TRACE},
+        {"error,{n>5}=debug", TRACE_LEVEL_DEBUG, TRACE_LEVEL_DEBUG},
+        {"error,~net::=debug", TRACE_LEVEL_DEBUG, TRACE_LEVEL_DEBUG},
+        {"debug,^info", TRACE_LEVEL_INFO, TRACE_LEVEL_INFO},
+        {"debug,^net=info,!kv", TRACE_LEVEL_DEBUG, TRACE_LEVEL_DEBUG},
+        {"^info", TRACE_LEVEL_OFF, TRACE_LEVEL_OFF},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct log_filter *filter = parse(rows[i].text, NULL);
 
-        cr_expect_eq(log_filter_hint(filter), rows[i].level, "%s",
-                     rows[i].text);
+        cr_expect_eq(log_filter_most(filter), rows[i].most, "%s", rows[i].text);
+        cr_expect_eq(log_filter_hint(filter), rows[i].hint, "%s", rows[i].text);
         log_filter_free(filter);
     }
 }
