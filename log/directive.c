@@ -273,7 +273,7 @@ static enum log_reading read_field(struct reader *reader, char *at, char *end)
     struct log_directive *directive = reader->directive;
     struct log_pattern *pattern = &directive->fields[directive->field_count++];
     size_t size = 0;
-    char *sign = at;
+    char *sign = at, *second;
 
     *end = '\0';
     while (*sign && !(pattern->operation = operation_at(sign, &size)))
@@ -286,8 +286,10 @@ static enum log_reading read_field(struct reader *reader, char *at, char *end)
         pattern->text = log_trim(sign + size);
     /* EnvFilter knows of no value behind a second "=". */
     if (pattern->operation == LOG_IS && pattern->text[0] != '"' &&
-        strchr(pattern->text, '='))
-        *strchr(pattern->text, '=') = '\0';
+        (second = strchr(pattern->text, '='))) {
+        *second = '\0';
+        pattern->dropped = second + 1;
+    }
     *sign = '\0';
     pattern->name = log_trim(at);
     directive->values |= pattern->operation != LOG_DECLARED;

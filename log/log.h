@@ -58,6 +58,16 @@ TRACE_API void log_filter_seen(struct log_filter *, const struct trace_site *);
 TRACE_API const char *log_filter_unseen(const struct log_filter *,
                                         size_t *from);
 
+/* log_filter_advise adds a line for each value that a filter of spans does not
+ * read as it was probably meant; lines begin with `origin`. Returns whether
+ * there is one. */
+TRACE_API bool log_filter_advise(const struct log_filter *, const char *origin,
+                                 struct trace_text *out);
+
+/* log_filter_brief adds a filter or a directive as it was written, on one line
+ * for a terminal: escaped, and cut off when it is very long. */
+TRACE_API void log_filter_brief(struct trace_text *out, const char *text);
+
 /* log_filter_explain adds what each directive means, in words. */
 TRACE_API void log_filter_explain(const struct log_filter *,
                                   struct trace_text *out);
@@ -104,6 +114,10 @@ TRACE_API const char *log_nearest(const char *word, const char *const *words);
 TRACE_API const char *log_nearest_level(const char *word);
 
 /* ---- Lines ---- */
+
+/* log_plain adds text as it is, but for what would break the line or command
+ * the terminal. */
+TRACE_API void log_plain(struct trace_text *out, const char *text, size_t size);
 
 /* X(NAME, word) */
 #define LOG_FORMATS(X) X(FULL, "full")
