@@ -14,6 +14,8 @@ static struct log_filter *check(struct test_log_setting *setting,
     struct log_filter *filter =
         log_filter_parse(setting->value, NULL, setting->origin, complaints);
 
+    if (filter)
+        log_filter_advise(filter, setting->origin, complaints);
     if (!filter || !log_filter_is_empty(filter))
         return filter;
     *setting = (struct test_log_setting){fallback, "default"};
@@ -28,9 +30,8 @@ void test_log_filters_check(struct test_log_filters *filters,
 
     filters->show = check(&options->show, "info", &complaints);
     filters->record = check(&options->record, "trace", &complaints);
-    if (complaints.size && say)
-        fprintf(test_log_out ? test_log_out : stderr, "testlog: %s",
-                complaints.data);
+    if (say)
+        test_log_complain(&complaints);
     trace_text_free(&complaints);
 }
 
@@ -52,12 +53,31 @@ char *test_log_filter_of(const char *show, const char *origin, const char *own)
     return asprintf(&both, "%s,%s", own, show) < 0 ? NULL : both;
 }
 
+/* Adds a filter in force, with the default that it takes away from. */
+static void add_setting(struct trace_text *out,
+                        const struct test_log_setting *setting,
+                        const char *fallback)
+{
+    char *whole = test_log_filter_of(setting->value, setting->origin, fallback);
+    bool own = !whole || !strcmp(setting->origin, "default");
+
+    log_filter_brief(out, own ? setting->value : whole);
+    trace_text_printf(out, " (%s)", setting->origin);
+    free(whole);
+}
+
 void test_log_filters_say(const struct test_log_options *options)
 {
-    if (!options->quiet && !options->report_on_stdout)
-        test_log_notice("lines shown: %s (%s); recorded: %s (%s)",
-                        options->show.value, options->show.origin,
-                        options->record.value, options->record.origin);
+    struct trace_text text = {0};
+
+    if (options->quiet || options->report_on_stdout)
+        return;
+    trace_text_string(&text, "lines shown: ");
+    add_setting(&text, &options->show, "info");
+    trace_text_string(&text, "; recorded: ");
+    add_setting(&text, &options->record, "trace");
+    test_log_notice("%s", text.data ? text.data : "out of memory");
+    trace_text_free(&text);
 }
 
 static bool say_compiled_out(const struct log_filter *filter,

@@ -213,8 +213,12 @@ int test_log_write_trace(const struct test_log_run *, const char *name);
 /* test_log_out is where the runner speaks: the stderr it was started with. */
 extern FILE *test_log_out;
 
-/* test_log_notice says one line, beginning with "testlog: ". */
+/* test_log_notice says one line, beginning with "testlog: ", and sends no
+ * control bytes to a terminal. */
 void test_log_notice(const char *format, ...) TRACE_PRINTF(1, 2);
+
+/* test_log_complain says what a filter's parser or advice added to a text. */
+void test_log_complain(const struct trace_text *);
 
 /* test_log_report_block prints a test's captured output, lines and open
  * spans. */

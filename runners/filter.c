@@ -286,10 +286,10 @@ static int show(const char *text, int count, char **programs)
 
     if (!filter)
         return refuse(text, strerror(ENOMEM));
-    if (complaints.size) {
-        fprintf(stderr, "testlog: %s", complaints.data);
+    if (complaints.size)
         code = TEST_LOG_USAGE;
-    }
+    log_filter_advise(filter, "FILTER", &complaints);
+    test_log_complain(&complaints);
     explain(filter);
     for (int i = 0; i < count; i++)
         if (put_program(filter, programs[i]))

@@ -224,6 +224,17 @@ Test(e2e_filter, is_explained_in_words)
     e2e_expect_is(result->err, "");
 }
 
+Test(e2e_filter, advises_and_exits_with_0)
+{
+    const struct e2e *result = e2e_run(TESTLOG "filter '[order{id==1}]=info'");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_is(result->err,
+                  "testlog: FILTER: [order{id==1}]=info: a second \"=\" leaves "
+                  "an empty expression; write id=1\n");
+    e2e_expect_has(result->out, "that it can show is info.\n");
+}
+
 Test(e2e_filter, a_mistake_is_pointed_at)
 {
     const struct e2e *result = e2e_run(TESTLOG "filter 'info,net=warning'");
