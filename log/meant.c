@@ -7,6 +7,34 @@
 
 #include "internal.h"
 
+/* "info;net=debug", "info net=debug" */
+static bool meant_list(const char *text, struct trace_text *out)
+{
+    static const char separators[] = " \t;|&";
+    size_t size = strcspn(text, "=[{"), first = strcspn(text, separators);
+    size_t next = first + strspn(text + first, separators);
+    char word[16];
+    unsigned level;
+
+    if (!first || next >= size)
+        return false;
+    snprintf(word, sizeof(word), "%.*s", (int)first, text);
+    if (text[size] != '=' &&
+        (first >= sizeof(word) || !log_level_of(word, &level)))
+        return false;
+    for (size_t at = 0; at < size; at += first + next) {
+        first = strcspn(text + at, separators);
+        if (at + first > size)
+            first = size - at;
+        trace_text_add(out, text + at, first);
+        next = at + first < size ? strspn(text + at + first, separators) : 0;
+        if (next && at + first + next < size)
+            trace_text_char(out, ',');
+    }
+    trace_text_string(out, text + size);
+    return true;
+}
+
 /* "net:debug" */
 static bool meant_level(const char *text, struct trace_text *out)
 {
@@ -82,6 +110,6 @@ bool log_filter_meant(const char *directive, struct trace_text *out)
 {
     if (strchr("~!^/{", directive[0]))
         return false;
-    return meant_fields(directive, out) || meant_level(directive, out) ||
-           meant_target(directive, out);
+    return meant_list(directive, out) || meant_fields(directive, out) ||
+           meant_level(directive, out) || meant_target(directive, out);
 }
