@@ -1,6 +1,8 @@
 /* filter.c: testlog filter: what a filter means, and what it makes of programs.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -188,6 +190,24 @@ static void free_list(struct list *list)
     free(list->sites);
 }
 
+enum {
+    SECONDS_MAX = 10,      /* that a program may take to list its call sites */
+    ANSWER_MAX = 64 << 20, /* bytes of a list */
+};
+
+/* Becomes `program --list-sites`, which must end: it may be any program. */
+static void become(const char *program, int answer)
+{
+    int none = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    dup2(none, STDIN_FILENO);
+    dup2(answer, STDOUT_FILENO);
+    signal(SIGALRM, SIG_DFL);
+    alarm(SECONDS_MAX);
+    execlp(program, program, "--list-sites", (char *)NULL);
+    _exit(127);
+}
+
 /* Starts `program --list-sites`; returns where its answer is read. */
 static FILE *ask(const char *program, pid_t *pid)
 {
@@ -198,11 +218,8 @@ static FILE *ask(const char *program, pid_t *pid)
     fflush(NULL);
     *pid = fork();
     if (!*pid) {
-        dup2(ends[1], STDOUT_FILENO);
         close(ends[0]);
-        close(ends[1]);
-        execlp(program, program, "--list-sites", (char *)NULL);
-        _exit(127);
+        become(program, ends[1]);
     }
     close(ends[1]);
     if (*pid > 0)
@@ -217,21 +234,43 @@ static int refuse(const char *program, const char *why)
     return TEST_LOG_USAGE;
 }
 
+/* Reads all that a program prints; false if it prints without end. */
+static bool read_answer(FILE *answer, struct trace_text *text)
+{
+    char bytes[1 << 14];
+    size_t size;
+
+    text->ceiling = ANSWER_MAX;
+    while (!text->failed && (size = fread(bytes, 1, sizeof(bytes), answer)))
+        trace_text_add(text, bytes, size);
+    return !text->failed;
+}
+
+static void add_sites(struct list *list, char *rest)
+{
+    char *line;
+
+    while ((line = strsep(&rest, "\n")))
+        if (*line)
+            add_site(list, line);
+}
+
 static int put_program(struct log_filter *filter, const char *program)
 {
     struct list list = {0};
-    char *line = NULL;
-    size_t room = 0;
+    struct trace_text text = {0};
     int status = 0;
     pid_t pid;
     FILE *answer = ask(program, &pid);
 
     if (!answer)
         return refuse(program, strerror(errno));
-    while (getline(&line, &room, answer) > 0)
-        add_site(&list, line);
-    free(line);
+    if (read_answer(answer, &text))
+        add_sites(&list, text.data);
+    else
+        kill(pid, SIGKILL);
     fclose(answer);
+    trace_text_free(&text);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (!status) {
@@ -240,6 +279,14 @@ static int put_program(struct log_filter *filter, const char *program)
         put_sites(&list);
     }
     free_list(&list);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        return refuse(program, "it was ended after 10 seconds in which it did "
+                               "not list its call sites; it is no test program "
+                               "that is linked with -ltestlog");
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        return refuse(program, "it was ended, for it printed without end; it "
+                               "is no test program that is linked with "
+                               "-ltestlog");
     return status ? refuse(program, "it does not list its call sites; is it a "
                                     "test program, linked with -ltestlog?")
                   : TEST_LOG_PASSED;
@@ -261,20 +308,34 @@ static void explain(const struct log_filter *filter)
            trace_level_word(log_filter_most(filter)));
 }
 
+static void put_unseen_one(const char *directive)
+{
+    struct trace_text text = {0}, meant = {0};
+
+    log_filter_brief(&text, directive);
+    trace_text_string(&text, " is about none of these call sites");
+    if (log_filter_meant(directive, &meant) && !meant.failed) {
+        trace_text_string(&text, "; did you mean ");
+        log_filter_brief(&text, meant.data);
+    }
+    printf("%s%c\n", text.data ? text.data : directive, meant.data ? '?' : '.');
+    trace_text_free(&text);
+    trace_text_free(&meant);
+}
+
+enum { UNSEEN_MAX = 10 }; /* that are named */
+
 static void put_unseen(const struct log_filter *filter)
 {
     const char *directive;
-    size_t from = 0;
+    size_t from = 0, count = 0;
 
-    while ((directive = log_filter_unseen(filter, &from))) {
-        struct trace_text meant = {0};
-
-        log_filter_meant(directive, &meant);
-        printf("%s is about none of these call sites%s%s%s\n", directive,
-               meant.data ? "; did you mean " : ".",
-               meant.data ? meant.data : "", meant.data ? "?" : "");
-        trace_text_free(&meant);
-    }
+    while ((directive = log_filter_unseen(filter, &from)))
+        if (count++ < UNSEEN_MAX)
+            put_unseen_one(directive);
+    if (count > UNSEEN_MAX)
+        printf("%zu more directives are about none of these call sites.\n",
+               count - UNSEEN_MAX);
 }
 
 static int show(const char *text, int count, char **programs)
@@ -311,6 +372,10 @@ int runners_filter(int argc, char **argv)
             usage();
             return TEST_LOG_PASSED;
         }
+        if (!argv[i][2]) { /* what follows is no flag */
+            i++;
+            break;
+        }
         if (!strcmp(argv[i], "--batch"))
             batch = true;
         else if (!strcmp(argv[i], "--strict"))
@@ -325,6 +390,9 @@ int runners_filter(int argc, char **argv)
         return refuse(batch ? "--batch" : "--strict",
                       batch ? "it reads standard input and takes no filter"
                             : "it goes with --batch");
+    for (int j = i + 1; j < argc; j++)
+        if (!strncmp(argv[j], "--", 2))
+            return refuse(argv[j], "flags stand before the filter");
     if (i < argc)
         return show(argv[i], argc - i - 1, argv + i + 1);
     return refuse("no filter", "write one: testlog filter 'info,net=debug'");

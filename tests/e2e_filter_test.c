@@ -290,6 +290,10 @@ Test(e2e_filter, refuses_what_it_does_not_know)
         {"--strict", "--strict: it goes with --batch"},
         {"--batch info", "takes no filter"},
         {"--bach", "--bach: unknown flag"},
+        {"--", "no filter: write one"},
+        {"info --batch", "--batch: flags stand before the filter"},
+        {"info /bin/true --help", "--help: flags stand before the filter"},
+        {"--batch -- info", "takes no filter"},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -299,6 +303,51 @@ Test(e2e_filter, refuses_what_it_does_not_know)
         e2e_expect_code(result, 2);
         e2e_expect_has(result->err, rows[i].error);
     }
+}
+
+/* A program of the shell. */
+static void write_script(const char *name, const char *text)
+{
+    e2e_run("printf '#!/bin/sh\\n%s\\n' >%s && chmod +x %s", text, name, name);
+}
+
+Test(e2e_filter, ends_a_program_that_does_not_end)
+{
+    const struct e2e *result;
+
+    write_script("hangs", "exec sleep 1000");
+    result = e2e_run(TESTLOG "filter info ./hangs");
+    e2e_expect_code(result, 2);
+    e2e_expect_has(result->err, "./hangs: it was ended after 10 seconds");
+    e2e_expect_has(result->err, "it is no test program");
+    write_script("floods", "exec yes");
+    result = e2e_run(TESTLOG "filter info ./floods");
+    e2e_expect_code(result, 2);
+    e2e_expect_has(result->err, "./floods: it was ended, for it printed");
+    write_script("reads", "exec cat");
+    e2e_expect_code(e2e_run(TESTLOG "filter info ./reads"), 0);
+}
+
+Test(e2e_filter, names_ten_directives_about_nothing_at_most)
+{
+    const struct e2e *result =
+        e2e_run(TESTLOG "filter \"info;x=1,$(seq -s, 100 199),"
+                        "$(printf '!\\033'),!y,!y\" /bin/true");
+
+    e2e_expect_lacks(result->out, "\x1b[");
+    cr_expect_eq(e2e_count(result->out, " is about none of these"), 10);
+    e2e_expect_has(result->out, "92 more directives are about none of these "
+                                "call sites.\n");
+}
+
+Test(e2e_filter, two_dashes_may_stand_before_the_filter)
+{
+    const struct e2e *result =
+        e2e_run(TESTLOG "filter -- 'info;x=1' /bin/true");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "info;x=1 is about none of these call sites; "
+                                "did you mean info,x=1?\n");
 }
 
 /* ---- Of a run ---- */
