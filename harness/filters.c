@@ -129,18 +129,50 @@ static void see_recorded(const struct test_log_run *run,
     }
 }
 
+struct guess {
+    const char *directive;
+    struct trace_text meant;
+};
+
+static void guess_span(struct trace_site *site, void *context)
+{
+    struct guess *guess = context;
+
+    if (site->kind == TRACE_SITE_SPAN && !guess->meant.size)
+        log_filter_meant_span(guess->directive, site->name, &guess->meant);
+}
+
+/* Which span of this process was meant, to be freed; NULL if none. */
+static char *meant_span(const char *directive)
+{
+    struct guess guess = {.directive = directive};
+    char *meant;
+
+    trace_site_each(guess_span, &guess);
+    meant = guess.meant.data ? strdup(guess.meant.data) : NULL;
+    trace_text_free(&guess.meant);
+    return meant;
+}
+
+static bool grow(char ***strings, size_t count)
+{
+    void *grown = realloc(*strings, count * sizeof(**strings));
+
+    if (grown)
+        *strings = grown;
+    return grown;
+}
+
 static void add_unseen(struct test_log_run *run, const char *origin,
                        const char *directive)
 {
-    void *grown =
-        realloc(run->unseen, (run->unseen_count + 1) * sizeof(*run->unseen));
+    size_t count = run->unseen_count + 1;
 
-    if (!grown)
+    if (!grow(&run->unseen, count) || !grow(&run->meant, count) ||
+        asprintf(&run->unseen[count - 1], "%s: %s", origin, directive) < 0)
         return;
-    run->unseen = grown;
-    if (asprintf(&run->unseen[run->unseen_count], "%s: %s", origin,
-                 directive) >= 0)
-        run->unseen_count++;
+    run->meant[count - 1] = meant_span(directive);
+    run->unseen_count = count;
 }
 
 /* Finds the directives that were about nothing. */

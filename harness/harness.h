@@ -114,6 +114,7 @@ struct test_log_run {
     struct trace_anchor start;
     char *show, *show_origin, *record, *record_origin;
     char **unseen; /* "LOG: x": directives that matched no call site */
+    char **meant;  /* what each was meant to be, or NULL; NULL: none known */
     size_t unseen_count;
     bool annotated;      /* a program has annotated tests, and so ... */
     unsigned static_max; /* the most verbose level that one was built with */

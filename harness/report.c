@@ -259,7 +259,7 @@ static void put_rerun(const struct test_log_run *run, const char *rerun)
 
 enum { UNSEEN_MAX = 10 }; /* that are named */
 
-static void report_unseen(const char *unseen)
+static void report_unseen(const char *unseen, const char *span)
 {
     const char *origin = strstr(unseen, ": ");
     const char *directive = origin ? origin + 2 : unseen;
@@ -268,7 +268,9 @@ static void report_unseen(const char *unseen)
 
     log_filter_brief(&text, unseen);
     trace_text_string(&text, " matched no call site");
-    if (log_filter_meant(directive, &meant) && !meant.failed) {
+    if (span)
+        trace_text_string(&meant, span);
+    if ((span || log_filter_meant(directive, &meant)) && !meant.failed) {
         trace_text_string(&text, "; did you mean ");
         log_filter_brief(&text, meant.data);
         trace_text_char(&text, '?');
@@ -286,7 +288,7 @@ void test_log_report_unseen(const struct test_log_run *run)
         run->unseen_count < UNSEEN_MAX ? run->unseen_count : UNSEEN_MAX;
 
     for (size_t i = 0; i < shown; i++)
-        report_unseen(run->unseen[i]);
+        report_unseen(run->unseen[i], run->meant ? run->meant[i] : NULL);
     if (shown < run->unseen_count)
         test_log_notice("%zu more directives matched no call site",
                         run->unseen_count - shown);

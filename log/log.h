@@ -88,6 +88,11 @@ TRACE_API enum log_state log_filter_judge(const struct log_filter *,
  * meant to be; false if there is no guess. */
 TRACE_API bool log_filter_meant(const char *directive, struct trace_text *);
 
+/* log_filter_meant_span does so if the directive's target is the name of a
+ * span. */
+TRACE_API bool log_filter_meant_span(const char *directive, const char *span,
+                                     struct trace_text *);
+
 /* A filter at work on a recording: it knows what each thread is in. */
 struct log_replay;
 

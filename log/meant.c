@@ -113,3 +113,27 @@ bool log_filter_meant(const char *directive, struct trace_text *out)
     return meant_list(directive, out) || meant_fields(directive, out) ||
            meant_level(directive, out) || meant_target(directive, out);
 }
+
+/* "healthcheck=debug", where a span is called so; "healthcheck=off" was to
+ * silence it. */
+bool log_filter_meant_span(const char *directive, const char *span,
+                           struct trace_text *out)
+{
+    const char *target = directive + strspn(directive, "!^");
+    size_t size = strcspn(target, " \t=");
+    const char *equals = strchr(target + size, '=');
+    unsigned level = TRACE_LEVEL_TRACE;
+
+    if (!size || strlen(span) != size || memcmp(target, span, size) != 0 ||
+        target[size + strspn(target + size, " \t=")] == '[')
+        return false;
+    if (equals && target == directive &&
+        log_level_of(equals + 1 + strspn(equals + 1, " \t"), &level) &&
+        level == TRACE_LEVEL_OFF) {
+        trace_text_printf(out, "![%s]", span);
+        return true;
+    }
+    trace_text_add(out, directive, (size_t)(target - directive));
+    trace_text_printf(out, "[%s]%s", span, target + size);
+    return true;
+}

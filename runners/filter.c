@@ -255,9 +255,10 @@ static void add_sites(struct list *list, char *rest)
             add_site(list, line);
 }
 
-static int put_program(struct log_filter *filter, const char *program)
+/* `list` becomes the program's, to be freed. */
+static int put_program(struct log_filter *filter, const char *program,
+                       struct list *list)
 {
-    struct list list = {0};
     struct trace_text text = {0};
     int status = 0;
     pid_t pid;
@@ -266,7 +267,7 @@ static int put_program(struct log_filter *filter, const char *program)
     if (!answer)
         return refuse(program, strerror(errno));
     if (read_answer(answer, &text))
-        add_sites(&list, text.data);
+        add_sites(list, text.data);
     else
         kill(pid, SIGKILL);
     fclose(answer);
@@ -274,11 +275,10 @@ static int put_program(struct log_filter *filter, const char *program)
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (!status) {
-        judge(filter, &list);
+        judge(filter, list);
         printf("\n%s\n", program);
-        put_sites(&list);
+        put_sites(list);
     }
-    free_list(&list);
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
         return refuse(program, "it was ended after 10 seconds in which it did "
                                "not list its call sites; it is no test program "
@@ -308,13 +308,29 @@ static void explain(const struct log_filter *filter)
            trace_level_word(log_filter_most(filter)));
 }
 
-static void put_unseen_one(const char *directive)
+/* Adds what was meant, if a span is called like the directive's target. */
+static bool meant_span(const struct list *lists, int count,
+                       const char *directive, struct trace_text *out)
+{
+    for (int i = 0; i < count; i++)
+        for (size_t j = 0; j < lists[i].count; j++)
+            if (lists[i].sites[j].site.kind == TRACE_SITE_SPAN &&
+                log_filter_meant_span(directive, lists[i].sites[j].site.name,
+                                      out))
+                return true;
+    return false;
+}
+
+static void put_unseen_one(const struct list *lists, int count,
+                           const char *directive)
 {
     struct trace_text text = {0}, meant = {0};
 
     log_filter_brief(&text, directive);
     trace_text_string(&text, " is about none of these call sites");
-    if (log_filter_meant(directive, &meant) && !meant.failed) {
+    if ((meant_span(lists, count, directive, &meant) ||
+         log_filter_meant(directive, &meant)) &&
+        !meant.failed) {
         trace_text_string(&text, "; did you mean ");
         log_filter_brief(&text, meant.data);
     }
@@ -325,17 +341,35 @@ static void put_unseen_one(const char *directive)
 
 enum { UNSEEN_MAX = 10 }; /* that are named */
 
-static void put_unseen(const struct log_filter *filter)
+static void put_unseen(const struct log_filter *filter,
+                       const struct list *lists, int count)
 {
     const char *directive;
-    size_t from = 0, count = 0;
+    size_t from = 0, unseen = 0;
 
     while ((directive = log_filter_unseen(filter, &from)))
-        if (count++ < UNSEEN_MAX)
-            put_unseen_one(directive);
-    if (count > UNSEEN_MAX)
+        if (unseen++ < UNSEEN_MAX)
+            put_unseen_one(lists, count, directive);
+    if (unseen > UNSEEN_MAX)
         printf("%zu more directives are about none of these call sites.\n",
-               count - UNSEEN_MAX);
+               unseen - UNSEEN_MAX);
+}
+
+static int put_programs(struct log_filter *filter, int count, char **programs)
+{
+    struct list *lists = calloc((size_t)count + 1, sizeof(*lists));
+    int code = TEST_LOG_PASSED;
+
+    if (!lists)
+        return refuse(programs[0], strerror(ENOMEM));
+    for (int i = 0; i < count; i++)
+        if (put_program(filter, programs[i], &lists[i]))
+            code = TEST_LOG_USAGE;
+    put_unseen(filter, lists, count);
+    for (int i = 0; i < count; i++)
+        free_list(&lists[i]);
+    free(lists);
+    return code;
 }
 
 static int show(const char *text, int count, char **programs)
@@ -352,11 +386,8 @@ static int show(const char *text, int count, char **programs)
     log_filter_advise(filter, "FILTER", &complaints);
     test_log_complain(&complaints);
     explain(filter);
-    for (int i = 0; i < count; i++)
-        if (put_program(filter, programs[i]))
-            code = TEST_LOG_USAGE;
-    if (count)
-        put_unseen(filter);
+    if (count && put_programs(filter, count, programs))
+        code = TEST_LOG_USAGE;
     trace_text_free(&complaints);
     log_filter_free(filter);
     return code;

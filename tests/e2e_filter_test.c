@@ -254,7 +254,8 @@ Test(e2e_filter, lists_a_program_s_call_sites)
 {
     const char *program = e2e_program("traced", E2E_TRACED);
     const struct e2e *result = e2e_run(
-        TESTLOG "filter 'info,[outer]=trace,nowhere=debug' '%s'", program);
+        TESTLOG "filter 'info,[outer]=trace,nowhere=debug,inner=off' '%s'",
+        program);
     const char *sites = e2e_run("'%s' --list-sites", program)->out;
 
     e2e_expect_code(result, 0);
@@ -263,6 +264,8 @@ Test(e2e_filter, lists_a_program_s_call_sites)
     e2e_expect_has(result->out, " call sites: ");
     e2e_expect_has(result->out,
                    "nowhere=debug is about none of these call sites.\n");
+    e2e_expect_has(result->out, "inner=off is about none of these call sites; "
+                                "did you mean ![inner]?\n");
     cr_expect_eq(e2e_count(result->out, "traced.c:"),
                  e2e_count(sites, "\"line\":"));
 }

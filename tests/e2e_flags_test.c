@@ -204,6 +204,18 @@ Test(e2e_flags, a_filter_sends_no_control_bytes_to_the_terminal)
     e2e_expect_has(result->err, "000... matched no call site\n");
 }
 
+Test(e2e_flags, a_span_s_name_is_no_target)
+{
+    const struct e2e *result = e2e_run(
+        "LOG=outer=off,info TRACE_FILTER=inner '%s' --filter traced/nests",
+        e2e_program("traced", E2E_TRACED));
+
+    e2e_expect_has(result->err, "testlog: LOG: outer=off matched no call site; "
+                                "did you mean ![outer]?\n");
+    e2e_expect_has(result->err, "TRACE_FILTER: inner matched no call site; did "
+                                "you mean [inner]?\n");
+}
+
 Test(e2e_flags, advice_is_given_once_and_refuses_nothing)
 {
     const struct e2e *result =
