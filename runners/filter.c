@@ -2,10 +2,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cjson/cJSON.h>
@@ -17,7 +19,7 @@
 
 static void usage(void)
 {
-    puts("Usage: testlog filter FILTER [PROGRAM...]\n"
+    puts("Usage: testlog filter [--] FILTER [PROGRAM...]\n"
          "       testlog filter --batch [--strict] <CASES\n\n"
          "Says in words what FILTER means; for each test PROGRAM lists its "
          "call sites,\nwhich of them are on, and by which directives. Exits "
@@ -200,6 +202,7 @@ static void become(const char *program, int answer)
 {
     int none = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
+    setpgid(0, 0);
     dup2(none, STDIN_FILENO);
     dup2(answer, STDOUT_FILENO);
     signal(SIGALRM, SIG_DFL);
@@ -208,41 +211,61 @@ static void become(const char *program, int answer)
     _exit(127);
 }
 
-/* Starts `program --list-sites`; returns where its answer is read. */
-static FILE *ask(const char *program, pid_t *pid)
+/* Starts `program --list-sites`; returns where its answer is read, or -1. */
+static int ask(const char *program, pid_t *pid)
 {
     int ends[2];
 
-    if (access(program, X_OK) || pipe(ends))
-        return NULL;
+    if (access(program, X_OK) || pipe2(ends, O_CLOEXEC))
+        return -1;
     fflush(NULL);
     *pid = fork();
-    if (!*pid) {
-        close(ends[0]);
+    if (!*pid)
         become(program, ends[1]);
-    }
     close(ends[1]);
-    if (*pid > 0)
-        return fdopen(ends[0], "re");
+    if (*pid > 0) {
+        setpgid(*pid, *pid); /* whoever comes first */
+        return ends[0];
+    }
     close(ends[0]);
-    return NULL;
+    return -1;
 }
 
-static int refuse(const char *program, const char *why)
+static int milliseconds_left(const struct timespec *start)
 {
-    fprintf(stderr, "testlog: filter: %s: %s\n", program, why);
-    return TEST_LOG_USAGE;
+    struct timespec now;
+    long long left = SECONDS_MAX * 1000LL;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    left -= (now.tv_sec - start->tv_sec) * 1000LL +
+            (now.tv_nsec - start->tv_nsec) / 1000000;
+    return left > 0 ? (int)left : 0;
 }
 
-/* Reads all that a program prints; false if it prints without end. */
-static bool read_answer(FILE *answer, struct trace_text *text)
+/* Reads all that a program prints; false if it does not come to an end. What
+ * the program started may hold its stdout open. */
+static bool read_answer(int answer, struct trace_text *text)
 {
+    struct pollfd wait = {.fd = answer, .events = POLLIN};
+    struct timespec start;
     char bytes[1 << 14];
-    size_t size;
+    ssize_t size = 1;
 
     text->ceiling = ANSWER_MAX;
-    while (!text->failed && (size = fread(bytes, 1, sizeof(bytes), answer)))
-        trace_text_add(text, bytes, size);
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    while (size && !text->failed) {
+        int left = milliseconds_left(&start);
+
+        wait.revents = 0;
+        if (!left || (poll(&wait, 1, left) < 0 && errno != EINTR))
+            return false;
+        if (!wait.revents)
+            continue;
+        size = read(answer, bytes, sizeof(bytes));
+        if (size < 0)
+            return false;
+        trace_text_add(text, bytes, (size_t)size);
+    }
     return !text->failed;
 }
 
@@ -255,41 +278,53 @@ static void add_sites(struct list *list, char *rest)
             add_site(list, line);
 }
 
-/* `list` becomes the program's, to be freed. */
-static int put_program(struct log_filter *filter, const char *program,
-                       struct list *list)
+static int refuse(const char *program, const char *why)
+{
+    fprintf(stderr, "testlog: filter: %s: %s\n", program, why);
+    return TEST_LOG_USAGE;
+}
+
+/* Fills the list; returns what is wrong with the program, or NULL. */
+static const char *list_program(const char *program, struct list *list)
 {
     struct trace_text text = {0};
     int status = 0;
     pid_t pid;
-    FILE *answer = ask(program, &pid);
+    int answer = ask(program, &pid);
+    bool ended;
 
-    if (!answer)
-        return refuse(program, strerror(errno));
-    if (read_answer(answer, &text))
-        add_sites(list, text.data);
-    else
-        kill(pid, SIGKILL);
-    fclose(answer);
-    trace_text_free(&text);
+    if (answer < 0)
+        return strerror(errno);
+    ended = read_answer(answer, &text);
+    if (!ended)
+        kill(-pid, SIGKILL);
+    close(answer);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    if (!status) {
-        judge(filter, list);
-        printf("\n%s\n", program);
-        put_sites(list);
-    }
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        return refuse(program, "it was ended after 10 seconds in which it did "
-                               "not list its call sites; it is no test program "
-                               "that is linked with -ltestlog");
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-        return refuse(program, "it was ended, for it printed without end; it "
-                               "is no test program that is linked with "
-                               "-ltestlog");
-    return status ? refuse(program, "it does not list its call sites; is it a "
-                                    "test program, linked with -ltestlog?")
-                  : TEST_LOG_PASSED;
+    ended = ended && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
+    if (ended && !status)
+        add_sites(list, text.data);
+    trace_text_free(&text);
+    if (!ended)
+        return "it listed no call sites within 10 seconds and was ended; it is "
+               "no test program that is linked with -ltestlog";
+    return status ? "it does not list its call sites; is it a test program, "
+                    "linked with -ltestlog?"
+                  : NULL;
+}
+
+/* `list` becomes the program's, to be freed. */
+static int put_program(struct log_filter *filter, const char *program,
+                       struct list *list)
+{
+    const char *wrong = list_program(program, list);
+
+    if (wrong)
+        return refuse(program, wrong);
+    judge(filter, list);
+    printf("\n%s\n", program);
+    put_sites(list);
+    return TEST_LOG_PASSED;
 }
 
 /* ---- The filter ---- */
@@ -315,6 +350,7 @@ static bool meant_span(const struct list *lists, int count,
     for (int i = 0; i < count; i++)
         for (size_t j = 0; j < lists[i].count; j++)
             if (lists[i].sites[j].site.kind == TRACE_SITE_SPAN &&
+                lists[i].sites[j].site.name &&
                 log_filter_meant_span(directive, lists[i].sites[j].site.name,
                                       out))
                 return true;
