@@ -14,6 +14,8 @@ static struct log_filter *check(struct test_log_setting *setting,
     struct log_filter *filter =
         log_filter_parse(setting->value, NULL, setting->origin, complaints);
 
+    if (filter)
+        log_filter_advise(filter, setting->origin, complaints);
     if (!filter || !log_filter_is_empty(filter))
         return filter;
     *setting = (struct test_log_setting){fallback, "default"};
@@ -28,9 +30,8 @@ void test_log_filters_check(struct test_log_filters *filters,
 
     filters->show = check(&options->show, "info", &complaints);
     filters->record = check(&options->record, "trace", &complaints);
-    if (complaints.size && say)
-        fprintf(test_log_out ? test_log_out : stderr, "testlog: %s",
-                complaints.data);
+    if (say)
+        test_log_complain(&complaints);
     trace_text_free(&complaints);
 }
 
@@ -52,18 +53,37 @@ char *test_log_filter_of(const char *show, const char *origin, const char *own)
     return asprintf(&both, "%s,%s", own, show) < 0 ? NULL : both;
 }
 
+/* Adds a filter in force, with the default that it takes away from. */
+static void add_setting(struct trace_text *out,
+                        const struct test_log_setting *setting,
+                        const char *fallback)
+{
+    char *whole = test_log_filter_of(setting->value, setting->origin, fallback);
+    bool own = !whole || !strcmp(setting->origin, "default");
+
+    log_filter_brief(out, own ? setting->value : whole);
+    trace_text_printf(out, " (%s)", setting->origin);
+    free(whole);
+}
+
 void test_log_filters_say(const struct test_log_options *options)
 {
-    if (!options->quiet && !options->report_on_stdout)
-        test_log_notice("lines shown: %s (%s); recorded: %s (%s)",
-                        options->show.value, options->show.origin,
-                        options->record.value, options->record.origin);
+    struct trace_text text = {0};
+
+    if (options->quiet || options->report_on_stdout)
+        return;
+    trace_text_string(&text, "lines shown: ");
+    add_setting(&text, &options->show, "info");
+    trace_text_string(&text, "; recorded: ");
+    add_setting(&text, &options->record, "trace");
+    test_log_notice("%s", text.data ? text.data : "out of memory");
+    trace_text_free(&text);
 }
 
 static bool say_compiled_out(const struct log_filter *filter,
                              const char *origin, unsigned max)
 {
-    unsigned wanted = filter ? log_filter_hint(filter) : TRACE_LEVEL_OFF;
+    unsigned wanted = filter ? log_filter_most(filter) : TRACE_LEVEL_OFF;
 
     if (wanted <= max || !strcmp(origin, "default"))
         return false;
@@ -116,18 +136,50 @@ static void see_recorded(const struct test_log_run *run,
     }
 }
 
+struct guess {
+    const char *directive;
+    struct trace_text meant;
+};
+
+static void guess_span(struct trace_site *site, void *context)
+{
+    struct guess *guess = context;
+
+    if (site->kind == TRACE_SITE_SPAN && !guess->meant.size)
+        log_filter_meant_span(guess->directive, site->name, &guess->meant);
+}
+
+/* Which span of this process was meant, to be freed; NULL if none. */
+static char *meant_span(const char *directive)
+{
+    struct guess guess = {.directive = directive};
+    char *meant;
+
+    trace_site_each(guess_span, &guess);
+    meant = guess.meant.data ? strdup(guess.meant.data) : NULL;
+    trace_text_free(&guess.meant);
+    return meant;
+}
+
+static bool grow(char ***strings, size_t count)
+{
+    void *grown = realloc(*strings, count * sizeof(**strings));
+
+    if (grown)
+        *strings = grown;
+    return grown;
+}
+
 static void add_unseen(struct test_log_run *run, const char *origin,
                        const char *directive)
 {
-    void *grown =
-        realloc(run->unseen, (run->unseen_count + 1) * sizeof(*run->unseen));
+    size_t count = run->unseen_count + 1;
 
-    if (!grown)
+    if (!grow(&run->unseen, count) || !grow(&run->meant, count) ||
+        asprintf(&run->unseen[count - 1], "%s: %s", origin, directive) < 0)
         return;
-    run->unseen = grown;
-    if (asprintf(&run->unseen[run->unseen_count], "%s: %s", origin,
-                 directive) >= 0)
-        run->unseen_count++;
+    run->meant[count - 1] = meant_span(directive);
+    run->unseen_count = count;
 }
 
 /* Finds the directives that were about nothing. */

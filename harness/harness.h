@@ -154,6 +154,7 @@ struct test_log_run {
     struct trace_anchor start;
     char *show, *show_origin, *record, *record_origin;
     char **unseen; /* "LOG: x": directives that matched no call site */
+    char **meant;  /* what each was meant to be, or NULL; NULL: none known */
     size_t unseen_count;
     bool annotated;      /* a program has annotated tests, and so ... */
     unsigned static_max; /* the most verbose level that one was built with */
@@ -344,8 +345,12 @@ void test_log_bazel_end(void);
 /* test_log_out is where the runner speaks: the stderr it was started with. */
 extern FILE *test_log_out;
 
-/* test_log_notice says one line, beginning with "testlog: ". */
+/* test_log_notice says one line, beginning with "testlog: ", and sends no
+ * control bytes to a terminal. */
 void test_log_notice(const char *format, ...) TRACE_PRINTF(1, 2);
+
+/* test_log_complain says what a filter's parser or advice added to a text. */
+void test_log_complain(const struct trace_text *);
 
 /* test_log_report_block prints a test's captured output, lines and open
  * spans. */

@@ -18,13 +18,34 @@ static FILE *out(void)
 
 void test_log_notice(const char *format, ...)
 {
+    struct trace_text plain = {0};
+    char *text = NULL;
     va_list args;
 
-    fputs("testlog: ", out());
     va_start(args, format);
-    vfprintf(out(), format, args);
+    if (vasprintf(&text, format, args) < 0)
+        text = NULL;
     va_end(args);
-    fputc('\n', out());
+    if (text)
+        log_plain(&plain, text, strlen(text));
+    fprintf(out(), "testlog: %s\n", plain.data ? plain.data : format);
+    fflush(out());
+    trace_text_free(&plain);
+    free(text);
+}
+
+void test_log_complain(const struct trace_text *complaints)
+{
+    const char *line = complaints->data ? complaints->data : "";
+
+    while (*line) {
+        const char *end = line + strcspn(line, "\n");
+
+        /* The filter and a caret stand below what is said of them. */
+        fprintf(out(), "%s%.*s\n",
+                *line == ' ' ? "" : "testlog: ", (int)(end - line), line);
+        line = end + (*end == '\n');
+    }
     fflush(out());
 }
 
@@ -299,28 +320,41 @@ static void put_rerun(const struct test_log_run *run, const char *rerun)
     fputc('\n', out());
 }
 
-static void report_unseen(const char *unseen)
+enum { UNSEEN_MAX = 10 }; /* that are named */
+
+static void report_unseen(const char *unseen, const char *span)
 {
     const char *origin = strstr(unseen, ": ");
     const char *directive = origin ? origin + 2 : unseen;
     const char *near = log_nearest_level(directive);
-    struct trace_text meant = {0};
+    struct trace_text text = {0}, meant = {0};
 
-    if (log_filter_meant(directive, &meant) && !meant.failed)
-        test_log_notice("%s matched no call site; did you mean %s?", unseen,
-                        meant.data);
-    else if (near)
-        test_log_notice("%s matched no call site; did you mean the level %s?",
-                        unseen, near);
-    else
-        test_log_notice("%s matched no call site", unseen);
+    log_filter_brief(&text, unseen);
+    trace_text_string(&text, " matched no call site");
+    if (span)
+        trace_text_string(&meant, span);
+    if ((span || log_filter_meant(directive, &meant)) && !meant.failed) {
+        trace_text_string(&text, "; did you mean ");
+        log_filter_brief(&text, meant.data);
+        trace_text_char(&text, '?');
+    } else if (near) {
+        trace_text_printf(&text, "; did you mean the level %s?", near);
+    }
+    test_log_notice("%s", text.data ? text.data : "out of memory");
+    trace_text_free(&text);
     trace_text_free(&meant);
 }
 
 void test_log_report_unseen(const struct test_log_run *run)
 {
-    for (size_t i = 0; i < run->unseen_count; i++)
-        report_unseen(run->unseen[i]);
+    size_t shown =
+        run->unseen_count < UNSEEN_MAX ? run->unseen_count : UNSEEN_MAX;
+
+    for (size_t i = 0; i < shown; i++)
+        report_unseen(run->unseen[i], run->meant ? run->meant[i] : NULL);
+    if (shown < run->unseen_count)
+        test_log_notice("%zu more directives matched no call site",
+                        run->unseen_count - shown);
 }
 
 void test_log_report_slow(const struct test_log_run *run,

@@ -77,9 +77,13 @@ void test_log_run_free(struct test_log_run *run)
         free(result->filter);
         free_tries(result);
     }
-    for (size_t i = 0; i < run->unseen_count; i++)
+    for (size_t i = 0; i < run->unseen_count; i++) {
         free(run->unseen[i]);
+        if (run->meant)
+            free(run->meant[i]);
+    }
     free(run->unseen);
+    free(run->meant);
     free(run->results);
     free(run->path);
     free(run->command);

@@ -75,6 +75,12 @@ static void put_filters(struct trace_text *text, const struct test_log_run *run)
             trace_text_char(text, ',');
         put_string(text, run->unseen[i]);
     }
+    trace_text_string(text, "],\"meant\":[");
+    for (size_t i = 0; run->meant && i < run->unseen_count; i++) {
+        if (i)
+            trace_text_char(text, ',');
+        put_string(text, run->meant[i]);
+    }
     trace_text_string(text, "]},\n\"gpu\":{\"state\":\"unused\"}");
 }
 

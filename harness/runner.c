@@ -383,14 +383,16 @@ static void check_own(const char *own)
 {
     static const char *last;
     struct trace_text complaints = {0};
+    struct log_filter *filter;
 
     if (own == last) /* the next instance of the same test */
         return;
     last = own;
-    log_filter_free(
-        log_filter_parse(own, NULL, "TEST_LOG_DEFAULT", &complaints));
-    if (complaints.size)
-        fprintf(test_log_out, "testlog: %s", complaints.data);
+    filter = log_filter_parse(own, NULL, "TEST_LOG_DEFAULT", &complaints);
+    if (filter)
+        log_filter_advise(filter, "TEST_LOG_DEFAULT", &complaints);
+    log_filter_free(filter);
+    test_log_complain(&complaints);
     trace_text_free(&complaints);
 }
 

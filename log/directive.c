@@ -267,13 +267,43 @@ static enum log_reading refuse_operation(struct reader *reader,
     return LOG_READ;
 }
 
+static bool is_quote_closed(const char *open)
+{
+    const char *at = open + 1;
+
+    while (*at && *at != '"')
+        at += *at == '\\' && at[1] ? 2 : 1;
+    return *at;
+}
+
+/* In a field of an event, refuses a value that is not all there. */
+static enum log_reading refuse_value(struct reader *reader,
+                                     const struct log_pattern *pattern)
+{
+    switch (pattern->operation) {
+    case LOG_DECLARED:
+        return LOG_READ;
+    case LOG_EQUALS: /* empty text, too */
+    case LOG_DIFFERS:
+    case LOG_MATCHES:
+        break;
+    default:
+        if (!*pattern->text)
+            return refuse(reader, "there is no value to compare with in",
+                          pattern->text);
+    }
+    if (*pattern->text == '"' && !is_quote_closed(pattern->text))
+        return refuse(reader, "this quote is not closed in", pattern->text);
+    return LOG_READ;
+}
+
 /* Reads one field, which ends at `end`. */
 static enum log_reading read_field(struct reader *reader, char *at, char *end)
 {
     struct log_directive *directive = reader->directive;
     struct log_pattern *pattern = &directive->fields[directive->field_count++];
     size_t size = 0;
-    char *sign = at;
+    char *sign = at, *second;
 
     *end = '\0';
     while (*sign && !(pattern->operation = operation_at(sign, &size)))
@@ -286,13 +316,17 @@ static enum log_reading read_field(struct reader *reader, char *at, char *end)
         pattern->text = log_trim(sign + size);
     /* EnvFilter knows of no value behind a second "=". */
     if (pattern->operation == LOG_IS && pattern->text[0] != '"' &&
-        strchr(pattern->text, '='))
-        *strchr(pattern->text, '=') = '\0';
+        (second = strchr(pattern->text, '='))) {
+        *second = '\0';
+        pattern->dropped = second + 1;
+    }
     *sign = '\0';
     pattern->name = log_trim(at);
     directive->values |= pattern->operation != LOG_DECLARED;
     if (directive->of_events && !*pattern->name)
         return refuse(reader, "the name of a field is missing in", at);
+    if (directive->of_events && refuse_value(reader, pattern) != LOG_READ)
+        return LOG_MISTAKEN;
     return log_pattern_read(pattern, reader->mistake);
 }
 
@@ -308,16 +342,36 @@ static bool make_room(struct log_directive *directive, const char *at,
     return directive->fields != NULL;
 }
 
+/* A brace in a value without quotes ends the fields too early. Returns where
+ * one begins, if that seems to be so. */
+static const char *brace_in_value(const char *open, const char *closing,
+                                  bool of_events)
+{
+    size_t size = (size_t)(closing - open) - 1;
+    char next = *skip_spaces(closing + 1);
+
+    if (of_events ? !next || next == '=' : next == ']')
+        return NULL;
+    return memchr(open + 1, '"', size) ? NULL : memchr(open + 1, '{', size);
+}
+
 /* Reads the fields of the brace at `open`; `after` becomes what follows it. */
 static enum log_reading read_fields(struct reader *reader, char *open,
                                     char **after)
 {
     const char *closing = brace_end(open);
     enum log_reading reading = LOG_READ;
+    const char *inner;
     char *at = open + 1;
 
     if (!closing)
         return refuse(reader, "this brace is not closed in", open);
+    inner = brace_in_value(open, closing, reader->directive->of_events);
+    if (inner)
+        return refuse(reader,
+                      "braces in a value need \"~=\" and quotes, as in "
+                      "{f~=\"a{2}\"}, but not in",
+                      inner);
     if (!make_room(reader->directive, at, closing))
         return LOG_NO_MEMORY;
     *after = (char *)closing + 1;
@@ -495,6 +549,8 @@ enum log_reading log_directive_read(struct log_directive *directive,
     if (*at == '!' || *at == '^') {
         directive->effect = *at == '!' ? LOG_EXCLUDES : LOG_CAPS;
         at = (char *)skip_spaces(at + 1);
+        if (!*at)
+            return refuse(&reader, "a directive must follow", at);
     }
     return read_matched(&reader, at);
 }

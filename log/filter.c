@@ -13,6 +13,7 @@
 enum {
     COMPLAINTS_MAX = 10, /* directives whose mistake is shown */
     AROUND = 60,         /* bytes of a long filter on each side of a mistake */
+    BRIEF_MAX = 200,     /* columns of a filter or directive in a line */
 };
 
 struct parser {
@@ -56,6 +57,23 @@ static void add_word(struct trace_text *out, const char *word)
     size_t size = strnlen(word, 2 * AROUND);
 
     add_piece(out, word, 0, word[size] ? character_at(word, size) : size);
+}
+
+void log_filter_brief(struct trace_text *out, const char *text)
+{
+    struct trace_text plain = {0};
+    size_t columns = 0, size = 0;
+
+    log_plain(&plain, text, strnlen(text, 4 * (BRIEF_MAX + 1)));
+    for (; size < plain.size; size++) {
+        columns += begins_character(plain.data[size]);
+        if (columns > BRIEF_MAX)
+            break;
+    }
+    trace_text_add(out, plain.data ? plain.data : "", size);
+    if (size < plain.size)
+        trace_text_string(out, "...");
+    trace_text_free(&plain);
 }
 
 /* Adds the filter, or what of it is around `offset`, and a caret below. */
@@ -206,13 +224,12 @@ static void note(struct log_filter *filter,
 }
 
 /* A cap of all call sites lowers what can be shown. */
-static void note_cap(struct log_filter *filter,
-                     const struct log_directive *directive)
+static void note_cap(unsigned *most, const struct log_directive *directive)
 {
     if (directive->effect == LOG_CAPS && !directive->target_size &&
         !directive->of_spans && !directive->of_events &&
-        directive->level < filter->most)
-        filter->most = directive->level;
+        directive->level < *most)
+        *most = directive->level;
 }
 
 /* Whether of two directives, first in order, the second has no say. What takes
@@ -232,7 +249,7 @@ static void arrange(struct log_filter *filter)
         note(filter, &all[i]);
     raise_to(&filter->most, filter->hint);
     for (size_t i = 0; i < filter->count; i++)
-        note_cap(filter, &all[i]);
+        note_cap(&filter->most, &all[i]);
     if (filter->count)
         qsort(all, filter->count, sizeof(*all), by_order);
     for (size_t i = 0; i < filter->count; i++)
@@ -294,6 +311,18 @@ bool log_filter_is_empty(const struct log_filter *filter)
     return !filter->count;
 }
 
+unsigned log_filter_most(const struct log_filter *filter)
+{
+    unsigned most = TRACE_LEVEL_OFF;
+
+    for (size_t i = 0; i < filter->count; i++)
+        if (filter->directives[i].effect == LOG_ADDS)
+            raise_to(&most, filter->directives[i].level);
+    for (size_t i = 0; i < filter->count; i++)
+        note_cap(&most, &filter->directives[i]);
+    return most;
+}
+
 unsigned log_filter_hint(const struct log_filter *filter)
 {
     return filter->most;
@@ -326,6 +355,13 @@ static bool of_device(const struct log_directive *directive)
             directive->target[3] == '*');
 }
 
+/* Whether the directive before says the same, for then it is said of that. */
+static bool is_repeated(const struct log_filter *filter, size_t i)
+{
+    return i && !log_directive_order(&filter->directives[i - 1],
+                                     &filter->directives[i]);
+}
+
 /* Whether a directive singles anything out. */
 static bool is_particular(const struct log_directive *directive)
 {
@@ -336,10 +372,11 @@ static bool is_particular(const struct log_directive *directive)
 const char *log_filter_unseen(const struct log_filter *filter, size_t *from)
 {
     while (*from < filter->count) {
-        const struct log_directive *directive = &filter->directives[(*from)++];
+        size_t i = (*from)++;
+        const struct log_directive *directive = &filter->directives[i];
 
         if (!directive->seen && is_particular(directive) &&
-            !of_device(directive))
+            !of_device(directive) && !is_repeated(filter, i))
             return directive->text;
     }
     return NULL;

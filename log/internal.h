@@ -79,7 +79,8 @@ enum log_value_type {
 struct log_pattern {
     const char *name;
     enum log_operation operation;
-    char *text; /* the value as it was written */
+    char *text;          /* the value as it was written */
+    const char *dropped; /* what a second "=" cut off of it, or NULL */
     enum log_value_type type;
     union {
         uint64_t u;
@@ -275,10 +276,6 @@ void log_tracked_free(struct log_tracked *);
 
 /* log_value adds a value as Rust's Debug writes it, on one line. */
 void log_value(struct trace_text *out, const struct trace_value *value);
-
-/* log_plain adds text as it is, but for what would break the line or command
- * the terminal. */
-void log_plain(struct trace_text *out, const char *text, size_t size);
 
 /* Which numbers need no exponent: 0.DIGITS times ten to a power above `least`
  * and up to `most`. */

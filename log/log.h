@@ -45,7 +45,10 @@ TRACE_API bool log_filter_is_empty(const struct log_filter *);
  * take away apply to a default. */
 TRACE_API bool log_filter_adds(const struct log_filter *);
 
-/* log_filter_hint returns the most verbose level that a filter can show. */
+/* log_filter_most returns the most verbose level that a filter can show;
+ * log_filter_hint how verbose EnvFilter lets call sites be: for a directive of
+ * values always trace, and what another directive replaces still counts. */
+TRACE_API unsigned log_filter_most(const struct log_filter *);
 TRACE_API unsigned log_filter_hint(const struct log_filter *);
 
 /* log_filter_seen notes which directives are about a call site;
@@ -54,6 +57,16 @@ TRACE_API unsigned log_filter_hint(const struct log_filter *);
 TRACE_API void log_filter_seen(struct log_filter *, const struct trace_site *);
 TRACE_API const char *log_filter_unseen(const struct log_filter *,
                                         size_t *from);
+
+/* log_filter_advise adds a line for each value that a filter of spans does not
+ * read as it was probably meant; lines begin with `origin`. Returns whether
+ * there is one. */
+TRACE_API bool log_filter_advise(const struct log_filter *, const char *origin,
+                                 struct trace_text *out);
+
+/* log_filter_brief adds a filter or a directive as it was written, on one line
+ * for a terminal: escaped, and cut off when it is very long. */
+TRACE_API void log_filter_brief(struct trace_text *out, const char *text);
 
 /* log_filter_explain adds what each directive means, in words. */
 TRACE_API void log_filter_explain(const struct log_filter *,
@@ -74,6 +87,11 @@ TRACE_API enum log_state log_filter_judge(const struct log_filter *,
 /* log_filter_meant adds what a directive that was about nothing was probably
  * meant to be; false if there is no guess. */
 TRACE_API bool log_filter_meant(const char *directive, struct trace_text *);
+
+/* log_filter_meant_span does so if the directive's target is the name of a
+ * span. */
+TRACE_API bool log_filter_meant_span(const char *directive, const char *span,
+                                     struct trace_text *);
 
 /* A filter at work on a recording: it knows what each thread is in. */
 struct log_replay;
@@ -104,6 +122,10 @@ TRACE_API const char *log_nearest(const char *word, const char *const *words);
 TRACE_API const char *log_nearest_level(const char *word);
 
 /* ---- Lines ---- */
+
+/* log_plain adds text as it is, but for what would break the line or command
+ * the terminal. */
+TRACE_API void log_plain(struct trace_text *out, const char *text, size_t size);
 
 /* X(NAME, word) */
 #define LOG_FORMATS(X)                                                         \

@@ -7,6 +7,34 @@
 
 #include "internal.h"
 
+/* "info;net=debug", "info net=debug" */
+static bool meant_list(const char *text, struct trace_text *out)
+{
+    static const char separators[] = " \t;|&";
+    size_t size = strcspn(text, "=[{"), first = strcspn(text, separators);
+    size_t next = first + strspn(text + first, separators);
+    char word[16];
+    unsigned level;
+
+    if (!first || next >= size)
+        return false;
+    snprintf(word, sizeof(word), "%.*s", (int)first, text);
+    if (text[size] != '=' &&
+        (first >= sizeof(word) || !log_level_of(word, &level)))
+        return false;
+    for (size_t at = 0; at < size; at += first + next) {
+        first = strcspn(text + at, separators);
+        if (at + first > size)
+            first = size - at;
+        trace_text_add(out, text + at, first);
+        next = at + first < size ? strspn(text + at + first, separators) : 0;
+        if (next && at + first + next < size)
+            trace_text_char(out, ',');
+    }
+    trace_text_string(out, text + size);
+    return true;
+}
+
 /* "net:debug" */
 static bool meant_level(const char *text, struct trace_text *out)
 {
@@ -82,6 +110,30 @@ bool log_filter_meant(const char *directive, struct trace_text *out)
 {
     if (strchr("~!^/{", directive[0]))
         return false;
-    return meant_fields(directive, out) || meant_level(directive, out) ||
-           meant_target(directive, out);
+    return meant_list(directive, out) || meant_fields(directive, out) ||
+           meant_level(directive, out) || meant_target(directive, out);
+}
+
+/* "healthcheck=debug", where a span is called so; "healthcheck=off" was to
+ * silence it. */
+bool log_filter_meant_span(const char *directive, const char *span,
+                           struct trace_text *out)
+{
+    const char *target = directive + strspn(directive, "!^");
+    size_t size = strcspn(target, " \t=");
+    const char *equals = strchr(target + size, '=');
+    unsigned level = TRACE_LEVEL_TRACE;
+
+    if (!size || strlen(span) != size || memcmp(target, span, size) != 0 ||
+        target[size + strspn(target + size, " \t=")] == '[')
+        return false;
+    if (equals && target == directive &&
+        log_level_of(equals + 1 + strspn(equals + 1, " \t"), &level) &&
+        level == TRACE_LEVEL_OFF) {
+        trace_text_printf(out, "![%s]", span);
+        return true;
+    }
+    trace_text_add(out, directive, (size_t)(target - directive));
+    trace_text_printf(out, "[%s]%s", span, target + size);
+    return true;
 }

@@ -20,7 +20,7 @@
 enum {
     STEPS = 2000000,     /* that a search may take... */
     STEPS_PER_BYTE = 16, /* ...and as many more for each byte of the text */
-    HEAP_MAX = 8192,     /* KiB that it may take */
+    HEAP_MAX = 32768,    /* KiB that it may take */
     REGEX_MAX = 65536,   /* bytes of an expression */
 };
 

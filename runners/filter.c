@@ -1,9 +1,13 @@
 /* filter.c: testlog filter: what a filter means, and what it makes of programs.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cjson/cJSON.h>
@@ -15,7 +19,7 @@
 
 static void usage(void)
 {
-    puts("Usage: testlog filter FILTER [PROGRAM...]\n"
+    puts("Usage: testlog filter [--] FILTER [PROGRAM...]\n"
          "       testlog filter --batch [--strict] <CASES\n\n"
          "Says in words what FILTER means; for each test PROGRAM lists its "
          "call sites,\nwhich of them are on, and by which directives. Exits "
@@ -188,27 +192,90 @@ static void free_list(struct list *list)
     free(list->sites);
 }
 
-/* Starts `program --list-sites`; returns where its answer is read. */
-static FILE *ask(const char *program, pid_t *pid)
+enum {
+    SECONDS_MAX = 10,      /* that a program may take to list its call sites */
+    ANSWER_MAX = 64 << 20, /* bytes of a list */
+};
+
+/* Becomes `program --list-sites`, which must end: it may be any program. */
+static void become(const char *program, int answer)
+{
+    int none = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    setpgid(0, 0);
+    dup2(none, STDIN_FILENO);
+    dup2(answer, STDOUT_FILENO);
+    signal(SIGALRM, SIG_DFL);
+    alarm(SECONDS_MAX);
+    execlp(program, program, "--list-sites", (char *)NULL);
+    _exit(127);
+}
+
+/* Starts `program --list-sites`; returns where its answer is read, or -1. */
+static int ask(const char *program, pid_t *pid)
 {
     int ends[2];
 
-    if (access(program, X_OK) || pipe(ends))
-        return NULL;
+    if (access(program, X_OK) || pipe2(ends, O_CLOEXEC))
+        return -1;
     fflush(NULL);
     *pid = fork();
-    if (!*pid) {
-        dup2(ends[1], STDOUT_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        execlp(program, program, "--list-sites", (char *)NULL);
-        _exit(127);
-    }
+    if (!*pid)
+        become(program, ends[1]);
     close(ends[1]);
-    if (*pid > 0)
-        return fdopen(ends[0], "re");
+    if (*pid > 0) {
+        setpgid(*pid, *pid); /* whoever comes first */
+        return ends[0];
+    }
     close(ends[0]);
-    return NULL;
+    return -1;
+}
+
+static int milliseconds_left(const struct timespec *start)
+{
+    struct timespec now;
+    long long left = SECONDS_MAX * 1000LL;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    left -= (now.tv_sec - start->tv_sec) * 1000LL +
+            (now.tv_nsec - start->tv_nsec) / 1000000;
+    return left > 0 ? (int)left : 0;
+}
+
+/* Reads all that a program prints; false if it does not come to an end. What
+ * the program started may hold its stdout open. */
+static bool read_answer(int answer, struct trace_text *text)
+{
+    struct pollfd wait = {.fd = answer, .events = POLLIN};
+    struct timespec start;
+    char bytes[1 << 14];
+    ssize_t size = 1;
+
+    text->ceiling = ANSWER_MAX;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    while (size && !text->failed) {
+        int left = milliseconds_left(&start);
+
+        wait.revents = 0;
+        if (!left || (poll(&wait, 1, left) < 0 && errno != EINTR))
+            return false;
+        if (!wait.revents)
+            continue;
+        size = read(answer, bytes, sizeof(bytes));
+        if (size < 0)
+            return false;
+        trace_text_add(text, bytes, (size_t)size);
+    }
+    return !text->failed;
+}
+
+static void add_sites(struct list *list, char *rest)
+{
+    char *line;
+
+    while ((line = strsep(&rest, "\n")))
+        if (*line)
+            add_site(list, line);
 }
 
 static int refuse(const char *program, const char *why)
@@ -217,32 +284,47 @@ static int refuse(const char *program, const char *why)
     return TEST_LOG_USAGE;
 }
 
-static int put_program(struct log_filter *filter, const char *program)
+/* Fills the list; returns what is wrong with the program, or NULL. */
+static const char *list_program(const char *program, struct list *list)
 {
-    struct list list = {0};
-    char *line = NULL;
-    size_t room = 0;
+    struct trace_text text = {0};
     int status = 0;
     pid_t pid;
-    FILE *answer = ask(program, &pid);
+    int answer = ask(program, &pid);
+    bool ended;
 
-    if (!answer)
-        return refuse(program, strerror(errno));
-    while (getline(&line, &room, answer) > 0)
-        add_site(&list, line);
-    free(line);
-    fclose(answer);
+    if (answer < 0)
+        return strerror(errno);
+    ended = read_answer(answer, &text);
+    if (!ended)
+        kill(-pid, SIGKILL);
+    close(answer);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    if (!status) {
-        judge(filter, &list);
-        printf("\n%s\n", program);
-        put_sites(&list);
-    }
-    free_list(&list);
-    return status ? refuse(program, "it does not list its call sites; is it a "
-                                    "test program, linked with -ltestlog?")
-                  : TEST_LOG_PASSED;
+    ended = ended && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
+    if (ended && !status)
+        add_sites(list, text.data);
+    trace_text_free(&text);
+    if (!ended)
+        return "it listed no call sites within 10 seconds and was ended; it is "
+               "no test program that is linked with -ltestlog";
+    return status ? "it does not list its call sites; is it a test program, "
+                    "linked with -ltestlog?"
+                  : NULL;
+}
+
+/* `list` becomes the program's, to be freed. */
+static int put_program(struct log_filter *filter, const char *program,
+                       struct list *list)
+{
+    const char *wrong = list_program(program, list);
+
+    if (wrong)
+        return refuse(program, wrong);
+    judge(filter, list);
+    printf("\n%s\n", program);
+    put_sites(list);
+    return TEST_LOG_PASSED;
 }
 
 /* ---- The filter ---- */
@@ -258,23 +340,72 @@ static void explain(const struct log_filter *filter)
         puts("  no directive: the default applies");
     trace_text_free(&text);
     printf("The most verbose level that it can show is %s.\n",
-           trace_level_word(log_filter_hint(filter)));
+           trace_level_word(log_filter_most(filter)));
 }
 
-static void put_unseen(const struct log_filter *filter)
+/* Adds what was meant, if a span is called like the directive's target. */
+static bool meant_span(const struct list *lists, int count,
+                       const char *directive, struct trace_text *out)
+{
+    for (int i = 0; i < count; i++)
+        for (size_t j = 0; j < lists[i].count; j++)
+            if (lists[i].sites[j].site.kind == TRACE_SITE_SPAN &&
+                lists[i].sites[j].site.name &&
+                log_filter_meant_span(directive, lists[i].sites[j].site.name,
+                                      out))
+                return true;
+    return false;
+}
+
+static void put_unseen_one(const struct list *lists, int count,
+                           const char *directive)
+{
+    struct trace_text text = {0}, meant = {0};
+
+    log_filter_brief(&text, directive);
+    trace_text_string(&text, " is about none of these call sites");
+    if ((meant_span(lists, count, directive, &meant) ||
+         log_filter_meant(directive, &meant)) &&
+        !meant.failed) {
+        trace_text_string(&text, "; did you mean ");
+        log_filter_brief(&text, meant.data);
+    }
+    printf("%s%c\n", text.data ? text.data : directive, meant.data ? '?' : '.');
+    trace_text_free(&text);
+    trace_text_free(&meant);
+}
+
+enum { UNSEEN_MAX = 10 }; /* that are named */
+
+static void put_unseen(const struct log_filter *filter,
+                       const struct list *lists, int count)
 {
     const char *directive;
-    size_t from = 0;
+    size_t from = 0, unseen = 0;
 
-    while ((directive = log_filter_unseen(filter, &from))) {
-        struct trace_text meant = {0};
+    while ((directive = log_filter_unseen(filter, &from)))
+        if (unseen++ < UNSEEN_MAX)
+            put_unseen_one(lists, count, directive);
+    if (unseen > UNSEEN_MAX)
+        printf("%zu more directives are about none of these call sites.\n",
+               unseen - UNSEEN_MAX);
+}
 
-        log_filter_meant(directive, &meant);
-        printf("%s is about none of these call sites%s%s%s\n", directive,
-               meant.data ? "; did you mean " : ".",
-               meant.data ? meant.data : "", meant.data ? "?" : "");
-        trace_text_free(&meant);
-    }
+static int put_programs(struct log_filter *filter, int count, char **programs)
+{
+    struct list *lists = calloc((size_t)count + 1, sizeof(*lists));
+    int code = TEST_LOG_PASSED;
+
+    if (!lists)
+        return refuse(programs[0], strerror(ENOMEM));
+    for (int i = 0; i < count; i++)
+        if (put_program(filter, programs[i], &lists[i]))
+            code = TEST_LOG_USAGE;
+    put_unseen(filter, lists, count);
+    for (int i = 0; i < count; i++)
+        free_list(&lists[i]);
+    free(lists);
+    return code;
 }
 
 static int show(const char *text, int count, char **programs)
@@ -286,16 +417,13 @@ static int show(const char *text, int count, char **programs)
 
     if (!filter)
         return refuse(text, strerror(ENOMEM));
-    if (complaints.size) {
-        fprintf(stderr, "testlog: %s", complaints.data);
+    if (complaints.size)
         code = TEST_LOG_USAGE;
-    }
+    log_filter_advise(filter, "FILTER", &complaints);
+    test_log_complain(&complaints);
     explain(filter);
-    for (int i = 0; i < count; i++)
-        if (put_program(filter, programs[i]))
-            code = TEST_LOG_USAGE;
-    if (count)
-        put_unseen(filter);
+    if (count && put_programs(filter, count, programs))
+        code = TEST_LOG_USAGE;
     trace_text_free(&complaints);
     log_filter_free(filter);
     return code;
@@ -311,6 +439,10 @@ int runners_filter(int argc, char **argv)
             usage();
             return TEST_LOG_PASSED;
         }
+        if (!argv[i][2]) { /* what follows is no flag */
+            i++;
+            break;
+        }
         if (!strcmp(argv[i], "--batch"))
             batch = true;
         else if (!strcmp(argv[i], "--strict"))
@@ -325,6 +457,9 @@ int runners_filter(int argc, char **argv)
         return refuse(batch ? "--batch" : "--strict",
                       batch ? "it reads standard input and takes no filter"
                             : "it goes with --batch");
+    for (int j = i + 1; j < argc; j++)
+        if (!strncmp(argv[j], "--", 2))
+            return refuse(argv[j], "flags stand before the filter");
     if (i < argc)
         return show(argv[i], argc - i - 1, argv + i + 1);
     return refuse("no filter", "write one: testlog filter 'info,net=debug'");

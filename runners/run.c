@@ -124,41 +124,69 @@ static void add_test(struct test_log_run *run, const cJSON *test)
     }
 }
 
-static bool has_string(const cJSON *array, const char *text)
+/* The place of a string in an array; -1 if it is not there. */
+static int place_of(const cJSON *array, const char *text)
 {
     const cJSON *item;
+    int place = 0;
 
     cJSON_ArrayForEach(item, array)
     {
         if (cJSON_IsString(item) && !strcmp(item->valuestring, text))
-            return true;
+            return place;
+        place++;
     }
-    return false;
+    return -1;
+}
+
+/* What one program knows of what was meant will do. */
+static void merge_meant(char **meant, const cJSON *item)
+{
+    if (!*meant && cJSON_IsString(item))
+        *meant = strdup(item->valuestring);
+}
+
+static void start_unseen(struct test_log_run *run, const cJSON *unseen)
+{
+    size_t room = (size_t)cJSON_GetArraySize(unseen) + 1;
+    const cJSON *item;
+
+    run->unseen = calloc(room, sizeof(*run->unseen));
+    run->meant = calloc(room, sizeof(*run->meant));
+    cJSON_ArrayForEach(item, unseen)
+    {
+        if (run->unseen && run->meant && cJSON_IsString(item) &&
+            strstr(item->valuestring, ": ") &&
+            (run->unseen[run->unseen_count] = strdup(item->valuestring)))
+            run->unseen_count++;
+    }
 }
 
 /* A directive is unseen if no program saw it. */
-static void merge_unseen(struct test_log_run *run, const cJSON *unseen,
+static void merge_unseen(struct test_log_run *run, const cJSON *filters,
                          bool first)
 {
-    const cJSON *item;
+    const cJSON *unseen = cJSON_GetObjectItemCaseSensitive(filters, "unseen");
+    const cJSON *meant = cJSON_GetObjectItemCaseSensitive(filters, "meant");
     size_t kept = 0;
 
-    for (size_t i = 0; i < run->unseen_count; i++)
-        if (has_string(unseen, run->unseen[i]))
-            run->unseen[kept++] = run->unseen[i];
-        else
-            free(run->unseen[i]);
-    run->unseen_count = kept;
-    if (!first)
-        return;
-    run->unseen =
-        calloc((size_t)cJSON_GetArraySize(unseen) + 1, sizeof(*run->unseen));
-    cJSON_ArrayForEach(item, unseen)
-    {
-        if (run->unseen && cJSON_IsString(item) &&
-            strstr(item->valuestring, ": "))
-            run->unseen[run->unseen_count++] = strdup(item->valuestring);
+    if (first)
+        start_unseen(run, unseen);
+    for (size_t i = 0; i < run->unseen_count; i++) {
+        char *directive = run->unseen[i], *own = run->meant[i];
+        int place = place_of(unseen, directive);
+
+        run->meant[i] = NULL;
+        if (place < 0) {
+            free(directive);
+            free(own);
+            continue;
+        }
+        merge_meant(&own, cJSON_GetArrayItem(meant, place));
+        run->unseen[kept] = directive;
+        run->meant[kept++] = own;
     }
+    run->unseen_count = kept;
 }
 
 /* A level is there if one program was built with it. */
@@ -190,8 +218,7 @@ static bool merge_program(struct test_log_run *run, const char *folder,
     if (!json)
         return false;
     filters = cJSON_GetObjectItemCaseSensitive(json, "filters");
-    merge_unseen(run, cJSON_GetObjectItemCaseSensitive(filters, "unseen"),
-                 *first);
+    merge_unseen(run, filters, *first);
     merge_static_max(run,
                      cJSON_GetObjectItemCaseSensitive(filters, "static_max"));
     *first = false;

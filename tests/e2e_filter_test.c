@@ -224,6 +224,17 @@ Test(e2e_filter, is_explained_in_words)
     e2e_expect_is(result->err, "");
 }
 
+Test(e2e_filter, advises_and_exits_with_0)
+{
+    const struct e2e *result = e2e_run(TESTLOG "filter '[order{id==1}]=info'");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_is(result->err,
+                  "testlog: FILTER: [order{id==1}]=info: a second \"=\" leaves "
+                  "an empty expression; write id=1\n");
+    e2e_expect_has(result->out, "that it can show is info.\n");
+}
+
 Test(e2e_filter, a_mistake_is_pointed_at)
 {
     const struct e2e *result = e2e_run(TESTLOG "filter 'info,net=warning'");
@@ -243,7 +254,8 @@ Test(e2e_filter, lists_a_program_s_call_sites)
 {
     const char *program = e2e_program("traced", E2E_TRACED);
     const struct e2e *result = e2e_run(
-        TESTLOG "filter 'info,[outer]=trace,nowhere=debug' '%s'", program);
+        TESTLOG "filter 'info,[outer]=trace,nowhere=debug,inner=off' '%s'",
+        program);
     const char *sites = e2e_run("'%s' --list-sites", program)->out;
 
     e2e_expect_code(result, 0);
@@ -252,6 +264,8 @@ Test(e2e_filter, lists_a_program_s_call_sites)
     e2e_expect_has(result->out, " call sites: ");
     e2e_expect_has(result->out,
                    "nowhere=debug is about none of these call sites.\n");
+    e2e_expect_has(result->out, "inner=off is about none of these call sites; "
+                                "did you mean ![inner]?\n");
     cr_expect_eq(e2e_count(result->out, "traced.c:"),
                  e2e_count(sites, "\"line\":"));
 }
@@ -279,6 +293,10 @@ Test(e2e_filter, refuses_what_it_does_not_know)
         {"--strict", "--strict: it goes with --batch"},
         {"--batch info", "takes no filter"},
         {"--bach", "--bach: unknown flag"},
+        {"--", "no filter: write one"},
+        {"info --batch", "--batch: flags stand before the filter"},
+        {"info /bin/true --help", "--help: flags stand before the filter"},
+        {"--batch -- info", "takes no filter"},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -288,6 +306,51 @@ Test(e2e_filter, refuses_what_it_does_not_know)
         e2e_expect_code(result, 2);
         e2e_expect_has(result->err, rows[i].error);
     }
+}
+
+/* A program of the shell. */
+static void write_script(const char *name, const char *text)
+{
+    e2e_run("printf '#!/bin/sh\\n%s\\n' >%s && chmod +x %s", text, name, name);
+}
+
+Test(e2e_filter, ends_a_program_that_does_not_end)
+{
+    const struct e2e *result;
+
+    write_script("hangs", "sleep 1000");
+    result = e2e_run(TESTLOG "filter info ./hangs");
+    e2e_expect_code(result, 2);
+    e2e_expect_has(result->err, "./hangs: it listed no call sites within 10");
+    e2e_expect_has(result->err, "it is no test program");
+    write_script("floods", "exec yes");
+    result = e2e_run(TESTLOG "filter info ./floods");
+    e2e_expect_code(result, 2);
+    e2e_expect_has(result->err, "./floods: it listed no call sites within 10");
+    write_script("reads", "exec cat");
+    e2e_expect_code(e2e_run(TESTLOG "filter info ./reads"), 0);
+}
+
+Test(e2e_filter, names_ten_directives_about_nothing_at_most)
+{
+    const struct e2e *result =
+        e2e_run(TESTLOG "filter \"info;x=1,$(seq -s, 100 199),"
+                        "$(printf '!\\033'),!y,!y\" /bin/true");
+
+    e2e_expect_lacks(result->out, "\x1b[");
+    cr_expect_eq(e2e_count(result->out, " is about none of these"), 10);
+    e2e_expect_has(result->out, "92 more directives are about none of these "
+                                "call sites.\n");
+}
+
+Test(e2e_filter, two_dashes_may_stand_before_the_filter)
+{
+    const struct e2e *result =
+        e2e_run(TESTLOG "filter -- 'info;x=1' /bin/true");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "info;x=1 is about none of these call sites; "
+                                "did you mean info,x=1?\n");
 }
 
 /* ---- Of a run ---- */

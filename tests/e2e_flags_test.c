@@ -177,6 +177,8 @@ static const struct {
      ": fine\n", ": finest\n"},
     {"LOG=warn,programs=error PROGRAM", "warn,programs=error (LOG)", ": bad\n",
      ": careful\n"},
+    {"LOG='!kv' PROGRAM", "info,!kv (LOG)", ": plain\n", ": fine\n"},
+    {"PROGRAM --log '^warn'", "info,^warn (--log)", ": careful\n", ": plain\n"},
     {"LOG=off PROGRAM", "off (LOG)", "small/passes: passed", ": bad\n"},
 };
 
@@ -198,6 +200,53 @@ Test(e2e_flags, flag_beats_LOG_beats_default)
         e2e_expect_has(result->err, filters[i].shown);
         e2e_expect_lacks(result->err, filters[i].hidden);
     }
+}
+
+Test(e2e_flags, what_a_default_is_taken_from_is_said_of_recording_too)
+{
+    e2e_expect_has(run("TRACE_FILTER='!kv' PROGRAM --filter small/passes")->err,
+                   "testlog: lines shown: info (default); recorded: trace,!kv "
+                   "(TRACE_FILTER)\n");
+}
+
+Test(e2e_flags, a_filter_sends_no_control_bytes_to_the_terminal)
+{
+    const struct e2e *result =
+        run("LOG=\"$(printf 'm\\033[31m=info,%0999d=info')\" PROGRAM "
+            "--filter small/passes");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_lacks(result->err, "\x1b");
+    e2e_expect_has(result->err, "lines shown: m\\x1b[31m=info,000");
+    e2e_expect_has(result->err, "000... (LOG); recorded: trace (default)\n");
+    e2e_expect_has(result->err, "000... matched no call site\n");
+}
+
+Test(e2e_flags, a_span_s_name_is_no_target)
+{
+    const struct e2e *result = e2e_run(
+        "LOG=outer=off,info TRACE_FILTER=inner '%s' --filter traced/nests",
+        e2e_program("traced", E2E_TRACED));
+
+    e2e_expect_has(result->err, "testlog: LOG: outer=off matched no call site; "
+                                "did you mean ![outer]?\n");
+    e2e_expect_has(result->err, "TRACE_FILTER: inner matched no call site; did "
+                                "you mean [inner]?\n");
+}
+
+Test(e2e_flags, advice_is_given_once_and_refuses_nothing)
+{
+    const struct e2e *result =
+        run("LOG='info,[order{customer=\"bob\"}],a=x,b=y' PROGRAM");
+
+    e2e_expect_code(result, 0);
+    cr_expect_eq(e2e_count(result->err, "a value in quotes"), 1, "%s",
+                 result->err);
+    e2e_expect_has(result->err,
+                   "testlog: LOG: [order{customer=\"bob\"}]: a value in quotes "
+                   "matches only text that is shown in quotes; write "
+                   "customer=bob, or customer~=\"bob\"\n");
+    cr_expect_eq(e2e_count(result->err, "testlog: LOG: unknown level"), 2);
 }
 
 static const struct {
@@ -281,6 +330,9 @@ static const struct {
     {"PROGRAM", ""},
     {"LOG= PROGRAM", ""},
     {"LOG=info,programs=warn TRACE_FILTER=info PROGRAM", ""},
+    {"LOG=programs=trace,programs=info PROGRAM", ""},
+    {"LOG='off,[order{id=1}]=info' PROGRAM", ""},
+    {"LOG=trace,^info PROGRAM", ""},
     {"LOG=debug PROGRAM", "LOG asks for debug"},
     {"LOG=off,programs=TRACE PROGRAM -q", "LOG asks for trace"},
     {"LOG=trace PROGRAM --log=warn,programs=4", "--log asks for debug"},

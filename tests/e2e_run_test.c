@@ -110,6 +110,24 @@ Test(e2e_run, directive_is_unseen_if_no_program_saw_it)
                  unseen->out);
 }
 
+Test(e2e_run, a_span_that_one_program_has_is_guessed)
+{
+    static const char *const orders[] = {"a/small_test traced_test",
+                                         "traced_test a/small_test"};
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct e2e *result = e2e_run(
+            "ln -sf '%s' traced_test; LOG=info,outer=off,nowhere " TESTLOG
+            " run %s 2>&1",
+            e2e_program("traced", E2E_TRACED), orders[i]);
+
+        cr_expect_eq(e2e_count(result->out, "matched no call site"), 2);
+        e2e_expect_has(result->out, "nowhere matched no call site\n");
+        e2e_expect_has(result->out, "outer=off matched no call site; did you "
+                                    "mean ![outer]?\n");
+    }
+}
+
 /* c/small_test and d/small_test have no debug level. */
 Test(e2e_run, level_is_compiled_out_if_no_program_has_it)
 {

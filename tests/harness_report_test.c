@@ -80,6 +80,25 @@ Test(harness_report, notice_is_one_line)
     cr_expect_str_eq(said, "testlog: 1 of many\n");
 }
 
+Test(harness_report, notice_sends_no_control_bytes)
+{
+    test_log_notice("%s", "\x1b[31mred\n\xff");
+    fflush(test_log_out);
+    cr_expect_str_eq(said, "testlog: \\x1b[31mred\\n\\xff\n");
+}
+
+Test(harness_report, every_complaint_begins_alike)
+{
+    struct trace_text complaints = {0};
+
+    test_log_complain(&complaints);
+    trace_text_string(&complaints, "LOG: a\n    x\n    ^\nLOG: b\n");
+    test_log_complain(&complaints);
+    trace_text_free(&complaints);
+    fflush(test_log_out);
+    cr_expect_str_eq(said, "testlog: LOG: a\n    x\n    ^\ntestlog: LOG: b\n");
+}
+
 /* ---- A test's block ---- */
 
 Test(harness_report, much_output_is_cut_at_a_line_and_says_where_the_rest_is)
@@ -262,6 +281,29 @@ Test(harness_report, unseen_directives_have_a_hint)
                      "testlog: of another version matched no call site\n"
                      "testlog: LOG: net:debug matched no call site; did you "
                      "mean net=debug?\n");
+}
+
+Test(harness_report, ten_unseen_directives_are_named_and_none_at_length)
+{
+    struct trace_text text = {0};
+    size_t lines = 0;
+
+    run.unseen = calloc(1000, sizeof(*run.unseen));
+    for (int i = 0; i < 1000; i++) {
+        trace_text_clear(&text);
+        trace_text_printf(&text, "LOG: \x1b[1m%01000d", i);
+        run.unseen[run.unseen_count++] = strdup(text.data);
+    }
+    trace_text_free(&text);
+    test_log_report_unseen(&run);
+    fflush(test_log_out);
+    for (const char *c = said; *c; c++)
+        lines += *c == '\n';
+    cr_expect_eq(lines, 11);
+    cr_expect_lt(strlen(said), 11 * 250);
+    expect_lacks("\x1b");
+    expect_has("0... matched no call site\n");
+    expect_has("testlog: 990 more directives matched no call site\n");
 }
 
 static const struct {

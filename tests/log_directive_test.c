@@ -7,6 +7,9 @@
 #include "support.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
+#define BRACES                                                                 \
+    "braces in a value need \"~=\" and quotes, as in {f~=\"a{2}\"}, but not "  \
+    "in "
 
 static const char *const signs[] = {
 #define LOG_X(name, sign, words) sign,
@@ -456,7 +459,21 @@ Test(log_directive, says_what_where_and_what_to_write_instead)
          "mean \"net=info\"?",
          0},
         {".a", "no directive begins like \".a\".", 0},
-        {"!", "no directive begins like \"!\".", 1},
+        {"!", "a directive must follow \"!\".", 1},
+        {"^", "a directive must follow \"^\".", 1},
+        {"{customer=\"bob}",
+         "this quote is not closed in \"{customer=\"bob}\".", 10},
+        {"{m~=\"bob\\\"}", "this quote is not closed in \"{m~=\"bob\\\"}\".",
+         4},
+        {"{a=\"}", "this quote is not closed in \"{a=\"}\".", 3},
+        {"{a=1,b=\"x}", "this quote is not closed in \"{a=1,b=\"x}\".", 7},
+        {"{price>}", "there is no value to compare with in \"{price>}\".", 7},
+        {"{a>= ,b}", "there is no value to compare with in \"{a>= ,b}\".", 5},
+        {"[order{customer=a{2}}]", BRACES "\"[order{customer=a{2}}]\".", 17},
+        {"[s{f=(a{2,3})}]", BRACES "\"[s{f=(a{2,3})}]\".", 7},
+        {"{f~=a{2}}=info", BRACES "\"{f~=a{2}}=info\".", 5},
+        {"[s{f~=\"a{2}\"}x",
+         "\"]\" must follow the fields in \"[s{f~=\"a{2}\"}x\".", 13},
         {"a[s", "this bracket is not closed in \"a[s\".", 1},
         {"[s{a=1", "this brace is not closed in \"[s{a=1\".", 2},
         {"{id=5", "this brace is not closed in \"{id=5\".", 0},

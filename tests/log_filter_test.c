@@ -337,21 +337,69 @@ Test(log_filter, tells_the_most_verbose_level_it_asks_for)
 {
     static const struct {
         const char *text;
-        unsigned level;
+        unsigned most, hint;
     } rows[] = {
-        {"off", TRACE_LEVEL_OFF},
-        {"warn", TRACE_LEVEL_WARN},
-        {"info,net=debug,kv=off", TRACE_LEVEL_DEBUG},
-        {"debug,info", TRACE_LEVEL_DEBUG}, /* EnvFilter too */
-        {"error,net", TRACE_LEVEL_TRACE},
+        {"", TRACE_LEVEL_OFF, TRACE_LEVEL_OFF},
+        {"off", TRACE_LEVEL_OFF, TRACE_LEVEL_OFF},
+        {"warn", TRACE_LEVEL_WARN, TRACE_LEVEL_WARN},
+        {"info,net=debug,kv=off", TRACE_LEVEL_DEBUG, TRACE_LEVEL_DEBUG},
+        {"debug,info", TRACE_LEVEL_INFO, TRACE_LEVEL_DEBUG},
+        {"shop=trace,shop=info", TRACE_LEVEL_INFO, TRACE_LEVEL_TRACE},
+        {"error,net", TRACE_LEVEL_TRACE, TRACE_LEVEL_TRACE},
+        {"[order{id=1}]=info", TRACE_LEVEL_INFO, TRACE_LEVEL_TRACE},
+        {"error,{n>5}=debug", TRACE_LEVEL_DEBUG, TRACE_LEVEL_DEBUG},
+        {"error,~net::=debug", TRACE_LEVEL_DEBUG, TRACE_LEVEL_DEBUG},
+        {"debug,^info", TRACE_LEVEL_INFO, TRACE_LEVEL_INFO},
+        {"debug,^net=info,!kv", TRACE_LEVEL_DEBUG, TRACE_LEVEL_DEBUG},
+        {"^info", TRACE_LEVEL_OFF, TRACE_LEVEL_OFF},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct log_filter *filter = parse(rows[i].text, NULL);
 
-        cr_expect_eq(log_filter_hint(filter), rows[i].level, "%s",
-                     rows[i].text);
+        cr_expect_eq(log_filter_most(filter), rows[i].most, "%s", rows[i].text);
+        cr_expect_eq(log_filter_hint(filter), rows[i].hint, "%s", rows[i].text);
         log_filter_free(filter);
+    }
+}
+
+Test(log_filter, what_says_the_same_is_unseen_once)
+{
+    struct log_filter *filter =
+        parse("!b,a,! b,^c=info,^c=warn,~d,~d,{e>1},{e>1},{e>2}", NULL);
+    size_t from = 0, count = 0;
+
+    while (log_filter_unseen(filter, &from))
+        count++;
+    cr_expect_eq(count, 6);
+    log_filter_free(filter);
+}
+
+Test(log_filter, brief_is_a_line_of_200_columns_at_most)
+{
+    static const struct {
+        const char *text, *brief;
+    } rows[] = {
+        {"", ""}, {"info,a=b", "info,a=b"}, {"\x1b[1m\n", "\\x1b[1m\\n"}};
+    char text[2001] = "";
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct trace_text brief = {0};
+
+        log_filter_brief(&brief, rows[i].text);
+        cr_expect_str_eq(brief.data ? brief.data : "", rows[i].brief);
+        trace_text_free(&brief);
+    }
+    for (size_t i = 0; i + 2 < sizeof(text); i += 2)
+        memcpy(text + i, "\xc3\xa9", 2);
+    for (size_t from = sizeof(text) - 1; from; from -= 100) {
+        struct trace_text brief = {0};
+        size_t size = sizeof(text) - 1 - (from - 100);
+
+        log_filter_brief(&brief, text + from - 100);
+        cr_expect_eq(brief.size, size <= 400 ? size : 403);
+        cr_expect(!memcmp(brief.data, text, size <= 400 ? size : 400));
+        trace_text_free(&brief);
     }
 }
 

@@ -5,6 +5,38 @@
 
 #include "support.h"
 
+Test(log_meant, knows_a_span_by_its_name)
+{
+    static const struct {
+        const char *directive, *meant;
+    } rows[] = {
+        {"healthcheck", "[healthcheck]"},
+        {"healthcheck=debug", "[healthcheck]=debug"},
+        {"healthcheck=off", "![healthcheck]"},
+        {"healthcheck = 0", "![healthcheck]"},
+        {"!healthcheck", "![healthcheck]"},
+        {"^healthcheck=warn", "^[healthcheck]=warn"},
+        {"^healthcheck=off", "^[healthcheck]=off"},
+        {"healthchecks", NULL},
+        {"health=off", NULL},
+        {"~healthcheck", NULL},
+        {"healthcheck[s]", NULL},
+        {"[healthcheck]", NULL},
+        {"", NULL},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct trace_text meant = {0};
+
+        cr_expect_eq(
+            log_filter_meant_span(rows[i].directive, "healthcheck", &meant),
+            rows[i].meant != NULL, "%s", rows[i].directive);
+        cr_expect_str_eq(meant.data ? meant.data : "",
+                         rows[i].meant ? rows[i].meant : "");
+        trace_text_free(&meant);
+    }
+}
+
 Test(log_meant, knows_what_was_meant)
 {
     static const struct {
@@ -13,6 +45,18 @@ Test(log_meant, knows_what_was_meant)
         {"net:debug", "net=debug"},
         {"net::tcp:5", "net::tcp=5"},
         {"net::debug", NULL},
+        {"info;shop=debug", "info,shop=debug"},
+        {"info shop=debug", "info,shop=debug"},
+        {"info ; shop\tkv=debug", "info,shop,kv=debug"},
+        {"shop kv[s]", NULL},
+        {"info kv[s]", "info,kv[s]"},
+        {"INFO|shop", "INFO,shop"},
+        {"shop kv", NULL},
+        {"a_very_long_target_of_a_program shop", NULL},
+        {"shop;", NULL},
+        {";shop=debug", NULL},
+        {"shop;=debug", NULL},
+        {"shop::*=debug", "~shop::=debug"},
         {":debug", NULL},
         {"net:tcp", NULL},
         {"[request id=5]", "[request{id=5}]"},

@@ -432,7 +432,7 @@ Test(log_pattern, takes_quotes_and_escapes_off)
         {"=\"a\\\\\"", TEXT("a\\"), true},
         {"=\"a\\b\"", TEXT("a\\b"), true},
         {"=\"\\\\\\\"\"", TEXT("\\\""), true},
-        {"=\"", TEXT("\""), true},
+        {"=\"\\\"\"", TEXT("\""), true},
         {"=a\"b", TEXT("a\"b"), true},
         {"=say \"hi\"", TEXT("say \"hi\""), true},
         {"=a=b", TEXT("a=b"), true},
@@ -605,6 +605,15 @@ Test(log_pattern, long_texts_are_searched_to_their_end)
     CHECK_BOTH(rows);
     cr_expect(span_holds("=.*done", long_text("ready", "done")));
     cr_expect(span_holds("=done", long_text("ready", "done")));
+}
+
+Test(log_pattern, alternatives_are_tried_along_100_KB)
+{
+    struct trace_value text = long_text("ab", "ba");
+
+    text.size = 100000;
+    cr_expect(event_holds("~=^(a|b)+$", text));
+    cr_expect(span_holds("=(a|b)+", text));
 }
 
 static char *repeated(const char *text, size_t times)
