@@ -117,20 +117,11 @@ static void give_back(void)
 
 /* ---- Writing ---- */
 
-/* A pipe or a device is written to; a file appears complete. */
 static int write_file(const struct test_log_run *run,
                       const struct test_log_output *output)
 {
-    struct trace_file file = {0};
-    struct stat status;
+    struct trace_file file;
 
-    if (!stat(output->file, &status) && !S_ISREG(status.st_mode)) {
-        file.stream = fopen(output->file, "we");
-        if (!file.stream)
-            return -1;
-        formats[output->format].put(file.stream, run);
-        return fclose(file.stream) ? -1 : 0;
-    }
     if (trace_file_open(&file, output->file))
         return -1;
     formats[output->format].put(file.stream, run);

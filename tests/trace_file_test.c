@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,8 +76,8 @@ Test(trace_file, is_removed_if_it_cannot_be_put_in_place)
 {
     struct trace_file file;
 
-    cr_assert_eq(mkdir(test_path("file"), 0777), 0);
     cr_assert_eq(trace_file_open(&file, test_path("file")), 0);
+    cr_assert_eq(mkdir(test_path("file"), 0777), 0);
     cr_expect_eq(trace_file_commit(&file), -1);
     cr_expect_eq(errno, EISDIR);
     cr_expect_eq(files(), 1);
@@ -131,4 +132,50 @@ Test(trace_file, survives_a_lack_of_memory)
         cr_expect_null(file.stream);
     }
     cr_expect_eq(files(), 0);
+}
+
+/* ---- What is no file ---- */
+
+Test(trace_file, a_pipe_is_written_to)
+{
+    struct trace_file file;
+    const char *path = test_path("pipe");
+    char text[8] = "";
+    int fd;
+
+    cr_assert_eq(mkfifo(path, 0600), 0);
+    fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    cr_assert_geq(fd, 0);
+    cr_assert_eq(trace_file_open(&file, path), 0);
+    fputs("text", file.stream);
+    cr_expect_eq(trace_file_commit(&file), 0);
+    cr_expect_eq(read(fd, text, sizeof(text)), 4);
+    cr_expect_str_eq(text, "text");
+    cr_expect_eq(files(), 1);
+    close(fd);
+}
+
+Test(trace_file, a_link_stays_one)
+{
+    struct stat status;
+    struct trace_file file;
+    const char *path = test_path("link"), *target = test_path("target");
+
+    test_save(target, "old", 3);
+    cr_assert_eq(symlink("target", path), 0);
+    cr_assert_eq(trace_file_open(&file, path), 0);
+    fputs("new", file.stream);
+    cr_expect_eq(trace_file_commit(&file), 0);
+    contains(target, "new");
+    cr_expect_eq(lstat(path, &status), 0);
+    cr_expect(S_ISLNK(status.st_mode));
+}
+
+Test(trace_file, a_folder_is_an_error)
+{
+    struct trace_file file;
+
+    cr_assert_eq(mkdir(test_path("folder"), 0700), 0);
+    cr_expect_eq(trace_file_open(&file, test_path("folder")), -1);
+    cr_expect_eq(errno, EISDIR);
 }

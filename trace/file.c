@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "reader.h"
@@ -13,14 +14,35 @@ static void forget(struct trace_file *file)
     *file = (struct trace_file){0};
 }
 
+/* Whether a path is that of something that cannot be put in place, such as a
+ * pipe or a device. */
+static bool is_special(const char *path)
+{
+    struct stat status;
+
+    return !stat(path, &status) && !S_ISREG(status.st_mode);
+}
+
+/* A link stays one: what it points to is replaced. */
+static char *resolve(const char *path)
+{
+    char *real = realpath(path, NULL);
+
+    return real ? real : strdup(path);
+}
+
 int trace_file_open(struct trace_file *file, const char *path)
 {
-    *file = (struct trace_file){.path = strdup(path)};
-    if (!file->path ||
-        asprintf(&file->aside, "%s.%ld.part", path, (long)getpid()) < 0)
-        file->aside = NULL;
-    if (file->aside)
+    bool special = is_special(path);
+
+    *file = (struct trace_file){.path = resolve(path)};
+    if (special)
+        file->stream = fopen(path, "we");
+    else if (file->path && asprintf(&file->aside, "%s.%ld.part", file->path,
+                                    (long)getpid()) >= 0)
         file->stream = fopen(file->aside, "we");
+    else
+        file->aside = NULL;
     if (file->stream)
         return 0;
 
@@ -36,7 +58,8 @@ void trace_file_abandon(struct trace_file *file)
     if (!file->stream)
         return;
     fclose(file->stream);
-    unlink(file->aside);
+    if (file->aside)
+        unlink(file->aside);
     forget(file);
 }
 
@@ -46,12 +69,12 @@ int trace_file_commit(struct trace_file *file)
 
     errno = failed ? EIO : 0;
     failed |= fclose(file->stream) != 0;
-    if (!failed)
+    if (!failed && file->aside)
         failed = rename(file->aside, file->path) != 0;
 
     int error = errno;
 
-    if (failed)
+    if (failed && file->aside)
         unlink(file->aside);
     forget(file);
     errno = error;

@@ -119,7 +119,8 @@ void trace_format(struct trace_text *, const char *format,
 void trace_json_string(struct trace_text *, const char *, size_t);
 void trace_json_value(struct trace_text *, const struct trace_value *);
 
-/* A file that appears complete: written aside, renamed at its commit. */
+/* A file that appears complete: written aside, renamed at its commit. What is
+ * no file, such as a pipe, is written to as it is. */
 struct trace_file {
     FILE *stream; /* NULL: not open */
     char *path, *aside;

@@ -481,6 +481,7 @@ TRACE_X(double, trace_f64_)
 TRACE_X(long double, trace_long_double_)
 TRACE_X(const char *, trace_text_)
 TRACE_X(const volatile void *, trace_pointer_)
+TRACE_X(decltype(nullptr), trace_pointer_)
 TRACE_X(struct trace_value, trace_same_)
 #    ifdef __SIZEOF_INT128__
 TRACE_X(trace_i128_t, trace_i128_)

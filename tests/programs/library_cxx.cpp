@@ -141,6 +141,7 @@ int spans(trace_span_ref span)
     trace_record(trace_span_current(), ("s", "text"));     /* kept */
     trace_span_end(span);                                  /* kept */
     trace_counter("place", span.place);                    /* kept */
+    trace_record(span, ("nothing", nullptr));              /* kept */
     trace_signpost("phase", "%u", span.place);             /* kept */
     trace_span_end(trace_span_begin(INFO, "b", ("s", 1))); /* kept */
     trace_disable();                                       /* kept */
