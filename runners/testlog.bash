@@ -1,0 +1,200 @@
+# testlog.bash: completion of testlog, and of test programs, in bash(1).
+#
+#   complete -o default -F _testlog_program ring_test
+#
+# is for a test program of yours. Flags and tests are asked of the programs
+# themselves; where nothing is offered, files are.
+
+# _testlog_line sets `words`, what stands before the cursor, and `token`, the
+# last of them: bash's own words end at "=" and ":".
+_testlog_line() {
+    local line=${COMP_LINE:0:COMP_POINT}
+
+    read -ra words <<<"$line"
+    token=${line##*[[:space:]]}
+    [[ -n $token ]] && unset 'words[-1]'
+    COMPREPLY=()
+}
+
+# _testlog_offer WORD...: those that the token may become.
+_testlog_offer() {
+    local breaks=${COMP_WORDBREAKS//[^=:]/} kept="" plain=${token//\\/} word
+
+    [[ -n $breaks ]] && kept=${plain%"${plain##*["$breaks"]}"}
+    for word; do
+        [[ $word == "$plain"* ]] || continue
+        word=${word#"$kept"}
+        [[ $word == *[][\#]* ]] && word=$(printf %q "$word")
+        COMPREPLY+=("$word")
+    done
+    if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *[:=] ]]; then
+        compopt -o nospace 2>/dev/null
+    fi
+}
+
+# _testlog_ask PROGRAM FLAG: what a test program answers. Nothing else is run:
+# it would do whatever it does.
+_testlog_ask() {
+    local program
+
+    program=$(type -P -- "${1/#\~\//$HOME/}") || return
+    grep -qa TESTLOG_WORKER "$program" || return
+    "$program" "$2" </dev/null 2>/dev/null
+}
+
+# _testlog_flags COMMAND...: the flags that its --help lists.
+_testlog_flags() {
+    {
+        "$@" --help </dev/null 2>/dev/null |
+            grep -oE '^ +(-.|--[a-z-]+)(, --[a-z-]+)?' | tr -d ' ' | tr , '\n'
+        echo --help
+    } | awk '!seen[$0]++'
+}
+
+# _testlog_tests PROGRAM: its tests as suite/test.
+_testlog_tests() {
+    _testlog_ask "$1" --list | LC_ALL=C awk '
+        /^[A-Za-z_]/ { suite = $1; sub(":.*", "", suite); next }
+        match($0, "[A-Za-z_][A-Za-z_0-9]*") {
+            print suite "/" substr($0, RSTART, RLENGTH)
+        }'
+}
+
+# _testlog_words FLAG: the words that its value is one of.
+_testlog_words() {
+    case $1 in
+    --log-format | --format) echo full compact pretty json ;;
+    --log-time | --time) echo utc uptime none ;;
+    --log-span-events) echo new enter exit close active full none ;;
+    --color) echo auto always never ;;
+    --debug) echo gdb lldb windbg idle ;;
+    --report) echo tap: junit: jsonl: ;;
+    -O | --output) echo tap: xml: json: ;;
+    esac
+}
+
+# _testlog_filter HEAD VALUE PROGRAM...: levels, and the programs' targets.
+_testlog_filter() {
+    local head=$1 value=$2 last=${2##*[,=]} program
+    local offers=(off error warn info debug trace)
+
+    shift 2
+    if [[ $value != *=* || ${value##*,} != *=* ]]; then
+        for program; do
+            mapfile -t -O ${#offers[@]} offers < <(
+                _testlog_ask "$program" --list-sites |
+                    sed -n 's/.*"target":"\([^"]*\)".*/\1/p' | sort -u
+            )
+        done
+    fi
+    _testlog_offer "${offers[@]/#/$head${value%"$last"}}"
+}
+
+# _testlog_value FLAG HEAD VALUE PROGRAM...: the value of a flag of programs;
+# HEAD is what stands before it in the token.
+_testlog_value() {
+    local flag=$1 head=$2 value=$3 program
+    local -a offers
+
+    shift 3
+    case $flag in
+    --log | --trace-filter)
+        _testlog_filter "$head" "$value" "$@"
+        return
+        ;;
+    --filter | --pattern)
+        for program; do
+            mapfile -t -O ${#offers[@]} offers < <(_testlog_tests "$program")
+        done
+        ;;
+    --log-span-events)
+        head+=${value%"${value##*,}"}
+        ;;&
+    *)
+        read -ra offers <<<"$(_testlog_words "$flag")"
+        ;;
+    esac
+    _testlog_offer "${offers[@]/#/$head}"
+}
+
+# _testlog_of PROGRAM...: a flag of test programs, or its value.
+_testlog_of() {
+    local -a offers
+
+    if [[ $token == --*=* ]]; then
+        _testlog_value "${token%%=*}" "${token%%=*}=" "${token#*=}" "$@"
+    elif [[ $token == -* ]]; then
+        mapfile -t offers < <(_testlog_flags _testlog_ask "$1")
+        _testlog_offer "${offers[@]}"
+    elif [[ ${words[-1]} == -* && ${words[-1]} != -- ]]; then
+        _testlog_value "${words[-1]}" "" "$token" "$@"
+    fi
+}
+
+# _testlog_runs: the runs that there are, and the tests of the one named or of
+# the latest; as a test's folder is called suite.test.
+_testlog_runs() {
+    local dir=${TRACE_DIR:-testlog-runs} run word path
+
+    run=$dir/latest
+    for word in "${words[@]:2}"; do
+        [[ -d $word ]] && run=$word
+    done
+    [[ $run == "$dir/latest" ]] && _testlog_offer "$dir"/*
+    for path in "$run"/tests/*/*.*/; do
+        path=${path%/}
+        path=${path##*/}
+        [[ $path == *.try[0-9]* ]] || _testlog_offer "${path/.//}"
+    done
+}
+
+# _testlog_own: a flag of a subcommand, its value, or what it is about.
+_testlog_own() {
+    local flag=${words[-1]} value=$token head=""
+    local -a offers
+
+    if [[ $token == --*=* ]]; then
+        flag=${token%%=*} value=${token#*=} head=${token%%=*}=
+    elif [[ $token == -* ]]; then
+        mapfile -t offers < <(_testlog_flags "${words[0]}" "${words[1]}")
+        _testlog_offer "${offers[@]}"
+        return
+    fi
+    case ${words[1]}$flag in
+    log--filter) _testlog_filter "$head" "$value" ;;
+    log--format | log--time | log--color)
+        _testlog_value "$flag" "$head" "$value"
+        ;;
+    export-o | export--output | run* | filter--*) ;;
+    filterfilter) _testlog_filter "" "$value" ;;
+    log* | export*) _testlog_runs ;;
+    esac
+}
+
+_testlog() {
+    local token i
+    local -a words
+
+    _testlog_line
+    if [[ ${#words[@]} -eq 1 ]]; then
+        _testlog_offer run log export filter --help --version
+        return
+    fi
+    for ((i = 2; i < ${#words[@]}; i++)); do
+        if [[ ${words[1]} == run && ${words[i]} == -- ]]; then
+            _testlog_of "${words[@]:2:i-2}"
+            return
+        fi
+    done
+    _testlog_own
+}
+
+_testlog_program() {
+    local token
+    local -a words
+
+    _testlog_line
+    _testlog_of "${words[0]}"
+}
+
+complete -o default -F _testlog testlog
