@@ -18,7 +18,7 @@ unset -v "${!TESTLOG_@}" "${!TEST_LOG_@}" "${!CRITERION_@}" LOG LOG_TIME \
     TRACE_OPTIONS NOCAPTURE SHOW_OUTPUT FORCE_COLOR CLICOLOR_FORCE
 
 # What Criterion says | what we say, of a program and a test or its exit code.
-# README says why: "What Criterion gets wrong".
+# testlog-program(7) says why, under STANDARDS.
 known_differences() {
     sed 's/ *#.*//' <<'END'
 whole.c          ends/aborts_in_fini passed crashed   # died in its tear-down
