@@ -88,6 +88,7 @@ _testlog_filter() {
         done
     fi
     _testlog_offer "${offers[@]/#/$head${value%"$last"}}"
+    compopt -o nospace 2>/dev/null # a directive may go on
 }
 
 # _testlog_value FLAG HEAD VALUE PROGRAM...: the value of a flag of programs;
