@@ -65,7 +65,7 @@ _testlog_words() {
     case $1 in
     --log-format | --format) echo full compact pretty json ;;
     --log-time | --time) echo utc uptime none ;;
-    --log-span-events) echo new enter exit close active full none ;;
+    --log-span-events | --span-events) echo new enter exit close active full none ;;
     --color) echo auto always never ;;
     --debug) echo gdb lldb windbg idle ;;
     --report) echo tap: junit: jsonl: ;;
