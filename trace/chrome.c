@@ -63,16 +63,22 @@ static void put(struct exporter *export)
     chrome->some = true;
 }
 
+static inline void put_literal(struct trace_text *text, const char *literal)
+{
+    trace_text_put(text, literal, strlen(literal));
+}
+
 /* Microseconds with three decimals. */
-static void put_time(struct trace_text *text, const char *key, uint64_t ns)
+static inline void put_time(struct trace_text *text, const char *key,
+                            uint64_t ns)
 {
     unsigned rest = (unsigned)(ns % 1000);
     char decimals[4] = {'.', (char)('0' + rest / 100),
                         (char)('0' + rest / 10 % 10), (char)('0' + rest % 10)};
 
-    trace_text_string(text, key);
+    put_literal(text, key);
     trace_json_number(text, ns / 1000);
-    trace_text_add(text, decimals, sizeof(decimals));
+    trace_text_put(text, decimals, sizeof(decimals));
 }
 
 static void put_string(struct trace_text *text, const char *string)
@@ -91,7 +97,7 @@ static void metadata(struct exporter *export, const char *kind, uint32_t tid,
                       "\"name\":\"%s\",\"args\":{\"name\":",
                       export->pid, tid, kind);
     put_string(text, name);
-    trace_text_string(text, "}}");
+    put_literal(text, "}}");
     put(export);
 }
 
@@ -192,9 +198,9 @@ static void prepare_head(struct trace_text *text, const struct trace_site *site)
     trace_text_printf(
         text, ",\"cat\":\"%s\",\"loc\":", trace_level_word(site->level));
     put_string(text, place.data ? place.data : "");
-    trace_text_string(text, ",\"args\":{\"testlog.target\":");
+    put_literal(text, ",\"args\":{\"testlog.target\":");
     put_string(text, site->target);
-    trace_text_string(text, ",\"testlog.location\":");
+    put_literal(text, ",\"testlog.location\":");
     put_string(text, place.data ? place.data : "");
     trace_text_free(&place);
 }
@@ -211,7 +217,7 @@ static struct prepared *prepare(const struct trace_site *site)
 
     prepare_head(text, site);
     prepared->head = text->size;
-    trace_text_string(text, "},\"name\":");
+    put_literal(text, "},\"name\":");
     put_string(text, site->name);
     prepared->name = text->size;
     for (size_t i = 0; i < site->field_count; i++) {
@@ -243,7 +249,7 @@ static void put_prepared(struct trace_text *text,
                          const struct prepared *prepared, size_t from,
                          size_t to)
 {
-    trace_text_add(text, prepared->text.data + from, to - from);
+    trace_text_put(text, prepared->text.data + from, to - from);
 }
 
 /* ---- Events ---- */
@@ -300,15 +306,16 @@ static void put_span_fields(struct exporter *export,
 }
 
 /* What every event begins with: kind, where, when, and its call site. */
-static void put_head(struct exporter *export, const char *phase, uint32_t tid,
-                     uint64_t time, const struct prepared *prepared)
+static inline void put_head(struct exporter *export, const char *phase,
+                            uint32_t tid, uint64_t time,
+                            const struct prepared *prepared)
 {
     struct trace_text *text = &export->text;
 
     trace_text_clear(text);
-    trace_text_string(text, phase);
+    put_literal(text, phase);
     trace_json_number(text, export->pid);
-    trace_text_string(text, ",\"tid\":");
+    put_literal(text, ",\"tid\":");
     trace_json_number(text, tid);
     put_time(text, ",\"ts\":", time);
     put_prepared(text, prepared, 0, prepared->head);
@@ -334,7 +341,7 @@ static void put_span(struct exporter *export, const struct trace_entry *entry,
     put_span_fields(export, span);
     export->open = false;
     if (open)
-        trace_text_string(text, ",\"unfinished\":true");
+        put_literal(text, ",\"unfinished\":true");
     put_prepared(text, prepared, prepared->head, prepared->name);
     put_time(text, ",\"dur\":", end - entry->time);
     trace_text_char(text, '}');
@@ -355,11 +362,11 @@ static void put_counter(struct exporter *export,
     trace_text_clear(text);
     trace_text_printf(text, ",\n{\"ph\":\"C\",\"pid\":%u", export->pid);
     put_time(text, ",\"ts\":", entry->time);
-    trace_text_string(text, ",\"name\":");
+    put_literal(text, ",\"name\":");
     put_string(text, name);
-    trace_text_string(text, ",\"args\":{\"value\":");
+    put_literal(text, ",\"args\":{\"value\":");
     trace_json_value(text, &value);
-    trace_text_string(text, "}}");
+    put_literal(text, "}}");
     put(export);
 }
 
@@ -381,13 +388,13 @@ static void put_signpost(struct exporter *export,
                       ",\n{\"ph\":\"i\",\"s\":\"p\",\"pid\":%u,\"tid\":%u",
                       export->pid, entry->thread->tid & (BESIDE - 1));
     put_time(text, ",\"ts\":", entry->time);
-    trace_text_string(text, ",\"cat\":\"signpost\",\"name\":");
+    put_literal(text, ",\"cat\":\"signpost\",\"name\":");
     trace_json_value(text, &header);
-    trace_text_string(text, ",\"args\":{\"message\":");
+    put_literal(text, ",\"args\":{\"message\":");
     trace_json_value(text, &message);
-    trace_text_string(text, ",\"testlog.target\":");
+    put_literal(text, ",\"testlog.target\":");
     put_string(text, site->target);
-    trace_text_string(text, "}}");
+    put_literal(text, "}}");
     put(export);
 }
 
@@ -404,7 +411,7 @@ static void put_message(struct trace_text *text,
     else if (trace_values_next(&values, &value) &&
              value.type == TRACE_TYPE_STRING)
         trace_text_add(&message, value.as.text, value.size);
-    trace_text_string(text, "},\"name\":");
+    put_literal(text, "},\"name\":");
     put_string(text, message.data ? message.data : "");
     trace_text_free(&message);
 }
@@ -425,7 +432,7 @@ static void put_event(struct exporter *export, const struct trace_entry *entry)
         put_fields(export, entry, 0, 0);
         put_prepared(text, prepared, prepared->head, prepared->name);
     }
-    trace_text_string(text, ",\"s\":\"t\"}");
+    put_literal(text, ",\"s\":\"t\"}");
     put(export);
 }
 

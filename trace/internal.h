@@ -3,6 +3,7 @@
 #define TRACE_INTERNAL_H
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "format.h"
 #include "reader.h"
@@ -32,6 +33,21 @@ int trace_args_take(struct trace_site *, const char *format,
 
 /* trace_format_writes tells whether a format has a %n. */
 bool trace_format_writes(const char *format);
+
+/* ---- text.c ---- */
+
+/* trace_text_put is trace_text_add, in line where there is room. */
+static inline void trace_text_put(struct trace_text *text, const void *bytes,
+                                  size_t size)
+{
+    if (text->failed || text->capacity - text->size <= size) {
+        trace_text_add(text, bytes, size);
+        return;
+    }
+    memcpy(text->data + text->size, bytes, size);
+    text->size += size;
+    text->data[text->size] = '\0';
+}
 
 /* ---- json.c ---- */
 

@@ -71,7 +71,7 @@ void trace_json_number(struct trace_text *out, uint64_t number)
     do
         digits[--i] = (char)('0' + number % 10);
     while (number /= 10);
-    trace_text_add(out, digits + i, sizeof(digits) - i);
+    trace_text_put(out, digits + i, sizeof(digits) - i);
 }
 
 static void hex(struct trace_text *out, const unsigned char *bytes, size_t size)
