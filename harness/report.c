@@ -218,15 +218,41 @@ static void put_recording(const struct test_log_run *run,
     log_filter_free(filter);
 }
 
-/* "suite/test: failed: why", the first line of it. */
+/* What tests and programs say commands no terminal. */
+static void put_plain(const char *words, size_t size)
+{
+    struct trace_text text = {0};
+
+    log_plain(&text, words, size);
+    fputs(text.data ? text.data : "", out());
+    trace_text_free(&text);
+}
+
+static void put_name(const struct test_log_result *result)
+{
+    const char *name = test_log_name(result);
+
+    put_plain(name, strlen(name));
+}
+
+/* ": why", the first line of it; `why` may be NULL. */
+static void put_reason(const char *why)
+{
+    size_t size = why ? strcspn(why, "\n") : 0;
+
+    if (size)
+        fputs(": ", out());
+    put_plain(why ? why : "", size);
+    if (why && why[size])
+        fputs(" ...", out());
+}
+
+/* "suite/test: failed: why" */
 static void put_outcome(const struct test_log_result *result)
 {
-    const char *why = result->reason ? result->reason : "";
-    int size = (int)strcspn(why, "\n");
-
-    fprintf(out(), "%s: %s%s%.*s%s", test_log_name(result),
-            test_log_outcome_report(result->outcome), size ? ": " : "", size,
-            why, why[size] ? " ..." : "");
+    put_name(result);
+    fprintf(out(), ": %s", test_log_outcome_report(result->outcome));
+    put_reason(result->reason);
 }
 
 void test_log_report_block(const struct test_log_run *run,
@@ -285,21 +311,27 @@ void test_log_add_word(struct trace_text *text, const char *word)
 }
 
 /* Repetitions, "test#1" and "test#2", are one test. */
-static bool same_test(const char *one, const char *other)
+static int own_size(const struct test_log_result *result)
 {
-    size_t size = strcspn(one, "#");
+    return (int)strcspn(result->test, "#");
+}
 
-    return strcspn(other, "#") == size && !strncmp(one, other, size);
+static bool same_test(const struct test_log_result *one,
+                      const struct test_log_result *other)
+{
+    int size = own_size(one);
+
+    return one->suite && other->suite && !strcmp(one->suite, other->suite) &&
+           own_size(other) == size &&
+           !strncmp(one->test, other->test, (size_t)size);
 }
 
 /* Whether a test of another program has failed by the same name. */
 static bool named_before(const struct test_log_run *run, size_t number)
 {
-    const struct test_log_result *result = &run->results[number];
-
     for (size_t i = 0; i < number; i++)
         if (test_log_outcome_bad(run->results[i].outcome) &&
-            same_test(test_log_name(&run->results[i]), test_log_name(result)))
+            same_test(&run->results[i], &run->results[number]))
             return true;
     return false;
 }
@@ -310,12 +342,13 @@ static void put_rerun(const struct test_log_run *run, const char *rerun)
     fprintf(out(), "run them again:\n    %s", rerun);
     for (size_t i = 0; i < run->count; i++) {
         const struct test_log_result *result = &run->results[i];
-        const char *name = test_log_name(result);
 
         /* A program that left no results has no test to name. */
         if (test_log_outcome_bad(result->outcome) && result->suite &&
             !named_before(run, i))
-            fprintf(out(), " --filter '%.*s'", (int)strcspn(name, "#"), name);
+            fprintf(out(), " --filter '%s%s%.*s'", result->suite,
+                    result->suite[0] ? "/" : "", own_size(result),
+                    result->test);
     }
     fputc('\n', out());
 }
@@ -371,8 +404,9 @@ void test_log_report_slow(const struct test_log_run *run,
             fprintf(out(), "\nslow, more than %g s:\n",
                     (double)options->slow / 1e9);
         some = true;
-        fprintf(out(), "    %s: %.2f s\n", test_log_name(result),
-                (double)result->duration / 1e9);
+        fputs("    ", out());
+        put_name(result);
+        fprintf(out(), ": %.2f s\n", (double)result->duration / 1e9);
     }
 }
 
@@ -389,10 +423,13 @@ static void put_flaky(const struct test_log_run *run)
         if (!some)
             fputs("\nflaky:\n", out());
         some = true;
-        fprintf(out(), "    %s: passed on try %zu; the first %s%s%s\n",
-                test_log_name(result), result->earlier_count + 1,
-                test_log_outcome_report(first->outcome),
-                first->reason ? ": " : "", first->reason ? first->reason : "");
+        fputs("    ", out());
+        put_name(result);
+        fprintf(out(), ": passed on try %zu; the first %s",
+                result->earlier_count + 1,
+                test_log_outcome_report(first->outcome));
+        put_reason(first->reason);
+        fputc('\n', out());
     }
 }
 

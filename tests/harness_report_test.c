@@ -248,6 +248,51 @@ Test(harness_report, summary_lists_failures_and_a_command)
                "run: ");
 }
 
+Test(harness_report, command_names_each_of_many_failures_once)
+{
+    struct trace_text expected = {0};
+    char name[16];
+
+    trace_text_string(&expected, "run them again:\n    ./program");
+    for (int i = 0; i < 2 * 40; i++) {
+        snprintf(name, sizeof(name), "a%d#%d", i / 2, i % 2 + 1);
+        add(name, TEST_LOG_OUTCOME_FAILED, NULL);
+        if (i % 2)
+            trace_text_printf(&expected, " --filter 'suite/a%d'", i / 2);
+    }
+    trace_text_char(&expected, '\n');
+    test_log_report_summary(&run, "./program");
+    expect_has(expected.data);
+    trace_text_free(&expected);
+}
+
+Test(harness_report, what_tests_say_commands_no_terminal)
+{
+    static const char evil[] = "\033[31mred\r\nmore";
+    struct test_log_result *flaky;
+    struct test_log_try before = {TEST_LOG_OUTCOME_FAILED, strdup(evil), NULL,
+                                  0};
+
+    flaky = add("flaky", TEST_LOG_OUTCOME_PASSED, NULL);
+    flaky->duration = 2000000000;
+    flaky->earlier = malloc(sizeof(before));
+    flaky->earlier[flaky->earlier_count++] = before;
+    add("skips\033", TEST_LOG_OUTCOME_SKIPPED, evil);
+    test_log_report_block(&run, add("fails", TEST_LOG_OUTCOME_FAILED, evil),
+                          &options);
+    options.slow = 1000000000;
+    test_log_report_slow(&run, &options);
+    test_log_report_summary(&run, "./program");
+    expect_lacks("\033");
+    expect_lacks("\r");
+    expect_has("---- suite/fails: failed: \\x1b[31mred\\r ... ----\n");
+    expect_has("    suite/flaky: passed on try 2; the first failed: "
+               "\\x1b[31mred\\r ...\n");
+    expect_has("    suite/skips\\x1b: skipped: \\x1b[31mred\\r ...\n");
+    expect_has("    suite/fails: failed: \\x1b[31mred\\r ...\n");
+    expect_has("    suite/flaky: 2.00 s\n");
+}
+
 Test(harness_report, summary_of_success_names_the_run)
 {
     add("a", TEST_LOG_OUTCOME_PASSED, NULL);
