@@ -140,10 +140,10 @@ struct test_log_result {
     uint64_t limit;   /* ns that it may take; 0: any */
     uint32_t pid;
     bool running, body_done, shown;
-    enum test_log_outcome told;
-    bool left;        /* kept from beginning */
-    bool late, ended; /* killed: it took too long, or the run ends */
-    bool noted;       /* as slow */
+    enum test_log_outcome told; /* of this try */
+    bool left;                  /* kept from beginning */
+    bool late, ended;           /* killed: it took too long, or the run ends */
+    bool noted;                 /* as slow */
 };
 
 /* A run, or one program's part of it. */
@@ -290,6 +290,9 @@ struct test_log_output {
 int test_log_output_add(struct test_log_options *, struct test_log_output);
 bool test_log_output_is_stdout(const char *file);
 
+/* test_log_output_name returns what a file is called where it is spoken of. */
+const char *test_log_output_name(const char *file);
+
 /* test_log_outputs_part tells whether this program is one of several of a run,
  * whose results another process writes. */
 bool test_log_outputs_part(void);
@@ -315,8 +318,9 @@ void test_log_put_tap(FILE *, const struct test_log_run *);
 void test_log_put_junit(FILE *, const struct test_log_run *);
 
 /* test_log_jsonl_open opens results.jsonl and other files of JSON lines,
- * test_log_jsonl_tell writes a line, unless there is one with that outcome, and
- * test_log_jsonl_close writes those that are missing of the run, if any. */
+ * test_log_jsonl_tell writes a line, unless there is one of this try with that
+ * outcome, and test_log_jsonl_close writes those that are missing of the run,
+ * if any. */
 void test_log_jsonl_open(const struct test_log_run *,
                          const struct test_log_options *);
 void test_log_jsonl_tell(struct test_log_result *);

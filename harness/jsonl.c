@@ -54,7 +54,7 @@ void test_log_jsonl_open(const struct test_log_run *run,
         add_stream(test_log_output_is_stdout(output->file)
                        ? fcntl(test_log_outputs_stdout(), F_DUPFD_CLOEXEC, 3)
                        : open(output->file, flags | anew, 0666),
-                   output->file);
+                   test_log_output_name(output->file));
     }
 }
 

@@ -43,6 +43,11 @@ bool test_log_output_is_stdout(const char *file)
     return !file || !strcmp(file, "-") || !strcmp(file, "/dev/stdout");
 }
 
+const char *test_log_output_name(const char *file)
+{
+    return test_log_output_is_stdout(file) ? "standard output" : file;
+}
+
 /* ---- Whose stdout is ---- */
 
 static bool part;
@@ -128,18 +133,23 @@ static int write_file(const struct test_log_run *run,
     return trace_file_commit(&file);
 }
 
+static int write_stdout(const struct test_log_run *run,
+                        const struct test_log_output *output)
+{
+    formats[output->format].put(stdout, run);
+    return fflush(stdout) || ferror(stdout) ? -1 : 0;
+}
+
 static void write_output(const struct test_log_run *run,
                          const struct test_log_output *output)
 {
     if (!formats[output->format].put)
         return;
-    if (test_log_output_is_stdout(output->file)) {
-        formats[output->format].put(stdout, run);
-        fflush(stdout);
-    } else if (write_file(run, output)) {
+    if (test_log_output_is_stdout(output->file) ? write_stdout(run, output)
+                                                : write_file(run, output))
         test_log_notice("cannot write %s (%s): %s; results are not affected",
-                        output->file, output->origin, strerror(errno));
-    }
+                        test_log_output_name(output->file), output->origin,
+                        strerror(errno));
 }
 
 void test_log_outputs_write(const struct test_log_run *run,
@@ -165,7 +175,7 @@ void test_log_outputs_apart(const struct test_log_options *options)
 
         if (formats[output->format].put)
             test_log_notice("without a folder for the run there is no %s (%s)",
-                            output->file, output->origin);
+                            test_log_output_name(output->file), output->origin);
         else if (!test_log_output_is_stdout(output->file))
             unlink(output->file); /* programs will append */
     }

@@ -25,7 +25,7 @@ int test_log_retry(struct test_log_result *result)
                               .folder = result->folder,
                               .duration = result->duration};
     result->earlier = grown;
-    result->outcome = TEST_LOG_OUTCOME_NONE;
+    result->outcome = result->told = TEST_LOG_OUTCOME_NONE;
     result->reason = NULL;
     result->folder = NULL;
     result->duration = result->started = 0;

@@ -84,12 +84,9 @@ static void put_filters(struct trace_text *text, const struct test_log_run *run)
     trace_text_string(text, "]},\n\"gpu\":{\"state\":\"unused\"}");
 }
 
-static void put_tries(struct trace_text *text,
-                      const struct test_log_result *result)
+static void put_earlier(struct trace_text *text,
+                        const struct test_log_result *result)
 {
-    trace_text_printf(text, ",\"tries\":%zu,\"flaky\":%s",
-                      result->earlier_count + 1,
-                      test_log_flaky(result) ? "true" : "false");
     if (!result->earlier_count)
         return;
     trace_text_string(text, ",\"earlier\":[");
@@ -123,6 +120,9 @@ void test_log_result_members(struct trace_text *text,
     trace_text_printf(text, ",\"line\":%u,\"duration_ns\":%" PRIu64 ",",
                       result->line, result->duration);
     put_member(text, "folder", result->folder);
+    trace_text_printf(text, ",\"tries\":%zu,\"flaky\":%s",
+                      result->earlier_count + 1,
+                      test_log_flaky(result) ? "true" : "false");
 }
 
 static void put_result(struct trace_text *text,
@@ -132,7 +132,7 @@ static void put_result(struct trace_text *text,
     test_log_result_members(text, result);
     trace_text_printf(text, ",\"dropped\":%" PRIu64 ",\"unjudged\":%zu",
                       result->dropped, result->unjudged);
-    put_tries(text, result);
+    put_earlier(text, result);
     trace_text_char(text, '}');
 }
 

@@ -51,6 +51,10 @@ static void put_diagnostics(FILE *out, const struct test_log_run *run,
         fprintf(out, "  line: %u\n", result->line);
     }
     fprintf(out, "  duration_ms: %.3f\n", (double)result->duration / 1e6);
+    if (result->earlier_count)
+        fprintf(out, "  tries: %zu\n", result->earlier_count + 1);
+    if (test_log_flaky(result))
+        fputs("  flaky: true\n", out);
     if (bad && !test_log_file(run, result, "trace.json", path))
         put_member(out, "trace", path);
     fputs("  ...\n", out);

@@ -46,6 +46,8 @@ Test(e2e_runner, what_passes_on_a_later_try_is_flaky_and_passed)
     cr_expect(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(test, "flaky")));
     cr_expect_eq(e2e_number(latest("unsteady/passes"), "tries"), 1);
     e2e_expect_has(e2e_read("testlog-runs/latest/junit.xml"), "<flakyFailure ");
+    e2e_expect_has(e2e_read("testlog-runs/latest/results.tap"),
+                   "  tries: 2\n  flaky: true\n");
 }
 
 Test(e2e_runner, each_try_keeps_its_own_files)
@@ -82,6 +84,9 @@ Test(e2e_runner, what_fails_every_time_has_failed)
     e2e_expect_code(result, 1);
     e2e_expect_closing(result, "0 passed, 1 failed, 0 skipped");
     cr_expect_eq(e2e_number(latest("unsteady/never"), "tries"), 3);
+    e2e_expect_has(e2e_last(e2e_read("testlog-runs/latest/results.jsonl")),
+                   "unsteady.never.try3\",\"tries\":3,\"flaky\":false}");
+    e2e_expect_has(e2e_read("testlog-runs/latest/results.tap"), "  tries: 3\n");
     e2e_expect_lacks(result->err, "flaky");
 }
 

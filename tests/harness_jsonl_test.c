@@ -1,5 +1,6 @@
 /* harness_jsonl_test.c: a line for each test as it ends. */
 #include "harness/harness.h"
+#include "harness/watch.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -64,7 +65,8 @@ static void expect_file(const char *name, const char *expected)
     "{\"schema\":1,\"event\":\"test\",\"program\":\"p\",\"name\":"             \
     "\"suite/" name "\",\"outcome\":\"" outcome                                \
     "\",\"reason\":null,\"file\":null,"                                        \
-    "\"line\":0,\"duration_ns\":0,\"folder\":null}\n"
+    "\"line\":0,\"duration_ns\":0,\"folder\":null,\"tries\":1,"                \
+    "\"flaky\":false}\n"
 
 Test(harness_jsonl, lines_are_there_at_once)
 {
@@ -86,6 +88,33 @@ Test(harness_jsonl, test_is_told_again_only_if_its_outcome_changed)
     test_log_jsonl_tell(result);
     test_log_jsonl_close(&run);
     expect_file("results.jsonl", LINE("a", "passed") LINE("a", "crashed"));
+}
+
+Test(harness_jsonl, each_try_is_told_and_the_last_line_is_of_the_last)
+{
+    struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED);
+    char *text;
+
+    test_log_jsonl_open(&run, &options);
+    for (size_t i = 0; i < 2; i++) {
+        test_log_jsonl_tell(result);
+        cr_assert_eq(test_log_retry(result), 0);
+        test_log_jsonl_tell(result);
+        result->outcome = TEST_LOG_OUTCOME_FAILED;
+        result->folder = strdup(i ? "a.try3" : "a.try2");
+    }
+    test_log_jsonl_tell(result);
+    result->outcome = TEST_LOG_OUTCOME_PASSED;
+    test_log_jsonl_close(&run);
+    text = test_load(test_path("results.jsonl"), NULL);
+    cr_expect_not_null(strstr(text, "null,\"tries\":1,\"flaky\":false}\n{"));
+    cr_expect_not_null(
+        strstr(text, "\"a.try2\",\"tries\":2,\"flaky\":false}\n{"));
+    cr_expect_not_null(
+        strstr(text, "\"a.try3\",\"tries\":3,\"flaky\":false}\n{"));
+    cr_expect_not_null(
+        strstr(text, "\"a.try3\",\"tries\":3,\"flaky\":true}\n"));
+    free(text);
 }
 
 Test(harness_jsonl, what_was_not_told_is_told_at_the_end)
