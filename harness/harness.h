@@ -160,8 +160,9 @@ struct test_log_run {
     unsigned static_max; /* the most verbose level that one was built with */
     struct test_log_result *results;
     size_t count, capacity;
-    bool foreign;    /* the folder is another's: TESTLOG_RUN */
-    int interrupted; /* by this signal, or 0 */
+    struct trace_text left_out; /* by --failed: lines for results.tsv */
+    bool foreign;               /* the folder is another's: TESTLOG_RUN */
+    int interrupted;            /* by this signal, or 0 */
 };
 
 struct test_log_sums {

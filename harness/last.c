@@ -37,6 +37,8 @@ int test_log_write_results(const struct test_log_run *run, const char *name)
         put_column(file.stream, test_log_name(result));
         fputc('\n', file.stream);
     }
+    if (run->left_out.data)
+        fputs(run->left_out.data, file.stream);
     return trace_file_commit(&file);
 }
 
@@ -137,6 +139,27 @@ bool test_log_last_failed(const struct test_log_last *last, const char *program)
     return false;
 }
 
+bool test_log_last_knows(const struct test_log_last *last, const char *program)
+{
+    for (size_t i = 0; i < last->count; i++)
+        if (!strcmp(last->tests[i].program, program))
+            return true;
+    return false;
+}
+
+void test_log_last_carry(const struct test_log_last *last, const char *program,
+                         struct trace_text *lines)
+{
+    for (size_t i = 0; i < last->count; i++) {
+        const struct test_log_past *past = &last->tests[i];
+
+        if (!strcmp(past->program, program))
+            trace_text_printf(lines, "%s\t%" PRIu64 "\t%s\t%s\n",
+                              test_log_outcome_word(TEST_LOG_OUTCOME_NONE),
+                              past->duration, program, past->name);
+    }
+}
+
 /* What a program is called in the last run. */
 static const char *name_of(const char *program)
 {
@@ -173,6 +196,12 @@ bool test_log_last_choose(const struct test_log_last *last,
             test_log_notice("--failed: %s has no last run that tells what "
                             "failed; all tests run",
                             options->dir);
+        return true;
+    }
+    if (!test_log_last_knows(last, name)) {
+        test_log_notice("--failed: the last run, %s, has no test of %s; all "
+                        "its tests run",
+                        last->path, name);
         return true;
     }
     if (!test_log_last_failed(last, name))

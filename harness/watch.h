@@ -45,6 +45,13 @@ void test_log_last_free(struct test_log_last *);
  * it is NULL. */
 bool test_log_last_failed(const struct test_log_last *, const char *program);
 
+/* test_log_last_knows tells whether the last run had a test of a program;
+ * test_log_last_carry adds lines that make the next results.tsv know its tests,
+ * which --failed has left out: their outcome is "none". */
+bool test_log_last_knows(const struct test_log_last *, const char *program);
+void test_log_last_carry(const struct test_log_last *, const char *program,
+                         struct trace_text *lines);
+
 /* test_log_last_choose, for --failed, leaves in the options which tests of a
  * program (a path) are to run; false if it had no failure. Without a last run
  * all are, and it says so. */

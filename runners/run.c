@@ -332,24 +332,29 @@ static char *usual_name(const struct programs *programs, int number)
     return name;
 }
 
-static bool failed_before(const struct programs *programs, int number,
-                          const struct test_log_last *last)
+/* For --failed: whether nothing of a program failed. What is left out stays
+ * known: `lines`, if not NULL, are for the next run. */
+static bool leave_out(const struct programs *programs, int number,
+                      const struct test_log_last *last,
+                      struct trace_text *lines)
 {
     char *name = usual_name(programs, number);
-    bool failed = name && test_log_last_failed(last, name);
+    bool out = name && test_log_last_knows(last, name) &&
+               !test_log_last_failed(last, name);
 
+    if (out && lines)
+        test_log_last_carry(last, name, lines);
     free(name);
-    return failed;
+    return out;
 }
 
-/* For --failed: whether there is anything to run. */
-static bool any_failed(const struct programs *programs,
-                       const struct test_log_last *last)
+static bool leave_all_out(const struct programs *programs,
+                          const struct test_log_last *last)
 {
     for (int i = 0; i < programs->count; i++)
-        if (failed_before(programs, i, last))
-            return true;
-    return false;
+        if (!leave_out(programs, i, last, NULL))
+            return false;
+    return true;
 }
 
 /* Tells a program how far the run is. */
@@ -416,7 +421,7 @@ static int run_programs(struct test_log_run *run, struct programs *programs,
         bool stopped = runners_interrupted() ||
                        (options->fail_fast && code == TEST_LOG_FAILED);
 
-        if (options->failed && last->count && !failed_before(programs, i, last))
+        if (options->failed && leave_out(programs, i, last, &run->left_out))
             continue;
         left += stopped;
         if (stopped)
@@ -594,7 +599,7 @@ static int begin(struct programs *programs, struct test_log_options *options)
         test_log_notice("--failed: %s has no last run that tells what failed; "
                         "all tests run",
                         options->dir);
-    if (options->failed && last.count && !any_failed(programs, &last)) {
+    if (options->failed && leave_all_out(programs, &last)) {
         test_log_notice("nothing failed in the last run, %s", last.path);
         test_log_report_closing(&none, options);
     } else {

@@ -178,6 +178,42 @@ Test(e2e_runner, failed_without_a_last_run_runs_all)
     e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
 }
 
+Test(e2e_runner, failed_runs_all_of_what_the_last_run_had_nothing_of)
+{
+    static const char *const commands[] = {
+        "./other --failed --filter unsteady/passes",
+        BUILD_DIR "/testlog run ./other -- --failed --filter unsteady/passes"};
+
+    e2e_run("cp %s other", program());
+    for (size_t i = 0; i < 2; i++) {
+        const struct e2e *result =
+            e2e_run("%s --filter unsteady/passes >first 2>&1; %s", program(),
+                    commands[i]);
+
+        e2e_expect_code(result, 0);
+        e2e_expect_lacks(result->err, "nothing failed");
+        e2e_expect_has(result->err,
+                       " has no test of other; all its tests run\n");
+        e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
+    }
+}
+
+Test(e2e_runner, failed_leaves_a_program_out_more_than_once)
+{
+    const struct e2e *result;
+
+    e2e_run("mkdir a b && cp %s a/good && cp %s b/bad", program(), program());
+    e2e_run("%s run a/good -- --filter unsteady/passes", testlog());
+    e2e_run("cp testlog-runs/latest/results.tsv good.tsv; b/bad --filter "
+            "unsteady/never; cat good.tsv >> testlog-runs/latest/results.tsv");
+    for (int i = 0; i < 3; i++) {
+        result = e2e_run("%s run a/good b/bad -- --failed", testlog());
+        e2e_expect_code(result, 1);
+        e2e_expect_closing(result, "0 passed, 1 failed, 0 skipped");
+        e2e_expect_lacks(result->err, "has no test of");
+    }
+}
+
 Test(e2e_runner, failed_tells_programs_of_a_run_apart)
 {
     const struct e2e *result;

@@ -86,10 +86,39 @@ Test(harness_last, what_failed_is_chosen)
 Test(harness_last, nothing_is_chosen_of_a_program_without_failures)
 {
     add("s", "bad", TEST_LOG_OUTCOME_FAILED, 1);
+    free(add("s", "good", TEST_LOG_OUTCOME_PASSED, 1)->program);
+    run.results[1].program = strdup("other");
     write_and_read();
     cr_expect_not(test_log_last_choose(&last, &options, "other"));
     cr_expect(test_log_last_failed(&last, NULL));
     cr_expect_not(test_log_last_failed(&last, "other"));
+}
+
+Test(harness_last, all_is_chosen_of_a_program_that_is_not_known)
+{
+    add("s", "bad", TEST_LOG_OUTCOME_FAILED, 1);
+    write_and_read();
+    cr_expect(test_log_last_choose(&last, &options, "other"));
+    cr_expect_null(options.only);
+}
+
+Test(harness_last, a_program_that_is_left_out_stays_known)
+{
+    struct test_log_run next = {.path = run.path};
+
+    add("s", "good", TEST_LOG_OUTCOME_PASSED, 7);
+    write_and_read();
+    test_log_last_carry(&last, "other", &next.left_out);
+    cr_expect_null(next.left_out.data);
+    test_log_last_carry(&last, "program", &next.left_out);
+    cr_assert_eq(test_log_write_results(&next, "results.tsv"), 0);
+    trace_text_free(&next.left_out);
+    test_log_last_free(&last);
+    test_log_last_read(&last, options.dir);
+    cr_assert_eq(last.count, 1);
+    cr_expect_eq(last.tests[0].outcome, TEST_LOG_OUTCOME_NONE);
+    cr_expect_eq(last.tests[0].duration, 7);
+    cr_expect_not(test_log_last_choose(&last, &options, "program"));
 }
 
 Test(harness_last, a_program_that_failed_as_a_whole_runs_as_a_whole)
