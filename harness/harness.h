@@ -209,8 +209,8 @@ int test_log_make_folders(const char *path);
 
 /* ---- sites.c ---- */
 
-/* test_log_list_sites writes the program's call sites, one JSON object a line.
- */
+/* test_log_list_sites writes the program's call sites, one JSON object a line;
+ * -1 if not all could be. */
 int test_log_list_sites(FILE *);
 
 /* ---- filters.c ---- */
@@ -408,7 +408,8 @@ void test_log_report_closing(const struct test_log_run *,
     X(prefix)                                                                  \
     X(origin)                                                                  \
     X(all_tests)                                                               \
-    X(attempt)
+    X(attempt)                                                                 \
+    X(runner)
 
 struct test_log_session {
 #define TEST_LOG_X(name) char *name;

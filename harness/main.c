@@ -184,6 +184,15 @@ static int suggest(struct criterion_test_set *set,
     return TEST_LOG_NO_TEST;
 }
 
+static int list_sites(void)
+{
+    if (!test_log_list_sites(stdout))
+        return TEST_LOG_PASSED;
+    test_log_notice("--list-sites: cannot write to standard output: %s",
+                    strerror(errno));
+    return TEST_LOG_FAILED;
+}
+
 static void open_out(void)
 {
     int fd = dup(STDERR_FILENO);
@@ -224,7 +233,7 @@ int test_log_main(int argc, char **argv)
     if (test_log_options_read(&options, argc, argv, &code))
         return code;
     if (options.list_sites) {
-        code = test_log_list_sites(stdout) ? TEST_LOG_FAILED : TEST_LOG_PASSED;
+        code = list_sites();
         test_log_options_free(&options);
         return code;
     }

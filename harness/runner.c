@@ -31,7 +31,8 @@ static const char *stopped; /* why no further test begins; NULL: they do */
 static bool prepared;       /* not the first try any more */
 static const struct test_log_last *last_run;
 static struct log_style style;
-static char attempt[16]; /* ".try2": of folders */
+static char attempt[16];   /* ".try2": of folders */
+static char outermost[16]; /* the process that ends the run */
 
 /* ---- Results, as Criterion tells of them ---- */
 
@@ -500,6 +501,7 @@ static void export_session(void)
         .origin = origin,
         .all_tests = (char *)(options->all_tests ? "1" : "0"),
         .attempt = attempt,
+        .runner = outermost,
     };
 
     if (snprintf(part, sizeof(part), "tests/%s", run->program) >= PATH_MAX ||
@@ -516,8 +518,19 @@ static void export_session(void)
     test_log_session_export(&session);
 }
 
+/* Whoever follows the run ends when that process has. */
+static void find_outermost(void)
+{
+    const char *given = run->foreign ? test_log_variable("TESTLOG_RUNNER") : 0;
+
+    snprintf(outermost, sizeof(outermost), "%ld",
+             given ? strtol(given, NULL, 10) : (long)getpid());
+    unsetenv("TESTLOG_RUNNER");
+}
+
 static void prepare(struct criterion_test_set *set)
 {
+    find_outermost();
     lower_descriptors();
     test_log_plan_expand(set);
     matched = test_log_plan_select(set, options);

@@ -1,4 +1,5 @@
 /* sites.c: the call sites of a program, for who wants to choose among them. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,10 +46,17 @@ static void put_site(struct trace_site *site, void *context)
 int test_log_list_sites(FILE *stream)
 {
     struct trace_text text = {0};
+    bool failed;
+    int error;
 
     trace_site_each(put_site, &text);
     if (text.size)
         fwrite(text.data, 1, text.size, stream);
+    if (text.failed)
+        errno = ENOMEM;
+    failed = text.failed || fflush(stream) || ferror(stream);
+    error = errno;
     trace_text_free(&text);
-    return fflush(stream);
+    errno = error;
+    return failed ? -1 : 0;
 }

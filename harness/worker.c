@@ -128,6 +128,8 @@ static void record(const struct test_log_session *session, const char *folder,
                                 session->record,
                                 "filter_origin",
                                 session->record_origin,
+                                "runner",
+                                session->runner,
                                 NULL};
     struct trace_options options = {
         .limit = strtoull(session->limit, NULL, 10),

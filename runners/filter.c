@@ -452,7 +452,7 @@ int runners_filter(int argc, char **argv)
                                    "all");
     }
     if (batch && i == argc)
-        return runners_batch(strict);
+        return runners_written("filter", runners_batch(strict));
     if (batch || strict)
         return refuse(batch ? "--batch" : "--strict",
                       batch ? "it reads standard input and takes no filter"
@@ -461,6 +461,7 @@ int runners_filter(int argc, char **argv)
         if (!strncmp(argv[j], "--", 2))
             return refuse(argv[j], "flags stand before the filter");
     if (i < argc)
-        return show(argv[i], argc - i - 1, argv + i + 1);
+        return runners_written("filter",
+                               show(argv[i], argc - i - 1, argv + i + 1));
     return refuse("no filter", "write one: testlog filter 'info,net=debug'");
 }

@@ -62,6 +62,11 @@ static void say_what_is_missing(const struct trace_reader *reader,
             shown ? "\"" : "");
 }
 
+static bool is_gone(int process)
+{
+    return kill((pid_t)process, 0) && errno == ESRCH;
+}
+
 /* The last moment of which all is there: of a process that runs, a moment
  * ago. */
 static uint64_t settled(struct recording *recording,
@@ -70,8 +75,7 @@ static uint64_t settled(struct recording *recording,
     struct trace_summary summary = trace_reader_summary(reader);
     uint64_t now = trace_anchor_now().monotonic - summary.origin.monotonic;
 
-    recording->ended = summary.ended || !follow ||
-                       (kill((pid_t)summary.pid, 0) && errno == ESRCH);
+    recording->ended = summary.ended || !follow || is_gone((int)summary.pid);
     if (recording->ended)
         return UINT64_MAX;
     return now > SETTLED_NS ? now - SETTLED_NS : 0;
@@ -140,19 +144,56 @@ static int put(struct recording *recording, const struct settings *settings,
 
 /* ---- All of them ---- */
 
-static bool all_ended(const struct recordings *found, const char *where)
+static bool has(const char *where, const char *name)
 {
     char path[PATH_MAX];
 
+    return snprintf(path, sizeof(path), "%s/%s", where, name) < PATH_MAX &&
+           !access(path, F_OK);
+}
+
+/* The process that ends a run, as any of its recordings tells; 0 as long as
+ * none does. */
+static int runner_of(const char *where)
+{
+    struct recordings all = {0};
+    int runner = 0;
+
+    runners_recordings_find(&all, where, NULL);
+    for (size_t i = 0; i < all.count && !runner; i++) {
+        struct trace_reader *reader = trace_reader_open(all.all[i].path);
+        const char *meta = reader ? trace_reader_meta(reader, "runner") : NULL;
+
+        runner = meta ? atoi(meta) : 0;
+        trace_reader_close(reader);
+    }
+    runners_recordings_free(&all);
+    return runner;
+}
+
+/* Whether no other test will begin: a run that was killed leaves no run.json.
+ * `runner` is found out once. */
+static bool run_ended(const char *where, int *runner)
+{
+    if (!has(where, "tests") || has(where, "run.json"))
+        return true;
+    if (!*runner)
+        *runner = runner_of(where);
+    return *runner && is_gone(*runner);
+}
+
+static bool all_ended(const struct recordings *found)
+{
     for (size_t i = 0; i < found->count; i++)
         if (!found->all[i].ended)
             return false;
-    /* A run that goes on may start another test. */
-    snprintf(path, sizeof(path), "%s/tests", where);
-    if (access(path, F_OK))
-        return true;
-    snprintf(path, sizeof(path), "%s/run.json", where);
-    return !access(path, F_OK);
+    return true;
+}
+
+static void say_what_is_waited_for(const char *where, char **patterns)
+{
+    fprintf(stderr, "testlog: log: %s has no recording%s%s yet; waiting\n",
+            where, *patterns ? " of " : "", *patterns ? *patterns : "");
 }
 
 static void put_all(struct recordings *found, const struct settings *settings,
@@ -162,30 +203,48 @@ static void put_all(struct recordings *found, const struct settings *settings,
         if (!found->all[i].ended &&
             put(&found->all[i], settings, headed || found->count > 1))
             found->all[i].ended = true; /* it is gone */
-    fflush(stdout);
+    runners_flush();
+}
+
+/* Writes what comes until the run ends, whose last tests may begin while it
+ * does: it is looked at once more. */
+static void follow(struct recordings *found, const char *where, char **patterns,
+                   const struct settings *settings)
+{
+    const struct timespec round = {.tv_nsec = ROUND_NS};
+    bool headed = has(where, "tests") && !*patterns, last = false;
+    bool said = found->count;
+    int runner = 0;
+
+    while (!ferror(stdout) && !(last && all_ended(found))) {
+        last = run_ended(where, &runner);
+        if (!last && !said)
+            say_what_is_waited_for(where, patterns);
+        said |= !last;
+        if (!last || !all_ended(found))
+            nanosleep(&round, NULL);
+        runners_recordings_find(found, where, patterns);
+        put_all(found, settings, headed);
+    }
 }
 
 static int show(const char *where, char **patterns,
                 const struct settings *settings)
 {
-    const struct timespec round = {.tv_nsec = ROUND_NS};
     struct recordings found = {0};
-    char path[PATH_MAX];
-    bool is_run;
+    bool is_run = has(where, "tests"), any;
 
-    snprintf(path, sizeof(path), "%s/tests", where);
-    is_run = !access(path, F_OK);
     if (runners_recordings_find(&found, where, patterns) ||
         (!found.count && !(settings->follow && is_run)))
         return runners_recordings_refuse("log", where, patterns);
     put_all(&found, settings, is_run && !*patterns);
-    while (settings->follow && !ferror(stdout) && !all_ended(&found, where)) {
-        nanosleep(&round, NULL);
-        runners_recordings_find(&found, where, patterns);
-        put_all(&found, settings, is_run && !*patterns);
-    }
+    if (settings->follow)
+        follow(&found, where, patterns, settings);
+    any = found.count;
     runners_recordings_free(&found);
-    return ferror(stdout) ? TEST_LOG_FAILED : TEST_LOG_PASSED;
+    if (!any)
+        return runners_recordings_refuse("log", where, patterns);
+    return runners_written("log", TEST_LOG_PASSED);
 }
 
 /* ---- Arguments ---- */

@@ -162,13 +162,36 @@ const char *runners_run_of(char ***arguments)
 int runners_recordings_refuse(const char *command, const char *where,
                               char **patterns)
 {
+    char tests[PATH_MAX];
+
     if (patterns && *patterns)
         fprintf(stderr, "testlog: %s: %s has no recording of %s%s\n", command,
                 where, *patterns, patterns[1] ? ", nor of the others" : "");
+    else if (snprintf(tests, sizeof(tests), "%s/tests", where) < PATH_MAX &&
+             is_folder(tests))
+        fprintf(stderr, "testlog: %s: %s has no recording\n", command, where);
     else
         fprintf(stderr,
                 "testlog: %s: %s is no run: name a run's folder, a test's, or "
                 "a recording\n",
                 command, where);
     return TEST_LOG_USAGE;
+}
+
+static int write_error; /* the first */
+
+void runners_flush(void)
+{
+    if (fflush(stdout) && !write_error)
+        write_error = errno;
+}
+
+int runners_written(const char *command, int code)
+{
+    runners_flush();
+    if (!write_error && !ferror(stdout))
+        return code;
+    fprintf(stderr, "testlog: %s: cannot write to standard output: %s\n",
+            command, write_error ? strerror(write_error) : "a part is missing");
+    return TEST_LOG_FAILED;
 }

@@ -549,7 +549,7 @@ static int run_all(struct programs *programs, struct test_log_options *options,
 {
     struct test_log_run run = {.start = trace_anchor_now()};
     struct test_log_filters filters;
-    char absolute[PATH_MAX];
+    char absolute[PATH_MAX], number[16];
     int code;
 
     run.command = command_of(programs, NULL);
@@ -563,6 +563,8 @@ static int run_all(struct programs *programs, struct test_log_options *options,
     test_log_outputs_begin(options, true);
     test_log_jsonl_open(&run, options);
     setenv("TESTLOG_RUN", absolute, 1);
+    snprintf(number, sizeof(number), "%ld", (long)getpid());
+    setenv("TESTLOG_RUNNER", number, 1);
     test_log_filters_check(&filters, options, true);
     test_log_filters_say(options);
     copy_settings(&run, options);

@@ -25,6 +25,7 @@ struct recording {
     /* Of who follows it: */
     size_t lines; /* that were written */
     bool ended;
+    int runner; /* the process that ends its run; 0: not known */
 };
 
 struct recordings {
@@ -48,6 +49,13 @@ const char *runners_run_of(char ***arguments);
  * code. */
 int runners_recordings_refuse(const char *command, const char *where,
                               char **patterns);
+
+/* runners_flush writes what stands in stdout's buffer. runners_written does so
+ * and returns `code`; or, if not all could be written, it says so and returns
+ * TEST_LOG_FAILED. */
+void runners_flush(void);
+int runners_written(const char *command, int code);
+
 /* ---- children.c ---- */
 
 /* runners_take_signals takes over SIGINT, SIGTERM, SIGHUP and SIGUSR1, which

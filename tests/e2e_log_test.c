@@ -141,6 +141,127 @@ Test(e2e_log, follows_a_run_to_its_end)
                   "two\n");
 }
 
+/* What was killed says nothing of its end. */
+#define HANG_AND_KILL                                                          \
+    "unsteady='%s'; $unsteady --filter waits/for_ever >/dev/null 2>&1 & "      \
+    "runner=$!; until [ -s ready ]; do sleep 0.01; done; "                     \
+    "worker=$(cut -d' ' -f4 /proc/$(cat child)/stat); "                        \
+    "end() { kill -KILL $runner $worker $(cat child); wait $runner; }; "
+
+Test(e2e_log, follows_no_run_that_is_dead)
+{
+    const struct e2e *result =
+        e2e_run(HANG_AND_KILL "end 2>/dev/null; " TESTLOG "log --follow",
+                e2e_program("unsteady", E2E_TRACED));
+
+    e2e_expect_code(result, 0);
+    cr_expect_not(e2e_exists("testlog-runs/latest/run.json"));
+}
+
+Test(e2e_log, follows_a_run_until_it_dies)
+{
+    const struct e2e *result = e2e_run(
+        HANG_AND_KILL TESTLOG "log -f waits/for_ever other/tests & log=$!; "
+                              "sleep 0.5; end 2>/dev/null; wait $log",
+        e2e_program("unsteady", E2E_TRACED));
+
+    e2e_expect_code(result, 0);
+}
+
+Test(e2e_log, follows_a_test_that_never_comes_to_the_end_of_the_run)
+{
+    const struct e2e *result =
+        e2e_run(HANG_AND_KILL TESTLOG
+                "log -f no/such & log=$!; sleep 0.5; end 2>/dev/null; "
+                "wait $log",
+                e2e_program("unsteady", E2E_TRACED));
+
+    e2e_expect_code(result, 2);
+    cr_expect_eq(e2e_count(result->err, "latest has no recording of no/such "
+                                        "yet; waiting\n"),
+                 1, "%s", result->err);
+    e2e_expect_is(e2e_last(result->err),
+                  "testlog: log: testlog-runs/latest has no recording of "
+                  "no/such");
+}
+
+Test(e2e_log, says_once_what_it_waits_for)
+{
+    const struct e2e *result = e2e_run(
+        "mkdir -p r/tests; (until [ -s err ]; do sleep 0.01; done; sleep 0.5; "
+        "echo '{}' >r/run.json) & " TESTLOG "log -f r 2>err");
+
+    e2e_expect_code(result, 2);
+    e2e_expect_is(e2e_read("err"),
+                  "testlog: log: r has no recording yet; waiting\n"
+                  "testlog: log: r has no recording\n");
+}
+
+Test(e2e_log, a_recording_names_the_outermost_runner)
+{
+    const struct e2e *result =
+        e2e_run(TESTLOG "run '%s' >/dev/null 2>&1 & runner=$!; wait $runner; "
+                        "grep -a -c \"runner.*$runner\" "
+                        "testlog-runs/latest/tests/*/*/recording",
+                e2e_program("slow", E2E_TRACED));
+
+    e2e_expect_code(result, 0);
+}
+
+/* ---- Where output cannot be written ---- */
+
+Test(e2e_log, what_cannot_be_written_is_said)
+{
+    static const char *const commands[][2] = {
+        {TESTLOG "filter info", "filter"},
+        {TESTLOG "log %s", "log"},
+        {TESTLOG "log -f %s", "log"},
+        {TESTLOG "export %s", "export"},
+    };
+    char command[2 * PATH_MAX], said[128];
+    const struct e2e *result;
+
+    if (!e2e_exists("/dev/full"))
+        cr_skip_test("/dev/full is not here");
+    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+        const char *run = strstr(commands[i][0], "%s");
+
+        snprintf(command, sizeof(command), "%.*s%s >/dev/full",
+                 (int)(run ? (size_t)(run - commands[i][0])
+                           : strlen(commands[i][0])),
+                 commands[i][0], run ? a_run() : "");
+        snprintf(said, sizeof(said),
+                 "testlog: %s: cannot write to standard output: No space left "
+                 "on device\n",
+                 commands[i][1]);
+        result = e2e_run("%s", command);
+        e2e_expect_code(result, 1);
+        e2e_expect_is(result->err, said);
+    }
+    result = e2e_run("'%s' --list-sites >/dev/full",
+                     e2e_program("slow", E2E_TRACED));
+    e2e_expect_code(result, 1);
+    e2e_expect_is(result->err, "testlog: --list-sites: cannot write to "
+                               "standard output: No space left on device\n");
+}
+
+Test(e2e_log, a_report_that_stdout_does_not_take_changes_no_verdict)
+{
+    static const char *const formats[] = {"jsonl", "tap", "junit"};
+
+    if (!e2e_exists("/dev/full"))
+        cr_skip_test("/dev/full is not here");
+    for (size_t i = 0; i < 3; i++) {
+        const struct e2e *result =
+            e2e_run("'%s' --filter small/passes --report=%s:- >/dev/full",
+                    e2e_program("small", E2E_TRACED), formats[i]);
+
+        e2e_expect_code(result, 0);
+        e2e_expect_has(result->err, "cannot write standard output");
+        e2e_expect_has(result->err, "1 passed, 0 failed, 0 skipped\n");
+    }
+}
+
 /* ---- testlog export ---- */
 
 Test(e2e_log, exports_a_run_as_one_trace)
