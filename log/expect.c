@@ -128,8 +128,53 @@ static void put_complaints(struct trace_text *why, const char *complaints)
     trace_text_add(why, complaints, strlen(complaints) - 1);
 }
 
+struct about {
+    const struct log_directive *directive;
+    bool any;
+};
+
+static void find_about(struct trace_site *site, void *context)
+{
+    struct about *about = context;
+
+    about->any |= log_directive_about(about->directive, site);
+}
+
+/* Whether a directive is about a call site of the process or, as another
+ * program may have been run, of the recording. */
+static bool is_about_any(const struct log_directive *directive,
+                         struct trace_reader *reader)
+{
+    struct about about = {directive, false};
+    struct trace_entry entry;
+
+    trace_site_each(find_about, &about);
+    while (!about.any && trace_reader_next(reader, &entry))
+        if (entry.kind == TRACE_ENTRY_EVENT)
+            about.any = log_directive_about(directive, entry.site);
+    return trace_reader_rewind(reader) || about.any;
+}
+
+/* A word that is about nothing and nearly a level shows no event, which is all
+ * that log_expect_no_event asks for. */
+static bool is_mistyped(const struct log_filter *filter, const char *text,
+                        struct trace_reader *reader, struct trace_text *why)
+{
+    const char *level = log_mistyped_level(text);
+
+    if (!level || filter->count != 1 ||
+        strcmp(text, filter->directives->target) != 0 ||
+        is_about_any(filter->directives, reader))
+        return false;
+    trace_text_printf(why,
+                      "\"%s\" is about no call site; did you mean the level "
+                      "%s?",
+                      text, level);
+    return true;
+}
+
 static bool read_condition(struct condition *condition, const char *text,
-                           struct trace_text *why)
+                           struct trace_reader *reader, struct trace_text *why)
 {
     struct trace_text complaints = {0};
 
@@ -140,7 +185,8 @@ static bool read_condition(struct condition *condition, const char *text,
     condition->filter = log_filter_parse(text, "trace", "filter", &complaints);
     if (complaints.size)
         put_complaints(why, complaints.data);
-    else if (condition->filter)
+    else if (condition->filter &&
+             !is_mistyped(condition->filter, text, reader, why))
         condition->replay = log_replay_new(condition->filter);
     trace_text_free(&complaints);
     return condition->replay != NULL;
@@ -158,7 +204,8 @@ static bool read_conditions(struct search *search, struct trace_text *why)
         return false;
     for (size_t i = 0; i < count; i++) {
         search->condition_count++;
-        if (!read_condition(&search->conditions[i], texts[i], why))
+        if (!read_condition(&search->conditions[i], texts[i], search->reader,
+                            why))
             return false;
     }
     return true;
@@ -186,8 +233,8 @@ static size_t part_extent(const char *text)
     return i;
 }
 
-/* A part is a name, or "" for any, and behind it fields as in a filter of
- * events. */
+/* A part is a name and behind it fields as in a filter of events, or one of
+ * both. */
 static bool read_part(struct search *search, const char *text, size_t size,
                       struct trace_text *why)
 {
@@ -196,6 +243,11 @@ static bool read_part(struct search *search, const char *text, size_t size,
     enum log_reading reading = LOG_READ;
     size_t name = strcspn(text, "{");
 
+    if (!size) {
+        trace_text_string(why, "a span without a name or fields; a path is "
+                               "like outer{id=5}:inner");
+        return false;
+    }
     part->name = strndup(text, name < size ? name : size);
     if (!part->name)
         return false;

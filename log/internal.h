@@ -14,6 +14,10 @@
  * in any case; false if it is none. */
 bool log_level_of(const char *text, unsigned *level);
 
+/* log_mistyped_level returns the level that a word of two wrong letters at most
+ * was meant to be; NULL if it is near none. */
+const char *log_mistyped_level(const char *word);
+
 /* log_space returns how many bytes of white space, as Unicode has it, stand at
  * `text`: one character or none. log_trim cuts it off at both ends. */
 size_t log_space(const char *text);

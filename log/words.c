@@ -58,10 +58,12 @@ static size_t distance(const char *a, const char *b)
     return row[n];
 }
 
-const char *log_nearest(const char *word, const char *const *words)
+/* The nearest one that is nearer than `least`. */
+static const char *nearest_within(const char *word, const char *const *words,
+                                  size_t least)
 {
     const char *nearest = NULL;
-    size_t size = strlen(word), least = size / 2 + 1;
+    size_t size = strlen(word);
 
     for (; *words; words++) {
         size_t d = distance(word, *words), length = strlen(*words);
@@ -76,6 +78,11 @@ const char *log_nearest(const char *word, const char *const *words)
     return nearest;
 }
 
+const char *log_nearest(const char *word, const char *const *words)
+{
+    return nearest_within(word, words, strlen(word) / 2 + 1);
+}
+
 /* What other programs call their levels. */
 static const char *const synonyms[][2] = {
     {"all", "trace"},   {"verbose", "trace"}, {"*", "trace"},
@@ -83,12 +90,24 @@ static const char *const synonyms[][2] = {
     {"fatal", "error"}, {"none", "off"},      {"false", "off"},
 };
 
-const char *log_nearest_level(const char *word)
+static const char *nearest_level(const char *word, size_t least)
 {
     for (size_t i = 0; i < sizeof(synonyms) / sizeof(*synonyms); i++)
         if (log_same_word(word, synonyms[i][0]))
             return synonyms[i][1];
-    return log_nearest(word, level_words);
+    return nearest_within(word, level_words, least);
+}
+
+const char *log_nearest_level(const char *word)
+{
+    return nearest_level(word, strlen(word) / 2 + 1);
+}
+
+const char *log_mistyped_level(const char *word)
+{
+    size_t least = strlen(word) / 2 + 1;
+
+    return nearest_level(word, least < 3 ? least : 3);
 }
 
 bool log_level_of(const char *text, unsigned *level)

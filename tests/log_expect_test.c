@@ -363,6 +363,53 @@ Test(log_expect, a_mistake_is_not_met)
     expect(NOT_MET, NO_SPAN, 0, NULL);
 }
 
+Test(log_expect, a_path_without_a_name_is_a_mistake)
+{
+    static const char *const paths[] = {
+        "", ":", "gone:", ":gone", "gone{", "gone{}x", "gone::b:", "{", "a:{"};
+
+    record();
+    for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+        expect(NOT_MET, NO_SPAN, 0, paths[i]);
+        cr_expect(strstr(why.data, "a path is like outer{id=5}:inner"),
+                  "%s: %s", paths[i], why.data);
+        expect(NOT_MET, SPAN_COUNT, 0, paths[i]);
+    }
+    expect(NOT_MET, NO_SPAN, 0, "gone:");
+    expect_why(
+        "log_expect_no_span(\"gone:\"): a span without a name or fields");
+    expect(MET, NO_SPAN, 0, "gone");
+    expect(MET, SPAN, 0, "{id=5}");
+}
+
+Test(log_expect, a_mistyped_level_is_a_mistake)
+{
+    record();
+    expect(NOT_MET, NO_EVENT, 0, "wran");
+    expect_why("log_expect_no_event(\"wran\"): \"wran\" is about no call site; "
+               "did you mean the level warn?");
+    expect(NOT_MET, EVENT_COUNT, 0, "kv", "errror");
+    expect(NOT_MET, EVENT, 0, "Fatal");
+    expect_why("the level error?");
+    expect(MET, NO_EVENT, 0, "error");
+    expect(MET, NO_EVENT, 0, "server");
+    expect(MET, NO_EVENT, 0, "nothing");
+    expect(MET, NO_EVENT, 0, "wran=debug");
+    expect(MET, NO_EVENT, 0, "[wran]");
+}
+
+Test(log_expect, a_target_may_be_like_a_level)
+{
+    static struct trace_site site =
+        TEST_SITE(EVENT, DEBUG, "e", "inof", NULL, 0);
+
+    test_record();
+    trace_event_(&site, 0, NULL);
+    expect(NOT_MET, NO_EVENT, 0, "inof");
+    expect_why("found:");
+    expect(MET, EVENT, 0, "inof");
+}
+
 /* ---- What is not judged ---- */
 
 Test(log_expect, nothing_is_judged_without_a_recording)

@@ -126,6 +126,15 @@ Test(log_words, finds_the_level_that_was_meant)
     }
 }
 
+Test(log_words, mistyped_level_has_two_wrong_letters_at_most)
+{
+    cr_expect_str_eq(log_mistyped_level("wran"), "warn");
+    cr_expect_str_eq(log_mistyped_level("information"), "info");
+    cr_expect_str_eq(log_nearest_level("server"), "error");
+    cr_expect_null(log_mistyped_level("server"));
+    cr_expect_null(log_mistyped_level("net"));
+}
+
 Test(log_words, nearest_takes_words_of_any_length)
 {
     static const char long_word[] = "a-word-of-more-than-thirty-one-letters";
