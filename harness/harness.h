@@ -461,8 +461,9 @@ void test_log_plan_expand(struct criterion_test_set *);
 size_t test_log_plan_select(struct criterion_test_set *,
                             const struct test_log_options *);
 
-/* test_log_plan_nearest returns the test that the patterns, which matched none,
- * probably meant; NULL if none is near. It lasts until the next selection. */
+/* test_log_plan_nearest returns the test, or a quoted pattern of those, that
+ * the patterns, which matched none, probably meant; NULL if none is near. It
+ * lasts until the next selection. */
 const char *test_log_plan_nearest(void);
 
 /* test_log_plan_repeat gives every test its place `times` times, as "name#1",

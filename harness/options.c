@@ -201,14 +201,31 @@ static bool read_span_events(struct reader *reader, const char *name,
                              name, text, &reader->options->span_events));
 }
 
+/* "64k" as it is to be written; false if that is no size either. */
+static bool capital_size(const char *text, char *size, size_t room)
+{
+    uint64_t bytes;
+    size_t length = strlen(text);
+    const char *unit = length ? strchr("kmg", text[length - 1]) : NULL;
+
+    if (!unit || length >= room)
+        return false;
+    memcpy(size, text, length + 1);
+    size[length - 1] = *unit == 'k' ? 'K' : *unit == 'm' ? 'M' : 'G';
+    return trace_parse_size(size, &bytes);
+}
+
 static bool read_limit(struct reader *reader, const char *name,
                        const char *text)
 {
+    char capital[32];
     uint64_t bytes;
 
     if (!trace_parse_size(text, &bytes))
-        return refuse(reader, "%s: \"%s\" is no size; write bytes, as in 64M",
-                      name, text);
+        return refuse(reader, "%s: \"%s\" is no size; write %s", name, text,
+                      capital_size(text, capital, sizeof(capital))
+                          ? capital
+                          : "bytes, as in 64M");
     if (bytes < TRACE_LIMIT_LEAST || bytes > UINT64_C(64) << 30)
         return refuse(reader, "%s: \"%s\" is out of range; write 256K to 64G",
                       name, text);
@@ -226,42 +243,52 @@ static bool read_options(struct reader *reader, const char *name,
 }
 
 static bool read_number(struct reader *reader, const char *name,
-                        const char *text, double *number)
+                        const char *text, const char *what, double most,
+                        double *number)
 {
     char *end;
 
     errno = 0;
     *number = strtod(text, &end);
-    if (end == text || *end || errno || !(*number >= 0) || *number > 1e9)
-        return refuse(reader, "%s: \"%s\" is no number; write 0 or more", name,
-                      text);
+    if (end == text || *end || errno || !(*number >= 0) || *number > most)
+        return refuse(reader, "%s: \"%s\" is no %s; write 0 to %.0f", name,
+                      text, what, most);
     return true;
 }
+
+static bool read_seconds(struct reader *reader, const char *name,
+                         const char *text, double *seconds)
+{
+    return read_number(reader, name, text, "number of seconds", 1e9, seconds);
+}
+
+enum { COUNT_MAX = 10000 };
 
 static bool read_count(struct reader *reader, const char *name,
                        const char *text, const char *what, size_t *count)
 {
     double number;
 
-    if (!read_number(reader, name, text, &number))
+    if (!read_number(reader, name, text, what, COUNT_MAX, &number))
         return false;
-    if (number != (double)(size_t)number || number > 10000)
-        return refuse(reader, "%s: \"%s\" is no number of %s; write 0 to 10000",
-                      name, text, what);
+    if (number != (double)(size_t)number)
+        return refuse(reader, "%s: \"%s\" is no %s; write 0 to %d", name, text,
+                      what, COUNT_MAX);
     *count = (size_t)number;
     return true;
 }
 
 static bool read_jobs(struct reader *reader, const char *name, const char *text)
 {
-    return read_count(reader, name, text, "jobs", &reader->options->jobs);
+    return read_count(reader, name, text, "number of jobs",
+                      &reader->options->jobs);
 }
 
 static bool read_slow(struct reader *reader, const char *text)
 {
     double seconds;
 
-    if (!read_number(reader, "--slow", text, &seconds))
+    if (!read_seconds(reader, "--slow", text, &seconds))
         return false;
     reader->options->slow = (uint64_t)(seconds * 1e9);
     return true;
@@ -485,10 +512,11 @@ static bool read_setting(struct reader *reader, const struct flag *flag,
     case ID_SLOW:
         return read_slow(reader, value);
     case ID_RETRIES:
-        return read_count(reader, "--retries", value, "tries",
+        return read_count(reader, "--retries", value, "number of tries",
                           &options->retries);
     case ID_REPEAT:
-        return read_count(reader, "--repeat", value, "times", &options->repeat);
+        return read_count(reader, "--repeat", value, "number of times",
+                          &options->repeat);
     case ID_FAILED:
         options->failed = true;
         return true;
@@ -502,7 +530,7 @@ static bool read_flag(struct reader *reader, const struct flag *flag,
                       const char *value)
 {
     struct test_log_options *options = reader->options;
-    double number;
+    size_t level;
 
     switch (flag->id) {
     case ID_HELP:
@@ -513,7 +541,7 @@ static bool read_flag(struct reader *reader, const struct flag *flag,
     case ID_JOBS:
         return read_jobs(reader, "--jobs", value) && pass(reader, flag, value);
     case ID_TIMEOUT:
-        return read_number(reader, "--timeout", value, &options->timeout) &&
+        return read_seconds(reader, "--timeout", value, &options->timeout) &&
                pass(reader, flag, value);
     case ID_FAIL_FAST: /* the runner's: Criterion would kill it */
         options->fail_fast = true;
@@ -523,7 +551,8 @@ static bool read_flag(struct reader *reader, const struct flag *flag,
         return pass(reader, flag, value);
     case ID_VERBOSE:
         options->live = true;
-        return (!value || read_number(reader, "--verbose", value, &number)) &&
+        return (!value ||
+                read_count(reader, "--verbose", value, "level", &level)) &&
                pass(reader, flag, value);
     case ID_RESULTS:
         return read_results(reader, value);

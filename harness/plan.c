@@ -429,17 +429,63 @@ static void collect_name(struct criterion_ordered_set_node **at,
     selection->names[selection->name_count++] = name;
 }
 
+/* A word that stands in names of tests, or is a suite's: the pattern that
+ * matches these. */
+static bool find_part(const struct selection *selection, const char *word)
+{
+    size_t size = strlen(word);
+    bool part = false;
+
+    for (size_t i = 0; i < selection->name_count; i++) {
+        const char *name = selection->names[i], *test = strchr(name, '/') + 1;
+
+        if (!strncmp(name, word, size) && name + size + 1 == test) {
+            snprintf(nearest, sizeof(nearest), "'%s/*'", word);
+            return true;
+        }
+        part |= strstr(test, word) != NULL;
+    }
+    if (part)
+        snprintf(nearest, sizeof(nearest), "'*/*%s*'", word);
+    return part;
+}
+
+/* A word that is nearly the name of a test, without its suite. */
+static const char *find_test(const struct selection *selection,
+                             const char *word)
+{
+    const char **tests = calloc(selection->name_count + 1, sizeof(*tests));
+    const char *near = NULL, *full = NULL;
+
+    for (size_t i = 0; tests && i < selection->name_count; i++)
+        tests[i] = strchr(selection->names[i], '/') + 1;
+    if (tests)
+        near = log_nearest(word, tests);
+    for (size_t i = 0; near && i < selection->name_count; i++)
+        if (tests[i] == near)
+            full = selection->names[i];
+    free(tests);
+    return full;
+}
+
 static void find_nearest(const struct selection *selection)
 {
-    const char *near = NULL;
-
     nearest[0] = '\0';
     if (!selection->names)
         return;
-    for (size_t i = 0; i < selection->options->pattern_count && !near; i++)
-        near = log_nearest(selection->options->patterns[i],
-                           (const char *const *)selection->names);
-    snprintf(nearest, sizeof(nearest), "%s", near ? near : "");
+    for (size_t i = 0; i < selection->options->pattern_count; i++) {
+        const char *pattern = selection->options->patterns[i], *near;
+        bool word = pattern[0] && !strpbrk(pattern, "/*?[]()|!@+\\'");
+
+        if (word && find_part(selection, pattern))
+            return;
+        near = log_nearest(pattern, (const char *const *)selection->names);
+        if (!near && word)
+            near = find_test(selection, pattern);
+        snprintf(nearest, sizeof(nearest), "%s", near ? near : "");
+        if (near)
+            return;
+    }
 }
 
 static void free_names(const struct selection *selection)

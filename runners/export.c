@@ -77,13 +77,14 @@ int runners_export(int argc, char **argv)
     const char *output = NULL, *where;
     int flag, code;
 
-    while ((flag = getopt_long(argc, argv, "o:h", options, NULL)) >= 0) {
+    opterr = 0;
+    while ((flag = getopt_long(argc, argv, ":o:h", options, NULL)) >= 0) {
         if (flag == 'h') {
             usage();
             return TEST_LOG_PASSED;
         }
-        if (flag == '?')
-            return TEST_LOG_USAGE;
+        if (flag == '?' || flag == ':')
+            return runners_refuse_flag("export", flag, argv);
         if (flag == 'o')
             output = optarg;
     }

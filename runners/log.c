@@ -303,11 +303,14 @@ int runners_log(int argc, char **argv)
     struct settings settings = {0};
     int flag;
 
-    while ((flag = getopt_long(argc, argv, "fh", options, NULL)) >= 0) {
+    opterr = 0;
+    while ((flag = getopt_long(argc, argv, ":fh", options, NULL)) >= 0) {
         if (flag == 'h') {
             usage();
             return TEST_LOG_PASSED;
         }
+        if (flag == '?' || flag == ':')
+            return runners_refuse_flag("log", flag, argv);
         if (take(&settings, flag, optarg))
             return TEST_LOG_USAGE;
     }

@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +176,24 @@ int runners_recordings_refuse(const char *command, const char *where,
                 "testlog: %s: %s is no run: name a run's folder, a test's, or "
                 "a recording\n",
                 command, where);
+    return TEST_LOG_USAGE;
+}
+
+int runners_refuse_flag(const char *command, int c, char **argv)
+{
+    const char *word = argv[optind - 1];
+    char letter[] = {'-', (char)optopt, '\0'};
+
+    /* Behind a letter may stand others; a long flag has no letter here. */
+    if (optopt && strncmp(word, "--", 2) != 0)
+        word = letter;
+    if (c == ':')
+        fprintf(stderr, "testlog: %s: %s wants a value", command, word);
+    else if (optopt && word != letter)
+        fprintf(stderr, "testlog: %s: %s takes no value", command, word);
+    else
+        fprintf(stderr, "testlog: %s: unknown flag %s", command, word);
+    fprintf(stderr, "; testlog %s --help lists all\n", command);
     return TEST_LOG_USAGE;
 }
 

@@ -50,6 +50,10 @@ const char *runners_run_of(char ***arguments);
 int runners_recordings_refuse(const char *command, const char *where,
                               char **patterns);
 
+/* runners_refuse_flag says what getopt_long, whose `shorts` begin with a colon,
+ * did not understand; returns the exit code. */
+int runners_refuse_flag(const char *command, int c, char **argv);
+
 /* runners_flush writes what stands in stdout's buffer. runners_written does so
  * and returns `code`; or, if not all could be written, it says so and returns
  * TEST_LOG_FAILED. */

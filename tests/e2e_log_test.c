@@ -309,9 +309,17 @@ Test(e2e_log, refuses_what_is_not_there)
         {"log --format x", "write full, compact, pretty or json"},
         {"log --span-events x", "write new, enter,"},
         {"log --filter net=x", "unknown level \"x\""},
-        {"log --flow", "unrecognized option '--flow'"},
+        {"log --flow",
+         "testlog: log: unknown flag --flow; testlog log --help lists all\n"},
+        {"log -fx",
+         "testlog: log: unknown flag -x; testlog log --help lists all\n"},
+        {"log --follow=yes", "testlog: log: --follow=yes takes no value; "},
+        {"log --filter", "testlog: log: --filter wants a value; testlog log "},
+        {"export --bogus", "testlog: export: unknown flag --bogus; testlog "
+                           "export --help lists all\n"},
+        {"export -o", "testlog: export: -o wants a value; testlog export "},
         {"export", "testlog-runs/latest is no run"},
-        {"export --chrom=x", "doesn't allow an argument"},
+        {"export --chrom=x", "export: --chrom=x takes no value; "},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

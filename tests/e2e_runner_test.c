@@ -391,6 +391,26 @@ Test(e2e_runner, there_is_no_status_line_where_none_is_wanted)
 
 /* ---- Names that nothing has ---- */
 
+Test(e2e_runner, a_name_without_its_suite_gets_a_pattern)
+{
+    static const char *const hints[][2] = {
+        {"second", "did you mean '*/*second*'? --list"},
+        {"waits", "did you mean 'waits/*'? --list"},
+        {"secnd_try", "did you mean unsteady/second_try? --list"},
+        {"nothing_is_like_this", "no test matched; --list lists"},
+    };
+
+    for (size_t i = 0; i < sizeof(hints) / sizeof(*hints); i++) {
+        const struct e2e *result =
+            e2e_run("%s --filter %s", program(), hints[i][0]);
+
+        e2e_expect_code(result, 4);
+        e2e_expect_has(result->err, hints[i][1]);
+    }
+    e2e_expect_closing(e2e_run("%s --filter '*/*second_t*'", program()),
+                       "0 passed, 1 failed, 0 skipped");
+}
+
 Test(e2e_runner, a_mistyped_name_gets_the_nearest)
 {
     const struct e2e *result =
