@@ -38,6 +38,11 @@ static void escape(struct trace_text *out, unsigned char c)
         trace_text_printf(out, "\\u%04x", c);
 }
 
+static inline bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
 void trace_json_string(struct trace_text *out, const char *string, size_t size)
 {
     const unsigned char *s = (const unsigned char *)string;
@@ -45,10 +50,14 @@ void trace_json_string(struct trace_text *out, const char *string, size_t size)
 
     trace_text_char(out, '"');
     while (i < size) {
-        size_t bytes = character(s + i, size - i);
+        size_t bytes;
 
-        if (bytes && s[i] >= 0x20 && s[i] != '"' && s[i] != '\\' &&
-            s[i] != 0x7f) {
+        if (is_plain(s[i])) { /* most text is */
+            i++;
+            continue;
+        }
+        bytes = character(s + i, size - i);
+        if (bytes > 1) {
             i += bytes;
             continue;
         }
