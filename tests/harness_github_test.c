@@ -159,15 +159,15 @@ Test(harness_github, test_without_a_place_is_annotated_without_one)
 
 Test(harness_github, files_are_named_from_the_workspace_on)
 {
-    setenv("GITHUB_WORKSPACE", "/home/work", 1);
+    setenv("GITHUB_WORKSPACE", "/home/me", 1);
     start();
-    add("a", TEST_LOG_OUTCOME_FAILED, "/home/work/src/a.c:7: why");
-    add("b", TEST_LOG_OUTCOME_FAILED, "/home/worker/b.c:8: why");
+    add("a", TEST_LOG_OUTCOME_FAILED, "/home/me/src/a.c:7: why");
+    add("b", TEST_LOG_OUTCOME_FAILED, "/home/men/b.c:8: why");
     test_log_github_end(&run);
     expect_command("::error file=src/a.c,line=7,title=suite/a::"
-                   "failed: /home/work/src/a.c:7: why");
-    expect_command("::error file=/home/worker/b.c,line=8,title=suite/b::"
-                   "failed: /home/worker/b.c:8: why");
+                   "failed: /home/me/src/a.c:7: why");
+    expect_command("::error file=/home/men/b.c,line=8,title=suite/b::"
+                   "failed: /home/men/b.c:8: why");
 }
 
 Test(harness_github, what_comes_from_tests_is_escaped)
