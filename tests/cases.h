@@ -34,4 +34,10 @@ void case_read(struct case_row *, const struct test_cases *);
 void case_run(struct case_row *);
 void case_free(struct case_row *);
 
+/* case_deviation returns our answer where it differs from EnvFilter's on
+ * purpose, NULL elsewhere; case_expect compares one with the recorded one. */
+const char *case_deviation(const char *filter);
+void case_expect(const struct case_row *, const struct test_cases *answer,
+                 bool shown, const char *bits, const char *hint);
+
 #endif

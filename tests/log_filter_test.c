@@ -412,74 +412,75 @@ static const struct trace_site known[] = {
     TEST_SITE(FIELDS, INFO, "late", "db", field_names, 2),
 };
 
+static const struct {
+    const char *directive;
+    bool seen;
+} known_or_not[] = {
+    {"net", true},
+    {"net::tcp=off", true},
+    {"netx", false},
+    {"db", false},
+    {"[request]", true},
+    {"[requests]", false},
+    {"[ready]", false},
+    {"net[request]", true},
+    {"net::tcp[request]", false},
+    {"[request{user}]", true},
+    {"[request{user=root}]", true},
+    {"[request{name}]", false},
+    {"[{user}]", true},
+    {"[{id}]", true},
+    {"[{name}]", false},
+    {"net::tcp[{user}]", false},
+    {"net::tcp[{id}]", true},
+    {"~net::", true},
+    {"~n*p", true},
+    {"~n*q", false},
+    {"~n*[request]", true},
+    {"~*tcp[request]", false},
+    {"~net[{id}]", true},
+    {"{id}", true},
+    {"{id>5}", true},
+    {"{user=root}", false},
+    {"{message=x}", true},
+    {"/x/", true},
+    {"!net", true},
+    {"!netx", false},
+    {"![request]", true},
+    {"![requests]", false},
+    {"!{id}", true},
+    {"!{name}", false},
+    {"!/x/", true},
+    {"^net=info", true},
+    {"^netx=info", false},
+    {"^[request]=info", true},
+    {"^[{name}]=info", false},
+    {"^{id=5}=info", true},
+    {"^{name}=info", false},
+    {"info", true},
+    {"^info", true},
+    {"^=info", true},
+    {"gpu", true},
+    {"gpu::sm=debug", true},
+    {"~gpu::", true},
+    {"~gpu*=debug", true},
+    {"gpus", false},
+};
+
 Test(log_filter, tells_of_every_kind_of_directive_whether_it_was_about_any)
 {
-    static const struct {
-        const char *directive;
-        bool seen;
-    } rows[] = {
-        {"net", true},
-        {"net::tcp=off", true},
-        {"netx", false},
-        {"db", false},
-        {"[request]", true},
-        {"[requests]", false},
-        {"[ready]", false},
-        {"net[request]", true},
-        {"net::tcp[request]", false},
-        {"[request{user}]", true},
-        {"[request{user=root}]", true},
-        {"[request{name}]", false},
-        {"[{user}]", true},
-        {"[{id}]", true},
-        {"[{name}]", false},
-        {"net::tcp[{user}]", false},
-        {"net::tcp[{id}]", true},
-        {"~net::", true},
-        {"~n*p", true},
-        {"~n*q", false},
-        {"~n*[request]", true},
-        {"~*tcp[request]", false},
-        {"~net[{id}]", true},
-        {"{id}", true},
-        {"{id>5}", true},
-        {"{user=root}", false},
-        {"{message=x}", true},
-        {"/x/", true},
-        {"!net", true},
-        {"!netx", false},
-        {"![request]", true},
-        {"![requests]", false},
-        {"!{id}", true},
-        {"!{name}", false},
-        {"!/x/", true},
-        {"^net=info", true},
-        {"^netx=info", false},
-        {"^[request]=info", true},
-        {"^[{name}]=info", false},
-        {"^{id=5}=info", true},
-        {"^{name}=info", false},
-        {"info", true},
-        {"^info", true},
-        {"^=info", true},
-        {"gpu", true},
-        {"gpu::sm=debug", true},
-        {"~gpu::", true},
-        {"~gpu*=debug", true},
-        {"gpus", false},
-    };
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        struct log_filter *filter = parse(rows[i].directive, NULL);
+    for (size_t i = 0; i < sizeof(known_or_not) / sizeof(*known_or_not); i++) {
+        struct log_filter *filter = parse(known_or_not[i].directive, NULL);
         size_t from = 0;
         const char *unseen;
 
         for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++)
             log_filter_seen(filter, &known[k]);
         unseen = log_filter_unseen(filter, &from);
-        cr_expect_eq(unseen == NULL, rows[i].seen, "\"%s\"", rows[i].directive);
+        cr_expect_eq(unseen == NULL, known_or_not[i].seen, "\"%s\"",
+                     known_or_not[i].directive);
         if (unseen)
-            cr_expect_str_eq(unseen, rows[i].directive);
+            cr_expect_str_eq(unseen, known_or_not[i].directive);
         log_filter_free(filter);
     }
 }

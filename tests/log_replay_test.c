@@ -21,65 +21,11 @@ struct answer {
     const char *hint;
 };
 
-/* Where ours differs on purpose. */
-#define TRIMMED "white space around tokens is trimmed"
-#define BRACED  "a comma in braces parts fields"
-#define ANCHORS "PCRE2 knows anchors and \\b"
-
-static const struct {
-    const char *filter, *answer, *reason;
-} deviations[] = {
-    {"warn, foo=debug", "1 - debug", TRIMMED},
-    {"warn,foo=debug ", "1 - debug", TRIMMED},
-    {" info", "1 - info", TRIMMED},
-    {"info ", "1 - info", TRIMMED},
-    {"foo = info", "1 - info", TRIMMED},
-    {"foo= info", "1 - info", TRIMMED},
-    {"[ s]=debug", "1 1 debug", TRIMMED},
-    {"[s ]=debug", "1 1 debug", TRIMMED},
-    {"[s]= debug", "1 1 debug", TRIMMED},
-    {"[s] =debug", "1 1 debug", TRIMMED},
-    {"[s{f= bob}]=debug", "1 1 trace", TRIMMED},
-    {"[s{ f=bob}]=debug", "1 1 trace", TRIMMED},
-    {"[s{f=bob }]=debug", "1 1 trace", TRIMMED},
-    {"[{f,g}]=debug", "1 - debug", BRACED},
-    {"[s{f=a,b}]=debug", "0 0 trace", BRACED},
-    {"[s{f=^bob$}]=debug", "1 1 trace", ANCHORS},
-    {"[s{f=^x}]=debug", "1 1 trace", ANCHORS},
-    {"[s{f=$}]=debug", "1 1 trace", ANCHORS},
-    {"[s{f=\\bx}]=debug", "1 1 trace", ANCHORS},
-    {"[s{f=x\\b}]=debug", "1 1 trace", ANCHORS},
-};
-
-static size_t deviation_of(const char *filter)
-{
-    size_t i = 0;
-
-    while (i < sizeof(deviations) / sizeof(*deviations) &&
-           strcmp(filter, deviations[i].filter) != 0)
-        i++;
-    return i;
-}
-
 static void expect(const struct case_row *row, const struct test_cases *answer,
                    const struct answer *found)
 {
-    size_t deviation = deviation_of(row->filter);
-    char text[64], recorded[64];
-    const char *expected = recorded, *reason = "";
-
-    snprintf(text, sizeof(text), "%d %s %s", found->shown,
-             row->span_count ? found->bits : "-", found->hint);
-    snprintf(recorded, sizeof(recorded), "%s %s %s", answer->columns[0],
-             answer->columns[1], answer->columns[2]);
-    if (deviation < sizeof(deviations) / sizeof(*deviations)) {
-        expected = deviations[deviation].answer;
-        reason = deviations[deviation].reason;
-        cr_expect_str_neq(expected, recorded, "\"%s\" is none", row->filter);
-    }
-    cr_expect_str_eq(text, expected, "\"%s\" %s %s: %s, not %s; %s",
-                     row->filter, row->text[1], row->text[2], text, expected,
-                     reason);
+    case_expect(row, answer, found->shown, row->span_count ? found->bits : "-",
+                found->hint);
 }
 
 /* ---- Replayed ---- */
