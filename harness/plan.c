@@ -82,18 +82,6 @@ static int digits(size_t length)
     return count;
 }
 
-static bool name_instance(struct instance *instance,
-                          const struct criterion_test *test, int width,
-                          size_t number)
-{
-    if (asprintf(&instance->name, "%s[%0*zu]", test->name, width, number) < 0)
-        instance->name = NULL;
-    if (asprintf(&instance->identifier, "%s/%s[%0*zu]", test->category,
-                 test->name, width, number) < 0)
-        instance->identifier = NULL;
-    return instance->name && instance->identifier;
-}
-
 static void free_instance(struct instance *instance)
 {
     free(instance->data);
@@ -101,26 +89,26 @@ static void free_instance(struct instance *instance)
     free(instance->identifier);
 }
 
+/* Makes a test of the set of an instance called `name`, which it takes, with
+ * data of its own; without memory there is none. */
 static bool add_instance(struct criterion_test_set *set,
                          const struct criterion_test *test,
-                         const struct criterion_test_params *params, size_t i)
+                         struct instance instance, char *name)
 {
-    struct instance instance = {
-        .data = malloc(sizeof(*instance.data)),
-        .parameter = (char *)params->params + i * params->size,
-        .size = params->size,
-    };
     void *grown = realloc(instances, (instance_count + 1) * sizeof(*instances));
 
     if (grown)
         instances = grown;
-    if (!grown || !instance.data ||
-        !name_instance(&instance, test, digits(params->length), i)) {
+    instance.name = name;
+    instance.data = malloc(sizeof(*instance.data));
+    if (!name ||
+        asprintf(&instance.identifier, "%s/%s", test->category, name) < 0)
+        instance.identifier = NULL;
+    if (!grown || !instance.data || !instance.identifier) {
         free_instance(&instance);
         return false;
     }
     *instance.data = *test->data;
-    instance.data->param_ = next_parameter;
     instance.data->identifier_ = instance.identifier;
     instances[instance_count++] = instance;
 
@@ -128,6 +116,24 @@ static bool add_instance(struct criterion_test_set *set,
                                  instance.data};
 
     criterion_register_test(set, &one);
+    return true;
+}
+
+static bool add_parameter(struct criterion_test_set *set,
+                          const struct criterion_test *test,
+                          const struct criterion_test_params *params, size_t i)
+{
+    struct instance instance = {
+        .parameter = (char *)params->params + i * params->size,
+        .size = params->size,
+    };
+    char *name;
+
+    if (asprintf(&name, "%s[%0*zu]", test->name, digits(params->length), i) < 0)
+        name = NULL;
+    if (!add_instance(set, test, instance, name))
+        return false;
+    instances[instance_count - 1].data->param_ = next_parameter;
     return true;
 }
 
@@ -190,7 +196,7 @@ static void expand(struct criterion_test_set *set,
     group->next = groups;
     groups = group;
     for (size_t i = 0; i < group->params.length; i++)
-        if (!add_instance(set, test, &group->params, i))
+        if (!add_parameter(set, test, &group->params, i))
             test_log_notice("out of memory: %s/%s[%zu] does not run",
                             test->category, test->name, i);
 }
@@ -260,32 +266,17 @@ static bool add_repetition(struct criterion_test_set *set,
                            const struct criterion_test *test, size_t number,
                            int width)
 {
-    struct instance instance = {.data = malloc(sizeof(*instance.data))};
-    void *grown = realloc(instances, (instance_count + 1) * sizeof(*instances));
+    struct instance instance = {.size = 0};
+    char *name;
 
-    if (grown)
-        instances = grown;
-    for (size_t i = 0; grown && i < instance_count; i++)
+    for (size_t i = 0; i < instance_count; i++)
         if (instances[i].data == test->data) {
             instance.parameter = instances[i].parameter;
             instance.size = instances[i].size;
         }
-    if (!grown || !instance.data ||
-        asprintf(&instance.name, "%s#%0*zu", test->name, width, number) < 0 ||
-        asprintf(&instance.identifier, "%s/%s", test->category, instance.name) <
-            0) {
-        free(instance.data);
-        return false;
-    }
-    *instance.data = *test->data;
-    instance.data->identifier_ = instance.identifier;
-    instances[instance_count++] = instance;
-
-    struct criterion_test one = {instance.name, test->category, test->test,
-                                 instance.data};
-
-    criterion_register_test(set, &one);
-    return true;
+    if (asprintf(&name, "%s#%0*zu", test->name, width, number) < 0)
+        name = NULL;
+    return add_instance(set, test, instance, name);
 }
 
 /* Takes all out that is not disabled. */
