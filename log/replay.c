@@ -371,6 +371,7 @@ bool log_replay_step(struct log_replay *replay,
         log_tracked_remove(&replay->tracked, entry->span);
         break;
     case TRACE_ENTRY_EVENT:
+    case TRACE_ENTRY_DEVICE:
         return step_event(replay, entry, thread);
     }
     return !is_hidden(replay, entry->span);

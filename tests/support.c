@@ -118,7 +118,8 @@ static const char *name_of(const struct trace_reader *reader,
 {
     struct trace_entry span;
 
-    if (entry->kind == TRACE_ENTRY_SPAN || entry->kind == TRACE_ENTRY_EVENT)
+    if (entry->kind == TRACE_ENTRY_SPAN || entry->kind == TRACE_ENTRY_EVENT ||
+        entry->kind == TRACE_ENTRY_DEVICE)
         return entry->site->name;
     return trace_reader_span(reader, entry->span, &span) ? span.site->name : "";
 }

@@ -102,7 +102,7 @@ Test(trace_reader, gives_back_what_it_was_told_of_itself)
 
     struct trace_reader *reader = test_read();
 
-    cr_expect_str_eq(trace_reader_meta(reader, "suite"), "net");
+    cr_expect_str_eq(trace_reader_meta(reader, "suite"), "second");
     cr_expect_str_eq(trace_reader_meta(reader, "test"), "");
     cr_expect_null(trace_reader_meta(reader, "other"));
     trace_reader_close(reader);

@@ -457,6 +457,9 @@ static void put_entry(struct exporter *export, const struct trace_entry *entry)
         else
             put_event(export, entry);
         break;
+    case TRACE_ENTRY_DEVICE:
+        put_event(export, entry);
+        break;
     default:
         break;
     }

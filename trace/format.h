@@ -83,8 +83,8 @@ struct trace_header {
     X(EVENT, 8, "-", "span it happened in", "fields or printf's arguments")    \
     X(COUNTER, 9, "-", "span it was set in", "its value")                      \
     X(SIGNPOST, 10, "-", "span it was set in", "header and message")           \
-    X(DEVICE, 11, "ticks of its end", "span that launched it",                 \
-      "device, stream and what the device's record says")
+    X(DEVICE, 11, "ticks of its end", "span that set it off",                  \
+      "a struct trace_activity_place, fields of its launch, fields")
 
 enum trace_kind {
 #define TRACE_X(name, number, end, span, values) TRACE_KIND_##name = number,

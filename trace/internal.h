@@ -78,6 +78,12 @@ struct trace_late {
     uint32_t span, place;
 };
 
+/* What a device did, by when it began. */
+struct trace_begun {
+    uint64_t begin; /* ticks */
+    uint32_t place;
+};
+
 /* A piece of a thread's records. */
 struct trace_segment {
     uint32_t thread; /* index in `threads` */
@@ -98,6 +104,10 @@ struct trace_reader {
     size_t segment_count;
     struct trace_late *late; /* by span, then time */
     size_t late_count;
+    struct trace_begun *devices; /* in order */
+    size_t device_count;
+    uint32_t *metas; /* places, as they were recorded */
+    size_t meta_count;
     uint32_t *later; /* the span of each ENTER and CLOSE, in order */
     size_t later_count;
     struct trace_merge *merge;

@@ -113,8 +113,13 @@ void trace_live_tell(const struct trace_record *record)
     refine_clock(record->time);
     if (record->kind == TRACE_KIND_FIELDS)
         add_late(record, place);
-    if (trace_reader_entry(&reader, place, &thread, &entry))
+    if (trace_reader_entry(&reader, place, &thread, &entry)) {
+        if (entry.kind == TRACE_ENTRY_DEVICE && entry.at.thread) {
+            thread.tid = entry.at.thread;
+            thread.name = ""; /* it is another's */
+        }
         tell(&entry);
+    }
     pthread_mutex_unlock(&trace_recording.live_lock);
     errno = error;
 }

@@ -27,6 +27,7 @@ struct trace_merge {
     size_t count;
     size_t *heap; /* of tracks, soonest first */
     size_t waiting;
+    size_t device; /* the next of the reader's */
     uint64_t last; /* ns: of what was told before */
 };
 
@@ -191,6 +192,25 @@ void trace_merge_free(struct trace_merge *merge)
 
 /* ---- What happened next ---- */
 
+/* Whether what a device did is next. */
+static bool device_is_next(const struct trace_merge *merge)
+{
+    const struct trace_reader *reader = merge->reader;
+
+    return merge->device < reader->device_count &&
+           (!merge->waiting || reader->devices[merge->device].begin <
+                                   merge->tracks[merge->heap[0]].turn);
+}
+
+/* Its thread is that which recorded first, should it not be known. */
+static bool take_device(struct trace_merge *merge, struct trace_entry *entry)
+{
+    const struct trace_reader *reader = merge->reader;
+
+    return trace_reader_entry(reader, reader->devices[merge->device++].place,
+                              reader->threads, entry);
+}
+
 static bool take_exit(struct trace_merge *merge, struct track *track,
                       const struct trace_thread *thread,
                       struct trace_entry *entry)
@@ -219,7 +239,8 @@ static bool take_record(struct trace_merge *merge, struct track *track,
     /* An end before its begin is damage; such a span stays open. */
     if (enters && record->end > record->time)
         push_exit(track, record->end, place);
-    return trace_reader_entry(merge->reader, place, thread, entry);
+    return record->kind != TRACE_KIND_DEVICE && /* their turn is another */
+           trace_reader_entry(merge->reader, place, thread, entry);
 }
 
 bool trace_merge_next(struct trace_merge *merge, struct trace_entry *entry)
@@ -227,7 +248,12 @@ bool trace_merge_next(struct trace_merge *merge, struct trace_entry *entry)
     const struct trace_reader *reader = merge->reader;
     bool found = false;
 
-    while (!found && merge->waiting) {
+    while (!found && (merge->waiting || device_is_next(merge))) {
+        if (device_is_next(merge)) {
+            found = take_device(merge, entry);
+            continue;
+        }
+
         struct track *track = &merge->tracks[merge->heap[0]];
         const struct trace_record *record = peek(reader, track);
         const struct trace_thread *thread =

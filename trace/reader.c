@@ -196,19 +196,27 @@ static bool add_later(struct trace_reader *reader, uint32_t span)
     return true;
 }
 
-/* The thread that a THREAD record names, a new one if it is not known. */
-static bool find_thread(struct trace_reader *reader,
-                        const struct trace_record *record, uint32_t *index)
+static bool find_thread(const struct trace_reader *reader, uint32_t pid,
+                        uint32_t tid, uint32_t *index)
 {
-    struct trace_values values = values_in(record);
-    uint32_t pid = (uint32_t)(record->end >> 32), tid = (uint32_t)record->end;
-    const char *name = "";
-
     for (size_t i = reader->thread_count; i-- > 0;)
         if (reader->threads[i].pid == pid && reader->threads[i].tid == tid) {
             *index = (uint32_t)i;
             return true;
         }
+    return false;
+}
+
+/* The thread that a THREAD record names, a new one if it is not known. */
+static bool add_thread(struct trace_reader *reader,
+                       const struct trace_record *record, uint32_t *index)
+{
+    struct trace_values values = values_in(record);
+    uint32_t pid = (uint32_t)(record->end >> 32), tid = (uint32_t)record->end;
+    const char *name = "";
+
+    if (find_thread(reader, pid, tid, index))
+        return true;
     if (!room(&reader->threads, reader->thread_count, sizeof(*reader->threads)))
         return false;
     next_text(&values, &name);
@@ -226,9 +234,47 @@ static bool add_segment(struct trace_reader *reader,
 
     if (!room(&reader->segments, reader->segment_count,
               sizeof(*reader->segments)) ||
-        !find_thread(reader, record, &segment.thread))
+        !add_thread(reader, record, &segment.thread))
         return false;
     reader->segments[reader->segment_count++] = segment;
+    return true;
+}
+
+/* What stands first in a DEVICE record; false at damage. */
+static bool activity_of(const struct trace_record *record,
+                        struct trace_values *values,
+                        struct trace_activity_place *at)
+{
+    struct trace_value value;
+
+    *values = values_in(record);
+    if (!trace_values_next(values, &value) || value.type != TRACE_TYPE_BYTES ||
+        value.size != sizeof(*at))
+        return false;
+    memcpy(at, value.as.bytes, sizeof(*at));
+    return true;
+}
+
+static bool add_device(struct trace_reader *reader,
+                       const struct trace_record *record, uint64_t place)
+{
+    struct trace_activity_place at;
+    struct trace_values unused;
+
+    if (!activity_of(record, &unused, &at))
+        return true;
+    if (!room(&reader->devices, reader->device_count, sizeof(*reader->devices)))
+        return false;
+    reader->devices[reader->device_count++] =
+        (struct trace_begun){at.begin, (uint32_t)place};
+    return true;
+}
+
+static bool add_meta(struct trace_reader *reader, uint64_t place)
+{
+    if (!room(&reader->metas, reader->meta_count, sizeof(*reader->metas)))
+        return false;
+    reader->metas[reader->meta_count++] = (uint32_t)place;
     return true;
 }
 
@@ -237,10 +283,11 @@ static bool index_record(struct trace_reader *reader,
                          bool first)
 {
     uint64_t time = __atomic_load_n(&record->time, __ATOMIC_ACQUIRE);
-    uint64_t end =
-        record->kind == TRACE_KIND_SPAN || record->kind == TRACE_KIND_ENTER
-            ? record->end
-            : 0;
+    uint64_t end = record->kind == TRACE_KIND_SPAN ||
+                           record->kind == TRACE_KIND_ENTER ||
+                           record->kind == TRACE_KIND_DEVICE
+                       ? record->end
+                       : 0;
 
     if (!time)
         return true;
@@ -256,6 +303,10 @@ static bool index_record(struct trace_reader *reader,
     case TRACE_KIND_ENTER:
     case TRACE_KIND_CLOSE:
         return first || add_later(reader, record->span);
+    case TRACE_KIND_META:
+        return first || add_meta(reader, place);
+    case TRACE_KIND_DEVICE:
+        return first || add_device(reader, record, place);
     default:
         return true;
     }
@@ -307,6 +358,28 @@ static bool index_all(struct trace_reader *reader)
     return ok;
 }
 
+/* Threads that call a device may have recorded nothing themselves. */
+static bool add_callers(struct trace_reader *reader)
+{
+    struct trace_activity_place at = {.thread = 0};
+    struct trace_values unused;
+    uint32_t known = 0, index;
+
+    for (size_t i = 0; i < reader->device_count; i++) {
+        activity_of(slot_at(reader, reader->devices[i].place), &unused, &at);
+        if (at.thread == known ||
+            find_thread(reader, reader->header.pid, at.thread, &index))
+            continue;
+        known = at.thread;
+        if (!room(&reader->threads, reader->thread_count,
+                  sizeof(*reader->threads)))
+            return false;
+        reader->threads[reader->thread_count++] =
+            (struct trace_thread){reader->header.pid, at.thread, 0, ""};
+    }
+    return true;
+}
+
 static int by_thread(const void *a, const void *b)
 {
     const struct trace_segment *x = a, *y = b;
@@ -334,6 +407,15 @@ static int by_span(const void *a, const void *b, void *context)
     return s < t ? -1 : s > t;
 }
 
+static int by_begin(const void *a, const void *b)
+{
+    const struct trace_begun *x = a, *y = b;
+
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
 static int by_place(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -349,6 +431,9 @@ static void sort_all(struct trace_reader *reader)
     if (reader->late_count)
         qsort_r(reader->late, reader->late_count, sizeof(*reader->late),
                 by_span, reader);
+    if (reader->device_count)
+        qsort(reader->devices, reader->device_count, sizeof(*reader->devices),
+              by_begin);
     if (reader->later_count)
         qsort(reader->later, reader->later_count, sizeof(*reader->later),
               by_place);
@@ -430,7 +515,7 @@ struct trace_reader *trace_reader_open(const char *path)
             reader->last = reader->header.end.ticks;
             trace_reader_set_end(reader, reader->last ? reader->header.end
                                                       : trace_anchor_now());
-            if (index_all(reader)) {
+            if (index_all(reader) && add_callers(reader)) {
                 sort_all(reader);
                 reader->merge = trace_merge_new(reader);
                 if (reader->merge)
@@ -458,6 +543,8 @@ void trace_reader_close(struct trace_reader *reader)
     free(reader->threads);
     free(reader->segments);
     free(reader->late);
+    free(reader->devices);
+    free(reader->metas);
     free(reader->later);
     trace_merge_free(reader->merge);
     free(reader);
@@ -533,24 +620,31 @@ struct trace_summary trace_reader_summary(const struct trace_reader *reader)
     };
 }
 
+static bool meta_at(const struct trace_reader *reader, size_t at,
+                    const char **name, const char **value)
+{
+    struct trace_values values = values_in(slot_at(reader, reader->metas[at]));
+
+    return next_text(&values, name) && next_text(&values, value);
+}
+
+bool trace_reader_metas(const struct trace_reader *reader, size_t *cursor,
+                        const char **name, const char **value)
+{
+    while (*cursor < reader->meta_count)
+        if (meta_at(reader, (*cursor)++, name, value))
+            return true;
+    return false;
+}
+
 const char *trace_reader_meta(const struct trace_reader *reader,
                               const char *name)
 {
-    uint64_t place = TRACE_FIRST_PLACE;
-    const struct trace_record *record;
     const char *key, *value;
 
-    /* They stand in the first chunk, behind its THREAD. */
-    while (place < TRACE_FIRST_PLACE + TRACE_CHUNK_SLOTS &&
-           (record = bounded(reader, place))) {
-        struct trace_values values = values_in(record);
-
-        if (record->kind == TRACE_KIND_META && record->time &&
-            next_text(&values, &key) && next_text(&values, &value) &&
-            !strcmp(key, name))
+    for (size_t at = reader->meta_count; at-- > 0;)
+        if (meta_at(reader, at, &key, &value) && !strcmp(key, name))
             return value;
-        place += record->slots;
-    }
     return NULL;
 }
 
@@ -584,6 +678,9 @@ static bool describe(struct trace_entry *entry,
         entry->printf_ = record->flags & TRACE_FLAG_PRINTF;
         entry->message = record->flags & TRACE_FLAG_MESSAGE;
         return true;
+    case TRACE_KIND_DEVICE:
+        entry->kind = TRACE_ENTRY_DEVICE;
+        return true;
     default:
         return false;
     }
@@ -602,6 +699,31 @@ static uint32_t parent_of(const struct trace_reader *reader,
     return record->span;
 }
 
+/* An activity is where its record says, and its call's thread's. */
+static bool describe_activity(const struct trace_reader *reader,
+                              const struct trace_record *record,
+                              struct trace_entry *entry)
+{
+    struct trace_values values;
+    struct trace_value unused;
+    uint32_t thread;
+
+    if (!activity_of(record, &values, &entry->at))
+        return false;
+    entry->time = trace_reader_time(reader, entry->at.begin);
+    if (entry->end == UINT64_MAX || entry->end < entry->time)
+        entry->end = entry->time;
+    if (find_thread(reader, reader->header.pid, entry->at.thread, &thread))
+        entry->thread = &reader->threads[thread];
+    entry->launch = entry->at.launched ? values.next : NULL;
+    for (size_t i = 0; entry->launch && i < TRACE_LAUNCH_FIELDS; i++)
+        if (!trace_values_next(&values, &unused))
+            return false;
+    entry->values = values.next;
+    entry->values_size = (size_t)(values.end - values.next);
+    return true;
+}
+
 bool trace_reader_entry(const struct trace_reader *reader, uint32_t place,
                         const struct trace_thread *thread,
                         struct trace_entry *entry)
@@ -614,7 +736,9 @@ bool trace_reader_entry(const struct trace_reader *reader, uint32_t place,
     *entry = (struct trace_entry){0};
     if (!record || !describe(entry, record))
         return false;
-    lasts = record->kind == TRACE_KIND_SPAN || record->kind == TRACE_KIND_ENTER;
+    lasts = record->kind == TRACE_KIND_SPAN ||
+            record->kind == TRACE_KIND_ENTER ||
+            record->kind == TRACE_KIND_DEVICE;
 
     uint64_t end = lasts ? __atomic_load_n(&record->end, __ATOMIC_ACQUIRE) : 0;
 
@@ -628,7 +752,8 @@ bool trace_reader_entry(const struct trace_reader *reader, uint32_t place,
     entry->thread = thread;
     entry->values = (const unsigned char *)(record + 1);
     entry->values_size = (size_t)(record->slots - 1) * TRACE_SLOT_SIZE;
-    return true;
+    return entry->kind != TRACE_ENTRY_DEVICE ||
+           describe_activity(reader, record, entry);
 }
 
 bool trace_reader_span(const struct trace_reader *reader, uint32_t place,

@@ -6,6 +6,8 @@
 
 #include <testlog/trace.h>
 
+#include "device.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -19,6 +21,7 @@ enum trace_entry_kind {
     TRACE_ENTRY_CLOSE,  /* a span closed later than its last exit */
     TRACE_ENTRY_FIELDS, /* values recorded late for `span` */
     TRACE_ENTRY_EVENT,
+    TRACE_ENTRY_DEVICE, /* a device, or its driver, did something */
 };
 
 /* A thread of a recording. */
@@ -36,13 +39,16 @@ struct trace_entry {
     bool printf_;  /* EVENT: the values are arguments of site->name */
     bool message;  /* EVENT: the values are its message */
     uint64_t time; /* ns since the recording's origin */
-    uint64_t end;  /* SPAN, ENTER: ns; UINT64_MAX = still open */
+    uint64_t end;  /* SPAN, ENTER, DEVICE: ns; UINT64_MAX = still open */
     uint32_t id;   /* SPAN: its place */
     uint32_t span; /* the span it belongs to; SPAN: its parent; 0 = none */
     const struct trace_site *site; /* never NULL */
     const struct trace_thread *thread;
-    const unsigned char *values; /* for trace_values_next */
-    size_t values_size;          /* bytes */
+    const unsigned char *values;    /* for trace_values_next */
+    size_t values_size;             /* bytes */
+    struct trace_activity_place at; /* DEVICE */
+    const unsigned char *launch; /* DEVICE: the values of trace_launch_fields,
+                                  * NULL: none */
 };
 
 /* What stands in a recording's header. */
@@ -71,9 +77,12 @@ int trace_seal(const char *path);
 /* trace_shrink cuts a recording whose process is gone to what is used of it. */
 int trace_shrink(const char *path);
 
-/* trace_reader_meta returns the value that trace_open was given for `name`,
- * NULL if none. */
+/* trace_reader_meta returns the value of a pair that trace_open was given or
+ * that was noted later, the last one called `name`; NULL if none.
+ * trace_reader_metas visits all pairs: `cursor` starts at 0. */
 const char *trace_reader_meta(const struct trace_reader *, const char *name);
+bool trace_reader_metas(const struct trace_reader *, size_t *cursor,
+                        const char **name, const char **value);
 
 /* trace_reader_next reads what happened next, in the order of time over all
  * threads; false at the end. trace_reader_rewind begins anew. */

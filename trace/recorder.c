@@ -14,11 +14,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "device.h"
 #include "recorder.h"
 
 struct trace_recording trace_recording;
-_Thread_local struct trace_writer trace_writer
-    __attribute__((tls_model("initial-exec")));
+_Thread_local struct trace_writer trace_writer TRACE_TLS_;
 __thread struct trace_scope trace_scope_;
 
 /* The pieces of chunks that ended threads handed back. */
@@ -284,6 +284,7 @@ static void in_child(void)
     in_parent();
     tail_count = 0;
     trace_recording.generation++;
+    trace_device_forget();
     if (stale)
         return;
     writer->next = writer->end = NULL;
@@ -451,7 +452,9 @@ static void begin(struct trace_header *header, const char *path, size_t size,
     trace_recording.map_size = size + overflow;
     trace_recording.overflows = 0;
     trace_recording.live = overflow > 0;
-    trace_recording.scoped = trace_subscriber && trace_subscriber->entered;
+    trace_recording.told = trace_device_told();
+    if (trace_subscriber && trace_subscriber->entered)
+        trace_recording.told |= TRACE_TOLD_SUBSCRIBER;
     trace_recording.generation++;
     trace_recording.open = true;
     tail_count = 0;
@@ -492,6 +495,7 @@ void trace_close(void)
 
     if (!trace_recording.open || (uint32_t)getpid() != header->pid)
         return;
+    trace_device_flush(true);
     trace_recording.open = false;
     trace_sites_enable(false);
     header->end = trace_anchor_now();

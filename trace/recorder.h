@@ -16,6 +16,12 @@ enum {
     TRACE_OVERFLOWS = 256,   /* threads that go on when a live run is full */
 };
 
+/* Who is told what a thread enters and leaves. */
+enum trace_told {
+    TRACE_TOLD_SUBSCRIBER = 1, /* what spans hold counts */
+    TRACE_TOLD_DEVICES = 2,
+};
+
 /* The process's recording. Once it ended, its memory stays. */
 struct trace_recording {
     struct trace_header *header; /* atomic; NULL before the first */
@@ -24,7 +30,7 @@ struct trace_recording {
     uint32_t overflows;
     bool open;
     bool live;
-    bool scoped;     /* what spans hold counts */
+    uint32_t told;   /* atomic: who follows spans, of enum trace_told */
     uint32_t strays; /* atomic: spans ended by others than who entered them */
     pthread_mutex_t live_lock;
     char path[PATH_MAX]; /* "": kept nowhere */
@@ -58,8 +64,7 @@ _Static_assert(TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE <=
                "they fit in every file");
 
 extern struct trace_recording trace_recording;
-extern _Thread_local struct trace_writer trace_writer
-    __attribute__((tls_model("initial-exec")));
+extern _Thread_local struct trace_writer trace_writer TRACE_TLS_;
 
 /* trace_writer_begin makes the calling thread's writer ready. */
 bool trace_writer_begin(struct trace_writer *);
@@ -81,6 +86,15 @@ struct trace_record *trace_put(struct trace_writer *, enum trace_kind,
                                uint32_t span, size_t count,
                                const struct trace_value *);
 void trace_commit(struct trace_writer *, struct trace_record *);
+
+/* ---- device.c ---- */
+
+/* trace_device_follow tells the back end what the thread is in;
+ * trace_device_told returns TRACE_TOLD_DEVICES if there is one, which a forked
+ * child forgets. */
+void trace_device_follow(struct trace_writer *);
+uint32_t trace_device_told(void);
+void trace_device_forget(void);
 
 /* ---- live.c ---- */
 

@@ -167,7 +167,7 @@ static uint32_t enter_span(struct trace_writer *writer, uint32_t span)
     struct trace_scope own = {0, 0};
     struct trace_record *record = put_plain(writer, TRACE_KIND_ENTER, span);
 
-    if (record && trace_recording.scoped)
+    if (record && trace_tells(TRACE_TOLD_SUBSCRIBER))
         own = trace_subscriber->entered(span);
     if (!record || !trace_push(writer, trace_place_of(record), span, true, own))
         return 0;
@@ -216,7 +216,7 @@ void trace_record_(struct trace_span_ref span, struct trace_site *site,
 
     if (!writer)
         return;
-    if (unlikely(trace_recording.scoped))
+    if (unlikely(trace_tells(TRACE_TOLD_SUBSCRIBER)))
         tell_fields(site, span.place, count, values);
 
     struct trace_record *record = trace_put_of(writer, TRACE_KIND_FIELDS, site,
@@ -233,7 +233,8 @@ void trace_record_(struct trace_span_ref span, struct trace_site *site,
  * or trace_span_end was called. */
 static inline void tell_closed(uint32_t place)
 {
-    if (unlikely(trace_recording.scoped) && !trace_unrecorded(place) &&
+    if (unlikely(trace_tells(TRACE_TOLD_SUBSCRIBER)) &&
+        !trace_unrecorded(place) &&
         trace_record_at(place)->kind == TRACE_KIND_SPAN)
         trace_subscriber->closed(place);
 }
@@ -293,7 +294,7 @@ struct trace_span_ref trace_span_current(void)
 static void end_stray(struct trace_writer *writer, uint32_t place)
 {
     trace_patch(writer, place);
-    if (trace_recording.scoped)
+    if (trace_tells(TRACE_TOLD_SUBSCRIBER))
         __atomic_fetch_add(&trace_recording.strays, 1, __ATOMIC_RELEASE);
 }
 

@@ -3,6 +3,17 @@
  */
 #include "stack.h"
 
+void trace_tell(struct trace_writer *writer)
+{
+    const struct trace_entered *top =
+        writer->depth ? &writer->stack[writer->depth - 1] : NULL;
+
+    if (trace_tells(TRACE_TOLD_SUBSCRIBER))
+        trace_scope_ = top ? top->inside : (struct trace_scope){0, 0};
+    if (trace_tells(TRACE_TOLD_DEVICES))
+        trace_device_follow(writer);
+}
+
 /* Finds the thread's scope anew once spans are gone from its stack. */
 static void rescope(struct trace_writer *writer)
 {
@@ -12,7 +23,7 @@ static void rescope(struct trace_writer *writer)
         scope = trace_joined(scope, writer->stack[i].own);
         writer->stack[i].inside = scope;
     }
-    trace_scope_ = scope;
+    trace_tell(writer);
 }
 
 void trace_drop_strays(struct trace_writer *writer, uint32_t strays)
@@ -65,7 +76,7 @@ void trace_leave_at(struct trace_writer *writer, uint32_t at, bool guard)
     if (at + 1 == inherited)
         writer->inherited = at;
     writer->depth = kept;
-    if (unlikely(trace_recording.scoped))
+    if (unlikely(trace_tells(~0u)))
         rescope(writer);
 }
 

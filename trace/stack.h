@@ -36,12 +36,20 @@ void trace_leave_at(struct trace_writer *, uint32_t at, bool guard);
 /* trace_find returns where in the stack `record` is; its depth if it is not. */
 uint32_t trace_find(const struct trace_writer *, uint32_t record);
 
+/* trace_tells tells whether somebody is told of what threads enter;
+ * trace_tell tells them what this one is in now. */
+static inline bool trace_tells(unsigned told)
+{
+    return __atomic_load_n(&trace_recording.told, __ATOMIC_RELAXED) & told;
+}
+
+void trace_tell(struct trace_writer *);
+
 static inline void trace_pop(struct trace_writer *writer)
 {
     writer->depth--;
-    if (unlikely(trace_recording.scoped))
-        trace_scope_ = writer->depth ? writer->stack[writer->depth - 1].inside
-                                     : (struct trace_scope){0, 0};
+    if (unlikely(trace_tells(~0u)))
+        trace_tell(writer);
 }
 
 /* Where the thread is. An entering that another thread ended is gone. */
@@ -75,10 +83,10 @@ static inline bool trace_push(struct trace_writer *writer, uint32_t record,
     if (unlikely(writer->depth == writer->capacity) &&
         !trace_stack_grow(writer))
         return false;
-    if (unlikely(trace_recording.scoped))
-        trace_scope_ = trace_joined(trace_scope_, own);
-    writer->stack[writer->depth++] =
-        (struct trace_entered){record, span, guard, own, trace_scope_};
+    writer->stack[writer->depth++] = (struct trace_entered){
+        record, span, guard, own, trace_joined(trace_scope_, own)};
+    if (unlikely(trace_tells(~0u)))
+        trace_tell(writer);
     return true;
 }
 

@@ -18,7 +18,9 @@
 extern "C" {
 #endif
 
-#define TRACE_API             __attribute__((visibility("default")))
+#ifndef TRACE_API
+#    define TRACE_API __attribute__((visibility("default")))
+#endif
 #define TRACE_PRINTF(fmt, at) __attribute__((format(printf, fmt, at)))
 
 /* ---- Levels ---- */
@@ -119,6 +121,7 @@ enum trace_site_kind {
     /* Events that are always recorded: */
     TRACE_SITE_COUNTER,
     TRACE_SITE_SIGNPOST,
+    TRACE_SITE_DEVICE, /* what a device did: see device.h */
 };
 
 /* What becomes of a call site; 0: it is off. */
@@ -160,9 +163,15 @@ struct trace_scope {
     uint8_t takes;
 };
 
+/* A shared object that is loaded late finds little room for such variables. */
+#ifdef TRACE_INJECTED
+#    define TRACE_TLS_
+#else
+#    define TRACE_TLS_ __attribute__((tls_model("initial-exec")))
+#endif
+
 /* What the calling thread's spans hold. */
-TRACE_API extern __thread struct trace_scope trace_scope_
-    __attribute__((tls_model("initial-exec")));
+TRACE_API extern __thread struct trace_scope trace_scope_ TRACE_TLS_;
 
 /* trace_site_ask_ tells whether a site is on that is neither off nor always on:
  * a site of C++ at its first use, or one that depends on the thread's spans. */

@@ -1,0 +1,288 @@
+/* trace_device_test.c: what devices did stands in the recording. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support.h"
+#include "trace/device.h"
+#include "trace/internal.h"
+
+TestSuite(trace_device, .init = test_folder);
+
+static const char *const names[] = {"block", "registers"};
+static struct trace_site span_site =
+    TEST_SITE(SPAN, INFO, "step", "m", NULL, 0);
+static struct trace_site event_site =
+    TEST_SITE(EVENT, INFO, "event", "m", NULL, 0);
+
+static struct trace_activity kernel(uint64_t begin, uint64_t end)
+{
+    static struct trace_value values[5];
+
+    values[0] = trace_text_("(4, 64, 1)");
+    values[1] = trace_u64_(7);
+    values[2] = trace_text_("identity");
+    values[3] = trace_text_("(256, 1, 1)");
+    values[4] = trace_u64_(32);
+    return (struct trace_activity){
+        .at = {.begin = begin,
+               .thread = (uint32_t)getpid(),
+               .device = 1,
+               .context = 2,
+               .stream = 7,
+               .correlation = 99,
+               .kind = TRACE_ACTIVITY_KERNEL,
+               .on_device = 1,
+               .launched = 1},
+        .end = end,
+        .name = "identity",
+        .symbol = "_Z8identityv",
+        .fields = names,
+        .field_count = 2,
+        .values = values,
+    };
+}
+
+static void put_kernel(uint64_t begin, uint64_t end, uint32_t span)
+{
+    struct trace_activity activity = kernel(begin, end);
+
+    activity.span = span;
+    trace_device_put(&activity);
+}
+
+static uint64_t now(void)
+{
+    return trace_device_host()->now();
+}
+
+/* ---- What is recorded ---- */
+
+Test(trace_device, an_activity_is_read_as_it_was_put)
+{
+    struct trace_entry entry;
+    struct trace_value value;
+    uint64_t begin;
+
+    test_record();
+
+    struct trace_span_ref span = trace_span_open_(&span_site, 0, NULL);
+
+    begin = now();
+    usleep(1000);
+    put_kernel(begin, now(), trace_device_host()->current());
+    trace_span_leave_(span);
+
+    struct trace_reader *reader = test_read();
+
+    cr_assert(test_find(reader, TRACE_ENTRY_DEVICE, "identity", &entry));
+    cr_expect_eq(entry.span, span.place);
+    cr_expect_str_eq(entry.site->function, "_Z8identityv");
+    cr_expect_str_eq(entry.site->target, "gpu::launch");
+    cr_expect_eq(entry.site->level, TRACE_LEVEL_TRACE);
+    cr_expect_eq(entry.at.device, 1);
+    cr_expect_eq(entry.at.stream, 7);
+    cr_expect_eq(entry.at.correlation, 99);
+    cr_expect_geq(entry.end - entry.time, 1000000);
+    cr_expect_eq(entry.thread->tid, getpid());
+
+    struct trace_values values = trace_values_of(&entry);
+
+    cr_assert(trace_values_next(&values, &value));
+    cr_expect_str_eq(value.as.text, "(256, 1, 1)");
+    cr_assert(trace_values_next(&values, &value));
+    cr_expect_eq(value.as.u, 32);
+    values.next = entry.launch;
+    cr_assert(trace_values_next(&values, &value));
+    cr_expect_str_eq(value.as.text, "(4, 64, 1)");
+    trace_reader_close(reader);
+}
+
+/* Records of devices come late; they are told when they happened. */
+Test(trace_device, activities_stand_in_the_order_of_time)
+{
+    struct trace_entry entry;
+    uint64_t first, second;
+
+    test_record();
+    first = now();
+    trace_event_(&event_site, 0, NULL);
+    second = now();
+    trace_event_(&event_site, 0, NULL);
+    put_kernel(second, second + 10, 0);
+    put_kernel(first, first + 10, 0);
+
+    struct trace_reader *reader = test_read();
+    static const enum trace_entry_kind kinds[] = {
+        TRACE_ENTRY_DEVICE, TRACE_ENTRY_EVENT, TRACE_ENTRY_DEVICE,
+        TRACE_ENTRY_EVENT};
+
+    for (size_t i = 0; i < 4; i++) {
+        cr_assert(trace_reader_next(reader, &entry));
+        cr_expect_eq(entry.kind, kinds[i], "%zu", i);
+    }
+    cr_expect_not(trace_reader_next(reader, &entry));
+    trace_reader_close(reader);
+}
+
+Test(trace_device, a_name_is_recorded_once)
+{
+    struct trace_entry entry;
+    size_t count = 0;
+    uint32_t site = 0;
+
+    test_record();
+    for (int i = 0; i < 100; i++)
+        put_kernel(now(), now(), 0);
+
+    struct trace_reader *reader = test_read();
+
+    while (trace_reader_next(reader, &entry)) {
+        cr_expect(!site || entry.site->id == site);
+        site = entry.site->id;
+        count++;
+    }
+    cr_expect_eq(count, 100);
+    trace_reader_close(reader);
+}
+
+Test(trace_device, a_caller_that_recorded_nothing_has_a_thread)
+{
+    struct trace_activity activity = kernel(now(), now());
+    struct trace_entry entry;
+
+    activity.at.thread = 12345678;
+    test_record();
+    trace_device_put(&activity);
+
+    struct trace_reader *reader = test_read();
+
+    cr_assert(test_find(reader, TRACE_ENTRY_DEVICE, NULL, &entry));
+    cr_expect_eq(entry.thread->tid, 12345678);
+    cr_expect_eq(entry.thread->pid, getpid());
+    trace_reader_close(reader);
+}
+
+Test(trace_device, without_a_recording_nothing_happens)
+{
+    put_kernel(1, 2, 0);
+    trace_device_say(TRACE_LEVEL_WARN, "nobody hears");
+    trace_device_note("gpu.state", "on");
+    trace_device_flush(true);
+}
+
+Test(trace_device, later_notes_count)
+{
+    size_t cursor = 0, count = 0;
+    const char *name, *value;
+
+    test_record();
+    trace_device_note("gpu.state", "off");
+    trace_event_(&event_site, 0, NULL);
+    trace_device_note("gpu.state", "on");
+
+    struct trace_reader *reader = test_read();
+
+    cr_expect_str_eq(trace_reader_meta(reader, "gpu.state"), "on");
+    while (trace_reader_metas(reader, &cursor, &name, &value))
+        count += !strcmp(name, "gpu.state");
+    cr_expect_eq(count, 2);
+    trace_reader_close(reader);
+}
+
+/* ---- Back ends ---- */
+
+static uint32_t inside[16];
+static size_t inside_count, flushes;
+
+static void on_inside(uint32_t span)
+{
+    if (inside_count < 16)
+        inside[inside_count++] = span;
+}
+
+static void on_flush(bool last)
+{
+    flushes += last;
+    put_kernel(now(), now(), 0);
+}
+
+static const struct trace_backend backend = {on_inside, on_flush};
+
+Test(trace_device, a_back_end_is_told_of_spans)
+{
+    struct trace_entry entry;
+
+    test_record();
+    cr_assert(trace_device_host()->attach(&backend));
+    cr_expect_not(trace_device_host()->attach(&backend), "it is attached");
+
+    struct trace_span_ref outer = trace_span_open_(&span_site, 0, NULL);
+    struct trace_span_ref inner = trace_span_open_(&span_site, 0, NULL);
+
+    trace_span_leave_(inner);
+    trace_span_leave_(outer);
+
+    const uint32_t expected[] = {outer.place, inner.place, outer.place, 0};
+
+    cr_assert_eq(inside_count, 4);
+    cr_expect_arr_eq(inside, expected, sizeof(expected));
+
+    struct trace_reader *reader = test_read();
+
+    cr_expect_eq(flushes, 1);
+    cr_expect(test_find(reader, TRACE_ENTRY_DEVICE, NULL, &entry),
+              "what the end flushed is in the recording");
+    trace_reader_close(reader);
+}
+
+static void fork_body(void)
+{
+    struct trace_span_ref span = trace_span_open_(&span_site, 0, NULL);
+
+    trace_span_leave_(span);
+    _exit(inside_count ? 1 : 0);
+}
+
+Test(trace_device, a_forked_child_has_no_back_end)
+{
+    test_record();
+    cr_assert(trace_device_host()->attach(&backend));
+    cr_expect_eq(test_child(fork_body), 0);
+}
+
+/* ---- Finding the host ---- */
+
+Test(trace_device, the_host_is_found_in_its_process_alone)
+{
+    char text[64];
+
+    unsetenv("TESTLOG_DEVICES");
+    cr_expect_null(trace_device_find());
+    trace_device_publish();
+    cr_expect_eq(trace_device_find(), trace_device_host());
+    snprintf(text, sizeof(text), "%ld:%p", (long)getpid() + 1,
+             (const void *)trace_device_host());
+    setenv("TESTLOG_DEVICES", text, 1);
+    cr_expect_null(trace_device_find(), "another process's");
+}
+
+Test(trace_device, what_is_no_host_is_refused)
+{
+    static const char *const texts[] = {"", "1", "x:y", "%ld:0x10",
+                                        "%ld:0xffffffffffffff00"};
+    static _Alignas(16) char zeros[256];
+    char text[64];
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        snprintf(text, sizeof(text), "%s", texts[i]);
+        if (texts[i][0] == '%')
+            snprintf(text, sizeof(text), "%ld%s", (long)getpid(), texts[i] + 3);
+        setenv("TESTLOG_DEVICES", text, 1);
+        cr_expect_null(trace_device_find(), "%s", text);
+    }
+    snprintf(text, sizeof(text), "%ld:%p", (long)getpid(), (void *)zeros);
+    setenv("TESTLOG_DEVICES", text, 1);
+    cr_expect_null(trace_device_find(), "no magic");
+}

@@ -1,0 +1,320 @@
+/* device.c: what devices did becomes records here. */
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "record.h"
+#include "stack.h"
+
+const char *const trace_launch_fields[TRACE_LAUNCH_FIELDS] = {"count", "stream",
+                                                              "kernel.name"};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- Call sites ---- */
+
+/* What is the same in activities of one kind and name is recorded once, as a
+ * call site's is. They stay. */
+struct made {
+    struct trace_site site;
+    const char *const *fields; /* as they were given */
+    uint16_t kind;
+    struct made *next;
+    char text[]; /* name and symbol */
+};
+
+enum { BUCKETS = 256 };
+static struct made *made[BUCKETS];
+
+static const char *target_of(unsigned kind)
+{
+    switch (kind) {
+#define TRACE_X(name, number, category, target, message, failed)               \
+    case TRACE_ACTIVITY_##name:                                                \
+        return target;
+        TRACE_ACTIVITIES(TRACE_X)
+#undef TRACE_X
+    default:
+        return "gpu";
+    }
+}
+
+static unsigned level_of(const struct trace_activity *activity)
+{
+    return activity->level ? activity->level : TRACE_LEVEL_TRACE;
+}
+
+static const char *symbol_of(const struct trace_activity *activity)
+{
+    return activity->symbol ? activity->symbol : activity->name;
+}
+
+static uint32_t hash(const struct trace_activity *activity)
+{
+    uint32_t sum = UINT32_C(2166136261) ^ activity->at.kind; /* FNV-1a */
+
+    for (const char *c = symbol_of(activity); *c; c++)
+        sum = (sum ^ (unsigned char)*c) * UINT32_C(16777619);
+    return sum % BUCKETS;
+}
+
+static bool is_of(const struct made *one, const struct trace_activity *activity)
+{
+    return one->kind == activity->at.kind && one->fields == activity->fields &&
+           one->site.field_count == activity->field_count &&
+           one->site.level == level_of(activity) &&
+           !strcmp(one->site.name, activity->name) &&
+           !strcmp(one->site.function, symbol_of(activity));
+}
+
+static struct made *make(const struct trace_activity *activity)
+{
+    size_t name = strlen(activity->name) + 1;
+    size_t symbol = strlen(symbol_of(activity)) + 1;
+    struct made *one = malloc(sizeof(*one) + name + symbol);
+
+    if (!one)
+        return NULL;
+    memcpy(one->text, activity->name, name);
+    memcpy(one->text + name, symbol_of(activity), symbol);
+    one->site = (struct trace_site){
+        .name = one->text,
+        .target = target_of(activity->at.kind),
+        .file = "",
+        .function = one->text + name,
+        .fields = activity->fields,
+        .level = (uint8_t)level_of(activity),
+        .kind = TRACE_SITE_DEVICE,
+        .field_count = (uint8_t)activity->field_count,
+        .interest = TRACE_UNREGISTERED,
+    };
+    one->fields = activity->fields;
+    one->kind = activity->at.kind;
+    trace_site_register(&one->site);
+    return one;
+}
+
+/* NULL without memory. */
+static struct trace_site *site_of(const struct trace_activity *activity)
+{
+    struct made **bucket = &made[hash(activity)];
+    struct made *one = *bucket;
+
+    while (one && !is_of(one, activity))
+        one = one->next;
+    if (!one && (one = make(activity))) {
+        one->next = *bucket;
+        *bucket = one;
+    }
+    return one ? &one->site : NULL;
+}
+
+/* ---- Records ---- */
+
+static size_t count_of(const struct trace_activity *activity)
+{
+    size_t count = activity->field_count;
+
+    return count + (activity->at.launched ? TRACE_LAUNCH_FIELDS : 0);
+}
+
+static void put(struct trace_site *site, const struct trace_activity *activity)
+{
+    struct trace_value values[1 + TRACE_LAUNCH_FIELDS + TRACE_ACTIVITY_FIELDS];
+    struct trace_writer *writer = trace_enter();
+    size_t count = count_of(activity);
+
+    if (!writer)
+        return;
+    values[0] = trace_bytes(&activity->at, sizeof(activity->at));
+    if (count)
+        memcpy(values + 1, activity->values, count * sizeof(*values));
+
+    struct trace_record *record = trace_put_of(
+        writer, TRACE_KIND_DEVICE, site, activity->span, count + 1, values);
+
+    if (record) {
+        record->end = activity->end;
+        trace_publish(writer, record);
+    }
+    trace_leave(writer);
+}
+
+void trace_device_put(const struct trace_activity *activity)
+{
+    struct trace_site *site = NULL;
+    int error = errno;
+
+    if (!trace_recording.open || activity->field_count > TRACE_ACTIVITY_FIELDS)
+        return;
+    pthread_mutex_lock(&lock);
+    site = site_of(activity);
+    pthread_mutex_unlock(&lock);
+    if (site)
+        put(site, activity);
+    else
+        trace_drop();
+    errno = error;
+}
+
+void trace_device_say(unsigned level, const char *message)
+{
+    static struct trace_site sites[TRACE_LEVEL_TRACE + 1];
+    struct trace_site *site = &sites[level <= TRACE_LEVEL_TRACE ? level : 0];
+
+    if (!site->name)
+        *site = (struct trace_site){.name = "",
+                                    .target = "gpu",
+                                    .file = "",
+                                    .function = "",
+                                    .level = (uint8_t)level};
+    trace_message(site, message);
+}
+
+void trace_device_note(const char *name, const char *value)
+{
+    struct trace_value pair[] = {trace_text_(name), trace_text_(value)};
+    struct trace_writer *writer = trace_recording.open ? trace_enter() : NULL;
+    struct trace_record *record;
+
+    if (!writer)
+        return;
+    record = trace_put_now(writer, TRACE_KIND_META, 0, 2, pair);
+    if (record)
+        trace_commit(writer, record);
+    trace_leave(writer);
+}
+
+/* ---- Back ends ---- */
+
+static const struct trace_backend *backend;
+
+void trace_device_follow(struct trace_writer *writer)
+{
+    const struct trace_backend *now =
+        __atomic_load_n(&backend, __ATOMIC_ACQUIRE);
+
+    if (now && now->inside)
+        now->inside(writer->depth ? writer->stack[writer->depth - 1].span : 0);
+}
+
+uint32_t trace_device_told(void)
+{
+    return __atomic_load_n(&backend, __ATOMIC_RELAXED) ? TRACE_TOLD_DEVICES : 0;
+}
+
+/* What a device's library knows of its process is not its child's. */
+void trace_device_forget(void)
+{
+    __atomic_store_n(&backend, NULL, __ATOMIC_RELEASE);
+    __atomic_fetch_and(&trace_recording.told, ~(uint32_t)TRACE_TOLD_DEVICES,
+                       __ATOMIC_RELAXED);
+}
+
+static bool attach(const struct trace_backend *given)
+{
+    const struct trace_backend *none = NULL;
+
+    if (!trace_recording.open ||
+        !__atomic_compare_exchange_n(&backend, &none, given, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return false;
+    __atomic_fetch_or(&trace_recording.told, TRACE_TOLD_DEVICES,
+                      __ATOMIC_RELEASE);
+    return true;
+}
+
+static uint32_t current(void)
+{
+    return trace_span_current().place;
+}
+
+void trace_device_flush(bool last)
+{
+    const struct trace_backend *now =
+        __atomic_load_n(&backend, __ATOMIC_ACQUIRE);
+    int error = errno;
+
+    if (now && now->flush)
+        now->flush(last);
+    errno = error;
+}
+
+/* ---- Finding each other ---- */
+
+static const char magic[16] = "testlog devices";
+static const char variable[] = "TESTLOG_DEVICES";
+
+const struct trace_device_host *trace_device_host(void)
+{
+    static struct trace_device_host host = {
+        .version = TRACE_DEVICE_VERSION,
+        .now = trace_clock_now,
+        .put = trace_device_put,
+        .say = trace_device_say,
+        .note = trace_device_note,
+        .attach = attach,
+        .current = current,
+    };
+
+    memcpy(host.magic, magic, sizeof(magic));
+    host.pid = (uint32_t)getpid();
+    return &host;
+}
+
+void trace_device_publish(void)
+{
+    char text[64];
+
+    snprintf(text, sizeof(text), "%ld:%p", (long)getpid(),
+             (const void *)trace_device_host());
+    setenv(variable, text, 1);
+}
+
+struct search {
+    uintptr_t from, to;
+    bool found;
+};
+
+static int look(struct dl_phdr_info *object, size_t size, void *context)
+{
+    struct search *search = context;
+
+    (void)size;
+    for (size_t i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        uintptr_t begin = object->dlpi_addr + part->p_vaddr;
+
+        if (part->p_type == PT_LOAD && search->from >= begin &&
+            search->to <= begin + part->p_memsz)
+            search->found = true;
+    }
+    return search->found;
+}
+
+/* The variable may be another process's, or this one's of before an exec: what
+ * it points to must be of an object of ours and look like it. */
+const struct trace_device_host *trace_device_find(void)
+{
+    const char *text = getenv(variable);
+    const struct trace_device_host *host;
+    struct search search = {0};
+    unsigned long long at;
+    long pid;
+
+    if (!text || sscanf(text, "%ld:%llx", &pid, &at) != 2 || pid != getpid())
+        return NULL;
+    search.from = (uintptr_t)at;
+    search.to = search.from + sizeof(*host);
+    if (at % _Alignof(struct trace_device_host) ||
+        !dl_iterate_phdr(look, &search))
+        return NULL;
+    host = (const struct trace_device_host *)search.from;
+    if (memcmp(host->magic, magic, sizeof(magic)) ||
+        host->version != TRACE_DEVICE_VERSION || (long)host->pid != pid)
+        return NULL;
+    return host;
+}
