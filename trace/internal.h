@@ -82,6 +82,7 @@ struct trace_late {
 struct trace_begun {
     uint64_t begin; /* ticks */
     uint32_t place;
+    uint32_t thread; /* that recorded it */
 };
 
 /* A piece of a thread's records. */

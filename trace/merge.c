@@ -202,13 +202,13 @@ static bool device_is_next(const struct trace_merge *merge)
                                    merge->tracks[merge->heap[0]].turn);
 }
 
-/* Its thread is that which recorded first, should it not be known. */
 static bool take_device(struct trace_merge *merge, struct trace_entry *entry)
 {
     const struct trace_reader *reader = merge->reader;
+    const struct trace_begun *begun = &reader->devices[merge->device++];
 
-    return trace_reader_entry(reader, reader->devices[merge->device++].place,
-                              reader->threads, entry);
+    return trace_reader_entry(reader, begun->place,
+                              &reader->threads[begun->thread], entry);
 }
 
 static bool take_exit(struct trace_merge *merge, struct track *track,

@@ -265,8 +265,9 @@ static bool add_device(struct trace_reader *reader,
         return true;
     if (!room(&reader->devices, reader->device_count, sizeof(*reader->devices)))
         return false;
-    reader->devices[reader->device_count++] =
-        (struct trace_begun){at.begin, (uint32_t)place};
+    reader->devices[reader->device_count++] = (struct trace_begun){
+        at.begin, (uint32_t)place,
+        reader->segments[reader->segment_count - 1].thread};
     return true;
 }
 
@@ -366,8 +367,11 @@ static bool add_callers(struct trace_reader *reader)
     uint32_t known = 0, index;
 
     for (size_t i = 0; i < reader->device_count; i++) {
-        activity_of(slot_at(reader, reader->devices[i].place), &unused, &at);
+        const struct trace_begun *begun = &reader->devices[i];
+
+        activity_of(slot_at(reader, begun->place), &unused, &at);
         if (at.thread == known ||
+            at.thread == reader->threads[begun->thread].tid ||
             find_thread(reader, reader->header.pid, at.thread, &index))
             continue;
         known = at.thread;
@@ -713,7 +717,8 @@ static bool describe_activity(const struct trace_reader *reader,
     entry->time = trace_reader_time(reader, entry->at.begin);
     if (entry->end == UINT64_MAX || entry->end < entry->time)
         entry->end = entry->time;
-    if (find_thread(reader, reader->header.pid, entry->at.thread, &thread))
+    if (entry->thread->tid != entry->at.thread &&
+        find_thread(reader, reader->header.pid, entry->at.thread, &thread))
         entry->thread = &reader->threads[thread];
     entry->launch = entry->at.launched ? values.next : NULL;
     for (size_t i = 0; entry->launch && i < TRACE_LAUNCH_FIELDS; i++)
