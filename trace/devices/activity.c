@@ -1,0 +1,303 @@
+/* activity.c: from buffers of records to activities, a round at a time.
+ *
+ * A device's record may come before that of the call that set it off, in
+ * another buffer or a later round: then it waits. Calls are noted first, then
+ * what was launched, and then all is put in the order of time.
+ */
+#include <stdlib.h>
+
+#include "cupti.h"
+
+const struct cupti_layout cupti_layout[CUPTI_FIELD_COUNT] = {
+#define TRACE_X(name, kind, member, offset, bytes)                             \
+    {CUPTI_KIND_##kind, offset, bytes},
+    CUPTI_FIELDS(TRACE_X)
+#undef TRACE_X
+};
+
+struct cupti_counts cupti_counts;
+
+bool cupti_next(const uint8_t *bytes, size_t size, struct cupti_record *record)
+{
+    const uint8_t *at = record->at ? record->at + record->stride : bytes;
+    size_t left = size - (size_t)(at - bytes);
+
+    *record = (struct cupti_record){0};
+    if (!left)
+        return false;
+    if (left >= sizeof(record->kind))
+        memcpy(&record->kind, at, sizeof(record->kind));
+    if (record->kind < CUPTI_KIND_LIMIT)
+        record->stride = cupti.stride[record->kind];
+    if (record->stride && record->stride <= left)
+        record->at = at;
+    return true;
+}
+
+/* ---- All records of a round ---- */
+
+/* A record that waits for another. */
+struct waiting {
+    struct waiting *next;
+    struct cupti_record record;
+    uint8_t bytes[];
+};
+
+enum { WAITING = 1 << 16 };
+static struct waiting *waiting;
+static size_t waiting_count;
+
+/* A record and when it began. */
+struct item {
+    struct cupti_record record;
+    uint64_t begin;
+};
+
+struct round {
+    const struct cupti_buffer *buffers;
+    struct waiting *waited;
+    struct item *items; /* NULL: there is no memory, all is put at once */
+    size_t count, room;
+    bool last;
+};
+
+typedef void on_record(struct round *, const struct cupti_record *);
+
+static void each_of(struct round *round, const struct cupti_buffer *buffer,
+                    on_record *step)
+{
+    struct cupti_record record = {0};
+
+    while (cupti_next(buffer->bytes, buffer->valid, &record) && record.at)
+        step(round, &record);
+}
+
+static void each(struct round *round, on_record *step)
+{
+    for (const struct waiting *one = round->waited; one; one = one->next)
+        step(round, &one->record);
+    for (const struct cupti_buffer *buffer = round->buffers; buffer;
+         buffer = buffer->next)
+        if (!buffer->spare)
+            each_of(round, buffer, step);
+}
+
+/* What cannot be told hides all that is behind it. */
+static void count_undecoded(const struct cupti_buffer *buffer)
+{
+    struct cupti_record record = {0};
+
+    while (cupti_next(buffer->bytes, buffer->valid, &record))
+        if (!record.at) {
+            cupti_counts.undecoded++;
+            return;
+        }
+}
+
+void cupti_count_spare(const struct cupti_buffer *buffer)
+{
+    struct cupti_record record = {0};
+
+    while (cupti_next(buffer->bytes, buffer->valid, &record) && record.at)
+        cupti_counts.dropped++;
+}
+
+/* ---- Is it what we think? ---- */
+
+static bool is_size(uint32_t size)
+{
+    return size >= 1 && size <= UINT32_C(1) << 31;
+}
+
+/* Records of a new CUPTI might be others than those we know. */
+static bool is_plausible(const struct cupti_record *kernel)
+{
+    uint64_t start = cupti_get(kernel, CUPTI_KERNEL_START);
+    uint64_t end = cupti_get(kernel, CUPTI_KERNEL_END);
+    uint64_t threads = 1;
+
+    for (enum cupti_field at = CUPTI_KERNEL_GRID_X; at <= CUPTI_KERNEL_GRID_Z;
+         at++)
+        if (!is_size(cupti_get32(kernel, at)))
+            return false;
+    for (enum cupti_field at = CUPTI_KERNEL_BLOCK_X; at <= CUPTI_KERNEL_BLOCK_Z;
+         at++) {
+        if (!is_size(cupti_get32(kernel, at)))
+            return false;
+        threads *= cupti_get32(kernel, at);
+        if (threads > 1024)
+            return false;
+    }
+    return cupti_get(kernel, CUPTI_KERNEL_DEVICE) < 256 &&
+           (!end || start <= end) &&
+           cupti_is_readable(
+               (void *)(uintptr_t)cupti_get(kernel, CUPTI_KERNEL_NAME));
+}
+
+static void check(struct round *round, const struct cupti_record *record)
+{
+    char why[128];
+
+    (void)round;
+    if (record->kind != CUPTI_KIND_CONCURRENT_KERNEL || cupti_counts.kernels)
+        return;
+    cupti_counts.kernels++;
+    if (is_plausible(record))
+        return;
+    snprintf(why, sizeof(why), "GPU trace off: unknown record layout, API %u",
+             cupti.version);
+    cupti_off("too-old", why);
+}
+
+/* ---- The steps of a round ---- */
+
+static void note_call(struct round *round, const struct cupti_record *record)
+{
+    round->room++;
+    cupti_call_note(record);
+}
+
+/* The call whose own record has come. */
+static struct cupti_call *call_of(const struct cupti_record *record)
+{
+    struct cupti_call *call = cupti_call_find(cupti_correlation(record));
+
+    return call && call->seen ? call : NULL;
+}
+
+static void describe_launch(struct cupti_call *call,
+                            const struct cupti_record *kernel)
+{
+    const char *name =
+        (const char *)(uintptr_t)cupti_get(kernel, CUPTI_KERNEL_NAME);
+
+    call->described = true;
+    call->stream = cupti_get32(kernel, CUPTI_KERNEL_STREAM);
+    for (unsigned i = 0; i < 3; i++)
+        call->count[i] = cupti_get32(kernel, CUPTI_KERNEL_GRID_X + i);
+    call->kernel = cupti_kernel_name(name ? name : "?");
+}
+
+static void note_device(struct round *round, const struct cupti_record *record)
+{
+    struct cupti_call *call;
+
+    if (!cupti_on_device(record))
+        return;
+    call = call_of(record);
+    if (!call) {
+        cupti_counts.orphans += round->last;
+        return;
+    }
+    call->devices++;
+    if (record->kind == CUPTI_KIND_CONCURRENT_KERNEL && !call->described)
+        describe_launch(call, record);
+}
+
+/* What a launch set off before its kernel ran tells of that launch. */
+static bool must_wait(const struct cupti_record *record)
+{
+    const struct cupti_call *call;
+
+    if (!cupti_correlation(record) || waiting_count >= WAITING)
+        return false;
+    call = call_of(record);
+    if (!call)
+        return true;
+    return cupti_is_compile(record) && call->launches && !call->described;
+}
+
+static bool keep(const struct cupti_record *record)
+{
+    struct waiting *one = malloc(sizeof(*one) + record->stride);
+
+    if (!one)
+        return false;
+    one->record = *record;
+    one->record.at = memcpy(one->bytes, record->at, record->stride);
+    one->next = waiting;
+    waiting = one;
+    waiting_count++;
+    return true;
+}
+
+static void collect(struct round *round, const struct cupti_record *record)
+{
+    struct item *item;
+
+    if (!cupti_is_activity(record)) {
+        cupti_inform(record);
+        return;
+    }
+    if (!round->last && must_wait(record) && keep(record))
+        return;
+    if (!round->items || round->count == round->room) {
+        cupti_describe(record);
+        return;
+    }
+    item = &round->items[round->count++];
+    item->record = *record;
+    item->begin = cupti_times(record).begin;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct item *left = a, *right = b;
+
+    return (left->begin > right->begin) - (left->begin < right->begin);
+}
+
+static void put(struct round *round)
+{
+    round->items = malloc((round->room + !round->room) * sizeof(struct item));
+    each(round, collect);
+    if (round->items)
+        qsort(round->items, round->count, sizeof(struct item), compare);
+    for (size_t i = 0; i < round->count; i++)
+        cupti_describe(&round->items[i].record);
+    free(round->items);
+}
+
+static void decode(struct round *round)
+{
+    for (const struct waiting *one = round->waited; one; one = one->next)
+        round->room++;
+    each(round, check);
+    if (!cupti_alive())
+        return;
+    for (const struct cupti_buffer *buffer = round->buffers; buffer;
+         buffer = buffer->next) {
+        if (buffer->spare) {
+            cupti_count_spare(buffer);
+        } else {
+            each_of(round, buffer, note_call);
+            count_undecoded(buffer);
+        }
+    }
+    each(round, note_device);
+    put(round);
+}
+
+void cupti_round(struct cupti_buffer *buffers, bool last)
+{
+    struct round round = {.buffers = buffers, .waited = waiting, .last = last};
+
+    waiting = NULL;
+    waiting_count = 0;
+    cupti_pace();
+    decode(&round);
+    while (round.waited) {
+        struct waiting *next = round.waited->next;
+
+        free(round.waited);
+        round.waited = next;
+    }
+    while (buffers) {
+        struct cupti_buffer *next = buffers->next;
+
+        free(buffers);
+        buffers = next;
+    }
+    if (last)
+        cupti_call_judge();
+}

@@ -1,0 +1,66 @@
+/* alone.c: a recording of a program that has no tests. */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "alone.h"
+
+/* Makes the folders that a path goes through; it is as before afterwards. */
+static int make_folders(char *path)
+{
+    for (char *end = strchr(path + 1, '/'); end; end = strchr(end + 1, '/')) {
+        int failed;
+
+        *end = '\0';
+        failed = mkdir(path, 0777) && errno != EEXIST;
+        *end = '/';
+        if (failed)
+            return -1;
+    }
+    return 0;
+}
+
+static const struct trace_device_host *record_in(const char *folder)
+{
+    char path[PATH_MAX], name[64];
+    const char *const meta[] = {"test", name, "program",
+                                program_invocation_name, NULL};
+    struct trace_options options = {.meta = meta};
+
+    snprintf(name, sizeof(name), "process/%ld", (long)getpid());
+    if ((size_t)snprintf(path, sizeof(path), "%s/process.%ld/recording", folder,
+                         (long)getpid()) >= sizeof(path))
+        return NULL;
+    if (make_folders(path) || trace_open(path, &options)) {
+        dprintf(STDERR_FILENO, "testlog: not recorded: %s: %s\n", path,
+                strerror(errno));
+        return NULL;
+    }
+    atexit(trace_close);
+    return trace_device_host();
+}
+
+static const struct trace_device_host *host;
+
+static void find(void)
+{
+    const char *folder = getenv("TESTLOG_RECORD");
+
+    host = trace_device_find();
+    if (!host && folder && *folder)
+        host = record_in(folder);
+}
+
+const struct trace_device_host *trace_device_record_here(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int error = errno;
+
+    pthread_once(&once, find);
+    errno = error;
+    return host;
+}

@@ -1,0 +1,296 @@
+/* buffers.c: what CUPTI writes into, and who empties it.
+ *
+ * CUPTI asks for buffers and hands them back full on whatever thread it likes,
+ * maybe in the midst of a call of the program's: they are only put on a list
+ * there. A thread of ours, which begins with the first buffer, asks for what is
+ * complete and decodes it.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cupti.h"
+
+enum {
+    SIZE = 1 << 20,
+    SPARE = 64 << 10, /* of one that is only taken because one must be given */
+    ALIVE = 64,
+    PERIOD_MS = 250,
+    PATIENCE_S = 5, /* for the thread's end */
+};
+
+static struct cupti_buffer *full; /* atomic; the last first */
+static unsigned alive;            /* atomic */
+
+/* Who decodes. It is never held where CUPTI calls us. */
+static pthread_mutex_t decoding = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- The thread ---- */
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    pthread_t thread;
+    bool running, ending;
+} flusher = {.lock = PTHREAD_MUTEX_INITIALIZER,
+             .wake = PTHREAD_COND_INITIALIZER};
+static bool begun; /* atomic: somebody began the thread */
+
+static void decode(bool last);
+
+/* Returns whether to go on. */
+static bool wait(void)
+{
+    struct timespec until;
+    bool ending;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += PERIOD_MS * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&flusher.lock);
+    if (!flusher.ending)
+        pthread_cond_timedwait(&flusher.wake, &flusher.lock, &until);
+    ending = flusher.ending;
+    pthread_mutex_unlock(&flusher.lock);
+    return !ending;
+}
+
+static void *run(void *unused)
+{
+    while (wait() && cupti_alive()) {
+        cupti.flush_all(0);
+        decode(false);
+    }
+    return unused;
+}
+
+/* No signal of the program's is for this thread. */
+static void begin_flusher(void)
+{
+    sigset_t all, before;
+
+    if (__atomic_exchange_n(&begun, true, __ATOMIC_ACQ_REL))
+        return;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_mutex_lock(&flusher.lock);
+    flusher.ending = false;
+    flusher.running = !pthread_create(&flusher.thread, NULL, run, NULL);
+    if (flusher.running)
+        pthread_setname_np(flusher.thread, "testlog-gpu");
+    pthread_mutex_unlock(&flusher.lock);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* False if the thread does not come back from CUPTI. */
+static bool end_flusher(void)
+{
+    struct timespec until;
+    bool running;
+
+    pthread_mutex_lock(&flusher.lock);
+    running = flusher.running;
+    flusher.ending = true;
+    flusher.running = false;
+    pthread_cond_signal(&flusher.wake);
+    pthread_mutex_unlock(&flusher.lock);
+    if (!running)
+        return true;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE_S;
+    if (pthread_timedjoin_np(flusher.thread, NULL, &until))
+        return false;
+    __atomic_store_n(&begun, false, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* ---- What CUPTI calls ---- */
+
+static struct cupti_buffer *make(bool spare)
+{
+    size_t size = spare ? SPARE : SIZE;
+    void *memory = NULL;
+    struct cupti_buffer *buffer;
+
+    if (posix_memalign(&memory, 64, sizeof(*buffer) + size))
+        return NULL;
+    buffer = memory;
+    *buffer = (struct cupti_buffer){.spare = spare};
+    return buffer;
+}
+
+void cupti_buffer_wanted(uint8_t **bytes, size_t *size, size_t *most)
+{
+    int error = errno;
+    bool enough =
+        __atomic_add_fetch(&alive, 1, __ATOMIC_RELAXED) > (unsigned)ALIVE;
+    bool none = enough && cupti.version >= CUPTI_NULL_BUFFER;
+    struct cupti_buffer *buffer = none ? NULL : make(enough);
+
+    *most = 0; /* as many as fit */
+    *bytes = buffer ? buffer->bytes : NULL;
+    *size = !buffer ? 0 : enough ? SPARE : SIZE;
+    if (!buffer)
+        __atomic_sub_fetch(&alive, 1, __ATOMIC_RELAXED);
+    if (cupti_alive())
+        begin_flusher();
+    errno = error;
+}
+
+void cupti_buffer_done(void *context, uint32_t stream, uint8_t *bytes,
+                       size_t size, size_t valid)
+{
+    struct cupti_buffer *buffer =
+        (void *)(bytes - offsetof(struct cupti_buffer, bytes));
+
+    (void)context;
+    (void)stream;
+    if (!bytes)
+        return;
+    buffer->valid = valid < size ? valid : size;
+    buffer->next = __atomic_load_n(&full, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&full, &buffer->next, buffer, true,
+                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        ;
+    __atomic_sub_fetch(&alive, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- Emptying ---- */
+
+/* What is full, the first first. */
+static struct cupti_buffer *take(void)
+{
+    struct cupti_buffer *last =
+        __atomic_exchange_n(&full, NULL, __ATOMIC_ACQUIRE);
+    struct cupti_buffer *first = NULL;
+
+    while (last) {
+        struct cupti_buffer *next = last->next;
+
+        last->next = first;
+        first = last;
+        last = next;
+    }
+    return first;
+}
+
+static void decode(bool last)
+{
+    struct cupti_buffer *buffers;
+
+    pthread_mutex_lock(&decoding);
+    buffers = take();
+    if (buffers || last)
+        cupti_round(buffers, last);
+    pthread_mutex_unlock(&decoding);
+}
+
+/* CUPTI has records of what the device has done, so it must have done all; but
+ * nobody may give the program a context that it has not. The calls are ours and
+ * of no interest. */
+static void wait_for_device(void)
+{
+    int (*current)(void **) = (int (*)(void **))(uintptr_t)cupti_symbol(
+        "libcuda.so", "cuCtxGetCurrent");
+    int (*synchronize)(void) = (int (*)(void))(uintptr_t)cupti_symbol(
+        "libcuda.so", "cuCtxSynchronize");
+    void *context = NULL;
+
+    cupti.own.thread = (uint32_t)gettid();
+    cupti.own.begin = cupti.host->now();
+    if (current && synchronize && !current(&context) && context)
+        synchronize();
+    cupti.own.end = cupti.host->now();
+}
+
+/* ---- Is all there? ---- */
+
+static void note_counts(void)
+{
+    const struct cupti_counts *counts = &cupti_counts;
+    const struct {
+        const char *name;
+        uint64_t count;
+    } rows[] = {
+        {"gpu.launches", counts->launches},
+        {"gpu.launched", counts->launched},
+        {"gpu.lost", counts->lost},
+        {"gpu.orphans", counts->orphans},
+        {"gpu.dropped", counts->dropped},
+        {"gpu.undecoded", counts->undecoded},
+        {"gpu.bad_times", counts->bad_times},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        cupti_note(rows[i].name, "%llu", (unsigned long long)rows[i].count);
+}
+
+static void say_if_any_lack(void)
+{
+    const struct cupti_counts *counts = &cupti_counts;
+    struct trace_text text = {0};
+
+    if (!counts->lost && !counts->orphans && !counts->dropped &&
+        !counts->undecoded && !counts->bad_times)
+        return;
+    trace_text_printf(&text,
+                      "%llu launch%s no kernel record; %llu dropped, %llu "
+                      "undecoded",
+                      (unsigned long long)counts->lost,
+                      counts->lost == 1 ? " has" : "es have",
+                      (unsigned long long)counts->dropped,
+                      (unsigned long long)counts->undecoded);
+    if (counts->orphans)
+        trace_text_printf(&text, ", %llu without a call",
+                          (unsigned long long)counts->orphans);
+    if (counts->bad_times)
+        trace_text_printf(&text, ", %llu without times",
+                          (unsigned long long)counts->bad_times);
+    if (!text.failed)
+        cupti.host->say(TRACE_LEVEL_WARN, text.data);
+    trace_text_free(&text);
+}
+
+/* It asks CUPTI, and holds no lock. */
+static void count_dropped(void)
+{
+    size_t dropped = 0;
+
+    if (!cupti.dropped(NULL, 0, &dropped))
+        cupti_counts.dropped += dropped;
+}
+
+static void flush_last(void)
+{
+    wait_for_device();
+    if (!end_flusher()) {
+        cupti.host->say(TRACE_LEVEL_WARN,
+                        "CUPTI does not answer; what it holds is lost");
+        return;
+    }
+    cupti.flush_all(1);
+    count_dropped();
+    decode(true);
+    if (!cupti_alive())
+        return; /* it was switched off */
+    note_counts();
+    say_if_any_lack();
+    cupti_counts = (struct cupti_counts){0};
+}
+
+void cupti_flush(bool last)
+{
+    if (!cupti_alive())
+        return;
+    if (last) {
+        flush_last();
+    } else {
+        cupti.flush_all(0);
+        decode(false);
+    }
+}

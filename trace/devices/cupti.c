@@ -1,0 +1,432 @@
+/* cupti.c: from a loaded libcupti to one that traces, or to why it does not. */
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cupti.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+struct cupti cupti;
+
+static char notice[512];
+static const char *state;
+static struct trace_text refused; /* "jit: 27 CUPTI_ERROR_...", ... */
+
+static const struct kind {
+    const char *word;
+    uint16_t number;
+    bool must;
+} kinds[] = {
+#define TRACE_X(name, number, must, word) {word, number, must},
+    CUPTI_KINDS(TRACE_X)
+#undef TRACE_X
+};
+
+/* ---- What the recording is told ---- */
+
+void cupti_note(const char *name, const char *format, ...)
+{
+    char value[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(value, sizeof(value), format, args);
+    va_end(args);
+    cupti.host->note(name, value);
+}
+
+const char *cupti_word(int result)
+{
+    const char *word = NULL;
+
+    return cupti.result_string && !cupti.result_string(result, &word) && word
+               ? word
+               : "?";
+}
+
+static void fail(const char *now, const char *format, ...) TRACE_PRINTF(2, 3);
+
+static void fail(const char *now, const char *format, ...)
+{
+    va_list args;
+
+    state = now;
+    va_start(args, format);
+    vsnprintf(notice, sizeof(notice), format, args);
+    va_end(args);
+}
+
+static void note_variables(void)
+{
+    for (char **at = environ; at && *at; at++) {
+        const char *value = strchr(*at, '=');
+
+        if (value && !strncmp(*at, "CUDA_", 5) &&
+            strncmp(*at, "CUDA_INJECTION64_PATH=", 22) != 0) {
+            char name[128];
+
+            snprintf(name, sizeof(name), "gpu.env.%.*s", (int)(value - *at),
+                     *at);
+            cupti.host->note(name, value + 1);
+        }
+    }
+}
+
+static void note_kinds(void)
+{
+    struct trace_text text = {0};
+
+    for (size_t i = 0; i < COUNT(kinds); i++)
+        if (cupti.enabled[kinds[i].number])
+            trace_text_printf(&text, "%s%s", text.size ? "," : "",
+                              kinds[i].word);
+    cupti.host->note("gpu.kinds", text.data ? text.data : "");
+    trace_text_free(&text);
+}
+
+static void note_library(void)
+{
+    Dl_info info;
+
+    if (dladdr((void *)(uintptr_t)cupti.get_version, &info) && info.dli_fname)
+        cupti.host->note("gpu.library", info.dli_fname);
+    cupti_note("gpu.api", "%u", cupti.version);
+}
+
+/* ---- Records' lengths ---- */
+
+/* The library steps over a record of each kind by its own length: in a buffer
+ * full of the kind's number, the second is found behind the first. */
+static uint16_t probe(uint32_t kind)
+{
+    static _Alignas(8) uint8_t bytes[2048];
+    void *record = NULL;
+
+    for (size_t i = 0; i < sizeof(bytes); i += 8)
+        memcpy(bytes + i, (uint32_t[]){kind, 0}, 8);
+    if (cupti.next_record(bytes, sizeof(bytes), &record) || record != bytes ||
+        cupti.next_record(bytes, sizeof(bytes), &record))
+        return 0;
+
+    ptrdiff_t size = (uint8_t *)record - bytes;
+
+    return size >= 16 && size <= 1024 && size % 8 == 0 ? (uint16_t)size : 0;
+}
+
+static void probe_all(void)
+{
+    for (uint32_t kind = 1; kind < CUPTI_KIND_LIMIT; kind++)
+        cupti.stride[kind] = probe(kind);
+}
+
+/* ---- Enabling ---- */
+
+/* The name of the tool that is there already, in parentheses, or "". */
+static void name_other(char *text, size_t size)
+{
+    char other[CUPTI_NAME_ROOM] = "";
+    struct cupti_subscriber subscriber = {sizeof(subscriber), "testlog", other,
+                                          sizeof(other)};
+    void *handle = NULL;
+
+    text[0] = '\0';
+    if (!cupti.subscribe)
+        return;
+    if (!cupti.subscribe(&handle, NULL, NULL, &subscriber)) {
+        if (cupti.unsubscribe)
+            cupti.unsubscribe(handle);
+        return;
+    }
+    other[sizeof(other) - 1] = '\0';
+    if (other[0])
+        snprintf(text, size, " (in use by %s)", other);
+}
+
+/* What a refusal means, and what to do. */
+static void explain(const char *call, int result)
+{
+    char cure[256] = "";
+    const char *now = "too-old";
+
+    switch (result) {
+    case CUPTI_RESULT_NOT_INITIALIZED:
+    case CUPTI_RESULT_UNKNOWN:
+        now = "no-driver";
+        snprintf(cure, sizeof(cure), " (no NVIDIA driver)");
+        break;
+    case CUPTI_RESULT_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
+        now = "busy";
+        name_other(cure, sizeof(cure));
+        break;
+    case CUPTI_RESULT_INSUFFICIENT_PRIVILEGES:
+        now = "denied";
+        snprintf(cure, sizeof(cure),
+                 " (https://developer.nvidia.com/ERR_NVGPUCTRPERM: be root, or "
+                 "load the driver with "
+                 "NVreg_RestrictProfilingToAdminUsers=0)");
+        break;
+    case CUPTI_RESULT_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
+    case CUPTI_RESULT_LEGACY_PROFILER_NOT_SUPPORTED:
+        now = "denied";
+        break;
+    }
+    fail(now, "GPU trace off: %s returned %d %s%s", call, result,
+         cupti_word(result), cure);
+}
+
+static bool need(const char *call, int result)
+{
+    if (result)
+        explain(call, result);
+    return !result;
+}
+
+static void note_refusal(const char *word, int result)
+{
+    trace_text_printf(&refused, "%s%s: %d %s", refused.size ? ", " : "", word,
+                      result, cupti_word(result));
+}
+
+/* They tell of nothing that anybody did. */
+static void silence(void)
+{
+    static const uint16_t noise[] = {9,   14,  15,  304, 323,
+                                     324, 392, 626, 677, 686};
+
+    if (cupti.enable_driver_api && cupti.enabled[CUPTI_KIND_DRIVER])
+        for (size_t i = 0; i < COUNT(noise); i++)
+            cupti.enable_driver_api(noise[i], 0);
+}
+
+static bool enable_all(void)
+{
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        int result = cupti.enable(kinds[i].number);
+
+        if (!result && cupti.stride[kinds[i].number])
+            cupti.enabled[kinds[i].number] = true;
+        else if (kinds[i].must)
+            return need("cuptiActivityEnable", result ? result : 21);
+        else
+            note_refusal(kinds[i].word, result ? result : 21);
+    }
+    silence();
+    return true;
+}
+
+/* The last enabled goes first. */
+static void disable_all(void)
+{
+    for (size_t i = COUNT(kinds); i-- > 0;)
+        if (cupti.enabled[kinds[i].number]) {
+            cupti.disable(kinds[i].number);
+            cupti.enabled[kinds[i].number] = false;
+        }
+}
+
+static bool look_up(void *handle)
+{
+    const char *missing = NULL;
+
+#define TRACE_X(name, symbol, parameters)                                      \
+    if (!(cupti.name = (int(*) parameters)(uintptr_t)dlsym(handle, symbol)) && \
+        !missing)                                                              \
+        missing = symbol;
+    CUPTI_NEEDED(TRACE_X)
+#undef TRACE_X
+#define TRACE_X(name, symbol, parameters)                                      \
+    cupti.name = (int(*) parameters)(uintptr_t)dlsym(handle, symbol);
+    CUPTI_OPTIONAL(TRACE_X)
+#undef TRACE_X
+    if (missing)
+        fail("too-old", "GPU trace off: libcupti lacks %s", missing);
+    return !missing;
+}
+
+/* Nothing can be taken back of callbacks; what they are given is dropped. */
+static bool start(void *handle)
+{
+    int result;
+
+    trace_text_clear(&refused);
+    if (!look_up(handle) ||
+        !need("cuptiGetVersion", cupti.get_version(&cupti.version)))
+        return false;
+    probe_all();
+    if ((result = cupti.thread_id_type(CUPTI_THREAD_SYSTEM)))
+        note_refusal("threads", result);
+    cupti.system_threads = !result;
+    if (need(
+            "cuptiActivityRegisterCallbacks",
+            cupti.register_callbacks(cupti_buffer_wanted, cupti_buffer_done)) &&
+        need("cuptiActivityRegisterTimestampCallback",
+             cupti.register_clock(cupti.host->now)) &&
+        enable_all())
+        return true;
+    disable_all();
+    return false;
+}
+
+/* The first library's failure is told: others are tried where it has no driver
+ * that it can work with. */
+static bool try_one(void *handle)
+{
+    const char *first_state = state;
+    char first[sizeof(notice)];
+
+    if (state && strcmp(state, "no-driver") != 0 &&
+        strcmp(state, "too-old") != 0)
+        return false;
+    snprintf(first, sizeof(first), "%s", notice);
+    if (start(handle)) {
+        cupti.handle = handle;
+        return true;
+    }
+    if (first_state) {
+        state = first_state;
+        snprintf(notice, sizeof(notice), "%s", first);
+    }
+    return false;
+}
+
+/* ---- Other tools ---- */
+
+/* Whether the driver was told to load somebody else. */
+static bool injected_by_other(char path[PATH_MAX])
+{
+    const char *set = getenv("CUDA_INJECTION64_PATH");
+    char own[PATH_MAX];
+    Dl_info info;
+
+    if (!set || !*set)
+        return false;
+    if (!dladdr((void *)(uintptr_t)cupti_begin, &info) || !info.dli_fname)
+        return false;
+    snprintf(path, PATH_MAX, "%s", set);
+    return realpath(set, path) == NULL || !realpath(info.dli_fname, own) ||
+           strcmp(path, own) != 0;
+}
+
+/* There is one client of CUPTI in a process: who came later takes the records
+ * from who was first. */
+static bool is_taken(void)
+{
+    static const char *const tools[] = {"libkineto", "libtorch_cuda"};
+    char path[PATH_MAX];
+
+    if (getenv("NSYS_PROFILING_SESSION_ID")) {
+        fail("busy", "GPU trace off: in use by Nsight Systems");
+        return true;
+    }
+    if (injected_by_other(path)) {
+        fail("busy", "GPU trace off: in use by %.400s (CUDA_INJECTION64_PATH)",
+             path);
+        return true;
+    }
+    for (size_t i = 0; i < COUNT(tools); i++)
+        if (cupti_loaded(tools[i], path)) {
+            fail("busy", "GPU trace off: in use by %.400s", path);
+            return true;
+        }
+    return false;
+}
+
+/* ---- Beginning and ending ---- */
+
+static bool find_and_start(void)
+{
+    const char *given = getenv("TRACE_CUPTI");
+
+    if (given && !strcmp(given, "off")) {
+        state = "unused";
+        return false;
+    }
+    if (is_taken())
+        return false;
+    if (!cupti_search(try_one))
+        fail("no-libcupti", "GPU trace off: no libcupti found (%s%s)",
+             given && *given ? "TRACE_CUPTI is " : "set TRACE_CUPTI",
+             given && *given ? given : "");
+    return cupti.handle != NULL;
+}
+
+static void note_state(void)
+{
+    cupti.host->note("gpu.state", state);
+    if (notice[0])
+        cupti.host->note("gpu.notice", notice);
+    if (refused.size)
+        cupti.host->note("gpu.refused", refused.data);
+}
+
+static void note_playback(void)
+{
+    const char *(*id)(void) = (const char *(*)(void))(uintptr_t)dlsym(
+        cupti.handle, "trace_playback_id");
+
+    if (!id)
+        return;
+    state = "playback";
+    cupti.host->note("gpu.source", "playback");
+    fail(state, "GPU trace is playback: %s", id());
+}
+
+bool cupti_begin(const struct trace_device_host *host)
+{
+    static const struct trace_backend backend = {cupti_inside, cupti_flush};
+
+    if (cupti.host)
+        return false;
+    cupti.host = host;
+    cupti.pid = (uint32_t)getpid();
+    cupti_pace();
+    if (find_and_start()) {
+        state = "on";
+        notice[0] = '\0';
+        note_playback();
+        note_library();
+        note_kinds();
+        note_variables();
+        __atomic_store_n(&cupti.on, true, __ATOMIC_RELEASE);
+        if (host->attach(&backend)) {
+            cupti_inside(host->current());
+        } else {
+            cupti_off("busy", "GPU trace off: another device is recorded");
+            return false;
+        }
+    }
+    note_state();
+    return cupti_alive();
+}
+
+void cupti_off(const char *now, const char *why)
+{
+    __atomic_store_n(&cupti.on, false, __ATOMIC_RELEASE);
+    disable_all();
+    fail(now, "%s", why);
+    note_state();
+}
+
+bool cupti_alive(void)
+{
+    return __atomic_load_n(&cupti.on, __ATOMIC_ACQUIRE) &&
+           cupti.pid == (uint32_t)getpid();
+}
+
+/* ---- Spans ---- */
+
+/* CUPTI keeps a stack of ids for each thread: it has the current span, or
+ * nothing. */
+void cupti_inside(uint32_t span)
+{
+    static __thread bool pushed;
+    uint64_t last;
+
+    if (!__atomic_load_n(&cupti.on, __ATOMIC_RELAXED))
+        return;
+    if (pushed && cupti.pop(CUPTI_EXTERNAL_CUSTOM0, &last))
+        pushed = false; /* CUPTI lost the thread's stack */
+    pushed = span && !cupti.push(CUPTI_EXTERNAL_CUSTOM0, span);
+}

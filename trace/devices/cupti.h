@@ -1,0 +1,437 @@
+/* cupti.h: what is known of CUPTI, and what the files of its back end share.
+ * Private to this folder.
+ *
+ * CUPTI is loaded at run time and no header of it is needed: these are the
+ * numbers, offsets and names that are used of it, on x86_64 and aarch64. What a
+ * record holds has only ever been added to its end, so a field is there if the
+ * running library's record, whose length is asked at start, reaches it. Where
+ * there is a toolkit, tests/devices_cupti_test.c checks each row.
+ */
+#ifndef TRACE_DEVICES_CUPTI_H
+#define TRACE_DEVICES_CUPTI_H
+
+#include <limits.h>
+#include <string.h>
+
+#include "../device.h"
+
+/* ---- Facts ---- */
+
+/* X(NAME, number, whether nothing works without it, its word): the kinds of
+ * records that are asked for. */
+#define CUPTI_KINDS(X)                                                         \
+    X(CONCURRENT_KERNEL, 10, true, "kernel")                                   \
+    X(RUNTIME, 5, true, "runtime")                                             \
+    X(EXTERNAL_CORRELATION, 39, true, "external")                              \
+    X(MEMCPY, 1, false, "memcpy")                                              \
+    X(MEMCPY2, 22, false, "memcpy2")                                           \
+    X(MEMSET, 2, false, "memset")                                              \
+    X(DRIVER, 4, false, "driver")                                              \
+    X(OVERHEAD, 17, false, "overhead")                                         \
+    X(JIT, 52, false, "jit")                                                   \
+    X(SYNCHRONIZATION, 38, false, "sync")                                      \
+    X(MEMORY2, 49, false, "memory")                                            \
+    X(DEVICE, 8, false, "device")                                              \
+    X(CONTEXT, 9, false, "context")                                            \
+    X(STREAM, 37, false, "stream")
+
+enum cupti_kind {
+#define TRACE_X(name, number, must, word) CUPTI_KIND_##name = number,
+    CUPTI_KINDS(TRACE_X)
+#undef TRACE_X
+        CUPTI_KIND_LIMIT = 128
+};
+
+enum cupti_domain { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2 };
+
+/* X(NAME, kind, member, offset, bytes) */
+#define CUPTI_FIELDS(X)                                                        \
+    X(KERNEL_REGISTERS, CONCURRENT_KERNEL, registersPerThread, 6, 2)           \
+    X(KERNEL_START, CONCURRENT_KERNEL, start, 16, 8)                           \
+    X(KERNEL_END, CONCURRENT_KERNEL, end, 24, 8)                               \
+    X(KERNEL_DEVICE, CONCURRENT_KERNEL, deviceId, 40, 4)                       \
+    X(KERNEL_CONTEXT, CONCURRENT_KERNEL, contextId, 44, 4)                     \
+    X(KERNEL_STREAM, CONCURRENT_KERNEL, streamId, 48, 4)                       \
+    X(KERNEL_GRID_X, CONCURRENT_KERNEL, gridX, 52, 4)                          \
+    X(KERNEL_GRID_Y, CONCURRENT_KERNEL, gridY, 56, 4)                          \
+    X(KERNEL_GRID_Z, CONCURRENT_KERNEL, gridZ, 60, 4)                          \
+    X(KERNEL_BLOCK_X, CONCURRENT_KERNEL, blockX, 64, 4)                        \
+    X(KERNEL_BLOCK_Y, CONCURRENT_KERNEL, blockY, 68, 4)                        \
+    X(KERNEL_BLOCK_Z, CONCURRENT_KERNEL, blockZ, 72, 4)                        \
+    X(KERNEL_STATIC, CONCURRENT_KERNEL, staticSharedMemory, 76, 4)             \
+    X(KERNEL_DYNAMIC, CONCURRENT_KERNEL, dynamicSharedMemory, 80, 4)           \
+    X(KERNEL_LOCAL, CONCURRENT_KERNEL, localMemoryPerThread, 84, 4)            \
+    X(KERNEL_CORRELATION, CONCURRENT_KERNEL, correlationId, 92, 4)             \
+    X(KERNEL_NAME, CONCURRENT_KERNEL, name, 104, 8)                            \
+    X(KERNEL_NODE, CONCURRENT_KERNEL, graphNodeId, 144, 8)                     \
+    X(KERNEL_GRAPH, CONCURRENT_KERNEL, graphId, 156, 4)                        \
+    X(KERNEL_CLUSTER_X, CONCURRENT_KERNEL, clusterX, 176, 4)                   \
+    X(KERNEL_CLUSTER_Y, CONCURRENT_KERNEL, clusterY, 180, 4)                   \
+    X(KERNEL_CLUSTER_Z, CONCURRENT_KERNEL, clusterZ, 184, 4)                   \
+    X(MEMCPY_KIND, MEMCPY, copyKind, 4, 1)                                     \
+    X(MEMCPY_FLAGS, MEMCPY, flags, 7, 1)                                       \
+    X(MEMCPY_BYTES, MEMCPY, bytes, 8, 8)                                       \
+    X(MEMCPY_START, MEMCPY, start, 16, 8)                                      \
+    X(MEMCPY_END, MEMCPY, end, 24, 8)                                          \
+    X(MEMCPY_DEVICE, MEMCPY, deviceId, 32, 4)                                  \
+    X(MEMCPY_CONTEXT, MEMCPY, contextId, 36, 4)                                \
+    X(MEMCPY_STREAM, MEMCPY, streamId, 40, 4)                                  \
+    X(MEMCPY_CORRELATION, MEMCPY, correlationId, 44, 4)                        \
+    X(MEMCPY_NODE, MEMCPY, graphNodeId, 64, 8)                                 \
+    X(MEMCPY_GRAPH, MEMCPY, graphId, 72, 4)                                    \
+    X(PEER_KIND, MEMCPY2, copyKind, 4, 1)                                      \
+    X(PEER_FLAGS, MEMCPY2, flags, 7, 1)                                        \
+    X(PEER_BYTES, MEMCPY2, bytes, 8, 8)                                        \
+    X(PEER_START, MEMCPY2, start, 16, 8)                                       \
+    X(PEER_END, MEMCPY2, end, 24, 8)                                           \
+    X(PEER_DEVICE, MEMCPY2, deviceId, 32, 4)                                   \
+    X(PEER_CONTEXT, MEMCPY2, contextId, 36, 4)                                 \
+    X(PEER_STREAM, MEMCPY2, streamId, 40, 4)                                   \
+    X(PEER_FROM, MEMCPY2, srcDeviceId, 44, 4)                                  \
+    X(PEER_TO, MEMCPY2, dstDeviceId, 52, 4)                                    \
+    X(PEER_CORRELATION, MEMCPY2, correlationId, 60, 4)                         \
+    X(MEMSET_VALUE, MEMSET, value, 4, 4)                                       \
+    X(MEMSET_BYTES, MEMSET, bytes, 8, 8)                                       \
+    X(MEMSET_START, MEMSET, start, 16, 8)                                      \
+    X(MEMSET_END, MEMSET, end, 24, 8)                                          \
+    X(MEMSET_DEVICE, MEMSET, deviceId, 32, 4)                                  \
+    X(MEMSET_CONTEXT, MEMSET, contextId, 36, 4)                                \
+    X(MEMSET_STREAM, MEMSET, streamId, 40, 4)                                  \
+    X(MEMSET_CORRELATION, MEMSET, correlationId, 44, 4)                        \
+    X(MEMSET_NODE, MEMSET, graphNodeId, 64, 8)                                 \
+    X(MEMSET_GRAPH, MEMSET, graphId, 72, 4)                                    \
+    X(CALL_ID, RUNTIME, cbid, 4, 4)                                            \
+    X(CALL_START, RUNTIME, start, 8, 8)                                        \
+    X(CALL_END, RUNTIME, end, 16, 8)                                           \
+    X(CALL_THREAD, RUNTIME, threadId, 28, 4)                                   \
+    X(CALL_CORRELATION, RUNTIME, correlationId, 32, 4)                         \
+    X(CALL_RESULT, RUNTIME, returnValue, 36, 4)                                \
+    X(EXTERNAL_KIND, EXTERNAL_CORRELATION, externalKind, 4, 4)                 \
+    X(EXTERNAL_ID, EXTERNAL_CORRELATION, externalId, 8, 8)                     \
+    X(EXTERNAL_CORRELATION, EXTERNAL_CORRELATION, correlationId, 16, 4)        \
+    X(OVERHEAD_KIND, OVERHEAD, overheadKind, 4, 4)                             \
+    X(OVERHEAD_OBJECT, OVERHEAD, objectKind, 8, 4)                             \
+    X(OVERHEAD_THREAD, OVERHEAD, objectId.pt.threadId, 16, 4)                  \
+    X(OVERHEAD_START, OVERHEAD, start, 24, 8)                                  \
+    X(OVERHEAD_END, OVERHEAD, end, 32, 8)                                      \
+    X(OVERHEAD_CORRELATION, OVERHEAD, correlationId, 40, 4)                    \
+    X(SYNC_TYPE, SYNCHRONIZATION, type, 4, 4)                                  \
+    X(SYNC_START, SYNCHRONIZATION, start, 8, 8)                                \
+    X(SYNC_END, SYNCHRONIZATION, end, 16, 8)                                   \
+    X(SYNC_CORRELATION, SYNCHRONIZATION, correlationId, 24, 4)                 \
+    X(SYNC_CONTEXT, SYNCHRONIZATION, contextId, 28, 4)                         \
+    X(SYNC_STREAM, SYNCHRONIZATION, streamId, 32, 4)                           \
+    X(SYNC_EVENT, SYNCHRONIZATION, cudaEventId, 36, 4)                         \
+    X(MEMORY_OPERATION, MEMORY2, memoryOperationType, 4, 4)                    \
+    X(MEMORY_KIND, MEMORY2, memoryKind, 8, 4)                                  \
+    X(MEMORY_CORRELATION, MEMORY2, correlationId, 12, 4)                       \
+    X(MEMORY_ADDRESS, MEMORY2, address, 16, 8)                                 \
+    X(MEMORY_BYTES, MEMORY2, bytes, 24, 8)                                     \
+    X(MEMORY_TIME, MEMORY2, timestamp, 32, 8)                                  \
+    X(MEMORY_DEVICE, MEMORY2, deviceId, 52, 4)                                 \
+    X(MEMORY_CONTEXT, MEMORY2, contextId, 56, 4)                               \
+    X(MEMORY_STREAM, MEMORY2, streamId, 60, 4)                                 \
+    X(MEMORY_ASYNC, MEMORY2, isAsync, 72, 4)                                   \
+    X(JIT_ENTRY, JIT, jitEntryType, 4, 4)                                      \
+    X(JIT_OPERATION, JIT, jitOperationType, 8, 4)                              \
+    X(JIT_DEVICE, JIT, deviceId, 12, 4)                                        \
+    X(JIT_START, JIT, start, 16, 8)                                            \
+    X(JIT_END, JIT, end, 24, 8)                                                \
+    X(JIT_CORRELATION, JIT, correlationId, 32, 4)                              \
+    X(JIT_ID, JIT, jitOperationCorrelationId, 40, 8)                           \
+    X(JIT_BYTES, JIT, cacheSize, 48, 8)                                        \
+    X(JIT_THREAD, JIT, threadId, 68, 4)                                        \
+    X(DEVICE_MEMORY, DEVICE, globalMemorySize, 16, 8)                          \
+    X(DEVICE_L2, DEVICE, l2CacheSize, 28, 4)                                   \
+    X(DEVICE_CLOCK, DEVICE, coreClockRate, 36, 4)                              \
+    X(DEVICE_PROCESSORS, DEVICE, numMultiprocessors, 44, 4)                    \
+    X(DEVICE_MAJOR, DEVICE, computeCapabilityMajor, 104, 4)                    \
+    X(DEVICE_MINOR, DEVICE, computeCapabilityMinor, 108, 4)                    \
+    X(DEVICE_ID, DEVICE, id, 112, 4)                                           \
+    X(DEVICE_NAME, DEVICE, name, 136, 8)                                       \
+    X(CONTEXT_ID, CONTEXT, contextId, 4, 4)                                    \
+    X(CONTEXT_DEVICE, CONTEXT, deviceId, 8, 4)                                 \
+    X(STREAM_CONTEXT, STREAM, contextId, 4, 4)                                 \
+    X(STREAM_ID, STREAM, streamId, 8, 4)                                       \
+    X(STREAM_PRIORITY, STREAM, priority, 12, 4)
+
+enum cupti_field {
+#define TRACE_X(name, kind, member, offset, bytes) CUPTI_##name,
+    CUPTI_FIELDS(TRACE_X)
+#undef TRACE_X
+        CUPTI_FIELD_COUNT
+};
+
+/* What calls return; X(NAME, number). */
+#define CUPTI_RESULTS(X)                                                       \
+    X(NOT_INITIALIZED, 15)                                                     \
+    X(VIRTUALIZED_DEVICE_NOT_SUPPORTED, 33)                                    \
+    X(INSUFFICIENT_PRIVILEGES, 35)                                             \
+    X(LEGACY_PROFILER_NOT_SUPPORTED, 38)                                       \
+    X(MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, 39)                                  \
+    X(UNKNOWN, 999)
+
+enum cupti_result {
+#define TRACE_X(name, number) CUPTI_RESULT_##name = number,
+    CUPTI_RESULTS(TRACE_X)
+#undef TRACE_X
+};
+
+enum {
+    CUPTI_EXTERNAL_CUSTOM0 = 3,
+    CUPTI_THREAD_SYSTEM = 1, /* a type of thread ids: the kernel's */
+    CUPTI_NULL_BUFFER = 27,  /* the version from which no buffer may be given */
+    CUPTI_NAME_ROOM = 64,    /* for another subscriber's name */
+};
+
+/* What cuptiSubscribe_v2 takes. */
+struct cupti_subscriber {
+    size_t size; /* of this */
+    const char *name;
+    char *other; /* CUPTI_NAME_ROOM bytes: who is there already */
+    size_t other_size;
+};
+
+typedef void cupti_wanted(uint8_t **, size_t *, size_t *);
+typedef void cupti_done(void *, uint32_t, uint8_t *, size_t, size_t);
+
+/* X(our name, its name, parameters): all return an enum cupti_result, 0 for
+ * success. Nothing works without these, which are as old as 11.8: */
+#define CUPTI_NEEDED(X)                                                        \
+    X(get_version, "cuptiGetVersion", (uint32_t *))                            \
+    X(result_string, "cuptiGetResultString", (int, const char **))             \
+    X(callback_name, "cuptiGetCallbackName", (int, uint32_t, const char **))   \
+    X(thread_id_type, "cuptiSetThreadIdType", (int))                           \
+    X(register_callbacks, "cuptiActivityRegisterCallbacks",                    \
+      (cupti_wanted *, cupti_done *))                                          \
+    X(register_clock, "cuptiActivityRegisterTimestampCallback",                \
+      (uint64_t(*)(void)))                                                     \
+    X(enable, "cuptiActivityEnable", (int))                                    \
+    X(disable, "cuptiActivityDisable", (int))                                  \
+    X(flush_all, "cuptiActivityFlushAll", (uint32_t))                          \
+    X(next_record, "cuptiActivityGetNextRecord", (uint8_t *, size_t, void **)) \
+    X(dropped, "cuptiActivityGetNumDroppedRecords",                            \
+      (void *, uint32_t, size_t *))                                            \
+    X(push, "cuptiActivityPushExternalCorrelationId", (int, uint64_t))         \
+    X(pop, "cuptiActivityPopExternalCorrelationId", (int, uint64_t *))
+
+/* These may be missing: */
+#define CUPTI_OPTIONAL(X)                                                      \
+    X(enable_driver_api, "cuptiActivityEnableDriverApi", (uint32_t, uint8_t))  \
+    X(subscribe, "cuptiSubscribe_v2",                                          \
+      (void **, void *, void *, struct cupti_subscriber *))                    \
+    X(unsubscribe, "cuptiUnsubscribe", (void *))
+
+/* ---- cupti.c: the running library ---- */
+
+struct cupti {
+#define TRACE_X(name, symbol, parameters) int(*name) parameters;
+    CUPTI_NEEDED(TRACE_X)
+    CUPTI_OPTIONAL(TRACE_X)
+#undef TRACE_X
+    const struct trace_device_host *host;
+    void *handle;
+    uint32_t version;
+    uint32_t pid;
+    bool on;             /* atomic */
+    bool system_threads; /* thread ids are the kernel's */
+    bool enabled[CUPTI_KIND_LIMIT];
+    uint16_t stride[CUPTI_KIND_LIMIT]; /* bytes of a record; 0: unknown */
+    uint64_t begin_ticks, begin_ns;    /* one moment on two clocks */
+    struct {
+        uint32_t thread;
+        uint64_t begin, end;
+    } own; /* when and where we waited for the device */
+};
+extern struct cupti cupti;
+
+/* cupti_begin loads CUPTI, enables what there is and attaches to the host's
+ * recording, which it tells what came of it. Returns whether it is on. */
+bool cupti_begin(const struct trace_device_host *);
+
+/* cupti_off turns all off for good, for a reason that the recording keeps. */
+void cupti_off(const char *state, const char *why);
+
+/* cupti_alive tells whether CUPTI may be called: it is on, and this is not a
+ * forked child. */
+bool cupti_alive(void);
+
+/* cupti_inside tells CUPTI which span the calling thread is in now. */
+void cupti_inside(uint32_t span);
+
+/* cupti_word returns the name of what a call returned. */
+const char *cupti_word(int result);
+
+/* cupti_note notes a pair whose value is printed. */
+void cupti_note(const char *name, const char *format, ...) TRACE_PRINTF(2, 3);
+
+/* ---- library.c: which libcupti ---- */
+
+/* cupti_search calls `try` with each libcupti that can be loaded, in order,
+ * until that takes one; what it does not take is closed again. Returns how many
+ * were tried. */
+unsigned cupti_search(bool (*try)(void *handle));
+
+/* cupti_loaded finds the path of a loaded object whose file's name begins so;
+ * false if there is none. */
+bool cupti_loaded(const char *begin, char path[PATH_MAX]);
+
+/* cupti_symbol looks a function up in a loaded object whose name begins so. */
+void *cupti_symbol(const char *begin, const char *name);
+
+/* ---- buffers.c ---- */
+
+struct cupti_buffer {
+    struct cupti_buffer *next;
+    size_t valid; /* bytes with records */
+    bool spare;   /* its records are dropped */
+    _Alignas(64) uint8_t bytes[];
+};
+
+void cupti_buffer_wanted(uint8_t **, size_t *, size_t *);
+void cupti_buffer_done(void *, uint32_t, uint8_t *, size_t, size_t);
+
+/* cupti_flush puts all that is known into the recording; the last time it also
+ * waits for the device and judges whether all is there. */
+void cupti_flush(bool last);
+
+/* ---- activity.c: from records to activities ---- */
+
+struct cupti_counts {
+    uint64_t launches; /* calls */
+    uint64_t launched; /* of them with a device's record */
+    uint64_t lost;     /* without */
+    uint64_t orphans;  /* device's records without a call */
+    uint64_t dropped;
+    uint64_t undecoded;
+    uint64_t bad_times;
+    uint64_t kernels;
+};
+extern struct cupti_counts cupti_counts;
+
+/* A record in a buffer. */
+struct cupti_record {
+    const uint8_t *at;
+    size_t stride;
+    uint32_t kind;
+};
+
+/* cupti_next steps to the next record within `size` bytes; false at the end,
+ * `at` NULL if what is there cannot be told. The zero value is the start. */
+bool cupti_next(const uint8_t *bytes, size_t size, struct cupti_record *);
+
+extern const struct cupti_layout {
+    uint16_t kind, offset, bytes;
+} cupti_layout[CUPTI_FIELD_COUNT];
+
+/* cupti_get returns a field; 0 where the record ends before it. */
+static inline uint64_t cupti_get(const struct cupti_record *record,
+                                 enum cupti_field field)
+{
+    const struct cupti_layout *layout = &cupti_layout[field];
+    uint64_t value = 0;
+
+    if ((size_t)layout->offset + layout->bytes <= record->stride)
+        memcpy(&value, record->at + layout->offset, layout->bytes);
+    return value;
+}
+
+static inline uint32_t cupti_get32(const struct cupti_record *record,
+                                   enum cupti_field field)
+{
+    return (uint32_t)cupti_get(record, field);
+}
+
+/* cupti_round decodes buffers and frees them; the last time also what waited
+ * for records that did not come. */
+void cupti_round(struct cupti_buffer *, bool last);
+
+/* cupti_count_spare counts the records of a buffer as dropped. */
+void cupti_count_spare(const struct cupti_buffer *);
+
+/* ---- describe.c: one record ---- */
+
+/* cupti_correlation returns which call a record is of; cupti_on_device tells
+ * whether it is of what runs on the device, cupti_is_compile whether of what
+ * waits for its launch. */
+uint32_t cupti_correlation(const struct cupti_record *);
+bool cupti_on_device(const struct cupti_record *);
+bool cupti_is_compile(const struct cupti_record *);
+
+/* cupti_is_activity tells whether a record is of something that happened. */
+bool cupti_is_activity(const struct cupti_record *);
+
+/* cupti_times returns when it happened, which is guessed if CUPTI does not
+ * know. */
+struct cupti_times {
+    uint64_t begin, end;
+    bool estimated;
+};
+struct cupti_times cupti_times(const struct cupti_record *);
+
+/* cupti_describe puts a record into the recording. */
+void cupti_describe(const struct cupti_record *);
+
+/* cupti_inform notes what a device, context or stream is. */
+void cupti_inform(const struct cupti_record *);
+
+/* cupti_ns turns a length in ticks into ns; cupti_pace looks how fast they are
+ * again. */
+uint64_t cupti_ns(uint64_t ticks);
+void cupti_pace(void);
+
+/* ---- correlation.c: calls ---- */
+
+/* A call into the runtime or driver, or several nested ones with one id. */
+struct cupti_call {
+    uint64_t begin, end; /* of the outermost; 0: not seen yet */
+    uint32_t correlation;
+    uint32_t span; /* it was made in; 0: none */
+    uint32_t thread;
+    uint32_t devices; /* records of what it set off */
+    uint32_t around;  /* a nested call of another id; 0: none */
+    uint32_t next;    /* in its bucket, + 1 */
+    bool seen;        /* its own record came */
+    bool launches;    /* it is known to launch */
+    bool nested;      /* within another that launches */
+    bool described;   /* what follows is known */
+    uint32_t stream;
+    uint32_t count[3];
+    const char *kernel; /* as it is shown */
+};
+
+/* cupti_call_find returns the call with that id, NULL if it is not known (any
+ * more); cupti_call_add makes one if there is none, NULL without memory. */
+struct cupti_call *cupti_call_find(uint32_t correlation);
+struct cupti_call *cupti_call_add(uint32_t correlation);
+
+/* cupti_call_note adds what a record says of a call. */
+void cupti_call_note(const struct cupti_record *);
+
+/* cupti_call_judge counts, at the end, which launches have their records, and
+ * forgets all calls. */
+void cupti_call_judge(void);
+
+/* cupti_launches tells whether a call is one of those that are known to launch;
+ * cupti_loads which stage of a compilation it is, NULL if none. */
+bool cupti_launches(enum cupti_domain, uint32_t id);
+const char *cupti_loads(enum cupti_domain, uint32_t id);
+
+/* ---- names.c ---- */
+
+/* cupti_call_name returns a call's name as it is shown, and as CUPTI gives it
+ * in `raw`. cupti_kernel_name returns a kernel's, demangled. Both stay. */
+const char *cupti_call_name(enum cupti_domain, uint32_t id, const char **raw);
+const char *cupti_kernel_name(const char *mangled);
+
+/* cupti_strip writes a name of CUPTI's as it is shown. */
+void cupti_strip(const char *raw, char *shown, size_t size);
+
+/* cupti_error_name returns the name of what a call returned, NULL if it is not
+ * known. */
+const char *cupti_error_name(enum cupti_domain, int result);
+
+/* cupti_is_readable tells whether there is memory at an address. */
+bool cupti_is_readable(const void *);
+
+#endif

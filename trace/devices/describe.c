@@ -1,0 +1,682 @@
+/* describe.c: one record as an activity. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "cupti.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+/* ---- Time ---- */
+
+static double ns_per_tick = 1;
+
+static uint64_t monotonic(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void cupti_pace(void)
+{
+    uint64_t ticks = cupti.host->now();
+    uint64_t ns = monotonic();
+
+    if (!cupti.begin_ticks) {
+        cupti.begin_ticks = ticks;
+        cupti.begin_ns = ns;
+    } else if (cupti.begin_ns - cupti.begin_ticks > 1000000 && /* not ns */
+               ns > cupti.begin_ns && ticks > cupti.begin_ticks) {
+        ns_per_tick =
+            (double)(ns - cupti.begin_ns) / (double)(ticks - cupti.begin_ticks);
+    }
+}
+
+uint64_t cupti_ns(uint64_t ticks)
+{
+    return (uint64_t)((double)ticks * ns_per_tick + 0.5);
+}
+
+/* ---- What all kinds have ---- */
+
+/* X(kind, what it becomes, ...): where fields that all have stand. */
+static const struct common {
+    enum cupti_field start, end, correlation;
+    bool on_device;
+} commons[CUPTI_KIND_LIMIT] = {
+#define ROW(kind, name, device)                                                \
+    [CUPTI_KIND_##kind] = {CUPTI_##name##_START, CUPTI_##name##_END,           \
+                           CUPTI_##name##_CORRELATION, device}
+    ROW(CONCURRENT_KERNEL, KERNEL, true),
+    ROW(MEMCPY, MEMCPY, true),
+    ROW(MEMCPY2, PEER, true),
+    ROW(MEMSET, MEMSET, true),
+    ROW(RUNTIME, CALL, false),
+    ROW(DRIVER, CALL, false),
+    ROW(OVERHEAD, OVERHEAD, false),
+    ROW(JIT, JIT, false),
+    ROW(SYNCHRONIZATION, SYNC, false),
+#undef ROW
+    [CUPTI_KIND_MEMORY2] = {CUPTI_MEMORY_TIME, CUPTI_MEMORY_TIME,
+                            CUPTI_MEMORY_CORRELATION, false},
+};
+
+bool cupti_is_activity(const struct cupti_record *record)
+{
+    return commons[record->kind].end != 0;
+}
+
+uint32_t cupti_correlation(const struct cupti_record *record)
+{
+    return cupti_is_activity(record)
+               ? cupti_get32(record, commons[record->kind].correlation)
+               : 0;
+}
+
+bool cupti_on_device(const struct cupti_record *record)
+{
+    return commons[record->kind].on_device;
+}
+
+struct cupti_times cupti_times(const struct cupti_record *record)
+{
+    const struct common *common = &commons[record->kind];
+    const struct cupti_call *call;
+    struct cupti_times times = {cupti_get(record, common->start),
+                                cupti_get(record, common->end), false};
+
+    if (times.begin && times.end >= times.begin)
+        return times;
+    call = cupti_call_find(cupti_correlation(record));
+    times.begin = call && call->end ? call->end : times.begin;
+    if (!times.begin)
+        times.begin = cupti.host->now();
+    times.end = times.begin;
+    times.estimated = true;
+    return times;
+}
+
+/* ---- Building ---- */
+
+struct building {
+    struct trace_activity activity;
+    const struct cupti_record *record;
+    const struct cupti_call *call; /* NULL: not known */
+    const char *names[TRACE_ACTIVITY_FIELDS];
+    struct trace_value values[TRACE_LAUNCH_FIELDS + TRACE_ACTIVITY_FIELDS];
+    size_t value_count;
+    char text[1024]; /* what values point to */
+    size_t text_size;
+};
+
+/* Names of fields that came together once are kept: a call site has them. */
+struct names {
+    struct names *next;
+    size_t count;
+    const char *names[];
+};
+
+static const char *const *keep_names(const struct building *building)
+{
+    static struct names *known;
+    size_t count = building->activity.field_count;
+    size_t size = count * sizeof(*building->names);
+    struct names *one = known;
+
+    while (one && (one->count != count ||
+                   memcmp(one->names, building->names, size) != 0))
+        one = one->next;
+    if (!one && (one = malloc(sizeof(*one) + size))) {
+        one->count = count;
+        memcpy(one->names, building->names, size);
+        one->next = known;
+        known = one;
+    }
+    return one ? one->names : NULL;
+}
+
+static struct trace_value display(const char *text)
+{
+    struct trace_value value = trace_text_(text);
+
+    value.type = TRACE_TYPE_DISPLAY;
+    return value;
+}
+
+static void add(struct building *building, const char *name,
+                struct trace_value value)
+{
+    if (building->activity.field_count == TRACE_ACTIVITY_FIELDS)
+        return;
+    building->names[building->activity.field_count++] = name;
+    building->values[building->value_count++] = value;
+}
+
+static void add_number(struct building *building, const char *name,
+                       uint64_t number)
+{
+    add(building, name, trace_u64_(number));
+}
+
+static void add_field(struct building *building, const char *name,
+                      enum cupti_field field)
+{
+    add_number(building, name, cupti_get(building->record, field));
+}
+
+/* A text that lasts as long as the building. */
+static const char *print(struct building *building, const char *format, ...)
+    TRACE_PRINTF(2, 3);
+
+static const char *print(struct building *building, const char *format, ...)
+{
+    char *text = building->text + building->text_size;
+    size_t room = sizeof(building->text) - building->text_size;
+    va_list args;
+    int size;
+
+    va_start(args, format);
+    size = vsnprintf(text, room, format, args);
+    va_end(args);
+    if (size < 0 || (size_t)size >= room)
+        return "?";
+    building->text_size += (size_t)size + 1;
+    return text;
+}
+
+static const char *print_three(struct building *building,
+                               enum cupti_field first)
+{
+    return print(building, "(%u, %u, %u)", cupti_get32(building->record, first),
+                 cupti_get32(building->record, first + 1),
+                 cupti_get32(building->record, first + 2));
+}
+
+static const char *print_time(struct building *building, uint64_t ns)
+{
+    static const char *const units[] = {"ns", "µs", "ms", "s"};
+    double number = (double)ns;
+    size_t unit = 0;
+
+    while (number >= 1000 && unit < COUNT(units) - 1) {
+        number /= 1000;
+        unit++;
+    }
+    return print(building, "%.*f%s", unit ? 1 : 0, number, units[unit]);
+}
+
+/* Every launch's fields come first. */
+static void add_launch(struct building *building, const char *count,
+                       uint32_t stream, const char *kernel)
+{
+    building->activity.at.launched = 1;
+    building->values[0] = display(count);
+    building->values[1] = trace_u64_(stream);
+    building->values[2] = display(kernel);
+    building->value_count = TRACE_LAUNCH_FIELDS;
+}
+
+/* ---- What runs on a device ---- */
+
+static void place(struct building *building, enum cupti_field device,
+                  enum cupti_field context, enum cupti_field stream)
+{
+    struct trace_activity_place *at = &building->activity.at;
+
+    at->device = cupti_get32(building->record, device);
+    at->context = cupti_get32(building->record, context);
+    at->stream = cupti_get32(building->record, stream);
+    if (at->stream == UINT32_MAX)
+        at->stream = 0;
+}
+
+static void add_place(struct building *building)
+{
+    add_number(building, "device", building->activity.at.device);
+    add_number(building, "context", building->activity.at.context);
+}
+
+static void add_graph(struct building *building, enum cupti_field graph,
+                      enum cupti_field node)
+{
+    if (!cupti_get(building->record, graph))
+        return;
+    add_field(building, "graph", graph);
+    add_field(building, "graph.node", node);
+}
+
+static void add_shared(struct building *building)
+{
+    uint32_t fixed = cupti_get32(building->record, CUPTI_KERNEL_STATIC);
+    uint32_t dynamic = cupti_get32(building->record, CUPTI_KERNEL_DYNAMIC);
+
+    add_number(building, "shared", (uint64_t)fixed + dynamic);
+    if (fixed)
+        add_number(building, "shared.static", fixed);
+    if (dynamic)
+        add_number(building, "shared.dynamic", dynamic);
+}
+
+static void add_delay(struct building *building)
+{
+    const struct cupti_call *call = building->call;
+    uint64_t begin = building->activity.at.begin;
+
+    if (call && call->begin && begin > call->begin)
+        add(building, "queue_delay",
+            display(print_time(building, cupti_ns(begin - call->begin))));
+}
+
+static void kernel(struct building *building)
+{
+    const struct cupti_record *record = building->record;
+    const char *name =
+        (const char *)(uintptr_t)cupti_get(record, CUPTI_KERNEL_NAME);
+
+    building->activity.at.kind = TRACE_ACTIVITY_KERNEL;
+    building->activity.symbol = name ? name : "?";
+    building->activity.name = cupti_kernel_name(name ? name : "?");
+    place(building, CUPTI_KERNEL_DEVICE, CUPTI_KERNEL_CONTEXT,
+          CUPTI_KERNEL_STREAM);
+    add_launch(building, print_three(building, CUPTI_KERNEL_GRID_X),
+               building->activity.at.stream, building->activity.name);
+    add_place(building);
+    add(building, "block",
+        display(print_three(building, CUPTI_KERNEL_BLOCK_X)));
+    add_field(building, "registers", CUPTI_KERNEL_REGISTERS);
+    add_shared(building);
+    add_field(building, "local", CUPTI_KERNEL_LOCAL);
+    if (cupti_get(record, CUPTI_KERNEL_CLUSTER_X))
+        add(building, "cluster",
+            display(print_three(building, CUPTI_KERNEL_CLUSTER_X)));
+    add_delay(building);
+    add_number(building, "correlation", building->activity.at.correlation);
+    add_graph(building, CUPTI_KERNEL_GRAPH, CUPTI_KERNEL_NODE);
+}
+
+static void add_bytes(struct building *building, enum cupti_field field)
+{
+    uint64_t bytes = cupti_get(building->record, field);
+    uint64_t ns =
+        cupti_ns(building->activity.end - building->activity.at.begin);
+
+    add_number(building, "bytes", bytes);
+    if (bytes && ns)
+        add(building, "throughput",
+            display(print(building, "%.1f GB/s", (double)bytes / (double)ns)));
+}
+
+static const char *copy_name(struct building *building, uint64_t kind)
+{
+    static const char *const kinds[] = {"?",    "HtoD", "DtoH", "HtoA",
+                                        "AtoH", "AtoA", "AtoD", "DtoA",
+                                        "DtoD", "HtoH", "PtoP"};
+
+    return print(building, "Memcpy %s", kinds[kind < COUNT(kinds) ? kind : 0]);
+}
+
+static void add_stream(struct building *building)
+{
+    add_place(building);
+    add_number(building, "stream", building->activity.at.stream);
+}
+
+static void copy(struct building *building)
+{
+    building->activity.at.kind = TRACE_ACTIVITY_MEMCPY;
+    building->activity.name =
+        copy_name(building, cupti_get(building->record, CUPTI_MEMCPY_KIND));
+    place(building, CUPTI_MEMCPY_DEVICE, CUPTI_MEMCPY_CONTEXT,
+          CUPTI_MEMCPY_STREAM);
+    add_bytes(building, CUPTI_MEMCPY_BYTES);
+    add(building, "async",
+        trace_bool(cupti_get(building->record, CUPTI_MEMCPY_FLAGS) & 1));
+    add_stream(building);
+    add_number(building, "correlation", building->activity.at.correlation);
+    add_graph(building, CUPTI_MEMCPY_GRAPH, CUPTI_MEMCPY_NODE);
+}
+
+static void peer_copy(struct building *building)
+{
+    building->activity.at.kind = TRACE_ACTIVITY_MEMCPY;
+    building->activity.name =
+        copy_name(building, cupti_get(building->record, CUPTI_PEER_KIND));
+    place(building, CUPTI_PEER_DEVICE, CUPTI_PEER_CONTEXT, CUPTI_PEER_STREAM);
+    add_bytes(building, CUPTI_PEER_BYTES);
+    add(building, "async",
+        trace_bool(cupti_get(building->record, CUPTI_PEER_FLAGS) & 1));
+    add_field(building, "from", CUPTI_PEER_FROM);
+    add_field(building, "to", CUPTI_PEER_TO);
+    add_stream(building);
+    add_number(building, "correlation", building->activity.at.correlation);
+}
+
+static void set(struct building *building)
+{
+    building->activity.at.kind = TRACE_ACTIVITY_MEMSET;
+    building->activity.name = "Memset";
+    place(building, CUPTI_MEMSET_DEVICE, CUPTI_MEMSET_CONTEXT,
+          CUPTI_MEMSET_STREAM);
+    add_bytes(building, CUPTI_MEMSET_BYTES);
+    add_field(building, "value", CUPTI_MEMSET_VALUE);
+    add_stream(building);
+    add_number(building, "correlation", building->activity.at.correlation);
+    add_graph(building, CUPTI_MEMSET_GRAPH, CUPTI_MEMSET_NODE);
+}
+
+/* ---- What happens on the host ---- */
+
+enum { NOT_READY = 600 }; /* the answer to a question, no failure */
+
+static void api(struct building *building, enum cupti_domain domain)
+{
+    struct trace_activity *activity = &building->activity;
+    uint32_t id = cupti_get32(building->record, CUPTI_CALL_ID);
+    int result = (int)cupti_get32(building->record, CUPTI_CALL_RESULT);
+    const char *stage = cupti_loads(domain, id), *error = NULL;
+
+    activity->at.kind = stage ? TRACE_ACTIVITY_COMPILE
+                        : domain == CUPTI_DOMAIN_RUNTIME
+                            ? TRACE_ACTIVITY_RUNTIME
+                            : TRACE_ACTIVITY_DRIVER;
+    activity->name = cupti_call_name(domain, id, &activity->symbol);
+    if (cupti.system_threads)
+        activity->at.thread = cupti_get32(building->record, CUPTI_CALL_THREAD);
+    if (stage)
+        add(building, "stage", display(stage));
+    if (!result || result == NOT_READY)
+        return;
+    activity->level = TRACE_LEVEL_WARN;
+    add(building, "result", trace_i64_(result));
+    if ((error = cupti_error_name(domain, result)))
+        add(building, "error", display(error));
+}
+
+static void runtime(struct building *building)
+{
+    api(building, CUPTI_DOMAIN_RUNTIME);
+}
+
+static void driver(struct building *building)
+{
+    api(building, CUPTI_DOMAIN_DRIVER);
+}
+
+/* X(number, name, stage of compilation) */
+#define OVERHEADS(X)                                                           \
+    X(1, "Driver compiler", "driver_compiler")                                 \
+    X(1 << 16, "Buffer flush", NULL)                                           \
+    X(2 << 16, "Instrumentation", NULL)                                        \
+    X(3 << 16, "Resource", NULL)                                               \
+    X(4 << 16, "Module load", "module_load")                                   \
+    X(5 << 16, "Lazy function load", "lazy_load")                              \
+    X(6 << 16, "Command buffer full", NULL)                                    \
+    X(7 << 16, "Activity buffer request", NULL)                                \
+    X(8 << 16, "Unified memory init", NULL)
+
+static const char *overhead_stage(const struct cupti_record *record,
+                                  const char **name)
+{
+    switch (cupti_get32(record, CUPTI_OVERHEAD_KIND)) {
+#define TRACE_X(number, word, stage)                                           \
+    case number:                                                               \
+        *name = word;                                                          \
+        return stage;
+        OVERHEADS(TRACE_X)
+#undef TRACE_X
+    default:
+        *name = "Overhead";
+        return NULL;
+    }
+}
+
+enum { OBJECT_THREAD = 2 };
+
+static void overhead(struct building *building)
+{
+    const struct cupti_record *record = building->record;
+    struct trace_activity *activity = &building->activity;
+    const char *stage = overhead_stage(record, &activity->name);
+
+    activity->at.kind =
+        stage ? TRACE_ACTIVITY_COMPILE : TRACE_ACTIVITY_OVERHEAD;
+    if (cupti.system_threads &&
+        cupti_get(record, CUPTI_OVERHEAD_OBJECT) == OBJECT_THREAD)
+        activity->at.thread = cupti_get32(record, CUPTI_OVERHEAD_THREAD);
+    if (stage)
+        add(building, "stage", display(stage));
+}
+
+static void jit(struct building *building)
+{
+    static const char *const names[] = {"JIT", "JIT cache load",
+                                        "JIT cache store", "JIT compile"};
+    static const char *const operations[] = {"?", "cache_load", "cache_store",
+                                             "compile"};
+    static const char *const entries[] = {"?", "ptx_to_cubin",
+                                          "nvvm_ir_to_ptx"};
+    const struct cupti_record *record = building->record;
+    struct trace_activity *activity = &building->activity;
+    uint32_t operation = cupti_get32(record, CUPTI_JIT_OPERATION);
+    uint32_t entry = cupti_get32(record, CUPTI_JIT_ENTRY);
+
+    operation = operation < COUNT(operations) ? operation : 0;
+    activity->at.kind = TRACE_ACTIVITY_COMPILE;
+    activity->at.device = cupti_get32(record, CUPTI_JIT_DEVICE);
+    activity->name = names[operation];
+    if (cupti.system_threads && cupti_get(record, CUPTI_JIT_THREAD))
+        activity->at.thread = cupti_get32(record, CUPTI_JIT_THREAD);
+    add(building, "stage", display("driver_jit"));
+    add(building, "operation", display(operations[operation]));
+    add(building, "entry",
+        display(entries[entry < COUNT(entries) ? entry : 0]));
+    add(building, "cache", display(operation == 1 ? "hit" : "miss"));
+    add_field(building, "cache_bytes", CUPTI_JIT_BYTES);
+    add_field(building, "id", CUPTI_JIT_ID);
+}
+
+static void synchronization(struct building *building)
+{
+    static const char *const names[] = {"Sync", "Event sync",
+                                        "Stream wait event", "Stream sync",
+                                        "Context sync"};
+    uint32_t type = cupti_get32(building->record, CUPTI_SYNC_TYPE);
+    uint32_t event = cupti_get32(building->record, CUPTI_SYNC_EVENT);
+    struct trace_activity_place *at = &building->activity.at;
+
+    at->kind = TRACE_ACTIVITY_SYNC;
+    at->context = cupti_get32(building->record, CUPTI_SYNC_CONTEXT);
+    at->stream = cupti_get32(building->record, CUPTI_SYNC_STREAM);
+    at->stream = at->stream == UINT32_MAX ? 0 : at->stream;
+    building->activity.name = names[type < COUNT(names) ? type : 0];
+    add_number(building, "context", at->context);
+    if (at->stream)
+        add_number(building, "stream", at->stream);
+    if (event && event != UINT32_MAX)
+        add_number(building, "event", event);
+}
+
+/* ---- Memory ---- */
+
+enum { DEVICES = 64, KINDS = 8, ALLOCATED = 1 };
+
+/* Bytes in use; what was allocated before we looked may be released. */
+static uint64_t total(const struct cupti_record *record, uint32_t kind)
+{
+    static uint64_t totals[DEVICES][KINDS];
+    uint64_t bytes = cupti_get(record, CUPTI_MEMORY_BYTES);
+    uint32_t device = cupti_get32(record, CUPTI_MEMORY_DEVICE);
+    uint64_t *sum = &totals[device % DEVICES][kind];
+
+    if (cupti_get(record, CUPTI_MEMORY_OPERATION) == ALLOCATED)
+        *sum += bytes;
+    else
+        *sum -= bytes < *sum ? bytes : *sum;
+    return *sum;
+}
+
+static void memory(struct building *building)
+{
+    static const char *const kinds[KINDS] = {
+        "unknown", "pageable", "pinned",        "device",
+        "array",   "managed",  "device_static", "managed_static"};
+    const struct cupti_record *record = building->record;
+    uint32_t kind = cupti_get32(record, CUPTI_MEMORY_KIND) % KINDS;
+    bool allocated = cupti_get(record, CUPTI_MEMORY_OPERATION) == ALLOCATED;
+
+    building->activity.at.kind =
+        allocated ? TRACE_ACTIVITY_ALLOCATE : TRACE_ACTIVITY_RELEASE;
+    building->activity.name = allocated ? "Allocate" : "Release";
+    place(building, CUPTI_MEMORY_DEVICE, CUPTI_MEMORY_CONTEXT,
+          CUPTI_MEMORY_STREAM);
+    add_field(building, "bytes", CUPTI_MEMORY_BYTES);
+    add(building, "address",
+        trace_pointer_(
+            (void *)(uintptr_t)cupti_get(record, CUPTI_MEMORY_ADDRESS)));
+    add(building, "memory", display(kinds[kind]));
+    add_number(building, "total", total(record, kind));
+    add_number(building, "device", building->activity.at.device);
+    if (cupti_get(record, CUPTI_MEMORY_ASYNC))
+        add(building, "async", trace_bool(true));
+}
+
+/* ---- All ---- */
+
+bool cupti_is_compile(const struct cupti_record *record)
+{
+    const char *name;
+
+    switch (record->kind) {
+    case CUPTI_KIND_JIT:
+        return true;
+    case CUPTI_KIND_OVERHEAD:
+        return overhead_stage(record, &name) != NULL;
+    case CUPTI_KIND_DRIVER:
+        return cupti_loads(CUPTI_DOMAIN_DRIVER,
+                           cupti_get32(record, CUPTI_CALL_ID)) != NULL;
+    default:
+        return false;
+    }
+}
+
+typedef void build(struct building *);
+
+static build *const builds[CUPTI_KIND_LIMIT] = {
+    [CUPTI_KIND_CONCURRENT_KERNEL] = kernel,
+    [CUPTI_KIND_MEMCPY] = copy,
+    [CUPTI_KIND_MEMCPY2] = peer_copy,
+    [CUPTI_KIND_MEMSET] = set,
+    [CUPTI_KIND_RUNTIME] = runtime,
+    [CUPTI_KIND_DRIVER] = driver,
+    [CUPTI_KIND_OVERHEAD] = overhead,
+    [CUPTI_KIND_JIT] = jit,
+    [CUPTI_KIND_SYNCHRONIZATION] = synchronization,
+    [CUPTI_KIND_MEMORY2] = memory,
+};
+
+/* Our own wait at the end is no act of the program's. */
+static bool is_own(const struct trace_activity *activity)
+{
+    return !activity->at.on_device && activity->at.thread == cupti.own.thread &&
+           activity->at.begin >= cupti.own.begin &&
+           activity->end <= cupti.own.end;
+}
+
+static void fill(struct building *building)
+{
+    const struct cupti_record *record = building->record;
+    struct trace_activity *activity = &building->activity;
+    struct cupti_times times = cupti_times(record);
+    const struct cupti_call *call = cupti_call_find(cupti_correlation(record));
+
+    building->call = call;
+    activity->at.begin = times.begin;
+    activity->end = times.end;
+    activity->at.correlation = cupti_correlation(record);
+    activity->at.on_device = cupti_on_device(record);
+    activity->at.thread = call ? call->thread : 0;
+    activity->span = call ? call->span : 0;
+    if (call && call->described && cupti_is_compile(record))
+        add_launch(building,
+                   print(building, "(%u, %u, %u)", call->count[0],
+                         call->count[1], call->count[2]),
+                   call->stream, call->kernel);
+    builds[record->kind](building);
+    if (times.estimated) {
+        cupti_counts.bad_times++;
+        add(building, "ts_estimated", trace_bool(true));
+    }
+}
+
+void cupti_describe(const struct cupti_record *record)
+{
+    struct building building;
+
+    memset(&building.activity, 0, sizeof(building.activity));
+    building.record = record;
+    building.value_count = building.text_size = 0;
+    fill(&building);
+    if (is_own(&building.activity))
+        return;
+    building.activity.values = building.values;
+    building.activity.fields = keep_names(&building);
+    if (!building.activity.fields)
+        building.activity.field_count = 0;
+    cupti.host->put(&building.activity);
+}
+
+/* ---- What there is ---- */
+
+static void inform_device(const struct cupti_record *record)
+{
+    uint32_t id = cupti_get32(record, CUPTI_DEVICE_ID);
+    const char *name =
+        (const char *)(uintptr_t)cupti_get(record, CUPTI_DEVICE_NAME);
+    const struct {
+        const char *word;
+        enum cupti_field field;
+    } rows[] = {
+        {"memory", CUPTI_DEVICE_MEMORY},
+        {"l2", CUPTI_DEVICE_L2},
+        {"clock_khz", CUPTI_DEVICE_CLOCK},
+        {"multiprocessors", CUPTI_DEVICE_PROCESSORS},
+    };
+    char pair[64];
+
+    snprintf(pair, sizeof(pair), "gpu.device.%u", id);
+    cupti_note(pair, "%s", name ? name : "?");
+    snprintf(pair, sizeof(pair), "gpu.device.%u.compute_capability", id);
+    cupti_note(pair, "%u.%u", cupti_get32(record, CUPTI_DEVICE_MAJOR),
+               cupti_get32(record, CUPTI_DEVICE_MINOR));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        snprintf(pair, sizeof(pair), "gpu.device.%u.%s", id, rows[i].word);
+        cupti_note(pair, "%llu",
+                   (unsigned long long)cupti_get(record, rows[i].field));
+    }
+}
+
+void cupti_inform(const struct cupti_record *record)
+{
+    char pair[64];
+
+    switch (record->kind) {
+    case CUPTI_KIND_DEVICE:
+        inform_device(record);
+        break;
+    case CUPTI_KIND_CONTEXT:
+        snprintf(pair, sizeof(pair), "gpu.context.%u",
+                 cupti_get32(record, CUPTI_CONTEXT_ID));
+        cupti_note(pair, "device %u",
+                   cupti_get32(record, CUPTI_CONTEXT_DEVICE));
+        break;
+    case CUPTI_KIND_STREAM:
+        snprintf(pair, sizeof(pair), "gpu.stream.%u.%u",
+                 cupti_get32(record, CUPTI_STREAM_CONTEXT),
+                 cupti_get32(record, CUPTI_STREAM_ID));
+        cupti_note(pair, "priority %d",
+                   (int)cupti_get32(record, CUPTI_STREAM_PRIORITY));
+        break;
+    }
+}

@@ -1,0 +1,153 @@
+/* library.c: which libcupti is loaded. */
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+
+#include "cupti.h"
+
+/* ---- What is loaded ---- */
+
+struct look {
+    const char *begin;
+    char path[PATH_MAX];
+};
+
+static int look(struct dl_phdr_info *object, size_t size, void *context)
+{
+    struct look *for_ = context;
+    const char *name = strrchr(object->dlpi_name, '/');
+
+    (void)size;
+    name = name ? name + 1 : object->dlpi_name;
+    if (strncmp(name, for_->begin, strlen(for_->begin)) != 0)
+        return 0;
+    snprintf(for_->path, sizeof(for_->path), "%s", object->dlpi_name);
+    return 1;
+}
+
+bool cupti_loaded(const char *begin, char path[PATH_MAX])
+{
+    struct look found = {.begin = begin};
+
+    if (!dl_iterate_phdr(look, &found))
+        return false;
+    memcpy(path, found.path, sizeof(found.path));
+    return true;
+}
+
+void *cupti_symbol(const char *begin, const char *name)
+{
+    char path[PATH_MAX];
+    void *handle = cupti_loaded(begin, path)
+                       ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD)
+                       : NULL;
+    void *symbol = handle ? dlsym(handle, name) : NULL;
+
+    if (handle)
+        dlclose(handle); /* it stays, for it was loaded before */
+    return symbol;
+}
+
+/* ---- Where it may be ---- */
+
+#if defined(__aarch64__)
+#    define TARGET "sbsa-linux"
+#else
+#    define TARGET "x86_64-linux"
+#endif
+
+static const char *const sonames[] = {"libcupti.so.13", "libcupti.so.12",
+                                      "libcupti.so.11.8", "libcupti.so"};
+
+struct search {
+    bool (*try)(void *);
+    unsigned tried;
+    bool taken;
+};
+
+static bool offer(struct search *search, const char *path, int flags)
+{
+    void *handle =
+        search->taken ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
+
+    if (!handle)
+        return search->taken;
+    search->tried++;
+    search->taken = search->try(handle);
+    if (!search->taken)
+        dlclose(handle);
+    return search->taken;
+}
+
+/* Each name in a folder. */
+static void offer_in(struct search *search, const char *folder,
+                     const char *below)
+{
+    char path[PATH_MAX];
+    size_t count = sizeof(sonames) / sizeof(*sonames);
+
+    for (size_t i = 0; i < count && !search->taken; i++) {
+        snprintf(path, sizeof(path), "%s%s/%s", folder, below, sonames[i]);
+        offer(search, path, 0);
+    }
+}
+
+static void offer_loaded(struct search *search)
+{
+    size_t count = sizeof(sonames) / sizeof(*sonames);
+    char path[PATH_MAX];
+
+    for (size_t i = 0; i < count; i++)
+        offer(search, sonames[i], RTLD_NOLOAD);
+    if (cupti_loaded("libcupti", path)) /* a bundled one's own name */
+        offer(search, path, RTLD_NOLOAD);
+}
+
+/* Wheels of Python have each library in a folder of its own, and all of them in
+ * one since CUDA 13: beside the one loaded, or two folders up. */
+static void offer_beside(struct search *search, const char *object)
+{
+    char folder[PATH_MAX];
+    char *end;
+
+    if (!cupti_loaded(object, folder) || !(end = strrchr(folder, '/')))
+        return;
+    *end = '\0';
+    offer_in(search, folder, "");
+    offer_in(search, folder, "/../extras/CUPTI/lib64");
+    offer_in(search, folder, "/../../cuda_cupti/lib");
+    offer_in(search, folder, "/../../cu13/lib");
+}
+
+static void offer_toolkit(struct search *search, const char *root)
+{
+    static const char *const below[] = {"/lib64", "/extras/CUPTI/lib64", "/lib",
+                                        "/targets/" TARGET "/lib"};
+
+    if (root && *root)
+        for (size_t i = 0; i < sizeof(below) / sizeof(*below); i++)
+            offer_in(search, root, below[i]);
+}
+
+unsigned cupti_search(bool (*try)(void *))
+{
+    const char *given = getenv("TRACE_CUPTI");
+    struct search search = {.try = try};
+    size_t count = sizeof(sonames) / sizeof(*sonames);
+
+    if (given && *given) {
+        offer(&search, given, 0);
+        return search.tried;
+    }
+    offer_loaded(&search);
+    offer_beside(&search, "libcudart");
+    offer_toolkit(&search, getenv("CUDA_HOME"));
+    offer_toolkit(&search, getenv("CUDA_PATH"));
+    offer_toolkit(&search, "/usr/local/cuda");
+    for (size_t i = 0; i < count; i++)
+        offer(&search, sonames[i], 0);
+    offer_beside(&search, "libnvrtc");
+    offer_beside(&search, "libcublas");
+    return search.tried;
+}

@@ -1,0 +1,178 @@
+/* names.c: what calls, kernels and errors are called. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "cupti.h"
+
+/* ---- Calls ---- */
+
+static size_t digits_behind(const char *text, size_t size)
+{
+    size_t at = size;
+
+    while (at && text[at - 1] >= '0' && text[at - 1] <= '9')
+        at--;
+    return size - at;
+}
+
+/* The length without a version or the suffix of a stream's default. */
+static size_t stem(const char *text, size_t size)
+{
+    size_t digits = digits_behind(text, size);
+
+    if (digits && size > digits + 2 &&
+        !memcmp(text + size - digits - 2, "_v", 2))
+        return size - digits - 2;
+    if (size > 5 && (!memcmp(text + size - 5, "_ptsz", 5) ||
+                     !memcmp(text + size - 5, "_ptds", 5)))
+        return size - 5;
+    return size;
+}
+
+void cupti_strip(const char *raw, char *shown, size_t size)
+{
+    const char *from = strncmp(raw, "__", 2) ? raw : raw + 2;
+    size_t length = strlen(from), before;
+
+    do {
+        before = length;
+        length = stem(from, length);
+    } while (length < before);
+    snprintf(shown, size, "%.*s", (int)length, from);
+}
+
+enum { CALLS = 2048, NAME = 128 };
+
+static struct call_name {
+    const char *raw; /* CUPTI's own, it stays */
+    char *shown;
+} call_names[2][CALLS];
+
+static const char *ask(enum cupti_domain domain, uint32_t id)
+{
+    const char *raw = NULL;
+
+    if (cupti.callback_name((int)domain, id, &raw) || !raw || !*raw)
+        return "unknown call";
+    return raw;
+}
+
+const char *cupti_call_name(enum cupti_domain domain, uint32_t id,
+                            const char **raw)
+{
+    static struct call_name none;
+    struct call_name *name =
+        id < CALLS ? &call_names[domain == CUPTI_DOMAIN_RUNTIME][id] : &none;
+    char shown[NAME];
+
+    if (!name->raw || name == &none)
+        name->raw = ask(domain, id);
+    if (!name->shown && name != &none) {
+        cupti_strip(name->raw, shown, sizeof(shown));
+        name->shown = strdup(shown);
+    }
+    *raw = name->raw;
+    return name->shown ? name->shown : name->raw;
+}
+
+/* ---- Kernels ---- */
+
+struct kernel_name {
+    struct kernel_name *next;
+    char *shown; /* NULL: as it is */
+    char mangled[];
+};
+
+enum { BUCKETS = 1024, LONGEST = 8192 };
+static struct kernel_name *kernel_names[BUCKETS];
+
+typedef char *demangle(const char *, char *, size_t *, int *);
+
+/* Programs in C have no libstdc++; many machines do. */
+static demangle *find_demangler(void)
+{
+    static const char symbol[] = "__cxa_demangle";
+    static demangle *found;
+    static bool looked;
+    void *handle;
+
+    if (looked)
+        return found;
+    looked = true;
+    found = (demangle *)(uintptr_t)dlsym(RTLD_DEFAULT, symbol);
+    if (!found && (handle = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL)))
+        found = (demangle *)(uintptr_t)dlsym(handle, symbol);
+    return found;
+}
+
+static char *demangled(const char *mangled, size_t size)
+{
+    demangle *function = NULL;
+    int status;
+
+    if (!strncmp(mangled, "_Z", 2) && size <= LONGEST)
+        function = find_demangler();
+    return function ? function(mangled, NULL, NULL, &status) : NULL;
+}
+
+static uint32_t bucket_of(const char *name)
+{
+    uint32_t sum = UINT32_C(2166136261); /* FNV-1a */
+
+    for (; *name; name++)
+        sum = (sum ^ (unsigned char)*name) * UINT32_C(16777619);
+    return sum % BUCKETS;
+}
+
+const char *cupti_kernel_name(const char *mangled)
+{
+    struct kernel_name **bucket = &kernel_names[bucket_of(mangled)];
+    struct kernel_name *name = *bucket;
+    size_t size = strlen(mangled);
+
+    while (name && strcmp(name->mangled, mangled) != 0)
+        name = name->next;
+    if (!name && (name = malloc(sizeof(*name) + size + 1))) {
+        memcpy(name->mangled, mangled, size + 1);
+        name->shown = demangled(mangled, size);
+        name->next = *bucket;
+        *bucket = name;
+    }
+    if (!name)
+        return mangled;
+    return name->shown ? name->shown : name->mangled;
+}
+
+/* ---- Errors ---- */
+
+/* What is linked statically into the program cannot be asked. */
+const char *cupti_error_name(enum cupti_domain domain, int result)
+{
+    const char *name = NULL;
+
+    if (domain == CUPTI_DOMAIN_RUNTIME) {
+        const char *(*function)(int) = (const char *(*)(int))(
+            uintptr_t)cupti_symbol("libcudart.so", "cudaGetErrorName");
+
+        return function ? function(result) : NULL;
+    }
+
+    int (*function)(int, const char **) = (int (*)(int, const char **))(
+        uintptr_t)cupti_symbol("libcuda.so", "cuGetErrorName");
+
+    return function && !function(result, &name) ? name : NULL;
+}
+
+/* ---- Memory ---- */
+
+bool cupti_is_readable(const void *at)
+{
+    char byte;
+    struct iovec here = {&byte, 1}, there = {(void *)(uintptr_t)at, 1};
+
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1 ||
+           errno != EFAULT;
+}
