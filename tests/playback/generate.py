@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Makes the fixtures beside it: plain, graph and jit. No GPU wrote them."""
+import os
+import struct
+
+import fixture
+
+STRIDES = {1: 96, 2: 88, 4: 40, 5: 40, 8: 184, 9: 32, 10: 216, 17: 56, 22: 96,
+           36: 56, 37: 24, 38: 56, 39: 24, 49: 128, 52: 72}
+MAIN, OTHER = 1, 4242
+
+
+class Maker:
+    def __init__(self):
+        self.host, self.device, self.strings = b"", b"", {}
+
+    def string(self, value):
+        for address, known in self.strings.items():
+            if known == value:
+                return address
+        address = 0x7F0000000000 + 64 * len(self.strings)
+        self.strings[address] = value
+        return address
+
+    def record(self, kind, fields, to="host"):
+        data = bytearray(STRIDES[kind])
+        struct.pack_into("<I", data, 0, kind)
+        for offset, (form, value) in fields.items():
+            struct.pack_into("<" + form, data, offset, value)
+        setattr(self, to, getattr(self, to) + bytes(data))
+
+    def call(self, kind, cbid, begin, end, correlation, span=0, result=0,
+             thread=MAIN):
+        if span:
+            self.record(39, {4: ("I", 3), 8: ("Q", span),
+                             16: ("I", correlation)})
+        self.record(kind, {4: ("I", cbid), 8: ("Q", begin), 16: ("Q", end),
+                           24: ("I", 77), 28: ("I", thread),
+                           32: ("I", correlation), 36: ("I", result)})
+
+    def kernel(self, name, begin, end, correlation, grid, block, stream=7,
+               registers=32, static=0, dynamic=0, local=0, graph=0, node=0,
+               cluster=None):
+        fields = {6: ("H", registers), 16: ("Q", begin), 24: ("Q", end),
+                  40: ("I", 0), 44: ("I", 1), 48: ("I", stream),
+                  76: ("i", static), 80: ("i", dynamic), 84: ("I", local),
+                  92: ("I", correlation), 104: ("Q", self.string(name)),
+                  144: ("Q", node), 156: ("I", graph)}
+        for i in range(3):
+            fields[52 + 4 * i] = ("i", grid[i])
+            fields[64 + 4 * i] = ("i", block[i])
+            if cluster:
+                fields[176 + 4 * i] = ("I", cluster[i])
+        self.record(10, fields, "device")
+
+    def copy(self, kind, size, begin, end, correlation, flags=0):
+        self.record(1, {4: ("B", kind), 7: ("B", flags), 8: ("Q", size),
+                        16: ("Q", begin), 24: ("Q", end), 32: ("I", 0),
+                        36: ("I", 1), 40: ("I", 7), 44: ("I", correlation)},
+                    "device")
+
+    def fill(self, value, size, begin, end, correlation):
+        self.record(2, {4: ("I", value), 8: ("Q", size), 16: ("Q", begin),
+                        24: ("Q", end), 32: ("I", 0), 36: ("I", 1),
+                        40: ("I", 7), 44: ("I", correlation)}, "device")
+
+    def memory(self, operation, address, size, time, correlation):
+        self.record(49, {4: ("I", operation), 8: ("I", 3),
+                         12: ("I", correlation), 16: ("Q", address),
+                         24: ("Q", size), 32: ("Q", time), 52: ("I", 0),
+                         56: ("I", 1), 60: ("I", 0)})
+
+    def sync(self, type_, begin, end, correlation, stream):
+        self.record(38, {4: ("I", type_), 8: ("Q", begin), 16: ("Q", end),
+                         24: ("I", correlation), 28: ("I", 1),
+                         32: ("I", stream), 36: ("I", 0xFFFFFFFF)})
+
+    def jit(self, operation, begin, end, correlation, size):
+        self.record(52, {4: ("I", 1), 8: ("I", operation), 12: ("I", 0),
+                         16: ("Q", begin), 24: ("Q", end),
+                         32: ("I", correlation), 40: ("Q", 5),
+                         48: ("Q", size), 68: ("I", MAIN)})
+
+    def overhead(self, kind, begin, end, correlation, thread=MAIN):
+        self.record(17, {4: ("I", kind), 8: ("I", 2), 12: ("I", 77),
+                         16: ("I", thread), 24: ("Q", begin), 32: ("Q", end),
+                         40: ("I", correlation)})
+
+    def write(self, name):
+        here = os.path.dirname(os.path.abspath(__file__))
+        fixture.write(os.path.join(here, name + ".fixture"), {
+            "api": 130001, "strides": STRIDES, "strings": self.strings,
+            "buffers": [self.host, self.device], "clock": "monotonic",
+            "captured": "generated", "device": "NVIDIA H200",
+            "driver": "none"})
+
+
+SAXPY = "_Z5saxpyIfEvPT_PKS0_S0_i"
+
+
+def plain():
+    make = Maker()
+    make.record(8, {16: ("Q", 150 << 30), 28: ("I", 50 << 20),
+                    36: ("I", 1980000), 44: ("I", 132), 104: ("I", 9),
+                    108: ("I", 0), 112: ("I", 0),
+                    136: ("Q", make.string("NVIDIA H200"))})
+    make.record(9, {4: ("I", 1), 8: ("I", 0)})
+    make.record(37, {4: ("I", 1), 8: ("I", 7), 12: ("I", 0)})
+    make.call(5, 20, 1000, 1900, 1, span=1)
+    make.memory(1, 0x7F1000, 1 << 20, 1500, 1)
+    make.call(5, 31, 2000, 9000, 2, span=1)
+    make.copy(1, 1 << 20, 3000, 8000, 2)
+    make.call(5, 51, 9100, 9500, 3, span=1)
+    make.fill(255, 4096, 9600, 9900, 3)
+    for i in range(8):
+        begin = 10000 + 2000 * i
+        span = 1 + i % 2
+        # Half of them with the driver's call in the runtime's, of one id.
+        if i % 2:
+            make.call(4, 307, begin + 100, begin + 900, 10 + i, span=span)
+        make.call(5, 505, begin, begin + 1000, 10 + i, span=span)
+        make.kernel(SAXPY if i % 4 else "identity_f16", begin + 1300,
+                    begin + 1700, 10 + i, (4 << i, 64, 1), (256, 1, 1),
+                    static=1024 * (i == 2), dynamic=2048 * (i >= 2),
+                    local=16 * i, cluster=(2, 1, 1) if i == 5 else None)
+    # The driver's call has an id of its own, which the kernel has.
+    make.call(4, 307, 27000, 27500, 31, span=2)
+    make.call(5, 211, 26900, 27600, 30, span=2)
+    make.kernel("inner", 28000, 28500, 31, (1, 1, 1), (1024, 1, 1), stream=13)
+    make.call(5, 131, 30000, 40000, 40, thread=OTHER)
+    make.sync(3, 30100, 39900, 40, 7)
+    make.sync(2, 30150, 30160, 40, 7)
+    make.call(5, 31, 41000, 52000, 41, span=2)
+    make.copy(2, 3 << 20, 42000, 51000, 41, flags=1)
+    make.call(5, 20, 53000, 53100, 42, span=2, result=2)
+    make.call(5, 131, 53200, 53300, 43, result=600)
+    make.memory(2, 0x7F1000, 1 << 20, 54000, 44)
+    make.call(5, 22, 53900, 54100, 44)
+    make.record(36, {4: ("I", 9)})
+    make.write("plain")
+
+
+def graph():
+    make = Maker()
+    for launch in range(2):
+        begin, correlation = 1000 + 20000 * launch, 100 + launch
+        make.call(5, 311, begin, begin + 900, correlation, span=1)
+        for node in range(3):
+            start = begin + 2000 + 1000 * node
+            make.kernel("node%d" % node, start, start + 800, correlation,
+                        (1 + node, 1, 1), (32, 2, 1), graph=9,
+                        node=(9 << 32) + node)
+    make.write("graph")
+
+
+def jit():
+    make = Maker()
+    make.call(4, 678, 1000, 5000, 50, span=1)
+    make.overhead(1, 1500, 4500, 50)
+    # Lazy loading: the launch waits for the compiler.
+    make.jit(3, 6500, 9000, 60, 5600)
+    make.jit(2, 9000, 9100, 60, 5600)
+    make.overhead(5 << 16, 6200, 9200, 60)
+    make.call(5, 505, 6000, 9900, 60, span=2)
+    make.kernel(SAXPY, 10500, 11000, 60, (4, 64, 1), (256, 1, 1))
+    make.jit(1, 12000, 12100, 70, 5600)
+    make.call(4, 678, 11900, 12200, 70, span=2)
+    make.overhead(1 << 16, 13000, 13400, 0, thread=OTHER)
+    make.write("jit")
+
+
+if __name__ == "__main__":
+    plain()
+    graph()
+    jit()

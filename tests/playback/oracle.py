@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""What must become of a fixture, told by other means than those tested.
+
+It has offsets of its own and reads records one by one: a line for each activity,
+with its fields, in the order of lines. Times are relative to the fixture's
+zero, spans are numbered as they were entered, thread 1 is the test's own.
+"""
+import struct
+import sys
+
+import fixture
+
+NAMES = {(2, 505): "__cudaLaunchKernel_v13000", (2, 211): "cudaLaunchKernel_v7000",
+         (2, 311): "cudaGraphLaunch_v10000", (2, 31): "cudaMemcpy_v3020",
+         (2, 20): "cudaMalloc_v3020", (2, 22): "cudaFree_v3020",
+         (2, 51): "cudaMemset_v3020", (2, 131): "cudaStreamSynchronize_v3020",
+         (1, 307): "cuLaunchKernel", (1, 678): "cuLibraryLoadData"}
+SHOWN = {"__cudaLaunchKernel_v13000": "cudaLaunchKernel",
+         "cudaLaunchKernel_v7000": "cudaLaunchKernel",
+         "cudaGraphLaunch_v10000": "cudaGraphLaunch",
+         "cudaMemcpy_v3020": "cudaMemcpy", "cudaMalloc_v3020": "cudaMalloc",
+         "cudaFree_v3020": "cudaFree", "cudaMemset_v3020": "cudaMemset",
+         "cudaStreamSynchronize_v3020": "cudaStreamSynchronize"}
+DEMANGLED = {"_Z5saxpyIfEvPT_PKS0_S0_i":
+             "void saxpy<float>(float*, float const*, float, int)"}
+COPIES = {1: "HtoD", 2: "DtoH"}
+SYNCS = {1: "Event sync", 2: "Stream wait event", 3: "Stream sync",
+         4: "Context sync"}
+OVERHEADS = {1: ("Driver compiler", "driver_compiler"),
+             1 << 16: ("Buffer flush", None),
+             4 << 16: ("Module load", "module_load"),
+             5 << 16: ("Lazy function load", "lazy_load")}
+JITS = {1: ("JIT cache load", "cache_load", "hit"),
+        2: ("JIT cache store", "cache_store", "miss"),
+        3: ("JIT compile", "compile", "miss")}
+
+
+def at(record, form, offset):
+    return struct.unpack_from("<" + form, record, offset)[0]
+
+
+def three(record, offset):
+    return "(%d, %d, %d)" % struct.unpack_from("<3I", record, offset)
+
+
+def records(data):
+    for buffer in data["buffers"]:
+        position = 0
+        while position < len(buffer):
+            kind = at(buffer, "I", position)
+            size = data["strides"][kind]
+            yield kind, buffer[position : position + size]
+            position += size
+
+
+def duration(ns):
+    for unit in ("ns", "µs", "ms"):
+        if ns < 1000:
+            return ("%d%s" if unit == "ns" else "%.1f%s") % (ns, unit)
+        ns /= 1000
+    return "%.1fs" % ns
+
+
+class Oracle:
+    def __init__(self, data):
+        self.data, self.lines, self.total = data, [], 0
+        self.calls, self.spans, self.launches = {}, {}, {}
+        for kind, record in records(data):
+            if kind == 39 and at(record, "I", 4) == 3:
+                self.spans[at(record, "I", 16)] = at(record, "Q", 8)
+            elif kind in (4, 5):
+                begin, end, thread = (at(record, "Q", 8), at(record, "Q", 16),
+                                      at(record, "I", 28))
+                known = self.calls.get(at(record, "I", 32), (begin, end, 0))
+                self.calls[at(record, "I", 32)] = (
+                    min(begin, known[0]), max(end, known[1]), thread)
+            elif kind == 10:
+                self.launches.setdefault(at(record, "I", 92), record)
+
+    def line(self, kind, name, times, correlation, track, fields, level="TRACE",
+             launch=None):
+        shown = dict(fields)
+        begin, end = times
+        head = "%s %s %s corr=%d ts=%d dur=%d %s span=%d" % (
+            level, kind, name, correlation, begin, end - begin, track,
+            self.spans.get(correlation, 0))
+        if launch:
+            head += " launch{count=%s stream=%d kernel.name=%s}" % launch
+        self.lines.append(" ".join([head] + ["%s=%s" % f for f in shown.items()]))
+
+    def launch(self, record):
+        name = self.data["strings"][at(record, "Q", 104)]
+        return (three(record, 52), at(record, "I", 48),
+                DEMANGLED.get(name, name))
+
+    def thread(self, correlation, otherwise=0):
+        return "thread=%d" % self.calls.get(correlation, (0, 0, otherwise))[2]
+
+    def kernel(self, record):
+        correlation = at(record, "I", 92)
+        begin, end = at(record, "Q", 16), at(record, "Q", 24)
+        launch = self.launch(record)
+        static, dynamic = at(record, "i", 76), at(record, "i", 80)
+        fields = [("device", at(record, "I", 40)),
+                  ("context", at(record, "I", 44)),
+                  ("block", three(record, 64)),
+                  ("registers", at(record, "H", 6)),
+                  ("shared", static + dynamic)]
+        fields += [("shared.static", static)] if static else []
+        fields += [("shared.dynamic", dynamic)] if dynamic else []
+        fields += [("local", at(record, "I", 84))]
+        fields += ([("cluster", three(record, 176))]
+                   if at(record, "I", 176) else [])
+        fields += [("queue_delay", duration(begin - self.calls[correlation][0])),
+                   ("correlation", correlation)]
+        if at(record, "I", 156):
+            fields += [("graph", at(record, "I", 156)),
+                       ("graph.node", at(record, "Q", 144))]
+        self.line("KERNEL", launch[2], (begin, end), correlation,
+                  "device=0/1/%d" % launch[1], fields, launch=launch)
+
+    def transfer(self, kind, name, record, extra):
+        begin, end = at(record, "Q", 16), at(record, "Q", 24)
+        size, correlation = at(record, "Q", 8), at(record, "I", 44)
+        fields = [("bytes", size),
+                  ("throughput", "%.1f GB/s" % (size / (end - begin)))]
+        fields += extra + [("device", at(record, "I", 32)),
+                           ("context", at(record, "I", 36)),
+                           ("stream", at(record, "I", 40)),
+                           ("correlation", correlation)]
+        self.line(kind, name, (begin, end), correlation,
+                  "device=0/1/%d" % at(record, "I", 40), fields)
+
+    def call(self, record, domain):
+        correlation, result = at(record, "I", 32), at(record, "I", 36)
+        cbid = at(record, "I", 4)
+        raw = NAMES[domain, cbid]
+        kind = "RUNTIME" if domain == 2 else "DRIVER"
+        fields, level = [], "TRACE"
+        if (domain, cbid) == (1, 678):
+            kind, fields = "COMPILE", [("stage", "module_load")]
+        if result not in (0, 600):
+            level = "WARN"
+            fields += [("result", result)]
+        self.line(kind, SHOWN.get(raw, raw),
+                  (at(record, "Q", 8), at(record, "Q", 16)), correlation,
+                  "thread=%d" % at(record, "I", 28), fields, level)
+
+    def compile_launch(self, correlation):
+        record = self.launches.get(correlation)
+        return self.launch(record) if record else None
+
+    def jit(self, record):
+        name, operation, cache = JITS[at(record, "I", 8)]
+        correlation = at(record, "I", 32)
+        self.line("COMPILE", name, (at(record, "Q", 16), at(record, "Q", 24)),
+                  correlation, "thread=%d" % at(record, "I", 68),
+                  [("stage", "driver_jit"), ("operation", operation),
+                   ("entry", "ptx_to_cubin"), ("cache", cache),
+                   ("cache_bytes", at(record, "Q", 48)),
+                   ("id", at(record, "Q", 40))],
+                  launch=self.compile_launch(correlation))
+
+    def overhead(self, record):
+        name, stage = OVERHEADS[at(record, "I", 4)]
+        correlation = at(record, "I", 40)
+        self.line("COMPILE" if stage else "OVERHEAD", name,
+                  (at(record, "Q", 24), at(record, "Q", 32)), correlation,
+                  "thread=%d" % at(record, "I", 16),
+                  [("stage", stage)] if stage else [],
+                  launch=self.compile_launch(correlation) if stage else None)
+
+    def sync(self, record):
+        correlation = at(record, "I", 24)
+        self.line("SYNC", SYNCS[at(record, "I", 4)],
+                  (at(record, "Q", 8), at(record, "Q", 16)), correlation,
+                  self.thread(correlation),
+                  [("context", at(record, "I", 28)),
+                   ("stream", at(record, "I", 32))])
+
+    def memory(self, record):
+        correlation, size = at(record, "I", 12), at(record, "Q", 24)
+        allocated = at(record, "I", 4) == 1
+        self.total += size if allocated else -size
+        time = at(record, "Q", 32)
+        self.line("ALLOCATE" if allocated else "RELEASE",
+                  "Allocate" if allocated else "Release", (time, time),
+                  correlation, self.thread(correlation),
+                  [("bytes", size), ("address", "0x%x" % at(record, "Q", 16)),
+                   ("memory", "device"), ("total", self.total),
+                   ("device", at(record, "I", 52))])
+
+    def run(self):
+        for kind, record in records(self.data):
+            if kind == 10:
+                self.kernel(record)
+            elif kind == 1:
+                self.transfer("MEMCPY", "Memcpy " + COPIES[record[4]], record,
+                              [("async", "true" if record[7] & 1 else "false")])
+            elif kind == 2:
+                self.transfer("MEMSET", "Memset", record,
+                              [("value", at(record, "I", 4))])
+            elif kind in (4, 5):
+                self.call(record, 2 if kind == 5 else 1)
+            elif kind == 52:
+                self.jit(record)
+            elif kind == 17:
+                self.overhead(record)
+            elif kind == 38:
+                self.sync(record)
+            elif kind == 49:
+                self.memory(record)
+        return "".join(line + "\n" for line in
+                       sorted(self.lines, key=lambda line: line.encode()))
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(encoding="utf-8")
+    sys.stdout.write(Oracle(fixture.read(sys.argv[1])).run())

@@ -1,0 +1,660 @@
+/* playback.c: a libcupti that plays back what was recorded, for tests on
+ * machines without a GPU. It traces nothing: records come from a file, or are
+ * made up by trace_playback_launch, and go through the client's own callbacks.
+ *
+ * Variables, all starting with PLAYBACK_, say what is played and what goes
+ * wrong:
+ *   FIXTURE=FILE     what is played at the first flush: fixture.py has its form
+ *   API=N            the version; 130001 otherwise
+ *   STRIDE=K:N,...   records of kind K are N bytes long
+ *   REFUSE=K:CODE    enabling kind K returns CODE
+ *   FAIL=N:CODE      the Nth call returns CODE
+ *   DROPPED=N        so many records were dropped
+ *   TRUNCATE=N       the last buffer lacks its last N bytes
+ *   UNKNOWN=N        the Nth record of the first buffer has an unknown kind
+ *   ZERO=1           kernels have no times
+ *   INCOMPLETE=1     kernels have no end, and come at a forced flush only
+ *   REVERSE=1        the last buffer comes first
+ *   LATE=1           each flush brings one buffer
+ *   THREAD=1         buffers are completed on another thread
+ *   GREEDY=N         N buffers are asked for at once; the rest are given back
+ *                    empty
+ *   CALLS=FILE       a line for each call goes there
+ *   TOOL=NAME        who is subscribed already
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define API __attribute__((visibility("default")))
+
+enum {
+    KINDS = 128,
+    IDS = 64,
+    INVALID_PARAMETER = 1,
+    MAX_LIMIT = 12,
+    INVALID_KIND = 21,
+    MULTIPLE = 39,
+    EXTERNAL = 39,
+    KERNEL = 10,
+    RUNTIME = 5,
+    DRIVER = 4,
+};
+
+/* ---- Settings ---- */
+
+static const char *setting(const char *name)
+{
+    char variable[64];
+    const char *value;
+
+    snprintf(variable, sizeof(variable), "PLAYBACK_%s", name);
+    value = getenv(variable);
+    return value && *value ? value : NULL;
+}
+
+static long number(const char *name, long otherwise)
+{
+    const char *value = setting(name);
+
+    return value ? strtol(value, NULL, 10) : otherwise;
+}
+
+/* The second number of "N:CODE" if the first is `first`, else 0. */
+static int second_of(const char *name, long first)
+{
+    const char *at = setting(name);
+    char *end;
+
+    for (; at && *at; at = *end == ',' ? end + 1 : "") {
+        long key = strtol(at, &end, 10);
+        long value = *end == ':' ? strtol(end + 1, &end, 10) : 0;
+
+        if (key == first)
+            return (int)value;
+    }
+    return 0;
+}
+
+static void note(const char *call, long argument)
+{
+    const char *path = setting("CALLS");
+    int fd = path ? open(path, O_WRONLY | O_APPEND | O_CREAT, 0600) : -1;
+
+    if (fd < 0)
+        return;
+    dprintf(fd, "%s %ld\n", call, argument);
+    close(fd);
+}
+
+static int called(const char *call, long argument)
+{
+    static long calls;
+
+    note(call, argument);
+    return second_of("FAIL", __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED));
+}
+
+/* ---- The client ---- */
+
+static struct {
+    void (*wanted)(uint8_t **, size_t *, size_t *);
+    void (*done)(void *, uint32_t, uint8_t *, size_t, size_t);
+    uint64_t (*clock)(void);
+    uint64_t base; /* where the fixture's time zero is */
+    bool enabled[KINDS];
+} client;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Lengths of 13.0's records. */
+static const uint16_t lengths[KINDS] = {
+    [1] = 96,  [2] = 88,   [4] = 40,  [5] = 40,   [8] = 184,
+    [9] = 32,  [10] = 216, [17] = 56, [22] = 96,  [36] = 56,
+    [37] = 24, [38] = 56,  [39] = 24, [49] = 128, [52] = 72,
+};
+
+static size_t length_of(uint32_t kind)
+{
+    int set = kind < KINDS ? second_of("STRIDE", (long)kind) : 0;
+
+    return set ? (size_t)set : kind < KINDS ? lengths[kind] : 0;
+}
+
+static uint32_t kind_at(const uint8_t *record)
+{
+    uint32_t kind;
+
+    memcpy(&kind, record, sizeof(kind));
+    return kind;
+}
+
+/* ---- The fixture ---- */
+
+struct header {
+    char magic[16];
+    uint32_t order, pointer, api, strides, buffers, strings, pool, unused;
+    char clock[16], captured[32], device[64], driver[32];
+};
+
+struct stride {
+    uint32_t kind, bytes;
+};
+
+struct buffer {
+    uint32_t sequence, stream;
+    uint64_t valid;
+};
+
+struct string {
+    uint64_t old;
+    uint32_t offset, unused;
+};
+
+static struct {
+    struct header header;
+    const struct stride *strides;
+    uint8_t *buffers[IDS]; /* a struct buffer and its bytes */
+    const struct string *strings;
+    const char *pool;
+    bool loaded;
+    unsigned played; /* buffers */
+} fixture;
+
+static const uint8_t *load(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    uint8_t *bytes = NULL;
+
+    if (fd >= 0 && !fstat(fd, &status) &&
+        (bytes = malloc((size_t)status.st_size)) &&
+        read(fd, bytes, (size_t)status.st_size) != status.st_size)
+        bytes[0] = '\0';
+    if (fd >= 0)
+        close(fd);
+    return bytes;
+}
+
+static void open_fixture(void)
+{
+    const char *path = setting("FIXTURE");
+    const uint8_t *at = path ? load(path) : NULL;
+
+    fixture.loaded = true;
+    if (!at || memcmp(at, "gpu playback 1", 15) != 0)
+        return;
+    memcpy(&fixture.header, at, sizeof(fixture.header));
+    at += sizeof(fixture.header);
+    fixture.strides = (const void *)at;
+    at += fixture.header.strides * sizeof(struct stride);
+    for (uint32_t i = 0; i < fixture.header.buffers && i < IDS; i++) {
+        fixture.buffers[i] = (uint8_t *)(uintptr_t)at;
+        at += sizeof(struct buffer) + ((const struct buffer *)at)->valid;
+    }
+    fixture.strings = (const void *)at;
+    at += fixture.header.strings * sizeof(struct string);
+    fixture.pool = (const char *)at;
+}
+
+static size_t recorded_length(uint32_t kind)
+{
+    for (uint32_t i = 0; i < fixture.header.strides; i++)
+        if (fixture.strides[i].kind == kind)
+            return fixture.strides[i].bytes;
+    return 0;
+}
+
+/* ---- A record of it, as if it happened here ---- */
+
+static uint64_t get(const uint8_t *record, size_t at, size_t size)
+{
+    uint64_t value = 0;
+
+    memcpy(&value, record + at, size);
+    return value;
+}
+
+static void set(uint8_t *record, size_t at, uint64_t value, size_t size)
+{
+    memcpy(record + at, &value, size);
+}
+
+/* Where times, strings and threads stand. */
+static const struct row {
+    uint16_t start, end, string, thread;
+} rows[KINDS] = {
+    [1] = {16, 24, 0, 0},  [2] = {16, 24, 0, 0},    [4] = {8, 16, 0, 28},
+    [5] = {8, 16, 0, 28},  [8] = {0, 0, 136, 0},    [10] = {16, 24, 104, 0},
+    [17] = {24, 32, 0, 0}, [22] = {16, 24, 0, 0},   [38] = {8, 16, 0, 0},
+    [49] = {32, 0, 64, 0}, [52] = {16, 24, 56, 68},
+};
+
+static void move_time(uint8_t *record, size_t at, size_t length)
+{
+    if (at && at + 8 <= length && get(record, at, 8))
+        set(record, at, get(record, at, 8) + client.base, 8);
+}
+
+static void move_string(uint8_t *record, size_t at, size_t length)
+{
+    uint64_t old = at && at + 8 <= length ? get(record, at, 8) : 0;
+
+    for (uint32_t i = 0; old && i < fixture.header.strings; i++)
+        if (fixture.strings[i].old == old) {
+            set(record, at, (uintptr_t)fixture.pool + fixture.strings[i].offset,
+                8);
+            return;
+        }
+    if (old)
+        set(record, at, 0, 8);
+}
+
+/* Ids of spans were numbered as they were pushed. */
+static uint64_t pushed[IDS];
+static unsigned pushed_count;
+
+static void adapt(uint8_t *record, uint32_t kind, size_t length)
+{
+    const struct row *row = &rows[kind];
+    uint64_t id;
+
+    move_time(record, row->start, length);
+    move_time(record, row->end, length);
+    move_string(record, row->string, length);
+    if (row->thread && row->thread + 4u <= length &&
+        get(record, row->thread, 4) == 1)
+        set(record, row->thread, (uint64_t)getpid(), 4);
+    if (kind == EXTERNAL) {
+        id = get(record, 8, 8);
+        set(record, 8, id && id <= pushed_count ? pushed[id - 1] : 0, 8);
+    }
+    if (kind == KERNEL && number("ZERO", 0))
+        set(record, 16, 0, 8);
+    if (kind == KERNEL && (number("ZERO", 0) || number("INCOMPLETE", 0)))
+        set(record, 24, 0, 8);
+}
+
+/* ---- Buffers ---- */
+
+struct out {
+    uint8_t *bytes;
+    size_t size, valid;
+};
+
+static bool ask(struct out *out)
+{
+    size_t most = 0;
+
+    *out = (struct out){0};
+    client.wanted(&out->bytes, &out->size, &most);
+    if (out->bytes)
+        memset(out->bytes, 0, out->size);
+    return out->bytes != NULL;
+}
+
+static void *complete_there(void *context)
+{
+    struct out *out = context;
+
+    client.done(NULL, 0, out->bytes, out->size, out->valid);
+    return NULL;
+}
+
+static void complete(struct out *out)
+{
+    pthread_t thread;
+
+    if (!out->bytes)
+        return;
+    if (number("THREAD", 0) &&
+        !pthread_create(&thread, NULL, complete_there, out))
+        pthread_join(thread, NULL);
+    else
+        complete_there(out);
+    out->bytes = NULL;
+}
+
+/* Copies a record, in the length that this library has. */
+static void give(struct out *out, const uint8_t *record, uint32_t kind,
+                 bool adapted)
+{
+    size_t from = adapted ? length_of(kind) : recorded_length(kind);
+    size_t length = length_of(kind);
+
+    if (kind >= KINDS || !client.enabled[kind] || !length)
+        return;
+    if (out->bytes && out->valid + length > out->size)
+        complete(out);
+    if (!out->bytes && !ask(out))
+        return;
+    memcpy(out->bytes + out->valid, record, from < length ? from : length);
+    if (!adapted)
+        adapt(out->bytes + out->valid, kind, length);
+    out->valid += length;
+}
+
+static void spoil(struct out *out, unsigned index)
+{
+    size_t unknown = (size_t)number("UNKNOWN", 0);
+    uint8_t *at = out->bytes;
+
+    if (!at)
+        return;
+    if (index + 1 == fixture.header.buffers && number("TRUNCATE", 0))
+        out->valid -= (size_t)number("TRUNCATE", 0);
+    while (!index && unknown-- > 0)
+        if (unknown)
+            at += length_of(kind_at(at));
+        else
+            set(at, 0, 120, 4);
+}
+
+static void play(unsigned index)
+{
+    const struct buffer *buffer = (const void *)fixture.buffers[index];
+    const uint8_t *at = (const uint8_t *)(buffer + 1);
+    const uint8_t *end = at + buffer->valid;
+    struct out out = {0};
+
+    while (at < end) {
+        give(&out, at, kind_at(at), false);
+        at += recorded_length(kind_at(at));
+    }
+    spoil(&out, index);
+    complete(&out);
+}
+
+static void play_some(bool forced)
+{
+    unsigned count = fixture.header.buffers;
+
+    if (!forced && number("INCOMPLETE", 0))
+        return;
+    while (fixture.played < count) {
+        unsigned next = fixture.played++;
+
+        play(number("REVERSE", 0) ? count - 1 - next : next);
+        if (number("LATE", 0) && !forced)
+            return;
+    }
+}
+
+/* More than a client may have: all but what it refuses come back empty. */
+static void be_greedy(void)
+{
+    static bool was;
+    long count = was ? 0 : number("GREEDY", 0);
+    struct out *outs = calloc((size_t)count + 1, sizeof(*outs));
+    long given = 0;
+
+    was = true;
+    for (long i = 0; outs && i < count; i++)
+        given += ask(&outs[i]);
+    note("given", given);
+    for (long i = 0; outs && i < count; i++)
+        complete(&outs[i]);
+    free(outs);
+}
+
+/* ---- Launches that are made up ---- */
+
+static struct out pending;
+static __thread uint64_t stack[IDS];
+static __thread unsigned depth;
+
+static void launch(uint32_t id)
+{
+    uint8_t record[256] = {0};
+    uint64_t now = client.clock();
+
+    if (depth) {
+        set(record, 0, EXTERNAL, 4);
+        set(record, 4, 3, 4);
+        set(record, 8, stack[depth - 1], 8);
+        set(record, 16, id, 4);
+        give(&pending, record, EXTERNAL, true);
+    }
+    memset(record, 0, sizeof(record));
+    set(record, 0, RUNTIME, 4);
+    set(record, 4, 505, 4);
+    set(record, 8, now, 8);
+    set(record, 16, now + 100, 8);
+    set(record, 28, (uint64_t)gettid(), 4);
+    set(record, 32, id, 4);
+    give(&pending, record, RUNTIME, true);
+    memset(record, 0, sizeof(record));
+    set(record, 0, KERNEL, 4);
+    set(record, 16, now + 200, 8);
+    set(record, 24, now + 300, 8);
+    for (size_t at = 52; at < 76; at += 4)
+        set(record, at, 1, 4);
+    set(record, 92, id, 4);
+    set(record, 104, (uintptr_t) "_Z8launchedv", 8);
+    give(&pending, record, KERNEL, true);
+}
+
+/* trace_playback_launch pretends that the calling thread launches kernels. */
+API void trace_playback_launch(unsigned count);
+
+void trace_playback_launch(unsigned count)
+{
+    static uint32_t last = 100000;
+
+    for (unsigned i = 0; i < count; i++) {
+        pthread_mutex_lock(&lock);
+        launch(++last);
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+API const char *trace_playback_id(void);
+
+const char *trace_playback_id(void)
+{
+    return setting("FIXTURE") ? setting("FIXTURE") : "made up";
+}
+
+/* ---- CUPTI's own functions ---- */
+
+#define CALL(name, ...)                                                        \
+    API int name(__VA_ARGS__);                                                 \
+    int name(__VA_ARGS__)
+
+CALL(cuptiGetVersion, uint32_t *version)
+{
+    *version = (uint32_t)number("API", 130001);
+    return called("GetVersion", 0);
+}
+
+CALL(cuptiGetResultString, int result, const char **text)
+{
+    static const struct {
+        int code;
+        const char *word;
+    } words[] = {
+        {15, "CUPTI_ERROR_NOT_INITIALIZED"},
+        {21, "CUPTI_ERROR_INVALID_KIND"},
+        {27, "CUPTI_ERROR_NOT_SUPPORTED"},
+        {35, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"},
+        {39, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"},
+        {999, "CUPTI_ERROR_UNKNOWN"},
+    };
+
+    *text = "CUPTI_ERROR";
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (words[i].code == result)
+            *text = words[i].word;
+    return 0;
+}
+
+CALL(cuptiGetCallbackName, int domain, uint32_t id, const char **name)
+{
+    static const struct {
+        int domain;
+        uint32_t id;
+        const char *name;
+    } names[] = {
+        {2, 505, "__cudaLaunchKernel_v13000"},
+        {2, 311, "cudaGraphLaunch_v10000"},
+        {2, 211, "cudaLaunchKernel_v7000"},
+        {2, 31, "cudaMemcpy_v3020"},
+        {2, 20, "cudaMalloc_v3020"},
+        {2, 22, "cudaFree_v3020"},
+        {2, 51, "cudaMemset_v3020"},
+        {2, 131, "cudaStreamSynchronize_v3020"},
+        {1, 307, "cuLaunchKernel"},
+        {1, 678, "cuLibraryLoadData"},
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (names[i].domain == domain && names[i].id == id) {
+            *name = names[i].name;
+            return 0;
+        }
+    return INVALID_PARAMETER;
+}
+
+CALL(cuptiSetThreadIdType, int type)
+{
+    return called("SetThreadIdType", type);
+}
+
+CALL(cuptiActivityRegisterCallbacks,
+     void (*wanted)(uint8_t **, size_t *, size_t *),
+     void (*done)(void *, uint32_t, uint8_t *, size_t, size_t))
+{
+    client.wanted = wanted;
+    client.done = done;
+    return called("RegisterCallbacks", 0);
+}
+
+CALL(cuptiActivityRegisterTimestampCallback, uint64_t (*clock)(void))
+{
+    client.clock = clock;
+    client.base = clock();
+    return called("RegisterTimestampCallback", 0);
+}
+
+CALL(cuptiActivityEnable, int kind)
+{
+    int failed = called("Enable", kind);
+    int refused = second_of("REFUSE", kind);
+
+    if (!failed && !refused)
+        client.enabled[kind] = true;
+    return failed ? failed : refused;
+}
+
+CALL(cuptiActivityDisable, int kind)
+{
+    client.enabled[kind] = false;
+    return called("Disable", kind);
+}
+
+CALL(cuptiActivityEnableDriverApi, uint32_t id, uint8_t enable)
+{
+    note(enable ? "EnableDriverApi" : "DisableDriverApi", (long)id);
+    return 0;
+}
+
+CALL(cuptiActivityFlushAll, uint32_t forced)
+{
+    int failed = called("FlushAll", (long)forced);
+
+    if (failed)
+        return failed;
+    pthread_mutex_lock(&lock);
+    if (!fixture.loaded)
+        open_fixture();
+    be_greedy();
+    play_some(forced);
+    complete(&pending);
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+CALL(cuptiActivityGetNextRecord, uint8_t *bytes, size_t valid, void **record)
+{
+    uint8_t *at = *record ? *record : bytes;
+
+    if (!bytes)
+        return INVALID_PARAMETER;
+    if (*record)
+        at += length_of(kind_at(at));
+    if (at + 4 > bytes + valid)
+        return MAX_LIMIT;
+    if (!length_of(kind_at(at)))
+        return INVALID_KIND;
+    if (at + length_of(kind_at(at)) > bytes + valid)
+        return MAX_LIMIT;
+    *record = at;
+    return 0;
+}
+
+CALL(cuptiActivityGetNumDroppedRecords, void *context, uint32_t stream,
+     size_t *dropped)
+{
+    (void)context;
+    (void)stream;
+    *dropped = (size_t)number("DROPPED", 0);
+    return called("GetNumDroppedRecords", 0);
+}
+
+CALL(cuptiActivityPushExternalCorrelationId, int kind, uint64_t id)
+{
+    bool known = false;
+
+    (void)kind;
+    if (depth == IDS)
+        abort(); /* what is pushed is popped */
+    stack[depth++] = id;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < pushed_count; i++)
+        known |= pushed[i] == id;
+    if (!known && pushed_count < IDS)
+        pushed[pushed_count++] = id;
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+CALL(cuptiActivityPopExternalCorrelationId, int kind, uint64_t *id)
+{
+    (void)kind;
+    if (!depth)
+        return INVALID_PARAMETER;
+    *id = stack[--depth];
+    return 0;
+}
+
+struct subscriber {
+    size_t size;
+    const char *name;
+    char *other;
+    size_t other_size;
+};
+
+CALL(cuptiSubscribe_v2, void **handle, void *callback, void *context,
+     struct subscriber *subscriber)
+{
+    (void)callback;
+    (void)context;
+    if (!setting("TOOL")) {
+        *handle = &client;
+        return 0;
+    }
+    snprintf(subscriber->other, subscriber->other_size, "%s", setting("TOOL"));
+    return MULTIPLE;
+}
+
+CALL(cuptiUnsubscribe, void *handle)
+{
+    (void)handle;
+    return 0;
+}
