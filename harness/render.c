@@ -132,6 +132,7 @@ int test_log_write_trace(const struct test_log_run *run, const char *name)
     if (test_log_path(run, name, path) || trace_file_open(&file, path))
         return -1;
     trace_chrome_begin(&chrome, file.stream);
+    chrome.several = run->count > 1;
     for (size_t i = 0; i < run->count; i++) {
         const struct test_log_result *result = &run->results[i];
         struct trace_reader *reader = NULL;

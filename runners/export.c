@@ -41,6 +41,7 @@ static void write_all(const struct recordings *found, FILE *stream)
     struct trace_chrome chrome;
 
     trace_chrome_begin(&chrome, stream);
+    chrome.several = found->count > 1;
     for (size_t i = 0; i < found->count; i++)
         if (add(&chrome, &found->all[i], (uint32_t)i + 1))
             fprintf(stderr, "testlog: export: %s: %s; it is left out\n",

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -245,6 +246,38 @@ void test_rich(void)
     trace_span_end(span);
     trace_span_end(other);
     trace_span_begin_(&outer, 2, values);
+}
+
+/* ---- What a device did ---- */
+
+struct trace_activity test_kernel(uint64_t begin, uint64_t end)
+{
+    static const char *const names[] = {"block", "registers"};
+    static struct trace_value values[5];
+
+    values[0] = trace_text_("(4, 64, 1)");
+    values[1] = trace_u64_(7);
+    values[2] = trace_text_("identity");
+    values[3] = trace_text_("(256, 1, 1)");
+    values[4] = trace_u64_(32);
+    values[0].type = values[2].type = values[3].type = TRACE_TYPE_DISPLAY;
+    return (struct trace_activity){
+        .at = {.begin = begin,
+               .thread = (uint32_t)syscall(SYS_gettid),
+               .device = 1,
+               .context = 2,
+               .stream = 7,
+               .correlation = 99,
+               .kind = TRACE_ACTIVITY_KERNEL,
+               .on_device = 1,
+               .launched = 1},
+        .end = end,
+        .name = "identity",
+        .symbol = "_Z8identityv",
+        .fields = names,
+        .field_count = 2,
+        .values = values,
+    };
 }
 
 /* ---- Chance ---- */

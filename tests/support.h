@@ -72,6 +72,10 @@ char *test_plain(struct trace_reader *);
 /* test_rich records a little of everything there is, on two threads. */
 void test_rich(void);
 
+/* test_kernel returns what a back end puts of a kernel: "identity", of device 1
+ * and stream 7, by a call of this thread. */
+struct trace_activity test_kernel(uint64_t begin, uint64_t end);
+
 /* ---- Chance, the same in every run ---- */
 
 void test_seed(uint64_t seed);

@@ -1,7 +1,6 @@
 /* trace_chrome_test.c: the export is JSON that a viewer can nest. */
-#include "support.h"
+#include "chrome.h"
 
-#include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,145 +9,40 @@
 
 TestSuite(trace_chrome, .init = test_folder);
 
-/* ---- The export, parsed ---- */
-
-static cJSON *export_of(struct trace_reader *reader, const char *const *pairs)
-{
-    struct trace_chrome chrome;
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-
-    cr_assert_not_null(stream);
-    trace_chrome_begin(&chrome, stream);
-    cr_assert_eq(trace_chrome_add(&chrome, reader, 7, "a \"name\""), 0);
-    trace_chrome_end(&chrome, pairs);
-    fclose(stream);
-
-    cJSON *json = cJSON_ParseWithLength(text, size);
-
-    cr_assert_not_null(json, "%.2000s", text);
-    free(text);
-    return json;
-}
-
 /* Ends the recording; all checks read what this returns. */
 static cJSON *exported(void)
 {
     struct trace_reader *reader = test_read();
-    cJSON *json = export_of(reader, NULL);
+    cJSON *json = chrome_export(reader, NULL);
 
     trace_reader_close(reader);
     return json;
 }
 
-static const char *text_of(const cJSON *event, const char *key)
-{
-    const char *text =
-        cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(event, key));
-
-    return text ? text : "";
-}
-
-static double number_of(const cJSON *event, const char *key)
-{
-    const cJSON *number = cJSON_GetObjectItemCaseSensitive(event, key);
-
-    cr_assert(cJSON_IsNumber(number), "%s", key);
-    return number->valuedouble;
-}
-
-static const cJSON *event_called(const cJSON *json, const char *phase,
-                                 const char *name)
-{
-    const cJSON *event;
-
-    cJSON_ArrayForEach(
-        event,
-        cJSON_GetObjectItem(
-            json, "traceEvents")) if (!strcmp(text_of(event, "ph"), phase) &&
-                                      !strcmp(text_of(event, "name"),
-                                              name)) return event;
-    cr_assert_fail("no event \"%s\"", name);
-    return NULL;
-}
-
-static const cJSON *args_of(const cJSON *json, const char *phase,
-                            const char *name)
-{
-    return cJSON_GetObjectItem(event_called(json, phase, name), "args");
-}
-
-/* ---- What must hold of every export ---- */
-
-static void check_keys(const cJSON *object)
-{
-    const cJSON *item, *other;
-
-    cJSON_ArrayForEach(item, object)
-    {
-        if (cJSON_IsObject(object))
-            for (other = item->next; other; other = other->next)
-                cr_assert_str_neq(item->string, other->string);
-        check_keys(item);
-    }
-}
-
-static double end_of(const cJSON *event)
-{
-    return number_of(event, "ts") + number_of(event, "dur");
-}
-
-/* Of two complete events of a track one is in the other or they are apart; a
- * rounding of a nanosecond is none. */
-static void check_pair(const cJSON *a, const cJSON *b)
-{
-    double from = number_of(b, "ts"), to = end_of(b);
-
-    if (number_of(a, "tid") != number_of(b, "tid"))
-        return;
-    cr_assert(from + 0.0005 >= end_of(a) || to <= end_of(a) + 0.0005,
-              "%s and %s overlap", text_of(a, "name"), text_of(b, "name"));
-}
-
-static void check_nesting(const cJSON *events)
-{
-    const cJSON *a, *b;
-
-    cJSON_ArrayForEach(a, events)
-    {
-        if (strcmp(text_of(a, "ph"), "X"))
-            continue;
-        for (b = a->next; b; b = b->next)
-            if (!strcmp(text_of(b, "ph"), "X"))
-                check_pair(a, b);
-    }
-}
-
 static void check_event(const cJSON *event)
 {
-    const char *phase = text_of(event, "ph");
+    const char *phase = chrome_text(event, "ph");
 
     cr_assert(!strcmp(phase, "X") || !strcmp(phase, "i") ||
               !strcmp(phase, "M"));
-    cr_assert_eq(number_of(event, "pid"), 7);
-    cr_assert_geq(number_of(event, "ts"), 0);
-    cr_assert_geq(number_of(event, "tid"), 0);
+    cr_assert_eq(chrome_number(event, "pid"), 7);
+    cr_assert_geq(chrome_number(event, "ts"), 0);
+    cr_assert_geq(chrome_number(event, "tid"), 0);
     if (*phase == 'X')
-        cr_assert_geq(number_of(event, "dur"), 0);
+        cr_assert_geq(chrome_number(event, "dur"), 0);
     if (*phase == 'i')
-        cr_assert_str_eq(text_of(event, "s"), "t");
+        cr_assert_str_eq(chrome_text(event, "s"), "t");
     if (*phase != 'M')
-        cr_assert_str_neq(text_of(event, "cat"), "");
+        cr_assert_str_neq(chrome_text(event, "cat"), "");
 }
 
 static void check_all(const cJSON *json)
 {
     const cJSON *events = cJSON_GetObjectItem(json, "traceEvents"), *event;
 
-    check_keys(json);
+    chrome_check_keys(json);
     cJSON_ArrayForEach(event, events) check_event(event);
-    check_nesting(events);
+    chrome_check_nesting(events);
 }
 
 /* ---- Tests ---- */
@@ -160,9 +54,10 @@ Test(trace_chrome, an_empty_recording_is_valid)
     cJSON *json = exported();
 
     check_all(json);
-    cr_expect_str_eq(text_of(json, "displayTimeUnit"), "ns");
-    cr_expect_str_eq(text_of(args_of(json, "M", "process_name"), "name"),
-                     "a \"name\"");
+    cr_expect_str_eq(chrome_text(json, "displayTimeUnit"), "ns");
+    cr_expect_str_eq(
+        chrome_text(chrome_args(json, "M", "process_name"), "name"),
+        "a \"name\"");
     cJSON_Delete(json);
 }
 
@@ -174,11 +69,11 @@ Test(trace_chrome, metadata_is_shown_as_strings)
     test_record();
 
     struct trace_reader *reader = test_read();
-    cJSON *json = export_of(reader, pairs);
+    cJSON *json = chrome_export(reader, pairs);
     const cJSON *other = cJSON_GetObjectItem(json, "otherData");
 
-    cr_expect_str_eq(text_of(other, "version"), "0.1");
-    cr_expect_str_eq(text_of(other, "command"), "a \"b\"\n\xef\xbf\xbd");
+    cr_expect_str_eq(chrome_text(other, "version"), "0.1");
+    cr_expect_str_eq(chrome_text(other, "command"), "a \"b\"\n\xef\xbf\xbd");
     cJSON_Delete(json);
     trace_reader_close(reader);
 }
@@ -221,19 +116,20 @@ Test(trace_chrome, spans_and_events_have_their_fields_and_place)
     }
 
     cJSON *json = exported();
-    const cJSON *span = args_of(json, "X", "span");
-    const cJSON *event = args_of(json, "i", "event");
+    const cJSON *span = chrome_args(json, "X", "span");
+    const cJSON *event = chrome_args(json, "i", "event");
 
     check_all(json);
-    cr_expect_eq(number_of(span, "a"), 1);
-    cr_expect_str_eq(text_of(span, "text"), "x");
-    cr_expect_str_eq(text_of(span, "testlog.target"),
+    cr_expect_eq(chrome_number(span, "a"), 1);
+    cr_expect_str_eq(chrome_text(span, "text"), "x");
+    cr_expect_str_eq(chrome_text(span, "testlog.target"),
                      "tests::trace_chrome_test");
     cr_expect_not_null(
-        strstr(text_of(span, "testlog.location"), "trace_chrome_test.c:"));
-    cr_expect_eq(number_of(event, "b"), -2);
-    cr_expect_str_eq(text_of(event_called(json, "X", "span"), "cat"), "warn");
-    event_called(json, "i", "5% of all");
+        strstr(chrome_text(span, "testlog.location"), "trace_chrome_test.c:"));
+    cr_expect_eq(chrome_number(event, "b"), -2);
+    cr_expect_str_eq(chrome_text(chrome_event(json, "X", "span"), "cat"),
+                     "warn");
+    chrome_event(json, "i", "5% of all");
     cJSON_Delete(json);
 }
 
@@ -251,13 +147,13 @@ Test(trace_chrome, a_key_stands_once_with_its_last_value)
     }
 
     cJSON *json = exported();
-    const cJSON *span = args_of(json, "X", "span");
+    const cJSON *span = chrome_args(json, "X", "span");
 
     check_all(json);
-    cr_expect_eq(number_of(span, "a"), 2);
-    cr_expect_eq(number_of(span, "late"), 5);
-    cr_expect_eq(number_of(span, "b"), 4);
-    cr_expect_eq(number_of(args_of(json, "i", "event"), "c"), 7);
+    cr_expect_eq(chrome_number(span, "a"), 2);
+    cr_expect_eq(chrome_number(span, "late"), 5);
+    cr_expect_eq(chrome_number(span, "b"), 4);
+    cr_expect_eq(chrome_number(chrome_args(json, "i", "event"), "c"), 7);
     cJSON_Delete(json);
 }
 
@@ -272,11 +168,11 @@ Test(trace_chrome, an_open_span_is_marked_and_lasts_to_the_end)
 
     check_all(json);
     cr_expect(cJSON_IsTrue(
-        cJSON_GetObjectItem(args_of(json, "X", "open"), "unfinished")));
+        cJSON_GetObjectItem(chrome_args(json, "X", "open"), "unfinished")));
     cr_expect_null(
-        cJSON_GetObjectItem(args_of(json, "X", "closed"), "unfinished"));
-    cr_expect_geq(end_of(event_called(json, "X", "open")) + 0.001,
-                  number_of(event_called(json, "i", "last"), "ts"));
+        cJSON_GetObjectItem(chrome_args(json, "X", "closed"), "unfinished"));
+    cr_expect_geq(chrome_end(chrome_event(json, "X", "open")) + 0.001,
+                  chrome_number(chrome_event(json, "i", "last"), "ts"));
     cJSON_Delete(json);
 }
 
@@ -298,11 +194,11 @@ Test(trace_chrome, overlapping_spans_go_to_tracks_beside)
     trace_span_end(d);
 
     cJSON *json = exported();
-    double first = number_of(event_called(json, "X", "a"), "tid");
+    double first = chrome_number(chrome_event(json, "X", "a"), "tid");
 
     check_all(json);
     cr_expect_eq(first, getpid());
-    cr_expect_neq(number_of(event_called(json, "X", "b"), "tid"), first);
+    cr_expect_neq(chrome_number(chrome_event(json, "X", "b"), "tid"), first);
     cJSON_Delete(json);
 }
 
@@ -346,19 +242,19 @@ Test(trace_chrome, odd_values_are_valid_json)
     log_info("%s%c", odd, 1);
 
     cJSON *json = exported();
-    const cJSON *reals = args_of(json, "i", "reals");
-    const cJSON *ints = args_of(json, "i", "ints");
+    const cJSON *reals = chrome_args(json, "i", "reals");
+    const cJSON *ints = chrome_args(json, "i", "ints");
 
     check_all(json);
     cr_expect(cJSON_IsNull(cJSON_GetObjectItem(reals, "nan")));
     cr_expect(cJSON_IsNull(cJSON_GetObjectItem(reals, "inf")));
-    cr_expect_eq(number_of(reals, "big"), 1e308);
-    cr_expect_eq(number_of(reals, "float"), 0.1);
-    cr_expect_str_eq(text_of(args_of(json, "i", "texts"), "odd"),
+    cr_expect_eq(chrome_number(reals, "big"), 1e308);
+    cr_expect_eq(chrome_number(reals, "float"), 0.1);
+    cr_expect_str_eq(chrome_text(chrome_args(json, "i", "texts"), "odd"),
                      "\"\\\b\f\n\r\t\x01\x1f\x7f\xc3\xa9\xef\xbf\xbd"
                      "\xef\xbf\xbd\xef\xbf\xbd");
-    cr_expect_eq(number_of(ints, "least"), (double)INT64_MIN);
-    cr_expect_str_eq(text_of(ints, "bytes"), "00ff");
+    cr_expect_eq(chrome_number(ints, "least"), (double)INT64_MIN);
+    cr_expect_str_eq(chrome_text(ints, "bytes"), "00ff");
     cr_expect_null(cJSON_GetObjectItem(ints, "none"));
     cJSON_Delete(json);
 }
@@ -374,7 +270,7 @@ Test(trace_chrome, a_span_is_drawn_wherever_it_was_entered)
 
     check_all(json);
     cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents")) outer +=
-        !strcmp(text_of(event, "name"), "outer");
+        !strcmp(chrome_text(event, "name"), "outer");
     /* Begun, entered on the other thread, and begun again. */
     cr_expect_eq(outer, 3);
     cJSON_Delete(json);
@@ -405,22 +301,6 @@ Test(trace_chrome, survives_a_lack_of_memory)
 
 /* ---- Counters and signposts ---- */
 
-static const cJSON *event_of(const cJSON *json, const char *phase,
-                             const char *name)
-{
-    const cJSON *event;
-
-    cJSON_ArrayForEach(event,
-                       cJSON_GetObjectItemCaseSensitive(json, "traceEvents"))
-    {
-        if (!strcmp(text_of(event, "ph"), phase) &&
-            !strcmp(text_of(event, "name"), name))
-            return event;
-    }
-    cr_assert_fail("there is no %s called %s", phase, name);
-    return NULL;
-}
-
 Test(trace_chrome, counters_are_counters)
 {
     test_record();
@@ -428,11 +308,11 @@ Test(trace_chrome, counters_are_counters)
     trace_counter("load", NAN);
 
     cJSON *json = exported();
-    const cJSON *depth = event_of(json, "C", "depth");
-    const cJSON *load = event_of(json, "C", "load");
+    const cJSON *depth = chrome_event(json, "C", "depth");
+    const cJSON *load = chrome_event(json, "C", "load");
 
-    cr_expect_eq(number_of(cJSON_GetObjectItem(depth, "args"), "value"), 3);
-    cr_expect_eq(number_of(depth, "pid"), 7);
+    cr_expect_eq(chrome_number(cJSON_GetObjectItem(depth, "args"), "value"), 3);
+    cr_expect_eq(chrome_number(depth, "pid"), 7);
     cr_expect(cJSON_IsNull(
         cJSON_GetObjectItem(cJSON_GetObjectItem(load, "args"), "value")));
     cJSON_Delete(json);
@@ -444,11 +324,11 @@ Test(trace_chrome, signposts_are_marks_of_the_process)
     trace_signpost("phase \"2\"", "%s begins", "it");
 
     cJSON *json = exported();
-    const cJSON *event = event_of(json, "i", "phase \"2\"");
+    const cJSON *event = chrome_event(json, "i", "phase \"2\"");
 
-    cr_expect_str_eq(text_of(event, "s"), "p");
-    cr_expect_str_eq(text_of(event, "cat"), "signpost");
-    cr_expect_str_eq(text_of(cJSON_GetObjectItem(event, "args"), "message"),
+    cr_expect_str_eq(chrome_text(event, "s"), "p");
+    cr_expect_str_eq(chrome_text(event, "cat"), "signpost");
+    cr_expect_str_eq(chrome_text(cJSON_GetObjectItem(event, "args"), "message"),
                      "it begins");
     cJSON_Delete(json);
 }

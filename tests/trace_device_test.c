@@ -10,43 +10,14 @@
 
 TestSuite(trace_device, .init = test_folder);
 
-static const char *const names[] = {"block", "registers"};
 static struct trace_site span_site =
     TEST_SITE(SPAN, INFO, "step", "m", NULL, 0);
 static struct trace_site event_site =
     TEST_SITE(EVENT, INFO, "event", "m", NULL, 0);
 
-static struct trace_activity kernel(uint64_t begin, uint64_t end)
-{
-    static struct trace_value values[5];
-
-    values[0] = trace_text_("(4, 64, 1)");
-    values[1] = trace_u64_(7);
-    values[2] = trace_text_("identity");
-    values[3] = trace_text_("(256, 1, 1)");
-    values[4] = trace_u64_(32);
-    return (struct trace_activity){
-        .at = {.begin = begin,
-               .thread = (uint32_t)getpid(),
-               .device = 1,
-               .context = 2,
-               .stream = 7,
-               .correlation = 99,
-               .kind = TRACE_ACTIVITY_KERNEL,
-               .on_device = 1,
-               .launched = 1},
-        .end = end,
-        .name = "identity",
-        .symbol = "_Z8identityv",
-        .fields = names,
-        .field_count = 2,
-        .values = values,
-    };
-}
-
 static void put_kernel(uint64_t begin, uint64_t end, uint32_t span)
 {
-    struct trace_activity activity = kernel(begin, end);
+    struct trace_activity activity = test_kernel(begin, end);
 
     activity.span = span;
     trace_device_put(&activity);
@@ -149,7 +120,7 @@ Test(trace_device, a_name_is_recorded_once)
 
 Test(trace_device, a_caller_that_recorded_nothing_has_a_thread)
 {
-    struct trace_activity activity = kernel(now(), now());
+    struct trace_activity activity = test_kernel(now(), now());
     struct trace_entry entry;
 
     activity.at.thread = 12345678;

@@ -749,7 +749,10 @@ bool trace_reader_entry(const struct trace_reader *reader, uint32_t place,
 
     entry->time = trace_reader_time(reader, record->time);
     entry->end = end ? trace_reader_time(reader, end) : UINT64_MAX;
-    entry->id = record->kind == TRACE_KIND_SPAN ? place : 0;
+    entry->id =
+        record->kind == TRACE_KIND_SPAN || record->kind == TRACE_KIND_DEVICE
+            ? place
+            : 0;
     entry->span = parent_of(reader, record);
     entry->site = trace_reader_site(reader, record->site);
     if (!entry->site)

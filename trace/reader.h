@@ -40,7 +40,7 @@ struct trace_entry {
     bool message;  /* EVENT: the values are its message */
     uint64_t time; /* ns since the recording's origin */
     uint64_t end;  /* SPAN, ENTER, DEVICE: ns; UINT64_MAX = still open */
-    uint32_t id;   /* SPAN: its place */
+    uint32_t id;   /* SPAN, DEVICE: its place */
     uint32_t span; /* the span it belongs to; SPAN: its parent; 0 = none */
     const struct trace_site *site; /* never NULL */
     const struct trace_thread *thread;
@@ -147,7 +147,11 @@ void trace_file_abandon(struct trace_file *);
  * each a process track of its own. */
 struct trace_chrome {
     FILE *stream;
-    bool some; /* an event stands already */
+    bool some;    /* an event stands already */
+    bool several; /* to be set before: there will be several recordings */
+    uint32_t recordings;
+    uint64_t flows;            /* of which each has its number */
+    struct trace_text devices; /* what the first one notes of devices */
 };
 
 void trace_chrome_begin(struct trace_chrome *, FILE *);
@@ -157,7 +161,8 @@ int trace_chrome_add(struct trace_chrome *, struct trace_reader *, uint32_t pid,
                      const char *name);
 
 /* trace_chrome_end writes the metadata: pairs of names and values up to NULL,
- * all shown as strings. */
+ * all shown as strings, and, of a single recording, what it notes of
+ * devices. */
 void trace_chrome_end(struct trace_chrome *, const char *const *metadata);
 
 #ifdef __cplusplus

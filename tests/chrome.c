@@ -1,0 +1,129 @@
+/* chrome.c: a trace for viewers, parsed. */
+#include "chrome.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+cJSON *chrome_parse(char *text, size_t size)
+{
+    cJSON *json = cJSON_ParseWithLength(text, size);
+
+    cr_assert_not_null(json, "%.2000s", text);
+    free(text);
+    return json;
+}
+
+cJSON *chrome_export(struct trace_reader *reader, const char *const *metadata)
+{
+    struct trace_chrome chrome;
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+
+    cr_assert_not_null(stream);
+    trace_chrome_begin(&chrome, stream);
+    cr_assert_eq(trace_chrome_add(&chrome, reader, 7, "a \"name\""), 0);
+    trace_chrome_end(&chrome, metadata);
+    fclose(stream);
+    return chrome_parse(text, size);
+}
+
+const char *chrome_text(const cJSON *object, const char *key)
+{
+    const char *text =
+        cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
+
+    return text ? text : "";
+}
+
+double chrome_number(const cJSON *object, const char *key)
+{
+    const cJSON *number = cJSON_GetObjectItemCaseSensitive(object, key);
+
+    cr_assert(cJSON_IsNumber(number), "%s", key);
+    return number->valuedouble;
+}
+
+double chrome_end(const cJSON *event)
+{
+    return chrome_number(event, "ts") + chrome_number(event, "dur");
+}
+
+static bool is_called(const cJSON *event, const char *phase, const char *name)
+{
+    return !strcmp(chrome_text(event, "ph"), phase) &&
+           !strcmp(chrome_text(event, "name"), name);
+}
+
+const cJSON *chrome_event(const cJSON *json, const char *phase,
+                          const char *name)
+{
+    const cJSON *event;
+
+    cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
+    {
+        if (is_called(event, phase, name))
+            return event;
+    }
+    cr_assert_fail("there is no %s called %s", phase, name);
+    return NULL;
+}
+
+const cJSON *chrome_args(const cJSON *json, const char *phase, const char *name)
+{
+    return cJSON_GetObjectItem(chrome_event(json, phase, name), "args");
+}
+
+size_t chrome_count(const cJSON *json, const char *phase, const char *name)
+{
+    const cJSON *event;
+    size_t count = 0;
+
+    cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents")) count +=
+        is_called(event, phase, name);
+    return count;
+}
+
+/* ---- What must hold of every export ---- */
+
+void chrome_check_keys(const cJSON *object)
+{
+    const cJSON *item, *other;
+
+    cJSON_ArrayForEach(item, object)
+    {
+        if (cJSON_IsObject(object))
+            for (other = item->next; other; other = other->next)
+                cr_assert_str_neq(item->string, other->string);
+        chrome_check_keys(item);
+    }
+}
+
+/* Of two complete events of a track one is in the other or they are apart; a
+ * rounding of a nanosecond is none. */
+static void check_pair(const cJSON *a, const cJSON *b)
+{
+    double from = chrome_number(b, "ts"), to = chrome_end(b);
+
+    if (chrome_number(a, "tid") != chrome_number(b, "tid") ||
+        chrome_number(a, "pid") != chrome_number(b, "pid"))
+        return;
+    cr_assert(from + 0.0005 >= chrome_end(a) || to <= chrome_end(a) + 0.0005,
+              "%s and %s overlap", chrome_text(a, "name"),
+              chrome_text(b, "name"));
+}
+
+void chrome_check_nesting(const cJSON *events)
+{
+    const cJSON *a, *b;
+
+    cJSON_ArrayForEach(a, events)
+    {
+        if (strcmp(chrome_text(a, "ph"), "X") != 0)
+            continue;
+        for (b = a->next; b; b = b->next)
+            if (!strcmp(chrome_text(b, "ph"), "X"))
+                check_pair(a, b);
+    }
+}

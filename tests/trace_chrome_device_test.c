@@ -1,0 +1,567 @@
+/* trace_chrome_device_test.c: what devices did, as viewers want it. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "chrome.h"
+
+TestSuite(trace_chrome_device, .init = test_folder, .timeout = 60);
+
+enum { FIRST = 0x40000000 };
+
+static struct trace_site span_site =
+    TEST_SITE(SPAN, INFO, "step", "m", NULL, 0);
+
+static uint64_t now(void)
+{
+    return trace_device_host()->now();
+}
+
+/* Ticks that take so many ns, near enough. */
+static uint64_t ticks(uint64_t ns)
+{
+    struct trace_anchor from = trace_anchor_now(), to;
+
+    usleep(20000);
+    to = trace_anchor_now();
+    return (uint64_t)((double)ns * (double)(to.ticks - from.ticks) /
+                      (double)(to.monotonic - from.monotonic));
+}
+
+static void put_kernel(uint64_t begin, uint64_t end, uint32_t stream,
+                       uint32_t correlation)
+{
+    struct trace_activity activity = test_kernel(begin, end);
+
+    activity.at.stream = stream;
+    activity.at.correlation = correlation;
+    trace_device_put(&activity);
+}
+
+/* What the host did: a call, a compilation. */
+static void put_host(unsigned kind, const char *name, uint64_t begin,
+                     uint64_t end, uint32_t correlation)
+{
+    struct trace_activity activity = {
+        .at = {.begin = begin,
+               .thread = (uint32_t)getpid(),
+               .correlation = correlation,
+               .kind = (uint16_t)kind},
+        .end = end,
+        .name = name,
+    };
+
+    trace_device_put(&activity);
+}
+
+/* Ends the recording. */
+static cJSON *exported(void)
+{
+    struct trace_reader *reader = test_read();
+    cJSON *json = chrome_export(reader, NULL);
+
+    trace_reader_close(reader);
+    chrome_check_keys(json);
+    chrome_check_nesting(cJSON_GetObjectItem(json, "traceEvents"));
+    return json;
+}
+
+static const char *name_of(const cJSON *json, const char *kind, double pid,
+                           double tid)
+{
+    const cJSON *event;
+
+    cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
+    {
+        if (!strcmp(chrome_text(event, "name"), kind) &&
+            chrome_number(event, "pid") == pid &&
+            chrome_number(event, "tid") == tid)
+            return chrome_text(cJSON_GetObjectItem(event, "args"), "name");
+    }
+    return "";
+}
+
+static void expect_triple(const cJSON *args, const char *key, int x, int y,
+                          int z)
+{
+    const cJSON *triple = cJSON_GetObjectItemCaseSensitive(args, key);
+
+    cr_assert_eq(cJSON_GetArraySize(triple), 3, "%s", key);
+    cr_expect_eq(cJSON_GetArrayItem(triple, 0)->valuedouble, x);
+    cr_expect_eq(cJSON_GetArrayItem(triple, 1)->valuedouble, y);
+    cr_expect_eq(cJSON_GetArrayItem(triple, 2)->valuedouble, z);
+}
+
+/* ---- Slices and their tracks ---- */
+
+Test(trace_chrome_device, a_kernel_is_a_slice_of_its_stream)
+{
+    uint64_t begin, length;
+
+    test_record();
+    trace_device_note("gpu.device.1", "NVIDIA H200");
+    length = ticks(5000);
+    begin = now();
+    put_kernel(begin, begin + length, 7, 99);
+
+    cJSON *json = exported();
+    const cJSON *slice = chrome_event(json, "X", "identity");
+    const cJSON *args = chrome_args(json, "X", "identity");
+
+    cr_expect_eq(chrome_number(slice, "pid"), FIRST + 1);
+    cr_expect_eq(chrome_number(slice, "tid"), 7);
+    cr_expect_str_eq(chrome_text(slice, "cat"), "kernel");
+    cr_expect_float_eq(chrome_number(slice, "dur"), 5, 1);
+    cr_expect_str_eq(name_of(json, "process_name", FIRST + 1, 0),
+                     "GPU 1: NVIDIA H200");
+    cr_expect_str_eq(name_of(json, "thread_name", FIRST + 1, 7), "stream 7");
+    cr_expect_str_eq(
+        chrome_text(chrome_args(json, "M", "process_labels"), "labels"),
+        "GPU 1");
+    cr_expect_eq(chrome_number(chrome_args(json, "M", "process_sort_index"),
+                               "sort_index"),
+                 FIRST + 1);
+    cr_expect_eq(chrome_number(chrome_args(json, "M", "thread_sort_index"),
+                               "sort_index"),
+                 7);
+    expect_triple(args, "grid", 4, 64, 1);
+    expect_triple(args, "block", 256, 1, 1);
+    cr_expect_eq(chrome_number(args, "device"), 1);
+    cr_expect_eq(chrome_number(args, "context"), 2);
+    cr_expect_eq(chrome_number(args, "stream"), 7);
+    cr_expect_eq(chrome_number(args, "correlation"), 99);
+    cr_expect_eq(chrome_number(args, "registers per thread"), 32);
+    cr_expect_str_eq(chrome_text(args, "kernel.name"), "identity");
+    cr_expect_str_eq(chrome_text(args, "mangled"), "_Z8identityv");
+    cr_expect_str_eq(chrome_text(args, "testlog.target"), "gpu::launch");
+    cr_expect_not(cJSON_HasObjectItem(args, "level"));
+    cJSON_Delete(json);
+}
+
+Test(trace_chrome_device, contexts_have_tracks_of_their_own)
+{
+    struct trace_activity other;
+
+    test_record();
+    put_kernel(now(), now() + 1, 7, 0);
+    other = test_kernel(now(), now() + 1);
+    other.at.context = 3;
+    trace_device_put(&other);
+
+    cJSON *json = exported();
+
+    cr_expect_str_eq(name_of(json, "thread_name", FIRST + 1, 2 << 16 | 7),
+                     "stream 7 (ctx 2)");
+    cr_expect_str_eq(name_of(json, "thread_name", FIRST + 1, 3 << 16 | 7),
+                     "stream 7 (ctx 3)");
+    cJSON_Delete(json);
+}
+
+Test(trace_chrome_device, a_little_overlap_is_cut_off)
+{
+    uint64_t begin, us;
+
+    test_record();
+    us = ticks(1000);
+    begin = now();
+    put_kernel(begin, begin + 10 * us, 7, 0);
+    put_kernel(begin + 10 * us - us / 2, begin + 20 * us, 7, 0);
+
+    cJSON *json = exported();
+    const cJSON *second = chrome_event(json, "X", "identity")->next;
+
+    while (strcmp(chrome_text(second, "ph"), "X") != 0)
+        second = second->next;
+    cr_expect_eq(chrome_number(second, "tid"), 7);
+    cr_expect_float_eq(
+        chrome_number(cJSON_GetObjectItem(second, "args"), "clamped_ns"), 500,
+        100);
+    cJSON_Delete(json);
+}
+
+Test(trace_chrome_device, a_real_overlap_goes_to_a_track_beside)
+{
+    uint64_t begin, us;
+
+    test_record();
+    us = ticks(1000);
+    begin = now();
+    put_kernel(begin, begin + 10 * us, 7, 0);
+    put_kernel(begin + 5 * us, begin + 20 * us, 7, 0);
+
+    cJSON *json = exported();
+
+    cr_expect_str_eq(name_of(json, "thread_name", FIRST + 1, (1 << 28) + 7),
+                     "stream 7 (overlapping)");
+    cJSON_Delete(json);
+}
+
+Test(trace_chrome_device, what_the_host_did_is_in_its_span)
+{
+    struct trace_span_ref span;
+    uint64_t call, done;
+
+    test_record();
+    span = trace_span_open_(&span_site, 0, NULL);
+    call = now();
+    usleep(1000);
+    put_host(TRACE_ACTIVITY_COMPILE, "identity", call + 10, now(), 5);
+    done = now();
+    put_host(TRACE_ACTIVITY_DRIVER, "cuLaunchKernel", call, done, 5);
+    trace_span_leave_(span);
+
+    cJSON *json = exported();
+    const cJSON *step = chrome_event(json, "X", "step");
+    const cJSON *launch = chrome_event(json, "X", "cuLaunchKernel");
+    const cJSON *compile = chrome_event(json, "X", "identity");
+
+    cr_expect_eq(chrome_number(launch, "tid"), getpid());
+    cr_expect_eq(chrome_number(compile, "tid"), getpid());
+    cr_expect_eq(chrome_number(launch, "pid"), chrome_number(step, "pid"));
+    cr_expect_str_eq(chrome_text(launch, "cat"), "cuda_driver");
+    cr_expect_str_eq(chrome_text(compile, "cat"), "compile");
+    cr_expect_geq(chrome_number(compile, "ts"), chrome_number(launch, "ts"));
+    cr_expect_leq(chrome_end(compile), chrome_end(launch) + 0.0005);
+    cJSON_Delete(json);
+}
+
+/* Two clocks tell of one moment: a call that seems to outlast its span a little
+ * stays in it. */
+Test(trace_chrome_device, a_call_that_sticks_out_a_little_stays)
+{
+    uint64_t begin, us;
+
+    test_record();
+    us = ticks(1000);
+    begin = now();
+    put_host(TRACE_ACTIVITY_RUNTIME, "outer", begin, begin + 10 * us, 1);
+    put_host(TRACE_ACTIVITY_DRIVER, "inner", begin + us,
+             begin + 10 * us + us / 2, 2);
+    put_host(TRACE_ACTIVITY_DRIVER, "next", begin + 10 * us - us / 4,
+             begin + 20 * us, 3);
+
+    cJSON *json = exported();
+    double tid = getpid();
+
+    cr_expect_eq(chrome_number(chrome_event(json, "X", "inner"), "tid"), tid);
+    cr_expect_float_eq(chrome_end(chrome_event(json, "X", "inner")),
+                       chrome_end(chrome_event(json, "X", "outer")), 0.0005);
+    cr_expect_float_eq(
+        chrome_number(chrome_args(json, "X", "inner"), "clamped_ns"), 500, 50);
+    cr_expect_eq(chrome_number(chrome_event(json, "X", "next"), "tid"), tid);
+    cJSON_Delete(json);
+}
+
+Test(trace_chrome_device, what_nobody_did_has_a_row_of_its_own)
+{
+    struct trace_activity compile = {
+        .at = {.begin = 1, .kind = TRACE_ACTIVITY_COMPILE},
+        .name = "jit",
+        .level = TRACE_LEVEL_ERROR};
+
+    test_record();
+    compile.at.begin = now();
+    compile.end = now();
+    trace_device_put(&compile);
+
+    cJSON *json = exported();
+    const cJSON *slice = chrome_event(json, "X", "jit");
+
+    cr_expect_eq(chrome_number(slice, "pid"), FIRST);
+    cr_expect_str_eq(
+        name_of(json, "thread_name", FIRST, chrome_number(slice, "tid")),
+        "compile");
+    cr_expect_str_eq(name_of(json, "process_name", FIRST, 0), "GPU 0");
+    cr_expect_str_eq(chrome_text(chrome_args(json, "X", "jit"), "level"),
+                     "error");
+    cJSON_Delete(json);
+}
+
+/* ---- Arrows ---- */
+
+static const cJSON *flow_of(const cJSON *json, const char *phase, double id)
+{
+    const cJSON *event;
+
+    cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
+    {
+        if (!strcmp(chrome_text(event, "ph"), phase) &&
+            chrome_number(event, "id") == id)
+            return event;
+    }
+    cr_assert_fail("no %s of flow %g", phase, id);
+    return NULL;
+}
+
+/* Whether a slice of the flow's track holds its moment. */
+static bool is_in_slice(const cJSON *json, const cJSON *flow)
+{
+    const cJSON *event;
+    double time = chrome_number(flow, "ts");
+
+    cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
+    {
+        if (!strcmp(chrome_text(event, "ph"), "X") &&
+            chrome_number(event, "pid") == chrome_number(flow, "pid") &&
+            chrome_number(event, "tid") == chrome_number(flow, "tid") &&
+            chrome_number(event, "ts") <= time &&
+            time <= chrome_end(event) + 0.0005)
+            return true;
+    }
+    return false;
+}
+
+/* Every arrow has both ends, the first one first, each within a slice; returns
+ * how many there are. */
+static size_t check_flows(const cJSON *json)
+{
+    size_t starts = chrome_count(json, "s", "ac2g");
+    const cJSON *event;
+
+    cr_assert_eq(chrome_count(json, "f", "ac2g"), starts);
+    cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
+    {
+        const cJSON *end;
+
+        if (strcmp(chrome_text(event, "ph"), "s") != 0)
+            continue;
+        end = flow_of(json, "f", chrome_number(event, "id"));
+        cr_assert_eq(flow_of(json, "s", chrome_number(event, "id")), event,
+                     "an id is another's");
+        cr_assert_geq(chrome_number(end, "ts"), chrome_number(event, "ts"));
+        cr_assert_str_eq(chrome_text(end, "bp"), "e");
+        cr_assert_str_eq(chrome_text(event, "cat"), "ac2g");
+        cr_assert(is_in_slice(json, event));
+        cr_assert(is_in_slice(json, end));
+    }
+    return starts;
+}
+
+Test(trace_chrome_device, an_arrow_leads_from_the_call_to_the_kernel)
+{
+    uint64_t begin;
+
+    test_record();
+    begin = now();
+    put_kernel(begin + 2000, begin + 3000, 7, 41); /* recorded first */
+    put_host(TRACE_ACTIVITY_RUNTIME, "cudaLaunchKernel", begin, begin + 1000,
+             41);
+    put_host(TRACE_ACTIVITY_RUNTIME, "cudaMalloc", begin + 4000, begin + 5000,
+             42);
+    put_kernel(begin + 6000, begin + 7000, 7, 43); /* of an unknown call */
+    put_kernel(begin + 8000, begin + 9000, 7, 0);
+
+    cJSON *json = exported();
+    const cJSON *s = chrome_event(json, "s", "ac2g");
+    const cJSON *f = chrome_event(json, "f", "ac2g");
+
+    cr_expect_eq(check_flows(json), 1);
+    cr_expect_eq(chrome_number(s, "pid"), 7);
+    cr_expect_eq(chrome_number(s, "tid"), getpid());
+    cr_expect_eq(chrome_number(f, "pid"), FIRST + 1);
+    cr_expect_eq(chrome_number(f, "tid"), 7);
+    cJSON_Delete(json);
+}
+
+Test(trace_chrome_device, a_graph_has_an_arrow_to_each_kernel)
+{
+    uint64_t begin;
+
+    test_record();
+    begin = now();
+    put_host(TRACE_ACTIVITY_RUNTIME, "cudaGraphLaunch", begin, begin + 9000, 8);
+    put_host(TRACE_ACTIVITY_DRIVER, "cuGraphLaunch", begin + 10, begin + 8000,
+             8);
+    for (uint32_t i = 0; i < 5; i++)
+        put_kernel(begin + 20000 + i * 1000, begin + 20900 + i * 1000, 7, 8);
+
+    cJSON *json = exported();
+
+    cr_expect_eq(check_flows(json), 5);
+    cJSON_Delete(json);
+}
+
+Test(trace_chrome_device, what_came_before_its_call_has_no_arrow)
+{
+    uint64_t begin;
+
+    test_record();
+    begin = now();
+    put_kernel(begin, begin + 3000, 7, 41);
+    put_host(TRACE_ACTIVITY_RUNTIME, "late", begin + 1000, begin + 2000, 41);
+
+    cJSON *json = exported();
+
+    cr_expect_eq(check_flows(json), 0);
+    cJSON_Delete(json);
+}
+
+/* ---- All together ---- */
+
+/* Calls and what they set off, in any order and as they should not be. */
+static void put_random(uint64_t begin)
+{
+    uint64_t length = test_below(20000), from = begin + test_below(2000000);
+    uint32_t correlation = test_below(300);
+
+    switch (test_below(4)) {
+    case 0:
+        put_host(TRACE_ACTIVITY_RUNTIME + test_below(2), "call", from,
+                 from + length, correlation);
+        break;
+    case 1:
+        put_host(TRACE_ACTIVITY_COMPILE, "compile", from, from + length,
+                 correlation);
+        break;
+    default:
+        put_kernel(from, from + length, 7 + test_below(3), correlation);
+    }
+}
+
+Test(trace_chrome_device, anything_nests_and_has_both_ends)
+{
+    struct trace_span_ref span;
+    uint64_t begin;
+
+    test_seed(5);
+    test_record();
+    begin = now();
+    for (int i = 0; i < 800; i++) {
+        span = trace_span_open_(&span_site, 0, NULL);
+        put_random(begin);
+        if (test_below(2))
+            trace_span_leave_(span);
+    }
+
+    cJSON *json = exported();
+
+    cr_expect_gt(check_flows(json), 50);
+    cJSON_Delete(json);
+}
+
+static cJSON *export_twice(struct trace_reader *reader)
+{
+    struct trace_chrome chrome;
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+
+    trace_chrome_begin(&chrome, stream);
+    chrome.several = true;
+    cr_assert_eq(trace_chrome_add(&chrome, reader, 1, "a"), 0);
+    cr_assert_eq(trace_chrome_add(&chrome, reader, 2, "b"), 0);
+    trace_chrome_end(&chrome, NULL);
+    fclose(stream);
+    return chrome_parse(text, size);
+}
+
+Test(trace_chrome_device, recordings_have_devices_and_arrows_of_their_own)
+{
+    struct trace_reader *reader;
+    uint64_t begin;
+
+    test_record();
+    begin = now();
+    put_host(TRACE_ACTIVITY_RUNTIME, "cudaLaunchKernel", begin, begin + 1000,
+             41);
+    put_kernel(begin + 2000, begin + 3000, 7, 41);
+    reader = test_read();
+
+    cJSON *json = export_twice(reader);
+
+    cr_expect_eq(check_flows(json), 2);
+    cr_expect_str_eq(name_of(json, "process_name", FIRST + 1, 0), "GPU 1 of a");
+    cr_expect_str_eq(name_of(json, "process_name", FIRST + 64 + 1, 0),
+                     "GPU 1 of b");
+    cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(json, "otherData")), 0);
+    cJSON_Delete(json);
+    trace_reader_close(reader);
+}
+
+/* ---- Memory and metadata ---- */
+
+Test(trace_chrome_device, memory_in_use_is_a_counter)
+{
+    static const char *const names[] = {"bytes", "in_use"};
+    struct trace_value values[] = {trace_u64_(4096), trace_u64_(12288)};
+    struct trace_activity allocate = {
+        .at = {.thread = (uint32_t)getpid(), .kind = TRACE_ACTIVITY_ALLOCATE},
+        .name = "cudaMallocAsync",
+        .fields = names,
+        .field_count = 2,
+        .values = values};
+
+    test_record();
+    allocate.at.begin = allocate.end = now();
+    trace_device_put(&allocate);
+
+    cJSON *json = exported();
+    const cJSON *counter = chrome_event(json, "C", "GPU 0 memory");
+
+    cr_expect_eq(chrome_number(counter, "pid"), FIRST);
+    cr_expect_eq(chrome_number(cJSON_GetObjectItem(counter, "args"), "value"),
+                 12288);
+    cr_expect_str_eq(name_of(json, "process_name", FIRST, 0), "GPU 0");
+    cr_expect_eq(
+        chrome_number(chrome_event(json, "X", "cudaMallocAsync"), "dur"), 0);
+    cJSON_Delete(json);
+}
+
+Test(trace_chrome_device, what_was_noted_of_devices_is_metadata)
+{
+    const cJSON *other;
+
+    test_record();
+    trace_device_note("gpu.state", "busy");
+    trace_device_note("other", "thing");
+    trace_device_note("gpu.state", "on");
+    trace_device_note("gpu.launches", "3");
+
+    cJSON *json = exported();
+
+    other = cJSON_GetObjectItem(json, "otherData");
+    cr_expect_str_eq(chrome_text(other, "gpu.state"), "on");
+    cr_expect_str_eq(chrome_text(other, "gpu.launches"), "3");
+    cr_expect_eq(cJSON_GetArraySize(other), 2);
+    cJSON_Delete(json);
+}
+
+Test(trace_chrome_device, without_a_device_it_says_so)
+{
+    test_record();
+
+    cJSON *json = exported();
+
+    cr_expect_str_eq(
+        chrome_text(cJSON_GetObjectItem(json, "otherData"), "gpu.state"),
+        "unused");
+    cJSON_Delete(json);
+}
+
+Test(trace_chrome_device, survives_a_lack_of_memory)
+{
+    struct trace_reader *reader;
+    FILE *null = fopen("/dev/null", "we");
+    uint64_t begin;
+
+    if (!test_can_fail_memory())
+        cr_skip_test("a sanitizer owns the memory");
+    test_seed(6);
+    test_record();
+    begin = now();
+    for (int i = 0; i < 100; i++)
+        put_random(begin);
+    reader = test_read();
+    for (size_t nth = 1; nth < 60; nth++) {
+        struct trace_chrome chrome;
+
+        test_fail_memory(nth, nth % 2);
+        trace_chrome_begin(&chrome, null);
+        trace_chrome_add(&chrome, reader, 1, "name");
+        trace_chrome_end(&chrome, NULL);
+        test_fail_memory(0, false);
+    }
+    fclose(null);
+    trace_reader_close(reader);
+}

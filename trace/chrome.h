@@ -1,0 +1,109 @@
+/* chrome.h: what the files of the export to Chrome's trace events share.
+ * Private.
+ */
+#ifndef TRACE_CHROME_H
+#define TRACE_CHROME_H
+
+#include <string.h>
+
+#include "internal.h"
+
+struct trace_chrome_devices;
+
+/* What a recording's export knows. */
+struct trace_exporter {
+    struct trace_chrome *chrome;
+    struct trace_reader *reader;
+    const char *name; /* of the recording */
+    uint32_t pid;
+    uint64_t end; /* ns: where open spans are cut */
+    bool open;    /* the span that is being written is */
+    struct trace_chrome_track *tracks;
+    size_t count;
+    struct prepared **sites; /* by id; NULL where not made yet */
+    struct trace_chrome_devices *devices;
+    struct trace_text text; /* the event that is being written */
+};
+
+/* ---- chrome.c: events ---- */
+
+/* trace_chrome_put writes what `text` holds as the next event; ",\n" stands
+ * before it, of which the first one needs no comma. */
+void trace_chrome_put(struct trace_exporter *);
+
+/* trace_chrome_metadata says one thing of a process or thread, such as its
+ * name. */
+void trace_chrome_metadata(struct trace_exporter *, const char *kind,
+                           uint32_t pid, uint32_t tid, const char *key,
+                           const char *value);
+
+static inline void trace_chrome_literal(struct trace_text *text,
+                                        const char *literal)
+{
+    trace_text_put(text, literal, strlen(literal));
+}
+
+static inline void trace_chrome_string(struct trace_text *text,
+                                       const char *string)
+{
+    trace_json_string(text, string, strlen(string));
+}
+
+/* trace_chrome_time adds microseconds with three decimals. */
+static inline void trace_chrome_time(struct trace_text *text, const char *key,
+                                     uint64_t ns)
+{
+    unsigned rest = (unsigned)(ns % 1000);
+    char decimals[4] = {'.', (char)('0' + rest / 100),
+                        (char)('0' + rest / 10 % 10), (char)('0' + rest % 10)};
+
+    trace_chrome_literal(text, key);
+    trace_json_number(text, ns / 1000);
+    trace_text_put(text, decimals, sizeof(decimals));
+}
+
+/* trace_chrome_has tells whether a call site has a field of that name, from
+ * number `from` on. */
+bool trace_chrome_has(const struct trace_site *, size_t from, const char *name);
+
+/* ---- chrome_track.c: what is drawn where ---- */
+
+/* A row of slices, and those beside it that take what overlaps. */
+struct trace_chrome_row {
+    uint32_t pid, tid;
+    uint32_t beside; /* added to the tid for each */
+    const struct trace_thread *thread;
+    const struct trace_entry *entry; /* of a device, or NULL */
+    /* name names the row at `tid` before its first slice. */
+    void (*name)(struct trace_exporter *, const struct trace_chrome_row *,
+                 uint32_t tid);
+};
+
+/* When something was, in ns; so that it nests, that much may be cut off of its
+ * ends: what two clocks say of one moment differs. */
+struct trace_chrome_extent {
+    uint64_t begin, end;
+    uint64_t off_begin, off_end;
+};
+
+/* trace_chrome_place returns the tid that a slice is drawn at. */
+uint32_t trace_chrome_place(struct trace_exporter *,
+                            const struct trace_chrome_row *,
+                            struct trace_chrome_extent *);
+
+/* trace_chrome_thread returns the row of a thread, trace_chrome_mark its tid,
+ * for what is no slice. */
+struct trace_chrome_row trace_chrome_thread(const struct trace_exporter *,
+                                            const struct trace_thread *);
+uint32_t trace_chrome_mark(struct trace_exporter *,
+                           const struct trace_thread *);
+void trace_chrome_tracks_free(struct trace_exporter *);
+
+/* ---- chrome_device.c: what devices did ---- */
+
+/* trace_chrome_devices looks which calls set off what; false without memory. */
+bool trace_chrome_devices(struct trace_exporter *);
+void trace_chrome_devices_free(struct trace_exporter *);
+void trace_chrome_device(struct trace_exporter *, const struct trace_entry *);
+
+#endif

@@ -1,0 +1,465 @@
+/* chrome_device.c: what devices did, as Chrome's trace events.
+ *
+ * As Kineto, which viewers' users know, has it: a device is a process, a stream
+ * a thread of it, and an arrow leads from a call to what it set off. What the
+ * host did is drawn at its thread.
+ */
+#include <stdlib.h>
+
+#include "chrome.h"
+
+enum {
+    PIDS = 0x40000000,    /* of devices: no process has them */
+    DEVICES_MAX = 64,     /* of a recording */
+    BESIDE = 1 << 28,     /* added to a tid */
+    APART = 1 << 27,      /* the tids of what has no thread and no stream */
+    CONTEXT_BITS = 16,    /* that a context stands above in a tid */
+    CONTEXT_MASK = 0x7ff, /* which is below APART then */
+    CLAMPED_MAX_NS = 1000,
+};
+
+/* An activity that others refer to. */
+struct link {
+    uint64_t begin, flow; /* flow: of the arrow to it; 0: none */
+    uint32_t correlation, place;
+    bool on_device;
+};
+
+struct device {
+    uint32_t context; /* the first */
+    bool several;     /* contexts */
+    bool named;
+};
+
+struct trace_chrome_devices {
+    struct device devices[DEVICES_MAX];
+    struct link *links; /* by correlation, then in order */
+    size_t count;
+};
+
+/* ---- Which calls set off what ---- */
+
+static int in_order(const void *a, const void *b)
+{
+    const struct link *x = a, *y = b;
+
+    if (x->correlation != y->correlation)
+        return x->correlation < y->correlation ? -1 : 1;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static struct device *device_of(const struct trace_exporter *export,
+                                const struct trace_entry *entry)
+{
+    return &export->devices->devices[entry->at.device % DEVICES_MAX];
+}
+
+static void see(struct trace_exporter *export, const struct trace_entry *entry,
+                uint64_t begin)
+{
+    struct trace_chrome_devices *all = export->devices;
+    struct device *device = device_of(export, entry);
+
+    if (entry->at.on_device && entry->at.context) {
+        device->several |=
+            device->context && device->context != entry->at.context;
+        device->context = entry->at.context;
+    }
+    if (entry->at.correlation)
+        all->links[all->count++] =
+            (struct link){.begin = begin,
+                          .correlation = entry->at.correlation,
+                          .place = entry->id,
+                          .on_device = entry->at.on_device};
+}
+
+bool trace_chrome_devices(struct trace_exporter *export)
+{
+    const struct trace_reader *reader = export->reader;
+    struct trace_chrome_devices *all;
+    struct trace_entry entry;
+
+    if (!reader->device_count)
+        return true;
+    all = export->devices = calloc(1, sizeof(*all));
+    if (!all ||
+        !(all->links = calloc(reader->device_count, sizeof(*all->links))))
+        return false;
+    for (size_t i = 0; i < reader->device_count; i++)
+        if (trace_reader_entry(reader, reader->devices[i].place,
+                               reader->threads, &entry))
+            see(export, &entry, reader->devices[i].begin);
+    if (all->count)
+        qsort(all->links, all->count, sizeof(*all->links), in_order);
+    return true;
+}
+
+void trace_chrome_devices_free(struct trace_exporter *export)
+{
+    if (export->devices)
+        free(export->devices->links);
+    free(export->devices);
+}
+
+/* The link of an activity; where there is none, what is behind it. */
+static struct link *link_of(const struct trace_exporter *export,
+                            const struct trace_entry *entry)
+{
+    const struct link key = {.begin = entry->at.begin,
+                             .correlation = entry->at.correlation,
+                             .place = entry->id};
+    struct link *links = export->devices->links;
+    size_t low = 0, high = export->devices->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (in_order(&links[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return links + low;
+}
+
+/* ---- Arrows ---- */
+
+static void put_flow(struct trace_exporter *export, const char *phase,
+                     uint64_t flow, const struct trace_chrome_row *row,
+                     uint64_t time)
+{
+    struct trace_text *text = &export->text;
+
+    trace_text_clear(text);
+    trace_text_printf(text,
+                      ",\n{\"ph\":\"%s\",\"id\":%llu,\"pid\":%u,\"tid\":%u",
+                      phase, (unsigned long long)flow, row->pid, row->tid);
+    trace_chrome_time(text, ",\"ts\":", time);
+    trace_chrome_literal(text, ",\"cat\":\"ac2g\",\"name\":\"ac2g\"");
+    trace_chrome_literal(text, *phase == 'f' ? ",\"bp\":\"e\"}" : "}");
+    trace_chrome_put(export);
+}
+
+static bool is_call(const struct trace_entry *entry)
+{
+    return entry->at.kind == TRACE_ACTIVITY_RUNTIME ||
+           entry->at.kind == TRACE_ACTIVITY_DRIVER;
+}
+
+/* From the first call of a correlation an arrow leads to each activity of a
+ * device that comes later; it has its other end there. */
+static void put_flows(struct trace_exporter *export,
+                      const struct trace_entry *entry,
+                      const struct trace_chrome_row *row, uint64_t time)
+{
+    const struct trace_chrome_devices *all = export->devices;
+    struct link *end = all->links + all->count;
+    struct link *link = link_of(export, entry);
+
+    if (link == end)
+        return;
+    if (entry->at.on_device) {
+        if (link->flow)
+            put_flow(export, "f", link->flow, row, time);
+        return;
+    }
+    for (link++; is_call(entry) && link < end &&
+                 link->correlation == entry->at.correlation;
+         link++)
+        if (link->on_device && !link->flow &&
+            trace_reader_time(export->reader, link->begin) >= time) {
+            link->flow = ++export->chrome->flows;
+            put_flow(export, "s", link->flow, row, time);
+        }
+}
+
+/* ---- Rows ---- */
+
+static uint32_t pid_of(const struct trace_exporter *export,
+                       const struct trace_entry *entry)
+{
+    return PIDS + export->chrome->recordings * DEVICES_MAX +
+           entry->at.device % DEVICES_MAX;
+}
+
+static const char *category_of(const struct trace_entry *entry)
+{
+    switch (entry->at.kind) {
+#define TRACE_X(name, number, category, target, message, failed)               \
+    case TRACE_ACTIVITY_##name:                                                \
+        return category;
+        TRACE_ACTIVITIES(TRACE_X)
+#undef TRACE_X
+    default:
+        return "gpu";
+    }
+}
+
+static void put_index(struct trace_exporter *export, const char *kind,
+                      uint32_t pid, uint32_t tid, uint32_t index)
+{
+    struct trace_text *text = &export->text;
+
+    trace_text_clear(text);
+    trace_text_printf(text,
+                      ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"ts\":0,"
+                      "\"name\":\"%s\",\"args\":{\"sort_index\":%u}}",
+                      pid, tid, kind, index);
+    trace_chrome_put(export);
+}
+
+/* "GPU 0: NVIDIA H200", and of which recording where there are several. */
+static void name_device(struct trace_exporter *export,
+                        const struct trace_entry *entry)
+{
+    struct device *device = device_of(export, entry);
+    uint32_t pid = pid_of(export, entry);
+    struct trace_text name = {0};
+    const char *model;
+    char key[32];
+
+    if (device->named)
+        return;
+    device->named = true;
+    snprintf(key, sizeof(key), "gpu.device.%u", entry->at.device);
+    model = trace_reader_meta(export->reader, key);
+    trace_text_printf(&name, "GPU %u", entry->at.device);
+    trace_chrome_metadata(export, "process_labels", pid, 0, "labels",
+                          name.data ? name.data : "GPU");
+    trace_text_printf(&name, "%s%s%s%s", model ? ": " : "", model ? model : "",
+                      export->chrome->several ? " of " : "",
+                      export->chrome->several ? export->name : "");
+    trace_chrome_metadata(export, "process_name", pid, 0, "name",
+                          name.data ? name.data : "GPU");
+    put_index(export, "process_sort_index", pid, 0, pid);
+    trace_text_free(&name);
+}
+
+static void name_row(struct trace_exporter *export,
+                     const struct trace_chrome_row *row, uint32_t tid)
+{
+    const struct trace_activity_place *at = &row->entry->at;
+    struct trace_text name = {0};
+
+    if (row->tid & APART)
+        trace_text_string(&name, category_of(row->entry));
+    else if (at->stream)
+        trace_text_printf(&name, "stream %u", at->stream);
+    else
+        trace_text_string(&name, "no stream");
+    if (!(row->tid & APART) && device_of(export, row->entry)->several)
+        trace_text_printf(&name, " (ctx %u)", at->context);
+    if (tid != row->tid)
+        trace_text_string(&name, " (overlapping)");
+    trace_chrome_metadata(export, "thread_name", row->pid, tid, "name",
+                          name.data ? name.data : "?");
+    put_index(export, "thread_sort_index", row->pid, tid, row->tid);
+    trace_text_free(&name);
+}
+
+/* What neither a stream nor a thread did has a row of its own. */
+static struct trace_chrome_row row_of(struct trace_exporter *export,
+                                      const struct trace_entry *entry)
+{
+    const struct trace_activity_place *at = &entry->at;
+    struct trace_chrome_row row = {.pid = pid_of(export, entry),
+                                   .tid = at->stream,
+                                   .beside = BESIDE,
+                                   .entry = entry,
+                                   .name = name_row};
+
+    if (!at->on_device && at->thread)
+        return trace_chrome_thread(export, entry->thread);
+    name_device(export, entry);
+    if (!at->on_device)
+        row.tid = APART + at->kind;
+    else if (device_of(export, entry)->several)
+        row.tid = (at->context & CONTEXT_MASK) << CONTEXT_BITS |
+                  (at->stream & ((1 << CONTEXT_BITS) - 1));
+    else
+        row.tid &= APART - 1;
+    return row;
+}
+
+/* ---- Arguments ---- */
+
+static void put_key(struct trace_text *text, const char *key)
+{
+    trace_text_char(text, ',');
+    trace_chrome_string(text, key);
+    trace_text_char(text, ':');
+}
+
+static void put_number(struct trace_text *text, const char *key, uint32_t n)
+{
+    if (!n)
+        return;
+    put_key(text, key);
+    trace_json_number(text, n);
+}
+
+/* "(4, 64, 1)" as [4,64,1]; false if it is none. */
+static bool put_triple(struct trace_text *text, const char *key,
+                       const struct trace_value *value)
+{
+    unsigned x, y, z;
+    int end = 0;
+
+    if ((value->type != TRACE_TYPE_STRING &&
+         value->type != TRACE_TYPE_DISPLAY) ||
+        sscanf(value->as.text, "(%9u, %9u, %9u)%n", &x, &y, &z, &end) != 3 ||
+        (uint32_t)end != value->size)
+        return false;
+    put_key(text, key);
+    trace_text_printf(text, "[%u,%u,%u]", x, y, z);
+    return true;
+}
+
+/* Whether a field says what stands there already. */
+static bool stands(const struct trace_entry *entry, const char *name)
+{
+    static const char *const ours[] = {
+        "testlog.target", "stream",
+        "context",        "device",
+        "correlation",    "clamped_ns",
+        "level",          "mangled",
+        "shared memory",  "registers per thread"};
+
+    for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+        if (!strcmp(name, ours[i]))
+            return true;
+    return entry->launch && (!strcmp(name, "grid") || !strcmp(name, "count") ||
+                             !strcmp(name, "kernel.name"));
+}
+
+/* A field by its own name, and by that which users of Kineto know. */
+static void put_field(struct trace_text *text, const char *name,
+                      const struct trace_value *value)
+{
+    if (value->type == TRACE_TYPE_EMPTY)
+        return;
+    if (!strcmp(name, "count"))
+        put_triple(text, "grid", value);
+    if (!strcmp(name, "block") && put_triple(text, name, value))
+        return;
+    put_key(text, name);
+    trace_json_value(text, value);
+    if (!strcmp(name, "registers") || !strcmp(name, "shared")) {
+        put_key(text, *name == 'r' ? "registers per thread" : "shared memory");
+        trace_json_value(text, value);
+    }
+}
+
+static void put_fields(struct trace_text *text, const struct trace_entry *entry)
+{
+    struct trace_values values = trace_values_of(entry);
+    const struct trace_site *site = entry->site;
+    struct trace_value value;
+
+    for (size_t i = 0;
+         i < site->field_count && trace_values_next(&values, &value); i++)
+        if (!stands(entry, site->fields[i]) &&
+            !trace_chrome_has(site, i + 1, site->fields[i]))
+            put_field(text, site->fields[i], &value);
+    if (!entry->launch)
+        return;
+    values.next = entry->launch;
+    for (size_t i = 0; i < TRACE_LAUNCH_FIELDS; i++)
+        if (trace_values_next(&values, &value) &&
+            strcmp(trace_launch_fields[i], "stream") != 0)
+            put_field(text, trace_launch_fields[i], &value);
+}
+
+static void put_args(struct trace_text *text, const struct trace_entry *entry,
+                     uint64_t clamped)
+{
+    const struct trace_activity_place *at = &entry->at;
+    const struct trace_site *site = entry->site;
+
+    trace_chrome_literal(text, ",\"args\":{\"testlog.target\":");
+    trace_chrome_string(text, site->target);
+    if (at->on_device) {
+        put_key(text, "device");
+        trace_json_number(text, at->device);
+    }
+    put_number(text, "context", at->context);
+    put_number(text, "stream", at->stream);
+    put_number(text, "correlation", at->correlation);
+    put_fields(text, entry);
+    if (strcmp(site->name, site->function) != 0) {
+        put_key(text, "mangled");
+        trace_chrome_string(text, site->function);
+    }
+    if (site->level <= TRACE_LEVEL_WARN) {
+        put_key(text, "level");
+        trace_chrome_string(text, trace_level_word(site->level));
+    }
+    if (clamped) {
+        put_key(text, "clamped_ns");
+        trace_json_number(text, clamped);
+    }
+    trace_text_char(text, '}');
+}
+
+/* ---- Memory ---- */
+
+/* How much of a device's memory is in use, over time. */
+static void put_memory(struct trace_exporter *export,
+                       const struct trace_entry *entry)
+{
+    struct trace_values values = trace_values_of(entry);
+    const struct trace_site *site = entry->site;
+    struct trace_text *text = &export->text;
+    struct trace_value value;
+    size_t i = 0;
+
+    while (i < site->field_count && trace_values_next(&values, &value) &&
+           strcmp(site->fields[i], "in_use") != 0)
+        i++;
+    if (i >= site->field_count ||
+        (value.type != TRACE_TYPE_U64 && value.type != TRACE_TYPE_I64))
+        return;
+    name_device(export, entry);
+    trace_text_clear(text);
+    trace_text_printf(text, ",\n{\"ph\":\"C\",\"pid\":%u,\"tid\":0",
+                      pid_of(export, entry));
+    trace_chrome_time(text, ",\"ts\":", entry->time);
+    trace_text_printf(text, ",\"name\":\"GPU %u memory\",\"args\":{\"value\":",
+                      entry->at.device);
+    trace_json_value(text, &value);
+    trace_chrome_literal(text, "}}");
+    trace_chrome_put(export);
+}
+
+/* ---- Slices ---- */
+
+void trace_chrome_device(struct trace_exporter *export,
+                         const struct trace_entry *entry)
+{
+    uint64_t end = entry->end > entry->time ? entry->end : entry->time;
+    struct trace_chrome_extent extent = {entry->time, end, CLAMPED_MAX_NS,
+                                         entry->at.on_device ? 0
+                                                             : CLAMPED_MAX_NS};
+    struct trace_text *text = &export->text;
+    struct trace_chrome_row row;
+
+    if (!export->devices)
+        return;
+    row = row_of(export, entry);
+    row.tid = trace_chrome_place(export, &row, &extent);
+    trace_text_clear(text);
+    trace_text_printf(text, ",\n{\"ph\":\"X\",\"pid\":%u,\"tid\":%u", row.pid,
+                      row.tid);
+    trace_chrome_time(text, ",\"ts\":", extent.begin);
+    trace_chrome_time(text, ",\"dur\":", extent.end - extent.begin);
+    trace_text_printf(text, ",\"cat\":\"%s\",\"name\":", category_of(entry));
+    trace_chrome_string(text, entry->site->name);
+    put_args(text, entry, end - entry->time - (extent.end - extent.begin));
+    trace_text_char(text, '}');
+    trace_chrome_put(export);
+    if (entry->at.correlation)
+        put_flows(export, entry, &row, extent.begin);
+    put_memory(export, entry);
+}

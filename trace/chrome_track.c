@@ -1,0 +1,165 @@
+/* chrome_track.c: which slice is drawn at which track.
+ *
+ * Viewers want the slices of one track nested, so one that outlives its
+ * neighbour goes to a track beside.
+ */
+#include <stdlib.h>
+
+#include "chrome.h"
+
+enum {
+    BESIDE = 1 << 22, /* added to a tid, which Linux keeps below it */
+    BESIDE_MOST = 64, /* tracks of one row */
+};
+
+struct trace_chrome_track {
+    uint32_t pid, tid;
+    const struct trace_thread *thread;
+    uint64_t last;  /* when the last slice began */
+    uint64_t *ends; /* of the slices that it is in */
+    size_t depth, capacity;
+};
+
+static struct trace_chrome_track *track_of(struct trace_exporter *export,
+                                           const struct trace_chrome_row *row,
+                                           uint32_t tid)
+{
+    struct trace_chrome_track *tracks = export->tracks, *grown;
+    size_t count = export->count;
+
+    for (size_t i = count; i-- > 0;)
+        if (tracks[i].tid == tid && tracks[i].pid == row->pid &&
+            tracks[i].thread == row->thread)
+            return &tracks[i];
+    grown = realloc(tracks, (count + 1) * sizeof(*tracks));
+    if (!grown)
+        return NULL;
+    export->tracks = grown;
+    export->count++;
+    grown[count] = (struct trace_chrome_track){
+        .pid = row->pid, .tid = tid, .thread = row->thread};
+    row->name(export, row, tid);
+    return &grown[count];
+}
+
+void trace_chrome_tracks_free(struct trace_exporter *export)
+{
+    for (size_t i = 0; i < export->count; i++)
+        free(export->tracks[i].ends);
+    free(export->tracks);
+}
+
+/* ---- Nesting ---- */
+
+/* Finds how deep in the track a slice nests, cutting off what may be; false if
+ * it does not. */
+static bool fit(const struct trace_chrome_track *track,
+                struct trace_chrome_extent *extent, size_t *depth)
+{
+    uint64_t most = extent->begin + extent->off_begin;
+
+    if (extent->begin < track->last) { /* which was cut off */
+        if (track->last > most || track->last > extent->end)
+            return false;
+        extent->begin = track->last;
+    }
+    for (*depth = track->depth; *depth; --*depth) {
+        uint64_t around = track->ends[*depth - 1];
+
+        if (around <= extent->begin)
+            continue;
+        if (extent->end <= around)
+            break;
+
+        uint64_t late = around - extent->begin, over = extent->end - around;
+        bool shorten = over <= extent->off_end;
+
+        if (around <= most && !(shorten && over < late)) {
+            extent->begin = around;
+        } else if (shorten) {
+            extent->end = around;
+            break;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether a slice nests in what the track is in; then it is in that too. */
+static bool nest(struct trace_chrome_track *track,
+                 struct trace_chrome_extent *extent)
+{
+    struct trace_chrome_extent fitted = *extent;
+    size_t depth;
+
+    if (!fit(track, &fitted, &depth))
+        return false;
+    if (depth == track->capacity) {
+        size_t capacity = track->capacity ? track->capacity * 2 : 16;
+        uint64_t *grown = realloc(track->ends, capacity * sizeof(*grown));
+
+        if (!grown)
+            return false;
+        track->ends = grown;
+        track->capacity = capacity;
+    }
+    track->ends[depth] = fitted.end;
+    track->depth = depth + 1;
+    track->last = fitted.begin;
+    *extent = fitted;
+    return true;
+}
+
+uint32_t trace_chrome_place(struct trace_exporter *export,
+                            const struct trace_chrome_row *row,
+                            struct trace_chrome_extent *extent)
+{
+    uint32_t tid = row->tid;
+
+    for (int i = 0; i < BESIDE_MOST; i++, tid += row->beside) {
+        struct trace_chrome_track *track = track_of(export, row, tid);
+
+        if (!track || nest(track, extent))
+            return tid;
+    }
+    return tid - row->beside;
+}
+
+/* ---- Threads ---- */
+
+static void name_thread(struct trace_exporter *export,
+                        const struct trace_chrome_row *row, uint32_t tid)
+{
+    const struct trace_thread *thread = row->thread;
+    struct trace_text name = {0};
+
+    trace_text_printf(&name, "%s %u%s",
+                      thread->name[0] ? thread->name : "thread", thread->tid,
+                      tid >= BESIDE ? " (overlapping)" : "");
+    if (thread->pid != trace_reader_summary(export->reader).pid)
+        trace_text_printf(&name, " of child %u", thread->pid);
+    if (name.data)
+        trace_chrome_metadata(export, "thread_name", row->pid, tid, "name",
+                              name.data);
+    trace_text_free(&name);
+}
+
+struct trace_chrome_row trace_chrome_thread(const struct trace_exporter *export,
+                                            const struct trace_thread *thread)
+{
+    return (struct trace_chrome_row){.pid = export->pid,
+                                     .tid = thread->tid & (BESIDE - 1),
+                                     .beside = BESIDE,
+                                     .thread = thread,
+                                     .name = name_thread};
+}
+
+uint32_t trace_chrome_mark(struct trace_exporter *export,
+                           const struct trace_thread *thread)
+{
+    struct trace_chrome_row row = trace_chrome_thread(export, thread);
+
+    track_of(export, &row, row.tid);
+    return row.tid;
+}
