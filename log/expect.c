@@ -1,26 +1,15 @@
 /* expect.c: judges what a test expects of its own records.
- *
- * The recording is read as it is, whatever LOG says. One pass counts; where it
- * came to something else than was expected, another finds the nearest records.
  */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "expect.h"
 
 /* ---- What can be expected ---- */
 
-enum looked_at { LINES, EVENTS, SPANS };
-enum wanted { SOME, NONE, NUMBER, ALL };
-
-static const struct kind {
-    const char *word;
-    enum looked_at looked_at;
-    enum wanted wanted;
-    const char *wrong;
-} kinds[] = {
+static const struct kind kinds[] = {
 #define LOG_X(name, word, looked_at, wanted, wrong)                            \
     {word, looked_at, wanted, wrong},
     LOG_EXPECTATIONS(LOG_X)
@@ -67,247 +56,7 @@ void log_expectation_text(const struct log_expectation *expectation,
     trace_text_char(out, ')');
 }
 
-/* ---- A search ---- */
-
-/* What is asked of an event: a filter that shows it, or its very level. */
-struct condition {
-    unsigned level; /* "=warn"; 0: the filter */
-    struct log_filter *filter;
-    struct log_replay *replay;
-};
-
-/* A span that matches, and what became of it. */
-struct found {
-    uint32_t place;
-    uint32_t inside; /* enterings that have not ended */
-    uint64_t begin, last;
-    bool entered, closed, needs_close;
-};
-
-/* A record that is shown because it is what was looked for, or near. */
-struct near {
-    int nearness;
-    char *line;
-};
-
-enum { NEAR_MAX = 5, NEAR_BYTES = 400, COMPARED_MAX = 20000 };
-
-/* A part of a path of spans. */
-struct part {
-    char *name;
-    struct log_directive fields;
-};
-
-struct search {
-    const struct log_expectation *expectation;
-    const struct kind *kind;
-    struct trace_reader *reader;
-    struct condition *conditions; /* of EVENTS */
-    struct part *path;            /* of SPANS: from outside to inside */
-    size_t condition_count, path_count;
-    struct trace_text line; /* of the record that is looked at */
-    struct log_memory memory;
-    size_t all, matched;
-    struct found *found;
-    size_t found_count;
-    struct near near[NEAR_MAX];
-    size_t near_count, compared;
-};
-
-/* ---- Reading conditions ---- */
-
-/* Nothing is left out here: the whole expectation fails. */
-static void put_complaints(struct trace_text *why, const char *complaints)
-{
-    static const char left_out[] = " This directive is left out.";
-    const char *at = strstr(complaints, left_out);
-    size_t size = at ? (size_t)(at - complaints) : 0;
-
-    trace_text_add(why, complaints, size);
-    complaints += at ? size + strlen(left_out) : 0;
-    trace_text_add(why, complaints, strlen(complaints) - 1);
-}
-
-struct about {
-    const struct log_directive *directive;
-    bool any;
-};
-
-static void find_about(struct trace_site *site, void *context)
-{
-    struct about *about = context;
-
-    about->any |= log_directive_about(about->directive, site);
-}
-
-/* Whether a directive is about a call site of the process or, as another
- * program may have been run, of the recording. */
-static bool is_about_any(const struct log_directive *directive,
-                         struct trace_reader *reader)
-{
-    struct about about = {directive, false};
-    struct trace_entry entry;
-
-    trace_site_each(find_about, &about);
-    while (!about.any && trace_reader_next(reader, &entry))
-        if (entry.kind == TRACE_ENTRY_EVENT)
-            about.any = log_directive_about(directive, entry.site);
-    return trace_reader_rewind(reader) || about.any;
-}
-
-/* A word that is about nothing and nearly a level shows no event, which is all
- * that log_expect_no_event asks for. */
-static bool is_mistyped(const struct log_filter *filter, const char *text,
-                        struct trace_reader *reader, struct trace_text *why)
-{
-    const char *level = log_mistyped_level(text);
-
-    if (!level || filter->count != 1 ||
-        strcmp(text, filter->directives->target) != 0 ||
-        is_about_any(filter->directives, reader))
-        return false;
-    trace_text_printf(why,
-                      "\"%s\" is about no call site; did you mean the level "
-                      "%s?",
-                      text, level);
-    return true;
-}
-
-static bool read_condition(struct condition *condition, const char *text,
-                           struct trace_reader *reader, struct trace_text *why)
-{
-    struct trace_text complaints = {0};
-
-    if (text[0] == '=' && log_level_of(text + 1, &condition->level) &&
-        condition->level)
-        return true;
-    condition->level = 0;
-    condition->filter = log_filter_parse(text, "trace", "filter", &complaints);
-    if (complaints.size)
-        put_complaints(why, complaints.data);
-    else if (condition->filter &&
-             !is_mistyped(condition->filter, text, reader, why))
-        condition->replay = log_replay_new(condition->filter);
-    trace_text_free(&complaints);
-    return condition->replay != NULL;
-}
-
-static bool read_conditions(struct search *search, struct trace_text *why)
-{
-    const char *const *texts = search->expectation->texts;
-    size_t count = 0;
-
-    while (texts[count])
-        count++;
-    search->conditions = calloc(count + 1, sizeof(*search->conditions));
-    if (!search->conditions)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        search->condition_count++;
-        if (!read_condition(&search->conditions[i], texts[i], search->reader,
-                            why))
-            return false;
-    }
-    return true;
-}
-
-/* Where a part of "outer{a=1}:inner" ends: at a colon that stands alone,
- * outside of braces and quotes. */
-static size_t part_extent(const char *text)
-{
-    bool quoted = false;
-    size_t depth = 0, i = 0;
-
-    for (; text[i]; i++) {
-        if (text[i] == '"')
-            quoted = !quoted;
-        else if (!quoted && text[i] == '{')
-            depth++;
-        else if (!quoted && text[i] == '}' && depth)
-            depth--;
-        else if (!quoted && !depth && !strncmp(text + i, "::", 2))
-            i++;
-        else if (!quoted && !depth && text[i] == ':')
-            break;
-    }
-    return i;
-}
-
-/* A part is a name and behind it fields as in a filter of events, or one of
- * both. */
-static bool read_part(struct search *search, const char *text, size_t size,
-                      struct trace_text *why)
-{
-    struct part *part = &search->path[search->path_count++];
-    struct log_mistake mistake = {0};
-    enum log_reading reading = LOG_READ;
-    size_t name = strcspn(text, "{");
-
-    if (!size) {
-        trace_text_string(why, "a span without a name or fields; a path is "
-                               "like outer{id=5}:inner");
-        return false;
-    }
-    part->name = strndup(text, name < size ? name : size);
-    if (!part->name)
-        return false;
-    if (name < size)
-        reading = log_directive_read(&part->fields, text + name, size - name,
-                                     &mistake);
-    if (reading == LOG_MISTAKEN ||
-        (name < size && reading == LOG_READ && text[size - 1] != '}')) {
-        trace_text_string(why, "no span: ");
-        log_plain(why, text, size);
-        trace_text_string(why, "; a path is like outer{id=5}:inner");
-        return false;
-    }
-    return reading == LOG_READ;
-}
-
-static bool read_path(struct search *search, struct trace_text *why)
-{
-    const char *text = search->expectation->texts[0];
-    size_t parts = strlen(text) + 1;
-
-    search->path = calloc(parts, sizeof(*search->path));
-    if (!search->path)
-        return false;
-    for (;;) {
-        size_t size = part_extent(text);
-
-        if (!read_part(search, text, size, why))
-            return false;
-        if (!text[size])
-            return true;
-        text += size + 1;
-    }
-}
-
 /* ---- What matches ---- */
-
-/* How few letters must change for `text` to stand in `line`: Sellers' row of
- * Levenshtein's table, which begins anew at each place of the line. */
-static int distance_within(const char *text, const char *line, size_t size)
-{
-    int row[256], least, n = (int)strnlen(text, 255);
-
-    for (int j = 0; j <= n; j++)
-        row[j] = j;
-    least = n;
-    for (size_t i = 0; i < size; i++) {
-        int corner = 0;
-
-        for (int j = 1; j <= n; j++) {
-            int changed = corner + (line[i] != text[j - 1]);
-            int around = row[j] < row[j - 1] ? row[j] : row[j - 1];
-
-            corner = row[j];
-            row[j] = changed < around + 1 ? changed : around + 1;
-        }
-        least = row[n] < least ? row[n] : least;
-    }
-    return least;
-}
 
 /* The event as a line without time, colours and newline. */
 static void put_line(struct search *search, const struct trace_entry *entry)
@@ -513,42 +262,7 @@ static bool is_right(const struct log_expectation *expectation,
     }
 }
 
-/* ---- The nearest records ---- */
-
-static char *shortened(const char *line)
-{
-    size_t size = strnlen(line, NEAR_BYTES + 1);
-    bool cut = size > NEAR_BYTES;
-    char *text = NULL;
-
-    while (cut && size && ((unsigned char)line[size - 1] & 0xc0) == 0x80)
-        size--;
-    if (asprintf(&text, "%.*s%s", (int)(cut && size ? size - 1 : size), line,
-                 cut ? "..." : "") < 0)
-        return NULL;
-    return text;
-}
-
-/* Keeps the record at hand if it is nearer than one that is kept; of those that
- * are as near the first stay. */
-static void offer(struct search *search, int nearness)
-{
-    size_t least = 0;
-
-    for (size_t i = 1; i < search->near_count; i++)
-        if (search->near[i].nearness <= search->near[least].nearness)
-            least = i;
-    if (search->near_count == NEAR_MAX) {
-        if (nearness <= search->near[least].nearness)
-            return;
-        free(search->near[least].line);
-        search->near_count--;
-        memmove(&search->near[least], &search->near[least + 1],
-                (search->near_count - least) * sizeof(*search->near));
-    }
-    search->near[search->near_count++] = (struct near){
-        nearness, shortened(search->line.data ? search->line.data : "?")};
-}
+/* ---- What is wrong ---- */
 
 /* How long a span took, or that it is open, where that is what was asked. */
 static void put_fate(struct search *search, const struct trace_entry *span)
@@ -589,14 +303,10 @@ static void compare(struct search *search, const struct trace_entry *entry,
         put_line(search, entry);
     if (entry->kind == TRACE_ENTRY_SPAN)
         put_fate(search, entry);
-    if (!matches && search->kind->looked_at != EVENTS) {
-        if (search->compared++ > COMPARED_MAX)
-            return;
-        nearness = -distance_within(search->expectation->texts[0],
-                                    search->line.data ? search->line.data : "",
-                                    search->line.size);
-    }
-    offer(search, matches ? INT_MAX : nearness);
+    if (!matches && search->kind->looked_at != EVENTS &&
+        !log_search_distance(search, &nearness))
+        return;
+    log_search_offer(search, matches ? INT_MAX : nearness);
 }
 
 /* ---- Passes ---- */
@@ -612,7 +322,7 @@ static bool looks_at(const struct search *search,
 {
     if (search->kind->looked_at == SPANS)
         return entry->kind == TRACE_ENTRY_SPAN;
-    return entry->kind == TRACE_ENTRY_EVENT && !is_ours(entry);
+    return log_is_event(entry) && !is_ours(entry);
 }
 
 static bool match(struct search *search, const struct trace_entry *entry,
@@ -661,7 +371,8 @@ static bool follow_all(struct search *search)
     if (trace_reader_rewind(search->reader))
         return false;
     while (trace_reader_next(search->reader, &entry))
-        if (entry.kind != TRACE_ENTRY_SPAN && entry.kind != TRACE_ENTRY_EVENT)
+        if (entry.kind != TRACE_ENTRY_SPAN && entry.kind != TRACE_ENTRY_EVENT &&
+            entry.kind != TRACE_ENTRY_DEVICE)
             follow(search, &entry);
     return true;
 }
@@ -721,38 +432,6 @@ static bool is_met(const struct search *search)
     }
 }
 
-/* Whether a record is near enough to be shown. Where nothing is, some records
- * are better than none. */
-static bool is_near(const struct search *search, int nearness)
-{
-    int best = INT_MIN, size;
-
-    for (size_t i = 0; i < search->near_count; i++)
-        if (search->near[i].nearness != INT_MAX &&
-            search->near[i].nearness > best)
-            best = search->near[i].nearness;
-    if (nearness == INT_MAX)
-        return true;
-    if (search->kind->looked_at == EVENTS)
-        return nearness == best && (best || !search->matched);
-    size = (int)strlen(search->expectation->texts[0]);
-    return nearness >= best + (best < -2 ? best : -2) &&
-           (!search->matched || 2 * -best <= size);
-}
-
-static void put_near(const struct search *search, struct trace_text *why)
-{
-    for (size_t i = 0; i < search->near_count; i++) {
-        const struct near *near = &search->near[i];
-
-        if (is_near(search, near->nearness))
-            trace_text_printf(why, "\n  %s %s",
-                              near->nearness == INT_MAX ? "found:  "
-                                                        : "nearest:",
-                              near->line ? near->line : "?");
-    }
-}
-
 static void put_why(struct search *search, struct trace_text *why)
 {
     const char *what = search->kind->looked_at == SPANS ? "spans" : "events";
@@ -766,7 +445,7 @@ static void put_why(struct search *search, struct trace_text *why)
         trace_text_printf(why, ": %zu of %zu %s match", search->matched,
                           search->all, what);
     if (compare_all(search))
-        put_near(search, why);
+        log_search_put_near(search, why);
 }
 
 static enum log_judgement judge(struct search *search, struct trace_text *why)
@@ -774,10 +453,7 @@ static enum log_judgement judge(struct search *search, struct trace_text *why)
     bool ready;
 
     errno = 0;
-    ready = search->kind->looked_at == LINES ||
-            (search->kind->looked_at == EVENTS ? read_conditions(search, why)
-                                               : read_path(search, why));
-
+    ready = log_search_read(search, why);
     if (!ready && why->size) { /* it says what cannot be read */
         struct trace_text whole = {.ceiling = why->ceiling};
 
@@ -851,6 +527,7 @@ enum log_judgement log_judge(const struct log_expectation *expectation,
         trace_text_string(why, ": NULL is no text");
         return LOG_NOT_MET;
     }
+    trace_device_flush(false);
     errno = 0;
     search.reader = trace_reader_open(NULL);
     if (errno == ENOMEM) /* or a call site may be unknown */

@@ -343,16 +343,10 @@ void log_filter_free(struct log_filter *filter)
 void log_filter_seen(struct log_filter *filter, const struct trace_site *site)
 {
     for (size_t i = 0; i < filter->count; i++)
-        if (log_directive_about(&filter->directives[i], site))
+        if (log_directive_about(&filter->directives[i], site) ||
+            (site->kind == TRACE_SITE_DEVICE &&
+             log_directive_about(&filter->directives[i], &log_launch_site)))
             filter->directives[i].seen = true;
-}
-
-/* Targets of devices exist whether a device is there or not. */
-static bool of_device(const struct log_directive *directive)
-{
-    return !strncmp(directive->target, "gpu", 3) &&
-           (directive->target_size == 3 || directive->target[3] == ':' ||
-            directive->target[3] == '*');
 }
 
 /* Whether the directive before says the same, for then it is said of that. */
@@ -376,7 +370,7 @@ const char *log_filter_unseen(const struct log_filter *filter, size_t *from)
         const struct log_directive *directive = &filter->directives[i];
 
         if (!directive->seen && is_particular(directive) &&
-            !of_device(directive) && !is_repeated(filter, i))
+            !log_directive_of_device(directive) && !is_repeated(filter, i))
             return directive->text;
     }
     return NULL;

@@ -300,10 +300,12 @@ struct log_chain {
     struct trace_entry few[16];
 };
 
-/* log_chain_of finds the spans from `place` on. Without memory, its innermost
- * ones are kept. */
+/* log_chain_of finds the spans from `place` on, log_chain_around those of an
+ * event, its launch included. Without memory, the innermost ones are kept. */
 void log_chain_of(struct log_chain *, struct log_replay *,
                   const struct trace_reader *, uint32_t place);
+void log_chain_around(struct log_chain *, struct log_replay *,
+                      const struct trace_reader *, const struct trace_entry *);
 void log_chain_free(struct log_chain *);
 
 /* A field with the value that counts. */
@@ -323,6 +325,26 @@ size_t log_fields_of(const struct trace_reader *,
  * fields, of which there are none when the message has values of its own. */
 void log_message_of(const struct trace_entry *, struct trace_text *message);
 struct trace_values log_values_of(const struct trace_entry *);
+
+/* ---- device.c: what devices did ---- */
+
+/* The call site of what its lines stand in: "launch{...}", a span that nobody
+ * recorded. */
+extern const struct trace_site log_launch_site;
+
+/* log_device_message returns the message of an activity's line; "": it has no
+ * line. log_is_event tells whether an entry may have a line of its own, unlike
+ * those about spans. */
+const char *log_device_message(const struct trace_entry *);
+bool log_is_event(const struct trace_entry *);
+
+/* log_launch_of makes the span of an activity's launch, if it has one: its id
+ * is 0. */
+bool log_launch_of(const struct trace_entry *, struct trace_entry *launch);
+
+/* log_directive_of_device tells whether a directive's target is a device's,
+ * which exist whether a device is there or not. */
+bool log_directive_of_device(const struct log_directive *);
 
 /* ---- lives.c: how long spans are open ---- */
 

@@ -189,10 +189,12 @@ static void put_head(const struct log_parts *parts, struct trace_text *out)
 
 static void put_place(const struct log_parts *parts, struct trace_text *out)
 {
+    bool known = parts->site->file[0];
+
     put_member(out, "target", parts->site->target);
-    if (parts->style->file)
+    if (known && parts->style->file)
         put_member(out, "filename", parts->site->file);
-    if (parts->style->line) {
+    if (known && parts->style->line) {
         put_key(out, "line_number");
         trace_text_printf(out, "%u", parts->site->line);
     }

@@ -49,8 +49,12 @@ static void set_message(struct log_parts *parts,
     struct trace_text *message = &parts->memory->message;
 
     if (!entry->printf_ && !entry->message) {
-        parts->message = entry->site->name[0] ? entry->site->name : NULL;
-        parts->message_size = strlen(entry->site->name);
+        const char *text = entry->kind == TRACE_ENTRY_DEVICE
+                               ? log_device_message(entry)
+                               : entry->site->name;
+
+        parts->message = text[0] ? text : NULL;
+        parts->message_size = strlen(text);
         return;
     }
     trace_text_clear(message);
@@ -75,15 +79,41 @@ static size_t event_fields(const struct trace_entry *entry,
     return count;
 }
 
+static struct trace_value duration(struct trace_text *text, uint64_t ns)
+{
+    struct trace_value value = {.type = TRACE_TYPE_DISPLAY};
+
+    log_duration(text, ns);
+    value.size = (uint32_t)text->size;
+    value.as.text = text->data ? text->data : "";
+    return value;
+}
+
+/* How long it took, for what took some time. */
+static void add_duration(struct log_parts *parts,
+                         const struct trace_entry *entry,
+                         struct trace_text *text)
+{
+    if (entry->kind == TRACE_ENTRY_DEVICE && entry->end > entry->time &&
+        parts->style->time != LOG_TIME_NONE &&
+        parts->field_count < LOG_FIELDS_MAX)
+        parts->fields[parts->field_count++] = (struct log_field){
+            "duration", duration(text, entry->end - entry->time)};
+}
+
 static size_t event_line(struct log_parts *parts, struct log_replay *replay,
                          const struct trace_entry *entry,
                          struct trace_text *out)
 {
+    struct trace_text took = {.ceiling = 0};
+
     set_message(parts, entry);
     parts->field_count = event_fields(entry, parts->fields);
-    log_chain_of(parts->chain, replay, parts->reader, entry->span);
+    add_duration(parts, entry, &took);
+    log_chain_around(parts->chain, replay, parts->reader, entry);
     lay_out(parts, out);
     log_chain_free(parts->chain);
+    trace_text_free(&took);
     return 1;
 }
 
@@ -124,16 +154,6 @@ static size_t span_line(struct log_parts *parts, enum log_span_event event,
     parts->outside = event != LOG_SPAN_ENTER;
     lay_out(parts, out);
     return 1;
-}
-
-static struct trace_value duration(struct trace_text *text, uint64_t ns)
-{
-    struct trace_value value = {.type = TRACE_TYPE_DISPLAY};
-
-    log_duration(text, ns);
-    value.size = (uint32_t)text->size;
-    value.as.text = text->data ? text->data : "";
-    return value;
 }
 
 static size_t close_line(struct log_parts *parts, const struct log_life *life,
@@ -204,8 +224,10 @@ size_t log_line(struct log_replay *replay, const struct log_style *style,
                 const struct trace_reader *reader,
                 const struct trace_entry *entry, struct trace_text *out)
 {
-    bool says = entry->kind == TRACE_ENTRY_EVENT ||
-                (style->span_events && entry->kind != TRACE_ENTRY_FIELDS);
+    bool is_event = log_is_event(entry);
+    bool is_life = !is_event && style->span_events &&
+                   entry->kind != TRACE_ENTRY_FIELDS &&
+                   entry->kind != TRACE_ENTRY_DEVICE;
     struct log_field fields[LOG_FIELDS_MAX];
     struct log_chain chain;
     struct log_parts parts = {.style = style,
@@ -217,13 +239,13 @@ size_t log_line(struct log_replay *replay, const struct log_style *style,
                               .fields = fields,
                               .chain = &chain};
 
-    if (!says && !log_replay_follows(replay))
+    if (!is_event && !is_life && !log_replay_follows(replay))
         return 0;
-    if (!log_replay_step(replay, reader, entry) || !says)
+    if (!log_replay_step(replay, reader, entry))
         return 0;
-    if (entry->kind == TRACE_ENTRY_EVENT)
+    if (is_event)
         return event_line(&parts, replay, entry, out);
-    return span_lines(&parts, replay, entry, out);
+    return is_life ? span_lines(&parts, replay, entry, out) : 0;
 }
 
 size_t log_write_all(const struct log_filter *filter,

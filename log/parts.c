@@ -135,24 +135,26 @@ void log_put_head(const struct log_parts *parts, struct trace_text *out)
 void log_put_place(const struct log_parts *parts, struct trace_text *out,
                    bool apart)
 {
-    bool color = parts->style->color;
-    char line[16];
+    bool color = parts->style->color, known = parts->site->file[0];
+    bool file = known && parts->style->file;
+    bool line = known && parts->style->line;
+    char number[16];
 
     log_styled(out, color, LOG_DIM, parts->site->target);
     log_styled(out, color, LOG_DIM, ":");
     trace_text_char(out, ' ');
-    if (parts->style->file) {
+    if (file) {
         log_styled(out, color, LOG_DIM, parts->site->file);
         log_styled(out, color, LOG_DIM, ":");
     }
-    if (parts->style->line) {
-        snprintf(line, sizeof(line), "%u%s", parts->site->line,
+    if (line) {
+        snprintf(number, sizeof(number), "%u%s", parts->site->line,
                  apart ? "" : ":");
-        log_styled(out, color, LOG_DIM, line);
+        log_styled(out, color, LOG_DIM, number);
         if (apart)
             log_styled(out, color, LOG_DIM, ":");
     }
-    if (parts->style->file || parts->style->line)
+    if (file || line)
         trace_text_char(out, ' ');
 }
 

@@ -109,12 +109,17 @@ static void put_place(const struct log_parts *parts, struct trace_text *out)
     const struct trace_thread *thread = parts->thread;
     bool name = parts->style->thread_name && thread->name[0];
     bool id = parts->style->thread_id || (parts->style->thread_name && !name);
+    bool known = parts->site->file[0];
 
-    put_word(parts, out, "    ", "at");
-    log_plain(out, parts->site->file, strlen(parts->site->file));
-    trace_text_printf(out, ":%u", parts->site->line);
+    if (!known && !name && !id)
+        return;
+    if (known) {
+        put_word(parts, out, "    ", "at");
+        log_plain(out, parts->site->file, strlen(parts->site->file));
+        trace_text_printf(out, ":%u", parts->site->line);
+    }
     if (name || id)
-        put_word(parts, out, " ", "on");
+        put_word(parts, out, known ? " " : "    ", "on");
     if (name)
         log_plain(out, thread->name, strlen(thread->name));
     if (id)

@@ -26,6 +26,7 @@ struct log_replay {
     bool simple;                   /* call sites alone decide */
     struct log_verdict **verdicts; /* by id of the call site; they stay */
     size_t verdict_count;
+    struct log_verdict *launch; /* about log_launch_site */
     struct log_tracked tracked;
     struct thread *threads;
     size_t thread_count;
@@ -45,15 +46,20 @@ struct log_replay *log_replay_new(const struct log_filter *filter)
     return replay;
 }
 
+static void free_verdict(struct log_verdict *verdict)
+{
+    if (verdict)
+        log_verdict_free(verdict);
+    free(verdict);
+}
+
 void log_replay_free(struct log_replay *replay)
 {
     if (!replay)
         return;
-    for (size_t i = 0; i < replay->verdict_count; i++) {
-        if (replay->verdicts[i])
-            log_verdict_free(replay->verdicts[i]);
-        free(replay->verdicts[i]);
-    }
+    for (size_t i = 0; i < replay->verdict_count; i++)
+        free_verdict(replay->verdicts[i]);
+    free_verdict(replay->launch);
     for (size_t i = 0; i < replay->thread_count; i++)
         free(replay->threads[i].stack);
     log_tracked_free(&replay->tracked);
@@ -100,7 +106,8 @@ static struct log_verdict **room_for(struct log_replay *replay, uint32_t id)
 static const struct log_verdict *verdict_of(struct log_replay *replay,
                                             const struct trace_site *site)
 {
-    struct log_verdict **at = room_for(replay, site->id);
+    struct log_verdict **at =
+        site == &log_launch_site ? &replay->launch : room_for(replay, site->id);
 
     if (at && !*at)
         *at = calloc(1, sizeof(**at));
@@ -158,16 +165,18 @@ bool log_replay_shows(struct log_replay *replay, const struct trace_entry *span)
 
 /* ---- What a thread is in ---- */
 
+static void widen(struct trace_scope *scope, struct trace_scope own)
+{
+    scope->adds = own.adds > scope->adds ? own.adds : scope->adds;
+    scope->takes = own.takes > scope->takes ? own.takes : scope->takes;
+}
+
 static struct trace_scope scope_of(const struct thread *thread)
 {
     struct trace_scope scope = {0, 0};
 
-    for (size_t i = 0; thread && i < thread->depth; i++) {
-        struct trace_scope own = thread->stack[i].own;
-
-        scope.adds = own.adds > scope.adds ? own.adds : scope.adds;
-        scope.takes = own.takes > scope.takes ? own.takes : scope.takes;
-    }
+    for (size_t i = 0; thread && i < thread->depth; i++)
+        widen(&scope, thread->stack[i].own);
     return scope;
 }
 
@@ -330,6 +339,112 @@ static bool step_event(struct log_replay *replay,
     return shown;
 }
 
+/* ---- What devices did ---- */
+
+/* What a span holds for what it set off, by its values up to `time`: it may
+ * have ended by then. A launch is judged here, within what is `around` it. */
+static struct trace_scope held(struct log_replay *replay,
+                               const struct trace_reader *reader,
+                               const struct trace_entry *span, uint64_t time,
+                               struct trace_scope around)
+{
+    const struct log_verdict *verdict = verdict_of(replay, span->site);
+    struct trace_scope own = {0, 0};
+    struct trace_value values[LOG_FIELDS_MAX];
+    struct log_fields fields;
+    struct trace_entry late;
+    struct log_span *one;
+    size_t cursor = 0;
+
+    if (!verdict || !verdict->count)
+        return own;
+    one = calloc(1, sizeof(*one) + verdict->patterns);
+    if (!one)
+        return own;
+    one->verdict = verdict;
+    fields = fields_of(span, values);
+    log_span_begin(one, around, &fields);
+    if (span->id)
+        one->shown = !is_hidden(replay, span->id);
+    while (span->id &&
+           trace_reader_late(reader, span->id, time, &cursor, &late)) {
+        fields = fields_of(&late, values);
+        log_span_fields(one, &fields);
+    }
+    own = log_span_holds(one);
+    free(one);
+    return own;
+}
+
+static struct trace_scope scope_around(struct log_replay *replay,
+                                       const struct trace_reader *reader,
+                                       const struct trace_entry *entry)
+{
+    struct trace_scope scope = {0, 0};
+    struct trace_entry span;
+    uint32_t place = entry->span;
+
+    if (replay->simple)
+        return scope;
+    for (; place && trace_reader_span(reader, place, &span); place = span.span)
+        widen(&scope, held(replay, reader, &span, entry->time, scope));
+    if (log_launch_of(entry, &span))
+        widen(&scope, held(replay, reader, &span, entry->time, scope));
+    return scope;
+}
+
+/* The fields of an activity and of its launch, as if they were of one call
+ * site. */
+struct joined {
+    struct trace_site site;
+    const char *names[LOG_FIELDS_MAX];
+    struct trace_value values[LOG_FIELDS_MAX];
+};
+
+static struct log_fields join(const struct trace_entry *entry,
+                              struct joined *joined)
+{
+    struct log_fields fields = fields_of(entry, joined->values);
+    struct trace_values next = trace_values_of(entry);
+    size_t i = 0;
+
+    if (fields.count)
+        memcpy(joined->names, entry->site->fields,
+               fields.count * sizeof(*joined->names));
+    next.next = entry->launch;
+    for (; entry->launch && i < TRACE_LAUNCH_FIELDS &&
+           fields.count < LOG_FIELDS_MAX &&
+           trace_values_next(&next, &joined->values[fields.count]);
+         i++)
+        joined->names[fields.count++] = trace_launch_fields[i];
+    joined->site = *entry->site;
+    joined->site.fields = joined->names;
+    fields.site = &joined->site;
+    fields.message = log_device_message(entry);
+    return fields;
+}
+
+/* An activity is judged as an event would be in the span that set it off. What
+ * its thread is in has nothing to do with it. */
+static bool step_device(struct log_replay *replay,
+                        const struct trace_reader *reader,
+                        const struct trace_entry *entry)
+{
+    struct trace_scope scope = scope_around(replay, reader, entry);
+    const struct log_verdict *verdict = verdict_of(replay, entry->site);
+    struct log_fields fields;
+    struct joined joined;
+
+    if (!verdict)
+        return true;
+    if (!verdict->count)
+        return log_verdict_event(verdict, scope, NULL);
+    fields = join(entry, &joined);
+    return log_verdict_event(verdict, scope, &fields);
+}
+
+/* ---- Steps ---- */
+
 static void step_fields(struct log_replay *replay,
                         const struct trace_entry *entry)
 {
@@ -350,6 +465,8 @@ bool log_replay_step(struct log_replay *replay,
     struct trace_entry span = *entry;
     struct thread *thread;
 
+    if (entry->kind == TRACE_ENTRY_DEVICE)
+        return step_device(replay, reader, entry);
     if (replay->simple && entry->kind != TRACE_ENTRY_EVENT)
         return (entry->kind != TRACE_ENTRY_SPAN &&
                 !trace_reader_span(reader, entry->span, &span)) ||
@@ -371,8 +488,9 @@ bool log_replay_step(struct log_replay *replay,
         log_tracked_remove(&replay->tracked, entry->span);
         break;
     case TRACE_ENTRY_EVENT:
-    case TRACE_ENTRY_DEVICE:
         return step_event(replay, entry, thread);
+    case TRACE_ENTRY_DEVICE:
+        break; /* above */
     }
     return !is_hidden(replay, entry->span);
 }

@@ -24,13 +24,11 @@ static bool grow(struct log_chain *chain)
     return true;
 }
 
-void log_chain_of(struct log_chain *chain, struct log_replay *replay,
+static void climb(struct log_chain *chain, struct log_replay *replay,
                   const struct trace_reader *reader, uint32_t place)
 {
     struct trace_entry span;
 
-    chain->spans = chain->few;
-    chain->count = 0;
     for (; place && trace_reader_span(reader, place, &span);
          place = span.span) {
         if (!log_replay_shows(replay, &span))
@@ -39,6 +37,23 @@ void log_chain_of(struct log_chain *chain, struct log_replay *replay,
             return;
         chain->spans[chain->count++] = span;
     }
+}
+
+void log_chain_of(struct log_chain *chain, struct log_replay *replay,
+                  const struct trace_reader *reader, uint32_t place)
+{
+    chain->spans = chain->few;
+    chain->count = 0;
+    climb(chain, replay, reader, place);
+}
+
+void log_chain_around(struct log_chain *chain, struct log_replay *replay,
+                      const struct trace_reader *reader,
+                      const struct trace_entry *entry)
+{
+    chain->spans = chain->few;
+    chain->count = log_launch_of(entry, &chain->few[0]);
+    climb(chain, replay, reader, entry->span);
 }
 
 void log_chain_free(struct log_chain *chain)
@@ -78,7 +93,8 @@ size_t log_fields_of(const struct trace_reader *reader,
     size_t count = gather(span, fields, 0), cursor = 0;
     struct trace_entry late;
 
-    while (trace_reader_late(reader, span->id, time, &cursor, &late))
+    while (span->id &&
+           trace_reader_late(reader, span->id, time, &cursor, &late))
         count = gather(&late, fields, count);
     return count;
 }
@@ -88,7 +104,9 @@ void log_message_of(const struct trace_entry *entry, struct trace_text *message)
     struct trace_values values = trace_values_of(entry);
     struct trace_value value;
 
-    if (entry->printf_) {
+    if (entry->kind == TRACE_ENTRY_DEVICE) {
+        trace_text_string(message, log_device_message(entry));
+    } else if (entry->printf_) {
         trace_format(message, entry->site->name, &values);
     } else if (entry->message) {
         /* A signpost's header stands before its message. */

@@ -17,6 +17,10 @@ static bool declares(const struct trace_site *site, const char *name)
     for (size_t i = 0; i < site->field_count; i++)
         if (!strcmp(site->fields[i], name))
             return true;
+    for (size_t i = 0;
+         site->kind == TRACE_SITE_DEVICE && i < TRACE_LAUNCH_FIELDS; i++)
+        if (!strcmp(trace_launch_fields[i], name))
+            return true;
     /* A format is not known before its call site is used, or at all. */
     return site->kind != TRACE_SITE_SPAN && !strcmp(name, "message") &&
            (!site->name || site->name[0] || !site->field_count);

@@ -87,6 +87,28 @@ static void heading(const struct recording *recording)
            *recording->program ? " " : "", recording->test);
 }
 
+/* Whether what a device did has been told; it is now. Such records come late
+ * and stand among those that were told before. */
+static bool is_told(struct recording *recording, uint32_t place)
+{
+    size_t at = place / 8, size = recording->told_size;
+    unsigned char bit = (unsigned char)(1 << place % 8);
+    bool told;
+
+    if (at >= size) {
+        void *grown = realloc(recording->told, 2 * at + 64);
+
+        if (!grown)
+            return false;
+        recording->told = grown;
+        recording->told_size = 2 * at + 64;
+        memset(recording->told + size, 0, recording->told_size - size);
+    }
+    told = recording->told[at] & bit;
+    recording->told[at] |= bit;
+    return told;
+}
+
 /* Writes the lines that are new, of what happened up to `until`. */
 static void write_lines(struct recording *recording, bool headed,
                         struct log_replay *replay,
@@ -96,15 +118,18 @@ static void write_lines(struct recording *recording, bool headed,
     struct trace_text text = {0};
     struct trace_entry entry;
     size_t count = 0;
+    bool any = false;
 
     while (trace_reader_next(reader, &entry) && entry.time <= until) {
         trace_text_clear(&text);
         if (!log_line(replay, style, reader, &entry, &text))
             continue;
-        if (count++ < recording->lines)
+        if (entry.kind == TRACE_ENTRY_DEVICE ? is_told(recording, entry.id)
+                                             : count++ < recording->lines)
             continue;
-        if (headed && count == 1)
+        if (headed && !any)
             heading(recording);
+        any = true;
         fwrite(text.data, 1, text.size, stdout);
     }
     recording->lines = count;

@@ -1,0 +1,106 @@
+/* expect_near.c: the records that come nearest to what was expected. */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "expect.h"
+
+/* How few letters must change for `text` to stand in `line`: Sellers' row of
+ * Levenshtein's table, which begins anew at each place of the line. */
+static int distance_within(const char *text, const char *line, size_t size)
+{
+    int row[256], least, n = (int)strnlen(text, 255);
+
+    for (int j = 0; j <= n; j++)
+        row[j] = j;
+    least = n;
+    for (size_t i = 0; i < size; i++) {
+        int corner = 0;
+
+        for (int j = 1; j <= n; j++) {
+            int changed = corner + (line[i] != text[j - 1]);
+            int around = row[j] < row[j - 1] ? row[j] : row[j - 1];
+
+            corner = row[j];
+            row[j] = changed < around + 1 ? changed : around + 1;
+        }
+        least = row[n] < least ? row[n] : least;
+    }
+    return least;
+}
+
+bool log_search_distance(struct search *search, int *nearness)
+{
+    const struct trace_text *line = &search->line;
+
+    if (search->compared++ > COMPARED_MAX)
+        return false;
+    *nearness = -distance_within(search->expectation->texts[0],
+                                 line->data ? line->data : "", line->size);
+    return true;
+}
+
+static char *shortened(const char *line)
+{
+    size_t size = strnlen(line, NEAR_BYTES + 1);
+    bool cut = size > NEAR_BYTES;
+    char *text = NULL;
+
+    while (cut && size && ((unsigned char)line[size - 1] & 0xc0) == 0x80)
+        size--;
+    if (asprintf(&text, "%.*s%s", (int)(cut && size ? size - 1 : size), line,
+                 cut ? "..." : "") < 0)
+        return NULL;
+    return text;
+}
+
+/* Of those that are as near the first stay. */
+void log_search_offer(struct search *search, int nearness)
+{
+    size_t least = 0;
+
+    for (size_t i = 1; i < search->near_count; i++)
+        if (search->near[i].nearness <= search->near[least].nearness)
+            least = i;
+    if (search->near_count == NEAR_MAX) {
+        if (nearness <= search->near[least].nearness)
+            return;
+        free(search->near[least].line);
+        search->near_count--;
+        memmove(&search->near[least], &search->near[least + 1],
+                (search->near_count - least) * sizeof(*search->near));
+    }
+    search->near[search->near_count++] = (struct near){
+        nearness, shortened(search->line.data ? search->line.data : "?")};
+}
+
+/* Whether a record is near enough to be shown. Where nothing is, some records
+ * are better than none. */
+static bool is_near(const struct search *search, int nearness)
+{
+    int best = INT_MIN, size;
+
+    for (size_t i = 0; i < search->near_count; i++)
+        if (search->near[i].nearness != INT_MAX &&
+            search->near[i].nearness > best)
+            best = search->near[i].nearness;
+    if (nearness == INT_MAX)
+        return true;
+    if (search->kind->looked_at == EVENTS)
+        return nearness == best && (best || !search->matched);
+    size = (int)strlen(search->expectation->texts[0]);
+    return nearness >= best + (best < -2 ? best : -2) &&
+           (!search->matched || 2 * -best <= size);
+}
+
+void log_search_put_near(const struct search *search, struct trace_text *why)
+{
+    for (size_t i = 0; i < search->near_count; i++) {
+        const struct near *near = &search->near[i];
+
+        if (is_near(search, near->nearness))
+            trace_text_printf(why, "\n  %s %s",
+                              near->nearness == INT_MAX ? "found:  "
+                                                        : "nearest:",
+                              near->line ? near->line : "?");
+    }
+}
