@@ -15,6 +15,26 @@
 
 #define TEST_LOG_VERSION "0.1.0"
 
+/* ---- profiler.c: the options of profilers ---- */
+
+/* X(key, its usual value, the greatest) */
+#define TEST_LOG_PROFILER_OPTIONS(X)                                           \
+    X(device_tracer_level, 1, 1) /* 0: nothing is asked of GPUs */
+
+struct test_log_profiler {
+#define TEST_LOG_X(key, usual, most) unsigned key;
+    TEST_LOG_PROFILER_OPTIONS(TEST_LOG_X)
+#undef TEST_LOG_X
+    bool given; /* somebody gave one */
+};
+
+extern const struct test_log_profiler test_log_profiler_usual;
+
+/* test_log_profiler_read reads "key=value,..." of a flag or variable called
+ * `name`; -1 if it has said what is wrong. */
+int test_log_profiler_read(struct test_log_profiler *, const char *name,
+                           const char *text);
+
 /* ---- options.c: flags and variables ---- */
 
 enum test_log_exit {
@@ -50,7 +70,8 @@ struct test_log_options {
     double timeout;         /* s, at most for every test; 0: none */
     bool informs;           /* --list, --help, --version: no test runs */
     bool list_sites;
-    uint64_t limit;  /* bytes a test may record */
+    uint64_t limit; /* bytes a test may record */
+    struct test_log_profiler profiler;
     const char *dir; /* where runs go */
     size_t jobs;     /* 0 = as many as processors */
     char **patterns; /* of --filter, NULL at the end */

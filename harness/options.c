@@ -236,10 +236,8 @@ static bool read_limit(struct reader *reader, const char *name,
 static bool read_options(struct reader *reader, const char *name,
                          const char *text)
 {
-    return refuse(reader,
-                  "%s: unknown option \"%.*s\"; there are none yet, leave it "
-                  "out",
-                  name, (int)strcspn(text, "=,"), text);
+    return judge(
+        reader, test_log_profiler_read(&reader->options->profiler, name, text));
 }
 
 static bool read_number(struct reader *reader, const char *name,
@@ -744,6 +742,7 @@ int test_log_options_read(struct test_log_options *options, int argc,
         .show = {"info", "default"},
         .record = {"trace", "default"},
         .limit = TRACE_LIMIT_DEFAULT,
+        .profiler = test_log_profiler_usual,
         .dir = "testlog-runs",
         .all_tests = &test_log_all != NULL,
     };
