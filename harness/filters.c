@@ -113,6 +113,12 @@ void test_log_filters_free(struct test_log_filters *filters)
     log_filter_free(filters->record);
 }
 
+bool test_log_filters_ask(const struct test_log_filters *filters)
+{
+    return (filters->show && log_filter_of_device(filters->show)) ||
+           (filters->record && log_filter_of_device(filters->record));
+}
+
 static void see(struct trace_site *site, void *filter)
 {
     log_filter_seen(filter, site);

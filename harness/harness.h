@@ -109,6 +109,95 @@ int test_log_read_span_events(const char *name, const char *text,
                               unsigned *events);
 int test_log_read_color(const char *name, const char *word, const char **color);
 
+/* ---- gpu_seen.c: what was seen of GPUs ---- */
+
+/* X(NAME, word): the later ones tell more of a run. */
+#define TEST_LOG_GPU_STATES(X)                                                 \
+    X(UNUSED, "unused")                                                        \
+    X(OFF, "off")                                                              \
+    X(NO_DRIVER, "no-driver")                                                  \
+    X(NO_LIBCUPTI, "no-libcupti")                                              \
+    X(TOO_OLD, "too-old")                                                      \
+    X(BUSY, "busy")                                                            \
+    X(DENIED, "denied")                                                        \
+    X(ON, "on")                                                                \
+    X(PLAYBACK, "playback")
+
+enum test_log_gpu_state {
+#define TEST_LOG_X(name, word) TEST_LOG_GPU_##name,
+    TEST_LOG_GPU_STATES(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
+/* X(name in the recording, behind "gpu.", and in run.json); counts add up. */
+#define TEST_LOG_GPU_TEXTS(X)                                                  \
+    X(notice) X(library) X(api) X(kinds) X(refused) X(source)
+#define TEST_LOG_GPU_COUNTS(X)                                                 \
+    X(launches)                                                                \
+    X(launched) X(lost) X(orphans) X(dropped) X(undecoded) X(bad_times)
+
+enum { TEST_LOG_GPU_DEVICES = 64 };
+
+/* Of one test, or of a run: then the texts are those of the first test whose
+ * state is the run's. */
+struct test_log_gpu {
+    enum test_log_gpu_state state;
+#define TEST_LOG_X(name) char *name;
+    TEST_LOG_GPU_TEXTS(TEST_LOG_X)
+#undef TEST_LOG_X
+#define TEST_LOG_X(name) uint64_t name;
+    TEST_LOG_GPU_COUNTS(TEST_LOG_X)
+#undef TEST_LOG_X
+    char *devices[TEST_LOG_GPU_DEVICES]; /* names by ordinal; NULL: none */
+    bool cuda;  /* a library of CUDA was in a program */
+    bool asked; /* somebody wants to know of GPUs */
+};
+
+const char *test_log_gpu_word(enum test_log_gpu_state);
+
+/* test_log_gpu_state_of finds the state that a word (or NULL) means; false if
+ * there is none. */
+bool test_log_gpu_state_of(const char *word, enum test_log_gpu_state *);
+
+/* test_log_gpu_read reads what a recording tells, to be freed; false if that is
+ * nothing. */
+bool test_log_gpu_read(struct test_log_gpu *, const struct trace_reader *);
+void test_log_gpu_add(struct test_log_gpu *all, const struct test_log_gpu *one);
+void test_log_gpu_device(struct test_log_gpu *, size_t ordinal,
+                         const char *name);
+void test_log_gpu_free(struct test_log_gpu *);
+
+/* test_log_gpu_members adds members of JSON; the braces are the caller's. */
+void test_log_gpu_members(struct trace_text *, const struct test_log_gpu *);
+
+/* test_log_gpu_say says, once a run, why nothing was seen of GPUs, where
+ * anybody cares. */
+void test_log_gpu_say(const struct test_log_gpu *);
+
+/* ---- gpu.c: what makes GPUs seen ---- */
+
+/* test_log_gpu_library finds libtestlog-gpu.so; `path` has PATH_MAX bytes.
+ * test_log_gpu_hint names the one beside this program to others. */
+bool test_log_gpu_library(char *path);
+void test_log_gpu_hint(void);
+
+/* test_log_gpu_driver tells whether files below `root` ("") say that there is
+ * an NVIDIA driver, test_log_gpu_linked whether this program uses CUDA. */
+bool test_log_gpu_driver(const char *root);
+bool test_log_gpu_linked(void);
+
+/* test_log_gpu_prepare sets the variables of workers; test_log_gpu_record those
+ * of any program, whose processes record into folders in `folder`, an absolute
+ * path. They note what is known before anything of CUDA runs. */
+struct test_log_options;
+void test_log_gpu_prepare(struct test_log_gpu *,
+                          const struct test_log_options *);
+void test_log_gpu_record(struct test_log_gpu *, const struct test_log_options *,
+                         const char *folder);
+
+/* test_log_gpu_hide, in a worker, takes back what is not for its children. */
+void test_log_gpu_hide(void);
+
 /* ---- result.c ---- */
 
 /* X(NAME, word in run.json, word in the report) */
@@ -151,6 +240,8 @@ struct test_log_result {
     uint64_t duration; /* ns */
     uint64_t dropped;  /* records */
     size_t unjudged;   /* expectations, for want of records */
+    enum test_log_gpu_state gpu;
+    uint64_t gpu_lost; /* launches that no device told of */
     char *folder; /* of its files, from the run's folder; NULL: it has none */
     struct test_log_try *earlier; /* tries before this, the last one */
     size_t earlier_count;
@@ -181,6 +272,7 @@ struct test_log_run {
     unsigned static_max; /* the most verbose level that one was built with */
     struct test_log_result *results;
     size_t count, capacity;
+    struct test_log_gpu gpu;
     struct trace_text left_out; /* by --failed: lines for results.tsv */
     bool foreign;               /* the folder is another's: TESTLOG_RUN */
     int interrupted;            /* by this signal, or 0 */
@@ -259,6 +351,9 @@ char *test_log_filter_of(const char *show, const char *origin, const char *own);
  * which LOG_STATIC_MAX has left out of every program of the run. */
 void test_log_filters_say_compiled_out(const struct test_log_filters *,
                                        const struct test_log_run *);
+
+/* test_log_filters_ask tells whether one of them is about GPUs. */
+bool test_log_filters_ask(const struct test_log_filters *);
 
 /* test_log_filters_find_unseen notes in the run which directives were about no
  * call site of this process or of what was recorded. */

@@ -131,6 +131,7 @@ TRACE_API void criterion_internal_test_main(void (*body)(void))
     if (!next)
         next_function("criterion_internal_test_main", &next);
     next(body);
+    trace_device_flush(false);
     trace_unwind(depth);
 }
 
@@ -143,6 +144,7 @@ TRACE_API void criterion_internal_test_setup(void)
     if (!next) {
         next_function("criterion_internal_test_setup", &next);
         test_log_board_note();
+        test_log_gpu_hide();
     }
     test_log_worker_begin();
     next();

@@ -233,6 +233,7 @@ static void put_suite_properties(FILE *out, const struct test_log_run *run,
     put_property(out, margin, "run", run->path);
     put_property(out, margin, "log", run->show);
     put_property(out, margin, "trace-filter", run->record);
+    put_property(out, margin, "gpu", test_log_gpu_word(run->gpu.state));
     put_property(out, margin, "testlog", TEST_LOG_VERSION);
     fputs("    </properties>\n", out);
 }

@@ -71,6 +71,7 @@ static void report(const struct test_log_run *run,
     if (run->foreign)
         return; /* testlog run does */
     test_log_report_unseen(run);
+    test_log_gpu_say(&run->gpu);
     test_log_report_slow(run, options);
     test_log_report_summary(run, run->command);
     test_log_github_end(run);
@@ -122,6 +123,7 @@ static int run_watched(struct criterion_test_set *set,
 
     test_log_filters_check(&filters, options, !run->foreign);
     record_all(options);
+    run->gpu.asked = options->profiler.given || test_log_filters_ask(&filters);
     if (!run->foreign)
         say_filters(options);
     test_log_outputs_begin(options, false);

@@ -81,7 +81,9 @@ static void put_filters(struct trace_text *text, const struct test_log_run *run)
             trace_text_char(text, ',');
         put_string(text, run->meant[i]);
     }
-    trace_text_string(text, "]},\n\"gpu\":{\"state\":\"unused\"}");
+    trace_text_string(text, "]},\n\"gpu\":{");
+    test_log_gpu_members(text, &run->gpu);
+    trace_text_char(text, '}');
 }
 
 static void put_earlier(struct trace_text *text,
@@ -132,6 +134,9 @@ static void put_result(struct trace_text *text,
     test_log_result_members(text, result);
     trace_text_printf(text, ",\"dropped\":%" PRIu64 ",\"unjudged\":%zu",
                       result->dropped, result->unjudged);
+    trace_text_printf(text, ",\"gpu\":\"%s\"", test_log_gpu_word(result->gpu));
+    if (result->gpu_lost)
+        trace_text_printf(text, ",\"gpu_lost\":%" PRIu64, result->gpu_lost);
     put_earlier(text, result);
     trace_text_char(text, '}');
 }

@@ -439,6 +439,7 @@ static void add_result(const struct criterion_suite *suite,
     copy(&result->file, test->data->file_);
     result->line = test->data->line_;
     result->limit = limit_of(suite, test);
+    result->gpu = run->gpu.state;
     annotated = test_log_entry_filter(test->category, test->name, &own);
     result->filter =
         test_log_filter_of(options->show.value, options->show.origin, own);
@@ -539,6 +540,8 @@ static void prepare(struct criterion_test_set *set)
     if (matched && test_log_run_open(run, options->dir, run->command))
         copy(&run->path, NULL);
     test_log_jsonl_open(run, options);
+    if (run->path && run->annotated)
+        test_log_gpu_prepare(&run->gpu, options);
     add_results(set);
     if (run->path)
         export_session();

@@ -137,12 +137,14 @@ static void record(const struct test_log_session *session, const char *folder,
         .meta = meta,
     };
     char path[PATH_MAX];
+    bool opened =
+        snprintf(path, sizeof(path), "%s/recording", folder) < PATH_MAX &&
+        !trace_open(path, &options);
 
-    if (snprintf(path, sizeof(path), "%s/recording", folder) < PATH_MAX &&
-        !trace_open(path, &options))
-        return;
-    if (is_set(session->live))
-        trace_open(NULL, &options);
+    if (!opened && is_set(session->live))
+        opened = !trace_open(NULL, &options);
+    if (opened)
+        trace_device_publish();
 }
 
 static void begin(const char *filter, const struct test_log_session *session)

@@ -349,6 +349,14 @@ void log_filter_seen(struct log_filter *filter, const struct trace_site *site)
             filter->directives[i].seen = true;
 }
 
+bool log_filter_of_device(const struct log_filter *filter)
+{
+    for (size_t i = 0; i < filter->count; i++)
+        if (log_directive_of_device(&filter->directives[i]))
+            return true;
+    return false;
+}
+
 /* Whether the directive before says the same, for then it is said of that. */
 static bool is_repeated(const struct log_filter *filter, size_t i)
 {

@@ -58,6 +58,9 @@ TRACE_API void log_filter_seen(struct log_filter *, const struct trace_site *);
 TRACE_API const char *log_filter_unseen(const struct log_filter *,
                                         size_t *from);
 
+/* log_filter_of_device tells whether a directive is about targets of GPUs. */
+TRACE_API bool log_filter_of_device(const struct log_filter *);
+
 /* log_filter_advise adds a line for each value that a filter of spans does not
  * read as it was probably meant; lines begin with `origin`. Returns whether
  * there is one. */

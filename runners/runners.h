@@ -7,9 +7,21 @@
 
 /* Each takes its own arguments, its name first, and returns the exit code. */
 int runners_run(int argc, char **argv);
+int runners_record(int argc, char **argv);
 int runners_log(int argc, char **argv);
 int runners_export(int argc, char **argv);
 int runners_filter(int argc, char **argv);
+
+/* ---- run.c ---- */
+
+struct test_log_options;
+struct test_log_run;
+
+/* runners_write writes the files of a whole run; runners_copy_settings notes in
+ * it which filters are in force. */
+void runners_write(const struct test_log_run *);
+void runners_copy_settings(struct test_log_run *,
+                           const struct test_log_options *);
 
 /* ---- batch.c ---- */
 
@@ -62,6 +74,13 @@ int runners_refuse_flag(const char *command, int c, char **argv);
 void runners_flush(void);
 int runners_written(const char *command, int code);
 
+/* ---- part.c ---- */
+
+/* runners_merge adds what a program, whose folder in the run is `folder`,
+ * wrote; false if it wrote nothing that can be read. `first` is of the first
+ * program. */
+bool runners_merge(struct test_log_run *, const char *folder, bool *first);
+
 /* ---- children.c ---- */
 
 /* runners_take_signals takes over SIGINT, SIGTERM, SIGHUP and SIGUSR1, which
@@ -69,6 +88,10 @@ int runners_written(const char *command, int code);
  * ended the run, or 0. */
 void runners_take_signals(void);
 int runners_interrupted(void);
+
+/* runners_hand_on_signals does so for a program that knows nothing of testlog:
+ * each signal is the program's, and it alone decides when to end. */
+void runners_hand_on_signals(void);
 
 /* runners_spawn runs a program to its end; returns what waitpid tells, or
  * -errno. */

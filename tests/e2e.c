@@ -283,6 +283,40 @@ const char *e2e_program(const char *name, enum e2e_build build)
     return path;
 }
 
+static const char *compiler(void)
+{
+    const char *given = getenv("CC");
+
+    return given && *given ? given : "cc";
+}
+
+const char *e2e_stub(void)
+{
+    const char *path = join("%s/gpu-stub/libtestlog-gpu.so", common());
+    const struct e2e *result = e2e_once(
+        "gpu-stub",
+        "cd '%s' && %s -std=gnu11 -D_GNU_SOURCE -g -shared -fPIC "
+        "-fvisibility=hidden -DTRACE_BUILD -DTRACE_INJECTED -DTRACE_API= "
+        "-I. -I '%s/include' -o %s tests/programs/gpu_stub.c trace/*.c "
+        "-lpthread",
+        SOURCE_DIR, compiler(), BUILD_DIR, path);
+
+    cr_assert_eq(result->code, 0, "%.4000s", result->err);
+    return path;
+}
+
+const char *e2e_any(const char *name)
+{
+    const char *key = join("any-%s", name);
+    const char *path = join("%s/%s/%s", common(), key, name);
+    const struct e2e *result =
+        e2e_once(key, "%s -D_GNU_SOURCE -g -o %s '%s/programs/%s.c' -ldl",
+                 compiler(), path, TESTS_DIR, name);
+
+    cr_assert_eq(result->code, 0, "%s: %.4000s", name, result->err);
+    return path;
+}
+
 /* ---- Write by write ---- */
 
 static const char *receive(int fd)

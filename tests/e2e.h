@@ -40,6 +40,11 @@ void e2e_begin(void);
  * and returns its path. */
 const char *e2e_program(const char *name, enum e2e_build);
 
+/* e2e_any builds one without testlog, nor a sanitizer; e2e_stub what stands in
+ * for libtestlog-gpu.so. */
+const char *e2e_any(const char *name);
+const char *e2e_stub(void);
+
 /* e2e_run runs a command of the shell, without any variable that matters to
  * testlog or Criterion, and kills it after a minute. */
 const struct e2e *e2e_run(const char *format, ...)

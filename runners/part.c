@@ -1,0 +1,254 @@
+/* part.c: what one program of `testlog run` has written, its run.json. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "harness/harness.h"
+#include "runners.h"
+
+static char *read_file(const char *path)
+{
+    FILE *in = fopen(path, "re");
+    struct trace_text text = {0};
+    char bytes[8192];
+    size_t size;
+
+    if (!in)
+        return NULL;
+    while ((size = fread(bytes, 1, sizeof(bytes), in)))
+        trace_text_add(&text, bytes, size);
+    fclose(in);
+    if (text.failed)
+        trace_text_free(&text);
+    return text.data;
+}
+
+static const char *text_of(const cJSON *object, const char *name)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+}
+
+static char *string_of(const cJSON *object, const char *name)
+{
+    const char *text = text_of(object, name);
+
+    return text ? strdup(text) : NULL;
+}
+
+static uint64_t number_of(const cJSON *object, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+
+    return cJSON_IsNumber(item) && item->valuedouble > 0
+               ? (uint64_t)item->valuedouble
+               : 0;
+}
+
+/* "suite/test" again as its two parts. */
+static void split_name(struct test_log_result *result, char *name)
+{
+    char *slash = name ? strchr(name, '/') : NULL;
+
+    if (slash) {
+        *slash = '\0';
+        result->suite = strdup(name);
+        result->test = strdup(slash + 1);
+    } else {
+        result->test = strdup(name ? name : "?");
+    }
+    free(name);
+}
+
+static enum test_log_outcome outcome_of(const cJSON *object)
+{
+    const char *word = text_of(object, "outcome");
+
+    return test_log_outcome_of(word ? word : "");
+}
+
+static void add_tries(struct test_log_result *result, const cJSON *tries)
+{
+    const cJSON *before;
+
+    result->earlier =
+        calloc((size_t)cJSON_GetArraySize(tries) + 1, sizeof(*result->earlier));
+    cJSON_ArrayForEach(before, tries)
+    {
+        if (result->earlier)
+            result->earlier[result->earlier_count++] = (struct test_log_try){
+                .outcome = outcome_of(before),
+                .reason = string_of(before, "reason"),
+                .folder = string_of(before, "folder"),
+                .duration = number_of(before, "duration_ns")};
+    }
+}
+
+static void add_test(struct test_log_run *run, const cJSON *test)
+{
+    struct test_log_result *result = test_log_run_add(run);
+
+    if (result) {
+        split_name(result, string_of(test, "name"));
+        result->program = string_of(test, "program");
+        if (!result->program)
+            result->program = strdup("?");
+        result->outcome = outcome_of(test);
+        result->reason = string_of(test, "reason");
+        result->file = string_of(test, "file");
+        result->line = (unsigned)number_of(test, "line");
+        result->duration = number_of(test, "duration_ns");
+        result->dropped = number_of(test, "dropped");
+        result->unjudged = (size_t)number_of(test, "unjudged");
+        test_log_gpu_state_of(text_of(test, "gpu"), &result->gpu);
+        result->gpu_lost = number_of(test, "gpu_lost");
+        result->folder = string_of(test, "folder");
+        add_tries(result, cJSON_GetObjectItemCaseSensitive(test, "earlier"));
+    }
+}
+
+/* The place of a string in an array; -1 if it is not there. */
+static int place_of(const cJSON *array, const char *text)
+{
+    const cJSON *item;
+    int place = 0;
+
+    cJSON_ArrayForEach(item, array)
+    {
+        if (cJSON_IsString(item) && !strcmp(item->valuestring, text))
+            return place;
+        place++;
+    }
+    return -1;
+}
+
+/* What one program knows of what was meant will do. */
+static void merge_meant(char **meant, const cJSON *item)
+{
+    if (!*meant && cJSON_IsString(item))
+        *meant = strdup(item->valuestring);
+}
+
+static void start_unseen(struct test_log_run *run, const cJSON *unseen)
+{
+    size_t room = (size_t)cJSON_GetArraySize(unseen) + 1;
+    const cJSON *item;
+
+    run->unseen = calloc(room, sizeof(*run->unseen));
+    run->meant = calloc(room, sizeof(*run->meant));
+    cJSON_ArrayForEach(item, unseen)
+    {
+        if (run->unseen && run->meant && cJSON_IsString(item) &&
+            strstr(item->valuestring, ": ") &&
+            (run->unseen[run->unseen_count] = strdup(item->valuestring)))
+            run->unseen_count++;
+    }
+}
+
+/* A directive is unseen if no program saw it. */
+static void merge_unseen(struct test_log_run *run, const cJSON *filters,
+                         bool first)
+{
+    const cJSON *unseen = cJSON_GetObjectItemCaseSensitive(filters, "unseen");
+    const cJSON *meant = cJSON_GetObjectItemCaseSensitive(filters, "meant");
+    size_t kept = 0;
+
+    if (first)
+        start_unseen(run, unseen);
+    for (size_t i = 0; i < run->unseen_count; i++) {
+        char *directive = run->unseen[i], *own = run->meant[i];
+        int place = place_of(unseen, directive);
+
+        run->meant[i] = NULL;
+        if (place < 0) {
+            free(directive);
+            free(own);
+            continue;
+        }
+        merge_meant(&own, cJSON_GetArrayItem(meant, place));
+        run->unseen[kept] = directive;
+        run->meant[kept++] = own;
+    }
+    run->unseen_count = kept;
+}
+
+/* A level is there if one program was built with it. */
+static void merge_static_max(struct test_log_run *run, const cJSON *item)
+{
+    for (unsigned level = 0; cJSON_IsString(item) && level <= TRACE_LEVEL_TRACE;
+         level++)
+        if (!strcmp(item->valuestring, trace_level_word(level))) {
+            run->annotated = true;
+            if (level > run->static_max)
+                run->static_max = level;
+        }
+}
+
+/* An array of words as they stand in a recording. */
+static char *list_of(const cJSON *object, const char *name)
+{
+    const cJSON *item, *array = cJSON_GetObjectItemCaseSensitive(object, name);
+    struct trace_text text = {0};
+
+    cJSON_ArrayForEach(item, array)
+    {
+        if (cJSON_IsString(item))
+            trace_text_printf(&text, "%s%s", text.size ? "," : "",
+                              item->valuestring);
+    }
+    return text.data;
+}
+
+static void merge_gpu(struct test_log_run *run, const cJSON *json)
+{
+    struct test_log_gpu gpu = {.state = TEST_LOG_GPU_UNUSED};
+    const cJSON *device;
+
+    test_log_gpu_state_of(text_of(json, "state"), &gpu.state);
+#define TEST_LOG_X(name) gpu.name = string_of(json, #name);
+    TEST_LOG_GPU_TEXTS(TEST_LOG_X)
+#undef TEST_LOG_X
+#define TEST_LOG_X(name) gpu.name = number_of(json, #name);
+    TEST_LOG_GPU_COUNTS(TEST_LOG_X)
+#undef TEST_LOG_X
+    free(gpu.kinds);
+    gpu.kinds = list_of(json, "kinds");
+    gpu.cuda = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "cuda"));
+    cJSON_ArrayForEach(device,
+                       cJSON_GetObjectItemCaseSensitive(json, "devices"))
+    {
+        test_log_gpu_device(&gpu, (size_t)number_of(device, "ordinal"),
+                            text_of(device, "name"));
+    }
+    test_log_gpu_add(&run->gpu, &gpu);
+    test_log_gpu_free(&gpu);
+}
+
+bool runners_merge(struct test_log_run *run, const char *folder, bool *first)
+{
+    char part[PATH_MAX], path[PATH_MAX], *text = NULL;
+    cJSON *json = NULL;
+    const cJSON *test, *filters;
+
+    if (snprintf(part, sizeof(part), "tests/%s/run.json", folder) < PATH_MAX &&
+        !test_log_path(run, part, path))
+        text = read_file(path);
+    if (text)
+        json = cJSON_Parse(text);
+    free(text);
+    if (!json)
+        return false;
+    filters = cJSON_GetObjectItemCaseSensitive(json, "filters");
+    merge_unseen(run, filters, *first);
+    merge_static_max(run,
+                     cJSON_GetObjectItemCaseSensitive(filters, "static_max"));
+    merge_gpu(run, cJSON_GetObjectItemCaseSensitive(json, "gpu"));
+    *first = false;
+    cJSON_ArrayForEach(test, cJSON_GetObjectItemCaseSensitive(json, "tests"))
+    {
+        add_test(run, test);
+    }
+    cJSON_Delete(json);
+    return true;
+}
