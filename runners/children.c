@@ -1,4 +1,4 @@
-/* children.c: the programs of `testlog run`, and signals on their way to them.
+/* children.c: the programs that testlog runs, and signals on their way to them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 
 static sigset_t before, ours;
 static int interrupted;
+static bool patient; /* the program ends when it wants to */
 
 /* A signal that is ignored, as nohup has it, stays so. */
 static void add(int number)
@@ -30,6 +31,15 @@ void runners_take_signals(void)
     add(SIGHUP);
     add(SIGUSR1);
     sigprocmask(SIG_BLOCK, &ours, &before);
+}
+
+void runners_hand_on_signals(void)
+{
+    patient = true;
+    runners_take_signals();
+    add(SIGQUIT);
+    add(SIGUSR2);
+    sigprocmask(SIG_BLOCK, &ours, NULL);
 }
 
 int runners_interrupted(void)
@@ -74,9 +84,19 @@ static void hand_on(int number, pid_t pid)
     kill(pid, number);
 }
 
+/* What a terminal sends, it sends to the program as well. */
+static void pass_on(const siginfo_t *signal, pid_t pid)
+{
+    if (!patient)
+        hand_on(signal->si_signo, pid);
+    else if (signal->si_code != SI_KERNEL)
+        kill(pid, signal->si_signo);
+}
+
 static int wait_for(pid_t pid)
 {
-    int status, number;
+    siginfo_t signal;
+    int status;
 
     for (;;) {
         pid_t ended = waitpid(pid, &status, WNOHANG);
@@ -85,9 +105,8 @@ static int wait_for(pid_t pid)
             return status;
         if (ended < 0 && errno != EINTR)
             return -errno;
-        number = sigwaitinfo(&ours, NULL);
-        if (number > 0 && number != SIGCHLD)
-            hand_on(number, pid);
+        if (sigwaitinfo(&ours, &signal) > 0 && signal.si_signo != SIGCHLD)
+            pass_on(&signal, pid);
     }
 }
 

@@ -31,20 +31,36 @@ static bool wanted(const char *test, char **patterns)
     return !any;
 }
 
-/* The name that the test had, or, of a recording without one, its path. */
-static char *test_of(const char *path)
+/* "suite/test" of a folder that is called "suite.test". */
+static char *name_of(const char *folder)
+{
+    char *name = strdup(folder), *dot = name ? strchr(name, '.') : NULL;
+
+    if (dot)
+        *dot = '/';
+    return name;
+}
+
+/* The name that the test had, or, of a recording without one, its folder's, or
+ * its path. */
+static char *test_of(const char *path, const char *folder)
 {
     struct trace_reader *reader = trace_reader_open(path);
     const char *name = reader ? trace_reader_meta(reader, "test") : NULL;
-    char *copy = reader ? strdup(name ? name : path) : NULL;
+    char *copy = NULL;
 
+    if (reader && !name && folder)
+        copy = name_of(folder);
+    else if (reader)
+        copy = strdup(name ? name : path);
     trace_reader_close(reader);
     return copy;
 }
 
-/* Adds what is at `path`, unless it is there, is no recording or not wanted. */
+/* Adds what is at `path`, unless it is there, is no recording or not wanted;
+ * `folder` is the test's in a run, or NULL. */
 static int add(struct recordings *found, const char *program, const char *path,
-               char **patterns)
+               const char *folder, char **patterns)
 {
     char *test;
     void *grown;
@@ -52,7 +68,7 @@ static int add(struct recordings *found, const char *program, const char *path,
     for (size_t i = 0; i < found->count; i++)
         if (!strcmp(found->all[i].path, path))
             return 0;
-    test = test_of(path);
+    test = test_of(path, folder);
     if (!test || !wanted(test, patterns)) {
         free(test);
         return 0;
@@ -102,7 +118,7 @@ static int add_test(struct recordings *found, const char *folder,
             PATH_MAX ||
         access(path, R_OK))
         return 0;
-    return add(found, program ? program + 1 : folder, path, patterns);
+    return add(found, program ? program + 1 : folder, path, name, patterns);
 }
 
 static int add_program(struct recordings *found, const char *folder,
@@ -123,14 +139,14 @@ int runners_recordings_find(struct recordings *found, const char *where,
     if (!is_folder(where)) {
         if (access(where, R_OK))
             return -1;
-        return add(found, "", where, patterns);
+        return add(found, "", where, NULL, patterns);
     }
     if (snprintf(path, sizeof(path), "%s/recording", where) >= PATH_MAX) {
         errno = ENAMETOOLONG;
         return -1;
     }
     if (!access(path, R_OK))
-        return add(found, "", path, patterns);
+        return add(found, "", path, NULL, patterns);
     snprintf(path, sizeof(path), "%s/tests", where);
     if (is_folder(path))
         return each(path, add_program, found, patterns);

@@ -10,6 +10,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"run", "run test programs as one run", runners_run},
+    {"record", "record what any program does on GPUs", runners_record},
     {"log", "print a run's lines again, filtered anew", runners_log},
     {"export", "write a run as a trace for a viewer", runners_export},
     {"filter", "explain a filter; show what it makes of a program",

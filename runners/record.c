@@ -1,0 +1,329 @@
+/* record.c: testlog record -- PROGRAM: what any program does on GPUs, as a run.
+ *
+ * The program knows nothing of testlog: libtestlog-gpu.so, which its driver
+ * loads, records into a folder for each process. What it finds there afterwards
+ * is written as the files of a test are.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness/harness.h"
+#include "harness/watch.h"
+#include "runners.h"
+
+/* X(flag here, its letter, the same flag of test programs, help) */
+#define FLAGS(X)                                                               \
+    X("output", 'o', "trace-dir", "DIR  where runs go (TRACE_DIR)")            \
+    X("log", 0, "log", "FILTER  the lines of log.txt (LOG)")                   \
+    X("log-format", 0, "log-format", "full, compact, pretty or json")          \
+    X("log-span-events", 0, "log-span-events",                                 \
+      "new,enter,exit,close; active,full,none")                                \
+    X("log-time", 0, "log-time", "utc, uptime or none")                        \
+    X("trace-options", 0, "trace-options", "KEY=VALUE,...  profiler options")
+
+static const struct {
+    const char *name;
+    char letter;
+    const char *same, *help;
+} flags[] = {
+#define X(name, letter, same, help) {name, letter, same, help},
+    FLAGS(X)
+#undef X
+};
+
+enum {
+    FLAG_COUNT = sizeof(flags) / sizeof(*flags),
+    FLAG_BASE = 1000,
+    CANNOT_RUN = 126, /* as of env(1) */
+    NOT_FOUND = 127,
+};
+
+/* How the program ended. */
+struct end {
+    enum test_log_outcome outcome;
+    char reason[128]; /* "": none */
+    int code;         /* that testlog exits with */
+    bool started;
+    uint64_t duration;
+};
+
+/* ---- The program ---- */
+
+static struct end end_of(int status, const char *program)
+{
+    struct end end = {.outcome = TEST_LOG_OUTCOME_FAILED,
+                      .started = status >= 0};
+
+    if (status < 0) {
+        fprintf(stderr, "testlog: record: %s: %s\n", program,
+                strerror(-status));
+        snprintf(end.reason, sizeof(end.reason), "cannot be run: %s",
+                 strerror(-status));
+        end.code = status == -ENOENT ? NOT_FOUND : CANNOT_RUN;
+    } else if (WIFSIGNALED(status)) {
+        end.outcome = TEST_LOG_OUTCOME_CRASHED;
+        snprintf(end.reason, sizeof(end.reason), "the program died of SIG%s",
+                 sigabbrev_np(WTERMSIG(status)));
+        end.code = TEST_LOG_SIGNAL + WTERMSIG(status);
+    } else if (WEXITSTATUS(status)) {
+        end.code = WEXITSTATUS(status);
+        snprintf(end.reason, sizeof(end.reason), "the program exited with %d",
+                 end.code);
+    } else {
+        end.outcome = TEST_LOG_OUTCOME_PASSED;
+    }
+    return end;
+}
+
+static struct end run_program(char **program)
+{
+    uint64_t started = trace_anchor_now().monotonic;
+    struct end end;
+
+    fflush(NULL);
+    runners_hand_on_signals();
+    end = end_of(runners_spawn(program[0], program), program[0]);
+    end.duration = trace_anchor_now().monotonic - started;
+    return end;
+}
+
+/* ---- What it left ---- */
+
+static struct test_log_result *add_result(struct test_log_run *run,
+                                          const struct end *end,
+                                          const char *process)
+{
+    struct test_log_result *result = test_log_run_add(run);
+
+    if (!result)
+        return NULL;
+    result->program = strdup(run->program);
+    result->suite = strdup("process");
+    result->test = strdup(process);
+    result->filter = strdup(run->show);
+    result->outcome = end->outcome;
+    result->reason = end->reason[0] ? strdup(end->reason) : NULL;
+    result->duration = end->duration;
+    result->gpu = run->gpu.state;
+    return result;
+}
+
+/* A process that outlives the program goes on recording. */
+static bool runs_still(const char *path)
+{
+    struct trace_reader *reader = trace_reader_open(path);
+    struct trace_summary summary = {.ended = true};
+
+    if (reader)
+        summary = trace_reader_summary(reader);
+    trace_reader_close(reader);
+    return !summary.ended && (!kill((pid_t)summary.pid, 0) || errno == EPERM);
+}
+
+static void add_process(struct test_log_run *run, const struct end *end,
+                        const struct log_style *style, const char *name)
+{
+    struct test_log_result *result =
+        add_result(run, end, strchr(name, '.') + 1);
+    char path[PATH_MAX];
+
+    if (!result)
+        return;
+    if (asprintf(&result->folder, "tests/%s/%s", run->program, name) < 0)
+        result->folder = NULL;
+    if (test_log_file(run, result, "recording", path))
+        return;
+    if (runs_still(path)) {
+        test_log_notice("%s still runs; testlog log shows what it records",
+                        test_log_name(result));
+        return;
+    }
+    trace_seal(path);
+    test_log_render(run, result, style);
+}
+
+static int is_process(const struct dirent *entry)
+{
+    return !strncmp(entry->d_name, "process.", strlen("process."));
+}
+
+static void add_processes(struct test_log_run *run, const struct end *end,
+                          const struct log_style *style, const char *folder)
+{
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_process, versionsort);
+
+    for (int i = 0; i < count; i++) {
+        add_process(run, end, style, entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    if (!run->count)
+        add_result(run, end, "main");
+}
+
+static bool recorded(const struct test_log_run *run)
+{
+    return run->count && run->results[0].folder;
+}
+
+/* One line says what is missing, and why. */
+static void say(const struct test_log_run *run, const struct end *end)
+{
+    if (recorded(run))
+        test_log_gpu_say(&run->gpu);
+    else if (end->started && run->gpu.notice)
+        test_log_notice("nothing was recorded: %s", run->gpu.notice);
+    else if (end->started)
+        test_log_notice("nothing was recorded: no process used CUDA");
+}
+
+/* ---- The run ---- */
+
+static char *command_of(char **program)
+{
+    struct trace_text text = {0};
+
+    trace_text_string(&text, "testlog record --");
+    for (; *program; program++) {
+        trace_text_char(&text, ' ');
+        test_log_add_word(&text, *program);
+    }
+    return text.data;
+}
+
+static void finish(struct test_log_run *run,
+                   const struct test_log_options *options, struct end *end,
+                   const char *folder)
+{
+    const struct log_style style = {.format = options->format,
+                                    .time = options->time,
+                                    .span_events = options->span_events};
+
+    add_processes(run, end, &style, folder);
+    test_log_jsonl_open(run, options);
+    test_log_jsonl_close(run);
+    runners_write(run);
+    test_log_outputs_write(run, options);
+    say(run, end);
+    fprintf(stderr, "run: %s\n", run->path);
+}
+
+/* Without a folder the program runs all the same. */
+static int record(struct test_log_options *options, char **program)
+{
+    struct test_log_run run = {.start = trace_anchor_now()};
+    struct test_log_filters filters;
+    char path[PATH_MAX], part[PATH_MAX], folder[PATH_MAX];
+    struct end end;
+    bool opened;
+
+    unsetenv("TESTLOG_RUN"); /* in a test, it is a run of its own */
+    test_log_filters_check(&filters, options, true);
+    test_log_filters_free(&filters);
+    runners_copy_settings(&run, options);
+    run.command = command_of(program);
+    opened = !test_log_run_open(&run, options->dir, program[0]) &&
+             snprintf(part, sizeof(part), "tests/%s", run.program) < PATH_MAX &&
+             !test_log_path(&run, part, path) && realpath(path, folder);
+    if (opened)
+        test_log_gpu_record(&run.gpu, options, folder);
+    end = run_program(program);
+    if (opened)
+        finish(&run, options, &end, folder);
+    test_log_run_free(&run);
+    return end.code;
+}
+
+/* ---- Arguments ---- */
+
+static void usage(void)
+{
+    puts("Usage: testlog record [FLAG...] -- PROGRAM [ARGUMENT...]\n\n"
+         "Runs PROGRAM, which needs not be built for it, and records what its "
+         "processes do\non GPUs and compile for them, as a run that testlog "
+         "log and testlog export read.\nIt exits with what PROGRAM exits "
+         "with.\n");
+    for (size_t i = 0; i < FLAG_COUNT; i++) {
+        char letter[5] = "    ";
+
+        if (flags[i].letter)
+            snprintf(letter, sizeof(letter), "-%c, ", flags[i].letter);
+        printf("  %s--%-16s %s\n", letter, flags[i].name, flags[i].help);
+    }
+}
+
+static void fill_table(struct option *longs)
+{
+    for (int i = 0; i < FLAG_COUNT; i++)
+        longs[i] = (struct option){flags[i].name, required_argument, NULL,
+                                   FLAG_BASE + i};
+    longs[FLAG_COUNT] = (struct option){"help", no_argument, NULL, 'h'};
+}
+
+static size_t flag_of(int flag)
+{
+    size_t i = flag >= FLAG_BASE ? (size_t)(flag - FLAG_BASE) : 0;
+
+    while (flag < FLAG_BASE && flags[i].letter != flag)
+        i++;
+    return i;
+}
+
+/* Translates flags into those of test programs, with argv[0] before them; -1 if
+ * *code is the exit code already. */
+static int translate(int argc, char **argv, char **same, int *code)
+{
+    struct option longs[FLAG_COUNT + 2] = {{0}};
+    int flag, count = 0;
+
+    fill_table(longs);
+    same[count++] = argv[0];
+    opterr = 0;
+    while ((flag = getopt_long(argc, argv, "+:o:h", longs, NULL)) >= 0) {
+        if (flag == 'h')
+            usage();
+        if (flag == 'h' || flag == '?' || flag == ':') {
+            *code = flag == 'h' ? TEST_LOG_PASSED
+                                : runners_refuse_flag("record", flag, argv);
+            return -1;
+        }
+        if (asprintf(&same[count], "--%s=%s", flags[flag_of(flag)].same,
+                     optarg) >= 0)
+            count++;
+    }
+    return count;
+}
+
+int runners_record(int argc, char **argv)
+{
+    char **same = calloc((size_t)argc + 1, sizeof(*same)), **program;
+    struct test_log_options options;
+    int code = TEST_LOG_USAGE, count;
+
+    if (!same)
+        return TEST_LOG_FAILED;
+    count = translate(argc, argv, same, &code);
+    program = argv + optind;
+    if (count > 0 && !*program) {
+        fputs("testlog: record: name a program; testlog record --help says "
+              "more\n",
+              stderr);
+    } else if (count > 0 &&
+               !test_log_options_read(&options, count, same, &code)) {
+        code = record(&options, program);
+        test_log_options_free(&options);
+    }
+    for (int i = 1; i < count; i++)
+        free(same[i]);
+    free(same);
+    return code;
+}

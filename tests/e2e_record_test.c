@@ -1,0 +1,347 @@
+/* e2e_record_test.c: testlog record: any program, as a run. */
+#include "e2e.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TESTLOG BUILD_DIR "/testlog"
+
+E2E_FOLDER
+
+/* As if there was a driver. */
+static void begin(void)
+{
+    e2e_begin();
+    cr_assert_eq(mkdir("root", 0777) | mkdir("root/dev", 0777), 0);
+    fclose(fopen("root/dev/nvidiactl", "we"));
+}
+
+TestSuite(e2e_record, .init = begin, .timeout = 180);
+
+#define RECORD                                                                 \
+    "TESTLOG_GPU_LIBRARY=%s TESTLOG_GPU_ROOT=$PWD/root " TESTLOG " record "
+
+/* Records gpu_any with arguments. */
+static const struct e2e *record(const char *arguments)
+{
+    return e2e_run(RECORD "-- %s %s", e2e_stub(), e2e_any("gpu_any"),
+                   arguments);
+}
+
+static const cJSON *run_json(void)
+{
+    return e2e_json("testlog-runs/latest/run.json");
+}
+
+static const cJSON *entries(void)
+{
+    return cJSON_GetObjectItemCaseSensitive(run_json(), "tests");
+}
+
+static const cJSON *entry(int number)
+{
+    const cJSON *found = cJSON_GetArrayItem(entries(), number);
+
+    cr_assert_not_null(found, "run.json has no entry %d", number);
+    return found;
+}
+
+/* ---- A run ---- */
+
+static const char *const files[] = {"run.json",      "junit.xml",
+                                    "results.tap",   "results.tsv",
+                                    "results.jsonl", "trace.json"};
+
+Test(e2e_record, leaves_a_run_like_any_other)
+{
+    const struct e2e *result = record("init");
+    const char *name = e2e_text(entry(0), "name");
+    const char *folder = e2e_text(entry(0), "folder");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_is(result->out, "");
+    e2e_expect_has(e2e_last(result->err), "run: testlog-runs/20");
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+        cr_expect(e2e_exists("testlog-runs/latest/%s", files[i]), "%s",
+                  files[i]);
+    cr_expect_eq(cJSON_GetArraySize(entries()), 1);
+    cr_expect_eq(strncmp(name, "process/", 8), 0, "%s", name);
+    e2e_expect_is(e2e_text(entry(0), "program"), "gpu_any");
+    e2e_expect_is(e2e_text(entry(0), "outcome"), "passed");
+    e2e_expect_is(e2e_text(entry(0), "gpu"), "on");
+    e2e_expect_has(e2e_text(run_json(), "command"), "testlog record -- ");
+    cr_expect_eq(strncmp(folder, "tests/gpu_any/process.", 22), 0, "%s",
+                 folder);
+    e2e_json("testlog-runs/latest/trace.json");
+    e2e_json("testlog-runs/latest/%s/trace.json", folder);
+    cr_expect(e2e_exists("testlog-runs/latest/%s/log.txt", folder));
+    e2e_expect_has(e2e_read("testlog-runs/latest/results.tsv"), name);
+}
+
+Test(e2e_record, log_and_export_read_it)
+{
+    const char *name;
+
+    record("init");
+    name = e2e_text(entry(0), "name");
+    e2e_expect_code(e2e_run(TESTLOG " log %s --filter=trace", name), 0);
+    e2e_expect_code(e2e_run(TESTLOG " export %s -o one.json", name), 0);
+    e2e_expect_has(e2e_read("one.json"), "begun");
+}
+
+Test(e2e_record, every_process_is_an_entry)
+{
+    const struct e2e *result = record("init child exit=3");
+
+    e2e_expect_code(result, 3);
+    cr_expect_eq(cJSON_GetArraySize(entries()), 2);
+    for (int i = 0; i < 2; i++) {
+        e2e_expect_is(e2e_text(entry(i), "outcome"), "failed");
+        e2e_expect_is(e2e_text(entry(i), "reason"), "the program exited with "
+                                                    "3");
+    }
+}
+
+Test(e2e_record, goes_where_it_is_told)
+{
+    e2e_expect_code(e2e_run(RECORD "-o a -- true", e2e_stub()), 0);
+    e2e_expect_code(e2e_run("TRACE_DIR=b " RECORD "-- true", e2e_stub()), 0);
+    e2e_expect_code(
+        e2e_run("TRACE_DIR=b " RECORD "--output=c -- true", e2e_stub()), 0);
+    cr_expect(e2e_exists("a/latest/run.json"));
+    cr_expect(e2e_exists("b/latest/run.json"));
+    cr_expect(e2e_exists("c/latest/run.json"));
+    cr_expect_not(e2e_exists("testlog-runs"));
+}
+
+Test(e2e_record, program_that_uses_no_cuda_is_an_entry)
+{
+    const struct e2e *result = record("exit=0");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_is(e2e_text(entry(0), "name"), "process/main");
+    e2e_expect_is(e2e_text(entry(0), "gpu"), "unused");
+    e2e_expect_is(e2e_line(result->err, "nothing"),
+                  "testlog: nothing was recorded: no process used CUDA");
+}
+
+Test(e2e_record, says_why_nothing_was_recorded)
+{
+    const struct e2e *result =
+        e2e_run("TESTLOG_GPU_LIBRARY=%s TESTLOG_GPU_ROOT=$PWD/none " TESTLOG
+                " record true",
+                e2e_stub());
+
+    e2e_expect_code(result, 0);
+    e2e_expect_is(e2e_line(result->err, "nothing"),
+                  "testlog: nothing was recorded: GPU trace off: no NVIDIA "
+                  "driver found (/proc/driver/nvidia/version, "
+                  "/dev/nvidiactl)");
+    e2e_expect_is(e2e_text(entry(0), "gpu"), "no-driver");
+    result = e2e_run("TESTLOG_GPU_LIBRARY=/nowhere " TESTLOG " record -- true");
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, "nothing was recorded: GPU trace off: "
+                                "libtestlog-gpu.so not found");
+}
+
+/* ---- The program ---- */
+
+static const struct {
+    const char *arguments, *outcome, *reason;
+    int code;
+} ends[] = {
+    {"init", "passed", "", 0},
+    {"init exit=1", "failed", "the program exited with 1", 1},
+    {"init exit=127", "failed", "the program exited with 127", 127},
+    {"init kill=15", "crashed", "the program died of SIGTERM", 128 + 15},
+    {"init kill=11", "crashed", "the program died of SIGSEGV", 128 + 11},
+    {"kill=9", "crashed", "the program died of SIGKILL", 128 + 9},
+};
+
+Test(e2e_record, exits_as_the_program_does)
+{
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+        e2e_expect_code(record(ends[i].arguments), ends[i].code);
+        e2e_expect_is(e2e_text(entry(0), "outcome"), ends[i].outcome);
+        e2e_expect_is(e2e_text(entry(0), "reason"), ends[i].reason);
+    }
+}
+
+Test(e2e_record, crash_keeps_what_was_recorded)
+{
+    record("init kill=11");
+    e2e_expect_has(e2e_read("testlog-runs/latest/%s/trace.json",
+                            e2e_text(entry(0), "folder")),
+                   "begun");
+}
+
+Test(e2e_record, streams_are_the_programs_own)
+{
+    const struct e2e *result =
+        e2e_run("echo in | " RECORD "-- sh -c 'cat; echo err >&2; echo $0' "
+                "--log",
+                e2e_stub());
+
+    e2e_expect_is(result->out, "in\n--log\n");
+    e2e_expect_is(e2e_line(result->err, "err"), "err");
+}
+
+static const struct {
+    const char *program;
+    int code;
+    const char *error;
+} not_run[] = {
+    {"./nowhere", 127, "testlog: record: ./nowhere: No such file or directory"},
+    {"no-such-program", 127,
+     "testlog: record: no-such-program: No such file or directory"},
+    {"./root", 126, "testlog: record: ./root: Permission denied"},
+};
+
+Test(e2e_record, program_that_cannot_be_run_is_said)
+{
+    for (size_t i = 0; i < sizeof(not_run) / sizeof(*not_run); i++) {
+        const struct e2e *result =
+            e2e_run(RECORD "-- %s", e2e_stub(), not_run[i].program);
+
+        e2e_expect_code(result, not_run[i].code);
+        e2e_expect_is(e2e_line(result->err, "record: "), not_run[i].error);
+        e2e_expect_lacks(result->err, "nothing was recorded");
+        e2e_expect_is(e2e_text(entry(0), "outcome"), "failed");
+    }
+}
+
+static const char *const signals[] = {"TERM", "HUP", "USR2"};
+
+Test(e2e_record, signals_are_the_programs)
+{
+    for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+        const struct e2e *result = e2e_run(
+            "rm -f out; mkfifo out; " RECORD "-- %s init pause exit=5 >out & "
+            "exec <out; read ready; kill -%s $!; cat; wait $!",
+            e2e_stub(), e2e_any("gpu_any"), signals[i]);
+
+        e2e_expect_code(result, 5);
+        e2e_expect_has(result->out, "caught ");
+        e2e_expect_is(e2e_text(entry(0), "outcome"), "failed");
+    }
+}
+
+/* What a variable is in the program. */
+static const char *value_in(const char *before, const char *name)
+{
+    return e2e_run("%s " RECORD "-- sh -c 'echo \"$%s\"'", before, e2e_stub(),
+                   name)
+        ->out;
+}
+
+Test(e2e_record, program_is_told_of_our_libraries)
+{
+    char stub[PATH_MAX + 1];
+
+    snprintf(stub, sizeof(stub), "%s\n", e2e_stub());
+    e2e_expect_is(value_in("", "CUDA_INJECTION64_PATH"), stub);
+    e2e_expect_is(value_in("", "LD_PRELOAD"), stub);
+    e2e_expect_is(
+        value_in("CUDA_INJECTION64_PATH=none", "CUDA_INJECTION64_PATH"),
+        "none\n");
+    e2e_expect_is(value_in("TRACE_OPTIONS=device_tracer_level=0",
+                           "CUDA_INJECTION64_PATH"),
+                  "\n");
+    e2e_expect_has(value_in("", "TESTLOG_RECORD"), "/testlog-runs/20");
+}
+
+Test(e2e_record, other_tool_is_named)
+{
+    const struct e2e *result =
+        e2e_run("CUDA_INJECTION64_PATH=/x/other.so " RECORD "-- %s init",
+                e2e_stub(), e2e_any("gpu_any"));
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, "CUDA_INJECTION64_PATH is another tool's: "
+                                "/x/other.so");
+    e2e_expect_is(e2e_text(entry(0), "gpu"), "busy");
+}
+
+Test(e2e_record, what_cannot_be_written_keeps_nobody_from_running)
+{
+    const struct e2e *result =
+        e2e_run(RECORD "-o /dev/null/x -- %s init exit=6", e2e_stub(),
+                e2e_any("gpu_any"));
+
+    e2e_expect_code(result, 6);
+    e2e_expect_has(result->err, "cannot write to /dev/null/x");
+    result = e2e_run("TMPDIR=/dev/null " RECORD "-o /dev/null/x -- %s exit=6",
+                     e2e_stub(), e2e_any("gpu_any"));
+    e2e_expect_code(result, 6);
+}
+
+Test(e2e_record, process_that_outlives_the_program_is_left_alone)
+{
+    const struct e2e *result =
+        e2e_run(RECORD "-- sh -c '%s init pause >out 2>&1 & "
+                       "until grep -q ready out; do sleep 0.01; done'",
+                e2e_stub(), e2e_any("gpu_any"));
+    const char *name = e2e_text(entry(0), "name");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, " still runs; testlog log shows");
+    e2e_expect_code(e2e_run("kill %s", name + strlen("process/")), 0);
+}
+
+/* ---- Lines ---- */
+
+Test(e2e_record, lines_are_as_variables_and_flags_want)
+{
+    e2e_run("LOG=off " RECORD "-- %s init", e2e_stub(), e2e_any("gpu_any"));
+    e2e_expect_is(
+        e2e_text(cJSON_GetObjectItemCaseSensitive(run_json(), "filters"),
+                 "log"),
+        "off");
+    e2e_run("LOG=off " RECORD "--log=gpu=trace --log-format=json -- %s init",
+            e2e_stub(), e2e_any("gpu_any"));
+    e2e_expect_is(
+        e2e_text(cJSON_GetObjectItemCaseSensitive(run_json(), "filters"),
+                 "log_origin"),
+        "--log");
+}
+
+/* ---- Wrong use ---- */
+
+static const struct {
+    const char *arguments, *error;
+} wrong[] = {
+    {"", "testlog: record: name a program; testlog record --help says more"},
+    {"--", "testlog: record: name a program; testlog record --help says more"},
+    {"--nonsense -- true", "testlog: record: unknown flag --nonsense; testlog "
+                           "record --help lists all"},
+    {"-o", "testlog: record: -o wants a value; testlog record --help lists "
+           "all"},
+    {"--output= -- true", "testlog: --trace-dir: names no folder"},
+    {"--log-format=x -- true", "testlog: --log-format: unknown value \"x\"; "
+                               "write full, compact, pretty or json"},
+    {"--trace-options=x=1 -- true", "testlog: --trace-options: unknown option "
+                                    "\"x\"; there is device_tracer_level"},
+};
+
+Test(e2e_record, wrong_use_is_one_line_and_nothing_runs)
+{
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        const struct e2e *result =
+            e2e_run(TESTLOG " record %s", wrong[i].arguments);
+
+        e2e_expect_code(result, 2);
+        e2e_expect_is(e2e_last(result->err), wrong[i].error);
+        cr_expect_eq(e2e_count(result->err, "\n"), 1, "%s", result->err);
+    }
+    cr_expect_not(e2e_exists("testlog-runs"));
+}
+
+Test(e2e_record, flags_behind_the_program_are_its_own)
+{
+    e2e_expect_is(
+        e2e_run(RECORD "echo --help -o x --nonsense", e2e_stub())->out,
+        "--help -o x --nonsense\n");
+}
