@@ -167,6 +167,7 @@ static void begin(const char *filter, const struct test_log_session *session)
     setvbuf(stdout, NULL, _IONBF, 0);
     if (!subscribe(session, show)) {
         record(session, folder, show, own ? "test" : session->show_origin);
+        trace_compilers_watch();
         atexit(trace_close);
     }
     free(show);

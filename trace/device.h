@@ -128,6 +128,21 @@ bool trace_compilers_possible(void);
 /* trace_device_flush asks the back end, if any, for what it knows. */
 void trace_device_flush(bool last);
 
+/* ---- Compilers that are libraries: devices/ ----
+ *
+ * What NVRTC, libNVVM and nvJitLink do becomes activities, because functions of
+ * ours stand before theirs: a program that is linked with these libraries calls
+ * ours. One that looks theirs up by dlsym does if it was started with the audit
+ * library in LD_AUDIT. */
+
+/* trace_compilers_watch tells the audit library, if there is one, where ours
+ * are. A program that refers to it has ours in it. */
+void trace_compilers_watch(void);
+
+/* trace_compilers_possible tells whether this program mentions one of these
+ * libraries, and may thus look for it while it runs, or has one loaded. */
+bool trace_compilers_possible(void);
+
 #ifdef __cplusplus
 }
 #endif

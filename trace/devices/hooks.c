@@ -1,0 +1,190 @@
+/* hooks.c: the real functions behind ours. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compilers.h"
+
+/* dlsym, but a lookup of ours that fails is no error of the program's. */
+static trace_function
+*look_up(void *handle, const char *name)
+{
+    void *found = dlsym(handle, name);
+    trace_function
+    *function;
+
+    if (!found)
+        dlerror();
+    memcpy(&function, &found, sizeof(found)); /* POSIX has the bits be such */
+    return function;
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Whether an address is in an object whose file is called so. */
+static bool is_of(trace_function *function, const char *name)
+{
+    Dl_info info;
+    void *address;
+
+    memcpy(&address, &function, sizeof(address));
+    return dladdr(address, &info) && info.dli_fname &&
+           !strncmp(base_of(info.dli_fname), name, strlen(name));
+}
+
+/* ---- Finding ---- */
+
+/* The audit library may have answered with one of ours. */
+static trace_function
+*behind(const struct trace_hook *hook, trace_function *function)
+{
+    for (unsigned way = 0; way < TRACE_HOOK_WAYS; way++)
+        if (function == hook->ours[way])
+            return __atomic_load_n(&hook->real[way], __ATOMIC_ACQUIRE);
+    return function;
+}
+
+/* What comes next in the order of the program's libraries; what is injected
+ * into a program like this one would record it again. */
+static trace_function
+*find_next(const struct trace_hook *hook)
+{
+    trace_function
+    *found = behind(hook, look_up(RTLD_NEXT, hook->name));
+
+    return found && is_of(found, "libtestlog-gpu") ? NULL : found;
+}
+
+struct loaded {
+    const char *library;
+    size_t count;
+    char paths[4][PATH_MAX];
+};
+
+static int note_loaded(struct dl_phdr_info *object, size_t size, void *context)
+{
+    struct loaded *loaded = context;
+    const char *path = object->dlpi_name ? object->dlpi_name : "";
+    const char *base = base_of(path);
+    size_t length = strlen(loaded->library);
+
+    (void)size;
+    if (!strncmp(base, "lib", 3) &&
+        !strncmp(base + 3, loaded->library, length) &&
+        strlen(path) < PATH_MAX && loaded->count < 4)
+        strcpy(loaded->paths[loaded->count++], path);
+    return 0;
+}
+
+static trace_function
+*find_in(const char *path, const struct trace_hook *hook)
+{
+    void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    trace_function
+    *found;
+
+    if (!handle) {
+        dlerror();
+        return NULL;
+    }
+    found = behind(hook, look_up(handle, hook->name));
+    dlclose(handle);
+    return found;
+}
+
+static trace_function
+*find_loaded(const struct trace_hooks *hooks, const struct trace_hook *hook)
+{
+    struct loaded *loaded = calloc(1, sizeof(*loaded));
+    trace_function
+    *found = NULL;
+
+    if (!loaded)
+        return NULL;
+    loaded->library = hooks->library;
+    dl_iterate_phdr(note_loaded, loaded);
+    for (size_t i = 0; !found && i < loaded->count; i++)
+        found = find_in(loaded->paths[i], hook);
+    free(loaded);
+    return found;
+}
+
+static trace_function
+*find(const struct trace_hooks *hooks, struct trace_hook *hook)
+{
+    trace_function
+    *found = find_next(hook), *known = NULL;
+
+    if (!found && !(found = find_loaded(hooks, hook)))
+        return NULL;
+    if (!__atomic_compare_exchange_n(&hook->real[0], &known, found, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        found = known;
+    return found;
+}
+
+struct trace_call trace_call_of(const struct trace_hooks *hooks, unsigned row,
+                                unsigned way)
+{
+    struct trace_hook *hook = &hooks->all[row];
+    struct trace_call call = {
+        hook, __atomic_load_n(&hook->real[way], __ATOMIC_ACQUIRE)};
+    int error = errno;
+
+    if (!call.real && !way && !(call.real = find(hooks, hook)))
+        fprintf(stderr, "testlog: %s is called, but lib%s is not loaded\n",
+                hook->name, hooks->library);
+    errno = error;
+    return call;
+}
+
+trace_function
+*trace_call_other(const struct trace_call *call, const char *verb)
+{
+    const char *name = call->hook->name, *at = strstr(name, call->hook->verb);
+    struct link_map *library;
+    char other[128];
+    Dl_info info;
+    void *address;
+
+    memcpy(&address, &call->real, sizeof(address));
+    if (!at || !dladdr1(address, &info, (void **)&library, RTLD_DL_LINKMAP))
+        return NULL;
+    snprintf(other, sizeof(other), "%.*s%s%s", (int)(at - name), name, verb,
+             at + strlen(call->hook->verb));
+    return look_up(library, other);
+}
+
+/* ---- Meeting the audit library ---- */
+
+void trace_compilers_watch(void)
+{
+    static const struct trace_hooks *const all[] = {
+        &trace_nvrtc_hooks, &trace_nvvm_hooks, &trace_nvjitlink_hooks};
+    static const struct trace_hook_list list = {
+        TRACE_HOOK_LIST, sizeof(all) / sizeof(*all), all};
+    int error = errno;
+    trace_function
+    *door = getenv("LD_AUDIT") ? look_up(RTLD_DEFAULT, TRACE_DOOR) : NULL;
+
+    if (door && is_of(door, TRACE_DOOR_OWNER))
+        ((trace_door *)door)(&list);
+    errno = error;
+}
+
+#ifdef TRACE_INJECTED
+__attribute__((constructor)) static void watch(void)
+{
+    if (getenv("TESTLOG_RECORD"))
+        trace_compilers_watch();
+}
+#endif
