@@ -16,6 +16,8 @@ static struct trace_site spans[] = {
     TEST_SITE(SPAN, INFO, "2", "m", NULL, 0),
 };
 
+static char *cuda_home;
+
 void devices_init(void)
 {
     static const char *const names[] = {
@@ -23,6 +25,8 @@ void devices_init(void)
         "TESTLOG_DEVICES", "CUDA_HOME"};
 
     test_folder();
+    if (getenv("CUDA_HOME"))
+        cuda_home = strdup(getenv("CUDA_HOME"));
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         unsetenv(names[i]);
     setenv("TRACE_CUPTI", PLAYBACK, 1);
@@ -191,6 +195,43 @@ const char *devices_meta(const struct trace_reader *reader, const char *name)
     snprintf(full, sizeof(full), "gpu.%s", name);
     value = trace_reader_meta(reader, full);
     return value ? value : "";
+}
+
+static bool has_cupti(const char *root)
+{
+    char path[PATH_MAX + 64];
+
+    snprintf(path, sizeof(path), "%s/include/cupti.h", root);
+    if (!access(path, F_OK))
+        return true;
+    snprintf(path, sizeof(path), "%s/extras/CUPTI/include/cupti.h", root);
+    return !access(path, F_OK);
+}
+
+/* Where nvcc on PATH is of. */
+static bool beside_nvcc(char root[PATH_MAX])
+{
+    FILE *pipe = popen("dirname $(dirname $(readlink -f $(command -v nvcc)))"
+                       " 2>/dev/null",
+                       "r");
+    bool found = pipe && fgets(root, PATH_MAX, pipe);
+
+    if (pipe)
+        pclose(pipe);
+    if (found)
+        root[strcspn(root, "\n")] = '\0';
+    return found && has_cupti(root);
+}
+
+bool devices_toolkit(char root[PATH_MAX])
+{
+    if (cuda_home && snprintf(root, PATH_MAX, "%s", cuda_home) < PATH_MAX &&
+        has_cupti(root))
+        return true;
+    if (beside_nvcc(root))
+        return true;
+    snprintf(root, PATH_MAX, "/usr/local/cuda");
+    return has_cupti(root);
 }
 
 char *devices_calls(void)

@@ -1,12 +1,14 @@
 /* devices_activity_test.c: what was recorded of a device becomes what an
  * independent reader makes of it. */
 #include <criterion/criterion.h>
-#include <criterion/parameterized.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "devices.h"
+#include "e2e.h"
+
+#include "fuzz_activity.c"
 
 TestSuite(devices_activity, .init = devices_init);
 
@@ -88,4 +90,300 @@ Test(devices_activity, buffers_may_be_completed_on_another_thread)
 {
     devices_set("THREAD", "1");
     expect_as_the_oracle("jit");
+}
+
+/* ---- What is wrong with what comes ---- */
+
+static struct trace_reader *reader_of(const char *fixture)
+{
+    struct trace_reader *reader;
+
+    free(played(fixture, &reader));
+    return reader;
+}
+
+/* The one event that says what is missing. */
+static void expect_said(struct trace_reader *reader, const char *message)
+{
+    char *lines = test_plain(reader);
+
+    e2e_expect_has(e2e_line(lines, "WARN gpu: "), message);
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, NULL), 1);
+    free(lines);
+    trace_reader_close(reader);
+}
+
+Test(devices_activity, a_record_that_is_cut_is_counted)
+{
+    devices_set("TRUNCATE", "8");
+
+    struct trace_reader *reader = reader_of("graph");
+
+    cr_expect_str_eq(devices_meta(reader, "undecoded"), "1");
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, "node2"), 1);
+    expect_said(reader, "0 launches have no kernel record; 0 dropped, 1 "
+                        "undecoded");
+}
+
+Test(devices_activity, an_unknown_kind_hides_the_rest_of_its_buffer)
+{
+    devices_set("UNKNOWN", "3");
+
+    struct trace_reader *reader = reader_of("graph");
+
+    cr_expect_str_eq(devices_meta(reader, "undecoded"), "1");
+    cr_expect_str_eq(devices_meta(reader, "orphans"), "3");
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, "node0"), 2,
+                 "kernels without a call are there, too");
+    expect_said(reader, "1 undecoded, 3 without a call");
+}
+
+Test(devices_activity, kernels_without_times_stand_at_the_end_of_their_call)
+{
+    struct trace_reader *reader;
+    char *lines;
+
+    devices_set("ZERO", "1");
+    lines = played("graph", &reader);
+    e2e_expect_has(e2e_line(lines, "KERNEL node0 corr=100"),
+                   "ts=1900 dur=0 device=0/1/7");
+    e2e_expect_has(e2e_line(lines, "KERNEL node0 corr=100"),
+                   "ts_estimated=true");
+    cr_expect_str_eq(devices_meta(reader, "bad_times"), "6");
+    free(lines);
+    expect_said(reader, "6 without times");
+}
+
+Test(devices_activity, what_is_not_complete_comes_last)
+{
+    devices_set("INCOMPLETE", "1");
+
+    struct trace_reader *reader = reader_of("graph");
+
+    cr_expect_str_eq(devices_meta(reader, "bad_times"), "6");
+    cr_expect_str_eq(devices_meta(reader, "launched"), "2");
+    trace_reader_close(reader);
+}
+
+Test(devices_activity, launches_without_kernels_are_lost)
+{
+    struct trace_reader *reader;
+
+    devices_set("STRIDE", "1:96");
+    devices_set("UNKNOWN", "0");
+    devices_play("graph");
+    devices_begin();
+    cupti.disable(CUPTI_KIND_CONCURRENT_KERNEL); /* CUPTI 12.4U1 does so */
+    reader = test_read();
+    cr_expect_str_eq(devices_meta(reader, "launches"), "2");
+    cr_expect_str_eq(devices_meta(reader, "launched"), "0");
+    cr_expect_str_eq(devices_meta(reader, "lost"), "2");
+    expect_said(reader, "2 launches have no kernel record; 0 dropped, 0 "
+                        "undecoded");
+}
+
+Test(devices_activity, what_is_dropped_is_said)
+{
+    devices_set("DROPPED", "5");
+
+    struct trace_reader *reader = reader_of("graph");
+
+    cr_expect_str_eq(devices_meta(reader, "dropped"), "5");
+    expect_said(reader, "5 dropped");
+}
+
+/* ---- Other versions ---- */
+
+static void expect_kernels(const char *stride, bool clusters)
+{
+    struct trace_reader *reader;
+    char *lines;
+
+    devices_set("STRIDE", stride);
+    lines = played("plain", &reader);
+    cr_expect_eq(e2e_count(lines, " KERNEL "), 9);
+    cr_expect_eq(e2e_count(lines, "cluster=(2, 1, 1)"), clusters);
+    free(lines);
+    trace_reader_close(reader);
+}
+
+Test(devices_activity, kernels_of_216_bytes)
+{
+    expect_kernels("10:216", true);
+}
+
+Test(devices_activity, kernels_of_208_bytes)
+{
+    expect_kernels("10:208", true);
+}
+
+Test(devices_activity, kernels_of_200_bytes)
+{
+    expect_kernels("10:200", true);
+}
+
+Test(devices_activity, kernels_of_160_bytes)
+{
+    expect_kernels("10:160", false);
+}
+
+Test(devices_activity, longer_records_are_none_of_our_business)
+{
+    devices_set("STRIDE", "10:240,5:48,52:96");
+    expect_as_the_oracle("jit");
+}
+
+/* Every record of what is no such thing looks odd. */
+Test(devices_activity, an_unknown_layout_switches_off)
+{
+    struct trace_reader *reader;
+
+    devices_set("STRIDE", "10:72");
+    reader = reader_of("plain");
+    cr_expect_str_eq(devices_meta(reader, "state"), "too-old");
+    cr_expect_str_eq(devices_meta(reader, "notice"),
+                     "GPU trace off: unknown record layout, API 130001");
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, NULL), 0);
+    trace_reader_close(reader);
+}
+
+/* ---- Any bytes ---- */
+
+static size_t put_random(uint8_t *bytes, size_t room, size_t *activities)
+{
+    static const uint8_t kinds[] = {1,  2,  4,  5,  8,  9,  10,
+                                    17, 22, 37, 38, 39, 49, 52};
+    uint32_t kind = kinds[test_below(sizeof(kinds))];
+    size_t stride = cupti.stride[kind];
+
+    if (stride > room)
+        return 0;
+    test_random_bytes(bytes, stride);
+    memcpy(bytes, &kind, sizeof(kind));
+    *activities += kind != 8 && kind != 9 && kind != 37 && kind != 39;
+    return stride;
+}
+
+static size_t random_records(uint8_t *bytes, size_t room, size_t *activities)
+{
+    size_t size = 0, added;
+
+    while ((added = put_random(bytes + size, room - size, activities)))
+        size += added;
+    return size;
+}
+
+Test(devices_activity, all_of_a_soup_of_records_is_put)
+{
+    static uint8_t bytes[1 << 16];
+
+    for (uint64_t seed = 1; seed < 300; seed++) {
+        size_t activities = 0, size;
+
+        test_seed(seed);
+        fuzz_begin();
+        cupti_counts.kernels = 1;
+        for (size_t kind = 1; kind < CUPTI_KIND_LIMIT; kind++)
+            cupti.stride[kind] = (uint16_t)(16 + 8 * test_below(30));
+        size = random_records(bytes, test_below(sizeof(bytes)), &activities);
+        cupti_round(fuzz_buffer(bytes, size), false);
+        size = random_records(bytes, test_below(sizeof(bytes)), &activities);
+        cupti_round(fuzz_buffer(bytes, size), true);
+        cr_expect_eq(fuzz_told.puts, activities, "seed %d: %zu of %zu",
+                     (int)seed, fuzz_told.puts, activities);
+        cr_expect_eq(cupti_counts.undecoded, 0);
+    }
+}
+
+Test(devices_activity, a_round_is_put_in_the_order_of_time)
+{
+    static uint8_t bytes[40 * 100];
+
+    fuzz_begin();
+    cupti.stride[CUPTI_KIND_RUNTIME] = 40;
+    for (size_t at = 0; at < sizeof(bytes); at += 40) {
+        uint64_t begin = 1 + test_random();
+
+        memcpy(bytes + at, (uint32_t[]){CUPTI_KIND_RUNTIME}, 4);
+        memcpy(bytes + at + 8, &begin, 8);
+        memcpy(bytes + at + 16, &begin, 8);
+    }
+    cupti_round(fuzz_buffer(bytes, sizeof(bytes)), true);
+    cr_expect_eq(fuzz_told.puts, 100);
+    cr_expect_not(fuzz_told.disorder);
+}
+
+Test(devices_activity, any_bytes_do_no_harm)
+{
+    static uint8_t bytes[4096];
+    size_t puts = 0;
+
+    for (uint64_t seed = 1; seed < 2000; seed++) {
+        size_t size;
+
+        test_seed(seed);
+        size = test_below(sizeof(bytes));
+        test_random_bytes(bytes, size);
+        for (size_t at = 56; at + 8 < size; at += 8)
+            if (seed % 2 || test_below(2)) /* many look like kinds */
+                memcpy(bytes + at, (uint32_t[]){test_below(56), 0}, 8);
+        LLVMFuzzerTestOneInput(bytes, size);
+        puts += fuzz_told.puts;
+    }
+    cr_expect_gt(puts, 1000);
+}
+
+/* ---- Without memory ---- */
+
+static size_t puts_without(size_t nth, bool once)
+{
+    static uint8_t bytes[8192];
+    size_t activities = 0, size;
+    struct cupti_buffer *first, *second;
+
+    test_seed(1);
+    fuzz_begin();
+    cupti_counts.kernels = 1;
+    for (size_t kind = 1; kind < CUPTI_KIND_LIMIT; kind++)
+        cupti.stride[kind] = 128;
+    size = random_records(bytes, sizeof(bytes), &activities);
+    first = fuzz_buffer(bytes, size);
+    second = fuzz_buffer(bytes, size);
+    test_fail_memory(nth, once);
+    cupti_round(first, false);
+    cupti_round(second, true);
+    cr_expect_eq(fuzz_told.puts, 2 * activities, "allocation %zu", nth);
+    return test_fail_memory(0, false);
+}
+
+Test(devices_activity, without_memory_all_is_put_as_well)
+{
+    size_t count;
+
+    if (!test_can_fail_memory())
+        cr_skip("a sanitizer owns the memory");
+    count = puts_without(0, false);
+    cr_expect_gt(count, 10);
+    for (size_t nth = 1; nth <= count; nth++) {
+        puts_without(nth, true);
+        puts_without(nth, false);
+    }
+}
+
+/* ---- The oracle ---- */
+
+Test(devices_activity, the_oracle_says_the_same_again)
+{
+    static const char *const names[] = {"plain", "graph", "jit"};
+    char command[1024];
+
+    if (system("python3 -c '' 2>/dev/null"))
+        cr_skip("no python3");
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        snprintf(command, sizeof(command),
+                 "cd %s/playback && PYTHONDONTWRITEBYTECODE=1 python3 "
+                 "oracle.py %s.fixture | cmp - %s.expect",
+                 TESTS_DIR, names[i], names[i]);
+        cr_expect_eq(system(command), 0, "%s", names[i]);
+    }
 }

@@ -397,7 +397,8 @@ static void be_greedy(void)
     was = true;
     for (long i = 0; outs && i < count; i++)
         given += ask(&outs[i]);
-    note("given", given);
+    if (count)
+        note("given", given);
     for (long i = 0; outs && i < count; i++)
         complete(&outs[i]);
     free(outs);

@@ -38,7 +38,8 @@ static struct {
     bool running, ending;
 } flusher = {.lock = PTHREAD_MUTEX_INITIALIZER,
              .wake = PTHREAD_COND_INITIALIZER};
-static bool begun; /* atomic: somebody began the thread */
+static bool begun; /* atomic: somebody began the thread, or none may begin */
+static bool used; /* atomic: CUPTI has asked for buffers since the last flush */
 
 static void decode(bool last);
 
@@ -103,10 +104,7 @@ static bool end_flusher(void)
         return true;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += PATIENCE_S;
-    if (pthread_timedjoin_np(flusher.thread, NULL, &until))
-        return false;
-    __atomic_store_n(&begun, false, __ATOMIC_RELEASE);
-    return true;
+    return !pthread_timedjoin_np(flusher.thread, NULL, &until);
 }
 
 /* ---- What CUPTI calls ---- */
@@ -137,6 +135,7 @@ void cupti_buffer_wanted(uint8_t **bytes, size_t *size, size_t *most)
     *size = !buffer ? 0 : enough ? SPARE : SIZE;
     if (!buffer)
         __atomic_sub_fetch(&alive, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&used, true, __ATOMIC_RELEASE);
     if (cupti_alive())
         begin_flusher();
     errno = error;
@@ -230,14 +229,22 @@ static void note_counts(void)
         cupti_note(rows[i].name, "%llu", (unsigned long long)rows[i].count);
 }
 
+static bool any_lack(const struct cupti_counts *counts)
+{
+    return counts->lost || counts->orphans || counts->dropped ||
+           counts->undecoded || counts->bad_times;
+}
+
+/* Once, unless more is missing the next time. */
 static void say_if_any_lack(void)
 {
+    static struct cupti_counts said;
     const struct cupti_counts *counts = &cupti_counts;
     struct trace_text text = {0};
 
-    if (!counts->lost && !counts->orphans && !counts->dropped &&
-        !counts->undecoded && !counts->bad_times)
+    if (!any_lack(counts) || !memcmp(counts, &said, sizeof(said)))
         return;
+    said = *counts;
     trace_text_printf(&text,
                       "%llu launch%s no kernel record; %llu dropped, %llu "
                       "undecoded",
@@ -280,7 +287,20 @@ static void flush_last(void)
         return; /* it was switched off */
     note_counts();
     say_if_any_lack();
-    cupti_counts = (struct cupti_counts){0};
+}
+
+/* At a program's end it is asked twice: there may be nothing new. No thread
+ * begins meanwhile. */
+static void flush_last_once(void)
+{
+    static bool done;
+
+    if (!__atomic_exchange_n(&used, false, __ATOMIC_ACQ_REL) && done)
+        return;
+    done = true;
+    __atomic_store_n(&begun, true, __ATOMIC_RELEASE);
+    flush_last();
+    __atomic_store_n(&begun, false, __ATOMIC_RELEASE);
 }
 
 void cupti_flush(bool last)
@@ -288,7 +308,7 @@ void cupti_flush(bool last)
     if (!cupti_alive())
         return;
     if (last) {
-        flush_last();
+        flush_last_once();
     } else {
         cupti.flush_all(0);
         decode(false);

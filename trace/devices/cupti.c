@@ -297,16 +297,18 @@ static bool try_one(void *handle)
 static bool injected_by_other(char path[PATH_MAX])
 {
     const char *set = getenv("CUDA_INJECTION64_PATH");
-    char own[PATH_MAX];
+    char own[PATH_MAX], other[PATH_MAX];
     Dl_info info;
 
-    if (!set || !*set)
-        return false;
-    if (!dladdr((void *)(uintptr_t)cupti_begin, &info) || !info.dli_fname)
+    if (!set || !*set || !dladdr((void *)(uintptr_t)cupti_begin, &info) ||
+        !info.dli_fname)
         return false;
     snprintf(path, PATH_MAX, "%s", set);
-    return realpath(set, path) == NULL || !realpath(info.dli_fname, own) ||
-           strcmp(path, own) != 0;
+    if (!realpath(info.dli_fname,
+                  own) && /* the program's is as it was called */
+        !realpath("/proc/self/exe", own))
+        return false;
+    return !realpath(set, other) || strcmp(other, own) != 0;
 }
 
 /* There is one client of CUPTI in a process: who came later takes the records

@@ -44,7 +44,7 @@ void cupti_strip(const char *raw, char *shown, size_t size)
     snprintf(shown, size, "%.*s", (int)length, from);
 }
 
-enum { CALLS = 2048, NAME = 128 };
+enum { CALLS = 2048 };
 
 static struct call_name {
     const char *raw; /* CUPTI's own, it stays */
@@ -60,20 +60,28 @@ static const char *ask(enum cupti_domain domain, uint32_t id)
     return raw;
 }
 
+static char *stripped(const char *raw)
+{
+    size_t size = strlen(raw) + 1;
+    char *shown = malloc(size);
+
+    if (shown)
+        cupti_strip(raw, shown, size);
+    return shown;
+}
+
 const char *cupti_call_name(enum cupti_domain domain, uint32_t id,
                             const char **raw)
 {
-    static struct call_name none;
-    struct call_name *name =
-        id < CALLS ? &call_names[domain == CUPTI_DOMAIN_RUNTIME][id] : &none;
-    char shown[NAME];
+    struct call_name *name = NULL;
 
-    if (!name->raw || name == &none)
+    if (id >= CALLS)
+        return *raw = ask(domain, id);
+    name = &call_names[domain == CUPTI_DOMAIN_RUNTIME][id];
+    if (!name->raw)
         name->raw = ask(domain, id);
-    if (!name->shown && name != &none) {
-        cupti_strip(name->raw, shown, sizeof(shown));
-        name->shown = strdup(shown);
-    }
+    if (!name->shown)
+        name->shown = stripped(name->raw);
     *raw = name->raw;
     return name->shown ? name->shown : name->raw;
 }

@@ -1,0 +1,284 @@
+/* devices_buffers_test.c: buffers are there when CUPTI asks, and what is in
+ * them is not lost. */
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "devices.h"
+#include "e2e.h"
+
+TestSuite(devices_buffers, .init = devices_init);
+
+/* ---- How many ---- */
+
+static const char *given(const char *greed, const char *api)
+{
+    static char line[64];
+    char *calls;
+
+    devices_set("GREEDY", greed);
+    devices_set("API", api);
+    devices_begin();
+    trace_close();
+    calls = devices_calls();
+    snprintf(line, sizeof(line), "%s", e2e_line(calls, "given "));
+    free(calls);
+    return line;
+}
+
+Test(devices_buffers, there_are_64_at_most)
+{
+    cr_expect_str_eq(given("100", "27"), "given 64");
+}
+
+/* Before 12.9, CUPTI does not bear NULL. */
+Test(devices_buffers, an_old_cupti_is_always_given_one)
+{
+    cr_expect_str_eq(given("100", "26"), "given 100");
+}
+
+static struct cupti_buffer *buffer_of(uint8_t *bytes)
+{
+    return (void *)(bytes - offsetof(struct cupti_buffer, bytes));
+}
+
+/* What is in such a buffer is dropped, and counted. */
+Test(devices_buffers, what_is_in_a_spare_one_is_counted_as_dropped)
+{
+    enum { COUNT = 65 };
+    uint8_t *bytes[COUNT];
+    size_t size, most;
+
+    devices_set("API", "26");
+    devices_begin();
+    for (size_t i = 0; i < COUNT; i++)
+        cupti_buffer_wanted(&bytes[i], &size, &most);
+    cr_assert(buffer_of(bytes[COUNT - 1])->spare);
+    cr_expect_not(buffer_of(bytes[COUNT - 2])->spare);
+    cr_expect_eq(most, 0);
+    for (size_t i = 0; i < 3; i++) {
+        memset(bytes[COUNT - 1] + i * 40, 0, 40);
+        memcpy(bytes[COUNT - 1] + i * 40, (uint32_t[]){CUPTI_KIND_RUNTIME}, 4);
+    }
+    for (size_t i = 0; i < COUNT; i++)
+        cupti_buffer_done(NULL, 0, bytes[i], size, i == COUNT - 1 ? 120 : 0);
+
+    struct trace_reader *reader = test_read();
+
+    cr_expect_str_eq(devices_meta(reader, "dropped"), "3");
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, NULL), 0);
+    trace_reader_close(reader);
+}
+
+Test(devices_buffers, they_are_aligned)
+{
+    uint8_t *bytes;
+    size_t size, most;
+
+    devices_begin();
+    cupti_buffer_wanted(&bytes, &size, &most);
+    cr_expect_eq((uintptr_t)bytes % 64, 0);
+    cr_expect_eq(size, 1 << 20);
+    cupti_buffer_done(NULL, 0, bytes, size, size * 2 /* a lie */);
+    cupti_buffer_done(NULL, 0, NULL, 0, 0);
+    trace_close();
+}
+
+/* ---- The thread ---- */
+
+static size_t threads(void)
+{
+    DIR *folder = opendir("/proc/self/task");
+    struct dirent *entry;
+    size_t count = 0;
+
+    while (folder && (entry = readdir(folder)))
+        count += entry->d_name[0] != '.';
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+Test(devices_buffers, the_thread_begins_with_the_first_buffer)
+{
+    size_t before = threads();
+
+    devices_begin();
+    cr_expect_eq(threads(), before, "no device is used yet");
+    devices_launch(1);
+    cr_expect_eq(threads(), before + 1);
+    trace_close();
+    cr_expect_eq(threads(), before);
+}
+
+static uint64_t entries_so_far(void)
+{
+    struct trace_reader *reader = trace_reader_open(NULL);
+    size_t count = test_count(reader, TRACE_ENTRY_DEVICE, NULL);
+
+    trace_reader_close(reader);
+    return count;
+}
+
+/* Who is killed loses a quarter of a second. */
+Test(devices_buffers, the_thread_puts_what_is_complete, .timeout = 20)
+{
+    devices_begin();
+    devices_launch(3);
+    while (entries_so_far() < 6)
+        usleep(10000);
+    trace_close();
+}
+
+static volatile sig_atomic_t signalled;
+
+static void on_signal(int number)
+{
+    (void)number;
+    signalled = gettid();
+}
+
+Test(devices_buffers, signals_are_the_programs)
+{
+    devices_begin();
+    devices_launch(1);
+    signal(SIGUSR1, on_signal);
+    for (int i = 0; i < 100; i++) {
+        kill(getpid(), SIGUSR1);
+        cr_assert_eq(signalled, getpid());
+    }
+    trace_close();
+}
+
+/* ---- The end ---- */
+
+Test(devices_buffers, the_last_flush_is_forced)
+{
+    char *calls;
+
+    devices_begin();
+    trace_device_flush(false);
+    calls = devices_calls();
+    e2e_expect_has(calls, "FlushAll 0\n");
+    e2e_expect_lacks(calls, "FlushAll 1\n");
+    e2e_expect_lacks(calls, "GetNumDroppedRecords");
+    free(calls);
+    trace_close();
+    calls = devices_calls();
+    e2e_expect_has(calls, "FlushAll 1\nGetNumDroppedRecords 0\n");
+    free(calls);
+}
+
+Test(devices_buffers, a_failing_flush_is_survived)
+{
+    struct trace_reader *reader;
+
+    devices_set("FAIL", "21:999,22:999,23:999");
+    devices_begin();
+    devices_launch(1);
+    reader = test_read();
+    cr_expect_str_eq(devices_meta(reader, "state"), "playback");
+    trace_reader_close(reader);
+}
+
+/* CUPTI hangs in a child that was forked. */
+static void child(void)
+{
+    unlink(test_path("calls"));
+    cupti_flush(true);
+    cupti_flush(false);
+    trace_device_flush(true);
+    _exit(access(test_path("calls"), F_OK) ? 0 : 1);
+}
+
+Test(devices_buffers, a_forked_child_does_not_call_cupti)
+{
+    devices_begin();
+    devices_launch(1);
+    cr_expect_eq(test_child(child), 0);
+    trace_close();
+}
+
+/* ---- Many threads ---- */
+
+enum { THREADS = 6, SPANS = 200, LAUNCHES = 3 };
+
+static struct trace_site work = TEST_SITE(SPAN, INFO, "work", "m", NULL, 0);
+
+static void *launch_in_spans(void *unused)
+{
+    for (int i = 0; i < SPANS; i++) {
+        struct trace_span_ref span = trace_span_open_(&work, 0, NULL);
+
+        devices_launch(LAUNCHES);
+        trace_span_leave_(span);
+    }
+    return unused;
+}
+
+/* Each kernel is of a span of the thread that launched it. */
+static void expect_spans(struct trace_reader *reader)
+{
+    enum { PLACES = 1 << 20 };
+    static uint32_t threads_of[PLACES]; /* by the place of a span */
+    struct trace_entry entry;
+
+    cr_assert_eq(trace_reader_rewind(reader), 0);
+    while (trace_reader_next(reader, &entry)) {
+        if (entry.kind == TRACE_ENTRY_SPAN)
+            threads_of[entry.id % PLACES] = entry.thread->tid;
+        if (entry.kind != TRACE_ENTRY_DEVICE)
+            continue;
+        cr_assert(entry.span);
+        cr_assert_eq(threads_of[entry.span % PLACES], entry.thread->tid);
+    }
+}
+
+Test(devices_buffers, many_threads_launch_at_once)
+{
+    pthread_t all[THREADS];
+    char number[32];
+
+    devices_begin();
+    for (int i = 0; i < THREADS; i++)
+        cr_assert_eq(pthread_create(&all[i], NULL, launch_in_spans, NULL), 0);
+    for (int i = 0; i < 20; i++)
+        trace_device_flush(false);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(all[i], NULL);
+
+    struct trace_reader *reader = test_read();
+
+    snprintf(number, sizeof(number), "%d", THREADS * SPANS * LAUNCHES);
+    cr_expect_str_eq(devices_meta(reader, "launches"), number);
+    cr_expect_str_eq(devices_meta(reader, "launched"), number);
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, "launched()"),
+                 THREADS * SPANS * LAUNCHES);
+    expect_spans(reader);
+    trace_reader_close(reader);
+}
+
+/* The thread is in a span already when CUPTI comes. */
+Test(devices_buffers, a_span_may_be_older_than_cupti)
+{
+    struct trace_reader *reader;
+    struct trace_entry entry;
+
+    test_record();
+
+    struct trace_span_ref span = trace_span_open_(&work, 0, NULL);
+
+    trace_device_publish();
+    cr_assert_eq(InitializeInjection(), 1);
+    devices_launch(1);
+    trace_span_leave_(span);
+    reader = test_read();
+    cr_assert(test_find(reader, TRACE_ENTRY_DEVICE, "launched()", &entry));
+    cr_expect_eq(entry.span, span.place);
+    trace_reader_close(reader);
+}

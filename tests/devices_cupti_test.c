@@ -1,0 +1,561 @@
+/* devices_cupti_test.c: what becomes of a libcupti, and what of one that is
+ * missing, refuses or is another's; and that a real one is as we think. */
+#include <criterion/criterion.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "devices.h"
+#include "e2e.h"
+
+TestSuite(devices_cupti, .init = devices_init);
+
+/* Begins and expects a state and a notice ("": none). */
+static struct trace_reader *reader_of(const char *state, const char *notice)
+{
+    struct trace_reader *reader;
+
+    devices_begin();
+    reader = test_read();
+    cr_expect_str_eq(devices_meta(reader, "state"), state);
+    cr_expect_str_eq(devices_meta(reader, "notice"), notice);
+    return reader;
+}
+
+static void expect_state(const char *state, const char *notice)
+{
+    trace_reader_close(reader_of(state, notice));
+}
+
+/* ---- Each state ---- */
+
+Test(devices_cupti, playback)
+{
+    struct trace_reader *reader =
+        reader_of("playback", "GPU trace is playback: made up");
+
+    cr_expect_str_eq(devices_meta(reader, "api"), "130001");
+    cr_expect_str_eq(devices_meta(reader, "source"), "playback");
+    cr_expect(strstr(devices_meta(reader, "library"), "tests/playback.so"));
+    cr_expect_str_eq(devices_meta(reader, "kinds"),
+                     "kernel,runtime,external,memcpy,memcpy2,memset,driver,"
+                     "overhead,jit,sync,memory,device,context,stream");
+    cr_expect_str_eq(devices_meta(reader, "refused"), "");
+    cr_expect_str_eq(devices_meta(reader, "launches"), "0");
+    trace_reader_close(reader);
+}
+
+/* Any other libcupti traces for real. */
+Test(devices_cupti, on)
+{
+    char *bytes;
+    size_t size;
+
+    bytes = test_load(BUILD_DIR "/tests/playback.so", &size);
+    for (size_t i = 0; i + 17 < size; i++)
+        if (!memcmp(bytes + i, "trace_playback_id", 17))
+            bytes[i] = 'T';
+    test_save(test_path("libcupti.so"), bytes, size);
+    setenv("TRACE_CUPTI", test_path("libcupti.so"), 1);
+    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+
+    struct trace_reader *reader = reader_of("on", "");
+
+    cr_expect_str_eq(devices_meta(reader, "env.CUDA_MODULE_LOADING"), "EAGER");
+    trace_reader_close(reader);
+    free(bytes);
+}
+
+Test(devices_cupti, no_libcupti)
+{
+    setenv("TRACE_CUPTI", "/nowhere/libcupti.so", 1);
+    expect_state("no-libcupti", "GPU trace off: no libcupti found (TRACE_CUPTI "
+                                "is /nowhere/libcupti.so)");
+}
+
+Test(devices_cupti, no_libcupti_anywhere)
+{
+    char path[PATH_MAX];
+
+    if (devices_toolkit(path) || dlopen("libcupti.so.13", RTLD_LAZY))
+        cr_skip("there is a toolkit");
+    unsetenv("TRACE_CUPTI");
+    expect_state("no-libcupti",
+                 "GPU trace off: no libcupti found (set TRACE_CUPTI)");
+}
+
+Test(devices_cupti, switched_off)
+{
+    setenv("TRACE_CUPTI", "off", 1);
+    expect_state("unused", "");
+    cr_expect_not(cupti_alive());
+}
+
+Test(devices_cupti, too_old)
+{
+    char *bytes;
+    size_t size;
+
+    bytes = test_load(BUILD_DIR "/tests/playback.so", &size);
+    for (size_t i = 0; i + 20 < size; i++)
+        if (!memcmp(bytes + i, "cuptiGetCallbackName", 20))
+            bytes[i] = 'C';
+    test_save(test_path("old.so"), bytes, size);
+    setenv("TRACE_CUPTI", test_path("old.so"), 1);
+    expect_state("too-old", "GPU trace off: libcupti lacks "
+                            "cuptiGetCallbackName");
+    free(bytes);
+}
+
+Test(devices_cupti, no_driver)
+{
+    devices_set("FAIL", "4:999");
+    expect_state("no-driver",
+                 "GPU trace off: cuptiActivityRegisterTimestampCallback "
+                 "returned 999 CUPTI_ERROR_UNKNOWN (no NVIDIA driver)");
+}
+
+Test(devices_cupti, busy)
+{
+    devices_set("REFUSE", "10:39");
+    expect_state("busy", "GPU trace off: cuptiActivityEnable returned 39 "
+                         "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED");
+}
+
+Test(devices_cupti, busy_with_a_tool_that_has_a_name)
+{
+    devices_set("REFUSE", "10:39");
+    devices_set("TOOL", "CUPTI for Godot");
+    expect_state("busy", "GPU trace off: cuptiActivityEnable returned 39 "
+                         "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED "
+                         "(in use by CUPTI for Godot)");
+}
+
+Test(devices_cupti, busy_under_nsight)
+{
+    setenv("NSYS_PROFILING_SESSION_ID", "1", 1);
+    expect_state("busy", "GPU trace off: in use by Nsight Systems");
+}
+
+Test(devices_cupti, busy_with_another_injection)
+{
+    setenv("CUDA_INJECTION64_PATH", "/somebody/else.so", 1);
+    expect_state("busy", "GPU trace off: in use by /somebody/else.so "
+                         "(CUDA_INJECTION64_PATH)");
+}
+
+Test(devices_cupti, our_own_injection_is_no_other)
+{
+    setenv("CUDA_INJECTION64_PATH", "/proc/self/exe", 1);
+    expect_state("playback", "GPU trace is playback: made up");
+}
+
+Test(devices_cupti, busy_with_torch)
+{
+    char notice[PATH_MAX + 64];
+    char *bytes;
+    size_t size;
+
+    bytes = test_load(BUILD_DIR "/tests/playback.so", &size);
+    test_save(test_path("libkineto.so"), bytes, size);
+    cr_assert(dlopen(test_path("libkineto.so"), RTLD_NOW));
+    snprintf(notice, sizeof(notice), "GPU trace off: in use by %s",
+             test_path("libkineto.so"));
+    expect_state("busy", notice);
+    free(bytes);
+}
+
+Test(devices_cupti, denied)
+{
+    devices_set("REFUSE", "5:35");
+    expect_state("denied",
+                 "GPU trace off: cuptiActivityEnable returned 35 "
+                 "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES "
+                 "(https://developer.nvidia.com/ERR_NVGPUCTRPERM: be root, or "
+                 "load the driver with NVreg_RestrictProfilingToAdminUsers=0)");
+}
+
+/* ---- Refusals ---- */
+
+Test(devices_cupti, what_is_not_needed_may_be_refused)
+{
+    devices_set("REFUSE", "52:27,4:21");
+
+    struct trace_reader *reader =
+        reader_of("playback", "GPU trace is playback: made up");
+
+    cr_expect_str_eq(devices_meta(reader, "refused"),
+                     "driver: 21 CUPTI_ERROR_INVALID_KIND, "
+                     "jit: 27 CUPTI_ERROR_NOT_SUPPORTED");
+    cr_expect_null(strstr(devices_meta(reader, "kinds"), "jit"));
+
+    char *calls = devices_calls();
+
+    cr_expect_null(strstr(calls, "DisableDriverApi"),
+                   "without the driver's calls there is no noise");
+    free(calls);
+    trace_reader_close(reader);
+}
+
+Test(devices_cupti, noise_is_disabled)
+{
+    char *calls;
+
+    expect_state("playback", "GPU trace is playback: made up");
+    calls = devices_calls();
+    cr_expect(strstr(calls, "DisableDriverApi 686\n"));
+    cr_expect(strstr(calls, "DisableDriverApi 304\n"));
+    cr_expect_null(strstr(calls, "\nEnableDriverApi"));
+    cr_expect_eq(e2e_count(calls, "RegisterTimestampCallback"), 1);
+    free(calls);
+}
+
+/* Whichever call fails: all is taken back, and nothing else happens. */
+static void begin_and_end(void)
+{
+    char *calls;
+
+    devices_begin();
+    trace_close();
+    calls = devices_calls();
+    if (!cupti_alive() &&
+        e2e_count(calls, "\nEnable ") !=
+            e2e_count(calls, "\nDisable ") + 1 /* which failed */
+        && e2e_count(calls, "\nEnable "))
+        _exit(3);
+    _exit(cupti_alive() ? 1 : 2);
+}
+
+Test(devices_cupti, each_call_may_fail)
+{
+    /* Version, threads, buffers, clock, then kinds, the first three needed. */
+    static const int outcomes[] = {2, 1, 2, 2, 2, 2, 2, 1, 1, 1, 1,
+                                   1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    char setting[32];
+
+    for (size_t i = 0; i < sizeof(outcomes) / sizeof(*outcomes); i++) {
+        snprintf(setting, sizeof(setting), "%zu:7", i + 1);
+        devices_set("FAIL", setting);
+        unlink(test_path("calls"));
+
+        int status = test_child(begin_and_end);
+
+        cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == outcomes[i],
+                  "call %zu: status %x", i + 1, (unsigned)status);
+    }
+}
+
+Test(devices_cupti, without_a_recording_it_is_inert)
+{
+    cr_expect_eq(InitializeInjection(), 1);
+    cr_expect_not(cupti_alive());
+    cr_expect_eq(access(test_path("calls"), F_OK), -1, "nothing is loaded");
+}
+
+Test(devices_cupti, it_begins_once)
+{
+    struct trace_reader *reader;
+
+    devices_begin();
+    cr_expect_eq(InitializeInjection(), 1);
+    reader = test_read();
+
+    char *calls = devices_calls();
+
+    cr_expect_eq(e2e_count(calls, "GetVersion"), 1);
+    free(calls);
+    trace_reader_close(reader);
+}
+
+/* ---- The real one ---- */
+
+static void need_toolkit(char root[PATH_MAX])
+{
+    if (!devices_toolkit(root))
+        cr_skip("no CUDA toolkit");
+}
+
+/* The newest struct of a record that the header has. */
+static void newest(const char *header, const char *name, char *type,
+                   size_t size)
+{
+    char closing[128];
+
+    for (int version = 20; version > 0; version--) {
+        snprintf(type, size, "CUpti_Activity%s%.0d", name,
+                 version > 1 ? version : 0);
+        snprintf(closing, sizeof(closing), "} %s;", type);
+        if (strstr(header, closing))
+            return;
+    }
+    cr_assert_fail("no struct of %s", name);
+}
+
+static const char *struct_of(unsigned kind)
+{
+    switch (kind) {
+    case CUPTI_KIND_CONCURRENT_KERNEL:
+        return "Kernel";
+    case CUPTI_KIND_MEMCPY:
+        return "Memcpy";
+    case CUPTI_KIND_MEMCPY2:
+        return "MemcpyPtoP";
+    case CUPTI_KIND_MEMSET:
+        return "Memset";
+    case CUPTI_KIND_RUNTIME:
+        return "API";
+    case CUPTI_KIND_EXTERNAL_CORRELATION:
+        return "ExternalCorrelation";
+    case CUPTI_KIND_OVERHEAD:
+        return "Overhead";
+    case CUPTI_KIND_SYNCHRONIZATION:
+        return "Synchronization";
+    case CUPTI_KIND_MEMORY2:
+        return "Memory";
+    case CUPTI_KIND_JIT:
+        return "Jit";
+    case CUPTI_KIND_DEVICE:
+        return "Device";
+    case CUPTI_KIND_CONTEXT:
+        return "Context";
+    case CUPTI_KIND_STREAM:
+        return "Stream";
+    default:
+        return "?";
+    }
+}
+
+static void assert_fields(struct trace_text *code, const char *header)
+{
+    char type[64];
+
+#define TRACE_X(name, kind, member, offset, bytes)                             \
+    newest(header, struct_of(CUPTI_KIND_##kind), type, sizeof(type));          \
+    trace_text_printf(code,                                                    \
+                      "_Static_assert(offsetof(%s, %s) == %d && "              \
+                      "sizeof(((%s *)0)->%s) == %d, \"\");\n",                 \
+                      type, #member, offset, type, #member, bytes);
+    CUPTI_FIELDS(TRACE_X)
+#undef TRACE_X
+}
+
+static void assert_numbers(struct trace_text *code)
+{
+#define TRACE_X(name, number, must, word)                                      \
+    trace_text_printf(code,                                                    \
+                      "_Static_assert(CUPTI_ACTIVITY_KIND_%s == %d, \"\");\n", \
+                      #name, number);
+    CUPTI_KINDS(TRACE_X)
+#undef TRACE_X
+#define TRACE_X(name, number)                                                  \
+    trace_text_printf(code, "_Static_assert(CUPTI_ERROR_%s == %d, \"\");\n",   \
+                      #name, number);
+    CUPTI_RESULTS(TRACE_X)
+#undef TRACE_X
+    trace_text_printf(code, "_Static_assert(%s == %d, \"\");\n",
+                      "CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0",
+                      CUPTI_EXTERNAL_CUSTOM0);
+    trace_text_printf(code, "_Static_assert(%s == %d, \"\");\n",
+                      "CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM",
+                      CUPTI_THREAD_SYSTEM);
+    trace_text_printf(code, "_Static_assert(%s == %d && %s == %d, \"\");\n",
+                      "CUPTI_CB_DOMAIN_DRIVER_API", CUPTI_DOMAIN_DRIVER,
+                      "CUPTI_CB_DOMAIN_RUNTIME_API", CUPTI_DOMAIN_RUNTIME);
+}
+
+static void compile(const char *root, const char *code)
+{
+    char command[PATH_MAX * 4];
+
+    test_save(test_path("abi.c"), code, strlen(code));
+    snprintf(command, sizeof(command),
+             "cc -fsyntax-only -I%s/include -I%s/extras/CUPTI/include %s", root,
+             root, test_path("abi.c"));
+    cr_expect_eq(system(command), 0);
+}
+
+Test(devices_cupti, offsets_and_numbers_are_those_of_the_header)
+{
+    struct trace_text code = {0};
+    char root[PATH_MAX], path[PATH_MAX + 64];
+    char *header;
+
+    need_toolkit(root);
+    snprintf(path, sizeof(path), "%s/include/cupti_activity.h", root);
+    if (access(path, F_OK))
+        snprintf(path, sizeof(path), "%s/extras/CUPTI/include/cupti_activity.h",
+                 root);
+    header = test_load(path, NULL);
+    trace_text_string(&code, "#include <stddef.h>\n#include <cupti.h>\n");
+    assert_fields(&code, header);
+    assert_numbers(&code);
+    compile(root, code.data);
+    trace_text_free(&code);
+    free(header);
+}
+
+/* Loads the toolkit's, as far as it goes without a driver. */
+static void real_cupti(void)
+{
+    char root[PATH_MAX];
+
+    need_toolkit(root);
+    setenv("CUDA_HOME", root, 1);
+    unsetenv("TRACE_CUPTI");
+    devices_begin();
+    if (!cupti.get_version)
+        cr_skip("no libcupti");
+}
+
+Test(devices_cupti, a_real_one_without_a_driver_says_so)
+{
+    struct trace_reader *reader;
+
+    if (!access("/dev/nvidiactl", F_OK))
+        cr_skip("there is a driver");
+    real_cupti();
+    reader = test_read();
+    cr_expect_str_eq(devices_meta(reader, "state"), "no-driver");
+    cr_expect_str_eq(devices_meta(reader, "notice"),
+                     "GPU trace off: cuptiActivityRegisterTimestampCallback "
+                     "returned 999 CUPTI_ERROR_UNKNOWN (no NVIDIA driver)");
+    trace_reader_close(reader);
+}
+
+/* A handle of our own, for what was refused is closed again. */
+static bool keep(void *handle)
+{
+    return handle != NULL;
+}
+
+static void reload(void)
+{
+    real_cupti();
+    cr_assert(cupti_search(keep));
+}
+
+Test(devices_cupti, a_real_ones_records_have_lengths)
+{
+    reload();
+
+    /* The least are those of the oldest that is supported. */
+    cr_expect_geq(cupti.stride[CUPTI_KIND_CONCURRENT_KERNEL], 200);
+    cr_expect_eq(cupti.stride[CUPTI_KIND_RUNTIME], 40);
+    cr_expect_eq(cupti.stride[CUPTI_KIND_DRIVER], 40);
+    cr_expect_eq(cupti.stride[CUPTI_KIND_EXTERNAL_CORRELATION], 24);
+    cr_expect_geq(cupti.stride[CUPTI_KIND_MEMCPY], 88);
+    cr_expect_eq(cupti.stride[127], 0);
+#define TRACE_X(name, number, must, word)                                      \
+    cr_expect(cupti.stride[number] || number == CUPTI_KIND_JIT, "%s", word);
+    CUPTI_KINDS(TRACE_X)
+#undef TRACE_X
+}
+
+/* Fills a buffer with records of kinds at random; what is left is cut. */
+static size_t fabricate(uint8_t *bytes, size_t size)
+{
+    size_t at = 0;
+
+    while (at < size) {
+        uint32_t kind = test_below(60);
+        size_t stride = cupti.stride[kind];
+
+        if (!stride)
+            continue;
+        for (size_t i = at; i < at + stride && i < size; i++)
+            bytes[i] = (uint8_t)test_random();
+        if (at + 4 <= size)
+            memcpy(bytes + at, &kind, 4);
+        at += stride;
+    }
+    return size;
+}
+
+static void walk_both(uint8_t *bytes, size_t size)
+{
+    struct cupti_record record = {0};
+    void *real = NULL;
+    size_t count = 0;
+
+    while (!cupti.next_record(bytes, size, &real)) {
+        cr_assert(cupti_next(bytes, size, &record));
+        cr_assert_eq(record.at, real, "record %zu", count);
+        count++;
+    }
+    cr_expect(!cupti_next(bytes, size, &record) || !record.at,
+              "we step no farther than it");
+    cr_expect_gt(count, 0);
+}
+
+Test(devices_cupti, a_real_one_steps_as_we_do)
+{
+    _Alignas(8) static uint8_t bytes[8192];
+
+    reload();
+    for (int i = 0; i < 200; i++) {
+        test_seed((uint64_t)i + 1);
+        walk_both(bytes, fabricate(bytes, 4096 + 8 * test_below(512)));
+    }
+}
+
+/* ---- Its names ---- */
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
+static const char *shown(enum cupti_domain domain, uint32_t id)
+{
+    static char text[128];
+    const char *raw = NULL;
+
+    if (cupti.callback_name((int)domain, id, &raw) || !raw)
+        return "";
+    cupti_strip(raw, text, sizeof(text));
+    return text;
+}
+
+static void expect_known(enum cupti_domain domain)
+{
+    static const char *const launches[] = {
+        "cudaLaunchKernel",
+        "cudaLaunchKernelExC",
+        "cudaLaunchCooperativeKernel",
+        "cudaGraphLaunch",
+        "cuLaunchKernel",
+        "cuLaunchKernelEx",
+        "cuLaunchCooperativeKernel",
+        "cuLaunchCooperativeKernelMultiDevice",
+        "cuGraphLaunch",
+        NULL};
+    static const char *const loads[] = {
+        "cuModuleLoad",          "cuModuleLoadData", "cuModuleLoadDataEx",
+        "cuModuleLoadFatBinary", "cuLinkComplete",   "cuLibraryLoadData",
+        "cuLibraryLoadFromFile", "cuFuncLoad",       NULL};
+
+    for (uint32_t id = 1; id < 1000; id++) {
+        const char *name = shown(domain, id);
+
+        cr_expect_eq(cupti_launches(domain, id), is_one_of(name, launches),
+                     "%d: %s", (int)id, name);
+        cr_expect_eq(cupti_loads(domain, id) != NULL, is_one_of(name, loads),
+                     "%d: %s", (int)id, name);
+    }
+}
+
+Test(devices_cupti, a_real_ones_names_are_those_we_know)
+{
+    reload();
+    if (cupti.version < 130000)
+        cr_skip("an older toolkit");
+    cr_expect_str_eq(shown(CUPTI_DOMAIN_RUNTIME, 211), "cudaLaunchKernel");
+    cr_expect_str_eq(shown(CUPTI_DOMAIN_RUNTIME, 505), "cudaLaunchKernel");
+    cr_expect_str_eq(shown(CUPTI_DOMAIN_DRIVER, 307), "cuLaunchKernel");
+    expect_known(CUPTI_DOMAIN_RUNTIME);
+    expect_known(CUPTI_DOMAIN_DRIVER);
+}

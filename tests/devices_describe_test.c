@@ -1,0 +1,213 @@
+/* devices_describe_test.c: what a single record becomes. */
+#include <criterion/criterion.h>
+#include <string.h>
+#include <time.h>
+
+#include "fuzz_activity.c"
+#include "support.h"
+
+/* The last activity that was put, as text. */
+static char told[2048];
+static struct trace_activity last;
+static uint64_t ticks;
+
+static void keep(const struct trace_activity *activity)
+{
+    size_t at = activity->at.launched ? TRACE_LAUNCH_FIELDS : 0;
+    int size = snprintf(told, sizeof(told), "%s", activity->name);
+
+    last = *activity;
+    for (size_t i = 0; i < activity->field_count; i++) {
+        const struct trace_value *value = &activity->values[at + i];
+
+        if (value->type == TRACE_TYPE_DISPLAY)
+            size +=
+                snprintf(told + size, sizeof(told) - (size_t)size, " %s=%.*s",
+                         activity->fields[i], (int)value->size, value->as.text);
+        else
+            size +=
+                snprintf(told + size, sizeof(told) - (size_t)size, " %s=%llu",
+                         activity->fields[i], (unsigned long long)value->as.u);
+    }
+}
+
+static uint64_t now(void)
+{
+    return ticks;
+}
+
+static void init(void)
+{
+    static struct trace_device_host host;
+
+    fuzz_begin();
+    host = fuzz_host;
+    host.put = keep;
+    host.now = now;
+    cupti.host = &host;
+    ticks = 5000;
+}
+
+TestSuite(devices_describe, .init = init);
+
+static _Alignas(8) uint8_t bytes[256];
+
+static void set(enum cupti_field field, uint64_t value)
+{
+    memcpy(bytes + cupti_layout[field].offset, &value,
+           cupti_layout[field].bytes);
+}
+
+static const char *described(uint32_t kind, size_t stride)
+{
+    struct cupti_record record = {bytes, stride, kind};
+
+    memcpy(bytes, &kind, sizeof(kind));
+    cupti_describe(&record);
+    memset(bytes, 0, sizeof(bytes));
+    return told;
+}
+
+Test(devices_describe, copies_between_devices)
+{
+    set(CUPTI_PEER_KIND, 10);
+    set(CUPTI_PEER_BYTES, 1000);
+    set(CUPTI_PEER_START, 1000);
+    set(CUPTI_PEER_END, 1100);
+    set(CUPTI_PEER_FROM, 1);
+    set(CUPTI_PEER_TO, 2);
+    set(CUPTI_PEER_STREAM, 7);
+    cr_expect_str_eq(described(CUPTI_KIND_MEMCPY2, 72),
+                     "Memcpy PtoP bytes=1000 throughput=10.0 GB/s async=0 "
+                     "from=1 to=2 device=0 context=0 stream=7 correlation=0");
+    cr_expect_eq(last.at.kind, TRACE_ACTIVITY_MEMCPY);
+    cr_expect(last.at.on_device);
+}
+
+Test(devices_describe, a_copy_of_an_unknown_kind)
+{
+    set(CUPTI_MEMCPY_KIND, 200);
+    set(CUPTI_MEMCPY_START, 1);
+    set(CUPTI_MEMCPY_END, 1);
+    cr_expect_str_eq(described(CUPTI_KIND_MEMCPY, 64),
+                     "Memcpy ? bytes=0 async=0 device=0 context=0 stream=0 "
+                     "correlation=0");
+}
+
+/* What has no time happened now, or when its call ended. */
+Test(devices_describe, times_are_guessed)
+{
+    set(CUPTI_MEMSET_START, 300);
+    set(CUPTI_MEMSET_END, 200);
+    described(CUPTI_KIND_MEMSET, 64);
+    cr_expect_eq(last.at.begin, 300);
+    cr_expect_eq(last.end, 300);
+    cr_expect(strstr(told, " ts_estimated=1"));
+    cr_expect_eq(cupti_counts.bad_times, 1);
+    described(CUPTI_KIND_MEMSET, 64);
+    cr_expect_eq(last.at.begin, 5000);
+    cr_expect_eq(cupti_counts.bad_times, 2);
+}
+
+Test(devices_describe, overheads)
+{
+    set(CUPTI_OVERHEAD_KIND, 6 << 16);
+    set(CUPTI_OVERHEAD_START, 1);
+    set(CUPTI_OVERHEAD_END, 2);
+    cr_expect_str_eq(described(CUPTI_KIND_OVERHEAD, 40), "Command buffer full");
+    cr_expect_eq(last.at.kind, TRACE_ACTIVITY_OVERHEAD);
+    set(CUPTI_OVERHEAD_KIND, 99);
+    set(CUPTI_OVERHEAD_START, 1);
+    set(CUPTI_OVERHEAD_END, 2);
+    cr_expect_str_eq(described(CUPTI_KIND_OVERHEAD, 56), "Overhead");
+}
+
+Test(devices_describe, the_oldest_jit_record_has_no_thread)
+{
+    set(CUPTI_JIT_START, 1);
+    set(CUPTI_JIT_END, 2);
+    set(CUPTI_JIT_OPERATION, 1);
+    set(CUPTI_JIT_ENTRY, 2);
+    set(CUPTI_JIT_THREAD, 77);
+    cr_expect_str_eq(described(CUPTI_KIND_JIT, 64),
+                     "JIT cache load stage=driver_jit operation=cache_load "
+                     "entry=nvvm_ir_to_ptx cache=hit cache_bytes=0 id=0");
+    cr_expect_eq(last.at.thread, 0);
+}
+
+Test(devices_describe, waits_have_a_stream_or_an_event)
+{
+    set(CUPTI_SYNC_TYPE, 1);
+    set(CUPTI_SYNC_START, 1);
+    set(CUPTI_SYNC_END, 2);
+    set(CUPTI_SYNC_CONTEXT, 3);
+    set(CUPTI_SYNC_STREAM, UINT32_MAX);
+    set(CUPTI_SYNC_EVENT, 12);
+    cr_expect_str_eq(described(CUPTI_KIND_SYNCHRONIZATION, 40),
+                     "Event sync context=3 event=12");
+    cr_expect_eq(last.at.stream, 0);
+    cr_expect_not(last.at.on_device);
+}
+
+static const char *memory_of(unsigned operation, uint64_t size)
+{
+    set(CUPTI_MEMORY_OPERATION, operation);
+    set(CUPTI_MEMORY_KIND, 2);
+    set(CUPTI_MEMORY_BYTES, size);
+    set(CUPTI_MEMORY_TIME, 1);
+    set(CUPTI_MEMORY_DEVICE, 1);
+    described(CUPTI_KIND_MEMORY2, 112);
+    return strstr(told, "total=");
+}
+
+/* What was allocated before we looked may be released. */
+Test(devices_describe, memory_in_use_is_summed)
+{
+    cr_expect_str_eq(memory_of(1, 100), "total=100 device=1");
+    cr_expect_str_eq(memory_of(1, 50), "total=150 device=1");
+    cr_expect_str_eq(memory_of(2, 100), "total=50 device=1");
+    cr_expect_str_eq(memory_of(2, 100), "total=0 device=1");
+    cr_expect_str_eq(memory_of(1, 7), "total=7 device=1");
+}
+
+Test(devices_describe, threads_that_are_not_the_kernels_are_not_known)
+{
+    cupti.system_threads = false;
+    set(CUPTI_CALL_THREAD, 0x1234);
+    set(CUPTI_CALL_START, 1);
+    set(CUPTI_CALL_END, 2);
+    described(CUPTI_KIND_DRIVER, 40);
+    cr_expect_eq(last.at.thread, 0);
+}
+
+/* Our own wait at the end is not the program's. */
+Test(devices_describe, our_own_calls_are_not_put)
+{
+    cupti.own.thread = 9;
+    cupti.own.begin = 100;
+    cupti.own.end = 200;
+    set(CUPTI_CALL_THREAD, 9);
+    set(CUPTI_CALL_START, 110);
+    set(CUPTI_CALL_END, 190);
+    told[0] = '\0';
+    cr_expect_str_eq(described(CUPTI_KIND_DRIVER, 40), "");
+    set(CUPTI_CALL_THREAD, 8);
+    set(CUPTI_CALL_START, 110);
+    set(CUPTI_CALL_END, 190);
+    cr_expect_str_neq(described(CUPTI_KIND_DRIVER, 40), "");
+}
+
+/* Ticks are not always ns. */
+Test(devices_describe, the_pace_of_ticks_is_measured)
+{
+    struct timespec time = {0, 20000000};
+    uint64_t ns;
+
+    cupti_pace();
+    nanosleep(&time, NULL);
+    ticks += 1000000; /* in 20 ms or a little more */
+    cupti_pace();
+    ns = cupti_ns(1000000);
+    cr_expect_geq(ns, 20000000);
+    cupti.begin_ticks = 0;
+}

@@ -1,0 +1,115 @@
+/* devices_library_test.c: where libcupti is looked for. */
+#include <criterion/criterion.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "devices.h"
+
+TestSuite(devices_library, .init = devices_init);
+
+static char first[PATH_MAX];
+static unsigned tried;
+
+/* The path of what is tried; none is good but for those of our folder. */
+static bool is_ours(void *handle)
+{
+    void *symbol = dlsym(handle, "cuptiGetVersion");
+    Dl_info info;
+
+    tried++;
+    if (first[0] || !symbol || !dladdr(symbol, &info) ||
+        !strstr(info.dli_fname, "testlog-unit-"))
+        return false;
+    cr_assert(realpath(info.dli_fname, first));
+    return true;
+}
+
+/* Puts the playback library at a path below the test's folder. */
+static const char *install(const char *name)
+{
+    char command[PATH_MAX * 3];
+
+    snprintf(command, sizeof(command), "mkdir -p $(dirname %s) && cp %s %s",
+             test_path(name), BUILD_DIR "/tests/playback.so", test_path(name));
+    cr_assert_eq(system(command), 0);
+    return test_path(name);
+}
+
+static void expect_found(const char *name)
+{
+    char path[PATH_MAX];
+
+    unsetenv("TRACE_CUPTI");
+    first[0] = '\0';
+    cupti_search(is_ours);
+    cr_assert(realpath(test_path(name), path));
+    cr_expect_str_eq(first, path);
+}
+
+Test(devices_library, the_one_that_was_given_and_no_other)
+{
+    setenv("CUDA_HOME", test_path("home"), 1);
+    install("home/lib64/libcupti.so.13");
+    setenv("TRACE_CUPTI", "/nowhere.so", 1);
+    cr_expect_eq(cupti_search(is_ours), 0);
+    cr_expect_eq(tried, 0);
+    setenv("TRACE_CUPTI", install("any.so"), 1);
+    cr_expect_eq(cupti_search(is_ours), 1);
+    cr_expect(strstr(first, "any.so"));
+}
+
+Test(devices_library, in_the_toolkit_that_a_variable_names)
+{
+    setenv("CUDA_HOME", test_path("home"), 1);
+    install("home/extras/CUPTI/lib64/libcupti.so.12");
+    expect_found("home/extras/CUPTI/lib64/libcupti.so.12");
+}
+
+Test(devices_library, the_newer_one_first)
+{
+    setenv("CUDA_PATH", test_path("home"), 1);
+    install("home/lib64/libcupti.so.12");
+    install("home/lib64/libcupti.so.13");
+    expect_found("home/lib64/libcupti.so.13");
+}
+
+Test(devices_library, the_loaded_one_before_all)
+{
+    setenv("CUDA_HOME", test_path("home"), 1);
+    install("home/lib64/libcupti.so.13");
+    cr_assert(dlopen(install("wheel/libcupti-0a1b2c.so.12"), RTLD_NOW));
+    expect_found("wheel/libcupti-0a1b2c.so.12");
+}
+
+Test(devices_library, beside_the_loaded_runtime)
+{
+    setenv("CUDA_HOME", test_path("home"), 1);
+    install("home/lib64/libcupti.so.13");
+    install("kit/lib64/libcupti.so.12");
+    cr_assert(dlopen(install("kit/lib64/libcudart.so.12"), RTLD_NOW));
+    expect_found("kit/lib64/libcupti.so.12");
+}
+
+Test(devices_library, in_the_wheels_of_python)
+{
+    install("site-packages/nvidia/cuda_cupti/lib/libcupti.so.12");
+    cr_assert(
+        dlopen(install("site-packages/nvidia/cuda_runtime/lib/libcudart.so.12"),
+               RTLD_NOW));
+    expect_found("site-packages/nvidia/cuda_cupti/lib/libcupti.so.12");
+}
+
+Test(devices_library, a_symbol_of_what_is_loaded)
+{
+    char path[PATH_MAX];
+
+    cr_expect_not(cupti_loaded("libplay", path));
+    cr_expect_null(cupti_symbol("libplay", "trace_playback_id"));
+    cr_assert(dlopen(install("libplayback.so.1"), RTLD_NOW | RTLD_LOCAL));
+    cr_expect(cupti_loaded("libplay", path));
+    cr_expect(cupti_symbol("libplay", "trace_playback_id"));
+    cr_expect_null(cupti_symbol("libplay", "nothing"));
+}

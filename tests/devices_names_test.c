@@ -1,0 +1,117 @@
+/* devices_names_test.c: what calls, kernels and errors are called. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "fuzz_activity.c"
+#include "support.h"
+
+TestSuite(devices_names, .init = fuzz_begin);
+
+Test(devices_names, versions_and_suffixes_are_not_shown)
+{
+    static const char *const names[][2] = {
+        {"cudaLaunchKernel_v7000", "cudaLaunchKernel"},
+        {"__cudaLaunchKernel_v13000", "cudaLaunchKernel"},
+        {"__cudaLaunchKernel_ptsz_v13000", "cudaLaunchKernel"},
+        {"cuLaunchKernel_ptsz", "cuLaunchKernel"},
+        {"cuMemcpyHtoD_v2_ptds", "cuMemcpyHtoD"},
+        {"cuCtxSynchronize", "cuCtxSynchronize"},
+        {"cuMemcpy3D_v2", "cuMemcpy3D"},
+        {"cuda_version", "cuda_version"},
+        {"cuX_v", "cuX_v"},
+        {"_v1", "_v1"},
+        {"_ptsz", "_ptsz"},
+        {"", ""},
+    };
+    char shown[64];
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        cupti_strip(names[i][0], shown, sizeof(shown));
+        cr_expect_str_eq(shown, names[i][1]);
+    }
+    cupti_strip("cudaLaunchKernel", shown, 5);
+    cr_expect_str_eq(shown, "cuda");
+}
+
+Test(devices_names, a_calls_name_is_asked_once)
+{
+    const char *raw;
+
+    cr_expect_str_eq(cupti_call_name(CUPTI_DOMAIN_DRIVER, 3, &raw),
+                     "unknown call");
+    cr_expect_str_eq(cupti_call_name(CUPTI_DOMAIN_DRIVER, 1, &raw),
+                     "cuLaunchKernel");
+    cr_expect_str_eq(raw, "cuLaunchKernel_ptsz");
+    cupti.callback_name = NULL; /* it is not asked again */
+    cr_expect_str_eq(cupti_call_name(CUPTI_DOMAIN_DRIVER, 1, &raw),
+                     "cuLaunchKernel");
+}
+
+Test(devices_names, an_id_of_the_future_has_a_name)
+{
+    const char *raw;
+
+    cr_expect_str_eq(cupti_call_name(CUPTI_DOMAIN_DRIVER, 1000001, &raw),
+                     "cuLaunchKernel_ptsz");
+    cr_expect_str_eq(
+        cupti_call_name(CUPTI_DOMAIN_RUNTIME, UINT32_MAX - 1, &raw),
+        "unknown call");
+}
+
+Test(devices_names, kernels_are_demangled)
+{
+    const char *name = cupti_kernel_name("_Z5saxpyIfEvPT_PKS0_S0_i");
+
+    cr_expect_str_eq(name,
+                     "void saxpy<float>(float*, float const*, float, int)");
+    cr_expect_eq(cupti_kernel_name("_Z5saxpyIfEvPT_PKS0_S0_i"), name);
+    cr_expect_str_eq(cupti_kernel_name("identity_f16"), "identity_f16");
+    cr_expect_str_eq(cupti_kernel_name("_Znothing"), "_Znothing");
+    cr_expect_str_eq(cupti_kernel_name(""), "");
+}
+
+Test(devices_names, a_name_that_is_too_long_stays)
+{
+    char *name = malloc(20001);
+
+    memset(name, 'i', 20000);
+    memcpy(name, "_Z19990", 7);
+    name[20000] = '\0';
+    cr_expect_str_eq(cupti_kernel_name(name), name);
+    free(name);
+}
+
+Test(devices_names, without_memory_names_are_as_they_are)
+{
+    const char *raw;
+
+    if (!test_can_fail_memory())
+        cr_skip("a sanitizer owns the memory");
+    test_fail_memory(1, false);
+    cr_expect_str_eq(cupti_kernel_name("_Z3foov"), "_Z3foov");
+    cr_expect_str_eq(cupti_call_name(CUPTI_DOMAIN_DRIVER, 1, &raw),
+                     "cuLaunchKernel_ptsz");
+    test_fail_memory(0, false);
+    cr_expect_str_eq(cupti_kernel_name("_Z3foov"), "foo()");
+    cr_expect_str_eq(cupti_call_name(CUPTI_DOMAIN_DRIVER, 1, &raw),
+                     "cuLaunchKernel");
+}
+
+Test(devices_names, errors_have_no_name_where_nobody_knows)
+{
+    cr_expect_null(cupti_error_name(CUPTI_DOMAIN_RUNTIME, 2));
+    cr_expect_null(cupti_error_name(CUPTI_DOMAIN_DRIVER, 2));
+}
+
+Test(devices_names, memory_is_asked_without_being_touched)
+{
+    void *page =
+        mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    cr_expect(cupti_is_readable("text"));
+    cr_expect_not(cupti_is_readable(NULL));
+    cr_expect_not(cupti_is_readable(page));
+    cr_expect_not(cupti_is_readable((void *)(uintptr_t)0x123456789abc));
+}

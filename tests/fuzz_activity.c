@@ -1,0 +1,128 @@
+/* fuzz_activity.c: any bytes as records of CUPTI's, of any lengths. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/devices/cupti.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What the fuzzer's recording was told. */
+static struct {
+    size_t puts, notes;
+    uint64_t sum; /* of all bytes, so that all is read */
+    uint64_t last;
+    bool disorder;
+} fuzz_told;
+
+static uint64_t fuzz_now(void)
+{
+    return 1000000;
+}
+
+static void fuzz_read(const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        fuzz_told.sum += ((const unsigned char *)bytes)[i];
+}
+
+static void fuzz_put(const struct trace_activity *activity)
+{
+    size_t count = activity->field_count;
+
+    if (count > TRACE_ACTIVITY_FIELDS || activity->end < activity->at.begin)
+        abort();
+    count += activity->at.launched ? TRACE_LAUNCH_FIELDS : 0;
+    fuzz_read(activity->name, strlen(activity->name));
+    for (size_t i = 0; i < activity->field_count; i++)
+        fuzz_read(activity->fields[i], strlen(activity->fields[i]));
+    for (size_t i = 0; i < count; i++)
+        if (activity->values[i].type == TRACE_TYPE_DISPLAY)
+            fuzz_read(activity->values[i].as.text, activity->values[i].size);
+    fuzz_told.disorder |= activity->at.begin < fuzz_told.last;
+    fuzz_told.last = activity->at.begin;
+    fuzz_told.puts++;
+}
+
+static void fuzz_say(unsigned level, const char *message)
+{
+    fuzz_read(message, strlen(message) + level);
+}
+
+static void fuzz_note(const char *name, const char *value)
+{
+    fuzz_read(name, strlen(name));
+    fuzz_read(value, strlen(value));
+    fuzz_told.notes++;
+}
+
+static int fuzz_name(int domain, uint32_t id, const char **name)
+{
+    *name = id % 2 ? "cuLaunchKernel_ptsz" : "";
+    return domain + (int)(id % 3) == 1;
+}
+
+static int fuzz_kind(int kind)
+{
+    return kind < 0;
+}
+
+static const struct trace_device_host fuzz_host = {
+    .now = fuzz_now, .put = fuzz_put, .say = fuzz_say, .note = fuzz_note};
+
+/* A libcupti that is on. */
+static void fuzz_begin(void)
+{
+    memset(&cupti, 0, sizeof(cupti));
+    memset(&cupti_counts, 0, sizeof(cupti_counts));
+    memset(&fuzz_told, 0, sizeof(fuzz_told));
+    cupti.host = &fuzz_host;
+    cupti.callback_name = fuzz_name;
+    cupti.disable = fuzz_kind;
+    cupti.pid = (uint32_t)getpid();
+    cupti.on = cupti.system_threads = true;
+}
+
+/* A buffer just as large as what is in it. What records point to is CUPTI's
+ * word, which is taken. */
+static struct cupti_buffer *fuzz_buffer(const void *bytes, size_t size)
+{
+    struct cupti_buffer *buffer = malloc(sizeof(*buffer) + size);
+    struct cupti_record record = {0};
+    uint64_t name = (uintptr_t) "_Z4fuzzv";
+
+    if (!buffer)
+        abort();
+    *buffer = (struct cupti_buffer){.valid = size};
+    memcpy(buffer->bytes, bytes, size);
+    while (cupti_next(buffer->bytes, size, &record) && record.at) {
+        uint8_t *at = buffer->bytes + (record.at - buffer->bytes);
+
+        if (record.kind == CUPTI_KIND_CONCURRENT_KERNEL && record.stride >= 112)
+            memcpy(at + 104, &name, 8);
+        if (record.kind == CUPTI_KIND_DEVICE && record.stride >= 144)
+            memcpy(at + 136, &name, 8);
+    }
+    return buffer;
+}
+
+/* The first bytes are the records' lengths. Half of the rest comes in a second
+ * round. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    enum { LENGTHS = 56 };
+    size_t half;
+
+    if (size < LENGTHS + 1)
+        return 0;
+    fuzz_begin();
+    cupti_counts.kernels = data[LENGTHS] % 2; /* whether the first is checked */
+    for (size_t i = 1; i < LENGTHS; i++)
+        cupti.stride[i] = (uint16_t)(data[i] % 32 * 8);
+    data += LENGTHS;
+    size -= LENGTHS;
+    half = size / 16 * 8;
+    cupti_round(fuzz_buffer(data, half), false);
+    cupti_round(fuzz_buffer(data + half, size - half), true);
+    return 0;
+}
