@@ -87,12 +87,14 @@ static void fuzz_begin(void)
  * word, which is taken. */
 static struct cupti_buffer *fuzz_buffer(const void *bytes, size_t size)
 {
-    struct cupti_buffer *buffer = malloc(sizeof(*buffer) + size);
+    struct cupti_buffer *buffer = NULL;
     struct cupti_record record = {0};
     uint64_t name = (uintptr_t) "_Z4fuzzv";
+    void *memory;
 
-    if (!buffer)
+    if (posix_memalign(&memory, 64, sizeof(*buffer) + size))
         abort();
+    buffer = memory;
     *buffer = (struct cupti_buffer){.valid = size};
     memcpy(buffer->bytes, bytes, size);
     while (cupti_next(buffer->bytes, size, &record) && record.at) {

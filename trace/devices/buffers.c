@@ -144,13 +144,13 @@ void cupti_buffer_wanted(uint8_t **bytes, size_t *size, size_t *most)
 void cupti_buffer_done(void *context, uint32_t stream, uint8_t *bytes,
                        size_t size, size_t valid)
 {
-    struct cupti_buffer *buffer =
-        (void *)(bytes - offsetof(struct cupti_buffer, bytes));
+    struct cupti_buffer *buffer;
 
     (void)context;
     (void)stream;
     if (!bytes)
         return;
+    buffer = (void *)(bytes - offsetof(struct cupti_buffer, bytes));
     buffer->valid = valid < size ? valid : size;
     buffer->next = __atomic_load_n(&full, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&full, &buffer->next, buffer, true,
