@@ -47,23 +47,3 @@ bool log_launch_of(const struct trace_entry *entry, struct trace_entry *launch)
     launch->values_size = (size_t)(end - entry->launch);
     return true;
 }
-
-/* Whether a target, which may be a glob, is that of what some device can do. */
-static bool targets_any(const struct log_directive *directive)
-{
-    static const char *const targets[] = {"gpu",
-#define TRACE_X(name, number, category, target, message, failed) target,
-                                          TRACE_ACTIVITIES(TRACE_X)
-#undef TRACE_X
-    };
-
-    for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++)
-        if (log_directive_targets(directive, targets[i], strlen(targets[i])))
-            return true;
-    return false;
-}
-
-bool log_directive_of_device(const struct log_directive *directive)
-{
-    return !strncmp(directive->target, "gpu", 3) && targets_any(directive);
-}

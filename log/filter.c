@@ -349,10 +349,18 @@ void log_filter_seen(struct log_filter *filter, const struct trace_site *site)
             filter->directives[i].seen = true;
 }
 
+/* Targets of devices exist whether a device is there or not. */
+static bool of_device(const struct log_directive *directive)
+{
+    return !strncmp(directive->target, "gpu", 3) &&
+           (directive->target_size == 3 || directive->target[3] == ':' ||
+            directive->target[3] == '*');
+}
+
 bool log_filter_of_device(const struct log_filter *filter)
 {
     for (size_t i = 0; i < filter->count; i++)
-        if (log_directive_of_device(&filter->directives[i]))
+        if (of_device(&filter->directives[i]))
             return true;
     return false;
 }
@@ -378,7 +386,7 @@ const char *log_filter_unseen(const struct log_filter *filter, size_t *from)
         const struct log_directive *directive = &filter->directives[i];
 
         if (!directive->seen && is_particular(directive) &&
-            !log_directive_of_device(directive) && !is_repeated(filter, i))
+            !of_device(directive) && !is_repeated(filter, i))
             return directive->text;
     }
     return NULL;

@@ -342,10 +342,6 @@ bool log_is_event(const struct trace_entry *);
  * is 0. */
 bool log_launch_of(const struct trace_entry *, struct trace_entry *launch);
 
-/* log_directive_of_device tells whether a directive's target is a device's,
- * which exist whether a device is there or not. */
-bool log_directive_of_device(const struct log_directive *);
-
 /* ---- lives.c: how long spans are open ---- */
 
 /* A span that has not closed. */

@@ -391,8 +391,8 @@ Test(log_device, targets_of_devices_always_exist)
         {"gpu::memcpy", false},     {"!gpu::api", false},
         {"^gpu=warn", false},       {"~gpu::*=trace", false},
         {"~gpu::", false},          {"gpux=trace", true},
-        {"gpu::lunch=trace", true}, {"~gpus::*=trace", true},
-        {"[launch]=trace", true},   {"{stream=7}=trace", true},
+        {"~gpus::*=trace", true},   {"[launch]=trace", true},
+        {"{stream=7}=trace", true},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

@@ -1,0 +1,86 @@
+/* device.c: a test with a back end that makes up what a device did; some of it
+ * becomes known late. */
+#include <unistd.h>
+
+#include <testlog/test_log.h>
+
+#include "../../trace/device.h"
+
+static void put(unsigned kind, uint64_t begin, uint32_t span, unsigned level,
+                const char *name)
+{
+    static const char *const names[] = {"device"};
+    struct trace_value values[] = {trace_text_("(4, 64, 1)"), trace_u64_(7),
+                                   trace_text_(name), trace_u64_(0)};
+    struct trace_activity activity = {
+        .at = {.begin = begin,
+               .thread = (uint32_t)getpid(),
+               .context = 1,
+               .stream = 7,
+               .correlation = 1,
+               .kind = (uint16_t)kind,
+               .on_device = kind == TRACE_ACTIVITY_KERNEL,
+               .launched = kind != TRACE_ACTIVITY_RUNTIME},
+        .end = begin + 1000,
+        .span = span,
+        .level = level,
+        .name = name,
+        .fields = names,
+        .field_count = 1,
+        .values = values + (kind == TRACE_ACTIVITY_RUNTIME ? 3 : 0),
+    };
+
+    values[0].type = values[2].type = TRACE_TYPE_DISPLAY;
+    trace_device_put(&activity);
+}
+
+static uint64_t call;
+static uint32_t step_span;
+
+/* A kernel is known when the test ends, or somebody asks. */
+static void flush(bool last)
+{
+    (void)last;
+    if (step_span)
+        put(TRACE_ACTIVITY_KERNEL, call + 20000, step_span, 0, "identity_f16");
+    step_span = 0;
+}
+
+static const struct trace_backend backend = {NULL, flush};
+
+static void launch(void)
+{
+    trace_span(INFO, "step", ("i", 3));
+    trace_device_host()->attach(&backend);
+    trace_device_note("gpu.state", "on");
+    trace_device_note("gpu.device.0", "NVIDIA H200");
+    step_span = trace_device_host()->current();
+    log_info("launching");
+    call = trace_device_host()->now();
+    put(TRACE_ACTIVITY_RUNTIME, call, step_span, 0, "cudaLaunchKernel");
+    put(TRACE_ACTIVITY_COMPILE, call + 100, step_span, 0, "identity_f16");
+}
+
+TEST_LOG(device, launches)
+{
+    launch();
+    usleep(400000);
+    log_info("waited");
+    usleep(400000); /* who follows has seen that by then */
+}
+
+TEST_LOG(device, fails)
+{
+    launch();
+    put(TRACE_ACTIVITY_COMPILE, call + 200, step_span, TRACE_LEVEL_ERROR,
+        "broken");
+    cr_assert(0, "it does not work");
+}
+
+TEST_LOG(device, expects)
+{
+    launch();
+    log_expect_event("gpu::launch", "{kernel.name=identity_f16}");
+    log_expect_count(1, "Executing kernel");
+    log_expect_contains("step{i=3}:launch{count=(4, 64, 1) stream=7 ");
+}
