@@ -69,6 +69,7 @@ _testlog_words() {
     --color) echo auto always never ;;
     --debug) echo gdb lldb windbg idle ;;
     --report) echo tap: junit: jsonl: ;;
+    --trace-options) echo device_tracer_level= ;;
     -O | --output) echo tap: xml: json: ;;
     esac
 }
@@ -163,10 +164,11 @@ _testlog_own() {
     fi
     case ${words[1]}$flag in
     log--filter) _testlog_filter "$head" "$value" ;;
-    log--format | log--time | log--color)
+    record--log) _testlog_filter "$head" "$value" ;;
+    log--format | log--time | log--color | record--log-* | record--trace-options)
         _testlog_value "$flag" "$head" "$value"
         ;;
-    export-o | export--output | run* | filter--*) ;;
+    export-o | export--output | run* | record* | filter--*) ;;
     filterfilter) _testlog_filter "" "$value" ;;
     log* | export*) _testlog_runs ;;
     esac
@@ -178,10 +180,11 @@ _testlog() {
 
     _testlog_line
     if [[ ${#words[@]} -eq 1 ]]; then
-        _testlog_offer run log export filter --help --version
+        _testlog_offer run record log export filter --help --version
         return
     fi
     for ((i = 2; i < ${#words[@]}; i++)); do
+        [[ ${words[1]} == record && ${words[i]} == -- ]] && return
         if [[ ${words[1]} == run && ${words[i]} == -- ]]; then
             _testlog_of "${words[@]:2:i-2}"
             return

@@ -26,6 +26,8 @@
 #define LOG_TARGET "bench"
 #include <testlog/log.h>
 
+#include "harness/harness.h"
+#include "trace/device.h"
 #include "trace/recorder.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -45,6 +47,7 @@ enum {
     PEER_EVENTS = 50000,
     STARTS = 20,
     START_NS = 100000, /* the budget */
+    GPU_NS = 20000,
     FILTER_NS = 10000000,
     DIRECTIVES = 200,
     SITES = 10000,
@@ -226,6 +229,11 @@ static double budget_of_start(void)
     return START_NS;
 }
 
+static double budget_of_gpu(void)
+{
+    return GPU_NS;
+}
+
 static double budget_of_filter(void)
 {
     return FILTER_NS;
@@ -381,6 +389,20 @@ static double start_and_end(void)
         end();
     }
     return sum / STARTS;
+}
+
+/* What a test pays that uses no GPU. */
+static double no_gpu(void)
+{
+    double from = now_ns();
+
+    for (int i = 0; i < STARTS; i++) {
+        test_log_gpu_hide();
+        trace_device_publish();
+        trace_device_flush(false);
+        trace_device_flush(true);
+    }
+    return (now_ns() - from) / STARTS;
 }
 
 /* ---- Two threads ---- */
@@ -662,6 +684,7 @@ static const struct row rows[] = {
      floor_threads},
     {"trace_open and trace_close", "100 us", 1, 31, start_and_end,
      budget_of_start},
+    {"test that uses no GPU", "20 us", 1, 31, no_gpu, budget_of_gpu},
     {"200 directives, 10,000 call sites", "10 ms", 1, 11, set_filter,
      budget_of_filter},
     {"captured line rendered, full", "fprintf of the same text", 0, 11, full,

@@ -168,6 +168,7 @@ static const struct {
 } helps[] = {
     {"harness/testlog-program.7", NULL},
     {"runners/testlog-run.1", "run"},
+    {"runners/testlog-record.1", "record"},
     {"runners/testlog-log.1", "log"},
     {"runners/testlog-export.1", "export"},
     {"runners/testlog-filter.1", "filter"},
@@ -227,7 +228,8 @@ Test(e2e_manual, every_command_has_its_page)
 /* What a program tells the processes that it starts is nobody else's. */
 static bool is_private(const char *variable)
 {
-    return !strncmp(variable, "TESTLOG_", strlen("TESTLOG_"));
+    return !strncmp(variable, "TESTLOG_", strlen("TESTLOG_")) &&
+           strcmp(variable, "TESTLOG_GPU_LIBRARY") != 0;
 }
 
 Test(e2e_manual, every_variable_is_in_the_page_and_no_other)
@@ -238,12 +240,13 @@ Test(e2e_manual, every_variable_is_in_the_page_and_no_other)
     for (size_t i = 0; i < sources->gl_pathc; i++) {
         const char *text = e2e_read("%s", sources->gl_pathv[i]);
 
-        find_words(&read, text, "variable\\(\"([A-Z_]+)\"");
-        find_words(&read, text, "getenv\\(\"([A-Z_]+)\"");
+        find_words(&read, text, "variable\\(\"([A-Z0-9_]+)\"");
+        find_words(&read, text, "getenv\\(\"([A-Z0-9_]+)\"");
         find_words(&read, text, "\\{\"([A-Z_]+)\", (read_|add_)");
         find_words(&read, text, "read_switch\\(&reader, \"([A-Z_]+)\"");
     }
-    find_words(&told, page("harness/testlog-program.7"), "^\\.It Ev ([A-Z_]+)");
+    find_words(&told, page("harness/testlog-program.7"),
+               "^\\.It Ev ([A-Z0-9_]+)");
     for (size_t i = 0; i < read.count; i++)
         if (!is_private(read.all[i]))
             add_word(&known, read.all[i], strlen(read.all[i]));
@@ -368,7 +371,13 @@ static const char *offers(const char *function, const char *line)
 static const struct {
     const char *line, *offers;
 } completions[] = {
-    {"testlog ", "run log export filter --help --version "},
+    {"testlog ", "run record log export filter --help --version "},
+    {"testlog rec", "record "},
+    {"testlog record --o", "--output "},
+    {"testlog record --log-format p", "pretty "},
+    {"testlog record --log=net=de", "debug "},
+    {"testlog record -- ", " "},
+    {"testlog record -- true --o", " "},
     {"testlog ex", "export "},
     {"testlog log --f", "--filter --format --follow "},
     {"testlog log --format p", "pretty "},
@@ -382,6 +391,7 @@ static const struct {
     {"PROGRAM --filter small/p", "small/passes "},
     {"PROGRAM --log-span-events=new,e", "new,enter new,exit "},
     {"PROGRAM --report=j", "junit: jsonl: "},
+    {"PROGRAM --trace-options=d", "device_tracer_level= "},
     {"PROGRAM --log=info,programs::sm", "small "},
     {"PROGRAM --color=n", "never "},
 };
