@@ -1,0 +1,312 @@
+/* count.c: what a recording holds of devices, in numbers.
+ *
+ *  count LABEL RECORDING       adds a JSON object in a line to BENCH_OUT, else
+ *                              to standard output
+ *
+ * It reads the recording and draws nothing, so it is judged what was recorded
+ * of each launch, whatever is made of that later.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cjson/cJSON.h>
+
+#include "trace/reader.h"
+
+enum { COMPILES_SHOWN = 24 };
+
+struct activity {
+    struct trace_activity_place at;
+    const struct trace_site *site;
+    uint64_t begin, end; /* ns */
+    bool spanned;
+};
+
+struct activities {
+    struct activity *all;
+    size_t count;
+};
+
+static void stop(const char *what)
+{
+    fprintf(stderr, "count: %s\n", what);
+    exit(2);
+}
+
+static bool is_call(const struct activity *activity)
+{
+    return activity->at.kind == TRACE_ACTIVITY_RUNTIME ||
+           activity->at.kind == TRACE_ACTIVITY_DRIVER;
+}
+
+static bool is_kernel(const struct activity *activity)
+{
+    return activity->at.kind == TRACE_ACTIVITY_KERNEL && activity->at.on_device;
+}
+
+static void add(cJSON *counts, const char *name)
+{
+    cJSON *count = cJSON_GetObjectItemCaseSensitive(counts, name);
+
+    if (count)
+        cJSON_SetNumberValue(count, count->valuedouble + 1);
+    else
+        cJSON_AddNumberToObject(counts, name, 1);
+}
+
+/* ---- Each by itself ---- */
+
+static void read_activity(struct activities *activities,
+                          const struct trace_entry *entry)
+{
+    size_t count = activities->count;
+
+    if (!(count & (count + 1))) {
+        activities->all =
+            realloc(activities->all, (2 * count + 2) * sizeof(struct activity));
+        if (!activities->all)
+            stop("no memory");
+    }
+    activities->all[activities->count++] =
+        (struct activity){.at = entry->at,
+                          .site = entry->site,
+                          .begin = entry->time,
+                          .end = entry->end,
+                          .spanned = entry->span != 0};
+}
+
+static const char *word_of(unsigned kind)
+{
+    switch (kind) {
+#define TRACE_X(name, number, category, target, message, failed)               \
+    case TRACE_ACTIVITY_##name:                                                \
+        return #name;
+        TRACE_ACTIVITIES(TRACE_X)
+#undef TRACE_X
+    default:
+        return "UNKNOWN";
+    }
+}
+
+/* What happened outside of the time that was recorded has another clock. */
+static void count_each(cJSON *row, const struct activities *activities,
+                       uint64_t end)
+{
+    cJSON *kinds = cJSON_AddObjectToObject(row, "kinds");
+    cJSON *outside = cJSON_AddObjectToObject(row, "outside");
+    cJSON *calls = cJSON_AddObjectToObject(row, "api");
+    cJSON *names = cJSON_AddObjectToObject(row, "names");
+    double bad_times = 0, spanned = 0;
+
+    for (size_t i = 0; i < activities->count; i++) {
+        const struct activity *activity = &activities->all[i];
+
+        add(kinds, word_of(activity->at.kind));
+        if (activity->begin > end || activity->end > end)
+            add(outside, word_of(activity->at.kind));
+        if (is_call(activity))
+            add(calls, activity->site->name);
+        if (is_kernel(activity)) {
+            add(names, activity->site->name);
+            bad_times += !activity->begin || activity->end < activity->begin;
+            spanned += activity->spanned;
+        }
+    }
+    cJSON_AddNumberToObject(row, "bad_times", bad_times);
+    cJSON_AddNumberToObject(row, "kernels_in_spans", spanned);
+}
+
+static int by_duration(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void add_durations(cJSON *row, const struct activities *activities)
+{
+    uint64_t *durations = calloc(activities->count + 1, sizeof(*durations));
+    double sum = 0;
+    size_t count = 0;
+
+    if (!durations)
+        stop("no memory");
+    for (size_t i = 0; i < activities->count; i++)
+        if (is_kernel(&activities->all[i])) {
+            durations[count] =
+                activities->all[i].end - activities->all[i].begin;
+            sum += (double)durations[count++];
+        }
+    qsort(durations, count, sizeof(*durations), by_duration);
+    cJSON_AddNumberToObject(row, "kernels", (double)count);
+    cJSON_AddNumberToObject(row, "kernel_sum_ns", sum);
+    cJSON_AddNumberToObject(row, "kernel_median_ns",
+                            (double)durations[count / 2]);
+    free(durations);
+}
+
+/* ---- What belongs together: calls, and kernels that they set off ---- */
+
+static int by_correlation(const void *a, const void *b)
+{
+    const struct activity *x = a, *y = b;
+
+    if (x->at.correlation != y->at.correlation)
+        return x->at.correlation < y->at.correlation ? -1 : 1;
+    if (is_call(x) != is_call(y))
+        return is_call(x) ? -1 : 1;
+    return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+struct launches_seen {
+    double ids;       /* that kernels have */
+    double unmatched; /* of them without a call */
+    double disjoint;  /* of them with calls that are not in the first one */
+    double early;     /* kernels that begin before their call */
+};
+
+/* A group is all that has one correlation, the calls first. */
+static void see_group(struct launches_seen *seen, cJSON *calls_of_launches,
+                      const struct activity *group, size_t count)
+{
+    char names[256] = "";
+    bool disjoint = false;
+    size_t calls = 0, kernels = 0;
+
+    for (; calls < count && is_call(&group[calls]); calls++) {
+        size_t used = strlen(names);
+
+        disjoint |= group[calls].end > group[0].end;
+        snprintf(names + used, sizeof(names) - used, "%s%s", calls ? " + " : "",
+                 group[calls].site->name);
+    }
+    for (size_t i = calls; i < count; i++)
+        if (is_kernel(&group[i])) {
+            kernels++;
+            seen->early += calls && group[i].begin < group[0].begin;
+        }
+    if (!kernels)
+        return;
+    seen->ids++;
+    seen->unmatched += !calls;
+    seen->disjoint += disjoint;
+    add(calls_of_launches, calls ? names : "none");
+}
+
+static void add_launches(cJSON *row, struct activities *activities)
+{
+    struct launches_seen seen = {0};
+    cJSON *calls = cJSON_AddObjectToObject(row, "launched_by");
+    size_t from = 0;
+
+    qsort(activities->all, activities->count, sizeof(*activities->all),
+          by_correlation);
+    for (size_t i = 1; i <= activities->count; i++)
+        if (i == activities->count ||
+            activities->all[i].at.correlation !=
+                activities->all[from].at.correlation) {
+            if (activities->all[from].at.correlation)
+                see_group(&seen, calls, &activities->all[from], i - from);
+            from = i;
+        }
+    cJSON_AddNumberToObject(row, "kernel_ids", seen.ids);
+    cJSON_AddNumberToObject(row, "kernels_without_call", seen.unmatched);
+    cJSON_AddNumberToObject(row, "calls_not_nested", seen.disjoint);
+    cJSON_AddNumberToObject(row, "kernels_before_call", seen.early);
+}
+
+/* ---- The rest ---- */
+
+static void add_field(cJSON *fields, const char *name,
+                      const struct trace_value *value)
+{
+    struct trace_text text = {0};
+
+    trace_json_value(&text, value);
+    if (text.data)
+        cJSON_AddRawToObject(fields, name, text.data);
+    trace_text_free(&text);
+}
+
+static void add_compile(cJSON *compiles, const struct trace_entry *entry)
+{
+    struct trace_values values = trace_values_of(entry);
+    cJSON *compile = cJSON_CreateObject();
+    struct trace_value value;
+
+    if (cJSON_GetArraySize(compiles) >= COMPILES_SHOWN) {
+        cJSON_Delete(compile);
+        return;
+    }
+    cJSON_AddStringToObject(compile, "name", entry->site->name);
+    cJSON_AddNumberToObject(compile, "ms",
+                            (double)(entry->end - entry->time) / 1e6);
+    cJSON_AddNumberToObject(compile, "correlation", entry->at.correlation);
+    for (size_t i = 0;
+         i < entry->site->field_count && trace_values_next(&values, &value);
+         i++)
+        if (value.type != TRACE_TYPE_EMPTY)
+            add_field(compile, entry->site->fields[i], &value);
+    cJSON_AddItemToArray(compiles, compile);
+}
+
+static void add_meta(cJSON *row, const struct trace_reader *reader)
+{
+    cJSON *meta = cJSON_AddObjectToObject(row, "meta");
+    const char *name, *value;
+    size_t cursor = 0;
+
+    while (trace_reader_metas(reader, &cursor, &name, &value))
+        if (!strncmp(name, "gpu.", 4)) {
+            cJSON_DeleteItemFromObjectCaseSensitive(meta, name);
+            cJSON_AddStringToObject(meta, name, value);
+        }
+}
+
+static void read_all(cJSON *row, struct trace_reader *reader)
+{
+    cJSON *compiles = cJSON_AddArrayToObject(row, "compiles");
+    struct activities activities = {0};
+    struct trace_summary summary = trace_reader_summary(reader);
+    struct trace_entry entry;
+
+    while (trace_reader_next(reader, &entry))
+        if (entry.kind == TRACE_ENTRY_DEVICE) {
+            read_activity(&activities, &entry);
+            if (entry.at.kind == TRACE_ACTIVITY_COMPILE)
+                add_compile(compiles, &entry);
+        }
+    add_durations(row, &activities);
+    count_each(row, &activities, summary.end);
+    add_launches(row, &activities);
+    add_meta(row, reader);
+    cJSON_AddNumberToObject(row, "dropped", (double)summary.dropped);
+    cJSON_AddBoolToObject(row, "ended", summary.ended);
+    free(activities.all);
+}
+
+int main(int argc, char **argv)
+{
+    const char *path = getenv("BENCH_OUT");
+    FILE *out = path ? fopen(path, "ae") : stdout;
+    struct trace_reader *reader;
+    cJSON *row = cJSON_CreateObject();
+    struct stat file;
+
+    if (argc != 3)
+        stop("usage: count LABEL RECORDING");
+    reader = trace_reader_open(argv[2]);
+    if (!reader || stat(argv[2], &file))
+        stop("this is no recording");
+    cJSON_AddStringToObject(row, "kind", "count");
+    cJSON_AddStringToObject(row, "label", argv[1]);
+    cJSON_AddNumberToObject(row, "file_bytes", (double)file.st_size);
+    read_all(row, reader);
+    trace_reader_close(reader);
+    if (!out || fprintf(out, "%s\n", cJSON_PrintUnformatted(row)) < 0 ||
+        fflush(out))
+        stop("cannot write");
+    return 0;
+}

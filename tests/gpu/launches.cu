@@ -1,0 +1,275 @@
+// launches.cu: launches, as many and of as many kinds as tracing has to see.
+//
+// The driver queues about 1,000 launches; a full queue makes the next one wait.
+// So there is a wait of our own now and then, outside of what is timed.
+#include <cuda_runtime.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "launches.h"
+extern "C" {
+#include "examples/cuda_jit.h"
+}
+
+enum { QUEUE = 1000, NODES = 20, LANES_MAX = 64, FLOATS = 1 << 16 };
+
+extern "C" __global__ void launches_empty()
+{
+}
+
+extern "C" __global__ void launches_add(float *numbers, int count)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i < count)
+        numbers[i] += 1.f;
+}
+
+static uint64_t now()
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * UINT64_C(1000000000) + time.tv_nsec;
+}
+
+/* ---- One thread ---- */
+
+static int compare(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void distribute(uint32_t *times, long count, struct launches *result)
+{
+    double sum = 0;
+
+    for (long i = 0; i < count; i++)
+        sum += times[i];
+    qsort(times, count, sizeof(*times), compare);
+    result->wall = sum;
+    result->mean = sum / count;
+    result->p50 = times[count / 2];
+    result->p99 = times[count * 99 / 100];
+}
+
+static void run_unsynced(long count, int, struct launches *result)
+{
+    uint32_t *times = (uint32_t *)calloc(count, sizeof(*times));
+
+    for (long i = 0; i < count; i++) {
+        uint64_t begin = now();
+
+        launches_empty<<<1, 32>>>();
+        times[i] = (uint32_t)(now() - begin);
+        if (i % QUEUE == QUEUE - 1 && i != count - 1)
+            cudaDeviceSynchronize();
+    }
+    distribute(times, count, result);
+    free(times);
+    result->kernels = result->calls = count;
+    result->error = cudaGetLastError();
+}
+
+static void run_empty(long count, int, struct launches *result)
+{
+    run_unsynced(count, 0, result);
+    result->error |= cudaDeviceSynchronize();
+}
+
+static void run_streams(long count, int lanes, struct launches *result)
+{
+    cudaStream_t streams[LANES_MAX];
+    uint64_t begin;
+
+    for (int i = 0; i < lanes; i++)
+        cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking);
+    begin = now();
+    for (long i = 0; i < count; i++) {
+        launches_empty<<<1, 32, 0, streams[i % lanes]>>>();
+        if (i % QUEUE == QUEUE - 1)
+            cudaDeviceSynchronize();
+    }
+    result->error = cudaDeviceSynchronize();
+    result->wall = now() - begin;
+    result->kernels = result->calls = count;
+    for (int i = 0; i < lanes; i++)
+        cudaStreamDestroy(streams[i]);
+}
+
+static void run_graph(long count, int, struct launches *result)
+{
+    cudaGraphExec_t executable;
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    uint64_t begin;
+
+    count /= NODES;
+    cudaStreamCreate(&stream);
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    for (int i = 0; i < NODES; i++)
+        launches_empty<<<1, 32, 0, stream>>>();
+    cudaStreamEndCapture(stream, &graph);
+    cudaGraphInstantiateWithFlags(&executable, graph, 0);
+    begin = now();
+    for (long i = 0; i < count; i++) {
+        cudaGraphLaunch(executable, stream);
+        if (i % 100 == 99)
+            cudaStreamSynchronize(stream);
+    }
+    result->error = cudaStreamSynchronize(stream);
+    result->wall = now() - begin;
+    result->kernels = count * NODES;
+    result->calls = count;
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+    cudaStreamDestroy(stream);
+}
+
+static void run_mixed(long count, int, struct launches *result)
+{
+    size_t size = FLOATS * sizeof(float);
+    float *device, *host;
+    uint64_t begin;
+
+    count = (count + 3) / 4;
+    cudaMalloc(&device, size);
+    cudaMallocHost(&host, size);
+    begin = now();
+    for (long i = 0; i < count; i++) {
+        cudaMemsetAsync(device, 0, size);
+        cudaMemcpyAsync(device, host, size, cudaMemcpyHostToDevice);
+        launches_add<<<FLOATS / 256, 256>>>(device, FLOATS);
+        cudaMemcpyAsync(host, device, size, cudaMemcpyDeviceToHost);
+        if (i % 100 == 99)
+            cudaDeviceSynchronize();
+    }
+    result->error = cudaDeviceSynchronize();
+    result->wall = now() - begin;
+    result->kernels = result->calls = result->sets = count;
+    result->copies = 2 * count;
+    cudaFree(device);
+    cudaFreeHost(host);
+}
+
+/* ---- Many threads ---- */
+
+static void *launch_on_a_stream(void *count)
+{
+    cudaStream_t stream;
+
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    for (long i = 0; i < (long)count; i++) {
+        launches_empty<<<1, 32, 0, stream>>>();
+        if (i % (QUEUE / 2) == 0)
+            cudaStreamSynchronize(stream);
+    }
+    cudaStreamSynchronize(stream);
+    cudaStreamDestroy(stream);
+    return NULL;
+}
+
+static void run_threads(long count, int lanes, struct launches *result)
+{
+    pthread_t threads[LANES_MAX];
+    uint64_t begin = now();
+
+    count /= lanes;
+    for (int i = 0; i < lanes; i++)
+        pthread_create(&threads[i], NULL, launch_on_a_stream, (void *)count);
+    for (int i = 0; i < lanes; i++)
+        pthread_join(threads[i], NULL);
+    result->error = cudaDeviceSynchronize();
+    result->wall = now() - begin;
+    result->kernels = result->calls = count * lanes;
+}
+
+/* ---- Compiled just now: source, PTX, machine code ---- */
+
+static struct jit_kernel *load()
+{
+    static const char source[] =
+        "extern \"C\" __global__ void launches_jit(float *numbers, int count)\n"
+        "{\n"
+        "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    float a = 1.5f;\n\n"
+        "    for (int k = 0; k < 7; k++)\n"
+        "        a = a * a + k;\n"
+        "    if (i < count)\n"
+        "        numbers[i] += a;\n"
+        "}\n";
+    struct jit_kernel *kernel = NULL;
+    char architecture[32], *ptx;
+
+    snprintf(architecture, sizeof(architecture), "compute_%d", jit_oldest());
+    ptx = jit_compile("launches_jit.cu", source, architecture, NULL);
+    if (ptx)
+        kernel = jit_load(ptx, "launches_jit");
+    free(ptx);
+    return kernel;
+}
+
+static void run_jit(long count, int, struct launches *result)
+{
+    struct jit_kernel *kernel = load();
+    uint64_t begin = now();
+    int floats = 1024;
+    void *device, *arguments[] = {&device, &floats};
+
+    if (!kernel || cudaMalloc(&device, floats * sizeof(float))) {
+        result->error = -1;
+        return;
+    }
+    for (long i = 0; i < count; i++) {
+        result->error |= jit_launch(kernel, 4, 256, NULL, arguments);
+        if (i % QUEUE == QUEUE - 1)
+            cudaDeviceSynchronize();
+    }
+    result->error |= cudaDeviceSynchronize();
+    result->wall = now() - begin;
+    result->kernels = result->calls = count;
+    cudaFree(device);
+    jit_unload(kernel);
+}
+
+/* ---- What bench.c and bench_torch.py call ---- */
+
+static void run_none(long, int, struct launches *)
+{
+}
+
+static const struct {
+    const char *name;
+    void (*run)(long count, int lanes, struct launches *);
+} works[] = {{"none", run_none},       {"empty", run_empty},
+             {"mixed", run_mixed},     {"streams", run_streams},
+             {"threads", run_threads}, {"graph", run_graph},
+             {"jit", run_jit},         {"unsynced", run_unsynced}};
+
+int launches_init(void)
+{
+    return (int)cudaFree(0);
+}
+
+int launches_run(const char *work, long count, struct launches *result)
+{
+    size_t length = strcspn(work, ":");
+    int lanes = work[length] ? atoi(work + length + 1) : 8;
+
+    memset(result, 0, sizeof(*result));
+    result->error = -1;
+    if (lanes < 1 || lanes > LANES_MAX || count < 1)
+        return -1;
+    for (const auto &one : works)
+        if (strlen(one.name) == length && !strncmp(one.name, work, length)) {
+            result->error = 0;
+            one.run(count, lanes, result);
+        }
+    return result->error ? -1 : 0;
+}

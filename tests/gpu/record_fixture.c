@@ -1,0 +1,238 @@
+/* record_fixture.c: what CUPTI writes of some work, as a fixture that
+ * tests/playback/playback.c plays back; fixture.py has its form.
+ *
+ *  record_fixture FILE WORK COUNT KINDS DEVICE DRIVER
+ *
+ * KINDS is a list such as 10,5,39. Paths of this machine are left out.
+ */
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cupti_min.h"
+#include "launches.h"
+
+enum { LIMIT = 64 << 10, STRINGS = 256 };
+
+/* Strings that records point to: kind, offset of the address, whether it is a
+ * path of this machine. */
+static const struct {
+    uint32_t kind, offset;
+    bool is_path;
+} pointers[] = {
+    {10, 104, false}, {8, 136, false}, {52, 56, true},
+    {49, 64, false},  {49, 120, true}, {11, 24, false},
+};
+
+struct header {
+    char magic[16];
+    uint32_t order, pointer, api, strides, buffers, strings, pool, none;
+    char clock[16], captured[32], device[64], driver[32];
+};
+
+struct string {
+    uint64_t address;
+    uint32_t offset, none;
+};
+
+static struct {
+    struct header header;
+    uint32_t strides[2 * CUPTI_MIN_KINDS]; /* pairs */
+    struct string strings[STRINGS];
+    char pool[LIMIT];
+    unsigned char buffers[LIMIT]; /* as the file has them */
+    size_t size;
+    bool too_much;
+} fixture = {.header = {.magic = "gpu playback 1",
+                        .order = 0x01020304,
+                        .pointer = 8,
+                        .clock = "MONOTONIC"}};
+
+static void stop(const char *what)
+{
+    fprintf(stderr, "record_fixture: %s\n", what ? what : "?");
+    exit(2);
+}
+
+/* ---- While CUPTI gives its buffers ---- */
+
+static void keep_string(uint64_t address, bool is_path)
+{
+    const char *text = is_path ? "/path" : (const char *)(uintptr_t)address;
+    struct header *header = &fixture.header;
+    size_t size = strlen(text) + 1;
+
+    for (uint32_t i = 0; i < header->strings; i++)
+        if (fixture.strings[i].address == address)
+            return;
+    if (header->strings == STRINGS || header->pool + size > LIMIT) {
+        fixture.too_much = true;
+        return;
+    }
+    memcpy(fixture.pool + header->pool, text, size);
+    fixture.strings[header->strings++] =
+        (struct string){.address = address, .offset = header->pool};
+    header->pool += (uint32_t)size;
+}
+
+static uint32_t stride_of(uint32_t kind)
+{
+    for (uint32_t i = 0; i < fixture.header.strides; i++)
+        if (fixture.strides[2 * i] == kind)
+            return fixture.strides[2 * i + 1];
+    return 0;
+}
+
+static void keep_strings(const unsigned char *record)
+{
+    uint32_t kind;
+    uint64_t address;
+
+    memcpy(&kind, record, sizeof(kind));
+    for (size_t i = 0; i < sizeof(pointers) / sizeof(*pointers); i++) {
+        if (pointers[i].kind != kind ||
+            pointers[i].offset + 8 > stride_of(kind))
+            continue;
+        memcpy(&address, record + pointers[i].offset, sizeof(address));
+        if (address)
+            keep_string(address, pointers[i].is_path);
+    }
+}
+
+/* Overhead's own data (kind 17) is at an address that is nobody's later. */
+static void forget_overhead(const uint8_t *record, unsigned char *kept)
+{
+    uint32_t kind;
+
+    memcpy(&kind, record, sizeof(kind));
+    if (kind == 17 && stride_of(kind) >= 56)
+        memset(kept + 48, 0, 8);
+}
+
+static void keep(const uint8_t *buffer, size_t size, uint32_t stream)
+{
+    struct {
+        uint32_t number, stream;
+        uint64_t size;
+    } head = {fixture.header.buffers, stream, size};
+    unsigned char *to = fixture.buffers + fixture.size;
+    void *record = NULL;
+
+    if (!size)
+        return;
+    if (fixture.size + sizeof(head) + size > LIMIT) {
+        fixture.too_much = true;
+        return;
+    }
+    memcpy(to, &head, sizeof(head));
+    memcpy(to + sizeof(head), buffer, size);
+    while (!cupti_min_next(buffer, size, &record)) {
+        size_t at = (size_t)((uint8_t *)record - buffer);
+
+        keep_strings(record);
+        forget_overhead(record, to + sizeof(head) + at);
+    }
+    fixture.size += sizeof(head) + size;
+    fixture.header.buffers++;
+}
+
+/* ---- Before and after ---- */
+
+/* The length of a kind's record is where the library sees the next one in a
+ * buffer that is full of its number. */
+static void ask_strides(void)
+{
+    static _Alignas(8) uint8_t buffer[2048];
+
+    for (uint32_t kind = 1; kind < CUPTI_MIN_KINDS; kind++) {
+        uint32_t *pair = &fixture.strides[2 * fixture.header.strides];
+        void *first = NULL, *second;
+
+        memset(buffer, 0, sizeof(buffer));
+        for (size_t i = 0; i < sizeof(buffer); i += 8)
+            memcpy(buffer + i, &kind, sizeof(kind));
+        if (cupti_min_next(buffer, sizeof(buffer), &first))
+            continue;
+        second = first;
+        if (cupti_min_next(buffer, sizeof(buffer), &second))
+            continue;
+        pair[0] = kind;
+        pair[1] = (uint32_t)((uint8_t *)second - (uint8_t *)first);
+        fixture.header.strides++;
+    }
+}
+
+static void put(FILE *file, const void *data, size_t size)
+{
+    if (size && fwrite(data, size, 1, file) != 1)
+        stop("cannot write");
+}
+
+static void save(const char *path)
+{
+    const struct header *header = &fixture.header;
+    FILE *file = fopen(path, "we");
+
+    if (!file)
+        stop(path);
+    put(file, header, sizeof(*header));
+    put(file, fixture.strides, header->strides * 2 * sizeof(uint32_t));
+    put(file, fixture.buffers, fixture.size);
+    put(file, fixture.strings, header->strings * sizeof(struct string));
+    put(file, fixture.pool, header->pool);
+    if (fclose(file))
+        stop("cannot write");
+}
+
+static void describe(const char *device, const char *driver)
+{
+    struct header *header = &fixture.header;
+    time_t now = time(NULL);
+
+    header->api = cupti_min_version();
+    strftime(header->captured, sizeof(header->captured), "%FT%TZ",
+             gmtime(&now));
+    snprintf(header->device, sizeof(header->device), "%s", device);
+    snprintf(header->driver, sizeof(header->driver), "%s", driver);
+}
+
+static void work(const char *what, long count)
+{
+    const char *path = getenv("BENCH_LAUNCHES");
+    void *library = path ? dlopen(path, RTLD_NOW) : NULL;
+    int (*init)(void);
+    int (*run)(const char *, long, struct launches *);
+    struct launches result;
+
+    if (!library)
+        stop(path ? dlerror() : "BENCH_LAUNCHES is not set");
+    init = (__typeof__(init))dlsym(library, "launches_init");
+    run = (__typeof__(run))dlsym(library, "launches_run");
+    if (!init || !run)
+        stop(dlerror());
+    if (init() || run(what, count, &result))
+        stop("the work failed");
+}
+
+int main(int argc, char **argv)
+{
+    char kinds[128];
+
+    if (argc != 7)
+        stop("usage: record_fixture FILE WORK COUNT KINDS DEVICE DRIVER");
+    snprintf(kinds, sizeof(kinds), ":%s", argv[4]);
+    cupti_min.see = keep;
+    if (cupti_min_start(kinds))
+        stop(cupti_min.refused);
+    ask_strides();
+    describe(argv[5], argv[6]);
+    work(argv[2], atol(argv[3]));
+    cupti_min_flush(1);
+    if (fixture.too_much)
+        stop("more than 64 KiB: a smaller COUNT is wanted");
+    save(argv[1]);
+    return 0;
+}

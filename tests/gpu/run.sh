@@ -1,0 +1,395 @@
+#!/usr/bin/env bash
+# run.sh [--out DIR] [--debs DIR] [--dry-run] [--limit SECONDS] [--launches N]
+# [--repetitions N]: all that only a GPU can show, in one command.
+#
+# It needs no network: Criterion and the other libraries come from a folder of
+# .deb files where they are not installed. They are unpacked into DIR, and
+# nothing is installed. A step that fails or hangs stops no other.
+#
+# DIR/results.jsonl has every number, DIR/RESULTS.md the summary, DIR/log what
+# each step said. With --dry-run, a library that plays back records stands in
+# for CUPTI and another one for the GPU: that shows that the script works, and
+# nothing else.
+#
+# Ends with "N passed, N failed, N skipped"; exit code 1 if any failed.
+set -u
+cd "$(dirname "$0")/../.." || exit
+export LC_ALL=C.UTF-8 NO_COLOR=1
+unset -v "${!TESTLOG_@}" "${!PLAYBACK_@}" "${!BENCH_@}" LOG LOG_FORMAT TRACE_FILTER \
+    TRACE_DIR TRACE_LIMIT TRACE_OPTIONS NOCAPTURE CUDA_INJECTION64_PATH MAKEFLAGS MAKELEVEL
+
+out=$PWD/build/gpu-results debs='' dry=0 limit=570 launches='' repetitions=''
+while [ $# -gt 0 ]; do
+    case $1 in
+    --dry-run) dry=1 ;;
+    --out | --debs | --limit | --launches | --repetitions)
+        [ $# -ge 2 ] || { echo "run.sh: $1 wants a value" >&2; exit 2; }
+        declare "${1#--}=$2"
+        shift
+        ;;
+    *)
+        sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" >&2
+        exit 2
+        ;;
+    esac
+    shift
+done
+if [ $dry = 1 ]; then
+    launches=${launches:-100} repetitions=${repetitions:-2}
+else
+    launches=${launches:-100000} repetitions=${repetitions:-5}
+fi
+mkdir -p "$out/log" "$out/fixtures" || exit
+out=$(cd "$out" && pwd) results=$out/results.jsonl
+rm -rf "$out/runs" "${out:?}/log/"* "${out:?}/fixtures/"*
+: >"$results"
+export BENCH_OUT=$results TMPDIR="${TMPDIR:-/tmp}"
+
+b=$PWD/build/base-trace
+tools=$b/tests/gpu
+testlog=$b/testlog
+injected=$b/libtestlog-gpu.so
+playback=$b/tests/playback.so
+
+# ---- What is said ----
+
+# quoted TEXT: as a JSON string
+quoted() {
+    printf '%s' "$1" | tr '\n\t' '  ' | tr -d '\000-\037' |
+        sed 's/[\\"]/\\&/g; s/^/"/; s/$/"/' | grep . || printf '""'
+}
+
+# verdict WHAT NAME pass|fail|skip NOTE
+verdict() {
+    printf '{"kind":"%s","name":%s,"verdict":"%s","seconds":%d,"note":%s}\n' \
+        "$1" "$(quoted "$2")" "$3" "$SECONDS" "$(quoted "$4")" >>"$results"
+    case $3 in
+    pass) printf 'ok       %s%s\n' "$2" "${4:+: $4}" ;;
+    fail) printf 'FAILED   %s: %s\n' "$2" "$4" ;;
+    skip) printf '[SKIP]   %s: %s\n' "$2" "$4" ;;
+    esac
+}
+
+# step NAME SECONDS COMMAND...: each has a time limit, and all have one.
+step() {
+    local name=$1 seconds=$2 log code left=$((limit - SECONDS))
+    log=$out/log/$(tr -c 'a-zA-Z0-9\n' _ <<<"$1").txt
+    shift 2
+    if [ $left -lt 5 ]; then
+        verdict step "$name" skip "no time is left of $limit s"
+        return 1
+    fi
+    [ "$seconds" -le $left ] || seconds=$left
+    timeout -k 5 "$seconds" "$@" >"$log" 2>&1 </dev/null
+    code=$?
+    case $code in
+    0) verdict step "$name" pass '' ;;
+    124 | 137) verdict step "$name" fail "no end after $seconds s" ;;
+    *) verdict step "$name" fail "exit $code: $(grep . "$log" | tail -n 1)" ;;
+    esac
+    return $code
+}
+
+skip() { verdict step "$1" skip "$2"; }
+
+# ask NUMBER JSON: an answer to one of the questions in summary.py
+ask() {
+    printf '{"kind":"question","number":%d,"seen":%s}\n' "$1" "${2:-null}" \
+        >>"$results"
+}
+
+# last FIELD: a number of the last measurement
+last() { grep '"kind":"bench"' "$results" | tail -n 1 | sed -n "s/.*\"$1\":\\([0-9.-]*\\).*/\\1/p"; }
+
+# ---- What is needed ----
+
+# System libraries of a distribution stay its own.
+unpack() {
+    local deb prefix=$out/prefix triplet
+    for deb in "$debs"/*.deb; do
+        case ${deb##*/} in
+        libc6_* | libc6-* | libc-bin_* | libgcc* | libstdc++* | gcc-*) ;;
+        *) dpkg -x "$deb" "$prefix" || return ;;
+        esac
+    done
+    triplet=$(cc -print-multiarch 2>/dev/null)
+    CPATH=$prefix/usr/include:$prefix/usr/include/$triplet${CPATH:+:$CPATH}
+    LIBRARY_PATH=$prefix/usr/lib/$triplet:$prefix/lib/$triplet:$prefix/usr/lib
+    LD_LIBRARY_PATH=$LIBRARY_PATH${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    PKG_CONFIG_PATH=$prefix/usr/lib/$triplet/pkgconfig
+    PKG_CONFIG_SYSROOT_DIR=$prefix
+    export CPATH LIBRARY_PATH LD_LIBRARY_PATH PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
+}
+
+compiles() { cc -E -include criterion/criterion.h -xc /dev/null >/dev/null 2>&1; }
+
+prepare() {
+    if [ -n "$debs" ]; then
+        if unpack && compiles; then
+            verdict step "libraries from $debs" pass ''
+        else
+            verdict step "libraries from $debs" fail "they cannot be used"
+        fi
+    elif ! compiles; then
+        verdict step "libraries" fail \
+            "Criterion is not installed: give --debs DIR"
+    fi
+}
+
+build() {
+    local flags='-O2 -g'
+    [ $dry = 1 ] || flags="$flags -arch=native"
+    step "build, what is measured with" 200 make -k "-j$(nproc)" TRACING=1 \
+        NVCCFLAGS="$flags" gpu-tools
+    step "build" 300 make -k "-j$(nproc)" TRACING=1 NVCCFLAGS="$flags" all
+}
+
+find_cupti() {
+    local nvcc root place
+    [ -z "${TRACE_CUPTI:-}" ] || return
+    nvcc=$(readlink -f "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")
+    root=${nvcc%/bin/nvcc}
+    for place in "$root"/{lib64,lib,extras/CUPTI/lib64}/libcupti.so* \
+        $(python3 -c 'import sys; print(*sys.path, sep="\n")' 2>/dev/null |
+            sed -n 's|$|/nvidia/|p' | xargs -rI{} find {} -name 'libcupti.so*' 2>/dev/null); do
+        [ -e "$place" ] && export TRACE_CUPTI=$place && return
+    done
+}
+
+environment() {
+    {
+        date -u +%FT%TZ
+        uname -srm
+        echo "$(nproc) processors"
+        nvidia-smi --format=csv,noheader \
+            --query-gpu=name,driver_version,clocks.sm,clocks.mem,persistence_mode
+        echo "TRACE_CUPTI=${TRACE_CUPTI:-}"
+        git log -1 --format='testlog %h of %cs'
+        env | grep '^CUDA_'
+    } >"$out/env.txt" 2>&1
+    device=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)
+    driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)
+    [ $dry = 0 ] || device='none (dry run)' driver=none
+    printf '{"kind":"environment","dry_run":%s,"date":"%s","device":%s,"driver":%s,"cupti":%s,"launches":%d}\n' \
+        "$([ $dry = 1 ] && echo true || echo false)" "$(date -u +%F)" \
+        "$(quoted "$device")" "$(quoted "$driver")" \
+        "$(quoted "${TRACE_CUPTI:-}")" "$launches" >>"$results"
+}
+
+# ---- Measuring ----
+
+# CUPTI has a thread of its own, which gets a processor of its own.
+pin=()
+if [ "$(nproc)" -ge 4 ] && command -v taskset >/dev/null; then
+    pin=(taskset -c "2,3")
+fi
+
+# bench MODE WORK COUNT
+bench() {
+    step "$1, $2${BENCH_REPETITION:+, $BENCH_REPETITION}" 60 \
+        "${pin[@]}" "$tools/bench" "$@"
+}
+
+# ours LABEL WORK COUNT: traced by testlog record, and what it recorded
+ours() {
+    local label=$1 runs=$out/runs/$1 recording name
+    shift
+    name="ours, $1${BENCH_REPETITION:+, $BENCH_REPETITION} ($label)"
+    BENCH_LABEL=ours step "$name" 90 "${pin[@]}" "$testlog" record \
+        --output "$runs" -- "$tools/bench" off "$@"
+    for recording in "$runs"/*/tests/*/process.*/recording; do
+        [ -e "$recording" ] || continue
+        step "$name: counted" 60 "$tools/count" "$label" "$recording"
+        printf '{"kind":"files","label":%s,"recording":%d,"trace":%d}\n' \
+            "$(quoted "$label")" "$(stat -c %s "$recording")" \
+            "$(stat -c %s "${recording%/*}/trace.json" 2>/dev/null || echo 0)" \
+            >>"$results"
+    done
+    # What is large is kept once.
+    [ "$label" = empty.1 ] || rm -rf "$runs"
+}
+
+has_torch=0
+torch() { # MODE WORK COUNT
+    [ $has_torch = 1 ] || return
+    step "torch:$1, $2${BENCH_REPETITION:+, $BENCH_REPETITION}" 90 \
+        "${pin[@]}" python3 tests/gpu/bench_torch.py "$@"
+}
+
+find_torch() {
+    if [ $dry = 1 ]; then
+        skip "torch.profiler" "a dry run has no GPU"
+    elif python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' \
+        >/dev/null 2>&1; then
+        has_torch=1
+    else
+        skip "torch.profiler" "python3 here has no torch that sees a GPU"
+    fi
+}
+
+# What the stand-in must say that it did: what will be played back.
+play() {
+    local fixture=$1
+    export PLAYBACK_FIXTURE=$PWD/tests/playback/$fixture.fixture
+    BENCH_LABEL="playback of $fixture" bench min:10,1,22,2 none 1 || return
+    STANDIN_WORK="$(last seen_kernels) $(last seen_copies) $(last seen_sets)"
+    export STANDIN_WORK
+}
+
+stand_in() {
+    export BENCH_LAUNCHES=$tools/standin.so
+    if [ ! -e "$playback" ]; then
+        skip "playback" "there is no ${playback##*/}"
+        return 1
+    fi
+    export TRACE_CUPTI=$playback
+    play plain
+}
+
+has_gpu() {
+    export BENCH_LAUNCHES=$tools/launches.so
+    BENCH_OUT=/dev/null step "a GPU" 60 "$tools/bench" off none 1
+}
+
+overhead() {
+    local r
+    for ((r = 1; r <= repetitions; r++)); do
+        export BENCH_REPETITION=$r
+        bench off empty "$launches"
+        bench min:10 empty "$launches"
+        bench min:10,5 empty "$launches"
+        bench min:10,5,4 empty "$launches"
+        bench min:10,5,4,39 empty "$launches"
+        ours "empty.$r" empty "$launches"
+        torch off empty "$launches"
+        torch cuda empty "$launches"
+    done
+    unset BENCH_REPETITION
+    # The worst case: one processor for all of it.
+    pin=(taskset -c 0)
+    command -v taskset >/dev/null && ours one-processor empty $((launches / 5))
+    pin=()
+}
+
+other_work() {
+    local work
+    for work in streams:16 threads:8 graph mixed; do
+        bench off $work "$launches"
+        ours $work $work "$launches"
+        torch cuda $work "$launches"
+    done
+}
+
+compiling() {
+    CUDA_CACHE_PATH=$(mktemp -d)
+    export CUDA_CACHE_PATH
+    ours jit.cold jit 1000
+    ours jit.warm jit 1000
+    rm -rf "$CUDA_CACHE_PATH"
+    unset CUDA_CACHE_PATH
+    CUDA_CACHE_DISABLE=1 ours jit.disabled jit 1000
+    CUDA_MODULE_LOADING=EAGER ours jit.eager jit 1000
+}
+
+# The suite must have run, not been skipped; its lines show what was seen.
+suite() {
+    local program=$b/examples/cuda_identity_test
+    if [ ! -x "$program" ]; then
+        skip "examples" "they were not built: no CUDA toolkit"
+        return
+    fi
+    step "examples" 120 "$testlog" run "$program" -- \
+        --trace-dir="$out/runs/examples" --log=info,gpu=trace --show-output
+    if [ $dry = 0 ] && grep -q 'no GPU' "$out/log/examples.txt"; then
+        verdict step "examples saw the GPU" fail "some were skipped"
+    fi
+    for recording in "$out"/runs/examples/*/tests/*/*/recording; do
+        [ -e "$recording" ] && step "$(basename "$(dirname "$recording")")" 20 \
+            "$tools/count" "$(basename "$(dirname "$recording")")" "$recording"
+    done
+}
+
+# ---- Questions: summary.py has their words ----
+
+questions() {
+    local threads
+    [ $dry = 1 ] || ask 1 "$("$tools/probe" setenv "$injected" 2>/dev/null)"
+    CUDA_INJECTION64_PATH='' bench min:10 none 1
+    ours unsynced unsynced 1000
+    ours none none 1
+    bench off none 1
+    for threads in 8 16 64; do
+        bench off threads:$threads 64000
+        ours threads:$threads threads:$threads 64000
+    done
+    bench min:10,5 empty "$launches"
+    bench min+flush:10,5 empty "$launches"
+    [ $dry = 0 ] || return
+    ask 7 "$(env CUDA_INJECTION64_PATH="$injected" TESTLOG_RECORD="$out/runs/probe" \
+        "$tools/probe" subscriber 2>/dev/null)"
+    if [ $has_torch = 1 ]; then
+        mkdir -p "$out/runs/injected"
+        CUDA_INJECTION64_PATH=$injected TESTLOG_RECORD=$out/runs/injected \
+            torch cuda mixed 1000
+    fi
+    ask 10 "{\"sampling\":$("$tools/probe" sampling 2>/dev/null || echo null),\"icds\":$(
+        quoted "$(ls /etc/OpenCL/vendors 2>/dev/null; ldconfig -p | grep -o 'libnvidia-opencl[^ ]*')")}"
+}
+
+# record NAME WORK COUNT KINDS: a fixture for tests/playback
+record() {
+    local file=$out/fixtures/$1.fixture
+    step "fixture $1" 60 "$tools/record_fixture" "$file" "$2" "$3" "$4" \
+        "$device" "$driver" || return
+    [ ! -f tests/playback/oracle.py ] ||
+        step "fixture $1 is read" 20 python3 tests/playback/oracle.py "$file"
+}
+
+fixtures() {
+    record plain empty 100 10,5,4,39,8,9,37
+    record copies mixed 100 10,5,4,39,1,2,22,49
+    record graph graph 200 10,5,4,39
+    record jit jit 20 10,5,4,39,52,17
+    record memory mixed 40 10,5,1,2,22,38,49
+    ask 12 "$(quoted "$(cd "$out/fixtures" && stat -c '%n %s bytes' ./*.fixture 2>/dev/null)")"
+}
+
+# ---- The run ----
+
+prepare
+build
+find_cupti
+environment
+suite
+find_torch
+if [ ! -x "$tools/bench" ]; then
+    verdict step "measuring" fail "what it needs was not built"
+elif if [ $dry = 1 ]; then stand_in; else has_gpu; fi; then
+    overhead
+    [ $dry = 0 ] || play graph
+    other_work
+    [ $dry = 0 ] || play jit
+    compiling
+    [ $dry = 0 ] || play plain
+    questions
+    fixtures
+elif [ $dry = 0 ]; then
+    verdict step "measuring" fail "no GPU here: --dry-run needs none"
+fi
+rm -rf "$out/prefix"
+if command -v python3 >/dev/null; then
+    step "summary" 60 python3 tests/gpu/summary.py "$results" "$out/RESULTS.md"
+    # It adds the criteria, which count.
+    sed -n 's/.*"kind": "criterion".*"name": "\(.*\)", "verdict": "\(.*\)", "note": "\(.*\)"}/\2 \1: \3/p' \
+        "$results" | sed 's/^pass/ok      /; s/^fail/FAILED  /; s/^skip/[SKIP]  /'
+else
+    skip "criteria and summary" "no python3"
+fi
+
+count() { grep -cE "\"verdict\": ?\"$1\"" "$results"; }
+
+echo "results: $out"
+[ $dry = 0 ] || echo "This was a dry run: no GPU was used."
+failed=$(count fail)
+echo "$(count pass) passed, $failed failed, $(count skip) skipped"
+[ "$failed" -eq 0 ]

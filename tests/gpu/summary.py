@@ -1,0 +1,329 @@
+"""What the numbers of run.sh say: criteria, overheads, answers.
+
+    summary.py RESULTS.jsonl RESULTS.md
+
+Adds a line for each criterion to the former, with its verdict, and writes the
+latter. A criterion that lacks its numbers is skipped, and says which.
+"""
+import json
+import statistics
+import sys
+
+QUESTIONS = {
+    1: "Does CUPTI start within InitializeInjection in a test's process; is "
+       "the variable honoured if it is set within the process, before cuInit?",
+    2: "Do __cudaLaunchKernel and the cuLaunchKernel within it both appear, "
+       "with one correlation?",
+    3: "JIT records: order, correlation, size of the cache; cold, warm, "
+       "without a cache, with eager loading",
+    4: "Is the clock that was registered used for all kinds of records?",
+    5: "Are records lost where a program ends without waiting?",
+    6: "What does starting cost a process, and one that calls cuInit only?",
+    7: "Whom does cuptiSubscribe_v2 name; what becomes of torch.profiler in a "
+       "process that is traced?",
+    8: "Memory with 8, 16 and 64 threads",
+    9: "What does flushing four times a second cost a launch, at p99?",
+    10: "May root sample the performance monitors; is there an OpenCL ICD?",
+    11: "Has torch's trace the arrows of __cudaLaunchKernel?",
+    12: "Fixtures",
+}
+
+
+class Missing(Exception):
+    """A number that a criterion needs is not there."""
+
+
+class Results:
+    def __init__(self, path):
+        with open(path) as file:
+            self.rows = [json.loads(line) for line in file if line.strip()]
+
+    def of(self, kind, **wanted):
+        return [row for row in self.rows if row["kind"] == kind
+                and all(row.get(name) == value
+                        for name, value in wanted.items())]
+
+    def one(self, kind, **wanted):
+        rows = self.of(kind, **wanted)
+        if not rows:
+            raise Missing("no %s of %s" % (
+                kind, " ".join(str(value) for value in wanted.values())))
+        return rows[-1]
+
+    def counted(self, label):
+        """What was launched, and what was recorded of it."""
+        work, _, repetition = label.partition(".")
+        wanted = {"mode": "ours", "work": work}
+        if repetition.isdigit():
+            wanted["repetition"] = int(repetition)
+        return self.one("bench", **wanted), self.one("count", label=label)
+
+
+WORKS = ("empty.1", "streams:16", "threads:8", "graph", "mixed")
+
+
+# ---- Criteria: each returns what differs, "" if nothing does ----
+
+def differing(found, wanted):
+    return "" if found == wanted else "%g of %g" % (found, wanted)
+
+
+def each(function):
+    """A criterion of all works."""
+    def all_works(results):
+        failures = []
+        for label in WORKS:
+            made, seen = results.counted(label)
+            failure = function(label, made, seen)
+            if failure:
+                failures.append("%s: %s" % (label, failure))
+        return "; ".join(failures)
+    return all_works
+
+
+@each
+def every_kernel(_, made, seen):
+    return differing(seen["kernels"], made["kernels"])
+
+
+@each
+def own_correlation(label, made, seen):
+    return differing(seen["kernel_ids"],
+                     made["calls"] if label == "graph" else made["kernels"])
+
+
+@each
+def one_call(_, made, seen):
+    return differing(seen["kernels_without_call"] + seen["calls_not_nested"], 0)
+
+
+@each
+def good_times(_, made, seen):
+    noted = int(seen["meta"].get("gpu.bad_times", "0"))
+    return differing(seen["bad_times"] + noted, 0)
+
+
+@each
+def nothing_dropped(_, made, seen):
+    meta = seen["meta"]
+    return differing(seen["dropped"] + int(meta.get("gpu.dropped", "0"))
+                     + int(meta.get("gpu.undecoded", "0")), 0)
+
+
+@each
+def none_too_early(_, made, seen):
+    return differing(seen["kernels_before_call"], 0)
+
+
+def copies_and_sets(results):
+    made, seen = results.counted("mixed")
+    kinds = seen["kinds"]
+    return " ".join(filter(None, (
+        differing(kinds.get("MEMCPY", 0), made["copies"]),
+        differing(kinds.get("MEMSET", 0), made["sets"]))))
+
+
+def compiles_of(results, label):
+    return [" ".join(str(value) for value in compile.values())
+            for compile in results.one("count", label=label)["compiles"]]
+
+
+def cache_is_seen(results):
+    cold = compiles_of(results, "jit.cold")
+    warm = compiles_of(results, "jit.warm")
+    wanted = (("compile", cold), ("store", cold), ("load", warm))
+    return ", ".join("no %s in the %s run" % (
+        word, "cold" if lines is cold else "warm")
+        for word, lines in wanted
+        if not any(word in line.lower() for line in lines))
+
+
+def runs_are_equal(results):
+    first = results.counted("empty.1")[1]
+    second = results.counted("empty.2")[1]
+    return ", ".join(name for name in ("kernels", "names", "kernel_ids",
+                                       "launched_by")
+                     if first[name] != second[name])
+
+
+def as_torch_sees(results):
+    failures = []
+    for label in WORKS:
+        work = label.partition(".")[0]
+        torch = results.one("bench", mode="torch:cuda", work=work)
+        ours = results.counted(label)[1]["names"]
+        if torch["names"] != ours:
+            failures.append("%s: %s, ours %s" % (label, torch["names"], ours))
+    return "; ".join(failures)
+
+
+CRITERIA = (
+    ("1 every kernel has a record", every_kernel),
+    ("2 every launch has a correlation of its own", own_correlation),
+    ("3 every kernel has a call, one outermost", one_call),
+    ("4 no bad time", good_times),
+    ("5 nothing dropped, nothing undecoded", nothing_dropped),
+    ("6 no kernel begins before its call", none_too_early),
+    ("7 every copy and set has a record", copies_and_sets),
+    ("8 compiling, then the cache, is seen", cache_is_seen),
+    ("9 two runs are equal", runs_are_equal),
+    ("10 torch.profiler counts the same", as_torch_sees),
+)
+
+
+def judge(results):
+    rows = []
+    for name, criterion in CRITERIA:
+        try:
+            note = criterion(results)
+            verdict = "fail" if note else "pass"
+        except (Missing, KeyError, ValueError) as missing:
+            verdict, note = "skip", str(missing).strip("'")
+        rows.append({"kind": "criterion", "name": name, "verdict": verdict,
+                     "note": note.replace('"', "'")})
+    return rows
+
+
+# ---- Overheads ----
+
+def median_and_range(rows, name):
+    values = [row[name] for row in rows if name in row]
+    if not values:
+        return "", None
+    median = statistics.median(values)
+    return "%.0f (%.0f to %.0f)" % (median, min(values), max(values)), median
+
+
+def overhead_table(results):
+    modes = []
+    for row in results.of("bench", work="empty"):
+        if row["repetition"] and row["mode"] not in modes:
+            modes.append(row["mode"])
+    lines = ["| mode | ns per launch, p50 | p99 | mean | over its base, ns "
+             "| start, ms | first call, ms | peak, MiB |",
+             "| --- | --- | --- | --- | --- | --- | --- | --- |"]
+    for mode in modes:
+        rows = [row for row in results.of("bench", work="empty", mode=mode)
+                if row["repetition"]]
+        base = [row for row in results.of(
+            "bench", work="empty",
+            mode="torch:off" if mode.startswith("torch") else "off")
+                if row["repetition"]]
+        p50, median = median_and_range(rows, "launch_p50_ns")
+        plain = median_and_range(base, "launch_p50_ns")[1]
+        over = "" if None in (median, plain) else "%.0f" % (median - plain)
+        peak = median_and_range(rows, "peak_kib")[1]
+        lines.append("| %s | %s | %s | %s | %s | %s | %s | %s |" % (
+            mode, p50, median_and_range(rows, "launch_p99_ns")[0],
+            median_and_range(rows, "launch_mean_ns")[0], over,
+            median_and_range(rows, "start_ms")[0],
+            median_and_range(rows, "init_ms")[0],
+            "%.0f" % (peak / 1024) if peak else ""))
+    return lines
+
+
+def other_works(results):
+    lines = ["| work | mode | ns per launch | over off |",
+             "| --- | --- | --- | --- |"]
+    for work in ("streams:16", "threads:8", "graph", "mixed"):
+        rows = results.of("bench", work=work)
+        off = [row.get("wall_ns_per_launch") for row in rows
+               if row["mode"] == "off"]
+        for row in rows:
+            wall = row.get("wall_ns_per_launch")
+            if wall is None:
+                continue
+            over = "%.2f" % (wall / off[0]) if off and off[0] else ""
+            lines.append("| %s | %s | %.0f | %s |" % (
+                work, row["mode"], wall, over))
+    return lines
+
+
+# ---- Answers ----
+
+def only(row, *names):
+    return {name: row[name] for name in names if name in row}
+
+
+def answers(results):
+    """What was seen of each question, as rows; null: nothing."""
+    seen = {row["number"]: row["seen"] for row in results.of("question")}
+
+    def counts(*labels):
+        return {row["label"]: row for row in results.of("count")
+                if row["label"].startswith(labels)}
+
+    def benches(*names, **wanted):
+        return [only(row, "mode", "work", *names)
+                for row in results.of("bench", **wanted)]
+
+    seen[1] = {
+        "named within the process": seen.get(1),
+        "states in tests": {
+            label: row["meta"].get("gpu.state")
+            for label, row in counts("cuda_identity").items()}}
+    seen[2] = {label: row["launched_by"] for label, row in counts(
+        "empty.1", "mixed", "graph", "jit.cold").items()}
+    seen[3] = {label: row["compiles"] for label, row in counts("jit").items()}
+    seen[4] = {label: row["outside"] for label, row in counts(
+        "mixed", "jit.cold").items()}
+    seen[5] = {label: only(row, "kernels", "ended", "meta")
+               for label, row in counts("unsynced").items()}
+    seen[6] = benches("start_ms", "init_ms", "peak_kib", work="none")
+    seen[7] = {"subscribed": seen.get(7),
+               "torch": benches("seen_kernels", mode="torch:cuda", count=1000)}
+    seen[8] = [row for lanes in (8, 16, 64) for row in benches(
+        "peak_kib", work="threads:%d" % lanes, count=64000)]
+    seen[9] = [row for mode in ("min:10,5", "min+flush:10,5")
+               for row in benches("launch_p50_ns", "launch_p99_ns",
+                                  work="empty", mode=mode, repetition=0)]
+    seen[11] = benches("seen_kernels", "flows_begun", "flows_ended",
+                       mode="torch:cuda")
+    return seen
+
+
+# ---- The page ----
+
+def page(results, criteria):
+    environment = (results.of("environment") or [{}])[-1]
+    dry = environment.get("dry_run")
+    lines = ["# GPU results", "",
+             "**A dry run: no GPU was used. Every number here is made up by "
+             "the playback library.**" if dry else
+             "%s, %s, driver %s, %s launches each." % (
+                 environment.get("date"), environment.get("device"),
+                 environment.get("driver"), environment.get("launches")),
+             "", "## Completeness", "", "| criterion | | |",
+             "| --- | --- | --- |"]
+    lines += ["| %s | %s | %s |" % (row["name"], row["verdict"], row["note"])
+              for row in criteria]
+    lines += ["", "## Overhead of a launch", "",
+              "Medians of medians, and their range.", ""]
+    lines += overhead_table(results) + [""] + other_works(results)
+    lines += ["", "## Questions", ""]
+    seen = answers(results)
+    for number, question in QUESTIONS.items():
+        lines += ["%d. %s" % (number, question), "",
+                  "   `%s`" % json.dumps(seen.get(number))[:1500], ""]
+    lines += ["## Steps that failed or were skipped", ""]
+    lines += ["- %s: %s: %s" % (row["name"], row["verdict"], row["note"])
+              for row in results.of("step") if row["verdict"] != "pass"]
+    return "\n".join(lines) + "\n", seen
+
+
+def main():
+    results = Results(sys.argv[1])
+    criteria = judge(results)
+    text, seen = page(results, criteria)
+    with open(sys.argv[1], "a") as file:
+        for row in criteria:
+            file.write(json.dumps(row) + "\n")
+        for number, question in QUESTIONS.items():
+            file.write(json.dumps({"kind": "answer", "number": number,
+                                   "question": question,
+                                   "seen": seen.get(number)}) + "\n")
+    with open(sys.argv[2], "w") as file:
+        file.write(text)
+
+
+main()
