@@ -64,7 +64,9 @@ def main():
     library.launches_run.argtypes = [
         ctypes.c_char_p, ctypes.c_long, ctypes.POINTER(Launches)]
     library.launches_init()
-    row = {"kind": "bench", "mode": "torch:" + mode, "work": work,
+    row = {"kind": "bench",
+           "mode": os.environ.get("BENCH_LABEL", "torch:" + mode),
+           "work": work,
            "count": count, "torch": torch.__version__,
            "repetition": int(os.environ.get("BENCH_REPETITION", "0"))}
     if mode == "off":

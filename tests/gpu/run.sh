@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # run.sh [--out DIR] [--debs DIR] [--dry-run] [--limit SECONDS] [--launches N]
-# [--repetitions N]: all that only a GPU can show, in one command.
+# [--repetitions N] [--built DIR]: all that only a GPU can show, in one command.
 #
 # It needs no network: Criterion and the other libraries come from a folder of
 # .deb files where they are not installed. They are unpacked into DIR, and
@@ -9,7 +9,7 @@
 # DIR/results.jsonl has every number, DIR/RESULTS.md the summary, DIR/log what
 # each step said. With --dry-run, a library that plays back records stands in
 # for CUPTI and another one for the GPU: that shows that the script works, and
-# nothing else.
+# nothing else. --built names a folder of build/ in which all is built already.
 #
 # Ends with "N passed, N failed, N skipped"; exit code 1 if any failed.
 set -u
@@ -18,11 +18,11 @@ export LC_ALL=C.UTF-8 NO_COLOR=1
 unset -v "${!TESTLOG_@}" "${!PLAYBACK_@}" "${!BENCH_@}" LOG LOG_FORMAT TRACE_FILTER \
     TRACE_DIR TRACE_LIMIT TRACE_OPTIONS NOCAPTURE CUDA_INJECTION64_PATH MAKEFLAGS MAKELEVEL
 
-out=$PWD/build/gpu-results debs='' dry=0 limit=570 launches='' repetitions=''
+out=$PWD/build/gpu-results debs='' dry=0 limit=570 launches='' repetitions='' built=''
 while [ $# -gt 0 ]; do
     case $1 in
     --dry-run) dry=1 ;;
-    --out | --debs | --limit | --launches | --repetitions)
+    --out | --debs | --limit | --launches | --repetitions | --built)
         [ $# -ge 2 ] || { echo "run.sh: $1 wants a value" >&2; exit 2; }
         declare "${1#--}=$2"
         shift
@@ -45,7 +45,7 @@ rm -rf "$out/runs" "${out:?}/log/"* "${out:?}/fixtures/"*
 : >"$results"
 export BENCH_OUT=$results TMPDIR="${TMPDIR:-/tmp}"
 
-b=$PWD/build/base-trace
+b=${built:-$PWD/build/base-trace}
 tools=$b/tests/gpu
 testlog=$b/testlog
 injected=$b/libtestlog-gpu.so
@@ -103,19 +103,19 @@ last() { grep '"kind":"bench"' "$results" | tail -n 1 | sed -n "s/.*\"$1\":\\([0
 
 # ---- What is needed ----
 
-# System libraries of a distribution stay its own.
+# Of what the system has itself, the system's is used.
 unpack() {
-    local deb prefix=$out/prefix triplet
+    local deb library prefix=$out/prefix triplet
     for deb in "$debs"/*.deb; do
-        case ${deb##*/} in
-        libc6_* | libc6-* | libc-bin_* | libgcc* | libstdc++* | gcc-*) ;;
-        *) dpkg -x "$deb" "$prefix" || return ;;
-        esac
+        dpkg -x "$deb" "$prefix" || return
     done
     triplet=$(cc -print-multiarch 2>/dev/null)
+    for library in "$prefix"{/usr,}/lib/"$triplet"/*.so.*; do
+        ldconfig -p | grep -qF "${library##*/} (" && rm -f "$library"
+    done
     CPATH=$prefix/usr/include:$prefix/usr/include/$triplet${CPATH:+:$CPATH}
-    LIBRARY_PATH=$prefix/usr/lib/$triplet:$prefix/lib/$triplet:$prefix/usr/lib
-    LD_LIBRARY_PATH=$LIBRARY_PATH${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    LD_LIBRARY_PATH=$prefix/usr/lib/$triplet:$prefix/lib/$triplet${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    LIBRARY_PATH=$LD_LIBRARY_PATH${LIBRARY_PATH:+:$LIBRARY_PATH}
     PKG_CONFIG_PATH=$prefix/usr/lib/$triplet/pkgconfig
     PKG_CONFIG_SYSROOT_DIR=$prefix
     export CPATH LIBRARY_PATH LD_LIBRARY_PATH PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
@@ -195,7 +195,7 @@ ours() {
     local label=$1 runs=$out/runs/$1 recording name
     shift
     name="ours, $1${BENCH_REPETITION:+, $BENCH_REPETITION} ($label)"
-    BENCH_LABEL=ours step "$name" 90 "${pin[@]}" "$testlog" record \
+    BENCH_LABEL=${BENCH_LABEL:-ours} step "$name" 90 "${pin[@]}" "$testlog" record \
         --output "$runs" -- "$tools/bench" off "$@"
     for recording in "$runs"/*/tests/*/process.*/recording; do
         [ -e "$recording" ] || continue
@@ -251,6 +251,17 @@ has_gpu() {
     BENCH_OUT=/dev/null step "a GPU" 60 "$tools/bench" off none 1
 }
 
+# The worst case: the threads of CUPTI and of the program take turns.
+one_processor() {
+    local pin=(taskset -c 0)
+    if ! command -v taskset >/dev/null; then
+        skip "one processor" "no taskset"
+        return
+    fi
+    BENCH_LABEL="off, one processor" bench off empty "$launches"
+    BENCH_LABEL="ours, one processor" ours one-processor empty "$launches"
+}
+
 overhead() {
     local r
     for ((r = 1; r <= repetitions; r++)); do
@@ -264,11 +275,8 @@ overhead() {
         torch off empty "$launches"
         torch cuda empty "$launches"
     done
+    one_processor
     unset BENCH_REPETITION
-    # The worst case: one processor for all of it.
-    pin=(taskset -c 0)
-    command -v taskset >/dev/null && ours one-processor empty $((launches / 5))
-    pin=()
 }
 
 other_work() {
@@ -329,8 +337,8 @@ questions() {
         "$tools/probe" subscriber 2>/dev/null)"
     if [ $has_torch = 1 ]; then
         mkdir -p "$out/runs/injected"
-        CUDA_INJECTION64_PATH=$injected TESTLOG_RECORD=$out/runs/injected \
-            torch cuda mixed 1000
+        BENCH_LABEL=torch:injected CUDA_INJECTION64_PATH=$injected \
+            TESTLOG_RECORD=$out/runs/injected torch cuda mixed 1000
     fi
     ask 10 "{\"sampling\":$("$tools/probe" sampling 2>/dev/null || echo null),\"icds\":$(
         quoted "$(ls /etc/OpenCL/vendors 2>/dev/null; ldconfig -p | grep -o 'libnvidia-opencl[^ ]*')")}"
@@ -341,8 +349,14 @@ record() {
     local file=$out/fixtures/$1.fixture
     step "fixture $1" 60 "$tools/record_fixture" "$file" "$2" "$3" "$4" \
         "$device" "$driver" || return
-    [ ! -f tests/playback/oracle.py ] ||
-        step "fixture $1 is read" 20 python3 tests/playback/oracle.py "$file"
+    step "fixture $1 is read" 20 python3 -c 'import sys
+sys.path.insert(0, "tests/playback")
+import fixture
+assert fixture.read(sys.argv[1])["buffers"]' "$file"
+    BENCH_LABEL="playback of $1" TRACE_CUPTI=$playback PLAYBACK_FIXTURE=$file \
+        BENCH_LAUNCHES=$tools/standin.so bench min:10 none 1
+    [ "$(last seen_kernels)" -gt 0 ] ||
+        verdict step "fixture $1 is played back" fail "it has no kernels"
 }
 
 fixtures() {
@@ -350,14 +364,14 @@ fixtures() {
     record copies mixed 100 10,5,4,39,1,2,22,49
     record graph graph 200 10,5,4,39
     record jit jit 20 10,5,4,39,52,17
-    record memory mixed 40 10,5,1,2,22,38,49
+    record memory mixed 40 10,5,4,1,2,22,38,49
     ask 12 "$(quoted "$(cd "$out/fixtures" && stat -c '%n %s bytes' ./*.fixture 2>/dev/null)")"
 }
 
 # ---- The run ----
 
 prepare
-build
+[ -n "$built" ] || build
 find_cupti
 environment
 suite
