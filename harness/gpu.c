@@ -15,9 +15,6 @@
 #    define TEST_LOG_LIBRARIES "/usr/local/lib"
 #endif
 
-/* Without it nothing of compilers can be seen. */
-#pragma weak trace_compilers_possible
-
 static const char library_name[] = "libtestlog-gpu.so";
 static const char audit_name[] = "libtestlog-audit.so";
 static const char injection[] = "CUDA_INJECTION64_PATH";
@@ -230,8 +227,7 @@ void test_log_gpu_prepare(struct test_log_gpu *gpu,
     if (is_off(options)) {
         gpu->state = TEST_LOG_GPU_OFF;
         leave();
-    } else if (prepare(gpu, library) && trace_compilers_possible &&
-               trace_compilers_possible()) {
+    } else if (prepare(gpu, library) && trace_compilers_possible()) {
         export_audit(library);
     }
 }

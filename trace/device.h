@@ -121,10 +121,6 @@ void trace_device_put(const struct trace_activity *);
 void trace_device_say(unsigned level, const char *message);
 void trace_device_note(const char *name, const char *value);
 
-/* trace_compilers_possible tells whether this program may use a compiler that
- * is only seen if the linker is asked. */
-bool trace_compilers_possible(void);
-
 /* trace_device_flush asks the back end, if any, for what it knows. */
 void trace_device_flush(bool last);
 
