@@ -63,12 +63,26 @@ static void set_message(struct log_parts *parts,
     parts->message_size = message->size;
 }
 
+/* Adds what an activity is called, unless its launch says of which kernel it
+ * is. */
+static size_t add_name(const struct trace_entry *entry,
+                       struct log_field *fields)
+{
+    const char *name = entry->site->name;
+
+    if (entry->kind != TRACE_ENTRY_DEVICE || entry->launch)
+        return 0;
+    fields[0] = (struct log_field){"name", trace_text_(name)};
+    fields[0].value.type = TRACE_TYPE_DISPLAY;
+    return 1;
+}
+
 /* The fields as they were given, but for those without a value. */
 static size_t event_fields(const struct trace_entry *entry,
                            struct log_field *fields)
 {
     struct trace_values values = log_values_of(entry);
-    size_t count = 0;
+    size_t count = add_name(entry, fields);
 
     for (size_t i = 0; i < entry->site->field_count && count < LOG_FIELDS_MAX &&
                        trace_values_next(&values, &fields[count].value);
