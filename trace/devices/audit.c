@@ -86,8 +86,7 @@ unsigned la_objopen(struct link_map *object, Lmid_t space, uintptr_t *cookie)
 /* Ours that stands before a real function; that itself if none is free. */
 static uintptr_t ours_of(struct trace_hook *hook, uintptr_t address)
 {
-    trace_function
-    *real = (trace_function *)address, *known;
+    trace_routine *real = (trace_routine *)address, *known;
 
     for (unsigned way = 0; way < TRACE_HOOK_WAYS; way++)
         if (__atomic_load_n(&hook->real[way], __ATOMIC_ACQUIRE) == real)

@@ -88,8 +88,7 @@ static void set_number(struct event *event, enum trace_compile_field field,
 /* 0 if the library cannot say. */
 static size_t ask_size(const struct event *event, const char *verb)
 {
-    trace_function
-    *ask = trace_call_other(event->call, verb);
+    trace_routine *ask = trace_call_other(event->call, verb);
     size_t size = 0;
 
     if (!ask || ((size_function *)ask)(event->handle, &size))
@@ -109,8 +108,7 @@ static void add_outputs(struct event *event)
 static void add_log(struct event *event)
 {
     size_t size = ask_size(event, event->compiler->log_size);
-    trace_function
-    *ask = trace_call_other(event->call, event->compiler->log);
+    trace_routine *ask = trace_call_other(event->call, event->compiler->log);
 
     if (size < 2 || !ask || !(event->log = calloc(1, size + 1)))
         return;
@@ -128,10 +126,10 @@ static void add_log(struct event *event)
 static void add_result(struct event *event)
 {
     const struct trace_compiler *compiler = event->compiler;
-    trace_function
-    *ask = compiler->error_string
-               ? trace_call_other(event->call, compiler->error_string)
-               : NULL;
+    trace_routine *ask =
+        compiler->error_string
+            ? trace_call_other(event->call, compiler->error_string)
+            : NULL;
     const char *name = ask ? ((error_function *)ask)(event->result)
                        : compiler->result_name
                            ? compiler->result_name(event->result)
@@ -181,8 +179,7 @@ static void add_inputs(struct event *event, const struct trace_unit *unit)
 static void add_kernels(struct event *event, const struct trace_unit *unit)
 {
     const char *verb = event->compiler->lowered_name;
-    trace_function
-    *ask =
+    trace_routine *ask =
         verb && unit->kernels.size ? trace_call_other(event->call, verb) : NULL;
     const char *at = unit->kernels.data, *name;
 

@@ -12,8 +12,7 @@
 /* A call of one of ours. */
 struct trace_call {
     const struct trace_hook *hook;
-    trace_function
-    *real; /* NULL: there is none */
+    trace_routine *real; /* NULL: there is none */
 };
 
 extern const struct trace_hooks trace_nvrtc_hooks, trace_nvvm_hooks,
@@ -25,8 +24,7 @@ struct trace_call trace_call_of(const struct trace_hooks *, unsigned row,
 
 /* trace_call_other returns the function of the same library whose name has
  * another verb, NULL if it has none. */
-trace_function
-*trace_call_other(const struct trace_call *, const char *verb);
+trace_routine *trace_call_other(const struct trace_call *, const char *verb);
 
 /* A list of functions is a macro FUNCTIONS(X) with a row
  * X(symbol, verb, work, (parameters), (arguments)) for each; `work` is called
@@ -38,8 +36,8 @@ trace_function
 #define TRACE_HOOK_ENTRY(symbol, verb, work, parameters, arguments)            \
     {#symbol,                                                                  \
      verb,                                                                     \
-     {(trace_function *)symbol##_0, (trace_function *)symbol##_1,              \
-      (trace_function *)symbol##_2},                                           \
+     {(trace_routine *)symbol##_0, (trace_routine *)symbol##_1,                \
+      (trace_routine *)symbol##_2},                                            \
      {NULL, NULL, NULL}},
 
 #define TRACE_HOOK_WAY(name, hooks, row, way, none, work, parameters,          \

@@ -10,17 +10,30 @@
 #include "compilers.h"
 
 /* dlsym, but a lookup of ours that fails is no error of the program's. */
-static trace_function
-*look_up(void *handle, const char *name)
+static trace_routine *look_up(void *handle, const char *name)
 {
     void *found = dlsym(handle, name);
-    trace_function
-    *function;
+    trace_routine *function;
 
     if (!found)
         dlerror();
     memcpy(&function, &found, sizeof(found)); /* POSIX has the bits be such */
     return function;
+}
+
+/* Looks up in a library, if it is loaded, and in what it needs. */
+static trace_routine *look_up_in(const char *path, const char *name)
+{
+    void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    trace_routine *found;
+
+    if (!library) {
+        dlerror();
+        return NULL;
+    }
+    found = look_up(library, name);
+    dlclose(library);
+    return found;
 }
 
 static const char *base_of(const char *path)
@@ -31,7 +44,7 @@ static const char *base_of(const char *path)
 }
 
 /* Whether an address is in an object whose file is called so. */
-static bool is_of(trace_function *function, const char *name)
+static bool is_of(trace_routine *function, const char *name)
 {
     Dl_info info;
     void *address;
@@ -44,8 +57,8 @@ static bool is_of(trace_function *function, const char *name)
 /* ---- Finding ---- */
 
 /* The audit library may have answered with one of ours. */
-static trace_function
-*behind(const struct trace_hook *hook, trace_function *function)
+static trace_routine *behind(const struct trace_hook *hook,
+                             trace_routine *function)
 {
     for (unsigned way = 0; way < TRACE_HOOK_WAYS; way++)
         if (function == hook->ours[way])
@@ -55,11 +68,9 @@ static trace_function
 
 /* What comes next in the order of the program's libraries; what is injected
  * into a program like this one would record it again. */
-static trace_function
-*find_next(const struct trace_hook *hook)
+static trace_routine *find_next(const struct trace_hook *hook)
 {
-    trace_function
-    *found = behind(hook, look_up(RTLD_NEXT, hook->name));
+    trace_routine *found = behind(hook, look_up(RTLD_NEXT, hook->name));
 
     return found && is_of(found, "libtestlog-gpu") ? NULL : found;
 }
@@ -85,44 +96,26 @@ static int note_loaded(struct dl_phdr_info *object, size_t size, void *context)
     return 0;
 }
 
-static trace_function
-*find_in(const char *path, const struct trace_hook *hook)
-{
-    void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    trace_function
-    *found;
-
-    if (!handle) {
-        dlerror();
-        return NULL;
-    }
-    found = behind(hook, look_up(handle, hook->name));
-    dlclose(handle);
-    return found;
-}
-
-static trace_function
-*find_loaded(const struct trace_hooks *hooks, const struct trace_hook *hook)
+static trace_routine *find_loaded(const struct trace_hooks *hooks,
+                                  const struct trace_hook *hook)
 {
     struct loaded *loaded = calloc(1, sizeof(*loaded));
-    trace_function
-    *found = NULL;
+    trace_routine *found = NULL;
 
     if (!loaded)
         return NULL;
     loaded->library = hooks->library;
     dl_iterate_phdr(note_loaded, loaded);
     for (size_t i = 0; !found && i < loaded->count; i++)
-        found = find_in(loaded->paths[i], hook);
+        found = behind(hook, look_up_in(loaded->paths[i], hook->name));
     free(loaded);
     return found;
 }
 
-static trace_function
-*find(const struct trace_hooks *hooks, struct trace_hook *hook)
+static trace_routine *find(const struct trace_hooks *hooks,
+                           struct trace_hook *hook)
 {
-    trace_function
-    *found = find_next(hook), *known = NULL;
+    trace_routine *found = find_next(hook), *known = NULL;
 
     if (!found && !(found = find_loaded(hooks, hook)))
         return NULL;
@@ -147,21 +140,19 @@ struct trace_call trace_call_of(const struct trace_hooks *hooks, unsigned row,
     return call;
 }
 
-trace_function
-*trace_call_other(const struct trace_call *call, const char *verb)
+trace_routine *trace_call_other(const struct trace_call *call, const char *verb)
 {
     const char *name = call->hook->name, *at = strstr(name, call->hook->verb);
-    struct link_map *library;
     char other[128];
     Dl_info info;
     void *address;
 
     memcpy(&address, &call->real, sizeof(address));
-    if (!at || !dladdr1(address, &info, (void **)&library, RTLD_DL_LINKMAP))
+    if (!at || !dladdr(address, &info) || !info.dli_fname)
         return NULL;
     snprintf(other, sizeof(other), "%.*s%s%s", (int)(at - name), name, verb,
              at + strlen(call->hook->verb));
-    return look_up(library, other);
+    return look_up_in(info.dli_fname, other);
 }
 
 /* ---- Meeting the audit library ---- */
@@ -173,8 +164,8 @@ void trace_compilers_watch(void)
     static const struct trace_hook_list list = {
         TRACE_HOOK_LIST, sizeof(all) / sizeof(*all), all};
     int error = errno;
-    trace_function
-    *door = getenv("LD_AUDIT") ? look_up(RTLD_DEFAULT, TRACE_DOOR) : NULL;
+    trace_routine *door =
+        getenv("LD_AUDIT") ? look_up(RTLD_DEFAULT, TRACE_DOOR) : NULL;
 
     if (door && is_of(door, TRACE_DOOR_OWNER))
         ((trace_door *)door)(&list);

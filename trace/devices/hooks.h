@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef void trace_function(void);
+typedef void trace_routine(void);
 
 /* A function of ours stands before one real function. A process may have
  * several libraries of a name, so each function of ours exists several times.
@@ -18,10 +18,8 @@ enum { TRACE_HOOK_WAYS = 3 };
 struct trace_hook {
     const char *name; /* "nvrtcCompileProgram" */
     const char *verb; /* of it: "CompileProgram"; others are called alike */
-    trace_function
-    *ours[TRACE_HOOK_WAYS];
-    trace_function
-    *real[TRACE_HOOK_WAYS]; /* NULL: not known yet */
+    trace_routine *ours[TRACE_HOOK_WAYS];
+    trace_routine *real[TRACE_HOOK_WAYS]; /* NULL: not known yet */
 };
 
 /* The functions of one library; its name is split: see mentions.c. */

@@ -1,0 +1,87 @@
+/* devices_audit_test.c: calls of compilers that a program finds by itself. */
+#include "compilers.h"
+
+E2E_FOLDER
+TestSuite(devices_audit, .init = e2e_begin);
+
+static const struct e2e *run(enum compilers_user user, const char *arguments)
+{
+    char before[2 * PATH_MAX];
+
+    snprintf(before, sizeof(before), "NAME=late.cu %s", compilers_audit());
+    return compilers_run(user, compilers_fake(), before, arguments);
+}
+
+static void expect_compiled(enum compilers_user user)
+{
+    const struct e2e *result = run(user, "recording compile 'kernel' -x");
+
+    e2e_expect_has(result->out, "result=0 errno=7\n");
+    e2e_expect_is(result->err, "");
+    cr_expect_eq(compilers_count("nvrtc", "late.cu"), 1);
+    cr_expect_eq(compilers_count("nvrtc", NULL), 1);
+    cr_expect_str_eq(compilers_value("nvrtc", "options"), "-x");
+    cr_expect_str_eq(compilers_value("nvrtc", "ptx_bytes"), "1234");
+    cr_expect(compilers_inside("nvrtc"));
+}
+
+Test(devices_audit, functions_that_are_looked_up)
+{
+    expect_compiled(USER_LATE);
+}
+
+Test(devices_audit, a_plugin_that_is_linked)
+{
+    expect_compiled(USER_PLUGIN);
+}
+
+/* No event is told twice. */
+Test(devices_audit, a_program_that_is_linked)
+{
+    expect_compiled(USER_LINKED);
+}
+
+Test(devices_audit, a_program_that_is_bound_at_once)
+{
+    expect_compiled(USER_NOW);
+}
+
+Test(devices_audit, a_shared_library_of_the_users)
+{
+    expect_compiled(USER_SHARED);
+}
+
+Test(devices_audit, failures)
+{
+    e2e_expect_has(run(USER_LATE, "recording compile fail")->out,
+                   "result=6 errno=7\n");
+    cr_expect_eq(compilers_level("nvrtc"), TRACE_LEVEL_ERROR);
+    e2e_expect_has(run(USER_LATE, "recording link fail")->out, "linked=4\n");
+    cr_expect_str_eq(compilers_value("nvjitlink", "log"),
+                     "error: undefined symbol");
+}
+
+Test(devices_audit, threads)
+{
+    run(USER_LATE, "recording threads kernel");
+    cr_expect_eq(compilers_count("nvrtc", "thread.cu"), 200);
+}
+
+Test(devices_audit, without_it_nothing_is_seen_and_all_goes_on)
+{
+    const struct e2e *result = compilers_run(USER_LATE, compilers_fake(), "",
+                                             "recording compile kernel");
+
+    e2e_expect_has(result->out, "result=0 errno=7\n");
+    cr_expect_eq(compilers_count("nvrtc", NULL), 0);
+}
+
+/* Programs that know nothing of it run under it. */
+Test(devices_audit, other_programs)
+{
+    const struct e2e *result =
+        e2e_run("%s sh -c 'ls / >/dev/null && echo well'", compilers_audit());
+
+    e2e_expect_is(result->out, "well\n");
+    e2e_expect_is(result->err, "");
+}

@@ -1,0 +1,174 @@
+/* devices_compilers_test.c: calls of compilers that a program is linked with,
+ * with stand-ins for the libraries. */
+#include "compilers.h"
+
+E2E_FOLDER
+TestSuite(devices_compilers, .init = e2e_begin);
+
+static const struct e2e *run(enum compilers_user user, const char *arguments)
+{
+    return compilers_run(user, compilers_fake(), "NAME=saxpy.cu", arguments);
+}
+
+static void expect_compiled(enum compilers_user user)
+{
+    const struct e2e *result =
+        run(user, "recording compile 'kernel' -a '-D X'");
+
+    e2e_expect_has(result->out, "result=0 errno=7\n");
+    e2e_expect_is(result->err, "");
+    cr_expect_eq(compilers_count("nvrtc", "saxpy.cu"), 1);
+    cr_expect_str_eq(compilers_value("nvrtc", "options"), "-a -D X");
+    cr_expect_str_eq(compilers_value("nvrtc", "source_bytes"), "6");
+    cr_expect_str_eq(compilers_value("nvrtc", "ptx_bytes"), "1234");
+    cr_expect_str_eq(compilers_value("nvrtc", "cubin_bytes"), "");
+    cr_expect_str_eq(compilers_value("nvrtc", "result"), "");
+    cr_expect_str_eq(compilers_value("nvrtc", "log"), "");
+    cr_expect_eq(compilers_level("nvrtc"), TRACE_LEVEL_TRACE);
+    cr_expect(compilers_inside("nvrtc"));
+}
+
+Test(devices_compilers, a_program_that_is_linked)
+{
+    expect_compiled(USER_LINKED);
+}
+
+Test(devices_compilers, a_program_that_is_bound_at_once)
+{
+    expect_compiled(USER_NOW);
+}
+
+Test(devices_compilers, a_program_in_cxx)
+{
+    expect_compiled(USER_CXX);
+}
+
+Test(devices_compilers, a_shared_library_of_the_users)
+{
+    expect_compiled(USER_SHARED);
+}
+
+Test(devices_compilers, a_failure_has_its_log)
+{
+    const struct e2e *result =
+        run(USER_LINKED, "recording compile 'kernel fail'");
+
+    e2e_expect_has(result->out, "result=6 errno=7\n");
+    cr_expect_eq(compilers_level("nvrtc"), TRACE_LEVEL_ERROR);
+    cr_expect_str_eq(compilers_value("nvrtc", "result"),
+                     "NVRTC_ERROR_COMPILATION");
+    cr_expect_str_eq(compilers_value("nvrtc", "log"),
+                     "saxpy.cu(1): error: it fails\n2nd line");
+    cr_expect_str_eq(compilers_value("nvrtc", "log_bytes"), "38");
+    cr_expect_str_eq(compilers_value("nvrtc", "ptx_bytes"), "");
+}
+
+Test(devices_compilers, a_warning_is_kept)
+{
+    run(USER_LINKED, "recording compile 'kernel warn'");
+    cr_expect_eq(compilers_level("nvrtc"), TRACE_LEVEL_TRACE);
+    cr_expect_str_eq(compilers_value("nvrtc", "log"),
+                     "saxpy.cu(1): warning: unused");
+}
+
+Test(devices_compilers, lowered_names)
+{
+    run(USER_LINKED, "recording compile 'named kernel'");
+    cr_expect_str_eq(compilers_value("nvrtc", "kernel.names"), "_Zsaxpy");
+}
+
+/* FNV-1a, 64 bits: that of "a" stands in its description. */
+Test(devices_compilers, the_source_is_known_by_its_hash)
+{
+    run(USER_LINKED, "recording compile a");
+    cr_expect_str_eq(compilers_value("nvrtc", "source_fnv"),
+                     "af63dc4c8601ec8c");
+}
+
+Test(devices_compilers, a_name_does_not_break_a_line)
+{
+    compilers_run(USER_LINKED, compilers_fake(), "NAME=\"$(printf 'a\\nb')\"",
+                  "recording compile kernel");
+    cr_expect_eq(compilers_count("nvrtc", "a?b"), 1);
+    compilers_run(USER_LINKED, compilers_fake(), "",
+                  "recording compile kernel");
+    cr_expect_eq(compilers_count("nvrtc", "default_program"), 1);
+}
+
+Test(devices_compilers, a_compile_within_a_compile)
+{
+    run(USER_LINKED, "recording compile 'kernel again'");
+    cr_expect_eq(compilers_count("nvrtc", "saxpy.cu"), 1);
+    cr_expect_eq(compilers_count("nvrtc", "inner.cu"), 1);
+}
+
+Test(devices_compilers, threads)
+{
+    run(USER_LINKED, "recording threads 'kernel warn'");
+    cr_expect_eq(compilers_count("nvrtc", "thread.cu"), 200);
+    cr_expect_str_eq(compilers_value("nvrtc", "source_bytes"), "11");
+}
+
+Test(devices_compilers, a_link)
+{
+    const struct e2e *result = run(USER_LINKED, "recording link 'some ptx'");
+
+    e2e_expect_has(result->out, "linked=0\n");
+    cr_expect_eq(compilers_count("nvjitlink", "input.ptx"), 1);
+    cr_expect_str_eq(compilers_value("nvjitlink", "options"),
+                     "-arch=sm_90 -O3");
+    cr_expect_str_eq(compilers_value("nvjitlink", "inputs"), "1");
+    cr_expect_str_eq(compilers_value("nvjitlink", "input_bytes"), "9");
+    cr_expect_str_eq(compilers_value("nvjitlink", "input_types"), "ptx");
+    cr_expect_str_eq(compilers_value("nvjitlink", "cubin_bytes"), "77");
+}
+
+Test(devices_compilers, a_link_that_fails)
+{
+    const struct e2e *result = run(USER_SHARED, "recording link 'fail'");
+
+    e2e_expect_has(result->out, "linked=4\n");
+    cr_expect_eq(compilers_level("nvjitlink"), TRACE_LEVEL_ERROR);
+    cr_expect_str_eq(compilers_value("nvjitlink", "result"),
+                     "NVJITLINK_ERROR_PTX_COMPILE");
+    cr_expect_str_eq(compilers_value("nvjitlink", "log"),
+                     "error: undefined symbol");
+}
+
+Test(devices_compilers, without_a_recording_calls_go_on)
+{
+    const struct e2e *result = run(USER_LINKED, "none compile kernel");
+
+    e2e_expect_has(result->out, "result=0 errno=7\n");
+    cr_expect_not(e2e_exists("recording"));
+}
+
+Test(devices_compilers, without_the_library_a_line_says_so)
+{
+    const struct e2e *result = run(USER_MISSING, "recording compile kernel");
+
+    e2e_expect_has(result->out, "no program\n");
+    e2e_expect_is(result->err, "testlog: nvrtcCreateProgram is called, but "
+                               "libnvrtc is not loaded\n");
+}
+
+/* ---- Programs that compile nothing ---- */
+
+Test(devices_compilers, a_program_without_exports_none_of_ours)
+{
+    const char *path = e2e_program("small", E2E_TRACED);
+
+    e2e_expect_is(
+        e2e_run("nm -D '%s' | grep -E 'nvrtc|nvvm|nvJit' || true", path)->out,
+        "");
+}
+
+/* A program that is loaded late is in no list; its name is what is left. */
+Test(devices_compilers, a_mention_makes_compilers_possible)
+{
+    e2e_expect_has(run(USER_PLUGIN, "none none x")->out, "possible=0\n");
+    e2e_expect_is(e2e_run("rm host")->err, "");
+    e2e_expect_has(run(USER_LATE, "none none x")->out, "possible=1\n");
+    e2e_expect_is(e2e_run("rm host")->err, "");
+    e2e_expect_has(run(USER_LINKED, "none none x")->out, "possible=1\n");
+}
