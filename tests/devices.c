@@ -197,6 +197,18 @@ const char *devices_meta(const struct trace_reader *reader, const char *name)
     return value ? value : "";
 }
 
+void devices_object(const char *name, const char *code)
+{
+    char command[PATH_MAX * 3], source[64];
+
+    snprintf(source, sizeof(source), "%s.c", name);
+    test_save(test_path(source), code, strlen(code));
+    snprintf(command, sizeof(command), "cc -shared -fPIC -o %s %s",
+             test_path(name), test_path(source));
+    cr_assert_eq(system(command), 0);
+    cr_assert(dlopen(test_path(name), RTLD_NOW | RTLD_LOCAL), "%s", dlerror());
+}
+
 static bool has_cupti(const char *root)
 {
     char path[PATH_MAX + 64];

@@ -30,6 +30,9 @@ const char *devices_meta(const struct trace_reader *, const char *name);
 /* devices_calls returns what was called of CUPTI so far, to be freed. */
 char *devices_calls(void);
 
+/* devices_object compiles a shared object of that name and loads it. */
+void devices_object(const char *name, const char *code);
+
 /* devices_toolkit finds the folder of a CUDA toolkit with CUPTI. */
 bool devices_toolkit(char root[PATH_MAX]);
 

@@ -192,6 +192,25 @@ Test(devices_activity, what_is_dropped_is_said)
     expect_said(reader, "5 dropped");
 }
 
+/* ---- Failed calls ---- */
+
+Test(devices_activity, a_failed_call_has_its_errors_name)
+{
+    struct trace_reader *reader;
+    char *lines;
+
+    devices_object("libcudart.so.13",
+                   "const char *cudaGetErrorName(int code)\n"
+                   "{ return code == 2 ? \"cudaErrorMemoryAllocation\" : "
+                   "\"other\"; }\n");
+    lines = played("plain", &reader);
+    e2e_expect_has(e2e_line(lines, "WARN RUNTIME cudaMalloc"),
+                   "result=2 error=cudaErrorMemoryAllocation");
+    cr_expect_eq(e2e_count(lines, "WARN "), 1, "not ready is no failure");
+    free(lines);
+    trace_reader_close(reader);
+}
+
 /* ---- Other versions ---- */
 
 static void expect_kernels(const char *stride, bool clusters)

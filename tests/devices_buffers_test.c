@@ -186,6 +186,42 @@ Test(devices_buffers, a_failing_flush_is_survived)
     trace_reader_close(reader);
 }
 
+/* A driver with a context, or without; it tells who synchronized. */
+#define DRIVER                                                                 \
+    "#include <stdlib.h>\n"                                                    \
+    "#include <stdio.h>\n"                                                     \
+    "int cuCtxGetCurrent(void **context)\n"                                    \
+    "{ *context = getenv(\"CONTEXT\"); return 0; }\n"                          \
+    "int cuCtxSynchronize(void)\n"                                             \
+    "{ FILE *file = fopen(getenv(\"PLAYBACK_CALLS\"), \"a\");\n"               \
+    "  fputs(\"synchronize\\n\", file); return fclose(file); }\n"
+
+static void expect_synchronized(bool is)
+{
+    char *calls;
+
+    devices_object("libcuda.so.1", DRIVER);
+    devices_begin();
+    trace_device_flush(false);
+    trace_close();
+    calls = devices_calls();
+    cr_expect_eq(e2e_count(calls, "synchronize\nFlushAll 1\n"), is);
+    cr_expect_eq(e2e_count(calls, "synchronize"), is);
+    free(calls);
+}
+
+Test(devices_buffers, the_last_flush_waits_for_the_device)
+{
+    setenv("CONTEXT", "1", 1);
+    expect_synchronized(true);
+}
+
+Test(devices_buffers, without_a_context_there_is_nothing_to_wait_for)
+{
+    unsetenv("CONTEXT");
+    expect_synchronized(false);
+}
+
 /* CUPTI hangs in a child that was forked. */
 static void child(void)
 {

@@ -372,6 +372,8 @@ struct cupti_times cupti_times(const struct cupti_record *);
 /* cupti_describe puts a record into the recording. */
 void cupti_describe(const struct cupti_record *);
 
+/* ---- inform.c ---- */
+
 /* cupti_inform notes what a device, context or stream is. */
 void cupti_inform(const struct cupti_record *);
 

@@ -1,0 +1,91 @@
+/* inform.c: what devices, contexts and streams there are, and how fast ticks
+ * are. */
+#include <time.h>
+
+#include "cupti.h"
+
+/* ---- Time ---- */
+
+static double ns_per_tick = 1;
+
+static uint64_t monotonic(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void cupti_pace(void)
+{
+    uint64_t ticks = cupti.host->now();
+    uint64_t ns = monotonic();
+
+    if (!cupti.begin_ticks) {
+        cupti.begin_ticks = ticks;
+        cupti.begin_ns = ns;
+    } else if (cupti.begin_ns - cupti.begin_ticks > 1000000 && /* not ns */
+               ns > cupti.begin_ns && ticks > cupti.begin_ticks) {
+        ns_per_tick =
+            (double)(ns - cupti.begin_ns) / (double)(ticks - cupti.begin_ticks);
+    }
+}
+
+uint64_t cupti_ns(uint64_t ticks)
+{
+    return (uint64_t)((double)ticks * ns_per_tick + 0.5);
+}
+
+/* ---- What there is ---- */
+
+static void inform_device(const struct cupti_record *record)
+{
+    uint32_t id = cupti_get32(record, CUPTI_DEVICE_ID);
+    const char *name =
+        (const char *)(uintptr_t)cupti_get(record, CUPTI_DEVICE_NAME);
+    const struct {
+        const char *word;
+        enum cupti_field field;
+    } rows[] = {
+        {"memory", CUPTI_DEVICE_MEMORY},
+        {"l2", CUPTI_DEVICE_L2},
+        {"clock_khz", CUPTI_DEVICE_CLOCK},
+        {"multiprocessors", CUPTI_DEVICE_PROCESSORS},
+    };
+    char pair[64];
+
+    snprintf(pair, sizeof(pair), "gpu.device.%u", id);
+    cupti_note(pair, "%s", name ? name : "?");
+    snprintf(pair, sizeof(pair), "gpu.device.%u.compute_capability", id);
+    cupti_note(pair, "%u.%u", cupti_get32(record, CUPTI_DEVICE_MAJOR),
+               cupti_get32(record, CUPTI_DEVICE_MINOR));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        snprintf(pair, sizeof(pair), "gpu.device.%u.%s", id, rows[i].word);
+        cupti_note(pair, "%llu",
+                   (unsigned long long)cupti_get(record, rows[i].field));
+    }
+}
+
+void cupti_inform(const struct cupti_record *record)
+{
+    char pair[64];
+
+    switch (record->kind) {
+    case CUPTI_KIND_DEVICE:
+        inform_device(record);
+        break;
+    case CUPTI_KIND_CONTEXT:
+        snprintf(pair, sizeof(pair), "gpu.context.%u",
+                 cupti_get32(record, CUPTI_CONTEXT_ID));
+        cupti_note(pair, "device %u",
+                   cupti_get32(record, CUPTI_CONTEXT_DEVICE));
+        break;
+    case CUPTI_KIND_STREAM:
+        snprintf(pair, sizeof(pair), "gpu.stream.%u.%u",
+                 cupti_get32(record, CUPTI_STREAM_CONTEXT),
+                 cupti_get32(record, CUPTI_STREAM_ID));
+        cupti_note(pair, "priority %d",
+                   (int)cupti_get32(record, CUPTI_STREAM_PRIORITY));
+        break;
+    }
+}
