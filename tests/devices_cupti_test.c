@@ -199,6 +199,24 @@ Test(devices_cupti, what_is_not_needed_may_be_refused)
     trace_reader_close(reader);
 }
 
+/* They would hide the records behind them. */
+Test(devices_cupti, records_without_a_length_are_not_asked_for)
+{
+    char *calls;
+
+    devices_set("STRIDE", "52:-1");
+
+    struct trace_reader *reader =
+        reader_of("playback", "GPU trace is playback: made up");
+
+    cr_expect_str_eq(devices_meta(reader, "refused"),
+                     "jit: 21 CUPTI_ERROR_INVALID_KIND");
+    calls = devices_calls();
+    e2e_expect_lacks(calls, "Enable 52");
+    free(calls);
+    trace_reader_close(reader);
+}
+
 Test(devices_cupti, noise_is_disabled)
 {
     char *calls;

@@ -6,7 +6,7 @@
  * wrong:
  *   FIXTURE=FILE     what is played at the first flush: fixture.py has its form
  *   API=N            the version; 130001 otherwise
- *   STRIDE=K:N,...   records of kind K are N bytes long
+ *   STRIDE=K:N,...   records of kind K are N bytes long; below 0: unknown
  *   REFUSE=K:CODE    enabling kind K returns CODE
  *   FAIL=N:CODE      the Nth call returns CODE
  *   DROPPED=N        so many records were dropped
@@ -124,7 +124,9 @@ static size_t length_of(uint32_t kind)
 {
     int set = kind < KINDS ? second_of("STRIDE", (long)kind) : 0;
 
-    return set ? (size_t)set : kind < KINDS ? lengths[kind] : 0;
+    if (set)
+        return set > 0 ? (size_t)set : 0;
+    return kind < KINDS ? lengths[kind] : 0;
 }
 
 static uint32_t kind_at(const uint8_t *record)

@@ -151,12 +151,16 @@ void cupti_buffer_done(void *context, uint32_t stream, uint8_t *bytes,
     if (!bytes)
         return;
     buffer = (void *)(bytes - offsetof(struct cupti_buffer, bytes));
+    __atomic_sub_fetch(&alive, 1, __ATOMIC_RELAXED);
+    if (!cupti_alive()) { /* nobody will come for it */
+        free(buffer);
+        return;
+    }
     buffer->valid = valid < size ? valid : size;
     buffer->next = __atomic_load_n(&full, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&full, &buffer->next, buffer, true,
                                         __ATOMIC_RELEASE, __ATOMIC_RELAXED))
         ;
-    __atomic_sub_fetch(&alive, 1, __ATOMIC_RELAXED);
 }
 
 /* ---- Emptying ---- */

@@ -200,17 +200,23 @@ static void silence(void)
             cupti.enable_driver_api(noise[i], 0);
 }
 
+/* Records of unknown length would hide what is behind them. */
+static int enable(unsigned kind)
+{
+    return cupti.stride[kind] ? cupti.enable((int)kind)
+                              : CUPTI_RESULT_INVALID_KIND;
+}
+
 static bool enable_all(void)
 {
     for (size_t i = 0; i < COUNT(kinds); i++) {
-        int result = cupti.enable(kinds[i].number);
+        int result = enable(kinds[i].number);
 
-        if (!result && cupti.stride[kinds[i].number])
-            cupti.enabled[kinds[i].number] = true;
-        else if (kinds[i].must)
-            return need("cuptiActivityEnable", result ? result : 21);
-        else
-            note_refusal(kinds[i].word, result ? result : 21);
+        cupti.enabled[kinds[i].number] = !result;
+        if (result && kinds[i].must)
+            return need("cuptiActivityEnable", result);
+        if (result)
+            note_refusal(kinds[i].word, result);
     }
     silence();
     return true;

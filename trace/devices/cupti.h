@@ -165,6 +165,7 @@ enum cupti_field {
 /* What calls return; X(NAME, number). */
 #define CUPTI_RESULTS(X)                                                       \
     X(NOT_INITIALIZED, 15)                                                     \
+    X(INVALID_KIND, 21)                                                        \
     X(VIRTUALIZED_DEVICE_NOT_SUPPORTED, 33)                                    \
     X(INSUFFICIENT_PRIVILEGES, 35)                                             \
     X(LEGACY_PROFILER_NOT_SUPPORTED, 38)                                       \
