@@ -86,7 +86,8 @@ static size_t walk(struct trace_reader *reader)
             abort();
         last = entry.time;
         count++;
-        events += entry.kind == TRACE_ENTRY_EVENT;
+        events +=
+            entry.kind == TRACE_ENTRY_EVENT || entry.kind == TRACE_ENTRY_DEVICE;
         walk_entry(reader, &entry);
     }
     trace_reader_summary(reader);

@@ -320,18 +320,30 @@ static bool put_triple(struct trace_text *text, const char *key,
 /* Whether a field says what stands there already. */
 static bool stands(const struct trace_entry *entry, const char *name)
 {
-    static const char *const ours[] = {
-        "testlog.target", "stream",
-        "context",        "device",
-        "correlation",    "clamped_ns",
-        "level",          "mangled",
-        "shared memory",  "registers per thread"};
+    const struct trace_activity_place *at = &entry->at;
+    const struct {
+        const char *name;
+        bool stands;
+    } ours[] = {
+        {"testlog.target", true},
+        {"device", at->on_device},
+        {"context", at->context},
+        {"stream", at->stream || entry->launch},
+        {"correlation", at->correlation},
+        {"mangled", true},
+        {"level", true},
+        {"clamped_ns", true},
+        {"registers per thread", true},
+        {"shared memory", true},
+        {"grid", entry->launch},
+        {"count", entry->launch},
+        {"kernel.name", entry->launch},
+    };
 
     for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
-        if (!strcmp(name, ours[i]))
-            return true;
-    return entry->launch && (!strcmp(name, "grid") || !strcmp(name, "count") ||
-                             !strcmp(name, "kernel.name"));
+        if (!strcmp(name, ours[i].name))
+            return ours[i].stands;
+    return false;
 }
 
 /* A field by its own name, and by that which users of Kineto know. */
@@ -368,7 +380,8 @@ static void put_fields(struct trace_text *text, const struct trace_entry *entry)
     values.next = entry->launch;
     for (size_t i = 0; i < TRACE_LAUNCH_FIELDS; i++)
         if (trace_values_next(&values, &value) &&
-            strcmp(trace_launch_fields[i], "stream") != 0)
+            (!entry->at.stream ||
+             strcmp(trace_launch_fields[i], "stream") != 0))
             put_field(text, trace_launch_fields[i], &value);
 }
 
