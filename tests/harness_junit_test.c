@@ -96,6 +96,7 @@ static void expect_has(const char *part)
     "      <property name=\"command\" value=\"./run &amp; test\"/>\n"          \
     "      <property name=\"run\" value=\"RUN\"/>\n"                           \
     "      <property name=\"log\" value=\"info,kv=trace\"/>\n"                 \
+    "      <property name=\"gpu\" value=\"unused\"/>\n"                        \
     "      <property name=\"testlog\" value=\"" TEST_LOG_VERSION "\"/>\n"      \
     "    </properties>\n"
 
