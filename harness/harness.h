@@ -109,6 +109,17 @@ int test_log_read_span_events(const char *name, const char *text,
                               unsigned *events);
 int test_log_read_color(const char *name, const char *word, const char **color);
 
+/* ---- numbers.c ---- */
+
+/* test_log_read_number reads a number up to `most`, of which `what` says what
+ * it is; test_log_read_count a whole one; test_log_read_limit how much a test
+ * may record. -1 if it is none, which they say. */
+int test_log_read_number(const char *name, const char *text, const char *what,
+                         double most, double *number);
+int test_log_read_count(const char *name, const char *text, const char *what,
+                        size_t *count);
+int test_log_read_limit(const char *name, const char *text, uint64_t *limit);
+
 /* ---- gpu_seen.c: what was seen of GPUs ---- */
 
 /* X(NAME, word): the later ones tell more of a run. */

@@ -1,5 +1,4 @@
 /* options.c: variables and flags, read and checked before any test starts. */
-#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -201,36 +200,11 @@ static bool read_span_events(struct reader *reader, const char *name,
                              name, text, &reader->options->span_events));
 }
 
-/* "64k" as it is to be written; false if that is no size either. */
-static bool capital_size(const char *text, char *size, size_t room)
-{
-    uint64_t bytes;
-    size_t length = strlen(text);
-    const char *unit = length ? strchr("kmg", text[length - 1]) : NULL;
-
-    if (!unit || length >= room)
-        return false;
-    memcpy(size, text, length + 1);
-    size[length - 1] = *unit == 'k' ? 'K' : *unit == 'm' ? 'M' : 'G';
-    return trace_parse_size(size, &bytes);
-}
-
 static bool read_limit(struct reader *reader, const char *name,
                        const char *text)
 {
-    char capital[32];
-    uint64_t bytes;
-
-    if (!trace_parse_size(text, &bytes))
-        return refuse(reader, "%s: \"%s\" is no size; write %s", name, text,
-                      capital_size(text, capital, sizeof(capital))
-                          ? capital
-                          : "bytes, as in 64M");
-    if (bytes < TRACE_LIMIT_LEAST || bytes > UINT64_C(64) << 30)
-        return refuse(reader, "%s: \"%s\" is out of range; write 256K to 64G",
-                      name, text);
-    reader->options->limit = bytes;
-    return true;
+    return judge(reader,
+                 test_log_read_limit(name, text, &reader->options->limit));
 }
 
 static bool read_options(struct reader *reader, const char *name,
@@ -240,40 +214,17 @@ static bool read_options(struct reader *reader, const char *name,
         reader, test_log_profiler_read(&reader->options->profiler, name, text));
 }
 
-static bool read_number(struct reader *reader, const char *name,
-                        const char *text, const char *what, double most,
-                        double *number)
-{
-    char *end;
-
-    errno = 0;
-    *number = strtod(text, &end);
-    if (end == text || *end || errno || !(*number >= 0) || *number > most)
-        return refuse(reader, "%s: \"%s\" is no %s; write 0 to %.0f", name,
-                      text, what, most);
-    return true;
-}
-
 static bool read_seconds(struct reader *reader, const char *name,
                          const char *text, double *seconds)
 {
-    return read_number(reader, name, text, "number of seconds", 1e9, seconds);
+    return judge(reader, test_log_read_number(name, text, "number of seconds",
+                                              1e9, seconds));
 }
-
-enum { COUNT_MAX = 10000 };
 
 static bool read_count(struct reader *reader, const char *name,
                        const char *text, const char *what, size_t *count)
 {
-    double number;
-
-    if (!read_number(reader, name, text, what, COUNT_MAX, &number))
-        return false;
-    if (number != (double)(size_t)number)
-        return refuse(reader, "%s: \"%s\" is no %s; write 0 to %d", name, text,
-                      what, COUNT_MAX);
-    *count = (size_t)number;
-    return true;
+    return judge(reader, test_log_read_count(name, text, what, count));
 }
 
 static bool read_jobs(struct reader *reader, const char *name, const char *text)
