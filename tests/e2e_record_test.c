@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/reader.h"
+
 #define TESTLOG BUILD_DIR "/testlog"
 
 E2E_FOLDER
@@ -41,7 +43,7 @@ static const cJSON *entries(void)
     return cJSON_GetObjectItemCaseSensitive(run_json(), "tests");
 }
 
-static const cJSON *entry(int number)
+static const cJSON *entry_of(int number)
 {
     const cJSON *found = cJSON_GetArrayItem(entries(), number);
 
@@ -58,8 +60,8 @@ static const char *const files[] = {"run.json",      "junit.xml",
 Test(e2e_record, leaves_a_run_like_any_other)
 {
     const struct e2e *result = record("init");
-    const char *name = e2e_text(entry(0), "name");
-    const char *folder = e2e_text(entry(0), "folder");
+    const char *name = e2e_text(entry_of(0), "name");
+    const char *folder = e2e_text(entry_of(0), "folder");
 
     e2e_expect_code(result, 0);
     e2e_expect_is(result->out, "");
@@ -69,9 +71,9 @@ Test(e2e_record, leaves_a_run_like_any_other)
                   files[i]);
     cr_expect_eq(cJSON_GetArraySize(entries()), 1);
     cr_expect_eq(strncmp(name, "process/", 8), 0, "%s", name);
-    e2e_expect_is(e2e_text(entry(0), "program"), "gpu_any");
-    e2e_expect_is(e2e_text(entry(0), "outcome"), "passed");
-    e2e_expect_is(e2e_text(entry(0), "gpu"), "on");
+    e2e_expect_is(e2e_text(entry_of(0), "program"), "gpu_any");
+    e2e_expect_is(e2e_text(entry_of(0), "outcome"), "passed");
+    e2e_expect_is(e2e_text(entry_of(0), "gpu"), "on");
     e2e_expect_has(e2e_text(run_json(), "command"), "testlog record -- ");
     cr_expect_eq(strncmp(folder, "tests/gpu_any/process.", 22), 0, "%s",
                  folder);
@@ -86,7 +88,7 @@ Test(e2e_record, log_and_export_read_it)
     const char *name;
 
     record("init");
-    name = e2e_text(entry(0), "name");
+    name = e2e_text(entry_of(0), "name");
     e2e_expect_code(e2e_run(TESTLOG " log %s --filter=trace", name), 0);
     e2e_expect_code(e2e_run(TESTLOG " export %s -o one.json", name), 0);
     e2e_expect_has(e2e_read("one.json"), "begun");
@@ -99,9 +101,10 @@ Test(e2e_record, every_process_is_an_entry)
     e2e_expect_code(result, 3);
     cr_expect_eq(cJSON_GetArraySize(entries()), 2);
     for (int i = 0; i < 2; i++) {
-        e2e_expect_is(e2e_text(entry(i), "outcome"), "failed");
-        e2e_expect_is(e2e_text(entry(i), "reason"), "the program exited with "
-                                                    "3");
+        e2e_expect_is(e2e_text(entry_of(i), "outcome"), "failed");
+        e2e_expect_is(e2e_text(entry_of(i), "reason"),
+                      "the program exited with "
+                      "3");
     }
 }
 
@@ -122,8 +125,8 @@ Test(e2e_record, program_that_uses_no_cuda_is_an_entry)
     const struct e2e *result = record("exit=0");
 
     e2e_expect_code(result, 0);
-    e2e_expect_is(e2e_text(entry(0), "name"), "process/main");
-    e2e_expect_is(e2e_text(entry(0), "gpu"), "unused");
+    e2e_expect_is(e2e_text(entry_of(0), "name"), "process/main");
+    e2e_expect_is(e2e_text(entry_of(0), "gpu"), "unused");
     e2e_expect_is(e2e_line(result->err, "nothing"),
                   "testlog: nothing was recorded: no process used CUDA");
 }
@@ -140,7 +143,7 @@ Test(e2e_record, says_why_nothing_was_recorded)
                   "testlog: nothing was recorded: GPU trace off: no NVIDIA "
                   "driver found (/proc/driver/nvidia/version, "
                   "/dev/nvidiactl)");
-    e2e_expect_is(e2e_text(entry(0), "gpu"), "no-driver");
+    e2e_expect_is(e2e_text(entry_of(0), "gpu"), "no-driver");
     result = e2e_run("TESTLOG_GPU_LIBRARY=/nowhere " TESTLOG " record -- true");
     e2e_expect_code(result, 0);
     e2e_expect_has(result->err, "nothing was recorded: GPU trace off: "
@@ -165,17 +168,28 @@ Test(e2e_record, exits_as_the_program_does)
 {
     for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
         e2e_expect_code(record(ends[i].arguments), ends[i].code);
-        e2e_expect_is(e2e_text(entry(0), "outcome"), ends[i].outcome);
-        e2e_expect_is(e2e_text(entry(0), "reason"), ends[i].reason);
+        e2e_expect_is(e2e_text(entry_of(0), "outcome"), ends[i].outcome);
+        e2e_expect_is(e2e_text(entry_of(0), "reason"), ends[i].reason);
     }
 }
 
 Test(e2e_record, crash_keeps_what_was_recorded)
 {
+    struct trace_reader *reader;
+    struct trace_entry entry;
+    uint64_t last = 0;
+    char path[PATH_MAX];
+
     record("init kill=11");
-    e2e_expect_has(e2e_read("testlog-runs/latest/%s/trace.json",
-                            e2e_text(entry(0), "folder")),
-                   "begun");
+    snprintf(path, sizeof(path), "testlog-runs/latest/%s/recording",
+             e2e_text(entry_of(0), "folder"));
+    reader = trace_reader_open(path);
+    cr_assert_not_null(reader);
+    while (trace_reader_next(reader, &entry))
+        last = entry.end;
+    cr_expect_neq(last, 0);
+    cr_expect_gt(trace_reader_summary(reader).end, last);
+    trace_reader_close(reader);
 }
 
 Test(e2e_record, streams_are_the_programs_own)
@@ -209,7 +223,7 @@ Test(e2e_record, program_that_cannot_be_run_is_said)
         e2e_expect_code(result, not_run[i].code);
         e2e_expect_is(e2e_line(result->err, "record: "), not_run[i].error);
         e2e_expect_lacks(result->err, "nothing was recorded");
-        e2e_expect_is(e2e_text(entry(0), "outcome"), "failed");
+        e2e_expect_is(e2e_text(entry_of(0), "outcome"), "failed");
     }
 }
 
@@ -225,7 +239,7 @@ Test(e2e_record, signals_are_the_programs)
 
         e2e_expect_code(result, 5);
         e2e_expect_has(result->out, "caught ");
-        e2e_expect_is(e2e_text(entry(0), "outcome"), "failed");
+        e2e_expect_is(e2e_text(entry_of(0), "outcome"), "failed");
     }
 }
 
@@ -262,7 +276,7 @@ Test(e2e_record, other_tool_is_named)
     e2e_expect_code(result, 0);
     e2e_expect_has(result->err, "CUDA_INJECTION64_PATH is another tool's: "
                                 "/x/other.so");
-    e2e_expect_is(e2e_text(entry(0), "gpu"), "busy");
+    e2e_expect_is(e2e_text(entry_of(0), "gpu"), "busy");
 }
 
 Test(e2e_record, what_cannot_be_written_keeps_nobody_from_running)
@@ -284,7 +298,7 @@ Test(e2e_record, process_that_outlives_the_program_is_left_alone)
         e2e_run(RECORD "-- sh -c '%s init pause >out 2>&1 & "
                        "until grep -q ready out; do sleep 0.01; done'",
                 e2e_stub(), e2e_any("gpu_any"));
-    const char *name = e2e_text(entry(0), "name");
+    const char *name = e2e_text(entry_of(0), "name");
 
     e2e_expect_code(result, 0);
     e2e_expect_has(result->err, " still runs; testlog log shows");
