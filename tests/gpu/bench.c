@@ -131,8 +131,10 @@ static void write_row(cJSON *row)
     if (!out || !line)
         stop("cannot write");
     fprintf(out, "%s\n", line);
-    if (fflush(out))
+    if (fflush(out) || (path && fclose(out)))
         stop("cannot write");
+    free(line);
+    cJSON_Delete(row);
 }
 
 /* ---- The run ---- */

@@ -3,8 +3,8 @@
  *  count LABEL RECORDING       adds a JSON object in a line to BENCH_OUT, else
  *                              to standard output
  *
- * It reads the recording and draws nothing, so it is judged what was recorded
- * of each launch, whatever is made of that later.
+ * It reads the recording and draws nothing, so that what was recorded of
+ * each launch is judged, whatever is made of that later.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,8 +201,9 @@ static void add_launches(cJSON *row, struct activities *activities)
     cJSON *calls = cJSON_AddObjectToObject(row, "launched_by");
     size_t from = 0;
 
-    qsort(activities->all, activities->count, sizeof(*activities->all),
-          by_correlation);
+    if (activities->count)
+        qsort(activities->all, activities->count, sizeof(*activities->all),
+              by_correlation);
     for (size_t i = 1; i <= activities->count; i++)
         if (i == activities->count ||
             activities->all[i].at.correlation !=
@@ -287,10 +288,21 @@ static void read_all(cJSON *row, struct trace_reader *reader)
     free(activities.all);
 }
 
-int main(int argc, char **argv)
+static void write_row(cJSON *row)
 {
     const char *path = getenv("BENCH_OUT");
     FILE *out = path ? fopen(path, "ae") : stdout;
+    char *line = cJSON_PrintUnformatted(row);
+
+    if (!out || !line || fprintf(out, "%s\n", line) < 0 || fflush(out) ||
+        (path && fclose(out)))
+        stop("cannot write");
+    free(line);
+    cJSON_Delete(row);
+}
+
+int main(int argc, char **argv)
+{
     struct trace_reader *reader;
     cJSON *row = cJSON_CreateObject();
     struct stat file;
@@ -305,8 +317,6 @@ int main(int argc, char **argv)
     cJSON_AddNumberToObject(row, "file_bytes", (double)file.st_size);
     read_all(row, reader);
     trace_reader_close(reader);
-    if (!out || fprintf(out, "%s\n", cJSON_PrintUnformatted(row)) < 0 ||
-        fflush(out))
-        stop("cannot write");
+    write_row(row);
     return 0;
 }
