@@ -26,8 +26,7 @@ enum compilers_user {
 const struct e2e *compilers_run(enum compilers_user, const char *libraries,
                                 const char *before, const char *arguments);
 
-/* compilers_audit returns what stands before a program that is audited; it
- * skips the test where that cannot be. */
+/* compilers_audit returns what stands before a program that is audited. */
 const char *compilers_audit(void);
 
 /* compilers_count counts the events of a stage and name (NULL: any). */
@@ -40,7 +39,7 @@ const char *compilers_value(const char *stage, const char *field);
 /* compilers_level returns the level of that event. */
 unsigned compilers_level(const char *stage);
 
-/* compilers_chain tells whether that event is in the span "build". */
+/* compilers_inside tells whether that event is in the span "build". */
 bool compilers_inside(const char *stage);
 
 #endif
