@@ -107,14 +107,16 @@ extern char __cudaRegisterFatBinary[];
 
 static int is_cuda(struct dl_phdr_info *object, size_t size, void *none)
 {
-    static const char *const names[] = {"libcudart.so", "libcuda.so",
-                                        "libnvrtc.so", "libOpenCL.so"};
+    /* Whole names would be found where programs are searched for them. */
+    static const char *const names[] = {"cudart.so", "cuda.so", "nvrtc.so",
+                                        "OpenCL.so"};
     const char *base = base_of(object->dlpi_name);
 
     (void)size;
     (void)none;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (!strncmp(base, names[i], strlen(names[i])))
+        if (!strncmp(base, "lib", 3) &&
+            !strncmp(base + 3, names[i], strlen(names[i])))
             return true;
     return false;
 }

@@ -146,25 +146,28 @@ Test(devices_describe, waits_have_a_stream_or_an_event)
     cr_expect_not(last.at.on_device);
 }
 
-static const char *memory_of(unsigned operation, uint64_t size)
+enum { PINNED = 2, DEVICE = 3 };
+
+static const char *memory_of(unsigned operation, unsigned kind, uint64_t size)
 {
     set(CUPTI_MEMORY_OPERATION, operation);
-    set(CUPTI_MEMORY_KIND, 2);
+    set(CUPTI_MEMORY_KIND, kind);
     set(CUPTI_MEMORY_BYTES, size);
     set(CUPTI_MEMORY_TIME, 1);
     set(CUPTI_MEMORY_DEVICE, 1);
     described(CUPTI_KIND_MEMORY2, 112);
-    return strstr(told, "total=");
+    return strstr(told, "in_use=");
 }
 
 /* What was allocated before we looked may be released. */
 Test(devices_describe, memory_in_use_is_summed)
 {
-    cr_expect_str_eq(memory_of(1, 100), "total=100 device=1");
-    cr_expect_str_eq(memory_of(1, 50), "total=150 device=1");
-    cr_expect_str_eq(memory_of(2, 100), "total=50 device=1");
-    cr_expect_str_eq(memory_of(2, 100), "total=0 device=1");
-    cr_expect_str_eq(memory_of(1, 7), "total=7 device=1");
+    cr_expect_str_eq(memory_of(1, DEVICE, 100), "in_use=100 device=1");
+    cr_expect_str_eq(memory_of(1, DEVICE, 50), "in_use=150 device=1");
+    cr_expect_str_eq(memory_of(2, DEVICE, 100), "in_use=50 device=1");
+    cr_expect_str_eq(memory_of(2, DEVICE, 100), "in_use=0 device=1");
+    cr_expect_str_eq(memory_of(1, DEVICE, 7), "in_use=7 device=1");
+    cr_expect_null(memory_of(1, PINNED, 7), "the host's memory");
 }
 
 Test(devices_describe, threads_that_are_not_the_kernels_are_not_known)

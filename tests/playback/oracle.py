@@ -187,7 +187,7 @@ class Oracle:
                   "Allocate" if allocated else "Release", (time, time),
                   correlation, self.thread(correlation),
                   [("bytes", size), ("address", "0x%x" % at(record, "Q", 16)),
-                   ("memory", "device"), ("total", self.total),
+                   ("memory", "device"), ("in_use", self.total),
                    ("device", at(record, "I", 52))])
 
     def run(self):

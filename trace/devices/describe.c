@@ -467,15 +467,16 @@ static void synchronization(struct building *building)
 
 /* ---- Memory ---- */
 
-enum { DEVICES = 64, KINDS = 8, ALLOCATED = 1 };
+enum { DEVICES = 64, KINDS = 8, HOST_KINDS = 3, ALLOCATED = 1 };
 
-/* Bytes in use; what was allocated before we looked may be released. */
-static uint64_t total(const struct cupti_record *record, uint32_t kind)
+/* Bytes of the device's in use; what was allocated before we looked may be
+ * released. */
+static uint64_t in_use(const struct cupti_record *record)
 {
-    static uint64_t totals[DEVICES][KINDS];
+    static uint64_t totals[DEVICES];
     uint64_t bytes = cupti_get(record, CUPTI_MEMORY_BYTES);
     uint32_t device = cupti_get32(record, CUPTI_MEMORY_DEVICE);
-    uint64_t *sum = &totals[device % DEVICES][kind];
+    uint64_t *sum = &totals[device % DEVICES];
 
     if (cupti_get(record, CUPTI_MEMORY_OPERATION) == ALLOCATED)
         *sum += bytes;
@@ -503,7 +504,8 @@ static void memory(struct building *building)
         trace_pointer_(
             (void *)(uintptr_t)cupti_get(record, CUPTI_MEMORY_ADDRESS)));
     add(building, "memory", display(kinds[kind]));
-    add_number(building, "total", total(record, kind));
+    if (kind >= HOST_KINDS)
+        add_number(building, "in_use", in_use(record));
     add_number(building, "device", building->activity.at.device);
     if (cupti_get(record, CUPTI_MEMORY_ASYNC))
         add(building, "async", trace_bool(true));
