@@ -7,40 +7,18 @@
 
 #include "harness.h"
 
-enum { PAIRS = 64 };
-
-static void add_pair(const char **pairs, size_t *count, const char *name,
-                     const char *value)
-{
-    if (*count + 2 >= PAIRS)
-        return;
-    pairs[(*count)++] = name;
-    pairs[(*count)++] = value;
-    pairs[*count] = NULL;
-}
-
-/* What is said of GPUs; of a pair that was noted again, the last one. */
-static void add_gpu_pairs(const char **pairs, size_t *count,
-                          const struct test_log_result *result,
-                          const struct trace_reader *reader)
-{
-    const char *name, *value;
-    size_t cursor = 0;
-
-    if (!trace_reader_meta(reader, "gpu.state"))
-        add_pair(pairs, count, "gpu.state", test_log_gpu_word(result->gpu));
-    while (trace_reader_metas(reader, &cursor, &name, &value))
-        if (!strncmp(name, "gpu.", 4) &&
-            trace_reader_meta(reader, name) == value)
-            add_pair(pairs, count, name, value);
-}
-
 static int write_trace(const struct test_log_run *run,
                        const struct test_log_result *result,
                        struct trace_reader *reader)
 {
-    const char *pairs[PAIRS] = {NULL};
-    size_t count = 0;
+    const char *const metadata[] = {
+        "test",      test_log_name(result),
+        "program",   result->program,
+        "log",       result->filter ? result->filter : "",
+        "filter",    run->record,
+        "result",    test_log_outcome_word(result->outcome),
+        "gpu.state", test_log_gpu_word(result->gpu),
+        NULL};
     struct trace_chrome chrome;
     struct trace_file file;
     char path[PATH_MAX];
@@ -48,16 +26,10 @@ static int write_trace(const struct test_log_run *run,
     if (test_log_file(run, result, "trace.json", path) ||
         trace_file_open(&file, path))
         return -1;
-    add_pair(pairs, &count, "test", test_log_name(result));
-    add_pair(pairs, &count, "program", result->program);
-    add_pair(pairs, &count, "log", result->filter ? result->filter : "");
-    add_pair(pairs, &count, "filter", run->record);
-    add_pair(pairs, &count, "result", test_log_outcome_word(result->outcome));
-    add_gpu_pairs(pairs, &count, result, reader);
     trace_chrome_begin(&chrome, file.stream);
     trace_chrome_add(&chrome, reader, trace_reader_summary(reader).pid,
                      test_log_name(result));
-    trace_chrome_end(&chrome, pairs);
+    trace_chrome_end(&chrome, metadata);
     return trace_file_commit(&file);
 }
 

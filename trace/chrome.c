@@ -383,11 +383,11 @@ static void keep_metadata(struct trace_chrome *chrome,
     size_t cursor = 0;
 
     while (trace_reader_metas(reader, &cursor, &name, &value))
-        if (!strncmp(name, "gpu.", 4) &&
+        if (!strncmp(name, "gpu.", 4) && strcmp(name, "gpu.state") != 0 &&
             value == trace_reader_meta(reader, name))
             put_pair(&chrome->devices, name, value);
-    if (!trace_reader_meta(reader, "gpu.state"))
-        put_pair(&chrome->devices, "gpu.state", "unused");
+    value = trace_reader_meta(reader, "gpu.state");
+    trace_text_string(&chrome->state, value ? value : "unused");
 }
 
 int trace_chrome_add(struct trace_chrome *chrome, struct trace_reader *reader,
@@ -419,10 +419,15 @@ int trace_chrome_add(struct trace_chrome *chrome, struct trace_reader *reader,
 void trace_chrome_end(struct trace_chrome *chrome, const char *const *pairs)
 {
     struct trace_text text = {0};
+    bool one = chrome->recordings == 1, stated = false;
 
-    for (; pairs && pairs[0]; pairs += 2)
+    for (; pairs && pairs[0]; pairs += 2) {
         put_pair(&text, pairs[0], pairs[1]);
-    if (chrome->recordings == 1 && chrome->devices.data) {
+        stated |= !strcmp(pairs[0], "gpu.state");
+    }
+    if (one && !stated && chrome->state.data)
+        put_pair(&text, "gpu.state", chrome->state.data);
+    if (one && chrome->devices.data) {
         trace_text_string(&text, text.size ? "," : "");
         trace_text_string(&text, chrome->devices.data);
     }
@@ -430,5 +435,6 @@ void trace_chrome_end(struct trace_chrome *chrome, const char *const *pairs)
             text.data && !text.failed && !chrome->devices.failed ? text.data
                                                                  : "");
     trace_text_free(&text);
+    trace_text_free(&chrome->state);
     trace_text_free(&chrome->devices);
 }

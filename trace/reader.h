@@ -151,7 +151,8 @@ struct trace_chrome {
     bool several; /* to be set before: there will be several recordings */
     uint32_t recordings;
     uint64_t flows;            /* of which each has its number */
-    struct trace_text devices; /* what the first one notes of devices */
+    struct trace_text devices; /* what the first one notes of devices... */
+    struct trace_text state;   /* ...and whether it saw any */
 };
 
 void trace_chrome_begin(struct trace_chrome *, FILE *);
