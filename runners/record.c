@@ -227,6 +227,9 @@ static int record(struct test_log_options *options, char **program)
     bool opened;
 
     unsetenv("TESTLOG_RUN"); /* in a test, it is a run of its own */
+    if (!strcmp(options->show.origin, "default"))
+        options->show.value = "info,gpu=trace";
+    setenv("TESTLOG_RECORD_LOG", options->show.value, 1);
     test_log_filters_check(&filters, options, true);
     test_log_filters_free(&filters);
     runners_copy_settings(&run, options);

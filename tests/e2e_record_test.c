@@ -79,7 +79,8 @@ Test(e2e_record, leaves_a_run_like_any_other)
                  folder);
     e2e_json("testlog-runs/latest/trace.json");
     e2e_json("testlog-runs/latest/%s/trace.json", folder);
-    cr_expect(e2e_exists("testlog-runs/latest/%s/log.txt", folder));
+    e2e_expect_has(e2e_read("testlog-runs/latest/%s/log.txt", folder),
+                   "gpu::launch: Executing kernel");
     e2e_expect_has(e2e_read("testlog-runs/latest/results.tsv"), name);
 }
 
