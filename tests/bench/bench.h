@@ -1,0 +1,165 @@
+/* bench.h: what the benchmark's files share. */
+#ifndef TESTS_BENCH_BENCH_H
+#define TESTS_BENCH_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "peers/peer.h"
+
+enum {
+    BENCH_TIMES_MAX = 101,
+    BENCH_SLOTS = 16 * 1024, /* of a floor's ring */
+    BENCH_WARM = 8192,       /* spans and events of a repetition */
+};
+
+/* Who does the same work as the others of its group. The first of a group is
+ * what ratios are to, unless `against` names another. */
+struct bench_row {
+    const char *group, *name;
+    double (*run)(size_t count); /* ns each; NULL: a peer's */
+    const char *peer, *work;     /* its command, and what it is asked for */
+    size_t count;
+    int times;
+    double budget;       /* that the ratio may be at most; 0: none */
+    const char *against; /* another of the group */
+    bool counted;        /* callgrind can tell its instructions */
+};
+
+/* What was measured of a row. */
+struct bench_result {
+    bool there; /* else it is not installed, or failed */
+    double ns[BENCH_TIMES_MAX], ratios[BENCH_TIMES_MAX];
+    int times;
+    double median, ratio; /* ratio 0: nothing to compare with */
+    double instructions;  /* 0: not counted */
+};
+
+/* A size that was measured once. */
+struct bench_size {
+    const char *name, *unit;
+    double value, budget; /* value below 0: could not be measured */
+};
+
+extern const struct bench_row bench_rows[];
+extern const size_t bench_row_count;
+
+/* What the program was asked for. */
+extern struct bench_settings {
+    const char *directory; /* where its files go */
+    const char *programs;  /* where the peers and the suites are */
+    bool quick;            /* once each, and little of it */
+    bool instructions;
+    size_t events; /* that are rendered */
+} bench_settings;
+
+/* ---- main.c ---- */
+
+/* bench_stop ends the program: errno says why. */
+__attribute__((noreturn)) void bench_stop(const char *what);
+
+/* bench_path is where a file of this run is. */
+const char *bench_path(void);
+
+/* bench_pin lets the process and its children run on one processor, or on
+ * all. */
+void bench_pin(bool one);
+
+/* ---- floor.c: references ---- */
+
+double bench_load_and_branch(size_t count);
+double bench_floor(size_t count);
+double bench_floor_fresh(size_t count);
+double bench_clock_gettime(size_t count);
+double bench_snprintf_null(size_t count);
+double bench_snprintf_file(size_t count);
+
+/* bench_store_spans is the floor, in a ring of one's own; bench_ring maps
+ * one. */
+struct trace_record;
+void bench_store_spans(struct trace_record *ring, size_t count);
+struct trace_record *bench_ring(void);
+
+/* ---- record.c: ours, recording ---- */
+
+double bench_off(size_t count);
+double bench_outside(size_t count);
+double bench_span(size_t count);
+double bench_span_fields(size_t count);
+double bench_span_late(size_t count);
+double bench_event(size_t count);
+double bench_line(size_t count);
+double bench_span_fresh(size_t count);
+double bench_start_and_end(size_t count);
+double bench_set_filter(size_t count);
+
+/* bench_begin begins a recording, bench_begin_warm one whose chunks have been
+ * touched, both with the subscriber that wants all but level TRACE. bench_end
+ * ends it and gives back its memory. */
+void bench_begin(uint64_t limit);
+void bench_begin_warm(void);
+void bench_end(void);
+
+/* ---- threads.c ---- */
+
+double bench_floor_two(size_t count);
+double bench_span_two(size_t count);
+double bench_floor_many(size_t count);
+double bench_span_many(size_t count);
+
+/* ---- live.c ---- */
+
+double bench_live_null(size_t count);
+double bench_live_file(size_t count);
+double bench_live_fields(size_t count);
+
+/* ---- render.c ---- */
+
+/* bench_make_events records what is rendered. */
+void bench_make_events(void);
+void bench_free_events(void);
+double bench_chrome(size_t count);
+double bench_cjson(size_t count);
+double bench_full(size_t count);
+double bench_json(size_t count);
+double bench_fprintf(size_t count);
+
+/* ---- sizes.c ---- */
+
+enum { BENCH_SIZES_MAX = 16 };
+
+/* bench_measure_sizes fills in what is measured in bytes; returns how many. */
+size_t bench_measure_sizes(struct bench_size *sizes);
+
+/* bench_export writes Chrome's trace events of what is rendered. */
+void bench_export(FILE *stream);
+
+/* ---- suite.c ---- */
+
+double bench_suite_plain(size_t count);
+double bench_suite_logged(size_t count);
+
+/* ---- peers.c ---- */
+
+/* bench_ask_peer returns the nanoseconds that a peer's work took, below 0 if
+ * it is not there. */
+double bench_ask_peer(const char *command, const char *work, size_t count);
+void bench_end_peers(void);
+
+/* bench_count_instructions has callgrind count those of one unit of work; 0 if
+ * it cannot. */
+double bench_count_instructions(const struct bench_row *);
+
+/* ---- table.c ---- */
+
+void bench_print_head(void);
+void bench_print_row(const struct bench_row *, const struct bench_result *,
+                     bool first);
+void bench_print_size(const struct bench_size *);
+
+/* bench_write_json keeps all that was measured. */
+void bench_write_json(const char *path, const struct bench_result *results,
+                      const struct bench_size *sizes, size_t size_count);
+
+#endif

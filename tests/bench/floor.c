@@ -1,0 +1,186 @@
+/* floor.c: what recording cannot cost less than, and the plainest peers.
+ *
+ * The floor of a span is two readings of the counter and two stores of 32
+ * bytes into warm shared memory.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#if defined(__x86_64__) || defined(__i386__)
+#    include <x86intrin.h>
+#endif
+
+#include "bench.h"
+#include "trace/recorder.h"
+
+#ifndef MADV_POPULATE_WRITE
+#    define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+static inline uint64_t ticks(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    return __rdtsc();
+#else
+    return trace_clock_now();
+#endif
+}
+
+/* ---- A call site that is off ---- */
+
+#define FOUR(...)    __VA_ARGS__ __VA_ARGS__ __VA_ARGS__ __VA_ARGS__
+#define SIXTEEN(...) FOUR(FOUR(__VA_ARGS__))
+
+static uint8_t flag;
+
+static __attribute__((noinline, cold)) void flagged(size_t i)
+{
+    keep(i);
+}
+
+double bench_load_and_branch(size_t count)
+{
+    double from = now_ns();
+
+    for (size_t i = 0; i < count / 16; i++) {
+        SIXTEEN(
+            if (__builtin_expect(__atomic_load_n(&flag, __ATOMIC_RELAXED) != 0,
+                                 0)) flagged(i);)
+    }
+    return (now_ns() - from) / (double)count;
+}
+
+/* ---- A span ---- */
+
+/* A shared mapping of a file like a recording's, the first of it reserved. */
+static void *map_file(size_t size, size_t reserved)
+{
+    int fd = open(bench_path(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+    if (fd < 0 || (errno = posix_fallocate(fd, 0, (off_t)reserved)) ||
+        ftruncate(fd, (off_t)size))
+        bench_stop(bench_path());
+
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    if (at == MAP_FAILED)
+        bench_stop(bench_path());
+    close(fd);
+    unlink(bench_path());
+    madvise(at, size, MADV_RANDOM);
+    return at;
+}
+
+struct trace_record *bench_ring(void)
+{
+    size_t size = BENCH_SLOTS * sizeof(struct trace_record);
+    void *ring = map_file(size, size);
+
+    memset(ring, 0, size);
+    return ring;
+}
+
+static inline void store(struct trace_record *to, uint64_t time, uint64_t i)
+{
+    *to = (struct trace_record){.time = time, .site = 1, .end = i};
+    keep(to);
+}
+
+void bench_store_spans(struct trace_record *ring, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        store(&ring[2 * i % BENCH_SLOTS], ticks(), i);
+        store(&ring[(2 * i + 1) % BENCH_SLOTS], ticks(), i);
+    }
+}
+
+static struct trace_record *own_ring(void)
+{
+    static struct trace_record *ring;
+
+    if (!ring)
+        ring = bench_ring();
+    return ring;
+}
+
+double bench_floor(size_t count)
+{
+    struct trace_record *ring = own_ring();
+    double from = now_ns();
+
+    bench_store_spans(ring, count);
+    return (now_ns() - from) / (double)count;
+}
+
+double bench_clock_gettime(size_t count)
+{
+    struct trace_record *ring = own_ring();
+    double from = now_ns();
+
+    for (size_t i = 0; i < count; i++) {
+        store(&ring[2 * i % BENCH_SLOTS], (uint64_t)now_ns(), i);
+        store(&ring[(2 * i + 1) % BENCH_SLOTS], (uint64_t)now_ns(), i);
+    }
+    return (now_ns() - from) / (double)count;
+}
+
+/* The bare loop: one record, whose end is stored in place; room is reserved as
+ * the recorder does it. */
+double bench_floor_fresh(size_t count)
+{
+    size_t first = TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE;
+    char *file = map_file(TRACE_LIMIT_DEFAULT, first);
+    struct trace_record *record = (void *)(file + TRACE_HEADER_SIZE);
+    double from = now_ns();
+
+    for (size_t i = 0; i < count; i++) {
+        if (i % TRACE_CHUNK_SLOTS == 0 &&
+            i / TRACE_CHUNK_SLOTS + 1 >= TRACE_FIRST_CHUNKS &&
+            madvise(&record[i + TRACE_CHUNK_SLOTS], TRACE_CHUNK_SIZE,
+                    MADV_POPULATE_WRITE))
+            bench_stop("madvise");
+        store(&record[i], ticks(), 0);
+        record[i].end = ticks();
+        keep(record);
+    }
+    from = (now_ns() - from) / (double)count;
+    munmap(file, TRACE_LIMIT_DEFAULT);
+    return from;
+}
+
+/* ---- A line ---- */
+
+/* The text of a line in two spans, with three fields, its date known. */
+static double print(int fd, size_t count)
+{
+    char line[256];
+    double from = now_ns();
+
+    for (size_t i = 0; i < count; i++) {
+        int size =
+            snprintf(line, sizeof(line),
+                     "%s.%06uZ %5s %s:%s: %s: %s index=%d share=%.1f "
+                     "key=\"%s\"\n",
+                     "2026-11-21T01:56:24", (unsigned)i, "INFO", "request",
+                     "parse", "bench", "fetched", (int)i, 0.5, "value");
+
+        if (write(fd, line, (size_t)size) < 0)
+            bench_stop("write");
+    }
+    from = (now_ns() - from) / (double)count;
+    close(fd);
+    return from;
+}
+
+double bench_snprintf_null(size_t count)
+{
+    return print(open("/dev/null", O_WRONLY | O_CLOEXEC), count);
+}
+
+double bench_snprintf_file(size_t count)
+{
+    return print(scratch_file(), count);
+}

@@ -1,0 +1,78 @@
+/* live.c: lines that are printed as they happen, a write(2) each. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define LOG_TARGET "bench"
+#include <testlog/log.h>
+
+#include "bench.h"
+#include "trace/recorder.h"
+
+static void begin(int fd)
+{
+    struct log_options options = {
+        .show = "trace", .record = "trace", .live = true, .fd = fd};
+    struct trace_options recording = {.limit = 16 << 20};
+
+    if (fd < 0 || log_subscribe(&options) ||
+        trace_open(bench_path(), &recording))
+        bench_stop("a live recording");
+}
+
+static void end(int fd)
+{
+    bench_end();
+    close(fd);
+}
+
+static double lines(size_t count)
+{
+    trace_event(INFO, "first");
+
+    double from = now_ns();
+
+    for (size_t i = 0; i < count; i++)
+        trace_event(INFO, "fetched", ("index", (int)i), ("share", 0.5),
+                    ("key", "value"));
+    return (now_ns() - from) / (double)count;
+}
+
+static double in_spans(int fd, size_t count)
+{
+    double ns;
+
+    begin(fd);
+    {
+        trace_span(INFO, "request");
+        trace_span(INFO, "parse");
+        ns = lines(count);
+    }
+    end(fd);
+    return ns;
+}
+
+double bench_live_null(size_t count)
+{
+    return in_spans(open("/dev/null", O_WRONLY | O_CLOEXEC), count);
+}
+
+double bench_live_file(size_t count)
+{
+    return in_spans(scratch_file(), count);
+}
+
+double bench_live_fields(size_t count)
+{
+    int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    double ns;
+
+    begin(fd);
+    {
+        trace_span(INFO, "request", ("id", 417));
+        trace_span(INFO, "parse", ("size", 64));
+        ns = lines(count);
+    }
+    end(fd);
+    return ns;
+}

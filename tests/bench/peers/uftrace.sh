@@ -1,0 +1,6 @@
+#!/bin/sh
+# uftrace.sh PROGRAM: runs it traced by uftrace.
+set -eu
+data=$(mktemp -d)
+trap 'rm -rf "$data"' EXIT
+uftrace record --no-libcall --no-pager -d "$data/trace" "$1"

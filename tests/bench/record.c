@@ -1,0 +1,235 @@
+/* record.c: what our annotations cost. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define LOG_TARGET "bench"
+#include <testlog/log.h>
+
+#include "bench.h"
+#include "trace/recorder.h"
+
+enum { WARM_CHUNKS = 16, DIRECTIVES = 200, SITES = 10000 };
+
+static unsigned interest(struct trace_site *);
+
+static const struct trace_subscriber subscriber = {.interest = interest};
+
+/* The annotations of the row "off" are the only ones of level TRACE. */
+static unsigned interest(struct trace_site *site)
+{
+    return site->level < TRACE_LEVEL_TRACE ? TRACE_ALWAYS : 0;
+}
+
+static void open_recording(uint64_t limit)
+{
+    static const char *const meta[] = {"test",  "suite/test", "filter", "trace",
+                                       "shown", "info",       NULL};
+    struct trace_options options = {.limit = limit, .meta = meta};
+
+    if (trace_open(bench_path(), &options))
+        bench_stop(bench_path());
+}
+
+void bench_begin(uint64_t limit)
+{
+    trace_subscribe(&subscriber);
+    open_recording(limit);
+}
+
+/* trace_close cannot know nobody to use the memory. */
+void bench_end(void)
+{
+    trace_close();
+    munmap(trace_recording.header, trace_recording.map_size);
+    unlink(bench_path());
+}
+
+void bench_begin_warm(void)
+{
+    bench_begin(16 << 20);
+
+    struct trace_header *header = trace_recording.header;
+    volatile char *chunks = (volatile char *)header + TRACE_HEADER_SIZE;
+
+    for (size_t i = 0; i < (size_t)WARM_CHUNKS * TRACE_CHUNK_SIZE; i += 64)
+        chunks[i] = chunks[i];
+    header->reserved = WARM_CHUNKS;
+}
+
+/* ---- Off ---- */
+
+#define FOUR(...)    __VA_ARGS__ __VA_ARGS__ __VA_ARGS__ __VA_ARGS__
+#define SIXTEEN(...) FOUR(FOUR(__VA_ARGS__))
+
+static double off_loop(size_t count)
+{
+    double from = now_ns();
+
+    for (size_t i = 0; i < count / 16; i++) {
+        SIXTEEN(trace_event(TRACE, "off", (i));)
+        keep(i);
+    }
+    return (now_ns() - from) / (double)count;
+}
+
+double bench_off(size_t count)
+{
+    bench_begin(16 << 20);
+
+    double ns = off_loop(count);
+
+    bench_end();
+    return ns;
+}
+
+static void subscribe(const char *record)
+{
+    struct log_options options = {.show = "off", .record = record};
+
+    if (log_subscribe(&options))
+        bench_stop("log_subscribe");
+}
+
+/* Call sites that only a span could turn on, outside of it. */
+double bench_outside(size_t count)
+{
+    subscribe("info,[request{id=417}]=trace");
+    open_recording(16 << 20);
+
+    double ns = off_loop(count);
+
+    bench_end();
+    return ns;
+}
+
+/* ---- On ---- */
+
+static void span(int i)
+{
+    trace_span(DEBUG, "span");
+    keep(i);
+}
+
+static void span_with_fields(int i)
+{
+    trace_span(DEBUG, "span", ("index", i), ("share", 0.5), ("key", "value"));
+    keep(0);
+}
+
+static void event_with_fields(int i)
+{
+    trace_event(INFO, "event", ("index", i), ("share", 0.5), ("key", "value"));
+}
+
+static void line(int i)
+{
+    log_info("%s took %d of %zu", "fetch", i, (size_t)64);
+}
+
+#define WARM_ROW(name, call)                                                   \
+    double name(size_t count)                                                  \
+    {                                                                          \
+        bench_begin_warm();                                                    \
+        call(0);                                                               \
+                                                                               \
+        double from = now_ns();                                                \
+                                                                               \
+        for (size_t i = 0; i < count; i++)                                     \
+            call((int)i);                                                      \
+        from = (now_ns() - from) / (double)count;                              \
+        bench_end();                                                           \
+        return from;                                                           \
+    }
+
+WARM_ROW(bench_span, span)
+WARM_ROW(bench_span_fields, span_with_fields)
+WARM_ROW(bench_event, event_with_fields)
+WARM_ROW(bench_line, line)
+
+/* The field alone: of a span that is open. */
+double bench_span_late(size_t count)
+{
+    bench_begin_warm();
+
+    struct trace_span_ref span =
+        trace_span_begin(DEBUG, "span", ("status", trace_empty()));
+    double from = now_ns();
+
+    for (size_t i = 0; i < count; i++)
+        trace_record(span, ("status", (int)i));
+    from = (now_ns() - from) / (double)count;
+    trace_span_end(span);
+    bench_end();
+    return from;
+}
+
+double bench_span_fresh(size_t count)
+{
+    bench_begin(TRACE_LIMIT_DEFAULT);
+    span(0);
+
+    double from = now_ns();
+
+    for (size_t i = 0; i < count; i++)
+        span((int)i);
+    from = (now_ns() - from) / (double)count;
+    bench_end();
+    return from;
+}
+
+/* ---- Once a test ---- */
+
+double bench_start_and_end(size_t count)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        double from = now_ns();
+
+        subscribe("trace");
+        open_recording(TRACE_LIMIT_DEFAULT);
+        trace_close();
+        sum += now_ns() - from;
+        bench_end();
+    }
+    return sum / (double)count;
+}
+
+/* A filter of many directives over many call sites. */
+double bench_set_filter(size_t count)
+{
+    static struct trace_site sites[SITES], *listed[SITES];
+    static char targets[SITES][32];
+    struct trace_module module = {0};
+    struct trace_text filter = {0};
+
+    for (int i = 0; i < SITES; i++) {
+        snprintf(targets[i], sizeof(targets[i]), "app::module%d::part",
+                 i % 997);
+        sites[i] = (struct trace_site){.name = "event",
+                                       .target = targets[i],
+                                       .file = "file.c",
+                                       .level = (uint8_t)(1 + i % 5),
+                                       .kind = i % 3 == 0};
+        listed[i] = &sites[i];
+    }
+    for (int i = 0; i < DIRECTIVES; i++)
+        trace_text_printf(&filter,
+                          i % 4 ? "app::module%d=debug,"
+                                : "app::module%d[event{id=417}]=trace,",
+                          5 * i);
+    bench_begin(16 << 20);
+    trace_module_register(&module, listed, listed + SITES, TRACE_LEVEL_TRACE);
+
+    double from = now_ns();
+
+    for (size_t i = 0; i < count; i++)
+        subscribe(filter.data);
+    from = (now_ns() - from) / (double)count;
+    trace_module_forget(&module);
+    bench_end();
+    trace_text_free(&filter);
+    return from;
+}

@@ -1,0 +1,104 @@
+/* rows.c: what is measured, and what it may cost. */
+#include "bench.h"
+
+enum {
+    OFF = 3200000,
+    FRESH = 128 * 1024,
+    LINES = 4096,
+    RENDERED = 100000, /* by others */
+    TESTS = 1000,
+};
+
+#define OURS(group_, name_, run_, count_, times_, ...)                         \
+    {                                                                          \
+        .group = group_, .name = name_, .run = run_, .work = #run_,            \
+        .count = count_, .times = times_, __VA_ARGS__                          \
+    }
+#define PEER(group_, name_, peer_, work_, count_, times_, ...)                 \
+    {                                                                          \
+        .group = group_, .name = name_, .peer = peer_, .work = work_,          \
+        .count = count_, .times = times_, __VA_ARGS__                          \
+    }
+
+#define UFTRACE "@/uftrace.sh @/uftrace"
+#define LTTNG   "@/lttng.sh @/lttng"
+
+static double bench_100_us(size_t count)
+{
+    (void)count;
+    return 100e3;
+}
+
+static double bench_10_ms(size_t count)
+{
+    (void)count;
+    return 10e6;
+}
+
+static double bench_1_us(size_t count)
+{
+    (void)count;
+    return 1e3;
+}
+
+/* clang-format off */
+const struct bench_row bench_rows[] = {
+    OURS("off", "a relaxed load and a branch", bench_load_and_branch, OFF, 31, .counted = true),
+    OURS("off", "call site off", bench_off, OFF, 31, .budget = 1.1, .counted = true),
+    OURS("off", "call site off outside a span", bench_outside, OFF, 31, .budget = 8, .counted = true),
+    PEER("off", "LTTng-UST", LTTNG, "off", OFF, 31),
+    PEER("off", "Rust, event", "@/rust off", "off", OFF, 31, .counted = true),
+    PEER("off", "spdlog", "@/spdlog", "off", OFF / 16, 31, .counted = true),
+
+    OURS("span", "floor", bench_floor, BENCH_WARM, 51, .counted = true),
+    OURS("span", "span", bench_span, BENCH_WARM, 51, .budget = 1.2, .counted = true),
+    OURS("span", "span, three fields", bench_span_fields, BENCH_WARM, 51, .budget = 2.2, .counted = true),
+    OURS("span", "field recorded late", bench_span_late, BENCH_WARM, 51, .budget = 1.5, .counted = true),
+    OURS("span", "event, three fields", bench_event, BENCH_WARM, 51, .counted = true),
+    OURS("span", "log line, three arguments", bench_line, BENCH_WARM, 51, .budget = 2, .counted = true),
+    OURS("span", "two clock_gettime, two stores", bench_clock_gettime, BENCH_WARM, 51, .counted = true),
+    PEER("span", "-finstrument-functions, two stores", "@/hooks", "span", BENCH_WARM, 51, .counted = true),
+    PEER("span", "uftrace, a call", UFTRACE, "span", BENCH_WARM, 51),
+    PEER("span", "LTTng-UST, two events", LTTNG, "span", BENCH_WARM, 51),
+    PEER("span", "LTTng-UST, event, three fields", LTTNG, "event", BENCH_WARM, 51),
+    PEER("span", "Rust, span, not shown", "@/rust null", "span", BENCH_WARM, 51, .counted = true),
+    PEER("span", "Rust, span, three fields", "@/rust null", "span_fields", BENCH_WARM, 51, .counted = true),
+    PEER("span", "spdlog, line to /dev/null", "@/spdlog", "line", BENCH_WARM, 51, .counted = true),
+
+    OURS("fresh file", "bare loop", bench_floor_fresh, FRESH, 21),
+    OURS("fresh file", "span", bench_span_fresh, FRESH, 21, .budget = 1.15),
+
+    OURS("2 threads", "floor in 2 threads", bench_floor_two, BENCH_WARM, 31),
+    OURS("2 threads", "span", bench_span_two, BENCH_WARM, 31, .budget = 1.2),
+    OURS("64 threads", "floor in 64 threads", bench_floor_many, BENCH_WARM, 11),
+    OURS("64 threads", "span", bench_span_many, BENCH_WARM, 11),
+
+    OURS("line, /dev/null", "snprintf and write", bench_snprintf_null, LINES, 21, .counted = true),
+    OURS("line, /dev/null", "live line", bench_live_null, LINES, 21, .budget = 0.25, .against = "Rust", .counted = true),
+    OURS("line, /dev/null", "live line, spans with fields", bench_live_fields, LINES, 21, .counted = true),
+    PEER("line, /dev/null", "Rust", "@/rust null", "live", LINES, 21, .counted = true),
+    PEER("line, /dev/null", "Rust, spans with fields", "@/rust null", "live_fields", LINES, 21, .counted = true),
+    PEER("line, /dev/null", "spdlog, flushed", "@/spdlog", "live_null", LINES, 21, .counted = true),
+
+    OURS("line, file", "snprintf and write", bench_snprintf_file, LINES, 21),
+    OURS("line, file", "live line", bench_live_file, LINES, 21, .budget = 0.25, .against = "Rust"),
+    PEER("line, file", "Rust", "@/rust file", "live", LINES, 21),
+    PEER("line, file", "spdlog, flushed", "@/spdlog", "live_file", LINES, 21),
+
+    OURS("rendering", "1 us", bench_1_us, 1, 11),
+    OURS("rendering", "captured line, full", bench_full, 1, 11, .budget = 1),
+    OURS("rendering", "captured line, json", bench_json, 1, 11, .budget = 1),
+    OURS("rendering", "fprintf of the same text", bench_fprintf, RENDERED, 11),
+    OURS("trace events", "cJSON, small objects", bench_cjson, RENDERED, 11),
+    OURS("trace events", "event or span", bench_chrome, 1, 11, .budget = 0.1),
+
+    OURS("a test", "100 us", bench_100_us, 1, 21),
+    OURS("a test", "start and end in the worker", bench_start_and_end, 20, 21, .budget = 1),
+    OURS("a filter", "10 ms", bench_10_ms, 1, 11),
+    OURS("a filter", "200 directives, 10,000 call sites", bench_set_filter, 1, 11, .budget = 1),
+    OURS("1,000 tests, -j2", "Criterion alone", bench_suite_plain, TESTS, 9),
+    OURS("1,000 tests, -j2", "recorded and rendered", bench_suite_logged, TESTS, 9, .budget = 1.05),
+};
+/* clang-format on */
+
+const size_t bench_row_count = sizeof(bench_rows) / sizeof(*bench_rows);

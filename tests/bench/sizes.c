@@ -1,0 +1,150 @@
+/* sizes.c: what is measured in bytes: memory of an export, and recordings. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#ifdef BENCH_ZSTD
+#    include <zstd.h>
+#endif
+
+#define LOG_TARGET "bench"
+#include <testlog/log.h>
+
+#include "bench.h"
+#include "trace/recorder.h"
+
+/* ---- Memory ---- */
+
+/* The process's memory in MiB: its own, and of files that it has mapped. */
+struct memory {
+    double own, mapped;
+};
+
+static struct memory memory_now(void)
+{
+    struct memory memory = {0, 0};
+    FILE *status = fopen("/proc/self/status", "re");
+    char text[256];
+    double kib;
+
+    while (status && fgets(text, sizeof(text), status)) {
+        if (sscanf(text, "RssAnon: %lf", &kib) == 1)
+            memory.own = kib / 1024;
+        else if (sscanf(text, "RssFile: %lf", &kib) == 1 ||
+                 sscanf(text, "RssShmem: %lf", &kib) == 1)
+            memory.mapped += kib / 1024;
+    }
+    if (status)
+        fclose(status);
+    return memory;
+}
+
+/* A stream that looks how much memory there is, every so often. */
+static ssize_t watch(void *most, const char *text, size_t size)
+{
+    static unsigned writes;
+    struct memory *seen = most, now;
+
+    (void)text;
+    if (writes++ % 16)
+        return (ssize_t)size;
+    now = memory_now();
+    seen->own = now.own > seen->own ? now.own : seen->own;
+    seen->mapped = now.mapped > seen->mapped ? now.mapped : seen->mapped;
+    return (ssize_t)size;
+}
+
+static struct memory memory_of_export(void)
+{
+    struct memory most = {0, 0};
+    FILE *stream =
+        fopencookie(&most, "w", (cookie_io_functions_t){.write = watch});
+
+    if (!stream)
+        bench_stop("fopencookie");
+    setvbuf(stream, NULL, _IOFBF, 1 << 16);
+    bench_export(stream);
+    fclose(stream);
+    return most;
+}
+
+/* ---- Recordings ---- */
+
+static void record_spans(size_t count)
+{
+    bench_begin(TRACE_LIMIT_DEFAULT);
+    for (size_t i = 0; i < count; i++) {
+        trace_span(DEBUG, "span");
+        keep(i);
+    }
+    trace_close();
+    if (trace_shrink(bench_path()))
+        bench_stop("trace_shrink");
+}
+
+/* Bytes of a file when it is compressed; below 0 without the library. */
+static double compressed(const char *path, int level)
+{
+#ifdef BENCH_ZSTD
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 || fstat(fd, &status))
+        bench_stop(path);
+
+    size_t size = (size_t)status.st_size, room = ZSTD_compressBound(size);
+    void *file = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    void *out = malloc(room);
+
+    if (file == MAP_FAILED || !out)
+        bench_stop(path);
+
+    double bytes = (double)ZSTD_compress(out, room, file, size, level);
+
+    free(out);
+    munmap(file, size);
+    close(fd);
+    return bytes;
+#else
+    (void)path, (void)level;
+    return -1;
+#endif
+}
+
+static size_t sizes_of_spans(struct bench_size *sizes)
+{
+    static const char *const names[] = {
+        "compressed, zstd -1", "compressed, zstd -2", "compressed, zstd -3"};
+    size_t spans = bench_settings.events, count = 0;
+    struct stat status;
+
+    record_spans(spans);
+    if (stat(bench_path(), &status))
+        bench_stop(bench_path());
+    sizes[count++] =
+        (struct bench_size){"a span, recorded", "bytes",
+                            (double)status.st_size / (double)spans, 32 * 1.01};
+    for (int level = 1; level <= 3; level++) {
+        double bytes = compressed(bench_path(), level);
+
+        sizes[count++] =
+            (struct bench_size){names[level - 1], "bytes",
+                                bytes < 0 ? -1 : bytes / (double)spans, 12};
+    }
+    bench_end();
+    return count;
+}
+
+size_t bench_measure_sizes(struct bench_size *sizes)
+{
+    struct memory memory = memory_of_export();
+    size_t count = 0;
+
+    sizes[count++] =
+        (struct bench_size){"export, memory of its own", "MiB", memory.own, 64};
+    sizes[count++] = (struct bench_size){"export, pages of files mapped", "MiB",
+                                         memory.mapped, 0};
+    return count + sizes_of_spans(sizes + count);
+}

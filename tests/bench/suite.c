@@ -1,0 +1,74 @@
+/* suite.c: how long a program of a thousand tests takes, with us and without.
+ *
+ * Both programs are tests.c; one knows Criterion alone, in the other every test
+ * is recorded and rendered.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+static int remove_one(const char *path, const struct stat *status, int type,
+                      struct FTW *ftw)
+{
+    (void)status, (void)type, (void)ftw;
+    return remove(path);
+}
+
+/* Returns the nanoseconds that the program took; below 0 if it failed. */
+static double run(char *const *arguments)
+{
+    posix_spawn_file_actions_t actions;
+    pid_t pid;
+    int status;
+    double from = now_ns();
+
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    errno = posix_spawn(&pid, arguments[0], &actions, NULL, arguments, environ);
+    if (errno || waitpid(pid, &status, 0) != pid)
+        bench_stop(arguments[0]);
+    from = now_ns() - from;
+    posix_spawn_file_actions_destroy(&actions);
+    return WIFEXITED(status) && !WEXITSTATUS(status) ? from : -1;
+}
+
+static double suite(const char *name, size_t tests, bool logged)
+{
+    char program[PATH_MAX], where[PATH_MAX + 32], filter[64], jobs[] = "-j2";
+
+    snprintf(program, sizeof(program), "%s/%s", bench_settings.programs, name);
+    snprintf(where, sizeof(where), "--trace-dir=%s-runs", bench_path());
+    snprintf(filter, sizeof(filter), "--filter=%s",
+             tests < 1000 ? "*/test_0_*" : "*/*");
+
+    char *arguments[] = {program, jobs, filter, logged ? where : NULL, NULL};
+
+    bench_pin(false);
+
+    double ns = run(arguments);
+
+    bench_pin(true);
+    if (logged)
+        nftw(where + sizeof("--trace-dir=") - 1, remove_one, 16,
+             FTW_DEPTH | FTW_PHYS);
+    return ns / (tests < 1000 ? 100 : 1000);
+}
+
+double bench_suite_plain(size_t tests)
+{
+    return suite("tests_plain", tests, false);
+}
+
+double bench_suite_logged(size_t tests)
+{
+    return suite("tests_logged", tests, true);
+}
