@@ -20,9 +20,9 @@ static void put_span(const struct trace_reader *reader,
     log_styled(out, color, LOG_BOLD, span->site->name);
     if (!count)
         return;
-    log_styled(out, color, LOG_BOLD, "{");
+    LOG_STYLED(out, color, LOG_BOLD, "{");
     log_put_fields(out, color, fields, count);
-    log_styled(out, color, LOG_BOLD, "}");
+    LOG_STYLED(out, color, LOG_BOLD, "}");
 }
 
 static void put_spans(const struct log_parts *parts, struct trace_text *out)
@@ -32,10 +32,10 @@ static void put_spans(const struct log_parts *parts, struct trace_text *out)
     for (size_t i = parts->chain->count; i-- > 0;) {
         put_span(parts->reader, &parts->chain->spans[i], parts->time, color,
                  out);
-        log_styled(out, color, LOG_DIM, ":");
+        LOG_STYLED(out, color, LOG_DIM, ":");
     }
     if (parts->chain->count)
-        trace_text_char(out, ' ');
+        trace_text_literal(out, " ");
 }
 
 void log_full(const struct log_parts *parts, struct trace_text *out)
@@ -44,7 +44,7 @@ void log_full(const struct log_parts *parts, struct trace_text *out)
     put_spans(parts, out);
     log_put_place(parts, out, false);
     log_put_event(parts, out);
-    trace_text_char(out, '\n');
+    trace_text_literal(out, "\n");
 }
 
 void log_span_text(struct log_replay *replay, const struct trace_reader *reader,
@@ -56,7 +56,7 @@ void log_span_text(struct log_replay *replay, const struct trace_reader *reader,
     for (size_t i = chain.count; i-- > 0;) {
         put_span(reader, &chain.spans[i], time, false, out);
         if (i)
-            trace_text_char(out, ':');
+            trace_text_literal(out, ":");
     }
     log_chain_free(&chain);
 }

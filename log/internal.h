@@ -409,6 +409,11 @@ void log_event(struct log_memory *, const struct log_style *,
 void log_styled(struct trace_text *out, bool color, const char *style,
                 const char *text);
 
+/* LOG_STYLED is log_styled for a constant that is plain. */
+#define LOG_STYLED(out, color, style, text)                                    \
+    ((color) ? log_styled(out, true, style, text)                              \
+             : trace_text_literal(out, text))
+
 /* log_put_time adds the time and a blank, unless there is to be none; log_time
  * adds it bare, and tells whether it is to be there. */
 void log_put_time(const struct log_parts *, struct trace_text *out);

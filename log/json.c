@@ -20,7 +20,7 @@ static void separate(struct trace_text *out)
     char last = out->size ? out->data[out->size - 1] : '{';
 
     if (last != '{' && last != '[')
-        trace_text_char(out, ',');
+        trace_text_literal(out, ",");
 }
 
 static void put_string(struct trace_text *out, const char *text)
@@ -32,15 +32,13 @@ static void put_key(struct trace_text *out, const char *key)
 {
     separate(out);
     put_string(out, key);
-    trace_text_char(out, ':');
+    trace_text_literal(out, ":");
 }
 
-static void put_member(struct trace_text *out, const char *key,
-                       const char *text)
-{
-    put_key(out, key);
-    put_string(out, text);
-}
+/* Keys of ours, which need no escapes. */
+#define PUT_KEY(out, key)                                                      \
+    (separate(out), trace_text_literal(out, "\"" key "\":"))
+#define PUT_MEMBER(out, key, text) (PUT_KEY(out, key), put_string(out, text))
 
 /* ---- Values ---- */
 
@@ -52,7 +50,7 @@ static void put_real(struct trace_text *out, double f, bool is_float)
     if (isfinite(f))
         log_real(out, f, is_float, is_float ? f32 : f64);
     else
-        trace_text_string(out, "null");
+        trace_text_literal(out, "null");
 }
 
 static void put_value(struct trace_text *out, const struct trace_value *value)
@@ -113,16 +111,16 @@ static void put_field(struct trace_text *out, const struct log_field *fields,
 
 static void put_event(const struct log_parts *parts, struct trace_text *out)
 {
-    put_key(out, "fields");
-    trace_text_char(out, '{');
+    PUT_KEY(out, "fields");
+    trace_text_literal(out, "{");
     if (parts->message) {
-        put_key(out, "message");
+        PUT_KEY(out, "message");
         trace_json_string(out, parts->message, parts->message_size);
     }
     for (size_t i = 0; i < parts->field_count; i++)
         put_field(out, parts->fields, parts->field_count, i,
                   parts->message ? "message" : NULL);
-    trace_text_char(out, '}');
+    trace_text_literal(out, "}");
 }
 
 /* ---- Spans ---- */
@@ -146,28 +144,34 @@ static void put_span(const struct log_parts *parts,
     size_t count = log_fields_of(parts->reader, span, parts->time, fields);
 
     sort(fields, count);
-    trace_text_char(out, '{');
+    trace_text_literal(out, "{");
     for (size_t i = 0; i < count; i++)
         put_field(out, fields, count, i, "name");
-    put_member(out, "name", span->site->name);
-    trace_text_char(out, '}');
+    PUT_MEMBER(out, "name", span->site->name);
+    trace_text_literal(out, "}");
 }
 
 static void put_spans(const struct log_parts *parts, struct trace_text *out)
 {
     const struct log_chain *chain = parts->chain;
+    size_t from, to;
 
     if (!chain->count)
         return;
-    put_key(out, "span");
+    PUT_KEY(out, "span");
+    from = out->size;
     put_span(parts, &chain->spans[0], out);
-    put_key(out, "spans");
-    trace_text_char(out, '[');
+    to = out->size;
+    PUT_KEY(out, "spans");
+    trace_text_literal(out, "[");
     for (size_t i = chain->count; i-- > parts->outside;) {
         separate(out);
-        put_span(parts, &chain->spans[i], out);
+        if (i)
+            put_span(parts, &chain->spans[i], out);
+        else
+            trace_text_again(out, from, to);
     }
-    trace_text_char(out, ']');
+    trace_text_literal(out, "]");
 }
 
 /* ---- The line ---- */
@@ -177,26 +181,26 @@ static void put_head(const struct log_parts *parts, struct trace_text *out)
     const char *level = log_level_text(parts);
 
     if (parts->style->test)
-        put_member(out, "test", parts->style->test);
+        PUT_MEMBER(out, "test", parts->style->test);
     if (parts->style->time != LOG_TIME_NONE) {
-        put_key(out, "timestamp");
-        trace_text_char(out, '"');
+        PUT_KEY(out, "timestamp");
+        trace_text_literal(out, "\"");
         log_time(parts, out);
-        trace_text_char(out, '"');
+        trace_text_literal(out, "\"");
     }
-    put_member(out, "level", level + strspn(level, " "));
+    PUT_MEMBER(out, "level", level + strspn(level, " "));
 }
 
 static void put_place(const struct log_parts *parts, struct trace_text *out)
 {
     bool known = parts->site->file[0];
 
-    put_member(out, "target", parts->site->target);
+    PUT_MEMBER(out, "target", parts->site->target);
     if (known && parts->style->file)
-        put_member(out, "filename", parts->site->file);
+        PUT_MEMBER(out, "filename", parts->site->file);
     if (known && parts->style->line) {
-        put_key(out, "line_number");
-        trace_text_printf(out, "%u", parts->site->line);
+        PUT_KEY(out, "line_number");
+        trace_json_number(out, parts->site->line);
     }
 }
 
@@ -206,20 +210,22 @@ static void put_thread(const struct log_parts *parts, struct trace_text *out)
     bool name = parts->style->thread_name, id = parts->style->thread_id;
     char number[32];
 
+    if (!name && !id)
+        return;
     snprintf(number, sizeof(number), "ThreadId(%u)", thread->tid);
     if (name && (thread->name[0] || !id))
-        put_member(out, "threadName", thread->name[0] ? thread->name : number);
+        PUT_MEMBER(out, "threadName", thread->name[0] ? thread->name : number);
     if (id)
-        put_member(out, "threadId", number);
+        PUT_MEMBER(out, "threadId", number);
 }
 
 void log_json(const struct log_parts *parts, struct trace_text *out)
 {
-    trace_text_char(out, '{');
+    trace_text_literal(out, "{");
     put_head(parts, out);
     put_event(parts, out);
     put_place(parts, out);
     put_spans(parts, out);
     put_thread(parts, out);
-    trace_text_string(out, "}\n");
+    trace_text_literal(out, "}\n");
 }

@@ -7,14 +7,15 @@
 void log_styled(struct trace_text *out, bool color, const char *style,
                 const char *text)
 {
-    if (color) {
-        trace_text_add(out, "\033[", 2);
-        trace_text_string(out, style);
-        trace_text_char(out, 'm');
+    if (!color) {
+        log_plain(out, text, strlen(text));
+        return;
     }
+    trace_text_literal(out, "\033[");
+    trace_text_string(out, style);
+    trace_text_literal(out, "m");
     log_plain(out, text, strlen(text));
-    if (color)
-        trace_text_add(out, "\033[0m", 4);
+    trace_text_literal(out, "\033[0m");
 }
 
 /* ---- Time ---- */
@@ -26,7 +27,7 @@ static void padded(struct trace_text *out, uint64_t number, size_t width)
 
     for (size_t i = width; i-- > 0; number /= 10)
         digits[i] = (char)('0' + number % 10);
-    trace_text_add(out, digits, width);
+    trace_text_put(out, digits, width);
 }
 
 /* Most lines are of the same second as the one before. */
@@ -53,14 +54,14 @@ bool log_time(const struct log_parts *parts, struct trace_text *out)
     case LOG_TIME_UPTIME:
         trace_text_printf(out, "%4llu.", (unsigned long long)(ns / 1000000000));
         padded(out, ns % 1000000000, 9);
-        trace_text_char(out, 's');
+        trace_text_literal(out, "s");
         return true;
     default:
         ns += trace_reader_summary(parts->reader).origin.wall;
         trace_text_string(out,
                           date_of(parts->memory, (int64_t)(ns / 1000000000)));
         padded(out, ns % 1000000000 / 1000, 6);
-        trace_text_char(out, 'Z');
+        trace_text_literal(out, "Z");
         return true;
     }
 }
@@ -75,7 +76,7 @@ void log_put_time(const struct log_parts *parts, struct trace_text *out)
         return;
     if (color)
         trace_text_string(out, "\033[0m");
-    trace_text_char(out, ' ');
+    trace_text_literal(out, " ");
 }
 
 /* ---- Level, thread, place ---- */
@@ -106,7 +107,7 @@ void log_put_level(const struct log_parts *parts, struct trace_text *out)
 {
     log_styled(out, parts->style->color, log_level_color(parts),
                log_level_text(parts));
-    trace_text_char(out, ' ');
+    trace_text_literal(out, " ");
 }
 
 static void put_thread(const struct log_parts *parts, struct trace_text *out)
@@ -119,7 +120,7 @@ static void put_thread(const struct log_parts *parts, struct trace_text *out)
         *width = size > *width ? size : *width;
         trace_text_printf(out, "%*s", (int)(*width - size), "");
         log_plain(out, thread->name, size);
-        trace_text_char(out, ' ');
+        trace_text_literal(out, " ");
     }
     if (parts->style->thread_id || (parts->style->thread_name && !size))
         trace_text_printf(out, "ThreadId(%02u) ", thread->tid);
@@ -141,21 +142,21 @@ void log_put_place(const struct log_parts *parts, struct trace_text *out,
     char number[16];
 
     log_styled(out, color, LOG_DIM, parts->site->target);
-    log_styled(out, color, LOG_DIM, ":");
-    trace_text_char(out, ' ');
+    LOG_STYLED(out, color, LOG_DIM, ":");
+    trace_text_literal(out, " ");
     if (file) {
         log_styled(out, color, LOG_DIM, parts->site->file);
-        log_styled(out, color, LOG_DIM, ":");
+        LOG_STYLED(out, color, LOG_DIM, ":");
     }
     if (line) {
         snprintf(number, sizeof(number), "%u%s", parts->site->line,
                  apart ? "" : ":");
         log_styled(out, color, LOG_DIM, number);
         if (apart)
-            log_styled(out, color, LOG_DIM, ":");
+            LOG_STYLED(out, color, LOG_DIM, ":");
     }
     if (file || line)
-        trace_text_char(out, ' ');
+        trace_text_literal(out, " ");
 }
 
 /* ---- Message and fields ---- */
@@ -164,7 +165,7 @@ void log_put_field(struct trace_text *out, bool color,
                    const struct log_field *field)
 {
     log_styled(out, color, LOG_ITALIC, field->name);
-    log_styled(out, color, LOG_DIM, "=");
+    LOG_STYLED(out, color, LOG_DIM, "=");
     log_value(out, &field->value);
 }
 
@@ -173,7 +174,7 @@ void log_put_fields(struct trace_text *out, bool color,
 {
     for (size_t i = 0; i < count; i++) {
         if (i)
-            trace_text_char(out, ' ');
+            trace_text_literal(out, " ");
         log_put_field(out, color, &fields[i]);
     }
 }
@@ -195,7 +196,7 @@ void log_put_event(const struct log_parts *parts, struct trace_text *out)
         const struct log_field *field = &parts->fields[i];
 
         if (any)
-            trace_text_char(out, ' ');
+            trace_text_literal(out, " ");
         any = true;
         if (log_is_message(field))
             log_plain(out, field->value.as.text, field->value.size);

@@ -4,6 +4,7 @@
  * characters that Unicode calls unprintable only those in `unprintable`.
  */
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -71,26 +72,15 @@ static void quoted_character(struct trace_text *out, uint32_t c,
         trace_text_add(out, text, size);
 }
 
-/* How many bytes from `text` on stand for themselves: most text does. */
-static size_t ordinary(const char *text, size_t size)
-{
-    size_t i = 0;
-
-    while (i < size && text[i] >= 0x20 && text[i] < 0x7f && text[i] != '"' &&
-           text[i] != '\\')
-        i++;
-    return i;
-}
-
 static void quoted(struct trace_text *out, const char *text, size_t size)
 {
-    trace_text_char(out, '"');
+    trace_text_literal(out, "\"");
     for (size_t i = 0; i < size;) {
-        size_t plain = ordinary(text + i, size - i);
+        size_t plain = trace_plain(text + i, size - i);
         uint32_t c;
         size_t n;
 
-        trace_text_add(out, text + i, plain);
+        trace_text_put(out, text + i, plain);
         i += plain;
         if (i == size)
             break;
@@ -101,7 +91,7 @@ static void quoted(struct trace_text *out, const char *text, size_t size)
             trace_text_printf(out, "\\x%02x", (unsigned char)text[i]);
         i += n ? n : 1;
     }
-    trace_text_char(out, '"');
+    trace_text_literal(out, "\"");
 }
 
 static void plain_character(struct trace_text *out, uint32_t c,
@@ -117,9 +107,12 @@ static void plain_character(struct trace_text *out, uint32_t c,
         trace_text_add(out, text, size);
 }
 
-void log_plain(struct trace_text *out, const char *text, size_t size)
+/* Adds what is not plain from `i` on, and what stands before and behind. */
+static __attribute__((noinline)) void escaped(struct trace_text *out,
+                                              const char *text, size_t size,
+                                              size_t i)
 {
-    size_t from = 0, i = 0;
+    size_t from = 0;
 
     while (i < size) {
         unsigned char byte = (unsigned char)text[i];
@@ -141,26 +134,66 @@ void log_plain(struct trace_text *out, const char *text, size_t size)
     trace_text_add(out, text + from, size - from);
 }
 
+void log_plain(struct trace_text *out, const char *text, size_t size)
+{
+    size_t plain = trace_plain(text, size);
+
+    if (plain == size)
+        trace_text_put(out, text, size);
+    else
+        escaped(out, text, size, plain);
+}
+
 /* ---- Numbers ---- */
+
+/* The digits of a whole number, without the zeros at its end; `size` becomes
+ * how many there are with them. */
+static size_t digits_of(uint64_t number, char *digits, int *size)
+{
+    char text[20];
+    size_t count = 0, at = sizeof(text);
+
+    do
+        text[--at] = (char)('0' + number % 10);
+    while (number /= 10);
+    count = sizeof(text) - at;
+    *size = (int)count;
+    memcpy(digits, text + at, count);
+    while (count > 1 && digits[count - 1] == '0')
+        count--;
+    return count;
+}
 
 /* The shortest digits that read back as the same number, and where their
  * decimal point is: 1.5 is "15" and 1. Returns how many digits. */
 static size_t shortest(double f, bool is_float, char *digits, int *point)
 {
     char text[40];
-    int precision = 0, last = is_float ? 8 : 16;
+    bool exact = f >= (is_float ? FLT_MIN : DBL_MIN);
+    int precision = !exact ? 0 : is_float ? 5 : 14, size;
+    size_t count = 0;
+    uint64_t whole;
+    unsigned places;
 
+    if (trace_decimal(f, is_float, &whole, &places)) {
+        count = digits_of(whole, digits, &size);
+        *point = size - (int)places;
+        return count;
+    }
+    /* Fewer digits are those of that precision but for zeros. */
     do
         snprintf(text, sizeof(text), "%.*e", precision, f);
-    while (precision++ < last && (is_float ? strtof(text, NULL) != (float)f
-                                           : strtod(text, NULL) != f));
+    while (
+        precision++ < (is_float ? 8 : 16) &&
+        (is_float ? strtof(text, NULL) != (float)f : strtod(text, NULL) != f));
 
-    size_t count = 0;
     const char *at = text;
 
     for (; *at != 'e'; at++)
         if (*at >= '0' && *at <= '9')
             digits[count++] = *at;
+    while (count > 1 && digits[count - 1] == '0')
+        count--;
     *point = atoi(at + 1) + 1;
     return count;
 }
@@ -187,21 +220,21 @@ void log_real(struct trace_text *out, double f, bool is_float,
     if (f != 0 && (point <= decimals.least || point > decimals.most)) {
         trace_text_char(out, digits[0]);
         if (count > 1)
-            trace_text_char(out, '.');
-        trace_text_add(out, digits + 1, count - 1);
+            trace_text_literal(out, ".");
+        trace_text_put(out, digits + 1, count - 1);
         trace_text_printf(out, "e%d", point - 1);
     } else if (point <= 0) {
-        trace_text_string(out, "0.");
+        trace_text_literal(out, "0.");
         zeros(out, -point);
-        trace_text_add(out, digits, count);
+        trace_text_put(out, digits, count);
     } else {
-        trace_text_add(out, digits, (size_t)(point < size ? point : size));
+        trace_text_put(out, digits, (size_t)(point < size ? point : size));
         zeros(out, point - size);
-        trace_text_char(out, '.');
+        trace_text_literal(out, ".");
         if (point < size)
-            trace_text_add(out, digits + point, (size_t)(size - point));
+            trace_text_put(out, digits + point, (size_t)(size - point));
         else
-            trace_text_char(out, '0');
+            trace_text_literal(out, "0");
     }
 }
 
@@ -217,15 +250,9 @@ static void real(struct trace_text *out, double f, bool is_float)
 
 static void whole(struct trace_text *out, uint64_t number, bool negative)
 {
-    char digits[21];
-    size_t at = sizeof(digits);
-
-    do
-        digits[--at] = (char)('0' + number % 10);
-    while (number /= 10);
     if (negative)
-        digits[--at] = '-';
-    trace_text_add(out, digits + at, sizeof(digits) - at);
+        trace_text_literal(out, "-");
+    trace_json_number(out, number);
 }
 
 static void wide(struct trace_text *out, uint64_t high, uint64_t low,

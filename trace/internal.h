@@ -34,26 +34,6 @@ int trace_args_take(struct trace_site *, const char *format,
 /* trace_format_writes tells whether a format has a %n. */
 bool trace_format_writes(const char *format);
 
-/* ---- text.c ---- */
-
-/* trace_text_put is trace_text_add, in line where there is room. */
-static inline void trace_text_put(struct trace_text *text, const void *bytes,
-                                  size_t size)
-{
-    if (text->failed || text->capacity - text->size <= size) {
-        trace_text_add(text, bytes, size);
-        return;
-    }
-    memcpy(text->data + text->size, bytes, size);
-    text->size += size;
-    text->data[text->size] = '\0';
-}
-
-/* ---- json.c ---- */
-
-/* trace_json_number adds a whole number. */
-void trace_json_number(struct trace_text *, uint64_t);
-
 /* ---- site.c ---- */
 
 /* trace_sites_refresh asks the subscriber about every site anew, or turns all
@@ -114,6 +94,7 @@ struct trace_reader {
     struct trace_merge *merge;
     uint64_t last;    /* ticks: the last moment known */
     long double rate; /* ns of a tick; 0: ticks are ns */
+    uint64_t scale;   /* the same, a fixed point number; 0: none */
     bool live;        /* the process reads what it writes */
 };
 

@@ -1,4 +1,5 @@
 /* json.c: JSON's strings and numbers (RFC 8259). */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -43,16 +44,70 @@ static inline bool is_plain(unsigned char c)
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-void trace_json_string(struct trace_text *out, const char *string, size_t size)
-{
-    const unsigned char *s = (const unsigned char *)string;
-    size_t from = 0, i = 0;
+#define EIGHT(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-    trace_text_char(out, '"');
+/* Whether all bytes of a word are plain: one that is not carries into its own
+ * top bit. */
+static inline bool eight_plain(uint64_t word)
+{
+    uint64_t below = word - EIGHT(0x20), beyond = word | (word + EIGHT(1));
+    uint64_t quote = (word ^ EIGHT('"')) - EIGHT(1);
+    uint64_t backslash = (word ^ EIGHT('\\')) - EIGHT(1);
+
+    return !((below | beyond | quote | backslash) & EIGHT(0x80));
+}
+
+/* The bytes of a text of less than eight in one word, some of them twice. */
+static inline uint64_t short_word(const char *text, size_t size)
+{
+    uint32_t first, last;
+
+    if (size < 4)
+        return EIGHT(' ') << 24 | (uint64_t)(unsigned char)text[0] << 16 |
+               (uint64_t)(unsigned char)text[size / 2] << 8 |
+               (unsigned char)text[size - 1];
+    memcpy(&first, text, sizeof(first));
+    memcpy(&last, text + size - sizeof(last), sizeof(last));
+    return (uint64_t)first << 32 | last;
+}
+
+/* Whether all of a text is plain, as most are. */
+static inline bool all_plain(const char *text, size_t size)
+{
+    uint64_t word;
+
+    if (size < sizeof(word))
+        return !size || eight_plain(short_word(text, size));
+    for (size_t i = 0; i < size - sizeof(word); i += sizeof(word)) {
+        memcpy(&word, text + i, sizeof(word));
+        if (!eight_plain(word))
+            return false;
+    }
+    memcpy(&word, text + size - sizeof(word), sizeof(word));
+    return eight_plain(word);
+}
+
+size_t trace_plain(const char *text, size_t size)
+{
+    size_t i = 0;
+
+    if (all_plain(text, size))
+        return size;
+    while (is_plain((unsigned char)text[i]))
+        i++;
+    return i;
+}
+
+/* Adds what is not plain from `from` on, and what follows. */
+static void put_escaped(struct trace_text *out, const unsigned char *s,
+                        size_t from, size_t size)
+{
+    size_t i = from;
+
     while (i < size) {
         size_t bytes;
 
-        if (is_plain(s[i])) { /* most text is */
+        if (is_plain(s[i])) {
             i++;
             continue;
         }
@@ -69,7 +124,17 @@ void trace_json_string(struct trace_text *out, const char *string, size_t size)
         from = ++i;
     }
     trace_text_add(out, s + from, size - from);
-    trace_text_char(out, '"');
+}
+
+void trace_json_string(struct trace_text *out, const char *string, size_t size)
+{
+    size_t plain = trace_plain(string, size);
+
+    trace_text_literal(out, "\"");
+    trace_text_put(out, string, plain);
+    if (plain < size) /* most text is plain */
+        put_escaped(out, (const unsigned char *)string, plain, size);
+    trace_text_literal(out, "\"");
 }
 
 void trace_json_number(struct trace_text *out, uint64_t number)
@@ -91,13 +156,69 @@ static void hex(struct trace_text *out, const unsigned char *bytes, size_t size)
     trace_text_char(out, '"');
 }
 
+bool trace_decimal(double f, bool is_float, uint64_t *digits, unsigned *places)
+{
+    static const double powers[] = {1,   1e1, 1e2, 1e3, 1e4,
+                                    1e5, 1e6, 1e7, 1e8, 1e9};
+    double most = is_float ? 1e6 : 1e15;
+
+    /* Both sides of the division are exact, so it gives what strtod would;
+     * and of so few digits no others read back as the same. */
+    for (unsigned i = 0;
+         FLT_EVAL_METHOD == 0 && i < sizeof(powers) / sizeof(*powers) &&
+         f * powers[i] < most;
+         i++) {
+        uint64_t n = (uint64_t)(f * powers[i] + 0.5);
+
+        if (is_float ? (float)n / (float)powers[i] == (float)f
+                     : (double)n / powers[i] == f) {
+            *digits = n;
+            *places = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds digits / 10^places, as it is read. */
+static void fixed(struct trace_text *out, uint64_t digits, unsigned places)
+{
+    uint64_t one = 1, rest;
+
+    for (unsigned i = 0; i < places; i++)
+        one *= 10;
+    trace_json_number(out, digits / one);
+    if (!places)
+        return;
+    trace_text_literal(out, ".");
+    rest = digits % one;
+    for (one /= 10; one > 1 && rest < one; one /= 10)
+        trace_text_literal(out, "0");
+    trace_json_number(out, rest);
+}
+
+/* What "%.15g" needs no exponent for. */
+static bool is_handy(double f)
+{
+    return f == 0 || f >= 1e-4;
+}
+
 static void number(struct trace_text *out, double f, bool is_float)
 {
     char text[40];
     int digits = is_float ? 6 : 15;
+    uint64_t whole;
+    unsigned places;
 
     if (!isfinite(f)) {
         trace_text_string(out, "null");
+        return;
+    }
+    if (is_handy(fabs(f)) &&
+        trace_decimal(fabs(f), is_float, &whole, &places)) {
+        if (signbit(f))
+            trace_text_literal(out, "-");
+        fixed(out, whole, places);
         return;
     }
     do

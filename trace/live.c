@@ -91,12 +91,22 @@ static void tell(const struct trace_entry *entry)
         trace_subscriber->live(&reader, entry);
 }
 
-/* Who tells; the name lives in `name`. */
+/* Who tells; the name lives in `name`. Of what each is a system call, only what
+ * may have changed and is wanted is asked for. */
 static struct trace_thread teller(char name[16])
 {
-    prctl(PR_GET_NAME, name);
-    return (struct trace_thread){(uint32_t)getpid(),
-                                 (uint32_t)syscall(SYS_gettid),
+    static _Thread_local struct {
+        uint32_t generation, pid, tid;
+    } self;
+
+    if (self.generation != trace_writer.generation || !self.tid) {
+        self.generation = trace_writer.generation;
+        self.pid = (uint32_t)getpid();
+        self.tid = (uint32_t)syscall(SYS_gettid);
+    }
+    if (trace_subscriber && trace_subscriber->names)
+        prctl(PR_GET_NAME, name);
+    return (struct trace_thread){self.pid, self.tid,
                                  trace_forked_in(&trace_writer), name};
 }
 

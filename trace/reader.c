@@ -60,6 +60,10 @@ static struct trace_values values_in(const struct trace_record *record)
 
 /* ---- Time ---- */
 
+enum { SCALE = 56 }; /* bits behind the point of a reader's `scale` */
+
+#define TIME_MAX UINT64_C(9000000000000000000)
+
 static bool plausible(const struct trace_anchor *a,
                       const struct trace_anchor *b)
 {
@@ -74,20 +78,42 @@ void trace_reader_set_end(struct trace_reader *reader, struct trace_anchor end)
 
     header->end = end;
     reader->rate = 0;
+    reader->scale = 0;
     if (header->clock != TRACE_CLOCK_MONOTONIC && plausible(from, &end))
         reader->rate = (long double)(end.monotonic - from->monotonic) /
                        (long double)(end.ticks - from->ticks);
+#ifdef __SIZEOF_INT128__
+    if (reader->rate > 0.01L && reader->rate < 128)
+        reader->scale = (uint64_t)(reader->rate * (UINT64_C(1) << SCALE));
+#endif
 }
+
+#ifdef __SIZEOF_INT128__
+
+/* The same without floating point, which takes most of the time of reading. */
+static uint64_t scaled(uint64_t ticks, uint64_t scale)
+{
+    trace_u128_t time = (trace_u128_t)ticks * scale >> SCALE;
+
+    return time < TIME_MAX ? (uint64_t)time : TIME_MAX;
+}
+
+#else
+#    define scaled(ticks, scale) 0
+#endif
 
 uint64_t trace_reader_time(const struct trace_reader *reader, uint64_t ticks)
 {
     uint64_t origin = reader->header.origin.ticks;
     uint64_t since = ticks > origin ? ticks - origin : 0;
-    long double time = (long double)since * reader->rate;
+    long double time;
 
+    if (reader->scale)
+        return scaled(since, reader->scale);
     if (reader->rate == 0)
         return since;
-    return time < 9e18L ? (uint64_t)time : UINT64_C(9000000000000000000);
+    time = (long double)since * reader->rate;
+    return time < TIME_MAX ? (uint64_t)time : TIME_MAX;
 }
 
 /* ---- The pass at opening ---- */

@@ -4,6 +4,8 @@
 #ifndef TRACE_READER_H
 #define TRACE_READER_H
 
+#include <string.h>
+
 #include <testlog/trace.h>
 
 #include "device.h"
@@ -120,6 +122,39 @@ bool trace_values_next(struct trace_values *, struct trace_value *);
  * it, its arguments from `values`. The format never reaches printf. */
 void trace_format(struct trace_text *, const char *format,
                   struct trace_values *values);
+
+/* ---- Writing texts ---- */
+
+/* trace_text_put is trace_text_add, in line where there is room;
+ * trace_text_literal adds a constant. */
+static inline void trace_text_put(struct trace_text *text, const void *bytes,
+                                  size_t size)
+{
+    if (text->failed || text->capacity - text->size <= size) {
+        trace_text_add(text, bytes, size);
+        return;
+    }
+    memcpy(text->data + text->size, bytes, size);
+    text->size += size;
+    text->data[text->size] = '\0';
+}
+
+#define trace_text_literal(text, string)                                       \
+    trace_text_put(text, string, sizeof(string) - 1)
+
+/* trace_text_again adds what stands in the text from `from` to `to` again. */
+void trace_text_again(struct trace_text *, size_t from, size_t to);
+
+/* trace_plain returns how many bytes stand for themselves, in JSON and in
+ * quotes: up to the first control, quote, backslash or byte beyond ASCII. */
+size_t trace_plain(const char *, size_t);
+
+/* trace_decimal finds the fewest digits that read back as a number that is not
+ * negative: digits / 10^places. False if that takes more than are exact. */
+bool trace_decimal(double, bool is_float, uint64_t *digits, unsigned *places);
+
+/* trace_json_number adds a whole number. */
+void trace_json_number(struct trace_text *, uint64_t);
 
 /* ---- Exporting ---- */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <testlog/trace.h>
+#include "internal.h"
 
 const char *trace_level_word(unsigned level)
 {
@@ -60,6 +60,17 @@ void trace_text_add(struct trace_text *text, const void *bytes, size_t size)
     if (!size || (!fits(text, size) && !grow(text, size)))
         return;
     memcpy(text->data + text->size, bytes, size);
+    text->size += size;
+    text->data[text->size] = '\0';
+}
+
+void trace_text_again(struct trace_text *text, size_t from, size_t to)
+{
+    size_t size = to - from;
+
+    if (!size || (!fits(text, size) && !grow(text, size)))
+        return;
+    memcpy(text->data + text->size, text->data + from, size);
     text->size += size;
     text->data[text->size] = '\0';
 }

@@ -340,6 +340,7 @@ struct trace_subscriber {
     /* live is told of every record as it is made, one at a time; `reader` gives
      * the spans it refers to. */
     void (*live)(const struct trace_reader *, const struct trace_entry *);
+    bool names; /* live is to know the names of threads */
 };
 
 /* trace_subscribe makes `subscriber`, which must stay, the one that trace_open

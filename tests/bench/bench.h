@@ -72,6 +72,8 @@ double bench_load_and_branch(size_t count);
 double bench_floor(size_t count);
 double bench_floor_fresh(size_t count);
 double bench_clock_gettime(size_t count);
+double bench_write_null(size_t count);
+double bench_write_file(size_t count);
 double bench_snprintf_null(size_t count);
 double bench_snprintf_file(size_t count);
 
@@ -95,10 +97,11 @@ double bench_start_and_end(size_t count);
 double bench_set_filter(size_t count);
 
 /* bench_begin begins a recording, bench_begin_warm one whose chunks have been
- * touched, both with the subscriber that wants all but level TRACE. bench_end
- * ends it and gives back its memory. */
+ * touched, as bench_warm_up does, both with the subscriber that wants all but
+ * level TRACE. bench_end ends it and gives back its memory. */
 void bench_begin(uint64_t limit);
 void bench_begin_warm(void);
+void bench_warm_up(void);
 void bench_end(void);
 
 /* ---- threads.c ---- */

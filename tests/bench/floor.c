@@ -153,6 +153,32 @@ double bench_floor_fresh(size_t count)
 
 /* ---- A line ---- */
 
+/* The system call alone. */
+static double write_all(int fd, size_t count)
+{
+    static const char line[] =
+        "2026-11-21T01:56:24.123456Z  INFO request:parse: bench: fetched "
+        "index=1234 share=0.5 key=\"value\"\n";
+    double from = now_ns();
+
+    for (size_t i = 0; i < count; i++)
+        if (write(fd, line, sizeof(line) - 1) < 0)
+            bench_stop("write");
+    from = (now_ns() - from) / (double)count;
+    close(fd);
+    return from;
+}
+
+double bench_write_null(size_t count)
+{
+    return write_all(open("/dev/null", O_WRONLY | O_CLOEXEC), count);
+}
+
+double bench_write_file(size_t count)
+{
+    return write_all(scratch_file(), count);
+}
+
 /* The text of a line in two spans, with three fields, its date known. */
 static double print(int fd, size_t count)
 {

@@ -175,6 +175,7 @@ static int serve_ours(void)
         if (bench_rows[i].run)
             works[count++] =
                 (struct work){bench_rows[i].work, bench_rows[i].run};
+    bench_make_events();
     return serve(works, count);
 }
 

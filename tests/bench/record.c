@@ -49,7 +49,11 @@ void bench_end(void)
 void bench_begin_warm(void)
 {
     bench_begin(16 << 20);
+    bench_warm_up();
+}
 
+void bench_warm_up(void)
+{
     struct trace_header *header = trace_recording.header;
     volatile char *chunks = (volatile char *)header + TRACE_HEADER_SIZE;
 

@@ -73,6 +73,7 @@ const struct bench_row bench_rows[] = {
     OURS("64 threads", "floor in 64 threads", bench_floor_many, BENCH_WARM, 11),
     OURS("64 threads", "span", bench_span_many, BENCH_WARM, 11),
 
+    OURS("line, /dev/null", "write alone", bench_write_null, LINES, 21, .counted = true),
     OURS("line, /dev/null", "snprintf and write", bench_snprintf_null, LINES, 21, .counted = true),
     OURS("line, /dev/null", "live line", bench_live_null, LINES, 21, .budget = 0.25, .against = "Rust", .counted = true),
     OURS("line, /dev/null", "live line, spans with fields", bench_live_fields, LINES, 21, .counted = true),
@@ -80,6 +81,7 @@ const struct bench_row bench_rows[] = {
     PEER("line, /dev/null", "Rust, spans with fields", "@/rust null", "live_fields", LINES, 21, .counted = true),
     PEER("line, /dev/null", "spdlog, flushed", "@/spdlog", "live_null", LINES, 21, .counted = true),
 
+    OURS("line, file", "write alone", bench_write_file, LINES, 21),
     OURS("line, file", "snprintf and write", bench_snprintf_file, LINES, 21),
     OURS("line, file", "live line", bench_live_file, LINES, 21, .budget = 0.25, .against = "Rust"),
     PEER("line, file", "Rust", "@/rust file", "live", LINES, 21),
