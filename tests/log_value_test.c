@@ -105,13 +105,11 @@ Test(log_value, floats_have_a_floats_digits)
         float f;
         const char *text;
     } rows[] = {
-        {0.1f, "0.1"},
-        {-0.0f, "-0.0"},
-        {16777216.0f, "16777216.0"},
-        {1e-5f, "1e-5"},
-        {3.4028235e38f, "3.4028235e38"},
-        {1e-45f, "1e-45"},
-        {(float)NAN, "NaN"},
+        {0.1f, "0.1"},           {1234.5f, "1234.5"},
+        {0.000123f, "0.000123"}, {1.0f / 3, "0.33333334"},
+        {-0.0f, "-0.0"},         {16777216.0f, "16777216.0"},
+        {1e-5f, "1e-5"},         {3.4028235e38f, "3.4028235e38"},
+        {1e-45f, "1e-45"},       {(float)NAN, "NaN"},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -135,6 +133,43 @@ Test(log_value, random_reals_read_back)
         cr_assert_eq(strtod(text.data, NULL), value.as.f, "%s", text.data);
         trace_text_free(&text);
     }
+}
+
+/* Written with one digit more and more, until it reads back. */
+static void expect_fewest_digits(double f)
+{
+    struct trace_value value = trace_f64_(f);
+    struct trace_text text = {0};
+    char expected[40];
+    int digits = 0;
+    size_t shown = 0;
+
+    do
+        snprintf(expected, sizeof(expected), "%.*e", digits, f);
+    while (digits++ < 17 && strtod(expected, NULL) != f);
+    log_value(&text, &value);
+    for (const char *at = text.data; *at && *at != 'e'; at++)
+        shown += *at >= '0' && *at <= '9' && (shown || *at != '0');
+    for (size_t i = text.size; i-- > 0 && strchr("0.", text.data[i]);)
+        shown -= text.data[i] == '0' && shown > 0;
+    cr_assert_eq(strtod(text.data, NULL), f, "%s", text.data);
+    if (!strchr(text.data, 'e') && f >= 1)
+        cr_assert_leq(shown, (size_t)digits, "%s, %s", text.data, expected);
+    trace_text_free(&text);
+}
+
+Test(log_value, reals_have_the_fewest_digits)
+{
+    test_seed(16);
+    for (int round = 0; round < 20000; round++) {
+        double f = (double)((test_random() & 0xffffff) >> test_below(24));
+
+        for (uint32_t places = test_below(12); places > 0; places--)
+            f /= 10;
+        expect_fewest_digits(f);
+    }
+    expect_fewest_digits(5e-324);
+    expect_fewest_digits(DBL_MAX);
 }
 
 Test(log_value, quoted_text_is_escaped)

@@ -121,3 +121,58 @@ Test(trace_json, any_bytes_are_a_string)
         trace_text_free(&text);
     }
 }
+
+static size_t plain_by_bytes(const char *text, size_t size)
+{
+    size_t i = 0;
+
+    while (i < size && text[i] >= 0x20 && text[i] < 0x7f && text[i] != '"' &&
+           text[i] != '\\')
+        i++;
+    return i;
+}
+
+Test(trace_json, what_is_plain_is_found_wherever_it_ends)
+{
+    char text[20];
+
+    for (size_t size = 0; size <= sizeof(text); size++)
+        for (size_t at = 0; at < size; at++)
+            for (int byte = 0; byte < 256; byte++) {
+                memset(text, 'x', sizeof(text));
+                text[at] = (char)byte;
+                cr_assert_eq(trace_plain(text, size),
+                             plain_by_bytes(text, size), "%d at %zu of %zu",
+                             byte, at, size);
+            }
+}
+
+/* The digits that printf finds, the fewest that read back. */
+static void expect_shortest(double f)
+{
+    struct trace_value value = trace_f64_(f);
+    char *json = json_of(&value), expected[40];
+    int digits = 1;
+
+    do
+        snprintf(expected, sizeof(expected), "%.*g", digits, f);
+    while (digits++ < 17 && strtod(expected, NULL) != f);
+    snprintf(expected, sizeof(expected), "%.*g", digits < 16 ? 15 : digits - 1,
+             f);
+    cr_assert_str_eq(json, expected, "%s", json);
+    free(json);
+}
+
+Test(trace_json, numbers_of_few_digits_are_as_printf_has_them)
+{
+    test_seed(15);
+    for (int round = 0; round < 20000; round++) {
+        uint64_t digits = (uint64_t)test_random() << 32 | test_random();
+        double f = (double)(digits >> test_below(64));
+
+        for (uint32_t places = test_below(14); places > 0; places--)
+            f /= 10;
+        expect_shortest(f);
+        expect_shortest(-f);
+    }
+}

@@ -231,3 +231,46 @@ Test(trace_merge, survives_a_lack_of_memory)
     }
     trace_reader_close(reader);
 }
+
+/* ---- Memory ---- */
+
+static size_t resident_kib(void)
+{
+    FILE *status = fopen("/proc/self/status", "re");
+    char text[256];
+    size_t kib, sum = 0;
+
+    cr_assert_not_null(status);
+    while (fgets(text, sizeof(text), status))
+        if (sscanf(text, "RssFile: %zu", &kib) == 1 ||
+            sscanf(text, "RssShmem: %zu", &kib) == 1)
+            sum += kib;
+    fclose(status);
+    return sum;
+}
+
+/* Of 32 MiB, a few chunks at a time. */
+Test(trace_merge, what_was_read_is_given_back)
+{
+    enum { EVENTS = 500000, MOST = 8 * 1024 };
+    const struct trace_value values[] = {trace_i64_(1), trace_i64_(2)};
+    size_t before, most = 0, count = 0;
+    struct trace_reader *reader;
+    struct trace_entry entry;
+
+    test_record_limit(64 << 20);
+    for (int i = 0; i < EVENTS; i++)
+        trace_event_(&event_site, 2, values);
+    trace_close();
+    before = resident_kib();
+    reader = trace_reader_open(test_path("recording"));
+    cr_assert_not_null(reader);
+    while (trace_reader_next(reader, &entry)) {
+        size_t now = count++ % 10000 ? 0 : resident_kib();
+
+        most = now > most ? now : most;
+    }
+    cr_expect_eq(count, EVENTS);
+    cr_expect_lt(most, before + MOST, "%zu KiB, before %zu", most, before);
+    trace_reader_close(reader);
+}

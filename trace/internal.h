@@ -106,6 +106,10 @@ const struct trace_record *trace_reader_record(const struct trace_reader *,
 bool trace_reader_entry(const struct trace_reader *, uint32_t place,
                         const struct trace_thread *, struct trace_entry *);
 
+/* trace_reader_drop gives back the memory of what was read of a large
+ * recording; who looks there again has it read again. */
+void trace_reader_drop(const struct trace_reader *, uint64_t from, uint64_t to);
+
 /* trace_reader_set_end makes a later moment that on which times rest. */
 void trace_reader_set_end(struct trace_reader *, struct trace_anchor end);
 

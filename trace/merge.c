@@ -92,6 +92,7 @@ static const struct trace_record *peek(const struct trace_reader *reader,
 
             track->place += hole->slots ? hole->slots : 1;
         }
+        trace_reader_drop(reader, track->segment->place, track->segment->end);
         track->segment++;
         if (track->segment < track->last)
             track->place = track->segment->place;

@@ -50,6 +50,20 @@ const struct trace_record *trace_reader_record(
     return record;
 }
 
+enum { DROP_FROM = 8 << 20 }; /* bytes: less than that may all stay in memory */
+
+void trace_reader_drop(const struct trace_reader *reader, uint64_t from,
+                       uint64_t to)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t first = (size_t)from * TRACE_SLOT_SIZE / page * page;
+    size_t end = (size_t)to * TRACE_SLOT_SIZE;
+
+    end = end < reader->mapped ? end : reader->mapped;
+    if (reader->mapped >= DROP_FROM && first < end)
+        madvise((char *)reader->base + first, end - first, MADV_DONTNEED);
+}
+
 static struct trace_values values_in(const struct trace_record *record)
 {
     const unsigned char *from = (const unsigned char *)(record + 1);
@@ -380,8 +394,11 @@ static bool index_all(struct trace_reader *reader)
     if (reader->header.chunks > place_limit(reader) ||
         limit > place_limit(reader))
         limit = place_limit(reader);
-    for (uint64_t place = TRACE_FIRST_PLACE; ok && place < limit;)
-        place = index_chunk(reader, place, &ok);
+    for (uint64_t place = TRACE_FIRST_PLACE, next; ok && place < limit;
+         place = next) {
+        next = index_chunk(reader, place, &ok);
+        trace_reader_drop(reader, place, next);
+    }
     return ok;
 }
 

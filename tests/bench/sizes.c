@@ -58,7 +58,7 @@ static ssize_t watch(void *most, const char *text, size_t size)
 
 static struct memory memory_of_export(void)
 {
-    struct memory most = {0, 0};
+    struct memory most = {0, 0}, before = memory_now();
     FILE *stream =
         fopencookie(&most, "w", (cookie_io_functions_t){.write = watch});
 
@@ -67,6 +67,7 @@ static struct memory memory_of_export(void)
     setvbuf(stream, NULL, _IOFBF, 1 << 16);
     bench_export(stream);
     fclose(stream);
+    most.mapped -= before.mapped < most.mapped ? before.mapped : most.mapped;
     return most;
 }
 
