@@ -50,6 +50,7 @@ extern struct bench_settings {
     const char *directory; /* where its files go */
     const char *programs;  /* where the peers and the suites are */
     bool quick;            /* once each, and little of it */
+    bool alone;            /* without peers */
     bool instructions;
     size_t events; /* that are rendered */
 } bench_settings;

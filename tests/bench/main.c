@@ -4,10 +4,11 @@
  * The rows of a group are measured in turns, so that whatever else the machine
  * does slows all of them; the median of the ratios is what counts.
  *
- *  bench [--quick] [--instructions] [--json=FILE] [DIRECTORY]
+ *  bench [--quick] [--alone] [--instructions] [--json=FILE] [DIRECTORY]
  *
  * Its files go to DIRECTORY: TMPDIR or /tmp by default. --quick does little of
- * everything, once. With --instructions, callgrind counts those.
+ * everything, once; --alone leaves out what is not ours. With --instructions,
+ * callgrind counts those.
  *
  *  bench --serve [DIRECTORY]       does ours as a peer does; see peers/peer.h
  */
@@ -219,6 +220,8 @@ int main(int argc, char **argv)
             quicken();
         else if (!strcmp(argv[i], "--instructions"))
             bench_settings.instructions = true;
+        else if (!strcmp(argv[i], "--alone"))
+            bench_settings.alone = true;
         else if (!strcmp(argv[i], "--serve"))
             serves = true;
         else if (!strncmp(argv[i], "--json=", 7))

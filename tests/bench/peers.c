@@ -91,7 +91,7 @@ static struct peer *find(const char *command)
         bench_stop("too many peers");
     if (!peers[i].command) {
         peers[i].command = command;
-        if (is_built(command))
+        if (!bench_settings.alone && is_built(command))
             start(&peers[i]);
     }
     return &peers[i];
