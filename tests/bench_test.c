@@ -40,8 +40,9 @@ Test(bench, a_quick_run_measures_every_row)
     const cJSON *row;
     int ours = 0;
 
-    snprintf(command, sizeof(command), "%s --quick --alone --json=%s %s", bench,
-             test_path("bench.json"), test_path("."));
+    snprintf(command, sizeof(command), "%s --quick --alone --json=%s %s >%s",
+             bench, test_path("bench.json"), test_path("."),
+             test_path("table"));
     cr_assert_eq(system(command), 0);
 
     char *text = test_load(test_path("bench.json"), NULL);

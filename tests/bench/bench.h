@@ -11,7 +11,8 @@
 enum {
     BENCH_TIMES_MAX = 101,
     BENCH_SLOTS = 16 * 1024, /* of a floor's ring */
-    BENCH_WARM = 8192,       /* spans and events of a repetition */
+    BENCH_WARM = 8192,       /* spans and events of a repetition... */
+    BENCH_CHUNKS = 16,       /* ...and the chunks that hold them, twice */
 };
 
 /* Who does the same work as the others of its group. The first of a group is
@@ -101,8 +102,8 @@ double bench_set_filter(size_t count);
  * touched, as bench_warm_up does, both with the subscriber that wants all but
  * level TRACE. bench_end ends it and gives back its memory. */
 void bench_begin(uint64_t limit);
-void bench_begin_warm(void);
-void bench_warm_up(void);
+void bench_begin_warm(size_t chunks);
+void bench_warm_up(size_t chunks);
 void bench_end(void);
 
 /* ---- threads.c ---- */
@@ -120,8 +121,8 @@ double bench_live_fields(size_t count);
 
 /* ---- render.c ---- */
 
-/* bench_make_events records what is rendered. */
-void bench_make_events(void);
+/* bench_free_events frees what is rendered, which is recorded when first
+ * needed. */
 void bench_free_events(void);
 double bench_chrome(size_t count);
 double bench_cjson(size_t count);

@@ -27,7 +27,7 @@ static void begin(int fd)
     if (fd < 0 || log_subscribe(&options) ||
         trace_open(bench_path(), &recording))
         bench_stop("a live recording");
-    bench_warm_up();
+    bench_warm_up(BENCH_CHUNKS);
 }
 
 static void end(int fd)

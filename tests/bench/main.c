@@ -143,7 +143,6 @@ static void measure_all(void)
     struct bench_size sizes[BENCH_SIZES_MAX];
     size_t at = 0, size_count;
 
-    bench_make_events();
     bench_print_head();
     while (at < bench_row_count) {
         size_t next = at;
@@ -176,7 +175,6 @@ static int serve_ours(void)
         if (bench_rows[i].run)
             works[count++] =
                 (struct work){bench_rows[i].work, bench_rows[i].run};
-    bench_make_events();
     return serve(works, count);
 }
 

@@ -10,7 +10,7 @@
 #include "bench.h"
 #include "trace/recorder.h"
 
-enum { WARM_CHUNKS = 16, DIRECTIVES = 200, SITES = 10000 };
+enum { DIRECTIVES = 200, SITES = 10000 };
 
 static unsigned interest(struct trace_site *);
 
@@ -46,20 +46,20 @@ void bench_end(void)
     unlink(bench_path());
 }
 
-void bench_begin_warm(void)
+void bench_begin_warm(size_t chunks)
 {
     bench_begin(16 << 20);
-    bench_warm_up();
+    bench_warm_up(chunks);
 }
 
-void bench_warm_up(void)
+void bench_warm_up(size_t count)
 {
     struct trace_header *header = trace_recording.header;
     volatile char *chunks = (volatile char *)header + TRACE_HEADER_SIZE;
 
-    for (size_t i = 0; i < (size_t)WARM_CHUNKS * TRACE_CHUNK_SIZE; i += 64)
+    for (size_t i = 0; i < count * TRACE_CHUNK_SIZE; i += 64)
         chunks[i] = chunks[i];
-    header->reserved = WARM_CHUNKS;
+    header->reserved = count;
 }
 
 /* ---- Off ---- */
@@ -135,7 +135,7 @@ static void line(int i)
 #define WARM_ROW(name, call)                                                   \
     double name(size_t count)                                                  \
     {                                                                          \
-        bench_begin_warm();                                                    \
+        bench_begin_warm(BENCH_CHUNKS);                                        \
         call(0);                                                               \
                                                                                \
         double from = now_ns();                                                \
@@ -155,7 +155,7 @@ WARM_ROW(bench_line, line)
 /* The field alone: of a span that is open. */
 double bench_span_late(size_t count)
 {
-    bench_begin_warm();
+    bench_begin_warm(BENCH_CHUNKS);
 
     struct trace_span_ref span =
         trace_span_begin(DEBUG, "span", ("status", trace_empty()));

@@ -4,6 +4,7 @@
 enum {
     OFF = 3200000,
     FRESH = 128 * 1024,
+    EACH = 1024, /* of many threads: less than a chunk */
     LINES = 4096,
     RENDERED = 100000, /* by others */
     TESTS = 1000,
@@ -57,7 +58,7 @@ const struct bench_row bench_rows[] = {
     OURS("span", "event, three fields", bench_event, BENCH_WARM, 51, .counted = true),
     OURS("span", "log line, three arguments", bench_line, BENCH_WARM, 51, .budget = 2, .counted = true),
     OURS("span", "two clock_gettime, two stores", bench_clock_gettime, BENCH_WARM, 51, .counted = true),
-    PEER("span", "-finstrument-functions, two stores", "@/hooks", "span", BENCH_WARM, 51, .counted = true),
+    PEER("span", "-finstrument-functions, two stores", "@/hooks", "span", BENCH_WARM, 51),
     PEER("span", "uftrace, a call", UFTRACE, "span", BENCH_WARM, 51),
     PEER("span", "LTTng-UST, two events", LTTNG, "span", BENCH_WARM, 51),
     PEER("span", "LTTng-UST, event, three fields", LTTNG, "event", BENCH_WARM, 51),
@@ -70,8 +71,8 @@ const struct bench_row bench_rows[] = {
 
     OURS("2 threads", "floor in 2 threads", bench_floor_two, BENCH_WARM, 31),
     OURS("2 threads", "span", bench_span_two, BENCH_WARM, 31, .budget = 1.2),
-    OURS("64 threads", "floor in 64 threads", bench_floor_many, BENCH_WARM, 11),
-    OURS("64 threads", "span", bench_span_many, BENCH_WARM, 11),
+    OURS("64 threads", "floor in 64 threads", bench_floor_many, EACH, 31),
+    OURS("64 threads", "span", bench_span_many, EACH, 31, .budget = 1.2),
 
     OURS("line, /dev/null", "write alone", bench_write_null, LINES, 21, .counted = true),
     OURS("line, /dev/null", "snprintf and write", bench_snprintf_null, LINES, 21, .counted = true),

@@ -94,7 +94,7 @@ static double threads(int threads, bool recording, size_t count)
 
 static double spans(int count_of_threads, size_t count)
 {
-    bench_begin_warm();
+    bench_begin_warm((size_t)2 * MANY);
 
     double ns = threads(count_of_threads, true, count);
 
