@@ -151,7 +151,7 @@ Test(trace_json, what_is_plain_is_found_wherever_it_ends)
 static void expect_shortest(double f)
 {
     struct trace_value value = trace_f64_(f);
-    char *json = json_of(&value), expected[40];
+    char *json = json_of(&value), expected[320];
     int digits = 1;
 
     do
