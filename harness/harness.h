@@ -262,6 +262,7 @@ struct test_log_result {
     uint64_t started; /* ns, monotonic */
     uint64_t limit;   /* ns that it may take; 0: any */
     uint32_t pid;
+    size_t note; /* of its process, on the board; 0: none */
     bool running, body_done, shown;
     enum test_log_outcome told; /* of this try */
     bool left;                  /* kept from beginning */
@@ -568,6 +569,12 @@ bool test_log_annotated(void);
  * filter. `name` may be an instance's, "name[07]". */
 bool test_log_entry_filter(const char *suite, const char *name,
                            const char **filter);
+
+/* ---- interpose.c ---- */
+
+/* test_log_next_function puts Criterion's own function of a name into the
+ * pointer at `function`; without one, it says so and aborts. */
+void test_log_next_function(const char *name, void *function);
 
 /* ---- all.c ---- */
 

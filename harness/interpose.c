@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -14,8 +15,11 @@
 #include "harness.h"
 #include "watch.h"
 
+#define FORKED "in a forked child: "
+#define FAILED "assertion failed"
+
 /* dlsym returns a data pointer; POSIX has the bits be a function's. */
-static void next_function(const char *name, void *function)
+void test_log_next_function(const char *name, void *function)
 {
     void *found = dlsym(RTLD_NEXT, name);
 
@@ -72,10 +76,10 @@ static void record_failure(const char *file, unsigned line, const char *message)
 
     if (!site)
         return;
-    trace_text_string(&text, "assertion failed");
+    trace_text_string(&text, FAILED);
     if (message && message[0])
         trace_text_printf(&text, ": %.*s", headline(message), message);
-    trace_message(site, text.data ? text.data : "assertion failed");
+    trace_message(site, text.data ? text.data : FAILED);
     trace_text_free(&text);
 }
 
@@ -84,10 +88,14 @@ TRACE_API void criterion_send_assert(struct criterion_assert_stats *stats)
     static void (*next)(struct criterion_assert_stats *);
 
     if (!next)
-        next_function("criterion_send_assert", &next);
+        test_log_next_function("criterion_send_assert", &next);
     if (!stats->passed)
         record_failure(stats->file, stats->line, stats->message);
-    next(stats);
+    if (!test_log_forked())
+        next(stats);
+    else if (!stats->passed)
+        test_log_board_fail(FORKED "%s:%u: %s", stats->file, stats->line,
+                            stats->message ? stats->message : FAILED);
 }
 
 /* The leaves that failed, as Criterion shows them. */
@@ -112,13 +120,28 @@ TRACE_API void cri_assert_node_send(const char *file, size_t line,
     struct trace_text text = {.ceiling = 1 << 16};
 
     if (!next)
-        next_function("cri_assert_node_send", &next);
+        test_log_next_function("cri_assert_node_send", &next);
     if (tree->message)
         trace_text_string(&text, tree->message);
     describe(&text, tree);
     record_failure(file, (unsigned)line, text.data);
+    if (test_log_forked())
+        test_log_board_fail(FORKED "%s:%zu: %s", file, line,
+                            text.data ? text.data : FAILED);
+    else
+        next(file, line, tree);
     trace_text_free(&text);
-    next(file, line, tree);
+}
+
+static void (*test_body)(void *parameter);
+
+/* A forked child that comes to the end of the test must not go on as the test;
+ * Criterion's runner would wait for ever. */
+static void run_body(void *parameter)
+{
+    test_body(parameter);
+    if (test_log_forked())
+        _exit(0);
 }
 
 /* A failing assertion jumps out of the test; what it left open ends before the
@@ -128,11 +151,14 @@ TRACE_API void criterion_internal_test_main(void (*body)(void))
     static void (*next)(void (*)(void));
     size_t depth = trace_depth();
 
+    test_body = (void (*)(void *))body;
+
     if (!next)
-        next_function("criterion_internal_test_main", &next);
-    next(body);
+        test_log_next_function("criterion_internal_test_main", &next);
+    next((void (*)(void))run_body);
     trace_device_flush(false);
     trace_unwind(depth);
+    test_log_board_returned();
 }
 
 /* Before anything of a test runs, the runner learns which process it is. Tests
@@ -142,7 +168,7 @@ TRACE_API void criterion_internal_test_setup(void)
     static void (*next)(void);
 
     if (!next) {
-        next_function("criterion_internal_test_setup", &next);
+        test_log_next_function("criterion_internal_test_setup", &next);
         test_log_board_note();
         test_log_gpu_hide();
     }
@@ -155,7 +181,7 @@ TRACE_API void criterion_internal_test_teardown(void)
     static void (*next)(void);
 
     if (!next)
-        next_function("criterion_internal_test_teardown", &next);
+        test_log_next_function("criterion_internal_test_teardown", &next);
     next();
     test_log_worker_end();
 }

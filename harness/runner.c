@@ -197,6 +197,7 @@ static void explain_failure(struct test_log_result *result,
     const struct criterion_assert_stats *first = NULL;
     int code = stats->test->data->exit_code;
     int number = stats->test->data->signal;
+    const char *fault = test_log_board_said(run, result).fault;
 
     for (const struct criterion_assert_stats *a = stats->asserts; a;
          a = a->next)
@@ -208,12 +209,31 @@ static void explain_failure(struct test_log_result *result,
         set_reason(result, "%s:%u: %s", first->file, first->line,
                    first->message && first->message[0] ? first->message
                                                        : "assertion failed");
+    else if (fault)
+        set_reason(result, "%s", fault);
     else if (stats->exit_code != code)
         set_reason(result, "exited with %d instead of %d", stats->exit_code,
                    code);
     else if (number && stats->signal != number)
         set_reason(result, "SIG%s was expected and not raised",
                    signal_name(number));
+}
+
+/* Whether a test has failed that Criterion lets pass. */
+static bool failed_unheard(struct test_log_result *result,
+                           const struct criterion_test_stats *stats)
+{
+    const struct criterion_test_extra_data *data = stats->test->data;
+    struct test_log_said said = test_log_board_said(run, result);
+
+    if (said.fault || stats->failed_asserts) { /* these, in its tear-down */
+        explain_failure(result, stats);
+        return true;
+    }
+    if (said.returned || data->exit_code || data->signal)
+        return false;
+    set_reason(result, "exited with 0 before the test ended");
+    return true;
 }
 
 /* Notes which expectations were not judged, and says why. Criterion's list may
@@ -269,7 +289,7 @@ static void on_post_fini(struct criterion_test_stats *stats)
         return;
     if (stats->test_status == CR_STATUS_FAILED)
         explain_failure(result, stats);
-    if (stats->test_status == CR_STATUS_FAILED)
+    if (stats->test_status == CR_STATUS_FAILED || failed_unheard(result, stats))
         outcome = TEST_LOG_OUTCOME_FAILED;
     /* A test may be one that is to die of SIGKILL. */
     if (stats->signal == SIGKILL)
@@ -337,7 +357,28 @@ static void on_other_crash(struct criterion_test_stats *stats)
     worsen(result, judge_killed(result, TEST_LOG_OUTCOME_CRASHED));
 }
 
-/* Criterion lets an exit in the tear-down pass. */
+/* The leak checker ends the process where it cannot trace it: no verdict. */
+static enum test_log_outcome judge_left(
+    struct test_log_result *result, const struct criterion_test_stats *stats)
+{
+    static bool told;
+
+    if (stats->test_status == CR_STATUS_FAILED) {
+        explain_failure(result, stats);
+        return TEST_LOG_OUTCOME_FAILED;
+    }
+    if (!test_log_board_said(run, result).checking) {
+        set_reason(result, "exited in its tear-down");
+        return TEST_LOG_OUTCOME_FAILED;
+    }
+    if (!told)
+        test_log_notice("the leak checker does not work here, so leaks fail no "
+                        "test: see the output of %s",
+                        test_log_name(result));
+    told = true;
+    return TEST_LOG_OUTCOME_PASSED;
+}
+
 static void on_abnormal_exit(struct criterion_test_stats *stats)
 {
     struct test_log_result *result = result_of(stats->test);
@@ -347,9 +388,7 @@ static void on_abnormal_exit(struct criterion_test_stats *stats)
     if (!result)
         return;
     if (result->body_done && !result->shown) {
-        finish(result, stats->test_status == CR_STATUS_FAILED
-                           ? TEST_LOG_OUTCOME_FAILED
-                           : TEST_LOG_OUTCOME_PASSED);
+        finish(result, judge_left(result, stats));
     } else if (!result->body_done) {
         set_reason(result, "exited in its set-up");
         worsen(result, TEST_LOG_OUTCOME_CRASHED);

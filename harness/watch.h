@@ -16,6 +16,26 @@ void test_log_board_close(void);
 /* test_log_board_note, in a worker, notes which test this process runs. */
 void test_log_board_note(void);
 
+/* test_log_forked tells whether this is a process that a test has forked. */
+bool test_log_forked(void);
+
+/* The worker adds to its note that the test's body has returned, that the leak
+ * checker is at work, which may end the process, and why the test fails, though
+ * Criterion has not been told; the first reason counts. */
+void test_log_board_returned(void);
+void test_log_board_checking(bool on);
+void test_log_board_fail(const char *format, ...) TRACE_PRINTF(1, 2);
+
+/* What a worker has said. */
+struct test_log_said {
+    bool returned; /* or nothing is known */
+    bool checking;
+    const char *fault; /* NULL: none; else until the next call */
+};
+
+struct test_log_said test_log_board_said(struct test_log_run *,
+                                         const struct test_log_result *);
+
 /* test_log_board_read gives results the processes that were noted since. */
 void test_log_board_read(struct test_log_run *);
 

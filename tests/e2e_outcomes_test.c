@@ -99,7 +99,7 @@ static void expect(const char *program, const char *name, const char *outcome,
     X(hangs_in_fini, "timeout", "after ")                                      \
     X(exits_with_3, "failed", "exited with 3 instead of 0")                    \
     X(exits_at_once_with_4, "failed", "exited with 4 instead of 0")            \
-    X(exits_with_0, "passed", "")                                              \
+    X(exits_with_0, "failed", "exited with 0 before the test ended")           \
     X(exits_as_expected, "passed", "")                                         \
     X(does_not_exit_as_expected, "failed", "exited with 0 instead of 3")       \
     X(raises_as_expected, "passed", "")                                        \
@@ -108,7 +108,7 @@ static void expect(const char *program, const char *name, const char *outcome,
     X(crashes_in_fini, "crashed", "in its tear-down")                          \
     X(fails_in_init, "crashed", "in its set-up")                               \
     X(exits_in_init, "crashed", "exited in its set-up")                        \
-    X(exits_in_fini, "passed", "")                                             \
+    X(exits_in_fini, "failed", "exited in its tear-down")                      \
     X(fails_and_crashes_in_fini, "crashed", "in its tear-down")                \
     X(crashes_at_exit, "crashed", "in its tear-down")                          \
     X(is_skipped, "skipped", "no time today")                                  \
@@ -198,7 +198,7 @@ Test(e2e_outcomes, closing_line_counts_each_test_once)
                  "%.0f passed, %.0f failed, %.0f skipped", sums.passed,
                  sums.failed, sums.skipped);
         e2e_expect_closing(all, closing);
-        e2e_expect_is(closing, "18 passed, 22 failed, 4 skipped");
+        e2e_expect_is(closing, "16 passed, 24 failed, 4 skipped");
         cr_expect_eq(e2e_number(run, "passed"), sums.passed);
         cr_expect_eq(e2e_number(run, "failed"), sums.failed);
         cr_expect_eq(e2e_number(run, "skipped"), sums.skipped);
@@ -211,7 +211,7 @@ Test(e2e_outcomes, closing_line_is_the_last_of_both_streams)
     const struct e2e *all = e2e_run("%s --filter 'outcomes/*' -j2 2>&1",
                                     e2e_program("outcomes", E2E_TRACED));
 
-    e2e_expect_is(e2e_last(all->out), "18 passed, 22 failed, 3 skipped");
+    e2e_expect_is(e2e_last(all->out), "16 passed, 24 failed, 3 skipped");
     cr_expect_eq(e2e_count(all->out, " passed, "), 1);
     e2e_expect_has(all->out, "\nrun: testlog-runs/");
 }
@@ -233,7 +233,7 @@ static const struct {
     {"--filter outcomes/warns", 0},
     {"--filter outcomes/is_skipped", 0},
     {"--filter outcomes/is_disabled", 0},
-    {"--filter outcomes/exits_in_fini", 0},
+    {"--filter outcomes/exits_in_fini", 1},
     {"--filter outcomes/fails_an_assertion", 1},
     {"--filter outcomes/aborts", 1},
     {"--filter outcomes/hangs", 1},
@@ -319,7 +319,7 @@ Test(e2e_outcomes, junit_counts_as_the_closing_line)
     e2e_expect_has(suite, " name=\"outcomes_test\" tests=\"44\" ");
     e2e_expect_has(suite, " skipped=\"4\" ");
     cr_expect_eq(e2e_count(xml, "<testcase "), 44);
-    cr_expect_eq(e2e_count(xml, "<failure ") + e2e_count(xml, "<error "), 22);
+    cr_expect_eq(e2e_count(xml, "<failure ") + e2e_count(xml, "<error "), 24);
     cr_expect_eq(e2e_count(xml, "<skipped "), 4);
 }
 

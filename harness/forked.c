@@ -1,0 +1,80 @@
+/* forked.c: what a forked child of a test says to Criterion goes no further,
+ * for Criterion's runner would wait for ever. Assertions are in interpose.c.
+ *
+ * As there, these have the names of Criterion's own functions.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <criterion/logging.h>
+
+#include "harness.h"
+#include "watch.h"
+
+/* What a function like printf is given, in one piece; "" without memory. */
+#define FORMAT(text, format)                                                   \
+    va_list args;                                                              \
+    char *text = NULL;                                                         \
+                                                                               \
+    va_start(args, format);                                                    \
+    if (vasprintf(&text, format, args) < 0)                                    \
+        text = NULL;                                                           \
+    va_end(args)
+
+TRACE_API void criterion_abort_test(void)
+{
+    static void (*next)(void);
+
+    if (test_log_forked())
+        _exit(1);
+    if (!next)
+        test_log_next_function("criterion_abort_test", &next);
+    next();
+    __builtin_unreachable();
+}
+
+TRACE_API void criterion_skip_test(const char *format, ...)
+{
+    static void (*next)(const char *, ...);
+
+    if (test_log_forked())
+        _exit(0);
+    if (!next)
+        test_log_next_function("criterion_skip_test", &next);
+    FORMAT(text, format);
+    next(text && text[0] ? "%s" : "", text); /* Criterion looks at the format */
+    __builtin_unreachable();
+}
+
+TRACE_API void criterion_test_die(const char *format, ...)
+{
+    static void (*next)(const char *, ...);
+
+    FORMAT(text, format);
+    if (test_log_forked()) {
+        test_log_board_fail("in a forked child: %s", text ? text : "");
+        _exit(1);
+    }
+    if (!next)
+        test_log_next_function("criterion_test_die", &next);
+    next("%s", text ? text : "");
+    free(text);
+}
+
+TRACE_API void cr_log(enum criterion_severity severity, const char *format, ...)
+{
+    static void (*next)(enum criterion_severity, const char *, ...);
+
+    FORMAT(text, format);
+    if (test_log_forked()) {
+        fprintf(stderr, "%s\n", text ? text : "");
+    } else {
+        if (!next)
+            test_log_next_function("cr_log", &next);
+        next(severity, "%s", text ? text : "");
+    }
+    free(text);
+}
