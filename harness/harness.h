@@ -576,6 +576,14 @@ bool test_log_entry_filter(const char *suite, const char *name,
  * pointer at `function`; without one, it says so and aborts. */
 void test_log_next_function(const char *name, void *function);
 
+/* ---- sanitizers.c ---- */
+
+/* These are for the beginning of a test, for when only its tear-down is to
+ * come, and for when nobody listens to it any more. */
+void test_log_sanitizers_begin(void);
+void test_log_sanitizers_last(void);
+void test_log_sanitizers_end(void);
+
 /* ---- all.c ---- */
 
 /* test_log_all is there if it was asked for when the program was linked, by

@@ -173,6 +173,7 @@ TRACE_API void criterion_internal_test_setup(void)
         test_log_gpu_hide();
     }
     test_log_worker_begin();
+    test_log_sanitizers_begin();
     next();
 }
 
@@ -182,6 +183,8 @@ TRACE_API void criterion_internal_test_teardown(void)
 
     if (!next)
         test_log_next_function("criterion_internal_test_teardown", &next);
+    test_log_sanitizers_last();
     next();
+    test_log_sanitizers_end();
     test_log_worker_end();
 }

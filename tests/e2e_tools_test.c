@@ -1,0 +1,240 @@
+/* e2e_tools_test.c: what sanitizers, valgrind, gdb and gcov make of tests. */
+#include "e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_tools, .init = e2e_begin, .timeout = 180);
+
+static void need(const char *tool)
+{
+    if (e2e_run("command -v %s", tool)->code)
+        cr_skip_test("%s is not installed", tool);
+}
+
+/* Builds findings.c as ./findings_test. The library is as it ever is: what it
+ * is linked with must do. */
+static void build(const char *compiler, const char *flags)
+{
+    const struct e2e *result;
+
+    if (SANITIZE_FLAGS[0])
+        cr_skip_test("a library with sanitizers is not for other tools");
+    need(compiler);
+    result = e2e_run("%s -g -O0 -D_GNU_SOURCE -DTRACING %s -I '%s/include' "
+                     "'%s/programs/findings.c' -o findings_test -L'%s' "
+                     "-ltestlog -lcriterion -lpcre2-8 -lpthread",
+                     compiler, flags, BUILD_DIR, TESTS_DIR, BUILD_DIR);
+    if (result->code && strstr(result->err, "cannot find"))
+        cr_skip_test("%s has no %s", compiler, flags);
+    cr_assert_eq(result->code, 0, "%s", result->err);
+}
+
+static const struct e2e *run_tests(const char *filter)
+{
+    return e2e_run("ASAN_OPTIONS= ./findings_test -j2 --filter '%s'", filter);
+}
+
+static const char *output_of(const char *test)
+{
+    return e2e_read("testlog-runs/latest/tests/findings_test/%s/output.txt",
+                    test);
+}
+
+static void expect_reason(const char *name, const char *reason)
+{
+    const cJSON *run = e2e_json("testlog-runs/latest/run.json");
+    const cJSON *test = e2e_result(run, name);
+
+    e2e_expect_is(e2e_text(test, "outcome"), reason[0] ? "failed" : "passed");
+    e2e_expect_has(e2e_text(test, "reason"), reason);
+}
+
+/* ---- Sanitizers ---- */
+
+static void expect_address_findings(const char *compiler, const char *flags)
+{
+    const struct e2e *run;
+
+    build(compiler, flags);
+    run = run_tests("@(memory|findings)/*");
+    e2e_expect_code(run, 1);
+    e2e_expect_closing(run, "2 passed, 1 failed, 0 skipped");
+    expect_reason("memory/used_after_free",
+                  "AddressSanitizer: heap-use-after-free ");
+    e2e_expect_has(
+        e2e_between(run->err, "---- memory/used_after_free: failed", "trace: "),
+        "ERROR: AddressSanitizer: heap-use-after-free on ");
+    e2e_expect_has(run->err, "before it is used\n");
+    e2e_expect_has(output_of("memory.used_in_a_child"), "heap-use-after-free");
+    expect_reason("memory/used_in_a_child", "");
+}
+
+Test(e2e_tools, what_asan_finds_fails_with_its_report)
+{
+    expect_address_findings("gcc", "-fsanitize=address");
+}
+
+Test(e2e_tools, what_clang_s_asan_finds_fails_with_its_report)
+{
+    expect_address_findings("clang", "-fsanitize=address");
+}
+
+static void expect_leaks(const char *compiler, const char *flags)
+{
+    const struct e2e *run;
+
+    build(compiler, flags);
+    run = run_tests("@(leaks*|findings)/*");
+    if (strstr(run->err, "the leak checker does not work here"))
+        cr_skip_test("the leak checker may not trace here");
+    e2e_expect_code(run, 1);
+    e2e_expect_closing(run, "6 passed, 3 failed, 0 skipped");
+    expect_reason("leaks/in_the_test", "leaked 1234 bytes");
+    expect_reason("leaks/in_the_tear_down", "leaked 77 bytes");
+    expect_reason("leaks/and_fails", "its own reason");
+    e2e_expect_has(e2e_between(run->err,
+                               "---- leaks/in_the_test: failed: "
+                               "leaked 1234 bytes ----\n",
+                               "trace: "),
+                   "Direct leak of 1234 byte(s)");
+    e2e_expect_is(output_of("leaks.not_after_the_tear_down"), "");
+    e2e_expect_is(output_of("leaks.of_a_theory"), "");
+    e2e_expect_is(output_of("leaks.of_an_instance[1]"), "");
+}
+
+Test(e2e_tools, a_leak_fails_the_test)
+{
+    expect_leaks("gcc", "-fsanitize=address");
+    cr_expect_eq(e2e_count(output_of("leaks.in_the_test"), "SUMMARY: "), 1,
+                 "%s", output_of("leaks.in_the_test"));
+}
+
+Test(e2e_tools, a_leak_fails_the_test_with_clang)
+{
+    expect_leaks("clang", "-fsanitize=address");
+}
+
+Test(e2e_tools, a_leak_fails_the_test_without_asan)
+{
+    expect_leaks("gcc", "-fsanitize=leak");
+}
+
+/* The tracer of the leak checker is refused where something else traces. It
+ * also looks at the runner, whose exit code is its own then. */
+Test(e2e_tools, a_leak_checker_that_cannot_work_fails_nothing)
+{
+    const struct e2e *run;
+
+    need("strace");
+    build("gcc", "-fsanitize=address");
+    run = e2e_run("ASAN_OPTIONS= strace -f -o /dev/null ./findings_test "
+                  "--filter findings/none");
+    if (strstr(run->err, "ptrace(PTRACE_TRACEME"))
+        cr_skip_test("strace may not trace here");
+    e2e_expect_closing(run, "1 passed, 0 failed, 0 skipped");
+    cr_expect_eq(e2e_count(run->err, "the leak checker does not work here"), 1,
+                 "%s", run->err);
+}
+
+static void expect_undefined(const char *compiler, const char *flags)
+{
+    static const char *const names[] = {
+        "undefined/in_the_test", "undefined/in_a_thread",
+        "undefined/in_the_tear_down", "undefined/in_a_child"};
+    const struct e2e *run;
+
+    build(compiler, flags);
+    run = run_tests("@(undefined|findings)/*");
+    e2e_expect_code(run, 1);
+    e2e_expect_closing(run, "1 passed, 4 failed, 0 skipped");
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        expect_reason(names[i], "undefined behavior: ");
+    e2e_expect_has(run->err, "goes on\n");
+    e2e_expect_has(output_of("undefined.in_the_test"), "runtime error: ");
+    e2e_expect_has(e2e_line(run->err, "ERROR"), "assertion failed: undefined");
+}
+
+Test(e2e_tools, what_ubsan_finds_fails_the_test)
+{
+    expect_undefined("gcc", "-fsanitize=undefined");
+}
+
+Test(e2e_tools, what_clang_s_ubsan_finds_fails_the_test)
+{
+    expect_undefined("clang", "-fsanitize=undefined");
+}
+
+Test(e2e_tools, what_ubsan_finds_beside_asan_fails_the_test)
+{
+    expect_undefined("gcc", "-fsanitize=address,undefined");
+}
+
+/* ---- Coverage ---- */
+
+static void expect_covered(const char *lines, const char *message)
+{
+    const char *line = e2e_line(lines, message);
+
+    cr_expect(line[0] && !strstr(line, "#####"), "%s: \"%s\"", message, line);
+}
+
+Test(e2e_tools, coverage_outlives_a_crash)
+{
+    static const char *const covered[] = {"passes",    "exits", "aborts",
+                                          "segfaults", "hangs", "raises"};
+    const char *lines;
+    char message[64];
+
+    need("gcov");
+    build("gcc", "--coverage");
+    e2e_expect_is(e2e_last(run_tests("covered/*")->out),
+                  "2 passed, 4 failed, 0 skipped");
+    expect_reason("covered/raises_as_expected", "");
+    e2e_expect_code(e2e_run("gcov -o . findings_test-findings.gcda"), 0);
+    lines = e2e_read("findings.c.gcov");
+    for (size_t i = 0; i < sizeof(covered) / sizeof(*covered); i++) {
+        snprintf(message, sizeof(message), "a line of what %s", covered[i]);
+        expect_covered(lines, message);
+    }
+    e2e_expect_has(e2e_line(lines, "before it is used"), "#####");
+}
+
+/* ---- Valgrind and gdb ---- */
+
+Test(e2e_tools, valgrind_finds_what_a_test_does_and_nothing_else)
+{
+    const struct e2e *run;
+
+    need("valgrind");
+    build("gcc", "");
+    run = e2e_run("valgrind -q --trace-children=yes --log-file=log.%%p "
+                  "./findings_test -j1 --filter memory/used_after_free "
+                  "--filter findings/none");
+    e2e_expect_code(run, 0);
+    e2e_expect_closing(run, "2 passed, 0 failed, 0 skipped");
+    cr_expect(e2e_exists("testlog-runs/latest/tests/findings_test/"
+                         "findings.none/trace.json"));
+    run = e2e_run("cat log.*; test $(cat log.* | grep -c ' at 0x') = 3");
+    e2e_expect_code(run, 0); /* where it was used, freed and allocated */
+    e2e_expect_has(run->out, "Invalid read of size 1");
+}
+
+Test(e2e_tools, gdb_stops_in_a_test)
+{
+    const struct e2e *run;
+
+    need("gdb");
+    build("gcc", "");
+    run = e2e_run("gdb -q -nx -batch -ex 'set breakpoint pending on' "
+                  "-ex 'handle SIGSTOP SIGCONT nostop noprint pass' "
+                  "-ex 'set follow-fork-mode child' -ex 'break overflow' "
+                  "-ex 'run -j1 --filter undefined/in_the_test' -ex bt "
+                  "-ex continue ./findings_test | cat"); /* all of it */
+    if (strstr(run->err, "ptrace: Operation not permitted"))
+        cr_skip_test("gdb may not trace here");
+    e2e_expect_has(run->out, "in undefined_in_the_test_impl ()");
+    e2e_expect_has(run->out, "1 passed, 0 failed, 0 skipped\n");
+}
