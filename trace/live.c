@@ -21,6 +21,8 @@ void trace_live_begin(const struct trace_header *header, size_t size)
     if (!trace_recording.live)
         return;
     pthread_mutex_init(&trace_recording.live_lock, NULL);
+    for (size_t i = 0; i < reader.site_count; i++)
+        free(reader.sites[i]);
     free(reader.sites);
     free(reader.late);
     memset(&reader, 0, sizeof(reader));
@@ -54,13 +56,67 @@ static bool room(void *array, size_t *capacity, size_t count, size_t size)
     return true;
 }
 
-void trace_live_site(struct trace_site *site, uint32_t id)
+/* Moves on in `room` behind a copy of a string; without room it only counts. */
+static const char *copy_text(const char *text, char **room, size_t *size)
+{
+    size_t length = strlen(text ? text : "") + 1;
+    char *copy = *room;
+
+    *size += length;
+    if (!copy)
+        return NULL;
+    memcpy(copy, text ? text : "", length);
+    *room += length;
+    return copy;
+}
+
+/* Fills in a copy of a site, whose strings begin at `room`; returns how many
+ * bytes they are. */
+static size_t copy_texts(struct trace_site *copy, const char **names,
+                         const struct trace_site *site, char *room)
+{
+    size_t size = 0;
+
+    copy->name = copy_text(site->name, &room, &size);
+    copy->target = copy_text(site->target, &room, &size);
+    copy->file = copy_text(site->file, &room, &size);
+    copy->function = copy_text(site->function, &room, &size);
+    for (size_t i = 0; i < site->field_count; i++) {
+        const char *name = copy_text(site->fields[i], &room, &size);
+
+        if (name)
+            names[i] = name;
+    }
+    return size;
+}
+
+/* Records outlive the object that made them: dlclose. NULL without memory. */
+static struct trace_site *copy_site(const struct trace_site *site, uint32_t id)
+{
+    struct trace_site unused;
+    size_t names = site->field_count * sizeof(char *);
+    size_t texts = copy_texts(&unused, NULL, site, NULL);
+    struct trace_site *copy = malloc(sizeof(*copy) + names + texts);
+
+    if (!copy)
+        return NULL;
+    *copy = *site;
+    copy->fields = (const char **)(copy + 1);
+    copy_texts(copy, (const char **)(copy + 1), site,
+               (char *)(copy + 1) + names);
+    copy->id = id;
+    copy->next = NULL;
+    copy->verdict = NULL;
+    return copy;
+}
+
+void trace_live_site(const struct trace_site *site, uint32_t id)
 {
     if (!trace_recording.live)
         return;
     pthread_mutex_lock(&trace_recording.live_lock);
     if (room(&reader.sites, &site_capacity, id, sizeof(*reader.sites))) {
-        reader.sites[id] = site;
+        reader.sites[id] = copy_site(site, id);
         if (id >= reader.site_count)
             reader.site_count = id + 1;
     }

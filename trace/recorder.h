@@ -103,6 +103,6 @@ void trace_device_forget(void);
 void trace_live_begin(const struct trace_header *, size_t size);
 void trace_live_tell(const struct trace_record *);
 void trace_live_exit(const struct trace_record *, uint64_t time);
-void trace_live_site(struct trace_site *, uint32_t id);
+void trace_live_site(const struct trace_site *, uint32_t id);
 
 #endif

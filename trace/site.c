@@ -1,4 +1,5 @@
 /* site.c: the call sites of the process and whether they are on. */
+#include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,18 +53,41 @@ size_t trace_target(const char *file, char *target, size_t size)
     return length;
 }
 
-/* Gives a site its default target; sites of one file stand together, so they
- * share it. */
+/* The targets that were made of files. They stay, for an object that is loaded
+ * again needs the same, and readers may have one of an object that is gone. */
+struct target {
+    struct target *next;
+    char text[];
+};
+
+static struct target *targets;
+static const char *last_file, *last_target;
+
+static const char *target_of(const char *file)
+{
+    char text[256];
+    size_t size = trace_target(file, text, sizeof(text)) + 1;
+    struct target *target;
+
+    for (target = targets; target; target = target->next)
+        if (!strcmp(target->text, text))
+            return target->text;
+    target = malloc(sizeof(*target) + size);
+    if (!target)
+        return NULL;
+    memcpy(target->text, text, size);
+    target->next = targets;
+    targets = target;
+    return target->text;
+}
+
+/* Gives a site its default target; sites of one file stand together. */
 void trace_site_complete(struct trace_site *site)
 {
-    static const char *last_file, *last_target;
-    char target[256];
-
     if (site->target)
         return;
     if (site->file != last_file) {
-        trace_target(site->file, target, sizeof(target));
-        last_target = strdup(target);
+        last_target = target_of(site->file);
         last_file = last_target ? site->file : NULL;
     }
     site->target = last_target ? last_target : "?";
@@ -186,14 +210,77 @@ void trace_module_register(struct trace_module *module,
     trace_sites_unlock();
 }
 
+/* Where an object is in memory. */
+struct range {
+    uintptr_t begin, end;
+};
+
+static bool within(const struct range *range, const void *address)
+{
+    return (uintptr_t)address - range->begin < range->end - range->begin;
+}
+
+static int find_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+    const void *inside = *(void **)context;
+    struct range range = {UINTPTR_MAX, 0};
+
+    (void)size;
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        uintptr_t begin = info->dlpi_addr + part->p_vaddr;
+
+        if (part->p_type != PT_LOAD)
+            continue;
+        range.begin = begin < range.begin ? begin : range.begin;
+        range.end = begin + part->p_memsz > range.end ? begin + part->p_memsz
+                                                      : range.end;
+    }
+    if (range.end < range.begin || !within(&range, inside))
+        return 0;
+    *(struct range *)context = range;
+    return 1;
+}
+
+/* The object that has `inside`; asked without our lock, for the loader calls us
+ * with its own. */
+static struct range object_of(const void *inside)
+{
+    union {
+        const void *inside;
+        struct range range;
+    } context = {inside};
+
+    if (!dl_iterate_phdr(find_object, &context))
+        return (struct range){0, 0};
+    return context.range;
+}
+
+/* The sites of C++ that an object has registered go with it. */
+static void forget_registered(const struct range *object)
+{
+    for (struct trace_site **site = &registered; *site;)
+        if (within(object, *site))
+            *site = (*site)->next;
+        else
+            site = &(*site)->next;
+}
+
 void trace_module_forget(struct trace_module *module)
 {
+    struct range object;
+
+    if (!module->known) /* another file of the same object has done it */
+        return;
+    object = object_of(module);
     trace_sites_lock();
     for (struct trace_module **m = &modules; *m; m = &(*m)->next)
         if (*m == module) {
             *m = module->next;
             break;
         }
+    forget_registered(&object);
+    last_file = NULL; /* what comes to be there is another */
     module->known = false;
     trace_sites_unlock();
 }

@@ -708,7 +708,8 @@ __attribute__((constructor)) static void trace_module_enter_(void)
                           __stop_trace_sites, TRACE_ABOVE_MAX_ - 1);
 }
 
-__attribute__((destructor)) static void trace_module_leave_(void)
+/* Behind all other destructors, which may log. */
+__attribute__((destructor(101))) static void trace_module_leave_(void)
 {
     trace_module_forget(&trace_module_);
 }
