@@ -588,7 +588,7 @@ void test_log_sanitizers_end(void);
 
 /* test_log_all is there if it was asked for when the program was linked, by
  * -Wl,-u,test_log_all: then all tests have a log and a trace. */
-extern const void *const test_log_all;
+TRACE_API extern const void *const test_log_all;
 
 /* ---- plan.c: which tests run ---- */
 
@@ -633,7 +633,7 @@ bool test_log_pattern_matches(const char *pattern, const char *suite,
  * because of annotated tests names it, so that it is linked even if Criterion's
  * main runs, and can say so. */
 typedef void test_log_hook(struct criterion_test_set *);
-extern test_log_hook *const test_log_before_all;
+TRACE_API extern test_log_hook *const test_log_before_all;
 
 struct test_log_last;
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -162,19 +163,26 @@ void test_log_sanitizers_begin(void)
     keep_coverage();
 }
 
-/* Behind the last fixture, but before Criterion takes the test for ended.
- * These structs are the worker's own copies. */
+/* Puts our function in place of a tear-down. The structs are the worker's own
+ * copies; Criterion does not align them. */
+static void take_fini(struct criterion_test_extra_data *data)
+{
+    char *at = (char *)data + offsetof(struct criterion_test_extra_data, fini);
+    void (*const ours)(void) = run_last_fini;
+
+    memcpy(&last_fini, at, sizeof(last_fini));
+    memcpy(at, &ours, sizeof(ours));
+}
+
+/* Behind the last fixture, but before Criterion takes the test for ended. */
 void test_log_sanitizers_last(void)
 {
-    const struct criterion_suite *suite = criterion_current_suite;
-    void (**fini)(void) = &criterion_current_test->data->fini;
-
     if (!__lsan_do_recoverable_leak_check)
         return;
-    if (suite->data && suite->data->fini)
-        fini = &suite->data->fini;
-    last_fini = *fini;
-    *fini = run_last_fini;
+    if (criterion_current_suite->data)
+        take_fini(criterion_current_suite->data);
+    else
+        take_fini(criterion_current_test->data);
 }
 
 void test_log_sanitizers_end(void)

@@ -53,14 +53,18 @@ static struct trace_value text_value(char *text, bool display)
     return value;
 }
 
-/* What Rust's Debug writes of a string: it alone comes with quotes. */
+/* What Rust's Debug writes of a string: it alone comes with quotes. It lasts
+ * for as many fields as a call site may have. */
 static struct trace_value quoted(char *text)
 {
+    static struct trace_text texts[16];
+    static size_t next;
     struct trace_value value = text_value(text, false);
-    struct trace_text shown = {0};
+    struct trace_text *shown = &texts[next++ % 16];
 
-    log_value(&shown, &value);
-    value = trace_string(shown.data, shown.size);
+    trace_text_clear(shown);
+    log_value(shown, &value);
+    value = trace_string(shown->data, shown->size);
     value.type = TRACE_TYPE_DISPLAY;
     return value;
 }

@@ -1,0 +1,249 @@
+/* e2e_link_test.c: tests linked and loaded in every way, and annotated code
+ * that comes and goes while a test runs. */
+#include "e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_link, .init = e2e_begin, .timeout = 180);
+
+#define PROGRAMS "'" TESTS_DIR "/programs'"
+#define FLAGS                                                                  \
+    "-g -D_GNU_SOURCE -DTRACING -I '" BUILD_DIR "/include' " SANITIZE_FLAGS " "
+#define STATIC " -L '" BUILD_DIR "' -ltestlog -lcriterion -lpcre2-8 -lpthread"
+#define SHARED                                                                 \
+    " -L '" BUILD_DIR "/shared' -Wl,-rpath,'" BUILD_DIR                        \
+    "/shared' -ltestlog -lcriterion -lpcre2-8 -lpthread"
+
+static void need(const char *tool)
+{
+    if (e2e_run("command -v %s", tool)->code)
+        cr_skip_test("%s is not installed", tool);
+}
+
+static void built(const struct e2e *result)
+{
+    cr_assert_eq(result->code, 0, "%s: %s", result->command, result->err);
+}
+
+/* Verdicts, lines and traces of linked.c are right; all that is not annotated
+ * has its own, too, if the program was linked so. */
+static void expect_linked(const char *program, bool all)
+{
+    const struct e2e *run =
+        e2e_run("rm -rf testlog-runs; %s -j2 --log-time=none", program);
+    const char *folder = e2e_run("echo testlog-runs/latest/tests/*/")->out;
+    const char *block =
+        e2e_between(run->err, "---- linked/fails: failed: ", "trace: ");
+    const char *trace;
+
+    e2e_expect_code(run, 1);
+    e2e_expect_closing(run, "4 passed, 1 failed, 0 skipped");
+    e2e_expect_has(block, " INFO outer:linked_work{number=3}: "
+                          "programs::linked: works on 3\n");
+    e2e_expect_has(block, "ERROR outer: ");
+    e2e_expect_has(block, "assertion failed: 3 is no half of 7\n");
+    trace = e2e_read("%.*slinked.fails/trace.json", (int)strcspn(folder, "\n"),
+                     folder);
+    e2e_expect_has(trace, "\"linked_work\"");
+    e2e_expect_has(trace, "\"at every level\"");
+    cr_expect(e2e_exists("%.*slinked.instance[1]/recording",
+                         (int)strcspn(folder, "\n"), folder));
+    cr_expect_eq(e2e_exists("%.*slinked.is_not_annotated/recording",
+                            (int)strcspn(folder, "\n"), folder),
+                 all);
+}
+
+static void expect_both(const char *compiler, const char *flags)
+{
+    static const char *const libraries[] = {STATIC, SHARED};
+
+    for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++) {
+        char all[1024];
+
+        snprintf(all, sizeof(all), "%s%s%s", flags,
+                 i ? " -Wl,-u,test_log_all" : "", libraries[i]);
+        built(e2e_run("%s " FLAGS PROGRAMS "/linked.c -o linked_test %s",
+                      compiler, all));
+        expect_linked("./linked_test", i);
+    }
+}
+
+/* X(name, compiler, tool, flags) */
+#define WAYS(X)                                                                \
+    X(plainly, "gcc", "gcc", "")                                               \
+    X(with_lto, "gcc", "gcc", "-O2 -flto")                                     \
+    X(with_lto_of_clang, "clang", "ld.lld", "-O2 -flto -fuse-ld=lld")          \
+    X(with_gc_sections, "gcc", "gcc",                                          \
+      "-ffunction-sections -fdata-sections -Wl,--gc-sections")                 \
+    X(with_gc_sections_of_lld, "clang", "ld.lld",                              \
+      "-ffunction-sections -fdata-sections -Wl,--gc-sections -fuse-ld=lld")    \
+    X(with_gold, "gcc", "ld.gold", "-fuse-ld=gold -Wl,--gc-sections")          \
+    X(with_mold, "gcc", "mold", "-fuse-ld=mold -Wl,--gc-sections")             \
+    X(with_hidden_visibility, "gcc", "gcc", "-fvisibility=hidden -O2")         \
+    X(at_a_fixed_address, "gcc", "gcc", "-no-pie -fno-pie")                    \
+    X(as_needed_and_bound_now, "gcc", "gcc",                                   \
+      "-Wl,--as-needed,-z,now,-z,relro -Wl,-O1")
+
+#define X(name, compiler, tool, flags)                                         \
+    Test(e2e_link, name)                                                       \
+    {                                                                          \
+        if (SANITIZE_FLAGS[0])                                                 \
+            cr_skip_test("sanitizers have their own idea of linking");         \
+        need(compiler);                                                        \
+        need(tool);                                                            \
+        expect_both(compiler, flags);                                          \
+    }
+WAYS(X)
+#undef X
+
+Test(e2e_link, stripped)
+{
+    built(e2e_run("cc " FLAGS PROGRAMS "/linked.c -o linked_test %s && "
+                  "strip linked_test",
+                  SHARED));
+    expect_linked("./linked_test", false);
+}
+
+/* What is tested, and what tests it, in objects of their own. */
+Test(e2e_link, tests_and_code_in_shared_objects)
+{
+    static const char *const libraries[] = {STATIC, SHARED};
+
+    for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++) {
+        built(e2e_run("cc " FLAGS "-shared -fPIC -DLINKED_LIBRARY " PROGRAMS
+                      "/linked.c -o libwork.so && cc " FLAGS
+                      "-shared -fPIC -DLINKED_TESTS " PROGRAMS
+                      "/linked.c -o libtests.so -Wl,-rpath,. ./libwork.so"));
+        built(e2e_run(
+            "echo | cc -xc -c -o empty.o - && cc " SANITIZE_FLAGS
+            " empty.o -o main -Wl,-rpath,.,--no-as-needed ./libtests.so "
+            "./libwork.so %s",
+            libraries[i]));
+        expect_linked("./main", false);
+    }
+}
+
+Test(e2e_link, a_static_program_is_refused_by_the_linker)
+{
+    const struct e2e *result = e2e_run("cc " FLAGS "-static " PROGRAMS
+                                       "/linked.c -o linked_test" STATIC);
+
+    cr_expect_neq(result->code, 0);
+    e2e_expect_has(result->err, "criterion");
+}
+
+/* ---- As it is installed ---- */
+
+Test(e2e_link, pkg_config_knows_both_libraries)
+{
+    const char *cc = "PKG_CONFIG_PATH=$PWD/opt/lib/pkgconfig; "
+                     "export PKG_CONFIG_PATH; cc " SANITIZE_FLAGS
+                     " -DTRACING " PROGRAMS "/linked.c -o linked_test";
+    const char *folder = strrchr(BUILD_DIR, '/');
+
+    need("pkg-config");
+    if (strcmp(folder, "/base-trace") && strcmp(folder, "/base"))
+        cr_skip_test("only what is built as it is by default is installed");
+    built(e2e_run("make -s -C '%s' install PREFIX=$PWD/opt TRACING=%s",
+                  SOURCE_DIR, strcmp(folder, "/base") ? "1" : "0"));
+    built(e2e_run("%s $(pkg-config --cflags --libs testlog)", cc));
+    expect_linked("./linked_test", false);
+    e2e_expect_has(e2e_run("ldd ./linked_test")->out, "libtestlog.so.");
+    built(e2e_run("%s $(pkg-config --cflags --libs testlog-static)", cc));
+    expect_linked("./linked_test", false);
+    e2e_expect_lacks(e2e_run("ldd ./linked_test")->out, "libtestlog");
+}
+
+/* What is in the interface is what the headers have, and Criterion's names. */
+Test(e2e_link, the_shared_library_has_no_other_names)
+{
+    e2e_expect_is(e2e_run("nm -D --defined-only '" BUILD_DIR
+                          "/shared/libtestlog.so.0' | awk '{print $3}' | "
+                          "grep -vE '^(trace|log|test_log|criterion)_|^main$|"
+                          "^cr_log$|^cri_assert_node_send$|^__(ubsan|lsan|"
+                          "sanitizer|asan|odr_asan)[._]'")
+                      ->out,
+                  "");
+}
+
+/* ---- Loaded while a test runs ---- */
+
+static const struct e2e *load(const char *library, const char *flags)
+{
+    static const char *const objects[][3] = {
+        {"one", "gcc", "c"}, {"other", "gcc", "c"}, {"cxx", "g++", "cpp"}};
+    char command[512];
+
+    for (size_t i = 0; i < sizeof(objects) / sizeof(*objects); i++) {
+        snprintf(command, sizeof(command), "-DPLUGIN='\"%s\"' -o %s.so",
+                 objects[i][0], objects[i][0]);
+        built(e2e_run(
+            i == 2 ? "c++ " FLAGS "-shared -fPIC %s " PROGRAMS "/plugin.cpp"
+                   : "cc " FLAGS "-shared -fPIC %s " PROGRAMS "/plugin.c",
+            command));
+    }
+    built(e2e_run("cc " FLAGS PROGRAMS
+                  "/loading.c -rdynamic -o loading_test %s",
+                  library));
+    return e2e_run("./loading_test --log-time=none -j2 %s", flags);
+}
+
+static void expect_loaded(const struct e2e *run, const char *lines)
+{
+    e2e_expect_code(run, 1);
+    e2e_expect_is(e2e_last(run->out), "2 passed, 1 failed, 0 skipped");
+    e2e_expect_has(lines, "plugin_work{number=5}: programs::plugin: "
+                          "one works on 5\n");
+    e2e_expect_has(lines, "programs::plugin: one goes\n");
+    e2e_expect_has(lines, "programs::loading: everything was looked at\n");
+}
+
+static void expect_recorded(const char *library)
+{
+    const struct e2e *run = load(library, "--show-output");
+    const char *lines = e2e_read("testlog-runs/latest/tests/loading_test/"
+                                 "loading.spans_outlive_their_object/log.txt");
+
+    expect_loaded(run, run->err);
+    e2e_expect_has(lines, "INFO one's span{name=\"one\"}: programs::loading: "
+                          "in a span of what is gone\n");
+    e2e_expect_has(lines, "INFO cxx's span{name=\"cxx\"}: programs::loading: "
+                          "in a span of what is gone\n");
+    e2e_expect_has(lines, "plugin_work{number=1}: programs::plugin: "
+                          "other's event number=1\n");
+}
+
+Test(e2e_link, annotated_code_may_be_unloaded)
+{
+    expect_recorded(STATIC);
+}
+
+Test(e2e_link, annotated_code_may_be_unloaded_from_beside_the_library)
+{
+    expect_recorded(SHARED);
+}
+
+Test(e2e_link, annotated_code_may_be_unloaded_while_lines_are_printed)
+{
+    const struct e2e *run = load(STATIC, "--nocapture --log-span-events=full");
+
+    expect_loaded(run, run->err);
+    e2e_expect_has(run->err, "one's span{name=\"one\"}: programs::loading: "
+                             "in a span of what is gone\n");
+    e2e_expect_has(run->err, "cxx's span{name=\"cxx\"}: programs::loading: "
+                             "in a span of what is gone\n");
+    e2e_expect_has(run->err, "one's span{name=\"one\"}: programs::plugin: "
+                             "close\n");
+}
+
+Test(e2e_link, a_filter_of_spans_outlives_them)
+{
+    const struct e2e *run =
+        load(STATIC, "--show-output --trace-filter='off,[cxx.s span]=trace,"
+                     "[plugin_work]=trace' --log=trace");
+
+    e2e_expect_is(e2e_last(run->out), "2 passed, 1 failed, 0 skipped");
+}

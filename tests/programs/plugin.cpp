@@ -1,0 +1,2 @@
+/* plugin.cpp: see plugin.c. */
+#include "plugin.c"
