@@ -97,7 +97,8 @@ static void check_leaks(void)
     if (!__lsan_do_recoverable_leak_check || test_log_forked())
         return;
     test_log_board_checking(true);
-    __lsan_do_recoverable_leak_check();
+    if (__lsan_do_recoverable_leak_check())
+        test_log_board_fail("leaked memory"); /* if it told us no summary */
     test_log_board_checking(false);
     checked = true;
 }

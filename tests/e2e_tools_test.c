@@ -14,9 +14,12 @@ static void need(const char *tool)
         cr_skip_test("%s is not installed", tool);
 }
 
-/* Builds findings.c as ./findings_test. The library is as it ever is: what it
- * is linked with must do. */
-static void build(const char *compiler, const char *flags)
+#define SHARED "/shared' -Wl,-rpath,'" BUILD_DIR "/shared"
+
+/* Builds findings.c as ./findings_test. The library, in `folder`, is as it ever
+ * is: what it is linked with must do. */
+static void build_with(const char *folder, const char *compiler,
+                       const char *flags)
 {
     const struct e2e *result;
 
@@ -24,12 +27,17 @@ static void build(const char *compiler, const char *flags)
         cr_skip_test("a library with sanitizers is not for other tools");
     need(compiler);
     result = e2e_run("%s -g -O0 -D_GNU_SOURCE -DTRACING %s -I '%s/include' "
-                     "'%s/programs/findings.c' -o findings_test -L'%s' "
+                     "'%s/programs/findings.c' -o findings_test -L'%s%s' "
                      "-ltestlog -lcriterion -lpcre2-8 -lpthread",
-                     compiler, flags, BUILD_DIR, TESTS_DIR, BUILD_DIR);
+                     compiler, flags, BUILD_DIR, TESTS_DIR, BUILD_DIR, folder);
     if (result->code && strstr(result->err, "cannot find"))
         cr_skip_test("%s has no %s", compiler, flags);
     cr_assert_eq(result->code, 0, "%s", result->err);
+}
+
+static void build(const char *compiler, const char *flags)
+{
+    build_with("", compiler, flags);
 }
 
 static const struct e2e *run_tests(const char *filter)
@@ -172,6 +180,16 @@ Test(e2e_tools, what_ubsan_finds_beside_asan_fails_the_test)
     expect_undefined("gcc", "-fsanitize=address,undefined");
 }
 
+Test(e2e_tools, findings_fail_the_test_with_the_shared_library)
+{
+    build_with(SHARED, "gcc", "-fsanitize=address,undefined");
+    e2e_expect_is(e2e_last(run_tests("!(covered)/*")->out),
+                  "7 passed, 8 failed, 0 skipped");
+    expect_reason("leaks/in_the_test", "leaked memory");
+    expect_reason("undefined/in_the_test", "undefined behavior: ");
+    expect_reason("memory/used_after_free", "exited with 1 instead of 0");
+}
+
 /* ---- Coverage ---- */
 
 static void expect_covered(const char *lines, const char *message)
@@ -222,19 +240,23 @@ Test(e2e_tools, valgrind_finds_what_a_test_does_and_nothing_else)
     e2e_expect_has(run->out, "Invalid read of size 1");
 }
 
+/* It waits for a debugger, which says when to go on. */
 Test(e2e_tools, gdb_stops_in_a_test)
 {
     const struct e2e *run;
 
     need("gdb");
     build("gcc", "");
-    run = e2e_run("gdb -q -nx -batch -ex 'set breakpoint pending on' "
+    run = e2e_run("./findings_test -j1 --debug=idle --filter "
+                  "undefined/in_the_test >run 2>&1 & until "
+                  "pid=$(sed -n 's/.*test has PID \\([0-9]*\\).*/\\1/p' run) "
+                  "&& [ -n \"$pid\" ]; do sleep 0.05; done; "
+                  "gdb -q -nx -batch -p $pid "
                   "-ex 'handle SIGSTOP SIGCONT nostop noprint pass' "
-                  "-ex 'set follow-fork-mode child' -ex 'break overflow' "
-                  "-ex 'run -j1 --filter undefined/in_the_test' -ex bt "
-                  "-ex continue ./findings_test | cat"); /* all of it */
+                  "-ex 'break overflow' -ex 'signal SIGCONT' -ex bt "
+                  "-ex continue; kill -CONT $pid 2>/dev/null; wait");
     if (strstr(run->err, "ptrace: Operation not permitted"))
         cr_skip_test("gdb may not trace here");
     e2e_expect_has(run->out, "in undefined_in_the_test_impl ()");
-    e2e_expect_has(run->out, "1 passed, 0 failed, 0 skipped\n");
+    e2e_expect_is(e2e_last(e2e_read("run")), "1 passed, 0 failed, 0 skipped");
 }
