@@ -28,7 +28,7 @@ TestSuite(e2e_passing, .init = e2e_begin, .timeout = 180);
     X(right, skips, "skipped", "not today", "SKIPPED")                         \
     X(right, skips_silently, "skipped", "", "SKIPPED")                         \
     X(right, may_open_few_files, "passed", "", "")                             \
-    X(right, may_write_nothing, "passed", "", "PASSED")                         \
+    X(right, may_write_nothing, "passed", "", "PASSED")                        \
     X(children, come_to_the_end, "passed", "", "")                             \
     X(children, pass_an_assertion, "passed", "", "")                           \
     X(children, skip, "passed", "", "")                                        \
