@@ -1,4 +1,6 @@
-/* fuzz_format.c: any format, up to its NUL, with any bytes as its values. */
+/* fuzz_format.c: any format, up to its NUL: with any bytes as its values, and
+ * with arguments, which are walked and then formatted. */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +8,56 @@
 
 #include "trace/reader.h"
 
+#include "trace/internal.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What the walker took goes through a record and becomes text. */
+static void walk_args(const char *format, ...)
+{
+    struct trace_site site = {.name = format};
+    struct trace_value taken[TRACE_ARGS_MAX];
+    struct trace_text text = {.ceiling = 1 << 20};
+    va_list args;
+
+    /* The second time it goes by the codes that it kept. */
+    for (int round = 0; round < 2; round++) {
+        va_start(args, format);
+
+        int count = trace_args_take(&site, format, taken, &args);
+
+        va_end(args);
+        if (count > TRACE_ARGS_MAX ||
+            (count == -2) > trace_format_writes(format))
+            abort();
+        if (count < 0)
+            continue;
+
+        size_t size = trace_values_size((size_t)count, taken);
+        unsigned char *stored = malloc(size + 1);
+        struct trace_values values = {stored, stored + size};
+
+        if (!stored)
+            break;
+        trace_values_store(stored, (size_t)count, taken);
+        trace_format(&text, format, &values);
+        free(stored);
+    }
+    trace_text_free(&text);
+}
+
+/* Every argument is what any conversion may ask for: a number, or the address
+ * of a text. */
+static void walk_format(const char *format)
+{
+    static const wchar_t text[] = L"wide and narrow";
+    const void *p = text;
+
+#define EIGHT p, p, p, p, p, p, p, p
+    walk_args(format, EIGHT, EIGHT, 0.5, 1e308, -0.0, 1.0, EIGHT, EIGHT, EIGHT,
+              EIGHT, EIGHT, EIGHT);
+#undef EIGHT
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -24,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (from < size)
             memcpy(bytes, data + from, size - from);
         trace_format(&text, format, &values);
+        walk_format(format);
     }
     trace_text_free(&text);
     free(bytes);

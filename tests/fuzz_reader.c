@@ -23,6 +23,9 @@ static void walk_entry(const struct trace_reader *reader,
 
     while (trace_values_next(&values, &value))
         trace_json_value(&json, &value);
+    values.next = entry->launch ? entry->launch : values.end;
+    while (trace_values_next(&values, &value))
+        trace_json_value(&json, &value);
     while (entry->id &&
            trace_reader_late(reader, entry->id, UINT64_MAX, &cursor, &late))
         if (late.kind != TRACE_ENTRY_FIELDS || late.span != entry->id)
@@ -131,6 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .chunk_size = TRACE_CHUNK_SIZE,
         .limit = 64,
         .chunks = 64,
+        .reserved = 64,
     };
 
     if (!size)

@@ -150,9 +150,14 @@ void trace_json_number(struct trace_text *out, uint64_t number)
 
 static void hex(struct trace_text *out, const unsigned char *bytes, size_t size)
 {
+    static const char digits[] = "0123456789abcdef";
+
     trace_text_char(out, '"');
-    for (size_t i = 0; i < size; i++)
-        trace_text_printf(out, "%02x", bytes[i]);
+    for (size_t i = 0; i < size; i++) {
+        char two[] = {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
+
+        trace_text_put(out, two, sizeof(two));
+    }
     trace_text_char(out, '"');
 }
 

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# fuzz.sh FOLDER: builds the fuzz targets with clang and runs all of them at
+# once, each for FUZZ_SECONDS. What they find worth keeping goes to
+# FOLDER/corpus, what breaks them to FOLDER. The last line counts the targets.
+set -u
+folder=$1
+clang=${FUZZ_CC:-clang}
+targets='filter reader format'
+mkdir -p "$folder"
+
+if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return 0; }' |
+    "$clang" -fsanitize=fuzzer -xc -o "$folder/probe" - 2>/dev/null; then
+    echo "testlog: [SKIP] fuzzing: $clang has no libFuzzer (Debian: clang)"
+    echo '0 passed, 0 failed, 3 skipped'
+    exit 0
+fi
+
+build() {
+    "$clang" -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE \
+        -DTRACE_BUILD -I. -I"${INCLUDE:-build/base/include}" \
+        "tests/fuzz_$1.c" trace/*.c log/*.c ${PCRE2_LIBS:--lpcre2-8} -lpthread \
+        -o "$folder/fuzz_$1"
+}
+
+# A recording that reaches into a second chunk is longer than what is usual.
+fuzz() {
+    local longest=4096
+    [ "$1" != reader ] || longest=69632
+    mkdir -p "$folder/corpus/$1"
+    "$folder/fuzz_$1" -max_total_time="${FUZZ_SECONDS:-600}" -verbosity=0 \
+        -timeout=25 -rss_limit_mb=2048 -max_len=$longest -print_final_stats=1 \
+        -artifact_prefix="$folder/$1-" "$folder/corpus/$1" "tests/corpus/$1" \
+        >"$folder/$1.log" 2>&1
+}
+
+failed=0 passed=0 jobs=()
+for target in $targets; do
+    build "$target" || exit 1
+done
+for target in $targets; do
+    fuzz "$target" &
+    jobs+=($!)
+done
+for target in $targets; do
+    if wait "${jobs[0]}"; then
+        passed=$((passed + 1))
+        runs=$(sed -n 's/^stat::number_of_executed_units: *//p' \
+            "$folder/$target.log")
+        echo "testlog: fuzz_$target: nothing found in $runs runs"
+    else
+        failed=$((failed + 1))
+        echo "testlog: fuzz_$target: broken by what is in $folder/$target-*:" >&2
+        tail -n 60 "$folder/$target.log" >&2
+    fi
+    jobs=("${jobs[@]:1}")
+done
+echo "$passed passed, $failed failed, 0 skipped"
+[ $failed = 0 ]
