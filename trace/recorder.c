@@ -120,19 +120,22 @@ static struct trace_record *take_chunks(uint64_t count)
                                    first * TRACE_CHUNK_SIZE);
 }
 
-static bool take_tail(struct trace_writer *writer)
+/* Takes a tail with that many slots, if there is one. */
+static bool take_tail(struct trace_writer *writer, size_t slots)
 {
+    size_t i;
+
     pthread_mutex_lock(&lock);
-
-    bool some = tail_count > 0;
-
-    if (some) {
-        tail_count--;
-        writer->next = tails[tail_count].next;
-        writer->end = tails[tail_count].end;
+    for (i = tail_count; i > 0; i--)
+        if ((size_t)(tails[i - 1].end - tails[i - 1].next) >= slots)
+            break;
+    if (i > 0) {
+        writer->next = tails[i - 1].next;
+        writer->end = tails[i - 1].end;
+        tails[i - 1] = tails[--tail_count];
     }
     pthread_mutex_unlock(&lock);
-    return some;
+    return i > 0;
 }
 
 static void give_tail(struct trace_writer *writer)
@@ -206,8 +209,7 @@ bool trace_more_room(struct trace_writer *writer, size_t slots)
 
     if (slots > trace_recording.header->limit * TRACE_CHUNK_SLOTS)
         return false;
-    if (chunks > 1 || !take_tail(writer) ||
-        (size_t)(writer->end - writer->next) < slots + 16) {
+    if (chunks > 1 || !take_tail(writer, slots + TRACE_THREAD_SLOTS)) {
         struct trace_record *chunk = take_chunks(chunks);
 
         if (!chunk)
