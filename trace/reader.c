@@ -360,6 +360,35 @@ static bool goes_on(const struct trace_record *record)
     return record->time && record->kind != TRACE_KIND_THREAD;
 }
 
+static bool begins(const struct trace_record *record)
+{
+    return record->time && record->kind == TRACE_KIND_THREAD;
+}
+
+/* The chunk that is kept for errors has several owners at once. Where one died
+ * before it left a way on, others have gone on behind. */
+static uint64_t past_gap(const struct trace_reader *reader, uint64_t place,
+                         bool first)
+{
+    const struct trace_header *header = &reader->header;
+    uint64_t used = header->spare_slots < TRACE_CHUNK_SLOTS
+                        ? header->spare_slots
+                        : TRACE_CHUNK_SLOTS;
+    uint64_t begin =
+        TRACE_FIRST_PLACE + ((uint64_t)header->spare - 1) * TRACE_CHUNK_SLOTS;
+
+    if (!header->spare || place < begin || begin > place_limit(reader))
+        return place;
+    while (place < begin + used && place < place_limit(reader)) {
+        const struct trace_record *record = slot_at(reader, place);
+
+        if (record->slots && (!first || begins(record)))
+            break;
+        place += record->slots ? record->slots : 1;
+    }
+    return place;
+}
+
 /* Walks the records of a run of chunks from `place`; returns the place of the
  * chunk that follows. */
 static uint64_t index_chunk(struct trace_reader *reader, uint64_t place,
@@ -369,9 +398,9 @@ static uint64_t index_chunk(struct trace_reader *reader, uint64_t place,
     bool first = true;
     const struct trace_record *record;
 
-    while ((record = bounded(reader, place)) &&
+    while ((record = bounded(reader, place = past_gap(reader, place, first))) &&
            (place < end || goes_on(record))) {
-        if (first && (record->kind != TRACE_KIND_THREAD || !record->time))
+        if (first && !begins(record))
             break; /* a chunk without an owner */
         *ok = index_record(reader, record, place, first);
         if (!*ok)
