@@ -7,6 +7,7 @@
 
 #include <testlog/log.h>
 
+#include "trace/device.h"
 #include "trace/reader.h"
 
 enum { WORKERS = 4, ROUNDS = 2000 };
@@ -29,6 +30,29 @@ static void end_stray(void)
     trace_span_end(other);
 }
 
+/* What a device's library tells on a thread of its own. */
+static void put_activity(int i)
+{
+    static const char *const fields[] = {"bytes"};
+    static const char *const names[] = {"add", "scale", "sort"};
+    const struct trace_device_host *host = trace_device_host();
+    struct trace_value value = trace_u64_((uint64_t)i);
+    struct trace_activity activity = {
+        .at = {.begin = host->now(),
+               .thread = (uint32_t)gettid(),
+               .kind = TRACE_ACTIVITY_KERNEL,
+               .on_device = 1},
+        .end = host->now(),
+        .span = host->current(),
+        .name = names[i % 3],
+        .fields = fields,
+        .field_count = 1,
+        .values = &value,
+    };
+
+    trace_device_put(&activity);
+}
+
 static void *work(void *unused)
 {
     (void)unused;
@@ -41,6 +65,7 @@ static void *work(void *unused)
         trace_span_enter(shared);
         trace_event(TRACE, "within", (i));
         end_stray();
+        put_activity(i);
         trace_span_end(trace_span_begin(INFO, "handle"));
     }
     return NULL;

@@ -245,12 +245,13 @@ void trace_device_flush(bool last)
 
 /* ---- Finding each other ---- */
 
-static const char magic[16] = "testlog devices";
+#define MAGIC "testlog devices"
 static const char variable[] = "TESTLOG_DEVICES";
 
 const struct trace_device_host *trace_device_host(void)
 {
     static struct trace_device_host host = {
+        .magic = MAGIC,
         .version = TRACE_DEVICE_VERSION,
         .now = trace_clock_now,
         .put = trace_device_put,
@@ -260,8 +261,7 @@ const struct trace_device_host *trace_device_host(void)
         .current = current,
     };
 
-    memcpy(host.magic, magic, sizeof(magic));
-    host.pid = (uint32_t)getpid();
+    __atomic_store_n(&host.pid, (uint32_t)getpid(), __ATOMIC_RELAXED);
     return &host;
 }
 
@@ -313,7 +313,7 @@ const struct trace_device_host *trace_device_find(void)
         !dl_iterate_phdr(look, &search))
         return NULL;
     host = (const struct trace_device_host *)search.from;
-    if (memcmp(host->magic, magic, sizeof(magic)) ||
+    if (memcmp(host->magic, MAGIC, sizeof(MAGIC)) ||
         host->version != TRACE_DEVICE_VERSION || (long)host->pid != pid)
         return NULL;
     return host;
