@@ -268,6 +268,7 @@ struct test_log_result {
     bool left;                  /* kept from beginning */
     bool late, ended;           /* killed: it took too long, or the run ends */
     bool noted;                 /* as slow */
+    bool borrows;               /* its names: there was no memory for copies */
 };
 
 /* A run, or one program's part of it. */

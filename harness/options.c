@@ -698,8 +698,10 @@ int test_log_options_read(struct test_log_options *options, int argc,
         .all_tests = &test_log_all != NULL,
     };
     options->criterion = calloc((size_t)argc + 4, sizeof(char *));
-    if (!options->criterion)
+    if (!options->criterion) {
+        test_log_notice("out of memory");
         return -1;
+    }
     options->criterion[options->criterion_count++] = argv[0];
     if (read_bazel(&reader) && read_variables(&reader) &&
         read_switch(&reader, "NOCAPTURE", &options->live) &&

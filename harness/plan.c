@@ -497,8 +497,10 @@ size_t test_log_plan_select(struct criterion_test_set *set,
     struct selection selection = {options, NULL, 0, NULL, 0};
 
     selection.exact = calloc(options->pattern_count + 1, sizeof(bool));
-    if (!selection.exact)
-        return 0;
+    if (!selection.exact) {
+        test_log_notice("out of memory: all tests run");
+        return set->tests;
+    }
     selection.names = calloc(set->tests + 1, sizeof(char *));
     each(set, find_exact, &selection);
     if (selection.names && options->pattern_count)

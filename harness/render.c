@@ -15,7 +15,7 @@ static int write_trace(const struct test_log_run *run,
         "test",      test_log_name(result),
         "program",   result->program,
         "log",       result->filter ? result->filter : "",
-        "filter",    run->record,
+        "filter",    run->record ? run->record : "",
         "result",    test_log_outcome_word(result->outcome),
         "gpu.state", test_log_gpu_word(result->gpu),
         NULL};

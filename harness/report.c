@@ -19,16 +19,19 @@ static FILE *out(void)
 void test_log_notice(const char *format, ...)
 {
     struct trace_text plain = {0};
-    char *text = NULL;
+    char *text = NULL, brief[512];
     va_list args;
 
     va_start(args, format);
     if (vasprintf(&text, format, args) < 0)
         text = NULL;
     va_end(args);
+    va_start(args, format);
+    vsnprintf(brief, sizeof(brief), format, args); /* without memory */
+    va_end(args);
     if (text)
         log_plain(&plain, text, strlen(text));
-    fprintf(out(), "testlog: %s\n", plain.data ? plain.data : format);
+    fprintf(out(), "testlog: %s\n", plain.data ? plain.data : brief);
     fflush(out());
     trace_text_free(&plain);
     free(text);

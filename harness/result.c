@@ -54,6 +54,16 @@ struct test_log_result *test_log_run_add(struct test_log_run *run)
     return &run->results[run->count++];
 }
 
+static void free_names(struct test_log_result *result)
+{
+    if (result->borrows)
+        return;
+    free(result->program);
+    free(result->suite);
+    free(result->test);
+    free(result->file);
+}
+
 static void free_tries(struct test_log_result *result)
 {
     for (size_t i = 0; i < result->earlier_count; i++) {
@@ -68,10 +78,7 @@ void test_log_run_free(struct test_log_run *run)
     for (size_t i = 0; i < run->count; i++) {
         struct test_log_result *result = &run->results[i];
 
-        free(result->program);
-        free(result->suite);
-        free(result->test);
-        free(result->file);
+        free_names(result);
         free(result->reason);
         free(result->folder);
         free(result->filter);

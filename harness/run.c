@@ -75,8 +75,10 @@ static void point_latest(const char *dir, const char *name)
         snprintf(latest, sizeof(latest), "%s/latest", dir) >= PATH_MAX)
         return;
     unlink(aside);
-    if (symlink(name, aside) || rename(aside, latest))
+    if (symlink(name, aside) || rename(aside, latest)) {
+        test_log_notice("cannot make %s: %s", latest, strerror(errno));
         unlink(aside);
+    }
 }
 
 bool test_log_disk_full(const char *path)

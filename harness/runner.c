@@ -38,9 +38,16 @@ static char outermost[16]; /* the process that ends the run */
 
 static struct test_log_result *result_of(const struct criterion_test *test)
 {
-    for (size_t i = 0; i < run->count; i++)
-        if (run->results[i].key == test)
-            return &run->results[i];
+    static size_t last; /* tests come one after the other */
+
+    for (size_t i = 0; i < run->count; i++) {
+        size_t number = (last + i) % run->count;
+
+        if (run->results[number].key != test)
+            continue;
+        last = number;
+        return &run->results[number];
+    }
     return NULL;
 }
 
@@ -436,6 +443,17 @@ static void check_own(const char *own)
     trace_text_free(&complaints);
 }
 
+static void complain_folder(const struct test_log_result *result, int error)
+{
+    static bool said;
+
+    if (!said)
+        test_log_notice("%s has no folder, nor may others: %s; results are not "
+                        "affected",
+                        test_log_name(result), strerror(error));
+    said = true;
+}
+
 static void make_folder(struct test_log_result *result)
 {
     char path[PATH_MAX];
@@ -443,10 +461,11 @@ static void make_folder(struct test_log_result *result)
     if (asprintf(&result->folder, "tests/%s/%s.%s%s", run->program,
                  result->suite, result->test, attempt) < 0)
         result->folder = NULL;
-    if (test_log_file(run, result, "", path) || mkdir(path, 0777)) {
-        free(result->folder);
-        result->folder = NULL;
-    }
+    if (!test_log_file(run, result, "", path) && !mkdir(path, 0777))
+        return;
+    complain_folder(result, result->folder ? errno : ENOMEM);
+    free(result->folder);
+    result->folder = NULL;
 }
 
 /* How long a test may take, in ns; --timeout is for all of them. */
@@ -462,6 +481,25 @@ static uint64_t limit_of(const struct criterion_suite *suite,
     return limit > 0 ? (uint64_t)(limit * 1e9) : 0;
 }
 
+/* What Criterion has stays until the end: it serves where there is no memory.
+ */
+static void name(struct test_log_result *result,
+                 const struct criterion_test *test)
+{
+    const char *program = run->program ? run->program : "?";
+
+    copy(&result->program, program);
+    copy(&result->suite, test->category);
+    copy(&result->test, test->name);
+    copy(&result->file, test->data->file_);
+    if (result->program && result->suite && result->test)
+        return;
+    result->borrows = true;
+    result->program = (char *)program;
+    result->suite = (char *)test->category;
+    result->test = (char *)test->name;
+}
+
 static void add_result(const struct criterion_suite *suite,
                        struct criterion_test *test)
 {
@@ -472,10 +510,7 @@ static void add_result(const struct criterion_suite *suite,
     if (!result)
         return;
     result->key = test;
-    copy(&result->program, run->program ? run->program : "?");
-    copy(&result->suite, test->category);
-    copy(&result->test, test->name);
-    copy(&result->file, test->data->file_);
+    name(result, test);
     result->line = test->data->line_;
     result->limit = limit_of(suite, test);
     result->gpu = run->gpu.state;
@@ -504,6 +539,19 @@ static void add_results(struct criterion_test_set *set)
              t = t->next)
             add_result(&suite->suite, (void *)(t + 1));
     }
+}
+
+static bool nothing(const struct criterion_test *test)
+{
+    (void)test;
+    return false;
+}
+
+/* A test without a place for its result would pass whatever it did. */
+static void run_nothing(struct criterion_test_set *set)
+{
+    test_log_notice("out of memory: no test runs");
+    test_log_plan_keep(set, nothing);
 }
 
 /* Criterion's spawner clears a byte for each descriptor that may be open, and
@@ -582,6 +630,8 @@ static void prepare(struct criterion_test_set *set)
     if (run->path && run->annotated)
         test_log_gpu_prepare(&run->gpu, options);
     add_results(set);
+    if (run->count < set->tests)
+        run_nothing(set);
     if (run->path)
         export_session();
     test_log_progress_begin(run, options, last_run);
