@@ -341,14 +341,19 @@ bool trace_stack_grow(struct trace_writer *writer)
 static struct trace_header *map(int fd, size_t file_size, size_t overflow)
 {
     size_t size = file_size + overflow;
+    size_t file = fd >= 0 ? file_size : 0;
     unsigned char *base =
-        mmap(NULL, size, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+             -1, 0);
 
     if (base == MAP_FAILED)
         return NULL;
-    if (fd >= 0 && mmap(base, file_size, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+    /* Of the process's own memory, which may be limited, there is only what the
+     * file is not. */
+    if ((file && mmap(base, file, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) ||
+        (file < size &&
+         mprotect(base + file, size - file, PROT_READ | PROT_WRITE))) {
         munmap(base, size);
         return NULL;
     }
