@@ -20,7 +20,7 @@
 
 #include <testlog/trace.h>
 
-enum { TIME_LIMIT = 60 * 1000, KEPT = 4096 };
+enum { TIME_LIMIT = 60 * 1000, SOAK_LIMIT = 3600 * 1000, KEPT = 4096 };
 
 /* What tests hold on to until their process ends. */
 static void *kept[KEPT];
@@ -140,8 +140,8 @@ static pid_t start(const char *where, const char *command, int out, int err)
 static int finish(pid_t child, const char *command)
 {
     struct pollfd end = {.fd = pidfd_open(child, 0), .events = POLLIN};
-    int status = 0;
-    bool late = end.fd < 0 || poll(&end, 1, TIME_LIMIT) != 1;
+    int status = 0, limit = getenv("SOAK") ? SOAK_LIMIT : TIME_LIMIT;
+    bool late = end.fd < 0 || poll(&end, 1, limit) != 1;
 
     if (late) {
         kill(-child, SIGKILL);
