@@ -20,7 +20,7 @@
 
 #include <testlog/trace.h>
 
-enum { TIME_LIMIT = 60 * 1000, SOAK_LIMIT = 3600 * 1000, KEPT = 4096 };
+enum { TIME_LIMIT = 60 * 1000, SOAK_LIMIT = 3600 * 1000, KEPT = 1 << 18 };
 
 /* What tests hold on to until their process ends. */
 static void *kept[KEPT];
