@@ -5,20 +5,22 @@
 set -u
 folder=$1
 clang=${FUZZ_CC:-clang}
-targets='filter reader format'
+targets='filter reader format activity'
 mkdir -p "$folder"
 
 if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return 0; }' |
     "$clang" -fsanitize=fuzzer -xc -o "$folder/probe" - 2>/dev/null; then
     echo "testlog: [SKIP] fuzzing: $clang has no libFuzzer (Debian: clang)"
-    echo '0 passed, 0 failed, 3 skipped'
+    echo '0 passed, 0 failed, 4 skipped'
     exit 0
 fi
 
 build() {
+    local more=
+    [ "$1" != activity ] || more=$(ls trace/devices/*.c | grep -v /audit.c)
     "$clang" -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE \
         -DTRACE_BUILD -I. -I"${INCLUDE:-build/base/include}" \
-        "tests/fuzz_$1.c" trace/*.c log/*.c ${PCRE2_LIBS:--lpcre2-8} -lpthread \
+        "tests/fuzz_$1.c" trace/*.c log/*.c $more ${PCRE2_LIBS:--lpcre2-8} -lpthread \
         -o "$folder/fuzz_$1"
 }
 
@@ -29,7 +31,8 @@ fuzz() {
     mkdir -p "$folder/corpus/$1"
     "$folder/fuzz_$1" -max_total_time="${FUZZ_SECONDS:-600}" -verbosity=0 \
         -timeout=25 -rss_limit_mb=2048 -max_len=$longest -print_final_stats=1 \
-        -artifact_prefix="$folder/$1-" "$folder/corpus/$1" "tests/corpus/$1" \
+        -artifact_prefix="$folder/$1-" "$folder/corpus/$1" \
+        $([ ! -d "tests/corpus/$1" ] || echo "tests/corpus/$1") \
         >"$folder/$1.log" 2>&1
 }
 
