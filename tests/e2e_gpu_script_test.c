@@ -58,6 +58,8 @@ Test(e2e_gpu_script, a_dry_run_measures_what_is_played_back)
     need("command -v python3", "no python3");
     if (!e2e_exists("%s/tests/playback.so", BUILD_DIR))
         cr_skip_test("there is no library that plays back");
+    if (strstr(SANITIZE_FLAGS, "address"))
+        cr_skip_test("the sanitizer refuses what testlog record preloads");
     run = e2e_run("'%s/gpu/run.sh' --dry-run --built '%s' --out \"$PWD/out\" "
                   "--launches 20 --repetitions 2 --limit 50",
                   TESTS_DIR, BUILD_DIR);
