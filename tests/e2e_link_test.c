@@ -157,13 +157,16 @@ Test(e2e_link, pkg_config_knows_both_libraries)
     e2e_expect_lacks(e2e_run("ldd ./linked_test")->out, "libtestlog");
 }
 
-/* What is in the interface is what the headers have, and Criterion's names. */
+/* What is in the interface is what the headers have, and the names that stand
+ * before Criterion's and compilers'. */
 Test(e2e_link, the_shared_library_has_no_other_names)
 {
     e2e_expect_is(e2e_run("nm -D --defined-only '" BUILD_DIR
                           "/shared/libtestlog.so.0' | awk '{print $3}' | "
                           "grep -vE '^(trace|log|test_log|criterion)_|^main$|"
-                          "^cr_log$|^cri_assert_node_send$|^__(ubsan|lsan|"
+                          "^cr_log$|^cri_assert_node_send$|"
+                          "^(nvrtc[A-Z]|nvvm[A-Z]|(__)?nvJitLink[A-Z])|"
+                          "^__(ubsan|lsan|"
                           "sanitizer|asan|odr_asan)[._]'")
                       ->out,
                   "");

@@ -28,13 +28,9 @@ static const struct trace_device_host *record_in(const char *folder)
 {
     char path[PATH_MAX], name[64];
     const char *log = getenv("TESTLOG_RECORD_LOG");
-    const char *const meta[] = {"test",
-                                name,
-                                "program",
-                                program_invocation_name,
-                                log ? "log" : NULL,
-                                log,
-                                NULL};
+    const char *const meta[] = {
+        "test", name, "program", program_invocation_name, log ? "log" : NULL,
+        log,    NULL};
     struct trace_options options = {.meta = meta};
 
     snprintf(name, sizeof(name), "process/%ld", (long)getpid());
