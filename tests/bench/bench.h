@@ -96,6 +96,7 @@ double bench_event(size_t count);
 double bench_line(size_t count);
 double bench_span_fresh(size_t count);
 double bench_start_and_end(size_t count);
+double bench_no_gpu(size_t count);
 double bench_set_filter(size_t count);
 
 /* bench_begin begins a recording, bench_begin_warm one whose chunks have been

@@ -8,6 +8,8 @@
 #include <testlog/log.h>
 
 #include "bench.h"
+#include "harness/harness.h"
+#include "trace/device.h"
 #include "trace/recorder.h"
 
 enum { DIRECTIVES = 200, SITES = 10000 };
@@ -199,6 +201,21 @@ double bench_start_and_end(size_t count)
         bench_end();
     }
     return sum / (double)count;
+}
+
+/* What a test pays for GPUs that uses none. */
+double bench_no_gpu(size_t count)
+{
+    double from = now_ns();
+
+    for (size_t i = 0; i < count; i++) {
+        test_log_gpu_hide();
+        trace_device_publish();
+        trace_compilers_watch();
+        trace_device_flush(false);
+        trace_device_flush(true);
+    }
+    return (now_ns() - from) / (double)count;
 }
 
 /* A filter of many directives over many call sites. */

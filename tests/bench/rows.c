@@ -30,6 +30,12 @@ static double bench_100_us(size_t count)
     return 100e3;
 }
 
+static double bench_20_us(size_t count)
+{
+    (void)count;
+    return 20e3;
+}
+
 static double bench_10_ms(size_t count)
 {
     (void)count;
@@ -119,6 +125,9 @@ const struct bench_row bench_rows[] = {
     OURS("a test", "100 us", bench_100_us, 1, 21),
     OURS("a test", "start and end in the worker", bench_start_and_end, 20, 21,
          .budget = 1),
+
+    OURS("no GPU", "20 us", bench_20_us, 1, 21),
+    OURS("no GPU", "a test that uses none", bench_no_gpu, 20, 21, .budget = 1),
     OURS("a filter", "10 ms", bench_10_ms, 1, 11),
     OURS("a filter", "200 directives, 10,000 call sites", bench_set_filter, 1,
          11, .budget = 1),
