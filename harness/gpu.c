@@ -2,6 +2,7 @@
  * which the runner finds and names to it, in the environment. Nothing of CUDA
  * is loaded or asked for here.
  */
+#include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
 #include <stdarg.h>
@@ -10,10 +11,6 @@
 #include <unistd.h>
 
 #include "harness.h"
-
-#ifndef TEST_LOG_LIBRARIES
-#    define TEST_LOG_LIBRARIES "/usr/local/lib"
-#endif
 
 static const char library_name[] = "libtestlog-gpu.so";
 static const char audit_name[] = "libtestlog-audit.so";
@@ -43,19 +40,57 @@ __attribute__((format(printf, 2, 3))) static bool is_there(char *resolved,
     return size < PATH_MAX && realpath(path, resolved);
 }
 
-static bool is_beside_program(char *path)
+/* Looks in a folder, given with its slash, and where libraries stand to it. */
+static bool is_near(char *path, const char *folder, size_t size)
 {
-    static const char *const folders[] = {"", "../", "../lib/"};
+    static const char *const ways[] = {"", "../", "../lib/"};
+
+    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+        if (is_there(path, "%.*s%s%s", (int)size, folder, ways[i],
+                     library_name))
+            return true;
+    return false;
+}
+
+static bool is_near_file(char *path, const char *file)
+{
+    return is_near(path, file, (size_t)(base_of(file) - file));
+}
+
+static bool is_near_program(char *path)
+{
     char program[PATH_MAX];
     ssize_t size = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
     if (size < 0)
         return false;
     program[size] = '\0';
-    for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
-        if (is_there(path, "%.*s%s%s", (int)(base_of(program) - program),
-                     program, folders[i], library_name))
+    return is_near_file(path, program);
+}
+
+/* We may be in libtestlog.so. */
+static bool is_near_us(char *path)
+{
+    Dl_info info;
+
+    return dladdr(library_name, &info) && info.dli_fname &&
+           strchr(info.dli_fname, '/') && is_near_file(path, info.dli_fname);
+}
+
+/* Where testlog is installed, if anybody can call it. */
+static bool is_near_testlog(char *path)
+{
+    const char *at = test_log_variable("PATH");
+    char program[PATH_MAX];
+
+    for (; at && *at; at += *at == ':') {
+        size_t size = strcspn(at, ":");
+
+        if (is_there(program, "%.*s/testlog", (int)size, at) &&
+            is_near_file(path, program))
             return true;
+        at += size;
+    }
     return false;
 }
 
@@ -73,8 +108,10 @@ bool test_log_gpu_library(char *path)
 
     if (given)
         return is_there(path, "%s", given);
-    return is_beside_program(path) || (hint && is_there(path, "%s", hint)) ||
-           is_there(path, "%s/%s", TEST_LOG_LIBRARIES, library_name) ||
+    return is_near_program(path) || is_near_us(path) ||
+           (hint && is_there(path, "%s", hint)) || is_near_testlog(path) ||
+           is_there(path, "/usr/local/lib/%s", library_name) ||
+           is_there(path, "/usr/lib/%s", library_name) ||
            (is_ours(set) && is_there(path, "%s", set));
 }
 
