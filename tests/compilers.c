@@ -57,6 +57,24 @@ const char *compilers_toolkit(void)
     return folder;
 }
 
+void compilers_many(void)
+{
+    char command[6 * PATH_MAX];
+
+    snprintf(command, sizeof(command),
+             "cc=\"%s -w -g -D_GNU_SOURCE %s -I%s/include -I%s\"; "
+             "for n in 1 2; do "
+             "$cc -shared -fPIC -DLIBRARY=$n -Wl,-soname,libnvrtc.so.1$n "
+             "-o libnvrtc.so.1$n %smany.c && "
+             "$cc -shared -fPIC -DPLUGIN -o $n.so %smany.c "
+             "-Wl,--no-as-needed ./libnvrtc.so.1$n -Wl,-rpath,$PWD || exit 1; "
+             "done; $cc -rdynamic -o many %smany.c %s/libtestlog.a -lpthread "
+             "-ldl",
+             compiler(), SANITIZE_FLAGS, BUILD_DIR, SOURCE_DIR, SOURCES,
+             SOURCES, SOURCES, BUILD_DIR);
+    build(command);
+}
+
 const char *compilers_audit(void)
 {
     static char text[PATH_MAX];

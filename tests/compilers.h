@@ -26,6 +26,10 @@ enum compilers_user {
 const struct e2e *compilers_run(enum compilers_user, const char *libraries,
                                 const char *before, const char *arguments);
 
+/* compilers_many builds the program "many", the plugins 1.so and 2.so, and a
+ * stand-in of its own for each. */
+void compilers_many(void);
+
 /* compilers_audit returns what stands before a program that is audited. */
 const char *compilers_audit(void);
 

@@ -51,6 +51,24 @@ Test(devices_audit, a_shared_library_of_the_users)
     expect_compiled(USER_SHARED);
 }
 
+/* Each plugin's calls go to the library that it is linked with, wherever that
+ * is now. */
+static void expect_own(const char *before)
+{
+    e2e_expect_is(e2e_run("%s ./many keep ./1.so ./2.so ./1.so", before)->out,
+                  "0\n0\n0\n");
+    e2e_expect_is(
+        e2e_run("%s ./many close ./1.so ./1.so ./2.so ./1.so", before)->out,
+        "0\n0\n0\n0\n");
+}
+
+Test(devices_audit, libraries_of_one_name)
+{
+    compilers_many();
+    expect_own("");
+    expect_own(compilers_audit());
+}
+
 Test(devices_audit, failures)
 {
     e2e_expect_has(run(USER_LATE, "recording compile fail")->out,

@@ -88,9 +88,6 @@ static uintptr_t ours_of(struct trace_hook *hook, uintptr_t address)
 {
     trace_routine *real = (trace_routine *)address, *known;
 
-    for (unsigned way = 0; way < TRACE_HOOK_WAYS; way++)
-        if (__atomic_load_n(&hook->real[way], __ATOMIC_ACQUIRE) == real)
-            return (uintptr_t)hook->ours[way];
     for (unsigned way = 1; way < TRACE_HOOK_WAYS; way++) {
         known = NULL;
         if (__atomic_compare_exchange_n(&hook->real[way], &known, real, false,

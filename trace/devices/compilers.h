@@ -18,9 +18,10 @@ struct trace_call {
 extern const struct trace_hooks trace_nvrtc_hooks, trace_nvvm_hooks,
     trace_nvjitlink_hooks;
 
-/* trace_call_of finds the real function of row `row`. */
+/* trace_call_of finds the real function of row `row` that `caller`, an address
+ * in who calls, means. */
 struct trace_call trace_call_of(const struct trace_hooks *, unsigned row,
-                                unsigned way);
+                                unsigned way, const void *caller);
 
 /* trace_call_other returns the function of the same library whose name has
  * another verb, NULL if it has none. */
@@ -44,7 +45,8 @@ trace_routine *trace_call_other(const struct trace_call *, const char *verb);
                        arguments)                                              \
     static int name parameters                                                 \
     {                                                                          \
-        struct trace_call call = trace_call_of(hooks, row, way);               \
+        struct trace_call call =                                               \
+            trace_call_of(hooks, row, way, __builtin_return_address(0));       \
                                                                                \
         return call.real ? work(&call, TRACE_HOOK_OPEN arguments) : none;      \
     }

@@ -75,6 +75,17 @@ static trace_routine *find_next(const struct trace_hook *hook)
     return found && is_of(found, "libtestlog-gpu") ? NULL : found;
 }
 
+/* The caller, if it was loaded late, has libraries of its own. */
+static trace_routine *find_of_caller(const struct trace_hook *hook,
+                                     const void *caller)
+{
+    Dl_info info;
+
+    if (!dladdr(caller, &info) || !info.dli_fname)
+        return NULL;
+    return behind(hook, look_up_in(info.dli_fname, hook->name));
+}
+
 struct loaded {
     const char *library;
     size_t count;
@@ -112,28 +123,28 @@ static trace_routine *find_loaded(const struct trace_hooks *hooks,
     return found;
 }
 
+/* In the dynamic linker's own order. It is not kept, for another caller may
+ * have another, and libraries may be unloaded. */
 static trace_routine *find(const struct trace_hooks *hooks,
-                           struct trace_hook *hook)
+                           const struct trace_hook *hook, const void *caller)
 {
-    trace_routine *found = find_next(hook), *known = NULL;
+    trace_routine *found = find_next(hook);
 
-    if (!found && !(found = find_loaded(hooks, hook)))
-        return NULL;
-    if (!__atomic_compare_exchange_n(&hook->real[0], &known, found, false,
-                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        found = known;
-    return found;
+    if (!found)
+        found = find_of_caller(hook, caller);
+    return found ? found : find_loaded(hooks, hook);
 }
 
 struct trace_call trace_call_of(const struct trace_hooks *hooks, unsigned row,
-                                unsigned way)
+                                unsigned way, const void *caller)
 {
     struct trace_hook *hook = &hooks->all[row];
-    struct trace_call call = {
-        hook, __atomic_load_n(&hook->real[way], __ATOMIC_ACQUIRE)};
     int error = errno;
+    struct trace_call call = {
+        hook, way ? __atomic_load_n(&hook->real[way], __ATOMIC_ACQUIRE)
+                  : find(hooks, hook, caller)};
 
-    if (!call.real && !way && !(call.real = find(hooks, hook)))
+    if (!call.real)
         fprintf(stderr, "testlog: %s is called, but lib%s is not loaded\n",
                 hook->name, hooks->library);
     errno = error;

@@ -19,7 +19,7 @@ struct trace_hook {
     const char *name; /* "nvrtcCompileProgram" */
     const char *verb; /* of it: "CompileProgram"; others are called alike */
     trace_routine *ours[TRACE_HOOK_WAYS];
-    trace_routine *real[TRACE_HOOK_WAYS]; /* NULL: not known yet */
+    trace_routine *real[TRACE_HOOK_WAYS]; /* NULL: not known; so is the first */
 };
 
 /* The functions of one library; its name is split: see mentions.c. */
