@@ -1,5 +1,6 @@
 /* trace_device_test.c: what devices did stands in the recording. */
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -221,6 +222,35 @@ Test(trace_device, a_forked_child_has_no_back_end)
     test_record();
     cr_assert(trace_device_host()->attach(&backend));
     cr_expect_eq(test_child(fork_body), 0);
+}
+
+static bool done;
+
+static void *puts_on(void *unused)
+{
+    while (!__atomic_load_n(&done, __ATOMIC_RELAXED))
+        put_kernel(1, 2, 0);
+    return unused;
+}
+
+static void put_one(void)
+{
+    alarm(20); /* it waits for ever for a lock that nobody holds */
+    put_kernel(1, 2, 0);
+}
+
+Test(trace_device, a_fork_amid_activities)
+{
+    pthread_t threads[2];
+
+    test_record();
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, puts_on, NULL);
+    for (int i = 0; i < 100; i++)
+        cr_assert_eq(test_child(put_one), 0);
+    __atomic_store_n(&done, true, __ATOMIC_RELAXED);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
 }
 
 /* ---- Finding the host ---- */

@@ -29,6 +29,16 @@ struct made {
 enum { BUCKETS = 256 };
 static struct made *made[BUCKETS];
 
+void trace_device_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void trace_device_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
 static const char *target_of(unsigned kind)
 {
     switch (kind) {

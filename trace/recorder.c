@@ -261,6 +261,7 @@ static void on_thread_end(void *unused)
 
 static void before_fork(void)
 {
+    trace_device_lock(); /* who holds it registers sites */
     trace_sites_lock();
     pthread_mutex_lock(&lock);
     if (trace_recording.live)
@@ -273,6 +274,7 @@ static void in_parent(void)
         pthread_mutex_unlock(&trace_recording.live_lock);
     pthread_mutex_unlock(&lock);
     trace_sites_unlock();
+    trace_device_unlock();
 }
 
 /* The child's records go to chunks of its own; the spans it was born in stay

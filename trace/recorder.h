@@ -96,6 +96,10 @@ void trace_device_follow(struct trace_writer *);
 uint32_t trace_device_told(void);
 void trace_device_forget(void);
 
+/* trace_device_lock keeps activities from being put while a process forks. */
+void trace_device_lock(void);
+void trace_device_unlock(void);
+
 /* ---- live.c ---- */
 
 /* trace_live_begin makes a reader of what the process writes; trace_live_tell

@@ -14,6 +14,22 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct trace_unit *units; /* the newest first */
 static size_t unit_count;
 
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* A child may compile, too. */
+__attribute__((constructor)) static void heed_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork);
+}
+
 struct trace_unit *trace_unit_new(const void *handle)
 {
     struct trace_unit *unit = calloc(1, sizeof(*unit));

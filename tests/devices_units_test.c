@@ -1,0 +1,41 @@
+/* devices_units_test.c: what is known of compilers' handles. */
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "support.h"
+#include "trace/devices/compilers.h"
+
+static bool done;
+
+static void *keeps_on(void *handle)
+{
+    while (!__atomic_load_n(&done, __ATOMIC_RELAXED)) {
+        trace_unit_keep(trace_unit_new(handle));
+        trace_unit_free(trace_unit_take(handle));
+    }
+    return NULL;
+}
+
+static void keep_one(void)
+{
+    char handle;
+
+    alarm(20); /* it waits for ever for a lock that nobody holds */
+    trace_unit_keep(trace_unit_new(&handle));
+    trace_unit_free(trace_unit_take(&handle));
+}
+
+Test(devices_units, a_fork_amid_compilers)
+{
+    pthread_t threads[2];
+    char handles[2];
+
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, keeps_on, &handles[i]);
+    for (int i = 0; i < 100; i++)
+        cr_assert_eq(test_child(keep_one), 0);
+    __atomic_store_n(&done, true, __ATOMIC_RELAXED);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+}
