@@ -294,7 +294,7 @@ static void flush_last(void)
 }
 
 /* At a program's end it is asked twice: there may be nothing new. No thread
- * begins meanwhile. */
+ * begins any more, or it would ask CUPTI while the process is torn down. */
 static void flush_last_once(void)
 {
     static bool done;
@@ -304,7 +304,6 @@ static void flush_last_once(void)
     done = true;
     __atomic_store_n(&begun, true, __ATOMIC_RELEASE);
     flush_last();
-    __atomic_store_n(&begun, false, __ATOMIC_RELEASE);
 }
 
 void cupti_flush(bool last)
