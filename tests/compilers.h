@@ -18,7 +18,7 @@ enum compilers_user {
     USER_SHARED,  /* in a library that it is linked with */
     USER_LATE,    /* in it, and looks the libraries up */
     USER_PLUGIN,  /* in a library that it loads late, see PLUGIN */
-    USER_MISSING, /* in it, without any library */
+    USER_MISSING, /* in it, linked without any library */
 };
 
 /* compilers_run runs one, with `before` in front and arguments behind; it makes

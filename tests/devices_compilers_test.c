@@ -143,13 +143,28 @@ Test(devices_compilers, without_a_recording_calls_go_on)
     cr_expect_not(e2e_exists("recording"));
 }
 
-Test(devices_compilers, without_the_library_a_line_says_so)
+/* The linker was told of it, and left it out. */
+Test(devices_compilers, a_library_that_was_not_linked)
 {
     const struct e2e *result = run(USER_MISSING, "recording compile kernel");
 
+    e2e_expect_has(result->out, "result=0 errno=7\n");
+    e2e_expect_is(result->err, "");
+    cr_expect_eq(compilers_count("nvrtc", "saxpy.cu"), 1);
+    cr_expect_str_eq(compilers_value("nvrtc", "ptx_bytes"), "1234");
+}
+
+Test(devices_compilers, without_the_library_a_line_says_so)
+{
+    const struct e2e *result;
+
+    e2e_run("mkdir none && cd none && for v in '' .13 .12 .11.2 .4; do "
+            "touch libnvrtc.so$v; done");
+    result =
+        compilers_run(USER_MISSING, "none", "", "recording compile kernel");
     e2e_expect_has(result->out, "no program\n");
     e2e_expect_is(result->err, "testlog: nvrtcCreateProgram is called, but "
-                               "libnvrtc is not loaded\n");
+                               "libnvrtc is not there\n");
 }
 
 /* ---- Programs that compile nothing ---- */
