@@ -224,6 +224,22 @@ Test(trace_device, a_forked_child_has_no_back_end)
     cr_expect_eq(test_child(fork_body), 0);
 }
 
+/* What is missing is told where there is no room for more. */
+Test(trace_device, notes_stand_in_a_full_recording)
+{
+    test_record_limit(UINT64_C(1) << 20);
+    trace_device_note("gpu.lost", "0");
+    for (int i = 0; i < 20000; i++)
+        put_kernel(1, 2, 0);
+    trace_device_note("gpu.lost", "3");
+
+    struct trace_reader *reader = test_read();
+
+    cr_expect_gt(trace_reader_summary(reader).dropped, 0);
+    cr_expect_str_eq(trace_reader_meta(reader, "gpu.lost"), "3");
+    trace_reader_close(reader);
+}
+
 static bool done;
 
 static void *puts_on(void *unused)

@@ -90,6 +90,8 @@ __attribute__((noinline)) uint32_t trace_site_id(struct trace_writer *writer,
  * or what we say ourselves. */
 static bool spared(enum trace_kind kind, const struct trace_site *site)
 {
+    if (kind == TRACE_KIND_META)
+        return true;
     return kind == TRACE_KIND_EVENT && (site->level == TRACE_LEVEL_ERROR ||
                                         (site->function && !site->function[0]));
 }
@@ -104,7 +106,7 @@ __attribute__((noinline)) struct trace_record *trace_put_spare(
     if (!spared(kind, site) || !trace_spare_room(writer, slots))
         return NULL;
 
-    uint32_t id = trace_id_of(writer, site);
+    uint32_t id = site ? trace_id_of(writer, site) : 0;
     struct trace_record *record =
         trace_put_now(writer, kind, span, count, values);
 

@@ -19,7 +19,7 @@ bool trace_find_room(struct trace_writer *, size_t slots);
 /* trace_site_id gives a call site its id in the recording; 0: no room. */
 uint32_t trace_site_id(struct trace_writer *, struct trace_site *);
 
-/* trace_put_spare puts an error where room is kept for errors;
+/* trace_put_spare puts an error or metadata where room is kept for;
  * trace_put_printed a record once the callbacks among its values are text. */
 struct trace_record *trace_put_spare(struct trace_writer *, enum trace_kind,
                                      struct trace_site *, uint32_t span,
