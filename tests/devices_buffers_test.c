@@ -89,6 +89,57 @@ Test(devices_buffers, they_are_aligned)
     trace_close();
 }
 
+static void put(uint8_t *at, uint64_t value, size_t size)
+{
+    memcpy(at, &value, size);
+}
+
+/* A call that launches, and its kernel. */
+static size_t put_launch(uint8_t *at, uint32_t correlation)
+{
+    put(at, CUPTI_KIND_RUNTIME, 4);
+    put(at + 4, 505, 4);
+    put(at + 8, correlation, 8);
+    put(at + 16, correlation + 1, 8);
+    put(at + 32, correlation, 4);
+    at += cupti.stride[CUPTI_KIND_RUNTIME];
+    put(at, CUPTI_KIND_CONCURRENT_KERNEL, 4);
+    put(at + 16, correlation + 2, 8);
+    put(at + 24, correlation + 3, 8);
+    for (size_t i = 52; i < 76; i += 4)
+        put(at + i, 1, 4);
+    put(at + 92, correlation, 4);
+    put(at + 104, (uintptr_t) "many", 8);
+    return cupti.stride[CUPTI_KIND_RUNTIME] +
+           cupti.stride[CUPTI_KIND_CONCURRENT_KERNEL];
+}
+
+/* They are more than calls are kept of, before anybody decodes one. */
+Test(devices_buffers, a_backlog_is_no_loss)
+{
+    uint32_t launches = 0;
+
+    devices_begin();
+    for (int i = 0; i < 80; i++) {
+        uint8_t *bytes;
+        size_t size, most, used = 0;
+
+        cupti_buffer_wanted(&bytes, &size, &most);
+        memset(bytes, 0, size);
+        while (used + 512 < size)
+            used += put_launch(bytes + used, ++launches);
+        cupti_buffer_done(NULL, 0, bytes, size, used);
+    }
+
+    struct trace_reader *reader = test_read();
+
+    cr_expect_gt(launches, 1 << 18);
+    cr_expect_eq(atoll(devices_meta(reader, "launches")), launches);
+    cr_expect_str_eq(devices_meta(reader, "lost"), "0");
+    cr_expect_str_eq(devices_meta(reader, "orphans"), "0");
+    trace_reader_close(reader);
+}
+
 /* ---- The thread ---- */
 
 static size_t threads(void)

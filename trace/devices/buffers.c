@@ -19,6 +19,7 @@ enum {
     SIZE = 1 << 20,
     SPARE = 64 << 10, /* of one that is only taken because one must be given */
     ALIVE = 64,
+    ROUND = 8, /* buffers that are decoded at once */
     PERIOD_MS = 250,
     PATIENCE_S = 5, /* for the thread's end */
 };
@@ -182,14 +183,31 @@ static struct cupti_buffer *take(void)
     return first;
 }
 
+/* The first of many: all calls of a round must be known at once, and only so
+ * many are kept. */
+static struct cupti_buffer *cut(struct cupti_buffer **rest)
+{
+    struct cupti_buffer *first = *rest, *behind, **end = rest;
+
+    for (unsigned i = 0; *end && i < ROUND; i++)
+        end = &(*end)->next;
+    behind = *end;
+    *end = NULL; /* which is `rest` if there are none */
+    *rest = behind;
+    return first;
+}
+
 static void decode(bool last)
 {
-    struct cupti_buffer *buffers;
+    struct cupti_buffer *rest, *some;
 
     pthread_mutex_lock(&decoding);
-    buffers = take();
-    if (buffers || last)
-        cupti_round(buffers, last);
+    rest = take();
+    if (rest || last)
+        do {
+            some = cut(&rest);
+            cupti_round(some, last && !rest);
+        } while (rest);
     pthread_mutex_unlock(&decoding);
 }
 
