@@ -172,16 +172,21 @@ void trace_device_put(const struct trace_activity *activity)
 
 void trace_device_say(unsigned level, const char *message)
 {
-    static struct trace_site sites[TRACE_LEVEL_TRACE + 1];
-    struct trace_site *site = &sites[level <= TRACE_LEVEL_TRACE ? level : 0];
+#define SITE(of)                                                               \
+    [of] = {                                                                   \
+        .name = "",                                                            \
+        .target = "gpu",                                                       \
+        .file = "",                                                            \
+        .function = "",                                                        \
+        .level = of                                                            \
+    }
+    static struct trace_site sites[] = {
+        SITE(TRACE_LEVEL_ERROR), SITE(TRACE_LEVEL_WARN), SITE(TRACE_LEVEL_INFO),
+        SITE(TRACE_LEVEL_DEBUG), SITE(TRACE_LEVEL_TRACE)};
+#undef SITE
 
-    if (!site->name)
-        *site = (struct trace_site){.name = "",
-                                    .target = "gpu",
-                                    .file = "",
-                                    .function = "",
-                                    .level = (uint8_t)level};
-    trace_message(site, message);
+    if (level >= TRACE_LEVEL_ERROR && level <= TRACE_LEVEL_TRACE)
+        trace_message(&sites[level], message);
 }
 
 void trace_device_note(const char *name, const char *value)

@@ -19,13 +19,16 @@ enum {
     SIZE = 1 << 20,
     SPARE = 64 << 10, /* of one that is only taken because one must be given */
     ALIVE = 64,
-    ROUND = 8, /* buffers that are decoded at once */
+    ROUND = 8,     /* buffers that are decoded at once... */
+    HURRY = 16,    /* ...that wake the thread, so many... */
+    BACKLOG = 256, /* ...and beyond which records are dropped */
     PERIOD_MS = 250,
     PATIENCE_S = 5, /* for the thread's end */
 };
 
 static struct cupti_buffer *full; /* atomic; the last first */
-static unsigned alive;            /* atomic */
+static unsigned alive;            /* atomic: those that CUPTI has */
+static unsigned undecoded;        /* atomic */
 
 /* Who decodes. It is never held where CUPTI calls us. */
 static pthread_mutex_t decoding = PTHREAD_MUTEX_INITIALIZER;
@@ -50,13 +53,14 @@ static bool wait(void)
     struct timespec until;
     bool ending;
 
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += PERIOD_MS * 1000000;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&flusher.lock);
     if (!flusher.ending)
-        pthread_cond_timedwait(&flusher.wake, &flusher.lock, &until);
+        pthread_cond_clockwait(&flusher.wake, &flusher.lock, CLOCK_MONOTONIC,
+                               &until);
     ending = flusher.ending;
     pthread_mutex_unlock(&flusher.lock);
     return !ending;
@@ -65,6 +69,7 @@ static bool wait(void)
 static void *run(void *unused)
 {
     while (wait() && cupti_alive()) {
+        decode(false); /* what is here, before CUPTI takes its time */
         cupti.flush_all(0);
         decode(false);
     }
@@ -103,9 +108,9 @@ static bool end_flusher(void)
     pthread_mutex_unlock(&flusher.lock);
     if (!running)
         return true;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += PATIENCE_S;
-    return !pthread_timedjoin_np(flusher.thread, NULL, &until);
+    return !pthread_clockjoin_np(flusher.thread, NULL, CLOCK_MONOTONIC, &until);
 }
 
 /* ---- What CUPTI calls ---- */
@@ -127,7 +132,8 @@ void cupti_buffer_wanted(uint8_t **bytes, size_t *size, size_t *most)
 {
     int error = errno;
     bool enough =
-        __atomic_add_fetch(&alive, 1, __ATOMIC_RELAXED) > (unsigned)ALIVE;
+        __atomic_add_fetch(&alive, 1, __ATOMIC_RELAXED) > (unsigned)ALIVE ||
+        __atomic_load_n(&undecoded, __ATOMIC_RELAXED) > (unsigned)BACKLOG;
     bool none = enough && cupti.version >= CUPTI_NULL_BUFFER;
     struct cupti_buffer *buffer = none ? NULL : make(enough);
 
@@ -162,6 +168,8 @@ void cupti_buffer_done(void *context, uint32_t stream, uint8_t *bytes,
     while (!__atomic_compare_exchange_n(&full, &buffer->next, buffer, true,
                                         __ATOMIC_RELEASE, __ATOMIC_RELAXED))
         ;
+    if (__atomic_add_fetch(&undecoded, 1, __ATOMIC_RELAXED) >= (unsigned)HURRY)
+        pthread_cond_signal(&flusher.wake);
 }
 
 /* ---- Emptying ---- */
@@ -185,11 +193,11 @@ static struct cupti_buffer *take(void)
 
 /* The first of many: all calls of a round must be known at once, and only so
  * many are kept. */
-static struct cupti_buffer *cut(struct cupti_buffer **rest)
+static struct cupti_buffer *cut(struct cupti_buffer **rest, unsigned *count)
 {
     struct cupti_buffer *first = *rest, *behind, **end = rest;
 
-    for (unsigned i = 0; *end && i < ROUND; i++)
+    for (*count = 0; *end && *count < ROUND; ++*count)
         end = &(*end)->next;
     behind = *end;
     *end = NULL; /* which is `rest` if there are none */
@@ -200,13 +208,15 @@ static struct cupti_buffer *cut(struct cupti_buffer **rest)
 static void decode(bool last)
 {
     struct cupti_buffer *rest, *some;
+    unsigned count;
 
     pthread_mutex_lock(&decoding);
     rest = take();
     if (rest || last)
         do {
-            some = cut(&rest);
+            some = cut(&rest, &count);
             cupti_round(some, last && !rest);
+            __atomic_sub_fetch(&undecoded, count, __ATOMIC_RELAXED);
         } while (rest);
     pthread_mutex_unlock(&decoding);
 }
