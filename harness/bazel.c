@@ -1,7 +1,8 @@
 /* bazel.c: what Bazel asks of a test, where no flag is about it.
  *
- * Bazel takes a test that ends with 0 for passed, unless it left its
- * TEST_PREMATURE_EXIT_FILE behind: something exited in the midst of it.
+ * It wants to see that shards are known of; so does GoogleTest. And it takes a
+ * test that ends with 0 for passed, unless it left its TEST_PREMATURE_EXIT_FILE
+ * behind: something exited in the midst of it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,21 +14,36 @@
 
 static char *premature;
 
-void test_log_bazel_begin(void)
+/* Makes the file that a variable names, and returns its path; NULL if there is
+ * none. */
+static const char *make(const char *variable, const char *path)
 {
-    const char *path = test_log_variable("TEST_PREMATURE_EXIT_FILE");
     int fd;
 
-    if (!path || test_log_outputs_part() || getenv("TESTLOG_WORKER"))
-        return;
+    if (!path)
+        return NULL;
     fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0) {
-        test_log_notice("cannot write %s (TEST_PREMATURE_EXIT_FILE): %s", path,
+        test_log_notice("cannot write %s (%s): %s", path, variable,
                         strerror(errno));
-        return;
+        return NULL;
     }
     close(fd);
-    premature = strdup(path);
+    return path;
+}
+
+void test_log_bazel_begin(void)
+{
+    const char *path;
+
+    if (test_log_outputs_part() || getenv("TESTLOG_WORKER"))
+        return;
+    make("TEST_SHARD_STATUS_FILE", test_log_variable("TEST_SHARD_STATUS_FILE"));
+    make("GTEST_SHARD_STATUS_FILE",
+         test_log_variable("GTEST_SHARD_STATUS_FILE"));
+    path = make("TEST_PREMATURE_EXIT_FILE",
+                test_log_variable("TEST_PREMATURE_EXIT_FILE"));
+    premature = path ? strdup(path) : NULL;
 }
 
 void test_log_bazel_end(void)

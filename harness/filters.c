@@ -76,6 +76,9 @@ void test_log_filters_say(const struct test_log_options *options)
     add_setting(&text, &options->show, "info");
     trace_text_string(&text, "; recorded: ");
     add_setting(&text, &options->record, "trace");
+    if (options->shard.origin)
+        trace_text_string(&text, "; ");
+    test_log_shard_say(&text, &options->shard);
     test_log_notice("%s", text.data ? text.data : "out of memory");
     trace_text_free(&text);
 }

@@ -50,6 +50,23 @@ struct test_log_setting {
     const char *value, *origin;
 };
 
+/* X(NAME, word): which tests are in a shard. */
+#define TEST_LOG_SHARD_WAYS(X)                                                 \
+    X(SLICE, "slice") /* each total-th of the sorted names */                  \
+    X(HASH, "hash")   /* by its name alone */
+
+enum test_log_shard_way {
+#define TEST_LOG_X(name, word) TEST_LOG_SHARD_##name,
+    TEST_LOG_SHARD_WAYS(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
+struct test_log_shard {
+    size_t index, total; /* from 0; total 0: there are no shards */
+    enum test_log_shard_way way;
+    const char *origin;
+};
+
 struct test_log_options {
     struct test_log_setting show, record;
     enum log_format format;
@@ -69,8 +86,10 @@ struct test_log_options {
     uint64_t slow;          /* ns; 0: never */
     double timeout;         /* s, at most for every test; 0: none */
     bool informs;           /* --list, --help, --version: no test runs */
-    bool list_sites;
-    uint64_t limit; /* bytes a test may record */
+    bool list, list_sites;
+    struct test_log_shard shard;
+    struct test_log_setting shard_asked; /* "2/5", "auto", NULL */
+    uint64_t limit;                      /* bytes a test may record */
     struct test_log_profiler profiler;
     const char *dir; /* where runs go */
     size_t jobs;     /* 0 = as many as processors */
@@ -286,6 +305,7 @@ struct test_log_run {
     struct test_log_result *results;
     size_t count, capacity;
     struct test_log_gpu gpu;
+    struct test_log_shard shard;
     struct trace_text left_out; /* by --failed: lines for results.tsv */
     bool foreign;               /* the folder is another's: TESTLOG_RUN */
     int interrupted;            /* by this signal, or 0 */
@@ -469,7 +489,8 @@ void test_log_github_endgroup(void);
 /* test_log_github_end annotates failed tests and lets commands through. */
 void test_log_github_end(const struct test_log_run *);
 
-/* ---- bazel.c: the file that says that a test did not end ---- */
+/* ---- bazel.c: files that say that a test did not end, or knows of shards ----
+ */
 
 void test_log_bazel_begin(void);
 void test_log_bazel_end(void);
@@ -599,8 +620,10 @@ struct criterion_test_set;
 /* test_log_plan_expand gives every parameter instance a test of its own. */
 void test_log_plan_expand(struct criterion_test_set *);
 
-/* test_log_plan_select disables what the patterns leave out and counts what
- * they matched. */
+/* test_log_plan_select takes out what the patterns leave out and counts what
+ * they matched; test_log_plan_only takes out what is none of `names`, if these
+ * are not NULL. */
+void test_log_plan_only(struct criterion_test_set *, char **names);
 size_t test_log_plan_select(struct criterion_test_set *,
                             const struct test_log_options *);
 
@@ -627,6 +650,33 @@ void test_log_plan_free(void);
 const char *test_log_pattern_fault(const char *pattern);
 bool test_log_pattern_matches(const char *pattern, const char *suite,
                               const char *test);
+
+/* ---- shards.c: a part of the tests ---- */
+
+/* test_log_shard_find finds which shard this is: the one asked for, else what
+ * variables say. -1 if it has said what is wrong. */
+int test_log_shard_find(struct test_log_shard *,
+                        const struct test_log_setting *asked);
+int test_log_shard_read_way(const char *name, const char *word,
+                            enum test_log_shard_way *);
+
+/* test_log_shard_has tells whether a test, and which of the sorted ones it is,
+ * belongs to a shard. */
+bool test_log_shard_has(const struct test_log_shard *, size_t place,
+                        const char *name);
+
+/* test_log_shard_take takes out of a set what other shards have, and
+ * test_log_shard_list lists what is left. */
+void test_log_shard_take(struct criterion_test_set *,
+                         const struct test_log_shard *);
+void test_log_shard_list(struct criterion_test_set *,
+                         const struct test_log_options *);
+
+/* test_log_shard_say adds which shard it is, for people, test_log_shard_member
+ * for run.json. test_log_shard_say_empty says if it has no test. */
+void test_log_shard_say(struct trace_text *, const struct test_log_shard *);
+void test_log_shard_member(struct trace_text *, const struct test_log_shard *);
+void test_log_shard_say_empty(const struct test_log_run *);
 
 /* ---- runner.c ---- */
 

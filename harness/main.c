@@ -70,6 +70,8 @@ static void report(const struct test_log_run *run,
         say_no_match();
     if (run->foreign)
         return; /* testlog run does */
+    if (matched)
+        test_log_shard_say_empty(run);
     test_log_report_unseen(run);
     test_log_gpu_say(&run->gpu);
     test_log_report_slow(run, options);
@@ -82,12 +84,21 @@ static void report(const struct test_log_run *run,
  * is told why there are none. */
 static void say_filters(const struct test_log_options *options)
 {
+    struct trace_text shard = {0};
+
     if (test_log_annotated() || options->all_tests)
         test_log_filters_say(options);
     else if (strcmp(options->show.origin, "default"))
         test_log_notice("%s has no effect: no test is annotated here, or this "
                         "was built without -DTRACING; --all-tests logs all",
                         options->show.origin);
+    if (test_log_annotated() || options->all_tests || options->quiet ||
+        options->report_on_stdout)
+        return;
+    test_log_shard_say(&shard, &options->shard);
+    if (shard.data)
+        test_log_notice("%s", shard.data);
+    trace_text_free(&shard);
 }
 
 /* A weak name brings nothing with it that would not be linked anyway. */
@@ -129,7 +140,7 @@ static int run_watched(struct criterion_test_set *set,
     test_log_outputs_begin(options, false);
     test_log_watch_begin(run, options);
     matched = test_log_runner_run(set, options, last, run);
-    if (matched && run->annotated)
+    if (run->count && run->annotated)
         test_log_filters_find_unseen(&filters, run);
     write_run(run);
     test_log_outputs_write(run, options);
@@ -195,6 +206,15 @@ static int list_sites(void)
     return TEST_LOG_FAILED;
 }
 
+/* Criterion has listed its tests, but knows no shards. */
+static int inform(struct criterion_test_set *set,
+                  const struct test_log_options *options)
+{
+    if (options->list && options->shard.total)
+        test_log_shard_list(set, options);
+    return TEST_LOG_PASSED;
+}
+
 static void open_out(void)
 {
     int fd = dup(STDERR_FILENO);
@@ -245,7 +265,7 @@ int test_log_main(int argc, char **argv)
     if (!criterion_handle_args(options.criterion_count, options.criterion,
                                false) ||
         options.informs)
-        code = TEST_LOG_PASSED;
+        code = inform(set, &options);
     else if (test_log_variable("TESTLOG_SUGGEST"))
         code = suggest(set, &options);
     else

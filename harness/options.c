@@ -38,6 +38,8 @@
     X("retries", MUST, 0, RETRIES, "N  more tries for a test that fails")      \
     X("repeat", MUST, 0, REPEAT, "N  run each test N times")                   \
     X("failed", NO, 0, FAILED, "only what failed in the last run")             \
+    X("shard", MUST, 0, SHARD, "K/N or auto  one part of the tests of N")      \
+    X("shard-by", MUST, 0, SHARD_BY, "slice or hash  which tests are in it")   \
     X("fail-fast", NO, 'f', FAIL_FAST, "stop at the first failure")            \
     X("quiet", NO, 'q', QUIET, "say little")                                   \
     X("verbose", MAY, 0, VERBOSE, "LEVEL  say much; output at once")           \
@@ -85,6 +87,8 @@ enum id {
     ID_RETRIES,
     ID_REPEAT,
     ID_FAILED,
+    ID_SHARD,
+    ID_SHARD_BY,
     ID_FAIL_FAST,
     ID_QUIET,
     ID_VERBOSE,
@@ -303,8 +307,8 @@ static bool pass(struct reader *reader, const struct flag *flag,
 static bool inform(struct reader *reader, const struct flag *flag)
 {
     if (flag->id == ID_LIST) {
-        reader->options->informs = true;
-        return pass(reader, flag, NULL);
+        reader->options->informs = reader->options->list = true;
+        return true;
     }
     if (flag->id == ID_SITES) {
         reader->options->informs = reader->options->list_sites = true;
@@ -469,6 +473,12 @@ static bool read_setting(struct reader *reader, const struct flag *flag,
     case ID_FAILED:
         options->failed = true;
         return true;
+    case ID_SHARD:
+        options->shard_asked = (struct test_log_setting){value, "--shard"};
+        return true;
+    case ID_SHARD_BY:
+        return judge(reader, test_log_shard_read_way("--shard-by", value,
+                                                     &options->shard.way));
     default:
         options->show_output = true;
         return true;
@@ -519,8 +529,9 @@ static bool read_flag(struct reader *reader, const struct flag *flag,
 
 /* ---- Variables ---- */
 
-/* What Bazel asks of the tests that it runs, not of what these run. */
-static bool read_bazel(struct reader *reader)
+/* What Bazel and others ask of the tests that they run, not of what these
+ * run. */
+static bool read_outer(struct reader *reader)
 {
     struct test_log_options *options = reader->options;
     const char *value;
@@ -532,6 +543,8 @@ static bool read_bazel(struct reader *reader)
     if ((value = test_log_variable("XML_OUTPUT_FILE")) &&
         !add_results(reader, TEST_LOG_OUTPUT_JUNIT, value, "XML_OUTPUT_FILE"))
         return false;
+    if ((value = test_log_variable("TEST_SHARD")))
+        options->shard_asked = (struct test_log_setting){value, "TEST_SHARD"};
     value = test_log_variable("TESTBRIDGE_TEST_ONLY");
     return !value || add_pattern(reader, "TESTBRIDGE_TEST_ONLY", value);
 }
@@ -683,6 +696,18 @@ static bool pass_color(struct reader *reader)
     return pass(reader, &color, reader->options->color ? "always" : "never");
 }
 
+/* Criterion lists all tests, so a shard's are for us to list. */
+static bool read_shard(struct reader *reader)
+{
+    static const struct flag list = {.name = "list"};
+    struct test_log_options *options = reader->options;
+
+    return judge(reader,
+                 test_log_shard_find(&options->shard, &options->shard_asked)) &&
+           (!options->list || options->shard.total ||
+            pass(reader, &list, NULL));
+}
+
 /* A filter of which nothing can be read is not refused: the default applies. */
 int test_log_options_read(struct test_log_options *options, int argc,
                           char **argv, int *code)
@@ -697,18 +722,18 @@ int test_log_options_read(struct test_log_options *options, int argc,
         .dir = "testlog-runs",
         .all_tests = &test_log_all != NULL,
     };
-    options->criterion = calloc((size_t)argc + 4, sizeof(char *));
+    options->criterion = calloc((size_t)argc + 5, sizeof(char *));
     if (!options->criterion) {
         test_log_notice("out of memory");
         return -1;
     }
     options->criterion[options->criterion_count++] = argv[0];
-    if (read_bazel(&reader) && read_variables(&reader) &&
+    if (read_outer(&reader) && read_variables(&reader) &&
         read_switch(&reader, "NOCAPTURE", &options->live) &&
         read_switch(&reader, "SHOW_OUTPUT", &options->show_output) &&
         read_switch(&reader, "TEST_LOG_ALL", &options->all_tests) &&
         read_flags(&reader, argc, argv) && check_stdout(&reader) &&
-        pass_color(&reader)) {
+        read_shard(&reader) && pass_color(&reader)) {
         optind = 0; /* Criterion reads what is passed on from the start */
         return 0;
     }

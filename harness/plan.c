@@ -376,15 +376,6 @@ static void find_exact(struct criterion_ordered_set_node **at,
         selection->exact[i] |= is_name(selection->options->patterns[i], test);
 }
 
-/* Whether --failed leaves a test in. */
-static bool is_one_of(char **names, const struct criterion_test *test)
-{
-    for (; names && *names; names++)
-        if (is_name(*names, test))
-            return true;
-    return !names;
-}
-
 /* A test that is left out is taken out, so that no report calls it skipped. */
 static void select_test(struct criterion_ordered_set_node **at,
                         struct criterion_suite_set *suite,
@@ -399,11 +390,10 @@ static void select_test(struct criterion_ordered_set_node **at,
                         ? is_name(patterns[i], test)
                         : test_log_pattern_matches(patterns[i], test->category,
                                                    test->name);
-    if (selected && is_one_of(selection->options->only, test)) {
+    if (selected)
         selection->count++;
-        return;
-    }
-    unlink_test(at, suite);
+    else
+        unlink_test(at, suite);
 }
 
 static void collect_name(struct criterion_ordered_set_node **at,
@@ -537,4 +527,21 @@ void test_log_plan_keep(struct criterion_test_set *set, test_log_wanted *wanted)
 
     each(set, keep_wanted, &keeping);
     set->tests = keeping.count;
+}
+
+static char **wanted_names;
+
+static bool is_one_of_them(const struct criterion_test *test)
+{
+    for (char **name = wanted_names; *name; name++)
+        if (is_name(*name, test))
+            return true;
+    return false;
+}
+
+void test_log_plan_only(struct criterion_test_set *set, char **names)
+{
+    wanted_names = names;
+    if (names)
+        test_log_plan_keep(set, is_one_of_them);
 }

@@ -83,7 +83,8 @@ static void put_filters(struct trace_text *text, const struct test_log_run *run)
     }
     trace_text_string(text, "]},\n\"gpu\":{");
     test_log_gpu_members(text, &run->gpu);
-    trace_text_char(text, '}');
+    trace_text_string(text, "},\n");
+    test_log_shard_member(text, &run->shard);
 }
 
 static void put_earlier(struct trace_text *text,

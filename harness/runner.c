@@ -616,12 +616,23 @@ static void find_outermost(void)
     unsetenv("TESTLOG_RUNNER");
 }
 
+/* What failed in a shard is looked for in that shard again, so that comes last.
+ * A shard may be empty; that is no mistake of the filters. */
+static void select_tests(struct criterion_test_set *set)
+{
+    matched = test_log_plan_select(set, options);
+    test_log_shard_take(set, &options->shard);
+    test_log_plan_only(set, options->only);
+    if (!options->shard.total)
+        matched = set->tests;
+}
+
 static void prepare(struct criterion_test_set *set)
 {
     find_outermost();
     lower_descriptors();
     test_log_plan_expand(set);
-    matched = test_log_plan_select(set, options);
+    select_tests(set);
     test_log_plan_repeat(set, options->repeat);
     test_log_plan_seal(set);
     if (matched && test_log_run_open(run, options->dir, run->command))
@@ -743,6 +754,7 @@ size_t test_log_runner_run(struct criterion_test_set *set,
     copy(&run->show_origin, given->show.origin);
     copy(&run->record, given->record.value);
     copy(&run->record_origin, given->record.origin);
+    run->shard = given->shard;
     run_tries(set);
     test_log_watch_enter();
     test_log_progress_end();

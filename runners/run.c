@@ -331,6 +331,8 @@ static void finish(const struct test_log_run *run,
         test_log_notice("no test of any program matched");
     if (code == TEST_LOG_NO_TEST && options->pattern_count)
         suggest(programs);
+    if (code == TEST_LOG_PASSED)
+        test_log_shard_say_empty(run);
     test_log_report_slow(run, options);
     test_log_report_summary(run, rerun ? rerun : "testlog run");
     test_log_github_end(run);
@@ -364,6 +366,7 @@ static int run_all(struct programs *programs, struct test_log_options *options,
     run.gpu.asked = options->profiler.given || test_log_filters_ask(&filters);
     test_log_filters_say(options);
     runners_copy_settings(&run, options);
+    run.shard = options->shard;
     code = run_programs(&run, programs, options, last);
     test_log_jsonl_close(NULL);
     test_log_filters_say_compiled_out(&filters, &run);

@@ -67,6 +67,8 @@ _testlog_words() {
     --log-time | --time) echo utc uptime none ;;
     --log-span-events | --span-events) echo new enter exit close active full none ;;
     --color) echo auto always never ;;
+    --shard) echo auto ;;
+    --shard-by) echo slice hash ;;
     --debug) echo gdb lldb windbg idle ;;
     --report) echo tap: junit: jsonl: ;;
     --trace-options) echo device_tracer_level= ;;

@@ -244,6 +244,9 @@ Test(e2e_manual, every_variable_is_in_the_page_and_no_other)
         find_words(&read, text, "getenv\\(\"([A-Z0-9_]+)\"");
         find_words(&read, text, "\\{\"([A-Z_]+)\", (read_|add_)");
         find_words(&read, text, "read_switch\\(&reader, \"([A-Z_]+)\"");
+        find_words(&read, text, "^    X\\(\"([A-Z_]+)\", \"[A-Z_]+\"");
+        find_words(&read, text, "^    X\\(\"[A-Z_]+\", \"([A-Z_]+)\"");
+        find_words(&read, text, "^    X\\(\"[A-Z_\", ]+, \"([A-Z_]+)\"");
     }
     find_words(&told, page("harness/testlog-program.7"),
                "^\\.It Ev ([A-Z0-9_]+)");
@@ -394,6 +397,8 @@ static const struct {
     {"PROGRAM --trace-options=d", "device_tracer_level= "},
     {"PROGRAM --log=info,programs::sm", "small "},
     {"PROGRAM --color=n", "never "},
+    {"PROGRAM --shard=", "auto "},
+    {"PROGRAM --shard-by=h", "hash "},
 };
 
 Test(e2e_manual, completion_offers_what_fits)

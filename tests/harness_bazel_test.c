@@ -33,6 +33,27 @@ Test(harness_bazel, file_is_there_while_tests_run)
     cr_expect_not(is_there());
 }
 
+/* Whoever looks for it knows by it that shards are known of. */
+Test(harness_bazel, status_of_shards_is_there_and_stays)
+{
+    static const char *const names[] = {"TEST_SHARD_STATUS_FILE",
+                                        "GTEST_SHARD_STATUS_FILE"};
+
+    unsetenv("TEST_PREMATURE_EXIT_FILE");
+    for (size_t i = 0; i < 2; i++) {
+        setenv(names[i], test_path("file"), 1);
+        test_log_bazel_begin();
+        test_log_bazel_end();
+        cr_expect(is_there(), "%s", names[i]);
+        unlink(test_path("file"));
+        setenv("TESTLOG_WORKER", "1", 1);
+        test_log_bazel_begin();
+        cr_expect_not(is_there(), "%s, for a test's program", names[i]);
+        unsetenv("TESTLOG_WORKER");
+        unsetenv(names[i]);
+    }
+}
+
 Test(harness_bazel, without_the_variable_there_is_no_file)
 {
     setenv("TEST_PREMATURE_EXIT_FILE", "", 1);

@@ -30,6 +30,9 @@ static const char *const variables[] = {"LOG",
                                         "XML_OUTPUT_FILE",
                                         "TESTBRIDGE_TEST_ONLY",
                                         "TEST_UNDECLARED_OUTPUTS_DIR",
+                                        "TEST_SHARD",
+                                        "TEST_SHARD_INDEX",
+                                        "TEST_TOTAL_SHARDS",
                                         "TESTLOG_WORKER"};
 
 /* What is refused is said, which is another test's matter. */

@@ -1,0 +1,294 @@
+/* harness_shards_test.c: which shard this is, and which tests are in it. */
+#include "harness/harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/redirect.h>
+
+#include "support.h"
+
+static const char *const variables[] = {"TEST_SHARD_INDEX",
+                                        "TEST_TOTAL_SHARDS",
+                                        "GTEST_SHARD_INDEX",
+                                        "GTEST_TOTAL_SHARDS",
+                                        "JOB_COMPLETION_INDEX",
+                                        "SLURM_ARRAY_TASK_ID",
+                                        "SLURM_ARRAY_TASK_MIN",
+                                        "SLURM_ARRAY_TASK_COUNT",
+                                        "SLURM_PROCID",
+                                        "SLURM_NTASKS",
+                                        "OMPI_COMM_WORLD_RANK",
+                                        "OMPI_COMM_WORLD_SIZE",
+                                        "PMI_RANK",
+                                        "PMI_SIZE",
+                                        "TESTLOG_WORKER"};
+
+static void clear(void)
+{
+    cr_redirect_stderr();
+    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+        unsetenv(variables[i]);
+}
+
+TestSuite(harness_shards, .init = clear);
+
+/* Finds the shard with the variables of a line, which blanks separate. */
+static int find(struct test_log_shard *shard, const char *line,
+                const char *asked)
+{
+    const struct test_log_setting setting = {asked, asked ? "--shard" : NULL};
+    char words[256], *rest = words, *word;
+    int status;
+
+    *shard = (struct test_log_shard){.total = 0};
+    snprintf(words, sizeof(words), "%s", line);
+    while ((word = strsep(&rest, " "))) {
+        char *value = strchr(word, '=');
+
+        if (!value)
+            continue;
+        *value = '\0';
+        setenv(word, value + 1, 1);
+    }
+    status = test_log_shard_find(shard, &setting);
+    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+        unsetenv(variables[i]);
+    return status;
+}
+
+#define ARRAY                                                                  \
+    "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=5 SLURM_ARRAY_TASK_COUNT=4 "
+#define STEP "SLURM_PROCID=0 SLURM_NTASKS=6 "
+#define OMPI "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=3 "
+
+static const struct {
+    const char *variables, *asked;
+    size_t index, total;
+    const char *origin;
+} found[] = {
+    {"", NULL, 0, 0, NULL},
+    {"", "2/5", 1, 5, "--shard"},
+    {"", "1/1", 0, 1, "--shard"},
+    {"", "1000000/1000000", 999999, 1000000, "--shard"},
+    {"TEST_SHARD_INDEX=2 TEST_TOTAL_SHARDS=3", NULL, 2, 3, "TEST_SHARD_INDEX"},
+    {"TEST_SHARD_INDEX=2 TEST_TOTAL_SHARDS=3", "1/2", 0, 2, "--shard"},
+    {"TEST_SHARD_INDEX=2 TEST_TOTAL_SHARDS=3 " STEP, "auto", 2, 3,
+     "TEST_SHARD_INDEX"},
+    {"TEST_SHARD_INDEX= TEST_TOTAL_SHARDS=", NULL, 0, 0, NULL},
+    {"GTEST_SHARD_INDEX=0 GTEST_TOTAL_SHARDS=2", NULL, 0, 2,
+     "GTEST_SHARD_INDEX"},
+    {"TEST_SHARD_INDEX=1 TEST_TOTAL_SHARDS=4 GTEST_SHARD_INDEX=0 "
+     "GTEST_TOTAL_SHARDS=2",
+     NULL, 1, 4, "TEST_SHARD_INDEX"},
+    /* Who does not ask is not cut into pieces by where it happens to run. */
+    {ARRAY STEP OMPI "PMI_RANK=1 PMI_SIZE=2 JOB_COMPLETION_INDEX=1", NULL, 0, 0,
+     NULL},
+    {"", "auto", 0, 0, "--shard"},
+    {"JOB_COMPLETION_INDEX=1 TEST_TOTAL_SHARDS=3", "auto", 1, 3,
+     "JOB_COMPLETION_INDEX"},
+    {ARRAY STEP, "AUTO", 2, 4, "SLURM_ARRAY_TASK_ID"},
+    {STEP, "auto", 0, 6, "SLURM_PROCID"},
+    {STEP OMPI, "auto", 1, 3, "OMPI_COMM_WORLD_RANK"},
+    {"SLURM_NTASKS=6 " OMPI, "auto", 1, 3, "OMPI_COMM_WORLD_RANK"},
+    {"PMI_RANK=1 PMI_SIZE=2", "auto", 1, 2, "PMI_RANK"},
+    {"TESTLOG_WORKER=1 TEST_SHARD_INDEX=2 TEST_TOTAL_SHARDS=3", NULL, 0, 0,
+     NULL},
+    {"TESTLOG_WORKER=1", "2/3", 1, 3, "--shard"},
+};
+
+Test(harness_shards, shard_is_found)
+{
+    for (size_t i = 0; i < sizeof(found) / sizeof(*found); i++) {
+        struct test_log_shard shard;
+
+        cr_expect_eq(find(&shard, found[i].variables, found[i].asked), 0,
+                     "row %zu", i);
+        cr_expect_eq(shard.index, found[i].index, "row %zu", i);
+        cr_expect_eq(shard.total, found[i].total, "row %zu", i);
+        cr_expect_str_eq(shard.origin ? shard.origin : "none",
+                         found[i].origin ? found[i].origin : "none", "row %zu",
+                         i);
+    }
+}
+
+static const struct {
+    const char *variables, *asked, *said;
+} refused[] = {
+    {"", "", "--shard: \"\" is no shard; write one as in 2/5, or auto"},
+    {"", "2", "--shard: \"2\" is no shard; write one as in 2/5, or auto"},
+    {"", "2/x", "--shard: \"2/x\" is no shard; write one as in 2/5, or auto"},
+    {"", "1/0", "--shard: \"1/0\" is no shard; write one as in 2/5, or auto"},
+    {"", "1/1000001",
+     "--shard: \"1/1000001\" is no shard; write one as in 2/5, or auto"},
+    {"", "0/5", "--shard: \"0/5\" is no shard; write 1/5 to 5/5"},
+    {"", "6/5", "--shard: \"6/5\" is no shard; write 1/5 to 5/5"},
+    {"", "/5", "--shard: \"/5\" is no shard; write 1/5 to 5/5"},
+    {"", "-1/5", "--shard: \"-1/5\" is no shard; write 1/5 to 5/5"},
+    {"TEST_SHARD_INDEX=1", NULL,
+     "TEST_SHARD_INDEX is set and TEST_TOTAL_SHARDS is not; set both or "
+     "neither"},
+    {"TEST_TOTAL_SHARDS=1", NULL,
+     "TEST_TOTAL_SHARDS is set and TEST_SHARD_INDEX is not; set both or "
+     "neither"},
+    {"TEST_TOTAL_SHARDS=3 JOB_COMPLETION_INDEX=1", NULL,
+     "TEST_TOTAL_SHARDS is set and TEST_SHARD_INDEX is not; set both or "
+     "neither"},
+    {"JOB_COMPLETION_INDEX=1", "auto",
+     "JOB_COMPLETION_INDEX is set and TEST_TOTAL_SHARDS is not; set both or "
+     "neither"},
+    {"SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_COUNT=2", "auto",
+     "SLURM_ARRAY_TASK_ID is set and SLURM_ARRAY_TASK_MIN is not; set both or "
+     "neither"},
+    {"SLURM_NTASKS=1", "auto",
+     "SLURM_NTASKS is set and SLURM_PROCID is not; set both or neither"},
+    {"TEST_SHARD_INDEX=3 TEST_TOTAL_SHARDS=3", NULL,
+     "TEST_SHARD_INDEX: \"3\" is no shard of 3 (TEST_TOTAL_SHARDS); write 0 to "
+     "2"},
+    {"TEST_SHARD_INDEX=1e0 TEST_TOTAL_SHARDS=3", NULL,
+     "TEST_SHARD_INDEX: \"1e0\" is no shard of 3 (TEST_TOTAL_SHARDS); write 0 "
+     "to 2"},
+    {"TEST_SHARD_INDEX=18446744073709551617 TEST_TOTAL_SHARDS=3", NULL,
+     "TEST_SHARD_INDEX: \"18446744073709551617\" is no shard of 3 "
+     "(TEST_TOTAL_SHARDS); write 0 to 2"},
+    {"TEST_SHARD_INDEX=0 TEST_TOTAL_SHARDS=0", NULL,
+     "TEST_TOTAL_SHARDS: \"0\" is no number of shards; write 1 to 1000000"},
+    {"GTEST_SHARD_INDEX=0 GTEST_TOTAL_SHARDS=x", NULL,
+     "GTEST_TOTAL_SHARDS: \"x\" is no number of shards; write 1 to 1000000"},
+    {"SLURM_ARRAY_TASK_ID=4 SLURM_ARRAY_TASK_MIN=5 SLURM_ARRAY_TASK_COUNT=2",
+     "auto",
+     "SLURM_ARRAY_TASK_ID: \"4\" is no shard of 2 (SLURM_ARRAY_TASK_COUNT); "
+     "write 5 to 6"},
+    {"SLURM_ARRAY_TASK_ID=4 SLURM_ARRAY_TASK_MIN=y SLURM_ARRAY_TASK_COUNT=2",
+     "auto", "SLURM_ARRAY_TASK_MIN: \"y\" is no number"},
+};
+
+Test(harness_shards, bad_values_are_named)
+{
+    struct trace_text said = {0};
+
+    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+        struct test_log_shard shard;
+
+        cr_expect_eq(find(&shard, refused[i].variables, refused[i].asked), -1,
+                     "row %zu", i);
+        trace_text_printf(&said, "testlog: %s\n", refused[i].said);
+    }
+    fflush(stderr);
+    cr_expect_stderr_eq_str(said.data);
+    trace_text_free(&said);
+}
+
+/* ---- Which tests ---- */
+
+enum { TESTS = 101 };
+
+static const char *name_of(size_t i)
+{
+    static char name[32];
+
+    snprintf(name, sizeof(name), "suite/sizes[%03zu]", i);
+    return name;
+}
+
+/* How many of `total` shards have a test. */
+static size_t owners(size_t total, enum test_log_shard_way way, size_t i,
+                     size_t *counts)
+{
+    size_t sum = 0;
+
+    for (size_t index = 0; index < total; index++) {
+        const struct test_log_shard shard = {index, total, way, "--shard"};
+        bool has = test_log_shard_has(&shard, i, name_of(i));
+
+        sum += has;
+        counts[index] += has;
+    }
+    return sum;
+}
+
+Test(harness_shards, every_test_is_in_one_shard)
+{
+    static const enum test_log_shard_way ways[] = {TEST_LOG_SHARD_SLICE,
+                                                   TEST_LOG_SHARD_HASH};
+
+    for (size_t total = 1; total <= 2 * TESTS; total += 7)
+        for (size_t way = 0; way < 2; way++) {
+            size_t counts[2 * TESTS] = {0};
+
+            for (size_t i = 0; i < TESTS; i++)
+                cr_expect_eq(owners(total, ways[way], i, counts), 1,
+                             "%zu of %zu", i, total);
+            for (size_t i = 0; way == 0 && i < total; i++)
+                cr_expect(counts[i] - TESTS / total <= 1, "slices differ");
+        }
+}
+
+Test(harness_shards, without_shards_every_test_is_in)
+{
+    const struct test_log_shard none = {.total = 0};
+
+    cr_expect(test_log_shard_has(&none, 0, "a/b"));
+    cr_expect(test_log_shard_has(&none, 17, "a/c"));
+}
+
+/* FNV-1a of "a" and "foobar", as its authors give them. */
+Test(harness_shards, hash_is_of_the_name_alone_and_stays)
+{
+    static const struct {
+        const char *name;
+        uint64_t sum;
+    } known[] = {{"a", UINT64_C(0xaf63dc4c8601ec8c)},
+                 {"foobar", UINT64_C(0x85944171f73967e8)}};
+    const size_t total = 999983;
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct test_log_shard shard = {known[i].sum % total, total,
+                                             TEST_LOG_SHARD_HASH, "--shard"};
+
+        for (size_t place = 0; place < 100; place++)
+            cr_expect(test_log_shard_has(&shard, place, known[i].name));
+    }
+}
+
+Test(harness_shards, ways_are_words)
+{
+    enum test_log_shard_way way = TEST_LOG_SHARD_SLICE;
+
+    cr_expect_eq(test_log_shard_read_way("--shard-by", "Hash", &way), 0);
+    cr_expect_eq(way, TEST_LOG_SHARD_HASH);
+    cr_expect_eq(test_log_shard_read_way("--shard-by", "name", &way), -1);
+    fflush(stderr);
+    cr_expect_stderr_eq_str("testlog: --shard-by: unknown value \"name\"; "
+                            "write slice or hash\n");
+}
+
+/* ---- What is said ---- */
+
+static void expect_said(struct test_log_shard shard, const char *said,
+                        const char *member)
+{
+    struct trace_text text = {0};
+
+    test_log_shard_say(&text, &shard);
+    cr_expect_str_eq(text.data ? text.data : "", said);
+    trace_text_free(&text);
+    text = (struct trace_text){0};
+    test_log_shard_member(&text, &shard);
+    cr_expect_str_eq(text.data, member);
+    trace_text_free(&text);
+}
+
+Test(harness_shards, shard_is_said_as_it_is_asked_for)
+{
+    expect_said((struct test_log_shard){1, 5, TEST_LOG_SHARD_HASH, "--shard"},
+                "shard: 2/5 by hash (--shard)",
+                "\"shard\":{\"index\":1,\"total\":5,\"by\":\"hash\"}");
+    expect_said((struct test_log_shard){0, 0, TEST_LOG_SHARD_SLICE, NULL}, "",
+                "\"shard\":null");
+    expect_said(
+        (struct test_log_shard){0, 0, TEST_LOG_SHARD_SLICE, "TEST_SHARD"},
+        "shard: all tests, as no scheduler's variable is set (TEST_SHARD=auto)",
+        "\"shard\":null");
+}
