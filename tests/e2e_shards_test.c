@@ -1,0 +1,313 @@
+/* e2e_shards_test.c: parts of the tests, which together are all of them. */
+#include "e2e.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TESTLOG BUILD_DIR "/testlog"
+
+E2E_FOLDER
+
+static void link_program(const char *name)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "./%s", name);
+    cr_assert_eq(symlink(e2e_program(name, E2E_TRACED), path), 0, "%s",
+                 strerror(errno));
+}
+
+static void begin(void)
+{
+    e2e_begin();
+    link_program("small");
+}
+
+TestSuite(e2e_shards, .init = begin, .timeout = 180);
+
+/* What ran and what came of it, of all runs in a folder; twice what ran
+ * twice. */
+static const char *results(const char *folder)
+{
+    return e2e_run("cut -f1,3,4 %s/latest/results.tsv | sort", folder)->out;
+}
+
+/* ---- Every test once ---- */
+
+static const struct {
+    const char *command;
+    int total;
+} spreads[] = {
+    {"./small", 1},
+    {"./small", 2},
+    {"./small", 3},
+    {"./small", 20},
+    {"./small --shard-by=hash", 3},
+    {"./small --repeat 2 --filter '*/sizes*'", 5},
+    {TESTLOG " run ./small ./ci", 4},
+    {TESTLOG " run ./small ./ci -- --shard-by=hash", 3},
+};
+
+/* The tests that each of the shards runs, and the outcomes, are those of a run
+ * of all; a shard fails if a test of its own does. */
+Test(e2e_shards, all_shards_are_all_tests)
+{
+    link_program("ci");
+    for (size_t i = 0; i < sizeof(spreads) / sizeof(*spreads); i++) {
+        const char *command = spreads[i].command;
+
+        e2e_run("rm -rf whole shards; TRACE_DIR=whole %s", command);
+        e2e_run("for i in $(seq 0 %d); do TEST_TOTAL_SHARDS=%d "
+                "TEST_SHARD_INDEX=$i TRACE_DIR=shards/$i %s || "
+                "grep -qE '^(failed|crashed|timeout)' "
+                "shards/$i/latest/results.tsv || "
+                "touch failed; done",
+                spreads[i].total - 1, spreads[i].total, command);
+        cr_expect_not(e2e_exists("failed"), "%s", command);
+        e2e_expect_is(results("shards/*"), results("whole"));
+        cr_expect_geq(e2e_count(results("whole"), "\n"), (size_t)16);
+    }
+}
+
+static const char *tests_of(const char *flags)
+{
+    e2e_expect_code(e2e_run("./small %s", flags), 0);
+    return e2e_run("cut -f4 testlog-runs/latest/results.tsv")->out;
+}
+
+Test(e2e_shards, slices_are_of_the_sorted_names)
+{
+    e2e_expect_is(tests_of("--shard=2/4"), "small/has_a_default\n"
+                                           "small/sizes[01]\n"
+                                           "small/sizes[05]\n"
+                                           "small/sizes[09]\n");
+    e2e_expect_is(tests_of("--shard=2/4 --filter '*/sizes*'"),
+                  "small/sizes[01]\nsmall/sizes[05]\nsmall/sizes[09]\n");
+}
+
+/* Without the others, a test is where it was. */
+Test(e2e_shards, hash_moves_no_test)
+{
+    const char *all = tests_of("--shard=1/3 --shard-by=hash");
+
+    cr_expect_geq(e2e_count(all, "\n"), (size_t)2);
+    for (int i = 0; i < 12; i++) {
+        char name[32], filter[128];
+
+        snprintf(name, sizeof(name), "small/sizes[%02d]\n", i);
+        snprintf(filter, sizeof(filter),
+                 "--shard=1/3 --shard-by=hash --filter 'small/sizes[%02d]'", i);
+        e2e_expect_is(tests_of(filter), strstr(all, name) ? name : "");
+    }
+}
+
+Test(e2e_shards, shard_is_in_run_json_and_said)
+{
+    const struct e2e *result =
+        e2e_run("./small --shard=2/5 --shard-by=hash --filter '*/sizes*'");
+    const cJSON *shard =
+        cJSON_GetObjectItem(e2e_json("testlog-runs/latest/run.json"), "shard");
+
+    e2e_expect_has(result->err, "recorded: trace (default); "
+                                "shard: 2/5 by hash (--shard)\n");
+    cr_expect_eq(e2e_number(shard, "index"), 1);
+    cr_expect_eq(e2e_number(shard, "total"), 5);
+    cr_expect_str_eq(e2e_text(shard, "by"), "hash");
+    result = e2e_run("TEST_SHARD=1/3 " TESTLOG " run ./small ./small");
+    cr_expect_eq(e2e_count(result->err, "shard: 1/3 by slice (TEST_SHARD)"),
+                 (size_t)1);
+    e2e_expect_closing(result, "12 passed, 0 failed, 0 skipped");
+    shard =
+        cJSON_GetObjectItem(e2e_json("testlog-runs/latest/run.json"), "shard");
+    cr_expect_eq(e2e_number(shard, "total"), 3);
+    e2e_run("./small");
+    shard =
+        cJSON_GetObjectItem(e2e_json("testlog-runs/latest/run.json"), "shard");
+    cr_expect(cJSON_IsNull(shard));
+}
+
+Test(e2e_shards, shard_without_a_test_passes)
+{
+    static const char *const commands[] = {"./small",
+                                           TESTLOG " run ./small ./small"};
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct e2e *result =
+            e2e_run("export TEST_TOTAL_SHARDS=100 TEST_SHARD_INDEX=99 "
+                    "TEST_SHARD_STATUS_FILE=status XML_OUTPUT_FILE=out.xml; "
+                    "LOG=programs::small=debug %s",
+                    commands[i]);
+
+        e2e_expect_code(result, 0);
+        e2e_expect_closing(result, "0 passed, 0 failed, 0 skipped");
+        cr_expect_eq(
+            e2e_count(result->err, "testlog: shard 100/100 has no test\n"),
+            (size_t)1);
+        e2e_expect_lacks(result->err, "matched");
+        e2e_expect_has(e2e_read("out.xml"), "tests=\"0\"");
+        cr_expect(e2e_exists("status"));
+        e2e_run("rm status out.xml");
+    }
+    e2e_expect_code(e2e_run("./small --shard=1/2 --filter nothing"), 4);
+}
+
+Test(e2e_shards, list_is_of_the_shard)
+{
+    e2e_expect_is(e2e_run("./small --list --shard=1/8")->out,
+                  "other: 1 test\n`-- passes\nsmall: 1 test\n`-- sizes[04]\n");
+    e2e_expect_is(
+        e2e_run("./small --list --shard=2/8 --filter '*/sizes*'")->out,
+        "small: 2 tests\n|-- sizes[01]\n`-- sizes[09]\n");
+    cr_expect_eq(e2e_count(e2e_run(TESTLOG " run ./small ./small -- --list "
+                                           "--shard=1/8")
+                               ->out,
+                           "sizes[04]"),
+                 (size_t)2);
+    cr_expect_not(e2e_exists("testlog-runs"));
+}
+
+Test(e2e_shards, what_failed_is_repeated_in_its_shard)
+{
+    static const char *const folders[] = {"1", "2", "3"};
+    size_t failed = 0;
+
+    for (size_t i = 0; i < 3; i++) {
+        const struct e2e *first = e2e_run(
+            "SMALL=sizes,other TRACE_DIR=%s ./small --shard=%zu/3 --retries 1",
+            folders[i], i + 1);
+        const struct e2e *again =
+            e2e_run("SMALL=sizes,other TRACE_DIR=%s ./small --shard=%zu/3 "
+                    "--failed",
+                    folders[i], i + 1);
+
+        e2e_expect_code(again, first->code);
+        failed += e2e_count(results(folders[i]), "failed\t");
+        e2e_expect_lacks(first->code ? results(folders[i]) : "", "passed\t");
+    }
+    cr_expect_eq(failed, (size_t)2, "other/passes and sizes[03]");
+}
+
+static const struct {
+    const char *command, *said;
+} refused[] = {
+    {"TEST_SHARD_INDEX=3 TEST_TOTAL_SHARDS=3 ./small",
+     "testlog: TEST_SHARD_INDEX: \"3\" is no shard of 3 (TEST_TOTAL_SHARDS); "
+     "write 0 to 2\n"},
+    {"TEST_TOTAL_SHARDS=3 ./small",
+     "testlog: TEST_TOTAL_SHARDS is set and TEST_SHARD_INDEX is not; set both "
+     "or neither\n"},
+    {"GTEST_SHARD_INDEX=one GTEST_TOTAL_SHARDS=3 " TESTLOG " run ./small",
+     "testlog: GTEST_SHARD_INDEX: \"one\" is no shard of 3 "
+     "(GTEST_TOTAL_SHARDS); write 0 to 2\n"},
+    {"TEST_SHARD=4/3 " TESTLOG " run ./small ./small",
+     "testlog: TEST_SHARD: \"4/3\" is no shard; write 1/3 to 3/3\n"},
+    {TESTLOG " run ./small -- --shard=3",
+     "testlog: --shard: \"3\" is no shard; write one as in 2/5, or auto\n"},
+    {"./small --shard-by=name",
+     "testlog: --shard-by: unknown value \"name\"; write slice or hash\n"},
+};
+
+Test(e2e_shards, bad_values_are_one_line_before_any_test)
+{
+    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+        const struct e2e *result = e2e_run("%s", refused[i].command);
+
+        e2e_expect_code(result, 2);
+        e2e_expect_is(result->err, refused[i].said);
+        e2e_expect_is(result->out, "");
+    }
+    cr_expect_not(e2e_exists("testlog-runs"));
+}
+
+/* ---- Schedulers ---- */
+
+static const struct {
+    const char *variables, *closing;
+} schedulers[] = {
+    {"SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=3",
+     "5 passed, 0 failed, 0 skipped"},
+    {"SLURM_PROCID=1 SLURM_NTASKS=4", "4 passed, 0 failed, 0 skipped"},
+    {"JOB_COMPLETION_INDEX=7 TEST_TOTAL_SHARDS=8",
+     "2 passed, 0 failed, 0 skipped"},
+    {"OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2",
+     "8 passed, 0 failed, 0 skipped"},
+    {"PMI_RANK=0 PMI_SIZE=3", "6 passed, 0 failed, 0 skipped"},
+    {"", "16 passed, 0 failed, 0 skipped"},
+};
+
+Test(e2e_shards, schedulers_are_asked_if_somebody_wants_it)
+{
+    for (size_t i = 0; i < sizeof(schedulers) / sizeof(*schedulers); i++) {
+        e2e_expect_closing(
+            e2e_run("%s TEST_SHARD=auto ./small", schedulers[i].variables),
+            schedulers[i].closing);
+        e2e_expect_closing(
+            e2e_run("%s ./small --shard=auto", schedulers[i].variables),
+            schedulers[i].closing);
+    }
+    e2e_expect_closing(e2e_run("SLURM_PROCID=1 SLURM_NTASKS=4 ./small"),
+                       "16 passed, 0 failed, 0 skipped");
+    e2e_expect_has(e2e_run("./small --shard=auto")->err,
+                   "shard: all tests, as no scheduler's variable is set "
+                   "(--shard=auto)\n");
+}
+
+/* The suite of several programs that is spread, into `folder`. */
+#define SUITE TESTLOG " run ./small ./ci ./outcomes ./expect"
+
+static void link_suite(void)
+{
+    link_program("ci");
+    link_program("outcomes");
+    link_program("expect");
+    e2e_run("TRACE_DIR=whole " SUITE);
+    cr_assert_geq(e2e_count(results("whole"), "\n"), (size_t)60);
+}
+
+Test(e2e_shards, gnu_parallel_spreads_a_suite)
+{
+    if (e2e_run("parallel --version | grep GNU")->code)
+        cr_skip_test("GNU parallel is not here");
+    link_suite();
+    e2e_run(
+        "seq 0 6 | parallel --will-cite -j 3 "
+        "'TEST_TOTAL_SHARDS=7 TEST_SHARD_INDEX={} TRACE_DIR=shards/{} " SUITE
+        "'");
+    e2e_expect_is(results("shards/*"), results("whole"));
+}
+
+static void write_job(void)
+{
+    FILE *job = fopen("job", "we");
+
+    cr_assert_not_null(job);
+    fprintf(job,
+            "#!/bin/sh\nTEST_SHARD=auto TRACE_DIR=shards/$SLURM_ARRAY_TASK_ID "
+            "%s\ntrue\n",
+            SUITE);
+    cr_assert_eq(fclose(job), 0);
+    cr_assert_eq(chmod("job", 0755), 0);
+}
+
+Test(e2e_shards, array_of_slurm_spreads_a_suite)
+{
+    const struct e2e *result;
+
+    if (e2e_run("command -v sbatch && command -v slurmctld && "
+                "command -v slurmd && command -v munged")
+            ->code)
+        cr_skip_test("Slurm is not here: slurmctld, slurmd, slurm-client, "
+                     "munge");
+    if (geteuid())
+        cr_skip_test("only root can start Slurm's daemons");
+    link_suite();
+    write_job();
+    result = e2e_run(TESTS_DIR "/slurm.sh $PWD/slurm 3 ./job");
+    if (result->code == 77)
+        cr_skip_test("Slurm's daemons do not start: %.500s", result->err);
+    e2e_expect_code(result, 0);
+    e2e_expect_is(results("shards/*"), results("whole"));
+}
