@@ -307,7 +307,7 @@ Test(e2e_shards, array_of_slurm_spreads_a_suite)
     write_job();
     result = e2e_run(TESTS_DIR "/slurm.sh $PWD/slurm 3 ./job");
     if (result->code == 77)
-        cr_skip_test("Slurm's daemons do not start: %.500s", result->err);
+        cr_skip_test("Slurm does not work here: %.500s", result->err);
     e2e_expect_code(result, 0);
     e2e_expect_is(results("shards/*"), results("whole"));
 }

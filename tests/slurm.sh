@@ -1,7 +1,7 @@
 #!/bin/sh
 # slurm.sh FOLDER LAST SCRIPT: runs SCRIPT as the tasks 0 to LAST of an array of
 # Slurm's, on this machine, whose daemons have their files in FOLDER. 77: they
-# did not start.
+# did not start, or not the tasks.
 folder=$1 last=$2 script=$3 host=$(hostname -s)
 daemons=
 cleanup() {
@@ -22,7 +22,7 @@ free_port() { # two of them, where nobody listens
 }
 
 wait_for() { # COMMAND...: for some seconds
-    for _ in $(seq 100); do
+    for _ in $(seq 80); do
         "$@" >/dev/null 2>&1 && return
         sleep 0.1
     done
@@ -79,4 +79,9 @@ wait_for sinfo -h
 slurmd -D >"$folder/node.log" 2>&1 &
 daemons="$! $daemons"
 wait_for is_idle
-sbatch --wait --array="0-$last" --output="$folder/%a.out" "$script" >&2
+timeout 30 sbatch --wait --array="0-$last" --output="$folder/%a.out" "$script" >&2
+status=$?
+[ $status -ne 124 ] && exit $status
+echo "the array did not end" >&2
+timeout 5 scancel --user=root
+exit 77
