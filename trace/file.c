@@ -14,15 +14,6 @@ static void forget(struct trace_file *file)
     *file = (struct trace_file){0};
 }
 
-/* Whether a path is that of something that cannot be put in place, such as a
- * pipe or a device. */
-static bool is_special(const char *path)
-{
-    struct stat status;
-
-    return !stat(path, &status) && !S_ISREG(status.st_mode);
-}
-
 /* A link stays one: what it points to is replaced. */
 static char *resolve(const char *path)
 {
@@ -33,9 +24,12 @@ static char *resolve(const char *path)
 
 int trace_file_open(struct trace_file *file, const char *path)
 {
-    bool special = is_special(path);
+    struct stat status;
+    bool there = !stat(path, &status);
+    /* Such as a pipe or a device: nothing can be put in its place. */
+    bool special = there && !S_ISREG(status.st_mode);
 
-    *file = (struct trace_file){.path = resolve(path)};
+    *file = (struct trace_file){.path = there ? resolve(path) : strdup(path)};
     if (special)
         file->stream = fopen(path, "we");
     else if (file->path && asprintf(&file->aside, "%s.%ld.part", file->path,
