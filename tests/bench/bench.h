@@ -146,6 +146,11 @@ void bench_export(FILE *stream);
 double bench_suite_plain(size_t count);
 double bench_suite_logged(size_t count);
 
+/* bench_suite_end removes what the suites recorded, all at once: for minutes
+ * ext4 without a journal passes by the inodes that were freed, one by one, so
+ * that removing a run would slow down the next. */
+void bench_suite_end(void);
+
 /* ---- peers.c ---- */
 
 /* bench_ask_peer returns the nanoseconds that a peer's work took, below 0 if

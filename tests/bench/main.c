@@ -235,6 +235,7 @@ int main(int argc, char **argv)
     name_scratch();
     bench_pin(true);
     measure_all();
+    bench_suite_end();
     unlink(getenv("BENCH_FILE"));
     return 0;
 }

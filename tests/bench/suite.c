@@ -41,12 +41,20 @@ static double run(char *const *arguments)
     return WIFEXITED(status) && !WEXITSTATUS(status) ? from : -1;
 }
 
+static const char *runs(void)
+{
+    static char where[PATH_MAX + 32];
+
+    snprintf(where, sizeof(where), "%s-runs", bench_path());
+    return where;
+}
+
 static double suite(const char *name, size_t tests, bool logged)
 {
-    char program[PATH_MAX], where[PATH_MAX + 32], filter[64], jobs[] = "-j2";
+    char program[PATH_MAX], where[PATH_MAX + 64], filter[64], jobs[] = "-j2";
 
     snprintf(program, sizeof(program), "%s/%s", bench_settings.programs, name);
-    snprintf(where, sizeof(where), "--trace-dir=%s-runs", bench_path());
+    snprintf(where, sizeof(where), "--trace-dir=%s", runs());
     snprintf(filter, sizeof(filter), "--filter=%s",
              tests < 1000 ? "*/test_0_0_*" : "*/*");
 
@@ -57,9 +65,6 @@ static double suite(const char *name, size_t tests, bool logged)
     double ns = run(arguments);
 
     bench_pin(true);
-    if (logged)
-        nftw(where + sizeof("--trace-dir=") - 1, remove_one, 16,
-             FTW_DEPTH | FTW_PHYS);
     return ns / (tests < 1000 ? 10 : 1000);
 }
 
@@ -71,4 +76,9 @@ double bench_suite_plain(size_t tests)
 double bench_suite_logged(size_t tests)
 {
     return suite("tests_logged", tests, true);
+}
+
+void bench_suite_end(void)
+{
+    nftw(runs(), remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
