@@ -17,15 +17,16 @@
 
 /* ---- profiler.c: the options of profilers ---- */
 
-/* X(key, its usual value, the greatest) */
+/* X(key, its usual value, the greatest, whether it is about GPUs) */
 #define TEST_LOG_PROFILER_OPTIONS(X)                                           \
-    X(device_tracer_level, 1, 1) /* 0: nothing is asked of GPUs */
+    X(device_tracer_level, 1, 1, true) /* 0: nothing is asked of GPUs */       \
+    X(compress, 1, 1, false) /* 0: recordings stay as they were written */
 
 struct test_log_profiler {
-#define TEST_LOG_X(key, usual, most) unsigned key;
+#define TEST_LOG_X(key, usual, most, gpu) unsigned key;
     TEST_LOG_PROFILER_OPTIONS(TEST_LOG_X)
 #undef TEST_LOG_X
-    bool given; /* somebody gave one */
+    bool given; /* somebody gave one about GPUs */
 };
 
 extern const struct test_log_profiler test_log_profiler_usual;

@@ -7,10 +7,11 @@
 static const struct option {
     const char *key;
     unsigned most;
+    bool gpu;
     size_t offset;
 } options[] = {
-#define TEST_LOG_X(key, usual, most)                                           \
-    {#key, most, offsetof(struct test_log_profiler, key)},
+#define TEST_LOG_X(key, usual, most, gpu)                                      \
+    {#key, most, gpu, offsetof(struct test_log_profiler, key)},
     TEST_LOG_PROFILER_OPTIONS(TEST_LOG_X)
 #undef TEST_LOG_X
 };
@@ -18,7 +19,7 @@ static const struct option {
 enum { OPTIONS = sizeof(options) / sizeof(*options) };
 
 const struct test_log_profiler test_log_profiler_usual = {
-#define TEST_LOG_X(key, usual, most) .key = usual,
+#define TEST_LOG_X(key, usual, most, gpu) .key = usual,
     TEST_LOG_PROFILER_OPTIONS(TEST_LOG_X)
 #undef TEST_LOG_X
 };
@@ -61,7 +62,7 @@ static int take(struct test_log_profiler *profiler, const char *name,
         number > option->most)
         return refuse_value(name, option, value);
     *(unsigned *)((char *)profiler + option->offset) = (unsigned)number;
-    profiler->given = true;
+    profiler->given |= option->gpu;
     return 0;
 }
 

@@ -22,7 +22,7 @@ static void usage(void)
 static int add(struct trace_chrome *chrome, const struct recording *recording,
                uint32_t pid)
 {
-    struct trace_reader *reader = trace_reader_open(recording->path);
+    struct trace_reader *reader = runners_open(recording->path);
     struct trace_text title = {0};
     int result = -1;
 
@@ -43,7 +43,7 @@ static void write_all(const struct recordings *found, FILE *stream)
     trace_chrome_begin(&chrome, stream);
     chrome.several = found->count > 1;
     for (size_t i = 0; i < found->count; i++)
-        if (add(&chrome, &found->all[i], (uint32_t)i + 1))
+        if (add(&chrome, &found->all[i], (uint32_t)i + 1) && errno != EBADMSG)
             fprintf(stderr, "testlog: export: %s: %s; it is left out\n",
                     found->all[i].path, strerror(errno));
     trace_chrome_end(&chrome, NULL);

@@ -143,7 +143,7 @@ static int put(struct recording *recording, const struct settings *settings,
 {
     struct log_style style = settings->style;
     bool named = settings->follow || style.format == LOG_FORMAT_JSON;
-    struct trace_reader *reader = trace_reader_open(recording->path);
+    struct trace_reader *reader = runners_open(recording->path);
     struct log_filter *filter = NULL;
     struct log_replay *replay = NULL;
     const char *text;
@@ -186,7 +186,7 @@ static int runner_of(const char *where)
 
     runners_recordings_find(&all, where, NULL);
     for (size_t i = 0; i < all.count && !runner; i++) {
-        struct trace_reader *reader = trace_reader_open(all.all[i].path);
+        struct trace_reader *reader = runners_open_beginning(all.all[i].path);
         const char *meta = reader ? trace_reader_meta(reader, "runner") : NULL;
 
         runner = meta ? atoi(meta) : 0;

@@ -215,6 +215,7 @@ static void finish(struct test_log_run *run,
     test_log_outputs_write(run, options);
     say(run, end);
     fprintf(stderr, "run: %s\n", run->path);
+    runners_compress(run, &options->profiler);
 }
 
 /* Without a folder the program runs all the same. */

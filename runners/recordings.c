@@ -41,17 +41,18 @@ static char *name_of(const char *folder)
     return name;
 }
 
-/* The name that the test had, or, of a recording without one, its folder's, or
- * its path. */
+/* The name that the test had, or, of a recording without one or that is
+ * damaged, its folder's, or its path. */
 static char *test_of(const char *path, const char *folder)
 {
-    struct trace_reader *reader = trace_reader_open(path);
+    struct trace_reader *reader = runners_open_beginning(path);
+    bool known = reader || errno == EBADMSG;
     const char *name = reader ? trace_reader_meta(reader, "test") : NULL;
     char *copy = NULL;
 
-    if (reader && !name && folder)
+    if (known && !name && folder)
         copy = name_of(folder);
-    else if (reader)
+    else if (known)
         copy = strdup(name ? name : path);
     trace_reader_close(reader);
     return copy;
@@ -116,7 +117,7 @@ static int add_test(struct recordings *found, const char *folder,
 
     if (snprintf(path, sizeof(path), "%s/%s/recording", folder, name) >=
             PATH_MAX ||
-        access(path, R_OK))
+        !runners_is_there(path))
         return 0;
     return add(found, program ? program + 1 : folder, path, name, patterns);
 }
@@ -137,7 +138,7 @@ int runners_recordings_find(struct recordings *found, const char *where,
     char path[PATH_MAX];
 
     if (!is_folder(where)) {
-        if (access(where, R_OK))
+        if (!runners_is_there(where))
             return -1;
         return add(found, "", where, NULL, patterns);
     }
@@ -145,7 +146,7 @@ int runners_recordings_find(struct recordings *found, const char *where,
         errno = ENAMETOOLONG;
         return -1;
     }
-    if (!access(path, R_OK))
+    if (runners_is_there(path))
         return add(found, "", path, NULL, patterns);
     snprintf(path, sizeof(path), "%s/tests", where);
     if (is_folder(path))
@@ -171,7 +172,7 @@ const char *runners_run_of(char ***arguments)
     static char latest[PATH_MAX];
     const char *dir = test_log_variable("TRACE_DIR");
 
-    if (**arguments && !access(**arguments, F_OK))
+    if (**arguments && runners_is_there(**arguments))
         return *(*arguments)++;
     snprintf(latest, sizeof(latest), "%s/latest", dir ? dir : "testlog-runs");
     return latest;

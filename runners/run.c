@@ -371,6 +371,7 @@ static int run_all(struct programs *programs, struct test_log_options *options,
     test_log_jsonl_close(NULL);
     test_log_filters_say_compiled_out(&filters, &run);
     finish(&run, programs, options, code);
+    runners_compress(&run, &options->profiler);
     test_log_filters_free(&filters);
     test_log_run_free(&run);
     return code;

@@ -74,6 +74,28 @@ int runners_refuse_flag(const char *command, int c, char **argv);
 void runners_flush(void);
 int runners_written(const char *command, int code);
 
+/* ---- compressed.c ---- */
+
+struct test_log_profiler;
+struct trace_reader;
+
+/* runners_compress puts recording.zst in place of the recordings of a run whose
+ * processes are gone, but for small ones and if options of profilers do not
+ * say otherwise. */
+void runners_compress(const struct test_log_run *,
+                      const struct test_log_profiler *);
+
+/* runners_is_there tells whether there is something at `path`, or the
+ * recording that was there, compressed. */
+bool runners_is_there(const char *path);
+
+/* runners_open opens a recording as trace_reader_open does, be it compressed
+ * or not. Of one that is damaged it says so; errno is EBADMSG then.
+ * runners_open_beginning opens at least the metadata that it was begun with,
+ * and says nothing. */
+struct trace_reader *runners_open(const char *path);
+struct trace_reader *runners_open_beginning(const char *path);
+
 /* ---- part.c ---- */
 
 /* runners_merge adds what a program, whose folder in the run is `folder`,

@@ -71,7 +71,7 @@ _testlog_words() {
     --shard-by) echo slice hash ;;
     --debug) echo gdb lldb windbg idle ;;
     --report) echo tap: junit: jsonl: ;;
-    --trace-options) echo device_tracer_level= ;;
+    --trace-options) echo device_tracer_level= compress= ;;
     -O | --output) echo tap: xml: json: ;;
     esac
 }

@@ -155,7 +155,7 @@ unrecorded() {
         grep '"folder":null'
     sed -n 's/.*"folder":"\([^"]*\)".*/\1/p' $run/run.json |
         while read -r folder; do
-            [ -s "$run/$folder/recording" ] || echo "no recording: $folder"
+            [ -s "$run/$folder/recording" ] || [ -s "$run/$folder/recording.zst" ] || echo "no recording: $folder"
         done
 }
 

@@ -395,6 +395,7 @@ static const struct {
     {"PROGRAM --log-span-events=new,e", "new,enter new,exit "},
     {"PROGRAM --report=j", "junit: jsonl: "},
     {"PROGRAM --trace-options=d", "device_tracer_level= "},
+    {"PROGRAM --trace-options=c", "compress= "},
     {"PROGRAM --log=info,programs::sm", "small "},
     {"PROGRAM --color=n", "never "},
     {"PROGRAM --shard=", "auto "},

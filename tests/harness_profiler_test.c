@@ -19,6 +19,7 @@ static int parse(const char *text)
 Test(harness_profiler, usual_values)
 {
     cr_expect_eq(test_log_profiler_usual.device_tracer_level, 1);
+    cr_expect_eq(test_log_profiler_usual.compress, 1);
     cr_expect_not(test_log_profiler_usual.given);
 }
 
@@ -41,6 +42,16 @@ Test(harness_profiler, reads_keys_and_values)
                      taken[i].text);
         cr_expect(profiler.given);
     }
+}
+
+/* Else a run would have to say what became of GPUs. */
+Test(harness_profiler, only_those_of_gpus_are_asked_of_gpus)
+{
+    cr_expect_eq(parse("compress=0"), 0);
+    cr_expect_eq(profiler.compress, 0);
+    cr_expect_not(profiler.given);
+    cr_expect_eq(parse("compress=1,device_tracer_level=1"), 0);
+    cr_expect(profiler.given);
 }
 
 Test(harness_profiler, a_second_text_adds_to_the_first)

@@ -17,6 +17,7 @@ cd "$(dirname "$0")/../.." || exit
 export LC_ALL=C.UTF-8 NO_COLOR=1
 unset -v "${!TESTLOG_@}" "${!PLAYBACK_@}" "${!BENCH_@}" LOG LOG_FORMAT TRACE_FILTER \
     TRACE_DIR TRACE_LIMIT TRACE_OPTIONS NOCAPTURE CUDA_INJECTION64_PATH MAKEFLAGS MAKELEVEL
+export TRACE_OPTIONS=compress=0 # what counts records reads them as written
 
 out=$PWD/build/gpu-results debs='' dry=0 limit=570 launches='' repetitions='' built=''
 while [ $# -gt 0 ]; do

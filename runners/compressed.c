@@ -1,0 +1,305 @@
+/* compressed.c: recordings at rest, which are compressed, and read as those
+ * that are not.
+ *
+ * recording.zst appears complete before the recording is removed: whatever
+ * happens in between, there is one that can be read.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <zstd.h>
+
+#include "harness/harness.h"
+#include "runners.h"
+
+#define SUFFIX ".zst"
+
+enum {
+    LEAST = 256 << 10,  /* bytes: a smaller file is not worth the time */
+    LEVEL = 1,          /* others take longer, and save little */
+    BLOCK = 128 << 10,  /* bytes that are read at once */
+    BEGINNING = 1 << 18 /* bytes: what a recording is of stands there */
+};
+
+static bool has_suffix(const char *path)
+{
+    size_t size = strlen(path), suffix = strlen(SUFFIX);
+
+    return size > suffix && !strcmp(path + size - suffix, SUFFIX);
+}
+
+/* Where the recording at `path` is if it is compressed. */
+static int beside(const char *path, char *compressed)
+{
+    if (snprintf(compressed, PATH_MAX, "%s%s", path,
+                 has_suffix(path) ? "" : SUFFIX) < PATH_MAX)
+        return 0;
+    errno = ENAMETOOLONG;
+    return -1;
+}
+
+bool runners_is_there(const char *path)
+{
+    char compressed[PATH_MAX];
+
+    return !access(path, F_OK) ||
+           (!beside(path, compressed) && !access(compressed, F_OK));
+}
+
+/* ---- Reading ---- */
+
+/* A file without a name, which may be as large as a recording is. */
+static int nameless(void)
+{
+    const char *folder = test_log_variable("TMPDIR");
+    int fd =
+        open(folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    return fd < 0 ? memfd_create("recording", MFD_CLOEXEC) : fd;
+}
+
+static bool write_out(int fd, const char *bytes, size_t size)
+{
+    while (size) {
+        ssize_t written = write(fd, bytes, size);
+
+        if (written < 0 && errno != EINTR)
+            return false;
+        if (written > 0) {
+            bytes += written;
+            size -= (size_t)written;
+        }
+    }
+    return true;
+}
+
+/* Decompresses a block; false if *why tells what is wrong. `left` is what
+ * ZSTD_decompressStream returns: 0 at the end. */
+static bool expand(ZSTD_DCtx *context, ZSTD_inBuffer *in, int out,
+                   uint64_t *size, size_t *left, const char **why)
+{
+    static char bytes[BLOCK];
+    ZSTD_outBuffer block;
+
+    do {
+        block = (ZSTD_outBuffer){bytes, sizeof(bytes), 0};
+        *left = ZSTD_decompressStream(context, &block, in);
+        if (ZSTD_isError(*left)) {
+            *why = ZSTD_getErrorName(*left);
+            return false;
+        }
+        if (!write_out(out, bytes, block.pos)) {
+            *why = strerror(errno);
+            return false;
+        }
+        *size += block.pos;
+    } while (in->pos < in->size || block.pos == block.size);
+    return true;
+}
+
+/* Decompresses at least `most` bytes, or all; returns what is wrong, or
+ * NULL. */
+static const char *decompress(ZSTD_DCtx *context, int in, int out,
+                              uint64_t most)
+{
+    static char bytes[BLOCK];
+    const char *why = NULL;
+    uint64_t size = 0;
+    size_t left = 1;
+
+    while (size < most) {
+        ssize_t got = read(in, bytes, sizeof(bytes));
+        ZSTD_inBuffer block = {bytes, got > 0 ? (size_t)got : 0, 0};
+
+        if (got < 0)
+            return strerror(errno);
+        if (!got)
+            return left ? "it ends too early" : NULL;
+        if (!expand(context, &block, out, &size, &left, &why))
+            return why;
+    }
+    return NULL;
+}
+
+static struct trace_reader *open_expanded(int fd)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return trace_reader_open(path);
+}
+
+/* Opens a compressed recording, or of it `most` bytes; *why says what is wrong
+ * with it. */
+static struct trace_reader *open_compressed(const char *path, uint64_t most,
+                                            const char **why)
+{
+    int in = open(path, O_RDONLY | O_CLOEXEC), out = -1;
+    ZSTD_DCtx *context = ZSTD_createDCtx();
+    struct trace_reader *reader = NULL;
+
+    *why = NULL;
+    if (in < 0 || !context || (out = nameless()) < 0)
+        *why = strerror(in >= 0 && !context ? ENOMEM : errno);
+    else
+        *why = decompress(context, in, out, most);
+    if (!*why && !(reader = open_expanded(out)))
+        *why = errno == EINVAL ? "it is no recording" : strerror(errno);
+    ZSTD_freeDCtx(context);
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+    return reader;
+}
+
+/* A run may compress it between two looks, but there is always one of them. */
+static struct trace_reader *open_any(const char *path, uint64_t most, bool says)
+{
+    struct trace_reader *reader =
+        has_suffix(path) ? NULL : trace_reader_open(path);
+    char compressed[PATH_MAX];
+    const char *why;
+
+    if (reader || (!has_suffix(path) && errno != ENOENT) ||
+        beside(path, compressed) || access(compressed, F_OK))
+        return reader;
+    reader = open_compressed(compressed, most, &why);
+    if (!reader && says)
+        test_log_notice("cannot read %s: %s", compressed, why);
+    if (!reader)
+        errno = EBADMSG;
+    return reader;
+}
+
+struct trace_reader *runners_open(const char *path)
+{
+    return open_any(path, UINT64_MAX, true);
+}
+
+struct trace_reader *runners_open_beginning(const char *path)
+{
+    return open_any(path, BEGINNING, false);
+}
+
+/* ---- Writing ---- */
+
+/* Copies to `out` what `in` has, compressed; errno says why it cannot. */
+static bool copy(ZSTD_CCtx *context, FILE *in, FILE *out)
+{
+    static char from[BLOCK], to[BLOCK];
+    ZSTD_EndDirective step;
+    size_t left;
+
+    do {
+        ZSTD_inBuffer input = {from, fread(from, 1, sizeof(from), in), 0};
+
+        step = feof(in) ? ZSTD_e_end : ZSTD_e_continue;
+        if (ferror(in))
+            return false;
+        do {
+            ZSTD_outBuffer output = {to, sizeof(to), 0};
+
+            left = ZSTD_compressStream2(context, &output, &input, step);
+            errno = ZSTD_isError(left) ? EINVAL : 0;
+            if (errno || fwrite(to, 1, output.pos, out) < output.pos)
+                return false;
+        } while (step == ZSTD_e_end ? left : input.pos < input.size);
+    } while (step != ZSTD_e_end);
+    return true;
+}
+
+static int compress_to(ZSTD_CCtx *context, FILE *in, uint64_t size,
+                       const char *path)
+{
+    struct trace_file file;
+    char compressed[PATH_MAX];
+
+    if (beside(path, compressed) || trace_file_open(&file, compressed))
+        return -1;
+    ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+    ZSTD_CCtx_setPledgedSrcSize(context, size);
+    if (copy(context, in, file.stream))
+        return trace_file_commit(&file) || unlink(path) ? -1 : 0;
+
+    int error = errno;
+
+    trace_file_abandon(&file);
+    errno = error;
+    return -1;
+}
+
+/* What no process writes to any more has its end. */
+static bool is_at_rest(const char *path)
+{
+    struct trace_reader *reader = trace_reader_open(path);
+    bool ended = reader && trace_reader_summary(reader).ended;
+
+    trace_reader_close(reader);
+    return ended;
+}
+
+static int compress(ZSTD_CCtx *context, const char *path)
+{
+    struct stat status;
+    FILE *in;
+    int result;
+
+    if (lstat(path, &status) || !S_ISREG(status.st_mode) ||
+        status.st_size < LEAST || !is_at_rest(path))
+        return 0;
+    in = fopen(path, "re");
+    if (!in)
+        return -1;
+    result = compress_to(context, in, (uint64_t)status.st_size, path);
+
+    int error = errno;
+
+    fclose(in);
+    errno = error;
+    return result;
+}
+
+static int compress_in(ZSTD_CCtx *context, const struct test_log_run *run,
+                       const char *folder)
+{
+    char part[PATH_MAX], path[PATH_MAX];
+
+    if (!folder ||
+        snprintf(part, sizeof(part), "%s/recording", folder) >= PATH_MAX ||
+        test_log_path(run, part, path))
+        return 0;
+    return compress(context, path);
+}
+
+static int compress_result(ZSTD_CCtx *context, const struct test_log_run *run,
+                           const struct test_log_result *result)
+{
+    int status = compress_in(context, run, result->folder);
+
+    for (size_t i = 0; !status && i < result->earlier_count; i++)
+        status = compress_in(context, run, result->earlier[i].folder);
+    return status;
+}
+
+void runners_compress(const struct test_log_run *run,
+                      const struct test_log_profiler *profiler)
+{
+    ZSTD_CCtx *context = profiler->compress ? ZSTD_createCCtx() : NULL;
+    int status = 0;
+
+    for (size_t i = 0; context && !status && i < run->count; i++)
+        if (!runners_interrupted())
+            status = compress_result(context, run, &run->results[i]);
+    if (status)
+        test_log_notice("cannot compress recordings: %s; they stay as they are",
+                        strerror(errno));
+    ZSTD_freeCCtx(context);
+}

@@ -1,0 +1,179 @@
+/* e2e_compressed_test.c: a run whose recordings are compressed. */
+#include "e2e.h"
+
+#include <string.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_compressed, .init = e2e_begin, .timeout = 120);
+
+#define TESTLOG "'" BUILD_DIR "/testlog' "
+#define TESTS   "testlog-runs/latest/tests/large_test/"
+#define LARGE   "LARGE_TESTS=9 LARGE_EVENTS=12800 "
+#define MUCH    TESTS "large.records_much/"
+
+enum { LINES = 12800 / 2 };
+
+static const struct e2e *run(const char *before, const char *flags)
+{
+    return e2e_run(LARGE "%s " TESTLOG "run '%s' -- %s", before,
+                   e2e_program("large", E2E_TRACED), flags);
+}
+
+Test(e2e_compressed, large_recordings_are)
+{
+    const struct e2e *result = run("", "");
+
+    e2e_expect_code(result, 1);
+    e2e_expect_is(e2e_last(result->out), "9 passed, 1 failed, 0 skipped");
+    e2e_expect_lacks(result->err, "GPU");
+    cr_expect(e2e_exists(MUCH "recording.zst"));
+    cr_expect_not(e2e_exists(MUCH "recording"));
+    cr_expect(e2e_exists(MUCH "trace.json"));
+    cr_expect(e2e_exists(TESTS "large.one_of_many[7]/recording"));
+    cr_expect_not(e2e_exists(TESTS "large.one_of_many[7]/recording.zst"));
+    cr_expect(e2e_exists("testlog-runs/latest/run.json"));
+    result = run("", "--failed");
+    e2e_expect_is(e2e_last(result->out), "0 passed, 1 failed, 0 skipped");
+}
+
+static const char *const left[][2] = {{"TRACE_OPTIONS=compress=0", ""},
+                                      {"", "--trace-options=compress=0"}};
+
+Test(e2e_compressed, an_option_leaves_them)
+{
+    for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++) {
+        const struct e2e *result = run(left[i][0], left[i][1]);
+
+        e2e_expect_code(result, 1);
+        e2e_expect_lacks(result->err, "GPU");
+        cr_expect(e2e_exists(MUCH "recording"));
+        cr_expect_not(e2e_exists(MUCH "recording.zst"));
+    }
+}
+
+Test(e2e_compressed, a_program_alone_leaves_them)
+{
+    e2e_run(LARGE "'%s'", e2e_program("large", E2E_TRACED));
+    cr_expect(e2e_exists(MUCH "recording"));
+    cr_expect_not(e2e_exists(MUCH "recording.zst"));
+}
+
+/* ---- Killed in between ---- */
+
+/* A library that kills testlog once it calls a function for a recording. */
+static void make_killer(const char *call, const char *suffix)
+{
+    const struct e2e *made = e2e_run(
+        "printf '%%s\\n' '#include <signal.h>' '#include <string.h>' "
+        "'#include <sys/syscall.h>' '#include <unistd.h>' "
+        "'static int is(const char *p) { size_t n = strlen(p), s = "
+        "strlen(\"%s\"); return n > s && !strcmp(p + n - s, \"%s\"); }' "
+        "'int rename(const char *a, const char *b) { if (KILL_rename && is(b)) "
+        "raise(SIGKILL); return (int)syscall(SYS_rename, a, b); }' "
+        "'int unlink(const char *p) { if (KILL_unlink && is(p)) "
+        "raise(SIGKILL); return (int)syscall(SYS_unlink, p); }' >killer.c && "
+        "cc -D_GNU_SOURCE "
+        "-DKILL_rename=%d -DKILL_unlink=%d -shared -fPIC -o killer.so killer.c",
+        suffix, suffix, !strcmp(call, "rename"), !strcmp(call, "unlink"));
+
+    cr_assert_eq(made->code, 0, "%s", made->err);
+}
+
+static void kill_at(const char *call, const char *suffix)
+{
+    const struct e2e *result;
+
+    if (SANITIZE_FLAGS[0])
+        cr_skip_test("a sanitizer wants to be loaded first");
+    make_killer(call, suffix);
+    result = run("LD_PRELOAD=\"$PWD/killer.so\"", "");
+    e2e_expect_code(result, 128 + 9);
+    e2e_expect_is(e2e_last(result->out), "9 passed, 1 failed, 0 skipped");
+}
+
+#define LOG_OF_ALL TESTLOG "log --filter trace"
+
+/* All that can be seen of the run. */
+static const char *all_of_it(void)
+{
+    const struct e2e *log = e2e_run(LOG_OF_ALL);
+    const struct e2e *trace = e2e_run(TESTLOG "export");
+
+    e2e_expect_code(log, 0);
+    e2e_expect_code(trace, 0);
+    e2e_expect_is(log->err, "");
+    e2e_expect_is(trace->err, "");
+    cr_expect_eq(e2e_count(log->out, "event "), (size_t)LINES);
+    return e2e_run(LOG_OF_ALL "; " TESTLOG "export")->out;
+}
+
+Test(e2e_compressed, killed_before_it_is_removed_reads_the_same)
+{
+    const char *both, *compressed;
+
+    kill_at("unlink", "/recording");
+    cr_assert(e2e_exists(MUCH "recording"));
+    cr_assert(e2e_exists(MUCH "recording.zst"));
+    both = all_of_it();
+    e2e_run("rm " MUCH "recording");
+    compressed = all_of_it();
+    cr_expect_eq(strcmp(both, compressed), 0);
+}
+
+Test(e2e_compressed, killed_before_it_is_complete_leaves_it)
+{
+    kill_at("rename", "/recording.zst");
+    cr_assert(e2e_exists(MUCH "recording"));
+    cr_assert_not(e2e_exists(MUCH "recording.zst"));
+    all_of_it();
+}
+
+/* ---- Reading ---- */
+
+Test(e2e_compressed, is_found_by_every_name)
+{
+    static const char *const names[] = {"large/records_much", "'large/rec*'",
+                                        MUCH, MUCH "recording",
+                                        MUCH "recording.zst"};
+
+    run("", "");
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        const struct e2e *result =
+            e2e_run(TESTLOG "log %s --filter trace", names[i]);
+
+        e2e_expect_code(result, 0);
+        cr_expect_eq(e2e_count(result->out, "event "), (size_t)LINES, "%s",
+                     names[i]);
+    }
+}
+
+Test(e2e_compressed, is_followed_to_its_end)
+{
+    const struct e2e *result = e2e_run(
+        LARGE TESTLOG "run '%s' >run.out 2>&1 & "
+                      "until [ -e testlog-runs/latest/tests ]; do sleep 0.01; "
+                      "done; " TESTLOG "log --follow --filter trace; wait",
+        e2e_program("large", E2E_TRACED));
+
+    e2e_expect_code(result, 0);
+    e2e_expect_lacks(result->err, "cannot");
+    cr_expect_eq(e2e_count(result->out, ": event "), (size_t)LINES);
+}
+
+Test(e2e_compressed, damaged_is_named_and_left_out)
+{
+    const struct e2e *log, *trace;
+
+    run("", "");
+    e2e_run("truncate -s 1000 " MUCH "recording.zst");
+    log = e2e_run(TESTLOG "log");
+    e2e_expect_code(log, 0);
+    e2e_expect_has(log->out, "test 8");
+    e2e_expect_is(log->err, "testlog: cannot read " MUCH
+                            "recording.zst: it ends too early\n");
+    trace = e2e_run(TESTLOG "export -o trace.json");
+    e2e_expect_code(trace, 0);
+    e2e_expect_is(trace->err, log->err);
+    cr_expect_eq(e2e_count(e2e_read("trace.json"), "process_name"), 9);
+}

@@ -1,0 +1,271 @@
+/* runners_compressed_test.c: recordings at rest, compressed and read again. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/harness.h"
+#include "runners/runners.h"
+
+static char *said;
+static size_t said_size;
+
+static void set_up(void)
+{
+    test_folder();
+    test_log_out = open_memstream(&said, &said_size);
+}
+
+static void tear_down(void)
+{
+    fclose(test_log_out);
+    free(said);
+}
+
+TestSuite(runners_compressed, .init = set_up, .fini = tear_down);
+
+enum { MANY = 20000, FEW = 10 };
+
+/* Records that many spans and lines; returns the lines, to be freed. */
+static char *record(int count)
+{
+    struct trace_reader *reader;
+    char *lines;
+
+    test_record();
+    for (int i = 0; i < count; i++) {
+        trace_span(INFO, "step", (i));
+        log_info("line %d", i);
+    }
+    trace_close();
+    cr_assert_eq(trace_shrink(test_path("recording")), 0);
+    reader = test_read();
+    lines = test_lines(reader, "trace", &(struct log_style){0});
+    trace_reader_close(reader);
+    return lines;
+}
+
+static const char *said_so_far(void)
+{
+    fflush(test_log_out);
+    return said;
+}
+
+static void compress_as(const struct test_log_profiler *profiler)
+{
+    char nowhere[] = "nowhere", here[] = ".";
+    struct test_log_try before = {.folder = nowhere};
+    struct test_log_result result = {
+        .folder = here, .earlier = &before, .earlier_count = 1};
+    struct test_log_run run = {.results = &result, .count = 1};
+
+    run.path = strdup(test_path("."));
+    runners_compress(&run, profiler);
+    free(run.path);
+}
+
+static void compress(void)
+{
+    compress_as(&test_log_profiler_usual);
+}
+
+static bool is_there(const char *name)
+{
+    return !access(test_path(name), F_OK);
+}
+
+static void expect_lines(struct trace_reader *reader, const char *lines)
+{
+    char *again;
+
+    cr_assert_not_null(reader, "%s", strerror(errno));
+    again = test_lines(reader, "trace", &(struct log_style){0});
+    cr_expect_str_eq(again, lines);
+    free(again);
+    trace_reader_close(reader);
+}
+
+/* ---- What is compressed ---- */
+
+Test(runners_compressed, says_the_same_and_is_smaller)
+{
+    char *lines = record(MANY);
+    struct stat before, after;
+
+    stat(test_path("recording"), &before);
+    compress();
+    cr_expect_not(is_there("recording"));
+    cr_assert_eq(stat(test_path("recording.zst"), &after), 0);
+    cr_expect_lt(after.st_size, before.st_size / 2);
+    expect_lines(runners_open(test_path("recording")), lines);
+    expect_lines(runners_open(test_path("recording.zst")), lines);
+    cr_expect_str_eq(said_so_far(), "");
+    free(lines);
+}
+
+Test(runners_compressed, twice_is_once)
+{
+    char *lines = record(MANY);
+
+    compress();
+    compress();
+    expect_lines(runners_open(test_path("recording")), lines);
+    free(lines);
+}
+
+Test(runners_compressed, small_ones_stay)
+{
+    free(record(FEW));
+    compress();
+    cr_expect(is_there("recording"));
+    cr_expect_not(is_there("recording.zst"));
+}
+
+Test(runners_compressed, an_option_leaves_all)
+{
+    struct test_log_profiler profiler = test_log_profiler_usual;
+
+    profiler.compress = 0;
+    free(record(MANY));
+    compress_as(&profiler);
+    cr_expect(is_there("recording"));
+    cr_expect_not(is_there("recording.zst"));
+}
+
+/* Its process may be writing. */
+Test(runners_compressed, one_without_an_end_stays)
+{
+    test_record();
+    for (int i = 0; i < MANY; i++)
+        log_info("line %d", i);
+    compress();
+    cr_expect(is_there("recording"));
+    cr_expect_not(is_there("recording.zst"));
+    trace_close();
+    compress();
+    cr_expect_not(is_there("recording"));
+}
+
+Test(runners_compressed, the_beginning_tells_the_test)
+{
+    const char *const metadata[] = {"test", "suite/name", NULL};
+    const struct trace_options options = {.limit = TRACE_LIMIT_LEAST * 64,
+                                          .meta = metadata};
+    struct trace_reader *reader;
+
+    cr_assert_eq(trace_open(test_path("recording"), &options), 0);
+    for (int i = 0; i < MANY; i++)
+        log_info("line %d", i);
+    trace_close();
+    compress();
+    reader = runners_open_beginning(test_path("recording"));
+    cr_assert_not_null(reader);
+    cr_expect_str_eq(trace_reader_meta(reader, "test"), "suite/name");
+    trace_reader_close(reader);
+}
+
+/* ---- What goes wrong ---- */
+
+static size_t parts(void)
+{
+    size_t count;
+    glob_t found;
+
+    glob(test_path("*.part"), 0, NULL, &found);
+    count = found.gl_pathc;
+    globfree(&found);
+    return count;
+}
+
+Test(runners_compressed, a_full_disk_leaves_it_as_it_was)
+{
+    struct rlimit limit = {.rlim_cur = 1000, .rlim_max = RLIM_INFINITY};
+    char *lines = record(MANY);
+
+    signal(SIGXFSZ, SIG_IGN);
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    compress();
+    limit.rlim_cur = RLIM_INFINITY;
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    cr_expect_str_eq(said_so_far(),
+                     "testlog: cannot compress recordings: File too large; "
+                     "they stay as they are\n");
+    cr_expect(is_there("recording"));
+    cr_expect_not(is_there("recording.zst"));
+    cr_expect_eq(parts(), 0);
+    expect_lines(runners_open(test_path("recording")), lines);
+    free(lines);
+}
+
+/* The runner was killed before it removed what it had compressed. */
+Test(runners_compressed, of_two_the_one_not_compressed_is_read)
+{
+    char *lines = record(MANY);
+
+    test_save(test_path("recording.zst"), "half", 4);
+    expect_lines(runners_open(test_path("recording")), lines);
+    compress();
+    cr_expect_not(is_there("recording"));
+    expect_lines(runners_open(test_path("recording")), lines);
+    free(lines);
+}
+
+Test(runners_compressed, what_is_not_there_is_not_damaged)
+{
+    cr_expect_not(runners_is_there(test_path("recording")));
+    cr_expect_null(runners_open(test_path("recording")));
+    cr_expect_eq(errno, ENOENT);
+    cr_expect_str_eq(said_so_far(), "");
+}
+
+static void expect_damaged(const char *bytes, size_t size, const char *what)
+{
+    size_t before = (said_so_far(), said_size);
+
+    test_save(test_path("recording.zst"), bytes, size);
+    cr_expect_null(runners_open(test_path("recording")), "%s", what);
+    cr_expect_eq(errno, EBADMSG, "%s: %s", what, strerror(errno));
+    said_so_far();
+    cr_expect_eq(strncmp(said + before, "testlog: cannot read ", 21), 0);
+    cr_expect_eq(strchr(said + before, '\n'), said + said_size - 1, "%s",
+                 said + before);
+}
+
+Test(runners_compressed, damage_is_one_line)
+{
+    char *lines = record(MANY), *bytes, what[64];
+    size_t size;
+
+    compress();
+    bytes = test_load(test_path("recording.zst"), &size);
+    for (size_t i = 0; i < size; i += i < 32 ? 1 : size / 40) {
+        snprintf(what, sizeof(what), "cut to %zu", i);
+        expect_damaged(bytes, i, what);
+        snprintf(what, sizeof(what), "byte %zu", i);
+        bytes[i] ^= 0x55;
+        expect_damaged(bytes, size, what);
+        bytes[i] ^= 0x55;
+    }
+    expect_damaged("any text", 8, "text");
+    test_save(test_path("recording.zst"), bytes, size);
+    expect_lines(runners_open(test_path("recording")), lines);
+    free(bytes);
+    free(lines);
+}
+
+Test(runners_compressed, needs_no_folder_for_temporary_files)
+{
+    char *lines = record(MANY);
+
+    compress();
+    setenv("TMPDIR", "/nowhere", 1);
+    expect_lines(runners_open(test_path("recording")), lines);
+    free(lines);
+}
