@@ -151,6 +151,38 @@ Test(e2e_record, says_why_nothing_was_recorded)
                                 "libtestlog-gpu.so not found");
 }
 
+/* ---- Compressed ---- */
+
+enum { MANY = 20000 };
+
+static bool is_left(const char *name)
+{
+    return e2e_exists("testlog-runs/latest/%s/%s",
+                      e2e_text(entry_of(0), "folder"), name);
+}
+
+static void record_many(const char *before)
+{
+    const struct e2e *result =
+        e2e_run("%s STUB_LAUNCHES=%d " RECORD "-- %s init", before, MANY,
+                e2e_stub(), e2e_any("gpu_any"));
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(e2e_last(result->err), "run: testlog-runs/20");
+    result = e2e_run(TESTLOG " log --filter gpu=trace");
+    cr_expect_eq(e2e_count(result->out, "one of many"), (size_t)MANY);
+}
+
+Test(e2e_record, large_recordings_are_compressed)
+{
+    record_many("");
+    cr_expect(is_left("recording.zst"));
+    cr_expect_not(is_left("recording"));
+    record_many("TRACE_OPTIONS=compress=0");
+    cr_expect(is_left("recording"));
+    cr_expect_not(is_left("recording.zst"));
+}
+
 /* ---- The program ---- */
 
 static const struct {

@@ -34,6 +34,14 @@ static void launch(const char *name)
     host->put(&kernel);
 }
 
+static void launch_many(void)
+{
+    const char *count = getenv("STUB_LAUNCHES");
+
+    for (long left = count ? atol(count) : 0; left > 0; left--)
+        launch("one of many");
+}
+
 /* Each pair of STUB_NOTES, "gpu.api=27;gpu.kinds=kernel,memcpy". */
 static void note_all(void)
 {
@@ -87,5 +95,6 @@ int InitializeInjection(void)
         return 0;
     note_all();
     launch("begun");
+    launch_many();
     return 1;
 }
