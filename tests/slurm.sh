@@ -2,7 +2,7 @@
 # slurm.sh FOLDER LAST SCRIPT: runs SCRIPT as the tasks 0 to LAST of an array of
 # Slurm's, on this machine, whose daemons have their files in FOLDER. 77: they
 # did not start, or not the tasks.
-folder=$1 last=$2 script=$3 host=$(hostname -s)
+folder=$1 last=$2 script=$3 host=$(hostname -s) end=$(($(date +%s) + 50))
 daemons=
 cleanup() {
     for pid in $daemons; do
@@ -79,7 +79,7 @@ wait_for sinfo -h
 slurmd -D >"$folder/node.log" 2>&1 &
 daemons="$! $daemons"
 wait_for is_idle
-timeout 30 sbatch --wait --array="0-$last" --output="$folder/%a.out" "$script" >&2
+timeout $((end - $(date +%s))) sbatch --wait --array="0-$last" --output="$folder/%a.out" "$script" >&2
 status=$?
 [ $status -ne 124 ] && exit $status
 echo "the array did not end" >&2
