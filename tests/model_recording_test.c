@@ -206,6 +206,37 @@ static void end_thread(struct state *s, struct thread *t)
     t->next = t->end = 0;
 }
 
+static void set_spare(struct state *s, struct thread *t)
+{
+    s->spare = s->spare ? s->spare : (uint8_t)(t->first + 1);
+    t->step = DROP;
+}
+
+static void drop(struct thread *t, const struct item *item)
+{
+    if (item->error)
+        t->step = TAKE_SPARE;
+    else
+        next_item(t);
+}
+
+static void commit(struct state *s, struct thread *t)
+{
+    s->units[t->record].time = ++t->time;
+    t->committed |= (uint8_t)(1u << t->item);
+    next_item(t);
+}
+
+/* False if it has ended before. */
+static bool end(struct state *s, struct thread *t)
+{
+    if (t->item > ITEMS)
+        return false;
+    end_thread(s, t);
+    t->item = ITEMS + 1;
+    return true;
+}
+
 /* Does a thread's next step; false if it has ended. */
 static bool do_step(struct state *s, unsigned number)
 {
@@ -230,14 +261,10 @@ static bool do_step(struct state *s, unsigned number)
         reserve_spare(s, t);
         break;
     case SET_SPARE:
-        s->spare = s->spare ? s->spare : (uint8_t)(t->first + 1);
-        t->step = DROP;
+        set_spare(s, t);
         break;
     case DROP:
-        if (item->error)
-            t->step = TAKE_SPARE;
-        else
-            next_item(t);
+        drop(t, item);
         break;
     case TAKE_SPARE:
         take_spare(s, t, item->units);
@@ -262,16 +289,10 @@ static bool do_step(struct state *s, unsigned number)
         leave_hole(s, t);
         break;
     case EVENT_TIME:
-        s->units[t->record].time = ++t->time;
-        t->committed |= (uint8_t)(1u << t->item);
-        next_item(t);
+        commit(s, t);
         break;
     case END:
-        if (t->item > ITEMS)
-            return false;
-        end_thread(s, t);
-        t->item = ITEMS + 1;
-        break;
+        return end(s, t);
     }
     return true;
 }
