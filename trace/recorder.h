@@ -9,7 +9,7 @@
 #include "internal.h"
 
 enum {
-    TRACE_FIRST_CHUNKS = 1, /* in the file at once: most tests are short */
+    TRACE_FIRST_CHUNKS = 3, /* reserved at once: most tests are short */
     TRACE_FIRST_STACK = 32,
     TRACE_INHERITED_MAX = 16,
     TRACE_THREAD_SLOTS = 16, /* a THREAD record at its longest */
