@@ -181,11 +181,12 @@ Test(soak_faults, full_disk)
     const struct e2e *result;
 
     mkdir("full", 0777);
-    if (mount("testlog", "full", "tmpfs", 0, "size=600k"))
+    if (mount("testlog", "full", "tmpfs", 0, "size=320k"))
         cr_skip_test("may not mount a small disk");
     result = run_in("\"$PWD/full/runs\"");
     umount2("full", MNT_DETACH);
-    expect_said(result, "No space left on device");
+    /* By then there may be room again, so that it need not say why. */
+    expect_said(result, "has no recording, nor may others");
 }
 
 Test(soak_faults, limit_on_files)
