@@ -133,6 +133,10 @@ enum trace_compile_field {
         TRACE_COMPILE_FIELD_COUNT
 };
 
+/* trace_unit_destroy forgets what is known of a handle and calls the compiler's
+ * own function for that. */
+int trace_unit_destroy(const struct trace_call *, void **handle);
+
 /* A call into a compiler, as it began. */
 struct trace_compile {
     const struct trace_device_host *host; /* NULL: nothing is recorded */

@@ -63,7 +63,6 @@ typedef int create_function(void **, uint32_t, const char *const *);
 typedef int data_function(void *, int, const void *, size_t, const char *);
 typedef int file_function(void *, int, const char *);
 typedef int complete_function(void *);
-typedef int destroy_function(void **);
 
 static int create(const struct trace_call *call, void **handle, uint32_t count,
                   const char *const *options)
@@ -141,16 +140,6 @@ static int complete(const struct trace_call *call, void *handle)
     return result;
 }
 
-static int destroy(const struct trace_call *call, void **handle)
-{
-    int error = errno;
-
-    if (handle)
-        trace_unit_free(trace_unit_take(*handle));
-    errno = error;
-    return ((destroy_function *)call->real)(handle);
-}
-
 /* The header has programs call the functions of its own version. */
 #define VERSION(X, before, after)                                              \
     X(before##Create##after, "Create", create,                                 \
@@ -163,7 +152,8 @@ static int destroy(const struct trace_call *call, void **handle)
     X(before##AddFile##after, "AddFile", add_file,                             \
       (void *handle, int type, const char *path), (handle, type, path))        \
     X(before##Complete##after, "Complete", complete, (void *handle), (handle)) \
-    X(before##Destroy##after, "Destroy", destroy, (void **handle), (handle))
+    X(before##Destroy##after, "Destroy", trace_unit_destroy, (void **handle),  \
+      (handle))
 
 #define FUNCTIONS(X)                                                           \
     VERSION(X, nvJitLink, )                                                    \

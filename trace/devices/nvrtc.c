@@ -23,7 +23,6 @@ typedef int create_function(void **, const char *, const char *, int,
                             const char *const *, const char *const *);
 typedef int compile_function(void *, int, const char *const *);
 typedef int name_function(void *, const char *);
-typedef int destroy_function(void **);
 
 static int create(const struct trace_call *call, void **program,
                   const char *source, const char *name, int count,
@@ -66,16 +65,6 @@ static int compile(const struct trace_call *call, void *program, int count,
     return result;
 }
 
-static int destroy(const struct trace_call *call, void **program)
-{
-    int error = errno;
-
-    if (program)
-        trace_unit_free(trace_unit_take(*program));
-    errno = error;
-    return ((destroy_function *)call->real)(program);
-}
-
 #define FUNCTIONS(X)                                                           \
     X(nvrtcCreateProgram, "CreateProgram", create,                             \
       (void **program, const char *source, const char *name, int count,        \
@@ -86,8 +75,8 @@ static int destroy(const struct trace_call *call, void **program)
     X(nvrtcCompileProgram, "CompileProgram", compile,                          \
       (void *program, int count, const char *const *options),                  \
       (program, count, options))                                               \
-    X(nvrtcDestroyProgram, "DestroyProgram", destroy, (void **program),        \
-      (program))
+    X(nvrtcDestroyProgram, "DestroyProgram", trace_unit_destroy,               \
+      (void **program), (program))
 
 enum { FUNCTIONS(TRACE_HOOK_ROW) ROWS };
 

@@ -16,7 +16,6 @@ static const struct trace_compiler compiler = {
 
 typedef int add_function(void *, const char *, size_t, const char *);
 typedef int compile_function(void *, int, const char **);
-typedef int destroy_function(void **);
 
 static int add(const struct trace_call *call, void *program, const char *source,
                size_t size, const char *name)
@@ -46,16 +45,6 @@ static int compile(const struct trace_call *call, void *program, int count,
     return result;
 }
 
-static int destroy(const struct trace_call *call, void **program)
-{
-    int error = errno;
-
-    if (program)
-        trace_unit_free(trace_unit_take(*program));
-    errno = error;
-    return ((destroy_function *)call->real)(program);
-}
-
 #define FUNCTIONS(X)                                                           \
     X(nvvmAddModuleToProgram, "AddModuleToProgram", add,                       \
       (void *program, const char *source, size_t size, const char *name),      \
@@ -66,8 +55,8 @@ static int destroy(const struct trace_call *call, void **program)
     X(nvvmCompileProgram, "CompileProgram", compile,                           \
       (void *program, int count, const char **options),                        \
       (program, count, options))                                               \
-    X(nvvmDestroyProgram, "DestroyProgram", destroy, (void **program),         \
-      (program))
+    X(nvvmDestroyProgram, "DestroyProgram", trace_unit_destroy,                \
+      (void **program), (program))
 
 enum { FUNCTIONS(TRACE_HOOK_ROW) ROWS };
 

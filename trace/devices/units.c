@@ -1,6 +1,7 @@
 /* units.c: what is known of the programs that compilers have handles of.
  *
  * Whoever looks at a unit takes it out, so that none is freed under it. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,4 +128,15 @@ void trace_unit_source(struct trace_unit *unit, const char *source, size_t size)
         sum = (sum ^ (unsigned char)source[i]) * UINT64_C(1099511628211);
     unit->source_fnv = sum;
     unit->source_bytes += size;
+}
+
+int trace_unit_destroy(const struct trace_call *call, void **handle)
+{
+    int (*real)(void **) = (int (*)(void **))call->real;
+    int error = errno;
+
+    if (handle)
+        trace_unit_free(trace_unit_take(*handle));
+    errno = error;
+    return real(handle);
 }
