@@ -595,9 +595,16 @@ bool test_log_entry_filter(const char *suite, const char *name,
 
 /* ---- interpose.c ---- */
 
-/* test_log_next_function puts Criterion's own function of a name into the
- * pointer at `function`; without one, it says so and aborts. */
+/* test_log_next_function puts the function of a name that is behind ours, that
+ * of Criterion or its libraries, into the pointer at `function`; without one,
+ * it says so and aborts. */
 void test_log_next_function(const char *name, void *function);
+
+/* ---- diff.c ---- */
+
+/* git_libgit2_init starts libgit2, except for Criterion, for which it starts
+ * with its first diff. Returns how often it was started. */
+TRACE_API int git_libgit2_init(void);
 
 /* ---- sanitizers.c ---- */
 

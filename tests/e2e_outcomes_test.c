@@ -156,6 +156,16 @@ Test(e2e_outcome, new_assertions)
     expect("new_assert", "new_assert/fails", "failed", "new_assert.c:");
 }
 
+Test(e2e_outcome, texts_that_differ_are_compared)
+{
+    const struct e2e *run = e2e_run("%s --filter new_assert/fails_in_a_text",
+                                    e2e_program("new_assert", E2E_TRACED));
+
+    e2e_expect_code(run, 1);
+    e2e_expect_has(run->err, "-\"two\\n\"\n");
+    e2e_expect_has(run->err, "+\"2\\n\"\n");
+}
+
 Test(e2e_outcome, exceptions)
 {
     expect("throws", "throws/an_exception", "failed", "out of luck");

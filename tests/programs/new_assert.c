@@ -11,6 +11,11 @@ TEST_LOG(new_assert, fails)
     cr_assert(eq(int, legs, 8));
 }
 
+TEST_LOG(new_assert, fails_in_a_text)
+{
+    cr_assert(eq(str, "one\ntwo\n", "one\n2\n"));
+}
+
 TEST_LOG(new_assert, passes)
 {
     cr_assert(eq(int, 8, 8));
