@@ -24,7 +24,8 @@ static void walk_args(const char *format, ...)
     for (int round = 0; round < 2; round++) {
         va_start(args, format);
 
-        int count = trace_args_take(&site, format, taken, &args);
+        size_t bytes, size;
+        int count = trace_args_take(&site, format, &args, taken, &bytes);
 
         va_end(args);
         if (count > TRACE_ARGS_MAX ||
@@ -33,7 +34,10 @@ static void walk_args(const char *format, ...)
         if (count < 0)
             continue;
 
-        size_t size = trace_values_size((size_t)count, taken);
+        size = trace_values_size((size_t)count, taken);
+        if (size != bytes)
+            abort();
+
         unsigned char *stored = malloc(size + 1);
         struct trace_values values = {stored, stored + size};
 

@@ -143,8 +143,9 @@ static void put(struct trace_site *site, const struct trace_activity *activity)
     if (count)
         memcpy(values + 1, activity->values, count * sizeof(*values));
 
-    struct trace_record *record = trace_put_of(
-        writer, TRACE_KIND_DEVICE, site, activity->span, count + 1, values);
+    struct trace_record *record =
+        trace_put_of(writer, TRACE_KIND_DEVICE, site, activity->span, count + 1,
+                     values, trace_values_size(count + 1, values));
 
     if (record) {
         record->end = activity->end;
@@ -197,7 +198,8 @@ void trace_device_note(const char *name, const char *value)
 
     if (!writer)
         return;
-    record = trace_put_now(writer, TRACE_KIND_META, 0, 2, pair);
+    record = trace_put_now(writer, TRACE_KIND_META, 0, 2, pair,
+                           trace_values_size(2, pair));
     if (!record)
         record = trace_put_spare(writer, TRACE_KIND_META, NULL, 0, 2, pair);
     if (record)

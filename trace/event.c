@@ -82,10 +82,12 @@ static __attribute__((noinline)) bool wants_event(
 
 static inline void put_event(struct trace_writer *writer,
                              struct trace_site *site, unsigned flags,
-                             size_t count, const struct trace_value *values)
+                             size_t count, const struct trace_value *values,
+                             size_t bytes)
 {
-    struct trace_record *record = trace_put_of(
-        writer, TRACE_KIND_EVENT, site, trace_current(writer), count, values);
+    struct trace_record *record =
+        trace_put_of(writer, TRACE_KIND_EVENT, site, trace_current(writer),
+                     count, values, bytes);
 
     if (likely(record != NULL)) {
         record->flags = (uint8_t)flags;
@@ -104,13 +106,14 @@ static __attribute__((noinline)) void put_judged_event(
     values = trace_values_print(count, values, copy, &text);
     trace_settle(writer);
     if (wants_event(site, flags, count, values))
-        put_event(writer, site, flags, count, values);
+        put_event(writer, site, flags, count, values,
+                  trace_bytes_of(count, values));
     trace_text_free(&text);
     errno = error;
 }
 
 static inline void event(struct trace_site *site, unsigned flags, size_t count,
-                         const struct trace_value *values)
+                         const struct trace_value *values, size_t bytes)
 {
     struct trace_writer *writer = trace_enter();
 
@@ -119,20 +122,25 @@ static inline void event(struct trace_site *site, unsigned flags, size_t count,
     if (unlikely(trace_is_judged(site)))
         put_judged_event(writer, site, flags, count, values);
     else
-        put_event(writer, site, flags, count, values);
+        put_event(writer, site, flags, count, values, bytes);
     trace_leave(writer);
 }
 
 void trace_event_(struct trace_site *site, size_t count,
                   const struct trace_value *values)
 {
-    event(site, 0, count, values);
+    event(site, 0, count, values, trace_bytes_of(count, values));
+}
+
+static void put_message(struct trace_site *site, const char *text)
+{
+    struct trace_value value = trace_text_(text);
+
+    event(site, TRACE_FLAG_MESSAGE, 1, &value, trace_values_size(1, &value));
 }
 
 void trace_message(struct trace_site *site, const char *message)
 {
-    struct trace_value value = trace_text_(message);
-
     if (!trace_recording.open)
         return;
     trace_sites_lock();
@@ -140,7 +148,7 @@ void trace_message(struct trace_site *site, const char *message)
                      __ATOMIC_RELEASE);
     trace_sites_unlock();
     if (trace_site_on_(site))
-        event(site, TRACE_FLAG_MESSAGE, 1, &value);
+        put_message(site, message);
 }
 
 /* ---- What is always recorded ---- */
@@ -154,8 +162,8 @@ static void put_always(struct trace_site *site, enum trace_kind kind,
 
     if (!writer)
         return;
-    record =
-        trace_put_of(writer, kind, site, trace_current(writer), count, values);
+    record = trace_put_of(writer, kind, site, trace_current(writer), count,
+                          values, trace_bytes_of(count, values));
     if (record) {
         record->flags = (uint8_t)flags;
         trace_publish(writer, record);
@@ -198,10 +206,7 @@ static void log_now(struct trace_site *site, const char *format, va_list args)
 
     if (vasprintf(&message, format, args) < 0)
         message = NULL;
-
-    struct trace_value value = trace_text_(message ? message : format);
-
-    event(site, TRACE_FLAG_MESSAGE, 1, &value);
+    put_message(site, message ? message : format);
     free(message);
     errno = error;
 }
@@ -223,18 +228,18 @@ void trace_log_(struct trace_site *site, bool literal, const char *format, ...)
 {
     struct trace_value values[TRACE_ARGS_MAX];
     va_list args;
+    size_t bytes = 0;
     int count = -1;
 
     if (likely(literal) && own_format(site, format)) {
         va_start(args, format);
-        count = trace_args_take(site, format, values, &args);
+        count = trace_args_take(site, format, &args, values, &bytes);
         va_end(args);
     }
     if (likely(count >= 0)) {
-        event(site, TRACE_FLAG_PRINTF, (size_t)count, values);
+        event(site, TRACE_FLAG_PRINTF, (size_t)count, values, bytes);
     } else if (count == -2 || trace_format_writes(format)) {
-        values[0] = trace_text_(format);
-        event(site, TRACE_FLAG_MESSAGE, 1, values);
+        put_message(site, format);
     } else {
         va_start(args, format);
         log_now(site, format, args);

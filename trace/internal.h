@@ -10,8 +10,22 @@
 
 /* ---- values.c: values in a record ---- */
 
-/* trace_values_size returns the bytes that `count` values take. Callbacks must
- * have become text. */
+/* A value is a word with its type and size, and its data in whole words. */
+enum { TRACE_WORD = 8 };
+
+/* What a callback takes is not known before it has become text. */
+#define TRACE_UNPRINTED ((size_t)1 << 40)
+
+/* trace_text_room returns the bytes of a text's data: a NUL, and padding to
+ * words, are behind it. */
+static inline size_t trace_text_room(size_t size)
+{
+    return (size + TRACE_WORD) / TRACE_WORD * TRACE_WORD;
+}
+
+/* trace_values_size returns the bytes that `count` values take; TRACE_UNPRINTED
+ * and more with a callback among them. To be stored, all must have become
+ * text. */
 size_t trace_values_size(size_t count, const struct trace_value *);
 void trace_values_store(void *to, size_t count, const struct trace_value *);
 
@@ -26,10 +40,11 @@ const struct trace_value *trace_values_print(size_t count,
 
 enum { TRACE_ARGS_MAX = 32 };
 
-/* trace_args_take takes printf's arguments as values and returns how many; -1
- * if the message must be formatted at the call; -2 for %n, which is refused. */
-int trace_args_take(struct trace_site *, const char *format,
-                    struct trace_value *, va_list *args);
+/* trace_args_take takes printf's arguments as values, which take `bytes`, and
+ * returns how many; -1 if the message must be formatted at the call; -2 for %n,
+ * which is refused. */
+int trace_args_take(struct trace_site *, const char *format, va_list *args,
+                    struct trace_value *, size_t *bytes);
 
 /* trace_format_writes tells whether a format has a %n. */
 bool trace_format_writes(const char *format);

@@ -21,10 +21,12 @@ enum arg {
     ARG_UNSIGNED_LONG,
     ARG_LONG_LONG,
     ARG_UNSIGNED_LONG_LONG,
+    ARG_POINTER,
+    ARG_LAST_WORD = ARG_POINTER,
+    ARG_STRING,
+    ARG_CUT, /* a string that has a precision */
     ARG_DOUBLE,
     ARG_LONG_DOUBLE,
-    ARG_STRING,
-    ARG_POINTER,
     ARG_ERRNO,
     ARG_STAR,      /* a width or precision: an int */
     ARG_PRECISION, /* "%.5s": no argument; the number follows the code */
@@ -213,6 +215,8 @@ static bool put_conversion(uint8_t *args, size_t room, size_t *count,
         !(put(args, room, count, ARG_PRECISION) &&
           put(args, room, count, (unsigned)c->precision + 1)))
         return false;
+    if (arg == ARG_STRING && (c->precision >= 0 || c->star_precision))
+        arg = ARG_CUT;
     return put(args, room, count, arg);
 }
 
@@ -238,6 +242,7 @@ static bool args_parse(const char *format, uint8_t *args, size_t room)
     return true;
 }
 
+/* A whole one, unless there is a precision. */
 static struct trace_value string_value(const char *string, int precision)
 {
     if (!string) /* glibc cuts no "(null)" */
@@ -247,13 +252,11 @@ static struct trace_value string_value(const char *string, int precision)
                                     : strnlen(string, (size_t)precision));
 }
 
-/* Takes one argument; `precision` is that of a string to come. */
-static struct trace_value take(enum arg arg, va_list *args, int precision,
-                               long double *room)
+/* Takes what is recorded as one word. */
+static inline struct trace_value take_word(enum arg arg, va_list *args)
 {
     switch (arg) {
     case ARG_INT:
-    case ARG_STAR:
         return trace_i64_(va_arg(*args, int));
     case ARG_UNSIGNED:
         return trace_u64_(va_arg(*args, unsigned));
@@ -265,65 +268,95 @@ static struct trace_value take(enum arg arg, va_list *args, int precision,
         return trace_i64_(va_arg(*args, long long));
     case ARG_UNSIGNED_LONG_LONG:
         return trace_u64_(va_arg(*args, unsigned long long));
-    case ARG_DOUBLE:
-        return trace_f64_(va_arg(*args, double));
-    case ARG_POINTER:
-        return trace_pointer_(va_arg(*args, void *));
-    case ARG_STRING:
-        return string_value(va_arg(*args, const char *), precision);
-    case ARG_LONG_DOUBLE: {
-        struct trace_value value;
-
-        *room = va_arg(*args, long double);
-        value = trace_bytes(room, sizeof(*room));
-        value.type = TRACE_TYPE_LONG_DOUBLE;
-        return value;
-    }
     default:
-        return trace_errno(errno);
+        return trace_pointer_(va_arg(*args, void *));
     }
 }
 
-static bool too_wide(uint8_t arg, const struct trace_value *value)
-{
-    return arg == ARG_STAR &&
-           (value->as.i > NUMBER_MAX || value->as.i < -NUMBER_MAX);
-}
-
-static bool is_double(uint8_t arg)
-{
-    return arg == ARG_DOUBLE || arg == ARG_LONG_DOUBLE;
-}
+/* What the others need to be taken. */
+struct taking {
+    va_list *args;
+    int precision; /* of the string to come */
+    int wide;      /* long doubles so far */
+};
 
 /* Long doubles live here until they are stored; more than these are formatted
  * at the call. */
 enum { LONG_DOUBLES = 4 };
 static _Thread_local long double long_doubles[LONG_DOUBLES];
 
-static int args_take(const uint8_t *codes, struct trace_value *values,
-                     va_list *args)
+static bool take_star(struct taking *taking, struct trace_value *value)
 {
-    int count = 0, precision = -1, wide = 0;
+    int n = va_arg(*taking->args, int);
+
+    *value = trace_i64_(n);
+    taking->precision = n;
+    return n <= NUMBER_MAX && n >= -NUMBER_MAX;
+}
+
+static bool take_long_double(struct taking *taking, struct trace_value *value)
+{
+    long double *at = &long_doubles[taking->wide++];
+
+    *at = va_arg(*taking->args, long double);
+    *value = trace_bytes(at, sizeof(*at));
+    value->type = TRACE_TYPE_LONG_DOUBLE;
+    return true;
+}
+
+/* Takes one argument; false if it is not to be deferred. */
+static bool take_other(enum arg arg, struct taking *taking,
+                       struct trace_value *value)
+{
+    switch (arg) {
+    case ARG_DOUBLE:
+        *value = trace_f64_(va_arg(*taking->args, double));
+        return decimal_point_is_dot();
+    case ARG_LONG_DOUBLE:
+        return decimal_point_is_dot() && taking->wide < LONG_DOUBLES &&
+               take_long_double(taking, value);
+    case ARG_CUT:
+        *value = string_value(va_arg(*taking->args, const char *),
+                              taking->precision);
+        return true;
+    case ARG_STAR:
+        return take_star(taking, value);
+    case ARG_ERRNO:
+        *value = trace_errno(errno);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int args_take(const uint8_t *codes, va_list *args,
+                     struct trace_value *values, size_t *size)
+{
+    struct taking taking = {.args = args, .precision = -1};
+    struct trace_value *value = values;
+    size_t bytes = 0;
 
     for (; *codes; codes++) {
-        if (*codes == ARG_REFUSED)
-            return -2;
-        if (*codes == ARG_BAD || count == TRACE_ARGS_MAX ||
-            (is_double(*codes) && !decimal_point_is_dot()) ||
-            (*codes == ARG_LONG_DOUBLE && wide == LONG_DOUBLES))
+        if (value == values + TRACE_ARGS_MAX)
             return -1;
-        if (*codes == ARG_PRECISION) {
-            precision = *++codes - 1;
+        if (*codes <= ARG_LAST_WORD) {
+            *value = take_word(*codes, args);
+            bytes += 2 * TRACE_WORD;
+        } else if (*codes == ARG_STRING) {
+            *value = string_value(va_arg(*args, const char *), -1);
+            bytes += TRACE_WORD + trace_text_room(value->size);
+        } else if (*codes == ARG_PRECISION) {
+            taking.precision = *++codes - 1;
             continue;
+        } else if (take_other(*codes, &taking, value)) {
+            bytes += trace_values_size(1, value);
+        } else {
+            return *codes == ARG_REFUSED ? -2 : -1;
         }
-        values[count] = take(*codes, args, precision, &long_doubles[wide]);
-        if (too_wide(*codes, &values[count]))
-            return -1;
-        wide += *codes == ARG_LONG_DOUBLE;
-        precision = *codes == ARG_STAR ? (int)values[count].as.i : -1;
-        count++;
+        value++;
     }
-    return count;
+    *size = bytes;
+    return (int)(value - values);
 }
 
 /* Tells whether a conversion of `format` is what `is` says. */
@@ -362,8 +395,8 @@ static bool star_is_width(const struct conversion *c)
     return c->star_width && c->verb == 's' && !c->star_precision;
 }
 
-int trace_args_take(struct trace_site *site, const char *format,
-                    struct trace_value *values, va_list *args)
+int trace_args_take(struct trace_site *site, const char *format, va_list *args,
+                    struct trace_value *values, size_t *bytes)
 {
     enum { UNPARSED = 0, PARSED = 1, SLOW = 0xff };
     uint8_t codes[4 * TRACE_ARGS_MAX];
@@ -373,7 +406,7 @@ int trace_args_take(struct trace_site *site, const char *format,
     uint8_t state = __atomic_load_n(&site->args[0], __ATOMIC_ACQUIRE);
 
     if (state == PARSED)
-        return args_take(site->args + 1, values, args);
+        return args_take(site->args + 1, args, values, bytes);
     if (any_conversion(format, star_is_width) ||
         !args_parse(format, codes, sizeof(codes)))
         return -1;
@@ -387,7 +420,7 @@ int trace_args_take(struct trace_site *site, const char *format,
             __atomic_store_n(&site->args[0], PARSED, __ATOMIC_RELEASE);
         }
     }
-    return args_take(codes, values, args);
+    return args_take(codes, args, values, bytes);
 }
 
 /* ---- Formatting what was recorded ---- */

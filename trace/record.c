@@ -23,7 +23,8 @@ struct trace_record *trace_put(struct trace_writer *writer,
                                enum trace_kind kind, uint32_t span,
                                size_t count, const struct trace_value *values)
 {
-    return trace_put_now(writer, kind, span, count, values);
+    return trace_put_now(writer, kind, span, count, values,
+                         trace_bytes_of(count, values));
 }
 
 void trace_commit(struct trace_writer *writer, struct trace_record *record)
@@ -101,14 +102,15 @@ __attribute__((noinline)) struct trace_record *trace_put_spare(
     struct trace_writer *writer, enum trace_kind kind, struct trace_site *site,
     uint32_t span, size_t count, const struct trace_value *values)
 {
-    size_t slots = 32 + 1 + trace_values_size(count, values) / TRACE_SLOT_SIZE;
+    size_t bytes = trace_bytes_of(count, values);
+    size_t slots = 32 + 1 + bytes / TRACE_SLOT_SIZE;
 
     if (!spared(kind, site) || !trace_spare_room(writer, slots))
         return NULL;
 
     uint32_t id = site ? trace_id_of(writer, site) : 0;
     struct trace_record *record =
-        trace_put_now(writer, kind, span, count, values);
+        trace_put_now(writer, kind, span, count, values, bytes);
 
     /* Where others go on, the reader must find its way to: a hole is left. */
     if (writer->next < writer->end)
@@ -133,8 +135,8 @@ __attribute__((noinline)) struct trace_record *trace_put_printed(
 
     values = trace_values_print(count, values, copy, &text);
 
-    struct trace_record *record =
-        trace_put_of(writer, kind, site, span, count, values);
+    struct trace_record *record = trace_put_of(
+        writer, kind, site, span, count, values, trace_bytes_of(count, values));
 
     trace_text_free(&text);
     errno = error;

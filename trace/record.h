@@ -60,11 +60,18 @@ static inline void trace_drop(void)
     __atomic_fetch_add(&trace_recording.header->dropped, 1, __ATOMIC_RELAXED);
 }
 
+/* Most spans have no values. */
+static inline size_t trace_bytes_of(size_t count,
+                                    const struct trace_value *values)
+{
+    return count ? trace_values_size(count, values) : 0;
+}
+
+/* Puts a record whose values take `bytes`. */
 static inline struct trace_record *trace_put_now(
     struct trace_writer *writer, enum trace_kind kind, uint32_t span,
-    size_t count, const struct trace_value *values)
+    size_t count, const struct trace_value *values, size_t bytes)
 {
-    size_t bytes = count ? trace_values_size(count, values) : 0;
     size_t slots = 1 + (bytes + TRACE_SLOT_SIZE - 1) / TRACE_SLOT_SIZE;
 
     if (unlikely((size_t)(writer->end - writer->next) < slots) &&
@@ -120,25 +127,17 @@ static inline uint32_t trace_id_of(struct trace_writer *writer,
     return likely(id) ? id : trace_site_id(writer, site);
 }
 
-static inline bool any_callback(size_t count, const struct trace_value *values)
-{
-    for (size_t i = 0; i < count; i++)
-        if (unlikely(values[i].type == TRACE_TYPE_CALLBACK))
-            return true;
-    return false;
-}
-
 /* Puts a record of a call site. */
 static inline struct trace_record *trace_put_of(
     struct trace_writer *writer, enum trace_kind kind, struct trace_site *site,
-    uint32_t span, size_t count, const struct trace_value *values)
+    uint32_t span, size_t count, const struct trace_value *values, size_t bytes)
 {
-    if (unlikely(any_callback(count, values)))
+    if (unlikely(bytes >= TRACE_UNPRINTED))
         return trace_put_printed(writer, kind, site, span, count, values);
 
     uint32_t id = trace_id_of(writer, site);
     struct trace_record *record =
-        trace_put_now(writer, kind, span, count, values);
+        trace_put_now(writer, kind, span, count, values, bytes);
 
     if (unlikely(!record))
         return trace_put_spare(writer, kind, site, span, count, values);

@@ -28,7 +28,8 @@ static inline struct trace_record *put_span(struct trace_writer *writer,
                       : known(*how.given) ? how.given->place
                                           : 0;
 
-    return trace_put_of(writer, TRACE_KIND_SPAN, site, parent, count, values);
+    return trace_put_of(writer, TRACE_KIND_SPAN, site, parent, count, values,
+                        trace_bytes_of(count, values));
 }
 
 static inline struct trace_span_ref publish_span(struct trace_writer *writer,
@@ -153,7 +154,7 @@ struct trace_span_ref trace_span_in_(struct trace_span_ref parent,
 static struct trace_record *put_plain(struct trace_writer *writer,
                                       enum trace_kind kind, uint32_t span)
 {
-    struct trace_record *record = trace_put_now(writer, kind, span, 0, NULL);
+    struct trace_record *record = trace_put_now(writer, kind, span, 0, NULL, 0);
 
     if (record)
         trace_publish(writer, record);
@@ -219,8 +220,9 @@ void trace_record_(struct trace_span_ref span, struct trace_site *site,
     if (unlikely(trace_tells(TRACE_TOLD_SUBSCRIBER)))
         tell_fields(site, span.place, count, values);
 
-    struct trace_record *record = trace_put_of(writer, TRACE_KIND_FIELDS, site,
-                                               span.place, count, values);
+    struct trace_record *record =
+        trace_put_of(writer, TRACE_KIND_FIELDS, site, span.place, count, values,
+                     trace_bytes_of(count, values));
 
     if (record)
         trace_publish(writer, record);

@@ -3,8 +3,6 @@
 
 #include "internal.h"
 
-enum { WORD = 8 };
-
 struct value_head {
     uint32_t type, size;
 };
@@ -16,6 +14,7 @@ enum layout {
     NOTHING,
     BLOB, /* `size` bytes */
     TEXT, /* the same and a NUL */
+    UNPRINTED,
 };
 
 static inline enum layout layout_of(uint32_t type)
@@ -24,7 +23,7 @@ static inline enum layout layout_of(uint32_t type)
         [TRACE_TYPE_EMPTY] = NOTHING,    [TRACE_TYPE_I128] = TWO_WORDS,
         [TRACE_TYPE_U128] = TWO_WORDS,   [TRACE_TYPE_STRING] = TEXT,
         [TRACE_TYPE_DISPLAY] = TEXT,     [TRACE_TYPE_BYTES] = BLOB,
-        [TRACE_TYPE_LONG_DOUBLE] = BLOB,
+        [TRACE_TYPE_LONG_DOUBLE] = BLOB, [TRACE_TYPE_CALLBACK] = UNPRINTED,
     };
 
     return type < TRACE_TYPE_COUNT ? (enum layout)layouts[type] : ONE_WORD;
@@ -37,23 +36,43 @@ static inline size_t room_of(enum layout layout, size_t size)
     case NOTHING:
         return 0;
     case TWO_WORDS:
-        return 2 * WORD;
+        return 2 * TRACE_WORD;
     case BLOB:
-        return (size + WORD - 1) / WORD * WORD;
+        return (size + TRACE_WORD - 1) / TRACE_WORD * TRACE_WORD;
     case TEXT:
-        return (size + WORD) / WORD * WORD;
+        return trace_text_room(size);
+    case UNPRINTED:
+        return TRACE_UNPRINTED;
     default:
-        return WORD;
+        return TRACE_WORD;
     }
 }
 
 size_t trace_values_size(size_t count, const struct trace_value *values)
 {
-    size_t size = count * sizeof(struct value_head);
+    size_t size = count * (sizeof(struct value_head) + TRACE_WORD);
 
-    for (size_t i = 0; i < count; i++)
-        size += room_of(layout_of(values[i].type), values[i].size);
+    for (size_t i = 0; i < count; i++) {
+        enum layout layout = layout_of(values[i].type);
+
+        if (layout != ONE_WORD)
+            size += room_of(layout, values[i].size) - TRACE_WORD;
+    }
     return size;
+}
+
+static unsigned char *store_more(unsigned char *at, enum layout layout,
+                                 const struct trace_value *value)
+{
+    if (layout == TWO_WORDS) {
+        memcpy(at, &value->as.u, TRACE_WORD);
+        memcpy(at + TRACE_WORD, &value->more.u, TRACE_WORD);
+    }
+    if (layout == TEXT || layout == BLOB)
+        memcpy(at, value->as.bytes, value->size);
+    if (layout == TEXT)
+        at[value->size] = '\0';
+    return at + room_of(layout, value->size);
 }
 
 void trace_values_store(void *to, size_t count,
@@ -63,20 +82,17 @@ void trace_values_store(void *to, size_t count,
 
     for (size_t i = 0; i < count; i++) {
         const struct trace_value *value = &values[i];
+        enum layout layout = layout_of(value->type);
         struct value_head head = {value->type, value->size};
-        enum layout layout = layout_of(head.type);
 
         memcpy(at, &head, sizeof(head));
         at += sizeof(head);
-        if (layout == ONE_WORD || layout == TWO_WORDS)
-            memcpy(at, &value->as.u, WORD);
-        if (layout == TWO_WORDS)
-            memcpy(at + WORD, &value->more.u, WORD);
-        if (layout == TEXT || layout == BLOB)
-            memcpy(at, value->as.bytes, head.size);
-        if (layout == TEXT)
-            at[head.size] = '\0';
-        at += room_of(layout, head.size);
+        if (layout == ONE_WORD) {
+            memcpy(at, &value->as, TRACE_WORD);
+            at += TRACE_WORD;
+        } else {
+            at = store_more(at, layout, value);
+        }
     }
 }
 
@@ -138,9 +154,9 @@ bool trace_values_next(struct trace_values *values, struct trace_value *value)
     if (layout == TEXT || layout == BLOB)
         value->as.bytes = data;
     if (layout == ONE_WORD || layout == TWO_WORDS)
-        memcpy(&value->as.u, data, WORD);
+        memcpy(&value->as.u, data, TRACE_WORD);
     if (layout == TWO_WORDS)
-        memcpy(&value->more.u, data + WORD, WORD);
+        memcpy(&value->more.u, data + TRACE_WORD, TRACE_WORD);
     values->next = data + room;
     return true;
 }
