@@ -309,6 +309,7 @@ struct test_log_run {
     struct test_log_shard shard;
     struct trace_text left_out; /* by --failed: lines for results.tsv */
     bool foreign;               /* the folder is another's: TESTLOG_RUN */
+    bool refused;               /* no memory for its results: no test ran */
     int interrupted;            /* by this signal, or 0 */
 };
 

@@ -44,6 +44,8 @@ static int exit_code(const struct test_log_run *run, size_t matched)
 {
     if (run->interrupted)
         return TEST_LOG_SIGNAL + run->interrupted;
+    if (run->refused)
+        return TEST_LOG_FAILED;
     if (!matched)
         return TEST_LOG_NO_TEST;
     if (test_log_run_sums(run).failed && !criterion_options.always_succeed)

@@ -488,7 +488,8 @@ size_t test_log_plan_select(struct criterion_test_set *set,
 
     selection.exact = calloc(options->pattern_count + 1, sizeof(bool));
     if (!selection.exact) {
-        test_log_notice("out of memory: all tests run");
+        if (options->pattern_count)
+            test_log_notice("out of memory: --filter has no effect");
         return set->tests;
     }
     selection.names = calloc(set->tests + 1, sizeof(char *));

@@ -551,6 +551,7 @@ static bool nothing(const struct criterion_test *test)
 static void run_nothing(struct criterion_test_set *set)
 {
     test_log_notice("out of memory: no test runs");
+    run->refused = true;
     test_log_plan_keep(set, nothing);
 }
 

@@ -302,7 +302,7 @@ void test_log_shard_take(struct criterion_test_set *set,
     if (places)
         test_log_plan_keep(set, collect);
     if (without_memory) {
-        test_log_notice("out of memory: the tests of all shards run");
+        test_log_notice("out of memory: --shard has no effect");
     } else {
         qsort(places, place_count, sizeof(*places), compare_names);
         for (size_t i = 0; i < place_count; i++)
