@@ -466,6 +466,22 @@ static void format_text(struct trace_text *out, const struct conversion *c,
         trace_text_char(out, ' ');
 }
 
+/* "%d", "%zu" and their like, as most are, want none of libc. */
+static bool format_whole(struct trace_text *out, const struct conversion *c,
+                         const struct trace_value *value)
+{
+    bool is_signed = c->verb == 'd' || c->verb == 'i';
+    bool minus = is_signed && value->as.i < 0;
+
+    if (c->flags[0] || c->width || c->precision >= 0 ||
+        !(is_signed || c->verb == 'u') || c->length == 'h' || c->length == 'H')
+        return false;
+    if (minus)
+        trace_text_literal(out, "-");
+    trace_json_number(out, minus ? -value->as.u : value->as.u);
+    return true;
+}
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 static void format_number(struct trace_text *out, const struct conversion *c,
@@ -563,7 +579,7 @@ static bool format_one(struct trace_text *out, struct conversion *c,
         const char *text = strerror((int)value.as.i);
 
         format_text(out, c, text, strlen(text));
-    } else {
+    } else if (!format_whole(out, c, &value)) {
         format_number(out, c, &value);
     }
     return true;

@@ -130,6 +130,8 @@ double bench_cjson(size_t count);
 double bench_full(size_t count);
 double bench_json(size_t count);
 double bench_fprintf(size_t count);
+double bench_snprintf(size_t count);
+double bench_message(size_t count);
 
 /* ---- sizes.c ---- */
 

@@ -8,6 +8,7 @@
 #include <testlog/log.h>
 
 #include "bench.h"
+#include "trace/internal.h"
 #include "trace/recorder.h"
 
 static struct trace_reader *reader;
@@ -150,6 +151,42 @@ double bench_json(size_t count)
 {
     (void)count;
     return render(LOG_FORMAT_JSON);
+}
+
+/* A message as it was recorded, and from its arguments. */
+double bench_message(size_t count)
+{
+    struct trace_value values[] = {trace_text_("fetch"), trace_i64_(1234),
+                                   trace_u64_(64)};
+    size_t size = trace_values_size(3, values);
+    unsigned char stored[128];
+    struct trace_text text = {.ceiling = sizeof(stored)};
+    double from;
+
+    trace_values_store(stored, 3, values);
+    from = now_ns();
+    for (size_t i = 0; i < count; i++) {
+        struct trace_values next = {stored, stored + size};
+
+        trace_text_clear(&text);
+        trace_format(&text, "%s took %d of %zu", &next);
+    }
+    from = now_ns() - from;
+    trace_text_free(&text);
+    return from / (double)count;
+}
+
+double bench_snprintf(size_t count)
+{
+    char text[128];
+    double from = now_ns();
+
+    for (size_t i = 0; i < count; i++) {
+        snprintf(text, sizeof(text), "%s took %d of %zu", "fetch", 1234,
+                 (size_t)64);
+        __asm__ volatile("" : : "r"(text) : "memory");
+    }
+    return (now_ns() - from) / (double)count;
 }
 
 /* The text that "full" makes, its date known. */

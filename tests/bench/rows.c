@@ -119,6 +119,8 @@ const struct bench_row bench_rows[] = {
     OURS("rendering", "captured line, full", bench_full, 1, 11, .budget = 1),
     OURS("rendering", "captured line, json", bench_json, 1, 11, .budget = 1),
     OURS("rendering", "fprintf of the same text", bench_fprintf, RENDERED, 11),
+    OURS("a message", "snprintf", bench_snprintf, RENDERED, 11),
+    OURS("a message", "rendered from its record", bench_message, RENDERED, 11),
     OURS("trace events", "cJSON, small objects", bench_cjson, RENDERED, 11),
     OURS("trace events", "event or span", bench_chrome, 1, 11, .budget = 0.1),
 
