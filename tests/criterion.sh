@@ -88,23 +88,40 @@ fetch() {
 list_programs() {
     ls "$PWD"/tests/programs/whole*.c*
     [ $skipped = 1 ] || ls "$work"/source/samples/*.c* \
-        "$work"/source/test/full/*.c*
+        "$work"/source/test/{full,unit}/*.c*
+}
+
+# name_of SOURCE: a unit test may be called as a sample is.
+name_of() {
+    case $1 in
+    */unit/*) echo "unit-${1##*/}" ;;
+    *) echo "${1##*/}" ;;
+    esac
 }
 
 # build SOURCE: both programs, unless they are newer than what they are made of.
+# Criterion's unit tests know its own headers and what only its archive has.
 build() {
-    local to=$out/${1##*/} compiler=${CC:-cc}
+    local to=$out/$(name_of "$1") compiler=${CC:-cc} headers= archive=
     [ "${1##*.}" = c ] || compiler=${CXX:-c++}
     [ "$to/whole" -nt "$lib/libtestlog.a" ] &&
         [ "$to/whole" -nt "$1" ] && return
+    case $1 in
+    */unit/*)
+        headers="-I$work/source/src -include criterion/criterion.h -include criterion/new/assert.h"
+        archive=-l:libcriterion.a
+        ;;
+    esac
     mkdir -p "$to"
     # shellcheck disable=SC2086
     {
-        $compiler ${FLAGS:-} -w -g -D_GNU_SOURCE -I"$lib/include" -c \
+        $compiler ${FLAGS:-} -w -g -D_GNU_SOURCE -I"$lib/include" $headers -c \
             -o "$to/object.o" "$1" &&
-            $compiler ${FLAGS:-} -o "$to/plain" "$to/object.o" -lcriterion -lm &&
+            $compiler ${FLAGS:-} -o "$to/plain" "$to/object.o" -lcriterion \
+                $archive -lm &&
             $compiler ${FLAGS:-} -o "$to/whole" "$to/object.o" \
-                -Wl,-u,test_log_all -L"$lib" -ltestlog -lcriterion -lpcre2-8 -lm
+                -Wl,-u,test_log_all -L"$lib" -ltestlog -lcriterion $archive \
+                -lpcre2-8 -lm
     } >"$to/build.log" 2>&1
 }
 
@@ -200,7 +217,7 @@ compare() { # PROGRAM JOBS MODE FLAG...
 
 # check SOURCE: all that is said about one program.
 check() {
-    local program=${1##*/} jobs
+    local program=$(name_of "$1") jobs
     if ! build "$1"; then
         echo "FAILED: $program cannot be built"
         sed 's/^/    /' "$out/$program/build.log"
@@ -225,7 +242,7 @@ skipped=0
 echo "$(list_programs | wc -l) programs"
 running=0
 for source in $(list_programs); do
-    (check "$source" >"$log/${source##*/}" 2>&1) &
+    (check "$source" >"$log/$(name_of "$source")" 2>&1) &
     running=$((running + 1))
     [ $running -lt "$(nproc)" ] || { wait -n; running=$((running - 1)); }
 done
