@@ -20,6 +20,13 @@ void bench_print_head(void)
            bench_settings.instructions ? "instr" : "");
 }
 
+static void print_missing(const char *name)
+{
+    printf("%-36s %s\n", name,
+           bench_settings.alone ? "left out (--alone)"
+                                : "not installed (make bench-deps)");
+}
+
 void bench_print_row(const struct bench_row *row,
                      const struct bench_result *result, bool first)
 {
@@ -28,7 +35,7 @@ void bench_print_row(const struct bench_row *row,
     if (first)
         printf("-- %s\n", row->group);
     if (!result->there) {
-        printf("%-36s not installed (make bench-deps)\n", row->name);
+        print_missing(row->name);
         return;
     }
     if (result->ratio > 0)
@@ -49,7 +56,7 @@ void bench_print_size(const struct bench_size *size)
     char budget[16] = "";
 
     if (size->value < 0) {
-        printf("%-36s not installed (make bench-deps)\n", size->name);
+        print_missing(size->name);
         return;
     }
     if (size->budget > 0)
