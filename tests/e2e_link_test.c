@@ -251,3 +251,17 @@ Test(e2e_link, a_filter_of_spans_outlives_them)
 
     e2e_expect_is(e2e_last(run->out), "2 passed, 1 failed, 0 skipped");
 }
+
+/* ---- make ---- */
+
+Test(e2e_link, make_alone_makes_all_that_is_installed_and_the_examples)
+{
+    const struct e2e *run =
+        e2e_run("make -n --no-print-directory -C %s B=elsewhere", SOURCE_DIR);
+
+    e2e_expect_code(run, 0);
+    e2e_expect_has(run->out, "ar rcs elsewhere/libtestlog.a ");
+    e2e_expect_has(run->out, " -o elsewhere/shared/libtestlog.so.");
+    e2e_expect_has(run->out, " -o elsewhere/testlog ");
+    e2e_expect_has(run->out, " -o elsewhere/examples/http_test ");
+}
