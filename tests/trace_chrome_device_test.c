@@ -508,6 +508,40 @@ Test(trace_chrome_device, memory_in_use_is_a_counter)
     cJSON_Delete(json);
 }
 
+/* A value that cannot be read is no other field's. */
+Test(trace_chrome_device, a_damaged_value_is_no_counter)
+{
+    static const char *const names[] = {"bytes", "in_use"};
+    struct trace_value values[] = {trace_u64_(0x1234567), trace_u64_(12288)};
+    struct trace_activity allocate = {.at = {.kind = TRACE_ACTIVITY_ALLOCATE},
+                                      .name = "cudaMallocAsync",
+                                      .fields = names,
+                                      .field_count = 2,
+                                      .values = values};
+    uint32_t damage = UINT32_MAX;
+    unsigned char *bytes, *at;
+    size_t size;
+
+    test_record();
+    allocate.at.begin = allocate.end = now();
+    trace_device_put(&allocate);
+    trace_reader_close(test_read());
+    bytes = (unsigned char *)test_load(test_path("recording"), &size);
+    at = memmem(bytes, size, &values[0].as, sizeof(values[0].as));
+    cr_assert_not_null(at);
+    memcpy(at + sizeof(values[0].as), &damage, sizeof(damage));
+    test_save(test_path("damaged"), bytes, size);
+
+    struct trace_reader *reader = trace_reader_open(test_path("damaged"));
+    cJSON *json = chrome_export(reader, NULL);
+
+    cr_expect_eq(chrome_count(json, "C", "GPU 0 memory"), 0);
+    cr_expect_eq(chrome_count(json, "X", "cudaMallocAsync"), 1);
+    cJSON_Delete(json);
+    trace_reader_close(reader);
+    free(bytes);
+}
+
 Test(trace_chrome_device, what_was_noted_of_devices_is_metadata)
 {
     const cJSON *other;

@@ -426,12 +426,13 @@ static void put_memory(struct trace_exporter *export,
     const struct trace_site *site = entry->site;
     struct trace_text *text = &export->text;
     struct trace_value value;
-    size_t i = 0;
+    bool found = false;
 
-    while (i < site->field_count && trace_values_next(&values, &value) &&
-           strcmp(site->fields[i], "in_use") != 0)
-        i++;
-    if (i >= site->field_count ||
+    for (size_t i = 0;
+         !found && i < site->field_count && trace_values_next(&values, &value);
+         i++)
+        found = !strcmp(site->fields[i], "in_use");
+    if (!found ||
         (value.type != TRACE_TYPE_U64 && value.type != TRACE_TYPE_I64))
         return;
     name_device(export, entry);
