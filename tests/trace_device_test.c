@@ -240,6 +240,23 @@ Test(trace_device, notes_stand_in_a_full_recording)
     trace_reader_close(reader);
 }
 
+Test(trace_device, what_it_says_is_in_every_recording)
+{
+    for (int i = 0; i < 2; i++) {
+        struct trace_entry entry;
+        struct trace_reader *reader;
+
+        unlink(test_path("recording"));
+        test_record();
+        trace_device_say(TRACE_LEVEL_WARN, "GPU trace off");
+        reader = test_read();
+        cr_assert(test_find(reader, TRACE_ENTRY_EVENT, NULL, &entry));
+        cr_expect_str_eq(entry.site->target, "gpu", "%d", i);
+        cr_expect_eq(entry.site->level, TRACE_LEVEL_WARN, "%d", i);
+        trace_reader_close(reader);
+    }
+}
+
 static bool done;
 
 static void *puts_on(void *unused)

@@ -179,7 +179,8 @@ void trace_device_say(unsigned level, const char *message)
         .target = "gpu",                                                       \
         .file = "",                                                            \
         .function = "",                                                        \
-        .level = of                                                            \
+        .level = of,                                                           \
+        .interest = TRACE_UNREGISTERED                                         \
     }
     static struct trace_site sites[] = {
         SITE(TRACE_LEVEL_ERROR), SITE(TRACE_LEVEL_WARN), SITE(TRACE_LEVEL_INFO),

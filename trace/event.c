@@ -143,6 +143,9 @@ void trace_message(struct trace_site *site, const char *message)
 {
     if (!trace_recording.open)
         return;
+    /* Its id is of this recording: the next one must find it. */
+    if (trace_interest_of(site) == TRACE_UNREGISTERED)
+        trace_site_register(site);
     trace_sites_lock();
     __atomic_store_n(&site->interest, trace_site_interest(site),
                      __ATOMIC_RELEASE);
