@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <string.h>
 
 #include "trace/internal.h"
@@ -183,4 +184,36 @@ Test(trace_site, a_site_registers_once)
     cr_expect_eq(site.interest, TRACE_ALWAYS);
     cr_expect(trace_site_ask_(&site));
     cr_expect_eq(found().first, 2);
+}
+
+/* ---- Signals ---- */
+
+static struct trace_site handled =
+    TEST_SITE(EVENT, INFO, "of a handler", "m", NULL, 0);
+
+static void on_signal(int number)
+{
+    (void)number;
+    trace_site_ask_(&handled);
+}
+
+static unsigned raises(struct trace_site *site)
+{
+    (void)site;
+    raise(SIGUSR1);
+    return TRACE_ALWAYS;
+}
+
+Test(trace_site, a_handler_waits_for_no_lock_of_its_threads)
+{
+    static const struct trace_subscriber subscriber = {.interest = raises};
+
+    alarm(10);
+    handled.interest = TRACE_UNREGISTERED;
+    signal(SIGUSR1, on_signal);
+    trace_subscribe(&subscriber);
+    test_record();
+    cr_expect_eq(handled.interest, TRACE_UNREGISTERED);
+    signal(SIGUSR1, SIG_IGN);
+    cr_expect(trace_site_ask_(&handled));
 }

@@ -13,14 +13,21 @@ static struct trace_module *modules;
 static struct trace_site *registered; /* sites of C++ */
 static bool enabled;                  /* a recording runs */
 
+/* The thread has the lock, or is about to: a signal handler must not want it. */
+static _Thread_local bool locking;
+
 void trace_sites_lock(void)
 {
+    locking = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     pthread_mutex_lock(&lock);
 }
 
 void trace_sites_unlock(void)
 {
     pthread_mutex_unlock(&lock);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    locking = false;
 }
 
 size_t trace_target(const char *file, char *target, size_t size)
@@ -174,11 +181,8 @@ void trace_subscribe(const struct trace_subscriber *subscriber)
 
 void trace_site_register(struct trace_site *site)
 {
-    static _Thread_local bool inside;
-
-    if (inside) /* a signal handler came between: off, this time */
+    if (locking) /* a signal handler came between: off, this time */
         return;
-    inside = true;
     trace_sites_lock();
     if (__atomic_load_n(&site->interest, __ATOMIC_RELAXED) ==
         TRACE_UNREGISTERED) {
@@ -187,7 +191,6 @@ void trace_site_register(struct trace_site *site)
         refresh(site);
     }
     trace_sites_unlock();
-    inside = false;
 }
 
 void trace_module_register(struct trace_module *module,
