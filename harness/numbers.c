@@ -32,7 +32,7 @@ int test_log_read_limit(const char *name, const char *text, uint64_t *limit)
                                                          : "bytes, as in 64M");
         return -1;
     }
-    if (bytes < TRACE_LIMIT_LEAST || bytes > UINT64_C(64) << 30) {
+    if (bytes < TRACE_LIMIT_LEAST || bytes > TRACE_LIMIT_MOST) {
         fprintf(stderr,
                 "testlog: %s: \"%s\" is out of range; write 256K to 64G\n",
                 name, text);

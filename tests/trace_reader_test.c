@@ -256,6 +256,26 @@ Test(trace_reader, shrinking_refuses_what_is_no_recording)
     cr_expect_eq(size_of(test_path("text")), 4);
 }
 
+/* As a test may have written over what it is mapped at. */
+Test(trace_reader, shrinking_makes_nothing_longer)
+{
+    const uint64_t much = UINT64_C(1) << 20;
+    FILE *file;
+    off_t size;
+
+    test_record();
+    trace_reader_close(test_read());
+    size = size_of(test_path("recording"));
+    file = fopen(test_path("recording"), "r+");
+    fseek(file, offsetof(struct trace_header, chunks), SEEK_SET);
+    fwrite(&much, sizeof(much), 1, file);
+    fseek(file, offsetof(struct trace_header, limit), SEEK_SET);
+    fwrite(&much, sizeof(much), 1, file);
+    fclose(file);
+    cr_expect_eq(trace_shrink(test_path("recording")), 0);
+    cr_expect_eq(size_of(test_path("recording")), size);
+}
+
 static void *one_event(void *unused)
 {
     (void)unused;

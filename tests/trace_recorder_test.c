@@ -398,6 +398,41 @@ static void quick_child(void)
     trace_event(INFO, "of child");
 }
 
+/* One that was there before ours comes after it, with our locks held. */
+static bool prepares;
+
+static void records_one(void)
+{
+    trace_event(INFO, "of the child");
+}
+
+static void on_prepare(void)
+{
+    if (prepares)
+        log_info("for the first time");
+}
+
+__attribute__((constructor)) static void handle_forks(void)
+{
+    pthread_atfork(on_prepare, NULL, NULL);
+}
+
+Test(trace_recorder, a_handler_of_forks_may_record)
+{
+    test_record();
+    alarm(10);
+    prepares = true;
+    cr_expect_eq(test_child(records_one), 0);
+    prepares = false;
+    trace_event(INFO, "goes on");
+
+    struct trace_reader *reader = test_read();
+
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "goes on"), 1);
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "of the child"), 1);
+    trace_reader_close(reader);
+}
+
 Test(trace_recorder, forks_amid_recording_threads)
 {
     pthread_t threads[2];

@@ -458,6 +458,32 @@ Test(trace_span, nothing_is_evaluated_while_off)
     cr_expect_eq(evaluated, 7);
 }
 
+static unsigned on_while_disabled;
+
+static void *disables(void *unused)
+{
+    for (int i = 0; i < 200000; i++) {
+        trace_disable();
+        if (log_enabled(INFO))
+            __atomic_fetch_add(&on_while_disabled, 1, __ATOMIC_RELAXED);
+        trace_enable();
+    }
+    return unused;
+}
+
+Test(trace_span, who_has_disabled_finds_all_off)
+{
+    pthread_t threads[3];
+
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, disables, NULL);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    cr_expect_eq(on_while_disabled, 0);
+    trace_event(INFO, "on");
+    recorded("!on");
+}
+
 static void opens_and_disables(void)
 {
     trace_span(INFO, "open");

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 TestSuite(trace_start, .init = test_folder);
@@ -92,7 +93,7 @@ Test(trace_start, options_are_checked)
         {"", true},          {"limit=256K", true}, {"limit=1G", true},
         {"limit=1", false},  {"limit=", false},    {"limit=255K", false},
         {"limit=1T", false}, {"size=1M", false},   {"limit", false},
-        {"x", false},
+        {"x", false},        {"limit=65G", false},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -119,4 +120,50 @@ Test(trace_start, a_folder_that_cannot_be_is_an_error)
     path[sizeof(path) - 1] = '\0';
     cr_expect_eq(trace_start(path, NULL), -1);
     cr_expect_eq(errno, ENAMETOOLONG);
+}
+
+/* ---- Forks ---- */
+
+static void stops(void)
+{
+    _exit(trace_stop() == -1 && errno == EINVAL ? 0 : 1);
+}
+
+static void records_much(void)
+{
+    for (int i = 0; i < 5000; i++)
+        log_info("line %d of several chunks", i);
+}
+
+Test(trace_start, a_forked_child_stops_nothing)
+{
+    cr_assert_eq(trace_start(test_path("out"), NULL), 0);
+    cr_expect_eq(test_child(stops), 0);
+    cr_expect_neq(access(test_path("out/trace.json"), F_OK), 0);
+    records_much();
+    cr_assert_eq(trace_stop(), 0);
+    cr_expect(has(test_path("out/trace.json"), "line 4999 of"));
+}
+
+/* The file is cut; what the child has no room for is dropped. */
+Test(trace_start, a_child_that_is_left_behind_may_go_on)
+{
+    int ends[2], status;
+    char c;
+
+    cr_assert_eq(pipe(ends), 0);
+    cr_assert_eq(trace_start(test_path("out"), NULL), 0);
+
+    pid_t child = fork();
+
+    if (!child) {
+        close(ends[1]);
+        if (read(ends[0], &c, 1) == 0)
+            records_much();
+        _exit(0);
+    }
+    cr_assert_eq(trace_stop(), 0);
+    close(ends[1]);
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect_eq(status, 0);
 }

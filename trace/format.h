@@ -64,7 +64,7 @@ struct trace_header {
     uint32_t sites;       /* ids given out */
     int32_t error;        /* errno of the first failed reservation */
     uint32_t reached;     /* 1: the limit was reached */
-    uint64_t used;        /* bytes at the end, for who cuts the file */
+    uint64_t used;        /* bytes once the file was cut; 0: it was not */
     uint32_t disabled;    /* 1: for a while nothing was recorded on purpose */
     uint32_t unused;
 };

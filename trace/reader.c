@@ -658,22 +658,40 @@ int trace_seal(const char *path)
     return size == sizeof(header.end) ? 0 : -1;
 }
 
+static uint64_t used_of(const struct trace_header *header)
+{
+    uint64_t chunks =
+        header->chunks < header->limit ? header->chunks : header->limit;
+
+    if (header->spare > chunks)
+        chunks = header->spare;
+    return TRACE_HEADER_SIZE + chunks * TRACE_CHUNK_SIZE;
+}
+
+/* Cuts the file, which damage must not make longer. */
+static int cut(int fd, uint64_t size)
+{
+    struct stat status;
+
+    if (fstat(fd, &status))
+        return -1;
+    return size < (uint64_t)status.st_size ? ftruncate(fd, (off_t)size) : 0;
+}
+
+/* A child that was left behind may still record: it is told first that there is
+ * no room beyond what it has by now. */
 int trace_shrink(const char *path)
 {
     struct trace_header header;
     int fd = open_header(path, &header), result = -1;
-    uint64_t chunks;
 
     if (fd < 0)
         return -1;
-    chunks = header.chunks < header.limit ? header.chunks : header.limit;
-    if (header.spare > chunks)
-        chunks = header.spare;
-    header.used = TRACE_HEADER_SIZE + chunks * TRACE_CHUNK_SIZE;
-    /* A child that the test left behind may still write to the rest. */
+    header.used = used_of(&header);
     if (pwrite(fd, &header.used, sizeof(header.used),
-               offsetof(struct trace_header, used)) == sizeof(header.used))
-        result = ftruncate(fd, (off_t)header.used);
+               offsetof(struct trace_header, used)) == sizeof(header.used) &&
+        pread(fd, &header, sizeof(header), 0) == sizeof(header))
+        result = cut(fd, used_of(&header));
     close(fd);
     return result;
 }

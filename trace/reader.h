@@ -76,7 +76,8 @@ struct trace_summary trace_reader_summary(const struct trace_reader *);
  * has one: spans that it left open end there. */
 int trace_seal(const char *path);
 
-/* trace_shrink cuts a recording whose process is gone to what is used of it. */
+/* trace_shrink cuts a recording whose process is gone, or has closed it, to
+ * what is used of it; children that it left behind get no more room. */
 int trace_shrink(const char *path);
 
 /* trace_reader_meta returns the value of a pair that trace_open was given or

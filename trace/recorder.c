@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "device.h"
-#include "recorder.h"
+#include "record.h"
 
 struct trace_recording trace_recording;
 _Thread_local struct trace_writer trace_writer TRACE_TLS_;
@@ -32,6 +32,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t thread_end;
 static bool prepared;
 static unsigned disabled;
+
+/* How often all was turned off, and what the sites are, change together. */
+static pthread_mutex_t switching = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- Room ---- */
 
@@ -108,9 +111,14 @@ static struct trace_record *take_chunks(uint64_t count)
         return NULL;
 
     uint64_t first =
-        __atomic_fetch_add(&header->chunks, count, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&header->chunks, count, __ATOMIC_SEQ_CST);
     uint64_t next = first + count;
     bool limited = next >= header->limit;
+
+    /* To store beyond the end is a SIGBUS. Who cuts the file says so before it
+     * looks how many chunks there are. */
+    if (__atomic_load_n(&header->used, __ATOMIC_SEQ_CST))
+        return NULL;
 
     if (limited || reserve(next)) {
         run_short(first, limited ? 0 : errno);
@@ -251,6 +259,8 @@ static void on_thread_end(void *unused)
     struct trace_writer *writer = &trace_writer;
 
     (void)unused;
+    writer->busy = true; /* a handler that comes now must not want the lock */
+    trace_barrier();
     if (writer->generation == trace_recording.generation &&
         writer->next != NULL && !writer->overflow)
         give_tail(writer);
@@ -259,22 +269,35 @@ static void on_thread_end(void *unused)
     memset(writer, 0, sizeof(*writer));
 }
 
+/* Whether the thread that forks is amid a record. */
+static bool was_busy;
+
+/* Handlers of others that record before ours have run again would wait for
+ * ever: what they record is dropped. */
 static void before_fork(void)
 {
     trace_device_lock(); /* who holds it registers sites */
+    pthread_mutex_lock(&switching);
     trace_sites_lock();
     pthread_mutex_lock(&lock);
     if (trace_recording.live)
         pthread_mutex_lock(&trace_recording.live_lock);
+    was_busy = trace_writer.busy;
+    trace_writer.busy = true;
 }
 
 static void in_parent(void)
 {
+    bool busy = was_busy;
+
     if (trace_recording.live)
         pthread_mutex_unlock(&trace_recording.live_lock);
     pthread_mutex_unlock(&lock);
     trace_sites_unlock();
+    pthread_mutex_unlock(&switching);
     trace_device_unlock();
+    trace_barrier();
+    trace_writer.busy = busy;
 }
 
 /* The child's records go to chunks of its own; the spans it was born in stay
@@ -481,7 +504,8 @@ int trace_open(const char *path, const struct trace_options *options)
     size_t size = TRACE_HEADER_SIZE + chunks * TRACE_CHUNK_SIZE;
     struct trace_header *header;
 
-    if (trace_recording.open || limit < TRACE_LIMIT_LEAST) {
+    if (trace_recording.open || limit < TRACE_LIMIT_LEAST ||
+        limit > TRACE_LIMIT_MOST) {
         errno = trace_recording.open ? EBUSY : EINVAL;
         return -1;
     }
@@ -494,7 +518,9 @@ int trace_open(const char *path, const struct trace_options *options)
     header->disabled = disabled > 0;
     begin(header, path, size, overflow);
     put_meta(options->meta);
+    pthread_mutex_lock(&switching);
     trace_sites_enable(!disabled);
+    pthread_mutex_unlock(&switching);
     return 0;
 }
 
@@ -505,25 +531,29 @@ void trace_close(void)
     if (!trace_recording.open || (uint32_t)getpid() != header->pid)
         return;
     trace_device_flush(true);
+    pthread_mutex_lock(&switching);
     trace_recording.open = false;
     trace_sites_enable(false);
+    pthread_mutex_unlock(&switching);
     header->end = trace_anchor_now();
     __atomic_store_n(&header->ended, 1, __ATOMIC_RELEASE);
 }
 
 void trace_disable(void)
 {
+    pthread_mutex_lock(&switching);
     if (trace_recording.open)
         __atomic_store_n(&trace_recording.header->disabled, 1,
                          __ATOMIC_RELAXED);
-    if (__atomic_fetch_add(&disabled, 1, __ATOMIC_RELAXED) == 0)
+    if (!disabled++)
         trace_sites_enable(false);
+    pthread_mutex_unlock(&switching);
 }
 
 void trace_enable(void)
 {
-    unsigned now = __atomic_load_n(&disabled, __ATOMIC_RELAXED);
-
-    if (now && __atomic_sub_fetch(&disabled, 1, __ATOMIC_RELAXED) == 0)
+    pthread_mutex_lock(&switching);
+    if (disabled && !--disabled)
         trace_sites_enable(trace_recording.open);
+    pthread_mutex_unlock(&switching);
 }

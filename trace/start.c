@@ -11,6 +11,7 @@
 #include "reader.h"
 
 static char directory[PATH_MAX];
+static pid_t starter; /* its forked children stop nothing */
 
 static int parse_options(const char *text, struct trace_options *options)
 {
@@ -57,8 +58,10 @@ int trace_start(const char *to, const char *text)
     /* A recording of an earlier start makes way. */
     if (result && errno == EEXIST && !unlink(path))
         result = trace_open(path, &options);
-    if (!result)
+    if (!result) {
         strcpy(directory, to);
+        starter = getpid();
+    }
     return result;
 }
 
@@ -81,7 +84,7 @@ int trace_stop(void)
 {
     char path[PATH_MAX];
 
-    if (!directory[0]) {
+    if (!directory[0] || starter != getpid()) {
         errno = EINVAL;
         return -1;
     }

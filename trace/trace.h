@@ -268,7 +268,9 @@ TRACE_API void trace_enable(void);
 /* trace_start begins a recording of this process into `directory`, which is
  * made if missing: `recording` while it runs, and trace.json beside it once
  * trace_stop has been called. `options` is NULL or "limit=BYTES", where BYTES
- * may end in K, M or G. EBUSY: a recording runs already, as in every test. */
+ * may end in K, M or G. EBUSY: a recording runs already, as in every test.
+ * trace_stop ends it; EINVAL: this process, a forked child maybe, has started
+ * none. */
 TRACE_API int trace_start(const char *directory, const char *options);
 TRACE_API int trace_stop(void);
 
@@ -290,10 +292,12 @@ struct trace_options {
 
 #define TRACE_LIMIT_DEFAULT (UINT64_C(256) << 20)
 #define TRACE_LIMIT_LEAST   (UINT64_C(256) << 10)
+#define TRACE_LIMIT_MOST    (UINT64_C(64) << 30)
 
 /* trace_open starts a recording in a new file at `path` for the whole process
  * and turns on the sites that the subscriber wants. With `path` NULL nothing is
- * kept, but a live subscriber is still told. */
+ * kept, but a live subscriber is still told. EBUSY: a recording runs already;
+ * EINVAL: the limit is out of range. */
 TRACE_API int trace_open(const char *path, const struct trace_options *);
 
 /* trace_unwind closes the spans that the calling thread entered since `depth`
