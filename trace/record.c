@@ -39,7 +39,7 @@ static uint32_t put_site(struct trace_writer *writer, struct trace_site *site)
 {
     struct trace_value values[4 + 16];
     size_t count = 4;
-    uint32_t id = trace_recording.header->sites + 1;
+    uint32_t id;
 
     values[0] = trace_text_(site->name ? site->name : "");
     values[1] = trace_text_(site->target);
