@@ -68,10 +68,11 @@ int test_log_read_count(const char *name, const char *text, const char *what,
     const double most = 10000;
     double number;
 
+    /* "1e1" would be 10 to us and 1 to Criterion. */
+    if (text[strspn(text, "0123456789")])
+        return refuse(name, text, what, most);
     if (test_log_read_number(name, text, what, most, &number))
         return -1;
-    if (number != (double)(size_t)number)
-        return refuse(name, text, what, most);
     *count = (size_t)number;
     return 0;
 }

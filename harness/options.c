@@ -285,23 +285,40 @@ static bool add_pattern(struct reader *reader, const char *name,
     if (!grown)
         return refuse(reader, "out of memory");
     options->patterns = grown;
-    options->patterns[options->pattern_count++] = strdup(pattern);
-    options->patterns[options->pattern_count] = NULL;
+    options->patterns[options->pattern_count] = strdup(pattern);
+    if (!options->patterns[options->pattern_count])
+        return refuse(reader, "out of memory");
+    options->patterns[++options->pattern_count] = NULL;
     return true;
+}
+
+/* Takes an argument for Criterion; -1 without memory. */
+static int add_criterion(struct test_log_options *options, char *argument)
+{
+    size_t room = (size_t)options->criterion_count + 2;
+    void *grown = realloc(options->criterion, room * sizeof(char *));
+
+    if (!grown)
+        return -1;
+    options->criterion = grown;
+    options->criterion[options->criterion_count++] = argument;
+    options->criterion[options->criterion_count] = NULL;
+    return 0;
 }
 
 /* Hands a flag on to Criterion. */
 static bool pass(struct reader *reader, const struct flag *flag,
                  const char *value)
 {
-    struct test_log_options *options = reader->options;
     char *text = NULL;
 
     if (asprintf(&text, "--%s%s%s", flag->name, value ? "=" : "",
                  value ? value : "") < 0)
         return refuse(reader, "out of memory");
-    options->criterion[options->criterion_count++] = text;
-    return true;
+    if (!add_criterion(reader->options, text))
+        return true;
+    free(text);
+    return refuse(reader, "out of memory");
 }
 
 static bool inform(struct reader *reader, const struct flag *flag)
@@ -722,12 +739,10 @@ int test_log_options_read(struct test_log_options *options, int argc,
         .dir = "testlog-runs",
         .all_tests = &test_log_all != NULL,
     };
-    options->criterion = calloc((size_t)argc + 5, sizeof(char *));
-    if (!options->criterion) {
+    if (add_criterion(options, argv[0])) {
         test_log_notice("out of memory");
         return -1;
     }
-    options->criterion[options->criterion_count++] = argv[0];
     if (read_outer(&reader) && read_variables(&reader) &&
         read_switch(&reader, "NOCAPTURE", &options->live) &&
         read_switch(&reader, "SHOW_OUTPUT", &options->show_output) &&

@@ -197,6 +197,18 @@ Test(harness_options, criterion_s_flags_are_passed_on)
     }
 }
 
+/* Each letter is an argument of Criterion's. */
+Test(harness_options, one_word_may_have_any_number_of_flags)
+{
+    cr_assert_eq(
+        parse("-SSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSS"
+              "SSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSS"),
+        0);
+    cr_expect_eq(options.criterion_count, 2 + 111);
+    cr_expect_null(options.criterion[options.criterion_count]);
+    test_log_options_free(&options); /* which a damaged heap does not bear */
+}
+
 Test(harness_options, own_flags_are_not_passed_on)
 {
     cr_assert_eq(parse("--log=debug --nocapture --show-output --filter a/b "
@@ -350,6 +362,7 @@ Test(harness_options, what_is_refused_is_2_and_what_informs_is_0)
 {
     cr_expect_eq(parse("--nonsense"), 102);
     cr_expect_eq(parse("--jobs=x"), 102);
+    cr_expect_eq(parse("--jobs=1e1"), 102, "Criterion would take it for 1");
     cr_expect_eq(parse("--filter (a)"), 102);
     cr_expect_eq(parse("--verbose=x"), 102);
     cr_expect_eq(parse("--version"), 100);
