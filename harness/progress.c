@@ -166,6 +166,8 @@ bool test_log_progress_shown(void)
     return run != NULL;
 }
 
+static const char erase[] = "\r\033[K"; /* the row */
+
 static void put(const char *text, size_t size)
 {
     fflush(test_log_out);
@@ -180,9 +182,8 @@ void test_log_progress_paint(uint64_t now)
 
     if (!run)
         return;
-    trace_text_string(&text, "\r\033[K");
-    test_log_progress_line(&text, run, &others, last, jobs, now,
-                           columns() + strlen("\r\033[K"));
+    trace_text_string(&text, erase);
+    test_log_progress_line(&text, run, &others, last, jobs, now, columns());
     if (!text.failed)
         put(text.data, text.size);
     painted = true;
@@ -191,8 +192,6 @@ void test_log_progress_paint(uint64_t now)
 
 void test_log_progress_erase(void)
 {
-    static const char erase[] = "\r\033[K";
-
     if (painted)
         put(erase, sizeof(erase) - 1);
     painted = false;

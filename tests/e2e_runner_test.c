@@ -377,6 +377,16 @@ Test(e2e_runner, a_terminal_has_a_status_line_that_mixes_with_nothing)
     }
 }
 
+/* One column stays free: in the last one a terminal begins another row. */
+Test(e2e_runner, the_status_line_fits_the_terminal)
+{
+    const struct e2e *result = on_a_terminal("COLUMNS=21", SLOW_ENOUGH);
+
+    if (result->code == 77)
+        cr_skip_test("there is no script(1)");
+    e2e_expect_has(result->out, "\r\033[K[1/2, 1 failed]: wai\r\033[K");
+}
+
 Test(e2e_runner, there_is_no_status_line_where_none_is_wanted)
 {
     static const char *const settings[][2] = {{"TERM=dumb", SLOW_ENOUGH},
