@@ -1,6 +1,7 @@
 /* main.c: main of a test program. */
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -242,6 +243,7 @@ static struct criterion_test_set *initialize(void)
     pid_t group = getpgrp();
     struct criterion_test_set *set;
 
+    signal(SIGCHLD, SIG_DFL); /* else Criterion would wait for ever */
     __asm__ volatile("" : : "r"(&git_libgit2_init)); /* links diff.c */
     set = criterion_initialize();
     if (group != getpid())

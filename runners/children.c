@@ -24,6 +24,7 @@ static void add(int number)
 
 void runners_take_signals(void)
 {
+    signal(SIGCHLD, SIG_DFL); /* ignored, it would keep what became of them */
     sigemptyset(&ours);
     sigaddset(&ours, SIGCHLD);
     add(SIGINT);

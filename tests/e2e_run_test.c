@@ -286,6 +286,19 @@ Test(e2e_run, what_informs_has_no_closing_line)
     cr_expect_not(e2e_exists("testlog-runs"));
 }
 
+/* As daemons may leave it to what they start. */
+Test(e2e_run, programs_end_where_sigchld_is_ignored)
+{
+    const char *ignoring = "timeout -s KILL 60 env --ignore-signal=CHLD";
+
+    e2e_expect_closing(e2e_run("%s a/small_test", ignoring),
+                       "16 passed, 0 failed, 0 skipped");
+    e2e_expect_is(
+        e2e_last(
+            e2e_run("%s " TESTLOG " run ./prints a/small_test", ignoring)->out),
+        "17 passed, 0 failed, 0 skipped");
+}
+
 /* ---- Running what failed again ---- */
 
 static const char *rerun_of(const struct e2e *result)
@@ -319,6 +332,32 @@ Test(e2e_run, printed_command_of_one_program_works_too)
     e2e_expect_closing(first, "13 passed, 3 failed, 0 skipped");
     e2e_expect_closing(again, "0 passed, 3 failed, 0 skipped");
     e2e_expect_has(rerun_of(first), " --filter 'small/sizes[03]'");
+}
+
+/* A shard of what failed would be another one. */
+Test(e2e_run, printed_command_runs_all_that_failed_in_a_shard)
+{
+    static const char *const shards[] = {
+        "TEST_SHARD=2/3", "TEST_SHARD_INDEX=1 TEST_TOTAL_SHARDS=3"};
+    static const char *const runners[] = {"", TESTLOG " run"};
+
+    for (size_t i = 0; i < 4; i++) {
+        const char *shard = shards[i / 2];
+        const struct e2e *first = e2e_run(
+            "%s SMALL=sizes,other %s a/small_test", shard, runners[i % 2]);
+
+        e2e_expect_code(first, 1);
+        e2e_expect_closing(e2e_run("%s %s", shard, rerun_of(first)),
+                           "1 passed, 0 failed, 0 skipped");
+    }
+}
+
+/* A flag is not in it. */
+Test(e2e_run, printed_command_names_no_shard_in_vain)
+{
+    e2e_expect_lacks(
+        rerun_of(e2e_run("SMALL=sizes,other a/small_test --shard=2/3")),
+        "--shard");
 }
 
 Test(e2e_run, nothing_is_to_run_again_where_all_passes)
