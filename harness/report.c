@@ -339,19 +339,29 @@ static bool named_before(const struct test_log_run *run, size_t number)
     return false;
 }
 
+/* Whether variables, not flags, say which shard it is: they are still there
+ * when the command is run, and would leave a part of it out. */
+static bool shard_stays(const struct test_log_run *run)
+{
+    return run->shard.total && strcmp(run->shard.origin, "--shard") != 0;
+}
+
 /* The command that runs the failed tests again, and no other. */
 static void put_rerun(const struct test_log_run *run, const char *rerun)
 {
+    const char *shard = shard_stays(run) ? " --shard 1/1" : "";
+
     fprintf(out(), "run them again:\n    %s", rerun);
     for (size_t i = 0; i < run->count; i++) {
         const struct test_log_result *result = &run->results[i];
 
         /* A program that left no results has no test to name. */
-        if (test_log_outcome_bad(result->outcome) && result->suite &&
-            !named_before(run, i))
-            fprintf(out(), " --filter '%s%s%.*s'", result->suite,
-                    result->suite[0] ? "/" : "", own_size(result),
-                    result->test);
+        if (!test_log_outcome_bad(result->outcome) || !result->suite ||
+            named_before(run, i))
+            continue;
+        fprintf(out(), "%s --filter '%s%s%.*s'", shard, result->suite,
+                result->suite[0] ? "/" : "", own_size(result), result->test);
+        shard = "";
     }
     fputc('\n', out());
 }
