@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 #include "harness.h"
 
@@ -23,18 +22,6 @@ static void put_member(struct trace_text *text, const char *name,
     put_string(text, name);
     trace_text_char(text, ':');
     put_string(text, string);
-}
-
-static void put_start(struct trace_text *text, const struct trace_anchor *start)
-{
-    time_t seconds = (time_t)(start->wall / 1000000000);
-    struct tm date;
-    char iso[32];
-
-    gmtime_r(&seconds, &date);
-    strftime(iso, sizeof(iso), "%Y-%m-%dT%H:%M:%S", &date);
-    trace_text_printf(text, ",\n\"start\":\"%s.%06uZ\"", iso,
-                      (unsigned)(start->wall % 1000000000 / 1000));
 }
 
 static void put_host(struct trace_text *text)
@@ -161,7 +148,9 @@ int test_log_write_run_json(const struct test_log_run *run, const char *name)
     trace_text_string(&text, "{\"schema\":1,\n");
     put_member(&text, "command", run->command);
     put_host(&text);
-    put_start(&text, &run->start);
+    trace_text_string(&text, ",\n\"start\":\"");
+    trace_text_moment(&text, run->start.wall);
+    trace_text_char(&text, '"');
     put_filters(&text, run);
     trace_text_string(&text, ",\n");
     put_interrupted(&text, run->interrupted);

@@ -65,6 +65,7 @@ Test(trace_chrome, metadata_is_shown_as_strings)
 {
     static const char *const pairs[] = {"version", "0.1", "command",
                                         "a \"b\"\n\xff", NULL};
+    struct trace_text start = {0};
 
     test_record();
 
@@ -74,6 +75,9 @@ Test(trace_chrome, metadata_is_shown_as_strings)
 
     cr_expect_str_eq(chrome_text(other, "version"), "0.1");
     cr_expect_str_eq(chrome_text(other, "command"), "a \"b\"\n\xef\xbf\xbd");
+    trace_text_moment(&start, trace_reader_summary(reader).origin.wall);
+    cr_expect_str_eq(chrome_text(other, "start"), start.data);
+    trace_text_free(&start);
     cJSON_Delete(json);
     trace_reader_close(reader);
 }

@@ -23,6 +23,18 @@ Test(trace_text, grows_with_what_is_added)
     cr_expect_null(text.data);
 }
 
+Test(trace_text, a_moment_is_in_utc)
+{
+    struct trace_text text = {0};
+
+    trace_text_moment(&text, UINT64_C(1234567890000001999));
+    cr_expect_str_eq(text.data, "2009-02-13T23:31:30.000001Z");
+    trace_text_clear(&text);
+    trace_text_moment(&text, UINT64_MAX); /* of a recording that is damaged */
+    cr_expect_eq(text.size, strlen("2554-07-21T23:34:33.709551Z"));
+    trace_text_free(&text);
+}
+
 Test(trace_text, nothing_is_a_text_too)
 {
     struct trace_text text = {0};

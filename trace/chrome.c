@@ -44,7 +44,7 @@ void trace_chrome_metadata(struct trace_exporter *export, const char *kind,
 
     trace_text_clear(text);
     trace_text_printf(text,
-                      ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"ts\":0,"
+                      ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"ts\":0.000,"
                       "\"name\":\"%s\",\"args\":{\"%s\":",
                       pid, tid, kind, key);
     trace_chrome_string(text, value);
@@ -375,6 +375,16 @@ static void put_pair(struct trace_text *text, const char *name,
     trace_chrome_string(text, value);
 }
 
+/* When the time zero of all times was. */
+static void put_start(struct trace_text *text, uint64_t wall)
+{
+    struct trace_text moment = {0};
+
+    trace_text_moment(&moment, wall);
+    put_pair(text, "start", moment.data ? moment.data : "");
+    trace_text_free(&moment);
+}
+
 /* What was noted of devices, of each name the last. */
 static void keep_metadata(struct trace_chrome *chrome,
                           const struct trace_reader *reader)
@@ -411,8 +421,10 @@ int trace_chrome_add(struct trace_chrome *chrome, struct trace_reader *reader,
     while (trace_reader_next(reader, &entry))
         put_entry(&export, &entry);
     release(&export);
-    if (!chrome->recordings++)
+    if (!chrome->recordings++) {
+        chrome->start = trace_reader_summary(reader).origin.wall;
         keep_metadata(chrome, reader);
+    }
     return 0;
 }
 
@@ -425,6 +437,8 @@ void trace_chrome_end(struct trace_chrome *chrome, const char *const *pairs)
         put_pair(&text, pairs[0], pairs[1]);
         stated |= !strcmp(pairs[0], "gpu.state");
     }
+    if (chrome->recordings)
+        put_start(&text, chrome->start);
     if (one && !stated && chrome->state.data)
         put_pair(&text, "gpu.state", chrome->state.data);
     if (one && chrome->devices.data) {

@@ -204,7 +204,7 @@ static void put_index(struct trace_exporter *export, const char *kind,
 
     trace_text_clear(text);
     trace_text_printf(text,
-                      ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"ts\":0,"
+                      ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"ts\":0.000,"
                       "\"name\":\"%s\",\"args\":{\"sort_index\":%u}}",
                       pid, tid, kind, index);
     trace_chrome_put(export);

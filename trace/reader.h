@@ -143,6 +143,9 @@ static inline void trace_text_put(struct trace_text *text, const void *bytes,
 #define trace_text_literal(text, string)                                       \
     trace_text_put(text, string, sizeof(string) - 1)
 
+/* trace_text_moment adds ns since 1970 as "2026-11-21T02:08:30.123456Z". */
+void trace_text_moment(struct trace_text *, uint64_t wall);
+
 /* trace_text_again adds what stands in the text from `from` to `to` again. */
 void trace_text_again(struct trace_text *, size_t from, size_t to);
 
@@ -186,6 +189,7 @@ struct trace_chrome {
     bool some;    /* an event stands already */
     bool several; /* to be set before: there will be several recordings */
     uint32_t recordings;
+    uint64_t start;            /* of the first one: time zero, ns since 1970 */
     uint64_t flows;            /* of which each has its number */
     struct trace_text devices; /* what the first one notes of devices... */
     struct trace_text state;   /* ...and whether it saw any */
@@ -198,8 +202,8 @@ int trace_chrome_add(struct trace_chrome *, struct trace_reader *, uint32_t pid,
                      const char *name);
 
 /* trace_chrome_end writes the metadata: pairs of names and values up to NULL,
- * all shown as strings, and, of a single recording, what it notes of
- * devices. */
+ * all shown as strings, when time zero was, and, of a single recording, what it
+ * notes of devices. */
 void trace_chrome_end(struct trace_chrome *, const char *const *metadata);
 
 #ifdef __cplusplus

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "internal.h"
 
@@ -139,4 +140,16 @@ bool trace_parse_size(const char *text, uint64_t *bytes)
         return false;
     *bytes = (uint64_t)number << shift;
     return true;
+}
+
+void trace_text_moment(struct trace_text *text, uint64_t wall)
+{
+    time_t seconds = (time_t)(wall / 1000000000);
+    struct tm date;
+    char iso[32];
+
+    gmtime_r(&seconds, &date);
+    strftime(iso, sizeof(iso), "%Y-%m-%dT%H:%M:%S", &date);
+    trace_text_printf(text, "%s.%06uZ", iso,
+                      (unsigned)(wall % 1000000000 / 1000));
 }
