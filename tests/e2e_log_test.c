@@ -291,9 +291,9 @@ Test(e2e_log, counters_and_signposts_are_in_the_trace)
 {
     e2e_run("'%s'", e2e_program("slow", E2E_TRACED));
     e2e_expect_has(e2e_read("testlog-runs/latest/trace.json"),
-                   "\"name\":\"depth\",\"args\":{\"value\":3}");
+                   "\"name\":\"depth\",\"args\":{\"depth\":3}");
     e2e_expect_has(e2e_read("testlog-runs/latest/trace.json"),
-                   "\"cat\":\"signpost\",\"name\":\"phase\"");
+                   "\"signpost\":\"phase\"");
 }
 
 /* ---- What is refused ---- */

@@ -501,8 +501,9 @@ Test(trace_chrome_device, memory_in_use_is_a_counter)
     const cJSON *counter = chrome_event(json, "C", "GPU 0 memory");
 
     cr_expect_eq(chrome_number(counter, "pid"), FIRST);
-    cr_expect_eq(chrome_number(cJSON_GetObjectItem(counter, "args"), "value"),
-                 12288);
+    cr_expect_eq(
+        chrome_number(cJSON_GetObjectItem(counter, "args"), "GPU 0 memory"),
+        12288);
     cr_expect_str_eq(name_of(json, "process_name", FIRST, 0), "GPU 0");
     cr_expect_eq(
         chrome_number(chrome_event(json, "X", "cudaMallocAsync"), "dur"), 0);

@@ -4,6 +4,7 @@
  * ("X"), an event an instant ("i"). Viewers want complete events of one track
  * nested, so a span that outlives its neighbour goes to a track beside.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -231,7 +232,26 @@ static void put_span(struct trace_exporter *export,
     trace_chrome_put(export);
 }
 
-/* A counter is drawn over time, once for all threads. */
+/* Whether a value is a number in JSON; a bool is made one. */
+static bool is_drawn(struct trace_value *value)
+{
+    switch (value->type) {
+    case TRACE_TYPE_BOOL:
+        value->type = TRACE_TYPE_U64;
+        return true;
+    case TRACE_TYPE_I64:
+    case TRACE_TYPE_U64:
+        return true;
+    case TRACE_TYPE_F32:
+    case TRACE_TYPE_F64:
+        return isfinite(value->as.f);
+    default:
+        return false;
+    }
+}
+
+/* A counter is drawn over time, once for all threads; some viewers name it by
+ * the key. */
 static void put_counter(struct trace_exporter *export,
                         const struct trace_entry *entry)
 {
@@ -240,44 +260,49 @@ static void put_counter(struct trace_exporter *export,
     const char *name = entry->site->field_count ? entry->site->fields[0] : "?";
     struct trace_value value;
 
-    if (!trace_values_next(&values, &value))
+    if (!trace_values_next(&values, &value) || !is_drawn(&value))
         return;
     trace_text_clear(text);
-    trace_text_printf(text, ",\n{\"ph\":\"C\",\"pid\":%u", export->pid);
+    trace_text_printf(text, ",\n{\"ph\":\"C\",\"pid\":%u,\"tid\":%u",
+                      export->pid,
+                      trace_chrome_thread(export, entry->thread).tid);
     trace_chrome_time(text, ",\"ts\":", entry->time);
     trace_chrome_literal(text, ",\"name\":");
     trace_chrome_string(text, name);
-    trace_chrome_literal(text, ",\"args\":{\"value\":");
+    trace_chrome_literal(text, ",\"args\":{");
+    trace_chrome_string(text, name);
+    trace_text_char(text, ':');
     trace_json_value(text, &value);
     trace_chrome_literal(text, "}}");
     trace_chrome_put(export);
 }
 
-/* A signpost is a mark through all tracks of its process. */
+/* A signpost has the text of its line. */
 static void put_signpost(struct trace_exporter *export,
                          const struct trace_entry *entry)
 {
+    const struct prepared *prepared = prepared_of(export, entry->site);
     struct trace_values values = trace_values_of(entry);
-    struct trace_text *text = &export->text;
-    const struct trace_site *site = entry->site;
+    struct trace_text *text = &export->text, name = {0};
     struct trace_value header, message;
 
-    if (!trace_values_next(&values, &header) ||
+    if (!prepared || !trace_values_next(&values, &header) ||
         !trace_values_next(&values, &message) ||
-        header.type != TRACE_TYPE_STRING)
+        header.type != TRACE_TYPE_STRING || message.type != TRACE_TYPE_STRING)
         return;
-    trace_text_clear(text);
-    trace_text_printf(
-        text, ",\n{\"ph\":\"i\",\"s\":\"p\",\"pid\":%u,\"tid\":%u", export->pid,
-        trace_chrome_thread(export, entry->thread).tid);
-    trace_chrome_time(text, ",\"ts\":", entry->time);
-    trace_chrome_literal(text, ",\"cat\":\"signpost\",\"name\":");
+    trace_text_add(&name, header.as.text, header.size);
+    trace_text_string(&name, ": ");
+    trace_text_add(&name, message.as.text, message.size);
+    put_head(export, ",\n{\"ph\":\"i\",\"s\":\"t\",\"pid\":",
+             trace_chrome_mark(export, entry->thread), entry->time, prepared);
+    trace_chrome_literal(text, ",\"signpost\":");
     trace_json_value(text, &header);
-    trace_chrome_literal(text, ",\"args\":{\"message\":");
+    trace_chrome_literal(text, ",\"message\":");
     trace_json_value(text, &message);
-    trace_chrome_literal(text, ",\"testlog.target\":");
-    trace_chrome_string(text, site->target);
-    trace_chrome_literal(text, "}}");
+    trace_chrome_literal(text, "},\"name\":");
+    trace_json_string(text, name.data ? name.data : "", name.size);
+    trace_text_char(text, '}');
+    trace_text_free(&name);
     trace_chrome_put(export);
 }
 

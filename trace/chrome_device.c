@@ -440,8 +440,10 @@ static void put_memory(struct trace_exporter *export,
     trace_text_printf(text, ",\n{\"ph\":\"C\",\"pid\":%u,\"tid\":0",
                       pid_of(export, entry));
     trace_chrome_time(text, ",\"ts\":", entry->time);
-    trace_text_printf(text, ",\"name\":\"GPU %u memory\",\"args\":{\"value\":",
-                      entry->at.device);
+    trace_text_printf(text,
+                      ",\"name\":\"GPU %u memory\","
+                      "\"args\":{\"GPU %u memory\":",
+                      entry->at.device, entry->at.device);
     trace_json_value(text, &value);
     trace_chrome_literal(text, "}}");
     trace_chrome_put(export);
