@@ -293,9 +293,10 @@ struct test_log_result {
 
 /* A run, or one program's part of it. */
 struct test_log_run {
-    char *path;    /* of the folder, as it is to be shown */
-    char *command; /* that started it */
-    char *program; /* NULL: of several */
+    char *path;             /* of the folder, as it is to be shown */
+    char *command;          /* that started it, as a shell reads it */
+    const char *executable; /* NULL: of several */
+    char *program;          /* its folder's name; NULL: of several */
     struct trace_anchor start;
     char *show, *show_origin, *record, *record_origin;
     char **unseen; /* "LOG: x": directives that matched no call site */

@@ -176,6 +176,7 @@ static int run_tests(struct criterion_test_set *set,
     int code;
 
     run.command = quoted(program);
+    run.executable = program;
     run.annotated = test_log_annotated() || options->all_tests;
     run.static_max = trace_static_max();
     test_log_last_read(&last, options->dir);

@@ -636,7 +636,7 @@ static void prepare(struct criterion_test_set *set)
     select_tests(set);
     test_log_plan_repeat(set, options->repeat);
     test_log_plan_seal(set);
-    if (matched && test_log_run_open(run, options->dir, run->command))
+    if (matched && test_log_run_open(run, options->dir, run->executable))
         copy(&run->path, NULL);
     test_log_jsonl_open(run, options);
     if (run->path && run->annotated)

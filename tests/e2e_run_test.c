@@ -86,6 +86,21 @@ Test(e2e_run, programs_of_one_name_have_folders_of_their_own)
     cr_expect_not(e2e_exists("testlog-runs/latest/tests/small_test~4"));
 }
 
+Test(e2e_run, a_program_has_its_name_however_a_shell_quotes_it)
+{
+    const struct e2e *result =
+        e2e_run("cp a/small_test \"a/it's <&>\"; \"./a/it's <&>\"");
+
+    e2e_expect_code(result, 0);
+    cr_expect(e2e_exists("testlog-runs/latest/tests/it's <&>/small.passes"));
+    result = e2e_run(TESTLOG " run \"a/it's <&>\"");
+    e2e_expect_code(result, 0);
+    cr_expect(e2e_exists("testlog-runs/latest/tests/it's <&>/run.json"));
+    cr_expect_eq(
+        e2e_results(e2e_json("testlog-runs/latest/run.json"), "small/passes"),
+        1);
+}
+
 Test(e2e_run, trace_has_a_track_for_each_test)
 {
     e2e_run(TESTLOG " run a/small_test a/small_test");
