@@ -311,10 +311,16 @@ Test(trace_span, every_type_is_recorded)
     unsigned char uc = 255;
     _Bool yes = true;
     char text[] = "text";
+    struct {
+        int i : 5;
+        unsigned u : 3;
+        unsigned long l : 40;
+    } bits = {-3, 5, 1UL << 39};
 
     trace_event(INFO, "small", (c), (uc), ("s", (short)-2), (yes), ("c", 'a'));
     trace_event(INFO, "wide", ("l", -3L), ("ul", 3UL), ("ll", -4LL),
                 ("i128", (trace_i128_t)-5), ("u128", (trace_u128_t)5));
+    trace_event(INFO, "bits", ("i", bits.i), ("u", bits.u), ("l", bits.l));
     trace_event(INFO, "real", ("f", 0.1f), ("d", 0.1), ("ld", 0.5L));
     trace_event(INFO, "text", (text), ("null", (char *)0),
                 ("part", trace_string(text, 2)), ("p", (void *)0x10));
@@ -323,6 +329,7 @@ Test(trace_span, every_type_is_recorded)
                 ("none", trace_empty()), ("t", trace_bool(1)));
     lines(" INFO tests::trace_span_test: small c=-1 uc=255 s=-2 yes=true c=97\n"
           " INFO tests::trace_span_test: wide l=-3 ul=3 ll=-4 i128=-5 u128=5\n"
+          " INFO tests::trace_span_test: bits i=-3 u=5 l=549755813888\n"
           " INFO tests::trace_span_test: real f=0.1 d=0.1 ld=0.5\n"
           " INFO tests::trace_span_test: text text=\"text\" null=null"
           " part=\"te\" p=0x10\n"

@@ -522,6 +522,7 @@ template <size_t N> struct trace_array_ {
 };
 }
 #else
+/* Integers of other types are gcc's bit-fields. */
 /* clang-format off */
 #    define trace_value_of(v)                                                  \
         _Generic((v),                                                          \
@@ -544,7 +545,9 @@ template <size_t N> struct trace_array_ {
             char *: trace_text_,                                               \
             const char *: trace_text_,                                         \
             struct trace_value: trace_same_,                                   \
-            default: trace_pointer_)(v)
+            default: __builtin_choose_expr(                                    \
+                __builtin_classify_type(v) == __builtin_classify_type(0),      \
+                trace_i64_, trace_pointer_))(v)
 /* clang-format on */
 #endif
 
