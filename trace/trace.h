@@ -503,6 +503,13 @@ TRACE_X(trace_u128_t, trace_u128_)
 #    endif
 #    undef TRACE_X
 
+/* A function would be a bool. */
+template <typename R, typename... A>
+inline struct trace_value trace_value_of(R (*function)(A...))
+{
+    return trace_pointer_(reinterpret_cast<const volatile void *>(function));
+}
+
 /* std::string, std::string_view and their like. */
 template <typename T>
 inline auto trace_value_of(const T &text)
