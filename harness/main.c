@@ -1,6 +1,7 @@
 /* main.c: main of a test program. */
 #include <errno.h>
 #include <limits.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +176,7 @@ static int run_tests(struct criterion_test_set *set,
     struct test_log_last last;
     int code;
 
+    setlocale(LC_NUMERIC, "C"); /* of files that others read, and of lines */
     run.command = quoted(program);
     run.executable = program;
     run.annotated = test_log_annotated() || options->all_tests;

@@ -44,10 +44,12 @@ void log_expectation_text(const struct log_expectation *expectation,
                           struct trace_text *out)
 {
     const char *const *text = expectation->texts;
+    locale_t before = trace_locale_enter();
 
     trace_text_printf(out, "log_expect_%s(", kinds[expectation->kind].word);
     if (takes_number(expectation->kind))
         trace_text_printf(out, "%g, ", expectation->number);
+    trace_locale_leave(before);
     for (; *text; text++) {
         if (text > expectation->texts)
             trace_text_string(out, ", ");
@@ -268,12 +270,14 @@ static bool is_right(const struct log_expectation *expectation,
 static void put_fate(struct search *search, const struct trace_entry *span)
 {
     const struct found *found = found_at(search, span->id);
+    locale_t before = trace_locale_enter();
 
     if (found && is_closed(found))
         trace_text_printf(&search->line, " (%.9f s)",
                           (double)(found->last - found->begin) / 1e9);
     else if (found)
         trace_text_string(&search->line, " (open)");
+    trace_locale_leave(before);
 }
 
 /* Whether what was found is what is wrong, not what was not found. */

@@ -83,26 +83,18 @@ void log_duration(struct trace_text *out, uint64_t ns)
     static const char *const units[] = {"ns", "\xc2\xb5s", "ms", "s"};
     enum { UNITS = sizeof(units) / sizeof(*units) };
     double time = (double)ns;
-    char digits[32];
     size_t unit = 0;
+    locale_t before;
 
     while (time >= 1000 && unit + 1 < UNITS) {
         time /= 1000;
         unit++;
     }
-    snprintf(digits, sizeof(digits), "%.*f",
-             time < 10    ? 2
-             : time < 100 ? 1
-                          : 0,
-             time);
-
-    /* Some locales have another point. */
-    size_t whole = strspn(digits, "0123456789");
-    size_t point = strcspn(digits + whole, "0123456789");
-
-    trace_text_add(out, digits, whole);
-    if (point)
-        trace_text_char(out, '.');
-    trace_text_string(out, digits + whole + (digits[whole] ? point : 0));
-    trace_text_string(out, units[unit]);
+    before = trace_locale_enter();
+    trace_text_printf(out, "%.*f%s",
+                      time < 10    ? 2
+                      : time < 100 ? 1
+                                   : 0,
+                      time, units[unit]);
+    trace_locale_leave(before);
 }

@@ -5,7 +5,6 @@
  * that must end where the value ends. Everywhere else a value is compared.
  */
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +112,7 @@ static bool find(const struct log_pattern *pattern, const char *text,
 static bool real_of(const char *text, double *real)
 {
     const char *digits = text + (*text == '+' || *text == '-');
-    locale_t plain;
+    locale_t before;
     char *end;
 
     if (!log_same_word(digits, "inf") && !log_same_word(digits, "infinity") &&
@@ -121,11 +120,9 @@ static bool real_of(const char *text, double *real)
         (strspn(digits, "0123456789.eE+-") != strlen(digits) ||
          !strpbrk(digits, "0123456789") || strchr("eE+-", *digits)))
         return false;
-    plain = newlocale(LC_ALL_MASK, "C", NULL);
-    if (!plain)
-        return false;
-    *real = strtod_l(text, &end, plain);
-    freelocale(plain);
+    before = trace_locale_enter();
+    *real = strtod(text, &end);
+    trace_locale_leave(before);
     return !*end;
 }
 

@@ -180,7 +180,8 @@ static size_t shortest(double f, bool is_float, char *digits, int *point)
         *point = size - (int)places;
         return count;
     }
-    /* Fewer digits are those of that precision but for zeros. */
+    /* Fewer digits are those of that precision but for zeros; the point may be
+     * any. */
     do
         snprintf(text, sizeof(text), "%.*e", precision, f);
     while (

@@ -194,6 +194,19 @@ Test(e2e_results, schema_refuses_what_readers_would)
             0, "%s", edits[i]);
 }
 
+Test(e2e_results, numbers_have_a_point_in_every_locale)
+{
+    e2e_run("localedef -i de_DE -f UTF-8 ./de_DE.UTF-8");
+    if (!e2e_exists("de_DE.UTF-8"))
+        cr_skip_test("there is no locale with a decimal comma");
+    e2e_run("LOCPATH=$PWD LC_ALL=de_DE.UTF-8 ./ci");
+
+    const char *junit = e2e_read("testlog-runs/latest/junit.xml");
+
+    e2e_expect_has(junit, " time=\"0.");
+    e2e_expect_lacks(junit, " time=\"0,");
+}
+
 Test(e2e_results, junit_tells_outcomes_apart)
 {
     e2e_run("LOG=debug,ci=trace ./ci --trace-filter=info");

@@ -376,3 +376,14 @@ Test(log_lives, survives_a_lack_of_memory)
     log_filter_free(filter);
     trace_reader_close(reader);
 }
+
+Test(log_lives, durations_have_a_point_in_every_locale)
+{
+    struct trace_text text = {0};
+
+    if (!test_decimal_comma())
+        cr_skip_test("there is no locale with a decimal comma");
+    log_duration(&text, 1500);
+    cr_expect_str_eq(text.data, "1.50\xc2\xb5s");
+    trace_text_free(&text);
+}

@@ -46,6 +46,10 @@ const char *test_path(const char *name);
 char *test_load(const char *path, size_t *size);
 void test_save(const char *path, const void *data, size_t size);
 
+/* test_decimal_comma goes over to a locale that has one, made in the test's
+ * folder if none is installed; false if there is no way. */
+bool test_decimal_comma(void);
+
 /* ---- Recordings ---- */
 
 /* test_record begins a recording, test_read ends it and opens it. */

@@ -176,3 +176,15 @@ Test(trace_json, numbers_of_few_digits_are_as_printf_has_them)
         expect_shortest(-f);
     }
 }
+
+Test(trace_json, numbers_have_a_point_in_every_locale, .init = test_folder)
+{
+    const struct trace_value value = trace_f64_(0.1 + 0.2);
+    char *json;
+
+    if (!test_decimal_comma())
+        cr_skip_test("there is no locale with a decimal comma");
+    json = json_of(&value);
+    cr_expect_str_eq(json, "0.30000000000000004");
+    free(json);
+}

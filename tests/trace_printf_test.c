@@ -285,16 +285,18 @@ Test(trace_printf, a_site_may_be_given_another_format)
 
 Test(trace_printf, a_locale_with_a_decimal_comma_is_formatted_at_the_call)
 {
-    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE",
-                                        "fr_FR.UTF-8"};
-    const char *found = NULL;
-
-    for (size_t i = 0; !found && i < sizeof(names) / sizeof(*names); i++)
-        found = setlocale(LC_NUMERIC, names[i]);
-    if (!found)
-        cr_skip_test("no locale with a decimal comma is installed");
+    if (!test_decimal_comma())
+        cr_skip_test("there is no locale with a decimal comma");
     NOW("%.2f", 1.5);
     LATER("%d", 1);
+    compare();
+}
+
+Test(trace_printf, what_was_deferred_has_its_point_in_every_locale)
+{
+    LATER("%.2f %5g %Le", 1.5, 2.5, 0.1L);
+    if (!test_decimal_comma())
+        cr_skip_test("there is no locale with a decimal comma");
     compare();
 }
 

@@ -226,10 +226,14 @@ static void number(struct trace_text *out, double f, bool is_float)
         fixed(out, whole, places);
         return;
     }
+
+    locale_t before = trace_locale_enter();
+
     do
         snprintf(text, sizeof(text), "%.*g", digits, f);
     while (digits++ < 17 && (is_float ? strtof(text, NULL) != (float)f
                                       : strtod(text, NULL) != f));
+    trace_locale_leave(before);
     trace_text_string(out, text);
 }
 

@@ -580,7 +580,11 @@ static bool format_one(struct trace_text *out, struct conversion *c,
 
         format_text(out, c, text, strlen(text));
     } else if (!format_whole(out, c, &value)) {
+        /* The locale that it was recorded in has a point. */
+        locale_t before = trace_locale_enter();
+
         format_number(out, c, &value);
+        trace_locale_leave(before);
     }
     return true;
 }

@@ -4,6 +4,7 @@
 #ifndef TRACE_READER_H
 #define TRACE_READER_H
 
+#include <locale.h>
 #include <string.h>
 
 #include <testlog/trace.h>
@@ -145,6 +146,11 @@ static inline void trace_text_put(struct trace_text *text, const void *bytes,
 
 /* trace_text_moment adds ns since 1970 as "2026-11-21T02:08:30.123456Z". */
 void trace_text_moment(struct trace_text *, uint64_t wall);
+
+/* trace_locale_enter has the thread write and read numbers with a point,
+ * whatever its locale, until trace_locale_leave gets what it returned. */
+locale_t trace_locale_enter(void);
+void trace_locale_leave(locale_t before);
 
 /* trace_text_again adds what stands in the text from `from` to `to` again. */
 void trace_text_again(struct trace_text *, size_t from, size_t to);

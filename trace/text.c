@@ -108,6 +108,26 @@ void trace_text_printf(struct trace_text *text, const char *format, ...)
     va_end(args);
 }
 
+/* Without memory the thread's own locale must do. */
+locale_t trace_locale_enter(void)
+{
+    static locale_t plain; /* atomic; it stays */
+    locale_t now = __atomic_load_n(&plain, __ATOMIC_ACQUIRE), none = NULL;
+
+    if (!now && (now = newlocale(LC_ALL_MASK, "C", NULL)) &&
+        !__atomic_compare_exchange_n(&plain, &none, now, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        freelocale(now);
+        now = none;
+    }
+    return uselocale(now);
+}
+
+void trace_locale_leave(locale_t before)
+{
+    uselocale(before);
+}
+
 void trace_text_clear(struct trace_text *text)
 {
     text->size = 0;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cupti.h"
+#include "trace/reader.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
@@ -141,12 +142,14 @@ static const char *print(struct building *building, const char *format, ...)
 {
     char *text = building->text + building->text_size;
     size_t room = sizeof(building->text) - building->text_size;
+    locale_t before = trace_locale_enter();
     va_list args;
     int size;
 
     va_start(args, format);
     size = vsnprintf(text, room, format, args);
     va_end(args);
+    trace_locale_leave(before);
     if (size < 0 || (size_t)size >= room)
         return "?";
     building->text_size += (size_t)size + 1;
