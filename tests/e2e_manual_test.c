@@ -357,6 +357,37 @@ Test(e2e_manual, pages_and_completion_are_installed)
                   e2e_read("%s/runners/testlog.bash", SOURCE_DIR));
 }
 
+/* ---- What the makefile has ---- */
+
+Test(e2e_manual, make_help_has_the_goals)
+{
+    static const char *const goals[] = {
+        "deps", "all",  "test", "demo",   "demo-failures", "bench",
+        "lint", "soak", "fuzz", "format", "install",       "clean"};
+    const char *help = e2e_run("make -s -C %s help", SOURCE_DIR)->out;
+    char line[WORD];
+
+    for (size_t i = 0; i < sizeof(goals) / sizeof(*goals); i++) {
+        snprintf(line, sizeof(line), "\n  %s ", goals[i]);
+        e2e_expect_has(help, line);
+    }
+}
+
+Test(e2e_manual, make_alone_makes_library_testlog_and_examples)
+{
+    static const char *const made[] = {"libtestlog.a ", "testlog ",
+                                       "examples/store_test ",
+                                       "examples/failures_test "};
+    const char *commands =
+        e2e_run("make -s -n -B -C %s TRACING=0", SOURCE_DIR)->out;
+    char path[WORD];
+
+    for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++) {
+        snprintf(path, sizeof(path), " build/base/%s", made[i]);
+        e2e_expect_has(commands, path);
+    }
+}
+
 /* ---- Completion ---- */
 
 /* The offers for a line, each with a blank behind it. */
