@@ -13,7 +13,7 @@ static struct trace_module *modules;
 static struct trace_site *registered; /* sites of C++ */
 static bool enabled;                  /* a recording runs */
 
-/* The thread has the lock, or is about to: a signal handler must not want it. */
+/* The thread has the lock, or is about to: a handler must not want it. */
 static _Thread_local bool locking;
 
 void trace_sites_lock(void)
