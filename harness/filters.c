@@ -145,27 +145,20 @@ static void see_recorded(const struct test_log_run *run,
     }
 }
 
-struct guess {
-    const char *directive;
-    struct trace_text meant;
-};
-
-static void guess_span(struct trace_site *site, void *context)
+static void guess_site(struct trace_site *site, void *guess)
 {
-    struct guess *guess = context;
-
-    if (site->kind == TRACE_SITE_SPAN && !guess->meant.size)
-        log_filter_meant_span(guess->directive, site->name, &guess->meant);
+    log_guess_site(guess, site);
 }
 
-/* Which span of this process was meant, to be freed; NULL if none. */
-static char *meant_span(const char *directive)
+/* What was meant, to be freed; NULL if there is no guess. */
+static char *meant_by(const char *directive)
 {
-    struct guess guess = {.directive = directive};
-    char *meant;
+    struct log_guess guess = {.directive = directive};
+    char *meant = NULL;
 
-    trace_site_each(guess_span, &guess);
-    meant = guess.meant.data ? strdup(guess.meant.data) : NULL;
+    trace_site_each(guess_site, &guess);
+    if (log_guess_end(&guess))
+        meant = strdup(guess.meant.data);
     trace_text_free(&guess.meant);
     return meant;
 }
@@ -187,7 +180,7 @@ static void add_unseen(struct test_log_run *run, const char *origin,
     if (!grow(&run->unseen, count) || !grow(&run->meant, count) ||
         asprintf(&run->unseen[count - 1], "%s: %s", origin, directive) < 0)
         return;
-    run->meant[count - 1] = meant_span(directive);
+    run->meant[count - 1] = meant_by(directive);
     run->unseen_count = count;
 }
 

@@ -368,27 +368,25 @@ static void put_rerun(const struct test_log_run *run, const char *rerun)
 
 enum { UNSEEN_MAX = 10 }; /* that are named */
 
-static void report_unseen(const char *unseen, const char *span)
+static void report_unseen(const char *unseen, const char *meant)
 {
     const char *origin = strstr(unseen, ": ");
     const char *directive = origin ? origin + 2 : unseen;
-    const char *near = log_nearest_level(directive);
-    struct trace_text text = {0}, meant = {0};
+    const char *level =
+        strpbrk(directive, "=[") ? NULL : log_nearest_level(directive);
+    struct trace_text text = {0};
 
     log_filter_brief(&text, unseen);
     trace_text_string(&text, " matched no call site");
-    if (span)
-        trace_text_string(&meant, span);
-    if ((span || log_filter_meant(directive, &meant)) && !meant.failed) {
+    if (meant) {
         trace_text_string(&text, "; did you mean ");
-        log_filter_brief(&text, meant.data);
+        log_filter_brief(&text, meant);
         trace_text_char(&text, '?');
-    } else if (near) {
-        trace_text_printf(&text, "; did you mean the level %s?", near);
+    } else if (level) {
+        trace_text_printf(&text, "; did you mean the level %s?", level);
     }
     test_log_notice("%s", text.data ? text.data : "out of memory");
     trace_text_free(&text);
-    trace_text_free(&meant);
 }
 
 void test_log_report_unseen(const struct test_log_run *run)

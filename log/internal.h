@@ -18,6 +18,10 @@ bool log_level_of(const char *text, unsigned *level);
  * was meant to be; NULL if it is near none. */
 const char *log_mistyped_level(const char *word);
 
+/* log_distance returns Levenshtein's distance between words of m and n bytes,
+ * in any case; SIZE_MAX if the second has more than 63. */
+size_t log_distance(const char *a, size_t m, const char *b, size_t n);
+
 /* log_space returns how many bytes of white space, as Unicode has it, stand at
  * `text`: one character or none. log_trim cuts it off at both ends. */
 size_t log_space(const char *text);

@@ -87,14 +87,22 @@ TRACE_API enum log_state log_filter_judge(const struct log_filter *,
                                           const struct trace_site *,
                                           struct trace_text *why);
 
-/* log_filter_meant adds what a directive that was about nothing was probably
- * meant to be; false if there is no guess. */
-TRACE_API bool log_filter_meant(const char *directive, struct trace_text *);
+/* What a directive that was about nothing was probably meant to be, by the call
+ * sites that there are. */
+struct log_guess {
+    const char *directive;
+    size_t distance;         /* letters that are wrong; 0: none */
+    struct trace_text meant; /* empty: no guess; the caller's to free */
+};
 
-/* log_filter_meant_span does so if the directive's target is the name of a
- * span. */
-TRACE_API bool log_filter_meant_span(const char *directive, const char *span,
-                                     struct trace_text *);
+/* log_guess_site looks whether one more call site makes a better guess: a span
+ * that is called like the directive's target, or what is spelled nearly as the
+ * span or the target that it names. */
+TRACE_API void log_guess_site(struct log_guess *, const struct trace_site *);
+
+/* log_guess_end has what the directive itself looks like come before what is
+ * spelled nearly so; false if there is no guess. */
+TRACE_API bool log_guess_end(struct log_guess *);
 
 /* A filter at work on a recording: it knows what each thread is in. */
 struct log_replay;

@@ -106,7 +106,7 @@ static bool meant_target(const char *text, struct trace_text *out)
     return true;
 }
 
-bool log_filter_meant(const char *directive, struct trace_text *out)
+static bool meant_otherwise(const char *directive, struct trace_text *out)
 {
     if (strchr("~!^/{", directive[0]))
         return false;
@@ -114,10 +114,12 @@ bool log_filter_meant(const char *directive, struct trace_text *out)
            meant_level(directive, out) || meant_target(directive, out);
 }
 
+/* ---- By what there is ---- */
+
 /* "healthcheck=debug", where a span is called so; "healthcheck=off" was to
  * silence it. */
-bool log_filter_meant_span(const char *directive, const char *span,
-                           struct trace_text *out)
+static bool meant_span(const char *directive, const char *span,
+                       struct trace_text *out)
 {
     const char *target = directive + strspn(directive, "!^");
     size_t size = strcspn(target, " \t=");
@@ -136,4 +138,96 @@ bool log_filter_meant_span(const char *directive, const char *span,
     trace_text_add(out, directive, (size_t)(target - directive));
     trace_text_printf(out, "[%s]%s", span, target + size);
     return true;
+}
+
+/* The name in a directive that a call site must have: a span's, or a target. */
+struct name {
+    const char *at;
+    size_t size;
+    bool of_span;
+};
+
+static struct name name_in(const char *directive)
+{
+    const char *at = directive + strspn(directive, "!^");
+    const char *end = at + strcspn(at, " \t=[");
+
+    if (strchr("~/{", *at))
+        return (struct name){0};
+    if (*end != '[')
+        return (struct name){at, (size_t)(end - at), false};
+    return (struct name){end + 1, strcspn(end + 1, " \t{]"), true};
+}
+
+/* The size of as many of a target's modules as there are in a name. */
+static size_t modules(const char *target, const struct name *name)
+{
+    size_t colons = 0, size = 0;
+
+    for (size_t i = 0; i < name->size; i++)
+        colons += name->at[i] == ':';
+    while (target[size] && (target[size] != ':' || colons--))
+        size++;
+    return size;
+}
+
+/* Whether it is a word that was rather meant to be a level. */
+static bool is_level(const char *directive)
+{
+    return !strpbrk(directive, "=[") && log_mistyped_level(directive);
+}
+
+/* Takes what is spelled nearly so. */
+static void guess_near(struct log_guess *guess, const struct trace_site *site)
+{
+    const struct name name = name_in(guess->directive);
+    const char *other = name.of_span ? site->name : site->target;
+    size_t size, distance, most = name.size / 2 < 3 ? name.size / 2 : 3;
+
+    if (!name.size || !other ||
+        (name.of_span && site->kind != TRACE_SITE_SPAN) ||
+        is_level(guess->directive))
+        return;
+    size = name.of_span ? strlen(other) : modules(other, &name);
+    distance = log_distance(name.at, name.size, other, size);
+    if (!distance || distance > most ||
+        (guess->meant.size && distance >= guess->distance))
+        return;
+    guess->distance = distance;
+    trace_text_clear(&guess->meant);
+    trace_text_add(&guess->meant, guess->directive,
+                   (size_t)(name.at - guess->directive));
+    trace_text_add(&guess->meant, other, size);
+    trace_text_string(&guess->meant, name.at + name.size);
+}
+
+static void take(struct log_guess *guess, struct trace_text meant)
+{
+    trace_text_free(&guess->meant);
+    guess->meant = meant;
+    guess->distance = 0;
+}
+
+void log_guess_site(struct log_guess *guess, const struct trace_site *site)
+{
+    struct trace_text exact = {0};
+
+    if (guess->meant.size && !guess->distance)
+        return;
+    if (site->kind != TRACE_SITE_SPAN || !site->name ||
+        !meant_span(guess->directive, site->name, &exact)) {
+        guess_near(guess, site);
+        return;
+    }
+    take(guess, exact);
+}
+
+bool log_guess_end(struct log_guess *guess)
+{
+    struct trace_text meant = {0};
+
+    if ((!guess->meant.size || guess->distance) &&
+        meant_otherwise(guess->directive, &meant))
+        take(guess, meant);
+    return guess->meant.size && !guess->meant.failed;
 }

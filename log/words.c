@@ -34,16 +34,15 @@ bool log_same_word(const char *a, const char *b)
     return same(a, b, strlen(a) + 1);
 }
 
-/* Levenshtein's distance to a word of at most 31 bytes; none is far. */
-static size_t distance(const char *a, const char *b)
+size_t log_distance(const char *a, size_t m, const char *b, size_t n)
 {
-    size_t row[32], n = strlen(b);
+    size_t row[64];
 
-    if (n > 31)
+    if (n >= sizeof(row) / sizeof(*row))
         return SIZE_MAX;
     for (size_t j = 0; j <= n; j++)
         row[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
+    for (size_t i = 1; i <= m; i++) {
         size_t corner = row[0];
 
         row[0] = i;
@@ -66,7 +65,8 @@ static const char *nearest_within(const char *word, const char *const *words,
     size_t size = strlen(word);
 
     for (; *words; words++) {
-        size_t d = distance(word, *words), length = strlen(*words);
+        size_t length = strlen(*words);
+        size_t d = log_distance(word, size, *words, length);
 
         if (d > 1 && same(word, *words, size < length ? size : length))
             d = 1; /* "warning", "err" */

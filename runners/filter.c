@@ -343,36 +343,30 @@ static void explain(const struct log_filter *filter)
            trace_level_word(log_filter_most(filter)));
 }
 
-/* Adds what was meant, if a span is called like the directive's target. */
-static bool meant_span(const struct list *lists, int count,
-                       const char *directive, struct trace_text *out)
+static bool guess(struct log_guess *guess, const struct list *lists, int count)
 {
     for (int i = 0; i < count; i++)
         for (size_t j = 0; j < lists[i].count; j++)
-            if (lists[i].sites[j].site.kind == TRACE_SITE_SPAN &&
-                lists[i].sites[j].site.name &&
-                log_filter_meant_span(directive, lists[i].sites[j].site.name,
-                                      out))
-                return true;
-    return false;
+            log_guess_site(guess, &lists[i].sites[j].site);
+    return log_guess_end(guess);
 }
 
 static void put_unseen_one(const struct list *lists, int count,
                            const char *directive)
 {
-    struct trace_text text = {0}, meant = {0};
+    struct log_guess meant = {.directive = directive};
+    struct trace_text text = {0};
+    bool guessed = guess(&meant, lists, count);
 
     log_filter_brief(&text, directive);
     trace_text_string(&text, " is about none of these call sites");
-    if ((meant_span(lists, count, directive, &meant) ||
-         log_filter_meant(directive, &meant)) &&
-        !meant.failed) {
+    if (guessed) {
         trace_text_string(&text, "; did you mean ");
-        log_filter_brief(&text, meant.data);
+        log_filter_brief(&text, meant.meant.data);
     }
-    printf("%s%c\n", text.data ? text.data : directive, meant.data ? '?' : '.');
+    printf("%s%c\n", text.data ? text.data : directive, guessed ? '?' : '.');
     trace_text_free(&text);
-    trace_text_free(&meant);
+    trace_text_free(&meant.meant);
 }
 
 enum { UNSEEN_MAX = 10 }; /* that are named */

@@ -316,6 +316,8 @@ Test(harness_report, unseen_directives_have_a_hint)
     run.unseen[run.unseen_count++] = strdup("LOG: nowhere=debug");
     run.unseen[run.unseen_count++] = strdup("--log: inof");
     run.unseen[run.unseen_count++] = strdup("of another version");
+    run.meant = calloc(4, sizeof(*run.meant));
+    run.meant[run.unseen_count] = strdup("net=debug");
     run.unseen[run.unseen_count++] = strdup("LOG: net:debug");
     test_log_report_unseen(&run);
     fflush(test_log_out);

@@ -5,6 +5,27 @@
 
 #include "support.h"
 
+/* A site of that kind, name and target. */
+#define SITE(of, called, in)                                                   \
+    ((struct trace_site){                                                      \
+        .kind = TRACE_SITE_##of, .name = (called), .target = (in)})
+
+static const struct trace_site no_site[] = {{.name = NULL}};
+
+/* What is guessed with some call sites, up to one without a target. */
+static void expect_guess(const char *directive, const char *meant,
+                         const struct trace_site *sites)
+{
+    struct log_guess guess = {.directive = directive};
+
+    for (; sites->target; sites++)
+        log_guess_site(&guess, sites);
+    cr_expect_eq(log_guess_end(&guess), meant != NULL, "%s", directive);
+    cr_expect_str_eq(guess.meant.data ? guess.meant.data : "",
+                     meant ? meant : "", "%s", directive);
+    trace_text_free(&guess.meant);
+}
+
 Test(log_meant, knows_a_span_by_its_name)
 {
     static const struct {
@@ -25,16 +46,48 @@ Test(log_meant, knows_a_span_by_its_name)
         {"", NULL},
     };
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        struct trace_text meant = {0};
+    const struct trace_site sites[] = {
+        SITE(EVENT, "health", "web"),
+        SITE(SPAN, "healthcheck", "web"),
+        {.name = NULL},
+    };
 
-        cr_expect_eq(
-            log_filter_meant_span(rows[i].directive, "healthcheck", &meant),
-            rows[i].meant != NULL, "%s", rows[i].directive);
-        cr_expect_str_eq(meant.data ? meant.data : "",
-                         rows[i].meant ? rows[i].meant : "");
-        trace_text_free(&meant);
-    }
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        expect_guess(rows[i].directive, rows[i].meant, sites);
+}
+
+Test(log_meant, knows_what_is_spelled_nearly_so)
+{
+    static const struct {
+        const char *directive, *meant;
+    } rows[] = {
+        {"cahe=debug", "cache=debug"},
+        {"cahe::lru=debug", "cache::lru=debug"},
+        {"cachee", "cache"},
+        {"!Cachee", "!cache"},
+        {"^cache::lrus=info", "^cache::lru=info"},
+        {"cahce::map::x", NULL},
+        {"[lru_pt]=trace", "[lru_put]=trace"},
+        {"cache[lru_pt{key=5}]", "cache[lru_put{key=5}]"},
+        {"[evicte]", NULL}, /* an event is called so */
+        {"cache/map.c", "cache::map"},
+        {"cach:debug", "cach=debug"}, /* what it looks like comes first */
+        {"far=debug", NULL},
+        {"wxyz::longer=debug", NULL},
+        {"inof", NULL}, /* was a level */
+        {"~cach", NULL},
+        {"{cach}", NULL},
+        {"!~cach", NULL},
+        {"[", NULL},
+    };
+    const struct trace_site sites[] = {
+        SITE(EVENT, "evicted", "cache::lru"), SITE(EVENT, "", "into"),
+        SITE(SPAN, "lru_put", "cache::lru"),  SITE(SPAN, NULL, "cache::map"),
+        SITE(SPAN, "lru_get", "cache::lru"),  {.name = NULL},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        expect_guess(rows[i].directive, rows[i].meant, sites);
 }
 
 Test(log_meant, knows_what_was_meant)
@@ -85,16 +138,8 @@ Test(log_meant, knows_what_was_meant)
         {"!a*", NULL},
     };
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        struct trace_text meant = {0};
-        bool known = log_filter_meant(rows[i].directive, &meant);
-
-        cr_expect_eq(known, rows[i].meant != NULL, "%s", rows[i].directive);
-        cr_expect_str_eq(meant.data ? meant.data : "",
-                         rows[i].meant ? rows[i].meant : "", "%s: %s",
-                         rows[i].directive, meant.data);
-        trace_text_free(&meant);
-    }
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        expect_guess(rows[i].directive, rows[i].meant, no_site);
 }
 
 /* What is suggested is no mistake. */
@@ -105,12 +150,13 @@ Test(log_meant, what_was_meant_can_be_read)
     };
 
     for (size_t i = 0; i < sizeof(directives) / sizeof(*directives); i++) {
-        struct trace_text meant = {0}, said = {0};
+        struct log_guess guess = {.directive = directives[i]};
+        struct trace_text said = {0};
 
-        cr_assert(log_filter_meant(directives[i], &meant));
-        log_filter_free(log_filter_parse(meant.data, NULL, "LOG", &said));
+        cr_assert(log_guess_end(&guess));
+        log_filter_free(log_filter_parse(guess.meant.data, NULL, "LOG", &said));
         cr_expect_eq(said.size, 0, "%s", said.data);
-        trace_text_free(&meant);
+        trace_text_free(&guess.meant);
         trace_text_free(&said);
     }
 }
