@@ -398,6 +398,10 @@ void test_log_filters_find_unseen(struct test_log_filters *,
 
 /* ---- render.c, run_json.c, junit.c, run_trace.c: what is written ---- */
 
+/* test_log_losses adds how many records a recording lacks, and why; false if
+ * none. */
+bool test_log_losses(struct trace_text *, const struct trace_reader *);
+
 /* test_log_render writes a test's trace.json and log.txt from its recording,
  * and notes what was dropped. */
 void test_log_render(struct test_log_run *, struct test_log_result *,
@@ -595,12 +599,20 @@ bool test_log_annotated(void);
 bool test_log_entry_filter(const char *suite, const char *name,
                            const char **filter);
 
+/* test_log_entry_place puts where an annotated test stands; what Criterion has
+ * of it in a worker points elsewhere. */
+void test_log_entry_place(const char *suite, const char *name,
+                          const char **file, unsigned *line);
+
 /* ---- interpose.c ---- */
 
 /* test_log_next_function puts the function of a name that is behind ours, that
  * of Criterion or its libraries, into the pointer at `function`; without one,
  * it says so and aborts. */
 void test_log_next_function(const char *name, void *function);
+
+/* test_log_record_error records an ERROR event of a place in a file. */
+void test_log_record_error(const char *file, unsigned line, const char *text);
 
 /* ---- diff.c ---- */
 

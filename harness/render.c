@@ -7,30 +7,55 @@
 
 #include "harness.h"
 
+bool test_log_losses(struct trace_text *out, const struct trace_reader *reader)
+{
+    struct trace_summary summary = trace_reader_summary(reader);
+
+    if (summary.dropped)
+        trace_text_printf(out, "%llu records were not kept: %s",
+                          (unsigned long long)summary.dropped,
+                          summary.error ? strerror(summary.error)
+                                        : "TRACE_LIMIT was reached");
+    return out->size > 0;
+}
+
 static int write_trace(const struct test_log_run *run,
                        const struct test_log_result *result,
                        struct trace_reader *reader)
 {
-    const char *const metadata[] = {
-        "test",      test_log_name(result),
-        "program",   result->program,
-        "log",       result->filter ? result->filter : "",
-        "filter",    run->record ? run->record : "",
-        "result",    test_log_outcome_word(result->outcome),
-        "gpu.state", test_log_gpu_word(result->gpu),
-        NULL};
+    struct trace_text lost = {0};
+    const bool losses = test_log_losses(&lost, reader);
+    const char *const metadata[] = {"test",
+                                    test_log_name(result),
+                                    "program",
+                                    result->program,
+                                    "log",
+                                    result->filter ? result->filter : "",
+                                    "filter",
+                                    run->record ? run->record : "",
+                                    "result",
+                                    test_log_outcome_word(result->outcome),
+                                    "gpu.state",
+                                    test_log_gpu_word(result->gpu),
+                                    losses ? "lost" : NULL,
+                                    lost.data,
+                                    NULL};
     struct trace_chrome chrome;
     struct trace_file file;
     char path[PATH_MAX];
+    int status = -1;
 
     if (test_log_file(run, result, "trace.json", path) ||
         trace_file_open(&file, path))
-        return -1;
+        goto out;
     trace_chrome_begin(&chrome, file.stream);
     trace_chrome_add(&chrome, reader, trace_reader_summary(reader).pid,
                      test_log_name(result));
     trace_chrome_end(&chrome, metadata);
-    return trace_file_commit(&file);
+    status = trace_file_commit(&file);
+out:
+    trace_text_free(&lost);
+    return status;
 }
 
 static int write_log(const struct test_log_run *run,
@@ -79,21 +104,17 @@ static void complain_missing(const struct test_log_run *run,
     said = true;
 }
 
+/* Of a test that is shown, its block tells. */
 static void note_losses(struct test_log_result *result,
-                        const struct trace_summary *summary)
+                        const struct trace_reader *reader)
 {
-    result->dropped = summary->dropped;
-    if (!summary->dropped)
-        return;
-    if (summary->error)
-        test_log_notice(
-            "%s: %llu records were not kept: %s", test_log_name(result),
-            (unsigned long long)summary->dropped, strerror(summary->error));
-    else
-        test_log_notice("%s: %llu records were not kept: TRACE_LIMIT was "
-                        "reached",
-                        test_log_name(result),
-                        (unsigned long long)summary->dropped);
+    struct trace_text text = {0};
+
+    result->dropped = trace_reader_summary(reader).dropped;
+    if (!test_log_outcome_bad(result->outcome) &&
+        test_log_losses(&text, reader))
+        test_log_notice("%s: %s", test_log_name(result), text.data);
+    trace_text_free(&text);
 }
 
 static void note_gpu(struct test_log_run *run, struct test_log_result *result,
@@ -128,12 +149,9 @@ void test_log_render(struct test_log_run *run, struct test_log_result *result,
         complain_missing(run, result, errno);
         return;
     }
-
-    struct trace_summary summary = trace_reader_summary(reader);
-
     plain.color = false;
     plain.test = NULL;
-    note_losses(result, &summary);
+    note_losses(result, reader);
     note_gpu(run, result, reader);
     if (write_log(run, result, reader, &plain) ||
         write_trace(run, result, reader))

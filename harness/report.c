@@ -78,7 +78,7 @@ static void skip_to_end(FILE *in, const char *path)
         return;
     while ((c = fgetc(in)) != EOF && c != '\n')
         ;
-    if (c == EOF) /* a single line; it shows its end */
+    if (ftell(in) == file.st_size) /* a single line; it shows its end */
         fseek(in, file.st_size - SHOWN_MAX, SEEK_SET);
     heading("output");
     say_left_out((size_t)ftell(in), path);
@@ -197,6 +197,15 @@ size_t test_log_report_open_spans(struct trace_reader *reader,
     return count;
 }
 
+static void put_losses(const struct trace_reader *reader)
+{
+    struct trace_text text = {0};
+
+    if (test_log_losses(&text, reader))
+        fprintf(out(), "... %s\n", text.data);
+    trace_text_free(&text);
+}
+
 static void put_recording(const struct test_log_run *run,
                           const struct test_log_result *result,
                           const struct test_log_options *options)
@@ -215,6 +224,8 @@ static void put_recording(const struct test_log_run *run,
     if (reader && filter && !options->live &&
         !test_log_file(run, result, "log.txt", path))
         put_lines(filter, &style, reader, path);
+    if (reader)
+        put_losses(reader);
     if (reader && test_log_outcome_bad(result->outcome))
         test_log_report_open_spans(reader, "");
     trace_reader_close(reader);

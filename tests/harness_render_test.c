@@ -168,6 +168,7 @@ Test(harness_render, losses_are_counted_and_said)
     cr_expect_gt(result->dropped, 0);
     cr_expect_not_null(strstr(words(), "records were not kept: TRACE_LIMIT"),
                        "%s", words());
+    cr_expect_not_null(strstr(load("trace.json"), "\"lost\":\""));
 }
 
 Test(harness_render, whole_trace_has_a_track_for_each_test)

@@ -119,6 +119,21 @@ Test(harness_report, much_output_is_cut_at_a_line_and_says_where_the_rest_is)
     free(output);
 }
 
+Test(harness_report, of_one_long_line_the_end_is_shown)
+{
+    struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
+    enum { SIZE = 100000 };
+    char *output = calloc(1, SIZE + 1);
+
+    memset(output, '.', SIZE);
+    memcpy(output + SIZE - 8, "the end\n", 8);
+    give_output(result, output);
+    test_log_report_block(&run, result, &options);
+    expect_has("\n....");
+    expect_has("....the end\n");
+    free(output);
+}
+
 Test(harness_report, block_without_files_is_a_header)
 {
     test_log_report_block(&run, add("a", TEST_LOG_OUTCOME_FAILED, "f.c:1: no"),
