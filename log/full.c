@@ -47,13 +47,24 @@ void log_full(const struct log_parts *parts, struct trace_text *out)
     trace_text_literal(out, "\n");
 }
 
+/* Of a deep recursion the middle says little. */
+enum { OUTERMOST = 8, INNERMOST = 24 };
+
 void log_span_text(struct log_replay *replay, const struct trace_reader *reader,
                    uint32_t place, uint64_t time, struct trace_text *out)
 {
     struct log_chain chain;
+    size_t left_out;
 
     log_chain_of(&chain, replay, reader, place);
+    left_out = chain.count > OUTERMOST + INNERMOST + 1
+                   ? chain.count - OUTERMOST - INNERMOST
+                   : 0;
     for (size_t i = chain.count; i-- > 0;) {
+        if (left_out && i == chain.count - OUTERMOST - 1) {
+            trace_text_printf(out, "... %zu more ...:", left_out);
+            i -= left_out;
+        }
         put_span(reader, &chain.spans[i], time, false, out);
         if (i)
             trace_text_literal(out, ":");

@@ -197,7 +197,9 @@ TRACE_API size_t log_line(struct log_replay *, const struct log_style *,
                           const struct trace_entry *, struct trace_text *out);
 
 /* log_span_text adds "outer{a=1}:inner", the spans that `place` is in, of those
- * that are shown. Nothing if there is none. */
+ * that are shown; of very many the middle is left out. Nothing if there is
+ * none.
+ */
 TRACE_API void log_span_text(struct log_replay *, const struct trace_reader *,
                              uint32_t place, uint64_t time,
                              struct trace_text *out);

@@ -158,6 +158,36 @@ Test(log_spans, span_text_is_the_chain_alone)
     trace_reader_close(reader);
 }
 
+static void deep(int depth)
+{
+    trace_span(INFO, "deep", ("d", depth));
+
+    if (depth == 32)
+        trace_event(INFO, "all");
+    if (depth == 33)
+        trace_event(INFO, "without two");
+    else
+        deep(depth + 1);
+}
+
+Test(log_spans, of_a_deep_recursion_the_middle_is_left_out)
+{
+    struct trace_reader *reader;
+    char *text;
+
+    deep(0);
+    reader = test_read();
+    text = span_text(reader, "info", "all");
+    cr_expect_not_null(strstr(text, ":deep{d=7}:deep{d=8}:deep{d=9}:"));
+    free(text);
+    text = span_text(reader, "info", "without two");
+    cr_expect_not_null(strstr(text, ":deep{d=7}:... 2 more ...:deep{d=10}:"),
+                       "%s", text);
+    cr_expect_not_null(strstr(text, ":deep{d=33}"));
+    free(text);
+    trace_reader_close(reader);
+}
+
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
 Test(log_spans, messages_of_every_kind)
