@@ -128,6 +128,7 @@ static pid_t start(const char *where, const char *command, int out, int err)
     if (child)
         return child;
     setpgid(0, 0);
+    signal(SIGHUP, SIG_DFL); /* nohup has it ignored */
     if (dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO) < 0 ||
         dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0 ||
         chdir(where))
