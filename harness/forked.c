@@ -49,11 +49,24 @@ TRACE_API void criterion_skip_test(const char *format, ...)
     __builtin_unreachable();
 }
 
+/* Nobody knows where an exception came from, but whose test it ended. */
+static void record(const char *text)
+{
+    const struct criterion_test *test = criterion_current_test;
+    const char *file = "criterion";
+    unsigned line = 0;
+
+    if (test)
+        test_log_entry_place(test->category, test->name, &file, &line);
+    test_log_record_error(file, line, text);
+}
+
 TRACE_API void criterion_test_die(const char *format, ...)
 {
     static void (*next)(const char *, ...);
 
     FORMAT(text, format);
+    record(text ? text : "");
     if (test_log_forked()) {
         test_log_board_fail("in a forked child: %s", text ? text : "");
         _exit(1);

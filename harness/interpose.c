@@ -24,7 +24,10 @@ void test_log_next_function(const char *name, void *function)
     void *found = dlsym(RTLD_NEXT, name);
 
     if (!found) {
-        fprintf(stderr, "testlog: Criterion has no %s\n", name);
+        fprintf(stderr,
+                "testlog: Criterion has no %s behind testlog; write -ltestlog "
+                "before -lcriterion\n",
+                name);
         abort();
     }
     memcpy(function, &found, sizeof(found));
@@ -60,26 +63,33 @@ static struct trace_site *assertion_at(const char *file, unsigned line)
     return found && found->site.file ? &found->site : NULL;
 }
 
-/* What an expectation found near stands in the log already. */
+/* What an expectation found near stands in the log already, and a text of any
+ * length on the screen. */
 static int headline(const char *message)
 {
     bool expects = !strncmp(message, "log_expect_", 11);
+    size_t size = strcspn(message, expects ? "\n" : ""), most = 1 << 15;
 
-    return (int)strcspn(message, expects ? "\n" : "");
+    return (int)(size < most ? size : most);
+}
+
+void test_log_record_error(const char *file, unsigned line, const char *text)
+{
+    struct trace_site *site = assertion_at(file, line);
+
+    if (site)
+        trace_message(site, text);
 }
 
 /* A failing assertion is an ERROR event at the assertion's own place. */
 static void record_failure(const char *file, unsigned line, const char *message)
 {
-    struct trace_site *site = assertion_at(file, line);
     struct trace_text text = {.ceiling = 1 << 16};
 
-    if (!site)
-        return;
     trace_text_string(&text, FAILED);
     if (message && message[0])
         trace_text_printf(&text, ": %.*s", headline(message), message);
-    trace_message(site, text.data ? text.data : FAILED);
+    test_log_record_error(file, line, text.data ? text.data : FAILED);
     trace_text_free(&text);
 }
 

@@ -56,6 +56,17 @@ bool test_log_entry_filter(const char *suite, const char *name,
     return entry != NULL;
 }
 
+void test_log_entry_place(const char *suite, const char *name,
+                          const char **file, unsigned *line)
+{
+    struct test_log_entry *entry = find(suite, name);
+
+    if (entry) {
+        *file = entry->test->data->file_;
+        *line = entry->test->data->line_;
+    }
+}
+
 /* Sends what the test prints to a file. Nothing stays in a buffer that would be
  * lost if the process dies. */
 static void capture(const char *folder)

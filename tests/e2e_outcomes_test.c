@@ -173,6 +173,19 @@ Test(e2e_outcome, exceptions)
     expect("throws", "throws/what_is_caught", "passed", "");
 }
 
+Test(e2e_outcome, exceptions_are_errors_in_the_log)
+{
+    const struct e2e *run = e2e_run("%s --filter throws/an_exception",
+                                    e2e_program("throws", E2E_TRACED));
+
+    e2e_expect_has(run->err, "Z ERROR programs::throws: Caught an unexpected "
+                             "exception during the test execution: out of "
+                             "luck.\n");
+    run =
+        e2e_run("%s --filter whole/throws", e2e_program("whole_cxx", E2E_ALL));
+    e2e_expect_has(run->err, "Z ERROR criterion: Caught an unexpected ");
+}
+
 /* ---- The run ---- */
 
 struct sums {
