@@ -145,6 +145,39 @@ Test(trace_live, threads_are_told_of_one_at_a_time)
     trace_text_free(&told);
 }
 
+/* As a subscriber that writes to a file. */
+static void print(const struct trace_reader *reader,
+                  const struct trace_entry *entry)
+{
+    (void)reader;
+    (void)entry;
+    pthread_testcancel();
+    tellings++;
+}
+
+static void *be_cancelled(void *told_before)
+{
+    pthread_cancel(pthread_self());
+    {
+        trace_span(INFO, "span");
+    }
+    *(size_t *)told_before = tellings;
+    return told_before;
+}
+
+Test(trace_live, a_cancelled_thread_leaves_no_lock, .timeout = 60)
+{
+    static const struct trace_subscriber printing = {.live = print};
+    size_t before = 0;
+
+    begin(NULL);
+    trace_subscribe(&printing);
+    test_thread(be_cancelled, &before);
+    cr_expect_eq(before, 2);
+    trace_event(INFO, "event");
+    cr_expect_eq(tellings, 3);
+}
+
 static void child(void)
 {
     size_t before = tellings;

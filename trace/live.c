@@ -16,6 +16,23 @@
 static struct trace_reader reader;
 static size_t site_capacity, late_capacity;
 
+/* To print is a cancellation point: a thread that ended there would keep the
+ * lock. */
+static int lock(void)
+{
+    int before;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    pthread_mutex_lock(&trace_recording.live_lock);
+    return before;
+}
+
+static void unlock(int before)
+{
+    pthread_mutex_unlock(&trace_recording.live_lock);
+    pthread_setcancelstate(before, NULL);
+}
+
 void trace_live_begin(const struct trace_header *header, size_t size)
 {
     if (!trace_recording.live)
@@ -174,8 +191,8 @@ void trace_live_tell(const struct trace_record *record)
     int error = errno;
     struct trace_thread thread = teller(name);
     struct trace_entry entry;
+    int before = lock();
 
-    pthread_mutex_lock(&trace_recording.live_lock);
     refine_clock(record->time);
     if (record->kind == TRACE_KIND_FIELDS)
         add_late(record, place);
@@ -186,7 +203,7 @@ void trace_live_tell(const struct trace_record *record)
         }
         tell(&entry);
     }
-    pthread_mutex_unlock(&trace_recording.live_lock);
+    unlock(before);
     errno = error;
 }
 
@@ -198,14 +215,14 @@ void trace_live_exit(const struct trace_record *record, uint64_t time)
     int error = errno;
     struct trace_thread thread = teller(name);
     struct trace_entry entry;
+    int before = lock();
 
-    pthread_mutex_lock(&trace_recording.live_lock);
     if (trace_reader_entry(&reader, place, &thread, &entry)) {
         entry.span = entry.kind == TRACE_ENTRY_SPAN ? place : entry.span;
         entry.kind = TRACE_ENTRY_EXIT;
         entry.time = trace_reader_time(&reader, time);
         tell(&entry);
     }
-    pthread_mutex_unlock(&trace_recording.live_lock);
+    unlock(before);
     errno = error;
 }
