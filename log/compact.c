@@ -21,12 +21,12 @@ static void put_spans(const struct log_parts *parts, struct trace_text *out)
 static void put_span_fields(const struct log_parts *parts,
                             struct trace_text *out)
 {
-    struct log_field fields[LOG_FIELDS_MAX];
+    struct trace_field fields[TRACE_FIELDS_MAX];
     bool color = parts->style->color;
 
     for (size_t i = parts->chain->count; i-- > 0;) {
-        size_t count = log_fields_of(parts->reader, &parts->chain->spans[i],
-                                     parts->time, fields);
+        size_t count = trace_reader_fields(
+            parts->reader, &parts->chain->spans[i], parts->time, fields);
 
         if (!count)
             continue;

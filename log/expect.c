@@ -132,7 +132,7 @@ static bool declares(const struct trace_site *site, const char *name)
 }
 
 static bool match_field(const struct log_pattern *pattern,
-                        const struct log_field *fields, size_t count)
+                        const struct trace_field *fields, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (!strcmp(fields[i].name, pattern->name))
@@ -146,13 +146,13 @@ static bool match_part(const struct search *search, const struct part *part,
                        const struct trace_entry *span)
 {
     const struct log_directive *asked = &part->fields;
-    struct log_field fields[LOG_FIELDS_MAX];
+    struct trace_field fields[TRACE_FIELDS_MAX];
     size_t count = 0;
 
     if (part->name[0] && strcmp(part->name, span->site->name) != 0)
         return false;
     if (asked->field_count)
-        count = log_fields_of(search->reader, span, UINT64_MAX, fields);
+        count = trace_reader_fields(search->reader, span, UINT64_MAX, fields);
     for (size_t i = 0; i < asked->field_count; i++) {
         const struct log_pattern *pattern = &asked->fields[i];
 

@@ -14,8 +14,8 @@ static void put_span(const struct trace_reader *reader,
                      const struct trace_entry *span, uint64_t time, bool color,
                      struct trace_text *out)
 {
-    struct log_field fields[LOG_FIELDS_MAX];
-    size_t count = log_fields_of(reader, span, time, fields);
+    struct trace_field fields[TRACE_FIELDS_MAX];
+    size_t count = trace_reader_fields(reader, span, time, fields);
 
     log_styled(out, color, LOG_BOLD, span->site->name);
     if (!count)

@@ -312,19 +312,6 @@ void log_chain_around(struct log_chain *, struct log_replay *,
                       const struct trace_reader *, const struct trace_entry *);
 void log_chain_free(struct log_chain *);
 
-/* A field with the value that counts. */
-struct log_field {
-    const char *name;
-    struct trace_value value;
-};
-
-enum { LOG_FIELDS_MAX = 64 };
-
-/* log_fields_of gathers the fields of a span as they were at `time`. */
-size_t log_fields_of(const struct trace_reader *,
-                     const struct trace_entry *span, uint64_t time,
-                     struct log_field *fields);
-
 /* log_message_of adds an event's message. log_values_of returns its
  * fields, of which there are none when the message has values of its own. */
 void log_message_of(const struct trace_entry *, struct trace_text *message);
@@ -393,7 +380,7 @@ struct log_parts {
     const struct trace_site *site; /* whose level, target and place it has */
     const char *message;           /* NULL: none */
     size_t message_size;
-    struct log_field *fields;
+    struct trace_field *fields;
     size_t field_count;
     struct log_chain *chain; /* what it happened in */
     bool outside; /* the innermost of it is not entered yet, or no more */
@@ -440,12 +427,12 @@ void log_put_place(const struct log_parts *, struct trace_text *out,
 /* log_put_field adds "name=value", log_put_fields several with blanks between
  * them. */
 void log_put_field(struct trace_text *out, bool color,
-                   const struct log_field *);
+                   const struct trace_field *);
 void log_put_fields(struct trace_text *out, bool color,
-                    const struct log_field *, size_t count);
+                    const struct trace_field *, size_t count);
 
 /* log_is_message tells whether a field is shown without its name. */
-bool log_is_message(const struct log_field *);
+bool log_is_message(const struct trace_field *);
 
 /* log_put_event adds the message and then the fields. */
 void log_put_event(const struct log_parts *, struct trace_text *out);

@@ -80,7 +80,7 @@ static void put_value(struct trace_text *out, const struct trace_value *value)
 
 /* ---- Fields ---- */
 
-static bool named(const struct log_field *fields, size_t count,
+static bool named(const struct trace_field *fields, size_t count,
                   const char *name)
 {
     for (size_t i = 0; i < count; i++)
@@ -91,7 +91,7 @@ static bool named(const struct log_field *fields, size_t count,
 
 /* Adds field `i`, unless another of its name comes later, or had to move away
  * from `taken` and another has the name that it would have. */
-static void put_field(struct trace_text *out, const struct log_field *fields,
+static void put_field(struct trace_text *out, const struct trace_field *fields,
                       size_t count, size_t i, const char *taken)
 {
     const char *name = fields[i].name;
@@ -125,10 +125,10 @@ static void put_event(const struct log_parts *parts, struct trace_text *out)
 
 /* ---- Spans ---- */
 
-static void sort(struct log_field *fields, size_t count)
+static void sort(struct trace_field *fields, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
-        struct log_field moving = fields[i];
+        struct trace_field moving = fields[i];
         size_t at = i;
 
         for (; at && strcmp(fields[at - 1].name, moving.name) > 0; at--)
@@ -140,8 +140,9 @@ static void sort(struct log_field *fields, size_t count)
 static void put_span(const struct log_parts *parts,
                      const struct trace_entry *span, struct trace_text *out)
 {
-    struct log_field fields[LOG_FIELDS_MAX];
-    size_t count = log_fields_of(parts->reader, span, parts->time, fields);
+    struct trace_field fields[TRACE_FIELDS_MAX];
+    size_t count =
+        trace_reader_fields(parts->reader, span, parts->time, fields);
 
     sort(fields, count);
     trace_text_literal(out, "{");

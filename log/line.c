@@ -66,26 +66,27 @@ static void set_message(struct log_parts *parts,
 /* Adds what an activity is called, unless its launch says of which kernel it
  * is. */
 static size_t add_name(const struct trace_entry *entry,
-                       struct log_field *fields)
+                       struct trace_field *fields)
 {
     const char *name = entry->site->name;
 
     if (entry->kind != TRACE_ENTRY_DEVICE || entry->launch)
         return 0;
-    fields[0] = (struct log_field){"name", trace_text_(name)};
+    fields[0] = (struct trace_field){"name", trace_text_(name)};
     fields[0].value.type = TRACE_TYPE_DISPLAY;
     return 1;
 }
 
 /* The fields as they were given, but for those without a value. */
 static size_t event_fields(const struct trace_entry *entry,
-                           struct log_field *fields)
+                           struct trace_field *fields)
 {
     struct trace_values values = log_values_of(entry);
     size_t count = add_name(entry, fields);
 
-    for (size_t i = 0; i < entry->site->field_count && count < LOG_FIELDS_MAX &&
-                       trace_values_next(&values, &fields[count].value);
+    for (size_t i = 0;
+         i < entry->site->field_count && count < TRACE_FIELDS_MAX &&
+         trace_values_next(&values, &fields[count].value);
          i++) {
         fields[count].name = entry->site->fields[i];
         count += fields[count].value.type != TRACE_TYPE_EMPTY;
@@ -110,8 +111,8 @@ static void add_duration(struct log_parts *parts,
 {
     if (entry->kind == TRACE_ENTRY_DEVICE && entry->end > entry->time &&
         parts->style->time != LOG_TIME_NONE &&
-        parts->field_count < LOG_FIELDS_MAX)
-        parts->fields[parts->field_count++] = (struct log_field){
+        parts->field_count < TRACE_FIELDS_MAX)
+        parts->fields[parts->field_count++] = (struct trace_field){
             "duration", duration(text, entry->end - entry->time)};
 }
 
@@ -135,7 +136,7 @@ void log_event(struct log_memory *memory, const struct log_style *style,
                const struct trace_reader *reader,
                const struct trace_entry *entry, struct trace_text *out)
 {
-    struct log_field fields[LOG_FIELDS_MAX];
+    struct trace_field fields[TRACE_FIELDS_MAX];
     struct log_chain chain;
     struct log_parts parts = {.style = style,
                               .reader = reader,
@@ -180,9 +181,9 @@ static size_t close_line(struct log_parts *parts, const struct log_life *life,
 
     if (parts->style->time != LOG_TIME_NONE) {
         parts->fields[0] =
-            (struct log_field){"time.busy", duration(&busy, life->busy)};
+            (struct trace_field){"time.busy", duration(&busy, life->busy)};
         parts->fields[1] =
-            (struct log_field){"time.idle", duration(&idle, rest)};
+            (struct trace_field){"time.idle", duration(&idle, rest)};
         parts->field_count = 2;
     }
     lines = span_line(parts, LOG_SPAN_CLOSE, out);
@@ -242,7 +243,7 @@ size_t log_line(struct log_replay *replay, const struct log_style *style,
     bool is_life = !is_event && style->span_events &&
                    entry->kind != TRACE_ENTRY_FIELDS &&
                    entry->kind != TRACE_ENTRY_DEVICE;
-    struct log_field fields[LOG_FIELDS_MAX];
+    struct trace_field fields[TRACE_FIELDS_MAX];
     struct log_chain chain;
     struct log_parts parts = {.style = style,
                               .reader = reader,

@@ -162,7 +162,7 @@ void log_put_place(const struct log_parts *parts, struct trace_text *out,
 /* ---- Message and fields ---- */
 
 void log_put_field(struct trace_text *out, bool color,
-                   const struct log_field *field)
+                   const struct trace_field *field)
 {
     log_styled(out, color, LOG_ITALIC, field->name);
     LOG_STYLED(out, color, LOG_DIM, "=");
@@ -170,7 +170,7 @@ void log_put_field(struct trace_text *out, bool color,
 }
 
 void log_put_fields(struct trace_text *out, bool color,
-                    const struct log_field *fields, size_t count)
+                    const struct trace_field *fields, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (i)
@@ -179,7 +179,7 @@ void log_put_fields(struct trace_text *out, bool color,
     }
 }
 
-bool log_is_message(const struct log_field *field)
+bool log_is_message(const struct trace_field *field)
 {
     return (field->value.type == TRACE_TYPE_STRING ||
             field->value.type == TRACE_TYPE_DISPLAY) &&
@@ -193,7 +193,7 @@ void log_put_event(const struct log_parts *parts, struct trace_text *out)
     if (any)
         log_plain(out, parts->message, parts->message_size);
     for (size_t i = 0; i < parts->field_count; i++) {
-        const struct log_field *field = &parts->fields[i];
+        const struct trace_field *field = &parts->fields[i];
 
         if (any)
             trace_text_literal(out, " ");

@@ -56,7 +56,7 @@ static void put_text(struct trace_text *out, const char *text, size_t size)
 }
 
 static void put_field(struct trace_text *out, const char *color,
-                      const struct log_field *field)
+                      const struct trace_field *field)
 {
     put_name(out, color, field->name);
     trace_text_string(out, ": ");
@@ -82,7 +82,7 @@ static void put_event(const struct log_parts *parts, const char *color,
     if (any)
         put_message(out, color, parts->message, parts->message_size);
     for (size_t i = 0; i < parts->field_count; i++) {
-        const struct log_field *field = &parts->fields[i];
+        const struct trace_field *field = &parts->fields[i];
 
         if (any)
             trace_text_string(out, ", ");
@@ -130,9 +130,10 @@ static void put_place(const struct log_parts *parts, struct trace_text *out)
 static void put_span(const struct log_parts *parts,
                      const struct trace_entry *span, struct trace_text *out)
 {
-    struct log_field fields[LOG_FIELDS_MAX];
+    struct trace_field fields[TRACE_FIELDS_MAX];
     const char *color = parts->style->color ? "" : NULL;
-    size_t count = log_fields_of(parts->reader, span, parts->time, fields);
+    size_t count =
+        trace_reader_fields(parts->reader, span, parts->time, fields);
 
     put_word(parts, out, "    ", "in");
     log_plain(out, span->site->target, strlen(span->site->target));

@@ -289,7 +289,7 @@ static struct log_fields fields_of(const struct trace_entry *entry,
     struct trace_values next = log_values_of(entry);
 
     while (fields.count < entry->site->field_count &&
-           fields.count < LOG_FIELDS_MAX &&
+           fields.count < TRACE_FIELDS_MAX &&
            trace_values_next(&next, &values[fields.count]))
         fields.count++;
     return fields;
@@ -300,7 +300,7 @@ static bool step_span(struct log_replay *replay,
                       const struct trace_entry *entry, struct thread *thread)
 {
     const struct log_verdict *verdict = verdict_of(replay, entry->site);
-    struct trace_value values[LOG_FIELDS_MAX];
+    struct trace_value values[TRACE_FIELDS_MAX];
     struct log_fields fields = fields_of(entry, values);
     struct log_span untracked = {.verdict = verdict}, *span = &untracked;
 
@@ -319,7 +319,7 @@ static bool step_event(struct log_replay *replay,
                        const struct trace_entry *entry, struct thread *thread)
 {
     const struct log_verdict *verdict = verdict_of(replay, entry->site);
-    struct trace_value values[LOG_FIELDS_MAX];
+    struct trace_value values[TRACE_FIELDS_MAX];
     struct trace_text message = {.ceiling = 1 << 20};
     struct log_fields fields;
     bool shown;
@@ -350,7 +350,7 @@ static struct trace_scope held(struct log_replay *replay,
 {
     const struct log_verdict *verdict = verdict_of(replay, span->site);
     struct trace_scope own = {0, 0};
-    struct trace_value values[LOG_FIELDS_MAX];
+    struct trace_value values[TRACE_FIELDS_MAX];
     struct log_fields fields;
     struct trace_entry late;
     struct log_span *one;
@@ -397,8 +397,8 @@ static struct trace_scope scope_around(struct log_replay *replay,
  * site. */
 struct joined {
     struct trace_site site;
-    const char *names[LOG_FIELDS_MAX];
-    struct trace_value values[LOG_FIELDS_MAX];
+    const char *names[TRACE_FIELDS_MAX];
+    struct trace_value values[TRACE_FIELDS_MAX];
 };
 
 static struct log_fields join(const struct trace_entry *entry,
@@ -413,7 +413,7 @@ static struct log_fields join(const struct trace_entry *entry,
                fields.count * sizeof(*joined->names));
     next.next = entry->launch;
     for (; entry->launch && i < TRACE_LAUNCH_FIELDS &&
-           fields.count < LOG_FIELDS_MAX &&
+           fields.count < TRACE_FIELDS_MAX &&
            trace_values_next(&next, &joined->values[fields.count]);
          i++)
         joined->names[fields.count++] = trace_launch_fields[i];
@@ -449,7 +449,7 @@ static void step_fields(struct log_replay *replay,
                         const struct trace_entry *entry)
 {
     struct log_span *span = log_tracked_find(&replay->tracked, entry->span);
-    struct trace_value values[LOG_FIELDS_MAX];
+    struct trace_value values[TRACE_FIELDS_MAX];
     struct log_fields fields;
 
     if (!span)

@@ -62,43 +62,6 @@ void log_chain_free(struct log_chain *chain)
         free(chain->spans);
 }
 
-/* Adds an entry's fields; a name that is there already gets the new value. */
-static size_t gather(const struct trace_entry *entry, struct log_field *fields,
-                     size_t count)
-{
-    struct trace_values values = trace_values_of(entry);
-    const struct trace_site *site = entry->site;
-    struct trace_value value;
-
-    for (size_t i = 0;
-         i < site->field_count && trace_values_next(&values, &value); i++) {
-        size_t at = 0;
-
-        if (value.type == TRACE_TYPE_EMPTY)
-            continue;
-        while (at < count && strcmp(fields[at].name, site->fields[i]))
-            at++;
-        if (at == LOG_FIELDS_MAX)
-            continue;
-        fields[at] = (struct log_field){site->fields[i], value};
-        count += at == count;
-    }
-    return count;
-}
-
-size_t log_fields_of(const struct trace_reader *reader,
-                     const struct trace_entry *span, uint64_t time,
-                     struct log_field *fields)
-{
-    size_t count = gather(span, fields, 0), cursor = 0;
-    struct trace_entry late;
-
-    while (span->id &&
-           trace_reader_late(reader, span->id, time, &cursor, &late))
-        count = gather(&late, fields, count);
-    return count;
-}
-
 void log_message_of(const struct trace_entry *entry, struct trace_text *message)
 {
     struct trace_values values = trace_values_of(entry);

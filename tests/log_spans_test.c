@@ -82,34 +82,6 @@ Test(log_spans, a_long_chain_without_memory_keeps_a_part)
     trace_reader_close(reader);
 }
 
-Test(log_spans, more_fields_than_fit_are_left_out)
-{
-    static char names[200][8];
-    struct log_field fields[LOG_FIELDS_MAX];
-    struct trace_entry span;
-    struct trace_span_ref ref = trace_span_begin(INFO, "span", ("first", 1));
-
-    for (int i = 0; i < 200; i++) {
-        const char *name[] = {names[i]};
-        struct trace_site site = TEST_SITE(FIELDS, TRACE, NULL, "m", name, 1);
-        struct trace_value value = trace_i64_(i);
-
-        snprintf(names[i], sizeof(names[i]), "f%d", i % 100);
-        trace_record_(ref, &site, 1, &value);
-    }
-
-    struct trace_reader *reader = test_read();
-
-    cr_assert(test_find(reader, TRACE_ENTRY_SPAN, "span", &span));
-    cr_expect_eq(log_fields_of(reader, &span, UINT64_MAX, fields),
-                 LOG_FIELDS_MAX);
-    cr_expect_str_eq(fields[0].name, "first");
-    cr_expect_str_eq(fields[1].name, "f0");
-    cr_expect_eq(fields[1].value.as.i, 100);
-    cr_expect_eq(log_fields_of(reader, &span, span.time, fields), 1);
-    trace_reader_close(reader);
-}
-
 static char *span_text(struct trace_reader *reader, const char *filter_text,
                        const char *event)
 {

@@ -101,6 +101,27 @@ Test(log_subscriber, live_lines_are_those_that_are_shown)
 }
 
 /* A test may close what it does not know. */
+Test(log_subscriber, live_lines_have_late_fields)
+{
+    int fd = open_output("live");
+
+    subscribe("info", "off", true, fd);
+    cr_assert_eq(trace_open(NULL, &(struct trace_options){.limit = 0}), 0);
+    {
+        struct trace_span_ref outer = trace_span_begin(INFO, "outer");
+        trace_span(INFO, "inner", ("b", 1));
+
+        for (int i = 2; i < 5; i++) {
+            trace_record(trace_span_current(), ("b", i));
+            trace_record(outer, ("a", 10 * i));
+        }
+        log_info("hi");
+    }
+    output_is("live", " INFO outer{a=40}:inner{b=4}: "
+                      "tests::log_subscriber_test: hi\n");
+    close(fd);
+}
+
 Test(log_subscriber, a_stolen_descriptor_is_not_written_to)
 {
     int fd = open_output("out"), error = open_output("error"),

@@ -134,24 +134,14 @@ static void put_prepared(struct trace_text *text,
 
 /* ---- Events ---- */
 
-/* Whether a span's field is recorded again behind `cursor`. */
-static bool recorded_again(struct trace_exporter *export, uint32_t span,
-                           size_t cursor, const char *name)
+/* Whether a key is one that we write ourselves at the end of an open span. */
+static bool is_ours(const struct trace_exporter *export, const char *name)
 {
-    struct trace_entry late;
-
-    while (span &&
-           trace_reader_late(export->reader, span, UINT64_MAX, &cursor, &late))
-        if (trace_chrome_has(late.site, 0, name))
-            return true;
-    return false;
+    return export->open && !strcmp(name, "unfinished");
 }
 
-/* The fields of an entry that no later one of the same name replaces: a key
- * stands once. `span` is 0 for those of an event. */
 static void put_fields(struct trace_exporter *export,
-                       const struct trace_entry *entry, uint32_t span,
-                       size_t cursor)
+                       const struct trace_entry *entry)
 {
     const struct trace_site *site = entry->site;
     const struct prepared *prepared = prepared_of(export, site);
@@ -166,24 +156,36 @@ static void put_fields(struct trace_exporter *export,
         key = end;
         end = prepared->keys[i];
         if (key == end || value.type == TRACE_TYPE_EMPTY ||
-            (export->open && !strcmp(site->fields[i], "unfinished")) ||
-            recorded_again(export, span, cursor, site->fields[i]))
+            is_ours(export, site->fields[i]))
             continue;
         put_prepared(&export->text, prepared, key, end);
         trace_json_value(&export->text, &value);
     }
 }
 
+/* A key stands once, with the value that was recorded last. */
 static void put_span_fields(struct trace_exporter *export,
                             const struct trace_entry *span)
 {
+    struct trace_field fields[TRACE_FIELDS_MAX];
+    struct trace_text *text = &export->text;
     struct trace_entry late;
-    size_t cursor = 0;
+    size_t cursor = 0, count;
 
-    put_fields(export, span, span->id, 0);
-    while (
-        trace_reader_late(export->reader, span->id, UINT64_MAX, &cursor, &late))
-        put_fields(export, &late, span->id, cursor);
+    if (!trace_reader_late(export->reader, span->id, UINT64_MAX, &cursor,
+                           &late)) { /* as most spans */
+        put_fields(export, span);
+        return;
+    }
+    count = trace_reader_fields(export->reader, span, UINT64_MAX, fields);
+    for (size_t i = 0; i < count; i++) {
+        if (reserved(fields[i].name) || is_ours(export, fields[i].name))
+            continue;
+        trace_text_char(text, ',');
+        trace_chrome_string(text, fields[i].name);
+        trace_text_char(text, ':');
+        trace_json_value(text, &fields[i].value);
+    }
 }
 
 /* What every event begins with: kind, where, when, and its call site. */
@@ -338,7 +340,7 @@ static void put_event(struct trace_exporter *export,
     if (entry->printf_ || entry->message) {
         put_message(text, entry);
     } else {
-        put_fields(export, entry, 0, 0);
+        put_fields(export, entry);
         put_prepared(text, prepared, prepared->head, prepared->name);
     }
     trace_chrome_literal(text, ",\"s\":\"t\"}");

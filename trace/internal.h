@@ -107,10 +107,10 @@ struct trace_reader {
     uint32_t *later; /* the span of each ENTER and CLOSE, in order */
     size_t later_count;
     struct trace_merge *merge;
-    uint64_t last;    /* ticks: the last moment known */
-    long double rate; /* ns of a tick; 0: ticks are ns */
-    uint64_t scale;   /* the same, a fixed point number; 0: none */
-    bool live;        /* the process reads what it writes */
+    struct trace_gathered *gathered; /* fields.c */
+    uint64_t last;                   /* ticks: the last moment known */
+    long double rate;                /* ns of a tick; 0: ticks are ns */
+    uint64_t scale; /* the same, a fixed point number; 0: none */
 };
 
 /* trace_reader_record returns the finished record at `place`, NULL if none. */
@@ -130,6 +130,13 @@ void trace_reader_set_end(struct trace_reader *, struct trace_anchor end);
 
 /* trace_reader_time turns ticks into ns since the origin. */
 uint64_t trace_reader_time(const struct trace_reader *, uint64_t ticks);
+
+/* ---- fields.c ---- */
+
+/* trace_fields_prepare, once there are late fields, and trace_fields_free keep
+ * and forget what fields came to. */
+void trace_fields_prepare(struct trace_reader *);
+void trace_fields_free(struct trace_reader *);
 
 /* ---- merge.c ---- */
 

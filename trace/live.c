@@ -42,13 +42,13 @@ void trace_live_begin(const struct trace_header *header, size_t size)
         free(reader.sites[i]);
     free(reader.sites);
     free(reader.late);
+    trace_fields_free(&reader);
     memset(&reader, 0, sizeof(reader));
     site_capacity = late_capacity = 0;
     reader.base = (const unsigned char *)header;
     reader.size = size;
     reader.header = *header;
     trace_reader_set_end(&reader, header->start);
-    reader.live = true;
 }
 
 /* Makes room for one more element; false without memory. */
@@ -140,12 +140,18 @@ void trace_live_site(const struct trace_site *site, uint32_t id)
     pthread_mutex_unlock(&trace_recording.live_lock);
 }
 
+/* They are kept sorted; most are of a late span. */
 static void add_late(const struct trace_record *record, uint32_t place)
 {
-    if (!room(&reader.late, &late_capacity, reader.late_count,
-              sizeof(*reader.late)))
+    size_t at = reader.late_count;
+
+    if (!room(&reader.late, &late_capacity, at, sizeof(*reader.late)))
         return;
-    reader.late[reader.late_count++] = (struct trace_late){record->span, place};
+    for (; at && reader.late[at - 1].span > record->span; at--)
+        reader.late[at] = reader.late[at - 1];
+    reader.late[at] = (struct trace_late){record->span, place};
+    reader.late_count++;
+    trace_fields_prepare(&reader);
 }
 
 /* The longer the stretch that the clock's rate is taken from, the better. */

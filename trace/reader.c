@@ -593,6 +593,7 @@ struct trace_reader *trace_reader_open(const char *path)
                                                       : trace_anchor_now());
             if (index_all(reader) && add_callers(reader)) {
                 sort_all(reader);
+                trace_fields_prepare(reader);
                 reader->merge = trace_merge_new(reader);
                 if (reader->merge)
                     return reader;
@@ -622,6 +623,7 @@ void trace_reader_close(struct trace_reader *reader)
     free(reader->devices);
     free(reader->metas);
     free(reader->later);
+    trace_fields_free(reader);
     trace_merge_free(reader->merge);
     free(reader);
 }
@@ -861,42 +863,6 @@ bool trace_reader_span(const struct trace_reader *reader, uint32_t place,
 
     return trace_reader_entry(reader, place, &nobody, entry) &&
            entry->kind == TRACE_ENTRY_SPAN;
-}
-
-/* Where a span's late fields begin in the sorted array. */
-static size_t first_late(const struct trace_reader *reader, uint32_t span)
-{
-    size_t low = 0, high = reader->late_count;
-
-    if (reader->live)
-        return 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (reader->late[middle].span < span)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-bool trace_reader_late(const struct trace_reader *reader, uint32_t place,
-                       uint64_t time, size_t *cursor, struct trace_entry *entry)
-{
-    static const struct trace_thread nobody = {.name = ""};
-    size_t i = *cursor ? *cursor : first_late(reader, place);
-
-    for (; i < reader->late_count; i++) {
-        if (reader->late[i].span == place &&
-            trace_reader_entry(reader, reader->late[i].place, &nobody, entry)) {
-            *cursor = i + 1;
-            return entry->time <= time;
-        }
-        if (reader->late[i].span != place && !reader->live)
-            break;
-    }
-    return false;
 }
 
 /* How many of the sorted `places` are below `place`. */

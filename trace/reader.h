@@ -98,6 +98,20 @@ int trace_reader_rewind(struct trace_reader *);
 bool trace_reader_span(const struct trace_reader *, uint32_t place,
                        struct trace_entry *);
 
+/* A field with the value that counts. */
+struct trace_field {
+    const char *name;
+    struct trace_value value;
+};
+
+enum { TRACE_FIELDS_MAX = 64 };
+
+/* trace_reader_fields gathers the fields of a span as they were at `time`, as
+ * many as TRACE_FIELDS_MAX; returns how many. */
+size_t trace_reader_fields(const struct trace_reader *,
+                           const struct trace_entry *span, uint64_t time,
+                           struct trace_field *fields);
+
 /* trace_reader_late visits the late fields of a span that were recorded up to
  * `time`, in order: `cursor` starts at 0. */
 bool trace_reader_late(const struct trace_reader *, uint32_t place,
