@@ -73,8 +73,7 @@ static const char *field_end(const char *at)
     return at + strcspn(at, ",}");
 }
 
-/* The "}" that closes the brace at `open`; NULL if none does. */
-static const char *brace_end(const char *open)
+const char *log_brace_end(const char *open)
 {
     const char *at = open;
 
@@ -107,7 +106,7 @@ size_t log_directive_extent(const char *text, bool *unclosed)
     if (*at == '[')
         at += strcspn(at, ",]{");
     if (*at == '{' && !*unclosed) {
-        closing = brace_end(at);
+        closing = log_brace_end(at);
         *unclosed = !closing;
     }
     if (closing)
@@ -359,7 +358,7 @@ static const char *brace_in_value(const char *open, const char *closing,
 static enum log_reading read_fields(struct reader *reader, char *open,
                                     char **after)
 {
-    const char *closing = brace_end(open);
+    const char *closing = log_brace_end(open);
     enum log_reading reading = LOG_READ;
     const char *inner;
     char *at = open + 1;

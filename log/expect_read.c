@@ -101,25 +101,17 @@ static bool read_conditions(struct search *search, struct trace_text *why)
 }
 
 /* Where a part of "outer{a=1}:inner" ends: at a colon that stands alone,
- * outside of braces and quotes. */
+ * outside of braces. */
 static size_t part_extent(const char *text)
 {
-    bool quoted = false;
-    size_t depth = 0, i = 0;
+    const char *at = text, *closing;
 
-    for (; text[i]; i++) {
-        if (text[i] == '"')
-            quoted = !quoted;
-        else if (!quoted && text[i] == '{')
-            depth++;
-        else if (!quoted && text[i] == '}' && depth)
-            depth--;
-        else if (!quoted && !depth && !strncmp(text + i, "::", 2))
-            i++;
-        else if (!quoted && !depth && text[i] == ':')
-            break;
+    while (*at && (*at != ':' || at[1] == ':')) {
+        closing = *at == '{' ? log_brace_end(at) : NULL;
+        at = closing ? closing : at;
+        at += *at == ':' ? 2 : 1;
     }
-    return i;
+    return (size_t)(at - text);
 }
 
 /* A part is a name and behind it fields as in a filter of events, or one of

@@ -138,6 +138,10 @@ struct log_directive {
  * directives, so that no brace makes us look at the whole rest again. */
 size_t log_directive_extent(const char *text, bool *unclosed);
 
+/* log_brace_end returns the "}" that closes the brace at `open`; NULL if none
+ * does. */
+const char *log_brace_end(const char *open);
+
 /* log_directive_read reads the `size` bytes at `text` into a zeroed directive,
  * to be freed whatever the result. */
 enum log_reading log_directive_read(struct log_directive *, const char *text,

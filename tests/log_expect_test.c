@@ -167,6 +167,16 @@ Test(log_expect, a_path_may_leave_spans_out)
     expect(MET, NO_SPAN, 0, "b:a:c::d");
 }
 
+Test(log_expect, a_path_may_have_quotes_in_quotes)
+{
+    test_record();
+    trace_span(INFO, "a", ("at", "a \":\" \\"));
+    trace_span(INFO, "b");
+    expect(MET, SPAN, 0, "a{at=\"a \\\":\\\" \\\\\"}:b");
+    expect(NOT_MET, SPAN, 0, "a{at=\"a \\\"\"}:b");
+    expect_why("0 of 2 spans match");
+}
+
 Test(log_expect, values_recorded_late_count)
 {
     struct trace_span_ref span;
