@@ -48,7 +48,7 @@ void log_expectation_text(const struct log_expectation *expectation,
 
     trace_text_printf(out, "log_expect_%s(", kinds[expectation->kind].word);
     if (takes_number(expectation->kind))
-        trace_text_printf(out, "%g, ", expectation->number);
+        trace_text_printf(out, "%.15g, ", expectation->number);
     trace_locale_leave(before);
     for (; *text; text++) {
         if (text > expectation->texts)

@@ -294,6 +294,17 @@ Test(log_expect, the_file_may_be_gone)
 
 /* ---- What is said ---- */
 
+Test(log_expect, numbers_are_shown_as_they_were_written)
+{
+    record();
+    expect(NOT_MET, COUNT, 1234567, "slots");
+    expect_why("log_expect_count(1234567, \"slots\"): 2 of 5 events");
+    expect(NOT_MET, SPAN_LONGER, 86400.001, "fill");
+    expect_why("log_expect_span_longer(86400.001, \"fill\")");
+    expect(NOT_MET, SPAN_SHORTER, 1e-9, "fill");
+    expect_why("log_expect_span_shorter(1e-09, \"fill\")");
+}
+
 Test(log_expect, the_nearest_records_are_shown)
 {
     record();
