@@ -16,7 +16,6 @@ struct entered {
 };
 
 struct thread {
-    uint32_t pid, tid;
     struct entered *stack;
     size_t depth, capacity;
 };
@@ -30,7 +29,8 @@ struct log_replay {
     struct log_tracked tracked;
     struct thread *threads;
     size_t thread_count;
-    unsigned char *hidden; /* a bit for the place of each span */
+    struct trace_table thread_table; /* pid << 32 | tid */
+    unsigned char *hidden;           /* a bit for the place of each span */
     size_t hidden_size;
     struct log_memory memory;
 };
@@ -65,6 +65,7 @@ void log_replay_free(struct log_replay *replay)
     log_tracked_free(&replay->tracked);
     free(replay->verdicts);
     free(replay->threads);
+    trace_table_free(&replay->thread_table);
     free(replay->hidden);
     log_tracked_free(&replay->memory.lives);
     trace_text_free(&replay->memory.message);
@@ -258,12 +259,12 @@ static struct thread *thread_of(struct log_replay *replay,
                                 const struct trace_reader *reader,
                                 const struct trace_thread *thread)
 {
+    uint64_t key = (uint64_t)thread->pid << 32 | thread->tid;
     size_t count = replay->thread_count;
+    uint32_t number;
 
-    for (size_t i = count; i-- > 0;)
-        if (replay->threads[i].tid == thread->tid &&
-            replay->threads[i].pid == thread->pid)
-            return &replay->threads[i];
+    if (trace_table_find(&replay->thread_table, key, &number))
+        return &replay->threads[number];
     if (!(count & (count - 1))) { /* a power of two: full */
         void *grown = realloc(replay->threads, (count ? 2 * count : 1) *
                                                    sizeof(*replay->threads));
@@ -272,8 +273,9 @@ static struct thread *thread_of(struct log_replay *replay,
             return NULL;
         replay->threads = grown;
     }
-    replay->threads[replay->thread_count++] =
-        (struct thread){.pid = thread->pid, .tid = thread->tid};
+    if (!trace_table_set(&replay->thread_table, key, (uint32_t)count))
+        return NULL;
+    replay->threads[replay->thread_count++] = (struct thread){.depth = 0};
     if (thread->span)
         inherit(replay, reader, &replay->threads[count], thread->span);
     return &replay->threads[count];

@@ -445,3 +445,88 @@ Test(trace_reader, takes_any_bytes)
         LLVMFuzzerTestOneInput(soup, size);
     }
 }
+
+/* ---- What is many takes no time for each pair ---- */
+
+/* Puts a record behind the others; chunks begin with a thread's. */
+static void put(struct trace_record *records, size_t *next, uint8_t kind,
+                uint64_t end, size_t count, const struct trace_value *values)
+{
+    size_t bytes = trace_values_size(count, values);
+    uint32_t slots = (uint32_t)(1 + (bytes + 31) / 32);
+    size_t at = (*next - TRACE_FIRST_PLACE) % TRACE_CHUNK_SLOTS;
+
+    if (at + slots > TRACE_CHUNK_SLOTS)
+        *next += TRACE_CHUNK_SLOTS - at;
+    if (!at || at + slots > TRACE_CHUNK_SLOTS) {
+        records[*next] = (struct trace_record){.time = *next,
+                                               .end = UINT64_C(1) << 32 | 1,
+                                               .kind = TRACE_KIND_THREAD,
+                                               .slots = 1};
+        ++*next;
+    }
+    records[*next] = (struct trace_record){
+        .time = *next, .end = end, .kind = kind, .slots = slots};
+    trace_values_store(&records[*next + 1], count, values);
+    *next += slots;
+}
+
+static void put_thread(struct trace_record *records, size_t *next, uint32_t i)
+{
+    put(records, next, TRACE_KIND_THREAD, UINT64_C(1) << 32 | (1000 + i), 0,
+        NULL);
+    put(records, next, TRACE_KIND_EVENT, 0, 0, NULL);
+}
+
+static void put_meta(struct trace_record *records, size_t *next, uint32_t i)
+{
+    char name[24];
+    struct trace_value pair[] = {trace_text_(""), trace_text_("v")};
+
+    snprintf(name, sizeof(name), "gpu.%u", i);
+    pair[0] = trace_text_(name);
+    put(records, next, TRACE_KIND_META, 0, 2, pair);
+}
+
+/* Reads, and writes as Chrome's trace, a recording of many of a kind. */
+static void export_many(uint32_t count, void (*put_one)(struct trace_record *,
+                                                        size_t *, uint32_t))
+{
+    size_t next = TRACE_FIRST_PLACE;
+    size_t size =
+        TRACE_HEADER_SIZE + (count / 600 + 2) * (size_t)TRACE_CHUNK_SIZE;
+    unsigned char *bytes = calloc(1, size);
+    struct trace_header header = {.magic = TRACE_MAGIC,
+                                  .version = TRACE_FORMAT_VERSION,
+                                  .header_size = TRACE_HEADER_SIZE,
+                                  .chunk_size = TRACE_CHUNK_SIZE,
+                                  .pid = 1,
+                                  .chunks = count / 600 + 2,
+                                  .reserved = count / 600 + 2};
+    FILE *null = fopen("/dev/null", "we");
+    struct trace_chrome chrome;
+    struct trace_reader *reader;
+
+    memcpy(bytes, &header, sizeof(header));
+    for (uint32_t i = 0; i < count; i++)
+        put_one((struct trace_record *)bytes, &next, i);
+    test_save(test_path("many"), bytes, size);
+    free(bytes);
+    reader = trace_reader_open(test_path("many"));
+    cr_assert(reader);
+    trace_chrome_begin(&chrome, null);
+    cr_expect_eq(trace_chrome_add(&chrome, reader, 1, "many"), 0);
+    trace_chrome_end(&chrome, NULL);
+    fclose(null);
+    trace_reader_close(reader);
+}
+
+Test(trace_reader, threads_may_be_many, .timeout = 40)
+{
+    export_many(250000, put_thread);
+}
+
+Test(trace_reader, metadata_may_be_much, .timeout = 40)
+{
+    export_many(120000, put_meta);
+}

@@ -20,6 +20,7 @@ struct trace_exporter {
     bool open;    /* the span that is being written is */
     struct trace_chrome_track *tracks;
     size_t count;
+    struct trace_table track_table;
     struct prepared **sites; /* by id; NULL where not made yet */
     struct trace_chrome_devices *devices;
     struct trace_text text; /* the event that is being written */

@@ -13,33 +13,54 @@ enum {
 };
 
 struct trace_chrome_track {
-    uint32_t pid, tid;
-    const struct trace_thread *thread;
     uint64_t last;  /* when the last slice began */
     uint64_t *ends; /* of the slices that it is in */
     size_t depth, capacity;
 };
 
+/* Threads have their number in it: of two that have the same id each has a
+ * track. The processes of devices are beyond all such numbers. */
+static uint64_t key_of(const struct trace_exporter *export,
+                       const struct trace_chrome_row *row, uint32_t tid)
+{
+    uint64_t thread = row->thread
+                          ? (uint64_t)(row->thread - export->reader->threads)
+                          : row->pid;
+
+    return thread << 32 | tid;
+}
+
+/* Makes room for a track more, when there are a power of two. */
+static bool grow(struct trace_exporter *export)
+{
+    size_t count = export->count;
+    void *grown;
+
+    if (count & (count - 1))
+        return true;
+    grown = realloc(export->tracks,
+                    (count ? 2 * count : 1) * sizeof(*export->tracks));
+    if (!grown)
+        return false;
+    export->tracks = grown;
+    return true;
+}
+
 static struct trace_chrome_track *track_of(struct trace_exporter *export,
                                            const struct trace_chrome_row *row,
                                            uint32_t tid)
 {
-    struct trace_chrome_track *tracks = export->tracks, *grown;
-    size_t count = export->count;
+    uint64_t key = key_of(export, row, tid);
+    uint32_t number;
 
-    for (size_t i = count; i-- > 0;)
-        if (tracks[i].tid == tid && tracks[i].pid == row->pid &&
-            tracks[i].thread == row->thread)
-            return &tracks[i];
-    grown = realloc(tracks, (count + 1) * sizeof(*tracks));
-    if (!grown)
+    if (trace_table_find(&export->track_table, key, &number))
+        return &export->tracks[number];
+    number = (uint32_t) export->count;
+    if (!grow(export) || !trace_table_set(&export->track_table, key, number))
         return NULL;
-    export->tracks = grown;
-    export->count++;
-    grown[count] = (struct trace_chrome_track){
-        .pid = row->pid, .tid = tid, .thread = row->thread};
+    export->tracks[export->count++] = (struct trace_chrome_track){.last = 0};
     row->name(export, row, tid);
-    return &grown[count];
+    return &export->tracks[number];
 }
 
 void trace_chrome_tracks_free(struct trace_exporter *export)
@@ -47,6 +68,7 @@ void trace_chrome_tracks_free(struct trace_exporter *export)
     for (size_t i = 0; i < export->count; i++)
         free(export->tracks[i].ends);
     free(export->tracks);
+    trace_table_free(&export->track_table);
 }
 
 /* ---- Nesting ---- */

@@ -96,7 +96,8 @@ struct trace_reader {
     size_t site_count;
     struct trace_thread *threads;
     size_t thread_count;
-    struct trace_segment *segments; /* by thread, then time */
+    struct trace_table thread_table; /* pid << 32 | tid */
+    struct trace_segment *segments;  /* by thread, then time */
     size_t segment_count;
     struct trace_late *late; /* by span, then time */
     size_t late_count;
@@ -104,6 +105,7 @@ struct trace_reader {
     size_t device_count;
     uint32_t *metas; /* places, as they were recorded */
     size_t meta_count;
+    struct trace_table meta_table; /* the last of each name, by name_key */
     uint32_t *later; /* the span of each ENTER and CLOSE, in order */
     size_t later_count;
     struct trace_merge *merge;

@@ -236,15 +236,29 @@ static bool add_later(struct trace_reader *reader, uint32_t span)
     return true;
 }
 
+static uint64_t thread_key(uint32_t pid, uint32_t tid)
+{
+    return (uint64_t)pid << 32 | tid;
+}
+
 static bool find_thread(const struct trace_reader *reader, uint32_t pid,
                         uint32_t tid, uint32_t *index)
 {
-    for (size_t i = reader->thread_count; i-- > 0;)
-        if (reader->threads[i].pid == pid && reader->threads[i].tid == tid) {
-            *index = (uint32_t)i;
-            return true;
-        }
-    return false;
+    return trace_table_find(&reader->thread_table, thread_key(pid, tid), index);
+}
+
+static bool append_thread(struct trace_reader *reader,
+                          struct trace_thread thread)
+{
+    uint32_t index = (uint32_t)reader->thread_count;
+
+    if (!room(&reader->threads, reader->thread_count,
+              sizeof(*reader->threads)) ||
+        !trace_table_set(&reader->thread_table,
+                         thread_key(thread.pid, thread.tid), index))
+        return false;
+    reader->threads[reader->thread_count++] = thread;
+    return true;
 }
 
 /* The thread that a THREAD record names, a new one if it is not known. */
@@ -257,13 +271,10 @@ static bool add_thread(struct trace_reader *reader,
 
     if (find_thread(reader, pid, tid, index))
         return true;
-    if (!room(&reader->threads, reader->thread_count, sizeof(*reader->threads)))
-        return false;
     next_text(&values, &name);
     *index = (uint32_t)reader->thread_count;
-    reader->threads[reader->thread_count++] =
-        (struct trace_thread){pid, tid, record->span, name};
-    return true;
+    return append_thread(reader,
+                         (struct trace_thread){pid, tid, record->span, name});
 }
 
 static bool add_segment(struct trace_reader *reader,
@@ -311,12 +322,34 @@ static bool add_device(struct trace_reader *reader,
     return true;
 }
 
+/* FNV-1a. Of two names with the same key only the last is found. */
+static uint64_t name_key(const char *name)
+{
+    uint64_t sum = UINT64_C(14695981039346656037);
+
+    for (; *name; name++)
+        sum = (sum ^ (unsigned char)*name) * UINT64_C(1099511628211);
+    return sum;
+}
+
+static bool meta_at(const struct trace_reader *reader, size_t at,
+                    const char **name, const char **value)
+{
+    struct trace_values values = values_in(slot_at(reader, reader->metas[at]));
+
+    return next_text(&values, name) && next_text(&values, value);
+}
+
 static bool add_meta(struct trace_reader *reader, uint64_t place)
 {
-    if (!room(&reader->metas, reader->meta_count, sizeof(*reader->metas)))
+    size_t at = reader->meta_count;
+    const char *name, *value;
+
+    if (!room(&reader->metas, at, sizeof(*reader->metas)))
         return false;
     reader->metas[reader->meta_count++] = (uint32_t)place;
-    return true;
+    return !meta_at(reader, at, &name, &value) ||
+           trace_table_set(&reader->meta_table, name_key(name), (uint32_t)at);
 }
 
 static bool index_record(struct trace_reader *reader,
@@ -436,22 +469,18 @@ static bool add_callers(struct trace_reader *reader)
 {
     struct trace_activity_place at = {.thread = 0};
     struct trace_values unused;
-    uint32_t known = 0, index;
+    uint32_t index;
 
     for (size_t i = 0; i < reader->device_count; i++) {
         const struct trace_begun *begun = &reader->devices[i];
 
         activity_of(slot_at(reader, begun->place), &unused, &at);
-        if (at.thread == known ||
-            at.thread == reader->threads[begun->thread].tid ||
+        if (at.thread == reader->threads[begun->thread].tid ||
             find_thread(reader, reader->header.pid, at.thread, &index))
             continue;
-        known = at.thread;
-        if (!room(&reader->threads, reader->thread_count,
-                  sizeof(*reader->threads)))
+        if (!append_thread(reader, (struct trace_thread){reader->header.pid,
+                                                         at.thread, 0, ""}))
             return false;
-        reader->threads[reader->thread_count++] =
-            (struct trace_thread){reader->header.pid, at.thread, 0, ""};
     }
     return true;
 }
@@ -618,10 +647,12 @@ void trace_reader_close(struct trace_reader *reader)
         free_site(reader->sites[i]);
     free(reader->sites);
     free(reader->threads);
+    trace_table_free(&reader->thread_table);
     free(reader->segments);
     free(reader->late);
     free(reader->devices);
     free(reader->metas);
+    trace_table_free(&reader->meta_table);
     free(reader->later);
     trace_fields_free(reader);
     trace_merge_free(reader->merge);
@@ -716,14 +747,6 @@ struct trace_summary trace_reader_summary(const struct trace_reader *reader)
     };
 }
 
-static bool meta_at(const struct trace_reader *reader, size_t at,
-                    const char **name, const char **value)
-{
-    struct trace_values values = values_in(slot_at(reader, reader->metas[at]));
-
-    return next_text(&values, name) && next_text(&values, value);
-}
-
 bool trace_reader_metas(const struct trace_reader *reader, size_t *cursor,
                         const char **name, const char **value)
 {
@@ -737,11 +760,12 @@ const char *trace_reader_meta(const struct trace_reader *reader,
                               const char *name)
 {
     const char *key, *value;
+    uint32_t at;
 
-    for (size_t at = reader->meta_count; at-- > 0;)
-        if (meta_at(reader, at, &key, &value) && !strcmp(key, name))
-            return value;
-    return NULL;
+    return trace_table_find(&reader->meta_table, name_key(name), &at) &&
+                   meta_at(reader, at, &key, &value) && !strcmp(key, name)
+               ? value
+               : NULL;
 }
 
 const struct trace_site *trace_reader_site(const struct trace_reader *reader,

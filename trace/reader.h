@@ -139,6 +139,21 @@ bool trace_values_next(struct trace_values *, struct trace_value *);
 void trace_format(struct trace_text *, const char *format,
                   struct trace_values *values);
 
+/* ---- Numbers of things ---- */
+
+/* Numbers below UINT32_MAX, found by keys. The zero value is empty. */
+struct trace_table {
+    struct trace_slot *slots;
+    size_t size, count;
+};
+
+/* trace_table_find tells whether a key has a number; trace_table_set gives it
+ * one, in place of what it had; false without memory. */
+bool trace_table_find(const struct trace_table *, uint64_t key,
+                      uint32_t *number);
+bool trace_table_set(struct trace_table *, uint64_t key, uint32_t number);
+void trace_table_free(struct trace_table *);
+
 /* ---- Writing texts ---- */
 
 /* trace_text_put is trace_text_add, in line where there is room;
