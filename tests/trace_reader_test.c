@@ -488,6 +488,17 @@ static void put_meta(struct trace_record *records, size_t *next, uint32_t i)
     put(records, next, TRACE_KIND_META, 0, 2, pair);
 }
 
+static void put_call(struct trace_record *records, size_t *next, uint32_t i)
+{
+    struct trace_activity_place at = {.begin = *next,
+                                      .thread = 10 + i,
+                                      .correlation = 5,
+                                      .kind = TRACE_ACTIVITY_RUNTIME};
+    struct trace_value value = trace_bytes(&at, sizeof(at));
+
+    put(records, next, TRACE_KIND_DEVICE, *next + 1, 1, &value);
+}
+
 /* Reads, and writes as Chrome's trace, a recording of many of a kind. */
 static void export_many(uint32_t count, void (*put_one)(struct trace_record *,
                                                         size_t *, uint32_t))
@@ -529,4 +540,9 @@ Test(trace_reader, threads_may_be_many, .timeout = 40)
 Test(trace_reader, metadata_may_be_much, .timeout = 40)
 {
     export_many(120000, put_meta);
+}
+
+Test(trace_reader, calls_of_one_correlation_may_be_many, .timeout = 40)
+{
+    export_many(250000, put_call);
 }

@@ -23,6 +23,7 @@ struct link {
     uint64_t begin, flow; /* flow: of the arrow to it; 0: none */
     uint32_t correlation, place;
     bool on_device;
+    bool behind; /* a call whose arrows are drawn */
 };
 
 struct device {
@@ -165,14 +166,17 @@ static void put_flows(struct trace_exporter *export,
             put_flow(export, "f", link->flow, row, time);
         return;
     }
-    for (link++; is_call(entry) && link < end &&
-                 link->correlation == entry->at.correlation;
-         link++)
+    if (!is_call(entry) || link->behind)
+        return;
+    for (link++; link < end && link->correlation == entry->at.correlation;
+         link++) {
+        link->behind = true;
         if (link->on_device && !link->flow &&
             trace_reader_time(export->reader, link->begin) >= time) {
             link->flow = ++export->chrome->flows;
             put_flow(export, "s", link->flow, row, time);
         }
+    }
 }
 
 /* ---- Rows ---- */
