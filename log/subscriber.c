@@ -13,6 +13,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,12 +212,22 @@ static int output(uint64_t now)
     return STDERR_FILENO;
 }
 
+/* Whoever else has the file open may have it not block. */
+static bool await_room(int fd)
+{
+    struct pollfd file = {.fd = fd, .events = POLLOUT};
+
+    return poll(&file, 1, -1) >= 0 || errno == EINTR;
+}
+
 static void write_whole(int fd, const char *text, size_t size)
 {
     while (size) {
         ssize_t written = write(fd, text, size);
 
         if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0 && errno == EAGAIN && await_room(fd))
             continue;
         if (written < 0 && errno == EBADF && fd != STDERR_FILENO) {
             fd = STDERR_FILENO;

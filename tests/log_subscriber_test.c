@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -168,6 +169,41 @@ Test(log_subscriber, a_long_line_is_whole)
                            sizeof(text) - 1);
     free(out);
     close(fd);
+}
+
+static void *count_slowly(void *context)
+{
+    static char bytes[4096];
+    int *pipe = context;
+    size_t *size = malloc(sizeof(*size));
+    ssize_t some;
+
+    usleep(50000);
+    for (*size = 0; (some = read(pipe[0], bytes, sizeof(bytes))) > 0;)
+        *size += (size_t)some;
+    return size;
+}
+
+Test(log_subscriber, a_long_line_waits_for_a_file_that_does_not_block)
+{
+    static char text[300000];
+    size_t *size;
+    pthread_t reader;
+    int pipe[2];
+
+    memset(text, 'x', sizeof(text) - 1);
+    cr_assert_eq(pipe2(pipe, O_CLOEXEC | O_NONBLOCK), 0);
+    cr_assert_eq(fcntl(pipe[0], F_SETFL, 0), 0);
+    subscribe("info", "off", true, pipe[1]);
+    cr_assert_eq(trace_open(NULL, &(struct trace_options){.limit = 0}), 0);
+    pthread_create(&reader, NULL, count_slowly, pipe);
+    log_info("%s", text);
+    close(pipe[1]);
+    pthread_join(reader, (void **)&size);
+    cr_expect_eq(*size, strlen(" INFO tests::log_subscriber_test: \n") +
+                            sizeof(text) - 1);
+    free(size);
+    close(pipe[0]);
 }
 
 Test(log_subscriber, options_are_copied)
