@@ -40,7 +40,12 @@ struct near {
     char *line;
 };
 
-enum { NEAR_MAX = 5, NEAR_BYTES = 400, COMPARED_MAX = 20000 };
+enum {
+    NEAR_MAX = 5,
+    NEAR_BYTES = 400,
+    COMPARED_MAX =
+        4 << 20, /* bytes of lines; each is compared letter by letter */
+};
 
 /* A part of a path of spans. */
 struct part {

@@ -32,10 +32,14 @@ bool log_search_distance(struct search *search, int *nearness)
 {
     const struct trace_text *line = &search->line;
 
-    if (search->compared++ > COMPARED_MAX)
+    size_t left = COMPARED_MAX - search->compared;
+    size_t size = line->size < left ? line->size : left;
+
+    if (!left)
         return false;
+    search->compared += size;
     *nearness = -distance_within(search->expectation->texts[0],
-                                 line->data ? line->data : "", line->size);
+                                 line->data ? line->data : "", size);
     return true;
 }
 

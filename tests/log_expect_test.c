@@ -294,6 +294,26 @@ Test(log_expect, the_file_may_be_gone)
 
 /* ---- What is said ---- */
 
+/* To compare all of them letter by letter takes half a minute. */
+Test(log_expect, not_all_of_long_lines_is_compared, .timeout = 15)
+{
+    size_t size = 30 << 20;
+    char *text = malloc(size + 1), letters[250] = "";
+
+    memset(text, 'x', size);
+    text[size] = '\0';
+    memset(letters, 'y', sizeof(letters) - 1);
+    test_record_limit(UINT64_C(128) << 20);
+    log_info("evicted");
+    for (int i = 0; i < 3; i++)
+        log_info("%s", text);
+    free(text);
+    expect(NOT_MET, CONTAINS, 0, letters);
+    expect_why("0 of 4 events match");
+    expect(NOT_MET, CONTAINS, 0, "evictd");
+    expect_why("nearest:  INFO kv::store: evicted");
+}
+
 Test(log_expect, numbers_are_shown_as_they_were_written)
 {
     record();
