@@ -8,15 +8,29 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "trace/internal.h"
 
 TestSuite(trace_recorder, .init = test_folder);
+
+/* As before Linux 5.14, if so: what is 23 was not there. */
+static bool old_kernel;
+
+int madvise(void *at, size_t size, int advice)
+{
+    if (old_kernel && advice == 23) {
+        errno = EINVAL;
+        return -1;
+    }
+    return (int)syscall(SYS_madvise, at, size, advice);
+}
 
 /* ---- Opening ---- */
 
@@ -415,6 +429,32 @@ static void on_prepare(void)
 __attribute__((constructor)) static void handle_forks(void)
 {
     pthread_atfork(on_prepare, NULL, NULL);
+}
+
+/* Records more than is reserved at first. */
+static void *be_cancelled(void *unused)
+{
+    static char text[3000];
+
+    memset(text, 'x', sizeof(text) - 1);
+    pthread_cancel(pthread_self());
+    for (int i = 0; i < 200; i++)
+        trace_event(INFO, "much", (text));
+    return unused;
+}
+
+Test(trace_recorder, a_cancelled_thread_leaves_no_record_undone)
+{
+    old_kernel = true;
+    test_record_limit(4 << 20);
+    test_thread(be_cancelled, NULL);
+    trace_event(INFO, "after");
+
+    struct trace_reader *reader = test_read();
+
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "much"), 200);
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "after"), 1);
+    trace_reader_close(reader);
 }
 
 Test(trace_recorder, a_handler_of_forks_may_record)

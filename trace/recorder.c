@@ -42,17 +42,18 @@ static pthread_mutex_t switching = PTHREAD_MUTEX_INITIALIZER;
 #    define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
-/* Asks the file system for a range where the kernel cannot populate it. */
+/* Asks the file system for a range where the kernel cannot populate it. These
+ * calls are cancellation points: a thread that ended there would keep locks. */
 static int reserve_in_file(size_t offset, size_t size)
 {
-    int fd = open(trace_recording.path, O_RDWR | O_CLOEXEC);
+    int before, fd, error;
 
-    if (fd < 0)
-        return -1;
-
-    int error = posix_fallocate(fd, (off_t)offset, (off_t)size);
-
-    close(fd);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    fd = open(trace_recording.path, O_RDWR | O_CLOEXEC);
+    error = fd < 0 ? errno : posix_fallocate(fd, (off_t)offset, (off_t)size);
+    if (fd >= 0)
+        close(fd);
+    pthread_setcancelstate(before, NULL);
     errno = error;
     return error ? -1 : 0;
 }
