@@ -358,6 +358,27 @@ Test(e2e_compile, mistakes_are_refused_at_static_max_off)
     compile_all("-DTRACING -DLOG_STATIC_MAX=off");
 }
 
+Test(e2e_compile, pedants_have_nothing_to_say)
+{
+    static const char *const builds[][2] = {
+        {"-std=c11", "annotated.c expecting.c small.c"},
+        {"-std=gnu17", "annotated.c expecting.c small.c"},
+        {"-std=c++17", "annotated_cxx.cpp library_cxx.cpp expecting_cxx.cpp"},
+        {"-std=c++20", "annotated_cxx.cpp library_cxx.cpp expecting_cxx.cpp"}};
+
+    for (int build = 0; build < 4; build++)
+        for (int c = 0; c < 2 && has(compilers[c][build / 2]); c++)
+            for (int traced = 0; traced < 2; traced++)
+                e2e_expect_code(
+                    e2e_run("cd '%s/programs' && %s " FLAGS " %s %s -Wall "
+                            "-Wextra -Wpedantic -Wconversion -Wshadow -Werror "
+                            "-fsyntax-only %s",
+                            TESTS_DIR, compilers[c][build / 2],
+                            builds[build][0], traced ? "-DTRACING" : "",
+                            builds[build][1]),
+                    0);
+}
+
 Test(e2e_compile, a_static_max_that_is_no_level_is_refused)
 {
     static const char *const words[] = {

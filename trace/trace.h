@@ -14,6 +14,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Macros here have what C23 and C++20 know, and -Wpedantic would blame each use
+ * of them for it. */
+#ifdef __clang__
+#    pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
+#elif defined(__STRICT_ANSI__)
+#    pragma GCC system_header
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
