@@ -270,6 +270,7 @@ int test_log_main(int argc, char **argv)
     }
     test_log_bazel_begin();
     unsetenv("CRITERION_TEST_PATTERN"); /* it is a filter like --filter */
+    unsetenv("CRITERION_OUTPUTS");      /* they are like --output */
     set = initialize();
     if (!criterion_handle_args(options.criterion_count, options.criterion,
                                false) ||

@@ -355,19 +355,39 @@ static bool read_format_file(struct reader *reader, const char *name,
     return choose(reader, name, format, formats, choice);
 }
 
-static bool read_report(struct reader *reader, const struct flag *flag,
-                        const char *value)
+/* Hands on a report of Criterion's. */
+static bool add_report(struct reader *reader, const struct flag *flag,
+                       const char *value, const char *file)
 {
-    static const char *const formats[] = {"tap", "xml", "json", NULL};
-    const char *file = value;
-    unsigned choice;
-
-    if (flag->id == ID_OUTPUT &&
-        !read_format_file(reader, "--output", value, formats, &choice, &file))
-        return false;
     reader->options->report_on_stdout |= test_log_output_is_stdout(file);
     reader->options->reports = true;
     return pass(reader, flag, value);
+}
+
+static bool read_output(struct reader *reader, const char *name,
+                        const char *value)
+{
+    static const struct flag output = {.name = "output"};
+    static const char *const formats[] = {"tap", "xml", "json", NULL};
+    const char *file;
+    unsigned choice;
+
+    return read_format_file(reader, name, value, formats, &choice, &file) &&
+           add_report(reader, &output, value, file);
+}
+
+/* CRITERION_OUTPUTS: "xml:FILE,tap:FILE". */
+static bool read_outputs(struct reader *reader, const char *name,
+                         const char *value)
+{
+    char *outputs = strdup(value), *rest = NULL;
+    bool right = outputs || refuse(reader, "out of memory");
+
+    for (char *output = right ? strtok_r(outputs, ",", &rest) : NULL;
+         right && output; output = strtok_r(NULL, ",", &rest))
+        right = read_output(reader, name, output);
+    free(outputs);
+    return right;
 }
 
 static bool add_results(struct reader *reader, unsigned format,
@@ -410,22 +430,6 @@ static bool check_stdout(struct reader *reader)
                           "others to files",
                           options->outputs[i].origin);
         options->report_on_stdout = true;
-    }
-    return true;
-}
-
-/* CRITERION_OUTPUTS: "xml:FILE,tap:FILE". */
-static bool read_outputs(struct reader *reader, const char *name,
-                         const char *value)
-{
-    (void)name;
-    reader->options->reports = true;
-    for (const char *at = value; (at = strchr(at, ':'));) {
-        char file[16];
-
-        at++;
-        snprintf(file, sizeof(file), "%.*s", (int)strcspn(at, ","), at);
-        reader->options->report_on_stdout |= test_log_output_is_stdout(file);
     }
     return true;
 }
@@ -533,8 +537,9 @@ static bool read_flag(struct reader *reader, const struct flag *flag,
     case ID_RESULTS:
         return read_results(reader, value);
     case ID_OUTPUT:
+        return read_output(reader, "--output", value);
     case ID_REPORT:
-        return read_report(reader, flag, value);
+        return add_report(reader, flag, value, value);
     case ID_DEBUG_:
         return read_debug(reader, flag, value);
     case ID_PASS:

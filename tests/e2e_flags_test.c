@@ -122,6 +122,10 @@ static const struct {
      "CRITERION_JOBS: \"x\" is no number of jobs; write 0 to 10000"},
     {"CRITERION_TEST_PATTERN='a)' PROGRAM",
      "CRITERION_TEST_PATTERN: \"a)\" is no pattern: a ) without a ("},
+    {"CRITERION_OUTPUTS=tap PROGRAM",
+     "CRITERION_OUTPUTS: \"tap\" names no file; write FORMAT:FILE"},
+    {"CRITERION_OUTPUTS=tap:a,html:b PROGRAM",
+     "CRITERION_OUTPUTS: unknown value \"html\"; write tap, xml or json"},
 };
 
 Test(e2e_flags, what_is_wrong_is_one_line_and_nothing_runs)
@@ -146,13 +150,22 @@ Test(e2e_flags, what_is_wrong_is_refused_without_tracing_too)
     cr_expect_not(e2e_exists("testlog-runs"));
 }
 
-static const char *const variables[] = {"LOG",         "TRACE_FILTER",
-                                        "LOG_FORMAT",  "LOG_SPAN_EVENTS",
-                                        "LOG_TIME",    "NOCAPTURE",
-                                        "TRACE_DIR",   "SHOW_OUTPUT",
-                                        "TRACE_LIMIT", "TRACE_OPTIONS",
-                                        "NO_COLOR",    "FORCE_COLOR",
-                                        "TESTLOG_RUN", "CRITERION_TEST_PATTERN",
+static const char *const variables[] = {"LOG",
+                                        "TRACE_FILTER",
+                                        "LOG_FORMAT",
+                                        "LOG_SPAN_EVENTS",
+                                        "LOG_TIME",
+                                        "NOCAPTURE",
+                                        "TRACE_DIR",
+                                        "SHOW_OUTPUT",
+                                        "TRACE_LIMIT",
+                                        "TRACE_OPTIONS",
+                                        "NO_COLOR",
+                                        "FORCE_COLOR",
+                                        "TESTLOG_RUN",
+                                        "CRITERION_TEST_PATTERN",
+                                        "CRITERION_OUTPUTS",
+                                        "CRITERION_JOBS",
                                         "TEST_LOG_ALL"};
 
 Test(e2e_flags, empty_variables_are_unset)
