@@ -265,3 +265,16 @@ Test(e2e_link, make_alone_makes_all_that_is_installed_and_the_examples)
     e2e_expect_has(run->out, " -o elsewhere/testlog ");
     e2e_expect_has(run->out, " -o elsewhere/examples/http_test ");
 }
+
+Test(e2e_link, folders_may_have_blanks_in_their_names)
+{
+    e2e_expect_code(
+        e2e_run("mkdir 'a b' && (cd '%s' && cp -r GNUmakefile trace "
+                "log harness \"$OLDPWD/a b\") && "
+                "make -s -C 'a b' B=built built/trace/text.o",
+                SOURCE_DIR),
+        0);
+    e2e_expect_lacks(
+        e2e_run("make -n -C '%s' install DESTDIR='a b'", SOURCE_DIR)->out,
+        " a b");
+}

@@ -342,19 +342,21 @@ Test(e2e_manual, pages_and_completion_are_installed)
 {
     const glob_t *all = pages();
     const struct e2e *result =
-        e2e_run("make -s -C %s install-manual PREFIX=/usr DESTDIR=$PWD/pkg",
+        e2e_run("make -s -C %s install-manual PREFIX=/usr "
+                "DESTDIR=\"$PWD/the pkg\"",
                 SOURCE_DIR);
 
     e2e_expect_code(result, 0);
     for (size_t i = 0; i < all->gl_pathc; i++) {
         const char *path = all->gl_pathv[i];
 
-        e2e_expect_is(e2e_read("pkg/usr/share/man/man%c/%s",
+        e2e_expect_is(e2e_read("the pkg/usr/share/man/man%c/%s",
                                path[strlen(path) - 1], strrchr(path, '/') + 1),
                       e2e_read("%s", path));
     }
-    e2e_expect_is(e2e_read("pkg/usr/share/bash-completion/completions/testlog"),
-                  e2e_read("%s/runners/testlog.bash", SOURCE_DIR));
+    e2e_expect_is(
+        e2e_read("the pkg/usr/share/bash-completion/completions/testlog"),
+        e2e_read("%s/runners/testlog.bash", SOURCE_DIR));
 }
 
 /* ---- What the makefile has ---- */
