@@ -266,6 +266,16 @@ Test(e2e_link, make_alone_makes_all_that_is_installed_and_the_examples)
     e2e_expect_has(run->out, " -o elsewhere/examples/http_test ");
 }
 
+Test(e2e_link, all_goals_wait_for_deps)
+{
+    const struct e2e *run =
+        e2e_run("make -n -C '%s' deps clean help", SOURCE_DIR);
+
+    e2e_expect_code(run, 0);
+    e2e_expect_lacks(run->err, "overriding");
+    cr_expect_eq(e2e_count(run->out, "rm -rf build\n"), 1, "%s", run->out);
+}
+
 Test(e2e_link, folders_may_have_blanks_in_their_names)
 {
     e2e_expect_code(
