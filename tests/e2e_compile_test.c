@@ -240,6 +240,7 @@ static const struct {
     {"if (trace_start(x, \"\")) x = 2;", "", 3},
     {"if (trace_start(\"dir\", x)) x = 2;", "", 3},
     {"if (trace_start(\"dir\", 0) || trace_stop()) x = 2;", NULL, 3},
+    {"trace_start(\"dir\", 0); trace_stop();", NULL, 3},
     {"if (log_enabled(DEBUG) || log_enabled(ERROR)) x = 2;", NULL, 3},
     {"trace_disable(); log_debug(\"%d\", x); trace_enable();", NULL, 3},
     {"trace_record(trace_span_current(), (x));", NULL, 3},

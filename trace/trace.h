@@ -920,8 +920,16 @@ __attribute__((nothrow)) int trace_check_log_(const char *format, ...)
 #    define trace_disable()      ((void)0)
 #    define trace_enable()       ((void)0)
 #    define trace_start(directory, options)                                    \
-        (0 && trace_start(directory, options))
-#    define trace_stop() (0 && trace_stop())
+        TRACE_ZERO_(trace_start(directory, options))
+#    define trace_stop() TRACE_ZERO_(trace_stop())
+#endif
+
+/* It may stand alone as a statement, of which gcc says nothing if it is in a
+ * block, and all others if it is in none. */
+#if defined(__clang__) || defined(__cplusplus)
+#    define TRACE_ZERO_(check) (0 ? check : 0)
+#else
+#    define TRACE_ZERO_(check) (__extension__({ 0 ? check : 0; }))
 #endif
 
 #endif
