@@ -18,7 +18,8 @@
  * of them for it. */
 #ifdef __clang__
 #    pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
-#elif defined(__STRICT_ANSI__)
+#endif
+#ifdef __STRICT_ANSI__
 #    pragma GCC system_header
 #endif
 
