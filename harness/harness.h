@@ -423,6 +423,13 @@ int test_log_write_trace(const struct test_log_run *, const char *name);
 void test_log_clean(struct trace_text *, const char *, size_t size);
 void test_log_clean_line(struct trace_text *, const char *);
 
+/* ---- standard.c ---- */
+
+/* test_log_standard_hold takes the numbers of stdin, stdout and stderr where a
+ * program was started without: no file may get them. Reading and writing there
+ * goes on to fail. */
+void test_log_standard_hold(void);
+
 /* ---- outputs.c, tap.c, junit.c, jsonl.c: results for machines ---- */
 
 /* X(NAME, word in flags, what writes it at the end of the run) */

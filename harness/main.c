@@ -1,5 +1,6 @@
 /* main.c: main of a test program. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <locale.h>
 #include <signal.h>
@@ -223,9 +224,9 @@ static int inform(struct criterion_test_set *set,
 
 static void open_out(void)
 {
-    int fd = dup(STDERR_FILENO);
+    int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 
-    test_log_out = fd < 0 ? stderr : fdopen(fd, "we");
+    test_log_out = fd < 0 ? stderr : fdopen(fd, "w");
     if (!test_log_out)
         test_log_out = stderr;
 }
@@ -260,6 +261,7 @@ int test_log_main(int argc, char **argv)
     struct criterion_test_set *set;
     int code = TEST_LOG_USAGE;
 
+    test_log_standard_hold();
     open_out();
     if (test_log_options_read(&options, argc, argv, &code))
         return code;

@@ -48,6 +48,7 @@ static int refuse(const char *word)
 
 int main(int argc, char **argv)
 {
+    test_log_standard_hold();
     if (argc < 2) {
         usage(stderr);
         return TEST_LOG_USAGE;

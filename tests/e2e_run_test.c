@@ -301,6 +301,24 @@ Test(e2e_run, what_informs_has_no_closing_line)
     cr_expect_not(e2e_exists("testlog-runs"));
 }
 
+/* cron(8) and others start programs so. Nothing but results may stand in files
+ * that get the lowest numbers. */
+Test(e2e_run, streams_that_are_closed_change_no_verdict)
+{
+    static const char *const closed[] = {"2>&-", ">&- 2>&-", "<&- >&-",
+                                         "<&- >&- 2>&-"};
+
+    for (size_t i = 0; i < sizeof(closed) / sizeof(*closed); i++) {
+        const char *lines;
+
+        e2e_expect_code(e2e_run(TESTLOG " run a/small_test %s", closed[i]), 0);
+        lines = e2e_read("testlog-runs/latest/results.jsonl");
+        e2e_expect_lacks(lines, "testlog: ");
+        cr_expect_eq(e2e_count(lines, "\"outcome\":\"passed\""), 16, "%s: %s",
+                     closed[i], lines);
+    }
+}
+
 /* As daemons may leave it to what they start. */
 Test(e2e_run, programs_end_where_sigchld_is_ignored)
 {
