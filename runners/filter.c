@@ -207,7 +207,7 @@ static void become(const char *program, int answer)
     dup2(answer, STDOUT_FILENO);
     signal(SIGALRM, SIG_DFL);
     alarm(SECONDS_MAX);
-    execlp(program, program, "--list-sites", (char *)NULL);
+    execl(program, program, "--list-sites", (char *)NULL);
     _exit(127);
 }
 

@@ -243,6 +243,17 @@ Test(e2e_filter, lists_a_program_s_call_sites)
                  e2e_count(sites, "\"line\":"));
 }
 
+/* PATH has a program of that name, too. */
+Test(e2e_filter, takes_a_program_for_a_path)
+{
+    const struct e2e *result =
+        e2e_run("ln -s '%s' true && " TESTLOG "filter info true",
+                e2e_program("traced", E2E_TRACED));
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "span \"outer\"");
+}
+
 Test(e2e_filter, says_what_is_no_test_program)
 {
     const struct e2e *result = e2e_run(TESTLOG "filter info ./nothing");
