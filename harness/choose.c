@@ -1,4 +1,5 @@
 /* choose.c: flags and variables whose values are words. */
+#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,4 +93,16 @@ int test_log_read_color(const char *name, const char *word, const char **color)
         return -1;
     *color = words[choice];
     return 0;
+}
+
+const char *test_log_nearest_flag(const char *word, const struct option *flags)
+{
+    const char *names[64] = {NULL};
+    char name[32];
+
+    for (size_t i = 0; flags[i].name && i + 1 < 64; i++)
+        names[i] = flags[i].name;
+    word += strspn(word, "-");
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
+    return log_nearest(name, names);
 }

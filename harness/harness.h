@@ -129,6 +129,12 @@ int test_log_read_span_events(const char *name, const char *text,
                               unsigned *events);
 int test_log_read_color(const char *name, const char *word, const char **color);
 
+/* test_log_nearest_flag returns the name of the one of getopt_long's flags that
+ * a word, "--name" or "--name=value", was probably meant to be; NULL if none is
+ * near. */
+struct option;
+const char *test_log_nearest_flag(const char *word, const struct option *);
+
 /* ---- numbers.c ---- */
 
 /* test_log_read_number reads a number up to `most`, of which `what` says what

@@ -618,19 +618,9 @@ static bool read_switch(struct reader *reader, const char *name, bool *on)
 /* Weak, so that it is not linked because of this. */
 #pragma weak test_log_all
 
-static const char *nearest_flag(const char *flag)
-{
-    const char *names[FLAG_COUNT + 1] = {NULL};
-    char word[32];
-
-    for (size_t i = 0; i < FLAG_COUNT; i++)
-        names[i] = flags[i].name;
-    snprintf(word, sizeof(word), "%.*s", (int)strcspn(flag, "="), flag);
-    return log_nearest(word, names);
-}
-
 /* Says what getopt_long did not understand. */
-static bool refuse_flag(struct reader *reader, int argc, char **argv)
+static bool refuse_flag(struct reader *reader, int argc, char **argv,
+                        const struct option *longs)
 {
     const char *word = argv[optind - 1];
     const struct flag *flag =
@@ -643,7 +633,7 @@ static bool refuse_flag(struct reader *reader, int argc, char **argv)
     if (optopt)
         return refuse(reader, "unknown flag -%c; --help lists all", optopt);
     if (optind <= argc && !strncmp(word, "--", 2)) {
-        const char *near = nearest_flag(word + 2);
+        const char *near = test_log_nearest_flag(word, longs);
 
         if (near)
             return refuse(reader, "unknown flag %s; did you mean --%s?", word,
@@ -693,7 +683,7 @@ static bool read_flags(struct reader *reader, int argc, char **argv)
             return refuse(reader, "-%c wants a value: %s", optopt,
                           flag_of(optopt)->help);
         if (!flag)
-            return refuse_flag(reader, argc, argv);
+            return refuse_flag(reader, argc, argv, longs);
         if (!read_flag(reader, flag, optarg))
             return false;
     }

@@ -85,7 +85,7 @@ int runners_export(int argc, char **argv)
             return TEST_LOG_PASSED;
         }
         if (flag == '?' || flag == ':')
-            return runners_refuse_flag("export", flag, argv);
+            return runners_refuse_flag("export", flag, argv, options);
         if (flag == 'o')
             output = optarg;
     }

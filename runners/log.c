@@ -335,7 +335,7 @@ int runners_log(int argc, char **argv)
             return TEST_LOG_PASSED;
         }
         if (flag == '?' || flag == ':')
-            return runners_refuse_flag("log", flag, argv);
+            return runners_refuse_flag("log", flag, argv, options);
         if (take(&settings, flag, optarg))
             return TEST_LOG_USAGE;
     }

@@ -296,8 +296,9 @@ static int translate(int argc, char **argv, char **same, int *code)
         if (flag == 'h')
             usage();
         if (flag == 'h' || flag == '?' || flag == ':') {
-            *code = flag == 'h' ? TEST_LOG_PASSED
-                                : runners_refuse_flag("record", flag, argv);
+            *code = flag == 'h'
+                        ? TEST_LOG_PASSED
+                        : runners_refuse_flag("record", flag, argv, longs);
             return -1;
         }
         if (asprintf(&same[count], "--%s=%s", flags[flag_of(flag)].same,

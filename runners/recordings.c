@@ -197,21 +197,40 @@ int runners_recordings_refuse(const char *command, const char *where,
     return TEST_LOG_USAGE;
 }
 
-int runners_refuse_flag(const char *command, int c, char **argv)
+/* Whether a word is the long flag that getopt_long has found a value at, and
+ * takes none. Behind a letter, `word` is what stands before all of them. */
+static bool has_value(const char *word, const struct option *longs)
 {
-    const char *word = argv[optind - 1];
-    char letter[] = {'-', (char)optopt, '\0'};
+    size_t size = strcspn(word, "=");
 
-    /* Behind a letter may stand others; a long flag has no letter here. */
-    if (optopt && strncmp(word, "--", 2) != 0)
+    for (; !strncmp(word, "--", 2) && word[size] && longs->name; longs++)
+        if (longs->val == optopt && longs->has_arg == no_argument &&
+            !strncmp(longs->name, word + 2, size - 2))
+            return true;
+    return false;
+}
+
+int runners_refuse_flag(const char *command, int c, char **argv,
+                        const struct option *longs)
+{
+    const char *word = argv[optind - 1], *near = NULL;
+    char letter[] = {'-', (char)optopt, '\0'};
+    bool valued = c == '?' && has_value(word, longs);
+
+    if (c == ':' ? strncmp(word, "--", 2) != 0 : optopt && !valued)
         word = letter;
-    if (c == ':')
-        fprintf(stderr, "testlog: %s: %s wants a value", command, word);
-    else if (optopt && word != letter)
-        fprintf(stderr, "testlog: %s: %s takes no value", command, word);
+    else if (!optopt)
+        near = test_log_nearest_flag(word, longs);
+    fprintf(stderr, "testlog: %s: ", command);
+    if (c == ':' || valued)
+        fprintf(stderr, "%s %s", word,
+                valued ? "takes no value" : "wants a value");
     else
-        fprintf(stderr, "testlog: %s: unknown flag %s", command, word);
-    fprintf(stderr, "; testlog %s --help lists all\n", command);
+        fprintf(stderr, "unknown flag %s", word);
+    if (near)
+        fprintf(stderr, "; did you mean --%s?\n", near);
+    else
+        fprintf(stderr, "; testlog %s --help lists all\n", command);
     return TEST_LOG_USAGE;
 }
 

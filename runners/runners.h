@@ -64,9 +64,12 @@ const char *runners_run_of(char ***arguments);
 int runners_recordings_refuse(const char *command, const char *where,
                               char **patterns);
 
-/* runners_refuse_flag says what getopt_long, whose `shorts` begin with a colon,
- * did not understand; returns the exit code. */
-int runners_refuse_flag(const char *command, int c, char **argv);
+/* runners_refuse_flag says what getopt_long, whose short flags begin with a
+ * colon and whose long ones are `longs`, did not understand; returns the exit
+ * code. */
+struct option;
+int runners_refuse_flag(const char *command, int c, char **argv,
+                        const struct option *longs);
 
 /* runners_flush writes what stands in stdout's buffer. runners_written does so
  * and returns `code`; or, if not all could be written, it says so and returns

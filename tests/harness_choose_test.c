@@ -1,6 +1,7 @@
 /* harness_choose_test.c: words of flags, and what is said of others. */
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
+#include <getopt.h>
 #include <stdio.h>
 
 #include "harness/harness.h"
@@ -63,4 +64,15 @@ Test(harness_choose, refuses_other_words_and_changes_nothing)
         "active, full or none\n"
         "testlog: --spans: unknown value \"\"; write new, enter, exit, close, "
         "active, full or none\n");
+}
+
+Test(harness_choose, finds_the_flag_that_was_meant)
+{
+    static const struct option flags[] = {
+        {"follow", no_argument, NULL, 'f'}, {"filter", 1, NULL, 'F'}, {0}};
+
+    cr_expect_str_eq(test_log_nearest_flag("--folow", flags), "follow");
+    cr_expect_str_eq(test_log_nearest_flag("--fliter=info", flags), "filter");
+    cr_expect_null(test_log_nearest_flag("--nonsense", flags));
+    cr_expect_null(test_log_nearest_flag("--", flags));
 }
