@@ -337,6 +337,10 @@ struct test_log_sums test_log_run_sums(const struct test_log_run *);
  * leave alone. */
 const char *test_log_name(const struct test_log_result *);
 
+/* test_log_signal returns "SIGSEGV", or "signal 35" for one without a name, in
+ * a buffer that the next call has as well. */
+const char *test_log_signal(int number);
+
 /* ---- run.c: folders ---- */
 
 /* test_log_run_open makes the folder of a new run below `dir`, or joins the one

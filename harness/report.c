@@ -466,7 +466,7 @@ static void put_interrupted(const struct test_log_run *run, size_t left)
 {
     if (!run->interrupted)
         return;
-    fprintf(out(), "\ninterrupted by SIG%s", sigabbrev_np(run->interrupted));
+    fprintf(out(), "\ninterrupted by %s", test_log_signal(run->interrupted));
     if (left)
         fprintf(out(), ": %zu %s did not run", left,
                 left == 1 ? "test" : "tests");

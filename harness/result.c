@@ -135,3 +135,15 @@ const char *test_log_name(const struct test_log_result *result)
         snprintf(name, sizeof(*names), "%s", result->test);
     return name;
 }
+
+const char *test_log_signal(int number)
+{
+    static char text[32];
+    const char *name = sigabbrev_np(number);
+
+    if (name)
+        snprintf(text, sizeof(text), "SIG%s", name);
+    else
+        snprintf(text, sizeof(text), "signal %d", number);
+    return text;
+}

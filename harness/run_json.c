@@ -131,10 +131,7 @@ static void put_result(struct trace_text *text,
 
 static void put_interrupted(struct trace_text *text, int number)
 {
-    char name[32];
-
-    snprintf(name, sizeof(name), "SIG%s", number ? sigabbrev_np(number) : "");
-    put_member(text, "interrupted", number ? name : NULL);
+    put_member(text, "interrupted", number ? test_log_signal(number) : NULL);
 }
 
 int test_log_write_run_json(const struct test_log_run *run, const char *name)

@@ -140,8 +140,8 @@ static enum test_log_outcome judge_killed(struct test_log_result *result,
     }
     if (!result->ended)
         return outcome;
-    set_reason(result, "ended after %.2f s by SIG%s", spent,
-               sigabbrev_np(run->interrupted));
+    set_reason(result, "ended after %.2f s by %s", spent,
+               test_log_signal(run->interrupted));
     return TEST_LOG_OUTCOME_FAILED;
 }
 
@@ -158,13 +158,6 @@ static void finish(struct test_log_result *result,
     if (!result->duration)
         result->duration = test_log_now() - result->started;
     show(result);
-}
-
-static const char *signal_name(int number)
-{
-    const char *name = sigabbrev_np(number);
-
-    return name ? name : "?";
 }
 
 /* ---- The logger ---- */
@@ -222,8 +215,8 @@ static void explain_failure(struct test_log_result *result,
         set_reason(result, "exited with %d instead of %d", stats->exit_code,
                    code);
     else if (number && stats->signal != number)
-        set_reason(result, "SIG%s was expected and not raised",
-                   signal_name(number));
+        set_reason(result, "%s was expected and not raised",
+                   test_log_signal(number));
 }
 
 /* Whether a test has failed that Criterion lets pass. */
@@ -324,7 +317,7 @@ static void on_test_crash(struct criterion_test_stats *stats)
     if (!result)
         return;
     note_unjudged(result, stats);
-    set_reason(result, "SIG%s, below %s:%u", signal_name(stats->signal),
+    set_reason(result, "%s, below %s:%u", test_log_signal(stats->signal),
                stats->file ? stats->file : "?", stats->progress);
     worsen(result, judge_killed(result, TEST_LOG_OUTCOME_CRASHED));
 }

@@ -156,9 +156,9 @@ static void interrupt(const siginfo_t *info)
     if (run->interrupted)
         die(info->si_signo);
     run->interrupted = info->si_signo;
-    test_log_notice("interrupted by SIG%s: what runs is ended; once more ends "
+    test_log_notice("interrupted by %s: what runs is ended; once more ends "
                     "everything at once",
-                    sigabbrev_np(info->si_signo));
+                    test_log_signal(info->si_signo));
     test_log_runner_stop(TEST_LOG_INTERRUPTED);
 }
 

@@ -69,8 +69,8 @@ static struct end end_of(int status, const char *program)
         end.code = status == -ENOENT ? NOT_FOUND : CANNOT_RUN;
     } else if (WIFSIGNALED(status)) {
         end.outcome = TEST_LOG_OUTCOME_CRASHED;
-        snprintf(end.reason, sizeof(end.reason), "the program died of SIG%s",
-                 sigabbrev_np(WTERMSIG(status)));
+        snprintf(end.reason, sizeof(end.reason), "the program died of %s",
+                 test_log_signal(WTERMSIG(status)));
         end.code = TEST_LOG_SIGNAL + WTERMSIG(status);
     } else if (WEXITSTATUS(status)) {
         end.code = WEXITSTATUS(status);

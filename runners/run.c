@@ -79,8 +79,8 @@ static int judge(struct test_log_run *run, const char *folder, int status,
         snprintf(reason, sizeof(reason), "cannot be run: %s",
                  strerror(-status));
     else if (WIFSIGNALED(status))
-        snprintf(reason, sizeof(reason), "the program died of SIG%s",
-                 sigabbrev_np(WTERMSIG(status)));
+        snprintf(reason, sizeof(reason), "the program died of %s",
+                 test_log_signal(WTERMSIG(status)));
     else
         snprintf(reason, sizeof(reason), "the program exited with %d", code);
     add_program(run, folder,

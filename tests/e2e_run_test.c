@@ -37,6 +37,7 @@ static void begin(void)
     link_program(E2E_PLAIN, "b/small_test");
     script("prints", "echo hello");
     script("dies", "kill -KILL $$");
+    script("dies_without_a_name", "kill -36 $$");
     script("fails", "exit 1");
     script("exits_2", "exit 2");
     script("exits_3", "exit 3");
@@ -247,12 +248,15 @@ Test(e2e_run, usage_beats_failure_beats_success)
 
 Test(e2e_run, a_program_that_dies_is_a_test_that_failed)
 {
-    const struct e2e *result = e2e_run(TESTLOG " run ./dies ./exits_7 ./gone");
+    const struct e2e *result =
+        e2e_run(TESTLOG " run ./dies ./dies_without_a_name ./exits_7 ./gone");
     const cJSON *run = e2e_json("testlog-runs/latest/run.json");
 
     e2e_expect_is(e2e_text(e2e_result(run, "dies"), "outcome"), "crashed");
     e2e_expect_is(e2e_text(e2e_result(run, "dies"), "reason"),
                   "the program died of SIGKILL");
+    e2e_expect_is(e2e_text(e2e_result(run, "dies_without_a_name"), "reason"),
+                  "the program died of signal 36");
     e2e_expect_is(e2e_text(e2e_result(run, "exits_7"), "reason"),
                   "the program exited with 7");
     e2e_expect_has(e2e_text(e2e_result(run, "gone"), "reason"),

@@ -112,3 +112,9 @@ Test(harness_result, long_name_is_cut)
     name[sizeof(name) - 1] = '\0';
     cr_expect_lt(strlen(test_log_name(&result)), 512);
 }
+
+Test(harness_result, a_signal_without_a_name_has_its_number)
+{
+    cr_expect_str_eq(test_log_signal(11), "SIGSEGV");
+    cr_expect_str_eq(test_log_signal(36), "signal 36");
+}
