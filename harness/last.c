@@ -163,7 +163,7 @@ void test_log_last_carry(const struct test_log_last *last, const char *program,
 /* What a program is called in the last run. */
 static const char *name_of(const char *program)
 {
-    const char *given = test_log_variable("TESTLOG_LAST_PROGRAM");
+    const char *given = test_log_variable("TESTLOG_PROGRAM");
     const char *slash = strrchr(program, '/');
 
     return given ? given : slash ? slash + 1 : program;

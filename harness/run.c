@@ -161,6 +161,17 @@ char *test_log_program_folder(const struct test_log_run *run,
     return NULL;
 }
 
+/* What `testlog run` calls the program that it has started, which may have
+ * become this one; those that a script starts have names of their own. */
+static const char *name_for(const char *program)
+{
+    const char *name = test_log_variable("TESTLOG_PROGRAM");
+    const char *runner = test_log_variable("TESTLOG_RUNNER");
+
+    return name && runner && strtol(runner, NULL, 10) == getppid() ? name
+                                                                   : program;
+}
+
 static int make_program(struct test_log_run *run, const char *program)
 {
     char path[PATH_MAX], part[PATH_MAX];
@@ -196,7 +207,7 @@ int test_log_run_open(struct test_log_run *run, const char *dir,
         result = make_run(run, dir);
     }
     if (!result && program)
-        result = make_program(run, program);
+        result = make_program(run, given ? name_for(program) : program);
     if (!result)
         return 0;
     free(run->path);

@@ -623,7 +623,6 @@ static void select_tests(struct criterion_test_set *set)
 
 static void prepare(struct criterion_test_set *set)
 {
-    find_outermost();
     lower_descriptors();
     test_log_plan_expand(set);
     select_tests(set);
@@ -631,6 +630,7 @@ static void prepare(struct criterion_test_set *set)
     test_log_plan_seal(set);
     if (matched && test_log_run_open(run, options->dir, run->executable))
         copy(&run->path, NULL);
+    find_outermost();
     test_log_jsonl_open(run, options);
     if (run->path && run->annotated)
         test_log_gpu_prepare(&run->gpu, options);
@@ -642,7 +642,7 @@ static void prepare(struct criterion_test_set *set)
     test_log_progress_begin(run, options, last_run);
     unsetenv("TESTLOG_RUN");
     unsetenv("TESTLOG_LAST");
-    unsetenv("TESTLOG_LAST_PROGRAM");
+    unsetenv("TESTLOG_PROGRAM");
     setenv("TESTLOG_WORKER", "1", 1);
     wrap_logger();
 }

@@ -184,7 +184,7 @@ static void export_last(const struct programs *programs, int number,
     if (last->path)
         setenv("TESTLOG_LAST", last->path, 1);
     if (name)
-        setenv("TESTLOG_LAST_PROGRAM", name, 1);
+        setenv("TESTLOG_PROGRAM", name, 1);
     free(name);
 }
 
@@ -192,11 +192,15 @@ static int run_program(struct test_log_run *run, struct programs *programs,
                        int number, bool *first)
 {
     char *path = programs->paths[number];
-    char *folder = test_log_program_folder(run, path);
+    char *name = usual_name(programs, number);
+    char *folder = name ? test_log_program_folder(run, name) : NULL;
     int status;
 
-    if (!folder)
+    free(name);
+    if (!folder) {
+        test_log_notice("out of memory: %s does not run", path);
         return TEST_LOG_FAILED;
+    }
     programs->folders[number] = folder;
     status = start(programs, path);
     return judge(run, folder, status, runners_merge(run, folder, first));

@@ -323,6 +323,23 @@ Test(e2e_run, streams_that_are_closed_change_no_verdict)
     }
 }
 
+/* What is left out has its name all the same. */
+Test(e2e_run, what_failed_of_programs_of_one_name_runs_again)
+{
+    const char *command = TESTLOG " run a/small_test c/small_test";
+
+    cr_assert_eq(mkdir("c", 0777), 0);
+    script("c/small_test", "SMALL=other exec b/small_test \"$@\"");
+    e2e_expect_closing(e2e_run("%s", command),
+                       "31 passed, 1 failed, 0 skipped");
+    for (int i = 0; i < 3; i++) {
+        e2e_expect_closing(e2e_run("%s -- --failed", command),
+                           "0 passed, 1 failed, 0 skipped");
+        e2e_expect_has(e2e_read("testlog-runs/latest/results.tsv"),
+                       "\tsmall_test~2\tother/passes\n");
+    }
+}
+
 /* As daemons may leave it to what they start. */
 Test(e2e_run, programs_end_where_sigchld_is_ignored)
 {

@@ -20,7 +20,7 @@ static void begin(void)
     run.path = strdup(test_path("latest"));
     unsetenv("TESTLOG_RUN");
     unsetenv("TESTLOG_LAST");
-    unsetenv("TESTLOG_LAST_PROGRAM");
+    unsetenv("TESTLOG_PROGRAM");
     options.dir = test_path("");
 }
 
