@@ -64,7 +64,7 @@ static void say_what_is_missing(const struct trace_reader *reader,
 
 static bool is_gone(int process)
 {
-    return kill((pid_t)process, 0) && errno == ESRCH;
+    return process <= 0 || (kill((pid_t)process, 0) && errno == ESRCH);
 }
 
 /* The last moment of which all is there: of a process that runs, a moment

@@ -158,6 +158,19 @@ Test(e2e_log, follows_no_run_that_is_dead)
     cr_expect_not(e2e_exists("testlog-runs/latest/run.json"));
 }
 
+/* A damaged recording that tells neither its process nor of its end. */
+Test(e2e_log, follows_nobody_s_recording)
+{
+    const struct e2e *result = e2e_run(
+        "'%s' --filter traced/nests 2>/dev/null && "
+        "dd if=/dev/zero bs=8 seek=3 count=1 conv=notrunc status=none "
+        "of=testlog-runs/latest/tests/traced_test/traced.nests/recording && "
+        "timeout 20 " TESTLOG "log --follow",
+        e2e_program("traced", E2E_TRACED));
+
+    e2e_expect_code(result, 0);
+}
+
 Test(e2e_log, follows_a_run_until_it_dies)
 {
     const struct e2e *result = e2e_run(
