@@ -5,6 +5,14 @@
 
 #include "harness.h"
 
+void test_log_put_words(const char *const *words)
+{
+    for (unsigned i = 0; words[i]; i++)
+        fprintf(stderr, "%s%s", i ? words[i + 1] ? ", " : " or " : "",
+                words[i]);
+    fputc('\n', stderr);
+}
+
 int test_log_choose(const char *name, const char *word,
                     const char *const *words, unsigned *choice)
 {
@@ -12,10 +20,7 @@ int test_log_choose(const char *name, const char *word,
         if (log_same_word(words[*choice], word))
             return 0;
     fprintf(stderr, "testlog: %s: unknown value \"%s\"; write ", name, word);
-    for (unsigned i = 0; words[i]; i++)
-        fprintf(stderr, "%s%s", i ? words[i + 1] ? ", " : " or " : "",
-                words[i]);
-    fputc('\n', stderr);
+    test_log_put_words(words);
     return -1;
 }
 

@@ -118,6 +118,9 @@ bool test_log_color(const char *flag, FILE *stream);
 
 /* ---- choose.c ---- */
 
+/* test_log_put_words ends a line of stderr with "a, b or c"; NULL ends them. */
+void test_log_put_words(const char *const *words);
+
 /* test_log_choose finds a word, in any case, among `words`, which NULL ends;
  * `name` is the flag or variable. -1 if it is none of them, which it says. So
  * do the others, for the words of one setting each. */
@@ -212,6 +215,9 @@ void test_log_gpu_members(struct trace_text *, const struct test_log_gpu *);
 void test_log_gpu_say(const struct test_log_gpu *);
 
 /* ---- gpu.c: what makes GPUs seen ---- */
+
+/* What begins a notice, before the reason. */
+#define TEST_LOG_GPU_WITHOUT "GPU trace off: "
 
 /* test_log_gpu_library finds libtestlog-gpu.so; `path` has PATH_MAX bytes.
  * test_log_gpu_hint names the one beside this program to others. */

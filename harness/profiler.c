@@ -31,9 +31,12 @@ static int refuse_key(const char *name, const char *key)
     for (size_t i = 0; i < OPTIONS; i++)
         keys[i] = options[i].key;
     near = log_nearest(key, keys);
-    fprintf(stderr, "testlog: %s: unknown option \"%s\"; %s %s%s\n", name, key,
-            near ? "did you mean" : "there is", near ? near : keys[0],
-            near ? "?" : "");
+    fprintf(stderr, "testlog: %s: unknown option \"%s\"; %s ", name, key,
+            near ? "did you mean" : "write");
+    if (near)
+        fprintf(stderr, "%s?\n", near);
+    else
+        test_log_put_words(keys);
     return -1;
 }
 
@@ -86,6 +89,8 @@ int test_log_profiler_read(struct test_log_profiler *profiler, const char *name,
     char *copy = strdup(text), *rest = copy, *key;
     int status = copy ? 0 : -1;
 
+    if (!copy)
+        fprintf(stderr, "testlog: %s: out of memory\n", name);
     while (!status && (key = strsep(&rest, ","))) {
         char *value = strchr(key, '=');
 

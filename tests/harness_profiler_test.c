@@ -95,8 +95,8 @@ Test(harness_profiler, says_what_to_write)
     cr_assert_stderr_eq_str(
         "testlog: TRACE_OPTIONS: unknown option \"device_tracr_level\"; did "
         "you mean device_tracer_level?\n"
-        "testlog: TRACE_OPTIONS: unknown option \"pc\"; there is "
-        "device_tracer_level\n"
+        "testlog: TRACE_OPTIONS: unknown option \"pc\"; write "
+        "device_tracer_level or compress\n"
         "testlog: TRACE_OPTIONS: device_tracer_level: unknown value \"9\"; "
         "write 0 or 1\n");
 }
