@@ -193,23 +193,35 @@ static void judge_here(struct test_log_gpu *gpu, bool found)
 
     if (set && !is_ours(set))
         judge(gpu, TEST_LOG_GPU_BUSY,
-              "GPU trace off: CUDA_INJECTION64_PATH is another tool's: %s",
+              TEST_LOG_GPU_WITHOUT
+              "CUDA_INJECTION64_PATH is another tool's: %s",
               set);
     else if (test_log_variable("NSYS_PROFILING_SESSION_ID"))
         judge(gpu, TEST_LOG_GPU_BUSY,
-              "GPU trace off: Nsight Systems profiles this "
-              "(NSYS_PROFILING_SESSION_ID)");
+              TEST_LOG_GPU_WITHOUT "Nsight Systems profiles this "
+                                   "(NSYS_PROFILING_SESSION_ID)");
     else if (!found)
         judge(gpu, TEST_LOG_GPU_NO_LIBCUPTI,
-              "GPU trace off: %s not found (set TESTLOG_GPU_LIBRARY)",
+              TEST_LOG_GPU_WITHOUT "%s not found (set TESTLOG_GPU_LIBRARY)",
               library_name);
     else if (!test_log_gpu_driver(root ? root : ""))
         judge(gpu, TEST_LOG_GPU_NO_DRIVER,
-              "GPU trace off: no NVIDIA driver found "
+              TEST_LOG_GPU_WITHOUT
+              "no NVIDIA driver found "
               "(/proc/driver/nvidia/version, /dev/nvidiactl)");
 }
 
 /* ---- The environment ---- */
+
+static bool has(const char *list, const char *path)
+{
+    size_t size = strlen(path);
+
+    for (; list; list = strchr(list, ':'), list += list != NULL)
+        if (strcspn(list, ":") == size && !strncmp(list, path, size))
+            return true;
+    return false;
+}
 
 /* Adds to a list between colons what it does not have already. */
 static void append(const char *variable, const char *path)
@@ -217,7 +229,7 @@ static void append(const char *variable, const char *path)
     const char *list = test_log_variable(variable);
     char *longer;
 
-    if (list && strstr(list, path))
+    if (list && has(list, path))
         return;
     if (asprintf(&longer, "%s%s%s", list ? list : "", list ? ":" : "", path) <
         0)

@@ -240,6 +240,20 @@ Test(harness_gpu, any_program_is_told_where_to_record)
     cr_expect_str_eq(value_of("LD_AUDIT"), "/b.so");
 }
 
+/* A name that goes on behind ours is another's. */
+Test(harness_gpu, any_program_is_told_whatever_is_named_nearly_so)
+{
+    char before[PATH_MAX + 8], list[2 * PATH_MAX + 8];
+
+    snprintf(before, sizeof(before), "%s.old", resolved(library()));
+    snprintf(list, sizeof(list), "%s:%s", before, resolved(library()));
+    setenv("LD_PRELOAD", before, 1);
+    test_log_gpu_record(&gpu, &options, "/run/tests/x");
+    cr_expect_str_eq(value_of("LD_PRELOAD"), list);
+    test_log_gpu_record(&gpu, &options, "/run/tests/x");
+    cr_expect_str_eq(value_of("LD_PRELOAD"), list);
+}
+
 Test(harness_gpu, any_program_runs_without_the_library)
 {
     unlink(library());
