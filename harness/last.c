@@ -183,7 +183,7 @@ static bool add_name(struct test_log_options *options, const char *name)
     /* Repetitions are one test. */
     grown[count] = strndup(name, strcspn(name, "#"));
     grown[count + 1] = NULL;
-    return true;
+    return grown[count];
 }
 
 bool test_log_last_choose(const struct test_log_last *last,
