@@ -124,7 +124,8 @@ static bool runs_still(const char *path)
     if (reader)
         summary = trace_reader_summary(reader);
     trace_reader_close(reader);
-    return !summary.ended && (!kill((pid_t)summary.pid, 0) || errno == EPERM);
+    return !summary.ended && (pid_t)summary.pid > 0 &&
+           (!kill((pid_t)summary.pid, 0) || errno == EPERM);
 }
 
 static void add_process(struct test_log_run *run, const struct end *end,
@@ -175,11 +176,24 @@ static bool recorded(const struct test_log_run *run)
     return run->count && run->results[0].folder;
 }
 
+/* Without "GPU trace off", for that was nobody's wish. */
+static const char *reason_of(const struct test_log_gpu *gpu)
+{
+    const char *notice = gpu->notice ? gpu->notice : "";
+    size_t size = strlen(TEST_LOG_GPU_WITHOUT);
+
+    return strncmp(notice, TEST_LOG_GPU_WITHOUT, size) ? notice : notice + size;
+}
+
 /* One line says what is missing, and why. */
 static void say(const struct test_log_run *run, const struct end *end)
 {
     if (recorded(run))
         test_log_gpu_say(&run->gpu);
+    else if (end->started && run->gpu.state == TEST_LOG_GPU_NO_DRIVER)
+        test_log_notice("nothing was recorded: no process used CUDA, and none "
+                        "could use a GPU: %s",
+                        reason_of(&run->gpu));
     else if (end->started && run->gpu.notice)
         test_log_notice("nothing was recorded: %s", run->gpu.notice);
     else if (end->started)
@@ -228,11 +242,11 @@ static int record(struct test_log_options *options, char **program)
     bool opened;
 
     unsetenv("TESTLOG_RUN"); /* in a test, it is a run of its own */
+    test_log_filters_check(&filters, options, true);
+    test_log_filters_free(&filters);
     if (!strcmp(options->show.origin, "default"))
         options->show.value = "info,gpu=trace";
     setenv("TESTLOG_RECORD_LOG", options->show.value, 1);
-    test_log_filters_check(&filters, options, true);
-    test_log_filters_free(&filters);
     runners_copy_settings(&run, options);
     run.command = command_of(program);
     opened = !test_log_run_open(&run, options->dir, program[0]) &&
@@ -302,8 +316,9 @@ static int translate(int argc, char **argv, char **same, int *code)
             return -1;
         }
         if (asprintf(&same[count], "--%s=%s", flags[flag_of(flag)].same,
-                     optarg) >= 0)
-            count++;
+                     optarg) < 0)
+            same[count] = NULL;
+        count += same[count] != NULL;
     }
     return count;
 }
@@ -327,7 +342,7 @@ int runners_record(int argc, char **argv)
         code = record(&options, program);
         test_log_options_free(&options);
     }
-    for (int i = 1; i < count; i++)
+    for (int i = 1; same[i]; i++)
         free(same[i]);
     free(same);
     return code;

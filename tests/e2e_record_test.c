@@ -140,10 +140,11 @@ Test(e2e_record, says_why_nothing_was_recorded)
                 e2e_stub());
 
     e2e_expect_code(result, 0);
-    e2e_expect_is(e2e_line(result->err, "nothing"),
-                  "testlog: nothing was recorded: GPU trace off: no NVIDIA "
-                  "driver found (/proc/driver/nvidia/version, "
-                  "/dev/nvidiactl)");
+    e2e_expect_is(
+        e2e_line(result->err, "nothing"),
+        "testlog: nothing was recorded: no process used CUDA, and none "
+        "could use a GPU: no NVIDIA driver found "
+        "(/proc/driver/nvidia/version, /dev/nvidiactl)");
     e2e_expect_is(e2e_text(entry_of(0), "gpu"), "no-driver");
     result = e2e_run("TESTLOG_GPU_LIBRARY=/nowhere " TESTLOG " record -- true");
     e2e_expect_code(result, 0);
@@ -355,6 +356,17 @@ Test(e2e_record, lines_are_as_variables_and_flags_want)
         "--log");
 }
 
+/* What has not one directive that can be read is as if it was not there. */
+Test(e2e_record, lines_are_the_usual_ones_where_no_filter_can_be_read)
+{
+    e2e_expect_has(e2e_run("LOG='[[' " RECORD "-- true", e2e_stub())->err,
+                   "testlog: LOG: this bracket is not closed");
+    e2e_expect_is(
+        e2e_text(cJSON_GetObjectItemCaseSensitive(run_json(), "filters"),
+                 "log"),
+        "info,gpu=trace");
+}
+
 /* ---- Wrong use ---- */
 
 static const struct {
@@ -370,7 +382,11 @@ static const struct {
     {"--log-format=x -- true", "testlog: --log-format: unknown value \"x\"; "
                                "write full, compact, pretty or json"},
     {"--trace-options=x=1 -- true", "testlog: --trace-options: unknown option "
-                                    "\"x\"; there is device_tracer_level"},
+                                    "\"x\"; write device_tracer_level or "
+                                    "compress"},
+    {"--log=info --nonsense -- true", "testlog: record: unknown flag "
+                                      "--nonsense; testlog record --help lists "
+                                      "all"},
 };
 
 Test(e2e_record, wrong_use_is_one_line_and_nothing_runs)
