@@ -10,6 +10,7 @@
  * mistake when --strict; a bit for each span; the most verbose level.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -319,6 +320,7 @@ int runners_batch(bool strict)
     size_t room = 0, number = 0;
     ssize_t size;
     bool ok = true;
+    int error;
 
     while (ok && (size = getline(&line, &room, stdin)) >= 0) {
         number++;
@@ -327,10 +329,16 @@ int runners_batch(bool strict)
         if (size && strncmp(line, "##", 2) != 0)
             ok = answer(line, strict);
     }
+    error = ferror(stdin) ? errno : 0;
     free(line);
-    if (ok)
+    if (ok && !error)
         return 0;
     fflush(stdout);
+    if (ok) {
+        fprintf(stderr, "testlog: filter: cannot read standard input: %s\n",
+                strerror(error));
+        return 1;
+    }
     fprintf(stderr,
             "testlog: filter: line %zu is no case; they are FILTER, LEVEL, "
             "TARGET, SPANS and FIELDS, separated by tabs\n",

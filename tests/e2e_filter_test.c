@@ -161,6 +161,16 @@ Test(e2e_filter, a_line_that_is_no_case_is_named)
     e2e_expect_has(result->err, "line 3 is no case");
 }
 
+Test(e2e_filter, cases_that_cannot_be_read_are_an_error)
+{
+    const struct e2e *result = e2e_run(TESTLOG "filter --batch </");
+
+    e2e_expect_code(result, 1);
+    e2e_expect_is(result->err, "testlog: filter: cannot read standard input: "
+                               "Is a directory\n");
+    e2e_expect_code(e2e_run(TESTLOG "filter --batch <&-"), 1);
+}
+
 /* ---- In words ---- */
 
 Test(e2e_filter, is_explained_in_words)
