@@ -298,6 +298,9 @@ Test(e2e_log, exports_one_test_to_standard_output)
     e2e_expect_code(result, 0);
     e2e_expect_has(result->out, "\"name\":\"happened\"");
     e2e_expect_lacks(result->out, "small/passes");
+    e2e_expect_is(e2e_run(TESTLOG "export %s traced/nests -o -", a_run())->out,
+                  result->out);
+    cr_expect_not(e2e_exists("-"));
 }
 
 Test(e2e_log, counters_and_signposts_are_in_the_trace)
