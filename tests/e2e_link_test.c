@@ -254,6 +254,16 @@ Test(e2e_link, a_filter_of_spans_outlives_them)
 
 /* ---- make ---- */
 
+Test(e2e_link, make_knows_0_and_1_only)
+{
+    const struct e2e *run =
+        e2e_run("make -n -C %s TRACING=yes help", SOURCE_DIR);
+
+    e2e_expect_code(run, 2);
+    e2e_expect_has(run->err, "testlog: TRACING=yes: write 0 or 1.");
+    e2e_expect_code(e2e_run("make -n -C %s TRACING= help", SOURCE_DIR), 0);
+}
+
 Test(e2e_link, make_alone_makes_all_that_is_installed_and_the_examples)
 {
     const struct e2e *run =
