@@ -159,7 +159,7 @@ static void interrupt(const siginfo_t *info)
     test_log_notice("interrupted by %s: what runs is ended; once more ends "
                     "everything at once",
                     test_log_signal(info->si_signo));
-    test_log_runner_stop(TEST_LOG_INTERRUPTED);
+    test_log_stop(TEST_LOG_INTERRUPTED);
 }
 
 static void take(const siginfo_t *info)

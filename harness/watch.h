@@ -142,10 +142,30 @@ struct criterion_logger;
  * test_log_watch_enter and _leave. */
 struct criterion_logger *test_log_guard(const struct criterion_logger *logger);
 
-/* ---- runner.c ---- */
+/* ---- outcomes.c: what Criterion tells of tests ---- */
 
-/* test_log_runner_stop keeps the tests that have not begun from beginning. */
-void test_log_runner_stop(const char *why);
+/* test_log_outcomes_begin is before anything else of a run;
+ * test_log_outcomes_listen puts itself in front of Criterion's logger. */
+void test_log_outcomes_begin(struct test_log_run *,
+                             const struct test_log_options *);
+void test_log_outcomes_listen(void);
+
+/* test_log_outcomes_render writes the files of all tests that have ended;
+ * test_log_outcomes_end does so and fails those without an outcome. */
+void test_log_outcomes_render(void);
+void test_log_outcomes_end(void);
+
+/* test_log_result_of returns the result of a test; NULL if it has none. */
+struct criterion_suite;
+struct criterion_test;
+struct test_log_result *test_log_result_of(const struct criterion_test *);
+bool test_log_is_disabled(const struct criterion_suite *,
+                          const struct criterion_test *);
+
+/* test_log_stop keeps the tests that have not begun from beginning;
+ * test_log_stopped tells whether it did. */
+void test_log_stop(const char *why);
+bool test_log_stopped(void);
 
 #define TEST_LOG_INTERRUPTED "not run: interrupted"
 
