@@ -143,6 +143,7 @@ static int run_watched(struct criterion_test_set *set,
     if (!run->foreign)
         say_filters(options);
     test_log_outputs_begin(options, false);
+    test_log_outcomes_begin(run, options);
     test_log_watch_begin(run, options);
     matched = test_log_runner_run(set, options, last, run);
     if (run->count && run->annotated)

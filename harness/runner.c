@@ -248,6 +248,8 @@ static void prepare(struct criterion_test_set *set)
     if (run->path && run->annotated)
         test_log_gpu_prepare(&run->gpu, options);
     add_results(set);
+    if (test_log_stopped()) /* before there was any to stop */
+        test_log_stop(NULL);
     if (run->count < set->tests)
         run_nothing(set);
     if (run->path)
@@ -339,7 +341,6 @@ size_t test_log_runner_run(struct criterion_test_set *set,
     options = given;
     last_run = past;
     run = to;
-    test_log_outcomes_begin(to, given);
     copy(&run->show, given->show.value);
     copy(&run->show_origin, given->show.origin);
     copy(&run->record, given->record.value);

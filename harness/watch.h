@@ -162,8 +162,8 @@ struct test_log_result *test_log_result_of(const struct criterion_test *);
 bool test_log_is_disabled(const struct criterion_suite *,
                           const struct criterion_test *);
 
-/* test_log_stop keeps the tests that have not begun from beginning;
- * test_log_stopped tells whether it did. */
+/* test_log_stop keeps the tests that have not begun from beginning, for the
+ * first reason that it is given; test_log_stopped tells whether it did. */
 void test_log_stop(const char *why);
 bool test_log_stopped(void);
 

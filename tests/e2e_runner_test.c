@@ -305,6 +305,16 @@ Test(e2e_runner, an_interrupt_leaves_a_whole_run)
     expect_no_orphans();
 }
 
+/* While a hook of the program's own makes ready what its tests need. */
+Test(e2e_runner, an_interrupt_before_the_tests_keeps_all_from_beginning)
+{
+    const struct e2e *result = e2e_run("%s", e2e_program("early", E2E_TRACED));
+
+    e2e_expect_code(result, 130);
+    e2e_expect_closing(result, "0 passed, 0 failed, 2 skipped");
+    e2e_expect_has(result->err, "interrupted by SIGINT: 2 tests did not run\n");
+}
+
 Test(e2e_runner, sigterm_interrupts_as_well)
 {
     e2e_expect_code(run_and(waiting(), "kill -TERM $$"), 143);
