@@ -37,15 +37,26 @@ static void add_stream(int fd, const char *name)
     streams[stream_count++] = (struct stream){fd, strdup(name)};
 }
 
+/* A part of a run makes nothing but its own folder. */
+static void add_results(const struct test_log_run *run, int flags)
+{
+    char path[PATH_MAX];
+    int fd;
+
+    if (!run->path || test_log_path(run, "results.jsonl", path))
+        return;
+    fd = open(path, run->foreign ? flags & ~O_CREAT : flags, 0666);
+    if (fd >= 0 || !run->foreign || errno != ENOENT)
+        add_stream(fd, path);
+}
+
 void test_log_jsonl_open(const struct test_log_run *run,
                          const struct test_log_options *options)
 {
     int anew = test_log_outputs_part() ? 0 : O_TRUNC;
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
-    char path[PATH_MAX];
 
-    if (run->path && !test_log_path(run, "results.jsonl", path))
-        add_stream(open(path, flags, 0666), path);
+    add_results(run, flags);
     for (size_t i = 0; i < options->output_count; i++) {
         const struct test_log_output *output = &options->outputs[i];
 

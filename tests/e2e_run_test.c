@@ -447,6 +447,17 @@ Test(e2e_run, a_run_s_folder_has_these_files)
                   "./trace.json\n");
 }
 
+Test(e2e_run, a_part_writes_its_own_folder_only)
+{
+    e2e_expect_code(e2e_run("mkdir whole && TESTLOG_RUN=$PWD/whole "
+                            "a/small_test --filter other/passes"),
+                    0);
+    e2e_expect_is(e2e_run("find whole -maxdepth 3 | LC_ALL=C sort")->out,
+                  "whole\nwhole/tests\nwhole/tests/small_test\n"
+                  "whole/tests/small_test/other.passes\n"
+                  "whole/tests/small_test/run.json\n");
+}
+
 Test(e2e_run, several_programs_have_a_run_json_each)
 {
     e2e_run(TESTLOG " run a/small_test b/small_test -- --filter other/passes");
