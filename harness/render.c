@@ -100,7 +100,8 @@ static void complain_missing(const struct test_log_run *run,
     if (!said)
         test_log_notice("%s has no recording, nor may others: %s; results are "
                         "not affected",
-                        test_log_name(result), strerror(error));
+                        test_log_name(result),
+                        error == EINVAL ? "it is damaged" : strerror(error));
     said = true;
 }
 

@@ -206,6 +206,7 @@ static void put_losses(const struct trace_reader *reader)
     trace_text_free(&text);
 }
 
+/* Whoever cannot read it will make no trace of it, either. */
 static void put_recording(const struct test_log_run *run,
                           const struct test_log_result *result,
                           const struct test_log_options *options)
@@ -228,6 +229,8 @@ static void put_recording(const struct test_log_run *run,
         put_losses(reader);
     if (reader && test_log_outcome_bad(result->outcome))
         test_log_report_open_spans(reader, "");
+    if (reader && !test_log_file(run, result, "trace.json", path))
+        fprintf(out(), "trace: %s\n", path);
     trace_reader_close(reader);
     log_filter_free(filter);
 }
@@ -287,9 +290,6 @@ void test_log_report_block(const struct test_log_run *run,
     if (!options->live && !test_log_file(run, result, "output.txt", path))
         put_output(path);
     put_recording(run, result, options);
-    if (!test_log_file(run, result, "recording", path) && !access(path, F_OK) &&
-        !test_log_file(run, result, "trace.json", path))
-        fprintf(out(), "trace: %s\n", path);
     fputc('\n', out());
     fflush(out());
     test_log_github_endgroup();
