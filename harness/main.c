@@ -60,7 +60,9 @@ static void say_no_match(void)
 {
     const char *near = test_log_plan_nearest();
 
-    if (near)
+    if (access("/proc/self", F_OK))
+        test_log_notice("Criterion finds no test without /proc");
+    else if (near)
         test_log_notice("no test matched; did you mean %s? --list lists them "
                         "all",
                         near);

@@ -236,5 +236,6 @@ Test(soak_faults, no_proc)
                      "exec %s -j4'",
                      program);
     e2e_expect_code(result, 4);
-    e2e_expect_has(result->err, "testlog: no test matched");
+    e2e_expect_has(result->err, "testlog: Criterion finds no test without "
+                                "/proc\n");
 }
