@@ -34,6 +34,7 @@ Test(devices_units, a_fork_amid_compilers)
 
     if (strstr(SANITIZE_FLAGS, "address"))
         cr_skip_test("the sanitizer's allocator is locked in the child");
+    trace_units_begin();
     for (int i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, keeps_on, &handles[i]);
     for (int i = 0; i < 100; i++)

@@ -298,3 +298,19 @@ Test(e2e_link, folders_may_have_blanks_in_their_names)
         e2e_run("make -n -C '%s' install DESTDIR='a b'", SOURCE_DIR)->out,
         " a b");
 }
+
+/* They run in every process of a test, and an exit or a crash in one of them
+ * ends a whole run. */
+Test(e2e_link, the_library_has_no_constructor)
+{
+    const struct e2e *result;
+
+    need("readelf");
+    if (SANITIZE_FLAGS[0])
+        cr_skip_test("a sanitizer brings its own");
+    result = e2e_run("readelf -SW '" BUILD_DIR "/libtestlog.a'");
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, ".text");
+    e2e_expect_lacks(result->out, ".init_array");
+    e2e_expect_lacks(result->out, ".ctors");
+}

@@ -76,6 +76,10 @@ struct trace_unit {
     struct trace_unit *next;
 };
 
+/* trace_units_begin lets forked children compile, too; at the latest the first
+ * unit does. */
+void trace_units_begin(void);
+
 /* trace_unit_new makes one, NULL without memory. trace_unit_take takes what is
  * known of a handle; NULL: nothing. Both are the caller's, until
  * trace_unit_keep remembers it or trace_unit_free forgets it; NULL is fine. */

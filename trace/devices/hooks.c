@@ -202,8 +202,10 @@ void trace_compilers_watch(void)
     static const struct trace_hook_list list = {
         TRACE_HOOK_LIST, sizeof(all) / sizeof(*all), all};
     int error = errno;
-    trace_routine *door =
-        getenv("LD_AUDIT") ? look_up(RTLD_DEFAULT, TRACE_DOOR) : NULL;
+    trace_routine *door;
+
+    trace_units_begin();
+    door = getenv("LD_AUDIT") ? look_up(RTLD_DEFAULT, TRACE_DOOR) : NULL;
 
     if (door && is_of(door, TRACE_DOOR_OWNER))
         ((trace_door *)door)(&list);

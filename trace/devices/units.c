@@ -25,10 +25,22 @@ static void after_fork(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* A child may compile, too. */
-__attribute__((constructor)) static void heed_forks(void)
+static void heed_forks(void)
 {
     pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+void trace_units_begin(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, heed_forks);
+}
+
+static void enter(void)
+{
+    trace_units_begin();
+    pthread_mutex_lock(&lock);
 }
 
 struct trace_unit *trace_unit_new(const void *handle)
@@ -87,7 +99,7 @@ struct trace_unit *trace_unit_take(const void *handle)
 {
     struct trace_unit *unit;
 
-    pthread_mutex_lock(&lock);
+    enter();
     unit = take(handle);
     pthread_mutex_unlock(&lock);
     return unit;
@@ -99,7 +111,7 @@ void trace_unit_keep(struct trace_unit *unit)
 
     if (!unit)
         return;
-    pthread_mutex_lock(&lock);
+    enter();
     old = take(unit->handle); /* it is another's now */
     if (!old && unit_count == UNITS)
         old = take_oldest();
