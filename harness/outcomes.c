@@ -144,6 +144,10 @@ static void finish(struct test_log_result *result,
                    enum test_log_outcome outcome)
 {
     result->outcome = outcome;
+    if (!result->started) { /* it died before it told Criterion of itself */
+        result->started = test_log_now();
+        result->running = true;
+    }
     if (outcome == TEST_LOG_OUTCOME_CRASHED ||
         outcome == TEST_LOG_OUTCOME_TIMEOUT || result->ended)
         seal(result);

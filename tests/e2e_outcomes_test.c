@@ -133,6 +133,19 @@ Test(e2e_outcome, segfaults)
     expect("outcomes", "outcomes/segfaults", "crashed", "SIGSEGV");
 }
 
+Test(e2e_outcome, dies_before_it_begins)
+{
+    e2e_expect_code(e2e_run("%s", e2e_program("unborn", E2E_TRACED)), 1);
+
+    const cJSON *test = e2e_result(e2e_json("testlog-runs/latest/run.json"),
+                                   "unborn/never_begins");
+
+    e2e_expect_is(e2e_text(test, "outcome"), "crashed");
+    cr_expect_lt(e2e_number(test, "duration_ns"), 60e9);
+    cr_expect(e2e_exists("testlog-runs/latest/%s/trace.json",
+                         e2e_text(test, "folder")));
+}
+
 Test(e2e_outcome, is_disabled_with_its_suite)
 {
     expect("outcomes", "unwanted/is_disabled_with_its_suite", "skipped",

@@ -1,0 +1,22 @@
+/* unborn.c: a test whose process dies before Criterion hears that it began. */
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include <testlog/test_log.h>
+
+TEST_LOG(unborn, never_begins)
+{
+}
+
+/* Criterion's messages: the first says that the process is there. */
+int nn_send(int socket, const void *message, size_t size, int flags)
+{
+    static int (*next)(int, const void *, size_t, int);
+    static int count;
+
+    if (getenv("BXFI_MAP") && count++)
+        raise(SIGKILL);
+    *(void **)&next = dlsym(RTLD_NEXT, "nn_send");
+    return next(socket, message, size, flags);
+}
