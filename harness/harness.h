@@ -298,7 +298,9 @@ struct test_log_result {
     bool running, body_done, shown;
     enum test_log_outcome told; /* of this try */
     bool left;                  /* kept from beginning */
-    bool late, ended;           /* killed: it took too long, or the run ends */
+    uint64_t late;              /* when it was told that its time was over */
+    bool killed;                /* for it went on all the same */
+    bool ended;                 /* killed, for the run ends */
     bool noted;                 /* as slow */
     bool borrows;               /* its names: there was no memory for copies */
 };

@@ -123,14 +123,20 @@ bool test_log_stopped(void)
     return stopped;
 }
 
+static double seconds_of(const struct test_log_result *result)
+{
+    return (double)(test_log_now() - result->started) / 1e9;
+}
+
 /* What was killed has not failed by itself. */
 static enum test_log_outcome judge_killed(struct test_log_result *result,
                                           enum test_log_outcome outcome)
 {
-    double spent = (double)(test_log_now() - result->started) / 1e9;
+    double spent = seconds_of(result);
 
     if (result->late) {
-        set_reason(result, "after %.2f s; SIGPROF did not end it", spent);
+        set_reason(result, "after %.2f s%s", spent,
+                   result->killed ? "; SIGPROF did not end it" : "");
         return TEST_LOG_OUTCOME_TIMEOUT;
     }
     if (!result->ended)
@@ -274,12 +280,29 @@ static void on_post_test(struct criterion_test_stats *stats)
     finish(result, TEST_LOG_OUTCOME_SKIPPED);
 }
 
+/* Tells Criterion's logger how a process died. It did not crash by itself if
+ * its time was over, or the run's. */
+static void tell_death(struct criterion_test_stats *stats,
+                       const struct test_log_result *result,
+                       void (*crash)(struct criterion_test_stats *))
+{
+    if (result && result->late) {
+        stats->timed_out = true;
+        stats->elapsed_time = (float)seconds_of(result);
+        crash = original.log_test_timeout;
+    } else if (result && result->ended) {
+        return;
+    }
+    if (crash)
+        crash(stats);
+}
+
 static void on_post_fini(struct criterion_test_stats *stats)
 {
     struct test_log_result *result = test_log_result_of(stats->test);
     enum test_log_outcome outcome = TEST_LOG_OUTCOME_PASSED;
 
-    if (original.log_post_fini)
+    if (original.log_post_fini && !(result && result->late))
         original.log_post_fini(stats);
     if (result)
         note_unjudged(result, stats);
@@ -291,8 +314,10 @@ static void on_post_fini(struct criterion_test_stats *stats)
     if (stats->test_status == CR_STATUS_FAILED || failed_unheard(result, stats))
         outcome = TEST_LOG_OUTCOME_FAILED;
     /* A test may be one that is to die of SIGKILL. */
-    if (stats->signal == SIGKILL)
+    if (stats->signal == SIGKILL || result->late)
         outcome = judge_killed(result, outcome);
+    if (result->late)
+        tell_death(stats, result, NULL);
     finish(result, outcome);
 }
 
@@ -310,9 +335,7 @@ static void on_test_crash(struct criterion_test_stats *stats)
 {
     struct test_log_result *result = test_log_result_of(stats->test);
 
-    /* It did not crash by itself if the run ended it. */
-    if (original.log_test_crash && !(result && result->ended))
-        original.log_test_crash(stats);
+    tell_death(stats, result, original.log_test_crash);
     if (!result)
         return;
     note_unjudged(result, stats);
@@ -348,8 +371,7 @@ static void on_other_crash(struct criterion_test_stats *stats)
 {
     struct test_log_result *result = test_log_result_of(stats->test);
 
-    if (original.log_other_crash)
-        original.log_other_crash(stats);
+    tell_death(stats, result, original.log_other_crash);
     if (!result)
         return;
     set_reason(result, "in its %s", result->body_done ? "tear-down" : "set-up");
@@ -393,6 +415,24 @@ static void on_abnormal_exit(struct criterion_test_stats *stats)
         worsen(result, TEST_LOG_OUTCOME_CRASHED);
     }
 }
+
+/* Criterion counts as crashed what died because its time was over. */
+static void after_all(struct criterion_global_stats *stats)
+{
+    for (struct criterion_suite_stats *suite = stats->suites; suite;
+         suite = suite->next)
+        for (struct criterion_test_stats *test = suite->tests; test;
+             test = test->next)
+            if (test->timed_out && test->crashed) {
+                test->crashed = false;
+                suite->tests_crashed--;
+                stats->tests_crashed--;
+            }
+}
+
+/* Listed by hand: Criterion's ReportHook is lost with -flto. */
+__attribute__((used, retain, section("cr_poa"))) static void (
+        *const after_all_hook)(struct criterion_global_stats *) = after_all;
 
 void test_log_outcomes_listen(void)
 {

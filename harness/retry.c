@@ -32,6 +32,7 @@ int test_log_retry(struct test_log_result *result)
     result->pid = 0;
     result->note = 0;
     result->running = result->body_done = result->shown = false;
-    result->late = result->noted = false;
+    result->killed = result->noted = false;
+    result->late = 0;
     return 0;
 }

@@ -83,7 +83,8 @@ static uint64_t limit_of(const struct criterion_suite *suite,
     if (!(limit > 0) && suite->data)
         limit = suite->data->timeout;
     if (options->timeout > 0 && (!(limit > 0) || limit > options->timeout))
-        limit = test->data->timeout = options->timeout;
+        limit = options->timeout;
+    test->data->timeout = test_log_watch_limits() ? 0 : limit;
     return limit > 0 ? (uint64_t)(limit * 1e9) : 0;
 }
 
@@ -144,6 +145,8 @@ static void add_results(struct criterion_test_set *set)
         for (struct criterion_ordered_set_node *t = suite->tests->first; t;
              t = t->next)
             add_result(&suite->suite, (void *)(t + 1));
+        if (suite->suite.data && test_log_watch_limits())
+            suite->suite.data->timeout = 0;
     }
 }
 

@@ -1,5 +1,9 @@
 /* watch.c: a thread beside Criterion's. It takes the signals, ends tests that
- * take too long although they were told to stop, and paints the status line.
+ * take too long, and paints the status line.
+ *
+ * Criterion would end these, too, but where one test's limit is taken back
+ * while the next one's is set, two threads of its may be left that both end
+ * the same test, of which the second finds it freed, and the run dies.
  *
  * Criterion's thread has no part in signals: they are blocked there, and
  * workers get back the mask that the runner was started with.
@@ -10,13 +14,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "watch.h"
 
 enum { TICK = 100000000 }; /* ns */
-enum { GRACE = 3 * TICK }; /* for a test that SIGPROF ends by itself */
+enum { GRACE = 3 * TICK }; /* for a test to end of SIGPROF */
 enum { SIGNALS_TAKEN = 4 };
 
 static const int taken[SIGNALS_TAKEN] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
@@ -26,7 +31,7 @@ static const struct test_log_options *options;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;
 static sigset_t before, ours;
-static bool active, done;
+static bool active, limits, done;
 
 uint64_t test_log_now(void)
 {
@@ -62,12 +67,49 @@ static bool end(const struct test_log_result *result)
     return pid && (!kill(-pid, SIGKILL) || !kill(pid, SIGKILL));
 }
 
+/* Whether a process is there; a number that is no child's may be anybody's. */
+static bool lives(pid_t pid)
+{
+    siginfo_t info = {0};
+
+    return pid &&
+           !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
+           !info.si_pid;
+}
+
+/* When a test is to be told that its time is over, or killed; 0: never. */
+static uint64_t deadline_of(const struct test_log_result *result)
+{
+    if (!limits || !result->limit || !result->pid || result->killed)
+        return 0;
+    return result->late ? result->late + GRACE
+                        : result->started + result->limit;
+}
+
+/* SIGPROF is what Criterion sends. */
 static void end_late(struct test_log_result *result, uint64_t now)
 {
-    uint64_t spent = now - result->started;
+    uint64_t deadline = deadline_of(result);
 
-    if (result->limit && spent > result->limit + GRACE && !result->late)
-        result->late = end(result);
+    if (!deadline || now < deadline || !lives((pid_t)result->pid))
+        return;
+    if (result->late)
+        result->killed = end(result);
+    else if (!kill((pid_t)result->pid, SIGPROF))
+        result->late = now;
+}
+
+static uint64_t next_tick(uint64_t now)
+{
+    uint64_t tick = now + TICK;
+
+    for (size_t i = 0; i < run->count; i++) {
+        uint64_t deadline = deadline_of(&run->results[i]);
+
+        if (runs(&run->results[i]) && deadline > now && deadline < tick)
+            tick = deadline;
+    }
+    return tick - now;
 }
 
 static void note_slow(struct test_log_result *result, uint64_t now)
@@ -87,9 +129,10 @@ static void look_after(uint64_t now)
     for (size_t i = 0; i < run->count; i++) {
         struct test_log_result *result = &run->results[i];
 
+        if (result->running) /* maybe beyond its end, in atexit(3) */
+            end_late(result, now);
         if (!runs(result))
             continue;
-        end_late(result, now);
         note_slow(result, now);
         if (run->interrupted && !result->ended)
             result->ended = end(result);
@@ -174,7 +217,7 @@ static void take(const siginfo_t *info)
 
 static void *watch(void *unused)
 {
-    const struct timespec tick = {.tv_nsec = TICK};
+    struct timespec tick = {.tv_nsec = TICK};
     siginfo_t info;
 
     for (;;) {
@@ -187,6 +230,7 @@ static void *watch(void *unused)
             take(&info);
         look_after(test_log_now());
         test_log_progress_paint(test_log_now());
+        tick.tv_nsec = (long)next_tick(test_log_now());
         pthread_mutex_unlock(&lock);
     }
     pthread_mutex_unlock(&lock);
@@ -219,12 +263,17 @@ void test_log_watch_begin(struct test_log_run *given,
         if (!ignored(taken[i]))
             sigaddset(&ours, taken[i]);
     sigaddset(&ours, SIGUSR1); /* it ends the thread, too */
-    test_log_board_open();
+    limits = !test_log_board_open();
     pthread_sigmask(SIG_BLOCK, &ours, &before);
     active = !pthread_atfork(NULL, NULL, restore_mask) &&
              !pthread_create(&thread, NULL, watch, NULL);
     if (!active)
         restore_mask();
+}
+
+bool test_log_watch_limits(void)
+{
+    return active && limits;
 }
 
 void test_log_watch_end(void)

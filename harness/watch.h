@@ -129,6 +129,10 @@ void test_log_watch_begin(struct test_log_run *,
                           const struct test_log_options *);
 void test_log_watch_end(void);
 
+/* test_log_watch_limits tells whether it ends tests that take too long; without
+ * the thread, or the board, Criterion has to. */
+bool test_log_watch_limits(void);
+
 /* Whoever reads or changes results, or prints, does so in between; the status
  * line is gone there. */
 void test_log_watch_enter(void);

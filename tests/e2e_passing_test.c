@@ -38,6 +38,8 @@ TestSuite(e2e_passing, .init = e2e_begin, .timeout = 180);
     X(deaf, swallows, "timeout", "after ", "")                                 \
     X(deaf, ignores, "timeout", "after ", "")                                  \
     X(deaf, blocks, "timeout", "after ", "")                                   \
+    X(deaf, ends_all_the_same, "timeout", "after ", "")                        \
+    X(deaf, hangs_at_its_exit, "timeout", "after ", "")                        \
     X(deaf, has_no_limit, "timeout", "after ", "")
 
 static const struct row {
@@ -78,7 +80,7 @@ Test(e2e_passing, every_row)
         e2e_run("%s -j8 --timeout 1", e2e_program("passing", E2E_ALL));
 
     e2e_expect_code(run, 1);
-    e2e_expect_closing(run, "8 passed, 14 failed, 2 skipped");
+    e2e_expect_closing(run, "8 passed, 16 failed, 2 skipped");
     expect_rows(run, true);
 }
 

@@ -121,6 +121,55 @@ Test(harness_outcomes, a_time_limit_is_no_crash)
     expect(TEST_LOG_OUTCOME_TIMEOUT, "after 2.00 s");
 }
 
+static int timeouts, crashes;
+
+static void count_timeout(struct criterion_test_stats *of)
+{
+    timeouts += of->timed_out && of->elapsed_time >= 0;
+}
+
+static void count_crash(struct criterion_test_stats *of)
+{
+    (void)of;
+    crashes++;
+}
+
+static void listen_to_deaths(void)
+{
+    quiet.log_test_timeout = count_timeout;
+    quiet.log_test_crash = quiet.log_other_crash = count_crash;
+    criterion_options.logger = &quiet;
+    test_log_outcomes_listen();
+    ours()->log_pre_init(&suite, &test);
+}
+
+Test(harness_outcomes, what_was_told_that_its_time_is_over_has_not_crashed)
+{
+    listen_to_deaths();
+    run.results[0].late = test_log_now();
+    stats.signal = SIGPROF;
+    ours()->log_test_crash(&stats);
+    cr_expect_eq(run.results[0].outcome, TEST_LOG_OUTCOME_TIMEOUT);
+    cr_expect_eq(timeouts, 1);
+    run.results[0].killed = true;
+    ours()->log_other_crash(&stats);
+    cr_expect_eq(timeouts, 2);
+    cr_expect_eq(crashes, 0);
+    cr_expect_not_null(
+        strstr(run.results[0].reason, " s; SIGPROF did not end it"));
+}
+
+Test(harness_outcomes, what_the_end_of_a_run_kills_is_no_crash)
+{
+    listen_to_deaths();
+    run.results[0].ended = true;
+    run.interrupted = SIGINT;
+    stats.signal = SIGKILL;
+    ours()->log_test_crash(&stats);
+    cr_expect_eq(run.results[0].outcome, TEST_LOG_OUTCOME_FAILED);
+    cr_expect_eq(timeouts + crashes, 0);
+}
+
 Test(harness_outcomes, what_dies_before_or_after_is_said)
 {
     ours()->log_pre_init(&suite, &test);

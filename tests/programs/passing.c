@@ -220,6 +220,17 @@ Test(deaf, blocks, .timeout = 0.3)
     hang();
 }
 
+Test(deaf, ends_all_the_same, .timeout = 0.3)
+{
+    signal(SIGPROF, SIG_IGN);
+    usleep(400000); /* and a little later it would be killed */
+}
+
+Test(deaf, hangs_at_its_exit, .timeout = 0.3)
+{
+    atexit(hang);
+}
+
 Test(deaf, has_no_limit)
 {
     hang();
