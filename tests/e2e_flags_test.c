@@ -76,7 +76,8 @@ static const struct {
     {"PROGRAM --trace-limit=1",
      "--trace-limit: \"1\" is out of range; write 256K to 64G"},
     {"PROGRAM --trace-options=pc=1",
-     "--trace-options: unknown option \"pc\"; there is device_tracer_level"},
+     "--trace-options: unknown option \"pc\"; write device_tracer_level or "
+     "compress"},
     {"PROGRAM --trace-options=device_tracer_level=2",
      "--trace-options: device_tracer_level: unknown value \"2\"; write 0 or 1"},
     {"PROGRAM --color=red",
@@ -112,7 +113,8 @@ static const struct {
     {"TRACE_LIMIT=lots PROGRAM",
      "TRACE_LIMIT: \"lots\" is no size; write bytes, as in 64M"},
     {"TRACE_OPTIONS=pc=1 PROGRAM",
-     "TRACE_OPTIONS: unknown option \"pc\"; there is device_tracer_level"},
+     "TRACE_OPTIONS: unknown option \"pc\"; write device_tracer_level or "
+     "compress"},
     {"TRACE_OPTIONS=device_trace_level=1 PROGRAM",
      "TRACE_OPTIONS: unknown option \"device_trace_level\"; did you mean "
      "device_tracer_level?"},
