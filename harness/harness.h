@@ -448,6 +448,10 @@ void test_log_clean_line(struct trace_text *, const char *);
  * goes on to fail. */
 void test_log_standard_hold(void);
 
+/* test_log_standard_outlive has a run go on when nobody reads what it says any
+ * more, as with `| head`; processes that it starts would still end. */
+void test_log_standard_outlive(void);
+
 /* ---- outputs.c, tap.c, junit.c, jsonl.c: results for machines ---- */
 
 /* X(NAME, word in flags, what writes it at the end of the run) */
@@ -713,7 +717,7 @@ bool test_log_shard_has(const struct test_log_shard *, size_t place,
                         const char *name);
 
 /* test_log_shard_take takes out of a set what other shards have, and
- * test_log_shard_list lists what is left. */
+ * test_log_shard_list lists what filters and shards leave. */
 void test_log_shard_take(struct criterion_test_set *,
                          const struct test_log_shard *);
 void test_log_shard_list(struct criterion_test_set *,

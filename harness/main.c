@@ -144,6 +144,7 @@ static int run_watched(struct criterion_test_set *set,
     run->gpu.asked = options->profiler.given || test_log_filters_ask(&filters);
     if (!run->foreign)
         say_filters(options);
+    test_log_standard_outlive();
     test_log_outputs_begin(options, false);
     test_log_outcomes_begin(run, options);
     test_log_watch_begin(run, options);
@@ -216,11 +217,11 @@ static int list_sites(void)
     return TEST_LOG_FAILED;
 }
 
-/* Criterion has listed its tests, but knows no shards. */
+/* Criterion has listed its tests, but knows neither filters nor shards. */
 static int inform(struct criterion_test_set *set,
                   const struct test_log_options *options)
 {
-    if (options->list && options->shard.total)
+    if (options->list)
         test_log_shard_list(set, options);
     return TEST_LOG_PASSED;
 }

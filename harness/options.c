@@ -708,16 +708,24 @@ static bool pass_color(struct reader *reader)
     return pass(reader, &color, reader->options->color ? "always" : "never");
 }
 
-/* Criterion lists all tests, so a shard's are for us to list. */
 static bool read_shard(struct reader *reader)
+{
+    struct test_log_options *options = reader->options;
+
+    return judge(reader,
+                 test_log_shard_find(&options->shard, &options->shard_asked));
+}
+
+/* Criterion lists all tests; some of them are for us to list. */
+static bool hand_on_list(struct reader *reader)
 {
     static const struct flag list = {.name = "list"};
     struct test_log_options *options = reader->options;
 
-    return judge(reader,
-                 test_log_shard_find(&options->shard, &options->shard_asked)) &&
-           (!options->list || options->shard.total ||
-            pass(reader, &list, NULL));
+    if (!options->list || options->shard.total || options->pattern_count)
+        return true;
+    options->list = false;
+    return pass(reader, &list, NULL);
 }
 
 /* A filter of which nothing can be read is not refused: the default applies. */
@@ -743,7 +751,7 @@ int test_log_options_read(struct test_log_options *options, int argc,
         read_switch(&reader, "SHOW_OUTPUT", &options->show_output) &&
         read_switch(&reader, "TEST_LOG_ALL", &options->all_tests) &&
         read_flags(&reader, argc, argv) && check_stdout(&reader) &&
-        read_shard(&reader) && pass_color(&reader)) {
+        read_shard(&reader) && hand_on_list(&reader) && pass_color(&reader)) {
         optind = 0; /* Criterion reads what is passed on from the start */
         return 0;
     }

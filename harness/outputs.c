@@ -93,6 +93,17 @@ static void divert(bool several)
     }
 }
 
+/* What then cannot be written is told when it is. */
+static void make_folder_of(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    char folder[PATH_MAX];
+
+    if (slash && snprintf(folder, sizeof(folder), "%.*s", (int)(slash - file),
+                          file) < PATH_MAX)
+        test_log_make_folders(folder);
+}
+
 void test_log_outputs_begin(const struct test_log_options *options,
                             bool several)
 {
@@ -102,7 +113,10 @@ void test_log_outputs_begin(const struct test_log_options *options,
     part = test_log_outputs_part();
     unsetenv("TESTLOG_PART");
     for (size_t i = 0; i < options->output_count; i++)
-        wanted |= test_log_output_is_stdout(options->outputs[i].file);
+        if (test_log_output_is_stdout(options->outputs[i].file))
+            wanted = true;
+        else
+            make_folder_of(options->outputs[i].file);
     if (!take_lent() && wanted)
         divert(several);
     test_log_github_begin(several);

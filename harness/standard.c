@@ -1,5 +1,6 @@
 /* standard.c: the descriptors that every program begins with. */
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -11,4 +12,21 @@ void test_log_standard_hold(void)
         if (fcntl(fd, F_GETFD) < 0 &&
             open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
             return;
+}
+
+static void go_on(int number)
+{
+    (void)number;
+}
+
+/* Were it ignored, tests would inherit that. */
+void test_log_standard_outlive(void)
+{
+    struct sigaction action;
+
+    if (sigaction(SIGPIPE, NULL, &action) || action.sa_handler != SIG_DFL)
+        return;
+    action.sa_handler = go_on;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGPIPE, &action, NULL);
 }

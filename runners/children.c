@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness/harness.h"
 #include "runners.h"
 
 static sigset_t before, ours;
@@ -25,6 +26,7 @@ static void add(int number)
 void runners_take_signals(void)
 {
     signal(SIGCHLD, SIG_DFL); /* ignored, it would keep what became of them */
+    test_log_standard_outlive();
     sigemptyset(&ours);
     sigaddset(&ours, SIGCHLD);
     add(SIGINT);

@@ -102,6 +102,19 @@ Test(e2e_results, every_run_has_tap)
     }
 }
 
+Test(e2e_results, a_run_goes_on_when_nobody_reads_of_it)
+{
+    static const char *const runners[] = {"./ci", TESTLOG " run ./ci"};
+
+    for (size_t i = 0; i < 2; i++) {
+        e2e_run("rm -rf testlog-runs; { %s; echo $? >code; } 2>&1 | head -n 1",
+                runners[i]);
+        e2e_expect_is(e2e_read("code"), "1\n");
+        cr_expect(e2e_exists("testlog-runs/latest/junit.xml"), "%s",
+                  runners[i]);
+    }
+}
+
 Test(e2e_results, tap_says_where_why_and_what_was_skipped)
 {
     e2e_run("./ci");
@@ -362,6 +375,14 @@ Test(e2e_results, bad_reports_are_refused_before_any_test)
     cr_expect_not(e2e_exists("testlog-runs"));
 }
 
+Test(e2e_results, folders_of_reports_are_made)
+{
+    e2e_run("./small --report=junit:new/one/junit.xml "
+            "--report=jsonl:new/two/results.jsonl");
+    cr_expect(e2e_exists("new/one/junit.xml"));
+    expect_lines(e2e_read("new/two/results.jsonl"), 16);
+}
+
 Test(e2e_results, report_that_cannot_be_written_changes_no_verdict)
 {
     static const char *const commands[] = {"./small",
@@ -369,11 +390,11 @@ Test(e2e_results, report_that_cannot_be_written_changes_no_verdict)
 
     for (size_t i = 0; i < 2; i++) {
         const struct e2e *result =
-            e2e_run("%s --report=tap:/nowhere/a", commands[i]);
+            e2e_run("%s --report=tap:/dev/null/a", commands[i]);
 
         e2e_expect_code(result, 0);
         e2e_expect_closing(result, "16 passed, 0 failed, 0 skipped");
-        cr_expect_eq(e2e_count(result->err, "cannot write /nowhere/a "), 1);
+        cr_expect_eq(e2e_count(result->err, "cannot write /dev/null/a "), 1);
     }
 }
 

@@ -154,6 +154,14 @@ Test(e2e_shards, shard_without_a_test_passes)
     e2e_expect_code(e2e_run("./small --shard=1/2 --filter nothing"), 4);
 }
 
+Test(e2e_shards, list_is_of_what_filters_match)
+{
+    e2e_expect_is(e2e_run("./small --list --filter 'small/sizes[04]' "
+                          "--filter 'other/*'")
+                      ->out,
+                  "other: 1 test\n`-- passes\nsmall: 1 test\n`-- sizes[04]\n");
+}
+
 Test(e2e_shards, list_is_of_the_shard)
 {
     e2e_expect_is(e2e_run("./small --list --shard=1/8")->out,

@@ -192,6 +192,7 @@ Test(harness_jsonl, reader_that_is_gone_kills_nobody)
     add_file(path);
     test_log_jsonl_open(&run, &options);
     close(ends[0]);
+    test_log_standard_outlive();
     test_log_jsonl_tell(add("a", TEST_LOG_OUTCOME_PASSED));
     test_log_jsonl_tell(add("b", TEST_LOG_OUTCOME_PASSED));
     expect_file("results.jsonl", LINE("a", "passed") LINE("b", "passed"));
