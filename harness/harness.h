@@ -678,6 +678,11 @@ void test_log_plan_only(struct criterion_test_set *, char **names);
 size_t test_log_plan_select(struct criterion_test_set *,
                             const struct test_log_options *);
 
+/* test_log_plan_say_unmatched names patterns, of several, that matched none of
+ * what was selected. */
+void test_log_plan_say_unmatched(struct criterion_test_set *,
+                                 const struct test_log_options *);
+
 /* test_log_plan_nearest returns the test, or a quoted pattern of those, that
  * the patterns, which matched none, probably meant; NULL if none is near. It
  * lasts until the next selection. */

@@ -430,6 +430,13 @@ static void after_all(struct criterion_global_stats *stats)
             }
 }
 
+/* Of many programs without a match, nobody wants to read. */
+static void on_post_all(struct criterion_global_stats *stats)
+{
+    if (original.log_post_all && (stats->nb_tests || !run->foreign))
+        original.log_post_all(stats);
+}
+
 /* Listed by hand: Criterion's ReportHook is lost with -flto. */
 __attribute__((used, retain, section("cr_poa"))) static void (
         *const after_all_hook)(struct criterion_global_stats *) = after_all;
@@ -446,6 +453,7 @@ void test_log_outcomes_listen(void)
     wrapped[0].log_test_abort = on_abort;
     wrapped[0].log_other_crash = on_other_crash;
     wrapped[0].log_abnormal_exit = on_abnormal_exit;
+    wrapped[0].log_post_all = on_post_all;
     criterion_options.logger = test_log_guard(wrapped);
 }
 

@@ -505,6 +505,43 @@ size_t test_log_plan_select(struct criterion_test_set *set,
     return selection.count;
 }
 
+struct look {
+    const char *pattern;
+    bool found;
+};
+
+static void look_at(struct criterion_ordered_set_node **at,
+                    struct criterion_suite_set *suite,
+                    struct criterion_test *test, void *context)
+{
+    struct look *look = context;
+
+    (void)at;
+    (void)suite;
+    look->found =
+        look->found || is_name(look->pattern, test) ||
+        test_log_pattern_matches(look->pattern, test->category, test->name);
+}
+
+enum { UNMATCHED_MAX = 10 }; /* that are named */
+
+void test_log_plan_say_unmatched(struct criterion_test_set *set,
+                                 const struct test_log_options *options)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < options->pattern_count; i++) {
+        struct look look = {options->patterns[i], false};
+
+        each(set, look_at, &look);
+        if (!look.found && count++ < UNMATCHED_MAX)
+            test_log_notice("no test matched the filter %s", look.pattern);
+    }
+    if (count > UNMATCHED_MAX)
+        test_log_notice("nor did any match %zu more filters",
+                        count - UNMATCHED_MAX);
+}
+
 struct keeping {
     test_log_wanted *wanted;
     size_t count;

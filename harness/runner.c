@@ -231,6 +231,8 @@ static void find_outermost(void)
 static void select_tests(struct criterion_test_set *set)
 {
     matched = test_log_plan_select(set, options);
+    if (matched && !run->foreign)
+        test_log_plan_say_unmatched(set, options);
     test_log_shard_take(set, &options->shard);
     test_log_plan_only(set, options->only);
     if (!options->shard.total)

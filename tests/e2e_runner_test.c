@@ -431,6 +431,32 @@ Test(e2e_runner, a_name_without_its_suite_gets_a_pattern)
                        "0 passed, 1 failed, 0 skipped");
 }
 
+Test(e2e_runner, of_several_filters_those_that_match_nothing_are_named)
+{
+    const struct e2e *result =
+        e2e_run("%s --filter '*/*second_t*' --filter nosuch --filter 'a/b[7]'",
+                program());
+
+    e2e_expect_closing(result, "0 passed, 1 failed, 0 skipped");
+    e2e_expect_has(result->err, "testlog: no test matched the filter nosuch\n"
+                                "testlog: no test matched the filter a/b[7]\n");
+    cr_expect_eq(e2e_count(result->err, "no test matched"), 2);
+    /* Another program may have it. */
+    result = e2e_run("%s run %s -- --filter '*/*second_t*' --filter nosuch",
+                     testlog(), program());
+    e2e_expect_lacks(result->err, "no test matched");
+}
+
+Test(e2e_runner, programs_without_a_match_say_nothing)
+{
+    const struct e2e *result =
+        e2e_run("%s run %s %s -- --filter '*/*second_t*'", testlog(), program(),
+                e2e_program("small", E2E_TRACED));
+
+    cr_expect_eq(e2e_count(result->err, "Synthesis"), 1);
+    e2e_expect_is(e2e_last(result->out), "0 passed, 1 failed, 0 skipped");
+}
+
 Test(e2e_runner, a_mistyped_name_gets_the_nearest)
 {
     const struct e2e *result =
