@@ -342,13 +342,6 @@ Test(e2e_compile, mistakes_are_refused_with_tracing)
     compile_all("-DTRACING");
 }
 
-/* As those are that are installed where compilers look by themselves. */
-Test(e2e_compile, mistakes_are_refused_of_the_system_s_headers)
-{
-    compile_all("-isystem '" BUILD_DIR "/include'");
-    compile_all("-DTRACING -isystem '" BUILD_DIR "/include'");
-}
-
 Test(e2e_compile, mistakes_are_refused_below_static_max)
 {
     compile_all("-DTRACING -DLOG_STATIC_MAX=info");

@@ -763,18 +763,14 @@ __attribute__((nothrow)) int trace_check_log_(const char *format, ...)
 
 /* TRACE_DECLARATION_ is a declaration and nothing else, so that `if (x)
  * trace_span(...);` and, in C, `case 1: trace_span(...)` fail to compile; gcc
- * takes a declaration behind a label, as C23 does, unless it is told not to,
- * and to mind that where this header is the system's. */
+ * takes a declaration behind a label, as C23 does, unless it is told not to. */
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus)
 /* clang-format off */
 #    define TRACE_STRICT_(id)                                                  \
         _Pragma("GCC diagnostic push")                                         \
-        _Pragma("GCC diagnostic error \"-Wc11-c2x-compat\"")                   \
-        _Pragma("GCC diagnostic warning \"-Wsystem-headers\"")
-#    define TRACE_LENIENT_                                                     \
-        _Pragma("GCC diagnostic ignored \"-Wsystem-headers\"")                 \
-        _Pragma("GCC diagnostic pop")
+        _Pragma("GCC diagnostic error \"-Wc11-c2x-compat\"")
 /* clang-format on */
+#    define TRACE_LENIENT_ _Pragma("GCC diagnostic pop")
 #else
 #    define TRACE_STRICT_(id)
 #    define TRACE_LENIENT_
