@@ -416,18 +416,31 @@ static void on_abnormal_exit(struct criterion_test_stats *stats)
     }
 }
 
-/* Criterion counts as crashed what died because its time was over. */
-static void after_all(struct criterion_global_stats *stats)
+/* Counts a test as Criterion does one that it ended itself: as failed, not as
+ * crashed, and in its tear-down also as passed. */
+static void recount(struct criterion_test_stats *test,
+                    struct criterion_suite_stats *suite,
+                    struct criterion_global_stats *all)
 {
-    for (struct criterion_suite_stats *suite = stats->suites; suite;
+    if (test->crashed) {
+        test->crashed = false;
+        suite->tests_crashed--;
+        all->tests_crashed--;
+    } else if (test->test_status == CR_STATUS_PASSED) {
+        test->test_status = CR_STATUS_FAILED;
+        suite->tests_failed++;
+        all->tests_failed++;
+    }
+}
+
+static void after_all(struct criterion_global_stats *all)
+{
+    for (struct criterion_suite_stats *suite = all->suites; suite;
          suite = suite->next)
         for (struct criterion_test_stats *test = suite->tests; test;
              test = test->next)
-            if (test->timed_out && test->crashed) {
-                test->crashed = false;
-                suite->tests_crashed--;
-                stats->tests_crashed--;
-            }
+            if (test->timed_out)
+                recount(test, suite, all);
 }
 
 /* Of many programs without a match, nobody wants to read. */

@@ -342,6 +342,40 @@ Test(e2e_compile, mistakes_are_refused_with_tracing)
     compile_all("-DTRACING");
 }
 
+/* As those are that are installed where compilers look by themselves, and to
+ * gcc all of ours with -std=c11. */
+Test(e2e_compile, a_label_before_a_span_of_the_system_s_headers_is_refused)
+{
+    static const char *const builds[] = {
+        "-isystem '" BUILD_DIR "/include'", "-std=c11",
+        "-DTRACING -isystem '" BUILD_DIR "/include'", "-DTRACING -std=c11"};
+
+    e2e_run(
+        "echo '#include <testlog/trace.h>' >a.c; echo 'void f(int x); "
+        "void f(int x) { switch (x) { case 1: trace_span(INFO, \"a\"); } }' "
+        ">>a.c");
+    for (int build = 0; build < 4; build++)
+        e2e_expect_has(e2e_run("gcc %s -I'" BUILD_DIR "/include' -fsyntax-only "
+                               "a.c 2>&1",
+                               builds[build])
+                           ->out,
+                       "a.c:2:64: error: a label can only be part of");
+}
+
+/* What we ask of the compiler ends with the macro. */
+Test(e2e_compile, headers_that_come_later_are_not_blamed)
+{
+    e2e_run("echo '#include <testlog/trace.h>' >a.c; echo 'void f(void); "
+            "void f(void) { trace_span(INFO, \"a\"); }' >>a.c; "
+            "echo '#include <wchar.h>' >>a.c");
+    for (int trace = 0; trace < 2; trace++)
+        e2e_expect_code(e2e_run("gcc %s -O2 -I'" BUILD_DIR "/include' -Wall "
+                                "-Wextra -Wredundant-decls -Werror "
+                                "-fsyntax-only a.c",
+                                trace ? "-DTRACING" : ""),
+                        0);
+}
+
 Test(e2e_compile, mistakes_are_refused_below_static_max)
 {
     compile_all("-DTRACING -DLOG_STATIC_MAX=info");
@@ -362,13 +396,13 @@ Test(e2e_compile, pedants_have_nothing_to_say)
 
     for (int build = 0; build < 4; build++)
         for (int c = 0; c < 2 && has(compilers[c][build / 2]); c++)
-            for (int traced = 0; traced < 2; traced++)
+            for (int trace = 0; trace < 2; trace++)
                 e2e_expect_code(
                     e2e_run("cd '%s/programs' && %s " FLAGS " %s %s -Wall "
                             "-Wextra -Wpedantic -Wconversion -Wshadow -Werror "
                             "-fsyntax-only %s",
                             TESTS_DIR, compilers[c][build / 2],
-                            builds[build][0], traced ? "-DTRACING" : "",
+                            builds[build][0], trace ? "-DTRACING" : "",
                             builds[build][1]),
                     0);
 }

@@ -39,6 +39,7 @@ static void expect_linked(const char *program, bool all)
         e2e_between(run->err, "---- linked/fails: failed: ", "trace: ");
     const char *trace;
 
+    cr_assert_not_null(folder);
     e2e_expect_code(run, 1);
     e2e_expect_closing(run, "4 passed, 1 failed, 0 skipped");
     e2e_expect_has(block, " INFO outer:linked_work{number=3}: "

@@ -744,8 +744,8 @@ static inline void trace_guard_end_(struct trace_span_ref *span)
         trace_span_leave_(*span);
 }
 
-#define TRACE_GUARD_(id, open)                                                 \
-    TRACE_DECLARATION_(id)                                                     \
+#define TRACE_GUARD_(id, ref, open)                                            \
+    TRACE_DECLARATION_(ref, id)                                                \
     TRACE_CAT_(trace_declared_, id)                                            \
     TRACE_CAT_(trace_guard_, id)                                               \
     __attribute__((cleanup(trace_guard_end_), unused)) = open
@@ -761,28 +761,33 @@ __attribute__((nothrow)) int trace_check_span_(struct trace_span_ref, ...);
 __attribute__((nothrow)) int trace_check_log_(const char *format, ...)
     TRACE_PRINTF(1, 2);
 
+/* What a level makes of the first word of a declaration. */
+#define TRACE_X(name, number, word)                                            \
+    typedef struct trace_span_ref name##_trace_ref_;
+TRACE_LEVELS(TRACE_X)
+#undef TRACE_X
+
 /* TRACE_DECLARATION_ is a declaration and nothing else, so that `if (x)
  * trace_span(...);` and, in C, `case 1: trace_span(...)` fail to compile; gcc
- * takes a declaration behind a label, as C23 does, unless it is told not to. */
+ * takes a declaration behind a label, as C23 does, unless it is told not to.
+ * Where this header is the system's it minds only the user's own words, so
+ * that `ref` is made of one, and comes first. */
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus)
 /* clang-format off */
-#    define TRACE_STRICT_(id)                                                  \
+#    define TRACE_DECLARATION_(ref, id)                                        \
         _Pragma("GCC diagnostic push")                                         \
-        _Pragma("GCC diagnostic error \"-Wc11-c2x-compat\"")
+        _Pragma("GCC diagnostic error \"-Wc11-c2x-compat\"")                   \
+        _Pragma("GCC diagnostic ignored \"-Wold-style-declaration\"")          \
+        ref typedef TRACE_CAT_(trace_declared_, id) __attribute__((unused));   \
+        _Pragma("GCC diagnostic pop")
 /* clang-format on */
-#    define TRACE_LENIENT_ _Pragma("GCC diagnostic pop")
 #else
-#    define TRACE_STRICT_(id)
-#    define TRACE_LENIENT_
+#    define TRACE_DECLARATION_(ref, id)                                        \
+        typedef ref TRACE_CAT_(trace_declared_, id) __attribute__((unused));
 #endif
-#define TRACE_DECLARATION_(id)                                                 \
-    TRACE_STRICT_(id)                                                          \
-    typedef struct trace_span_ref TRACE_CAT_(trace_declared_, id)              \
-        __attribute__((unused));                                               \
-    TRACE_LENIENT_
 
-#define TRACE_OFF_(id, check)                                                  \
-    TRACE_DECLARATION_(id)                                                     \
+#define TRACE_OFF_(id, ref, check)                                             \
+    TRACE_DECLARATION_(ref, id)                                                \
     (void)(0 && sizeof(TRACE_CAT_(trace_declared_, id)) && check)
 
 /* ---- Annotating ----
@@ -816,13 +821,14 @@ __attribute__((nothrow)) int trace_check_log_(const char *format, ...)
  */
 #define trace_span(level, ...)                                                 \
     TRACE_CAT_(TRACE_SPAN_, TRACE_KEEPS_##level)                               \
-    (__COUNTER__, TRACE_LEVEL_##level, __VA_ARGS__)
+    (__COUNTER__, level##_trace_ref_, TRACE_LEVEL_##level, __VA_ARGS__)
 #define trace_function(level, ...)                                             \
     TRACE_CAT_(TRACE_SPAN_, TRACE_KEEPS_##level)                               \
-    (__COUNTER__, TRACE_LEVEL_##level, __func__ __VA_OPT__(, ) __VA_ARGS__)
+    (__COUNTER__, level##_trace_ref_, TRACE_LEVEL_##level,                     \
+     __func__ __VA_OPT__(, ) __VA_ARGS__)
 #define trace_span_in(parent, level, ...)                                      \
     TRACE_CAT_(TRACE_SPAN_IN_, TRACE_KEEPS_##level)                            \
-    (__COUNTER__, parent, TRACE_LEVEL_##level, __VA_ARGS__)
+    (__COUNTER__, level##_trace_ref_, parent, TRACE_LEVEL_##level, __VA_ARGS__)
 #define trace_span_enter(span)                                                 \
     TRACE_CAT_(TRACE_ENTER_, TRACE_KEEPS_)(__COUNTER__, span)
 #define trace_span_begin(level, ...)                                           \
@@ -845,11 +851,13 @@ __attribute__((nothrow)) int trace_check_log_(const char *format, ...)
 /* Kept: a call site, and a call if it is on; `first` are its first arguments.
  */
 #define TRACE_THIS_(id) &TRACE_CAT_(trace_site_, id)
-#define TRACE_SPAN_1(id, ...)                                                  \
-    TRACE_GUARD_(id, TRACE_BEGIN_1(id, trace_span_open_, (), __VA_ARGS__))
-#define TRACE_SPAN_IN_1(id, parent, ...)                                       \
-    TRACE_GUARD_(id, TRACE_BEGIN_1(id, trace_span_in_, (parent, ), __VA_ARGS__))
-#define TRACE_ENTER_1(id, span) TRACE_GUARD_(id, trace_span_enter_(span))
+#define TRACE_SPAN_1(id, ref, ...)                                             \
+    TRACE_GUARD_(id, ref, TRACE_BEGIN_1(id, trace_span_open_, (), __VA_ARGS__))
+#define TRACE_SPAN_IN_1(id, ref, parent, ...)                                  \
+    TRACE_GUARD_(id, ref,                                                      \
+                 TRACE_BEGIN_1(id, trace_span_in_, (parent, ), __VA_ARGS__))
+#define TRACE_ENTER_1(id, span)                                                \
+    TRACE_GUARD_(id, struct trace_span_ref, trace_span_enter_(span))
 #define TRACE_BEGIN_1(id, begin, first, level, title, ...)                     \
     (__extension__({                                                           \
         TRACE_SITE_(id, TRACE_SITE_SPAN, level, title, __VA_ARGS__);           \
@@ -890,12 +898,14 @@ __attribute__((nothrow)) int trace_check_log_(const char *format, ...)
 /* Compiled out. */
 #define TRACE_CHECK_(level, title, ...)                                        \
     (trace_check_(level, title, TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__) 0))
-#define TRACE_SPAN_0(id, level, title, ...)                                    \
-    TRACE_OFF_(id, TRACE_CHECK_(level, title, __VA_ARGS__))
-#define TRACE_SPAN_IN_0(id, parent, level, title, ...)                         \
-    TRACE_OFF_(id, (trace_check_span_(parent, 0) &&                            \
-                    TRACE_CHECK_(level, title, __VA_ARGS__)))
-#define TRACE_ENTER_0(id, span) TRACE_OFF_(id, (trace_check_span_(span, 0)))
+#define TRACE_SPAN_0(id, ref, level, title, ...)                               \
+    TRACE_OFF_(id, ref, TRACE_CHECK_(level, title, __VA_ARGS__))
+#define TRACE_SPAN_IN_0(id, ref, parent, level, title, ...)                    \
+    TRACE_OFF_(id, ref,                                                        \
+               (trace_check_span_(parent, 0) &&                                \
+                TRACE_CHECK_(level, title, __VA_ARGS__)))
+#define TRACE_ENTER_0(id, span)                                                \
+    TRACE_OFF_(id, struct trace_span_ref, (trace_check_span_(span, 0)))
 #define TRACE_BEGIN_0(id, begin, first, level, title, ...)                     \
     ((void)(0 && TRACE_CHECK_(level, title, __VA_ARGS__)), TRACE_NONE_)
 #define TRACE_RECORD_0(id, span, ...)                                          \
