@@ -321,6 +321,8 @@ void test_log_shard_take(struct criterion_test_set *set,
 /* As Criterion lists them, for whoever reads that. */
 static void list_suite(const struct criterion_suite_set *suite)
 {
+    static const char *const signs[][2] = {
+        {"|--", "`--"}, {"\u251c\u2500\u2500", "\u2514\u2500\u2500"}};
     size_t count = suite->tests ? suite->tests->size : 0;
 
     if (!count)
@@ -328,7 +330,8 @@ static void list_suite(const struct criterion_suite_set *suite)
     printf("%s: %zu test%s\n", suite->suite.name, count, count == 1 ? "" : "s");
     for (const struct criterion_ordered_set_node *node = suite->tests->first;
          node; node = node->next)
-        printf("%s %s\n", node->next ? "|--" : "`--",
+        printf("%s %s\n",
+               signs[criterion_options.use_ascii ? 0 : 1][!node->next],
                ((const struct criterion_test *)(node + 1))->name);
 }
 

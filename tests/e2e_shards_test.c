@@ -156,18 +156,24 @@ Test(e2e_shards, shard_without_a_test_passes)
 
 Test(e2e_shards, list_is_of_what_filters_match)
 {
-    e2e_expect_is(e2e_run("./small --list --filter 'small/sizes[04]' "
+    e2e_expect_is(e2e_run("./small --ascii --list --filter 'small/sizes[04]' "
                           "--filter 'other/*'")
                       ->out,
                   "other: 1 test\n`-- passes\nsmall: 1 test\n`-- sizes[04]\n");
 }
 
+Test(e2e_shards, list_looks_like_criterion_s)
+{
+    e2e_expect_is(e2e_run("./small --list --filter small/passes")->out,
+                  "small: 1 test\n\u2514\u2500\u2500 passes\n");
+}
+
 Test(e2e_shards, list_is_of_the_shard)
 {
-    e2e_expect_is(e2e_run("./small --list --shard=1/8")->out,
+    e2e_expect_is(e2e_run("./small --ascii --list --shard=1/8")->out,
                   "other: 1 test\n`-- passes\nsmall: 1 test\n`-- sizes[04]\n");
     e2e_expect_is(
-        e2e_run("./small --list --shard=2/8 --filter '*/sizes*'")->out,
+        e2e_run("./small --ascii --list --shard=2/8 --filter '*/sizes*'")->out,
         "small: 2 tests\n|-- sizes[01]\n`-- sizes[09]\n");
     cr_expect_eq(e2e_count(e2e_run(TESTLOG " run ./small ./small -- --list "
                                            "--shard=1/8")
