@@ -177,6 +177,16 @@ static bool is_level(const char *directive)
     return !strpbrk(directive, "=[") && log_mistyped_level(directive);
 }
 
+/* How many letters of two names differ; SIZE_MAX where it is plain that more
+ * than `most` do, as between most names. */
+static size_t near_distance(const struct name *name, const char *other,
+                            size_t size, size_t most)
+{
+    if (size > name->size + most || name->size > size + most)
+        return SIZE_MAX;
+    return log_distance(name->at, name->size, other, size);
+}
+
 /* Takes what is spelled nearly so. */
 static void guess_near(struct log_guess *guess, const struct trace_site *site)
 {
@@ -184,13 +194,11 @@ static void guess_near(struct log_guess *guess, const struct trace_site *site)
     const char *other = name.of_span ? site->name : site->target;
     size_t size, distance, most = name.size / 2 < 3 ? name.size / 2 : 3;
 
-    if (!name.size || !other ||
-        (name.of_span && site->kind != TRACE_SITE_SPAN) ||
-        is_level(guess->directive))
+    if (!most || !other || (name.of_span && site->kind != TRACE_SITE_SPAN))
         return;
     size = name.of_span ? strlen(other) : modules(other, &name);
-    distance = log_distance(name.at, name.size, other, size);
-    if (!distance || distance > most ||
+    distance = near_distance(&name, other, size, most);
+    if (!distance || distance > most || is_level(guess->directive) ||
         (guess->meant.size && distance >= guess->distance))
         return;
     guess->distance = distance;

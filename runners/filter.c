@@ -343,7 +343,8 @@ static void explain(const struct log_filter *filter)
            trace_level_word(log_filter_most(filter)));
 }
 
-static bool guess(struct log_guess *guess, const struct list *lists, int count)
+static bool guess_by(struct log_guess *guess, const struct list *lists,
+                     int count)
 {
     for (int i = 0; i < count; i++)
         for (size_t j = 0; j < lists[i].count; j++)
@@ -354,19 +355,19 @@ static bool guess(struct log_guess *guess, const struct list *lists, int count)
 static void put_unseen_one(const struct list *lists, int count,
                            const char *directive)
 {
-    struct log_guess meant = {.directive = directive};
+    struct log_guess guess = {.directive = directive};
     struct trace_text text = {0};
-    bool guessed = guess(&meant, lists, count);
+    bool guessed = guess_by(&guess, lists, count);
 
     log_filter_brief(&text, directive);
     trace_text_string(&text, " is about none of these call sites");
     if (guessed) {
         trace_text_string(&text, "; did you mean ");
-        log_filter_brief(&text, meant.meant.data);
+        log_filter_brief(&text, guess.meant.data);
     }
     printf("%s%c\n", text.data ? text.data : directive, guessed ? '?' : '.');
     trace_text_free(&text);
-    trace_text_free(&meant.meant);
+    trace_text_free(&guess.meant);
 }
 
 enum { UNSEEN_MAX = 10 }; /* that are named */
