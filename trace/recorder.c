@@ -1,7 +1,7 @@
-/* recorder.c: the process's recording: its file, its chunks, its threads.
+/* recorder.c: the process's recording: its file, its threads, its forks.
  *
- * What is hot is in span.c; this is what happens once a chunk or once a
- * recording.
+ * The hot path is in record.h; this file runs once per recording, thread or
+ * fork.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "device.h"
@@ -21,237 +19,12 @@ struct trace_recording trace_recording;
 _Thread_local struct trace_writer trace_writer TRACE_TLS_;
 __thread struct trace_scope trace_scope_;
 
-/* The pieces of chunks that ended threads handed back. */
-enum { TAILS = 64 };
-static struct tail {
-    struct trace_record *next, *end;
-} tails[TAILS];
-static size_t tail_count;
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t thread_end;
 static bool prepared;
 static unsigned disabled;
 
 /* How often all was turned off, and what the sites are, change together. */
 static pthread_mutex_t switching = PTHREAD_MUTEX_INITIALIZER;
-
-/* ---- Room ---- */
-
-#ifndef MADV_POPULATE_WRITE
-#    define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
-#endif
-
-/* Asks the file system for a range where the kernel cannot populate it. These
- * calls are cancellation points: a thread that ended there would keep locks. */
-static int reserve_in_file(size_t offset, size_t size)
-{
-    int before, fd, error;
-
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    fd = open(trace_recording.path, O_RDWR | O_CLOEXEC);
-    error = fd < 0 ? errno : posix_fallocate(fd, (off_t)offset, (off_t)size);
-    if (fd >= 0)
-        close(fd);
-    pthread_setcancelstate(before, NULL);
-    errno = error;
-    return error ? -1 : 0;
-}
-
-/* Makes sure that chunks up to number `last` have room on the disk, so that a
- * store can never end in SIGBUS. Populating takes as long as fallocate and
- * faults do, within a tenth, and needs no descriptor that a test may close. */
-static int reserve(uint64_t last)
-{
-    struct trace_header *header = trace_recording.header;
-    uint64_t from = __atomic_load_n(&header->reserved, __ATOMIC_ACQUIRE);
-
-    if (last < from)
-        return 0;
-
-    size_t offset = TRACE_HEADER_SIZE + from * TRACE_CHUNK_SIZE;
-    size_t size = (last + 1 - from) * TRACE_CHUNK_SIZE;
-    unsigned char *at = (unsigned char *)header + offset;
-
-    if (trace_recording.path[0] && madvise(at, size, MADV_POPULATE_WRITE)) {
-        if (errno == EFAULT) /* what would have been SIGBUS */
-            errno = ENOSPC;
-        if (errno != EINVAL || reserve_in_file(offset, size))
-            return -1;
-    }
-    while (from <= last && !__atomic_compare_exchange_n(
-                               &header->reserved, &from, last + 1, false,
-                               __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-        ;
-    return 0;
-}
-
-/* From now on only errors are recorded: into chunk number `kept`, which nobody
- * else has, if there is room for that one. */
-static void run_short(uint64_t kept, int error)
-{
-    struct trace_header *header = trace_recording.header;
-    uint32_t none = 0;
-
-    if (error)
-        __atomic_store_n(&header->error, error, __ATOMIC_RELAXED);
-    else
-        __atomic_store_n(&header->reached, 1, __ATOMIC_RELAXED);
-    if (kept < header->limit && !reserve(kept))
-        __atomic_compare_exchange_n(&header->spare, &none, (uint32_t)kept + 1,
-                                    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-}
-
-/* Takes `count` chunks in a row; NULL if there is no room. The chunk behind
- * them is reserved too, so that one is left for errors in the end. */
-static struct trace_record *take_chunks(uint64_t count)
-{
-    struct trace_header *header = trace_recording.header;
-
-    if (__atomic_load_n(&header->spare, __ATOMIC_RELAXED))
-        return NULL;
-
-    uint64_t first =
-        __atomic_fetch_add(&header->chunks, count, __ATOMIC_SEQ_CST);
-    uint64_t next = first + count;
-    bool limited = next >= header->limit;
-
-    /* To store beyond the end is a SIGBUS. Who cuts the file says so before it
-     * looks how many chunks there are. */
-    if (__atomic_load_n(&header->used, __ATOMIC_SEQ_CST))
-        return NULL;
-
-    if (limited || reserve(next)) {
-        run_short(first, limited ? 0 : errno);
-        return NULL;
-    }
-    return (struct trace_record *)((unsigned char *)header + TRACE_HEADER_SIZE +
-                                   first * TRACE_CHUNK_SIZE);
-}
-
-/* Takes a tail with that many slots, if there is one. */
-static bool take_tail(struct trace_writer *writer, size_t slots)
-{
-    size_t i;
-
-    pthread_mutex_lock(&lock);
-    for (i = tail_count; i > 0; i--)
-        if ((size_t)(tails[i - 1].end - tails[i - 1].next) >= slots)
-            break;
-    if (i > 0) {
-        writer->next = tails[i - 1].next;
-        writer->end = tails[i - 1].end;
-        tails[i - 1] = tails[--tail_count];
-    }
-    pthread_mutex_unlock(&lock);
-    return i > 0;
-}
-
-static void give_tail(struct trace_writer *writer)
-{
-    pthread_mutex_lock(&lock);
-    if (tail_count < TAILS && writer->end - writer->next > 8)
-        tails[tail_count++] = (struct tail){writer->next, writer->end};
-    pthread_mutex_unlock(&lock);
-    writer->next = writer->end = NULL;
-}
-
-uint32_t trace_forked_in(const struct trace_writer *writer)
-{
-    return writer->forked && writer->inherited
-               ? writer->stack[writer->inherited - 1].span
-               : 0;
-}
-
-/* Says whose the records that follow are. */
-static void put_thread(struct trace_writer *writer)
-{
-    struct trace_value values[1 + TRACE_INHERITED_MAX];
-    char name[16] = "";
-    size_t count = 1;
-    size_t inherited = writer->forked ? writer->inherited : 0;
-
-    prctl(PR_GET_NAME, name);
-    values[0] = trace_text_(name);
-    for (size_t i = 0; i < inherited && i < TRACE_INHERITED_MAX; i++)
-        values[count++] = trace_u64_(writer->stack[i].span);
-
-    struct trace_record *record = trace_put(
-        writer, TRACE_KIND_THREAD, trace_forked_in(writer), count, values);
-    if (!record)
-        return;
-    record->flags = writer->forked ? TRACE_FLAG_FORKED : 0;
-    record->end =
-        (uint64_t)(uint32_t)getpid() << 32 | (uint32_t)syscall(SYS_gettid);
-    trace_commit(writer, record);
-}
-
-/* Gives a thread of a live run memory of its own once the file is full, so that
- * its lines go on; the same piece again and again. */
-static bool take_overflow(struct trace_writer *writer)
-{
-    size_t size = TRACE_CHUNK_SIZE;
-
-    if (!trace_recording.live)
-        return false;
-    if (!writer->overflow) {
-        uint32_t n =
-            __atomic_fetch_add(&trace_recording.overflows, 1, __ATOMIC_RELAXED);
-
-        if (n >= TRACE_OVERFLOWS)
-            return false;
-        writer->overflow =
-            (struct trace_record *)((unsigned char *)trace_recording.header +
-                                    trace_recording.file_size +
-                                    (size_t)n * TRACE_CHUNK_SIZE);
-    }
-    memset(writer->overflow, 0, size);
-    writer->next = writer->overflow;
-    writer->end = writer->next + TRACE_CHUNK_SLOTS;
-    return true;
-}
-
-bool trace_more_room(struct trace_writer *writer, size_t slots)
-{
-    uint64_t needed = slots + TRACE_CHUNK_SLOTS / 8;
-    uint64_t chunks = (needed + TRACE_CHUNK_SLOTS - 1) / TRACE_CHUNK_SLOTS;
-
-    if (slots > trace_recording.header->limit * TRACE_CHUNK_SLOTS)
-        return false;
-    if (chunks > 1 || !take_tail(writer, slots + TRACE_THREAD_SLOTS)) {
-        struct trace_record *chunk = take_chunks(chunks);
-
-        if (!chunk)
-            return chunks == 1 && take_overflow(writer);
-        writer->next = chunk;
-        writer->end = chunk + chunks * TRACE_CHUNK_SLOTS;
-    }
-    put_thread(writer);
-    return true;
-}
-
-struct trace_record *trace_spare_room(struct trace_writer *writer, size_t slots)
-{
-    struct trace_header *header = trace_recording.header;
-    uint32_t spare = __atomic_load_n(&header->spare, __ATOMIC_RELAXED);
-    size_t all = slots + TRACE_THREAD_SLOTS;
-
-    if (!spare || all > TRACE_CHUNK_SLOTS)
-        return NULL;
-
-    uint64_t used =
-        __atomic_fetch_add(&header->spare_slots, all, __ATOMIC_RELAXED);
-
-    if (used + all > TRACE_CHUNK_SLOTS)
-        return NULL;
-    writer->next =
-        (struct trace_record *)((unsigned char *)header + TRACE_HEADER_SIZE +
-                                (uint64_t)(spare - 1) * TRACE_CHUNK_SIZE) +
-        used;
-    writer->end = writer->next + all;
-    put_thread(writer);
-    return writer->next;
-}
 
 /* ---- Threads and forks ---- */
 
@@ -264,7 +37,7 @@ static void on_thread_end(void *unused)
     trace_barrier();
     if (writer->generation == trace_recording.generation &&
         writer->next != NULL && !writer->overflow)
-        give_tail(writer);
+        trace_give_room(writer);
     if (writer->stack != writer->first_stack)
         free(writer->stack);
     memset(writer, 0, sizeof(*writer));
@@ -280,7 +53,7 @@ static void before_fork(void)
     trace_device_lock(); /* who holds it registers sites */
     pthread_mutex_lock(&switching);
     trace_sites_lock();
-    pthread_mutex_lock(&lock);
+    trace_room_lock();
     if (trace_recording.live)
         pthread_mutex_lock(&trace_recording.live_lock);
     was_busy = trace_writer.busy;
@@ -293,7 +66,7 @@ static void in_parent(void)
 
     if (trace_recording.live)
         pthread_mutex_unlock(&trace_recording.live_lock);
-    pthread_mutex_unlock(&lock);
+    trace_room_unlock();
     trace_sites_unlock();
     pthread_mutex_unlock(&switching);
     trace_device_unlock();
@@ -310,7 +83,7 @@ static void in_child(void)
     bool stale = writer->generation != trace_recording.generation;
 
     in_parent();
-    tail_count = 0;
+    trace_room_forget();
     trace_recording.generation++;
     trace_device_forget();
     if (stale)
@@ -490,7 +263,7 @@ static void begin(struct trace_header *header, const char *path, size_t size,
         trace_recording.told |= TRACE_TOLD_SUBSCRIBER;
     trace_recording.generation++;
     trace_recording.open = true;
-    tail_count = 0;
+    trace_room_forget();
     trace_sites_forget();
     trace_live_begin(header, trace_recording.map_size);
     __atomic_store_n(&trace_recording.header, header, __ATOMIC_RELEASE);

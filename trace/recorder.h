@@ -74,6 +74,15 @@ bool trace_writer_begin(struct trace_writer *);
  * errors. */
 bool trace_more_room(struct trace_writer *, size_t slots);
 struct trace_record *trace_spare_room(struct trace_writer *, size_t slots);
+
+/* trace_give_room hands back the rest of a thread that ends; trace_room_forget
+ * forgets what was handed back, which belongs to another recording or process.
+ */
+void trace_give_room(struct trace_writer *);
+void trace_room_forget(void);
+void trace_room_lock(void);
+void trace_room_unlock(void);
+
 bool trace_stack_grow(struct trace_writer *);
 
 /* trace_forked_in returns the innermost span of the parent that the child's
