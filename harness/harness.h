@@ -335,6 +335,9 @@ struct test_log_sums {
 /* test_log_run_add returns a new zeroed result, NULL without memory; earlier
  * pointers move. */
 struct test_log_result *test_log_run_add(struct test_log_run *);
+
+/* test_log_run_replace puts the last result in the place of another. */
+void test_log_run_replace(struct test_log_run *, size_t number);
 void test_log_run_free(struct test_log_run *);
 
 /* test_log_flaky tells whether a test passed after a try that did not. */
@@ -426,6 +429,9 @@ void test_log_render(struct test_log_run *, struct test_log_result *,
                      const struct log_style *);
 int test_log_write_run_json(const struct test_log_run *, const char *name);
 
+/* test_log_run_json adds the text of run.json. */
+void test_log_run_json(struct trace_text *, const struct test_log_run *);
+
 /* test_log_result_members adds what is said of a result in JSON: members, the
  * braces are the caller's. */
 void test_log_result_members(struct trace_text *,
@@ -503,14 +509,38 @@ void test_log_outputs_apart(const struct test_log_options *);
 void test_log_put_tap(FILE *, const struct test_log_run *);
 void test_log_put_junit(FILE *, const struct test_log_run *);
 
+/* What begins the line of a test. */
+#define TEST_LOG_JSONL_TEST "{\"schema\":1,\"event\":\"test\","
+
 /* test_log_jsonl_open opens results.jsonl and other files of JSON lines,
  * test_log_jsonl_tell writes a line, unless there is one of this try with that
  * outcome, and test_log_jsonl_close writes those that are missing of the run,
- * if any. */
+ * if any. test_log_jsonl_line writes a line that a program handed over. */
 void test_log_jsonl_open(const struct test_log_run *,
                          const struct test_log_options *);
 void test_log_jsonl_tell(struct test_log_result *);
 void test_log_jsonl_close(struct test_log_run *);
+void test_log_jsonl_line(const char *line, size_t size);
+
+/* test_log_write_all writes all of it; -1 with errno, as when the reader of a
+ * pipe is gone. */
+int test_log_write_all(int fd, const char *data, size_t size);
+
+/* ---- handover.c: results on their way to `testlog run` ---- */
+
+/* The number of the pipe's end that a program writes to. */
+#define TEST_LOG_HANDOVER_VARIABLE "TESTLOG_RESULTS"
+
+/* test_log_handover_begin takes the pipe, if it was `testlog run` that started
+ * this program, and hides it from others; test_log_handover_open tells whether
+ * there is one. */
+void test_log_handover_begin(void);
+bool test_log_handover_open(void);
+
+/* test_log_handover_line sends a line, test_log_handover_run the whole run as
+ * its last line. -1 with errno if there is no pipe or nobody reads it. */
+int test_log_handover_line(const struct trace_text *line);
+int test_log_handover_run(const struct test_log_run *);
 
 /* ---- github.c: workflow commands, if GITHUB_ACTIONS is "true" ---- */
 

@@ -1,6 +1,7 @@
 /* jsonl.c: a line of JSON for each test as it ends, for whoever follows a run.
  *
- * The programs of one run append to the same files, one write(2) a line.
+ * `testlog run` writes the lines that its programs hand over. A program that a
+ * script has started appends its own, one write(2) a line.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -54,6 +55,8 @@ void test_log_jsonl_open(const struct test_log_run *run,
     int anew = test_log_outputs_part() ? 0 : O_TRUNC;
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
 
+    if (test_log_handover_open())
+        return;
     add_results(run, flags);
     for (size_t i = 0; i < options->output_count; i++) {
         const struct test_log_output *output = &options->outputs[i];
@@ -67,8 +70,7 @@ void test_log_jsonl_open(const struct test_log_run *run,
     }
 }
 
-/* Writes all of it; fails where nobody reads any more. */
-static int write_all(int fd, const char *data, size_t size)
+int test_log_write_all(int fd, const char *data, size_t size)
 {
     ssize_t wrote = 0;
 
@@ -80,20 +82,12 @@ static int write_all(int fd, const char *data, size_t size)
     return size ? -1 : 0;
 }
 
-void test_log_jsonl_tell(struct test_log_result *result)
+void test_log_jsonl_line(const char *line, size_t size)
 {
-    struct trace_text text = {0};
-
-    if (result->told == result->outcome || !stream_count)
-        return;
-    result->told = result->outcome;
-    trace_text_string(&text, "{\"schema\":1,\"event\":\"test\",");
-    test_log_result_members(&text, result);
-    trace_text_string(&text, "}\n");
-    for (size_t i = 0; i < stream_count && !text.failed; i++) {
+    for (size_t i = 0; i < stream_count; i++) {
         struct stream *stream = &streams[i];
 
-        if (stream->fd < 0 || !write_all(stream->fd, text.data, text.size))
+        if (stream->fd < 0 || !test_log_write_all(stream->fd, line, size))
             continue;
         test_log_notice("cannot write %s: %s; results are not affected",
                         stream->name ? stream->name : "a report",
@@ -101,6 +95,21 @@ void test_log_jsonl_tell(struct test_log_result *result)
         close(stream->fd);
         stream->fd = -1;
     }
+}
+
+void test_log_jsonl_tell(struct test_log_result *result)
+{
+    struct trace_text text = {0};
+
+    if (result->told == result->outcome ||
+        (!stream_count && !test_log_handover_open()))
+        return;
+    result->told = result->outcome;
+    trace_text_string(&text, TEST_LOG_JSONL_TEST);
+    test_log_result_members(&text, result);
+    trace_text_string(&text, "}\n");
+    if (!text.failed && test_log_handover_line(&text))
+        test_log_jsonl_line(text.data, text.size);
     trace_text_free(&text);
 }
 

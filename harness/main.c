@@ -25,17 +25,29 @@ static bool write_failed(const char *name, int status)
     return status != 0;
 }
 
-static void write_run(const struct test_log_run *run)
+/* `testlog run` reads the file only where nothing was handed over. */
+static void write_part(const struct test_log_run *run)
 {
+    bool handed = !test_log_handover_run(run);
     char name[PATH_MAX];
 
     if (!run->path)
         return;
-    if (run->foreign) {
-        snprintf(name, sizeof(name), "tests/%s/run.json", run->program);
+    snprintf(name, sizeof(name), "tests/%s/run.json", run->program);
+    if (handed)
         write_failed(name, test_log_write_run_json(run, name));
+    else if (test_log_write_run_json(run, name))
+        test_log_notice("cannot write %s: %s; its results are only in the "
+                        "exit status",
+                        name, strerror(errno));
+}
+
+static void write_run(const struct test_log_run *run)
+{
+    if (run->foreign)
+        write_part(run);
+    if (run->foreign || !run->path)
         return;
-    }
     if (!write_failed("run.json", test_log_write_run_json(run, "run.json")) &&
         !write_failed("results.tsv",
                       test_log_write_results(run, "results.tsv")) &&
@@ -275,6 +287,7 @@ int test_log_main(int argc, char **argv)
         return code;
     }
     test_log_bazel_begin();
+    test_log_handover_begin();
     unsetenv("CRITERION_TEST_PATTERN"); /* it is a filter like --filter */
     unsetenv("CRITERION_OUTPUTS");      /* they are like --output */
     set = initialize();

@@ -73,17 +73,25 @@ static void free_tries(struct test_log_result *result)
     free(result->earlier);
 }
 
+static void free_result(struct test_log_result *result)
+{
+    free_names(result);
+    free(result->reason);
+    free(result->folder);
+    free(result->filter);
+    free_tries(result);
+}
+
+void test_log_run_replace(struct test_log_run *run, size_t number)
+{
+    free_result(&run->results[number]);
+    run->results[number] = run->results[--run->count];
+}
+
 void test_log_run_free(struct test_log_run *run)
 {
-    for (size_t i = 0; i < run->count; i++) {
-        struct test_log_result *result = &run->results[i];
-
-        free_names(result);
-        free(result->reason);
-        free(result->folder);
-        free(result->filter);
-        free_tries(result);
-    }
+    for (size_t i = 0; i < run->count; i++)
+        free_result(&run->results[i]);
     for (size_t i = 0; i < run->unseen_count; i++) {
         free(run->unseen[i]);
         if (run->meant)

@@ -113,6 +113,7 @@ void test_log_result_members(struct trace_text *text,
     trace_text_printf(text, ",\"tries\":%zu,\"flaky\":%s",
                       result->earlier_count + 1,
                       test_log_flaky(result) ? "true" : "false");
+    put_earlier(text, result);
 }
 
 static void put_result(struct trace_text *text,
@@ -125,7 +126,6 @@ static void put_result(struct trace_text *text,
     trace_text_printf(text, ",\"gpu\":\"%s\"", test_log_gpu_word(result->gpu));
     if (result->gpu_lost)
         trace_text_printf(text, ",\"gpu_lost\":%" PRIu64, result->gpu_lost);
-    put_earlier(text, result);
     trace_text_char(text, '}');
 }
 
@@ -134,35 +134,41 @@ static void put_interrupted(struct trace_text *text, int number)
     put_member(text, "interrupted", number ? test_log_signal(number) : NULL);
 }
 
-int test_log_write_run_json(const struct test_log_run *run, const char *name)
+void test_log_run_json(struct trace_text *text, const struct test_log_run *run)
 {
     struct test_log_sums sums = test_log_run_sums(run);
-    struct trace_text text = {0};
-    struct trace_file file;
-    char path[PATH_MAX];
     bool some = false;
 
-    trace_text_string(&text, "{\"schema\":1,\n");
-    put_member(&text, "command", run->command);
-    put_host(&text);
-    trace_text_string(&text, ",\n\"start\":\"");
-    trace_text_moment(&text, run->start.wall);
-    trace_text_char(&text, '"');
-    put_filters(&text, run);
-    trace_text_string(&text, ",\n");
-    put_interrupted(&text, run->interrupted);
-    trace_text_printf(&text,
+    trace_text_string(text, "{\"schema\":1,\n");
+    put_member(text, "command", run->command);
+    put_host(text);
+    trace_text_string(text, ",\n\"start\":\"");
+    trace_text_moment(text, run->start.wall);
+    trace_text_char(text, '"');
+    put_filters(text, run);
+    trace_text_string(text, ",\n");
+    put_interrupted(text, run->interrupted);
+    trace_text_printf(text,
                       ",\n\"passed\":%zu,\"failed\":%zu,\"skipped\":%zu,"
                       "\n\"tests\":[",
                       sums.passed, sums.failed, sums.skipped);
     for (size_t i = 0; i < run->count; i++) {
         if (run->results[i].outcome == TEST_LOG_OUTCOME_NONE)
             continue;
-        trace_text_string(&text, some ? ",\n" : "\n");
-        put_result(&text, &run->results[i]);
+        trace_text_string(text, some ? ",\n" : "\n");
+        put_result(text, &run->results[i]);
         some = true;
     }
-    trace_text_string(&text, "\n]}\n");
+    trace_text_string(text, "\n]}\n");
+}
+
+int test_log_write_run_json(const struct test_log_run *run, const char *name)
+{
+    struct trace_text text = {0};
+    struct trace_file file;
+    char path[PATH_MAX];
+
+    test_log_run_json(&text, run);
     if (text.failed)
         errno = ENOMEM;
     if (text.failed || test_log_path(run, name, path) ||

@@ -2,8 +2,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,8 +61,11 @@ int runners_interrupted(void)
 
 /* What becomes of the child: the program, which dies with its parent. If it
  * cannot be run, errno goes to `fd`. */
-static void become(char *path, char **argv, int fd)
+static void become(char *path, char **argv, const struct results *results,
+                   int fd)
 {
+    if (results)
+        runners_results_give(results);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     sigprocmask(SIG_SETMASK, &before, NULL);
     execvp(path, argv);
@@ -96,8 +101,22 @@ static void pass_on(const siginfo_t *signal, pid_t pid)
         kill(pid, signal->si_signo);
 }
 
-static int wait_for(pid_t pid)
+/* Sleeps until a signal comes, or results. Where no descriptor is left for
+ * signals, it looks for them now and then. */
+static void sleep_until_some(int signals, struct results *results)
 {
+    struct pollfd ends[] = {
+        {.fd = signals, .events = POLLIN},
+        {.fd = results ? results->from : -1, .events = POLLIN}};
+
+    poll(ends, 2, signals < 0 ? 100 : -1);
+    if (ends[1].revents)
+        runners_results_read(results);
+}
+
+static int wait_for(pid_t pid, int signals, struct results *results)
+{
+    static const struct timespec none;
     siginfo_t signal;
     int status;
 
@@ -108,31 +127,44 @@ static int wait_for(pid_t pid)
             return status;
         if (ended < 0 && errno != EINTR)
             return -errno;
-        if (sigwaitinfo(&ours, &signal) > 0 && signal.si_signo != SIGCHLD)
+        sleep_until_some(signals, results);
+        if (sigtimedwait(&ours, &signal, &none) > 0 &&
+            signal.si_signo != SIGCHLD)
             pass_on(&signal, pid);
     }
 }
 
-int runners_spawn(char *path, char **argv)
+/* To its end, and the end of what it has handed over. */
+static int follow(pid_t pid, struct results *results)
 {
-    int ends[2], error = 0;
+    int signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+    int status = wait_for(pid, signals, results);
+
+    if (signals >= 0)
+        close(signals);
+    if (results)
+        runners_results_read(results);
+    return status;
+}
+
+int runners_spawn(char *path, char **argv, struct results *results)
+{
+    int ends[2], error = 0, status;
     pid_t pid;
 
     if (pipe2(ends, O_CLOEXEC))
         return -errno;
     pid = fork();
     if (!pid)
-        become(path, argv, ends[1]);
+        become(path, argv, results, ends[1]);
     close(ends[1]);
     if (pid < 0)
         error = errno;
     else if (read(ends[0], &error, sizeof(error)) < 0)
         error = 0;
     close(ends[0]);
-    if (pid > 0) {
-        int status = wait_for(pid);
-
-        return error ? -error : status;
-    }
-    return -error;
+    if (pid < 0)
+        return -error;
+    status = follow(pid, results);
+    return error ? -error : status;
 }

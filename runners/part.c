@@ -1,4 +1,8 @@
-/* part.c: what one program of `testlog run` has written, its run.json. */
+/* part.c: merges the results of one program into the run.
+ *
+ * They come through its pipe. Its run.json is read only if nothing came: a
+ * wrapper may have closed the pipe.
+ */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,21 +229,11 @@ static void merge_gpu(struct test_log_run *run, const cJSON *json)
     test_log_gpu_free(&gpu);
 }
 
-bool runners_merge(struct test_log_run *run, const char *folder, bool *first)
+static void merge_run(struct test_log_run *run, const cJSON *json, bool *first)
 {
-    char part[PATH_MAX], path[PATH_MAX], *text = NULL;
-    cJSON *json = NULL;
-    const cJSON *test, *filters;
+    const cJSON *test,
+        *filters = cJSON_GetObjectItemCaseSensitive(json, "filters");
 
-    if (snprintf(part, sizeof(part), "tests/%s/run.json", folder) < PATH_MAX &&
-        !test_log_path(run, part, path))
-        text = read_file(path);
-    if (text)
-        json = cJSON_Parse(text);
-    free(text);
-    if (!json)
-        return false;
-    filters = cJSON_GetObjectItemCaseSensitive(json, "filters");
     merge_unseen(run, filters, *first);
     merge_static_max(run,
                      cJSON_GetObjectItemCaseSensitive(filters, "static_max"));
@@ -249,6 +243,79 @@ bool runners_merge(struct test_log_run *run, const char *folder, bool *first)
     {
         add_test(run, test);
     }
+}
+
+static cJSON *read_part(const struct test_log_run *run, const char *folder)
+{
+    char part[PATH_MAX], path[PATH_MAX], *text = NULL;
+    cJSON *json = NULL;
+
+    if (snprintf(part, sizeof(part), "tests/%s/run.json", folder) < PATH_MAX &&
+        !test_log_path(run, part, path))
+        text = read_file(path);
+    if (text)
+        json = cJSON_Parse(text);
+    free(text);
+    return json;
+}
+
+/* The end of a line, or NULL: a line that was cut off tells nothing. */
+static const char *end_of(const struct trace_text *text, size_t from)
+{
+    return memchr(text->data + from, '\n', text->size - from);
+}
+
+/* The last line, if the program came so far as to write it. */
+static cJSON *find_run(const struct trace_text *text)
+{
+    size_t at = 0;
+
+    for (const char *end; at < text->size && (end = end_of(text, at));
+         at = (size_t)(end + 1 - text->data))
+        if (!runners_results_is_test(text->data + at))
+            return cJSON_ParseWithLength(text->data + at,
+                                         (size_t)(end - text->data) - at);
+    return NULL;
+}
+
+/* A test that was tried again, or got worse, has a later line. */
+static void add_line(struct test_log_run *run, size_t from, const cJSON *test)
+{
+    size_t last = run->count;
+
+    add_test(run, test);
+    for (size_t i = from; i < last && last < run->count; i++)
+        if (!strcmp(test_log_name(&run->results[i]),
+                    test_log_name(&run->results[last])))
+            test_log_run_replace(run, i);
+}
+
+static enum told merge_lines(struct test_log_run *run,
+                             const struct trace_text *text)
+{
+    size_t from = run->count, at = 0;
+
+    for (const char *end; at < text->size && (end = end_of(text, at));
+         at = (size_t)(end + 1 - text->data)) {
+        cJSON *test = cJSON_ParseWithLength(text->data + at,
+                                            (size_t)(end - text->data) - at);
+
+        if (test)
+            add_line(run, from, test);
+        cJSON_Delete(test);
+    }
+    return run->count > from ? TOLD_PARTLY : TOLD_NOTHING;
+}
+
+enum told runners_merge(struct test_log_run *run, const char *folder,
+                        const struct results *results, bool *first)
+{
+    cJSON *json =
+        results->text.size ? find_run(&results->text) : read_part(run, folder);
+
+    if (!json)
+        return merge_lines(run, &results->text);
+    merge_run(run, json, first);
     cJSON_Delete(json);
-    return true;
+    return TOLD_ALL;
 }

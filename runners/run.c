@@ -40,7 +40,8 @@ static void add_program(struct test_log_run *run, const char *folder,
     test_log_jsonl_tell(result);
 }
 
-static int start(const struct programs *programs, char *path)
+static int start(const struct programs *programs, char *path,
+                 struct results *results)
 {
     char **argv = calloc((size_t)programs->flag_count + 2, sizeof(*argv));
     int status;
@@ -51,14 +52,28 @@ static int start(const struct programs *programs, char *path)
     memcpy(argv + 1, programs->flags,
            (size_t)programs->flag_count * sizeof(*argv));
     fflush(NULL);
-    status = runners_spawn(path, argv);
+    status = runners_spawn(path, argv, results);
     free(argv);
     return status;
 }
 
-/* Judges how a program ended; `told` tells whether it left results. */
+static void explain(char *reason, size_t size, int status, enum told told)
+{
+    if (status < 0)
+        snprintf(reason, size, "cannot be run: %s", strerror(-status));
+    else if (WIFSIGNALED(status))
+        snprintf(reason, size, "the program died of %s",
+                 test_log_signal(WTERMSIG(status)));
+    else
+        snprintf(reason, size, "the program exited with %d%s",
+                 WEXITSTATUS(status),
+                 told == TOLD_PARTLY ? " before its tests ended" : "");
+}
+
+/* Judges how a program ended. One that told of nothing counts by its exit
+ * status alone. */
 static int judge(struct test_log_run *run, const char *folder, int status,
-                 bool told)
+                 enum told told)
 {
     char reason[128];
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -67,24 +82,18 @@ static int judge(struct test_log_run *run, const char *folder, int status,
         return TEST_LOG_USAGE; /* Criterion's word for a bad pattern */
     if (status >= 0 && (code == TEST_LOG_USAGE || code == TEST_LOG_NO_TEST))
         return code;
-    if (status >= 0 && told && (code == 0 || code == 1))
+    if (status >= 0 && told == TOLD_ALL && (code == 0 || code == 1))
         return code;
     if (told && code > TEST_LOG_SIGNAL && runners_interrupted())
         return TEST_LOG_PASSED; /* its results tell the rest */
-    if (status >= 0 && code == 0) {
+    if (status >= 0 && code == 0 && !told) {
         add_program(run, folder, TEST_LOG_OUTCOME_PASSED, NULL);
         return TEST_LOG_PASSED;
     }
-    if (status < 0)
-        snprintf(reason, sizeof(reason), "cannot be run: %s",
-                 strerror(-status));
-    else if (WIFSIGNALED(status))
-        snprintf(reason, sizeof(reason), "the program died of %s",
-                 test_log_signal(WTERMSIG(status)));
-    else
-        snprintf(reason, sizeof(reason), "the program exited with %d", code);
+    explain(reason, sizeof(reason), status, told);
     add_program(run, folder,
-                code == 1 ? TEST_LOG_OUTCOME_FAILED : TEST_LOG_OUTCOME_CRASHED,
+                code == 1 && !told ? TEST_LOG_OUTCOME_FAILED
+                                   : TEST_LOG_OUTCOME_CRASHED,
                 reason);
     return TEST_LOG_FAILED;
 }
@@ -194,7 +203,8 @@ static int run_program(struct test_log_run *run, struct programs *programs,
     char *path = programs->paths[number];
     char *name = usual_name(programs, number);
     char *folder = name ? test_log_program_folder(run, name) : NULL;
-    int status;
+    struct results results;
+    int status, code;
 
     free(name);
     if (!folder) {
@@ -202,8 +212,12 @@ static int run_program(struct test_log_run *run, struct programs *programs,
         return TEST_LOG_FAILED;
     }
     programs->folders[number] = folder;
-    status = start(programs, path);
-    return judge(run, folder, status, runners_merge(run, folder, first));
+    runners_results_begin(&results);
+    status = start(programs, path, &results);
+    code =
+        judge(run, folder, status, runners_merge(run, folder, &results, first));
+    runners_results_end(&results);
+    return code;
 }
 
 /* Runs one program after the other, until something ends the run. */
@@ -240,7 +254,7 @@ static void suggest(const struct programs *programs)
 {
     setenv("TESTLOG_SUGGEST", "1", 1);
     for (int i = 0; i < programs->count; i++)
-        start(programs, programs->paths[i]);
+        start(programs, programs->paths[i], NULL);
 }
 
 /* Each program for itself, where there is nothing to merge. */
@@ -249,7 +263,7 @@ static int run_apart(const struct programs *programs)
     int code = TEST_LOG_NO_TEST;
 
     for (int i = 0; i < programs->count && !runners_interrupted(); i++) {
-        int status = start(programs, programs->paths[i]);
+        int status = start(programs, programs->paths[i], NULL);
         int one = status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 
         if (one == 3)
@@ -384,9 +398,10 @@ static int run_all(struct programs *programs, struct test_log_options *options,
 /* A run inside a test is a run of its own. */
 static void leave_others(void)
 {
-    static const char *const variables[] = {"TESTLOG_RUN", "TESTLOG_LAST",
-                                            "TESTLOG_SUGGEST", "BXFI_MAP",
-                                            "GMON_OUT_PREFIX"};
+    static const char *const variables[] = {
+        "TESTLOG_RUN",     "TESTLOG_LAST",
+        "TESTLOG_SUGGEST", TEST_LOG_HANDOVER_VARIABLE,
+        "BXFI_MAP",        "GMON_OUT_PREFIX"};
 
     for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
         unsetenv(variables[i]);

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "trace/reader.h"
+
 /* Each takes its own arguments, its name first, and returns the exit code. */
 int runners_run(int argc, char **argv);
 int runners_record(int argc, char **argv);
@@ -101,10 +103,39 @@ struct trace_reader *runners_open_beginning(const char *path);
 
 /* ---- part.c ---- */
 
-/* runners_merge adds what a program, whose folder in the run is `folder`,
- * wrote; false if it wrote nothing that can be read. `first` is of the first
- * program. */
-bool runners_merge(struct test_log_run *, const char *folder, bool *first);
+struct results;
+
+enum told { TOLD_NOTHING, TOLD_PARTLY, TOLD_ALL };
+
+/* runners_merge adds the results of a program, whose folder in the run is
+ * `folder`: those that it handed over, else those that it wrote there. It
+ * returns how many it told of. `first` is of the first program. */
+enum told runners_merge(struct test_log_run *, const char *folder,
+                        const struct results *, bool *first);
+
+/* ---- results.c ---- */
+
+/* What a program hands over, line by line: each test as it ends, then the whole
+ * run. */
+struct results {
+    int from, to;           /* the ends of a pipe; -1: there is none */
+    struct trace_text text; /* all lines so far */
+    size_t passed_on;       /* bytes of it that are lines in results.jsonl */
+};
+
+/* runners_results_begin makes the pipe, and names it to the program that is
+ * started next. Without one, only files tell of results.
+ * runners_results_give, in that program's process, keeps its end open there. */
+void runners_results_begin(struct results *);
+void runners_results_give(const struct results *);
+
+/* runners_results_read reads what there is, and writes lines of tests to
+ * results.jsonl. */
+void runners_results_read(struct results *);
+
+/* runners_results_is_test tells whether a line is one of a test. */
+bool runners_results_is_test(const char *line);
+void runners_results_end(struct results *);
 
 /* ---- children.c ---- */
 
@@ -119,7 +150,7 @@ int runners_interrupted(void);
 void runners_hand_on_signals(void);
 
 /* runners_spawn runs a program to its end; returns what waitpid tells, or
- * -errno. */
-int runners_spawn(char *path, char **argv);
+ * -errno. `results` may be NULL. */
+int runners_spawn(char *path, char **argv, struct results *results);
 
 #endif

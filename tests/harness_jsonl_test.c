@@ -109,11 +109,11 @@ Test(harness_jsonl, each_try_is_told_and_the_last_line_is_of_the_last)
     text = test_load(test_path("results.jsonl"), NULL);
     cr_expect_not_null(strstr(text, "null,\"tries\":1,\"flaky\":false}\n{"));
     cr_expect_not_null(
-        strstr(text, "\"a.try2\",\"tries\":2,\"flaky\":false}\n{"));
+        strstr(text, "\"a.try2\",\"tries\":2,\"flaky\":false,\"earlier\":[{"));
     cr_expect_not_null(
-        strstr(text, "\"a.try3\",\"tries\":3,\"flaky\":false}\n{"));
+        strstr(text, "\"a.try3\",\"tries\":3,\"flaky\":false,\"earlier\":[{"));
     cr_expect_not_null(
-        strstr(text, "\"a.try3\",\"tries\":3,\"flaky\":true}\n"));
+        strstr(text, "\"a.try3\",\"tries\":3,\"flaky\":true,\"earlier\":[{"));
     free(text);
 }
 

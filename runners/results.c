@@ -1,0 +1,86 @@
+/* results.c: what a program of `testlog run` hands over, read as it comes. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/harness.h"
+#include "runners.h"
+
+enum { PIPE_SIZE = 1 << 20 }; /* a program that is ahead of us goes on */
+
+void runners_results_begin(struct results *results)
+{
+    char number[16];
+    int ends[2];
+
+    *results = (struct results){.from = -1, .to = -1};
+    unsetenv(TEST_LOG_HANDOVER_VARIABLE);
+    if (pipe2(ends, O_CLOEXEC)) {
+        test_log_notice("cannot make a pipe: %s; if a program dies, its "
+                        "results are lost",
+                        strerror(errno));
+        return;
+    }
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE);
+    results->from = ends[0];
+    results->to = ends[1];
+    snprintf(number, sizeof(number), "%d", ends[1]);
+    setenv(TEST_LOG_HANDOVER_VARIABLE, number, 1);
+}
+
+void runners_results_give(const struct results *results)
+{
+    if (results->to >= 0)
+        fcntl(results->to, F_SETFD, 0);
+}
+
+static void close_end(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+bool runners_results_is_test(const char *line)
+{
+    return !strncmp(line, TEST_LOG_JSONL_TEST, strlen(TEST_LOG_JSONL_TEST));
+}
+
+static void pass_on_lines(struct results *results)
+{
+    const struct trace_text *text = &results->text;
+
+    while (results->passed_on < text->size) {
+        const char *line = text->data + results->passed_on;
+        const char *end = memchr(line, '\n', text->size - results->passed_on);
+
+        if (!end)
+            return;
+        if (runners_results_is_test(line))
+            test_log_jsonl_line(line, (size_t)(end + 1 - line));
+        results->passed_on = (size_t)(end + 1 - text->data);
+    }
+}
+
+void runners_results_read(struct results *results)
+{
+    char bytes[65536];
+    ssize_t size;
+
+    /* No end of file: our own end for writing is open. */
+    while (results->from >= 0 &&
+           (size = read(results->from, bytes, sizeof(bytes))) > 0)
+        trace_text_add(&results->text, bytes, (size_t)size);
+    pass_on_lines(results);
+}
+
+void runners_results_end(struct results *results)
+{
+    close_end(&results->from);
+    close_end(&results->to);
+    trace_text_free(&results->text);
+    unsetenv(TEST_LOG_HANDOVER_VARIABLE);
+}
