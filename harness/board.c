@@ -1,15 +1,20 @@
-/* board.c: which process runs which test, and what it has to say of itself.
+/* board.c: which process runs which test, and what that process reports.
  *
- * Criterion tells nobody the processes of its tests. Each notes its own, with
- * one write to a file in memory that the runner owns, and keeps its note
- * mapped: what it adds later cannot fail, and stays whatever becomes of the
- * process.
+ * Criterion does not tell which process runs a test. Each worker notes itself
+ * in memory that it shares with the runner, and keeps its note mapped: what it
+ * adds later cannot fail, and outlives the process.
+ *
+ * System V shared memory, because a worker inherits no descriptor, may not be
+ * allowed to look into the runner's, and files in memory count against
+ * RLIMIT_FSIZE. The segment is marked for removal at once, so it ends with the
+ * last process that has it.
  */
-#include <fcntl.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -20,10 +25,9 @@
 
 enum { NOTE_SIZE = 1024, PAGE = 4096 };
 
-/* Of a size that no page's end divides. */
 struct note {
     uint32_t pid;
-    uint32_t mapped;   /* what follows is to be relied on */
+    uint32_t ready;    /* pid and name are there */
     uint32_t returned; /* the test's body has, or an assertion has left it */
     uint32_t checking; /* the leak checker is at work */
     uint32_t failed;   /* 1: about to say why, 2: it is said */
@@ -31,66 +35,175 @@ struct note {
     char reason[512];
 };
 
-_Static_assert(sizeof(struct note) == NOTE_SIZE, "see above");
+/* The first page of the segment; notes follow it. */
+struct board {
+    uint32_t capacity;
+    uint32_t taken; /* atomic; may exceed the capacity */
+};
+
+_Static_assert(sizeof(struct note) == NOTE_SIZE, "no page's end divides one");
 
 static struct note nowhere, *mine = &nowhere; /* in a worker */
 static pid_t worker;
 
-static int board = -1;
-static off_t seen;
-static size_t expected; /* where the next result is likely to be */
+static struct board *board; /* in the runner; NULL: there is none */
+static bool *given;         /* notes that a result has */
+static size_t seen;         /* notes in front of this one are given */
+static size_t expected;     /* where the next result is likely to be */
 
-int test_log_board_open(void)
+static struct note *note_at(struct board *of, size_t number)
 {
-    char path[64];
+    return (struct note *)((char *)of + PAGE) + number;
+}
 
-    board = memfd_create("testlog-board", MFD_CLOEXEC);
-    if (board < 0)
+static size_t size_for(size_t notes)
+{
+    return PAGE + (notes * NOTE_SIZE + PAGE - 1) / PAGE * PAGE;
+}
+
+/* ---- The runner ---- */
+
+static struct board *make_board(size_t notes, int *id)
+{
+    void *memory;
+
+    *id = shmget(IPC_PRIVATE, size_for(notes), IPC_CREAT | 0600);
+    if (*id < 0)
+        return NULL;
+    memory = shmat(*id, NULL, 0);
+    shmctl(*id, IPC_RMID, NULL); /* Linux lets others attach even now */
+    return memory == (void *)-1 ? NULL : memory;
+}
+
+int test_log_board_open(size_t notes)
+{
+    char text[16];
+    int id;
+
+    seen = expected = 0;
+    given = calloc(notes, sizeof(*given));
+    board = given ? make_board(notes, &id) : NULL;
+    if (!board)
         return -1;
-    seen = 0;
-    expected = 0;
-    snprintf(path, sizeof(path), "/proc/%ld/fd/%d", (long)getpid(), board);
-    return setenv(VARIABLE, path, 1);
+    board->capacity = (uint32_t)notes;
+    snprintf(text, sizeof(text), "%d", id);
+    if (!setenv(VARIABLE, text, 1))
+        return 0;
+    test_log_board_close();
+    errno = ENOMEM;
+    return -1;
 }
 
 void test_log_board_close(void)
 {
-    if (board >= 0)
-        close(board);
-    board = -1;
+    if (board)
+        shmdt(board);
+    board = NULL;
+    free(given);
+    given = NULL;
     unsetenv(VARIABLE);
 }
 
-/* Maps the note that was just written, in front of where the file now is. */
-static void map(int fd)
+bool test_log_board_is_open(void)
 {
-    off_t at = lseek(fd, 0, SEEK_CUR) - NOTE_SIZE;
-    char *page = MAP_FAILED;
+    return board;
+}
 
-    if (at >= 0)
-        page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-                    at - at % PAGE);
-    if (page == MAP_FAILED)
+static void give(struct test_log_run *run, size_t number)
+{
+    const struct note *note = note_at(board, number);
+
+    for (size_t i = 0; i < run->count; i++) {
+        size_t at = (expected + i) % run->count;
+        struct test_log_result *result = &run->results[at];
+
+        if (strncmp(test_log_name(result), note->name, sizeof(note->name) - 1))
+            continue;
+        result->pid = note->pid;
+        result->note = number + 1;
+        result->unborn = false;
+        expected = at + 1;
         return;
-    mine = (void *)(page + at % PAGE);
-    mine->mapped = 1;
+    }
+}
+
+void test_log_board_read(struct test_log_run *run)
+{
+    size_t taken;
+
+    if (!board)
+        return;
+    taken = __atomic_load_n(&board->taken, __ATOMIC_RELAXED);
+    for (size_t i = seen; i < taken && i < board->capacity; i++) {
+        if (!given[i] &&
+            __atomic_load_n(&note_at(board, i)->ready, __ATOMIC_ACQUIRE)) {
+            give(run, i);
+            given[i] = true;
+        }
+        seen += i == seen && given[i];
+    }
+}
+
+struct test_log_said test_log_board_said(struct test_log_run *run,
+                                         const struct test_log_result *result)
+{
+    struct test_log_said said = {.returned = true};
+    struct note *note;
+
+    test_log_board_read(run);
+    if (!board || !result->note)
+        return said;
+    note = note_at(board, result->note - 1);
+    said.returned = note->returned;
+    said.checking = note->checking;
+    note->reason[sizeof(note->reason) - 1] = '\0';
+    if (__atomic_load_n(&note->failed, __ATOMIC_ACQUIRE) == 2)
+        said.fault = note->reason;
+    return said;
+}
+
+/* ---- A worker ---- */
+
+/* Unmaps all but the page of the worker's own note: a test that writes where it
+ * should not must not reach the notes of others. */
+static void unmap_rest(struct board *of, size_t size)
+{
+    char *begin = (char *)of, *end = begin + size;
+    char *page = begin + ((char *)mine - begin) / PAGE * PAGE;
+
+    munmap(begin, (size_t)(page - begin));
+    if (end > page + PAGE)
+        munmap(page + PAGE, (size_t)(end - page - PAGE));
+}
+
+/* Takes the next note of the segment; false if there is none left. */
+static bool take_note(struct board *of)
+{
+    uint32_t capacity = of->capacity;
+    uint32_t number = __atomic_fetch_add(&of->taken, 1, __ATOMIC_RELAXED);
+
+    if (number >= capacity) {
+        shmdt(of);
+        return false;
+    }
+    mine = note_at(of, number);
+    unmap_rest(of, size_for(capacity));
+    return true;
 }
 
 void test_log_board_note(void)
 {
-    const char *path = getenv(VARIABLE);
+    const char *id = getenv(VARIABLE);
     const struct criterion_test *test = criterion_current_test;
-    struct note note = {.pid = (uint32_t)getpid()};
-    int fd = path && test ? open(path, O_RDWR | O_APPEND | O_CLOEXEC) : -1;
+    struct board *of = id && test ? shmat(atoi(id), NULL, 0) : (void *)-1;
 
     worker = getpid();
-    if (fd >= 0) {
-        snprintf(note.name, sizeof(note.name), "%s/%s", test->category,
+    /* Without a note the test runs all the same. */
+    if (of != (void *)-1 && take_note(of)) {
+        mine->pid = (uint32_t)worker;
+        snprintf(mine->name, sizeof(mine->name), "%s/%s", test->category,
                  test->name);
-        /* Without the note the test runs all the same. */
-        if (write(fd, &note, sizeof(note)) == sizeof(note))
-            map(fd);
-        close(fd);
+        __atomic_store_n(&mine->ready, 1, __ATOMIC_RELEASE);
     }
     unsetenv(VARIABLE);
 }
@@ -122,50 +235,4 @@ void test_log_board_fail(const char *format, ...)
     vsnprintf(mine->reason, sizeof(mine->reason), format, args);
     va_end(args);
     __atomic_store_n(&mine->failed, 2, __ATOMIC_RELEASE);
-}
-
-static void give(struct test_log_run *run, const struct note *note, off_t at)
-{
-    for (size_t i = 0; i < run->count; i++) {
-        size_t number = (expected + i) % run->count;
-        struct test_log_result *result = &run->results[number];
-
-        if (strcmp(test_log_name(result), note->name))
-            continue;
-        result->pid = note->pid;
-        result->note = (size_t)at + 1;
-        expected = number + 1;
-        return;
-    }
-}
-
-void test_log_board_read(struct test_log_run *run)
-{
-    struct note note;
-
-    while (board >= 0 &&
-           pread(board, &note, sizeof(note), seen) == sizeof(note)) {
-        note.name[sizeof(note.name) - 1] = '\0';
-        give(run, &note, seen);
-        seen += (off_t)sizeof(note);
-    }
-}
-
-struct test_log_said test_log_board_said(struct test_log_run *run,
-                                         const struct test_log_result *result)
-{
-    static struct note note; /* of which the answer is a part */
-    struct test_log_said said = {.returned = true};
-
-    test_log_board_read(run);
-    if (board < 0 || !result->note ||
-        pread(board, &note, sizeof(note), (off_t)result->note - 1) !=
-            sizeof(note) ||
-        !note.mapped)
-        return said;
-    note.reason[sizeof(note.reason) - 1] = '\0';
-    said.returned = note.returned;
-    said.checking = note.checking;
-    said.fault = note.failed == 2 ? note.reason : NULL;
-    return said;
 }

@@ -294,7 +294,10 @@ struct test_log_result {
     uint64_t started; /* ns, monotonic */
     uint64_t limit;   /* ns that it may take; 0: any */
     uint32_t pid;
-    size_t note; /* of its process, on the board; 0: none */
+    size_t note;     /* of its process, on the board; 0: none */
+    uint64_t paused; /* ns of its time that the runner stood still */
+    bool unborn;     /* has a process, which has not noted itself */
+    bool begun;      /* Criterion has told so */
     bool running, body_done, shown;
     enum test_log_outcome told; /* of this try */
     bool left;                  /* kept from beginning */

@@ -136,7 +136,9 @@ static enum test_log_outcome judge_killed(struct test_log_result *result,
 
     if (result->late) {
         set_reason(result, "after %.2f s%s", spent,
-                   result->killed ? "; SIGPROF did not end it" : "");
+                   result->unborn   ? "; its process had not begun the test"
+                   : result->killed ? "; SIGPROF did not end it"
+                                    : "");
         return TEST_LOG_OUTCOME_TIMEOUT;
     }
     if (!result->ended)
@@ -183,6 +185,8 @@ static void on_pre_init(struct criterion_suite *suite,
     if (!result)
         return;
     result->started = test_log_now();
+    result->paused = 0;
+    result->begun = true;
     test_log_board_read(run);
     /* One that has a process was disabled too late to be kept from it. */
     if (!result->pid && test_log_is_disabled(suite, test)) {

@@ -30,6 +30,8 @@ int test_log_retry(struct test_log_result *result)
     result->folder = NULL;
     result->duration = result->started = 0;
     result->pid = 0;
+    result->paused = 0;
+    result->unborn = result->begun = false;
     result->note = 0;
     result->running = result->body_done = result->shown = false;
     result->killed = result->noted = false;

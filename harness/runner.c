@@ -239,6 +239,15 @@ static void select_tests(struct criterion_test_set *set)
         matched = set->tests;
 }
 
+static void open_board(size_t tests)
+{
+    test_log_board_close();
+    if (tests && test_log_board_open(tests))
+        test_log_notice("no shared memory with tests: %s; Criterion enforces "
+                        "timeouts, and a test that exits early passes",
+                        strerror(errno));
+}
+
 static void prepare(struct criterion_test_set *set)
 {
     lower_descriptors();
@@ -252,6 +261,7 @@ static void prepare(struct criterion_test_set *set)
     test_log_jsonl_open(run, options);
     if (run->path && run->annotated)
         test_log_gpu_prepare(&run->gpu, options);
+    open_board(set->tests);
     add_results(set);
     if (test_log_stopped()) /* before there was any to stop */
         test_log_stop(NULL);
@@ -305,6 +315,8 @@ static bool begin_try(struct criterion_test_set *set, unsigned number)
     if (!set->tests)
         return false;
     test_log_plan_seal(set);
+    test_log_spawn_again();
+    open_board(set->tests);
     snprintf(attempt, sizeof(attempt), ".try%u", number);
     for (size_t i = 0; i < run->count; i++) {
         struct test_log_result *result = &run->results[i];

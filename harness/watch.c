@@ -31,7 +31,7 @@ static const struct test_log_options *options;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;
 static sigset_t before, ours;
-static bool active, limits, done;
+static bool active, done;
 
 uint64_t test_log_now(void)
 {
@@ -64,7 +64,9 @@ static bool end(const struct test_log_result *result)
 {
     pid_t pid = (pid_t)result->pid;
 
-    return pid && (!kill(-pid, SIGKILL) || !kill(pid, SIGKILL));
+    if (!pid || (result->unborn && !test_log_spawn_release(result)))
+        return false;
+    return !kill(-pid, SIGKILL) || !kill(pid, SIGKILL);
 }
 
 /* Whether a process is there; a number that is no child's may be anybody's. */
@@ -80,23 +82,34 @@ static bool lives(pid_t pid)
 /* When a test is to be told that its time is over, or killed; 0: never. */
 static uint64_t deadline_of(const struct test_log_result *result)
 {
-    if (!limits || !result->limit || !result->pid || result->killed)
+    uint64_t from = result->late ? result->late : result->started;
+
+    if (!test_log_watch_limits() || !result->limit || !result->pid ||
+        result->killed)
         return 0;
-    return result->late ? result->late + GRACE
-                        : result->started + result->limit;
+    return from + (result->late ? GRACE : result->limit) + result->paused;
 }
 
-/* SIGPROF is what Criterion sends. */
+/* SIGPROF is what Criterion sends, but not to a worker that it still starts. */
 static void end_late(struct test_log_result *result, uint64_t now)
 {
     uint64_t deadline = deadline_of(result);
+    pid_t pid = (pid_t)result->pid;
 
-    if (!deadline || now < deadline || !lives((pid_t)result->pid))
+    if (!deadline || now < deadline || !lives(pid))
         return;
-    if (result->late)
+    if (result->late || result->unborn)
         result->killed = end(result);
-    else if (!kill((pid_t)result->pid, SIGPROF))
+    if (!result->late && (result->unborn || !kill(pid, SIGPROF)))
         result->late = now;
+}
+
+/* The runner was stopped, or its machine was: tests are given that time. */
+static void give_time(uint64_t ns)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (run->results[i].running)
+            run->results[i].paused += ns;
 }
 
 static uint64_t next_tick(uint64_t now)
@@ -126,6 +139,7 @@ static void note_slow(struct test_log_result *result, uint64_t now)
 static void look_after(uint64_t now)
 {
     test_log_board_read(run);
+    test_log_spawn_read();
     for (size_t i = 0; i < run->count; i++) {
         struct test_log_result *result = &run->results[i];
 
@@ -215,12 +229,30 @@ static void take(const siginfo_t *info)
         interrupt(info);
 }
 
+/* After a tick that came far too late, Criterion's thread has a whole tick to
+ * hear of the tests that ended meanwhile. Returns when to look again. */
+static uint64_t look(uint64_t due)
+{
+    uint64_t now = test_log_now();
+    bool stood_still = now > due + TICK;
+
+    if (stood_still)
+        give_time(now - due);
+    else
+        look_after(now);
+    test_log_progress_paint(now);
+    now = test_log_now();
+    return now + (stood_still ? TICK : next_tick(now));
+}
+
 static void *watch(void *unused)
 {
-    struct timespec tick = {.tv_nsec = TICK};
+    uint64_t due = test_log_now() + TICK;
     siginfo_t info;
 
     for (;;) {
+        uint64_t now = test_log_now();
+        struct timespec tick = {.tv_nsec = due > now ? (long)(due - now) : 0};
         int number = sigtimedwait(&ours, &info, &tick);
 
         pthread_mutex_lock(&lock);
@@ -228,9 +260,7 @@ static void *watch(void *unused)
             break;
         if (number > 0)
             take(&info);
-        look_after(test_log_now());
-        test_log_progress_paint(test_log_now());
-        tick.tv_nsec = (long)next_tick(test_log_now());
+        due = look(due);
         pthread_mutex_unlock(&lock);
     }
     pthread_mutex_unlock(&lock);
@@ -263,7 +293,7 @@ void test_log_watch_begin(struct test_log_run *given,
         if (!ignored(taken[i]))
             sigaddset(&ours, taken[i]);
     sigaddset(&ours, SIGUSR1); /* it ends the thread, too */
-    limits = !test_log_board_open();
+    test_log_spawn_begin(given);
     pthread_sigmask(SIG_BLOCK, &ours, &before);
     active = !pthread_atfork(NULL, NULL, restore_mask) &&
              !pthread_create(&thread, NULL, watch, NULL);
@@ -273,7 +303,7 @@ void test_log_watch_begin(struct test_log_run *given,
 
 bool test_log_watch_limits(void)
 {
-    return active && limits;
+    return active && test_log_board_is_open();
 }
 
 void test_log_watch_end(void)
@@ -288,5 +318,6 @@ void test_log_watch_end(void)
         restore_mask();
     }
     active = false;
+    test_log_spawn_end();
     test_log_board_close();
 }

@@ -8,9 +8,10 @@
 
 /* ---- board.c: which process runs which test ---- */
 
-/* test_log_board_open makes the board and names it to workers; -1 without it,
- * and nothing is known of processes then. */
-int test_log_board_open(void);
+/* test_log_board_open makes a board for that many notes and names it to
+ * workers; -1 with errno without it, and nothing is known of processes then. */
+int test_log_board_open(size_t notes);
+bool test_log_board_is_open(void);
 void test_log_board_close(void);
 
 /* test_log_board_note, in a worker, notes which test this process runs. */
@@ -38,6 +39,24 @@ struct test_log_said test_log_board_said(struct test_log_run *,
 
 /* test_log_board_read gives results the processes that were noted since. */
 void test_log_board_read(struct test_log_run *);
+
+/* ---- spawn.c: the worker that is being started ---- */
+
+/* test_log_spawn_begin, on Criterion's thread, begins to look for the process
+ * of the worker that Criterion starts; test_log_spawn_again is for the next try
+ * of a run. Without memory nothing is known of it. */
+void test_log_spawn_begin(struct test_log_run *);
+void test_log_spawn_again(void);
+void test_log_spawn_end(void);
+
+/* test_log_spawn_read gives the result whose test is being started its process
+ * and marks it unborn. */
+void test_log_spawn_read(void);
+
+/* test_log_spawn_release frees Criterion's thread, which waits for an unborn
+ * test to begin; true once the process can be killed. To be called again until
+ * it is. */
+bool test_log_spawn_release(const struct test_log_result *);
 
 /* ---- last.c: results.tsv, for people and for the next run ---- */
 

@@ -1,0 +1,213 @@
+/* spawn.c: the worker that Criterion is starting. Until it has noted itself on
+ * the board, nothing else tells its process; it may hang before (in a
+ * constructor, in an allocator), and Criterion's thread with it, which waits
+ * for the worker to stop twice.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "watch.h"
+
+/* Written by Criterion's thread when it forks, and by the child. */
+struct spawn {
+    uint32_t pid; /* atomic; 0: none */
+    uint64_t time;
+    size_t number; /* of its result */
+};
+
+static struct spawn *spawn; /* shared with the child; NULL: none is watched */
+static struct test_log_run *run;
+static pthread_t criterion;
+
+/* What BoxFort 0.1 tells a worker, in a file in /dev/shm that both map. */
+struct box {
+    size_t size; /* of this and the name behind it */
+    const void *function;
+    size_t segment;
+    pid_t pid;
+    struct {
+        int tag, flags;
+        void *base;
+        int handle;
+    } arena;
+    size_t name_size;
+    int ok; /* the worker has begun */
+    int suspend;
+};
+
+/* Whether a process is one of BoxFort's that executes the test program. */
+static bool is_worker(pid_t pid)
+{
+    static const char name[] = "boxfort-worker";
+    char path[64], text[sizeof(name)] = "";
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%ld/cmdline", (long)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    if (read(fd, text, sizeof(text)) < 0)
+        text[0] = '\0';
+    close(fd);
+    return !memcmp(text, name, sizeof(name));
+}
+
+/* ---- Forks of the runner ---- */
+
+static bool is_to_run(const struct test_log_result *result)
+{
+    const struct criterion_test *test = result->key;
+
+    return result->outcome == TEST_LOG_OUTCOME_NONE && !result->begun &&
+           !test->data->disabled;
+}
+
+/* Criterion starts tests in the order of the results. A hook that forks takes
+ * no test's turn. */
+static size_t next_number(void)
+{
+    size_t number = spawn->number;
+
+    if (spawn->pid && is_worker((pid_t)spawn->pid))
+        number++;
+    while (number < run->count && !is_to_run(&run->results[number]))
+        number++;
+    return number;
+}
+
+static bool is_criterion(void)
+{
+    return spawn && run->count && pthread_equal(pthread_self(), criterion);
+}
+
+static void before_fork(void)
+{
+    if (!is_criterion())
+        return;
+    spawn->number = next_number();
+    spawn->time = test_log_now();
+    __atomic_store_n(&spawn->pid, 0, __ATOMIC_RELEASE);
+}
+
+static void in_child(void)
+{
+    if (is_criterion())
+        __atomic_store_n(&spawn->pid, (uint32_t)getpid(), __ATOMIC_RELEASE);
+}
+
+/* ---- The runner's second thread ---- */
+
+void test_log_spawn_read(void)
+{
+    uint32_t pid = spawn ? __atomic_load_n(&spawn->pid, __ATOMIC_ACQUIRE) : 0;
+    struct test_log_result *result;
+
+    if (!pid || spawn->number >= run->count)
+        return;
+    result = &run->results[spawn->number];
+    if (!is_to_run(result) || (result->pid && !result->unborn))
+        return;
+    result->unborn = true;
+    result->running = true;
+    result->started = spawn->time;
+    result->pid = pid;
+}
+
+static struct box *map_box(pid_t pid)
+{
+    char name[64];
+    struct stat status;
+    struct box *box = MAP_FAILED;
+    int fd;
+
+    snprintf(name, sizeof(name), "/bxfi_%ld", (long)pid);
+    fd = shm_open(name, O_RDWR | O_NOFOLLOW, 0);
+    if (fd < 0)
+        return NULL;
+    if (!fstat(fd, &status) && (size_t)status.st_size > sizeof(*box))
+        box =
+            mmap(NULL, sizeof(*box), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    return box == MAP_FAILED ? NULL : box;
+}
+
+static bool was_continued(pid_t pid, int keep)
+{
+    siginfo_t info = {0};
+
+    return !waitid(P_PID, (id_t)pid, &info, WCONTINUED | WNOHANG | keep) &&
+           info.si_pid;
+}
+
+/* Makes the worker stop as one that has begun does; true once Criterion's
+ * thread has seen that, and has let it go on. */
+static bool let_begin(struct box *box, pid_t pid)
+{
+    if (box->pid != pid || box->size != sizeof(*box) + box->name_size)
+        return true; /* another BoxFort: it has to do without */
+    if (box->ok)
+        return was_continued(pid, WNOWAIT);
+    while (was_continued(pid, 0))
+        ;
+    box->ok = 1;
+    kill(pid, SIGSTOP);
+    return false;
+}
+
+bool test_log_spawn_release(const struct test_log_result *result)
+{
+    pid_t pid = (pid_t)result->pid;
+    struct box *box = map_box(pid);
+    bool released;
+
+    if (box) {
+        released = let_begin(box, pid);
+        munmap(box, sizeof(*box));
+        return released;
+    }
+    if (is_worker(pid))
+        return true; /* it has begun by itself */
+    kill(pid, SIGSTOP);
+    return false;
+}
+
+/* ---- From the beginning to the end ---- */
+
+void test_log_spawn_begin(struct test_log_run *of)
+{
+    static bool listening;
+    void *memory = mmap(NULL, sizeof(*spawn), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        return;
+    run = of;
+    criterion = pthread_self();
+    if (listening || !pthread_atfork(before_fork, NULL, in_child)) {
+        listening = true;
+        spawn = memory;
+    }
+}
+
+void test_log_spawn_again(void)
+{
+    if (!spawn)
+        return;
+    spawn->pid = 0;
+    spawn->number = 0;
+}
+
+void test_log_spawn_end(void)
+{
+    if (spawn)
+        munmap(spawn, sizeof(*spawn));
+    spawn = NULL;
+}

@@ -1,0 +1,123 @@
+/* e2e_worker_test.c: workers that nobody may look into, workers that hang
+ * before their test begins, and a runner that stands still. */
+#include "e2e.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_worker, .init = e2e_begin, .timeout = 180);
+
+static const cJSON *latest(const char *name)
+{
+    return e2e_result(e2e_json("testlog-runs/latest/run.json"), name);
+}
+
+static const char *reason(const char *name)
+{
+    return e2e_text(latest(name), "reason");
+}
+
+/* ---- Not dumpable ---- */
+
+/* Runs a program as a user to whom such processes are closed, who owns a copy
+ * of it. */
+static const struct e2e *run_as_nobody(const char *program, const char *limit)
+{
+    if (geteuid())
+        cr_skip_test("only root can become nobody");
+    return e2e_run("d=$(mktemp -d) && cp %s $d/program && "
+                   "mkdir testlog-runs && chown -R 65534 $d testlog-runs && "
+                   "mv testlog-runs $d && (cd $d && %s setpriv --reuid=65534 "
+                   "--regid=65534 --clear-groups ./program -j2); "
+                   "c=$?; mv $d/testlog-runs .; rm -r $d; exit $c",
+                   program, limit);
+}
+
+Test(e2e_worker, judges_tests_of_a_runner_that_is_not_dumpable)
+{
+    const struct e2e *result =
+        run_as_nobody(e2e_program("undumpable", E2E_TRACED), "");
+
+    e2e_expect_code(result, 1);
+    e2e_expect_closing(result, "1 passed, 3 failed, 0 skipped");
+    cr_expect_str_eq(e2e_text(latest("undumpable/hangs"), "outcome"),
+                     "timeout");
+    cr_expect_str_eq(reason("undumpable/exits_midway"),
+                     "exited with 0 before the test ended");
+    e2e_expect_has(reason("undumpable/fails_in_a_child"), "the child fails");
+}
+
+/* ---- Hanging before the test begins ---- */
+
+Test(e2e_worker, times_out_a_worker_that_hangs_in_a_constructor)
+{
+    const struct e2e *result =
+        e2e_run("COUNTER=n HANG_AT=2 %s -j1 --filter 'starting/*'",
+                e2e_program("starting", E2E_TRACED));
+
+    e2e_expect_code(result, 1);
+    e2e_expect_closing(result, "2 passed, 1 failed, 0 skipped");
+    cr_expect_str_eq(e2e_text(latest("starting/b"), "outcome"), "timeout");
+    e2e_expect_has(reason("starting/b"), "its process had not begun the test");
+}
+
+Test(e2e_worker, tells_a_worker_from_what_a_hook_forks)
+{
+    const struct e2e *result =
+        e2e_run("FORKING=1 COUNTER=n HANG_AT=2 %s -j1 --filter 'starting/*'",
+                e2e_program("starting", E2E_TRACED));
+
+    e2e_expect_closing(result, "2 passed, 1 failed, 0 skipped");
+    cr_expect_str_eq(e2e_text(latest("starting/b"), "outcome"), "timeout");
+}
+
+Test(e2e_worker, tries_again_what_hung_in_a_constructor)
+{
+    const struct e2e *result =
+        e2e_run("COUNTER=n HANG_AT=2 %s -j1 --retries 1 --filter 'starting/*'",
+                e2e_program("starting", E2E_TRACED));
+
+    e2e_expect_closing(result, "3 passed, 0 failed, 0 skipped");
+    cr_expect_eq(e2e_number(latest("starting/b"), "tries"), 2);
+}
+
+/* Runs a command while a grandchild of the shell does `meanwhile` to it: what
+ * becomes the program has no child that Criterion does not know. */
+static const struct e2e *run_and(const char *meanwhile, const char *command)
+{
+    return e2e_run("( (%s) >/dev/null 2>&1 & ); exec %s", meanwhile, command);
+}
+
+/* Test a has no timeout of its own. */
+Test(e2e_worker, ends_at_one_sigterm_where_a_worker_hangs_in_a_constructor)
+{
+    char command[PATH_MAX];
+    const struct e2e *result;
+
+    snprintf(command, sizeof(command),
+             "env COUNTER=n HANG_AT=1 %s -j1 --filter 'starting/*'",
+             e2e_program("starting", E2E_TRACED));
+    result = run_and("until [ -s n ]; do sleep 0.1; done; sleep 0.3; kill $$",
+                     command);
+    e2e_expect_code(result, 143);
+    e2e_expect_closing(result, "0 passed, 1 failed, 2 skipped");
+    e2e_expect_has(reason("starting/a"), "by SIGTERM");
+}
+
+/* ---- A runner that stands still ---- */
+
+Test(e2e_worker, gives_tests_the_time_that_the_runner_was_stopped)
+{
+    char command[PATH_MAX];
+    const struct e2e *result;
+
+    snprintf(command, sizeof(command), "%s -j4 --filter 'brief/*'",
+             e2e_program("starting", E2E_TRACED));
+    result = run_and("until ls testlog-runs/latest/tests/*/*/recording; do "
+                     "sleep 0.1; done; kill -STOP $$; sleep 5; kill -CONT $$",
+                     command);
+    e2e_expect_code(result, 0);
+    e2e_expect_closing(result, "4 passed, 0 failed, 0 skipped");
+}
