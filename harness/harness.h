@@ -96,6 +96,8 @@ struct test_log_options {
     size_t jobs;     /* 0 = as many as processors */
     char **patterns; /* of --filter, NULL at the end */
     size_t pattern_count;
+    const char *pattern_origin; /* of the last: "--filter" or a variable */
+    bool pass_with_no_tests;
     struct test_log_output *outputs; /* of --report */
     size_t output_count;
     char **criterion; /* arguments for Criterion, NULL at the end */

@@ -55,25 +55,53 @@ static void write_run(const struct test_log_run *run)
         write_failed("trace.json", test_log_write_trace(run, "trace.json"));
 }
 
-static int exit_code(const struct test_log_run *run, size_t matched)
+/* Whether a pattern is that of a variable, which may be set for many programs.
+ */
+static bool is_for_others(const struct test_log_options *options)
+{
+    return options->pattern_count &&
+           strncmp(options->pattern_origin, "--", 2) != 0;
+}
+
+static bool finds_tests(void)
+{
+    return !access("/proc/self", F_OK);
+}
+
+static int no_test_code(const struct test_log_run *run,
+                        const struct test_log_options *options)
+{
+    return !run->foreign && finds_tests() &&
+                   (options->pass_with_no_tests || is_for_others(options))
+               ? TEST_LOG_PASSED
+               : TEST_LOG_NO_TEST;
+}
+
+static int exit_code(const struct test_log_run *run,
+                     const struct test_log_options *options, size_t matched)
 {
     if (run->interrupted)
         return TEST_LOG_SIGNAL + run->interrupted;
     if (run->refused)
         return TEST_LOG_FAILED;
     if (!matched)
-        return TEST_LOG_NO_TEST;
+        return no_test_code(run, options);
     if (test_log_run_sums(run).failed && !criterion_options.always_succeed)
         return TEST_LOG_FAILED;
     return TEST_LOG_PASSED;
 }
 
-static void say_no_match(void)
+static void say_no_match(const struct test_log_options *options)
 {
     const char *near = test_log_plan_nearest();
 
-    if (access("/proc/self", F_OK))
+    if (!finds_tests())
         test_log_notice("Criterion finds no test without /proc");
+    else if (options->pass_with_no_tests)
+        test_log_notice("no test matched, so none ran (--pass-with-no-tests)");
+    else if (is_for_others(options))
+        test_log_notice("%s matched no test of this program, so none ran",
+                        options->pattern_origin);
     else if (near)
         test_log_notice("no test matched; did you mean %s? --list lists them "
                         "all",
@@ -86,7 +114,7 @@ static void report(const struct test_log_run *run,
                    const struct test_log_options *options, size_t matched)
 {
     if (!matched && !run->foreign)
-        say_no_match();
+        say_no_match(options);
     if (run->foreign)
         return; /* testlog run does */
     if (matched)
@@ -170,7 +198,7 @@ static int run_watched(struct criterion_test_set *set,
     report(run, options, matched);
     test_log_watch_end();
     test_log_filters_free(&filters);
-    return exit_code(run, matched);
+    return exit_code(run, options, matched);
 }
 
 /* Nothing runs, and `latest` stays what it is. */

@@ -40,6 +40,7 @@
     X("failed", NO, 0, FAILED, "only what failed in the last run")             \
     X("shard", MUST, 0, SHARD, "K/N or auto  one part of the tests of N")      \
     X("shard-by", MUST, 0, SHARD_BY, "slice or hash  which tests are in it")   \
+    X("pass-with-no-tests", NO, 0, NO_TESTS, "exit with 0 if none matches")    \
     X("fail-fast", NO, 'f', FAIL_FAST, "stop at the first failure")            \
     X("quiet", NO, 'q', QUIET, "say little")                                   \
     X("verbose", MAY, 0, VERBOSE, "LEVEL  say much; output at once")           \
@@ -89,6 +90,7 @@ enum id {
     ID_FAILED,
     ID_SHARD,
     ID_SHARD_BY,
+    ID_NO_TESTS,
     ID_FAIL_FAST,
     ID_QUIET,
     ID_VERBOSE,
@@ -289,6 +291,7 @@ static bool add_pattern(struct reader *reader, const char *name,
     if (!options->patterns[options->pattern_count])
         return refuse(reader, "out of memory");
     options->patterns[++options->pattern_count] = NULL;
+    options->pattern_origin = name;
     return true;
 }
 
@@ -482,6 +485,9 @@ static bool read_setting(struct reader *reader, const struct flag *flag,
         return true;
     case ID_ALL_TESTS:
         options->all_tests = true;
+        return true;
+    case ID_NO_TESTS:
+        options->pass_with_no_tests = true;
         return true;
     case ID_SLOW:
         return read_slow(reader, value);

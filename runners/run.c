@@ -335,6 +335,17 @@ void runners_copy_settings(struct test_log_run *run,
     run->record_origin = strdup(options->record.origin);
 }
 
+static void say_no_match(const struct programs *programs,
+                         const struct test_log_options *options)
+{
+    test_log_notice("no test of any program matched%s",
+                    options->pass_with_no_tests
+                        ? ", so none ran (--pass-with-no-tests)"
+                        : "");
+    if (options->pattern_count && !options->pass_with_no_tests)
+        suggest(programs);
+}
+
 static void finish(const struct test_log_run *run,
                    const struct programs *programs,
                    const struct test_log_options *options, int code)
@@ -346,9 +357,7 @@ static void finish(const struct test_log_run *run,
     test_log_report_unseen(run);
     test_log_gpu_say(&run->gpu);
     if (code == TEST_LOG_NO_TEST)
-        test_log_notice("no test of any program matched");
-    if (code == TEST_LOG_NO_TEST && options->pattern_count)
-        suggest(programs);
+        say_no_match(programs, options);
     if (code == TEST_LOG_PASSED)
         test_log_shard_say_empty(run);
     test_log_report_slow(run, options);
@@ -389,6 +398,8 @@ static int run_all(struct programs *programs, struct test_log_options *options,
     test_log_jsonl_close(NULL);
     test_log_filters_say_compiled_out(&filters, &run);
     finish(&run, programs, options, code);
+    if (code == TEST_LOG_NO_TEST && options->pass_with_no_tests)
+        code = TEST_LOG_PASSED;
     runners_compress(&run, &options->profiler);
     test_log_filters_free(&filters);
     test_log_run_free(&run);

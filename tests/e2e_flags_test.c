@@ -456,6 +456,41 @@ Test(e2e_flags, pattern_variable_is_a_filter)
 
 /* ---- What informs ---- */
 
+/* One CI variable may be for many programs, most of which it leaves out. */
+Test(e2e_flags, passes_without_tests_if_a_variable_left_them_out)
+{
+    const struct e2e *result = run("CRITERION_TEST_PATTERN='no/*' PROGRAM");
+
+    e2e_expect_closing(result, "0 passed, 0 failed, 0 skipped");
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, "testlog: CRITERION_TEST_PATTERN matched no "
+                                "test of this program, so none ran\n");
+    cr_expect_eq(e2e_count(result->err, "testlog: "), 2, "%s", result->err);
+    result = run("CRITERION_TEST_PATTERN='no/*' PROGRAM --filter 'no/*'");
+    e2e_expect_code(result, 4);
+    result =
+        run("CRITERION_TEST_PATTERN='no/*' " BUILD_DIR "/testlog run PROGRAM");
+    e2e_expect_code(result, 4);
+    e2e_expect_code(run("TESTBRIDGE_TEST_ONLY='no/*' PROGRAM"), 0);
+}
+
+Test(e2e_flags, passes_without_tests_on_request)
+{
+    static const char *const commands[] = {
+        "PROGRAM --pass-with-no-tests --filter 'no/*'",
+        BUILD_DIR "/testlog run PROGRAM -- --pass-with-no-tests --filter no"};
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct e2e *result = run(commands[i]);
+
+        e2e_expect_code(result, 0);
+        e2e_expect_closing(result, "0 passed, 0 failed, 0 skipped");
+        e2e_expect_has(result->err,
+                       " matched, so none ran (--pass-with-no-tests)\n");
+        e2e_expect_lacks(result->err, "did you mean");
+    }
+}
+
 Test(e2e_flags, what_informs_has_no_closing_line)
 {
     static const struct {
