@@ -122,6 +122,11 @@ static void unlock_tracked(void)
     pthread_mutex_unlock(&lock);
 }
 
+static void forget_lock(void)
+{
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
 static bool judge_event(const struct trace_site *site,
                         struct trace_scope inside, const char *message,
                         size_t count, const struct trace_value *values)
@@ -263,6 +268,7 @@ static void subscribe(bool live)
         subscriber.fields = follow_fields;
         subscriber.entered = enter_span;
         subscriber.closed = close_span;
+        subscriber.forked = forget_lock;
     }
     if (live) {
         subscriber.live = print_live;

@@ -22,10 +22,11 @@ TestSuite(trace_recorder, .init = test_folder);
 
 /* As before Linux 5.14, if so: what is 23 was not there. */
 static bool old_kernel;
+static bool wipes = true; /* MADV_WIPEONFORK works */
 
 int madvise(void *at, size_t size, int advice)
 {
-    if (old_kernel && advice == 23) {
+    if ((old_kernel && advice == 23) || (!wipes && advice == MADV_WIPEONFORK)) {
         errno = EINVAL;
         return -1;
     }
@@ -492,6 +493,153 @@ Test(trace_recorder, forks_amid_recording_threads)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "of child"), 30);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "busy"),
                  test_count(reader, TRACE_ENTRY_EXIT, "busy"));
+    trace_reader_close(reader);
+}
+
+/* ---- Forks without handlers ---- */
+
+static pid_t clone_raw(void)
+{
+    return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+}
+
+static void record_lines(const char *who)
+{
+    for (int i = 0; i < 5000; i++)
+        trace_event(INFO, "line", ("who", who), ("i", i));
+}
+
+/* Both processes record at the same time. */
+static void record_in_both(pid_t child)
+{
+    int status;
+
+    cr_assert_geq(child, 0);
+    if (!child) {
+        alarm(30);
+        record_lines("child");
+        _exit(0);
+    }
+    record_lines("parent");
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert_eq(status, 0);
+}
+
+static void expect_both(void)
+{
+    struct trace_reader *reader = test_read();
+    struct trace_entry entry;
+    size_t counts[2] = {0};
+
+    while (trace_reader_next(reader, &entry))
+        if (entry.kind == TRACE_ENTRY_EVENT &&
+            !strcmp(entry.site->name, "line"))
+            counts[entry.thread->pid == (uint32_t)getpid()]++;
+    cr_expect_eq(counts[0], 5000, "%zu of the child's", counts[0]);
+    cr_expect_eq(counts[1], 5000, "%zu of the parent's", counts[1]);
+    cr_expect_eq(trace_reader_summary(reader).dropped, 0);
+    trace_reader_close(reader);
+}
+
+Test(trace_recorder, raw_clone_gives_the_child_its_own_chunk)
+{
+    test_record();
+    trace_event(INFO, "takes a chunk");
+    record_in_both(clone_raw());
+    expect_both();
+}
+
+#if __GLIBC_PREREQ(2, 34)
+Test(trace_recorder, Fork_gives_the_child_its_own_chunk)
+{
+    test_record();
+    trace_event(INFO, "takes a chunk");
+    record_in_both(_Fork());
+    expect_both();
+}
+#endif
+
+Test(trace_recorder, child_of_a_raw_clone_inherits_spans)
+{
+    struct trace_entry exit, event;
+    int status;
+
+    test_record();
+    {
+        trace_span(INFO, "outer");
+        outer_guard = trace_span_current();
+
+        pid_t child = clone_raw();
+
+        if (!child) {
+            in_child();
+            _exit(0);
+        }
+        cr_assert_eq(waitpid(child, &status, 0), child);
+        trace_event(INFO, "parent event");
+    }
+
+    struct trace_reader *reader = test_read();
+
+    cr_expect_str_eq(span_of(reader, "child event"), "outer");
+    cr_expect_str_eq(span_of(reader, "in child span"), "child span");
+    cr_expect_str_eq(span_of(reader, "child root"), "");
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "outer"), 1);
+    cr_assert(test_find(reader, TRACE_ENTRY_EVENT, "parent event", &event));
+    cr_assert(test_find(reader, TRACE_ENTRY_EXIT, "outer", &exit));
+    cr_expect_geq(exit.time, event.time, "the child ended its parent's span");
+    trace_reader_close(reader);
+}
+
+static void *open_many(void *unused)
+{
+    while (!__atomic_load_n(&done, __ATOMIC_RELAXED)) {
+        trace_disable(); /* holds every lock but those of a thread's end */
+        trace_enable();
+    }
+    return unused;
+}
+
+/* A child of a thread that holds none of the locks its siblings hold. */
+Test(trace_recorder, child_of_a_raw_clone_waits_for_no_lock, .timeout = 60)
+{
+    enum { CHILDREN = 300 };
+    pthread_t threads[2];
+    int status, stuck = 0;
+
+    test_record();
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, open_many, NULL);
+    for (int i = 0; i < CHILDREN && !stuck; i++) {
+        pid_t child = clone_raw();
+
+        if (!child) {
+            alarm(5);
+            trace_disable();
+            trace_enable();
+            _exit(0);
+        }
+        cr_assert_eq(waitpid(child, &status, 0), child);
+        stuck += status != 0;
+    }
+    __atomic_store_n(&done, true, __ATOMIC_RELAXED);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    cr_expect_eq(stuck, 0, "a child waited for a lock of its parent's");
+}
+
+/* As where the kernel or a sandbox refuses MADV_WIPEONFORK. */
+Test(trace_recorder, forks_are_noticed_without_wiped_memory)
+{
+    wipes = false;
+    test_record();
+    forks();
+
+    struct trace_reader *reader = test_read();
+
+    cr_expect_str_eq(span_of(reader, "child event"), "outer");
+    cr_expect_neq(pid_of(reader, "child event"), (uint32_t)getpid());
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "outer"), 1);
     trace_reader_close(reader);
 }
 

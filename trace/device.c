@@ -31,12 +31,18 @@ static struct made *made[BUCKETS];
 
 void trace_device_lock(void)
 {
+    trace_generation();
     pthread_mutex_lock(&lock);
 }
 
 void trace_device_unlock(void)
 {
     pthread_mutex_unlock(&lock);
+}
+
+void trace_device_unlock_forked(void)
+{
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 
 static const char *target_of(unsigned kind)
@@ -161,9 +167,9 @@ void trace_device_put(const struct trace_activity *activity)
 
     if (!trace_recording.open || activity->field_count > TRACE_ACTIVITY_FIELDS)
         return;
-    pthread_mutex_lock(&lock);
+    trace_device_lock();
     site = site_of(activity);
-    pthread_mutex_unlock(&lock);
+    trace_device_unlock();
     if (site)
         put(site, activity);
     else

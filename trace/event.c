@@ -10,7 +10,7 @@
 /* What the calling thread's spans hold. */
 static struct trace_scope scope_of(struct trace_writer *writer)
 {
-    if (writer->generation != trace_recording.generation)
+    if (!trace_is_current(writer))
         return (struct trace_scope){0, 0};
     if (!writer->busy)
         trace_settle(writer);

@@ -65,6 +65,10 @@ void trace_site_register(struct trace_site *);
 void trace_sites_lock(void);
 void trace_sites_unlock(void);
 
+/* trace_sites_unlock_forked unlocks in a child whatever its parent's threads
+ * held. */
+void trace_sites_unlock_forked(void);
+
 extern const struct trace_subscriber *trace_subscriber;
 
 /* ---- reader.c ---- */

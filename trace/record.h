@@ -105,8 +105,7 @@ static inline struct trace_writer *trace_enter(void)
     }
     writer->busy = true;
     trace_barrier();
-    if (unlikely(writer->generation != trace_recording.generation) &&
-        !trace_writer_begin(writer)) {
+    if (unlikely(!trace_is_current(writer)) && !trace_writer_begin(writer)) {
         writer->busy = false;
         return NULL;
     }

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,7 +17,10 @@
 #include "device.h"
 #include "record.h"
 
-struct trace_recording trace_recording;
+/* Serves where the kernel clears no memory in children. */
+static struct trace_forks uncleared;
+
+struct trace_recording trace_recording = {.forks = &uncleared};
 _Thread_local struct trace_writer trace_writer TRACE_TLS_;
 __thread struct trace_scope trace_scope_;
 
@@ -35,23 +40,89 @@ static void on_thread_end(void *unused)
     (void)unused;
     writer->busy = true; /* a handler that comes now must not want the lock */
     trace_barrier();
-    if (writer->generation == trace_recording.generation &&
-        writer->next != NULL && !writer->overflow)
+    if (trace_is_current(writer) && writer->next != NULL && !writer->overflow)
         trace_give_room(writer);
     if (writer->stack != writer->first_stack)
         free(writer->stack);
     memset(writer, 0, sizeof(*writer));
 }
 
+/* The child's records go to chunks of its own; the spans it was born in stay
+ * open in the parent, so the child only forgets them one by one. */
+static void inherit(struct trace_writer *writer)
+{
+    writer->next = writer->end = NULL;
+    writer->overflow = NULL;
+    writer->forked = true;
+    writer->inherited = writer->depth;
+    writer->generation = trace_recording.generation;
+}
+
+static bool is_parents(const struct trace_writer *writer)
+{
+    return writer->generation && writer->generation == trace_recording.parent;
+}
+
+static void set_generation(uint32_t parent)
+{
+    trace_recording.parent = parent;
+    __atomic_store_n(&trace_recording.forks->generation,
+                     ++trace_recording.generation, __ATOMIC_RELEASE);
+}
+
+/* The parent's other threads may have held our locks. */
+static void become_child(void)
+{
+    trace_device_unlock_forked();
+    switching = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    trace_sites_unlock_forked();
+    trace_room_forget();
+    if (trace_recording.live)
+        pthread_mutex_init(&trace_recording.live_lock, NULL);
+    if (trace_subscriber && trace_subscriber->forked)
+        trace_subscriber->forked();
+    trace_device_forget();
+    set_generation(trace_recording.generation);
+}
+
+uint32_t trace_notice_fork(void)
+{
+    struct trace_forks *forks = trace_recording.forks;
+    struct trace_writer *writer = &trace_writer;
+    sigset_t all, before;
+    uint32_t generation;
+
+    if (!trace_recording.generation)
+        return 0;
+    sigfillset(&all); /* a handler must not wait for its own thread */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (!__atomic_exchange_n(&forks->noticed, 1, __ATOMIC_RELAXED))
+        become_child();
+    while (
+        !(generation = __atomic_load_n(&forks->generation, __ATOMIC_ACQUIRE)))
+        sched_yield();
+    /* A record that a handler interrupted ends in the parent's chunk. */
+    if (!writer->busy && is_parents(writer))
+        inherit(writer);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return generation;
+}
+
 /* Whether the thread that forks is amid a record. */
 static bool was_busy;
+
+static void lock_switching(void)
+{
+    trace_generation();
+    pthread_mutex_lock(&switching);
+}
 
 /* Handlers of others that record before ours have run again would wait for
  * ever: what they record is dropped. */
 static void before_fork(void)
 {
     trace_device_lock(); /* who holds it registers sites */
-    pthread_mutex_lock(&switching);
+    lock_switching();
     trace_sites_lock();
     trace_room_lock();
     if (trace_recording.live)
@@ -74,42 +145,30 @@ static void in_parent(void)
     trace_writer.busy = busy;
 }
 
-/* The child's records go to chunks of its own; the spans it was born in stay
- * open in the parent, so the child only forgets them one by one. */
 static void in_child(void)
 {
-    struct trace_writer *writer = &trace_writer;
-
-    bool stale = writer->generation != trace_recording.generation;
-
     in_parent();
-    trace_room_forget();
-    trace_recording.generation++;
-    trace_device_forget();
-    if (stale)
-        return;
-    writer->next = writer->end = NULL;
-    writer->overflow = NULL;
-    writer->forked = true;
-    writer->inherited = writer->depth;
-    writer->generation = trace_recording.generation;
-    writer->busy = false;
+    memset(trace_recording.forks, 0, sizeof(*trace_recording.forks));
+    trace_notice_fork();
 }
 
 bool trace_writer_begin(struct trace_writer *writer)
 {
+    uint32_t generation = trace_generation();
     bool busy = writer->busy;
 
     if (!__atomic_load_n(&trace_recording.header, __ATOMIC_ACQUIRE))
         return false;
-    if (writer->generation == trace_recording.generation)
+    if (is_parents(writer))
+        inherit(writer);
+    if (writer->generation == generation)
         return true;
     if (writer->stack != writer->first_stack)
         free(writer->stack);
     memset(writer, 0, sizeof(*writer));
     trace_scope_ = (struct trace_scope){0, 0};
     writer->busy = busy;
-    writer->generation = trace_recording.generation;
+    writer->generation = generation;
     writer->stack = writer->first_stack;
     writer->capacity = TRACE_FIRST_STACK;
     pthread_setspecific(thread_end, writer);
@@ -213,6 +272,21 @@ static void fill_header(struct trace_header *header, size_t size,
     __atomic_store_n(&header->magic, TRACE_MAGIC, __ATOMIC_RELEASE);
 }
 
+/* Without such memory, only children of fork() are noticed. */
+static void map_forks(void)
+{
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (page == MAP_FAILED)
+        return;
+    if (madvise(page, size, MADV_WIPEONFORK))
+        munmap(page, size);
+    else
+        trace_recording.forks = page;
+}
+
 /* Once a process; the handlers of fork cannot be taken back. */
 static int prepare(void)
 {
@@ -223,8 +297,10 @@ static int prepare(void)
 
     if (!error)
         error = pthread_atfork(before_fork, in_parent, in_child);
-    if (!error)
+    if (!error) {
         prepared = true;
+        map_forks();
+    }
     errno = error;
     return error ? -1 : 0;
 }
@@ -261,12 +337,12 @@ static void begin(struct trace_header *header, const char *path, size_t size,
     trace_recording.told = trace_device_told();
     if (trace_subscriber && trace_subscriber->entered)
         trace_recording.told |= TRACE_TOLD_SUBSCRIBER;
-    trace_recording.generation++;
     trace_recording.open = true;
     trace_room_forget();
     trace_sites_forget();
     trace_live_begin(header, trace_recording.map_size);
     __atomic_store_n(&trace_recording.header, header, __ATOMIC_RELEASE);
+    set_generation(0);
 }
 
 int trace_open(const char *path, const struct trace_options *options)
@@ -292,7 +368,7 @@ int trace_open(const char *path, const struct trace_options *options)
     header->disabled = disabled > 0;
     begin(header, path, size, overflow);
     put_meta(options->meta);
-    pthread_mutex_lock(&switching);
+    lock_switching();
     trace_sites_enable(!disabled);
     pthread_mutex_unlock(&switching);
     return 0;
@@ -305,7 +381,7 @@ void trace_close(void)
     if (!trace_recording.open || (uint32_t)getpid() != header->pid)
         return;
     trace_device_flush(true);
-    pthread_mutex_lock(&switching);
+    lock_switching();
     trace_recording.open = false;
     trace_sites_enable(false);
     pthread_mutex_unlock(&switching);
@@ -315,7 +391,7 @@ void trace_close(void)
 
 void trace_disable(void)
 {
-    pthread_mutex_lock(&switching);
+    lock_switching();
     if (trace_recording.open)
         __atomic_store_n(&trace_recording.header->disabled, 1,
                          __ATOMIC_RELAXED);
@@ -326,7 +402,7 @@ void trace_disable(void)
 
 void trace_enable(void)
 {
-    pthread_mutex_lock(&switching);
+    lock_switching();
     if (disabled && !--disabled)
         trace_sites_enable(trace_recording.open);
     pthread_mutex_unlock(&switching);

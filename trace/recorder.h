@@ -22,11 +22,20 @@ enum trace_told {
     TRACE_TOLD_DEVICES = 2,
 };
 
+/* Lies in memory of which the kernel gives a child zeros, however the process
+ * forks: raw clone() and _Fork() call no handler. */
+struct trace_forks {
+    uint32_t generation; /* atomic; 0: a fork that nobody has noticed */
+    uint32_t noticed;    /* atomic */
+};
+
 /* The process's recording. Once it ended, its memory stays. */
 struct trace_recording {
     struct trace_header *header; /* atomic; NULL before the first */
+    struct trace_forks *forks;
     size_t file_size, map_size;
-    uint32_t generation; /* counts recordings and forks */
+    uint32_t generation; /* counts recordings and noticed forks */
+    uint32_t parent;     /* the generation that forked this process; 0: none */
     uint32_t overflows;
     bool open;
     bool live;
@@ -66,6 +75,28 @@ _Static_assert(TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE <=
 extern struct trace_recording trace_recording;
 extern _Thread_local struct trace_writer trace_writer TRACE_TLS_;
 
+/* trace_notice_fork gives a child locks and chunks of its own if it was born
+ * without that; returns the generation, 0 before the first recording. */
+uint32_t trace_notice_fork(void);
+
+/* trace_generation returns the recording's generation in this process. */
+static inline uint32_t trace_generation(void)
+{
+    uint32_t generation =
+        __atomic_load_n(&trace_recording.forks->generation, __ATOMIC_ACQUIRE);
+
+    return __builtin_expect(generation != 0, 1) ? generation
+                                                : trace_notice_fork();
+}
+
+/* trace_is_current tells whether a writer is ready to record. */
+static inline bool trace_is_current(const struct trace_writer *writer)
+{
+    uint32_t generation = trace_generation(); /* may change the writer */
+
+    return writer->generation == generation;
+}
+
 /* trace_writer_begin makes the calling thread's writer ready. */
 bool trace_writer_begin(struct trace_writer *);
 
@@ -76,8 +107,8 @@ bool trace_more_room(struct trace_writer *, size_t slots);
 struct trace_record *trace_spare_room(struct trace_writer *, size_t slots);
 
 /* trace_give_room hands back the rest of a thread that ends; trace_room_forget
- * forgets what was handed back, which belongs to another recording or process.
- */
+ * forgets what was handed back, which belongs to another recording or process,
+ * and unlocks. */
 void trace_give_room(struct trace_writer *);
 void trace_room_forget(void);
 void trace_room_lock(void);
@@ -108,6 +139,7 @@ void trace_device_forget(void);
 /* trace_device_lock keeps activities from being put while a process forks. */
 void trace_device_lock(void);
 void trace_device_unlock(void);
+void trace_device_unlock_forked(void);
 
 /* ---- live.c ---- */
 

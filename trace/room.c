@@ -31,6 +31,7 @@ void trace_room_unlock(void)
 
 void trace_room_forget(void)
 {
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     tail_count = 0;
 }
 

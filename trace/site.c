@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "recorder.h"
 
 const struct trace_subscriber *trace_subscriber;
 
@@ -18,6 +18,7 @@ static _Thread_local bool locking;
 
 void trace_sites_lock(void)
 {
+    trace_generation(); /* a child must not wait for its parent's threads */
     locking = true;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     pthread_mutex_lock(&lock);
@@ -28,6 +29,11 @@ void trace_sites_unlock(void)
     pthread_mutex_unlock(&lock);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     locking = false;
+}
+
+void trace_sites_unlock_forked(void)
+{
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 
 size_t trace_target(const char *file, char *target, size_t size)

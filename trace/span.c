@@ -8,8 +8,7 @@
 static bool known(struct trace_span_ref ref)
 {
     return ref.place && trace_recording.open &&
-           (ref.generation == trace_recording.generation ||
-            trace_writer.forked);
+           (ref.generation == trace_generation() || trace_writer.forked);
 }
 
 /* How a span begins. */
@@ -248,11 +247,9 @@ void trace_span_leave_(struct trace_span_ref ref)
     struct trace_writer *writer = &trace_writer;
 
     if (unlikely(ref.generation != writer->generation ||
-                 ref.generation != trace_recording.generation ||
-                 writer->busy)) {
+                 ref.generation != trace_generation() || writer->busy)) {
         /* A span of before the fork: the parent ends it in the recording. */
-        if (writer->forked &&
-            writer->generation == trace_recording.generation &&
+        if (writer->forked && trace_is_current(writer) &&
             trace_find(writer, ref.place) < writer->inherited)
             trace_leave_at(writer, trace_find(writer, ref.place), true);
         return;
@@ -280,8 +277,7 @@ struct trace_span_ref trace_span_current(void)
     struct trace_writer *writer = &trace_writer;
     struct trace_span_ref ref = {0, 0};
 
-    if (!trace_recording.open ||
-        writer->generation != trace_recording.generation)
+    if (!trace_recording.open || !trace_is_current(writer))
         return ref;
     ref.place = trace_current(writer);
     if (writer->depth &&
@@ -314,7 +310,7 @@ void trace_span_end(struct trace_span_ref span)
     if (at < writer->depth)
         trace_leave_at(writer, at, false);
     else if (trace_unrecorded(span.place) ||
-             span.generation != trace_recording.generation)
+             span.generation != trace_generation())
         ; /* nobody's, or the parent's */
     else if (!(record->flags & TRACE_FLAG_NOT_ENTERED) && !record->end)
         end_stray(writer, span.place);

@@ -100,8 +100,7 @@ void trace_unwind(size_t depth)
     while (writer->depth > depth) {
         uint32_t top = writer->depth - 1;
 
-        if (top >= writer->inherited &&
-            writer->generation == trace_recording.generation)
+        if (trace_is_current(writer) && top >= writer->inherited)
             trace_patch(writer, writer->stack[top].record);
         trace_pop(writer);
     }

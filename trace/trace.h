@@ -354,6 +354,8 @@ struct trace_subscriber {
      * the spans it refers to. */
     void (*live)(const struct trace_reader *, const struct trace_entry *);
     bool names; /* live is to know the names of threads */
+    /* forked is told in a child that other threads' locks are gone. */
+    void (*forked)(void);
 };
 
 /* trace_subscribe makes `subscriber`, which must stay, the one that trace_open
