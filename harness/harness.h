@@ -296,7 +296,8 @@ struct test_log_result {
     uint64_t started; /* ns, monotonic */
     uint64_t limit;   /* ns that it may take; 0: any */
     uint32_t pid;
-    size_t note;     /* of its process, on the board; 0: none */
+    size_t note;                  /* of its process, on the board; 0: none */
+    struct test_log_drain *drain; /* of its output; NULL: it is a file */
     uint64_t paused; /* ns of its time that the runner stood still */
     bool unborn;     /* has a process, which has not noted itself */
     bool begun;      /* Criterion has told so */
@@ -460,7 +461,8 @@ void test_log_clean_line(struct trace_text *, const char *);
 void test_log_standard_hold(void);
 
 /* test_log_standard_outlive has a run go on when nobody reads what it says any
- * more, as with `| head`; processes that it starts would still end. */
+ * more, as with `| head`, or when a file may grow no more (ulimit -f);
+ * processes that it starts still end. */
 void test_log_standard_outlive(void);
 
 /* ---- outputs.c, tap.c, junit.c, jsonl.c: results for machines ---- */
@@ -630,6 +632,7 @@ void test_log_report_closing(const struct test_log_run *,
     X(origin)                                                                  \
     X(all_tests)                                                               \
     X(attempt)                                                                 \
+    X(drained)                                                                 \
     X(runner)
 
 struct test_log_session {

@@ -77,6 +77,7 @@ static void render_ended(bool all)
         if (!result->running || !result->shown || (!all && !gone(result)))
             continue;
         result->running = false;
+        test_log_drain_close(result);
         test_log_render(run, result, &style);
     }
 }
@@ -88,6 +89,7 @@ static void show(struct test_log_result *result)
     if (result->shown)
         return;
     result->shown = true;
+    test_log_drain_finish(result);
     test_log_jsonl_tell(result);
     if (result->folder && !options->quiet && (bad || options->show_output))
         test_log_report_block(run, result, options);
@@ -196,6 +198,8 @@ static void on_pre_init(struct criterion_suite *suite,
     } else {
         result->left = false;
         result->running = true;
+        if (test_log_drain_wanted(options) && result->folder)
+            test_log_drain_open(run, result);
     }
 }
 

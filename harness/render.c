@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "watch.h"
 
 bool test_log_losses(struct trace_text *out, const struct trace_reader *reader)
 {
@@ -97,6 +98,8 @@ static void complain_missing(const struct test_log_run *run,
 
     if (test_log_disk_full(run->path))
         error = ENOSPC;
+    else if (error == ENOENT && test_log_file_limit() < TRACE_LIMIT_LEAST)
+        error = EFBIG;
     if (!said)
         test_log_notice("%s has no recording, nor may others: %s; results are "
                         "not affected",

@@ -199,6 +199,7 @@ static void export_session(void)
         .origin = origin,
         .all_tests = (char *)(options->all_tests ? "1" : "0"),
         .attempt = attempt,
+        .drained = (char *)(test_log_drain_wanted(options) ? "1" : "0"),
         .runner = outermost,
     };
 

@@ -20,13 +20,19 @@ static void go_on(int number)
 }
 
 /* Were it ignored, tests would inherit that. */
-void test_log_standard_outlive(void)
+static void outlive(int number)
 {
     struct sigaction action;
 
-    if (sigaction(SIGPIPE, NULL, &action) || action.sa_handler != SIG_DFL)
+    if (sigaction(number, NULL, &action) || action.sa_handler != SIG_DFL)
         return;
     action.sa_handler = go_on;
     action.sa_flags = SA_RESTART;
-    sigaction(SIGPIPE, &action, NULL);
+    sigaction(number, &action, NULL);
+}
+
+void test_log_standard_outlive(void)
+{
+    outlive(SIGPIPE);
+    outlive(SIGXFSZ);
 }

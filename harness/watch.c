@@ -21,6 +21,7 @@
 #include "watch.h"
 
 enum { TICK = 100000000 }; /* ns */
+enum { DRAIN_TICK = TICK / 10 };
 enum { GRACE = 3 * TICK }; /* for a test to end of SIGPROF */
 enum { SIGNALS_TAKEN = 4 };
 
@@ -116,6 +117,9 @@ static uint64_t next_tick(uint64_t now)
 {
     uint64_t tick = now + TICK;
 
+    for (size_t i = 0; i < run->count; i++)
+        if (test_log_drain_pump(&run->results[i]))
+            tick = now + DRAIN_TICK;
     for (size_t i = 0; i < run->count; i++) {
         uint64_t deadline = deadline_of(&run->results[i]);
 

@@ -58,6 +58,28 @@ void test_log_spawn_read(void);
  * it is. */
 bool test_log_spawn_release(const struct test_log_result *);
 
+/* ---- drain.c: output of tests under RLIMIT_FSIZE ---- */
+
+/* test_log_file_limit returns how many bytes a file may have (ulimit -f),
+ * UINT64_MAX for any number. */
+uint64_t test_log_file_limit(void);
+
+/* test_log_drain_wanted tells whether tests' output must not go to files. */
+bool test_log_drain_wanted(const struct test_log_options *);
+
+/* test_log_drain_enter, in a worker, makes a FIFO in a test's folder and
+ * returns its end to write to; -1 with errno if it can't. */
+int test_log_drain_enter(const char *folder);
+
+/* test_log_drain_open opens the other end, if the worker has made a FIFO;
+ * test_log_drain_pump moves what is there to the test's output.txt and returns
+ * whether there may be more later; test_log_drain_finish does so for the last
+ * time, and says what was lost. */
+void test_log_drain_open(const struct test_log_run *, struct test_log_result *);
+bool test_log_drain_pump(struct test_log_result *);
+void test_log_drain_finish(struct test_log_result *);
+void test_log_drain_close(struct test_log_result *);
+
 /* ---- last.c: results.tsv, for people and for the next run ---- */
 
 struct test_log_past {

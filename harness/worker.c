@@ -10,6 +10,7 @@
 #include <testlog/test_log.h>
 
 #include "harness.h"
+#include "watch.h"
 
 static struct test_log_entry *entries;
 static char test_name[512];
@@ -67,15 +68,29 @@ void test_log_entry_place(const char *suite, const char *name,
     }
 }
 
-/* Sends what the test prints to a file. Nothing stays in a buffer that would be
- * lost if the process dies. */
-static void capture(const char *folder)
+static bool is_set(const char *text)
+{
+    return text[0] == '1';
+}
+
+/* Opens where what the test prints goes. */
+static int open_output(const struct test_log_session *session,
+                       const char *folder)
 {
     char path[PATH_MAX];
-    int fd = -1;
 
-    if (snprintf(path, sizeof(path), "%s/output.txt", folder) < PATH_MAX)
-        fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (is_set(session->drained))
+        return test_log_drain_enter(folder);
+    if (snprintf(path, sizeof(path), "%s/output.txt", folder) >= PATH_MAX)
+        return -1;
+    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+}
+
+/* Nothing stays in a buffer that would be lost if the process dies. */
+static void capture(const struct test_log_session *session, const char *folder)
+{
+    int fd = open_output(session, folder);
+
     if (fd < 0)
         return;
     fflush(NULL);
@@ -99,11 +114,6 @@ static struct trace_anchor origin_of(const char *text)
 
     sscanf(text, "%llu %llu %llu", &ticks, &monotonic, &wall);
     return (struct trace_anchor){ticks, monotonic, wall};
-}
-
-static bool is_set(const char *text)
-{
-    return text[0] == '1';
 }
 
 static int subscribe(const struct test_log_session *session, const char *show)
@@ -174,7 +184,7 @@ static void begin(const char *filter, const struct test_log_session *session)
         return;
     }
     if (!is_set(session->live))
-        capture(folder);
+        capture(session, folder);
     setvbuf(stdout, NULL, _IONBF, 0);
     if (!subscribe(session, show)) {
         record(session, folder, show, own ? "test" : session->show_origin);

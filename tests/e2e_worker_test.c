@@ -1,8 +1,9 @@
 /* e2e_worker_test.c: workers that nobody may look into, workers that hang
- * before their test begins, and a runner that stands still. */
+ * before their test begins, a runner that stands still, and limits. */
 #include "e2e.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 E2E_FOLDER
@@ -23,22 +24,22 @@ static const char *reason(const char *name)
 
 /* Runs a program as a user to whom such processes are closed, who owns a copy
  * of it. */
-static const struct e2e *run_as_nobody(const char *program, const char *limit)
+static const struct e2e *run_as_nobody(const char *program)
 {
     if (geteuid())
         cr_skip_test("only root can become nobody");
     return e2e_run("d=$(mktemp -d) && cp %s $d/program && "
                    "mkdir testlog-runs && chown -R 65534 $d testlog-runs && "
-                   "mv testlog-runs $d && (cd $d && %s setpriv --reuid=65534 "
+                   "mv testlog-runs $d && (cd $d && setpriv --reuid=65534 "
                    "--regid=65534 --clear-groups ./program -j2); "
                    "c=$?; mv $d/testlog-runs .; rm -r $d; exit $c",
-                   program, limit);
+                   program);
 }
 
 Test(e2e_worker, judges_tests_of_a_runner_that_is_not_dumpable)
 {
     const struct e2e *result =
-        run_as_nobody(e2e_program("undumpable", E2E_TRACED), "");
+        run_as_nobody(e2e_program("undumpable", E2E_TRACED));
 
     e2e_expect_code(result, 1);
     e2e_expect_closing(result, "1 passed, 3 failed, 0 skipped");
@@ -120,4 +121,65 @@ Test(e2e_worker, gives_tests_the_time_that_the_runner_was_stopped)
                      command);
     e2e_expect_code(result, 0);
     e2e_expect_closing(result, "4 passed, 0 failed, 0 skipped");
+}
+
+/* ---- A limit to the size of files ---- */
+
+static const struct e2e *run_limited(const char *command, unsigned blocks)
+{
+    return e2e_run("bash -c 'ulimit -f %u; exec %s'", blocks, command);
+}
+
+Test(e2e_worker, passes_what_prints_more_than_a_file_may_hold)
+{
+    const struct e2e *result =
+        run_limited(e2e_program("limited", E2E_TRACED), 200);
+
+    e2e_expect_code(result, 1);
+    e2e_expect_closing(result, "3 passed, 1 failed, 0 skipped");
+    e2e_expect_has(result->err,
+                   "limited/prints: kept the first 204800 bytes of "
+                   "its output; the file size limit (ulimit -f) "
+                   "allows no more\n");
+    e2e_expect_has(result->err, "\nwas printed\n");
+    e2e_expect_has(result->err, ": was logged\n");
+    cr_expect_eq(strlen(e2e_read("testlog-runs/latest/tests/limited_test/"
+                                 "limited.prints/output.txt")),
+                 204800);
+    cr_expect_not(e2e_exists("testlog-runs/latest/tests/limited_test/"
+                             "limited.prints/output.pipe"));
+}
+
+Test(e2e_worker, records_what_a_file_may_hold)
+{
+    const struct e2e *result =
+        run_limited(e2e_program("limited", E2E_TRACED), 300);
+
+    e2e_expect_closing(result, "3 passed, 1 failed, 0 skipped");
+    e2e_expect_has(e2e_read("testlog-runs/latest/tests/limited_test/"
+                            "limited.records/log.txt"),
+                   ": line 1000\n");
+}
+
+Test(e2e_worker, says_why_nothing_can_be_recorded)
+{
+    const struct e2e *result =
+        run_limited(e2e_program("limited", E2E_TRACED), 160);
+
+    e2e_expect_closing(result, "3 passed, 1 failed, 0 skipped");
+    e2e_expect_has(result->err, " has no recording, nor may others: File too "
+                                "large; ");
+}
+
+/* Of four hundred, notes alone take more than a file may have. */
+Test(e2e_worker, judges_many_tests_under_a_file_size_limit)
+{
+    char command[PATH_MAX];
+    const struct e2e *result;
+
+    snprintf(command, sizeof(command), "%s --repeat 400 --filter limited/fails",
+             e2e_program("limited", E2E_TRACED));
+    result = run_limited(command, 300);
+    e2e_expect_code(result, 1);
+    e2e_expect_closing(result, "0 passed, 400 failed, 0 skipped");
 }

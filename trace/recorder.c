@@ -220,15 +220,14 @@ static struct trace_header *map(int fd, size_t file_size, size_t overflow)
     return (struct trace_header *)base;
 }
 
-/* Whether the process may make a file of that size; to try ends in SIGXFSZ. */
-static bool may_be_that_large(size_t size)
+/* What the process may write of a file; to go beyond it ends in SIGXFSZ. */
+static uint64_t cut_to_file_limit(uint64_t limit)
 {
-    struct rlimit limit;
+    struct rlimit file;
 
-    if (getrlimit(RLIMIT_FSIZE, &limit) || size <= limit.rlim_cur)
-        return true;
-    errno = EFBIG;
-    return false;
+    return getrlimit(RLIMIT_FSIZE, &file) || limit <= file.rlim_cur
+               ? limit
+               : file.rlim_cur;
 }
 
 /* What a short test needs is reserved here: it pays for the pages that it
@@ -237,11 +236,14 @@ static struct trace_header *make_file(const char *path, size_t size,
                                       size_t overflow)
 {
     size_t first = TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE;
-    int fd = may_be_that_large(size)
-                 ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
-                 : -1;
     struct trace_header *header = NULL;
+    int fd;
 
+    if (size < first) {
+        errno = EFBIG;
+        return NULL;
+    }
+    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         return NULL;
 
@@ -345,14 +347,23 @@ static void begin(struct trace_header *header, const char *path, size_t size,
     set_generation(0);
 }
 
+/* The header and the chunks that a limit has room for. */
+static size_t whole_chunks(uint64_t limit)
+{
+    size_t chunks = limit < TRACE_HEADER_SIZE
+                        ? 0
+                        : (limit - TRACE_HEADER_SIZE) / TRACE_CHUNK_SIZE;
+
+    return TRACE_HEADER_SIZE + chunks * TRACE_CHUNK_SIZE;
+}
+
 int trace_open(const char *path, const struct trace_options *options)
 {
     uint64_t limit = options->limit ? options->limit : TRACE_LIMIT_DEFAULT;
     bool live = trace_subscriber && trace_subscriber->live;
     size_t overflow = live ? (size_t)TRACE_OVERFLOWS * TRACE_CHUNK_SIZE : 0;
-    size_t chunks = (size_t)((limit - TRACE_HEADER_SIZE) / TRACE_CHUNK_SIZE);
-    size_t size = TRACE_HEADER_SIZE + chunks * TRACE_CHUNK_SIZE;
     struct trace_header *header;
+    size_t size;
 
     if (trace_recording.open || limit < TRACE_LIMIT_LEAST ||
         limit > TRACE_LIMIT_MOST) {
@@ -361,6 +372,7 @@ int trace_open(const char *path, const struct trace_options *options)
     }
     if (prepare())
         return -1;
+    size = whole_chunks(path ? cut_to_file_limit(limit) : limit);
     header = path ? make_file(path, size, overflow) : map(-1, size, overflow);
     if (!header)
         return -1;
