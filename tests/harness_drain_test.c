@@ -2,6 +2,7 @@
 #include "harness/watch.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static int begin(void)
     cr_assert_not_null(mkdtemp(folder));
     run.path = folder;
     result = (struct test_log_result){
-        .suite = "drain", .test = "one", .folder = "."};
+        .suite = (char *)"drain", .test = (char *)"one", .folder = (char *)"."};
     snprintf(file, sizeof(file), "%s/output.txt", folder);
     fd = test_log_drain_enter(folder);
     cr_assert_geq(fd, 0);
