@@ -465,6 +465,15 @@ void test_log_standard_hold(void);
  * processes that it starts still end. */
 void test_log_standard_outlive(void);
 
+/* ---- preflight.c: what Criterion would abort without ---- */
+
+/* test_log_preflight_memory tells whether tests can share memory with the
+ * runner; if not, it has said so. */
+bool test_log_preflight_memory(void);
+
+/* test_log_preflight_program tells whether a program is in PATH. */
+bool test_log_preflight_program(const char *name);
+
 /* ---- outputs.c, tap.c, junit.c, jsonl.c: results for machines ---- */
 
 /* X(NAME, word in flags, what writes it at the end of the run) */

@@ -325,7 +325,7 @@ int test_log_main(int argc, char **argv)
         code = inform(set, &options);
     else if (test_log_variable("TESTLOG_SUGGEST"))
         code = suggest(set, &options);
-    else
+    else if (test_log_preflight_memory())
         code = run_tests(set, take_fail_fast(&options), argv[0]);
     criterion_finalize(set);
     test_log_options_free(&options);

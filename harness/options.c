@@ -440,12 +440,17 @@ static bool check_stdout(struct reader *reader)
 static bool read_debug(struct reader *reader, const struct flag *flag,
                        const char *value)
 {
-    static const char *const servers[] = {"gdb", "lldb", "windbg", "idle",
-                                          NULL};
-    unsigned choice;
+    static const char *const servers[] = {"gdb", "lldb", "idle", NULL};
+    static const char *const programs[] = {"gdbserver", "lldb-server", NULL};
+    unsigned choice = 0;
 
     if (value && !choose(reader, "--debug", value, servers, &choice))
         return false;
+    if (programs[choice] && !test_log_preflight_program(programs[choice]))
+        return refuse(reader,
+                      "--debug=%s: %s is not in PATH; install it, or write "
+                      "--debug=idle and attach a debugger",
+                      servers[choice], programs[choice]);
     reader->options->live = true;
     reader->options->jobs = 1;
     return pass(reader, flag, value);

@@ -227,6 +227,7 @@ static void take(const siginfo_t *info)
 {
     test_log_progress_erase();
     test_log_board_read(run);
+    test_log_spawn_read(); /* before stopping: else it counts as not begun */
     if (info->si_signo == SIGUSR1)
         say_running(test_log_now());
     else

@@ -69,7 +69,7 @@ _testlog_words() {
     --color) echo auto always never ;;
     --shard) echo auto ;;
     --shard-by) echo slice hash ;;
-    --debug) echo gdb lldb windbg idle ;;
+    --debug) echo gdb lldb idle ;;
     --report) echo tap: junit: jsonl: ;;
     --trace-options) echo device_tracer_level= compress= ;;
     -O | --output) echo tap: xml: json: ;;

@@ -93,7 +93,13 @@ static const struct {
     {"PROGRAM --output=html:x",
      "--output: unknown value \"html\"; write tap, xml or json"},
     {"PROGRAM --debug=nothing",
-     "--debug: unknown value \"nothing\"; write gdb, lldb, windbg or idle"},
+     "--debug: unknown value \"nothing\"; write gdb, lldb or idle"},
+    {"PATH=/nowhere PROGRAM --debug",
+     "--debug=gdb: gdbserver is not in PATH; install it, or write --debug=idle "
+     "and attach a debugger"},
+    {"PATH=/nowhere PROGRAM --debug=lldb",
+     "--debug=lldb: lldb-server is not in PATH; install it, or write "
+     "--debug=idle and attach a debugger"},
     {"PROGRAM --verbose=loud",
      "--verbose: \"loud\" is no level; write 0 to 10000"},
     {"LOG_TIME=noon PROGRAM",

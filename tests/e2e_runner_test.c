@@ -85,7 +85,7 @@ Test(e2e_runner, what_fails_every_time_has_failed)
     e2e_expect_closing(result, "0 passed, 1 failed, 0 skipped");
     cr_expect_eq(e2e_number(latest("unsteady/never"), "tries"), 3);
     e2e_expect_has(e2e_last(e2e_read("testlog-runs/latest/results.jsonl")),
-                   "unsteady.never.try3\",\"tries\":3,\"flaky\":false}");
+                   "unsteady.never.try3\",\"tries\":3,\"flaky\":false,");
     e2e_expect_has(e2e_read("testlog-runs/latest/results.tap"), "  tries: 3\n");
     e2e_expect_lacks(result->err, "flaky");
 }
@@ -319,6 +319,22 @@ Test(e2e_runner, sigterm_interrupts_as_well)
 {
     e2e_expect_code(run_and(waiting(), "kill -TERM $$"), 143);
     expect_no_orphans();
+}
+
+Test(e2e_runner, sigterm_ends_a_test_that_waits_for_a_debugger)
+{
+    const struct e2e *result =
+        e2e_run("%s --debug=idle --filter unsteady/passes >all 2>&1 & pid=$!; "
+                "until grep 'has PID' all; do sleep 0.05; done; "
+                "kill -TERM $pid; wait $pid",
+                program());
+    const char *worker = e2e_between(result->out, "has PID ", ".");
+
+    e2e_expect_code(result, 143);
+    e2e_expect_is(e2e_last(e2e_read("all")), "0 passed, 1 failed, 0 skipped");
+    cr_assert_gt(atoi(worker), 0);
+    e2e_expect_code(e2e_run("! grep 'State:.[RSDTt]' /proc/%s/status", worker),
+                    0);
 }
 
 Test(e2e_runner, an_interrupt_of_several_programs_ends_all)

@@ -239,3 +239,32 @@ Test(soak_faults, no_proc)
     e2e_expect_has(result->err, "testlog: Criterion finds no test without "
                                 "/proc\n");
 }
+
+/* ---- No shared memory ---- */
+
+static const char *const mounts[][2] = {
+    {"mount -t tmpfs -o ro none /dev/shm", "Read-only file system"},
+    {"mount -t tmpfs -o size=4k none /dev/shm", "No space left on device"},
+    {"mount -t tmpfs -o mode=555 none /dev/shm && exec setpriv --reuid 65534",
+     "Permission denied"},
+};
+
+Test(soak_faults, no_shared_memory)
+{
+    const char *program = e2e_program("faulty", E2E_TRACED);
+
+    if (e2e_run("unshare -m mount -t tmpfs none /dev/shm")->code)
+        cr_skip_test("may not mount a small disk");
+    chmod(".", 0777);
+    for (size_t i = 0; i < sizeof(mounts) / sizeof(*mounts); i++) {
+        const struct e2e *result =
+            e2e_run("unshare -m sh -c '%s %s %s'", mounts[i][0],
+                    i == 2 ? "" : "&& exec", program);
+
+        e2e_expect_code(result, 2);
+        e2e_expect_has(result->err, "cannot share memory in /dev/shm: ");
+        e2e_expect_has(result->err, mounts[i][1]);
+        cr_expect_eq(e2e_count(result->err, "\n"), 1, "%s", result->err);
+        cr_expect_not(e2e_exists("testlog-runs"));
+    }
+}
