@@ -1,9 +1,10 @@
 /* model_recording_test.c: every interleaving of a few threads that record, and
  * a crash at each of their steps: what was committed is read.
  *
- * The steps are the stores and atomic operations of recorder.c and record.c, in
- * their order, on chunks of eight units; each state that they can leave behind
- * is written out and read by the reader that reads recordings.
+ * The steps are the stores and atomic operations of room.c, recorder.c and
+ * record.c, in their order, on chunks of eight units (pieces of one or more);
+ * each state that they can leave behind is written out and read by the reader
+ * that reads recordings.
  */
 #include "support.h"
 
@@ -34,8 +35,10 @@ struct item {
 #define STEPS(X)                                                               \
     X(BEGIN)                                                                   \
     X(FIND_TAIL)                                                               \
+    X(TAKE_PIECES)                                                             \
     X(TAKE_CHUNKS)                                                             \
     X(RESERVE)                                                                 \
+    X(SHARE)                                                                   \
     X(RESERVE_SPARE)                                                           \
     X(SET_SPARE)                                                               \
     X(DROP)                                                                    \
@@ -64,6 +67,7 @@ struct thread {
     uint8_t step, item;
     uint8_t next, end; /* units from the first chunk's begin */
     uint8_t record, first;
+    uint8_t pieces; /* units that it took at once when it last needed room */
     uint8_t time;
     uint8_t committed; /* a bit for each item */
     bool spare;
@@ -71,6 +75,7 @@ struct thread {
 
 struct state {
     uint8_t chunks, reserved, spare, spare_units;
+    uint8_t shared; /* the next free unit; the first of a chunk: none is free */
     uint8_t tail_next, tail_end; /* at most one: 0, 0 for none */
     struct thread threads[THREADS];
     struct unit units[CHUNKS * UNITS];
@@ -97,15 +102,56 @@ static void begin_item(struct thread *t, const struct item *item)
         t->step = item->units + 1 <= UNITS ? FIND_TAIL : TAKE_CHUNKS;
 }
 
+/* The units that a thread takes at once, with room for its THREAD record. */
+static unsigned wanted(const struct thread *t, unsigned units)
+{
+    unsigned wanted = t->pieces ? t->pieces * 2 : 1;
+
+    return wanted > units + 1 ? wanted : units + 1;
+}
+
 static void find_tail(struct state *s, struct thread *t, unsigned units)
 {
-    t->step = TAKE_CHUNKS;
+    t->step = wanted(t, units) < UNITS ? TAKE_PIECES : TAKE_CHUNKS;
     if (t == &s->threads[CHILD] || s->tail_end - s->tail_next < (int)units + 1)
         return;
     t->next = s->tail_next;
     t->end = s->tail_end;
     s->tail_next = s->tail_end = 0;
     t->step = THREAD_SLOTS;
+}
+
+static void own(struct thread *t, unsigned first, unsigned units)
+{
+    t->pieces = (uint8_t)units;
+    t->next = (uint8_t)first;
+    t->end = (uint8_t)(first + units);
+    t->step = THREAD_SLOTS;
+}
+
+static void take_pieces(struct state *s, struct thread *t, unsigned units)
+{
+    unsigned used = s->shared % UNITS, free = used ? UNITS - used : 0;
+    unsigned count = wanted(t, units) < free ? wanted(t, units) : free;
+
+    t->step = TAKE_CHUNKS;
+    if (count < units + 1)
+        return;
+    own(t, s->shared, count);
+    s->shared = (uint8_t)(s->shared + count);
+}
+
+/* Another may share a chunk since this one saw that none is shared. */
+static void share(struct state *s, struct thread *t, unsigned units)
+{
+    unsigned first = t->first * UNITS, count = wanted(t, units);
+
+    if (s->shared % UNITS) {
+        own(t, first, UNITS);
+        return;
+    }
+    own(t, first, count);
+    s->shared = (uint8_t)(first + count);
 }
 
 static unsigned chunks_of(unsigned units)
@@ -139,7 +185,7 @@ static void reserve(struct state *s, struct thread *t, unsigned units)
     raise_reserved(s, next);
     t->next = (uint8_t)(t->first * UNITS);
     t->end = (uint8_t)(next * UNITS);
-    t->step = THREAD_SLOTS;
+    t->step = t->first && wanted(t, units) < UNITS ? SHARE : THREAD_SLOTS;
 }
 
 static void reserve_spare(struct state *s, struct thread *t)
@@ -200,6 +246,7 @@ static void leave_hole(struct state *s, struct thread *t)
 static void end_thread(struct state *s, struct thread *t)
 {
     if (t != &s->threads[CHILD] && !s->tail_end && t->end - t->next > 0) {
+        s->units[t->next].slots = (uint8_t)(t->end - t->next);
         s->tail_next = t->next;
         s->tail_end = t->end;
     }
@@ -251,11 +298,17 @@ static bool do_step(struct state *s, unsigned number)
     case FIND_TAIL:
         find_tail(s, t, item->units);
         break;
+    case TAKE_PIECES:
+        take_pieces(s, t, item->units);
+        break;
     case TAKE_CHUNKS:
         take_chunks(s, t, item->units);
         break;
     case RESERVE:
         reserve(s, t, item->units);
+        break;
+    case SHARE:
+        share(s, t, item->units);
         break;
     case RESERVE_SPARE:
         reserve_spare(s, t);
@@ -343,6 +396,7 @@ static void write_state(const struct state *s)
                                   .limit = limit,
                                   .chunks = s->chunks,
                                   .reserved = s->reserved,
+                                  .shared = s->shared * 2u,
                                   .spare = s->spare,
                                   .spare_slots =
                                       (uint64_t)s->spare_units * UNIT_SLOTS};
@@ -495,5 +549,13 @@ Test(model_recording, errors_when_room_is_short)
 Test(model_recording, errors_of_several_processes)
 {
     RECORDS(2, {{{1, true}}, {{6, false}, {1, true}}, {{1, true}, {1, true}}});
+    explore_all();
+}
+
+/* The first of them keeps its chunk; the others share one. */
+Test(model_recording, pieces_of_threads_and_a_process)
+{
+    RECORDS(4,
+            {{{1, false}}, {{1, false}, {2, false}}, {{1, false}, {1, false}}});
     explore_all();
 }

@@ -5,11 +5,13 @@
  * every number is of the machine's own byte order. Addresses inside are
  * "places": offsets from the start of the file in slots of 32 bytes.
  *
- * A chunk belongs to one thread at a time. It begins with a THREAD record; a
- * thread that ends hands back what is left, and the next owner puts a THREAD
- * record of its own there. Records follow each other without gaps. A record
- * that needs more than a chunk takes several in a row, and what is left of the
- * last one is used on.
+ * A thread takes a whole chunk, or some of the 16 pieces of 4 KiB of a chunk
+ * that it shares with others. What it takes begins with a THREAD record. A
+ * thread that ends leaves a hole over the rest, and the next owner of the rest
+ * puts a THREAD record of its own there. Records follow each other without gaps
+ * up to the end of the piece or to where writing stopped; the next THREAD
+ * record may then be at the next piece. A record that needs more than a chunk
+ * takes several in a row, and what is left of the last one is used on.
  *
  * A record is one slot and, behind it, the values it carries. `slots` is stored
  * before the values and `time` last, so a record that was never finished is
@@ -27,12 +29,15 @@
 #include <testlog/trace.h>
 
 enum {
-    TRACE_FORMAT_VERSION = 1,
+    TRACE_FORMAT_VERSION = 2, /* in 1, no chunk was shared */
     TRACE_HEADER_SIZE = 4096,
     TRACE_CHUNK_SIZE = 64 * 1024,
+    TRACE_PIECE_SIZE = 4096,
     TRACE_SLOT_SIZE = 32,
     TRACE_FIRST_PLACE = TRACE_HEADER_SIZE / TRACE_SLOT_SIZE,
     TRACE_CHUNK_SLOTS = TRACE_CHUNK_SIZE / TRACE_SLOT_SIZE,
+    TRACE_PIECE_SLOTS = TRACE_PIECE_SIZE / TRACE_SLOT_SIZE,
+    TRACE_CHUNK_PIECES = TRACE_CHUNK_SIZE / TRACE_PIECE_SIZE,
 };
 
 #define TRACE_MAGIC UINT64_C(0x0a676f6c74736574) /* "testlog\n" */
@@ -67,6 +72,8 @@ struct trace_header {
     uint64_t used;        /* bytes once the file was cut; 0: it was not */
     uint32_t disabled;    /* 1: for a while nothing was recorded on purpose */
     uint32_t unused;
+    uint64_t
+        shared; /* the next free piece; the first of a chunk: none is free */
 };
 
 /* X(NAME, number, meaning of `end`, meaning of `span`, values) */

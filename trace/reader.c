@@ -422,27 +422,41 @@ static uint64_t past_gap(const struct trace_reader *reader, uint64_t place,
     return place;
 }
 
-/* Walks the records of a run of chunks from `place`; returns the place of the
+/* Walks records from `place` to where writing stopped; returns the place behind
+ * them. They may go on behind `*end`, the end of the chunk, which then becomes
+ * that of the last one. */
+static uint64_t index_piece(struct trace_reader *reader, uint64_t place,
+                            uint64_t *end, bool *ok)
+{
+    bool first = true;
+    const struct trace_record *record;
+
+    while ((record = bounded(reader, place = past_gap(reader, place, first))) &&
+           (place < *end || goes_on(record))) {
+        if (first && !begins(record))
+            break; /* nobody's */
+        *ok = index_record(reader, record, place, first);
+        if (!*ok)
+            return place;
+        first = false;
+        place += record->slots;
+        reader->segments[reader->segment_count - 1].end = (uint32_t)place;
+        while (*end < place) /* a record of several chunks */
+            *end += TRACE_CHUNK_SLOTS;
+    }
+    return place;
+}
+
+/* Walks the pieces of a run of chunks from `place`; returns the place of the
  * chunk that follows. */
 static uint64_t index_chunk(struct trace_reader *reader, uint64_t place,
                             bool *ok)
 {
     uint64_t end = place + TRACE_CHUNK_SLOTS;
-    bool first = true;
-    const struct trace_record *record;
 
-    while ((record = bounded(reader, place = past_gap(reader, place, first))) &&
-           (place < end || goes_on(record))) {
-        if (first && !begins(record))
-            break; /* a chunk without an owner */
-        *ok = index_record(reader, record, place, first);
-        if (!*ok)
-            return end;
-        first = false;
-        place += record->slots;
-        reader->segments[reader->segment_count - 1].end = (uint32_t)place;
-        while (end < place) /* a record of several chunks */
-            end += TRACE_CHUNK_SLOTS;
+    while (*ok && place < end) {
+        place = index_piece(reader, place, &end, ok);
+        place = (place / TRACE_PIECE_SLOTS + 1) * TRACE_PIECE_SLOTS;
     }
     return end;
 }
@@ -550,8 +564,8 @@ static bool header_ok(const struct trace_reader *reader)
 {
     const struct trace_header *header = &reader->header;
 
-    return header->magic == TRACE_MAGIC &&
-           header->version == TRACE_FORMAT_VERSION &&
+    return header->magic == TRACE_MAGIC && header->version >= 1 &&
+           header->version <= TRACE_FORMAT_VERSION &&
            header->header_size == TRACE_HEADER_SIZE &&
            header->chunk_size == TRACE_CHUNK_SIZE;
 }

@@ -53,6 +53,7 @@ static void inherit(struct trace_writer *writer)
 {
     writer->next = writer->end = NULL;
     writer->overflow = NULL;
+    writer->pieces = 0;
     writer->forked = true;
     writer->inherited = writer->depth;
     writer->generation = trace_recording.generation;

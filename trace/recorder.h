@@ -12,7 +12,7 @@ enum {
     TRACE_FIRST_CHUNKS = 3, /* reserved at once: most tests are short */
     TRACE_FIRST_STACK = 32,
     TRACE_INHERITED_MAX = 16,
-    TRACE_THREAD_SLOTS = 16, /* a THREAD record at its longest */
+    TRACE_THREAD_SLOTS = 10, /* a THREAD record at its longest */
     TRACE_OVERFLOWS = 256,   /* threads that go on when a live run is full */
 };
 
@@ -60,6 +60,7 @@ struct trace_writer {
     struct trace_entered *stack;
     uint32_t depth, capacity;
     uint32_t inherited;  /* that many at the bottom are the parent's */
+    uint32_t pieces;     /* that it took at once when it last needed room */
     uint32_t generation; /* of the recording; 0 = none yet */
     bool busy;           /* in the midst of a record: a handler must wait */
     bool forked;

@@ -10,12 +10,10 @@
 
 #include "record.h"
 
-/* The pieces of chunks that ended threads handed back. */
-enum { TAILS = 64 };
-static struct tail {
-    struct trace_record *next, *end;
-} tails[TAILS];
-static size_t tail_count;
+/* What ended threads left: holes in the recording, by the logarithm of their
+ * slots. Each holds in its `span` the place of the next. */
+enum { TAIL_SIZES = 16 };
+static uint32_t tails[TAIL_SIZES];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -32,7 +30,7 @@ void trace_room_unlock(void)
 void trace_room_forget(void)
 {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    tail_count = 0;
+    memset(tails, 0, sizeof(tails));
 }
 
 #ifndef MADV_POPULATE_WRITE
@@ -126,32 +124,121 @@ static struct trace_record *take_chunks(uint64_t count)
                                    first * TRACE_CHUNK_SIZE);
 }
 
-/* Takes a tail with that many slots, if there is one. */
+/* ---- What ended threads left ---- */
+
+static unsigned log_of(size_t slots)
+{
+    unsigned log = 63 - (unsigned)__builtin_clzll(slots);
+
+    return log < TAIL_SIZES ? log : TAIL_SIZES - 1;
+}
+
+/* Unlinks a tail with that many slots. Of those of nearly that size, only the
+ * first is looked at. */
+static struct trace_record *unlink_tail(size_t slots)
+{
+    for (unsigned i = log_of(slots); i < TAIL_SIZES; i++) {
+        struct trace_record *tail = trace_record_at(tails[i]);
+
+        if (!tails[i] || tail->slots < slots)
+            continue;
+        tails[i] = tail->span;
+        return tail;
+    }
+    return NULL;
+}
+
 static bool take_tail(struct trace_writer *writer, size_t slots)
 {
-    size_t i;
-
     pthread_mutex_lock(&lock);
-    for (i = tail_count; i > 0; i--)
-        if ((size_t)(tails[i - 1].end - tails[i - 1].next) >= slots)
-            break;
-    if (i > 0) {
-        writer->next = tails[i - 1].next;
-        writer->end = tails[i - 1].end;
-        tails[i - 1] = tails[--tail_count];
-    }
+
+    struct trace_record *tail = unlink_tail(slots);
+
     pthread_mutex_unlock(&lock);
-    return i > 0;
+    if (!tail)
+        return false;
+    writer->next = tail;
+    writer->end = tail + tail->slots;
+    return true;
 }
 
 void trace_give_room(struct trace_writer *writer)
 {
-    pthread_mutex_lock(&lock);
-    if (tail_count < TAILS && writer->end - writer->next > 8)
-        tails[tail_count++] = (struct tail){writer->next, writer->end};
-    pthread_mutex_unlock(&lock);
+    struct trace_record *tail = writer->next;
+    size_t slots = (size_t)(writer->end - tail);
+    unsigned log;
+
     writer->next = writer->end = NULL;
+    if (!slots)
+        return;
+    log = log_of(slots);
+    pthread_mutex_lock(&lock);
+    tail->span = tails[log];
+    tail->slots = (uint32_t)slots;
+    tails[log] = trace_place_of(tail);
+    pthread_mutex_unlock(&lock);
 }
+
+/* ---- Pieces of a chunk that threads share ---- */
+
+/* Takes as many of the free pieces as are wanted, or all of them if these are
+ * at least as many as are needed; 0: there are too few. */
+static uint64_t take_free(uint64_t needed, uint64_t wanted, uint64_t *first)
+{
+    uint64_t *shared = &trace_recording.header->shared;
+    uint64_t next = __atomic_load_n(shared, __ATOMIC_RELAXED), count;
+
+    do {
+        uint64_t used = next % TRACE_CHUNK_PIECES;
+        uint64_t free = used ? TRACE_CHUNK_PIECES - used : 0;
+
+        count = wanted < free ? wanted : free;
+        if (count < needed)
+            return 0;
+    } while (!__atomic_compare_exchange_n(shared, &next, next + count, true,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    *first = next;
+    return count;
+}
+
+/* Takes a chunk and shares what is not wanted of it. The whole is kept if there
+ * are free pieces of another, and by the first thread, often the only one. */
+static uint64_t take_and_share(uint64_t wanted, uint64_t *first)
+{
+    uint64_t *shared = &trace_recording.header->shared;
+    struct trace_record *chunk = take_chunks(1);
+    uint64_t next = __atomic_load_n(shared, __ATOMIC_RELAXED);
+
+    if (!chunk)
+        return 0;
+    *first = (trace_place_of(chunk) - TRACE_FIRST_PLACE) / TRACE_PIECE_SLOTS;
+    if (*first && next % TRACE_CHUNK_PIECES == 0 &&
+        __atomic_compare_exchange_n(shared, &next, *first + wanted, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return wanted;
+    return TRACE_CHUNK_PIECES;
+}
+
+static bool take_pieces(struct trace_writer *writer, uint64_t needed,
+                        uint64_t wanted)
+{
+    uint64_t first, count;
+
+    pthread_mutex_lock(&lock); /* or each thread would share a chunk */
+    count = take_free(needed, wanted, &first);
+    if (!count)
+        count = take_and_share(wanted, &first);
+    pthread_mutex_unlock(&lock);
+    if (!count)
+        return false;
+    writer->pieces = (uint32_t)count;
+    writer->next = trace_record_at(
+        (uint32_t)(TRACE_FIRST_PLACE + first * TRACE_PIECE_SLOTS));
+    writer->end = writer->next + count * TRACE_PIECE_SLOTS;
+    return true;
+}
+
+/* ---- Room for a record ---- */
 
 uint32_t trace_forked_in(const struct trace_writer *writer)
 {
@@ -208,21 +295,57 @@ static bool take_overflow(struct trace_writer *writer)
     return true;
 }
 
-bool trace_more_room(struct trace_writer *writer, size_t slots)
+/* The slots of a writer's THREAD record: its name, and two words for each span
+ * that it inherits. */
+static size_t thread_slots(const struct trace_writer *writer)
 {
-    uint64_t needed = slots + TRACE_CHUNK_SLOTS / 8;
-    uint64_t chunks = (needed + TRACE_CHUNK_SLOTS - 1) / TRACE_CHUNK_SLOTS;
+    size_t spans = writer->forked ? writer->inherited : 0;
+
+    if (spans > TRACE_INHERITED_MAX)
+        spans = TRACE_INHERITED_MAX;
+    return 2 + (spans + 1) / 2;
+}
+
+/* Takes chunks in a row: of more than one, an eighth is left for what comes
+ * behind the record. */
+static bool take_whole(struct trace_writer *writer, size_t slots)
+{
+    uint64_t needed =
+        slots > TRACE_CHUNK_SLOTS ? slots + TRACE_CHUNK_SLOTS / 8 : slots;
+    uint64_t count = (needed + TRACE_CHUNK_SLOTS - 1) / TRACE_CHUNK_SLOTS;
+    struct trace_record *chunk;
 
     if (slots > trace_recording.header->limit * TRACE_CHUNK_SLOTS)
         return false;
-    if (chunks > 1 || !take_tail(writer, slots + TRACE_THREAD_SLOTS)) {
-        struct trace_record *chunk = take_chunks(chunks);
+    chunk = take_chunks(count);
+    if (!chunk)
+        return false;
+    writer->next = chunk;
+    writer->end = chunk + count * TRACE_CHUNK_SLOTS;
+    return true;
+}
 
-        if (!chunk)
-            return chunks == 1 && take_overflow(writer);
-        writer->next = chunk;
-        writer->end = chunk + chunks * TRACE_CHUNK_SLOTS;
-    }
+/* Each time a thread needs room it takes twice as much, up to a chunk: what
+ * thousands of threads take is in proportion to what they record. */
+static bool take_room(struct trace_writer *writer, size_t slots)
+{
+    uint64_t needed = (slots + TRACE_PIECE_SLOTS - 1) / TRACE_PIECE_SLOTS;
+    uint64_t wanted = writer->pieces ? writer->pieces * UINT64_C(2) : 1;
+
+    if (slots <= TRACE_CHUNK_SLOTS && take_tail(writer, slots))
+        return true;
+    wanted = wanted < needed ? needed : wanted;
+    return (wanted < TRACE_CHUNK_PIECES &&
+            take_pieces(writer, needed, wanted)) ||
+           take_whole(writer, slots);
+}
+
+bool trace_more_room(struct trace_writer *writer, size_t slots)
+{
+    size_t all = slots + thread_slots(writer);
+
+    if (!take_room(writer, all))
+        return all <= TRACE_CHUNK_SLOTS && take_overflow(writer);
     put_thread(writer);
     return true;
 }
