@@ -99,8 +99,9 @@ static void make_folder_of(const char *file)
     const char *slash = strrchr(file, '/');
     char folder[PATH_MAX];
 
-    if (slash && snprintf(folder, sizeof(folder), "%.*s", (int)(slash - file),
-                          file) < PATH_MAX)
+    if (slash && slash > file &&
+        snprintf(folder, sizeof(folder), "%.*s", (int)(slash - file), file) <
+            PATH_MAX)
         test_log_make_folders(folder);
 }
 

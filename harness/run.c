@@ -14,8 +14,8 @@ int test_log_make_folders(const char *path)
 {
     char part[PATH_MAX];
 
-    if (snprintf(part, sizeof(part), "%s", path) >= PATH_MAX) {
-        errno = ENAMETOOLONG;
+    if (!path[0] || snprintf(part, sizeof(part), "%s", path) >= PATH_MAX) {
+        errno = path[0] ? ENAMETOOLONG : ENOENT;
         return -1;
     }
     for (char *at = part + 1;; at++) {

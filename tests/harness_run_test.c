@@ -66,6 +66,23 @@ Test(harness_run, folder_below_a_file_cannot_be_made)
     cr_expect_eq(errno, ENAMETOOLONG);
 }
 
+/* What an earlier call has left there. */
+static __attribute__((noinline)) void fill_stack(void)
+{
+    volatile char bytes[4 * PATH_MAX];
+
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = 'x';
+}
+
+/* The address sanitizer sees it read on to the end of its buffer. */
+Test(harness_run, refuses_a_folder_without_a_name)
+{
+    fill_stack();
+    cr_expect_eq(test_log_make_folders(""), -1);
+    cr_expect_eq(errno, ENOENT);
+}
+
 Test(harness_run, paths_are_joined_and_bounded)
 {
     char path[PATH_MAX], name[PATH_MAX];
