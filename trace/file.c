@@ -1,5 +1,6 @@
 /* file.c: files that appear complete. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,11 +8,17 @@
 
 #include "reader.h"
 
+/* Keeps errno. */
 static void forget(struct trace_file *file)
 {
+    int error = errno;
+
+    if (file->folder > 0)
+        close(file->folder);
     free(file->path);
     free(file->aside);
     *file = (struct trace_file){0};
+    errno = error;
 }
 
 /* A link stays one: what it points to is replaced. */
@@ -22,29 +29,73 @@ static char *resolve(const char *path)
     return real ? real : strdup(path);
 }
 
+static void remove_aside(const struct trace_file *file)
+{
+    int error = errno;
+
+    unlinkat(file->folder, file->aside, 0);
+    errno = error;
+}
+
+/* Never opens a file that is there already, nor what a link points to. */
+static FILE *open_aside(const struct trace_file *file)
+{
+    int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(file->folder, file->aside, flags, 0666);
+    FILE *stream;
+
+    if (fd < 0 && errno == EEXIST) {
+        remove_aside(file);
+        fd = openat(file->folder, file->aside, flags, 0666);
+    }
+    if (fd < 0)
+        return NULL;
+    stream = fdopen(fd, "w");
+    if (stream)
+        return stream;
+    remove_aside(file);
+    close(fd);
+    return NULL;
+}
+
+/* Opens a file beside the one it is for. */
+static int begin(struct trace_file *file)
+{
+    if (!file->path ||
+        asprintf(&file->aside, "%s.%ld.part", file->path, (long)getpid()) < 0)
+        file->aside = NULL;
+    else
+        file->stream = open_aside(file);
+    if (file->stream)
+        return 0;
+    forget(file);
+    return -1;
+}
+
 int trace_file_open(struct trace_file *file, const char *path)
 {
     struct stat status;
     bool there = !stat(path, &status);
-    /* Such as a pipe or a device: nothing can be put in its place. */
-    bool special = there && !S_ISREG(status.st_mode);
 
-    *file = (struct trace_file){.path = there ? resolve(path) : strdup(path)};
-    if (special)
-        file->stream = fopen(path, "we");
-    else if (file->path && asprintf(&file->aside, "%s.%ld.part", file->path,
-                                    (long)getpid()) >= 0)
-        file->stream = fopen(file->aside, "we");
-    else
-        file->aside = NULL;
+    *file = (struct trace_file){.folder = AT_FDCWD,
+                                .path = there ? resolve(path) : strdup(path)};
+    if (!there || S_ISREG(status.st_mode))
+        return begin(file);
+    /* Such as a pipe or a device: nothing can be put in its place. */
+    file->stream = fopen(path, "we");
     if (file->stream)
         return 0;
-
-    int error = errno;
-
     forget(file);
-    errno = error;
     return -1;
+}
+
+int trace_file_beneath(struct trace_file *file, int folder, const char *name)
+{
+    *file = (struct trace_file){0};
+    file->folder = trace_beneath_folder(folder, name, &name);
+    if (file->folder >= 0)
+        file->path = strdup(name);
+    return begin(file);
 }
 
 void trace_file_abandon(struct trace_file *file)
@@ -53,7 +104,7 @@ void trace_file_abandon(struct trace_file *file)
         return;
     fclose(file->stream);
     if (file->aside)
-        unlink(file->aside);
+        remove_aside(file);
     forget(file);
 }
 
@@ -64,12 +115,12 @@ int trace_file_commit(struct trace_file *file)
     errno = failed ? EIO : 0;
     failed |= fclose(file->stream) != 0;
     if (!failed && file->aside)
-        failed = rename(file->aside, file->path) != 0;
+        failed = renameat(file->folder, file->aside, file->folder, file->path);
 
     int error = errno;
 
     if (failed && file->aside)
-        unlink(file->aside);
+        remove_aside(file);
     forget(file);
     errno = error;
     return failed ? -1 : 0;

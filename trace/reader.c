@@ -582,10 +582,10 @@ static void look_into(struct trace_reader *reader, const void *base)
             TRACE_HEADER_SIZE + reader->header.reserved * TRACE_CHUNK_SIZE;
 }
 
-static bool map_file(struct trace_reader *reader, const char *path)
+static bool map_file(struct trace_reader *reader, int folder, const char *name)
 {
     struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = trace_beneath(folder, name, O_RDONLY);
     void *base = MAP_FAILED;
 
     if (fd < 0)
@@ -623,11 +623,16 @@ static bool map_own(struct trace_reader *reader)
 
 struct trace_reader *trace_reader_open(const char *path)
 {
+    return trace_reader_beneath(AT_FDCWD, path);
+}
+
+struct trace_reader *trace_reader_beneath(int folder, const char *name)
+{
     struct trace_reader *reader = calloc(1, sizeof(*reader));
 
     if (!reader)
         return NULL;
-    if (path ? map_file(reader, path) : map_own(reader)) {
+    if (name ? map_file(reader, folder, name) : map_own(reader)) {
         if (!header_ok(reader)) {
             errno = EINVAL;
         } else {
@@ -674,9 +679,10 @@ void trace_reader_close(struct trace_reader *reader)
 }
 
 /* Opens a recording to change its header, which it reads. */
-static int open_header(const char *path, struct trace_header *header)
+static int open_header(int folder, const char *name,
+                       struct trace_header *header)
 {
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int fd = trace_beneath(folder, name, O_RDWR);
 
     if (fd < 0)
         return -1;
@@ -690,8 +696,13 @@ static int open_header(const char *path, struct trace_header *header)
 
 int trace_seal(const char *path)
 {
+    return trace_seal_beneath(AT_FDCWD, path);
+}
+
+int trace_seal_beneath(int folder, const char *name)
+{
     struct trace_header header;
-    int fd = open_header(path, &header);
+    int fd = open_header(folder, name, &header);
     ssize_t size = sizeof(header.end);
 
     if (fd < 0)
@@ -725,12 +736,17 @@ static int cut(int fd, uint64_t size)
     return size < (uint64_t)status.st_size ? ftruncate(fd, (off_t)size) : 0;
 }
 
-/* A child that was left behind may still record: it is told first that there is
- * no room beyond what it has by now. */
 int trace_shrink(const char *path)
 {
+    return trace_shrink_beneath(AT_FDCWD, path);
+}
+
+/* A child that was left behind may still record: it is told first that there is
+ * no room beyond what it has by now. */
+int trace_shrink_beneath(int folder, const char *name)
+{
     struct trace_header header;
-    int fd = open_header(path, &header), result = -1;
+    int fd = open_header(folder, name, &header), result = -1;
 
     if (fd < 0)
         return -1;

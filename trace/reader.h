@@ -70,16 +70,21 @@ struct trace_summary {
  * is now, if that is NULL; trace_reader_close frees it. Any bytes at all are
  * read without harm; NULL with errno EINVAL if it is no recording. */
 struct trace_reader *trace_reader_open(const char *path);
+
+/* trace_reader_beneath opens one in a folder, as trace_beneath does. */
+struct trace_reader *trace_reader_beneath(int folder, const char *name);
 void trace_reader_close(struct trace_reader *);
 struct trace_summary trace_reader_summary(const struct trace_reader *);
 
 /* trace_seal stamps the end of a recording whose process has died, unless it
  * has one: spans that it left open end there. */
 int trace_seal(const char *path);
+int trace_seal_beneath(int folder, const char *name);
 
 /* trace_shrink cuts a recording whose process is gone, or has closed it, to
  * what is used of it; children that it left behind get no more room. */
 int trace_shrink(const char *path);
+int trace_shrink_beneath(int folder, const char *name);
 
 /* trace_reader_meta returns the value of a pair that trace_open was given or
  * that was noted later, the last one called `name`; NULL if none.
@@ -202,14 +207,31 @@ void trace_json_number(struct trace_text *, uint64_t);
 void trace_json_string(struct trace_text *, const char *, size_t);
 void trace_json_value(struct trace_text *, const struct trace_value *);
 
+/* ---- Files in a folder where others may have put anything ---- */
+
+/* trace_beneath opens the file that `name` is, from the descriptor `folder` on:
+ * it follows no link, waits for no FIFO, and refuses "..", what is no regular
+ * file, files of others and, for writing, those with a second name. It returns
+ * a descriptor, -1 with errno on failure. From AT_FDCWD on, a path that a
+ * person has named, it refuses nothing. */
+int trace_beneath(int folder, const char *name, int flags);
+
+/* trace_beneath_folder opens the folder that `name` is in, likewise; *last is
+ * what it is called there. */
+int trace_beneath_folder(int folder, const char *name, const char **last);
+
 /* A file that appears complete: written aside, renamed at its commit. What is
  * no file, such as a pipe, is written to as it is. */
 struct trace_file {
     FILE *stream; /* NULL: not open */
+    int folder;   /* that its path starts from */
     char *path, *aside;
 };
 
+/* trace_file_open follows the links in a path that a person has named;
+ * trace_file_beneath follows none, see trace_beneath. */
 int trace_file_open(struct trace_file *, const char *path);
+int trace_file_beneath(struct trace_file *, int folder, const char *name);
 
 /* trace_file_commit closes the file and puts it in place, if nothing that was
  * written to it failed; else it is removed. */

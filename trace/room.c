@@ -44,7 +44,7 @@ static int reserve_in_file(size_t offset, size_t size)
     int before, fd, error;
 
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    fd = open(trace_recording.path, O_RDWR | O_CLOEXEC);
+    fd = open(trace_recording.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     error = fd < 0 ? errno : posix_fallocate(fd, (off_t)offset, (off_t)size);
     if (fd >= 0)
         close(fd);

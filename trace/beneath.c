@@ -1,0 +1,95 @@
+/* beneath.c: opens files of a folder in which others may have put anything,
+ * such as a run's, whose tests may have put links and FIFOs there.
+ *
+ * Each part of a name is opened by itself, without following a link: what
+ * openat2(2) has RESOLVE_BENEATH for, but that call is new, containers forbid
+ * it, and valgrind of Debian 12 warns of it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "reader.h"
+
+static void close_quietly(int fd)
+{
+    int error = errno;
+
+    close(fd);
+    errno = error;
+}
+
+static bool stays_beneath(const char *name)
+{
+    return name[0] && strcmp(name, "..") != 0;
+}
+
+/* Goes from the folder `at` to the one that is called as the first `size` bytes
+ * of `name` say. */
+static int enter(int at, const char *name, size_t size)
+{
+    char part[NAME_MAX + 1] = "";
+    int next = -1;
+
+    if (size < sizeof(part))
+        memcpy(part, name, size);
+    errno = size < sizeof(part) ? EINVAL : ENAMETOOLONG;
+    if (stays_beneath(part))
+        next =
+            openat(at, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    close_quietly(at);
+    return next;
+}
+
+int trace_beneath_folder(int folder, const char *name, const char **last)
+{
+    int at = fcntl(folder, F_DUPFD_CLOEXEC, 3);
+
+    for (size_t size; at >= 0 && name[size = strcspn(name, "/")];
+         name += size + 1)
+        at = enter(at, name, size);
+    *last = name;
+    if (at < 0 || stays_beneath(name))
+        return at;
+    close(at);
+    errno = EINVAL;
+    return -1;
+}
+
+/* Whether it is a file of ours, or of the folder's owner: some file systems
+ * have one owner for all. One with a second name may be a file of elsewhere,
+ * which must not change. */
+static bool is_ours(int folder, int fd, bool writes)
+{
+    struct stat file, place;
+
+    if (fstat(fd, &file) || fstat(folder, &place))
+        return false;
+    errno = EINVAL;
+    if (!S_ISREG(file.st_mode) || (writes && file.st_nlink > 1))
+        return false;
+    errno = EPERM;
+    return file.st_uid == geteuid() || file.st_uid == place.st_uid;
+}
+
+int trace_beneath(int folder, const char *name, int flags)
+{
+    const char *last;
+    int at, fd;
+
+    flags |= O_NONBLOCK | O_NOCTTY | O_CLOEXEC; /* a FIFO keeps nobody */
+    if (folder == AT_FDCWD)
+        return open(name, flags, 0666);
+    at = trace_beneath_folder(folder, name, &last);
+    if (at < 0)
+        return -1;
+    fd = openat(at, last, flags | O_NOFOLLOW, 0666);
+    close_quietly(at);
+    if (fd < 0 || is_ours(folder, fd, (flags & O_ACCMODE) != O_RDONLY))
+        return fd;
+    close_quietly(fd);
+    return -1;
+}
