@@ -132,13 +132,9 @@ static void see(struct trace_site *site, void *filter)
 static void see_recorded(const struct test_log_run *run,
                          struct log_filter *filter)
 {
-    char path[PATH_MAX];
-
     for (size_t i = 0; i < run->count; i++) {
-        struct trace_reader *reader = NULL;
+        struct trace_reader *reader = test_log_recording(run, &run->results[i]);
 
-        if (!test_log_file(run, &run->results[i], "recording", path))
-            reader = trace_reader_open(path);
         for (uint32_t id = 1; reader && trace_reader_site(reader, id); id++)
             log_filter_seen(filter, trace_reader_site(reader, id));
         trace_reader_close(reader);

@@ -314,6 +314,7 @@ struct test_log_result {
 /* A run, or one program's part of it. */
 struct test_log_run {
     char *path;             /* of the folder, as it is to be shown */
+    int folder;             /* a descriptor of it; 0: `path` is opened */
     char *command;          /* that started it, as a shell reads it */
     const char *executable; /* NULL: of several */
     char *program;          /* its folder's name; NULL: of several */
@@ -367,14 +368,6 @@ const char *test_log_signal(int number);
 int test_log_run_open(struct test_log_run *, const char *dir,
                       const char *program);
 
-/* test_log_path joins a run's path and `name` into `path` of PATH_MAX bytes;
- * -1 if it is too long. */
-int test_log_path(const struct test_log_run *, const char *name, char *path);
-
-/* test_log_file joins the path of a test's file; -1 if it has none. */
-int test_log_file(const struct test_log_run *, const struct test_log_result *,
-                  const char *name, char *path);
-
 /* test_log_disk_full tells whether there is no room for even one recording. */
 bool test_log_disk_full(const char *path);
 
@@ -382,6 +375,43 @@ bool test_log_disk_full(const char *path);
  * "name", "name~2", ... */
 char *test_log_program_folder(const struct test_log_run *, const char *program);
 int test_log_make_folders(const char *path);
+
+/* ---- run_files.c: files in the folder of a run ---- */
+
+/* test_log_path joins a run's path and `name` into `path` of PATH_MAX bytes;
+ * -1 if it is too long. */
+int test_log_path(const struct test_log_run *, const char *name, char *path);
+
+/* test_log_file joins the path of a test's file; -1 if it has none. Both are to
+ * be shown: files are opened below. */
+int test_log_file(const struct test_log_run *, const struct test_log_result *,
+                  const char *name, char *path);
+
+/* test_log_open opens a file of a run as trace_beneath does; test_log_create
+ * and test_log_create_file, for one of a test, begin to write a file that
+ * appears complete; test_log_read opens one of a test to be read. On failure
+ * -1 or NULL, with errno. */
+int test_log_open(const struct test_log_run *, const char *name, int flags);
+int test_log_create(const struct test_log_run *, const char *name,
+                    struct trace_file *);
+int test_log_create_file(const struct test_log_run *,
+                         const struct test_log_result *, const char *file,
+                         struct trace_file *);
+FILE *test_log_read(const struct test_log_run *, const struct test_log_result *,
+                    const char *file);
+
+/* test_log_recording opens a test's recording; test_log_change_recording calls
+ * trace_seal_beneath or trace_shrink_beneath for it. */
+struct trace_reader *test_log_recording(const struct test_log_run *,
+                                        const struct test_log_result *);
+int test_log_change_recording(const struct test_log_run *,
+                              const struct test_log_result *,
+                              int (*change)(int folder, const char *name));
+
+/* test_log_make_folder makes a folder, of which the parents are there;
+ * test_log_remove removes a file. */
+int test_log_make_folder(const struct test_log_run *, const char *name);
+int test_log_remove(const struct test_log_run *, const char *name);
 
 /* ---- sites.c ---- */
 

@@ -44,7 +44,8 @@ static void add_results(const struct test_log_run *run, int flags)
 
     if (!run->path || test_log_path(run, "results.jsonl", path))
         return;
-    fd = open(path, run->foreign ? flags & ~O_CREAT : flags, 0666);
+    fd = test_log_open(run, "results.jsonl",
+                       run->foreign ? flags & ~O_CREAT : flags);
     if (fd >= 0 || !run->foreign || errno != ENOENT)
         add_stream(fd, path);
 }

@@ -80,12 +80,10 @@ static void put_file(FILE *out, const char *element,
                      const struct test_log_run *run,
                      const struct test_log_result *result, const char *name)
 {
-    char path[PATH_MAX], bytes[8192];
-    FILE *in = NULL;
+    FILE *in = test_log_read(run, result, name);
+    char bytes[8192];
     size_t size, kept = 0;
 
-    if (!test_log_file(run, result, name, path))
-        in = fopen(path, "re");
     if (!in)
         return;
     fprintf(out, "      <%s>", element);
@@ -278,9 +276,8 @@ void test_log_put_junit(FILE *out, const struct test_log_run *run)
 int test_log_write_junit(const struct test_log_run *run, const char *name)
 {
     struct trace_file file;
-    char path[PATH_MAX];
 
-    if (test_log_path(run, name, path) || trace_file_open(&file, path))
+    if (test_log_create(run, name, &file))
         return -1;
     test_log_put_junit(file.stream, run);
     return trace_file_commit(&file);

@@ -2,6 +2,7 @@
  * program, name. It is for cut and sort, and for the next run, which reads in
  * it what failed and how long tests take. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -21,9 +22,8 @@ static void put_column(FILE *out, const char *text)
 int test_log_write_results(const struct test_log_run *run, const char *name)
 {
     struct trace_file file;
-    char path[PATH_MAX];
 
-    if (test_log_path(run, name, path) || trace_file_open(&file, path))
+    if (test_log_create(run, name, &file))
         return -1;
     for (size_t i = 0; i < run->count; i++) {
         const struct test_log_result *result = &run->results[i];
@@ -81,13 +81,12 @@ static void add_line(struct test_log_last *last, char *line)
 static void read_lines(struct test_log_last *last)
 {
     struct test_log_run run = {.path = last->path};
-    char path[PATH_MAX], *line = NULL;
+    int fd = test_log_open(&run, "results.tsv", O_RDONLY);
+    FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+    char *line = NULL;
     size_t room = 0;
     ssize_t size;
-    FILE *in = NULL;
 
-    if (!test_log_path(&run, "results.tsv", path))
-        in = fopen(path, "re");
     while (in && (size = getline(&line, &room, in)) > 0) {
         line[size - (line[size - 1] == '\n')] = '\0';
         add_line(last, line);
@@ -95,6 +94,8 @@ static void read_lines(struct test_log_last *last)
     free(line);
     if (in)
         fclose(in);
+    else if (fd >= 0)
+        close(fd);
 }
 
 void test_log_last_read(struct test_log_last *last, const char *dir)

@@ -56,10 +56,8 @@ __attribute__((format(printf, 2, 3))) static void set_reason(
 /* Whether the worker is gone, so that nobody writes its files any more. */
 static bool gone(struct test_log_result *result)
 {
-    char path[PATH_MAX];
-
-    if (!result->pid && !test_log_file(run, result, "recording", path)) {
-        struct trace_reader *reader = trace_reader_open(path);
+    if (!result->pid) {
+        struct trace_reader *reader = test_log_recording(run, result);
 
         if (reader)
             result->pid = trace_reader_summary(reader).pid;
@@ -99,10 +97,7 @@ static void show(struct test_log_result *result)
 /* The process has just died: what it was in ended now. */
 static void seal(const struct test_log_result *result)
 {
-    char path[PATH_MAX];
-
-    if (!test_log_file(run, result, "recording", path))
-        trace_seal(path);
+    test_log_change_recording(run, result, trace_seal_beneath);
 }
 
 void test_log_stop(const char *why)

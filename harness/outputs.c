@@ -148,6 +148,16 @@ static int write_file(const struct test_log_run *run,
     return trace_file_commit(&file);
 }
 
+static int write_own(const struct test_log_run *run, const char *name)
+{
+    struct trace_file file;
+
+    if (test_log_create(run, name, &file))
+        return -1;
+    test_log_put_tap(file.stream, run);
+    return trace_file_commit(&file);
+}
+
 static int write_stdout(const struct test_log_run *run,
                         const struct test_log_output *output)
 {
@@ -170,14 +180,13 @@ static void write_output(const struct test_log_run *run,
 void test_log_outputs_write(const struct test_log_run *run,
                             const struct test_log_options *options)
 {
-    char path[PATH_MAX];
-
     give_back();
     if (part)
         return;
-    if (run->path && !test_log_path(run, "results.tap", path))
-        write_output(run, &(struct test_log_output){TEST_LOG_OUTPUT_TAP, path,
-                                                    "results of the run"});
+    if (run->path && write_own(run, "results.tap"))
+        test_log_notice("cannot write results.tap: %s; results are not "
+                        "affected",
+                        strerror(errno));
     for (size_t i = 0; i < options->output_count; i++)
         write_output(run, &options->outputs[i]);
 }

@@ -43,11 +43,9 @@ static int write_trace(const struct test_log_run *run,
                                     NULL};
     struct trace_chrome chrome;
     struct trace_file file;
-    char path[PATH_MAX];
     int status = -1;
 
-    if (test_log_file(run, result, "trace.json", path) ||
-        trace_file_open(&file, path))
+    if (test_log_create_file(run, result, "trace.json", &file))
         goto out;
     trace_chrome_begin(&chrome, file.stream);
     trace_chrome_add(&chrome, reader, trace_reader_summary(reader).pid,
@@ -66,11 +64,9 @@ static int write_log(const struct test_log_run *run,
     struct log_filter *filter = log_filter_parse(
         result->filter ? result->filter : "", "info", "LOG", NULL);
     struct trace_file file;
-    char path[PATH_MAX];
     int status = -1;
 
-    if (filter && !test_log_file(run, result, "log.txt", path) &&
-        !trace_file_open(&file, path)) {
+    if (filter && !test_log_create_file(run, result, "log.txt", &file)) {
         log_write_all(filter, style, reader, file.stream);
         status = trace_file_commit(&file);
     }
@@ -143,12 +139,11 @@ void test_log_render(struct test_log_run *run, struct test_log_result *result,
                      const struct log_style *style)
 {
     struct log_style plain = *style;
-    char path[PATH_MAX];
     struct trace_reader *reader;
 
-    if (!result->folder || test_log_file(run, result, "recording", path))
+    if (!result->folder)
         return;
-    reader = trace_reader_open(path);
+    reader = test_log_recording(run, result);
     if (!reader) {
         if (!result->unborn)
             complain_missing(run, result, errno);
@@ -162,27 +157,24 @@ void test_log_render(struct test_log_run *run, struct test_log_result *result,
         write_trace(run, result, reader))
         complain(result);
     trace_reader_close(reader);
-    trace_shrink(path);
+    test_log_change_recording(run, result, trace_shrink_beneath);
 }
 
 int test_log_write_trace(const struct test_log_run *run, const char *name)
 {
     struct trace_chrome chrome;
     struct trace_file file;
-    char path[PATH_MAX];
     uint32_t pid = 0;
 
-    if (test_log_path(run, name, path) || trace_file_open(&file, path))
+    if (test_log_create(run, name, &file))
         return -1;
     trace_chrome_begin(&chrome, file.stream);
     chrome.several = run->count > 1;
     for (size_t i = 0; i < run->count; i++) {
         const struct test_log_result *result = &run->results[i];
-        struct trace_reader *reader = NULL;
+        struct trace_reader *reader = test_log_recording(run, result);
         char title[1024];
 
-        if (result->folder && !test_log_file(run, result, "recording", path))
-            reader = trace_reader_open(path);
         if (!reader)
             continue;
         snprintf(title, sizeof(title), "%s %s", result->program,

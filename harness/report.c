@@ -84,9 +84,8 @@ static void skip_to_end(FILE *in, const char *path)
     say_left_out((size_t)ftell(in), path);
 }
 
-static void put_output(const char *path)
+static void put_output(FILE *in, const char *path)
 {
-    FILE *in = fopen(path, "re");
     char bytes[8192];
     bool some, newline = true;
     size_t size;
@@ -218,9 +217,7 @@ static void put_recording(const struct test_log_run *run,
                               .span_events = options->span_events,
                               .color = options->color};
     char path[PATH_MAX];
-    struct trace_reader *reader = test_log_file(run, result, "recording", path)
-                                      ? NULL
-                                      : trace_reader_open(path);
+    struct trace_reader *reader = test_log_recording(run, result);
 
     if (reader && filter && !options->live &&
         !test_log_file(run, result, "log.txt", path))
@@ -288,7 +285,7 @@ void test_log_report_block(const struct test_log_run *run,
                 options->retries + 1);
     fprintf(out(), " ----%s\n", normal);
     if (!options->live && !test_log_file(run, result, "output.txt", path))
-        put_output(path);
+        put_output(test_log_read(run, result, "output.txt"), path);
     put_recording(run, result, options);
     fputc('\n', out());
     fflush(out());

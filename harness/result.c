@@ -1,6 +1,7 @@
 /* result.c: the results of a run. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "harness.h"
 
@@ -103,6 +104,8 @@ void test_log_run_free(struct test_log_run *run)
     test_log_gpu_free(&run->gpu);
     free(run->results);
     free(run->path);
+    if (run->folder > 0)
+        close(run->folder);
     free(run->command);
     free(run->program);
     free(run->show);

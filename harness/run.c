@@ -1,5 +1,6 @@
 /* run.c: the folders of a run. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,26 +33,6 @@ int test_log_make_folders(const char *path)
     }
 }
 
-int test_log_path(const struct test_log_run *run, const char *name, char *path)
-{
-    if (snprintf(path, PATH_MAX, "%s/%s", run->path, name) < PATH_MAX)
-        return 0;
-    errno = ENAMETOOLONG;
-    return -1;
-}
-
-int test_log_file(const struct test_log_run *run,
-                  const struct test_log_result *result, const char *name,
-                  char *path)
-{
-    char part[PATH_MAX];
-
-    if (!result->folder ||
-        snprintf(part, sizeof(part), "%s/%s", result->folder, name) >= PATH_MAX)
-        return -1;
-    return test_log_path(run, part, path);
-}
-
 /* "2026-11-21T02-08-30.123456", of the run's start. */
 static void name_of(uint64_t wall, char *name, size_t size)
 {
@@ -66,18 +47,15 @@ static void name_of(uint64_t wall, char *name, size_t size)
 }
 
 /* Makes `latest` point to the run, in one step. */
-static void point_latest(const char *dir, const char *name)
+static void point_latest(int dir, const char *path, const char *name)
 {
-    char aside[PATH_MAX], latest[PATH_MAX];
+    char aside[64];
 
-    if (snprintf(aside, sizeof(aside), "%s/.latest.%ld", dir, (long)getpid()) >=
-            PATH_MAX ||
-        snprintf(latest, sizeof(latest), "%s/latest", dir) >= PATH_MAX)
-        return;
-    unlink(aside);
-    if (symlink(name, aside) || rename(aside, latest)) {
-        test_log_notice("cannot make %s: %s", latest, strerror(errno));
-        unlink(aside);
+    snprintf(aside, sizeof(aside), ".latest.%ld", (long)getpid());
+    unlinkat(dir, aside, 0);
+    if (symlinkat(name, dir, aside) || renameat(dir, aside, dir, "latest")) {
+        test_log_notice("cannot make %s/latest: %s", path, strerror(errno));
+        unlinkat(dir, aside, 0);
     }
 }
 
@@ -89,54 +67,78 @@ bool test_log_disk_full(const char *path)
            (uint64_t)disk.f_bavail * disk.f_frsize < TRACE_LIMIT_LEAST;
 }
 
-static int make_run(struct test_log_run *run, const char *dir)
+static int open_folder(int dir, const char *path, int flags)
+{
+    return openat(dir, path, flags | O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+}
+
+/* Takes the new folder that is called `name` in `dir` for the run. */
+static int take_run(struct test_log_run *run, int dir, const char *path,
+                    const char *name)
+{
+    if (asprintf(&run->path, "%s/%s", path, name) < 0)
+        run->path = NULL;
+    run->folder = open_folder(dir, name, O_NOFOLLOW);
+    if (run->path && run->folder >= 0 && test_log_disk_full(run->path)) {
+        unlinkat(dir, name, AT_REMOVEDIR);
+        errno = ENOSPC;
+        return -1;
+    }
+    return run->path && run->folder >= 0 ? 0 : -1;
+}
+
+static int make_run(struct test_log_run *run, int dir, const char *path)
 {
     uint64_t wall = run->start.wall;
-    char name[64], path[PATH_MAX];
+    char name[64];
 
-    if (test_log_make_folders(dir))
-        return -1;
     do {
         name_of(wall, name, sizeof(name));
-        if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= PATH_MAX) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-        if (!mkdir(path, 0777)) {
-            if (test_log_disk_full(path)) {
-                rmdir(path);
-                errno = ENOSPC;
+        if (!mkdirat(dir, name, 0777)) {
+            if (take_run(run, dir, path, name))
                 return -1;
-            }
             if (!getenv("TESTLOG_WORKER")) /* not in a test */
-                point_latest(dir, name);
-            run->path = strdup(path);
-            return run->path ? 0 : -1;
+                point_latest(dir, path, name);
+            return 0;
         }
         wall += 1000; /* another run began in the same microsecond */
     } while (errno == EEXIST);
     return -1;
 }
 
-static int make_temporary(struct test_log_run *run, const char *dir)
+/* Makes the folder of a new run below `path`; *why tells why not. */
+static int open_run(struct test_log_run *run, const char *path,
+                    const char **why)
+{
+    int dir = test_log_make_folders(path) ? -1 : open_folder(AT_FDCWD, path, 0);
+    int status = dir < 0 ? -1 : make_run(run, dir, path);
+
+    *why = status ? strerror(errno) : NULL;
+    if (dir >= 0)
+        close(dir);
+    return status;
+}
+
+static int make_temporary(struct test_log_run *run, const char *dir,
+                          const char *why)
 {
     const char *parent = test_log_variable("TMPDIR");
     char path[PATH_MAX];
-    int error = errno;
 
     if (snprintf(path, sizeof(path), "%s/testlog-XXXXXX",
                  parent ? parent : "/tmp") >= PATH_MAX ||
         !mkdtemp(path)) {
         test_log_notice("cannot write to %s: %s, nor to a temporary folder; "
                         "this run keeps no logs and traces",
-                        dir, strerror(error));
+                        dir, why);
         return -1;
     }
     test_log_notice("cannot write to %s: %s; this run is in %s (TRACE_DIR "
                     "names another place)",
-                    dir, strerror(error), path);
+                    dir, why, path);
     run->path = strdup(path);
-    return run->path ? 0 : -1;
+    run->folder = open_folder(AT_FDCWD, path, O_NOFOLLOW);
+    return run->path && run->folder >= 0 ? 0 : -1;
 }
 
 char *test_log_program_folder(const struct test_log_run *run,
@@ -174,7 +176,7 @@ static const char *name_for(const char *program)
 
 static int make_program(struct test_log_run *run, const char *program)
 {
-    char path[PATH_MAX], part[PATH_MAX];
+    char part[PATH_MAX];
 
     for (int tries = 0; tries < 100; tries++) {
         free(run->program);
@@ -182,10 +184,9 @@ static int make_program(struct test_log_run *run, const char *program)
         if (!run->program ||
             snprintf(part, sizeof(part), "tests/%s", run->program) >=
                 PATH_MAX ||
-            test_log_path(run, "tests", path) || test_log_make_folders(path) ||
-            test_log_path(run, part, path))
+            (test_log_make_folder(run, "tests") && errno != EEXIST))
             return -1;
-        if (!mkdir(path, 0777))
+        if (!test_log_make_folder(run, part))
             return 0;
         if (errno != EEXIST) /* another program was faster */
             return -1;
@@ -193,26 +194,44 @@ static int make_program(struct test_log_run *run, const char *program)
     return -1;
 }
 
+static int join_run(struct test_log_run *run, const char *path)
+{
+    run->foreign = true;
+    run->path = strdup(path);
+    run->folder = open_folder(AT_FDCWD, path, 0);
+    return run->path && run->folder >= 0 ? 0 : -1;
+}
+
+/* The run has no folder. */
+static void forget(struct test_log_run *run)
+{
+    if (run->folder > 0)
+        close(run->folder);
+    run->folder = 0;
+    free(run->path);
+    run->path = NULL;
+}
+
 int test_log_run_open(struct test_log_run *run, const char *dir,
                       const char *program)
 {
-    const char *given = test_log_variable("TESTLOG_RUN");
-    int result = -1;
+    const char *given = test_log_variable("TESTLOG_RUN"), *why = NULL;
+    int result;
 
-    if (given) {
-        run->foreign = true;
-        run->path = strdup(given);
-        result = run->path ? 0 : -1;
-    } else {
-        result = make_run(run, dir);
-    }
+    if (given)
+        result = join_run(run, given);
+    else
+        result = open_run(run, dir, &why);
     if (!result && program)
         result = make_program(run, given ? name_for(program) : program);
     if (!result)
         return 0;
-    free(run->path);
-    run->path = NULL;
-    if (make_temporary(run, given ? given : dir))
-        return -1;
-    return program ? make_program(run, program) : 0;
+    if (!why)
+        why = strerror(errno);
+    forget(run);
+    if (!make_temporary(run, given ? given : dir, why) &&
+        (!program || !make_program(run, program)))
+        return 0;
+    forget(run);
+    return -1;
 }

@@ -166,13 +166,11 @@ int test_log_write_run_json(const struct test_log_run *run, const char *name)
 {
     struct trace_text text = {0};
     struct trace_file file;
-    char path[PATH_MAX];
 
     test_log_run_json(&text, run);
     if (text.failed)
         errno = ENOMEM;
-    if (text.failed || test_log_path(run, name, path) ||
-        trace_file_open(&file, path)) {
+    if (text.failed || test_log_create(run, name, &file)) {
         trace_text_free(&text);
         return -1;
     }

@@ -62,12 +62,10 @@ static void complain_folder(const struct test_log_result *result, int error)
 
 static void make_folder(struct test_log_result *result)
 {
-    char path[PATH_MAX];
-
     if (asprintf(&result->folder, "tests/%s/%s.%s%s", run->program,
                  result->suite, result->test, attempt) < 0)
         result->folder = NULL;
-    if (!test_log_file(run, result, "", path) && !mkdir(path, 0777))
+    if (result->folder && !test_log_make_folder(run, result->folder))
         return;
     complain_folder(result, result->folder ? errno : ENOMEM);
     free(result->folder);

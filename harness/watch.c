@@ -161,11 +161,8 @@ static void look_after(uint64_t now)
 
 static void say_spans(const struct test_log_result *result)
 {
-    char path[PATH_MAX];
-    struct trace_reader *reader = NULL;
+    struct trace_reader *reader = test_log_recording(run, result);
 
-    if (!test_log_file(run, result, "recording", path))
-        reader = trace_reader_open(path);
     if (reader)
         test_log_report_open_spans(reader, "    ");
     trace_reader_close(reader);

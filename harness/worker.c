@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -73,17 +74,21 @@ static bool is_set(const char *text)
     return text[0] == '1';
 }
 
-/* Opens where what the test prints goes. */
+/* Opens where what the test prints goes: to a new file, not to what another
+ * test has put there. */
 static int open_output(const struct test_log_session *session,
                        const char *folder)
 {
-    char path[PATH_MAX];
+    int in, fd;
 
     if (is_set(session->drained))
         return test_log_drain_enter(folder);
-    if (snprintf(path, sizeof(path), "%s/output.txt", folder) >= PATH_MAX)
-        return -1;
-    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    in = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    fd = openat(in, "output.txt",
+                O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+    if (in >= 0)
+        close(in);
+    return fd;
 }
 
 /* Nothing stays in a buffer that would be lost if the process dies. */
@@ -134,6 +139,14 @@ static int subscribe(const struct test_log_session *session, const char *show)
     return log_subscribe(&options);
 }
 
+/* Another test may have put a link in its place. */
+static bool is_folder(const char *path)
+{
+    struct stat status;
+
+    return !lstat(path, &status) && S_ISDIR(status.st_mode);
+}
+
 /* A test that cannot be recorded runs all the same; the runner, which finds no
  * recording, says so. */
 static void record(const struct test_log_session *session, const char *folder,
@@ -159,6 +172,7 @@ static void record(const struct test_log_session *session, const char *folder,
     };
     char path[PATH_MAX];
     bool opened =
+        is_folder(folder) &&
         snprintf(path, sizeof(path), "%s/recording", folder) < PATH_MAX &&
         !trace_open(path, &options);
 

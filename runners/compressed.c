@@ -126,7 +126,7 @@ static const char *decompress(ZSTD_DCtx *context, int in, int out,
     return NULL;
 }
 
-static struct trace_reader *open_expanded(int fd)
+static struct trace_reader *open_descriptor(int fd)
 {
     char path[64];
 
@@ -139,7 +139,7 @@ static struct trace_reader *open_expanded(int fd)
 static struct trace_reader *open_compressed(const char *path, uint64_t most,
                                             const char **why)
 {
-    int in = open(path, O_RDONLY | O_CLOEXEC), out = -1;
+    int in = trace_beneath(AT_FDCWD, path, O_RDONLY), out = -1;
     ZSTD_DCtx *context = ZSTD_createDCtx();
     struct trace_reader *reader = NULL;
 
@@ -148,7 +148,7 @@ static struct trace_reader *open_compressed(const char *path, uint64_t most,
         *why = strerror(in >= 0 && !context ? ENOMEM : errno);
     else
         *why = decompress(context, in, out, most);
-    if (!*why && !(reader = open_expanded(out)))
+    if (!*why && !(reader = open_descriptor(out)))
         *why = errno == EINVAL ? "it is no recording" : strerror(errno);
     ZSTD_freeDCtx(context);
     if (in >= 0)
@@ -215,19 +215,19 @@ static bool copy(ZSTD_CCtx *context, FILE *in, FILE *out)
 }
 
 static int compress_to(ZSTD_CCtx *context, FILE *in, uint64_t size,
-                       const char *path)
+                       const struct test_log_run *run, const char *name)
 {
     struct trace_file file;
     char compressed[PATH_MAX];
 
-    if (beside(path, compressed) || trace_file_open(&file, compressed))
+    if (beside(name, compressed) || test_log_create(run, compressed, &file))
         return -1;
     ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
     ZSTD_CCtx_setPledgedSrcSize(context, size);
     if (copy(context, in, file.stream))
-        return trace_file_commit(&file) || unlink(path) ? -1 : 0;
+        return trace_file_commit(&file) || test_log_remove(run, name) ? -1 : 0;
 
     int error = errno;
 
@@ -237,28 +237,33 @@ static int compress_to(ZSTD_CCtx *context, FILE *in, uint64_t size,
 }
 
 /* What no process writes to any more has its end. */
-static bool is_at_rest(const char *path)
+static bool is_at_rest(int fd)
 {
-    struct trace_reader *reader = trace_reader_open(path);
+    struct trace_reader *reader = open_descriptor(fd);
     bool ended = reader && trace_reader_summary(reader).ended;
 
     trace_reader_close(reader);
     return ended;
 }
 
-static int compress(ZSTD_CCtx *context, const char *path)
+/* Compresses the open recording that is called `name` in the run. */
+static int compress_open(ZSTD_CCtx *context, int fd,
+                         const struct test_log_run *run, const char *name)
 {
     struct stat status;
     FILE *in;
     int result;
 
-    if (lstat(path, &status) || !S_ISREG(status.st_mode) ||
-        status.st_size < LEAST || !is_at_rest(path))
+    if (fstat(fd, &status) || status.st_size < LEAST || !is_at_rest(fd)) {
+        close(fd);
         return 0;
-    in = fopen(path, "re");
-    if (!in)
+    }
+    in = fdopen(fd, "r");
+    if (!in) {
+        close(fd);
         return -1;
-    result = compress_to(context, in, (uint64_t)status.st_size, path);
+    }
+    result = compress_to(context, in, (uint64_t)status.st_size, run, name);
 
     int error = errno;
 
@@ -270,13 +275,13 @@ static int compress(ZSTD_CCtx *context, const char *path)
 static int compress_in(ZSTD_CCtx *context, const struct test_log_run *run,
                        const char *folder)
 {
-    char part[PATH_MAX], path[PATH_MAX];
+    char name[PATH_MAX];
+    int fd = -1;
 
-    if (!folder ||
-        snprintf(part, sizeof(part), "%s/recording", folder) >= PATH_MAX ||
-        test_log_path(run, part, path))
-        return 0;
-    return compress(context, path);
+    if (folder &&
+        snprintf(name, sizeof(name), "%s/recording", folder) < PATH_MAX)
+        fd = test_log_open(run, name, O_RDONLY);
+    return fd < 0 ? 0 : compress_open(context, fd, run, name);
 }
 
 static int compress_result(ZSTD_CCtx *context, const struct test_log_run *run,

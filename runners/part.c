@@ -3,28 +3,30 @@
  * They come through its pipe. Its run.json is read only if nothing came: a
  * wrapper may have closed the pipe.
  */
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cjson/cJSON.h>
 
 #include "harness/harness.h"
 #include "runners.h"
 
-static char *read_file(const char *path)
+enum { RUN_JSON_MOST = 1 << 30 }; /* bytes: a sparse file may have any */
+
+static char *read_file(int fd)
 {
-    FILE *in = fopen(path, "re");
     struct trace_text text = {0};
     char bytes[8192];
-    size_t size;
+    ssize_t size;
 
-    if (!in)
-        return NULL;
-    while ((size = fread(bytes, 1, sizeof(bytes), in)))
-        trace_text_add(&text, bytes, size);
-    fclose(in);
-    if (text.failed)
+    while ((size = read(fd, bytes, sizeof(bytes))) > 0 &&
+           text.size < RUN_JSON_MOST)
+        trace_text_add(&text, bytes, (size_t)size);
+    close(fd);
+    if (text.failed || size)
         trace_text_free(&text);
     return text.data;
 }
@@ -72,6 +74,18 @@ static enum test_log_outcome outcome_of(const cJSON *object)
     return test_log_outcome_of(word ? word : "");
 }
 
+/* The folder of a test's files, if it is one of this run: what a program has
+ * written may name any. */
+static char *folder_of(const cJSON *test)
+{
+    const char *folder = text_of(test, "folder");
+
+    if (!folder || strncmp(folder, "tests/", strlen("tests/")) != 0 ||
+        strstr(folder, "/../") || strstr(folder, "//"))
+        return NULL;
+    return strdup(folder);
+}
+
 static void add_tries(struct test_log_result *result, const cJSON *tries)
 {
     const cJSON *before;
@@ -84,7 +98,7 @@ static void add_tries(struct test_log_result *result, const cJSON *tries)
             result->earlier[result->earlier_count++] = (struct test_log_try){
                 .outcome = outcome_of(before),
                 .reason = string_of(before, "reason"),
-                .folder = string_of(before, "folder"),
+                .folder = folder_of(before),
                 .duration = number_of(before, "duration_ns")};
     }
 }
@@ -107,7 +121,7 @@ static void add_test(struct test_log_run *run, const cJSON *test)
         result->unjudged = (size_t)number_of(test, "unjudged");
         test_log_gpu_state_of(text_of(test, "gpu"), &result->gpu);
         result->gpu_lost = number_of(test, "gpu_lost");
-        result->folder = string_of(test, "folder");
+        result->folder = folder_of(test);
         add_tries(result, cJSON_GetObjectItemCaseSensitive(test, "earlier"));
     }
 }
@@ -247,12 +261,14 @@ static void merge_run(struct test_log_run *run, const cJSON *json, bool *first)
 
 static cJSON *read_part(const struct test_log_run *run, const char *folder)
 {
-    char part[PATH_MAX], path[PATH_MAX], *text = NULL;
+    char part[PATH_MAX], *text = NULL;
     cJSON *json = NULL;
+    int fd = -1;
 
-    if (snprintf(part, sizeof(part), "tests/%s/run.json", folder) < PATH_MAX &&
-        !test_log_path(run, part, path))
-        text = read_file(path);
+    if (snprintf(part, sizeof(part), "tests/%s/run.json", folder) < PATH_MAX)
+        fd = test_log_open(run, part, O_RDONLY);
+    if (fd >= 0)
+        text = read_file(fd);
     if (text)
         json = cJSON_Parse(text);
     free(text);

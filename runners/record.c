@@ -116,9 +116,10 @@ static struct test_log_result *add_result(struct test_log_run *run,
 }
 
 /* A process that outlives the program goes on recording. */
-static bool runs_still(const char *path)
+static bool runs_still(const struct test_log_run *run,
+                       const struct test_log_result *result)
 {
-    struct trace_reader *reader = trace_reader_open(path);
+    struct trace_reader *reader = test_log_recording(run, result);
     struct trace_summary summary = {.ended = true};
 
     if (reader)
@@ -133,20 +134,17 @@ static void add_process(struct test_log_run *run, const struct end *end,
 {
     struct test_log_result *result =
         add_result(run, end, strchr(name, '.') + 1);
-    char path[PATH_MAX];
 
     if (!result)
         return;
     if (asprintf(&result->folder, "tests/%s/%s", run->program, name) < 0)
         result->folder = NULL;
-    if (test_log_file(run, result, "recording", path))
-        return;
-    if (runs_still(path)) {
+    if (runs_still(run, result)) {
         test_log_notice("%s still runs; testlog log shows what it records",
                         test_log_name(result));
         return;
     }
-    trace_seal(path);
+    test_log_change_recording(run, result, trace_seal_beneath);
     test_log_render(run, result, style);
 }
 

@@ -68,11 +68,13 @@ static void make_killer(const char *call, const char *suffix)
         "printf '%%s\\n' '#include <signal.h>' '#include <string.h>' "
         "'#include <sys/syscall.h>' '#include <unistd.h>' "
         "'static int is(const char *p) { size_t n = strlen(p), s = "
-        "strlen(\"%s\"); return n > s && !strcmp(p + n - s, \"%s\"); }' "
-        "'int rename(const char *a, const char *b) { if (KILL_rename && is(b)) "
-        "raise(SIGKILL); return (int)syscall(SYS_rename, a, b); }' "
-        "'int unlink(const char *p) { if (KILL_unlink && is(p)) "
-        "raise(SIGKILL); return (int)syscall(SYS_unlink, p); }' >killer.c && "
+        "strlen(\"%s\"); return n >= s && !strcmp(p + n - s, \"%s\"); }' "
+        "'int renameat(int i, const char *a, int j, const char *b) { "
+        "if (KILL_rename && is(b)) raise(SIGKILL); "
+        "return (int)syscall(SYS_renameat, i, a, j, b); }' "
+        "'int unlinkat(int i, const char *p, int flags) { "
+        "if (KILL_unlink && is(p)) raise(SIGKILL); "
+        "return (int)syscall(SYS_unlinkat, i, p, flags); }' >killer.c && "
         "cc -D_GNU_SOURCE "
         "-DKILL_rename=%d -DKILL_unlink=%d -shared -fPIC -o killer.so killer.c",
         suffix, suffix, !strcmp(call, "rename"), !strcmp(call, "unlink"));
@@ -112,7 +114,7 @@ Test(e2e_compressed, killed_before_it_is_removed_reads_the_same)
 {
     const char *both, *compressed;
 
-    kill_at("unlink", "/recording");
+    kill_at("unlink", "recording");
     cr_assert(e2e_exists(MUCH "recording"));
     cr_assert(e2e_exists(MUCH "recording.zst"));
     both = all_of_it();
@@ -123,7 +125,7 @@ Test(e2e_compressed, killed_before_it_is_removed_reads_the_same)
 
 Test(e2e_compressed, killed_before_it_is_complete_leaves_it)
 {
-    kill_at("rename", "/recording.zst");
+    kill_at("rename", "recording.zst");
     cr_assert(e2e_exists(MUCH "recording"));
     cr_assert_not(e2e_exists(MUCH "recording.zst"));
     all_of_it();

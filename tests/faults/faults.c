@@ -112,10 +112,13 @@ static bool fails(const char *name, const void *caller, int error)
     X(posix_fallocate, int, ENOSPC, ENOSPC, (int a, off_t b, off_t c),         \
       (a, b, c))                                                               \
     X(ftruncate, int, -1, EIO, (int a, off_t b), (a, b))                       \
-    X(rename, int, -1, EACCES, (const char *a, const char *b), (a, b))         \
+    X(renameat, int, -1, EACCES, (int a, const char *b, int c, const char *d), \
+      (a, b, c, d))                                                            \
     X(mkdir, int, -1, ENOSPC, (const char *a, mode_t b), (a, b))               \
+    X(mkdirat, int, -1, ENOSPC, (int a, const char *b, mode_t c), (a, b, c))   \
     X(mkdtemp, char *, NULL, ENOSPC, (char *a), (a))                           \
-    X(symlink, int, -1, EPERM, (const char *a, const char *b), (a, b))         \
+    X(symlinkat, int, -1, EPERM, (const char *a, int b, const char *c),        \
+      (a, b, c))                                                               \
     X(stat, int, -1, EIO, (const char *a, struct stat *b), (a, b))             \
     X(fstat, int, -1, EIO, (int a, struct stat *b), (a, b))                    \
     X(dup, int, -1, EMFILE, (int a), (a))                                      \
@@ -186,4 +189,17 @@ int open(const char *path, int flags, ...)
     if (fails("open", CALLER, EMFILE))
         return -1;
     return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+int openat(int folder, const char *path, int flags, ...)
+{
+    va_list args;
+    mode_t mode;
+
+    va_start(args, flags);
+    mode = va_arg(args, mode_t);
+    va_end(args);
+    if (fails("openat", CALLER, EMFILE))
+        return -1;
+    return (int)syscall(SYS_openat, folder, path, flags, mode);
 }

@@ -1,0 +1,176 @@
+/* e2e_links_test.c: whatever a test puts into the run's folder, no file outside
+ * of it changes, nothing waits, and verdicts stay.
+ */
+#include "e2e.h"
+#include "support.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TESTLOG BUILD_DIR "/testlog"
+#define CLOSING "14 passed, 5 failed, 1 skipped"
+
+E2E_FOLDER
+
+static void begin(void)
+{
+    e2e_begin();
+    cr_assert_eq(symlink(e2e_program("losing", E2E_TRACED), "losing"), 0, "%s",
+                 strerror(errno));
+    test_save("outside", "outside", 7);
+}
+
+TestSuite(e2e_links, .init = begin, .timeout = 180);
+
+static void expect_untouched(const struct e2e *result)
+{
+    char *text = test_load("outside", NULL);
+
+    e2e_expect_code(result, 1);
+    e2e_expect_is(e2e_last(result->out), CLOSING);
+    cr_expect_str_eq(text, "outside", "%s", result->command);
+    free(text);
+}
+
+/* The tenth of twenty tests runs a command in the run's folder. */
+static void run_both(const char *command)
+{
+    expect_untouched(e2e_run("LOSING_FILES='cd testlog-runs/latest && %s' "
+                             "./losing -j1",
+                             command));
+    expect_untouched(
+        e2e_run("LOSING_FILES='cd testlog-runs/latest && %s' " TESTLOG
+                " run ./losing -- -j1",
+                command));
+}
+
+/* ---- Links ---- */
+
+static const char *const run_files[] = {"run.json",    "results.tsv",
+                                        "results.tap", "junit.xml",
+                                        "trace.json",  "results.jsonl"};
+static const char *const test_files[] = {"log.txt", "trace.json", "output.txt",
+                                         "recording"};
+
+/* Runs a command for each of some names, which it knows as $n. */
+static void run_each(const char *command, const char *const *names,
+                     size_t count)
+{
+    char text[512];
+
+    for (size_t i = 0; i < count; i++) {
+        snprintf(text, sizeof(text), "n=%s && %s", names[i], command);
+        run_both(text);
+    }
+}
+
+#define COUNT(names) (sizeof(names) / sizeof(*(names)))
+#define OUTSIDE      "\"$OLDPWD\"/outside"
+
+Test(e2e_links, links_at_the_names_of_a_run_s_files_are_replaced)
+{
+    run_each("ln -sf " OUTSIDE " $n", run_files, COUNT(run_files));
+}
+
+Test(e2e_links, second_names_of_an_outside_file_leave_it_alone)
+{
+    run_each("ln -f " OUTSIDE " $n", run_files, COUNT(run_files));
+}
+
+/* Of the test that runs, of those before it and of those to come. */
+Test(e2e_links, links_at_the_names_of_a_test_s_files_are_not_followed)
+{
+    run_each("for t in tests/losing/*; do ln -sf " OUTSIDE " $t/$n; done",
+             test_files, COUNT(test_files));
+}
+
+Test(e2e_links, links_at_folders_of_tests_are_not_followed)
+{
+    run_both("mkdir \"$OLDPWD\"/there; for t in tests/losing/*; do "
+             "rm -rf $t; ln -s \"$OLDPWD\"/there $t; done");
+    cr_expect_eq(e2e_run("rmdir there")->code, 0, "files were made there");
+}
+
+Test(e2e_links, a_link_at_a_program_s_folder_is_not_followed)
+{
+    run_both("mkdir \"$OLDPWD\"/there; rm -rf tests; "
+             "ln -s \"$OLDPWD\"/there tests");
+    cr_expect_eq(e2e_run("rmdir there")->code, 0, "files were made there");
+}
+
+/* Leaves a recording that is large enough to be compressed, and longer than
+ * what is used of it. */
+static void record(const char *path)
+{
+    struct trace_options options = {.limit = UINT64_C(4) << 20};
+
+    cr_assert_eq(trace_open(path, &options), 0);
+    trace_close();
+}
+
+Test(e2e_links, an_outside_recording_is_not_cut)
+{
+    const struct e2e *result;
+
+    record("recording");
+    e2e_run("cp recording copy");
+    result = e2e_run("LOSING_FILES='cd testlog-runs/latest && "
+                     "for t in tests/losing/*; do "
+                     "ln -sf \"$OLDPWD\"/recording $t/recording; done' "
+                     "./losing -j1");
+    expect_untouched(result);
+    cr_expect_eq(e2e_run("cmp recording copy")->code, 0);
+}
+
+/* ---- Files that keep a reader waiting ---- */
+
+Test(e2e_links, fifos_keep_nobody_waiting)
+{
+    run_each("mkfifo fifo; mv -f fifo $n", run_files, COUNT(run_files));
+}
+
+Test(e2e_links, fifos_in_tests_folders_keep_nobody_waiting)
+{
+    run_each("for t in tests/losing/*; do mkfifo $t/fifo; "
+             "mv -f $t/fifo $t/$n; done",
+             test_files, COUNT(test_files));
+}
+
+Test(e2e_links, fifos_of_the_last_run_keep_nobody_waiting)
+{
+    run_both("true");
+    e2e_run("cd testlog-runs/latest && rm results.tsv && mkfifo results.tsv");
+    expect_untouched(e2e_run("./losing -j1"));
+    e2e_run("cd testlog-runs/latest/tests/losing/losing.t01 && rm recording && "
+            "mkfifo recording");
+    e2e_expect_code(e2e_run(TESTLOG " log >/dev/null"), 0);
+    e2e_expect_code(e2e_run(TESTLOG " export >/dev/null"), 0);
+}
+
+/* ---- Folders that a program names ---- */
+
+/* Its run.json is read where it handed nothing over. */
+Test(e2e_links, folders_outside_the_run_are_refused)
+{
+    static const char forges[] =
+        "#!/bin/sh\nmkdir -p $TESTLOG_RUN/tests/forges\n"
+        "echo '{\"tests\":[{\"program\":\"forges\",\"name\":\"a/b\","
+        "\"outcome\":\"passed\",\"folder\":\"../../x\",\"earlier\":"
+        "[{\"outcome\":\"failed\",\"folder\":\"tests/forges/../../../../x\"}"
+        "]}]}' >$TESTLOG_RUN/tests/forges/run.json\n";
+    const struct e2e *result;
+
+    cr_assert_eq(mkdir("x", 0777), 0);
+    record("x/recording");
+    test_save("forges", forges, sizeof(forges) - 1);
+    chmod("forges", 0755);
+    result = e2e_run(TESTLOG " run ./forges");
+    e2e_expect_code(result, 0);
+    cr_expect(e2e_exists("x/recording") && !e2e_exists("x/recording.zst"));
+    e2e_expect_lacks(e2e_read("testlog-runs/latest/run.json"), "../x");
+}
