@@ -76,15 +76,9 @@ Test(trace_beneath, follows_no_link)
 
 Test(trace_beneath, refuses_names_that_lead_elsewhere)
 {
-    static const char *const names[] = {"",
-                                        "..",
-                                        ".",
-                                        "/etc/passwd",
-                                        "../outside",
-                                        "tests/../../outside",
-                                        "tests/",
-                                        "tests//file",
-                                        "tests/./file"};
+    static const char *const names[] = {"",       "..",         ".",
+                                        "/etc",   "../x",       "tests/../../x",
+                                        "tests/", "tests//file"};
     char longest[NAME_MAX + 8];
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
