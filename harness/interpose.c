@@ -179,6 +179,7 @@ TRACE_API void criterion_internal_test_setup(void)
 
     if (!next) {
         test_log_next_function("criterion_internal_test_setup", &next);
+        unsetenv("BXFI_MAP"); /* else programs that a test starts abort */
         test_log_board_note();
         test_log_gpu_hide();
     }

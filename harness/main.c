@@ -318,6 +318,7 @@ int test_log_main(int argc, char **argv)
     test_log_handover_begin();
     unsetenv("CRITERION_TEST_PATTERN"); /* it is a filter like --filter */
     unsetenv("CRITERION_OUTPUTS");      /* they are like --output */
+    unsetenv(TRACE_INVITATION);         /* tests have recordings of their own */
     set = initialize();
     if (!criterion_handle_args(options.criterion_count, options.criterion,
                                false) ||

@@ -178,8 +178,10 @@ static void record(const struct test_log_session *session, const char *folder,
 
     if (!opened && is_set(session->live))
         opened = !trace_open(NULL, &options);
-    if (opened)
-        trace_device_publish();
+    if (!opened)
+        return;
+    trace_device_publish();
+    trace_invite();
 }
 
 static void begin(const char *filter, const struct test_log_session *session)

@@ -240,6 +240,7 @@ static int record(struct test_log_options *options, char **program)
     bool opened;
 
     unsetenv("TESTLOG_RUN"); /* in a test, it is a run of its own */
+    unsetenv(TRACE_INVITATION);
     test_log_filters_check(&filters, options, true);
     test_log_filters_free(&filters);
     if (!strcmp(options->show.origin, "default"))

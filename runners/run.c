@@ -412,7 +412,8 @@ static void leave_others(void)
     static const char *const variables[] = {
         "TESTLOG_RUN",     "TESTLOG_LAST",
         "TESTLOG_SUGGEST", TEST_LOG_HANDOVER_VARIABLE,
-        "BXFI_MAP",        "GMON_OUT_PREFIX"};
+        "BXFI_MAP",        "GMON_OUT_PREFIX",
+        TRACE_INVITATION};
 
     for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
         unsetenv(variables[i]);

@@ -51,6 +51,10 @@ bool trace_format_writes(const char *format);
 
 /* ---- site.c ---- */
 
+/* trace_join_invited has the process record into the recording of the test that
+ * started it, if there is one: trace_invite. */
+void trace_join_invited(void);
+
 /* trace_sites_refresh asks the subscriber about every site anew, or turns all
  * off; trace_sites_forget takes the ids of the last recording away. */
 void trace_sites_refresh(void);

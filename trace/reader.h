@@ -81,6 +81,12 @@ struct trace_summary trace_reader_summary(const struct trace_reader *);
 int trace_seal(const char *path);
 int trace_seal_beneath(int folder, const char *name);
 
+/* trace_invite has annotated programs that this process starts, and that record
+ * nothing of their own, record into its recording. The variable is for those
+ * who must keep their programs from it. */
+#define TRACE_INVITATION "TESTLOG_RECORDING"
+void trace_invite(void);
+
 /* trace_shrink cuts a recording whose process is gone, or has closed it, to
  * what is used of it; children that it left behind get no more room. */
 int trace_shrink(const char *path);

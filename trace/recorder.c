@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "device.h"
@@ -341,6 +342,7 @@ static void begin(struct trace_header *header, const char *path, size_t size,
     if (trace_subscriber && trace_subscriber->entered)
         trace_recording.told |= TRACE_TOLD_SUBSCRIBER;
     trace_recording.open = true;
+    trace_recording.joined = false;
     trace_room_forget();
     trace_sites_forget();
     trace_live_begin(header, trace_recording.map_size);
@@ -366,9 +368,10 @@ int trace_open(const char *path, const struct trace_options *options)
     struct trace_header *header;
     size_t size;
 
-    if (trace_recording.open || limit < TRACE_LIMIT_LEAST ||
-        limit > TRACE_LIMIT_MOST) {
-        errno = trace_recording.open ? EBUSY : EINVAL;
+    bool busy = trace_recording.open && !trace_recording.joined;
+
+    if (busy || limit < TRACE_LIMIT_LEAST || limit > TRACE_LIMIT_MOST) {
+        errno = busy ? EBUSY : EINVAL;
         return -1;
     }
     if (prepare())
@@ -401,6 +404,68 @@ void trace_close(void)
     header->end = trace_anchor_now();
     __atomic_store_n(&header->ended, 1, __ATOMIC_RELEASE);
 }
+
+/* ---- Joining ---- */
+
+void trace_invite(void)
+{
+    if (trace_recording.open && trace_recording.path[0])
+        setenv(TRACE_INVITATION, trace_recording.path, 1);
+}
+
+/* Whether it is a recording that another process has not closed. */
+static bool is_running(const struct trace_header *header, size_t size)
+{
+    return header->magic == TRACE_MAGIC &&
+           header->version == TRACE_FORMAT_VERSION &&
+           header->header_size == TRACE_HEADER_SIZE &&
+           header->chunk_size == TRACE_CHUNK_SIZE &&
+           header->clock == (uint32_t)trace_clock_choose() &&
+           size == TRACE_HEADER_SIZE + header->limit * TRACE_CHUNK_SIZE &&
+           !__atomic_load_n(&header->ended, __ATOMIC_ACQUIRE) &&
+           !__atomic_load_n(&header->used, __ATOMIC_ACQUIRE);
+}
+
+static struct trace_header *map_running(const char *path, size_t *size)
+{
+    int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct trace_header *header = NULL;
+    struct stat status;
+
+    if (fd < 0)
+        return NULL;
+    if (!fstat(fd, &status) && S_ISREG(status.st_mode) &&
+        status.st_uid == geteuid() && status.st_size >= TRACE_HEADER_SIZE) {
+        *size = (size_t)status.st_size;
+        header = map(fd, *size, 0);
+    }
+    close(fd);
+    if (header && !is_running(header, *size)) {
+        munmap(header, *size);
+        header = NULL;
+    }
+    return header;
+}
+
+void trace_join_invited(void)
+{
+    const char *path = secure_getenv(TRACE_INVITATION);
+    struct trace_header *header;
+    size_t size;
+
+    if (!path || trace_recording.open || prepare())
+        return;
+    header = map_running(path, &size);
+    if (!header)
+        return;
+    begin(header, path, size, 0);
+    trace_recording.joined = true;
+    lock_switching();
+    trace_sites_enable(!disabled);
+    pthread_mutex_unlock(&switching);
+}
+
+/* ---- Turning all off ---- */
 
 void trace_disable(void)
 {

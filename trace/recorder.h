@@ -38,6 +38,7 @@ struct trace_recording {
     uint32_t parent;     /* the generation that forked this process; 0: none */
     uint32_t overflows;
     bool open;
+    bool joined; /* it is another process's */
     bool live;
     uint32_t told;   /* atomic: who follows spans, of enum trace_told */
     uint32_t strays; /* atomic: spans ended by others than who entered them */

@@ -217,6 +217,7 @@ void trace_module_register(struct trace_module *module,
         for (struct trace_site **site = begin; site < end; site++)
             refresh(*site);
     trace_sites_unlock();
+    trace_join_invited();
 }
 
 /* Where an object is in memory. */
