@@ -1,4 +1,4 @@
-/* main.c: main of a test program. */
+/* main.c: what main of a test program does. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -332,9 +332,4 @@ int test_log_main(int argc, char **argv)
     test_log_options_free(&options);
     test_log_bazel_end();
     return code;
-}
-
-TRACE_API int main(int argc, char **argv)
-{
-    return test_log_main(argc, argv);
 }

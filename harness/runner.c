@@ -1,6 +1,7 @@
 /* runner.c: the process that Criterion keeps alive. Everything is installed
  * from one hook before the first worker starts.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -276,12 +277,33 @@ static void prepare(struct criterion_test_set *set)
     test_log_outcomes_listen();
 }
 
+extern int main(int, char **);
+
+/* Criterion, as a shared library, has a main beside its other functions. */
+static bool is_criterion_main(void)
+{
+    void *function = dlsym(RTLD_NEXT, "criterion_initialize");
+    Dl_info its, ours;
+
+    return function && dladdr(function, &its) && dladdr((void *)main, &ours) &&
+           its.dli_fbase == ours.dli_fbase;
+}
+
+static void advise(void)
+{
+    fputs(is_criterion_main()
+              ? "testlog: Criterion's main runs instead of testlog's, so "
+                "nothing is recorded: put -ltestlog before -lcriterion\n"
+              : "testlog: this program has a main of its own, so nothing is "
+                "recorded: call test_log_main(argc, argv) there, in place of "
+                "Criterion's functions\n",
+          stderr);
+}
+
 static void before_all(struct criterion_test_set *set)
 {
     if (!options) {
-        fputs("testlog: Criterion's main runs instead of testlog's, so nothing "
-              "is recorded: put -ltestlog before -lcriterion\n",
-              stderr);
+        advise();
         return;
     }
     if (prepared) /* there was a try before */

@@ -455,12 +455,83 @@ Test(e2e_compile, criterion_s_main_says_to_put_testlog_first)
 {
     const struct e2e *result;
 
+    cr_assert_eq(link_in_order("-no-pie -lcriterion -ltestlog -lpcre2-8")->code,
+                 0);
+    e2e_expect_has(e2e_run("./linked_test")->err,
+                   "put -ltestlog before -lcriterion\n");
     cr_assert_eq(link_in_order("-lcriterion -ltestlog -lpcre2-8")->code, 0);
     result = e2e_run("./linked_test");
     cr_expect_eq(e2e_count(result->err, "testlog: "), 1, "%s", result->err);
     e2e_expect_has(result->err, "put -ltestlog before -lcriterion\n");
     e2e_expect_has(result->err, "Tested: 16 | Passing: 16 |");
     e2e_expect_code(result, 0);
+}
+
+#define OWN_MAIN                                                               \
+    "#include <criterion/criterion.h>\n"                                       \
+    "#include <testlog/test_log.h>\n"                                          \
+    "TEST_LOG(own, passes) { log_info(\"here\"); }\n"                          \
+    "int main(int argc, char **argv) {\n"                                      \
+    "#ifdef OURS\n"                                                            \
+    "return test_log_main(argc, argv);\n"                                      \
+    "#else\n"                                                                  \
+    "struct criterion_test_set *set = criterion_initialize();\n"               \
+    "int code = !criterion_handle_args(argc, argv, true) ||\n"                 \
+    "    criterion_run_all_tests(set);\n"                                      \
+    "criterion_finalize(set); return !code;\n"                                 \
+    "#endif\n"                                                                 \
+    "}\n"
+
+static const struct e2e *run_own_main(const char *flags, const char *folder)
+{
+    cr_assert_eq(
+        e2e_run("cat >own.c <<'END'\n" OWN_MAIN "END\n"
+                "cc " FLAGS " " SANITIZE_FLAGS " -DTRACING %s own.c -o own "
+                "-L'%s%s' -Wl,-rpath,'%s%s' -ltestlog -lcriterion -lpcre2-8 "
+                "-lpthread",
+                flags, BUILD_DIR, folder, BUILD_DIR, folder)
+            ->code,
+        0);
+    return e2e_run("./own");
+}
+
+Test(e2e_compile, a_main_of_its_own_is_told_to_call_testlog_s)
+{
+    static const char *const ways[][2] = {
+        {"", ""}, {"", "/shared"}, {"-no-pie", ""}, {"-no-pie", "/shared"}};
+
+    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+        const struct e2e *result = run_own_main(ways[i][0], ways[i][1]);
+        char flags[64];
+
+        e2e_expect_code(result, 0);
+        e2e_expect_lacks(result->err, "-lcriterion");
+        e2e_expect_has(result->err,
+                       "testlog: this program has a main of its own, so "
+                       "nothing is recorded: call test_log_main(argc, argv)");
+        snprintf(flags, sizeof(flags), "-DOURS %s", ways[i][0]);
+        result = run_own_main(flags, ways[i][1]);
+        e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
+        e2e_expect_lacks(result->err, "main");
+    }
+}
+
+Test(e2e_compile, refuses_tracing_of_0)
+{
+    static const char *const flags[] = {"-DTRACING=0", "-DTRACING=1",
+                                        "-DTRACING=", "-UTRACING"};
+
+    for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+        const struct e2e *result =
+            e2e_run("cc -Wundef -Werror " FLAGS
+                    " %s -fsyntax-only '%s/programs/small.c'",
+                    flags[i], TESTS_DIR);
+
+        cr_expect_eq(result->code == 0, i != 0, "%s: %s", flags[i],
+                     result->err);
+        cr_expect_eq(strstr(result->err, "TRACING is 0: leave") != NULL,
+                     i == 0);
+    }
 }
 
 Test(e2e_compile, testlog_first_needs_nothing_else)

@@ -156,6 +156,9 @@ Test(e2e_link, pkg_config_knows_both_libraries)
     built(e2e_run("%s $(pkg-config --cflags --libs testlog-static)", cc));
     expect_linked("./linked_test", false);
     e2e_expect_lacks(e2e_run("ldd ./linked_test")->out, "libtestlog");
+    /* Whatever else names Criterion, it comes behind. */
+    built(e2e_run("%s $(pkg-config --cflags --libs criterion testlog)", cc));
+    expect_linked("./linked_test", false);
 }
 
 /* What is in the interface is what the headers have, and the names that stand

@@ -14,6 +14,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* -DTRACING=0 would turn annotations on: they ask whether it is defined. Empty
+ * is fine, and is 1 here. */
+#if defined(TRACING) && (0 - TRACING - 1) == -1
+#    error "TRACING is 0: leave -DTRACING away to compile annotations out"
+#endif
+
 /* Macros here have what C23 and C++20 know, and -Wpedantic would blame each use
  * of them for it. */
 #ifdef __clang__
