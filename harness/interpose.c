@@ -99,6 +99,7 @@ TRACE_API void criterion_send_assert(struct criterion_assert_stats *stats)
 
     if (!next)
         test_log_next_function("criterion_send_assert", &next);
+    trace_returned_to((uintptr_t)__builtin_frame_address(0));
     if (!stats->passed)
         record_failure(stats->file, stats->line, stats->message);
     if (!test_log_forked())
@@ -131,6 +132,7 @@ TRACE_API void cri_assert_node_send(const char *file, size_t line,
 
     if (!next)
         test_log_next_function("cri_assert_node_send", &next);
+    trace_returned_to((uintptr_t)__builtin_frame_address(0));
     if (tree->message)
         trace_text_string(&text, tree->message);
     describe(&text, tree);

@@ -12,7 +12,7 @@ static struct trace_scope scope_of(struct trace_writer *writer)
 {
     if (!trace_is_current(writer))
         return (struct trace_scope){0, 0};
-    if (!writer->busy)
+    if (!trace_is_busy(writer))
         trace_settle(writer);
     return trace_scope_;
 }
@@ -69,6 +69,7 @@ static __attribute__((noinline)) bool wants_event(
 {
     struct trace_text message = {.ceiling = 1 << 20};
     bool fields = !(flags & (TRACE_FLAG_PRINTF | TRACE_FLAG_MESSAGE));
+    uintptr_t busy = trace_ours_begin(&trace_writer);
 
     message_of(site, flags, count, values, &message);
 
@@ -77,6 +78,7 @@ static __attribute__((noinline)) bool wants_event(
                                           fields ? count : 0, values);
 
     trace_text_free(&message);
+    trace_ours_end(&trace_writer, busy);
     return wanted;
 }
 
@@ -99,24 +101,33 @@ static __attribute__((noinline)) void put_judged_event(
     struct trace_writer *writer, struct trace_site *site, unsigned flags,
     size_t count, const struct trace_value *values)
 {
-    struct trace_value copy[TRACE_ARGS_MAX];
-    struct trace_text text = {.ceiling = 1 << 20};
     int error = errno;
+    struct trace_hold hold;
+    bool wanted;
 
-    values = trace_values_print(count, values, copy, &text);
+    trace_hold(&hold);
     trace_settle(writer);
-    if (wants_event(site, flags, count, values))
+    wanted = wants_event(site, flags, count, values);
+    trace_release(&hold);
+    if (wanted)
         put_event(writer, site, flags, count, values,
                   trace_bytes_of(count, values));
-    trace_text_free(&text);
     errno = error;
 }
+
+static void print_event(struct trace_site *, unsigned flags, size_t count,
+                        const struct trace_value *);
 
 static inline void event(struct trace_site *site, unsigned flags, size_t count,
                          const struct trace_value *values, size_t bytes)
 {
-    struct trace_writer *writer = trace_enter();
+    struct trace_writer *writer;
 
+    if (unlikely(bytes >= TRACE_UNPRINTED)) {
+        print_event(site, flags, count, values);
+        return;
+    }
+    writer = trace_enter();
     if (unlikely(!writer))
         return;
     if (unlikely(trace_is_judged(site)))
@@ -124,6 +135,19 @@ static inline void event(struct trace_site *site, unsigned flags, size_t count,
     else
         put_event(writer, site, flags, count, values, bytes);
     trace_leave(writer);
+}
+
+static __attribute__((noinline)) void print_event(
+    struct trace_site *site, unsigned flags, size_t count,
+    const struct trace_value *values)
+{
+    struct trace_printed printed;
+
+    if (!trace_print_begin(&printed, count, values))
+        return;
+    event(site, flags, count, printed.values,
+          trace_bytes_of(count, printed.values));
+    trace_print_end(&printed);
 }
 
 void trace_event_(struct trace_site *site, size_t count,
@@ -141,7 +165,7 @@ static void put_message(struct trace_site *site, const char *text)
 
 void trace_message(struct trace_site *site, const char *message)
 {
-    if (!trace_recording.open)
+    if (!trace_recording.open || trace_writer.busy == TRACE_LOCKED)
         return;
     /* Its id is of this recording: the next one must find it. */
     if (trace_interest_of(site) == TRACE_UNREGISTERED)
@@ -176,16 +200,25 @@ static void put_always(struct trace_site *site, enum trace_kind kind,
 
 void trace_counter_(struct trace_site *site, struct trace_value value)
 {
-    put_always(site, TRACE_KIND_COUNTER, 0, 1, &value);
+    struct trace_printed printed;
+
+    if (likely(value.type != TRACE_TYPE_CALLBACK)) {
+        put_always(site, TRACE_KIND_COUNTER, 0, 1, &value);
+    } else if (trace_print_begin(&printed, 1, &value)) {
+        put_always(site, TRACE_KIND_COUNTER, 0, 1, printed.values);
+        trace_print_end(&printed);
+    }
 }
 
 void trace_signpost_(struct trace_site *site, const char *header,
                      const char *format, ...)
 {
-    int error = errno;
+    struct trace_printed printed;
     char *message = NULL;
     va_list args;
 
+    if (!trace_print_begin(&printed, 0, NULL))
+        return;
     va_start(args, format);
     if (vasprintf(&message, format, args) < 0)
         message = NULL;
@@ -196,7 +229,7 @@ void trace_signpost_(struct trace_site *site, const char *header,
 
     put_always(site, TRACE_KIND_SIGNPOST, TRACE_FLAG_MESSAGE, 2, values);
     free(message);
-    errno = error;
+    trace_print_end(&printed);
 }
 
 /* ---- Log lines ---- */
@@ -204,14 +237,16 @@ void trace_signpost_(struct trace_site *site, const char *header,
 /* A format that is no literal may be another text the next time. */
 static void log_now(struct trace_site *site, const char *format, va_list args)
 {
+    struct trace_printed printed;
     char *message = NULL;
-    int error = errno;
 
+    if (!trace_print_begin(&printed, 0, NULL))
+        return;
     if (vasprintf(&message, format, args) < 0)
         message = NULL;
     put_message(site, message ? message : format);
     free(message);
-    errno = error;
+    trace_print_end(&printed);
 }
 
 /* Whether `format` is the one that the call site is recorded with; a site in an

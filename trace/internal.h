@@ -49,6 +49,25 @@ int trace_args_take(struct trace_site *, const char *format, va_list *args,
 /* trace_format_writes tells whether a format has a %n. */
 bool trace_format_writes(const char *format);
 
+/* ---- print.c ---- */
+
+/* Values whose callbacks have become text. */
+struct trace_printed {
+    const struct trace_value *values;
+    struct trace_value copy[TRACE_ARGS_MAX];
+    int error;
+};
+
+/* trace_print_begin formats at the call, before a record begins, and keeps
+ * errno for trace_print_end, which ends the texts. False if the thread does so
+ * already: the record is dropped. */
+bool trace_print_begin(struct trace_printed *, size_t count,
+                       const struct trace_value *);
+void trace_print_end(struct trace_printed *);
+
+/* trace_print_free releases what the thread keeps for that. */
+void trace_print_free(void);
+
 /* ---- site.c ---- */
 
 /* trace_join_invited has the process record into the recording of the test that

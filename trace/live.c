@@ -11,27 +11,56 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "recorder.h"
+#include "record.h"
 
 static struct trace_reader reader;
 static size_t site_capacity, late_capacity;
 
-/* To print is a cancellation point: a thread that ended there would keep the
- * lock. */
-static int lock(void)
-{
-    int before;
+/* ---- The lock ---- */
 
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    pthread_mutex_lock(&trace_recording.live_lock);
-    return before;
+enum { ASK_EVERY = 200000 /* ns */ };
+
+/* Whether the program handles signals. To ask takes as long as many lines, and
+ * to keep signals away as long as one. */
+static bool has_handlers(void)
+{
+    static uint64_t asked; /* atomic: ns, when */
+    static bool has;       /* atomic */
+    uint64_t now = trace_clock_ns(CLOCK_MONOTONIC);
+
+    if (now - __atomic_load_n(&asked, __ATOMIC_RELAXED) > ASK_EVERY) {
+        __atomic_store_n(&has, trace_has_handlers(), __ATOMIC_RELAXED);
+        __atomic_store_n(&asked, now, __ATOMIC_RELAXED);
+    }
+    return __atomic_load_n(&has, __ATOMIC_RELAXED);
 }
 
-static void unlock(int before)
+/* What the thread that tells was before. */
+struct telling {
+    struct trace_hold hold;
+    uintptr_t busy;
+};
+
+/* A handler that jumped would keep the lock, and to print is a cancellation
+ * point. Memory may be the program's own. */
+static void begin(struct telling *telling)
+{
+    if (has_handlers())
+        trace_hold(&telling->hold);
+    else
+        trace_hold_cancelling(&telling->hold);
+    telling->busy = trace_ours_begin(&trace_writer);
+    pthread_mutex_lock(&trace_recording.live_lock);
+}
+
+static void end(const struct telling *telling)
 {
     pthread_mutex_unlock(&trace_recording.live_lock);
-    pthread_setcancelstate(before, NULL);
+    trace_ours_end(&trace_writer, telling->busy);
+    trace_release(&telling->hold);
 }
+
+/* ---- What the reader knows ---- */
 
 void trace_live_begin(const struct trace_header *header, size_t size)
 {
@@ -197,8 +226,9 @@ void trace_live_tell(const struct trace_record *record)
     int error = errno;
     struct trace_thread thread = teller(name);
     struct trace_entry entry;
-    int before = lock();
+    struct telling telling;
 
+    begin(&telling);
     refine_clock(record->time);
     if (record->kind == TRACE_KIND_FIELDS)
         add_late(record, place);
@@ -209,7 +239,7 @@ void trace_live_tell(const struct trace_record *record)
         }
         tell(&entry);
     }
-    unlock(before);
+    end(&telling);
     errno = error;
 }
 
@@ -221,14 +251,15 @@ void trace_live_exit(const struct trace_record *record, uint64_t time)
     int error = errno;
     struct trace_thread thread = teller(name);
     struct trace_entry entry;
-    int before = lock();
+    struct telling telling;
 
+    begin(&telling);
     if (trace_reader_entry(&reader, place, &thread, &entry)) {
         entry.span = entry.kind == TRACE_ENTRY_SPAN ? place : entry.span;
         entry.kind = TRACE_ENTRY_EXIT;
         entry.time = trace_reader_time(&reader, time);
         tell(&entry);
     }
-    unlock(before);
+    end(&telling);
     errno = error;
 }

@@ -1,5 +1,4 @@
-/* record.c: what is rare about a record: its call site's, room that is short,
- * values that must be printed first.
+/* record.c: what is rare about a record: its call site's, room that is short.
  */
 #include <errno.h>
 
@@ -11,8 +10,12 @@ __attribute__((noinline)) bool trace_find_room(struct trace_writer *writer,
                                                size_t slots)
 {
     int error = errno;
-    bool found = trace_more_room(writer, slots);
+    struct trace_hold hold;
+    bool found;
 
+    trace_hold(&hold);
+    found = trace_more_room(writer, slots);
+    trace_release(&hold);
     if (!found)
         trace_drop();
     errno = error;
@@ -121,24 +124,5 @@ __attribute__((noinline)) struct trace_record *trace_put_spare(
     record->site = id;
     /* It was counted as dropped before. */
     __atomic_fetch_sub(&trace_recording.header->dropped, 1, __ATOMIC_RELAXED);
-    return record;
-}
-
-/* The same once the callbacks among the values have become text. */
-__attribute__((noinline)) struct trace_record *trace_put_printed(
-    struct trace_writer *writer, enum trace_kind kind, struct trace_site *site,
-    uint32_t span, size_t count, const struct trace_value *values)
-{
-    struct trace_value copy[TRACE_ARGS_MAX];
-    struct trace_text text = {.ceiling = 1 << 20};
-    int error = errno;
-
-    values = trace_values_print(count, values, copy, &text);
-
-    struct trace_record *record = trace_put_of(
-        writer, kind, site, span, count, values, trace_bytes_of(count, values));
-
-    trace_text_free(&text);
-    errno = error;
     return record;
 }

@@ -2,11 +2,12 @@
  *
  * A record is reserved, filled and stamped without a lock or an atomic
  * instruction: the chunk is the thread's own. `busy` keeps a signal handler out
- * of a record that its thread is in the midst of.
+ * of a record that its thread is in the midst of, until a jump leaves it.
  */
 #ifndef TRACE_RECORD_H
 #define TRACE_RECORD_H
 
+#include "jump.h"
 #include "recorder.h"
 
 #define likely(x)   __builtin_expect(!!(x), 1)
@@ -19,15 +20,10 @@ bool trace_find_room(struct trace_writer *, size_t slots);
 /* trace_site_id gives a call site its id in the recording; 0: no room. */
 uint32_t trace_site_id(struct trace_writer *, struct trace_site *);
 
-/* trace_put_spare puts an error or metadata where room is kept for;
- * trace_put_printed a record once the callbacks among its values are text. */
+/* trace_put_spare puts an error or metadata where room is kept for. */
 struct trace_record *trace_put_spare(struct trace_writer *, enum trace_kind,
                                      struct trace_site *, uint32_t span,
                                      size_t count, const struct trace_value *);
-struct trace_record *trace_put_printed(struct trace_writer *, enum trace_kind,
-                                       struct trace_site *, uint32_t span,
-                                       size_t count,
-                                       const struct trace_value *);
 
 static inline void trace_barrier(void)
 {
@@ -80,8 +76,10 @@ static inline struct trace_record *trace_put_now(
 
     struct trace_record *record = writer->next;
 
-    writer->next += slots;
+    /* A record that is left by a jump is a hole, which needs its size. */
     record->slots = (uint32_t)slots;
+    trace_barrier();
+    writer->next = record + slots;
     record->end = 0;
     record->span = span;
     record->site = 0;
@@ -93,20 +91,59 @@ static inline struct trace_record *trace_put_now(
     return record;
 }
 
+/* ---- One record at a time ---- */
+
+/* `busy` of a writer besides frames. */
+enum {
+    TRACE_OURS = 1, /* a bit: our own calls may come back, uncounted */
+};
+#define TRACE_REFUSING (UINTPTR_MAX - 1)             /* left by no jump */
+#define TRACE_LOCKED   (TRACE_REFUSING | TRACE_OURS) /* the same, with a lock */
+
+/* trace_is_inside tells whether a thread that is busy is so still, now that it
+ * runs in `frame`; if not, it makes the writer ready again. */
+bool trace_is_inside(struct trace_writer *, uintptr_t frame);
+
+static inline __attribute__((always_inline)) bool trace_is_busy(
+    struct trace_writer *writer)
+{
+    return unlikely(writer->busy) && trace_is_inside(writer, trace_frame());
+}
+
+/* trace_ours_begin notes that the thread, amid a record, may call what is the
+ * program's, such as its malloc; returns what trace_ours_end takes. */
+static inline uintptr_t trace_ours_begin(struct trace_writer *writer)
+{
+    uintptr_t before = writer->busy;
+
+    writer->busy = before | TRACE_OURS;
+    trace_barrier();
+    return before;
+}
+
+static inline void trace_ours_end(struct trace_writer *writer, uintptr_t before)
+{
+    trace_barrier();
+    writer->busy = before;
+}
+
 /* The calling thread's writer, to be handed back to trace_leave(); NULL if it
  * is in the midst of a record already or nothing is recorded. */
-static inline struct trace_writer *trace_enter(void)
+static inline __attribute__((always_inline)) struct trace_writer *trace_enter(
+    void)
 {
     struct trace_writer *writer = &trace_writer;
 
-    if (unlikely(writer->busy)) {
-        trace_drop();
+    if (trace_is_busy(writer)) {
+        if (!(writer->busy & TRACE_OURS))
+            trace_drop();
         return NULL;
     }
-    writer->busy = true;
+    writer->busy = trace_frame();
+    writer->back = trace_return_of(trace_frame());
     trace_barrier();
     if (unlikely(!trace_is_current(writer)) && !trace_writer_begin(writer)) {
-        writer->busy = false;
+        writer->busy = 0;
         return NULL;
     }
     return writer;
@@ -115,7 +152,7 @@ static inline struct trace_writer *trace_enter(void)
 static inline void trace_leave(struct trace_writer *writer)
 {
     trace_barrier();
-    writer->busy = false;
+    writer->busy = 0;
 }
 
 static inline uint32_t trace_id_of(struct trace_writer *writer,
@@ -131,9 +168,6 @@ static inline struct trace_record *trace_put_of(
     struct trace_writer *writer, enum trace_kind kind, struct trace_site *site,
     uint32_t span, size_t count, const struct trace_value *values, size_t bytes)
 {
-    if (unlikely(bytes >= TRACE_UNPRINTED))
-        return trace_put_printed(writer, kind, site, span, count, values);
-
     uint32_t id = trace_id_of(writer, site);
     struct trace_record *record =
         trace_put_now(writer, kind, span, count, values, bytes);

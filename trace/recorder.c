@@ -39,12 +39,13 @@ static void on_thread_end(void *unused)
     struct trace_writer *writer = &trace_writer;
 
     (void)unused;
-    writer->busy = true; /* a handler that comes now must not want the lock */
+    writer->busy = TRACE_LOCKED; /* a handler must not want the lock now */
     trace_barrier();
     if (trace_is_current(writer) && writer->next != NULL && !writer->overflow)
         trace_give_room(writer);
     if (writer->stack != writer->first_stack)
         free(writer->stack);
+    trace_print_free();
     memset(writer, 0, sizeof(*writer));
 }
 
@@ -111,7 +112,7 @@ uint32_t trace_notice_fork(void)
 }
 
 /* Whether the thread that forks is amid a record. */
-static bool was_busy;
+static uintptr_t was_busy;
 
 static void lock_switching(void)
 {
@@ -123,19 +124,21 @@ static void lock_switching(void)
  * ever: what they record is dropped. */
 static void before_fork(void)
 {
+    uintptr_t busy = trace_writer.busy;
+
+    trace_writer.busy = TRACE_REFUSING;
     trace_device_lock(); /* who holds it registers sites */
     lock_switching();
     trace_sites_lock();
     trace_room_lock();
     if (trace_recording.live)
         pthread_mutex_lock(&trace_recording.live_lock);
-    was_busy = trace_writer.busy;
-    trace_writer.busy = true;
+    was_busy = busy;
 }
 
 static void in_parent(void)
 {
-    bool busy = was_busy;
+    uintptr_t busy = was_busy;
 
     if (trace_recording.live)
         pthread_mutex_unlock(&trace_recording.live_lock);
@@ -157,7 +160,8 @@ static void in_child(void)
 bool trace_writer_begin(struct trace_writer *writer)
 {
     uint32_t generation = trace_generation();
-    bool busy = writer->busy;
+    uintptr_t busy = writer->busy;
+    struct trace_hold hold;
 
     if (!__atomic_load_n(&trace_recording.header, __ATOMIC_ACQUIRE))
         return false;
@@ -165,33 +169,49 @@ bool trace_writer_begin(struct trace_writer *writer)
         inherit(writer);
     if (writer->generation == generation)
         return true;
+    trace_hold(&hold);
+    writer->busy = TRACE_LOCKED;
     if (writer->stack != writer->first_stack)
         free(writer->stack);
     memset(writer, 0, sizeof(*writer));
     trace_scope_ = (struct trace_scope){0, 0};
-    writer->busy = busy;
+    writer->busy = TRACE_LOCKED;
     writer->generation = generation;
     writer->stack = writer->first_stack;
     writer->capacity = TRACE_FIRST_STACK;
     pthread_setspecific(thread_end, writer);
+    writer->busy = busy;
+    trace_release(&hold);
     return true;
 }
 
-bool trace_stack_grow(struct trace_writer *writer)
+/* Without memory, the stack stays as it is. */
+static void grow_stack(struct trace_writer *writer)
 {
-    size_t capacity = writer->capacity * 2;
-    int error = errno;
+    size_t capacity = (size_t)writer->capacity * 2;
     struct trace_entered *stack = malloc(capacity * sizeof(*stack));
 
-    errno = error;
     if (!stack)
-        return false;
+        return;
     memcpy(stack, writer->stack, writer->depth * sizeof(*stack));
     if (writer->stack != writer->first_stack)
         free(writer->stack);
     writer->stack = stack;
     writer->capacity = (uint32_t)capacity;
-    return true;
+}
+
+bool trace_stack_grow(struct trace_writer *writer)
+{
+    int error = errno;
+    uintptr_t busy = trace_ours_begin(writer);
+    struct trace_hold hold;
+
+    trace_hold(&hold);
+    grow_stack(writer);
+    trace_release(&hold);
+    trace_ours_end(writer, busy);
+    errno = error;
+    return writer->depth < writer->capacity;
 }
 
 /* ---- Opening and closing ---- */

@@ -63,7 +63,8 @@ struct trace_writer {
     uint32_t inherited;  /* that many at the bottom are the parent's */
     uint32_t pieces;     /* that it took at once when it last needed room */
     uint32_t generation; /* of the recording; 0 = none yet */
-    bool busy;           /* in the midst of a record: a handler must wait */
+    uintptr_t busy;      /* the frame of the record that it is amid; 0: none */
+    uintptr_t back;      /* where the function of that frame returns to */
     bool forked;
     uint32_t strays; /* when last looked for */
     struct trace_record *overflow;

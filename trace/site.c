@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recorder.h"
+#include "record.h"
 
 const struct trace_subscriber *trace_subscriber;
 
@@ -13,22 +13,34 @@ static struct trace_module *modules;
 static struct trace_site *registered; /* sites of C++ */
 static bool enabled;                  /* a recording runs */
 
-/* The thread has the lock, or is about to: a handler must not want it. */
-static _Thread_local bool locking;
+/* What the thread that has the lock was before. */
+static struct trace_hold held;
+static uintptr_t was_busy;
 
+/* No handler runs while its thread has the lock, and if malloc is the program's
+ * own and annotated, what it records meanwhile is left out. */
 void trace_sites_lock(void)
 {
+    struct trace_hold hold;
+    uintptr_t busy;
+
     trace_generation(); /* a child must not wait for its parent's threads */
-    locking = true;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    busy = trace_writer.busy;
+    trace_hold(&hold);
+    trace_writer.busy = TRACE_LOCKED;
     pthread_mutex_lock(&lock);
+    held = hold;
+    was_busy = busy;
 }
 
 void trace_sites_unlock(void)
 {
+    struct trace_hold hold = held;
+    uintptr_t busy = was_busy;
+
     pthread_mutex_unlock(&lock);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    locking = false;
+    trace_writer.busy = busy;
+    trace_release(&hold);
 }
 
 void trace_sites_unlock_forked(void)
@@ -187,7 +199,7 @@ void trace_subscribe(const struct trace_subscriber *subscriber)
 
 void trace_site_register(struct trace_site *site)
 {
-    if (locking) /* a signal handler came between: off, this time */
+    if (trace_writer.busy == TRACE_LOCKED) /* called by ourselves: off */
         return;
     trace_sites_lock();
     if (__atomic_load_n(&site->interest, __ATOMIC_RELAXED) ==

@@ -4,6 +4,87 @@
 
 #include "stack.h"
 
+/* ---- What the subscriber is asked ---- */
+
+/* The subscriber locks, and may call the program's own malloc. */
+struct asking {
+    struct trace_hold hold;
+    uintptr_t busy;
+    int error;
+};
+
+static void ask_begin(struct asking *asking)
+{
+    asking->error = errno;
+    trace_hold(&asking->hold);
+    asking->busy = trace_ours_begin(&trace_writer);
+}
+
+static void ask_end(const struct asking *asking)
+{
+    trace_ours_end(&trace_writer, asking->busy);
+    trace_release(&asking->hold);
+    errno = asking->error;
+}
+
+static __attribute__((noinline)) bool ask_span(const struct trace_site *site,
+                                               uint32_t place, size_t count,
+                                               const struct trace_value *values,
+                                               struct trace_scope *own)
+{
+    struct asking asking;
+    bool wanted;
+
+    ask_begin(&asking);
+    wanted =
+        trace_subscriber->span(site, trace_scope_, place, count, values, own);
+    ask_end(&asking);
+    return wanted;
+}
+
+static __attribute__((noinline)) void tell_fields(
+    const struct trace_site *site, uint32_t span, size_t count,
+    const struct trace_value *values)
+{
+    struct asking asking;
+
+    ask_begin(&asking);
+    trace_subscriber->fields(site, span, count, values);
+    ask_end(&asking);
+}
+
+static __attribute__((noinline)) struct trace_scope ask_entered(uint32_t span)
+{
+    struct asking asking;
+    struct trace_scope own;
+
+    ask_begin(&asking);
+    own = trace_subscriber->entered(span);
+    ask_end(&asking);
+    return own;
+}
+
+static __attribute__((noinline)) void tell_end(uint32_t place)
+{
+    struct asking asking;
+
+    ask_begin(&asking);
+    trace_subscriber->closed(place);
+    ask_end(&asking);
+}
+
+/* Tells that nobody enters a span any more: the block that it is of has ended,
+ * or trace_span_end was called. */
+static inline void tell_closed(uint32_t place)
+{
+    if (unlikely(trace_tells(TRACE_TOLD_SUBSCRIBER)) &&
+        !trace_unrecorded(place) &&
+        trace_record_at(place)->kind == TRACE_KIND_SPAN)
+        tell_end(place);
+}
+
+/* ---- The beginning ---- */
+
 /* Whether a span is of the recording that runs. */
 static bool known(struct trace_span_ref ref)
 {
@@ -20,7 +101,8 @@ struct beginning {
 static inline struct trace_record *put_span(struct trace_writer *writer,
                                             struct trace_site *site,
                                             struct beginning how, size_t count,
-                                            const struct trace_value *values)
+                                            const struct trace_value *values,
+                                            size_t bytes)
 {
     uint32_t parent = !how.given || trace_unrecorded(how.given->place)
                           ? trace_current(writer)
@@ -28,7 +110,7 @@ static inline struct trace_record *put_span(struct trace_writer *writer,
                                           : 0;
 
     return trace_put_of(writer, TRACE_KIND_SPAN, site, parent, count, values,
-                        trace_bytes_of(count, values));
+                        bytes);
 }
 
 static inline struct trace_span_ref publish_span(struct trace_writer *writer,
@@ -75,52 +157,62 @@ static void take_back(struct trace_writer *writer, struct trace_record *record)
 
 static __attribute__((noinline)) struct trace_span_ref begin_judged(
     struct trace_writer *writer, struct trace_site *site, struct beginning how,
-    size_t count, const struct trace_value *values)
+    size_t count, const struct trace_value *values, size_t bytes)
 {
-    struct trace_value copy[TRACE_ARGS_MAX];
-    struct trace_text text = {.ceiling = 1 << 20};
     struct trace_scope own = {0, 0};
-    struct trace_span_ref ref = {0, 0};
-    int error = errno;
+    struct trace_record *record;
 
-    values = trace_values_print(count, values, copy, &text);
     trace_settle(writer);
-
-    struct trace_record *record = put_span(writer, site, how, count, values);
-
-    if (record) {
-        if (trace_subscriber->span(site, trace_scope_, trace_place_of(record),
-                                   count, values, &own)) {
-            ref = publish_span(writer, record, how, own);
-        } else {
-            take_back(writer, record);
-            ref = pass_over(writer, how, own);
-        }
-    }
-    trace_text_free(&text);
-    errno = error;
-    return ref;
+    record = put_span(writer, site, how, count, values, bytes);
+    if (!record)
+        return TRACE_NONE_;
+    if (ask_span(site, trace_place_of(record), count, values, &own))
+        return publish_span(writer, record, how, own);
+    take_back(writer, record);
+    return pass_over(writer, how, own);
 }
+
+static struct trace_span_ref begin_printed(struct trace_site *,
+                                           struct beginning, size_t count,
+                                           const struct trace_value *);
 
 static inline struct trace_span_ref begin(struct trace_site *site,
                                           struct beginning how, size_t count,
                                           const struct trace_value *values)
 {
+    size_t bytes = trace_bytes_of(count, values);
     struct trace_span_ref ref = {0, 0};
-    struct trace_writer *writer = trace_enter();
+    struct trace_writer *writer;
 
+    if (unlikely(bytes >= TRACE_UNPRINTED))
+        return begin_printed(site, how, count, values);
+    writer = trace_enter();
     if (unlikely(!writer))
         return ref;
     if (unlikely(trace_is_judged(site))) {
-        ref = begin_judged(writer, site, how, count, values);
+        ref = begin_judged(writer, site, how, count, values, bytes);
     } else {
         struct trace_record *record =
-            put_span(writer, site, how, count, values);
+            put_span(writer, site, how, count, values, bytes);
 
         if (likely(record != NULL))
             ref = publish_span(writer, record, how, (struct trace_scope){0, 0});
     }
     trace_leave(writer);
+    return ref;
+}
+
+static __attribute__((noinline)) struct trace_span_ref begin_printed(
+    struct trace_site *site, struct beginning how, size_t count,
+    const struct trace_value *values)
+{
+    struct trace_span_ref ref = {0, 0};
+    struct trace_printed printed;
+
+    if (trace_print_begin(&printed, count, values)) {
+        ref = begin(site, how, count, printed.values);
+        trace_print_end(&printed);
+    }
     return ref;
 }
 
@@ -168,7 +260,7 @@ static uint32_t enter_span(struct trace_writer *writer, uint32_t span)
     struct trace_record *record = put_plain(writer, TRACE_KIND_ENTER, span);
 
     if (record && trace_tells(TRACE_TOLD_SUBSCRIBER))
-        own = trace_subscriber->entered(span);
+        own = ask_entered(span);
     if (!record || !trace_push(writer, trace_place_of(record), span, true, own))
         return 0;
     return trace_place_of(record);
@@ -179,7 +271,7 @@ struct trace_span_ref trace_span_enter_(struct trace_span_ref span)
     struct beginning how = {NULL, true, true};
     struct trace_span_ref ref = {0, 0};
     struct trace_writer *writer =
-        known(span) && !trace_writer.busy ? trace_enter() : NULL;
+        known(span) && !trace_is_busy(&trace_writer) ? trace_enter() : NULL;
 
     if (!writer)
         return ref;
@@ -194,51 +286,43 @@ struct trace_span_ref trace_span_enter_(struct trace_span_ref span)
     return ref;
 }
 
-static __attribute__((noinline)) void tell_fields(
-    const struct trace_site *site, uint32_t span, size_t count,
-    const struct trace_value *values)
+static void put_fields(struct trace_span_ref span, struct trace_site *site,
+                       size_t count, const struct trace_value *values,
+                       size_t bytes)
 {
-    struct trace_value copy[TRACE_ARGS_MAX];
-    struct trace_text text = {.ceiling = 1 << 20};
-    int error = errno;
-
-    values = trace_values_print(count, values, copy, &text);
-    trace_subscriber->fields(site, span, count, values);
-    trace_text_free(&text);
-    errno = error;
-}
-
-void trace_record_(struct trace_span_ref span, struct trace_site *site,
-                   size_t count, const struct trace_value *values)
-{
-    struct trace_writer *writer =
-        known(span) && !trace_unrecorded(span.place) ? trace_enter() : NULL;
+    struct trace_writer *writer = trace_enter();
 
     if (!writer)
         return;
     if (unlikely(trace_tells(TRACE_TOLD_SUBSCRIBER)))
         tell_fields(site, span.place, count, values);
 
-    struct trace_record *record =
-        trace_put_of(writer, TRACE_KIND_FIELDS, site, span.place, count, values,
-                     trace_bytes_of(count, values));
+    struct trace_record *record = trace_put_of(
+        writer, TRACE_KIND_FIELDS, site, span.place, count, values, bytes);
 
     if (record)
         trace_publish(writer, record);
     trace_leave(writer);
 }
 
-/* ---- The end ---- */
-
-/* Tells that nobody enters a span any more: the block that it is of has ended,
- * or trace_span_end was called. */
-static inline void tell_closed(uint32_t place)
+void trace_record_(struct trace_span_ref span, struct trace_site *site,
+                   size_t count, const struct trace_value *values)
 {
-    if (unlikely(trace_tells(TRACE_TOLD_SUBSCRIBER)) &&
-        !trace_unrecorded(place) &&
-        trace_record_at(place)->kind == TRACE_KIND_SPAN)
-        trace_subscriber->closed(place);
+    size_t bytes = trace_bytes_of(count, values);
+    struct trace_printed printed;
+
+    if (!known(span) || trace_unrecorded(span.place))
+        return;
+    if (likely(bytes < TRACE_UNPRINTED)) {
+        put_fields(span, site, count, values, bytes);
+    } else if (trace_print_begin(&printed, count, values)) {
+        put_fields(span, site, count, printed.values,
+                   trace_bytes_of(count, printed.values));
+        trace_print_end(&printed);
+    }
 }
+
+/* ---- The end ---- */
 
 /* A jump out of the block that a guard stands in leaves the guard's entering on
  * the stack; a handle that was entered in between stays. */
@@ -247,14 +331,16 @@ void trace_span_leave_(struct trace_span_ref ref)
     struct trace_writer *writer = &trace_writer;
 
     if (unlikely(ref.generation != writer->generation ||
-                 ref.generation != trace_generation() || writer->busy)) {
+                 ref.generation != trace_generation() ||
+                 trace_is_busy(writer))) {
         /* A span of before the fork: the parent ends it in the recording. */
         if (writer->forked && trace_is_current(writer) &&
             trace_find(writer, ref.place) < writer->inherited)
             trace_leave_at(writer, trace_find(writer, ref.place), true);
         return;
     }
-    writer->busy = true;
+    writer->busy = trace_frame();
+    writer->back = trace_return_of(trace_frame());
     trace_barrier();
     if (likely(writer->depth &&
                writer->stack[writer->depth - 1].record == ref.place &&
@@ -268,8 +354,7 @@ void trace_span_leave_(struct trace_span_ref ref)
             trace_leave_at(writer, at, true);
     }
     tell_closed(ref.place);
-    trace_barrier();
-    writer->busy = false;
+    trace_leave(writer);
 }
 
 struct trace_span_ref trace_span_current(void)
@@ -299,7 +384,7 @@ static void end_stray(struct trace_writer *writer, uint32_t place)
 void trace_span_end(struct trace_span_ref span)
 {
     struct trace_writer *writer =
-        known(span) && !trace_writer.busy ? trace_enter() : NULL;
+        known(span) && !trace_is_busy(&trace_writer) ? trace_enter() : NULL;
 
     if (!writer)
         return;

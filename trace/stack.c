@@ -97,6 +97,7 @@ void trace_unwind(size_t depth)
 {
     struct trace_writer *writer = &trace_writer;
 
+    trace_returned_to(trace_frame());
     while (writer->depth > depth) {
         uint32_t top = writer->depth - 1;
 

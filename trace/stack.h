@@ -83,8 +83,10 @@ static inline bool trace_push(struct trace_writer *writer, uint32_t record,
     if (unlikely(writer->depth == writer->capacity) &&
         !trace_stack_grow(writer))
         return false;
-    writer->stack[writer->depth++] = (struct trace_entered){
+    writer->stack[writer->depth] = (struct trace_entered){
         record, span, guard, own, trace_joined(trace_scope_, own)};
+    trace_barrier();
+    writer->depth++;
     if (unlikely(trace_tells(~0u)))
         trace_tell(writer);
     return true;

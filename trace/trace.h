@@ -320,6 +320,11 @@ TRACE_API int trace_open(const char *path, const struct trace_options *);
 TRACE_API size_t trace_depth(void);
 TRACE_API void trace_unwind(size_t depth);
 
+/* trace_returned_to lets the calling thread record again after a jump out of a
+ * record, such as siglongjmp from a signal handler, to a function whose frame
+ * is at `frame` or above. Recording in such a function does the same. */
+TRACE_API void trace_returned_to(uintptr_t frame);
+
 /* trace_close turns all sites off and marks the recording as ended. Memory
  * stays mapped, for threads may be in the midst of a record. */
 TRACE_API void trace_close(void);

@@ -1,0 +1,52 @@
+/* print.c: formats at the call, before a record begins.
+ *
+ * A callback of the program's may jump, throw, end its thread or record
+ * something itself, so no lock is held and no record begun while it runs. Its
+ * text belongs to the thread, so that a jump does not leak it.
+ */
+#include <errno.h>
+
+#include "record.h"
+
+enum { KEPT = 4096, MOST = 1 << 20 };
+
+static _Thread_local struct {
+    struct trace_text text;
+    uintptr_t frame; /* of who prints; 0: nobody */
+} printing TRACE_TLS_;
+
+__attribute__((noinline)) bool trace_print_begin(
+    struct trace_printed *printed, size_t count,
+    const struct trace_value *values)
+{
+    uintptr_t frame = trace_frame();
+
+    printed->error = errno;
+    if (printing.frame && !trace_has_left(printing.frame, frame)) {
+        if (trace_recording.header)
+            trace_drop();
+        errno = printed->error;
+        return false;
+    }
+    printing.frame = frame;
+    trace_text_clear(&printing.text);
+    printing.text.ceiling = MOST;
+    printed->values =
+        trace_values_print(count, values, printed->copy, &printing.text);
+    errno = printed->error; /* of %m, too */
+    return true;
+}
+
+void trace_print_end(struct trace_printed *printed)
+{
+    if (printing.text.capacity > KEPT)
+        trace_text_free(&printing.text);
+    printing.frame = 0;
+    errno = printed->error;
+}
+
+void trace_print_free(void)
+{
+    trace_text_free(&printing.text);
+    printing.frame = 0;
+}
