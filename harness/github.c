@@ -174,23 +174,53 @@ static unsigned place_of(const struct test_log_result *result,
     return result->line;
 }
 
+/* The part of a file's path that is behind the workspace; NULL if it is not in
+ * there. Both are to be real paths. */
+static const char *within(const char *file, const char *workspace)
+{
+    size_t size = strlen(workspace);
+
+    return !strncmp(file, workspace, size) && file[size] == '/'
+               ? file + size + 1
+               : NULL;
+}
+
+/* A compiler's name of a file as GitHub's, which begins at the workspace: it
+ * may begin at the working directory, or, with "../", at a folder in which a
+ * build system has compiled. `real` has PATH_MAX bytes. */
+static const char *name_in(const char *workspace, const char *file, char *real)
+{
+    char root[PATH_MAX], path[PATH_MAX];
+    const char *inner = file;
+
+    if (!realpath(workspace, root))
+        return within(file, workspace);
+    if (realpath(file, real) && within(real, root))
+        return within(real, root);
+    while (!strncmp(inner, "../", 3) || !strncmp(inner, "./", 2))
+        inner = strchr(inner, '/') + 1;
+    if (inner[0] != '/' &&
+        snprintf(path, sizeof(path), "%s/%s", root, inner) < PATH_MAX &&
+        realpath(path, real))
+        return within(real, root);
+    return within(file, workspace);
+}
+
 static void add_place(struct trace_text *text,
                       const struct test_log_result *result)
 {
-    const char *workspace = test_log_variable("GITHUB_WORKSPACE");
-    size_t prefix = workspace ? strlen(workspace) : 0, size;
-    const char *file;
-    unsigned line = place_of(result, &file, &size);
+    const char *workspace = test_log_variable("GITHUB_WORKSPACE"), *found, *at;
+    char file[PATH_MAX], real[PATH_MAX];
+    size_t size;
+    unsigned line = place_of(result, &at, &size);
 
     if (!size || size > PATH_MAX / 4)
         return;
-    if (prefix && size > prefix + 1 && !strncmp(file, workspace, prefix) &&
-        file[prefix] == '/') {
-        file += prefix + 1;
-        size -= prefix + 1;
-    }
+    snprintf(file, sizeof(file), "%.*s", (int)size, at);
+    found = workspace ? name_in(workspace, file, real) : NULL;
+    found = found ? found : file;
     trace_text_string(text, "file=");
-    add_data(text, file, size, true);
+    add_data(text, found, strlen(found), true);
     trace_text_printf(text, ",line=%u,", line);
 }
 

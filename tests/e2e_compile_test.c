@@ -441,6 +441,27 @@ Test(e2e_compile, static_max_is_also_a_file_s_own)
     e2e_expect_lacks(result->out, "plain\n");
 }
 
+/* As testlog(3) tells users of CMake, which gives compilers absolute paths. */
+Test(e2e_compile, default_targets_do_not_depend_on_the_build_system)
+{
+    static const char *const ways[] = {
+        "src/deep/a.c",
+        "-fmacro-prefix-map=$PWD/= $PWD/src/deep/a.c",
+        "-I. build/../src/deep/a.c -fmacro-prefix-map=build/../=",
+    };
+
+    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+        const struct e2e *result = e2e_run(
+            "mkdir -p src/deep build && cp '%s/programs/small.c' src/deep/a.c "
+            "&& cc " FLAGS " " SANITIZE_FLAGS " -DTRACING -o small %s -L'%s' "
+            "-ltestlog -lcriterion -lpcre2-8 -lpthread && ./small --list-sites",
+            TESTS_DIR, ways[i], BUILD_DIR);
+
+        e2e_expect_code(result, 0);
+        e2e_expect_has(result->out, "\"src::deep::a\"");
+    }
+}
+
 /* ---- Linking ---- */
 
 static const struct e2e *link_in_order(const char *libraries)

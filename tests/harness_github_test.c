@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 
@@ -168,6 +169,35 @@ Test(harness_github, files_are_named_from_the_workspace_on)
                    "failed: /home/me/src/a.c:7: why");
     expect_command("::error file=/home/men/b.c,line=8,title=suite/b::"
                    "failed: /home/men/b.c:8: why");
+}
+
+/* As with Meson, which compiles in a folder of its own. */
+Test(harness_github, names_files_from_the_workspace_wherever_they_were_built)
+{
+    char workspace[PATH_MAX];
+
+    snprintf(workspace, sizeof(workspace), "%s/work", test_path("."));
+    cr_assert_eq(test_log_make_folders(test_path("work/src")), 0);
+    cr_assert_eq(test_log_make_folders(test_path("work/build")), 0);
+    test_save(test_path("work/src/a.c"), "", 0);
+    test_save(test_path("outside.c"), "", 0);
+    setenv("GITHUB_WORKSPACE", workspace, 1);
+    cr_assert_eq(chdir(test_path("work/build")), 0);
+    start();
+    add("a", TEST_LOG_OUTCOME_FAILED, "../src/a.c:1: why");
+    cr_assert_eq(chdir("/"), 0);
+    add("b", TEST_LOG_OUTCOME_FAILED, "../../src/a.c:2: why");
+    add("c", TEST_LOG_OUTCOME_FAILED, "src/a.c:3: why");
+    add("d", TEST_LOG_OUTCOME_FAILED, "../outside.c:4: why");
+    test_log_github_end(&run);
+    expect_command("::error file=src/a.c,line=1,title=suite/a::"
+                   "failed: ../src/a.c:1: why");
+    expect_command("::error file=src/a.c,line=2,title=suite/b::"
+                   "failed: ../../src/a.c:2: why");
+    expect_command("::error file=src/a.c,line=3,title=suite/c::"
+                   "failed: src/a.c:3: why");
+    expect_command("::error file=../outside.c,line=4,title=suite/d::"
+                   "failed: ../outside.c:4: why");
 }
 
 Test(harness_github, what_comes_from_tests_is_escaped)
