@@ -26,6 +26,13 @@ static const char *base_of(const char *path)
 
 /* ---- Finding the library ---- */
 
+#ifndef TEST_LOG_LIBRARIES
+#    define TEST_LOG_LIBRARIES "/usr/local/lib" /* where it is installed */
+#endif
+
+static char refused[PATH_MAX]; /* a library that another user could replace */
+
+/* Whether there is a file from which code may be loaded into tests. */
 __attribute__((format(printf, 2, 3))) static bool is_there(char *resolved,
                                                            const char *format,
                                                            ...)
@@ -37,61 +44,44 @@ __attribute__((format(printf, 2, 3))) static bool is_there(char *resolved,
     va_start(args, format);
     size = vsnprintf(path, sizeof(path), format, args);
     va_end(args);
-    return size < PATH_MAX && realpath(path, resolved);
-}
-
-/* Looks in a folder, given with its slash, and where libraries stand to it. */
-static bool is_near(char *path, const char *folder, size_t size)
-{
-    static const char *const ways[] = {"", "../", "../lib/"};
-
-    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
-        if (is_there(path, "%.*s%s%s", (int)size, folder, ways[i],
-                     library_name))
-            return true;
+    if (size >= PATH_MAX || !realpath(path, resolved))
+        return false;
+    if (test_log_trusts_file(resolved))
+        return true;
+    snprintf(refused, sizeof(refused), "%s", resolved);
     return false;
 }
 
-static bool is_near_file(char *path, const char *file)
+static int folder_of(const char *file)
 {
-    return is_near(path, file, (size_t)(base_of(file) - file));
+    return (int)(base_of(file) - file);
 }
 
-static bool is_near_program(char *path)
-{
-    char program[PATH_MAX];
-    ssize_t size = readlink("/proc/self/exe", program, sizeof(program) - 1);
-
-    if (size < 0)
-        return false;
-    program[size] = '\0';
-    return is_near_file(path, program);
-}
-
-/* We may be in libtestlog.so. */
+/* The library may be beside libtestlog.so, of which we may be a part. */
 static bool is_near_us(char *path)
 {
+    static const char name[] = "libtestlog.so";
     Dl_info info;
 
     return dladdr(library_name, &info) && info.dli_fname &&
-           strchr(info.dli_fname, '/') && is_near_file(path, info.dli_fname);
+           strchr(info.dli_fname, '/') &&
+           !strncmp(base_of(info.dli_fname), name, strlen(name)) &&
+           is_there(path, "%.*s%s", folder_of(info.dli_fname), info.dli_fname,
+                    library_name);
 }
 
-/* Where testlog is installed, if anybody can call it. */
+static bool is_testlog; /* this program */
+
+/* Testlog, as it is built and as it is installed. */
 static bool is_near_testlog(char *path)
 {
-    const char *at = getenv("PATH");
     char program[PATH_MAX];
 
-    for (; at && *at; at += *at == ':') {
-        size_t size = strcspn(at, ":");
-
-        if (is_there(program, "%.*s/testlog", (int)size, at) &&
-            is_near_file(path, program))
-            return true;
-        at += size;
-    }
-    return false;
+    return is_testlog && realpath("/proc/self/exe", program) &&
+           (is_there(path, "%.*s%s", folder_of(program), program,
+                     library_name) ||
+            is_there(path, "%.*s../lib/%s", folder_of(program), program,
+                     library_name));
 }
 
 /* Whether the driver loads our library already, as in a test of a test. */
@@ -106,12 +96,12 @@ bool test_log_gpu_library(char *path)
     const char *hint = test_log_variable("TESTLOG_GPU_HINT");
     const char *set = test_log_variable("CUDA_INJECTION64_PATH");
 
+    refused[0] = '\0';
     if (given)
         return is_there(path, "%s", given);
-    return is_near_program(path) || is_near_us(path) ||
-           (hint && is_there(path, "%s", hint)) || is_near_testlog(path) ||
-           is_there(path, "/usr/local/lib/%s", library_name) ||
-           is_there(path, "/usr/lib/%s", library_name) ||
+    return is_near_us(path) || is_near_testlog(path) ||
+           (hint && is_there(path, "%s", hint)) ||
+           is_there(path, TEST_LOG_LIBRARIES "/%s", library_name) ||
            (is_ours(set) && is_there(path, "%s", set));
 }
 
@@ -119,8 +109,11 @@ void test_log_gpu_hint(void)
 {
     char path[PATH_MAX];
 
+    is_testlog = true;
     if (test_log_gpu_library(path))
         setenv("TESTLOG_GPU_HINT", path, 1);
+    else
+        unsetenv("TESTLOG_GPU_HINT");
 }
 
 /* ---- What is the case ---- */
@@ -200,6 +193,11 @@ static void judge_here(struct test_log_gpu *gpu, bool found)
         judge(gpu, TEST_LOG_GPU_BUSY,
               TEST_LOG_GPU_WITHOUT "Nsight Systems profiles this "
                                    "(NSYS_PROFILING_SESSION_ID)");
+    else if (!found && refused[0])
+        judge(gpu, TEST_LOG_GPU_NO_LIBCUPTI,
+              TEST_LOG_GPU_WITHOUT "%s is not loaded: another user can "
+                                   "replace it",
+              refused);
     else if (!found)
         judge(gpu, TEST_LOG_GPU_NO_LIBCUPTI,
               TEST_LOG_GPU_WITHOUT "%s not found (set TESTLOG_GPU_LIBRARY)",
@@ -242,9 +240,8 @@ static void append(const char *variable, const char *path)
 static void export_audit(const char *library)
 {
     char path[PATH_MAX];
-    int folder = (int)(base_of(library) - library);
 
-    if (is_there(path, "%.*s%s", folder, library, audit_name))
+    if (is_there(path, "%.*s%s", folder_of(library), library, audit_name))
         append(audit_variable, path);
 }
 
@@ -266,6 +263,8 @@ static bool prepare(struct test_log_gpu *gpu, char *library)
     /* Where it knows of no driver, there may be one all the same. */
     if (found && gpu->state != TEST_LOG_GPU_BUSY)
         setenv(injection, library, 1);
+    else if (is_ours(test_log_variable(injection)))
+        unsetenv(injection); /* one that another user could replace */
     return found;
 }
 
@@ -289,6 +288,7 @@ void test_log_gpu_record(struct test_log_gpu *gpu,
 {
     char library[PATH_MAX];
 
+    is_testlog = true;
     gpu->asked = true;
     if (is_off(options)) {
         gpu->state = TEST_LOG_GPU_OFF;

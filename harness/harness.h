@@ -92,7 +92,8 @@ struct test_log_options {
     struct test_log_setting shard_asked; /* "2/5", "auto", NULL */
     uint64_t limit;                      /* bytes a test may record */
     struct test_log_profiler profiler;
-    const char *dir; /* where runs go */
+    const char *dir; /* where runs go... */
+    bool dir_given;  /* ...as somebody has said */
     size_t jobs;     /* 0 = as many as processors */
     char **patterns; /* of --filter, NULL at the end */
     size_t pattern_count;
@@ -222,7 +223,8 @@ void test_log_gpu_say(const struct test_log_gpu *);
 #define TEST_LOG_GPU_WITHOUT "GPU trace off: "
 
 /* test_log_gpu_library finds libtestlog-gpu.so; `path` has PATH_MAX bytes.
- * test_log_gpu_hint names the one beside this program to others. */
+ * test_log_gpu_hint names the one beside this program, which is testlog, to
+ * others. One that another user could replace is none. */
 bool test_log_gpu_library(char *path);
 void test_log_gpu_hint(void);
 
@@ -331,6 +333,7 @@ struct test_log_run {
     struct test_log_shard shard;
     struct trace_text left_out; /* by --failed: lines for results.tsv */
     bool foreign;               /* the folder is another's: TESTLOG_RUN */
+    bool dir_given;             /* a person has named where runs go */
     bool refused;               /* no memory for its results: no test ran */
     int interrupted;            /* by this signal, or 0 */
 };
@@ -363,8 +366,9 @@ const char *test_log_signal(int number);
 
 /* test_log_run_open makes the folder of a new run below `dir`, or joins the one
  * that TESTLOG_RUN names, and a folder for `program` (a path) if not NULL. If
- * `dir` cannot be written to, it says so and the run goes to a temporary
- * folder; -1 if that fails too. */
+ * `dir` cannot be written to, or belongs to a user whom we do not trust and
+ * nobody has named it, it says so and the run goes to a temporary folder; -1 if
+ * that fails too. */
 int test_log_run_open(struct test_log_run *, const char *dir,
                       const char *program);
 
@@ -375,6 +379,24 @@ bool test_log_disk_full(const char *path);
  * "name", "name~2", ... */
 char *test_log_program_folder(const struct test_log_run *, const char *program);
 int test_log_make_folders(const char *path);
+
+/* ---- trust.c: whose files are as good as our own ---- */
+
+/* test_log_trusts tells whether a user is we, root, the one who called sudo, or
+ * one who could replace the program that runs, or one that was named to
+ * test_log_trust_program and is to be run; test_log_trust_end forgets these. */
+bool test_log_trusts(uid_t user);
+void test_log_trust_program(const char *path);
+void test_log_trust_end(void);
+
+/* test_log_trusts_folder tells whether a folder, and a link to it, belongs to
+ * such a user, else whose it is; one that is not there does. */
+bool test_log_trusts_folder(const char *path, uid_t *owner);
+
+/* test_log_trusts_file tells whether code may be loaded from a file: it and all
+ * folders above its absolute path, which has no links, belong to such users,
+ * and no other user can replace it. */
+bool test_log_trusts_file(const char *path);
 
 /* ---- run_files.c: files in the folder of a run ---- */
 

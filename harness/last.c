@@ -102,12 +102,15 @@ void test_log_last_read(struct test_log_last *last, const char *dir)
 {
     const char *given = test_log_variable("TESTLOG_LAST");
     char path[PATH_MAX], real[PATH_MAX];
+    uid_t owner;
 
     *last = (struct test_log_last){NULL, NULL, 0};
     if (!given && (snprintf(path, sizeof(path), "%s/latest", dir) >= PATH_MAX ||
                    test_log_variable("TESTLOG_RUN")))
         return;
-    if (realpath(given ? given : path, real))
+    /* What another user has left there decides nothing. */
+    if (realpath(given ? given : path, real) &&
+        (given || test_log_trusts_folder(real, &owner)))
         last->path = strdup(real);
     if (last->path)
         read_lines(last);

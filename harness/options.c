@@ -743,6 +743,7 @@ static bool hand_on_list(struct reader *reader)
 int test_log_options_read(struct test_log_options *options, int argc,
                           char **argv, int *code)
 {
+    static const char dir[] = "testlog-runs";
     struct reader reader = {.options = options};
 
     *options = (struct test_log_options){
@@ -750,7 +751,7 @@ int test_log_options_read(struct test_log_options *options, int argc,
         .record = {"trace", "default"},
         .limit = TRACE_LIMIT_DEFAULT,
         .profiler = test_log_profiler_usual,
-        .dir = "testlog-runs",
+        .dir = dir,
         .all_tests = &test_log_all != NULL,
     };
     if (add_criterion(options, argv[0])) {
@@ -763,6 +764,7 @@ int test_log_options_read(struct test_log_options *options, int argc,
         read_switch(&reader, "TEST_LOG_ALL", &options->all_tests) &&
         read_flags(&reader, argc, argv) && check_stdout(&reader) &&
         read_shard(&reader) && hand_on_list(&reader) && pass_color(&reader)) {
+        options->dir_given = options->dir != dir;
         optind = 0; /* Criterion reads what is passed on from the start */
         return 0;
     }

@@ -110,6 +110,16 @@ static int make_run(struct test_log_run *run, int dir, const char *path)
 static int open_run(struct test_log_run *run, const char *path,
                     const char **why)
 {
+    static char text[64];
+    uid_t owner;
+
+    if (!run->dir_given && !test_log_trusts_folder(path, &owner)) {
+        snprintf(text, sizeof(text), "it belongs to another user (%lu)",
+                 (unsigned long)owner);
+        *why = text;
+        return -1;
+    }
+
     int dir = test_log_make_folders(path) ? -1 : open_folder(AT_FDCWD, path, 0);
     int status = dir < 0 ? -1 : make_run(run, dir, path);
 

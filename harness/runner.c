@@ -255,6 +255,7 @@ static void prepare(struct criterion_test_set *set)
     select_tests(set);
     test_log_plan_repeat(set, options->repeat);
     test_log_plan_seal(set);
+    run->dir_given = options->dir_given;
     if (matched && test_log_run_open(run, options->dir, run->executable))
         copy(&run->path, NULL);
     find_outermost();

@@ -233,7 +233,8 @@ static void finish(struct test_log_run *run,
 /* Without a folder the program runs all the same. */
 static int record(struct test_log_options *options, char **program)
 {
-    struct test_log_run run = {.start = trace_anchor_now()};
+    struct test_log_run run = {.start = trace_anchor_now(),
+                               .dir_given = options->dir_given};
     struct test_log_filters filters;
     char path[PATH_MAX], part[PATH_MAX], folder[PATH_MAX];
     struct end end;
@@ -248,6 +249,7 @@ static int record(struct test_log_options *options, char **program)
     setenv("TESTLOG_RECORD_LOG", options->show.value, 1);
     runners_copy_settings(&run, options);
     run.command = command_of(program);
+    test_log_trust_program(program[0]);
     opened = !test_log_run_open(&run, options->dir, program[0]) &&
              snprintf(part, sizeof(part), "tests/%s", run.program) < PATH_MAX &&
              !test_log_path(&run, part, path) && realpath(path, folder);
@@ -257,6 +259,7 @@ static int record(struct test_log_options *options, char **program)
     if (opened)
         finish(&run, options, &end, folder);
     test_log_run_free(&run);
+    test_log_trust_end();
     return end.code;
 }
 

@@ -370,7 +370,8 @@ static void finish(const struct test_log_run *run,
 static int run_all(struct programs *programs, struct test_log_options *options,
                    const struct test_log_last *last)
 {
-    struct test_log_run run = {.start = trace_anchor_now()};
+    struct test_log_run run = {.start = trace_anchor_now(),
+                               .dir_given = options->dir_given};
     struct test_log_filters filters;
     char absolute[PATH_MAX], number[16];
     int code;
@@ -426,6 +427,8 @@ static int begin(struct programs *programs, struct test_log_options *options)
     int code = TEST_LOG_PASSED;
 
     leave_others();
+    for (int i = 0; i < programs->count; i++)
+        test_log_trust_program(programs->paths[i]);
     runners_take_signals();
     test_log_last_read(&last, options->dir);
     if (options->failed && !options->informs && !last.count)

@@ -399,22 +399,6 @@ Test(e2e_gpu, every_test_is_traced_if_all_are)
 
 /* ---- Where the library is ---- */
 
-static const char *const places[] = {".", "../lib", ".."};
-
-Test(e2e_gpu, library_is_found_beside_the_program)
-{
-    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-        e2e_expect_code(
-            e2e_run("rm -rf b lib libtestlog-gpu.so; mkdir -p b b/../lib && "
-                    "cp %s b/gpu_test && cp %s b/%s/ && "
-                    "TESTLOG_GPU_ROOT=$PWD/root b/gpu_test --filter "
-                    "gpu/uses_it",
-                    program(), e2e_stub(), places[i]),
-            0);
-        e2e_expect_is(state_of("gpu/uses_it"), "on");
-    }
-}
-
 Test(e2e_gpu, library_is_found_beside_testlog)
 {
     e2e_expect_code(

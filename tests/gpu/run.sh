@@ -50,6 +50,7 @@ b=${built:-$PWD/build/base-trace}
 tools=$b/tests/gpu
 testlog=$b/testlog
 injected=$b/libtestlog-gpu.so
+export TESTLOG_GPU_LIBRARY="$injected" # for programs that are run alone
 playback=$b/tests/playback.so
 
 # ---- What is said ----
