@@ -756,6 +756,15 @@ void test_log_sanitizers_begin(void);
 void test_log_sanitizers_last(void);
 void test_log_sanitizers_end(void);
 
+/* ---- valgrind.c ---- */
+
+/* test_log_valgrind_runs tells whether valgrind executes this process. From
+ * test_log_valgrind_begin on, test_log_valgrind_found tells whether it has
+ * found errors or leaks, and puts which. */
+bool test_log_valgrind_runs(void);
+void test_log_valgrind_begin(void);
+bool test_log_valgrind_found(char *reason, size_t size);
+
 /* ---- all.c ---- */
 
 /* test_log_all is there if it was asked for when the program was linked, by

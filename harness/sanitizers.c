@@ -1,4 +1,5 @@
-/* sanitizers.c: what sanitizers find fails the test, and coverage outlives it.
+/* sanitizers.c: what sanitizers and valgrind find fails the test, and coverage
+ * outlives it.
  *
  * Nothing here is of any cost to a program without them: their functions are
  * weak names, and ours are only called by them.
@@ -103,6 +104,15 @@ static void check_leaks(void)
     checked = true;
 }
 
+static void check_valgrind(void)
+{
+    char reason[64];
+
+    if (test_log_valgrind_runs() && !test_log_forked() &&
+        test_log_valgrind_found(reason, sizeof(reason)))
+        test_log_board_fail("%s", reason);
+}
+
 static void (*last_fini)(void);
 
 static void run_last_fini(void)
@@ -110,6 +120,7 @@ static void run_last_fini(void)
     if (last_fini)
         last_fini();
     check_leaks();
+    check_valgrind();
 }
 
 /* ---- Coverage ---- */
@@ -161,6 +172,7 @@ static void keep_coverage(void)
 void test_log_sanitizers_begin(void)
 {
     runs = true;
+    test_log_valgrind_begin();
     keep_coverage();
 }
 
@@ -178,7 +190,7 @@ static void take_fini(struct criterion_test_extra_data *data)
 /* Behind the last fixture, but before Criterion takes the test for ended. */
 void test_log_sanitizers_last(void)
 {
-    if (!__lsan_do_recoverable_leak_check)
+    if (!__lsan_do_recoverable_leak_check && !test_log_valgrind_runs())
         return;
     if (criterion_current_suite->data)
         take_fini(criterion_current_suite->data);

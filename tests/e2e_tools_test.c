@@ -184,7 +184,7 @@ Test(e2e_tools, findings_fail_the_test_with_the_shared_library)
 {
     build_with(SHARED, "gcc", "-fsanitize=address,undefined");
     e2e_expect_is(e2e_last(run_tests("!(covered)/*")->out),
-                  "7 passed, 8 failed, 0 skipped");
+                  "7 passed, 9 failed, 0 skipped");
     expect_reason("leaks/in_the_test", "leaked memory");
     expect_reason("undefined/in_the_test", "undefined behavior: ");
     expect_reason("memory/used_after_free", "exited with 1 instead of 0");
@@ -231,13 +231,39 @@ Test(e2e_tools, valgrind_finds_what_a_test_does_and_nothing_else)
     run = e2e_run("valgrind -q --trace-children=yes --log-file=log.%%p "
                   "./findings_test -j1 --filter memory/used_after_free "
                   "--filter findings/none");
-    e2e_expect_code(run, 0);
-    e2e_expect_closing(run, "2 passed, 0 failed, 0 skipped");
+    e2e_expect_code(run, 1);
+    e2e_expect_closing(run, "1 passed, 1 failed, 0 skipped");
+    e2e_expect_has(run->err, "memory/used_after_free: failed: valgrind found ");
     cr_expect(e2e_exists("testlog-runs/latest/tests/findings_test/"
                          "findings.none/trace.json"));
     run = e2e_run("cat log.*; test $(cat log.* | grep -c ' at 0x') = 3");
     e2e_expect_code(run, 0); /* where it was used, freed and allocated */
     e2e_expect_has(run->out, "Invalid read of size 1");
+}
+
+/* The recording holds the leaked pointer. */
+Test(e2e_tools, valgrind_s_leaks_fail_the_test_even_if_logged)
+{
+    const struct e2e *run;
+
+    need("valgrind");
+    build("gcc", "");
+    run =
+        e2e_run("valgrind -q --trace-children=yes --leak-check=full "
+                "--error-exitcode=9 --suppressions='%s/harness/valgrind.supp' "
+                "./findings_test -j1 --filter leaks/in_the_tear_down "
+                "--filter logged/leaks --filter findings/none",
+                SOURCE_DIR);
+    e2e_expect_code(run, 1);
+    e2e_expect_closing(run, "1 passed, 2 failed, 0 skipped");
+    e2e_expect_has(run->err, "logged/leaks: failed: leaked 99 bytes");
+    e2e_expect_has(run->err, "leaks/in_the_tear_down: failed: leaked 77 bytes");
+    run = e2e_run("valgrind -q --trace-children=yes --leak-check=full "
+                  "--error-exitcode=9 --suppressions='%s/harness/"
+                  "valgrind.supp' ./findings_test -j1 --filter findings/none",
+                  SOURCE_DIR);
+    e2e_expect_code(run, 0);
+    e2e_expect_lacks(run->err, "lost in loss record");
 }
 
 /* It waits for a debugger, which says when to go on. */

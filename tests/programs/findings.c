@@ -72,6 +72,15 @@ TEST_LOG(leaks, and_fails)
     cr_expect(0, "its own reason");
 }
 
+TEST_LOG(logged, leaks)
+{
+    char *volatile leaked = malloc(99);
+
+    log_info("%p", (void *)leaked);
+    trace_event(INFO, "leaks", ("where", (void *)leaked));
+    leaked = NULL;
+}
+
 static void leak_some(void)
 {
     leak(77);
