@@ -24,6 +24,7 @@ enum { TICK = 100000000 }; /* ns */
 enum { DRAIN_TICK = TICK / 10 };
 enum { GRACE = 3 * TICK }; /* for a test to end of SIGPROF */
 enum { SIGNALS_TAKEN = 4 };
+enum { STACK = 256 * 1024 };
 
 static const int taken[SIGNALS_TAKEN] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
@@ -142,8 +143,6 @@ static void note_slow(struct test_log_result *result, uint64_t now)
 
 static void look_after(uint64_t now)
 {
-    test_log_board_read(run);
-    test_log_spawn_read();
     for (size_t i = 0; i < run->count; i++) {
         struct test_log_result *result = &run->results[i];
 
@@ -238,6 +237,8 @@ static uint64_t look(uint64_t due)
     uint64_t now = test_log_now();
     bool stood_still = now > due + TICK;
 
+    test_log_board_read(run);
+    test_log_spawn_read();
     if (stood_still)
         give_time(now - due);
     else
@@ -284,6 +285,20 @@ static bool ignored(int number)
     return !sigaction(number, NULL, &action) && action.sa_handler == SIG_IGN;
 }
 
+/* Its stack counts where memory is limited. */
+static int start_thread(void)
+{
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+
+    if (error)
+        return error;
+    pthread_attr_setstacksize(&attributes, STACK);
+    error = pthread_create(&thread, &attributes, watch, NULL);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
 void test_log_watch_begin(struct test_log_run *given,
                           const struct test_log_options *with)
 {
@@ -297,8 +312,7 @@ void test_log_watch_begin(struct test_log_run *given,
     sigaddset(&ours, SIGUSR1); /* it ends the thread, too */
     test_log_spawn_begin(given);
     pthread_sigmask(SIG_BLOCK, &ours, &before);
-    active = !pthread_atfork(NULL, NULL, restore_mask) &&
-             !pthread_create(&thread, NULL, watch, NULL);
+    active = !pthread_atfork(NULL, NULL, restore_mask) && !start_thread();
     if (!active)
         restore_mask();
 }
