@@ -283,10 +283,10 @@ struct test_log_result {
     char *file;
     unsigned line;
     enum test_log_outcome outcome;
-    char *reason;      /* NULL: none */
-    uint64_t duration; /* ns */
-    uint64_t dropped;  /* records */
-    size_t unjudged;   /* expectations, for want of records */
+    char *reason;                    /* NULL: none */
+    uint64_t duration;               /* ns */
+    uint64_t lost[TRACE_LOSS_COUNT]; /* records */
+    size_t unjudged;                 /* expectations, for want of records */
     enum test_log_gpu_state gpu;
     uint64_t gpu_lost; /* launches that no device told of */
     char *folder; /* of its files, from the run's folder; NULL: it has none */
@@ -477,9 +477,8 @@ void test_log_filters_find_unseen(struct test_log_filters *,
 
 /* ---- render.c, run_json.c, junit.c, run_trace.c: what is written ---- */
 
-/* test_log_losses adds how many records a recording lacks, and why; false if
- * none. */
-bool test_log_losses(struct trace_text *, const struct trace_reader *);
+/* test_log_loss_word returns the name of a cause of losses in run.json. */
+const char *test_log_loss_word(enum trace_loss);
 
 /* test_log_render writes a test's trace.json and log.txt from its recording,
  * and notes what was dropped. */

@@ -8,24 +8,12 @@
 #include "harness.h"
 #include "watch.h"
 
-bool test_log_losses(struct trace_text *out, const struct trace_reader *reader)
-{
-    struct trace_summary summary = trace_reader_summary(reader);
-
-    if (summary.dropped)
-        trace_text_printf(out, "%llu records were not kept: %s",
-                          (unsigned long long)summary.dropped,
-                          summary.error ? strerror(summary.error)
-                                        : "TRACE_LIMIT was reached");
-    return out->size > 0;
-}
-
 static int write_trace(const struct test_log_run *run,
                        const struct test_log_result *result,
                        struct trace_reader *reader)
 {
     struct trace_text lost = {0};
-    const bool losses = test_log_losses(&lost, reader);
+    const bool losses = trace_reader_losses(&lost, reader);
     const char *const metadata[] = {"test",
                                     test_log_name(result),
                                     "program",
@@ -105,14 +93,19 @@ static void complain_missing(const struct test_log_run *run,
 }
 
 /* Of a test that is shown, its block tells. */
-static void note_losses(struct test_log_result *result,
+static void note_losses(const struct test_log_run *run,
+                        struct test_log_result *result,
                         const struct trace_reader *reader)
 {
     struct trace_text text = {0};
 
-    result->dropped = trace_reader_summary(reader).dropped;
-    if (!test_log_outcome_bad(result->outcome) &&
-        test_log_losses(&text, reader))
+    const struct trace_summary summary = trace_reader_summary(reader);
+
+    memcpy(result->lost, summary.lost, sizeof(result->lost));
+    if (summary.refused)
+        complain_missing(run, result, summary.error);
+    else if (!test_log_outcome_bad(result->outcome) &&
+             trace_reader_losses(&text, reader))
         test_log_notice("%s: %s", test_log_name(result), text.data);
     trace_text_free(&text);
 }
@@ -151,7 +144,7 @@ void test_log_render(struct test_log_run *run, struct test_log_result *result,
     }
     plain.color = false;
     plain.test = NULL;
-    note_losses(result, reader);
+    note_losses(run, result, reader);
     note_gpu(run, result, reader);
     if (write_log(run, result, reader, &plain) ||
         write_trace(run, result, reader))

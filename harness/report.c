@@ -200,7 +200,7 @@ static void put_losses(const struct trace_reader *reader)
 {
     struct trace_text text = {0};
 
-    if (test_log_losses(&text, reader))
+    if (trace_reader_losses(&text, reader))
         fprintf(out(), "... %s\n", text.data);
     trace_text_free(&text);
 }

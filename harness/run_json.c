@@ -116,13 +116,43 @@ void test_log_result_members(struct trace_text *text,
     put_earlier(text, result);
 }
 
+const char *test_log_loss_word(enum trace_loss loss)
+{
+    static const char *const words[] = {
+#define TRACE_X(name, word, text) word,
+        TRACE_LOSSES(TRACE_X)
+#undef TRACE_X
+    };
+
+    return words[loss];
+}
+
+/* "lost" has the causes that there were. */
+static void put_losses(struct trace_text *text,
+                       const struct test_log_result *result)
+{
+    uint64_t dropped = 0;
+    bool some = false;
+
+    trace_text_string(text, ",\"lost\":{");
+    for (int i = 0; i < TRACE_LOSS_COUNT; i++) {
+        if (!result->lost[i])
+            continue;
+        trace_text_printf(text, "%s\"%s\":%" PRIu64, some ? "," : "",
+                          test_log_loss_word(i), result->lost[i]);
+        dropped += result->lost[i];
+        some = true;
+    }
+    trace_text_printf(text, "},\"dropped\":%" PRIu64, dropped);
+}
+
 static void put_result(struct trace_text *text,
                        const struct test_log_result *result)
 {
     trace_text_char(text, '{');
     test_log_result_members(text, result);
-    trace_text_printf(text, ",\"dropped\":%" PRIu64 ",\"unjudged\":%zu",
-                      result->dropped, result->unjudged);
+    put_losses(text, result);
+    trace_text_printf(text, ",\"unjudged\":%zu", result->unjudged);
     trace_text_printf(text, ",\"gpu\":\"%s\"", test_log_gpu_word(result->gpu));
     if (result->gpu_lost)
         trace_text_printf(text, ",\"gpu_lost\":%" PRIu64, result->gpu_lost);

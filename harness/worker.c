@@ -147,8 +147,7 @@ static bool is_folder(const char *path)
     return !lstat(path, &status) && S_ISDIR(status.st_mode);
 }
 
-/* A test that cannot be recorded runs all the same; the runner, which finds no
- * recording, says so. */
+/* A test that cannot be recorded runs all the same; the runner says so. */
 static void record(const struct test_log_session *session, const char *folder,
                    const char *show, const char *show_origin)
 {
@@ -171,11 +170,14 @@ static void record(const struct test_log_session *session, const char *folder,
         .meta = meta,
     };
     char path[PATH_MAX];
-    bool opened =
-        is_folder(folder) &&
-        snprintf(path, sizeof(path), "%s/recording", folder) < PATH_MAX &&
-        !trace_open(path, &options);
+    bool opened = false;
 
+    if (is_folder(folder) &&
+        snprintf(path, sizeof(path), "%s/recording", folder) < PATH_MAX) {
+        opened = !trace_open(path, &options);
+        if (!opened)
+            trace_refuse(path, errno);
+    }
     if (!opened && is_set(session->live))
         opened = !trace_open(NULL, &options);
     if (!opened)

@@ -483,15 +483,9 @@ static bool misses(const struct trace_reader *reader, struct trace_text *why)
 {
     struct trace_summary summary = trace_reader_summary(reader);
 
-    if (summary.error)
-        trace_text_printf(why, "not all was recorded: %s",
-                          strerror(summary.error));
-    else if (summary.limit_reached)
-        trace_text_string(why, "TRACE_LIMIT was reached");
-    else if (summary.dropped)
-        trace_text_printf(why, "%llu records were not kept",
-                          (unsigned long long)summary.dropped);
-    else if (summary.disabled)
+    if (trace_reader_losses(why, reader))
+        return true;
+    if (summary.disabled)
         trace_text_string(why, "trace_disable() was called");
     else if (trace_static_max() < TRACE_LEVEL_TRACE)
         trace_text_printf(why, "this was built with LOG_STATIC_MAX=%s",

@@ -103,6 +103,12 @@ static void add_tries(struct test_log_result *result, const cJSON *tries)
     }
 }
 
+static void add_losses(struct test_log_result *result, const cJSON *lost)
+{
+    for (int i = 0; i < TRACE_LOSS_COUNT; i++)
+        result->lost[i] = number_of(lost, test_log_loss_word(i));
+}
+
 static void add_test(struct test_log_run *run, const cJSON *test)
 {
     struct test_log_result *result = test_log_run_add(run);
@@ -117,7 +123,7 @@ static void add_test(struct test_log_run *run, const cJSON *test)
         result->file = string_of(test, "file");
         result->line = (unsigned)number_of(test, "line");
         result->duration = number_of(test, "duration_ns");
-        result->dropped = number_of(test, "dropped");
+        add_losses(result, cJSON_GetObjectItemCaseSensitive(test, "lost"));
         result->unjudged = (size_t)number_of(test, "unjudged");
         test_log_gpu_state_of(text_of(test, "gpu"), &result->gpu);
         result->gpu_lost = number_of(test, "gpu_lost");

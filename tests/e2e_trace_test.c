@@ -314,13 +314,13 @@ Test(e2e_trace, what_was_lost_is_said_once_and_counted)
     char line[128];
 
     snprintf(line, sizeof(line),
-             "testlog: limit/passes: %.0f records were not kept: TRACE_LIMIT "
-             "was reached\n",
+             "testlog: limit/passes: %.0f records were lost after "
+             "TRACE_LIMIT was reached; raise --trace-limit\n",
              e2e_number(test, "dropped"));
     e2e_expect_has(run->out, line);
-    cr_expect_eq(e2e_count(run->out, "not kept"), 1);
+    cr_expect_eq(e2e_count(run->out, "were lost"), 1);
     e2e_expect_lacks(e2e_run("%s --filter limit/passes", program())->err,
-                     "not kept");
+                     "were lost");
 }
 
 /* ---- The examples that fail on purpose ---- */

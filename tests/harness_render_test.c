@@ -166,9 +166,12 @@ Test(harness_render, losses_are_counted_and_said)
         trace_event_(&info, 0, NULL);
     trace_reader_close(test_read());
     test_log_render(&run, result, &style);
-    cr_expect_gt(result->dropped, 0);
-    cr_expect_not_null(strstr(words(), "records were not kept: TRACE_LIMIT"),
-                       "%s", words());
+    cr_expect_gt(result->lost[TRACE_LOSS_LIMIT], 0);
+    cr_expect_not_null(
+        strstr(words(),
+               "records were lost after TRACE_LIMIT was reached; raise "
+               "--trace-limit"),
+        "%s", words());
     cr_expect_not_null(strstr(load("trace.json"), "\"lost\":\""));
 }
 

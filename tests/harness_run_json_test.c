@@ -37,7 +37,7 @@ static void add(const char *name, enum test_log_outcome outcome,
     result->outcome = outcome;
     result->reason = reason ? strdup(reason) : NULL;
     result->duration = UINT64_C(3000000000);
-    result->dropped = 7;
+    result->lost[TRACE_LOSS_DISK] = 7;
     result->line = 42;
 }
 
@@ -113,6 +113,8 @@ Test(harness_run_json, has_every_test_that_ran)
     cr_expect_eq(item(test, "line")->valuedouble, 42);
     cr_expect_eq(item(test, "duration_ns")->valuedouble, 3e9);
     cr_expect_eq(item(test, "dropped")->valuedouble, 7);
+    cr_expect_eq(item(item(test, "lost"), "disk")->valuedouble, 7);
+    cr_expect_eq(cJSON_GetArraySize(item(test, "lost")), 1);
     cr_expect(cJSON_IsNull(item(test, "file")));
 }
 

@@ -173,7 +173,7 @@ void trace_device_put(const struct trace_activity *activity)
     if (site)
         put(site, activity);
     else
-        trace_drop();
+        trace_drop(TRACE_LOSS_MEMORY);
     errno = error;
 }
 

@@ -63,7 +63,7 @@ struct trace_header {
     /* Shared by all who write: */
     uint64_t chunks;      /* handed out */
     uint64_t reserved;    /* chunks that have room on the disk */
-    uint64_t dropped;     /* records that found no room */
+    uint64_t dropped;     /* records that were lost, in version 1 */
     uint64_t spare_slots; /* used of the last reserved chunk, which is kept */
     uint32_t spare;       /* for errors: its number + 1 once room is short */
     uint32_t sites;       /* ids given out */
@@ -74,6 +74,7 @@ struct trace_header {
     uint32_t unused;
     uint64_t
         shared; /* the next free piece; the first of a chunk: none is free */
+    uint64_t lost[8]; /* records, by enum trace_loss */
 };
 
 /* X(NAME, number, meaning of `end`, meaning of `span`, values) */

@@ -218,6 +218,15 @@ static struct trace_thread teller(char name[16])
                                  trace_forked_in(&trace_writer), name};
 }
 
+/* What lies behind the file is printed, but not kept. */
+static void count_overflow(const struct trace_record *record)
+{
+    const unsigned char *at = (const unsigned char *)record;
+
+    if ((size_t)(at - reader.base) >= trace_recording.file_size)
+        trace_drop(trace_why_no_room(record->slots));
+}
+
 void trace_live_tell(const struct trace_record *record)
 {
     uint32_t place =
@@ -230,6 +239,7 @@ void trace_live_tell(const struct trace_record *record)
 
     begin(&telling);
     refine_clock(record->time);
+    count_overflow(record);
     if (record->kind == TRACE_KIND_FIELDS)
         add_late(record, place);
     if (trace_reader_entry(&reader, place, &thread, &entry)) {

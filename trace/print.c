@@ -24,7 +24,7 @@ __attribute__((noinline)) bool trace_print_begin(
     printed->error = errno;
     if (printing.frame && !trace_has_left(printing.frame, frame)) {
         if (trace_recording.header)
-            trace_drop();
+            trace_drop(TRACE_LOSS_NESTED);
         errno = printed->error;
         return false;
     }

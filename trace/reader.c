@@ -761,20 +761,66 @@ int trace_shrink_beneath(int folder, const char *name)
 
 /* ---- Asking ---- */
 
+/* Version 1 counted all that was lost in one. */
+static void count_losses(struct trace_summary *summary,
+                         const struct trace_header *header)
+{
+    enum trace_loss old = !header->error            ? TRACE_LOSS_LIMIT
+                          : header->error == ENOMEM ? TRACE_LOSS_MEMORY
+                                                    : TRACE_LOSS_DISK;
+
+    for (int i = 0; header->version > 1 && i < TRACE_LOSS_COUNT; i++)
+        summary->lost[i] = header->lost[i];
+    if (header->version == 1)
+        summary->lost[old] = header->dropped;
+    for (int i = 0; i < TRACE_LOSS_COUNT; i++)
+        summary->dropped += summary->lost[i];
+}
+
 struct trace_summary trace_reader_summary(const struct trace_reader *reader)
 {
     const struct trace_header *header = &reader->header;
-
-    return (struct trace_summary){
+    struct trace_summary summary = {
         .pid = header->pid,
         .ended = header->ended == 1,
         .end = trace_reader_time(reader, reader->last),
-        .dropped = header->dropped,
         .error = header->error,
         .limit_reached = header->reached == 1,
+        .refused = header->error && !header->limit,
         .disabled = header->disabled == 1,
         .origin = header->origin,
     };
+
+    count_losses(&summary, header);
+    return summary;
+}
+
+bool trace_reader_losses(struct trace_text *out,
+                         const struct trace_reader *reader)
+{
+    static const char *const texts[] = {
+#define TRACE_X(name, word, text) text,
+        TRACE_LOSSES(TRACE_X)
+#undef TRACE_X
+    };
+    struct trace_summary summary = trace_reader_summary(reader);
+    bool some = false;
+
+    if (summary.refused)
+        trace_text_printf(out, "nothing was recorded: %s",
+                          strerror(summary.error));
+    for (int i = 0; i < TRACE_LOSS_COUNT; i++) {
+        if (!summary.lost[i])
+            continue;
+        trace_text_printf(out, some ? ", %llu %s" : "%llu records were lost %s",
+                          (unsigned long long)summary.lost[i], texts[i]);
+        if (i == TRACE_LOSS_DISK && summary.error)
+            trace_text_printf(out, " (%s)", strerror(summary.error));
+        some = true;
+    }
+    if (summary.lost[TRACE_LOSS_LIMIT])
+        trace_text_string(out, "; raise --trace-limit");
+    return some || summary.refused;
 }
 
 bool trace_reader_metas(const struct trace_reader *reader, size_t *cursor,

@@ -54,14 +54,33 @@ struct trace_entry {
                                   * NULL: none */
 };
 
+/* Why records were lost; X(NAME, word in run.json, what follows "lost"). */
+#define TRACE_LOSSES(X)                                                        \
+    X(LIMIT, "limit", "after TRACE_LIMIT was reached")                         \
+    X(FILE_SIZE, "file_size",                                                  \
+      "after the file size limit (ulimit -f) was reached")                     \
+    X(MEMORY, "memory", "for lack of memory")                                  \
+    X(DISK, "disk", "because the file could not grow")                         \
+    X(NESTED, "nested", "in signal handlers that interrupted recording")       \
+    X(END, "end", "after the test had ended")
+
+enum trace_loss {
+#define TRACE_X(name, word, text) TRACE_LOSS_##name,
+    TRACE_LOSSES(TRACE_X)
+#undef TRACE_X
+        TRACE_LOSS_COUNT
+};
+
 /* What stands in a recording's header. */
 struct trace_summary {
     uint32_t pid;
     bool ended;       /* closed in order */
     uint64_t end;     /* ns: the last moment known */
-    uint64_t dropped; /* records that found no room */
-    int error;        /* errno of the first failed reservation, or 0 */
+    uint64_t dropped; /* records that were lost, and why: */
+    uint64_t lost[TRACE_LOSS_COUNT];
+    int error; /* errno of the first failed reservation, or 0 */
     bool limit_reached;
+    bool refused;  /* nothing could be recorded, because of `error` */
     bool disabled; /* trace_disable held for a while */
     struct trace_anchor origin;
 };
@@ -75,6 +94,10 @@ struct trace_reader *trace_reader_open(const char *path);
 struct trace_reader *trace_reader_beneath(int folder, const char *name);
 void trace_reader_close(struct trace_reader *);
 struct trace_summary trace_reader_summary(const struct trace_reader *);
+
+/* trace_reader_losses adds how many records were lost, and why; false if none
+ * was. */
+bool trace_reader_losses(struct trace_text *, const struct trace_reader *);
 
 /* trace_seal stamps the end of a recording whose process has died, unless it
  * has one: spans that it left open end there. */

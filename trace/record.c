@@ -17,7 +17,7 @@ __attribute__((noinline)) bool trace_find_room(struct trace_writer *writer,
     found = trace_more_room(writer, slots);
     trace_release(&hold);
     if (!found)
-        trace_drop();
+        trace_drop(writer->loss = trace_why_no_room(slots));
     errno = error;
     return found;
 }
@@ -55,8 +55,7 @@ static uint32_t put_site(struct trace_writer *writer, struct trace_site *site)
         trace_put(writer, TRACE_KIND_SITE, 0, count, values);
 
     if (!record) { /* what needed it is counted */
-        __atomic_fetch_sub(&trace_recording.header->dropped, 1,
-                           __ATOMIC_RELAXED);
+        trace_undrop(writer);
         return 0;
     }
     id =
@@ -122,7 +121,6 @@ __attribute__((noinline)) struct trace_record *trace_put_spare(
     if (!record)
         return NULL;
     record->site = id;
-    /* It was counted as dropped before. */
-    __atomic_fetch_sub(&trace_recording.header->dropped, 1, __ATOMIC_RELAXED);
+    trace_undrop(writer);
     return record;
 }

@@ -51,9 +51,17 @@ static inline uint32_t trace_place_of(const struct trace_record *record)
                       (const struct trace_record *)trace_recording.header);
 }
 
-static inline void trace_drop(void)
+static inline void trace_drop(enum trace_loss loss)
 {
-    __atomic_fetch_add(&trace_recording.header->dropped, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&trace_recording.header->lost[loss], 1,
+                       __ATOMIC_RELAXED);
+}
+
+/* What found no room was not needed, or has found some. */
+static inline void trace_undrop(const struct trace_writer *writer)
+{
+    __atomic_fetch_sub(&trace_recording.header->lost[writer->loss], 1,
+                       __ATOMIC_RELAXED);
 }
 
 /* Most spans have no values. */
@@ -136,7 +144,7 @@ static inline __attribute__((always_inline)) struct trace_writer *trace_enter(
 
     if (trace_is_busy(writer)) {
         if (!(writer->busy & TRACE_OURS))
-            trace_drop();
+            trace_drop(TRACE_LOSS_NESTED);
         return NULL;
     }
     writer->busy = trace_frame();

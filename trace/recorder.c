@@ -281,6 +281,27 @@ static struct trace_header *make_file(const char *path, size_t size,
     return header;
 }
 
+void trace_refuse(const char *path, int error)
+{
+    const struct trace_header header = {
+        .magic = TRACE_MAGIC,
+        .version = TRACE_FORMAT_VERSION,
+        .header_size = TRACE_HEADER_SIZE,
+        .chunk_size = TRACE_CHUNK_SIZE,
+        .pid = (uint32_t)getpid(),
+        .start = trace_anchor_now(),
+        .error = error,
+    };
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+    if (fd < 0)
+        return;
+    if (write(fd, &header, sizeof(header)) != sizeof(header) ||
+        ftruncate(fd, TRACE_HEADER_SIZE))
+        unlink(path);
+    close(fd);
+}
+
 static void fill_header(struct trace_header *header, size_t size,
                         const struct trace_options *options)
 {
@@ -400,6 +421,7 @@ int trace_open(const char *path, const struct trace_options *options)
     header = path ? make_file(path, size, overflow) : map(-1, size, overflow);
     if (!header)
         return -1;
+    trace_recording.file_limited = size < whole_chunks(limit);
     fill_header(header, size, options);
     header->disabled = disabled > 0;
     begin(header, path, size, overflow);

@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "internal.h"
+#include "reader.h"
 
 enum {
     TRACE_FIRST_CHUNKS = 3, /* reserved at once: most tests are short */
@@ -40,8 +41,9 @@ struct trace_recording {
     bool open;
     bool joined; /* it is another process's */
     bool live;
-    uint32_t told;   /* atomic: who follows spans, of enum trace_told */
-    uint32_t strays; /* atomic: spans ended by others than who entered them */
+    bool file_limited; /* RLIMIT_FSIZE allows less than TRACE_LIMIT */
+    uint32_t told;     /* atomic: who follows spans, of enum trace_told */
+    uint32_t strays;   /* atomic: spans ended by others than who entered them */
     pthread_mutex_t live_lock;
     char path[PATH_MAX]; /* "": kept nowhere */
 };
@@ -66,7 +68,8 @@ struct trace_writer {
     uintptr_t busy;      /* the frame of the record that it is amid; 0: none */
     uintptr_t back;      /* where the function of that frame returns to */
     bool forked;
-    uint32_t strays; /* when last looked for */
+    uint32_t strays;      /* when last looked for */
+    enum trace_loss loss; /* why it last found no room */
     struct trace_record *overflow;
     struct trace_entered first_stack[TRACE_FIRST_STACK];
 };
@@ -104,9 +107,11 @@ static inline bool trace_is_current(const struct trace_writer *writer)
 bool trace_writer_begin(struct trace_writer *);
 
 /* trace_more_room gives a writer that is ready a chunk with `slots` free slots;
- * false if there is none. trace_spare_room gives it slots that are kept for
+ * false if there is none, for which trace_why_no_room has the cause.
+ * trace_spare_room gives it slots that are kept for
  * errors. */
 bool trace_more_room(struct trace_writer *, size_t slots);
+enum trace_loss trace_why_no_room(size_t slots);
 struct trace_record *trace_spare_room(struct trace_writer *, size_t slots);
 
 /* trace_give_room hands back the rest of a thread that ends; trace_room_forget

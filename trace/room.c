@@ -350,6 +350,19 @@ bool trace_more_room(struct trace_writer *writer, size_t slots)
     return true;
 }
 
+enum trace_loss trace_why_no_room(size_t slots)
+{
+    const struct trace_header *header = trace_recording.header;
+    int error = __atomic_load_n(&header->error, __ATOMIC_RELAXED);
+
+    if (__atomic_load_n(&header->used, __ATOMIC_RELAXED))
+        return TRACE_LOSS_END;
+    if (!error || slots > header->limit * TRACE_CHUNK_SLOTS)
+        return trace_recording.file_limited ? TRACE_LOSS_FILE_SIZE
+                                            : TRACE_LOSS_LIMIT;
+    return error == ENOMEM ? TRACE_LOSS_MEMORY : TRACE_LOSS_DISK;
+}
+
 struct trace_record *trace_spare_room(struct trace_writer *writer, size_t slots)
 {
     struct trace_header *header = trace_recording.header;

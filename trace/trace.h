@@ -315,6 +315,9 @@ struct trace_options {
  * EINVAL: the limit is out of range. */
 TRACE_API int trace_open(const char *path, const struct trace_options *);
 
+/* trace_refuse leaves a recording at `path` that says why trace_open failed. */
+TRACE_API void trace_refuse(const char *path, int error);
+
 /* trace_unwind closes the spans that the calling thread entered since `depth`
  * (trace_depth's answer) and that an abandoned stack left open. */
 TRACE_API size_t trace_depth(void);
