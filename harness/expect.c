@@ -43,11 +43,15 @@ static void tell(const char *file, unsigned line, bool passed,
     criterion_send_assert(&stats);
 }
 
-static void tell_unjudged(const char *file, unsigned line, const char *why)
+static void tell_unjudged(const char *file, unsigned line,
+                          const struct log_expectation *expectation,
+                          const char *why)
 {
     struct trace_text text = {.ceiling = 1 << 14};
 
-    trace_text_printf(&text, TEST_LOG_UNJUDGED "%s", why);
+    trace_text_string(&text, TEST_LOG_UNJUDGED);
+    log_expectation_text(expectation, &text);
+    trace_text_printf(&text, ": %s", why);
     tell(file, line, true, text.data ? text.data : TEST_LOG_UNJUDGED);
     trace_text_free(&text);
 }
@@ -64,7 +68,7 @@ void test_log_expect_(const char *file, unsigned line,
 
     if (judgement == LOG_NOT_JUDGED) {
         warn(file, line, &expectation, why);
-        tell_unjudged(file, line, why);
+        tell_unjudged(file, line, &expectation, why);
     } else if (judgement == LOG_NOT_MET) {
         tell(file, line, false, why);
     } else {

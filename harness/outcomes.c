@@ -244,24 +244,42 @@ static bool failed_unheard(struct test_log_result *result,
     return true;
 }
 
+static bool is_unjudged(const struct criterion_assert_stats *stats)
+{
+    return stats->passed && stats->message &&
+           !strncmp(stats->message, TEST_LOG_UNJUDGED,
+                    strlen(TEST_LOG_UNJUDGED));
+}
+
+/* "a.c:7: not judged: log_expect_contains("x"): why (and 2 more)" */
+static void say_unjudged(const struct test_log_result *result,
+                         const struct criterion_assert_stats *first,
+                         size_t count)
+{
+    char more[40] = "";
+
+    if (count > 1)
+        snprintf(more, sizeof(more), " (and %zu more)", count - 1);
+    test_log_notice("%s: %s:%u: %s%s", test_log_name(result), first->file,
+                    first->line, first->message, more);
+}
+
 /* Notes which expectations were not judged, and says why. Criterion's list may
  * be looked at more than once, and grows. */
 static void note_unjudged(struct test_log_result *result,
                           const struct criterion_test_stats *stats)
 {
-    size_t size = strlen(TEST_LOG_UNJUDGED), count = 0;
-    const char *why = NULL;
+    const struct criterion_assert_stats *first = NULL;
+    size_t count = 0;
 
     for (const struct criterion_assert_stats *a = stats->asserts; a;
          a = a->next)
-        if (a->passed && a->message &&
-            !strncmp(a->message, TEST_LOG_UNJUDGED, size)) {
-            why = a->message + size; /* the list begins with the last one */
+        if (is_unjudged(a)) {
+            first = a; /* the list begins with the last one */
             count++;
         }
-    if (why && !result->unjudged)
-        test_log_notice("%s: log_expect_* was not judged: %s",
-                        test_log_name(result), why);
+    if (first && !result->unjudged)
+        say_unjudged(result, first, count);
     result->unjudged = count;
 }
 

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -21,19 +22,32 @@ static bool has_room(const char *path)
            (uint64_t)disk.f_bavail * disk.f_frsize >= ARENA_SIZE;
 }
 
+/* The limit on files counts for shared memory, too. */
+static bool is_limited(void)
+{
+    struct rlimit limit;
+
+    return !getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < ARENA_SIZE;
+}
+
 bool test_log_preflight_memory(void)
 {
     int error = 0;
 
-    if (faccessat(AT_FDCWD, SHARED, W_OK | X_OK, AT_EACCESS))
+    if (is_limited())
+        error = EFBIG;
+    else if (faccessat(AT_FDCWD, SHARED, W_OK | X_OK, AT_EACCESS))
         error = errno;
     else if (!has_room(SHARED))
         error = ENOSPC;
     if (error)
         test_log_notice("cannot share memory in " SHARED ": %s; Criterion "
-                        "runs no test without it: mount a tmpfs there "
-                        "(docker run --shm-size=64m)",
-                        strerror(error));
+                        "runs no test without it: %s",
+                        strerror(error),
+                        error == EFBIG ? "raise the limit on file sizes "
+                                         "(ulimit -f) to 128 KiB or more"
+                                       : "mount a tmpfs there (docker run "
+                                         "--shm-size=64m)");
     return !error;
 }
 

@@ -294,9 +294,26 @@ void test_log_report_block(const struct test_log_run *run,
 
 /* ---- The end of a run ---- */
 
-static void put_line(const struct test_log_result *result)
+/* Whether another program has a test of the same name. */
+static bool is_ambiguous(const struct test_log_run *run,
+                         const struct test_log_result *result)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (!strcmp(run->results[i].test, result->test) &&
+            strcmp(run->results[i].program, result->program) != 0 &&
+            !strcmp(test_log_name(&run->results[i]), test_log_name(result)))
+            return true;
+    return false;
+}
+
+static void put_line(const struct test_log_run *run,
+                     const struct test_log_result *result)
 {
     fputs("    ", out());
+    if (is_ambiguous(run, result)) {
+        put_plain(result->program, strlen(result->program));
+        fputs(": ", out());
+    }
     put_outcome(result);
     if (result->file)
         fprintf(out(), " (%s:%u)", result->file, result->line);
@@ -483,13 +500,13 @@ void test_log_report_summary(const struct test_log_run *run, const char *rerun)
         for (size_t i = 0; i < run->count; i++)
             if (run->results[i].outcome == TEST_LOG_OUTCOME_SKIPPED &&
                 !is_left(&run->results[i]))
-                put_line(&run->results[i]);
+                put_line(run, &run->results[i]);
     }
     if (sums.failed) {
         fputs("\nfailed:\n", out());
         for (size_t i = 0; i < run->count; i++)
             if (test_log_outcome_bad(run->results[i].outcome))
-                put_line(&run->results[i]);
+                put_line(run, &run->results[i]);
         put_rerun(run, rerun);
     }
     put_interrupted(run, left);

@@ -125,18 +125,21 @@ static int by_place(const void *a, const void *b)
     return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
-/* "store.c:12  span "put" {key, size}" */
-static void put_place(const struct trace_site *site)
+/* "store.c:12  span "put" {key, size}"; a counter's name is its field's. */
+static void put_place(const struct listed *listed)
 {
-    struct trace_text name = {0};
+    const char *kind = text_of(listed->object, "kind");
+    const struct trace_site *site = &listed->site;
+    bool counts = !strcmp(kind, "counter") && site->field_count;
+    const char *name = counts ? site->fields[0] : site->name;
+    struct trace_text quoted = {0};
 
-    if (site->name)
-        trace_json_string(&name, site->name, strlen(site->name));
-    printf("%s:%u  %s %s", site->file, site->line,
-           site->kind == TRACE_SITE_SPAN ? "span" : "event",
-           name.data ? name.data : "");
-    trace_text_free(&name);
-    for (size_t i = 0; i < site->field_count; i++)
+    if (name)
+        trace_json_string(&quoted, name, strlen(name));
+    printf("%s:%u  %s %s", site->file, site->line, kind,
+           quoted.data ? quoted.data : "");
+    trace_text_free(&quoted);
+    for (size_t i = 0; !counts && i < site->field_count; i++)
         printf("%s%s%s", i ? ", " : " {", site->fields[i],
                i + 1 == site->field_count ? "}" : "");
 }
@@ -154,7 +157,7 @@ static void put_sites(const struct list *list)
         printf("  %-9s  %-5s  %-*s  ", states[listed->state],
                trace_level_word(listed->site.level), width,
                listed->site.target);
-        put_place(&listed->site);
+        put_place(listed);
         if (listed->why.size)
             printf("  <- %s", listed->why.data);
         putchar('\n');

@@ -233,6 +233,23 @@ Test(e2e_filter, a_mistake_is_pointed_at)
 
 /* ---- Of a program ---- */
 
+Test(e2e_filter, lists_counters_by_name)
+{
+    const struct e2e *result =
+        e2e_run("echo '#include <testlog/test_log.h>\n"
+                "TEST_LOG(a, b) { trace_counter(\"queue depth\", 2); "
+                "trace_signpost(\"here\", \"%%d\", 1); }' >counts.c && "
+                "cc -DTRACING %s -I'%s/include' counts.c -o counts "
+                "'%s/libtestlog.a' -lcriterion -lpcre2-8 -lpthread && " TESTLOG
+                "filter info ./counts",
+                SANITIZE_FLAGS, BUILD_DIR, BUILD_DIR);
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "counts.c:2  counter \"queue depth\"  <- ");
+    e2e_expect_has(result->out, "counts.c:2  signpost ");
+    e2e_expect_lacks(result->out, "event");
+}
+
 Test(e2e_filter, lists_a_program_s_call_sites)
 {
     const char *program = e2e_program("traced", E2E_TRACED);

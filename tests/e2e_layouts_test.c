@@ -257,3 +257,16 @@ Test(e2e_layouts, forks_close_each_span_once)
                      1, "%s", result->err);
     }
 }
+
+/* In C, 'x' is an int, and a char is a number. */
+Test(e2e_layouts, shows_characters_of_cxx)
+{
+    const struct e2e *result = e2e_run("%s --show-output --log-time=none",
+                                       e2e_program("chars_cxx", E2E_TRACED));
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, ": literal c=\"x\"\n");
+    e2e_expect_has(result->err, ": odd quote=\"\\\"\" end=\"\\0\"");
+    e2e_expect_has(result->err, ": bytes small=-3 byte=7\n");
+    e2e_expect_has(result->err, " late{c=\"z\"}: ");
+}

@@ -424,6 +424,14 @@ static inline struct trace_value trace_string(const char *text, size_t size)
     return value;
 }
 
+/* Each character, for values that are one. */
+TRACE_API extern const char trace_characters_[256];
+
+static inline struct trace_value trace_character_(char character)
+{
+    return trace_string(&trace_characters_[(unsigned char)character], 1);
+}
+
 static inline struct trace_value trace_text_(const char *text)
 {
     if (!text) {
@@ -504,7 +512,7 @@ extern "C++" {
             return make(v);                                                    \
         }
 TRACE_X(bool, trace_bool)
-TRACE_X(char, trace_i64_)
+TRACE_X(char, trace_character_)
 TRACE_X(signed char, trace_i64_)
 TRACE_X(short, trace_i64_)
 TRACE_X(int, trace_i64_)

@@ -3,6 +3,14 @@
 
 #include "internal.h"
 
+#define FOUR(n)    (char)(n), (char)((n) + 1), (char)((n) + 2), (char)((n) + 3)
+#define SIXTEEN(n) FOUR(n), FOUR((n) + 4), FOUR((n) + 8), FOUR((n) + 12)
+#define QUARTER(n)                                                             \
+    SIXTEEN(n), SIXTEEN((n) + 16), SIXTEEN((n) + 32), SIXTEEN((n) + 48)
+
+const char trace_characters_[256] = {QUARTER(0), QUARTER(64), QUARTER(128),
+                                     QUARTER(192)};
+
 struct value_head {
     uint32_t type, size;
 };
