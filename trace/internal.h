@@ -94,6 +94,14 @@ void trace_sites_unlock_forked(void);
 
 extern const struct trace_subscriber *trace_subscriber;
 
+/* ---- sigbus.c ---- */
+
+/* trace_sigbus_guard has the pages of a mapped file read as zeros once they are
+ * beyond its end, until trace_sigbus_release, which comes before munmap; false
+ * with errno if too many are guarded. */
+bool trace_sigbus_guard(const void *base, size_t size);
+void trace_sigbus_release(const void *base);
+
 /* ---- reader.c ---- */
 
 struct trace_late {

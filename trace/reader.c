@@ -64,12 +64,19 @@ void trace_reader_drop(const struct trace_reader *reader, uint64_t from,
         madvise((char *)reader->base + first, end - first, MADV_DONTNEED);
 }
 
+/* A file that was cut meanwhile has zeros there. */
+static size_t size_of_values(const struct trace_record *record)
+{
+    uint32_t slots = record->slots;
+
+    return slots ? (size_t)(slots - 1) * TRACE_SLOT_SIZE : 0;
+}
+
 static struct trace_values values_in(const struct trace_record *record)
 {
     const unsigned char *from = (const unsigned char *)(record + 1);
 
-    return (struct trace_values){from, from + (size_t)(record->slots - 1) *
-                                                  TRACE_SLOT_SIZE};
+    return (struct trace_values){from, from + size_of_values(record)};
 }
 
 /* ---- Time ---- */
@@ -603,6 +610,10 @@ static bool map_file(struct trace_reader *reader, int folder, const char *name)
     errno = error;
     if (base == MAP_FAILED)
         return false;
+    if (!trace_sigbus_guard(base, reader->size)) {
+        munmap(base, reader->size);
+        return false;
+    }
     reader->mapped = reader->size;
     look_into(reader, base);
     return true;
@@ -660,8 +671,10 @@ void trace_reader_close(struct trace_reader *reader)
 {
     if (!reader)
         return;
-    if (reader->mapped)
+    if (reader->mapped) {
+        trace_sigbus_release(reader->base);
         munmap((void *)reader->base, reader->mapped);
+    }
     for (size_t i = 0; i < reader->site_count; i++)
         free_site(reader->sites[i]);
     free(reader->sites);
@@ -870,7 +883,7 @@ bool trace_reader_entry(const struct trace_reader *reader, uint32_t place,
         entry->site = &unknown;
     entry->thread = thread;
     entry->values = (const unsigned char *)(record + 1);
-    entry->values_size = (size_t)(record->slots - 1) * TRACE_SLOT_SIZE;
+    entry->values_size = size_of_values(record);
     return entry->kind != TRACE_ENTRY_DEVICE ||
            describe_activity(reader, record, entry);
 }
