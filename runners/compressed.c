@@ -10,12 +10,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <zstd.h>
 
 #include "harness/harness.h"
 #include "runners.h"
+#include "trace/format.h"
 
 #define SUFFIX ".zst"
 
@@ -63,6 +65,23 @@ static int nameless(void)
     return fd < 0 ? memfd_create("recording", MFD_CLOEXEC) : fd;
 }
 
+/* Half of the room where that file is: what a small file expands to may fill
+ * any disk, and any memory. */
+static uint64_t room_of(int fd)
+{
+    struct statvfs disk;
+
+    if (!fstatvfs(fd, &disk) && disk.f_blocks)
+        return (uint64_t)disk.f_bavail * disk.f_frsize / 2;
+    return (uint64_t)sysconf(_SC_AVPHYS_PAGES) *
+           (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+}
+
+static bool is_zero(const char *bytes, size_t size)
+{
+    return !size || (!bytes[0] && !memcmp(bytes, bytes + 1, size - 1));
+}
+
 static bool write_out(int fd, const char *bytes, size_t size)
 {
     while (size) {
@@ -78,27 +97,50 @@ static bool write_out(int fd, const char *bytes, size_t size)
     return true;
 }
 
-/* Decompresses a block; false if *why tells what is wrong. `left` is what
- * ZSTD_decompressStream returns: 0 at the end. */
-static bool expand(ZSTD_DCtx *context, ZSTD_inBuffer *in, int out,
-                   uint64_t *size, size_t *left, const char **why)
+/* What becomes of a compressed recording. */
+struct expanding {
+    ZSTD_DCtx *context;
+    int out;
+    uint64_t size, written, room; /* bytes */
+    size_t left;     /* what ZSTD_decompressStream returns: 0 at the end */
+    const char *why; /* it cannot be read; NULL: it can */
+};
+
+/* Writes a block behind the others; zeros are a hole. */
+static bool put(struct expanding *to, const char *bytes, size_t size)
+{
+    uint64_t magic = TRACE_MAGIC;
+
+    if (!to->size &&
+        (size < sizeof(magic) || memcmp(bytes, &magic, sizeof(magic)) != 0))
+        to->why = "it is no recording";
+    else if (to->written > to->room)
+        to->why = "it takes more than half of the room in TMPDIR";
+    else if (is_zero(bytes, size) ? lseek(to->out, (off_t)size, SEEK_CUR) < 0
+                                  : !write_out(to->out, bytes, size))
+        to->why = strerror(errno);
+    to->size += size;
+    to->written += is_zero(bytes, size) ? 0 : size;
+    return !to->why;
+}
+
+/* Decompresses a block. */
+static bool expand(struct expanding *to, ZSTD_inBuffer *in)
 {
     static char bytes[BLOCK];
     ZSTD_outBuffer block;
 
     do {
         block = (ZSTD_outBuffer){bytes, sizeof(bytes), 0};
-        *left = ZSTD_decompressStream(context, &block, in);
-        if (ZSTD_isError(*left)) {
-            *why = ZSTD_getErrorName(*left);
+        to->left = ZSTD_decompressStream(to->context, &block, in);
+        if (ZSTD_isError(to->left)) {
+            to->why = ZSTD_getErrorName(to->left);
             return false;
         }
-        if (!write_out(out, bytes, block.pos)) {
-            *why = strerror(errno);
+        if (block.pos && !put(to, bytes, block.pos))
             return false;
-        }
-        *size += block.pos;
-    } while (in->pos < in->size || block.pos == block.size);
+        /* Behind its end it would wait for another frame. */
+    } while (in->pos < in->size || (to->left && block.pos == block.size));
     return true;
 }
 
@@ -108,20 +150,19 @@ static const char *decompress(ZSTD_DCtx *context, int in, int out,
                               uint64_t most)
 {
     static char bytes[BLOCK];
-    const char *why = NULL;
-    uint64_t size = 0;
-    size_t left = 1;
+    struct expanding to = {
+        .context = context, .out = out, .room = room_of(out), .left = 1};
 
-    while (size < most) {
+    while (to.size < most) {
         ssize_t got = read(in, bytes, sizeof(bytes));
         ZSTD_inBuffer block = {bytes, got > 0 ? (size_t)got : 0, 0};
 
         if (got < 0)
             return strerror(errno);
         if (!got)
-            return left ? "it ends too early" : NULL;
-        if (!expand(context, &block, out, &size, &left, &why))
-            return why;
+            return to.left ? "it ends too early" : NULL;
+        if (!expand(&to, &block))
+            return to.why;
     }
     return NULL;
 }

@@ -91,22 +91,12 @@ static void heading(const struct recording *recording)
  * and stand among those that were told before. */
 static bool is_told(struct recording *recording, uint32_t place)
 {
-    size_t at = place / 8, size = recording->told_size;
-    unsigned char bit = (unsigned char)(1 << place % 8);
-    bool told;
+    uint32_t unused;
 
-    if (at >= size) {
-        void *grown = realloc(recording->told, 2 * at + 64);
-
-        if (!grown)
-            return false;
-        recording->told = grown;
-        recording->told_size = 2 * at + 64;
-        memset(recording->told + size, 0, recording->told_size - size);
-    }
-    told = recording->told[at] & bit;
-    recording->told[at] |= bit;
-    return told;
+    if (trace_table_find(&recording->told, place, &unused))
+        return true;
+    trace_table_set(&recording->told, place, 0);
+    return false;
 }
 
 /* Writes the lines that are new, of what happened up to `until`. */

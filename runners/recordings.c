@@ -161,7 +161,7 @@ void runners_recordings_free(struct recordings *found)
         free(found->all[i].path);
         free(found->all[i].program);
         free(found->all[i].test);
-        free(found->all[i].told);
+        trace_table_free(&found->all[i].told);
     }
     free(found->all);
     *found = (struct recordings){0};

@@ -37,9 +37,8 @@ struct recording {
     char *program; /* its folder in the run, "" if it is in none */
     char *test;    /* "suite/test" */
     /* Of who follows it: */
-    size_t lines;        /* that were written, but for those of devices */
-    unsigned char *told; /* a bit for the place of what a device did */
-    size_t told_size;
+    size_t lines;            /* that were written, but for those of devices */
+    struct trace_table told; /* the places of what devices did */
     bool ended;
     int runner; /* the process that ends its run; 0: not known */
 };

@@ -7,9 +7,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+
+#include <zstd.h>
 
 #include "harness/harness.h"
 #include "runners/runners.h"
@@ -85,7 +89,7 @@ static void expect_lines(struct trace_reader *reader, const char *lines)
 {
     char *again;
 
-    cr_assert_not_null(reader, "%s", strerror(errno));
+    cr_assert_not_null(reader, "%s: %s", strerror(errno), said_so_far());
     again = test_lines(reader, "trace", &(struct log_style){0});
     cr_expect_str_eq(again, lines);
     free(again);
@@ -258,6 +262,106 @@ Test(runners_compressed, damage_is_one_line)
     expect_lines(runners_open(test_path("recording")), lines);
     free(bytes);
     free(lines);
+}
+
+/* ---- Bombs ---- */
+
+enum { MIB = 1 << 20 };
+
+static void add_frame(FILE *out, const char *bytes, size_t size, size_t times)
+{
+    static char compressed[MIB];
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+
+    for (size_t i = 0; i < times; i++) {
+        ZSTD_inBuffer in = {bytes, size, 0};
+        ZSTD_outBuffer to = {compressed, sizeof(compressed), 0};
+
+        cr_assert_eq(
+            ZSTD_compressStream2(context, &to, &in,
+                                 i + 1 == times ? ZSTD_e_end : ZSTD_e_flush),
+            0);
+        cr_assert_eq(fwrite(compressed, 1, to.pos, out), to.pos);
+    }
+    ZSTD_freeCCtx(context);
+}
+
+/* A recording, if `whole`, and behind it `size` MiB of one byte. */
+static void make_bomb(bool whole, char byte, size_t size)
+{
+    FILE *out = fopen(test_path("recording.zst"), "we");
+    char *bytes, *fill = malloc(MIB);
+    size_t length;
+
+    cr_assert(out && fill);
+    memset(fill, byte, MIB);
+    bytes = test_load(test_path("recording"), &length);
+    cr_assert_eq(unlink(test_path("recording")), 0);
+    if (whole) { /* in one frame with the rest it has to be */
+        char *all = calloc(1, MIB);
+
+        cr_assert(all && length <= MIB);
+        memset(all, byte, MIB);
+        memcpy(all, bytes, length);
+        add_frame(out, all, MIB, 1);
+        free(all);
+    }
+    free(bytes);
+    add_frame(out, fill, MIB, size);
+    free(fill);
+    cr_assert_eq(fclose(out), 0);
+}
+
+/* No file may be larger than 16 MiB. */
+static void limit_files(void)
+{
+    struct rlimit limit = {16 * MIB, 16 * MIB};
+
+    signal(SIGXFSZ, SIG_IGN);
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+Test(runners_compressed, zeros_take_no_room)
+{
+    char *lines = record(FEW);
+
+    make_bomb(true, 0, 1000);
+    limit_files();
+    expect_lines(runners_open(test_path("recording")), lines);
+    cr_expect_str_eq(said_so_far(), "");
+    free(lines);
+}
+
+static void expect_refused(const char *why)
+{
+    cr_expect_null(runners_open(test_path("recording")));
+    cr_expect_eq(errno, EBADMSG);
+    cr_expect_not_null(strstr(said_so_far(), why), "%s", said);
+}
+
+Test(runners_compressed, what_is_no_recording_is_not_expanded)
+{
+    free(record(FEW));
+    make_bomb(false, 'x', 1000);
+    limit_files();
+    expect_refused("/recording.zst: it is no recording\n");
+}
+
+Test(runners_compressed, half_of_the_room_stays_free)
+{
+    struct statvfs disk;
+
+    free(record(FEW));
+    make_bomb(true, 'x', 100);
+    cr_assert_eq(mkdir(test_path("small"), 0777), 0);
+    if (mount("testlog", test_path("small"), "tmpfs", 0, "size=16m"))
+        cr_skip_test("may not mount a small disk");
+    setenv("TMPDIR", test_path("small"), 1);
+    expect_refused("/recording.zst: it takes more than half of the room in "
+                   "TMPDIR\n");
+    cr_expect_eq(statvfs(test_path("small"), &disk), 0);
+    cr_expect_eq(disk.f_bavail, disk.f_blocks);
+    umount2(test_path("small"), MNT_DETACH);
 }
 
 Test(runners_compressed, needs_no_folder_for_temporary_files)

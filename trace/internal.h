@@ -123,6 +123,8 @@ struct trace_segment {
 };
 
 struct trace_reader {
+    int fd;         /* of the file, while it is opened; -1: none */
+    size_t records; /* that were found */
     const unsigned char *base;
     size_t size;   /* bytes that may be read */
     size_t mapped; /* bytes */
@@ -158,9 +160,25 @@ const struct trace_record *trace_reader_record(const struct trace_reader *,
 bool trace_reader_entry(const struct trace_reader *, uint32_t place,
                         const struct trace_thread *, struct trace_entry *);
 
+/* ---- mapping.c ---- */
+
+/* trace_reader_map maps a file, of which trace_beneath has the name, and
+ * trace_reader_map_own the process's own recording; false with errno.
+ * trace_reader_leave_file closes the file, and keeps errno. */
+bool trace_reader_map(struct trace_reader *, int folder, const char *name);
+bool trace_reader_map_own(struct trace_reader *);
+void trace_reader_leave_file(struct trace_reader *);
+void trace_reader_unmap(struct trace_reader *);
+
 /* trace_reader_drop gives back the memory of what was read of a large
  * recording; who looks there again has it read again. */
 void trace_reader_drop(const struct trace_reader *, uint64_t from, uint64_t to);
+
+/* trace_reader_past_hole returns the chunk from `place` on of which the file
+ * has something: one with holes has any size. */
+uint64_t trace_reader_past_hole(const struct trace_reader *, uint64_t place);
+
+/* ---- reader.c, again ---- */
 
 /* trace_reader_set_end makes a later moment that on which times rest. */
 void trace_reader_set_end(struct trace_reader *, struct trace_anchor end);

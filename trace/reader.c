@@ -50,20 +50,6 @@ const struct trace_record *trace_reader_record(
     return record;
 }
 
-enum { DROP_FROM = 8 << 20 }; /* bytes: less than that may all stay in memory */
-
-void trace_reader_drop(const struct trace_reader *reader, uint64_t from,
-                       uint64_t to)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t first = (size_t)from * TRACE_SLOT_SIZE / page * page;
-    size_t end = (size_t)to * TRACE_SLOT_SIZE;
-
-    end = end < reader->mapped ? end : reader->mapped;
-    if (reader->mapped >= DROP_FROM && first < end)
-        madvise((char *)reader->base + first, end - first, MADV_DONTNEED);
-}
-
 /* A file that was cut meanwhile has zeros there. */
 static size_t size_of_values(const struct trace_record *record)
 {
@@ -201,13 +187,16 @@ static void free_site(struct trace_site *site)
     free(site);
 }
 
-/* Ids are given out one by one, so none is beyond the count of records. */
+/* Ids are given out one by one: memory is for what is there, not for what a
+ * damaged one asks for. */
+enum { SITES_EXPECTED = 1 << 16 };
+
 static bool add_site(struct trace_reader *reader,
                      const struct trace_record *record)
 {
     uint32_t id = record->site;
 
-    if (!id || id > place_limit(reader))
+    if (!id || id > SITES_EXPECTED + reader->records)
         return true;
     if (id >= reader->site_count) {
         size_t count = (size_t)id + 64;
@@ -372,6 +361,7 @@ static bool index_record(struct trace_reader *reader,
 
     if (!time)
         return true;
+    reader->records++;
     reader->last = time > reader->last ? time : reader->last;
     reader->last = end > reader->last ? end : reader->last;
     switch (record->kind) {
@@ -479,8 +469,12 @@ static bool index_all(struct trace_reader *reader)
         limit = place_limit(reader);
     for (uint64_t place = TRACE_FIRST_PLACE, next; ok && place < limit;
          place = next) {
+        size_t before = reader->segment_count;
+
         next = index_chunk(reader, place, &ok);
         trace_reader_drop(reader, place, next);
+        if (reader->segment_count == before)
+            next = trace_reader_past_hole(reader, next);
     }
     return ok;
 }
@@ -577,61 +571,6 @@ static bool header_ok(const struct trace_reader *reader)
            header->chunk_size == TRACE_CHUNK_SIZE;
 }
 
-static void look_into(struct trace_reader *reader, const void *base)
-{
-    reader->base = base;
-    if (reader->size > (size_t)UINT32_MAX * TRACE_SLOT_SIZE)
-        reader->size = (size_t)UINT32_MAX * TRACE_SLOT_SIZE;
-    memcpy(&reader->header, base, sizeof(reader->header));
-    /* Of a file that never got room, to read alone may be a SIGBUS. */
-    if (reader->header.reserved < reader->size / TRACE_CHUNK_SIZE)
-        reader->size =
-            TRACE_HEADER_SIZE + reader->header.reserved * TRACE_CHUNK_SIZE;
-}
-
-static bool map_file(struct trace_reader *reader, int folder, const char *name)
-{
-    struct stat status;
-    int fd = trace_beneath(folder, name, O_RDONLY);
-    void *base = MAP_FAILED;
-
-    if (fd < 0)
-        return false;
-    if (!fstat(fd, &status)) {
-        reader->size = (size_t)status.st_size;
-        errno = EINVAL;
-        if (S_ISREG(status.st_mode) && reader->size >= TRACE_HEADER_SIZE)
-            base = mmap(NULL, reader->size, PROT_READ, MAP_SHARED, fd, 0);
-    }
-
-    int error = errno;
-
-    close(fd);
-    errno = error;
-    if (base == MAP_FAILED)
-        return false;
-    if (!trace_sigbus_guard(base, reader->size)) {
-        munmap(base, reader->size);
-        return false;
-    }
-    reader->mapped = reader->size;
-    look_into(reader, base);
-    return true;
-}
-
-/* The process has its own recording in memory already, where it can be read
- * even if the file was renamed or the process shut up in another root. */
-static bool map_own(struct trace_reader *reader)
-{
-    if (!trace_recording.open || !trace_recording.path[0]) {
-        errno = ENOENT;
-        return false;
-    }
-    reader->size = trace_recording.file_size;
-    look_into(reader, trace_recording.header);
-    return true;
-}
-
 struct trace_reader *trace_reader_open(const char *path)
 {
     return trace_reader_beneath(AT_FDCWD, path);
@@ -643,7 +582,9 @@ struct trace_reader *trace_reader_beneath(int folder, const char *name)
 
     if (!reader)
         return NULL;
-    if (name ? map_file(reader, folder, name) : map_own(reader)) {
+    reader->fd = -1;
+    if (name ? trace_reader_map(reader, folder, name)
+             : trace_reader_map_own(reader)) {
         if (!header_ok(reader)) {
             errno = EINVAL;
         } else {
@@ -654,6 +595,7 @@ struct trace_reader *trace_reader_beneath(int folder, const char *name)
                 sort_all(reader);
                 trace_fields_prepare(reader);
                 reader->merge = trace_merge_new(reader);
+                trace_reader_leave_file(reader);
                 if (reader->merge)
                     return reader;
             }
@@ -662,6 +604,7 @@ struct trace_reader *trace_reader_beneath(int folder, const char *name)
 
     int error = errno;
 
+    trace_reader_leave_file(reader);
     trace_reader_close(reader);
     errno = error;
     return NULL;
@@ -671,10 +614,7 @@ void trace_reader_close(struct trace_reader *reader)
 {
     if (!reader)
         return;
-    if (reader->mapped) {
-        trace_sigbus_release(reader->base);
-        munmap((void *)reader->base, reader->mapped);
-    }
+    trace_reader_unmap(reader);
     for (size_t i = 0; i < reader->site_count; i++)
         free_site(reader->sites[i]);
     free(reader->sites);
