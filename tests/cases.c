@@ -197,7 +197,7 @@ static void record(struct trace_span_ref span, struct case_fields *fields)
                       fields->values);
 }
 
-static void begin(struct case_span *span)
+static void begin(struct case_span *span, size_t depth)
 {
     struct case_fields *own = &span->own;
 
@@ -206,7 +206,7 @@ static void begin(struct case_span *span)
             trace_span_new_(&own->site, own->site.field_count, own->values);
     record(span->made, &span->before);
     if (span->made.place)
-        span->entered = trace_span_enter_(span->made);
+        span->entered = test_block(depth, NULL, &span->made, 0, NULL);
     record(span->made, &span->after);
 }
 
@@ -223,7 +223,7 @@ void case_run(struct case_row *row)
     struct case_fields *event = &row->event;
 
     for (size_t i = 0; i < row->span_count; i++)
-        begin(&row->spans[i]);
+        begin(&row->spans[i], i);
     if (on(&event->site))
         trace_event_(&event->site, event->site.field_count, event->values);
     for (size_t i = row->span_count; i-- > 0;)

@@ -237,6 +237,8 @@ static const struct {
     {"trace_span_end(x);", "", 3},
     {"trace_record(x, (\"v\", 1));", "", 3},
     {"trace_record(trace_span_current(), (*x));", "", 3},
+    {"trace_stack_restore(x);", "", 3},
+    {"trace_stack_restore(trace_stack_save());", NULL, 3},
     {"if (trace_start(x, \"\")) x = 2;", "", 3},
     {"if (trace_start(\"dir\", x)) x = 2;", "", 3},
     {"if (trace_start(\"dir\", 0) || trace_stop()) x = 2;", NULL, 3},

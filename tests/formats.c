@@ -164,7 +164,7 @@ struct spanned {
 };
 
 /* Begins and enters a span, "name[@target][!LEVEL]{...}+{...}>{...}". */
-static struct spanned enter(char *text, const char *target)
+static struct spanned enter(char *text, const char *target, size_t depth)
 {
     char *at = text + strcspn(text, "{+>");
     char *rest = strdup(at);
@@ -187,7 +187,7 @@ static struct spanned enter(char *text, const char *target)
 
     record_late(span, group(&groups, '+'));
 
-    struct trace_span_ref entered = trace_span_enter_(span);
+    struct trace_span_ref entered = test_block(depth, NULL, &span, 0, NULL);
 
     record_late(span, group(&groups, '>'));
     free(rest);
@@ -211,8 +211,10 @@ char *format_lines(struct test_cases *row, const struct log_style *style)
     made_count = 0;
     prctl(PR_SET_NAME, "main");
     test_record();
-    while ((span = strsep(&rest, ";")) && *span)
-        spans[depth++] = enter(span, row->columns[2]);
+    while ((span = strsep(&rest, ";")) && *span) {
+        spans[depth] = enter(span, row->columns[2], depth);
+        depth++;
+    }
     record_event(row);
     while (depth) {
         trace_span_leave_(spans[--depth].entered);

@@ -131,11 +131,10 @@ static void begin_step(const struct step *step, struct trace_site *site)
     if (*depth == PER_THREAD)
         return;
     if (step->operation == ENTER)
-        ref = trace_span_enter_(*handle);
+        ref = test_block(*depth, NULL, handle, 0, NULL);
     else if (on(site))
-        ref = step->operation == OPEN
-                  ? trace_span_open_(site, 2, step->values)
-                  : trace_span_in_(*handle, site, 2, step->values);
+        ref = test_block(*depth, site, step->operation == OPEN ? NULL : handle,
+                         2, step->values);
     guards[(*depth)++] = ref;
 }
 

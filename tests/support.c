@@ -300,6 +300,24 @@ struct trace_activity test_kernel(uint64_t begin, uint64_t end)
     };
 }
 
+__attribute__((noinline)) struct trace_span_ref test_block(
+    size_t depth, struct trace_site *site, const struct trace_span_ref *span,
+    size_t count, const struct trace_value *values)
+{
+    struct trace_span_ref begun;
+
+    if (depth)
+        begun = test_block(depth - 1, site, span, count, values);
+    else if (!site)
+        begun = trace_span_enter_(*span);
+    else if (span)
+        begun = trace_span_in_(*span, site, count, values);
+    else
+        begun = trace_span_open_(site, count, values);
+    __asm__ volatile("" : : "r"(&begun) : "memory"); /* keeps the frame */
+    return begun;
+}
+
 /* ---- Chance ---- */
 
 static uint64_t chance = 88172645463325252;

@@ -80,6 +80,13 @@ void test_rich(void);
  * and stream 7, by a call of this thread. */
 struct trace_activity test_kernel(uint64_t begin, uint64_t end);
 
+/* test_block begins a span as a block does that is within `depth` others, each
+ * in a function of its own: a span of `site`, below `span` if that is not NULL,
+ * or, without a site, it enters `span`. */
+struct trace_span_ref test_block(size_t depth, struct trace_site *site,
+                                 const struct trace_span_ref *span,
+                                 size_t count, const struct trace_value *);
+
 /* ---- Chance, the same in every run ---- */
 
 void test_seed(uint64_t seed);

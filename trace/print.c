@@ -15,6 +15,18 @@ static _Thread_local struct {
     uintptr_t frame; /* of who prints; 0: nobody */
 } printing TRACE_TLS_;
 
+/* The first memory of a text is ours to ask for, should malloc be annotated. */
+static void prepare(struct trace_text *text)
+{
+    uintptr_t busy = trace_ours_begin(&trace_writer);
+
+    text->ceiling = MOST;
+    if (!text->capacity)
+        trace_text_char(text, ' ');
+    trace_ours_end(&trace_writer, busy);
+    trace_text_clear(text);
+}
+
 __attribute__((noinline)) bool trace_print_begin(
     struct trace_printed *printed, size_t count,
     const struct trace_value *values)
@@ -22,15 +34,15 @@ __attribute__((noinline)) bool trace_print_begin(
     uintptr_t frame = trace_frame();
 
     printed->error = errno;
-    if (printing.frame && !trace_has_left(printing.frame, frame)) {
-        if (trace_recording.header)
+    if (trace_is_busy(&trace_writer) ||
+        (printing.frame && !trace_has_left(printing.frame, frame))) {
+        if (trace_recording.header && !(trace_writer.busy & TRACE_OURS))
             trace_drop(TRACE_LOSS_NESTED);
         errno = printed->error;
         return false;
     }
     printing.frame = frame;
-    trace_text_clear(&printing.text);
-    printing.text.ceiling = MOST;
+    prepare(&printing.text);
     printed->values =
         trace_values_print(count, values, printed->copy, &printing.text);
     errno = printed->error; /* of %m, too */

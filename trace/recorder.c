@@ -41,6 +41,8 @@ static void on_thread_end(void *unused)
     (void)unused;
     writer->busy = TRACE_LOCKED; /* a handler must not want the lock now */
     trace_barrier();
+    if (trace_recording.open) /* pthread_exit left them open */
+        trace_unwind(0);
     if (trace_is_current(writer) && writer->next != NULL && !writer->overflow)
         trace_give_room(writer);
     if (writer->stack != writer->first_stack)
@@ -430,6 +432,11 @@ int trace_open(const char *path, const struct trace_options *options)
     trace_sites_enable(!disabled);
     pthread_mutex_unlock(&switching);
     return 0;
+}
+
+bool trace_is_open(void)
+{
+    return trace_recording.open;
 }
 
 void trace_close(void)

@@ -11,7 +11,7 @@
 
 enum {
     TRACE_FIRST_CHUNKS = 3, /* reserved at once: most tests are short */
-    TRACE_FIRST_STACK = 32,
+    TRACE_FIRST_STACK = 16,
     TRACE_INHERITED_MAX = 16,
     TRACE_THREAD_SLOTS = 10, /* a THREAD record at its longest */
     TRACE_OVERFLOWS = 256,   /* threads that go on when a live run is full */
@@ -52,7 +52,9 @@ struct trace_recording {
 struct trace_entered {
     uint32_t record; /* SPAN or ENTER: its `end` will be patched */
     uint32_t span;
-    bool guard;                     /* ends with its block */
+    uint32_t place;  /* of its handle: the record that entered it first */
+    uint32_t back;   /* lowest bits of where in the block it began */
+    uintptr_t frame; /* it ends with its block, which began from here; 0: not */
     struct trace_scope own, inside; /* the span's, and with those below */
 };
 

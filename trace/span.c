@@ -95,8 +95,18 @@ static bool known(struct trace_span_ref ref)
 /* How a span begins. */
 struct beginning {
     const struct trace_span_ref *given; /* parent, if not that of the block */
-    bool entered, guard;
+    bool entered;
+    uintptr_t frame; /* of who begins it, if it ends with its block; else 0 */
+    uint32_t back;   /* where that one returns to */
 };
+
+/* How a block's span begins; for functions that are called by the block. */
+#define IN_BLOCK(parent)                                                       \
+    (struct beginning)                                                         \
+    {                                                                          \
+        parent, true, trace_frame(),                                           \
+            (uint32_t)(uintptr_t)__builtin_return_address(0)                   \
+    }
 
 static inline struct trace_record *put_span(struct trace_writer *writer,
                                             struct trace_site *site,
@@ -113,6 +123,14 @@ static inline struct trace_record *put_span(struct trace_writer *writer,
                         bytes);
 }
 
+static inline struct trace_entered entering(uint32_t record, uint32_t span,
+                                            struct beginning how,
+                                            struct trace_scope own)
+{
+    return (struct trace_entered){record,    span, record, how.back,
+                                  how.frame, own,  {0, 0}};
+}
+
 static inline struct trace_span_ref publish_span(struct trace_writer *writer,
                                                  struct trace_record *record,
                                                  struct beginning how,
@@ -123,7 +141,7 @@ static inline struct trace_span_ref publish_span(struct trace_writer *writer,
     if (!how.entered)
         record->flags = TRACE_FLAG_NOT_ENTERED;
     else if (unlikely(
-                 !trace_push(writer, ref.place, ref.place, how.guard, own)))
+                 !trace_push(writer, entering(ref.place, ref.place, how, own))))
         ref.place = 0;
     trace_publish(writer, record);
     return ref;
@@ -135,16 +153,33 @@ static struct trace_span_ref pass_over(struct trace_writer *writer,
                                        struct trace_scope own)
 {
     uint32_t began = !how.entered ? TRACE_BEGAN_NOT_ENTERED
-                     : how.guard  ? TRACE_BEGAN_GUARD
+                     : how.frame  ? TRACE_BEGAN_GUARD
                                   : 0;
     struct trace_span_ref ref = {own.takes | began, writer->generation};
     struct trace_scope takes = {0, own.takes};
 
     if (!own.takes ||
-        (how.entered && !trace_push(writer, ref.place, trace_current(writer),
-                                    how.guard, takes)))
+        (how.entered &&
+         !trace_push(writer,
+                     entering(ref.place, trace_current(writer), how, takes))))
         ref.place = 0;
     return ref;
+}
+
+/* Ends what a jump has left: its block cannot do it any more. */
+static __attribute__((noinline)) void end_left(struct trace_writer *writer,
+                                               uintptr_t frame, uint32_t back)
+{
+    while (trace_seems_left(writer, frame, back)) {
+        const struct trace_entered *top = &writer->stack[writer->depth - 1];
+        uint32_t place = top->place;
+
+        if (!trace_has_left(top->frame, frame))
+            return;
+        trace_patch(writer, top->record);
+        trace_pop(writer);
+        tell_closed(place);
+    }
 }
 
 /* Gives the room of the last record back. What stands in it must not be taken
@@ -189,6 +224,8 @@ static inline struct trace_span_ref begin(struct trace_site *site,
     writer = trace_enter();
     if (unlikely(!writer))
         return ref;
+    if (unlikely(trace_seems_left(writer, how.frame, how.back)))
+        end_left(writer, how.frame, how.back);
     if (unlikely(trace_is_judged(site))) {
         ref = begin_judged(writer, site, how, count, values, bytes);
     } else {
@@ -216,29 +253,29 @@ static __attribute__((noinline)) struct trace_span_ref begin_printed(
     return ref;
 }
 
-struct trace_span_ref trace_span_open_(struct trace_site *site, size_t count,
-                                       const struct trace_value *values)
+__attribute__((noinline)) struct trace_span_ref trace_span_open_(
+    struct trace_site *site, size_t count, const struct trace_value *values)
 {
-    return begin(site, (struct beginning){NULL, true, true}, count, values);
+    return begin(site, IN_BLOCK(NULL), count, values);
 }
 
 struct trace_span_ref trace_span_begin_(struct trace_site *site, size_t count,
                                         const struct trace_value *values)
 {
-    return begin(site, (struct beginning){NULL, true, false}, count, values);
+    return begin(site, (struct beginning){.entered = true}, count, values);
 }
 
 struct trace_span_ref trace_span_new_(struct trace_site *site, size_t count,
                                       const struct trace_value *values)
 {
-    return begin(site, (struct beginning){NULL, false, false}, count, values);
+    return begin(site, (struct beginning){0}, count, values);
 }
 
-struct trace_span_ref trace_span_in_(struct trace_span_ref parent,
-                                     struct trace_site *site, size_t count,
-                                     const struct trace_value *values)
+__attribute__((noinline)) struct trace_span_ref trace_span_in_(
+    struct trace_span_ref parent, struct trace_site *site, size_t count,
+    const struct trace_value *values)
 {
-    return begin(site, (struct beginning){&parent, true, true}, count, values);
+    return begin(site, IN_BLOCK(&parent), count, values);
 }
 
 /* A record without a site that belongs to `span`. */
@@ -252,34 +289,49 @@ static struct trace_record *put_plain(struct trace_writer *writer,
     return record;
 }
 
-/* Enters a span that is recorded; returns the entering's place, 0 if that
- * failed. */
-static uint32_t enter_span(struct trace_writer *writer, uint32_t span)
+bool trace_enter_again(struct trace_writer *writer,
+                       struct trace_entered entered)
 {
-    struct trace_scope own = {0, 0};
-    struct trace_record *record = put_plain(writer, TRACE_KIND_ENTER, span);
+    struct trace_record *record =
+        put_plain(writer, TRACE_KIND_ENTER, entered.span);
 
-    if (record && trace_tells(TRACE_TOLD_SUBSCRIBER))
-        own = ask_entered(span);
-    if (!record || !trace_push(writer, trace_place_of(record), span, true, own))
-        return 0;
-    return trace_place_of(record);
+    if (!record)
+        return false;
+    entered.record = trace_place_of(record);
+    entered.place = entered.place ? entered.place : entered.record;
+    if (trace_tells(TRACE_TOLD_SUBSCRIBER))
+        entered.own = ask_entered(entered.span);
+    return trace_push(writer, entered);
 }
 
-struct trace_span_ref trace_span_enter_(struct trace_span_ref span)
+/* Enters a span in a block; returns the entering's place, 0 if that failed. */
+static uint32_t enter_span(struct trace_writer *writer, uint32_t span,
+                           struct beginning how)
 {
-    struct beginning how = {NULL, true, true};
+    struct trace_scope none = {0, 0};
+
+    return trace_enter_again(writer, entering(0, span, how, none))
+               ? writer->stack[writer->depth - 1].record
+               : 0;
+}
+
+__attribute__((noinline)) struct trace_span_ref trace_span_enter_(
+    struct trace_span_ref span)
+{
+    struct beginning how = IN_BLOCK(NULL);
     struct trace_span_ref ref = {0, 0};
     struct trace_writer *writer =
         known(span) && !trace_is_busy(&trace_writer) ? trace_enter() : NULL;
 
     if (!writer)
         return ref;
+    if (trace_seems_left(writer, how.frame, how.back))
+        end_left(writer, how.frame, how.back);
     if (trace_unrecorded(span.place))
         ref = pass_over(writer, how,
                         (struct trace_scope){0, span.place & TRACE_TAKES});
     else
-        ref.place = enter_span(writer, span.place);
+        ref.place = enter_span(writer, span.place, how);
     if (ref.place)
         ref.generation = writer->generation;
     trace_leave(writer);
@@ -343,10 +395,12 @@ void trace_span_leave_(struct trace_span_ref ref)
     writer->back = trace_return_of(trace_frame());
     trace_barrier();
     if (likely(writer->depth &&
-               writer->stack[writer->depth - 1].record == ref.place &&
+               writer->stack[writer->depth - 1].place == ref.place &&
                writer->depth > writer->inherited)) {
+        uint32_t record = writer->stack[writer->depth - 1].record;
+
         trace_pop(writer);
-        trace_patch(writer, ref.place);
+        trace_patch(writer, record);
     } else {
         uint32_t at = trace_find(writer, ref.place);
 

@@ -63,12 +63,12 @@ void trace_leave_at(struct trace_writer *writer, uint32_t at, bool guard)
     uint32_t kept = at, inherited = writer->inherited;
 
     for (uint32_t i = writer->depth; i-- > at + 1;)
-        if (guard && writer->stack[i].guard && i >= inherited)
+        if (guard && writer->stack[i].frame && i >= inherited)
             trace_patch(writer, writer->stack[i].record);
     if (at >= inherited)
         trace_patch(writer, writer->stack[at].record);
     for (uint32_t i = at + 1; i < writer->depth; i++) {
-        if (!guard || !writer->stack[i].guard)
+        if (!guard || !writer->stack[i].frame)
             writer->stack[kept++] = writer->stack[i];
         if (i + 1 == inherited)
             writer->inherited = kept;
@@ -80,10 +80,10 @@ void trace_leave_at(struct trace_writer *writer, uint32_t at, bool guard)
         rescope(writer);
 }
 
-uint32_t trace_find(const struct trace_writer *writer, uint32_t record)
+uint32_t trace_find(const struct trace_writer *writer, uint32_t place)
 {
     for (uint32_t i = writer->depth; i-- > 0;)
-        if (writer->stack[i].record == record)
+        if (writer->stack[i].place == place)
             return i;
     return writer->depth;
 }

@@ -33,8 +33,13 @@ void trace_drop_strays(struct trace_writer *, uint32_t strays);
 void trace_patch(struct trace_writer *, uint32_t place);
 void trace_leave_at(struct trace_writer *, uint32_t at, bool guard);
 
-/* trace_find returns where in the stack `record` is; its depth if it is not. */
-uint32_t trace_find(const struct trace_writer *, uint32_t record);
+/* trace_find returns where in the stack the entering is whose handle has
+ * `place`; its depth if it is not. */
+uint32_t trace_find(const struct trace_writer *, uint32_t place);
+
+/* trace_enter_again enters a span that is recorded, as `entered` was, which it
+ * completes; false without room. */
+bool trace_enter_again(struct trace_writer *, struct trace_entered entered);
 
 /* trace_tells tells whether somebody is told of what threads enter;
  * trace_tell tells them what this one is in now. */
@@ -77,19 +82,31 @@ static inline void trace_settle(struct trace_writer *writer)
         trace_drop_strays(writer, strays);
 }
 
-static inline bool trace_push(struct trace_writer *writer, uint32_t record,
-                              uint32_t span, bool guard, struct trace_scope own)
+/* Puts an entering on top. */
+static inline bool trace_push(struct trace_writer *writer,
+                              struct trace_entered entered)
 {
     if (unlikely(writer->depth == writer->capacity) &&
         !trace_stack_grow(writer))
         return false;
-    writer->stack[writer->depth] = (struct trace_entered){
-        record, span, guard, own, trace_joined(trace_scope_, own)};
+    entered.inside = trace_joined(trace_scope_, entered.own);
+    writer->stack[writer->depth] = entered;
     trace_barrier();
     writer->depth++;
     if (unlikely(trace_tells(~0u)))
         trace_tell(writer);
     return true;
+}
+
+/* Whether the span on top ends with a block that seems to have been left by a
+ * jump: one begins in a frame further out, or at the same place again. */
+static inline bool trace_seems_left(const struct trace_writer *writer,
+                                    uintptr_t frame, uint32_t back)
+{
+    const struct trace_entered *top = &writer->stack[writer->depth - 1];
+
+    return writer->depth > writer->inherited && top->frame - 1 < frame &&
+           (top->frame != frame || top->back == back);
 }
 
 #endif

@@ -275,6 +275,17 @@ TRACE_API struct trace_span_ref trace_span_current(void);
 /* trace_span_end leaves a span on the thread that entered it and closes it. */
 TRACE_API void trace_span_end(struct trace_span_ref);
 
+/* The spans that a coroutine is in while another one runs. */
+struct trace_stack;
+
+/* trace_stack_save leaves all spans that the calling thread is in, without
+ * closing them, and returns them; NULL if it is in none, or without memory.
+ * trace_stack_restore enters them again, on the same thread or another, and
+ * frees `stack`, which may be NULL. The stack of a coroutine that never runs
+ * again goes to free. */
+TRACE_API struct trace_stack *trace_stack_save(void);
+TRACE_API void trace_stack_restore(struct trace_stack *stack);
+
 /* trace_disable turns every call site off until trace_enable has been called
  * as often; spans that are open can still end. */
 TRACE_API void trace_disable(void);
@@ -317,6 +328,9 @@ TRACE_API int trace_open(const char *path, const struct trace_options *);
 
 /* trace_refuse leaves a recording at `path` that says why trace_open failed. */
 TRACE_API void trace_refuse(const char *path, int error);
+
+/* trace_is_open tells whether a recording runs. */
+TRACE_API bool trace_is_open(void);
 
 /* trace_unwind closes the spans that the calling thread entered since `depth`
  * (trace_depth's answer) and that an abandoned stack left open. */
@@ -782,6 +796,7 @@ static inline void trace_guard_end_(struct trace_span_ref *span)
  * throw nothing, for g++ prepares for that even there. */
 __attribute__((nothrow)) int trace_check_(unsigned, const char *title, ...);
 __attribute__((nothrow)) int trace_check_span_(struct trace_span_ref, ...);
+__attribute__((nothrow)) int trace_check_stack_(struct trace_stack *);
 __attribute__((nothrow)) int trace_check_log_(const char *format, ...)
     TRACE_PRINTF(1, 2);
 
@@ -946,10 +961,12 @@ TRACE_LEVELS(TRACE_X)
 
 /* The library itself has these as functions whatever TRACING is. */
 #if !TRACE_KEEPS_ && !defined(TRACE_BUILD)
-#    define trace_span_current() TRACE_NONE_
-#    define trace_span_end(span) ((void)(0 && trace_check_span_(span, 0)))
-#    define trace_disable()      ((void)0)
-#    define trace_enable()       ((void)0)
+#    define trace_span_current()       TRACE_NONE_
+#    define trace_span_end(span)       ((void)(0 && trace_check_span_(span, 0)))
+#    define trace_stack_save()         ((struct trace_stack *)0)
+#    define trace_stack_restore(stack) ((void)(0 && trace_check_stack_(stack)))
+#    define trace_disable()            ((void)0)
+#    define trace_enable()             ((void)0)
 #    define trace_start(directory, options)                                    \
         TRACE_ZERO_(trace_start(directory, options))
 #    define trace_stop() TRACE_ZERO_(trace_stop())

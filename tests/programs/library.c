@@ -143,6 +143,7 @@ void recording(void)
     trace_counter("depth", spans(trace_span_current())); /* kept */
     trace_counter("load", .5);                           /* kept */
     trace_signpost("phase", "%d of %s", work(1), "two"); /* kept */
+    trace_stack_restore(trace_stack_save());             /* kept */
     trace_disable();                                     /* kept */
     trace_enable();                                      /* kept */
     if (trace_start("dir", "limit=1M"))                  /* kept */

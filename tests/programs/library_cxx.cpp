@@ -144,6 +144,7 @@ int spans(trace_span_ref span)
     trace_record(span, ("nothing", nullptr));              /* kept */
     trace_signpost("phase", "%u", span.place);             /* kept */
     trace_span_end(trace_span_begin(INFO, "b", ("s", 1))); /* kept */
+    trace_stack_restore(trace_stack_save());               /* kept */
     trace_disable();                                       /* kept */
     trace_enable();                                        /* kept */
     if (trace_start("dir", nullptr))                       /* kept */

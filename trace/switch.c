@@ -1,0 +1,83 @@
+/* switch.c: the spans of coroutines, which take turns on a thread. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "stack.h"
+
+struct trace_stack {
+    uint32_t generation;
+    size_t count;
+    struct trace_entered entered[];
+};
+
+/* Takes the spans that the thread is in off its stack, innermost first. */
+static struct trace_stack *take(struct trace_writer *writer)
+{
+    size_t count = writer->depth - writer->inherited;
+    struct trace_stack *stack =
+        malloc(sizeof(*stack) + count * sizeof(*stack->entered));
+
+    if (!stack)
+        return NULL;
+    stack->generation = writer->generation;
+    stack->count = count;
+    while (count-- > 0) {
+        stack->entered[count] = writer->stack[writer->depth - 1];
+        trace_patch(writer, stack->entered[count].record);
+        trace_pop(writer);
+    }
+    return stack;
+}
+
+struct trace_stack *trace_stack_save(void)
+{
+    int error = errno;
+    struct trace_stack *stack = NULL;
+    struct trace_writer *writer =
+        trace_recording.open && !trace_is_busy(&trace_writer) ? trace_enter()
+                                                              : NULL;
+
+    if (!writer)
+        return NULL;
+    trace_settle(writer);
+    if (writer->depth > writer->inherited) {
+        uintptr_t busy = trace_ours_begin(writer);
+
+        stack = take(writer);
+        trace_ours_end(writer, busy);
+    }
+    trace_leave(writer);
+    errno = error;
+    return stack;
+}
+
+static void put_back(struct trace_writer *writer,
+                     const struct trace_stack *stack)
+{
+    for (size_t i = 0; i < stack->count; i++) {
+        const struct trace_entered *entered = &stack->entered[i];
+        bool done = trace_unrecorded(entered->record)
+                        ? trace_push(writer, *entered)
+                        : trace_enter_again(writer, *entered);
+
+        if (!done)
+            return;
+    }
+}
+
+void trace_stack_restore(struct trace_stack *stack)
+{
+    int error = errno;
+    struct trace_writer *writer =
+        stack && trace_recording.open && !trace_is_busy(&trace_writer)
+            ? trace_enter()
+            : NULL;
+
+    /* A forked child goes on with the stacks of its parent. */
+    if (writer && (stack->generation == writer->generation || writer->forked))
+        put_back(writer, stack);
+    if (writer)
+        trace_leave(writer);
+    free(stack);
+    errno = error;
+}
