@@ -220,7 +220,7 @@ struct log_options {
 };
 
 /* log_subscribe makes `options` (copied) what the process's next recordings and
- * live lines follow. */
+ * live lines follow. EBUSY: a recording runs. */
 TRACE_API int log_subscribe(const struct log_options *options);
 
 /* ---- Expectations: what a process finds in its own recording ---- */

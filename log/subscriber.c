@@ -28,7 +28,7 @@ static struct log_style style;
 static int line_fd = -1;
 static uint64_t line_looked;  /* ns: when it was last looked at */
 static struct stat line_file; /* what `line_fd` was at first */
-static struct trace_text line = {.ceiling = 1 << 22};
+static struct trace_text line;
 
 /* ---- Call sites ---- */
 
@@ -198,7 +198,7 @@ static void close_span(uint32_t place)
 
 /* ---- Live lines ---- */
 
-enum { FAR = 200, LOOK_EVERY = 1000000 /* ns */ };
+enum { FAR = 200, LOOK_EVERY = 1000000 /* ns */, LINE_KEPT = 1 << 20 };
 
 /* A test may have closed our descriptor, and opened its own in its place. To
  * look at each line would take longer than the line; but a number far out is
@@ -249,8 +249,13 @@ static void print_live(const struct trace_reader *reader,
                        const struct trace_entry *entry)
 {
     trace_text_clear(&line);
-    if (log_line(replay, &style, reader, entry, &line) && line.data)
+    if (log_line(replay, &style, reader, entry, &line) && line.data) {
+        if (line.failed && line.size) /* without memory, the line is cut */
+            line.data[line.size - 1] = '\n';
         write_whole(output(entry->time), line.data, line.size);
+    }
+    if (line.capacity > LINE_KEPT)
+        trace_text_free(&line);
 }
 
 /* ---- Subscribing ---- */
@@ -278,29 +283,42 @@ static void subscribe(bool live)
     trace_subscribe(&subscriber);
 }
 
+/* What was subscribed before stays: a thread may still be amid a record. */
+static struct past {
+    struct log_filter *show, *record;
+    struct log_replay *replay;
+    struct past *next;
+} * pasts;
+
 int log_subscribe(const struct log_options *options)
 {
     static bool prepared;
-    struct log_filter *old = record;
     struct log_filter *new_show, *new_record;
     struct log_replay *new_replay;
+    struct past *past;
 
+    if (trace_is_open()) {
+        errno = EBUSY;
+        return -1;
+    }
+    past = malloc(sizeof(*past));
     new_show = log_filter_parse(options->show, "info", "LOG", NULL);
     new_record =
         log_filter_parse(options->record, "trace", "TRACE_FILTER", NULL);
     new_replay = new_show ? log_replay_new(new_show) : NULL;
-    if (!new_replay || !new_record ||
+    if (!past || !new_replay || !new_record ||
         (options->live && fstat(options->fd, &line_file))) {
         log_replay_free(new_replay);
         log_filter_free(new_show);
         log_filter_free(new_record);
+        free(past);
         return -1;
     }
     if (!prepared)
         pthread_atfork(lock_tracked, unlock_tracked, unlock_tracked);
     prepared = true;
-    log_replay_free(replay);
-    log_filter_free(show);
+    *past = (struct past){show, record, replay, pasts};
+    pasts = past;
     show = new_show;
     record = new_record;
     replay = new_replay;
@@ -308,7 +326,5 @@ int log_subscribe(const struct log_options *options)
     line_fd = options->fd;
     line_looked = 0;
     subscribe(options->live);
-    if (!kept || kept->filter != old)
-        log_filter_free(old);
     return 0;
 }

@@ -152,23 +152,47 @@ Test(log_subscriber, a_descriptor_that_is_not_open_is_an_error)
     cr_expect_eq(errno, EBADF);
 }
 
-Test(log_subscriber, a_long_line_is_whole)
+static void expect_long_line(size_t length)
 {
-    static char text[300000];
+    char *text = malloc(length + 1), *out;
     int fd = open_output("out");
     size_t size;
 
-    memset(text, 'x', sizeof(text) - 1);
+    cr_assert_not_null(text);
+    memset(text, 'x', length);
+    text[length] = '\0';
     subscribe("info", "off", true, fd);
     test_record();
     log_info("%s", text);
-
-    char *out = test_load(test_path("out"), &size);
-
-    cr_expect_eq(size, strlen(" INFO tests::log_subscriber_test: \n") +
-                           sizeof(text) - 1);
+    out = test_load(test_path("out"), &size);
+    cr_assert_eq(size, strlen(" INFO tests::log_subscriber_test: \n") + length);
+    cr_expect_eq(out[size - 1], '\n');
     free(out);
+    free(text);
     close(fd);
+}
+
+Test(log_subscriber, a_long_line_is_whole)
+{
+    expect_long_line(300000);
+}
+
+Test(log_subscriber, a_live_line_over_4_mib_is_whole)
+{
+    expect_long_line(5 << 20);
+}
+
+Test(log_subscriber, refuses_to_subscribe_while_a_recording_runs)
+{
+    struct log_options options = {.show = "warn", .record = "off"};
+
+    subscribe("info", "trace", false, -1);
+    test_record();
+    errno = 0;
+    cr_expect_eq(log_subscribe(&options), -1);
+    cr_expect_eq(errno, EBUSY);
+    trace_close();
+    cr_expect_eq(log_subscribe(&options), 0);
 }
 
 static void *count_slowly(void *context)
