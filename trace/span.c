@@ -397,10 +397,9 @@ void trace_span_leave_(struct trace_span_ref ref)
     if (likely(writer->depth &&
                writer->stack[writer->depth - 1].place == ref.place &&
                writer->depth > writer->inherited)) {
-        uint32_t record = writer->stack[writer->depth - 1].record;
-
+        /* In this order: a jump may come in between. */
+        trace_patch(writer, writer->stack[writer->depth - 1].record);
         trace_pop(writer);
-        trace_patch(writer, record);
     } else {
         uint32_t at = trace_find(writer, ref.place);
 
