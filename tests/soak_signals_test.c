@@ -21,7 +21,7 @@ TestSuite(soak_signals, .init = begin, .timeout = 300);
 
 static unsigned rounds(void)
 {
-    return getenv("SOAK") ? 40 : 2;
+    return getenv("SOAK") ? 15 : 2;
 }
 
 #define RECORDS "testlog-runs/latest/tests/storm_test/storm."

@@ -18,12 +18,17 @@ static _Thread_local struct {
 /* The first memory of a text is ours to ask for, should malloc be annotated. */
 static void prepare(struct trace_text *text)
 {
-    uintptr_t busy = trace_ours_begin(&trace_writer);
+    struct trace_hold hold;
+    uintptr_t busy;
 
     text->ceiling = MOST;
-    if (!text->capacity)
+    if (!text->capacity) {
+        trace_hold(&hold);
+        busy = trace_ours_begin(&trace_writer);
         trace_text_char(text, ' ');
-    trace_ours_end(&trace_writer, busy);
+        trace_ours_end(&trace_writer, busy);
+        trace_release(&hold);
+    }
     trace_text_clear(text);
 }
 

@@ -118,8 +118,9 @@ static inline __attribute__((always_inline)) bool trace_is_busy(
     return unlikely(writer->busy) && trace_is_inside(writer, trace_frame());
 }
 
-/* trace_ours_begin notes that the thread, amid a record, may call what is the
- * program's, such as its malloc; returns what trace_ours_end takes. */
+/* trace_ours_begin notes that the thread may call what is the program's, such
+ * as its malloc; returns what trace_ours_end takes. What handlers record
+ * meanwhile is not counted either: they are kept away. */
 static inline uintptr_t trace_ours_begin(struct trace_writer *writer)
 {
     uintptr_t before = writer->busy;

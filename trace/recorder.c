@@ -37,10 +37,11 @@ static pthread_mutex_t switching = PTHREAD_MUTEX_INITIALIZER;
 static void on_thread_end(void *unused)
 {
     struct trace_writer *writer = &trace_writer;
+    struct trace_hold hold;
 
     (void)unused;
-    writer->busy = TRACE_LOCKED; /* a handler must not want the lock now */
-    trace_barrier();
+    trace_hold(&hold);
+    writer->busy = TRACE_LOCKED;
     if (trace_recording.open) /* pthread_exit left them open */
         trace_unwind(0);
     if (trace_is_current(writer) && writer->next != NULL && !writer->overflow)
@@ -49,6 +50,7 @@ static void on_thread_end(void *unused)
         free(writer->stack);
     trace_print_free();
     memset(writer, 0, sizeof(*writer));
+    trace_release(&hold);
 }
 
 /* The child's records go to chunks of its own; the spans it was born in stay
@@ -205,13 +207,14 @@ static void grow_stack(struct trace_writer *writer)
 bool trace_stack_grow(struct trace_writer *writer)
 {
     int error = errno;
-    uintptr_t busy = trace_ours_begin(writer);
     struct trace_hold hold;
+    uintptr_t busy;
 
     trace_hold(&hold);
+    busy = trace_ours_begin(writer);
     grow_stack(writer);
-    trace_release(&hold);
     trace_ours_end(writer, busy);
+    trace_release(&hold);
     errno = error;
     return writer->depth < writer->capacity;
 }

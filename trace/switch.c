@@ -41,10 +41,14 @@ struct trace_stack *trace_stack_save(void)
         return NULL;
     trace_settle(writer);
     if (writer->depth > writer->inherited) {
-        uintptr_t busy = trace_ours_begin(writer);
+        struct trace_hold hold;
+        uintptr_t busy;
 
+        trace_hold(&hold);
+        busy = trace_ours_begin(writer);
         stack = take(writer);
         trace_ours_end(writer, busy);
+        trace_release(&hold);
     }
     trace_leave(writer);
     errno = error;
