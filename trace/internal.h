@@ -148,8 +148,9 @@ struct trace_reader {
     struct trace_merge *merge;
     struct trace_gathered *gathered; /* fields.c */
     uint64_t last;                   /* ticks: the last moment known */
-    long double rate;                /* ns of a tick; 0: ticks are ns */
-    uint64_t scale; /* the same, a fixed point number; 0: none */
+    uint64_t used;    /* the place behind the last finished record */
+    long double rate; /* ns of a tick; 0: ticks are ns */
+    uint64_t scale;   /* the same, a fixed point number; 0: none */
 };
 
 /* trace_reader_record returns the finished record at `place`, NULL if none. */

@@ -437,6 +437,8 @@ static uint64_t index_piece(struct trace_reader *reader, uint64_t place,
             return place;
         first = false;
         place += record->slots;
+        if (record->time && place > reader->used)
+            reader->used = place;
         reader->segments[reader->segment_count - 1].end = (uint32_t)place;
         while (*end < place) /* a record of several chunks */
             *end += TRACE_CHUNK_SLOTS;

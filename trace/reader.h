@@ -111,7 +111,8 @@ int trace_seal_beneath(int folder, const char *name);
 void trace_invite(void);
 
 /* trace_shrink cuts a recording whose process is gone, or has closed it, to
- * what is used of it; children that it left behind get no more room. */
+ * what is used of it, and within the last chunk only if nobody can write there
+ * any more; children that it left behind get no more room. */
 int trace_shrink(const char *path);
 int trace_shrink_beneath(int folder, const char *name);
 

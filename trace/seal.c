@@ -1,7 +1,9 @@
 /* seal.c: ends the recordings of processes that are gone. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -71,20 +73,80 @@ int trace_shrink(const char *path)
     return trace_shrink_beneath(AT_FDCWD, path);
 }
 
+/* Whether no other process has the file open for writing or mapped so; a lease
+ * to read is only granted then. Where a mapping of our own does not keep the
+ * lease from being granted, as on overlayfs, that proves nothing. */
+static bool has_no_writer(int folder, const char *name)
+{
+    int writing = trace_beneath(folder, name, O_RDWR);
+    int reading = trace_beneath(folder, name, O_RDONLY);
+    void *page = writing >= 0 ? mmap(NULL, 1, PROT_READ | PROT_WRITE,
+                                     MAP_SHARED, writing, 0)
+                              : MAP_FAILED;
+    bool proves = false, granted = false;
+
+    if (writing >= 0)
+        close(writing);
+    /* Should somebody open it meanwhile, SIGIO would end the process. */
+    if (page != MAP_FAILED && reading >= 0 && !fcntl(reading, F_SETSIG, SIGURG))
+        proves = fcntl(reading, F_SETLEASE, F_RDLCK) && errno == EAGAIN;
+    if (page != MAP_FAILED)
+        munmap(page, 1);
+    if (proves)
+        granted = !fcntl(reading, F_SETLEASE, F_RDLCK);
+    if (reading >= 0)
+        close(reading); /* and the lease ends */
+    return granted;
+}
+
+/* Where the last finished record ends; 0 if the recording is unreadable, or
+ * that large that the rest of its last chunk does not matter. */
+static uint64_t end_of_records(int folder, const char *name, uint64_t size)
+{
+    enum { LARGE = 1 << 20 };
+    struct trace_reader *reader =
+        size < LARGE ? trace_reader_beneath(folder, name) : NULL;
+    uint64_t end = reader ? reader->used * TRACE_SLOT_SIZE : 0;
+
+    trace_reader_close(reader);
+    return reader && end < TRACE_HEADER_SIZE ? TRACE_HEADER_SIZE : end;
+}
+
 /* A child that was left behind may still record: it is told first that there is
  * no room beyond what it has by now. */
-int trace_shrink_beneath(int folder, const char *name)
+static uint64_t cut_to_chunks(int folder, const char *name)
 {
     struct trace_header header;
-    int fd = open_header(folder, name, &header), result = -1;
+    int fd = open_header(folder, name, &header);
+    uint64_t size = 0;
 
     if (fd < 0)
-        return -1;
+        return 0;
     header.used = used_of(&header);
     if (pwrite(fd, &header.used, sizeof(header.used),
                offsetof(struct trace_header, used)) == sizeof(header.used) &&
-        pread(fd, &header, sizeof(header), 0) == sizeof(header))
-        result = cut(fd, used_of(&header));
+        pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
+        !cut(fd, used_of(&header)))
+        size = used_of(&header);
+    close(fd);
+    return size;
+}
+
+/* What nobody has mapped ends with its last record. */
+int trace_shrink_beneath(int folder, const char *name)
+{
+    uint64_t size = cut_to_chunks(folder, name), end;
+    int fd, result = 0;
+
+    if (!size)
+        return -1;
+    end = has_no_writer(folder, name) ? end_of_records(folder, name, size) : 0;
+    if (!end)
+        return 0;
+    fd = trace_beneath(folder, name, O_RDWR);
+    if (fd < 0)
+        return -1;
+    result = cut(fd, end);
     close(fd);
     return result;
 }
