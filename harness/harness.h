@@ -286,7 +286,8 @@ struct test_log_result {
     char *reason;                    /* NULL: none */
     uint64_t duration;               /* ns */
     uint64_t lost[TRACE_LOSS_COUNT]; /* records */
-    size_t unjudged;                 /* expectations, for want of records */
+    char *survivors; /* processes that outlived it; NULL: none */
+    size_t unjudged; /* expectations, for want of records */
     enum test_log_gpu_state gpu;
     uint64_t gpu_lost; /* launches that no device told of */
     char *folder; /* of its files, from the run's folder; NULL: it has none */
@@ -306,6 +307,7 @@ struct test_log_result {
     bool running, body_done, shown;
     enum test_log_outcome told; /* of this try */
     bool left;                  /* kept from beginning */
+    uint64_t gone;              /* when its process was first found gone */
     uint64_t late;              /* when it was told that its time was over */
     bool killed;                /* for it went on all the same */
     bool ended;                 /* killed, for the run ends */
@@ -477,13 +479,23 @@ void test_log_filters_find_unseen(struct test_log_filters *,
 
 /* ---- render.c, run_json.c, junit.c, run_trace.c: what is written ---- */
 
+/* test_log_survivors counts the processes that recorded, are not the test's own
+ * and are alive, and adds their numbers and names unless `names` is NULL. */
+size_t test_log_survivors(struct trace_text *names,
+                          const struct trace_reader *);
+
 /* test_log_loss_word returns the name of a cause of losses in run.json. */
 const char *test_log_loss_word(enum trace_loss);
 
 /* test_log_render writes a test's trace.json and log.txt from its recording,
- * and notes what was dropped. */
-void test_log_render(struct test_log_run *, struct test_log_result *,
-                     const struct log_style *);
+ * and notes what was lost and which processes have outlived the test. If it is
+ * patient, and there are such, it does nothing and returns false. */
+bool test_log_render(struct test_log_run *, struct test_log_result *,
+                     const struct log_style *, bool patient);
+
+/* test_log_note_late_losses notes what survivors have lost since then. */
+void test_log_note_late_losses(const struct test_log_run *,
+                               struct test_log_result *);
 int test_log_write_run_json(const struct test_log_run *, const char *name);
 
 /* test_log_run_json adds the text of run.json. */

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 #include <criterion/logging.h>
@@ -66,18 +67,35 @@ static bool gone(struct test_log_result *result)
     return result->pid && kill((pid_t)result->pid, 0) && errno == ESRCH;
 }
 
-/* Writes the files of tests that have ended; of all at the end. */
-static void render_ended(bool all)
+/* What children record soon after their test is still its. */
+enum { PATIENCE = 500000000 /* ns */, LOOK_EVERY = 10000 /* us */ };
+
+/* Writes the files of tests that have ended, of all at the end; false if there
+ * are some whose children are waited for. */
+static bool render_ended(bool all)
 {
+    bool done = true;
+
     for (size_t i = 0; i < run->count; i++) {
         struct test_log_result *result = &run->results[i];
 
         if (!result->running || !result->shown || (!all && !gone(result)))
             continue;
-        result->running = false;
+        if (!result->gone)
+            result->gone = test_log_now();
         test_log_drain_close(result);
-        test_log_render(run, result, &style);
+        result->running = !test_log_render(
+            run, result, &style,
+            !run->interrupted && test_log_now() - result->gone < PATIENCE);
+        done = done && !result->running;
     }
+    return done;
+}
+
+static void render_all(void)
+{
+    while (!render_ended(true))
+        usleep(LOOK_EVERY);
 }
 
 static void show(struct test_log_result *result)
@@ -505,7 +523,7 @@ void test_log_outcomes_begin(struct test_log_run *of,
 
 void test_log_outcomes_render(void)
 {
-    render_ended(true);
+    render_all();
 }
 
 /* Criterion has a word for every test; should it have none, nobody may take
@@ -521,5 +539,7 @@ void test_log_outcomes_end(void)
         set_reason(result, "Criterion told nothing of its end");
         result->shown = true;
     }
-    render_ended(true);
+    render_all();
+    for (size_t i = 0; i < run->count; i++)
+        test_log_note_late_losses(run, &run->results[i]);
 }

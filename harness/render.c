@@ -128,29 +128,69 @@ static void note_gpu(struct test_log_run *run, struct test_log_result *result,
     test_log_gpu_free(&gpu);
 }
 
-void test_log_render(struct test_log_run *run, struct test_log_result *result,
-                     const struct log_style *style)
+/* What they record is kept, if it finds room, but not rendered. */
+static void note_survivors(struct test_log_result *result,
+                           const struct trace_reader *reader)
+{
+    struct trace_text names = {0};
+
+    if (!test_log_survivors(&names, reader))
+        return;
+    test_log_notice("%s left processes behind: %s; what they record from now "
+                    "on is missing in its log and trace",
+                    test_log_name(result), names.data ? names.data : "?");
+    free(result->survivors);
+    result->survivors = names.data;
+}
+
+void test_log_note_late_losses(const struct test_log_run *run,
+                               struct test_log_result *result)
+{
+    struct trace_reader *reader =
+        result->survivors ? test_log_recording(run, result) : NULL;
+    uint64_t lost;
+
+    if (!reader)
+        return;
+    lost = trace_reader_summary(reader).lost[TRACE_LOSS_END];
+    if (lost)
+        test_log_notice("%s: %llu records were lost after the test had ended, "
+                        "by processes that it left behind: %s",
+                        test_log_name(result), (unsigned long long)lost,
+                        result->survivors);
+    result->lost[TRACE_LOSS_END] = lost;
+    trace_reader_close(reader);
+}
+
+bool test_log_render(struct test_log_run *run, struct test_log_result *result,
+                     const struct log_style *style, bool patient)
 {
     struct log_style plain = *style;
     struct trace_reader *reader;
 
     if (!result->folder)
-        return;
+        return true;
     reader = test_log_recording(run, result);
     if (!reader) {
         if (!result->unborn)
             complain_missing(run, result, errno);
-        return;
+        return true;
+    }
+    if (patient && test_log_survivors(NULL, reader)) {
+        trace_reader_close(reader);
+        return false;
     }
     plain.color = false;
     plain.test = NULL;
     note_losses(run, result, reader);
+    note_survivors(result, reader);
     note_gpu(run, result, reader);
     if (write_log(run, result, reader, &plain) ||
         write_trace(run, result, reader))
         complain(result);
     trace_reader_close(reader);
     test_log_change_recording(run, result, trace_shrink_beneath);
+    return true;
 }
 
 int test_log_write_trace(const struct test_log_run *run, const char *name)

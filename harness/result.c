@@ -79,6 +79,7 @@ static void free_result(struct test_log_result *result)
     free_names(result);
     free(result->reason);
     free(result->folder);
+    free(result->survivors);
     free(result->filter);
     free_tries(result);
 }

@@ -35,6 +35,8 @@ int test_log_retry(struct test_log_result *result)
     result->note = 0;
     result->running = result->body_done = result->shown = false;
     result->killed = result->noted = false;
-    result->late = 0;
+    result->late = result->gone = 0;
+    free(result->survivors);
+    result->survivors = NULL;
     return 0;
 }

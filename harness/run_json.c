@@ -152,6 +152,10 @@ static void put_result(struct trace_text *text,
     trace_text_char(text, '{');
     test_log_result_members(text, result);
     put_losses(text, result);
+    if (result->survivors) {
+        trace_text_char(text, ',');
+        put_member(text, "survivors", result->survivors);
+    }
     trace_text_printf(text, ",\"unjudged\":%zu", result->unjudged);
     trace_text_printf(text, ",\"gpu\":\"%s\"", test_log_gpu_word(result->gpu));
     if (result->gpu_lost)

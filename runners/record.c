@@ -145,7 +145,7 @@ static void add_process(struct test_log_run *run, const struct end *end,
         return;
     }
     test_log_change_recording(run, result, trace_seal_beneath);
-    test_log_render(run, result, style);
+    test_log_render(run, result, style, false);
 }
 
 static int is_process(const struct dirent *entry)

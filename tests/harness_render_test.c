@@ -87,12 +87,12 @@ static void record(void)
 Test(harness_render, log_has_what_the_filter_shows)
 {
     record();
-    test_log_render(&run, add("a", "info"), &style);
+    test_log_render(&run, add("a", "info"), &style, false);
     cr_expect_str_eq(load("log.txt"), " INFO span: t: info\n");
-    test_log_render(&run, add("b", "debug"), &style);
+    test_log_render(&run, add("b", "debug"), &style, false);
     cr_expect_str_eq(load("log.txt"),
                      " INFO span: t: info\nDEBUG span: t: fine\n");
-    test_log_render(&run, add("c", "off"), &style);
+    test_log_render(&run, add("c", "off"), &style, false);
     cr_expect_str_eq(load("log.txt"), "");
     cr_expect_str_eq(words(), "");
 }
@@ -103,7 +103,7 @@ Test(harness_render, log_has_neither_colors_nor_names)
         .time = LOG_TIME_NONE, .color = true, .test = "suite/a"};
 
     record();
-    test_log_render(&run, add("a", "info"), &loud);
+    test_log_render(&run, add("a", "info"), &loud, false);
     cr_expect_str_eq(load("log.txt"), " INFO span: t: info\n");
 }
 
@@ -112,7 +112,7 @@ Test(harness_render, trace_has_everything)
     cJSON *json;
 
     record();
-    test_log_render(&run, add("a", "off"), &style);
+    test_log_render(&run, add("a", "off"), &style, false);
     json = cJSON_Parse(load("trace.json"));
     cr_assert_not_null(json);
     cr_expect_not_null(strstr(load("trace.json"), "\"fine\""));
@@ -125,8 +125,8 @@ Test(harness_render, trace_has_everything)
 
 Test(harness_render, missing_recording_is_said_once)
 {
-    test_log_render(&run, add("a", "info"), &style);
-    test_log_render(&run, add("b", "info"), &style);
+    test_log_render(&run, add("a", "info"), &style, false);
+    test_log_render(&run, add("b", "info"), &style, false);
     cr_expect_eq(strchr(words(), '\n'), words() + strlen(words()) - 1, "%s",
                  words());
     cr_expect_not_null(strstr(words(), "suite/a has no recording"), "%s",
@@ -139,7 +139,7 @@ Test(harness_render, corrupt_recording_changes_no_result)
     struct test_log_result *result = add("a", "info");
 
     test_save(test_path("recording"), "nothing to read", 15);
-    test_log_render(&run, result, &style);
+    test_log_render(&run, result, &style, false);
     cr_expect_eq(result->outcome, TEST_LOG_OUTCOME_PASSED);
     cr_expect_not_null(strstr(words(), "suite/a has no recording, nor may "
                                        "others: it is damaged; "),
@@ -152,7 +152,7 @@ Test(harness_render, test_without_a_folder_has_no_files)
 
     free(result->folder);
     result->folder = NULL;
-    test_log_render(&run, result, &style);
+    test_log_render(&run, result, &style, false);
     cr_expect_str_eq(words(), "");
 }
 
@@ -165,7 +165,7 @@ Test(harness_render, losses_are_counted_and_said)
     for (int i = 0; i < 100000; i++)
         trace_event_(&info, 0, NULL);
     trace_reader_close(test_read());
-    test_log_render(&run, result, &style);
+    test_log_render(&run, result, &style, false);
     cr_expect_gt(result->lost[TRACE_LOSS_LIMIT], 0);
     cr_expect_not_null(
         strstr(words(),

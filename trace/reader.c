@@ -635,6 +635,12 @@ void trace_reader_close(struct trace_reader *reader)
 
 /* ---- Asking ---- */
 
+const struct trace_thread *trace_reader_thread(
+    const struct trace_reader *reader, size_t number)
+{
+    return number < reader->thread_count ? &reader->threads[number] : NULL;
+}
+
 /* Version 1 counted all that was lost in one. */
 static void count_losses(struct trace_summary *summary,
                          const struct trace_header *header)

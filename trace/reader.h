@@ -95,6 +95,11 @@ struct trace_reader *trace_reader_beneath(int folder, const char *name);
 void trace_reader_close(struct trace_reader *);
 struct trace_summary trace_reader_summary(const struct trace_reader *);
 
+/* trace_reader_thread returns a thread that recorded, counted from 0; NULL
+ * behind the last. */
+const struct trace_thread *trace_reader_thread(const struct trace_reader *,
+                                               size_t);
+
 /* trace_reader_losses adds how many records were lost, and why; false if none
  * was. */
 bool trace_reader_losses(struct trace_text *, const struct trace_reader *);

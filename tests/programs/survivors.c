@@ -1,0 +1,73 @@
+/* survivors.c: tests that leave processes behind. */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <testlog/test_log.h>
+
+static void record(int count)
+{
+    for (int i = 0; i < count; i++)
+        log_info("line %d of the survivor", i);
+}
+
+/* It has recorded when the test ends. */
+static void leave_behind(useconds_t wait, int times, int count)
+{
+    int ends[2];
+    char go;
+
+    if (pipe(ends))
+        return;
+    if (!fork()) {
+        close(ends[0]);
+        close(STDOUT_FILENO); /* or the runner's reader waits for it */
+        close(STDERR_FILENO);
+        log_info("begun");
+        close(ends[1]);
+        for (; times; times--) {
+            usleep(wait);
+            record(count);
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    if (read(ends[0], &go, 1))
+        _exit(1);
+}
+
+TEST_LOG(survivors, none)
+{
+    log_info("alone");
+}
+
+TEST_LOG(survivors, soon)
+{
+    leave_behind(50000, 1, 20000);
+}
+
+TEST_LOG(survivors, late)
+{
+    leave_behind(10000, 300, 2000);
+}
+
+/* A child that the test does not wait for is a zombie, if nobody else does. */
+TEST_LOG(survivors, zombie)
+{
+    if (!fork()) {
+        log_info("of a short child");
+        _exit(0);
+    }
+    usleep(50000);
+}
+
+/* At its end, nobody waits for what the others left behind any more. */
+TEST_LOG(survivors, zz_long)
+{
+    usleep(1200000);
+}
+
+TEST_LOG(survivors, zz_longer)
+{
+    usleep(2000000);
+}
