@@ -143,6 +143,17 @@ static double seconds_of(const struct test_log_result *result)
     return (double)(test_log_now() - result->started) / 1e9;
 }
 
+/* How long a test took as Criterion measured it, unless its clock stepped back:
+ * then it has a negative time, or one of centuries. */
+static uint64_t duration_of(const struct test_log_result *result,
+                            const struct criterion_test_stats *stats)
+{
+    double ns = (double)stats->elapsed_time * 1e9;
+
+    return ns >= 0 && ns < 1e18 ? (uint64_t)ns
+                                : test_log_now() - result->started;
+}
+
 /* What was killed has not failed by itself. */
 static enum test_log_outcome judge_killed(struct test_log_result *result,
                                           enum test_log_outcome outcome)
@@ -311,7 +322,7 @@ static void on_post_test(struct criterion_test_stats *stats)
         return;
     result->body_done = true;
     note_unjudged(result, stats);
-    result->duration = (uint64_t)((double)stats->elapsed_time * 1e9);
+    result->duration = duration_of(result, stats);
     if (stats->test_status != CR_STATUS_SKIPPED)
         return;
     if (stats->message && stats->message[0])
@@ -391,8 +402,8 @@ static void on_timeout(struct criterion_test_stats *stats)
         original.log_test_timeout(stats);
     if (!result)
         return;
-    result->duration = (uint64_t)((double)stats->elapsed_time * 1e9);
-    set_reason(result, "after %.2f s", (double)stats->elapsed_time);
+    result->duration = duration_of(result, stats);
+    set_reason(result, "after %.2f s", (double)result->duration / 1e9);
     worsen(result, TEST_LOG_OUTCOME_TIMEOUT);
 }
 

@@ -35,12 +35,21 @@ static pthread_t thread;
 static sigset_t before, ours;
 static bool active, done;
 
+/* The clock of a virtual machine may step back; this one stands still. */
 uint64_t test_log_now(void)
 {
+    static uint64_t latest;
+    uint64_t seen = __atomic_load_n(&latest, __ATOMIC_RELAXED), now;
     struct timespec time;
 
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+    now = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+    do {
+        if (now <= seen)
+            return seen;
+    } while (!__atomic_compare_exchange_n(&latest, &seen, now, true,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return now;
 }
 
 void test_log_watch_enter(void)

@@ -248,7 +248,7 @@ static bool is_right(const struct log_expectation *expectation,
                      const struct found *found)
 {
     bool closed = is_closed(found);
-    double seconds = (double)(found->last - found->begin) / 1e9;
+    double seconds = (double)trace_between(found->begin, found->last) / 1e9;
 
     switch (expectation->kind) {
     case LOG_EXPECTATION_SPAN_ENTERED:
@@ -274,7 +274,8 @@ static void put_fate(struct search *search, const struct trace_entry *span)
 
     if (found && is_closed(found))
         trace_text_printf(&search->line, " (%.9f s)",
-                          (double)(found->last - found->begin) / 1e9);
+                          (double)trace_between(found->begin, found->last) /
+                              1e9);
     else if (found)
         trace_text_string(&search->line, " (open)");
     trace_locale_leave(before);

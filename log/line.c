@@ -175,8 +175,8 @@ static size_t close_line(struct log_parts *parts, const struct log_life *life,
                          struct trace_text *out)
 {
     struct trace_text busy = {.ceiling = 0}, idle = {.ceiling = 0};
-    uint64_t age = parts->time > life->made ? parts->time - life->made : 0;
-    uint64_t rest = age > life->busy ? age - life->busy : 0;
+    uint64_t rest =
+        trace_between(life->busy, trace_between(life->made, parts->time));
     size_t lines;
 
     if (parts->style->time != LOG_TIME_NONE) {

@@ -8,11 +8,6 @@
 
 #include "internal.h"
 
-static uint64_t since(uint64_t from, uint64_t to)
-{
-    return to > from ? to - from : 0;
-}
-
 static void enter(struct log_life *life, uint64_t time)
 {
     if (!life->inside++)
@@ -22,7 +17,7 @@ static void enter(struct log_life *life, uint64_t time)
 static void leave(struct log_life *life, uint64_t time)
 {
     if (life->inside && !--life->inside)
-        life->busy += since(life->since, time);
+        life->busy += trace_between(life->since, time);
 }
 
 static struct log_life *begin(struct log_tracked *lives,

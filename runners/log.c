@@ -73,12 +73,13 @@ static uint64_t settled(struct recording *recording,
                         const struct trace_reader *reader, bool follow)
 {
     struct trace_summary summary = trace_reader_summary(reader);
-    uint64_t now = trace_anchor_now().monotonic - summary.origin.monotonic;
+    uint64_t now =
+        trace_between(summary.origin.monotonic, trace_anchor_now().monotonic);
 
     recording->ended = summary.ended || !follow || is_gone((int)summary.pid);
     if (recording->ended)
         return UINT64_MAX;
-    return now > SETTLED_NS ? now - SETTLED_NS : 0;
+    return trace_between(SETTLED_NS, now);
 }
 
 static void heading(const struct recording *recording)

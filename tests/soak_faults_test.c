@@ -197,7 +197,7 @@ Test(soak_faults, full_disk)
 
 Test(soak_faults, limit_on_files)
 {
-    const struct e2e *result = e2e_run("ulimit -f 200000; exec %s -j4",
+    const struct e2e *result = e2e_run("ulimit -f 300; exec %s -j4",
                                        e2e_program("faulty", E2E_TRACED));
 
     expect_said(result, "has no recording, nor may others");

@@ -74,10 +74,12 @@ struct trace_anchor trace_anchor_now(void)
         uint64_t before = trace_clock_now();
         uint64_t monotonic = trace_clock_ns(CLOCK_MONOTONIC);
         uint64_t after = trace_clock_now();
+        bool stepped = after < before; /* any other try is better */
+        uint64_t width = stepped ? UINT64_MAX - 1 : after - before;
 
-        if (after - before < least) {
-            least = after - before;
-            best.ticks = before + (after - before) / 2;
+        if (width < least) {
+            least = width;
+            best.ticks = stepped ? after : before + width / 2;
             best.monotonic = monotonic;
         }
     }

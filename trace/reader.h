@@ -179,6 +179,13 @@ bool trace_values_next(struct trace_values *, struct trace_value *);
 void trace_format(struct trace_text *, const char *format,
                   struct trace_values *values);
 
+/* trace_between returns the time from one moment to another: 0 if that is
+ * earlier, as it may be on another thread, or by a clock that stepped back. */
+static inline uint64_t trace_between(uint64_t from, uint64_t to)
+{
+    return to > from ? to - from : 0;
+}
+
 /* ---- Numbers of things ---- */
 
 /* Numbers below UINT32_MAX, found by keys. The zero value is empty. */
