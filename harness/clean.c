@@ -13,18 +13,36 @@ static void add_ascii(struct trace_text *out, const char *text, size_t size)
     }
 }
 
-/* Adds UTF-8 but for control characters (U+0080 to U+009F) and for U+FFFE and
- * U+FFFF, which are no characters. */
+static bool is(const unsigned char *c, unsigned char second,
+               unsigned char first, unsigned char last)
+{
+    return c[1] == second && c[2] >= first && c[2] <= last;
+}
+
+/* How many of the bytes, of `size`, are a character that no reader should
+ * obey: U+0080 to U+009F, what shows text in another order (U+061C, U+200E,
+ * U+200F, U+202A to U+202E, U+2066 to U+2069), and U+FFFE and U+FFFF, which are
+ * no characters. */
+static size_t unwanted(const unsigned char *c, size_t size)
+{
+    if (size >= 2 &&
+        ((c[0] == 0xc2 && c[1] < 0xa0) || (c[0] == 0xd8 && c[1] == 0x9c)))
+        return 2;
+    if (size >= 3 &&
+        ((c[0] == 0xef && is(c, 0xbf, 0xbe, 0xbf)) ||
+         (c[0] == 0xe2 && (is(c, 0x80, 0x8e, 0x8f) || is(c, 0x80, 0xaa, 0xae) ||
+                           is(c, 0x81, 0xa6, 0xa9)))))
+        return 3;
+    return 0;
+}
+
+/* Adds UTF-8 without unwanted characters. */
 static void add_wide(struct trace_text *out, const char *text, size_t size)
 {
     size_t from = 0, i = 0;
 
     while (i < size) {
-        const unsigned char *c = (const unsigned char *)text + i;
-        size_t bytes =
-            size - i >= 2 && c[0] == 0xc2 && c[1] < 0xa0                    ? 2
-            : size - i >= 3 && c[0] == 0xef && c[1] == 0xbf && c[2] >= 0xbe ? 3
-                                                                            : 0;
+        size_t bytes = unwanted((const unsigned char *)text + i, size - i);
 
         if (!bytes) {
             i++;

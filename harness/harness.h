@@ -377,6 +377,10 @@ int test_log_run_open(struct test_log_run *, const char *dir,
 /* test_log_disk_full tells whether there is no room for even one recording. */
 bool test_log_disk_full(const char *path);
 
+/* test_log_program_name returns what the number-th program of a base name is
+ * called, "name" or "name~2", to be freed; NULL without memory. */
+char *test_log_program_name(const char *program, unsigned number);
+
 /* test_log_program_folder finds the first free name for a program's folder:
  * "name", "name~2", ... */
 char *test_log_program_folder(const struct test_log_run *, const char *program);
@@ -512,7 +516,7 @@ int test_log_write_trace(const struct test_log_run *, const char *name);
 
 /* test_log_clean adds text of any bytes as UTF-8 that XML, YAML and JSON take:
  * '?' for control characters other than newline and tab, U+FFFD for what is no
- * character. test_log_clean_line has spaces for these two. */
+ * character or reorders text. test_log_clean_line has spaces for these two. */
 void test_log_clean(struct trace_text *, const char *, size_t size);
 void test_log_clean_line(struct trace_text *, const char *);
 

@@ -15,8 +15,11 @@
 
 static void put_column(FILE *out, const char *text)
 {
-    for (; *text; text++)
-        fputc(*text == '\t' || *text == '\n' ? '?' : *text, out);
+    struct trace_text line = {0};
+
+    test_log_clean_line(&line, text);
+    fputs(line.data ? line.data : "", out);
+    trace_text_free(&line);
 }
 
 int test_log_write_results(const struct test_log_run *run, const char *name)

@@ -133,13 +133,15 @@ __attribute__((format(printf, 2, 3))) static bool refuse(struct reader *reader,
                                                          const char *format,
                                                          ...)
 {
+    char *text = NULL;
     va_list args;
 
-    fputs("testlog: ", stderr);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    if (vasprintf(&text, format, args) < 0)
+        text = NULL;
     va_end(args);
-    fputc('\n', stderr);
+    test_log_notice("%s", text ? text : "out of memory");
+    free(text);
     reader->code = TEST_LOG_USAGE;
     reader->done = true;
     return false;

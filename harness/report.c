@@ -320,6 +320,32 @@ static void put_line(const struct test_log_run *run,
     fputc('\n', out());
 }
 
+static bool is_control(char c)
+{
+    return (unsigned char)c < 0x20 || (unsigned char)c >= 0x7f;
+}
+
+static bool has_control(const char *word)
+{
+    while (*word && ((unsigned char)*word >= 0x80 || !is_control(*word)))
+        word++;
+    return *word;
+}
+
+/* $'...', of which a terminal sees no control character. */
+static void add_escaped_word(struct trace_text *text, const char *word)
+{
+    trace_text_string(text, "$'");
+    for (; *word; word++)
+        if (*word == '\'' || *word == '\\')
+            trace_text_printf(text, "\\%c", *word);
+        else if (is_control(*word))
+            trace_text_printf(text, "\\%03o", (unsigned char)*word);
+        else
+            trace_text_char(text, *word);
+    trace_text_char(text, '\'');
+}
+
 void test_log_add_word(struct trace_text *text, const char *word)
 {
     static const char safe[] = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -327,6 +353,10 @@ void test_log_add_word(struct trace_text *text, const char *word)
 
     if (word[0] && strspn(word, safe) == strlen(word)) {
         trace_text_string(text, word);
+        return;
+    }
+    if (has_control(word)) {
+        add_escaped_word(text, word);
         return;
     }
     trace_text_char(text, '\'');

@@ -151,19 +151,32 @@ static int make_temporary(struct test_log_run *run, const char *dir,
     return run->path && run->folder >= 0 ? 0 : -1;
 }
 
-char *test_log_program_folder(const struct test_log_run *run,
-                              const char *program)
+/* Its name is in paths and reports, which terminals show. */
+char *test_log_program_name(const char *program, unsigned number)
 {
     const char *slash = strrchr(program, '/');
     const char *base = slash ? slash + 1 : program;
+    char *name;
+
+    if ((number == 1 ? asprintf(&name, "%s", base)
+                     : asprintf(&name, "%s~%u", base, number)) < 0)
+        return NULL;
+    for (char *at = name; *at; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            *at = '?';
+    return name;
+}
+
+char *test_log_program_folder(const struct test_log_run *run,
+                              const char *program)
+{
     char path[PATH_MAX], part[PATH_MAX], *name = NULL;
 
     for (unsigned n = 1; n < 10000; n++) {
         free(name);
-        if ((n == 1 ? asprintf(&name, "%s", base)
-                    : asprintf(&name, "%s~%u", base, n)) < 0)
-            return NULL;
-        if (snprintf(part, sizeof(part), "tests/%s", name) >= PATH_MAX ||
+        name = test_log_program_name(program, n);
+        if (!name ||
+            snprintf(part, sizeof(part), "tests/%s", name) >= PATH_MAX ||
             test_log_path(run, part, path))
             break;
         if (access(path, F_OK))

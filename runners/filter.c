@@ -283,7 +283,7 @@ static void add_sites(struct list *list, char *rest)
 
 static int refuse(const char *program, const char *why)
 {
-    fprintf(stderr, "testlog: filter: %s: %s\n", program, why);
+    test_log_notice("filter: %s: %s", program, why);
     return TEST_LOG_USAGE;
 }
 

@@ -62,8 +62,7 @@ static struct end end_of(int status, const char *program)
                       .started = status >= 0};
 
     if (status < 0) {
-        fprintf(stderr, "testlog: record: %s: %s\n", program,
-                strerror(-status));
+        test_log_notice("record: %s: %s", program, strerror(-status));
         snprintf(end.reason, sizeof(end.reason), "cannot be run: %s",
                  strerror(-status));
         end.code = status == -ENOENT ? NOT_FOUND : CANNOT_RUN;

@@ -31,10 +31,19 @@ static bool wanted(const char *test, char **patterns)
     return !any;
 }
 
+/* A name as a terminal may see it, to be freed. */
+static char *plain(const char *name)
+{
+    struct trace_text text = {0};
+
+    log_plain(&text, name, strlen(name));
+    return text.data ? text.data : strdup("");
+}
+
 /* "suite/test" of a folder that is called "suite.test". */
 static char *name_of(const char *folder)
 {
-    char *name = strdup(folder), *dot = name ? strchr(name, '.') : NULL;
+    char *name = plain(folder), *dot = name ? strchr(name, '.') : NULL;
 
     if (dot)
         *dot = '/';
@@ -53,7 +62,7 @@ static char *test_of(const char *path, const char *folder)
     if (known && !name && folder)
         copy = name_of(folder);
     else if (known)
-        copy = strdup(name ? name : path);
+        copy = plain(name ? name : path);
     trace_reader_close(reader);
     return copy;
 }
@@ -81,7 +90,7 @@ static int add(struct recordings *found, const char *program, const char *path,
     }
     found->all = grown;
     found->all[found->count++] = (struct recording){
-        .path = strdup(path), .program = strdup(program), .test = test};
+        .path = strdup(path), .program = plain(program), .test = test};
     return 0;
 }
 
@@ -184,16 +193,15 @@ int runners_recordings_refuse(const char *command, const char *where,
     char tests[PATH_MAX];
 
     if (patterns && *patterns)
-        fprintf(stderr, "testlog: %s: %s has no recording of %s%s\n", command,
-                where, *patterns, patterns[1] ? ", nor of the others" : "");
+        test_log_notice("%s: %s has no recording of %s%s", command, where,
+                        *patterns, patterns[1] ? ", nor of the others" : "");
     else if (snprintf(tests, sizeof(tests), "%s/tests", where) < PATH_MAX &&
              is_folder(tests))
-        fprintf(stderr, "testlog: %s: %s has no recording\n", command, where);
+        test_log_notice("%s: %s has no recording", command, where);
     else
-        fprintf(stderr,
-                "testlog: %s: %s is no run: name a run's folder, a test's, or "
-                "a recording\n",
-                command, where);
+        test_log_notice("%s: %s is no run: name a run's folder, a test's, or "
+                        "a recording",
+                        command, where);
     return TEST_LOG_USAGE;
 }
 
@@ -216,21 +224,24 @@ int runners_refuse_flag(const char *command, int c, char **argv,
     const char *word = argv[optind - 1], *near = NULL;
     char letter[] = {'-', (char)optopt, '\0'};
     bool valued = c == '?' && has_value(word, longs);
+    struct trace_text text = {0};
 
     if (c == ':' ? strncmp(word, "--", 2) != 0 : optopt && !valued)
         word = letter;
     else if (!optopt)
         near = test_log_nearest_flag(word, longs);
-    fprintf(stderr, "testlog: %s: ", command);
+    trace_text_printf(&text, "%s: ", command);
     if (c == ':' || valued)
-        fprintf(stderr, "%s %s", word,
-                valued ? "takes no value" : "wants a value");
+        trace_text_printf(&text, "%s %s", word,
+                          valued ? "takes no value" : "wants a value");
     else
-        fprintf(stderr, "unknown flag %s", word);
+        trace_text_printf(&text, "unknown flag %s", word);
     if (near)
-        fprintf(stderr, "; did you mean --%s?\n", near);
+        trace_text_printf(&text, "; did you mean --%s?", near);
     else
-        fprintf(stderr, "; testlog %s --help lists all\n", command);
+        trace_text_printf(&text, "; testlog %s --help lists all", command);
+    test_log_notice("%s", text.data ? text.data : "");
+    trace_text_free(&text);
     return TEST_LOG_USAGE;
 }
 

@@ -124,14 +124,10 @@ static char *usual_name(const struct programs *programs, int number)
 {
     const char *base = base_of(programs->paths[number]);
     unsigned same = 1;
-    char *name;
 
     for (int i = 0; i < number; i++)
         same += !strcmp(base_of(programs->paths[i]), base);
-    if ((same == 1 ? asprintf(&name, "%s", base)
-                   : asprintf(&name, "%s~%u", base, same)) < 0)
-        return NULL;
-    return name;
+    return test_log_program_name(base, same);
 }
 
 /* For --failed: whether nothing of a program failed. What is left out stays
@@ -459,10 +455,9 @@ static int read_arguments(struct programs *programs, int argc, char **argv)
     programs->paths = argv + 1;
     for (; i < argc && strcmp(argv[i], "--"); i++)
         if (argv[i][0] == '-') {
-            fprintf(stderr,
-                    "testlog: unknown flag %s; flags for the programs stand "
-                    "behind --\n",
-                    argv[i]);
+            test_log_notice("unknown flag %s; flags for the programs stand "
+                            "behind --",
+                            argv[i]);
             return -1;
         }
     programs->folders = calloc((size_t)i, sizeof(*programs->folders));

@@ -37,12 +37,10 @@ static int refuse(const char *word)
         names[i] = commands[i].name;
     near = log_nearest(word, names);
     if (near)
-        fprintf(stderr, "testlog: unknown command \"%s\"; did you mean %s?\n",
-                word, near);
+        test_log_notice("unknown command \"%s\"; did you mean %s?", word, near);
     else
-        fprintf(stderr,
-                "testlog: unknown command \"%s\"; testlog --help lists all\n",
-                word);
+        test_log_notice("unknown command \"%s\"; testlog --help lists all",
+                        word);
     return TEST_LOG_USAGE;
 }
 

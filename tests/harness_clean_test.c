@@ -42,6 +42,22 @@ Test(harness_clean, only_what_readers_take_is_left)
     }
 }
 
+/* U+061C, U+200E, U+202A, U+202E, U+2066 and U+2069; not those beside them. */
+Test(harness_clean, replaces_what_reorders_text)
+{
+    static const char controls[] = "\330\234\342\200\216\342\200\252"
+                                   "\342\200\256\342\201\246\342\201\251";
+    static const char others[] = "\330\233\342\200\220\342\200\251"
+                                 "\342\200\257\342\201\245\342\201\252";
+
+    test_log_clean(&text, controls, strlen(controls));
+    cr_expect_str_eq(text.data, "\357\277\275\357\277\275\357\277\275"
+                                "\357\277\275\357\277\275\357\277\275");
+    trace_text_clear(&text);
+    test_log_clean(&text, others, strlen(others));
+    cr_expect_str_eq(text.data, others);
+}
+
 Test(harness_clean, nul_is_a_control_character)
 {
     test_log_clean(&text, "a\0b", 3);

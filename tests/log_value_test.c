@@ -225,6 +225,16 @@ Test(log_value, plain_text_keeps_its_line_and_commands_nothing)
     }
 }
 
+/* U+202E shows what follows from right to left. */
+Test(log_value, plain_text_shows_what_would_reorder_it)
+{
+    struct trace_text text = {0};
+
+    log_plain(&text, "a\342\200\256b\330\234c\342\201\251d\342\200\220", 15);
+    cr_expect_str_eq(text.data, "a\\u{202e}b\\u{61c}c\\u{2069}d\342\200\220");
+    trace_text_free(&text);
+}
+
 Test(log_value, no_bytes_break_a_line)
 {
     test_seed(14);
