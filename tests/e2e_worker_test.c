@@ -159,6 +159,8 @@ Test(e2e_worker, records_what_a_file_may_hold)
     e2e_expect_has(e2e_read("testlog-runs/latest/tests/limited_test/"
                             "limited.records/log.txt"),
                    ": line 1000\n");
+    e2e_expect_has(result->err, " records were lost after the file size limit "
+                                "(ulimit -f) was reached");
 }
 
 Test(e2e_worker, says_why_nothing_can_be_recorded)
