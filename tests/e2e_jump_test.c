@@ -34,9 +34,18 @@ Test(e2e_jump, prints_what_follows_a_jump)
     e2e_expect_has(e2e_last(result->out), "2 passed, 1 failed, 0 skipped");
 }
 
+static void skip_if_sanitized(void)
+{
+    if (e2e_sanitized())
+        cr_skip_test("malloc is the sanitizer's");
+}
+
 Test(e2e_jump, records_an_annotated_malloc)
 {
-    const struct e2e *result = run("allocator", "");
+    const struct e2e *result;
+
+    skip_if_sanitized();
+    result = run("allocator", "");
 
     e2e_expect_code(result, 1);
     e2e_expect_closing(result, "1 passed, 1 failed, 0 skipped");
@@ -49,8 +58,10 @@ Test(e2e_jump, records_an_annotated_malloc)
 
 Test(e2e_jump, prints_an_annotated_malloc)
 {
-    const struct e2e *result =
-        run("allocator", "--nocapture --log=trace --filter '*gives*'");
+    const struct e2e *result;
+
+    skip_if_sanitized();
+    result = run("allocator", "--nocapture --log=trace --filter '*gives*'");
 
     e2e_expect_code(result, 0);
     e2e_expect_has(result->err, "malloc{size=100 bytes}: programs::allocator: "

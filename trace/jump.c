@@ -58,9 +58,7 @@ bool trace_has_left(uintptr_t inner, uintptr_t frame)
             (within(own_stack(), inner) && within(own_stack(), frame)));
 }
 
-__attribute__((no_sanitize("address"))) bool trace_is_replaced(uintptr_t outer,
-                                                               uintptr_t back,
-                                                               uintptr_t frame)
+bool trace_is_replaced(uintptr_t outer, uintptr_t back, uintptr_t frame)
 {
     struct stack alternate = alternate_stack();
     bool same = within(alternate, outer)

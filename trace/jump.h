@@ -16,8 +16,10 @@
 #define trace_frame() ((uintptr_t)__builtin_frame_address(0))
 
 /* trace_return_of returns where a frame's function returns to: another function
- * has another there. 0 on machines that have it elsewhere. */
-static inline uintptr_t trace_return_of(uintptr_t frame)
+ * has another there, or, for AddressSanitizer, something that must not be read.
+ * 0 on machines that have it elsewhere. */
+static inline __attribute__((no_sanitize("address"))) uintptr_t trace_return_of(
+    uintptr_t frame)
 {
 #if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
     return ((volatile uintptr_t *)frame)[1];

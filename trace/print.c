@@ -22,7 +22,7 @@ static void prepare(struct trace_text *text)
     uintptr_t busy;
 
     text->ceiling = MOST;
-    if (!text->capacity) {
+    if (!text->capacity && trace_writer_begin(&trace_writer)) {
         trace_hold(&hold);
         busy = trace_ours_begin(&trace_writer);
         trace_text_char(text, ' ');
