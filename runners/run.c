@@ -363,6 +363,24 @@ static void finish(const struct test_log_run *run,
     free(rerun);
 }
 
+/* A run that was removed as soon as it was made has a path all the same;
+ * programs make its folders again. */
+static int make_absolute(const char *path, char *absolute)
+{
+    char here[PATH_MAX];
+    int size;
+
+    if (realpath(path, absolute))
+        return 0;
+    if (path[0] == '/')
+        size = snprintf(absolute, PATH_MAX, "%s", path);
+    else if (getcwd(here, sizeof(here)))
+        size = snprintf(absolute, PATH_MAX, "%s/%s", here, path);
+    else
+        return -1;
+    return size < PATH_MAX ? 0 : -1;
+}
+
 static int run_all(struct programs *programs, struct test_log_options *options,
                    const struct test_log_last *last)
 {
@@ -374,7 +392,7 @@ static int run_all(struct programs *programs, struct test_log_options *options,
 
     run.command = command_of(programs, NULL);
     if (options->informs || test_log_run_open(&run, options->dir, NULL) ||
-        !realpath(run.path, absolute)) {
+        make_absolute(run.path, absolute)) {
         test_log_outputs_apart(options);
         code = run_apart(programs);
         test_log_run_free(&run);
