@@ -85,6 +85,9 @@ static inline void tell_closed(uint32_t place)
 
 /* ---- The beginning ---- */
 
+/* In line: each caller knows how, which saves an eighth of a span. */
+#define INLINE inline __attribute__((always_inline))
+
 /* Whether a span is of the recording that runs. */
 static bool known(struct trace_span_ref ref)
 {
@@ -92,38 +95,37 @@ static bool known(struct trace_span_ref ref)
            (ref.generation == trace_generation() || trace_writer.forked);
 }
 
-/* How a span begins. */
+/* How a span begins. It fits into two registers. */
 struct beginning {
-    const struct trace_span_ref *given; /* parent, if not that of the block */
-    bool entered;
     uintptr_t frame; /* of who begins it, if it ends with its block; else 0 */
     uint32_t back;   /* where that one returns to */
+    bool entered;
 };
 
 /* How a block's span begins; for functions that are called by the block. */
-#define IN_BLOCK(parent)                                                       \
+#define IN_BLOCK                                                               \
     (struct beginning)                                                         \
     {                                                                          \
-        parent, true, trace_frame(),                                           \
-            (uint32_t)(uintptr_t)__builtin_return_address(0)                   \
+        trace_frame(), (uint32_t)(uintptr_t)__builtin_return_address(0), true  \
     }
 
-static inline struct trace_record *put_span(struct trace_writer *writer,
+static INLINE struct trace_record *put_span(struct trace_writer *writer,
                                             struct trace_site *site,
-                                            struct beginning how, size_t count,
+                                            const struct trace_span_ref *given,
+                                            size_t count,
                                             const struct trace_value *values,
                                             size_t bytes)
 {
-    uint32_t parent = !how.given || trace_unrecorded(how.given->place)
+    uint32_t parent = !given || trace_unrecorded(given->place)
                           ? trace_current(writer)
-                      : known(*how.given) ? how.given->place
-                                          : 0;
+                      : known(*given) ? given->place
+                                      : 0;
 
     return trace_put_of(writer, TRACE_KIND_SPAN, site, parent, count, values,
                         bytes);
 }
 
-static inline struct trace_entered entering(uint32_t record, uint32_t span,
+static INLINE struct trace_entered entering(uint32_t record, uint32_t span,
                                             struct beginning how,
                                             struct trace_scope own)
 {
@@ -131,7 +133,7 @@ static inline struct trace_entered entering(uint32_t record, uint32_t span,
                                   how.frame, own,  {0, 0}};
 }
 
-static inline struct trace_span_ref publish_span(struct trace_writer *writer,
+static INLINE struct trace_span_ref publish_span(struct trace_writer *writer,
                                                  struct trace_record *record,
                                                  struct beginning how,
                                                  struct trace_scope own)
@@ -191,14 +193,15 @@ static void take_back(struct trace_writer *writer, struct trace_record *record)
 }
 
 static __attribute__((noinline)) struct trace_span_ref begin_judged(
-    struct trace_writer *writer, struct trace_site *site, struct beginning how,
-    size_t count, const struct trace_value *values, size_t bytes)
+    struct trace_writer *writer, struct trace_site *site,
+    const struct trace_span_ref *given, struct beginning how, size_t count,
+    const struct trace_value *values, size_t bytes)
 {
     struct trace_scope own = {0, 0};
     struct trace_record *record;
 
     trace_settle(writer);
-    record = put_span(writer, site, how, count, values, bytes);
+    record = put_span(writer, site, given, count, values, bytes);
     if (!record)
         return TRACE_NONE_;
     if (ask_span(site, trace_place_of(record), count, values, &own))
@@ -208,10 +211,12 @@ static __attribute__((noinline)) struct trace_span_ref begin_judged(
 }
 
 static struct trace_span_ref begin_printed(struct trace_site *,
+                                           const struct trace_span_ref *given,
                                            struct beginning, size_t count,
                                            const struct trace_value *);
 
-static inline struct trace_span_ref begin(struct trace_site *site,
+static INLINE struct trace_span_ref begin(struct trace_site *site,
+                                          const struct trace_span_ref *given,
                                           struct beginning how, size_t count,
                                           const struct trace_value *values)
 {
@@ -220,17 +225,17 @@ static inline struct trace_span_ref begin(struct trace_site *site,
     struct trace_writer *writer;
 
     if (unlikely(bytes >= TRACE_UNPRINTED))
-        return begin_printed(site, how, count, values);
+        return begin_printed(site, given, how, count, values);
     writer = trace_enter();
     if (unlikely(!writer))
         return ref;
     if (unlikely(trace_seems_left(writer, how.frame, how.back)))
         end_left(writer, how.frame, how.back);
     if (unlikely(trace_is_judged(site))) {
-        ref = begin_judged(writer, site, how, count, values, bytes);
+        ref = begin_judged(writer, site, given, how, count, values, bytes);
     } else {
         struct trace_record *record =
-            put_span(writer, site, how, count, values, bytes);
+            put_span(writer, site, given, count, values, bytes);
 
         if (likely(record != NULL))
             ref = publish_span(writer, record, how, (struct trace_scope){0, 0});
@@ -240,14 +245,14 @@ static inline struct trace_span_ref begin(struct trace_site *site,
 }
 
 static __attribute__((noinline)) struct trace_span_ref begin_printed(
-    struct trace_site *site, struct beginning how, size_t count,
-    const struct trace_value *values)
+    struct trace_site *site, const struct trace_span_ref *given,
+    struct beginning how, size_t count, const struct trace_value *values)
 {
     struct trace_span_ref ref = {0, 0};
     struct trace_printed printed;
 
     if (trace_print_begin(&printed, count, values)) {
-        ref = begin(site, how, count, printed.values);
+        ref = begin(site, given, how, count, printed.values);
         trace_print_end(&printed);
     }
     return ref;
@@ -256,26 +261,27 @@ static __attribute__((noinline)) struct trace_span_ref begin_printed(
 __attribute__((noinline)) struct trace_span_ref trace_span_open_(
     struct trace_site *site, size_t count, const struct trace_value *values)
 {
-    return begin(site, IN_BLOCK(NULL), count, values);
+    return begin(site, NULL, IN_BLOCK, count, values);
 }
 
 struct trace_span_ref trace_span_begin_(struct trace_site *site, size_t count,
                                         const struct trace_value *values)
 {
-    return begin(site, (struct beginning){.entered = true}, count, values);
+    return begin(site, NULL, (struct beginning){.entered = true}, count,
+                 values);
 }
 
 struct trace_span_ref trace_span_new_(struct trace_site *site, size_t count,
                                       const struct trace_value *values)
 {
-    return begin(site, (struct beginning){0}, count, values);
+    return begin(site, NULL, (struct beginning){0}, count, values);
 }
 
 __attribute__((noinline)) struct trace_span_ref trace_span_in_(
     struct trace_span_ref parent, struct trace_site *site, size_t count,
     const struct trace_value *values)
 {
-    return begin(site, IN_BLOCK(&parent), count, values);
+    return begin(site, &parent, IN_BLOCK, count, values);
 }
 
 /* A record without a site that belongs to `span`. */
@@ -318,7 +324,7 @@ static uint32_t enter_span(struct trace_writer *writer, uint32_t span,
 __attribute__((noinline)) struct trace_span_ref trace_span_enter_(
     struct trace_span_ref span)
 {
-    struct beginning how = IN_BLOCK(NULL);
+    struct beginning how = IN_BLOCK;
     struct trace_span_ref ref = {0, 0};
     struct trace_writer *writer =
         known(span) && !trace_is_busy(&trace_writer) ? trace_enter() : NULL;
@@ -450,7 +456,8 @@ void trace_span_end(struct trace_span_ref span)
     else if (trace_unrecorded(span.place) ||
              span.generation != trace_generation())
         ; /* nobody's, or the parent's */
-    else if (!(record->flags & TRACE_FLAG_NOT_ENTERED) && !record->end)
+    else if (!(record->flags & TRACE_FLAG_NOT_ENTERED) &&
+             !__atomic_load_n(&record->end, __ATOMIC_RELAXED))
         end_stray(writer, span.place);
     else
         put_plain(writer, TRACE_KIND_CLOSE, span.place);

@@ -86,11 +86,20 @@ static inline void trace_settle(struct trace_writer *writer)
 static inline bool trace_push(struct trace_writer *writer,
                               struct trace_entered entered)
 {
+    struct trace_entered *top;
+
     if (unlikely(writer->depth == writer->capacity) &&
         !trace_stack_grow(writer))
         return false;
-    entered.inside = trace_joined(trace_scope_, entered.own);
-    writer->stack[writer->depth] = entered;
+    /* One by one: a copy would wait for the stores that made the original. */
+    top = &writer->stack[writer->depth];
+    top->record = entered.record;
+    top->span = entered.span;
+    top->place = entered.place;
+    top->back = entered.back;
+    top->frame = entered.frame;
+    top->own = entered.own;
+    top->inside = trace_joined(trace_scope_, entered.own);
     trace_barrier();
     writer->depth++;
     if (unlikely(trace_tells(~0u)))
