@@ -325,12 +325,12 @@ static bool take_whole(struct trace_writer *writer, size_t slots)
     return true;
 }
 
-/* Each time a thread needs room it takes twice as much, up to a chunk: what
- * thousands of threads take is in proportion to what they record. */
+/* Each time a thread needs room it takes four times as much, up to a chunk:
+ * what thousands of threads take is in proportion to what they record. */
 static bool take_room(struct trace_writer *writer, size_t slots)
 {
     uint64_t needed = (slots + TRACE_PIECE_SLOTS - 1) / TRACE_PIECE_SLOTS;
-    uint64_t wanted = writer->pieces ? writer->pieces * UINT64_C(2) : 1;
+    uint64_t wanted = writer->pieces ? writer->pieces * UINT64_C(4) : 1;
 
     if (slots <= TRACE_CHUNK_SLOTS && take_tail(writer, slots))
         return true;
