@@ -94,15 +94,18 @@ static size_t cut(const char *text, size_t size, size_t most)
 static void add_data(struct trace_text *out, const char *text, size_t size,
                      bool property)
 {
-    for (size_t i = 0; i < size; i++) {
-        unsigned char c = (unsigned char)text[i];
+    struct trace_text clean = {0};
 
-        if (c == '%' || c == '\r' || c == '\n' ||
-            (property && (c == ':' || c == ',')))
+    test_log_clean(&clean, text, size);
+    for (size_t i = 0; i < clean.size; i++) {
+        unsigned char c = (unsigned char)clean.data[i];
+
+        if (c == '%' || c == '\n' || (property && (c == ':' || c == ',')))
             trace_text_printf(out, "%%%02X", c);
         else
-            trace_text_char(out, c < 0x20 && c != '\t' ? '?' : (char)c);
+            trace_text_char(out, (char)c);
     }
+    trace_text_free(&clean);
 }
 
 static void add_name(struct trace_text *out,

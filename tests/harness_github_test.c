@@ -204,11 +204,11 @@ Test(harness_github, what_comes_from_tests_is_escaped)
 {
     start();
     add("a,b:c%", TEST_LOG_OUTCOME_FAILED,
-        "o,d d.c:7: 50%\n::error::x\r\n::add-mask::y\033[1m");
+        "o,d d.c:7: 50%\n::error::x\r\n::add-mask::y\033[1m\xe2\x80\xae");
     test_log_github_end(&run);
     expect_command("::error file=o%2Cd d.c,line=7,title=suite/a%2Cb%3Ac%25::"
-                   "failed: o,d d.c:7: 50%25%0A::error::x%0D%0A"
-                   "::add-mask::y?[1m");
+                   "failed: o,d d.c:7: 50%25%0A::error::x?%0A"
+                   "::add-mask::y?[1m\xef\xbf\xbd");
     cr_expect_eq(count("\n::error"), 1);
     cr_expect_eq(count("\n::add-mask"), 0);
 }
