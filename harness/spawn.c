@@ -16,9 +16,9 @@
 
 #include "watch.h"
 
-/* Written by Criterion's thread when it forks, and by the child. */
+/* Written by Criterion's thread when it forks, and by the child. All atomic. */
 struct spawn {
-    uint32_t pid; /* atomic; 0: none */
+    uint32_t pid; /* 0: none; then the others may change */
     uint64_t time;
     size_t number; /* of its result */
 };
@@ -90,11 +90,14 @@ static bool is_criterion(void)
 
 static void before_fork(void)
 {
+    size_t number;
+
     if (!is_criterion())
         return;
-    spawn->number = next_number();
-    spawn->time = test_log_now();
-    __atomic_store_n(&spawn->pid, 0, __ATOMIC_RELEASE);
+    number = next_number();
+    __atomic_store_n(&spawn->pid, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&spawn->number, number, __ATOMIC_RELEASE);
+    __atomic_store_n(&spawn->time, test_log_now(), __ATOMIC_RELEASE);
 }
 
 static void in_child(void)
@@ -105,20 +108,42 @@ static void in_child(void)
 
 /* ---- The runner's second thread ---- */
 
+/* Reads which process is of which result; false while Criterion's thread
+ * changes that, or if there is none. */
+static bool read_spawn(struct spawn *now)
+{
+    if (!spawn)
+        return false;
+    now->pid = __atomic_load_n(&spawn->pid, __ATOMIC_ACQUIRE);
+    now->number = __atomic_load_n(&spawn->number, __ATOMIC_ACQUIRE);
+    now->time = __atomic_load_n(&spawn->time, __ATOMIC_ACQUIRE);
+    return now->pid && now->number < run->count &&
+           now->pid == __atomic_load_n(&spawn->pid, __ATOMIC_RELAXED);
+}
+
+/* One that was to be left out may have been forked just before. */
+static bool is_starting(const struct test_log_result *result, pid_t pid)
+{
+    return is_to_run(result) ||
+           (result->left && !result->begun && is_worker(pid));
+}
+
 void test_log_spawn_read(void)
 {
-    uint32_t pid = spawn ? __atomic_load_n(&spawn->pid, __ATOMIC_ACQUIRE) : 0;
     struct test_log_result *result;
+    struct spawn now;
 
-    if (!pid || spawn->number >= run->count)
+    if (!read_spawn(&now))
         return;
-    result = &run->results[spawn->number];
-    if (!is_to_run(result) || (result->pid && !result->unborn))
+    result = &run->results[now.number];
+    if (!is_starting(result, (pid_t)now.pid) ||
+        (result->pid && !result->unborn))
         return;
+    result->left = false;
     result->unborn = true;
     result->running = true;
-    result->started = spawn->time;
-    result->pid = pid;
+    result->started = now.time;
+    result->pid = now.pid;
 }
 
 static struct box *map_box(pid_t pid)
