@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,7 +23,8 @@ enum { ROOM = 1 << 20 }; /* in the FIFO; what everybody may have */
 /* The ends of a FIFO. */
 struct test_log_drain {
     int from, to;
-    bool full; /* the file is as large as it may be */
+    bool full; /* no more is written to the file */
+    int error; /* why; 0: the test has ended */
 };
 
 uint64_t test_log_file_limit(void)
@@ -77,6 +79,8 @@ static bool open_ends(struct test_log_drain *drain,
     if (!test_log_file(run, result, "output.txt", path))
         drain->to = open(
             path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    drain->full = drain->to < 0;
+    drain->error = drain->full ? errno : 0;
     return true;
 }
 
@@ -95,30 +99,32 @@ void test_log_drain_open(const struct test_log_run *run,
 static void keep(struct test_log_drain *drain, const char *data, size_t size)
 {
     while (size && !drain->full) {
-        ssize_t written = drain->to < 0 ? -1 : write(drain->to, data, size);
+        ssize_t written = write(drain->to, data, size);
 
-        if (written < 0 && errno == EINTR)
-            continue;
-        drain->full = written <= 0;
-        if (written > 0) {
+        if (written >= 0) {
             data += written;
             size -= (size_t)written;
+        } else if (errno != EINTR) {
+            drain->full = true;
+            drain->error = errno;
         }
     }
 }
 
-/* Returns whether there may be more. */
+/* Returns whether there may be more. Takes no more than the FIFO has room for,
+ * or a test that always prints would keep the runner here. */
 static bool pump(struct test_log_drain *drain)
 {
     static char buffer[1 << 16];
-    ssize_t size;
+    ssize_t size, left = ROOM;
 
     do {
         size = read(drain->from, buffer, sizeof(buffer));
         if (size > 0)
             keep(drain, buffer, (size_t)size);
-    } while (size > 0 || (size < 0 && errno == EINTR));
-    return size < 0 && errno == EAGAIN;
+        left -= size > 0 ? size : 0;
+    } while (left > 0 && (size > 0 || (size < 0 && errno == EINTR)));
+    return size > 0 || (size < 0 && errno == EAGAIN);
 }
 
 void test_log_drain_close(struct test_log_result *result)
@@ -137,15 +143,25 @@ bool test_log_drain_pump(struct test_log_result *result)
     return result->drain && pump(result->drain);
 }
 
+static void complain(const struct test_log_result *result, int error)
+{
+    if (error == EFBIG)
+        test_log_notice("%s: kept the first %llu bytes of its output; the file "
+                        "size limit (ulimit -f) allows no more",
+                        test_log_name(result),
+                        (unsigned long long)test_log_file_limit());
+    else
+        test_log_notice("%s: cannot keep all of its output: %s",
+                        test_log_name(result), strerror(error));
+}
+
 void test_log_drain_finish(struct test_log_result *result)
 {
     if (!result->drain)
         return;
     pump(result->drain);
-    if (result->drain->full)
-        test_log_notice("%s: kept the first %llu bytes of its output; the file "
-                        "size limit (ulimit -f) allows no more",
-                        test_log_name(result),
-                        (unsigned long long)test_log_file_limit());
+    if (result->drain->error)
+        complain(result, result->drain->error);
     result->drain->full = true; /* what its children print now is lost */
+    result->drain->error = 0;
 }

@@ -15,6 +15,7 @@
 static struct test_log_run run;
 static struct test_log_result result;
 static char file[PATH_MAX];
+static bool taken; /* something else is where the output goes */
 
 /* Opens both ends in a folder of the test's own; returns the worker's. */
 static int begin(void)
@@ -29,6 +30,8 @@ static int begin(void)
     snprintf(file, sizeof(file), "%s/output.txt", folder);
     fd = test_log_drain_enter(folder);
     cr_assert_geq(fd, 0);
+    if (taken)
+        close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     test_log_drain_open(&run, &result);
     cr_assert_not_null(result.drain);
     return fd;
@@ -77,6 +80,24 @@ Test(harness_drain, keeps_what_the_limit_allows)
     test_log_drain_pump(&result);
     cr_expect_eq(size_of_file(), 10);
     cr_expect_eq(test_log_file_limit(), 10);
+}
+
+/* A test may have put a file in the place of its output. */
+Test(harness_drain, says_why_output_is_not_kept)
+{
+    char text[256] = "";
+    int fd, said[2];
+
+    taken = true;
+    fd = begin();
+    cr_assert_eq(write(fd, "hello\n", 6), 6);
+    cr_assert_eq(pipe(said), 0);
+    dup2(said[1], STDERR_FILENO);
+    test_log_drain_finish(&result);
+    cr_assert_gt(read(said[0], text, sizeof(text) - 1), 0);
+    cr_expect_str_eq(text, "testlog: drain/one: cannot keep all of its output: "
+                           "File exists\n");
+    cr_expect_eq(size_of_file(), 0);
 }
 
 Test(harness_drain, leaves_no_fifo_behind)
