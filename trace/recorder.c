@@ -473,7 +473,7 @@ static bool is_running(const struct trace_header *header, size_t size)
            header->header_size == TRACE_HEADER_SIZE &&
            header->chunk_size == TRACE_CHUNK_SIZE &&
            header->clock == (uint32_t)trace_clock_choose() &&
-           size == TRACE_HEADER_SIZE + header->limit * TRACE_CHUNK_SIZE &&
+           header->limit == (size - TRACE_HEADER_SIZE) / TRACE_CHUNK_SIZE &&
            !__atomic_load_n(&header->ended, __ATOMIC_ACQUIRE) &&
            !__atomic_load_n(&header->used, __ATOMIC_ACQUIRE);
 }
