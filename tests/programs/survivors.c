@@ -1,4 +1,5 @@
 /* survivors.c: tests that leave processes behind. */
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,6 +60,25 @@ TEST_LOG(survivors, zombie)
         _exit(0);
     }
     usleep(50000);
+}
+
+/* The first process of a PID namespace has number 1, as init has. */
+TEST_LOG(survivors, sandbox)
+{
+    int status;
+
+    if (!fork()) {
+        if (unshare(CLONE_NEWPID) && unshare(CLONE_NEWUSER | CLONE_NEWPID))
+            _exit(1);
+        if (!fork()) {
+            log_info("of number %d", (int)getpid());
+            _exit(0);
+        }
+        _exit(wait(&status) < 0);
+    }
+    wait(&status);
+    if (status)
+        cr_skip_test("may not make a PID namespace");
 }
 
 /* At its end, nobody waits for what the others left behind any more. */
