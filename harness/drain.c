@@ -1,9 +1,8 @@
-/* drain.c: what tests print, where files may not grow without end.
+/* drain.c: the output of tests under a limit to the size of files.
  *
- * A test's output goes to a file that the test itself writes. Under a finite
- * RLIMIT_FSIZE that would end a test that prints more than Criterion alone
- * would mind. There it goes through a FIFO, and the runner writes the file up
- * to the limit.
+ * A test writes its output to a file. Under a finite RLIMIT_FSIZE, a test that
+ * prints more would die, although Criterion alone passes it. So it writes to a
+ * FIFO, and the runner writes the file up to the limit.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +17,7 @@
 
 #define FIFO "output.pipe"
 
-enum { ROOM = 1 << 20 }; /* in the FIFO; what everybody may have */
+enum { ROOM = 1 << 20 }; /* of the FIFO: the most for ordinary users */
 
 /* The ends of a FIFO. */
 struct test_log_drain {
@@ -41,7 +40,8 @@ bool test_log_drain_wanted(const struct test_log_options *options)
     return !options->live && test_log_file_limit() != UINT64_MAX;
 }
 
-/* A FIFO that nobody reads yet can only be opened by who reads it, too. */
+/* Without a reader, a FIFO cannot be opened for writing without waiting. So it
+ * is opened for both first. */
 int test_log_drain_enter(const char *folder)
 {
     char path[PATH_MAX];

@@ -2,7 +2,7 @@
  * it.
  *
  * They go through a pipe: no removed folder, full disk or limit on file sizes
- * can take it away, and what was written before a crash can still be read.
+ * can lose them, and the reader still gets all that was written before a crash.
  */
 #include <errno.h>
 #include <fcntl.h>

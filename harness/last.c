@@ -111,7 +111,7 @@ void test_log_last_read(struct test_log_last *last, const char *dir)
     if (!given && (snprintf(path, sizeof(path), "%s/latest", dir) >= PATH_MAX ||
                    test_log_variable("TESTLOG_RUN")))
         return;
-    /* What another user has left there decides nothing. */
+    /* Another user's results are ignored. */
     if (realpath(given ? given : path, real) &&
         (given || test_log_trusts_folder(real, &owner)))
         last->path = strdup(real);

@@ -25,7 +25,7 @@ static bool write_failed(const char *name, int status)
     return status != 0;
 }
 
-/* `testlog run` reads the file only where nothing was handed over. */
+/* `testlog run` reads the file only if no results came through the pipe. */
 static void write_part(const struct test_log_run *run)
 {
     bool handed = !test_log_handover_run(run);

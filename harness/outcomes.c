@@ -67,11 +67,11 @@ static bool gone(struct test_log_result *result)
     return result->pid && kill((pid_t)result->pid, 0) && errno == ESRCH;
 }
 
-/* What children record soon after their test is still its. */
+/* How long the runner waits for children that record after their test. */
 enum { PATIENCE = 500000000 /* ns */, LOOK_EVERY = 10000 /* us */ };
 
-/* Writes the files of tests that have ended, of all at the end; false if there
- * are some whose children are waited for. */
+/* Writes the files of the tests that have ended, or of all tests; false if it
+ * still waits for children of some. */
 static bool render_ended(bool all)
 {
     bool done = true;

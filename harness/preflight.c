@@ -1,4 +1,4 @@
-/* preflight.c: checks what Criterion would abort without. */
+/* preflight.c: checks for what Criterion needs, because it aborts without. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

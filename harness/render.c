@@ -92,7 +92,7 @@ static void complain_missing(const struct test_log_run *run,
     said = true;
 }
 
-/* Of a test that is shown, its block tells. */
+/* The block of a test that is shown names its losses. */
 static void note_losses(const struct test_log_run *run,
                         struct test_log_result *result,
                         const struct trace_reader *reader)

@@ -1,7 +1,9 @@
-/* spawn.c: the worker that Criterion is starting. Until it has noted itself on
- * the board, nothing else tells its process; it may hang before (in a
- * constructor, in an allocator), and Criterion's thread with it, which waits
- * for the worker to stop twice.
+/* spawn.c: the worker that Criterion is starting.
+ *
+ * A worker notes its process on the board, but it may hang before, in a
+ * constructor or an allocator. Criterion's thread then hangs as well, because
+ * it waits for the worker to stop twice. So the runner notes each process that
+ * it forks.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -43,7 +45,7 @@ struct box {
     int suspend;
 };
 
-/* Whether a process is one of BoxFort's that executes the test program. */
+/* Whether BoxFort started the process and it executes the test program. */
 static bool is_worker(pid_t pid)
 {
     static const char name[] = "boxfort-worker";
@@ -121,7 +123,7 @@ static bool read_spawn(struct spawn *now)
            now->pid == __atomic_load_n(&spawn->pid, __ATOMIC_RELAXED);
 }
 
-/* One that was to be left out may have been forked just before. */
+/* A test may have been stopped just after Criterion forked its worker. */
 static bool is_starting(const struct test_log_result *result, pid_t pid)
 {
     return is_to_run(result) ||
@@ -177,7 +179,7 @@ static bool was_continued(pid_t pid, int keep)
 static bool let_begin(struct box *box, pid_t pid)
 {
     if (box->pid != pid || box->size != sizeof(*box) + box->name_size)
-        return true; /* another BoxFort: it has to do without */
+        return true; /* another BoxFort: nothing to write there */
     if (box->ok)
         return was_continued(pid, WNOWAIT);
     while (was_continued(pid, 0))

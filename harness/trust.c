@@ -1,9 +1,9 @@
-/* trust.c: decides whose files are as good as our own.
+/* trust.c: decides which users' files are used like our own.
  *
- * Whoever can replace the program that runs can have us do anything already:
- * the owner of the program and of each folder above it. So root in a container
- * may use what belongs to the user whose checkout it tests, and nothing of
- * somebody who has only put a folder in its way.
+ * The owners of the test program and of the folders above it can replace the
+ * program, so they can make us do anything already. Root in a container may
+ * therefore use the files of the user whose checkout it tests, but not those of
+ * a user who only put a folder in its way.
  */
 #include <errno.h>
 #include <limits.h>
@@ -96,7 +96,8 @@ bool test_log_trusts_folder(const char *path, uid_t *owner)
     return test_log_trusts(*owner);
 }
 
-/* A group of one user has that user's number, and root knows what it allows. */
+/* A group that has its user's number has no other member, and root is trusted
+ * to choose its groups. */
 static bool others_write(const struct stat *status)
 {
     return (status->st_mode & S_IWOTH) ||
@@ -115,7 +116,7 @@ bool test_log_trusts_file(const char *path)
     do {
         if (stat(at, &status) || !test_log_trusts(status.st_uid))
             return false;
-        /* In the temporary folder nobody removes what is another's. */
+        /* In a sticky folder only the owner of a file can replace it. */
         if (others_write(&status) && (depth < 2 || !(status.st_mode & S_ISVTX)))
             return false;
         depth++;

@@ -299,7 +299,7 @@ static bool ignored(int number)
     return !sigaction(number, NULL, &action) && action.sa_handler == SIG_IGN;
 }
 
-/* Its stack counts where memory is limited. */
+/* Under a limit to memory, a stack of the default size may be too large. */
 static int start_thread(void)
 {
     pthread_attr_t attributes;

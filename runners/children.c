@@ -101,8 +101,8 @@ static void pass_on(const siginfo_t *signal, pid_t pid)
         kill(pid, signal->si_signo);
 }
 
-/* Sleeps until a signal comes, or results. Where no descriptor is left for
- * signals, it looks for them now and then. */
+/* Sleeps until a signal or results come. Without a descriptor for signals, it
+ * wakes up every 100 ms. */
 static void sleep_until_some(int signals, struct results *results)
 {
     struct pollfd ends[] = {

@@ -59,9 +59,9 @@ int trace_beneath_folder(int folder, const char *name, const char **last)
     return -1;
 }
 
-/* Whether it is a file of ours, or of the folder's owner: some file systems
- * have one owner for all. One with a second name may be a file of elsewhere,
- * which must not change. */
+/* Whether the file is ours, or the folder's owner's: some file systems have one
+ * owner for all files. A file with a second name may belong to another folder,
+ * and must not change. */
 static bool is_ours(int folder, int fd, bool writes)
 {
     struct stat file, place;

@@ -111,8 +111,8 @@ static struct trace_record *take_chunks(uint64_t count)
     uint64_t next = first + count;
     bool limited = next >= header->limit;
 
-    /* To store beyond the end is a SIGBUS. Who cuts the file says so before it
-     * looks how many chunks there are. */
+    /* A store beyond the end raises SIGBUS. The process that cuts the file sets
+     * `used` before it reads `chunks`. */
     if (__atomic_load_n(&header->used, __ATOMIC_SEQ_CST))
         return NULL;
 
@@ -133,8 +133,8 @@ static unsigned log_of(size_t slots)
     return log < TAIL_SIZES ? log : TAIL_SIZES - 1;
 }
 
-/* Unlinks a tail with that many slots. Of those of nearly that size, only the
- * first is looked at. */
+/* Unlinks a tail with that many slots. Looks only at the first tail of each
+ * list, so that it takes no longer with many. */
 static struct trace_record *unlink_tail(size_t slots)
 {
     for (unsigned i = log_of(slots); i < TAIL_SIZES; i++) {

@@ -99,8 +99,8 @@ static bool has_no_writer(int folder, const char *name)
     return granted;
 }
 
-/* Where the last finished record ends; 0 if the recording is unreadable, or
- * that large that the rest of its last chunk does not matter. */
+/* Where the last finished record ends; 0 if the recording is unreadable, or so
+ * large that the rest of its last chunk does not matter. */
 static uint64_t end_of_records(int folder, const char *name, uint64_t size)
 {
     enum { LARGE = 1 << 20 };

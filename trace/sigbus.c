@@ -1,7 +1,7 @@
-/* sigbus.c: keeps mapped files readable while somebody may cut them. A page
- * that is gone reads as zeros, where the kernel sends SIGBUS.
+/* sigbus.c: keeps mapped files readable while another process may cut them. A
+ * page beyond the new end reads as zeros instead of raising SIGBUS.
  *
- * A copy would take as much memory as the largest recording, for each reader.
+ * Each reader would otherwise need a copy, as large as the recording.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -35,8 +35,8 @@ static bool is_guarded(uintptr_t address)
     return false;
 }
 
-/* Puts a page of zeros in the place of one that is gone. Of what is not ours
- * the one before is told: it happens again at once. */
+/* Puts a page of zeros in the place of one that is gone. Any other fault is for
+ * the previous handler, which gets it as the access is repeated. */
 static void on_sigbus(int number, siginfo_t *info, void *context)
 {
     uintptr_t address = (uintptr_t)info->si_addr;
