@@ -104,6 +104,8 @@ static unsigned random_limit(double least, double most)
 #define TEST(name, option, least, most, more)                                  \
     Test(soak_limits, name)                                                    \
     {                                                                          \
+        if (e2e_sanitized())                                                   \
+            cr_skip_test("sanitizers need more than a limit allows");          \
         for (size_t n = tries(40, 3); n > 0; n--)                              \
             compare(option, random_limit(least, most), more);                  \
     }
