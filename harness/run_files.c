@@ -132,14 +132,23 @@ int test_log_change_recording(const struct test_log_run *run,
     return status;
 }
 
-int test_log_make_folder(const struct test_log_run *run, const char *name)
+/* A descriptor of the folder that a file of the run is in, to be left; `name`
+ * becomes the file's own. */
+static int enter_parent(const struct test_log_run *run, const char **name)
 {
-    int folder = enter(run), parent, status;
+    int folder = enter(run), parent;
 
     if (folder < 0)
         return -1;
-    parent = trace_beneath_folder(folder, name, &name);
+    parent = trace_beneath_folder(folder, *name, name);
     leave(folder);
+    return parent;
+}
+
+int test_log_make_folder(const struct test_log_run *run, const char *name)
+{
+    int parent = enter_parent(run, &name), status;
+
     if (parent < 0)
         return -1;
     status = mkdirat(parent, name, 0777);
@@ -149,12 +158,8 @@ int test_log_make_folder(const struct test_log_run *run, const char *name)
 
 int test_log_remove(const struct test_log_run *run, const char *name)
 {
-    int folder = enter(run), parent, status;
+    int parent = enter_parent(run, &name), status;
 
-    if (folder < 0)
-        return -1;
-    parent = trace_beneath_folder(folder, name, &name);
-    leave(folder);
     if (parent < 0)
         return -1;
     status = unlinkat(parent, name, 0);
