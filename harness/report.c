@@ -320,26 +320,26 @@ static void put_line(const struct test_log_run *run,
     fputc('\n', out());
 }
 
-static bool is_control(char c)
+/* Whether a terminal would obey a part of the word. */
+static bool is_unclean(const char *word)
 {
-    return (unsigned char)c < 0x20 || (unsigned char)c >= 0x7f;
+    struct trace_text clean = {0};
+    bool unclean;
+
+    test_log_clean_line(&clean, word);
+    unclean = clean.data && strcmp(clean.data, word) != 0;
+    trace_text_free(&clean);
+    return unclean;
 }
 
-static bool has_control(const char *word)
-{
-    while (*word && ((unsigned char)*word >= 0x80 || !is_control(*word)))
-        word++;
-    return *word;
-}
-
-/* $'...', of which a terminal sees no control character. */
+/* $'...', all of which is printable ASCII. */
 static void add_escaped_word(struct trace_text *text, const char *word)
 {
     trace_text_string(text, "$'");
     for (; *word; word++)
         if (*word == '\'' || *word == '\\')
             trace_text_printf(text, "\\%c", *word);
-        else if (is_control(*word))
+        else if (*word < ' ' || *word > '~')
             trace_text_printf(text, "\\%03o", (unsigned char)*word);
         else
             trace_text_char(text, *word);
@@ -355,7 +355,7 @@ void test_log_add_word(struct trace_text *text, const char *word)
         trace_text_string(text, word);
         return;
     }
-    if (has_control(word)) {
+    if (is_unclean(word)) {
         add_escaped_word(text, word);
         return;
     }

@@ -155,16 +155,14 @@ static int make_temporary(struct test_log_run *run, const char *dir,
 char *test_log_program_name(const char *program, unsigned number)
 {
     const char *slash = strrchr(program, '/');
-    const char *base = slash ? slash + 1 : program;
-    char *name;
+    struct trace_text name = {0};
 
-    if ((number == 1 ? asprintf(&name, "%s", base)
-                     : asprintf(&name, "%s~%u", base, number)) < 0)
-        return NULL;
-    for (char *at = name; *at; at++)
-        if ((unsigned char)*at < 0x20 || *at == 0x7f)
-            *at = '?';
-    return name;
+    test_log_clean_line(&name, slash ? slash + 1 : program);
+    if (number != 1)
+        trace_text_printf(&name, "~%u", number);
+    if (name.failed)
+        trace_text_free(&name);
+    return name.data;
 }
 
 char *test_log_program_folder(const struct test_log_run *run,

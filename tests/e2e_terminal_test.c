@@ -46,6 +46,29 @@ Test(e2e_terminal, names_of_programs_are_escaped)
     expect_harmless("no test", e2e_run("./\"" EVIL "\" nonsense")->err);
 }
 
+/* A name that is shown in another order, and a terminal's command of one
+ * character. */
+#define BENT "$(printf 'bent\342\200\256txt\302\23331m')"
+
+static void expect_straight(const char *what, const char *text)
+{
+    cr_expect_eq(e2e_count(text, "\342\200\256"), 0, "%s: %s", what, text);
+    cr_expect_eq(e2e_count(text, "\302\233"), 0, "%s: %s", what, text);
+}
+
+static void expect_straight_run(const struct e2e *result)
+{
+    expect_straight("stdout", result->out);
+    expect_straight("stderr", result->err);
+}
+
+Test(e2e_terminal, names_that_reorder_text_are_escaped)
+{
+    e2e_run("ln -s %s \"" BENT "\"", e2e_program("losing", E2E_TRACED));
+    expect_straight_run(e2e_run("./\"" BENT "\" -j1"));
+    expect_straight_run(e2e_run(TESTLOG " run ./\"" BENT "\" -- -j1"));
+}
+
 Test(e2e_terminal, names_of_programs_that_cannot_run_are_escaped)
 {
     expect_harmless("run", e2e_run(TESTLOG " run \"" EVIL "\"")->err);
