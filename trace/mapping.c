@@ -8,6 +8,8 @@
 
 #include "recorder.h"
 
+enum { FEW_CHUNKS = 16 };
+
 static void look_into(struct trace_reader *reader, const void *base)
 {
     reader->base = base;
@@ -44,6 +46,9 @@ bool trace_reader_map(struct trace_reader *reader, int folder, const char *name)
     }
     reader->mapped = reader->size;
     look_into(reader, base);
+    /* Most pages of a small one are holes; reading ahead would fill them. */
+    if (reader->header.chunks <= FEW_CHUNKS)
+        madvise(base, reader->size, MADV_RANDOM);
     return true;
 }
 

@@ -112,41 +112,40 @@ static uint64_t end_of_records(int folder, const char *name, uint64_t size)
     return reader && end < TRACE_HEADER_SIZE ? TRACE_HEADER_SIZE : end;
 }
 
-/* A child that was left behind may still record: it is told first that there is
- * no room beyond what it has by now. */
-static uint64_t cut_to_chunks(int folder, const char *name)
+/* A child that was left behind may still record: it is told that there is no
+ * room beyond the chunks that are taken. Returns where these end, 0 if it
+ * cannot be told. */
+static uint64_t end_of_chunks(int folder, const char *name)
 {
     struct trace_header header;
     int fd = open_header(folder, name, &header);
-    uint64_t size = 0;
+    uint64_t end = 0;
 
     if (fd < 0)
         return 0;
     header.used = used_of(&header);
     if (pwrite(fd, &header.used, sizeof(header.used),
                offsetof(struct trace_header, used)) == sizeof(header.used) &&
-        pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
-        !cut(fd, used_of(&header)))
-        size = used_of(&header);
+        pread(fd, &header, sizeof(header), 0) == sizeof(header))
+        end = used_of(&header);
     close(fd);
-    return size;
+    return end;
 }
 
 /* What nobody has mapped ends with its last record. */
 int trace_shrink_beneath(int folder, const char *name)
 {
-    uint64_t size = cut_to_chunks(folder, name), end;
-    int fd, result = 0;
+    uint64_t chunks = end_of_chunks(folder, name), end = 0;
+    int fd, result;
 
-    if (!size)
+    if (!chunks)
         return -1;
-    end = has_no_writer(folder, name) ? end_of_records(folder, name, size) : 0;
-    if (!end)
-        return 0;
+    if (has_no_writer(folder, name))
+        end = end_of_records(folder, name, chunks);
     fd = trace_beneath(folder, name, O_RDWR);
     if (fd < 0)
         return -1;
-    result = cut(fd, end);
+    result = cut(fd, end && end < chunks ? end : chunks);
     close(fd);
     return result;
 }
