@@ -112,6 +112,19 @@ static unsigned random_limit(double least, double most)
 LIMITS(TEST)
 #undef TEST
 
+/* Its limits are large: who may look into it is what counts. */
+Test(soak_limits, undumpable_runners_judge_right)
+{
+    for (size_t n = tries(20, 1); n > 0; n--) {
+        const struct e2e *result =
+            run_limited(e2e_program("undumpable", E2E_TRACED), "n", 1024);
+
+        cr_assert_eq(result->code, 1, "%s", result->err);
+        cr_assert_str_eq(e2e_last(result->out), "1 passed, 3 failed, 0 skipped",
+                         "%s", result->err);
+    }
+}
+
 Test(soak_limits, stopped_runners_judge_right)
 {
     for (size_t n = tries(15, 1); n > 0; n--) {
