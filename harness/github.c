@@ -178,7 +178,7 @@ static unsigned place_of(const struct test_log_result *result,
 }
 
 /* The part of a file's path that is behind the workspace; NULL if it is not in
- * there. Both are to be real paths. */
+ * there. Both must be real paths. */
 static const char *within(const char *file, const char *workspace)
 {
     size_t size = strlen(workspace);

@@ -128,7 +128,7 @@ static void note_gpu(struct test_log_run *run, struct test_log_result *result,
     test_log_gpu_free(&gpu);
 }
 
-/* What they record is kept, if it finds room, but not rendered. */
+/* Their records are kept, if there is room, but not rendered. */
 static void note_survivors(struct test_log_result *result,
                            const struct trace_reader *reader)
 {

@@ -19,7 +19,7 @@ int test_log_path(const struct test_log_run *run, const char *name, char *path)
     return -1;
 }
 
-/* What a test's file is called in the run. */
+/* The name of a test's file in the run. */
 static int name_of(const struct test_log_result *result, const char *file,
                    char *name)
 {

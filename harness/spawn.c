@@ -29,7 +29,7 @@ static struct spawn *spawn; /* shared with the child; NULL: none is watched */
 static struct test_log_run *run;
 static pthread_t criterion;
 
-/* What BoxFort 0.1 tells a worker, in a file in /dev/shm that both map. */
+/* BoxFort 0.1 tells a worker this in a file in /dev/shm that both map. */
 struct box {
     size_t size; /* of this and the name behind it */
     const void *function;

@@ -9,7 +9,7 @@
 
 enum { NAMED = 3, NS = 1000000000 /* of a second */ };
 
-/* What /proc tells of a process. */
+/* A process, as /proc shows it. */
 struct process {
     char state;
     unsigned long long started; /* clock ticks */

@@ -68,7 +68,7 @@ static bool owns_program(uid_t user)
     return owns;
 }
 
-/* The user who has become root by sudo. */
+/* Whether the user has become root by sudo. */
 static bool called_sudo(uid_t user)
 {
     const char *given = geteuid() ? NULL : test_log_variable("SUDO_UID");

@@ -283,7 +283,7 @@ static void subscribe(bool live)
     trace_subscribe(&subscriber);
 }
 
-/* What was subscribed before stays: a thread may still be amid a record. */
+/* The old subscription stays: a thread may still be amid a record. */
 static struct past {
     struct log_filter *show, *record;
     struct log_replay *replay;

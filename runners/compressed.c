@@ -97,7 +97,7 @@ static bool write_out(int fd, const char *bytes, size_t size)
     return true;
 }
 
-/* What becomes of a compressed recording. */
+/* How a compressed recording is expanded. */
 struct expanding {
     ZSTD_DCtx *context;
     int out;

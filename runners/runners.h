@@ -114,7 +114,7 @@ enum told runners_merge(struct test_log_run *, const char *folder,
 
 /* ---- results.c ---- */
 
-/* What a program hands over, line by line: each test as it ends, then the whole
+/* A program hands over, line by line: each test as it ends, then the whole
  * run. */
 struct results {
     int from, to;           /* the ends of a pipe; -1: there is none */

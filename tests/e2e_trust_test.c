@@ -166,7 +166,7 @@ Test(e2e_trust, loads_what_is_beside_the_shared_library)
     e2e_expect_is(gpu_state(), "on");
 }
 
-/* What makes a copy of the library one that others can replace. */
+/* Ways in which others can replace a copy of the library. */
 static const char *const faults[] = {
     "chown 54321 l/libtestlog-gpu.so",
     "chmod 0666 l/libtestlog-gpu.so",

@@ -1,5 +1,5 @@
 /* e2e_worker_test.c: workers that nobody may look into, workers that hang
- * before their test begins, a runner that stands still, and limits. */
+ * before their test begins, a runner that is stopped, and limits. */
 #include "e2e.h"
 
 #include <stdio.h>
@@ -107,7 +107,7 @@ Test(e2e_worker, ends_at_one_sigterm_where_a_worker_hangs_in_a_constructor)
     e2e_expect_has(reason("starting/a"), "by SIGTERM");
 }
 
-/* ---- A runner that stands still ---- */
+/* ---- A runner that is stopped ---- */
 
 Test(e2e_worker, gives_tests_the_time_that_the_runner_was_stopped)
 {
@@ -173,7 +173,7 @@ Test(e2e_worker, says_why_nothing_can_be_recorded)
                                 "large; ");
 }
 
-/* Of four hundred, notes alone take more than a file may have. */
+/* The notes of four hundred tests alone are larger than a file may be. */
 Test(e2e_worker, judges_many_tests_under_a_file_size_limit)
 {
     char command[PATH_MAX];

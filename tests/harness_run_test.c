@@ -66,7 +66,7 @@ Test(harness_run, folder_below_a_file_cannot_be_made)
     cr_expect_eq(errno, ENAMETOOLONG);
 }
 
-/* What an earlier call has left there. */
+/* An earlier call has left it there. */
 static __attribute__((noinline)) void fill_stack(void)
 {
     volatile char bytes[4 * PATH_MAX];

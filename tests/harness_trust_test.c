@@ -38,7 +38,7 @@ static void change(const char *name, mode_t mode)
     cr_assert_eq(chmod(test_path(name), mode), 0);
 }
 
-/* What test_log_gpu_library does first. */
+/* As test_log_gpu_library does first. */
 static bool trusts(const char *name)
 {
     char *path = realpath(test_path(name), NULL);

@@ -112,7 +112,7 @@ static unsigned random_limit(double least, double most)
 LIMITS(TEST)
 #undef TEST
 
-/* Its limits are large: who may look into it is what counts. */
+/* The limit is large; this is about who may look into the runner. */
 Test(soak_limits, undumpable_runners_judge_right)
 {
     for (size_t n = tries(20, 1); n > 0; n--) {

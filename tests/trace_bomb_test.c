@@ -90,7 +90,7 @@ Test(trace_bomb, a_call_site_has_the_greatest_number)
     cr_expect_eq(test_child(read_in_little_memory), 0);
 }
 
-/* What stands behind a hole is read. */
+/* Records behind a hole are read. */
 Test(trace_bomb, records_are_found_behind_a_hole)
 {
     struct trace_header header;

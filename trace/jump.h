@@ -37,7 +37,7 @@ bool trace_has_left(uintptr_t inner, uintptr_t frame);
  * of the one that was at `outer` and returned to `back`. */
 bool trace_is_replaced(uintptr_t outer, uintptr_t back, uintptr_t frame);
 
-/* What trace_hold has changed. */
+/* trace_hold saves here how signals and cancellation were. */
 struct trace_hold {
     sigset_t signals;
     bool has_signals;

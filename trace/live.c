@@ -218,7 +218,7 @@ static struct trace_thread teller(char name[16])
                                  trace_forked_in(&trace_writer), name};
 }
 
-/* What lies behind the file is printed, but not kept. */
+/* A record behind the end of the file is printed, but not kept. */
 static void count_overflow(const struct trace_record *record)
 {
     const unsigned char *at = (const unsigned char *)record;

@@ -247,7 +247,7 @@ static struct trace_header *map(int fd, size_t file_size, size_t overflow)
     return (struct trace_header *)base;
 }
 
-/* What the process may write of a file; to go beyond it ends in SIGXFSZ. */
+/* The process may write no more of a file; beyond that comes SIGXFSZ. */
 static uint64_t cut_to_file_limit(uint64_t limit)
 {
     struct rlimit file;

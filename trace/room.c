@@ -10,7 +10,7 @@
 
 #include "record.h"
 
-/* What ended threads left: holes in the recording, by the logarithm of their
+/* Ended threads left these holes in the recording, by the logarithm of their
  * slots. Each holds in its `span` the place of the next. */
 enum { TAIL_SIZES = 16 };
 static uint32_t tails[TAIL_SIZES];

@@ -132,7 +132,7 @@ static uint64_t end_of_chunks(int folder, const char *name)
     return end;
 }
 
-/* What nobody has mapped ends with its last record. */
+/* A recording that nobody has mapped ends with its last record. */
 int trace_shrink_beneath(int folder, const char *name)
 {
     uint64_t chunks = end_of_chunks(folder, name), end = 0;

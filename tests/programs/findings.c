@@ -48,7 +48,7 @@ TEST_LOG(memory, used_in_a_child)
 
 static void *volatile held;
 
-/* What is left of the pointer on the stack would hide the leak. */
+/* A copy of the pointer that is left on the stack would hide the leak. */
 static __attribute__((noinline)) void clear_stack(void)
 {
     volatile char stack[8192];

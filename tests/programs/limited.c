@@ -23,7 +23,7 @@ TEST_LOG(limited, fails)
     cr_assert_fail("on purpose");
 }
 
-/* What a child prints after its test has ended reaches nobody. */
+/* The child prints after its test has ended: nobody sees it. */
 TEST_LOG(limited, leaves_a_child)
 {
     if (!fork()) {
