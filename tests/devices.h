@@ -3,7 +3,7 @@
 #define TESTS_DEVICES_H
 
 #include "support.h"
-#include "trace/devices/cupti.h"
+#include "trace/devices/cupti/cupti.h"
 
 /* devices_init makes the test's folder, takes all variables back and names the
  * libcupti that plays back; for a suite's .init. */

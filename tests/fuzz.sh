@@ -17,7 +17,7 @@ fi
 
 build() {
     local more=
-    [ "$1" != activity ] || more=$(ls trace/devices/*.c | grep -v /audit.c)
+    [ "$1" != activity ] || more=$(ls trace/devices/*/*.c | grep -v /audit.c)
     "$clang" -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE \
         -DTRACE_BUILD -I. -I"${INCLUDE:-build/base/include}" \
         "tests/fuzz_$1.c" trace/*.c log/*.c $more ${PCRE2_LIBS:--lpcre2-8} -lpthread \

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/devices/cupti.h"
+#include "trace/devices/cupti/cupti.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

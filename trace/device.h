@@ -1,7 +1,7 @@
 /* device.h: between a device's back end and the recording. Private to the
  * project.
  *
- * A back end learns what a device and its driver did (devices/cupti.c asks
+ * A back end learns what a device and its driver did (devices/cupti/ asks
  * CUPTI) and tells the recording. It may live in a shared object that is loaded
  * into the process; then it finds the process's recording with
  * trace_device_find(). It never formats lines and draws nothing: that is done
@@ -124,7 +124,7 @@ void trace_device_note(const char *name, const char *value);
 /* trace_device_flush asks the back end, if any, for what it knows. */
 void trace_device_flush(bool last);
 
-/* ---- Compilers that are libraries: devices/ ----
+/* ---- Compilers that are libraries: devices/compilers/ ----
  *
  * What NVRTC, libNVVM and nvJitLink do becomes activities, because functions of
  * ours stand before theirs: a program that is linked with these libraries calls

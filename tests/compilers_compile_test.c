@@ -1,9 +1,9 @@
-/* devices_compilers_test.c: calls of compilers that a program is linked with,
+/* compilers_compile_test.c: calls of compilers that a program is linked with,
  * with stand-ins for the libraries. */
 #include "compilers.h"
 
 E2E_FOLDER
-TestSuite(devices_compilers, .init = e2e_begin);
+TestSuite(compilers_compile, .init = e2e_begin);
 
 static const struct e2e *run(enum compilers_user user, const char *arguments)
 {
@@ -28,27 +28,27 @@ static void expect_compiled(enum compilers_user user)
     cr_expect(compilers_inside("nvrtc"));
 }
 
-Test(devices_compilers, a_program_that_is_linked)
+Test(compilers_compile, a_program_that_is_linked)
 {
     expect_compiled(USER_LINKED);
 }
 
-Test(devices_compilers, a_program_that_is_bound_at_once)
+Test(compilers_compile, a_program_that_is_bound_at_once)
 {
     expect_compiled(USER_NOW);
 }
 
-Test(devices_compilers, a_program_in_cxx)
+Test(compilers_compile, a_program_in_cxx)
 {
     expect_compiled(USER_CXX);
 }
 
-Test(devices_compilers, a_shared_library_of_the_users)
+Test(compilers_compile, a_shared_library_of_the_users)
 {
     expect_compiled(USER_SHARED);
 }
 
-Test(devices_compilers, a_failure_has_its_log)
+Test(compilers_compile, a_failure_has_its_log)
 {
     const struct e2e *result =
         run(USER_LINKED, "recording compile 'kernel fail'");
@@ -63,7 +63,7 @@ Test(devices_compilers, a_failure_has_its_log)
     cr_expect_str_eq(compilers_value("nvrtc", "ptx_bytes"), "");
 }
 
-Test(devices_compilers, a_warning_is_kept)
+Test(compilers_compile, a_warning_is_kept)
 {
     run(USER_LINKED, "recording compile 'kernel warn'");
     cr_expect_eq(compilers_level("nvrtc"), TRACE_LEVEL_TRACE);
@@ -71,21 +71,21 @@ Test(devices_compilers, a_warning_is_kept)
                      "saxpy.cu(1): warning: unused");
 }
 
-Test(devices_compilers, lowered_names)
+Test(compilers_compile, lowered_names)
 {
     run(USER_LINKED, "recording compile 'named kernel'");
     cr_expect_str_eq(compilers_value("nvrtc", "kernel.names"), "_Zsaxpy");
 }
 
 /* FNV-1a, 64 bits: that of "a" stands in its description. */
-Test(devices_compilers, the_source_is_known_by_its_hash)
+Test(compilers_compile, the_source_is_known_by_its_hash)
 {
     run(USER_LINKED, "recording compile a");
     cr_expect_str_eq(compilers_value("nvrtc", "source_fnv"),
                      "af63dc4c8601ec8c");
 }
 
-Test(devices_compilers, a_name_does_not_break_a_line)
+Test(compilers_compile, a_name_does_not_break_a_line)
 {
     compilers_run(USER_LINKED, compilers_fake(), "NAME=\"$(printf 'a\\nb')\"",
                   "recording compile kernel");
@@ -95,21 +95,21 @@ Test(devices_compilers, a_name_does_not_break_a_line)
     cr_expect_eq(compilers_count("nvrtc", "default_program"), 1);
 }
 
-Test(devices_compilers, a_compile_within_a_compile)
+Test(compilers_compile, a_compile_within_a_compile)
 {
     run(USER_LINKED, "recording compile 'kernel again'");
     cr_expect_eq(compilers_count("nvrtc", "saxpy.cu"), 1);
     cr_expect_eq(compilers_count("nvrtc", "inner.cu"), 1);
 }
 
-Test(devices_compilers, threads)
+Test(compilers_compile, threads)
 {
     run(USER_LINKED, "recording threads 'kernel warn'");
     cr_expect_eq(compilers_count("nvrtc", "thread.cu"), 200);
     cr_expect_str_eq(compilers_value("nvrtc", "source_bytes"), "11");
 }
 
-Test(devices_compilers, a_link)
+Test(compilers_compile, a_link)
 {
     const struct e2e *result = run(USER_LINKED, "recording link 'some ptx'");
 
@@ -123,7 +123,7 @@ Test(devices_compilers, a_link)
     cr_expect_str_eq(compilers_value("nvjitlink", "cubin_bytes"), "77");
 }
 
-Test(devices_compilers, a_link_that_fails)
+Test(compilers_compile, a_link_that_fails)
 {
     const struct e2e *result = run(USER_SHARED, "recording link 'fail'");
 
@@ -135,7 +135,7 @@ Test(devices_compilers, a_link_that_fails)
                      "error: undefined symbol");
 }
 
-Test(devices_compilers, without_a_recording_calls_go_on)
+Test(compilers_compile, without_a_recording_calls_go_on)
 {
     const struct e2e *result = run(USER_LINKED, "none compile kernel");
 
@@ -144,7 +144,7 @@ Test(devices_compilers, without_a_recording_calls_go_on)
 }
 
 /* The linker was told of it, and left it out. */
-Test(devices_compilers, a_library_that_was_not_linked)
+Test(compilers_compile, a_library_that_was_not_linked)
 {
     const struct e2e *result = run(USER_MISSING, "recording compile kernel");
 
@@ -154,7 +154,7 @@ Test(devices_compilers, a_library_that_was_not_linked)
     cr_expect_str_eq(compilers_value("nvrtc", "ptx_bytes"), "1234");
 }
 
-Test(devices_compilers, without_the_library_a_line_says_so)
+Test(compilers_compile, without_the_library_a_line_says_so)
 {
     const struct e2e *result;
 
@@ -169,7 +169,7 @@ Test(devices_compilers, without_the_library_a_line_says_so)
 
 /* ---- Programs that compile nothing ---- */
 
-Test(devices_compilers, a_program_without_exports_none_of_ours)
+Test(compilers_compile, a_program_without_exports_none_of_ours)
 {
     const char *path = e2e_program("small", E2E_TRACED);
 
@@ -179,7 +179,7 @@ Test(devices_compilers, a_program_without_exports_none_of_ours)
 }
 
 /* A program that is loaded late is in no list; its name is what is left. */
-Test(devices_compilers, a_mention_makes_compilers_possible)
+Test(compilers_compile, a_mention_makes_compilers_possible)
 {
     e2e_expect_has(run(USER_PLUGIN, "none none x")->out, "possible=0\n");
     e2e_expect_is(e2e_run("rm host")->err, "");

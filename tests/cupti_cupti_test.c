@@ -1,4 +1,4 @@
-/* devices_cupti_test.c: what becomes of a libcupti, and what of one that is
+/* cupti_cupti_test.c: what becomes of a libcupti, and what of one that is
  * missing, refuses or is another's; and that a real one is as we think. */
 #include <criterion/criterion.h>
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 #include "devices.h"
 #include "e2e.h"
 
-TestSuite(devices_cupti, .init = devices_init);
+TestSuite(cupti_cupti, .init = devices_init);
 
 /* Begins and expects a state and a notice ("": none). */
 static struct trace_reader *reader_of(const char *state, const char *notice)
@@ -31,7 +31,7 @@ static void expect_state(const char *state, const char *notice)
 
 /* ---- Each state ---- */
 
-Test(devices_cupti, playback)
+Test(cupti_cupti, playback)
 {
     struct trace_reader *reader =
         reader_of("playback", "GPU trace is playback: made up");
@@ -48,7 +48,7 @@ Test(devices_cupti, playback)
 }
 
 /* Any other libcupti traces for real. */
-Test(devices_cupti, on)
+Test(cupti_cupti, on)
 {
     char *bytes;
     size_t size;
@@ -68,14 +68,14 @@ Test(devices_cupti, on)
     free(bytes);
 }
 
-Test(devices_cupti, no_libcupti)
+Test(cupti_cupti, no_libcupti)
 {
     setenv("TRACE_CUPTI", "/nowhere/libcupti.so", 1);
     expect_state("no-libcupti", "GPU trace off: no libcupti found (TRACE_CUPTI "
                                 "is /nowhere/libcupti.so)");
 }
 
-Test(devices_cupti, no_libcupti_anywhere)
+Test(cupti_cupti, no_libcupti_anywhere)
 {
     char path[PATH_MAX];
 
@@ -86,14 +86,14 @@ Test(devices_cupti, no_libcupti_anywhere)
                  "GPU trace off: no libcupti found (set TRACE_CUPTI)");
 }
 
-Test(devices_cupti, switched_off)
+Test(cupti_cupti, switched_off)
 {
     setenv("TRACE_CUPTI", "off", 1);
     expect_state("unused", "");
     cr_expect_not(cupti_alive());
 }
 
-Test(devices_cupti, too_old)
+Test(cupti_cupti, too_old)
 {
     char *bytes;
     size_t size;
@@ -109,7 +109,7 @@ Test(devices_cupti, too_old)
     free(bytes);
 }
 
-Test(devices_cupti, no_driver)
+Test(cupti_cupti, no_driver)
 {
     devices_set("FAIL", "4:999");
     expect_state("no-driver",
@@ -117,14 +117,14 @@ Test(devices_cupti, no_driver)
                  "returned 999 CUPTI_ERROR_UNKNOWN (no NVIDIA driver)");
 }
 
-Test(devices_cupti, busy)
+Test(cupti_cupti, busy)
 {
     devices_set("REFUSE", "10:39");
     expect_state("busy", "GPU trace off: cuptiActivityEnable returned 39 "
                          "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED");
 }
 
-Test(devices_cupti, busy_with_a_tool_that_has_a_name)
+Test(cupti_cupti, busy_with_a_tool_that_has_a_name)
 {
     devices_set("REFUSE", "10:39");
     devices_set("TOOL", "CUPTI for Godot");
@@ -133,26 +133,26 @@ Test(devices_cupti, busy_with_a_tool_that_has_a_name)
                          "(in use by CUPTI for Godot)");
 }
 
-Test(devices_cupti, busy_under_nsight)
+Test(cupti_cupti, busy_under_nsight)
 {
     setenv("NSYS_PROFILING_SESSION_ID", "1", 1);
     expect_state("busy", "GPU trace off: in use by Nsight Systems");
 }
 
-Test(devices_cupti, busy_with_another_injection)
+Test(cupti_cupti, busy_with_another_injection)
 {
     setenv("CUDA_INJECTION64_PATH", "/somebody/else.so", 1);
     expect_state("busy", "GPU trace off: in use by /somebody/else.so "
                          "(CUDA_INJECTION64_PATH)");
 }
 
-Test(devices_cupti, our_own_injection_is_no_other)
+Test(cupti_cupti, our_own_injection_is_no_other)
 {
     setenv("CUDA_INJECTION64_PATH", "/proc/self/exe", 1);
     expect_state("playback", "GPU trace is playback: made up");
 }
 
-Test(devices_cupti, busy_with_torch)
+Test(cupti_cupti, busy_with_torch)
 {
     char notice[PATH_MAX + 64];
     char *bytes;
@@ -167,7 +167,7 @@ Test(devices_cupti, busy_with_torch)
     free(bytes);
 }
 
-Test(devices_cupti, denied)
+Test(cupti_cupti, denied)
 {
     devices_set("REFUSE", "5:35");
     expect_state("denied",
@@ -179,7 +179,7 @@ Test(devices_cupti, denied)
 
 /* ---- Refusals ---- */
 
-Test(devices_cupti, what_is_not_needed_may_be_refused)
+Test(cupti_cupti, what_is_not_needed_may_be_refused)
 {
     devices_set("REFUSE", "52:27,4:21");
 
@@ -200,7 +200,7 @@ Test(devices_cupti, what_is_not_needed_may_be_refused)
 }
 
 /* They would hide the records behind them. */
-Test(devices_cupti, records_without_a_length_are_not_asked_for)
+Test(cupti_cupti, records_without_a_length_are_not_asked_for)
 {
     char *calls;
 
@@ -217,7 +217,7 @@ Test(devices_cupti, records_without_a_length_are_not_asked_for)
     trace_reader_close(reader);
 }
 
-Test(devices_cupti, noise_is_disabled)
+Test(cupti_cupti, noise_is_disabled)
 {
     char *calls;
 
@@ -246,7 +246,7 @@ static void begin_and_end(void)
     _exit(cupti_alive() ? 1 : 2);
 }
 
-Test(devices_cupti, each_call_may_fail)
+Test(cupti_cupti, each_call_may_fail)
 {
     /* Version, threads, buffers, clock, then kinds, the first three needed. */
     static const int outcomes[] = {2, 1, 2, 2, 2, 2, 2, 1, 1, 1, 1,
@@ -265,14 +265,14 @@ Test(devices_cupti, each_call_may_fail)
     }
 }
 
-Test(devices_cupti, without_a_recording_it_is_inert)
+Test(cupti_cupti, without_a_recording_it_is_inert)
 {
     cr_expect_eq(InitializeInjection(), 1);
     cr_expect_not(cupti_alive());
     cr_expect_eq(access(test_path("calls"), F_OK), -1, "nothing is loaded");
 }
 
-Test(devices_cupti, it_begins_once)
+Test(cupti_cupti, it_begins_once)
 {
     struct trace_reader *reader;
 
@@ -394,7 +394,7 @@ static void compile(const char *root, const char *code)
     cr_expect_eq(system(command), 0);
 }
 
-Test(devices_cupti, offsets_and_numbers_are_those_of_the_header)
+Test(cupti_cupti, offsets_and_numbers_are_those_of_the_header)
 {
     struct trace_text code = {0};
     char root[PATH_MAX], path[PATH_MAX + 64];
@@ -432,7 +432,7 @@ static void real_cupti(void)
         cr_skip("no libcupti");
 }
 
-Test(devices_cupti, a_real_one_without_a_driver_says_so)
+Test(cupti_cupti, a_real_one_without_a_driver_says_so)
 {
     struct trace_reader *reader;
 
@@ -459,7 +459,7 @@ static void reload(void)
     cr_assert(cupti_search(keep));
 }
 
-Test(devices_cupti, a_real_ones_records_have_lengths)
+Test(cupti_cupti, a_real_ones_records_have_lengths)
 {
     reload();
 
@@ -512,7 +512,7 @@ static void walk_both(uint8_t *bytes, size_t size)
     cr_expect_gt(count, 0);
 }
 
-Test(devices_cupti, a_real_one_steps_as_we_do)
+Test(cupti_cupti, a_real_one_steps_as_we_do)
 {
     _Alignas(8) static uint8_t bytes[8192];
 
@@ -571,7 +571,7 @@ static void expect_known(enum cupti_domain domain)
     }
 }
 
-Test(devices_cupti, a_real_ones_names_are_those_we_know)
+Test(cupti_cupti, a_real_ones_names_are_those_we_know)
 {
     reload();
     if (cupti.version < 130000)

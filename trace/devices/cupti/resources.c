@@ -1,4 +1,4 @@
-/* inform.c: what devices, contexts and streams there are, and how fast ticks
+/* resources.c: what devices, contexts and streams there are, and how fast ticks
  * are. */
 #include <time.h>
 

@@ -1,8 +1,8 @@
-/* devices_audit_test.c: calls of compilers that a program finds by itself. */
+/* compilers_audit_test.c: calls of compilers that a program finds by itself. */
 #include "compilers.h"
 
 E2E_FOLDER
-TestSuite(devices_audit, .init = e2e_begin);
+TestSuite(compilers_audit, .init = e2e_begin);
 
 static const struct e2e *run(enum compilers_user user, const char *arguments)
 {
@@ -25,28 +25,28 @@ static void expect_compiled(enum compilers_user user)
     cr_expect(compilers_inside("nvrtc"));
 }
 
-Test(devices_audit, functions_that_are_looked_up)
+Test(compilers_audit, functions_that_are_looked_up)
 {
     expect_compiled(USER_LATE);
 }
 
-Test(devices_audit, a_plugin_that_is_linked)
+Test(compilers_audit, a_plugin_that_is_linked)
 {
     expect_compiled(USER_PLUGIN);
 }
 
 /* No event is told twice. */
-Test(devices_audit, a_program_that_is_linked)
+Test(compilers_audit, a_program_that_is_linked)
 {
     expect_compiled(USER_LINKED);
 }
 
-Test(devices_audit, a_program_that_is_bound_at_once)
+Test(compilers_audit, a_program_that_is_bound_at_once)
 {
     expect_compiled(USER_NOW);
 }
 
-Test(devices_audit, a_shared_library_of_the_users)
+Test(compilers_audit, a_shared_library_of_the_users)
 {
     expect_compiled(USER_SHARED);
 }
@@ -62,14 +62,14 @@ static void expect_own(const char *before)
         "0\n0\n0\n0\n");
 }
 
-Test(devices_audit, libraries_of_one_name)
+Test(compilers_audit, libraries_of_one_name)
 {
     compilers_many();
     expect_own("");
     expect_own(compilers_audit());
 }
 
-Test(devices_audit, failures)
+Test(compilers_audit, failures)
 {
     e2e_expect_has(run(USER_LATE, "recording compile fail")->out,
                    "result=6 errno=7\n");
@@ -79,13 +79,13 @@ Test(devices_audit, failures)
                      "error: undefined symbol");
 }
 
-Test(devices_audit, threads)
+Test(compilers_audit, threads)
 {
     run(USER_LATE, "recording threads kernel");
     cr_expect_eq(compilers_count("nvrtc", "thread.cu"), 200);
 }
 
-Test(devices_audit, without_it_nothing_is_seen_and_all_goes_on)
+Test(compilers_audit, without_it_nothing_is_seen_and_all_goes_on)
 {
     const struct e2e *result = compilers_run(USER_LATE, compilers_fake(), "",
                                              "recording compile kernel");
@@ -95,7 +95,7 @@ Test(devices_audit, without_it_nothing_is_seen_and_all_goes_on)
 }
 
 /* Programs that know nothing of it run under it. */
-Test(devices_audit, other_programs)
+Test(compilers_audit, other_programs)
 {
     const struct e2e *result =
         e2e_run("%s sh -c 'ls / >/dev/null && echo well'", compilers_audit());

@@ -1,4 +1,4 @@
-/* units.c: what is known of the programs that compilers have handles of.
+/* handles.c: what is known of the programs that compilers have handles of.
  *
  * Whoever looks at a unit takes it out, so that none is freed under it. */
 #include <errno.h>

@@ -1,12 +1,12 @@
-/* devices_inform_test.c: what there is of devices, and how fast ticks are. */
+/* cupti_resources_test.c: what there is of devices, and how fast ticks are. */
 #include <criterion/criterion.h>
 #include <time.h>
 
 #include "devices.h"
 
-TestSuite(devices_inform, .init = devices_init);
+TestSuite(cupti_resources, .init = devices_init);
 
-Test(devices_inform, devices_contexts_and_streams_are_noted)
+Test(cupti_resources, devices_contexts_and_streams_are_noted)
 {
     struct trace_reader *reader;
 
@@ -37,7 +37,7 @@ static uint64_t now(void)
 static const struct trace_device_host host = {.now = now};
 
 /* Ticks are not always ns. */
-Test(devices_inform, the_pace_of_ticks_is_measured)
+Test(cupti_resources, the_pace_of_ticks_is_measured)
 {
     struct timespec time = {0, 20000000};
 
@@ -50,7 +50,7 @@ Test(devices_inform, the_pace_of_ticks_is_measured)
     cr_expect_geq(cupti_ns(1000000), 20000000);
 }
 
-Test(devices_inform, a_clock_of_ns_is_not_measured)
+Test(cupti_resources, a_clock_of_ns_is_not_measured)
 {
     struct timespec moment;
 

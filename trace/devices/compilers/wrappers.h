@@ -1,8 +1,8 @@
-/* hooks.h: functions of compilers, seen on the way: ours and the real ones
+/* wrappers.h: functions of compilers, seen on the way: ours and the real ones
  * behind them. Private; the audit library shares it.
  */
-#ifndef TRACE_HOOKS_H
-#define TRACE_HOOKS_H
+#ifndef TRACE_DEVICES_WRAPPERS_H
+#define TRACE_DEVICES_WRAPPERS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ struct trace_hook {
     trace_routine *real[TRACE_HOOK_WAYS]; /* NULL: not known; so is the first */
 };
 
-/* The functions of one library; its name is split: see mentions.c. */
+/* The functions of one library; its name is split: see detect.c. */
 struct trace_hooks {
     const char *library; /* "nvrtc": the name of its file without "lib" */
     struct trace_hook *all;

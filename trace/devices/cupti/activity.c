@@ -1,4 +1,4 @@
-/* describe.c: one record as an activity. */
+/* activity.c: one record as an activity. */
 #include <stdarg.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* compilers.c: what compilers do becomes events. CUPTI sees none of them. */
+/* compile.c: what compilers do becomes events. CUPTI sees none of them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "compilers.h"
 #ifdef TRACE_INJECTED
-#    include "alone.h"
+#    include "trace/devices/inject/standalone.h"
 #else
 #    include "trace/recorder.h"
 #endif

@@ -1,9 +1,9 @@
-/* alone.h: a recording of a program that has no tests. Private to this folder.
+/* standalone.h: a recording of a program that has no tests. Private.
  */
-#ifndef TRACE_DEVICES_ALONE_H
-#define TRACE_DEVICES_ALONE_H
+#ifndef TRACE_DEVICES_STANDALONE_H
+#define TRACE_DEVICES_STANDALONE_H
 
-#include "../device.h"
+#include "trace/device.h"
 
 /* trace_device_record_here returns what a back end tells: the process's own
  * recording; or, where the variable TESTLOG_RECORD names a folder, one that is

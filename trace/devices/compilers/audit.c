@@ -9,7 +9,7 @@
 #include <link.h>
 #include <stdbool.h>
 
-#include "hooks.h"
+#include "wrappers.h"
 
 static const struct trace_hook_list *hooks; /* NULL: nobody said */
 

@@ -1,4 +1,4 @@
-/* devices_activity_test.c: what was recorded of a device becomes what an
+/* cupti_decode_test.c: what was recorded of a device becomes what an
  * independent reader makes of it. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "fuzz_activity.c"
 
-TestSuite(devices_activity, .init = devices_init);
+TestSuite(cupti_decode, .init = devices_init);
 
 static char *expected(const char *fixture)
 {
@@ -46,29 +46,29 @@ static void expect_as_the_oracle(const char *fixture)
     trace_reader_close(reader);
 }
 
-Test(devices_activity, plain)
+Test(cupti_decode, plain)
 {
     expect_as_the_oracle("plain");
 }
 
-Test(devices_activity, graph)
+Test(cupti_decode, graph)
 {
     expect_as_the_oracle("graph");
 }
 
-Test(devices_activity, jit)
+Test(cupti_decode, jit)
 {
     expect_as_the_oracle("jit");
 }
 
 /* Device's records come before their calls. */
-Test(devices_activity, the_order_of_buffers_matters_not)
+Test(cupti_decode, the_order_of_buffers_matters_not)
 {
     devices_set("REVERSE", "1");
     expect_as_the_oracle("plain");
 }
 
-Test(devices_activity, what_comes_in_an_earlier_round_waits)
+Test(cupti_decode, what_comes_in_an_earlier_round_waits)
 {
     struct trace_reader *reader;
     char *lines, *right = expected("jit");
@@ -86,7 +86,7 @@ Test(devices_activity, what_comes_in_an_earlier_round_waits)
     trace_reader_close(reader);
 }
 
-Test(devices_activity, buffers_may_be_completed_on_another_thread)
+Test(cupti_decode, buffers_may_be_completed_on_another_thread)
 {
     devices_set("THREAD", "1");
     expect_as_the_oracle("jit");
@@ -113,7 +113,7 @@ static void expect_said(struct trace_reader *reader, const char *message)
     trace_reader_close(reader);
 }
 
-Test(devices_activity, a_record_that_is_cut_is_counted)
+Test(cupti_decode, a_record_that_is_cut_is_counted)
 {
     devices_set("TRUNCATE", "8");
 
@@ -125,7 +125,7 @@ Test(devices_activity, a_record_that_is_cut_is_counted)
                         "undecoded");
 }
 
-Test(devices_activity, an_unknown_kind_hides_the_rest_of_its_buffer)
+Test(cupti_decode, an_unknown_kind_hides_the_rest_of_its_buffer)
 {
     devices_set("UNKNOWN", "3");
 
@@ -138,7 +138,7 @@ Test(devices_activity, an_unknown_kind_hides_the_rest_of_its_buffer)
     expect_said(reader, "1 undecoded, 3 without a call");
 }
 
-Test(devices_activity, kernels_without_times_stand_at_the_end_of_their_call)
+Test(cupti_decode, kernels_without_times_stand_at_the_end_of_their_call)
 {
     struct trace_reader *reader;
     char *lines;
@@ -154,7 +154,7 @@ Test(devices_activity, kernels_without_times_stand_at_the_end_of_their_call)
     expect_said(reader, "6 without times");
 }
 
-Test(devices_activity, what_is_not_complete_comes_last)
+Test(cupti_decode, what_is_not_complete_comes_last)
 {
     devices_set("INCOMPLETE", "1");
 
@@ -165,7 +165,7 @@ Test(devices_activity, what_is_not_complete_comes_last)
     trace_reader_close(reader);
 }
 
-Test(devices_activity, launches_without_kernels_are_lost)
+Test(cupti_decode, launches_without_kernels_are_lost)
 {
     struct trace_reader *reader;
 
@@ -182,7 +182,7 @@ Test(devices_activity, launches_without_kernels_are_lost)
                         "undecoded");
 }
 
-Test(devices_activity, what_is_dropped_is_said)
+Test(cupti_decode, what_is_dropped_is_said)
 {
     devices_set("DROPPED", "5");
 
@@ -194,7 +194,7 @@ Test(devices_activity, what_is_dropped_is_said)
 
 /* ---- Failed calls ---- */
 
-Test(devices_activity, a_failed_call_has_its_errors_name)
+Test(cupti_decode, a_failed_call_has_its_errors_name)
 {
     struct trace_reader *reader;
     char *lines;
@@ -226,34 +226,34 @@ static void expect_kernels(const char *stride, bool clusters)
     trace_reader_close(reader);
 }
 
-Test(devices_activity, kernels_of_216_bytes)
+Test(cupti_decode, kernels_of_216_bytes)
 {
     expect_kernels("10:216", true);
 }
 
-Test(devices_activity, kernels_of_208_bytes)
+Test(cupti_decode, kernels_of_208_bytes)
 {
     expect_kernels("10:208", true);
 }
 
-Test(devices_activity, kernels_of_200_bytes)
+Test(cupti_decode, kernels_of_200_bytes)
 {
     expect_kernels("10:200", true);
 }
 
-Test(devices_activity, kernels_of_160_bytes)
+Test(cupti_decode, kernels_of_160_bytes)
 {
     expect_kernels("10:160", false);
 }
 
-Test(devices_activity, longer_records_are_none_of_our_business)
+Test(cupti_decode, longer_records_are_none_of_our_business)
 {
     devices_set("STRIDE", "10:240,5:48,52:96");
     expect_as_the_oracle("jit");
 }
 
 /* Every record of what is no such thing looks odd. */
-Test(devices_activity, an_unknown_layout_switches_off)
+Test(cupti_decode, an_unknown_layout_switches_off)
 {
     struct trace_reader *reader;
 
@@ -292,7 +292,7 @@ static size_t random_records(uint8_t *bytes, size_t room, size_t *activities)
     return size;
 }
 
-Test(devices_activity, all_of_a_soup_of_records_is_put)
+Test(cupti_decode, all_of_a_soup_of_records_is_put)
 {
     static uint8_t bytes[1 << 16];
 
@@ -314,7 +314,7 @@ Test(devices_activity, all_of_a_soup_of_records_is_put)
     }
 }
 
-Test(devices_activity, a_round_is_put_in_the_order_of_time)
+Test(cupti_decode, a_round_is_put_in_the_order_of_time)
 {
     static uint8_t bytes[40 * 100];
 
@@ -332,7 +332,7 @@ Test(devices_activity, a_round_is_put_in_the_order_of_time)
     cr_expect_not(fuzz_told.disorder);
 }
 
-Test(devices_activity, any_bytes_do_no_harm)
+Test(cupti_decode, any_bytes_do_no_harm)
 {
     static uint8_t bytes[4096];
     size_t puts = 0;
@@ -375,7 +375,7 @@ static size_t puts_without(size_t nth, bool once)
     return test_fail_memory(0, false);
 }
 
-Test(devices_activity, without_memory_all_is_put_as_well)
+Test(cupti_decode, without_memory_all_is_put_as_well)
 {
     size_t count;
 
@@ -391,7 +391,7 @@ Test(devices_activity, without_memory_all_is_put_as_well)
 
 /* ---- The oracle ---- */
 
-Test(devices_activity, the_oracle_says_the_same_again)
+Test(cupti_decode, the_oracle_says_the_same_again)
 {
     static const char *const names[] = {"plain", "graph", "jit"};
     char command[1024];

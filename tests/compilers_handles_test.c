@@ -1,11 +1,11 @@
-/* devices_units_test.c: what is known of compilers' handles. */
+/* compilers_handles_test.c: what is known of compilers' handles. */
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "support.h"
-#include "trace/devices/compilers.h"
+#include "trace/devices/compilers/compilers.h"
 
 static bool done;
 
@@ -27,7 +27,7 @@ static void keep_one(void)
     trace_unit_free(trace_unit_take(&handle));
 }
 
-Test(devices_units, a_fork_amid_compilers)
+Test(compilers_handles, a_fork_amid_compilers)
 {
     pthread_t threads[2];
     char handles[2];

@@ -1,4 +1,4 @@
-/* mentions.c: whether a program may look for compilers while it runs. */
+/* detect.c: whether a program may look for compilers while it runs. */
 #include <errno.h>
 #include <limits.h>
 #include <link.h>

@@ -1,13 +1,13 @@
 /* compilers.h: what the files that stand before compilers share. Private. */
-#ifndef TRACE_COMPILERS_H
-#define TRACE_COMPILERS_H
+#ifndef TRACE_DEVICES_COMPILERS_H
+#define TRACE_DEVICES_COMPILERS_H
 
 #include <stdbool.h>
 
-#include "hooks.h"
 #include "trace/device.h"
+#include "wrappers.h"
 
-/* ---- hooks.c: the real functions ---- */
+/* ---- wrappers.c: the real functions ---- */
 
 /* A call of one of ours. */
 struct trace_call {
@@ -62,7 +62,7 @@ trace_routine *trace_call_other(const struct trace_call *, const char *verb);
     extern __typeof__(symbol##_0) symbol                                       \
         __attribute__((weak, visibility("default"), alias(#symbol "_0")));
 
-/* ---- units.c: what is known of a compiler's handle ---- */
+/* ---- handles.c: what is known of a compiler's handle ---- */
 
 struct trace_unit {
     const void *handle;
@@ -94,7 +94,7 @@ void trace_unit_name(struct trace_unit *, const char *name);
 /* trace_unit_source adds source code. */
 void trace_unit_source(struct trace_unit *, const char *source, size_t size);
 
-/* ---- compilers.c: events ---- */
+/* ---- compile.c: events ---- */
 
 enum { TRACE_COMPILE_OUTPUTS = 4 };
 

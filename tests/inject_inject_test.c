@@ -1,4 +1,4 @@
-/* devices_inject_test.c: what is loaded into any program: it records there only
+/* inject_inject_test.c: what is loaded into any program: it records there only
  * where it was asked to. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 
 #include "devices.h"
 #include "e2e.h"
-#include "trace/devices/alone.h"
+#include "trace/devices/inject/standalone.h"
 
-TestSuite(devices_inject, .init = devices_init);
+TestSuite(inject_inject, .init = devices_init);
 
 /* A program that knows nothing of us. */
 static const char program[] =
@@ -68,7 +68,7 @@ static size_t lines_of(const char *command)
     return count;
 }
 
-Test(devices_inject, it_is_inert_in_a_program_that_was_not_asked)
+Test(inject_inject, it_is_inert_in_a_program_that_was_not_asked)
 {
     char command[PATH_MAX];
     char *out;
@@ -98,7 +98,7 @@ static struct trace_reader *recorded(void)
     return trace_reader_open(path);
 }
 
-Test(devices_inject, any_program_is_recorded_where_it_was_asked)
+Test(inject_inject, any_program_is_recorded_where_it_was_asked)
 {
     struct trace_reader *reader;
     const char *test;
@@ -118,7 +118,7 @@ Test(devices_inject, any_program_is_recorded_where_it_was_asked)
     trace_reader_close(reader);
 }
 
-Test(devices_inject, a_folder_that_cannot_be_made_is_said)
+Test(inject_inject, a_folder_that_cannot_be_made_is_said)
 {
     char *out;
 
@@ -130,7 +130,7 @@ Test(devices_inject, a_folder_that_cannot_be_made_is_said)
     free(out);
 }
 
-Test(devices_inject, it_exports_nothing_else)
+Test(inject_inject, it_exports_nothing_else)
 {
     char command[PATH_MAX];
 
@@ -144,7 +144,7 @@ Test(devices_inject, it_exports_nothing_else)
 
 /* ---- Whose recording it is ---- */
 
-Test(devices_inject, a_test_has_a_recording)
+Test(inject_inject, a_test_has_a_recording)
 {
     setenv("TESTLOG_RECORD", test_path("deep"), 1);
     test_record();
@@ -154,7 +154,7 @@ Test(devices_inject, a_test_has_a_recording)
     trace_close();
 }
 
-Test(devices_inject, nobody_has_asked)
+Test(inject_inject, nobody_has_asked)
 {
     cr_expect_null(trace_device_record_here());
     setenv("TESTLOG_RECORD", test_path("deep"), 1);
@@ -169,7 +169,7 @@ static void exit_early(void)
 }
 
 /* Who calls exit in the midst of a test. */
-Test(devices_inject, an_exit_flushes_as_well)
+Test(inject_inject, an_exit_flushes_as_well)
 {
     struct trace_reader *reader;
 

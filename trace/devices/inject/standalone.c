@@ -1,4 +1,4 @@
-/* alone.c: a recording of a program that has no tests. */
+/* standalone.c: a recording of a program that has no tests. */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "alone.h"
+#include "standalone.h"
 
 /* Makes the folders that a path goes through; it is as before afterwards. */
 static int make_folders(char *path)

@@ -1,11 +1,11 @@
-/* devices_toolkit_test.c: the real NVRTC and nvJitLink, which need no device.
+/* compilers_toolkit_test.c: the real NVRTC and nvJitLink, which need no device.
  */
 #include "compilers.h"
 
 #include <stdlib.h>
 
 E2E_FOLDER
-TestSuite(devices_toolkit, .init = e2e_begin);
+TestSuite(compilers_toolkit, .init = e2e_begin);
 
 #define SAXPY                                                                  \
     "'extern \"C\" __global__ void saxpy(float a, float *x, float *y) "        \
@@ -34,22 +34,22 @@ static void compile(enum compilers_user user, const char *before)
     expect_size("nvrtc", "cubin_bytes");
 }
 
-Test(devices_toolkit, ptx_and_machine_code)
+Test(compilers_toolkit, ptx_and_machine_code)
 {
     compile(USER_LINKED, "");
 }
 
-Test(devices_toolkit, ptx_and_machine_code_looked_up)
+Test(compilers_toolkit, ptx_and_machine_code_looked_up)
 {
     compile(USER_LATE, compilers_audit());
 }
 
-Test(devices_toolkit, ptx_and_machine_code_in_a_plugin)
+Test(compilers_toolkit, ptx_and_machine_code_in_a_plugin)
 {
     compile(USER_PLUGIN, compilers_audit());
 }
 
-Test(devices_toolkit, an_error_is_in_the_log)
+Test(compilers_toolkit, an_error_is_in_the_log)
 {
     compilers_run(USER_SHARED, compilers_toolkit(), "NAME=bad.cu",
                   "recording compile '__global__ void f() { nonsense; }'");
@@ -72,17 +72,17 @@ static void link_ptx(enum compilers_user user, const char *before)
     expect_size("nvjitlink", "cubin_bytes");
 }
 
-Test(devices_toolkit, ptx_is_linked)
+Test(compilers_toolkit, ptx_is_linked)
 {
     link_ptx(USER_LINKED, "");
 }
 
-Test(devices_toolkit, ptx_is_linked_looked_up)
+Test(compilers_toolkit, ptx_is_linked_looked_up)
 {
     link_ptx(USER_LATE, compilers_audit());
 }
 
-Test(devices_toolkit, a_link_fails)
+Test(compilers_toolkit, a_link_fails)
 {
     compilers_run(USER_LINKED, compilers_toolkit(), "",
                   "recording link 'no ptx at all'");

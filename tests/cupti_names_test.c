@@ -1,4 +1,4 @@
-/* devices_names_test.c: what calls, kernels and errors are called. */
+/* cupti_names_test.c: what calls, kernels and errors are called. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "fuzz_activity.c"
 #include "support.h"
 
-TestSuite(devices_names, .init = fuzz_begin);
+TestSuite(cupti_names, .init = fuzz_begin);
 
-Test(devices_names, versions_and_suffixes_are_not_shown)
+Test(cupti_names, versions_and_suffixes_are_not_shown)
 {
     static const char *const names[][2] = {
         {"cudaLaunchKernel_v7000", "cudaLaunchKernel"},
@@ -35,7 +35,7 @@ Test(devices_names, versions_and_suffixes_are_not_shown)
     cr_expect_str_eq(shown, "cuda");
 }
 
-Test(devices_names, a_calls_name_is_asked_once)
+Test(cupti_names, a_calls_name_is_asked_once)
 {
     const char *raw;
 
@@ -49,7 +49,7 @@ Test(devices_names, a_calls_name_is_asked_once)
                      "cuLaunchKernel");
 }
 
-Test(devices_names, an_id_of_the_future_has_a_name)
+Test(cupti_names, an_id_of_the_future_has_a_name)
 {
     const char *raw;
 
@@ -60,7 +60,7 @@ Test(devices_names, an_id_of_the_future_has_a_name)
         "unknown call");
 }
 
-Test(devices_names, kernels_are_demangled)
+Test(cupti_names, kernels_are_demangled)
 {
     const char *name = cupti_kernel_name("_Z5saxpyIfEvPT_PKS0_S0_i");
 
@@ -72,7 +72,7 @@ Test(devices_names, kernels_are_demangled)
     cr_expect_str_eq(cupti_kernel_name(""), "");
 }
 
-Test(devices_names, a_name_that_is_too_long_stays)
+Test(cupti_names, a_name_that_is_too_long_stays)
 {
     char *name = malloc(20001);
 
@@ -83,7 +83,7 @@ Test(devices_names, a_name_that_is_too_long_stays)
     free(name);
 }
 
-Test(devices_names, without_memory_names_are_as_they_are)
+Test(cupti_names, without_memory_names_are_as_they_are)
 {
     const char *raw;
 
@@ -99,13 +99,13 @@ Test(devices_names, without_memory_names_are_as_they_are)
                      "cuLaunchKernel");
 }
 
-Test(devices_names, errors_have_no_name_where_nobody_knows)
+Test(cupti_names, errors_have_no_name_where_nobody_knows)
 {
     cr_expect_null(cupti_error_name(CUPTI_DOMAIN_RUNTIME, 2));
     cr_expect_null(cupti_error_name(CUPTI_DOMAIN_DRIVER, 2));
 }
 
-Test(devices_names, memory_is_asked_without_being_touched)
+Test(cupti_names, memory_is_asked_without_being_touched)
 {
     void *page =
         mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -2,8 +2,8 @@
  * names it, and calls InitializeInjection. */
 #include <stdlib.h>
 
-#include "alone.h"
-#include "cupti.h"
+#include "standalone.h"
+#include "trace/devices/cupti/cupti.h"
 
 __attribute__((visibility("default"))) int InitializeInjection(void);
 

@@ -1,4 +1,4 @@
-/* activity.c: from buffers of records to activities, a round at a time.
+/* decode.c: from buffers of records to activities, a round at a time.
  *
  * A device's record may come before that of the call that set it off, in
  * another buffer or a later round: then it waits. Calls are noted first, then

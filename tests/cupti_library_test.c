@@ -1,4 +1,4 @@
-/* devices_library_test.c: where libcupti is looked for. */
+/* cupti_library_test.c: where libcupti is looked for. */
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "devices.h"
 
-TestSuite(devices_library, .init = devices_init);
+TestSuite(cupti_library, .init = devices_init);
 
 static char first[PATH_MAX];
 static unsigned tried;
@@ -49,7 +49,7 @@ static void expect_found(const char *name)
     cr_expect_str_eq(first, path);
 }
 
-Test(devices_library, the_one_that_was_given_and_no_other)
+Test(cupti_library, the_one_that_was_given_and_no_other)
 {
     setenv("CUDA_HOME", test_path("home"), 1);
     install("home/lib64/libcupti.so.13");
@@ -61,14 +61,14 @@ Test(devices_library, the_one_that_was_given_and_no_other)
     cr_expect(strstr(first, "any.so"));
 }
 
-Test(devices_library, in_the_toolkit_that_a_variable_names)
+Test(cupti_library, in_the_toolkit_that_a_variable_names)
 {
     setenv("CUDA_HOME", test_path("home"), 1);
     install("home/extras/CUPTI/lib64/libcupti.so.12");
     expect_found("home/extras/CUPTI/lib64/libcupti.so.12");
 }
 
-Test(devices_library, the_newer_one_first)
+Test(cupti_library, the_newer_one_first)
 {
     setenv("CUDA_PATH", test_path("home"), 1);
     install("home/lib64/libcupti.so.12");
@@ -76,7 +76,7 @@ Test(devices_library, the_newer_one_first)
     expect_found("home/lib64/libcupti.so.13");
 }
 
-Test(devices_library, the_loaded_one_before_all)
+Test(cupti_library, the_loaded_one_before_all)
 {
     setenv("CUDA_HOME", test_path("home"), 1);
     install("home/lib64/libcupti.so.13");
@@ -84,7 +84,7 @@ Test(devices_library, the_loaded_one_before_all)
     expect_found("wheel/libcupti-0a1b2c.so.12");
 }
 
-Test(devices_library, beside_the_loaded_runtime)
+Test(cupti_library, beside_the_loaded_runtime)
 {
     setenv("CUDA_HOME", test_path("home"), 1);
     install("home/lib64/libcupti.so.13");
@@ -93,7 +93,7 @@ Test(devices_library, beside_the_loaded_runtime)
     expect_found("kit/lib64/libcupti.so.12");
 }
 
-Test(devices_library, in_the_wheels_of_python)
+Test(cupti_library, in_the_wheels_of_python)
 {
     install("site-packages/nvidia/cuda_cupti/lib/libcupti.so.12");
     cr_assert(
@@ -102,7 +102,7 @@ Test(devices_library, in_the_wheels_of_python)
     expect_found("site-packages/nvidia/cuda_cupti/lib/libcupti.so.12");
 }
 
-Test(devices_library, a_symbol_of_what_is_loaded)
+Test(cupti_library, a_symbol_of_what_is_loaded)
 {
     char path[PATH_MAX];
 

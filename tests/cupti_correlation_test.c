@@ -1,4 +1,4 @@
-/* devices_correlation_test.c: which calls are remembered, and which launched.
+/* cupti_correlation_test.c: which calls are remembered, and which launched.
  */
 #include <criterion/criterion.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "fuzz_activity.c"
 #include "support.h"
 
-TestSuite(devices_correlation, .init = fuzz_begin);
+TestSuite(cupti_correlation, .init = fuzz_begin);
 
 enum { LAUNCH = 505, DRIVER_LAUNCH = 307, MALLOC = 20 };
 
@@ -48,7 +48,7 @@ static void judged(uint64_t launches, uint64_t launched)
     cr_expect_null(cupti_call_find(1), "all is forgotten");
 }
 
-Test(devices_correlation, a_call_is_found_by_its_id)
+Test(cupti_correlation, a_call_is_found_by_its_id)
 {
     cr_expect_null(cupti_call_find(1));
     note_span(CUPTI_EXTERNAL_CUSTOM0, 77, 1);
@@ -67,13 +67,13 @@ Test(devices_correlation, a_call_is_found_by_its_id)
     judged(0, 0);
 }
 
-Test(devices_correlation, ids_of_other_clients_are_not_spans)
+Test(cupti_correlation, ids_of_other_clients_are_not_spans)
 {
     note_span(5, 77, 1);
     cr_expect_null(cupti_call_find(1));
 }
 
-Test(devices_correlation, of_nested_calls_the_outermost_counts)
+Test(cupti_correlation, of_nested_calls_the_outermost_counts)
 {
     note(CUPTI_KIND_DRIVER, DRIVER_LAUNCH, 110, 190, 1, 0);
     note(CUPTI_KIND_RUNTIME, LAUNCH, 100, 200, 1, 0);
@@ -84,7 +84,7 @@ Test(devices_correlation, of_nested_calls_the_outermost_counts)
 }
 
 /* Whichever of the two ids the kernel has. */
-Test(devices_correlation, nested_launches_of_two_ids_are_one)
+Test(cupti_correlation, nested_launches_of_two_ids_are_one)
 {
     for (uint32_t id = 1; id <= 2; id++) {
         fuzz_begin();
@@ -99,7 +99,7 @@ Test(devices_correlation, nested_launches_of_two_ids_are_one)
     judged(1, 0);
 }
 
-Test(devices_correlation, launches_after_one_another_are_two)
+Test(cupti_correlation, launches_after_one_another_are_two)
 {
     note(CUPTI_KIND_RUNTIME, LAUNCH, 100, 200, 1, 0);
     note(CUPTI_KIND_RUNTIME, LAUNCH, 200, 300, 2, 0);
@@ -107,14 +107,14 @@ Test(devices_correlation, launches_after_one_another_are_two)
     judged(2, 1);
 }
 
-Test(devices_correlation, a_failed_launch_launches_nothing)
+Test(cupti_correlation, a_failed_launch_launches_nothing)
 {
     note(CUPTI_KIND_RUNTIME, LAUNCH, 100, 200, 1, 98);
     note(CUPTI_KIND_RUNTIME, MALLOC, 300, 400, 2, 0);
     judged(0, 0);
 }
 
-Test(devices_correlation, launches_of_cuda_13_are_launches)
+Test(cupti_correlation, launches_of_cuda_13_are_launches)
 {
     cr_expect(cupti_launches(CUPTI_DOMAIN_RUNTIME, 505));
     cr_expect(cupti_launches(CUPTI_DOMAIN_RUNTIME, 506));
@@ -127,7 +127,7 @@ Test(devices_correlation, launches_of_cuda_13_are_launches)
 }
 
 /* The oldest make way, and are judged then. */
-Test(devices_correlation, memory_is_bounded)
+Test(cupti_correlation, memory_is_bounded)
 {
     enum { MOST = 1 << 18, MORE = 1000 };
 
@@ -145,7 +145,7 @@ Test(devices_correlation, memory_is_bounded)
     judged(MOST + MORE, (MOST + MORE) / 2);
 }
 
-Test(devices_correlation, without_memory_it_keeps_what_it_has_room_for)
+Test(cupti_correlation, without_memory_it_keeps_what_it_has_room_for)
 {
     if (!test_can_fail_memory())
         cr_skip("a sanitizer owns the memory");

@@ -1,4 +1,4 @@
-/* hooks.c: the real functions behind ours. */
+/* wrappers.c: the real functions behind ours. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>

@@ -5,7 +5,7 @@
  * numbers, offsets and names that are used of it, on x86_64 and aarch64. What a
  * record holds has only ever been added to its end, so a field is there if the
  * running library's record, whose length is asked at start, reaches it. Where
- * there is a toolkit, tests/devices_cupti_test.c checks each row.
+ * there is a toolkit, tests/cupti_cupti_test.c checks each row.
  */
 #ifndef TRACE_DEVICES_CUPTI_H
 #define TRACE_DEVICES_CUPTI_H
@@ -13,7 +13,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "../device.h"
+#include "trace/device.h"
 
 /* ---- Facts ---- */
 
@@ -296,7 +296,7 @@ void cupti_buffer_done(void *, uint32_t, uint8_t *, size_t, size_t);
  * waits for the device and judges whether all is there. */
 void cupti_flush(bool last);
 
-/* ---- activity.c: from records to activities ---- */
+/* ---- decode.c: from records to activities ---- */
 
 struct cupti_counts {
     uint64_t launches; /* calls */
@@ -350,7 +350,7 @@ void cupti_round(struct cupti_buffer *, bool last);
 /* cupti_count_spare counts the records of a buffer as dropped. */
 void cupti_count_spare(const struct cupti_buffer *);
 
-/* ---- describe.c: one record ---- */
+/* ---- activity.c: one record ---- */
 
 /* cupti_correlation returns which call a record is of; cupti_on_device tells
  * whether it is of what runs on the device, cupti_is_compile whether of what
@@ -373,7 +373,7 @@ struct cupti_times cupti_times(const struct cupti_record *);
 /* cupti_describe puts a record into the recording. */
 void cupti_describe(const struct cupti_record *);
 
-/* ---- inform.c ---- */
+/* ---- resources.c ---- */
 
 /* cupti_inform notes what a device, context or stream is. */
 void cupti_inform(const struct cupti_record *);

@@ -1,4 +1,4 @@
-/* devices_buffers_test.c: buffers are there when CUPTI asks, and what is in
+/* cupti_buffers_test.c: buffers are there when CUPTI asks, and what is in
  * them is not lost. */
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -12,7 +12,7 @@
 #include "devices.h"
 #include "e2e.h"
 
-TestSuite(devices_buffers, .init = devices_init);
+TestSuite(cupti_buffers, .init = devices_init);
 
 /* ---- How many ---- */
 
@@ -31,13 +31,13 @@ static const char *given(const char *greed, const char *api)
     return line;
 }
 
-Test(devices_buffers, there_are_64_at_most)
+Test(cupti_buffers, there_are_64_at_most)
 {
     cr_expect_str_eq(given("100", "27"), "given 64");
 }
 
 /* Before 12.9, CUPTI does not bear NULL. */
-Test(devices_buffers, an_old_cupti_is_always_given_one)
+Test(cupti_buffers, an_old_cupti_is_always_given_one)
 {
     cr_expect_str_eq(given("100", "26"), "given 100");
 }
@@ -48,7 +48,7 @@ static struct cupti_buffer *buffer_of(uint8_t *bytes)
 }
 
 /* What is in such a buffer is dropped, and counted. */
-Test(devices_buffers, what_is_in_a_spare_one_is_counted_as_dropped)
+Test(cupti_buffers, what_is_in_a_spare_one_is_counted_as_dropped)
 {
     enum { COUNT = 65 };
     uint8_t *bytes[COUNT];
@@ -75,7 +75,7 @@ Test(devices_buffers, what_is_in_a_spare_one_is_counted_as_dropped)
     trace_reader_close(reader);
 }
 
-Test(devices_buffers, they_are_aligned)
+Test(cupti_buffers, they_are_aligned)
 {
     uint8_t *bytes;
     size_t size, most;
@@ -115,7 +115,7 @@ static size_t put_launch(uint8_t *at, uint32_t correlation)
 }
 
 /* They are more than calls are kept of, before anybody decodes one. */
-Test(devices_buffers, a_backlog_is_no_loss)
+Test(cupti_buffers, a_backlog_is_no_loss)
 {
     uint32_t launches = 0;
 
@@ -155,7 +155,7 @@ static size_t threads(void)
     return count;
 }
 
-Test(devices_buffers, the_thread_begins_with_the_first_buffer)
+Test(cupti_buffers, the_thread_begins_with_the_first_buffer)
 {
     size_t before = threads();
 
@@ -179,7 +179,7 @@ static uint64_t entries_so_far(void)
 }
 
 /* Who is killed loses a quarter of a second. */
-Test(devices_buffers, the_thread_puts_what_is_complete, .timeout = 20)
+Test(cupti_buffers, the_thread_puts_what_is_complete, .timeout = 20)
 {
     devices_begin();
     devices_launch(3);
@@ -196,7 +196,7 @@ static void on_signal(int number)
     signalled = gettid();
 }
 
-Test(devices_buffers, signals_are_the_programs)
+Test(cupti_buffers, signals_are_the_programs)
 {
     devices_begin();
     devices_launch(1);
@@ -210,7 +210,7 @@ Test(devices_buffers, signals_are_the_programs)
 
 /* ---- The end ---- */
 
-Test(devices_buffers, the_last_flush_is_forced)
+Test(cupti_buffers, the_last_flush_is_forced)
 {
     char *calls;
 
@@ -227,7 +227,7 @@ Test(devices_buffers, the_last_flush_is_forced)
     free(calls);
 }
 
-Test(devices_buffers, a_failing_flush_is_survived)
+Test(cupti_buffers, a_failing_flush_is_survived)
 {
     struct trace_reader *reader;
 
@@ -263,13 +263,13 @@ static void expect_synchronized(bool is)
     free(calls);
 }
 
-Test(devices_buffers, the_last_flush_waits_for_the_device)
+Test(cupti_buffers, the_last_flush_waits_for_the_device)
 {
     setenv("CONTEXT", "1", 1);
     expect_synchronized(true);
 }
 
-Test(devices_buffers, without_a_context_there_is_nothing_to_wait_for)
+Test(cupti_buffers, without_a_context_there_is_nothing_to_wait_for)
 {
     unsetenv("CONTEXT");
     expect_synchronized(false);
@@ -285,7 +285,7 @@ static void child(void)
     _exit(access(test_path("calls"), F_OK) ? 0 : 1);
 }
 
-Test(devices_buffers, a_forked_child_does_not_call_cupti)
+Test(cupti_buffers, a_forked_child_does_not_call_cupti)
 {
     devices_begin();
     devices_launch(1);
@@ -328,7 +328,7 @@ static void expect_spans(struct trace_reader *reader)
     }
 }
 
-Test(devices_buffers, many_threads_launch_at_once)
+Test(cupti_buffers, many_threads_launch_at_once)
 {
     pthread_t all[THREADS];
     char number[32];
@@ -353,7 +353,7 @@ Test(devices_buffers, many_threads_launch_at_once)
 }
 
 /* The thread is in a span already when CUPTI comes. */
-Test(devices_buffers, a_span_may_be_older_than_cupti)
+Test(cupti_buffers, a_span_may_be_older_than_cupti)
 {
     struct trace_reader *reader;
     struct trace_entry entry;

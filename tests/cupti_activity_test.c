@@ -1,4 +1,4 @@
-/* devices_describe_test.c: what a single record becomes. */
+/* cupti_activity_test.c: what a single record becomes. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static void init(void)
     cupti.host = &host;
 }
 
-TestSuite(devices_describe, .init = init);
+TestSuite(cupti_activity, .init = init);
 
 static _Alignas(8) uint8_t bytes[256];
 
@@ -65,7 +65,7 @@ static const char *described(uint32_t kind, size_t stride)
     return told;
 }
 
-Test(devices_describe, copies_between_devices)
+Test(cupti_activity, copies_between_devices)
 {
     set(CUPTI_PEER_KIND, 10);
     set(CUPTI_PEER_BYTES, 1000);
@@ -81,7 +81,7 @@ Test(devices_describe, copies_between_devices)
     cr_expect(last.at.on_device);
 }
 
-Test(devices_describe, a_copy_of_an_unknown_kind)
+Test(cupti_activity, a_copy_of_an_unknown_kind)
 {
     set(CUPTI_MEMCPY_KIND, 200);
     set(CUPTI_MEMCPY_START, 1);
@@ -92,7 +92,7 @@ Test(devices_describe, a_copy_of_an_unknown_kind)
 }
 
 /* What has no time happened now, or when its call ended. */
-Test(devices_describe, times_are_guessed)
+Test(cupti_activity, times_are_guessed)
 {
     set(CUPTI_MEMSET_START, 300);
     set(CUPTI_MEMSET_END, 200);
@@ -106,7 +106,7 @@ Test(devices_describe, times_are_guessed)
     cr_expect_eq(cupti_counts.bad_times, 2);
 }
 
-Test(devices_describe, overheads)
+Test(cupti_activity, overheads)
 {
     set(CUPTI_OVERHEAD_KIND, 6 << 16);
     set(CUPTI_OVERHEAD_START, 1);
@@ -119,7 +119,7 @@ Test(devices_describe, overheads)
     cr_expect_str_eq(described(CUPTI_KIND_OVERHEAD, 56), "Overhead");
 }
 
-Test(devices_describe, the_oldest_jit_record_has_no_thread)
+Test(cupti_activity, the_oldest_jit_record_has_no_thread)
 {
     set(CUPTI_JIT_START, 1);
     set(CUPTI_JIT_END, 2);
@@ -132,7 +132,7 @@ Test(devices_describe, the_oldest_jit_record_has_no_thread)
     cr_expect_eq(last.at.thread, 0);
 }
 
-Test(devices_describe, waits_have_a_stream_or_an_event)
+Test(cupti_activity, waits_have_a_stream_or_an_event)
 {
     set(CUPTI_SYNC_TYPE, 1);
     set(CUPTI_SYNC_START, 1);
@@ -160,7 +160,7 @@ static const char *memory_of(unsigned operation, unsigned kind, uint64_t size)
 }
 
 /* What was allocated before we looked may be released. */
-Test(devices_describe, memory_in_use_is_summed)
+Test(cupti_activity, memory_in_use_is_summed)
 {
     cr_expect_str_eq(memory_of(1, DEVICE, 100), "in_use=100 device=1");
     cr_expect_str_eq(memory_of(1, DEVICE, 50), "in_use=150 device=1");
@@ -170,7 +170,7 @@ Test(devices_describe, memory_in_use_is_summed)
     cr_expect_null(memory_of(1, PINNED, 7), "the host's memory");
 }
 
-Test(devices_describe, threads_that_are_not_the_kernels_are_not_known)
+Test(cupti_activity, threads_that_are_not_the_kernels_are_not_known)
 {
     cupti.system_threads = false;
     set(CUPTI_CALL_THREAD, 0x1234);
@@ -181,7 +181,7 @@ Test(devices_describe, threads_that_are_not_the_kernels_are_not_known)
 }
 
 /* Our own wait at the end is not the program's. */
-Test(devices_describe, our_own_calls_are_not_put)
+Test(cupti_activity, our_own_calls_are_not_put)
 {
     cupti.own.thread = 9;
     cupti.own.begin = 100;
