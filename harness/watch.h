@@ -4,7 +4,7 @@
 #ifndef TESTLOG_WATCH_H
 #define TESTLOG_WATCH_H
 
-#include "harness.h"
+#include "harness/harness.h"
 
 /* ---- board.c: which process runs which test ---- */
 

@@ -1,0 +1,261 @@
+/* github.c: GitHub's workflow commands: a group for each failed test's block,
+ * an annotation for each of the first failed tests.
+ *
+ * Whatever tests print could hold commands too, so none are taken while tests
+ * run, but for ours: each stands in one write(2) between the token that lets
+ * them through and the one that stops them. Tests see neither.
+ */
+#include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "harness/harness.h"
+
+/* GitHub shows ten annotations a step. A name or a message is cut so that a
+ * command stays one write to a pipe. */
+enum { ANNOTATIONS = 10, NAME_MAX_SHOWN = 200, MESSAGE_MAX_SHOWN = 800 };
+
+#define TOKEN_VARIABLE "TESTLOG_GITHUB_TOKEN"
+
+static char token[33]; /* "": GitHub does not read what is said */
+static bool is_part;
+
+static void say(const struct trace_text *text)
+{
+    FILE *out = test_log_out ? test_log_out : stderr;
+
+    fflush(out);
+    if (!text->failed && write(fileno(out), text->data, text->size) < 0)
+        return; /* nobody listens */
+}
+
+/* What a test left as an open line must not swallow the token. */
+static void command(const char *text)
+{
+    struct trace_text all = {0};
+
+    trace_text_printf(&all, "\n::%s::\n%s\n::stop-commands::%s\n", token, text,
+                      token);
+    say(&all);
+    trace_text_free(&all);
+}
+
+static bool make_token(void)
+{
+    unsigned char bytes[16];
+
+    if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+        return false;
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+    return true;
+}
+
+bool test_log_github_wanted(void)
+{
+    const char *actions = getenv("GITHUB_ACTIONS");
+
+    return actions && !strcmp(actions, "true") && !getenv("TESTLOG_WORKER");
+}
+
+void test_log_github_begin(bool several)
+{
+    const char *given = test_log_variable(TOKEN_VARIABLE);
+    struct trace_text text = {0};
+
+    token[0] = '\0';
+    is_part = test_log_outputs_part();
+    if (is_part && given)
+        snprintf(token, sizeof(token), "%s", given);
+    unsetenv(TOKEN_VARIABLE); /* none of the tests' business */
+    if (is_part || !test_log_github_wanted() || !make_token())
+        return;
+    if (several)
+        setenv(TOKEN_VARIABLE, token, 1);
+    trace_text_printf(&text, "::stop-commands::%s\n", token);
+    say(&text);
+    trace_text_free(&text);
+}
+
+/* ---- Escapes ---- */
+
+static size_t cut(const char *text, size_t size, size_t most)
+{
+    if (size <= most)
+        return size;
+    while (most && ((unsigned char)text[most] & 0xc0) == 0x80)
+        most--;
+    return most;
+}
+
+static void add_data(struct trace_text *out, const char *text, size_t size,
+                     bool property)
+{
+    struct trace_text clean = {0};
+
+    test_log_clean(&clean, text, size);
+    for (size_t i = 0; i < clean.size; i++) {
+        unsigned char c = (unsigned char)clean.data[i];
+
+        if (c == '%' || c == '\n' || (property && (c == ':' || c == ',')))
+            trace_text_printf(out, "%%%02X", c);
+        else
+            trace_text_char(out, (char)c);
+    }
+    trace_text_free(&clean);
+}
+
+static void add_name(struct trace_text *out,
+                     const struct test_log_result *result, bool property)
+{
+    const char *name = test_log_name(result);
+
+    add_data(out, name, cut(name, strlen(name), NAME_MAX_SHOWN), property);
+}
+
+/* "failed: why" */
+static void add_outcome(struct trace_text *out,
+                        const struct test_log_result *result, size_t size)
+{
+    const char *reason = result->reason ? result->reason : "";
+
+    trace_text_string(out, test_log_outcome_report(result->outcome));
+    if (!reason[0])
+        return;
+    trace_text_string(out, ": ");
+    add_data(out, reason, cut(reason, size, MESSAGE_MAX_SHOWN), false);
+}
+
+/* ---- Groups ---- */
+
+void test_log_github_group(const struct test_log_result *result)
+{
+    struct trace_text text = {0};
+
+    if (!token[0])
+        return;
+    trace_text_string(&text, "::group::");
+    add_name(&text, result, false);
+    trace_text_string(&text, ": ");
+    add_outcome(&text, result,
+                result->reason ? strcspn(result->reason, "\r\n") : 0);
+    if (text.data)
+        command(text.data);
+    trace_text_free(&text);
+}
+
+void test_log_github_endgroup(void)
+{
+    if (token[0])
+        command("::endgroup::");
+}
+
+/* ---- Annotations ---- */
+
+/* Where it failed: where its reason says, "file:line: why", or where the test
+ * stands. */
+static unsigned place_of(const struct test_log_result *result,
+                         const char **file, size_t *size)
+{
+    const char *reason = result->reason ? result->reason : "";
+    size_t name = strcspn(reason, ":\n");
+    char *end = NULL;
+    unsigned long line = reason[name] == ':' && isdigit(reason[name + 1])
+                             ? strtoul(reason + name + 1, &end, 10)
+                             : 0;
+
+    *file = reason;
+    *size = name;
+    if (result->outcome == TEST_LOG_OUTCOME_FAILED && name && end &&
+        *end == ':' && line && line < INT_MAX)
+        return (unsigned)line;
+    *file = result->file ? result->file : "";
+    *size = strlen(*file);
+    return result->line;
+}
+
+/* The part of a file's path that is behind the workspace; NULL if it is not in
+ * there. Both must be real paths. */
+static const char *within(const char *file, const char *workspace)
+{
+    size_t size = strlen(workspace);
+
+    return !strncmp(file, workspace, size) && file[size] == '/'
+               ? file + size + 1
+               : NULL;
+}
+
+/* A compiler's name of a file as GitHub's, which begins at the workspace: it
+ * may begin at the working directory, or, with "../", at a folder in which a
+ * build system has compiled. `real` has PATH_MAX bytes. */
+static const char *name_in(const char *workspace, const char *file, char *real)
+{
+    char root[PATH_MAX], path[PATH_MAX];
+    const char *inner = file;
+
+    if (!realpath(workspace, root))
+        return within(file, workspace);
+    if (realpath(file, real) && within(real, root))
+        return within(real, root);
+    while (!strncmp(inner, "../", 3) || !strncmp(inner, "./", 2))
+        inner = strchr(inner, '/') + 1;
+    if (inner[0] != '/' &&
+        snprintf(path, sizeof(path), "%s/%s", root, inner) < PATH_MAX &&
+        realpath(path, real))
+        return within(real, root);
+    return within(file, workspace);
+}
+
+static void add_place(struct trace_text *text,
+                      const struct test_log_result *result)
+{
+    const char *workspace = test_log_variable("GITHUB_WORKSPACE"), *found, *at;
+    char file[PATH_MAX], real[PATH_MAX];
+    size_t size;
+    unsigned line = place_of(result, &at, &size);
+
+    if (!size || size > PATH_MAX / 4)
+        return;
+    snprintf(file, sizeof(file), "%.*s", (int)size, at);
+    found = workspace ? name_in(workspace, file, real) : NULL;
+    found = found ? found : file;
+    trace_text_string(text, "file=");
+    add_data(text, found, strlen(found), true);
+    trace_text_printf(text, ",line=%u,", line);
+}
+
+static void annotate(const struct test_log_result *result)
+{
+    struct trace_text text = {0};
+
+    trace_text_string(&text, "::error ");
+    add_place(&text, result);
+    trace_text_string(&text, "title=");
+    add_name(&text, result, true);
+    trace_text_string(&text, "::");
+    add_outcome(&text, result, result->reason ? strlen(result->reason) : 0);
+    if (text.data)
+        command(text.data);
+    trace_text_free(&text);
+}
+
+void test_log_github_end(const struct test_log_run *run)
+{
+    struct trace_text text = {0};
+    size_t count = 0;
+
+    if (!token[0] || is_part)
+        return;
+    for (size_t i = 0; i < run->count && count < ANNOTATIONS; i++)
+        if (test_log_outcome_bad(run->results[i].outcome)) {
+            annotate(&run->results[i]);
+            count++;
+        }
+    trace_text_printf(&text, "\n::%s::\n", token);
+    say(&text);
+    trace_text_free(&text);
+    token[0] = '\0';
+}

@@ -1,0 +1,249 @@
+/* history.c: results.tsv, one line for each test of a run: outcome,
+ * nanoseconds, program, name. People read it with cut and sort; the next run
+ * reads in it which tests failed and how long each test takes. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/watch.h"
+
+/* ---- Writing ---- */
+
+static void put_column(FILE *out, const char *text)
+{
+    struct trace_text line = {0};
+
+    test_log_clean_line(&line, text);
+    fputs(line.data ? line.data : "", out);
+    trace_text_free(&line);
+}
+
+int test_log_write_results(const struct test_log_run *run, const char *name)
+{
+    struct trace_file file;
+
+    if (test_log_create(run, name, &file))
+        return -1;
+    for (size_t i = 0; i < run->count; i++) {
+        const struct test_log_result *result = &run->results[i];
+
+        if (result->outcome == TEST_LOG_OUTCOME_NONE)
+            continue;
+        fprintf(file.stream, "%s\t%" PRIu64 "\t",
+                test_log_outcome_word(result->outcome), result->duration);
+        put_column(file.stream, result->program);
+        fputc('\t', file.stream);
+        put_column(file.stream, test_log_name(result));
+        fputc('\n', file.stream);
+    }
+    if (run->left_out.data)
+        fputs(run->left_out.data, file.stream);
+    return trace_file_commit(&file);
+}
+
+/* ---- Reading ---- */
+
+static bool add(struct test_log_last *last, struct test_log_past past)
+{
+    /* Room for 1, 2, 4, 8, ... */
+    if (!(last->count & (last->count - 1))) {
+        size_t room = last->count ? last->count * 2 : 1;
+        void *grown = realloc(last->tests, room * sizeof(*last->tests));
+
+        if (!grown)
+            return false;
+        last->tests = grown;
+    }
+    last->tests[last->count++] = past;
+    return true;
+}
+
+static void add_line(struct test_log_last *last, char *line)
+{
+    char *columns[4] = {NULL}, *at = line;
+    struct test_log_past past = {.duration = 0};
+
+    for (size_t i = 0; i < 4; i++)
+        columns[i] = strsep(&at, "\t");
+    if (!columns[3])
+        return;
+    past.outcome = test_log_outcome_of(columns[0]);
+    past.duration = strtoull(columns[1], NULL, 10);
+    past.program = strdup(columns[2]);
+    past.name = strdup(columns[3]);
+    if (past.program && past.name && add(last, past))
+        return;
+    free(past.program);
+    free(past.name);
+}
+
+static void read_lines(struct test_log_last *last)
+{
+    struct test_log_run run = {.path = last->path};
+    int fd = test_log_open(&run, "results.tsv", O_RDONLY);
+    FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t size;
+
+    while (in && (size = getline(&line, &room, in)) > 0) {
+        line[size - (line[size - 1] == '\n')] = '\0';
+        add_line(last, line);
+    }
+    free(line);
+    if (in)
+        fclose(in);
+    else if (fd >= 0)
+        close(fd);
+}
+
+void test_log_last_read(struct test_log_last *last, const char *dir)
+{
+    const char *given = test_log_variable("TESTLOG_LAST");
+    char path[PATH_MAX], real[PATH_MAX];
+    uid_t owner;
+
+    *last = (struct test_log_last){NULL, NULL, 0};
+    if (!given && (snprintf(path, sizeof(path), "%s/latest", dir) >= PATH_MAX ||
+                   test_log_variable("TESTLOG_RUN")))
+        return;
+    /* Another user's results are ignored. */
+    if (realpath(given ? given : path, real) &&
+        (given || test_log_trusts_folder(real, &owner)))
+        last->path = strdup(real);
+    if (last->path)
+        read_lines(last);
+}
+
+void test_log_last_free(struct test_log_last *last)
+{
+    for (size_t i = 0; i < last->count; i++) {
+        free(last->tests[i].program);
+        free(last->tests[i].name);
+    }
+    free(last->tests);
+    free(last->path);
+    *last = (struct test_log_last){NULL, NULL, 0};
+}
+
+/* ---- What is to run again ---- */
+
+static bool failed_in(const struct test_log_past *past, const char *program)
+{
+    return test_log_outcome_bad(past->outcome) &&
+           (!program || !strcmp(past->program, program));
+}
+
+bool test_log_last_failed(const struct test_log_last *last, const char *program)
+{
+    for (size_t i = 0; i < last->count; i++)
+        if (failed_in(&last->tests[i], program))
+            return true;
+    return false;
+}
+
+bool test_log_last_knows(const struct test_log_last *last, const char *program)
+{
+    for (size_t i = 0; i < last->count; i++)
+        if (!strcmp(last->tests[i].program, program))
+            return true;
+    return false;
+}
+
+void test_log_last_carry(const struct test_log_last *last, const char *program,
+                         struct trace_text *lines)
+{
+    for (size_t i = 0; i < last->count; i++) {
+        const struct test_log_past *past = &last->tests[i];
+
+        if (!strcmp(past->program, program))
+            trace_text_printf(lines, "%s\t%" PRIu64 "\t%s\t%s\n",
+                              test_log_outcome_word(TEST_LOG_OUTCOME_NONE),
+                              past->duration, program, past->name);
+    }
+}
+
+/* What a program is called in the last run. */
+static const char *name_of(const char *program)
+{
+    const char *given = test_log_variable("TESTLOG_PROGRAM");
+    const char *slash = strrchr(program, '/');
+
+    return given ? given : slash ? slash + 1 : program;
+}
+
+static bool add_name(struct test_log_options *options, const char *name)
+{
+    size_t count = 0;
+    char **grown;
+
+    while (options->only[count])
+        count++;
+    grown = realloc(options->only, (count + 2) * sizeof(*grown));
+    if (!grown)
+        return false;
+    options->only = grown;
+    /* Repetitions are one test. */
+    grown[count] = strndup(name, strcspn(name, "#"));
+    grown[count + 1] = NULL;
+    return grown[count];
+}
+
+bool test_log_last_choose(const struct test_log_last *last,
+                          struct test_log_options *options, const char *program)
+{
+    const char *name = name_of(program);
+
+    if (!last->path || !last->count) {
+        if (!test_log_variable("TESTLOG_RUN")) /* testlog run has said so */
+            test_log_notice("--failed: %s has no last run that tells what "
+                            "failed; all tests run",
+                            options->dir);
+        return true;
+    }
+    if (!test_log_last_knows(last, name)) {
+        test_log_notice("--failed: the last run, %s, has no test of %s; all "
+                        "its tests run",
+                        last->path, name);
+        return true;
+    }
+    if (!test_log_last_failed(last, name))
+        return false;
+    options->only = calloc(1, sizeof(*options->only));
+    for (size_t i = 0; options->only && i < last->count; i++) {
+        const char *test = last->tests[i].name;
+
+        if (!failed_in(&last->tests[i], name))
+            continue;
+        /* A program that left no results has no test to name. */
+        if (strchr(test, '/') && add_name(options, test))
+            continue;
+        for (char **each = options->only; *each; each++)
+            free(*each);
+        free(options->only);
+        options->only = NULL;
+    }
+    return true;
+}
+
+const struct test_log_past *test_log_last_of(const struct test_log_last *last,
+                                             const char *program,
+                                             const char *name)
+{
+    static size_t expected; /* tests are asked for in the file's order */
+
+    for (size_t i = 0; i < last->count; i++) {
+        size_t number = (expected + i) % last->count;
+        const struct test_log_past *past = &last->tests[number];
+
+        if (strcmp(past->name, name) || strcmp(past->program, program))
+            continue;
+        expected = number + 1;
+        return past;
+    }
+    return NULL;
+}

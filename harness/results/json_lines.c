@@ -1,0 +1,129 @@
+/* json_lines.c: writes one line of JSON for each test as it ends.
+ *
+ * `testlog run` writes the lines that its programs hand over. A program that a
+ * script has started appends its own, one write(2) a line.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/harness.h"
+
+struct stream {
+    int fd; /* -1: closed */
+    char *name;
+};
+
+static struct stream *streams;
+static size_t stream_count;
+
+static void add_stream(int fd, const char *name)
+{
+    void *grown = realloc(streams, (stream_count + 1) * sizeof(*streams));
+
+    if (grown)
+        streams = grown;
+    if (fd < 0 || !grown) {
+        test_log_notice("cannot write %s: %s; results are not affected", name,
+                        strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    streams[stream_count++] = (struct stream){fd, strdup(name)};
+}
+
+/* A part of a run makes nothing but its own folder. */
+static void add_results(const struct test_log_run *run, int flags)
+{
+    char path[PATH_MAX];
+    int fd;
+
+    if (!run->path || test_log_path(run, "results.jsonl", path))
+        return;
+    fd = test_log_open(run, "results.jsonl",
+                       run->foreign ? flags & ~O_CREAT : flags);
+    if (fd >= 0 || !run->foreign || errno != ENOENT)
+        add_stream(fd, path);
+}
+
+void test_log_jsonl_open(const struct test_log_run *run,
+                         const struct test_log_options *options)
+{
+    int anew = test_log_outputs_part() ? 0 : O_TRUNC;
+    int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
+
+    if (test_log_handover_open())
+        return;
+    add_results(run, flags);
+    for (size_t i = 0; i < options->output_count; i++) {
+        const struct test_log_output *output = &options->outputs[i];
+
+        if (output->format != TEST_LOG_OUTPUT_JSONL)
+            continue;
+        add_stream(test_log_output_is_stdout(output->file)
+                       ? fcntl(test_log_outputs_stdout(), F_DUPFD_CLOEXEC, 3)
+                       : open(output->file, flags | anew, 0666),
+                   test_log_output_name(output->file));
+    }
+}
+
+int test_log_write_all(int fd, const char *data, size_t size)
+{
+    ssize_t wrote = 0;
+
+    while (size && ((wrote = write(fd, data, size)) > 0 || errno == EINTR))
+        if (wrote > 0) {
+            data += wrote;
+            size -= (size_t)wrote;
+        }
+    return size ? -1 : 0;
+}
+
+void test_log_jsonl_line(const char *line, size_t size)
+{
+    for (size_t i = 0; i < stream_count; i++) {
+        struct stream *stream = &streams[i];
+
+        if (stream->fd < 0 || !test_log_write_all(stream->fd, line, size))
+            continue;
+        test_log_notice("cannot write %s: %s; results are not affected",
+                        stream->name ? stream->name : "a report",
+                        strerror(errno));
+        close(stream->fd);
+        stream->fd = -1;
+    }
+}
+
+void test_log_jsonl_tell(struct test_log_result *result)
+{
+    struct trace_text text = {0};
+
+    if (result->told == result->outcome ||
+        (!stream_count && !test_log_handover_open()))
+        return;
+    result->told = result->outcome;
+    trace_text_string(&text, TEST_LOG_JSONL_TEST);
+    test_log_result_members(&text, result);
+    trace_text_string(&text, "}\n");
+    if (!text.failed && test_log_handover_line(&text))
+        test_log_jsonl_line(text.data, text.size);
+    trace_text_free(&text);
+}
+
+void test_log_jsonl_close(struct test_log_run *run)
+{
+    for (size_t i = 0; run && i < run->count; i++)
+        test_log_jsonl_tell(&run->results[i]);
+    for (size_t i = 0; i < stream_count; i++) {
+        if (streams[i].fd >= 0)
+            close(streams[i].fd);
+        free(streams[i].name);
+    }
+    free(streams);
+    streams = NULL;
+    stream_count = 0;
+}

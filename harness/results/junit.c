@@ -1,0 +1,284 @@
+/* junit.c: junit.xml, in the subset that its readers have in common: one
+ * <testsuite> for each program, system-out the test's own output, system-err
+ * its log lines. */
+#include <limits.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness/harness.h"
+
+/* Clean text; in an attribute white space is kept by references. */
+static void put_clean(FILE *out, const struct trace_text *text, bool attribute)
+{
+    for (size_t i = 0; i < text->size; i++) {
+        char c = text->data[i];
+
+        switch (c) {
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        case '\n':
+        case '\t':
+            fprintf(out, attribute ? "&#%d;" : "%c", c);
+            break;
+        default:
+            fputc(c, out);
+        }
+    }
+}
+
+static void put_text(FILE *out, const char *text, size_t size, bool attribute)
+{
+    struct trace_text clean = {0};
+
+    test_log_clean(&clean, text, size);
+    put_clean(out, &clean, attribute);
+    trace_text_free(&clean);
+}
+
+static void put_attribute(FILE *out, const char *name, const char *value)
+{
+    fprintf(out, " %s=\"", name);
+    put_text(out, value ? value : "", value ? strlen(value) : 0, true);
+    fputc('"', out);
+}
+
+static void put_property(FILE *out, const char *margin, const char *name,
+                         const char *value)
+{
+    if (!value)
+        return;
+    fprintf(out, "%s<property", margin);
+    put_attribute(out, "name", name);
+    put_attribute(out, "value", value);
+    fputs("/>\n", out);
+}
+
+/* How much of a piece can be written: a character at its end may go on in the
+ * next one. */
+static size_t whole(const char *text, size_t size)
+{
+    size_t at = size;
+
+    while (at && size - at < 3 && ((unsigned char)text[at - 1] & 0xc0) == 0x80)
+        at--;
+    return at && (unsigned char)text[at - 1] >= 0xc0 ? at - 1 : size;
+}
+
+static void put_file(FILE *out, const char *element,
+                     const struct test_log_run *run,
+                     const struct test_log_result *result, const char *name)
+{
+    FILE *in = test_log_read(run, result, name);
+    char bytes[8192];
+    size_t size, kept = 0;
+
+    if (!in)
+        return;
+    fprintf(out, "      <%s>", element);
+    while ((size = fread(bytes + kept, 1, sizeof(bytes) - kept, in))) {
+        size_t ready = whole(bytes, kept + size);
+
+        put_text(out, bytes, ready, false);
+        kept += size - ready;
+        memmove(bytes, bytes + ready, kept);
+    }
+    put_text(out, bytes, kept, false);
+    fprintf(out, "</%s>\n", element);
+    fclose(in);
+}
+
+/* What `message` says in one place stands in the element too, for there are
+ * readers of either. */
+static void put_outcome(FILE *out, const struct test_log_result *result)
+{
+    const char *element =
+        result->outcome == TEST_LOG_OUTCOME_SKIPPED  ? "skipped"
+        : result->outcome == TEST_LOG_OUTCOME_FAILED ? "failure"
+                                                     : "error";
+    const char *reason = result->reason
+                             ? result->reason
+                             : test_log_outcome_report(result->outcome);
+
+    if (result->outcome == TEST_LOG_OUTCOME_PASSED)
+        return;
+    fprintf(out, "      <%s", element);
+    if (result->outcome != TEST_LOG_OUTCOME_SKIPPED)
+        put_attribute(out, "type", test_log_outcome_word(result->outcome));
+    put_attribute(out, "message", reason);
+    if (result->outcome != TEST_LOG_OUTCOME_SKIPPED) {
+        fputc('>', out);
+        put_text(out, reason, strlen(reason), false);
+        fprintf(out, "</%s>\n", element);
+    } else {
+        fputs("/>\n", out);
+    }
+}
+
+/* What is about one test: its lines' filter, where its trace is. */
+static void put_case_properties(FILE *out, const struct test_log_run *run,
+                                const struct test_log_result *result)
+{
+    static const char margin[] = "        ";
+    char trace[PATH_MAX];
+
+    if (test_log_file(run, result, "trace.json", trace) || access(trace, F_OK))
+        return;
+    fputs("      <properties>\n", out);
+    put_property(out, margin, "log", result->filter);
+    put_property(out, margin, "trace", trace);
+    fputs("      </properties>\n", out);
+}
+
+/* Tries before the last one, as Surefire has them. */
+static void put_tries(FILE *out, const struct test_log_result *result)
+{
+    const char *element =
+        test_log_flaky(result) ? "flakyFailure" : "rerunFailure";
+
+    for (size_t i = 0; i < result->earlier_count; i++) {
+        const struct test_log_try *before = &result->earlier[i];
+
+        fprintf(out, "      <%s", element);
+        put_attribute(out, "type", test_log_outcome_word(before->outcome));
+        put_attribute(out, "message",
+                      before->reason
+                          ? before->reason
+                          : test_log_outcome_report(before->outcome));
+        fputs("/>\n", out);
+    }
+}
+
+static void put_case(FILE *out, const struct test_log_run *run,
+                     const struct test_log_result *result)
+{
+    const char *suite = result->suite ? result->suite : "";
+    char classname[1024];
+
+    if (result->outcome == TEST_LOG_OUTCOME_NONE)
+        return;
+    snprintf(classname, sizeof(classname), "%s%s%s", result->program,
+             suite[0] ? "." : "", suite);
+    fputs("    <testcase", out);
+    put_attribute(out, "name", result->test);
+    put_attribute(out, "classname", classname);
+    if (result->file)
+        put_attribute(out, "file", result->file);
+    if (result->line)
+        fprintf(out, " line=\"%u\"", result->line);
+    fprintf(out, " time=\"%.6f\">\n", (double)result->duration / 1e9);
+    put_case_properties(out, run, result);
+    put_outcome(out, result);
+    put_tries(out, result);
+    put_file(out, "system-out", run, result, "output.txt");
+    put_file(out, "system-err", run, result, "log.txt");
+    fputs("    </testcase>\n", out);
+}
+
+static void put_counts(FILE *out, const struct test_log_run *run, size_t from,
+                       size_t to)
+{
+    size_t counts[TEST_LOG_OUTCOME_SKIPPED + 1] = {0};
+    double time = 0;
+
+    for (size_t i = from; i < to; i++) {
+        counts[run->results[i].outcome]++;
+        time += (double)run->results[i].duration / 1e9;
+    }
+    fprintf(out,
+            " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\""
+            " time=\"%.6f\"",
+            to - from - counts[TEST_LOG_OUTCOME_NONE],
+            counts[TEST_LOG_OUTCOME_FAILED],
+            counts[TEST_LOG_OUTCOME_CRASHED] + counts[TEST_LOG_OUTCOME_TIMEOUT],
+            counts[TEST_LOG_OUTCOME_SKIPPED], time);
+}
+
+/* When and where: of the run, for programs do not tell. */
+static void put_origin(FILE *out, const struct test_log_run *run)
+{
+    time_t seconds = (time_t)(run->start.wall / 1000000000);
+    struct utsname host;
+    struct tm date;
+    char iso[32];
+
+    gmtime_r(&seconds, &date);
+    strftime(iso, sizeof(iso), "%Y-%m-%dT%H:%M:%S", &date);
+    put_attribute(out, "timestamp", iso);
+    if (!uname(&host))
+        put_attribute(out, "hostname", host.nodename);
+}
+
+static void put_suite_properties(FILE *out, const struct test_log_run *run,
+                                 const char *program)
+{
+    static const char margin[] = "      ";
+
+    fputs("    <properties>\n", out);
+    put_property(out, margin, "program", program);
+    put_property(out, margin, "command", run->command);
+    put_property(out, margin, "run", run->path);
+    put_property(out, margin, "log", run->show);
+    put_property(out, margin, "trace-filter", run->record);
+    put_property(out, margin, "gpu", test_log_gpu_word(run->gpu.state));
+    put_property(out, margin, "testlog", TEST_LOG_VERSION);
+    fputs("    </properties>\n", out);
+}
+
+static void put_suite(FILE *out, const struct test_log_run *run, size_t from,
+                      size_t to)
+{
+    const char *program = run->results[from].program;
+
+    fputs("  <testsuite", out);
+    put_attribute(out, "name", program);
+    put_counts(out, run, from, to);
+    put_origin(out, run);
+    fputs(">\n", out);
+    put_suite_properties(out, run, program);
+    for (size_t i = from; i < to; i++)
+        put_case(out, run, &run->results[i]);
+    fputs("  </testsuite>\n", out);
+}
+
+void test_log_put_junit(FILE *out, const struct test_log_run *run)
+{
+    size_t from = 0;
+
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+          "<testsuites name=\"testlog\"",
+          out);
+    put_counts(out, run, 0, run->count);
+    fputs(">\n", out);
+    while (from < run->count) {
+        size_t to = from;
+
+        while (to < run->count &&
+               !strcmp(run->results[to].program, run->results[from].program))
+            to++;
+        put_suite(out, run, from, to);
+        from = to;
+    }
+    fputs("</testsuites>\n", out);
+}
+
+int test_log_write_junit(const struct test_log_run *run, const char *name)
+{
+    struct trace_file file;
+
+    if (test_log_create(run, name, &file))
+        return -1;
+    test_log_put_junit(file.stream, run);
+    return trace_file_commit(&file);
+}

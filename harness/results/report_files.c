@@ -1,0 +1,205 @@
+/* report_files.c: the reports of --report, and who owns stdout.
+ *
+ * Whoever was started by a person or by CI writes them, once, for all programs
+ * of the run: a program that is a part of one only adds to its JSON lines.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/harness.h"
+
+#define STDOUT_VARIABLE "TESTLOG_STDOUT"
+
+static const struct {
+    const char *word;
+    void (*put)(FILE *, const struct test_log_run *); /* NULL: as tests end */
+} formats[] = {
+#define TEST_LOG_X(name, word, put) {word, put},
+    TEST_LOG_OUTPUTS(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
+int test_log_output_add(struct test_log_options *options,
+                        struct test_log_output output)
+{
+    void *grown = realloc(options->outputs, (options->output_count + 1) *
+                                                sizeof(*options->outputs));
+
+    if (!grown)
+        return -1;
+    options->outputs = grown;
+    options->outputs[options->output_count++] = output;
+    return 0;
+}
+
+bool test_log_output_is_stdout(const char *file)
+{
+    return !file || !strcmp(file, "-") || !strcmp(file, "/dev/stdout");
+}
+
+const char *test_log_output_name(const char *file)
+{
+    return test_log_output_is_stdout(file) ? "standard output" : file;
+}
+
+/* ---- Whose stdout is ---- */
+
+static bool part;
+static int kept = -1; /* the stdout that we were started with */
+static bool lent;     /* and that our parent keeps for us */
+
+bool test_log_outputs_part(void)
+{
+    return part || test_log_variable("TESTLOG_RUN") ||
+           test_log_variable("TESTLOG_PART");
+}
+
+int test_log_outputs_stdout(void)
+{
+    return kept < 0 ? STDOUT_FILENO : kept;
+}
+
+/* Takes the stdout that `testlog run` keeps for us. */
+static bool take_lent(void)
+{
+    const char *number = test_log_variable(STDOUT_VARIABLE);
+    int fd = number ? atoi(number) : -1;
+
+    unsetenv(STDOUT_VARIABLE);
+    if (!part || fd <= STDERR_FILENO || fcntl(fd, F_SETFD, FD_CLOEXEC))
+        return false;
+    kept = fd;
+    return lent = true;
+}
+
+/* Puts stderr in the place of stdout, which is for a report. */
+static void divert(bool several)
+{
+    char number[16];
+
+    fflush(stdout);
+    kept = fcntl(STDOUT_FILENO, several ? F_DUPFD : F_DUPFD_CLOEXEC, 3);
+    if (kept < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        return;
+    if (several) {
+        snprintf(number, sizeof(number), "%d", kept);
+        setenv(STDOUT_VARIABLE, number, 1);
+    }
+}
+
+/* What then cannot be written is told when it is. */
+static void make_folder_of(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    char folder[PATH_MAX];
+
+    if (slash && slash > file &&
+        snprintf(folder, sizeof(folder), "%.*s", (int)(slash - file), file) <
+            PATH_MAX)
+        test_log_make_folders(folder);
+}
+
+void test_log_outputs_begin(const struct test_log_options *options,
+                            bool several)
+{
+    bool wanted = test_log_github_wanted() && !several &&
+                  !options->report_on_stdout; /* Criterion's */
+
+    part = test_log_outputs_part();
+    unsetenv("TESTLOG_PART");
+    for (size_t i = 0; i < options->output_count; i++)
+        if (test_log_output_is_stdout(options->outputs[i].file))
+            wanted = true;
+        else
+            make_folder_of(options->outputs[i].file);
+    if (!take_lent() && wanted)
+        divert(several);
+    test_log_github_begin(several);
+}
+
+static void give_back(void)
+{
+    if (kept < 0)
+        return;
+    fflush(stdout);
+    if (!lent)
+        dup2(kept, STDOUT_FILENO);
+    close(kept);
+    kept = -1;
+    lent = false;
+}
+
+/* ---- Writing ---- */
+
+static int write_file(const struct test_log_run *run,
+                      const struct test_log_output *output)
+{
+    struct trace_file file;
+
+    if (trace_file_open(&file, output->file))
+        return -1;
+    formats[output->format].put(file.stream, run);
+    return trace_file_commit(&file);
+}
+
+static int write_own(const struct test_log_run *run, const char *name)
+{
+    struct trace_file file;
+
+    if (test_log_create(run, name, &file))
+        return -1;
+    test_log_put_tap(file.stream, run);
+    return trace_file_commit(&file);
+}
+
+static int write_stdout(const struct test_log_run *run,
+                        const struct test_log_output *output)
+{
+    formats[output->format].put(stdout, run);
+    return fflush(stdout) || ferror(stdout) ? -1 : 0;
+}
+
+static void write_output(const struct test_log_run *run,
+                         const struct test_log_output *output)
+{
+    if (!formats[output->format].put)
+        return;
+    if (test_log_output_is_stdout(output->file) ? write_stdout(run, output)
+                                                : write_file(run, output))
+        test_log_notice("cannot write %s (%s): %s; results are not affected",
+                        test_log_output_name(output->file), output->origin,
+                        strerror(errno));
+}
+
+void test_log_outputs_write(const struct test_log_run *run,
+                            const struct test_log_options *options)
+{
+    give_back();
+    if (part)
+        return;
+    if (run->path && write_own(run, "results.tap"))
+        test_log_notice("cannot write results.tap: %s; results are not "
+                        "affected",
+                        strerror(errno));
+    for (size_t i = 0; i < options->output_count; i++)
+        write_output(run, &options->outputs[i]);
+}
+
+void test_log_outputs_apart(const struct test_log_options *options)
+{
+    setenv("TESTLOG_PART", "1", 1);
+    for (size_t i = 0; i < options->output_count && !options->informs; i++) {
+        const struct test_log_output *output = &options->outputs[i];
+
+        if (formats[output->format].put)
+            test_log_notice("without a folder for the run there is no %s (%s)",
+                            test_log_output_name(output->file), output->origin);
+        else if (!test_log_output_is_stdout(output->file))
+            unlink(output->file); /* programs will append */
+    }
+}

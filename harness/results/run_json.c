@@ -1,0 +1,214 @@
+/* run_json.c: run.json, what a run was and what came of it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "harness/harness.h"
+
+static void put_string(struct trace_text *text, const char *string)
+{
+    if (string)
+        trace_json_string(text, string, strlen(string));
+    else
+        trace_text_string(text, "null");
+}
+
+static void put_member(struct trace_text *text, const char *name,
+                       const char *string)
+{
+    put_string(text, name);
+    trace_text_char(text, ':');
+    put_string(text, string);
+}
+
+static void put_host(struct trace_text *text)
+{
+    struct utsname host;
+
+    if (uname(&host))
+        return;
+    trace_text_string(text, ",\n\"host\":{");
+    put_member(text, "name", host.nodename);
+    trace_text_char(text, ',');
+    put_member(text, "system", host.sysname);
+    trace_text_char(text, ',');
+    put_member(text, "release", host.release);
+    trace_text_char(text, ',');
+    put_member(text, "machine", host.machine);
+    trace_text_string(text, "},\n\"versions\":{");
+    put_member(text, "testlog", TEST_LOG_VERSION);
+    trace_text_char(text, '}');
+}
+
+static void put_filters(struct trace_text *text, const struct test_log_run *run)
+{
+    trace_text_string(text, ",\n\"filters\":{");
+    put_member(text, "log", run->show);
+    trace_text_char(text, ',');
+    put_member(text, "log_origin", run->show_origin);
+    trace_text_char(text, ',');
+    put_member(text, "trace", run->record);
+    trace_text_char(text, ',');
+    put_member(text, "trace_origin", run->record_origin);
+    trace_text_char(text, ',');
+    put_member(text, "static_max",
+               run->annotated ? trace_level_word(run->static_max) : NULL);
+    trace_text_string(text, ",\"unseen\":[");
+    for (size_t i = 0; i < run->unseen_count; i++) {
+        if (i)
+            trace_text_char(text, ',');
+        put_string(text, run->unseen[i]);
+    }
+    trace_text_string(text, "],\"meant\":[");
+    for (size_t i = 0; run->meant && i < run->unseen_count; i++) {
+        if (i)
+            trace_text_char(text, ',');
+        put_string(text, run->meant[i]);
+    }
+    trace_text_string(text, "]},\n\"gpu\":{");
+    test_log_gpu_members(text, &run->gpu);
+    trace_text_string(text, "},\n");
+    test_log_shard_member(text, &run->shard);
+}
+
+static void put_earlier(struct trace_text *text,
+                        const struct test_log_result *result)
+{
+    if (!result->earlier_count)
+        return;
+    trace_text_string(text, ",\"earlier\":[");
+    for (size_t i = 0; i < result->earlier_count; i++) {
+        const struct test_log_try *before = &result->earlier[i];
+
+        trace_text_string(text, i ? ",{" : "{");
+        put_member(text, "outcome", test_log_outcome_word(before->outcome));
+        trace_text_char(text, ',');
+        put_member(text, "reason", before->reason);
+        trace_text_printf(text, ",\"duration_ns\":%" PRIu64 ",",
+                          before->duration);
+        put_member(text, "folder", before->folder);
+        trace_text_char(text, '}');
+    }
+    trace_text_char(text, ']');
+}
+
+void test_log_result_members(struct trace_text *text,
+                             const struct test_log_result *result)
+{
+    put_member(text, "program", result->program);
+    trace_text_char(text, ',');
+    put_member(text, "name", test_log_name(result));
+    trace_text_char(text, ',');
+    put_member(text, "outcome", test_log_outcome_word(result->outcome));
+    trace_text_char(text, ',');
+    put_member(text, "reason", result->reason);
+    trace_text_char(text, ',');
+    put_member(text, "file", result->file);
+    trace_text_printf(text, ",\"line\":%u,\"duration_ns\":%" PRIu64 ",",
+                      result->line, result->duration);
+    put_member(text, "folder", result->folder);
+    trace_text_printf(text, ",\"tries\":%zu,\"flaky\":%s",
+                      result->earlier_count + 1,
+                      test_log_flaky(result) ? "true" : "false");
+    put_earlier(text, result);
+}
+
+const char *test_log_loss_word(enum trace_loss loss)
+{
+    static const char *const words[] = {
+#define TRACE_X(name, word, text) word,
+        TRACE_LOSSES(TRACE_X)
+#undef TRACE_X
+    };
+
+    return words[loss];
+}
+
+/* "lost" has the causes that there were. */
+static void put_losses(struct trace_text *text,
+                       const struct test_log_result *result)
+{
+    uint64_t dropped = 0;
+    bool some = false;
+
+    trace_text_string(text, ",\"lost\":{");
+    for (int i = 0; i < TRACE_LOSS_COUNT; i++) {
+        if (!result->lost[i])
+            continue;
+        trace_text_printf(text, "%s\"%s\":%" PRIu64, some ? "," : "",
+                          test_log_loss_word(i), result->lost[i]);
+        dropped += result->lost[i];
+        some = true;
+    }
+    trace_text_printf(text, "},\"dropped\":%" PRIu64, dropped);
+}
+
+static void put_result(struct trace_text *text,
+                       const struct test_log_result *result)
+{
+    trace_text_char(text, '{');
+    test_log_result_members(text, result);
+    put_losses(text, result);
+    if (result->survivors) {
+        trace_text_char(text, ',');
+        put_member(text, "survivors", result->survivors);
+    }
+    trace_text_printf(text, ",\"unjudged\":%zu", result->unjudged);
+    trace_text_printf(text, ",\"gpu\":\"%s\"", test_log_gpu_word(result->gpu));
+    if (result->gpu_lost)
+        trace_text_printf(text, ",\"gpu_lost\":%" PRIu64, result->gpu_lost);
+    trace_text_char(text, '}');
+}
+
+static void put_interrupted(struct trace_text *text, int number)
+{
+    put_member(text, "interrupted", number ? test_log_signal(number) : NULL);
+}
+
+void test_log_run_json(struct trace_text *text, const struct test_log_run *run)
+{
+    struct test_log_sums sums = test_log_run_sums(run);
+    bool some = false;
+
+    trace_text_string(text, "{\"schema\":1,\n");
+    put_member(text, "command", run->command);
+    put_host(text);
+    trace_text_string(text, ",\n\"start\":\"");
+    trace_text_moment(text, run->start.wall);
+    trace_text_char(text, '"');
+    put_filters(text, run);
+    trace_text_string(text, ",\n");
+    put_interrupted(text, run->interrupted);
+    trace_text_printf(text,
+                      ",\n\"passed\":%zu,\"failed\":%zu,\"skipped\":%zu,"
+                      "\n\"tests\":[",
+                      sums.passed, sums.failed, sums.skipped);
+    for (size_t i = 0; i < run->count; i++) {
+        if (run->results[i].outcome == TEST_LOG_OUTCOME_NONE)
+            continue;
+        trace_text_string(text, some ? ",\n" : "\n");
+        put_result(text, &run->results[i]);
+        some = true;
+    }
+    trace_text_string(text, "\n]}\n");
+}
+
+int test_log_write_run_json(const struct test_log_run *run, const char *name)
+{
+    struct trace_text text = {0};
+    struct trace_file file;
+
+    test_log_run_json(&text, run);
+    if (text.failed)
+        errno = ENOMEM;
+    if (text.failed || test_log_create(run, name, &file)) {
+        trace_text_free(&text);
+        return -1;
+    }
+    fwrite(text.data, 1, text.size, file.stream);
+    trace_text_free(&text);
+    return trace_file_commit(&file);
+}

@@ -1,0 +1,220 @@
+/* test_files.c: renders a test's trace.json and log.txt from its recording. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/harness.h"
+#include "harness/watch.h"
+
+static int write_trace(const struct test_log_run *run,
+                       const struct test_log_result *result,
+                       struct trace_reader *reader)
+{
+    struct trace_text lost = {0};
+    const bool losses = trace_reader_losses(&lost, reader);
+    const char *const metadata[] = {"test",
+                                    test_log_name(result),
+                                    "program",
+                                    result->program,
+                                    "log",
+                                    result->filter ? result->filter : "",
+                                    "filter",
+                                    run->record ? run->record : "",
+                                    "result",
+                                    test_log_outcome_word(result->outcome),
+                                    "gpu.state",
+                                    test_log_gpu_word(result->gpu),
+                                    losses ? "lost" : NULL,
+                                    lost.data,
+                                    NULL};
+    struct trace_chrome chrome;
+    struct trace_file file;
+    int status = -1;
+
+    if (test_log_create_file(run, result, "trace.json", &file))
+        goto out;
+    trace_chrome_begin(&chrome, file.stream);
+    trace_chrome_add(&chrome, reader, trace_reader_summary(reader).pid,
+                     test_log_name(result));
+    trace_chrome_end(&chrome, metadata);
+    status = trace_file_commit(&file);
+out:
+    trace_text_free(&lost);
+    return status;
+}
+
+static int write_log(const struct test_log_run *run,
+                     const struct test_log_result *result,
+                     struct trace_reader *reader, const struct log_style *style)
+{
+    struct log_filter *filter = log_filter_parse(
+        result->filter ? result->filter : "", "info", "LOG", NULL);
+    struct trace_file file;
+    int status = -1;
+
+    if (filter && !test_log_create_file(run, result, "log.txt", &file)) {
+        log_write_all(filter, style, reader, file.stream);
+        status = trace_file_commit(&file);
+    }
+    log_filter_free(filter);
+    return status;
+}
+
+/* Says once a run that files cannot be written, however many there are. */
+static void complain(const struct test_log_result *result)
+{
+    static bool said;
+
+    if (!said)
+        test_log_notice("cannot write the trace and log of %s: %s; results "
+                        "are not affected",
+                        test_log_name(result), strerror(errno));
+    said = true;
+}
+
+/* The worker has no voice of its own, but a disk without room tells. */
+static void complain_missing(const struct test_log_run *run,
+                             const struct test_log_result *result, int error)
+{
+    static bool said;
+
+    if (test_log_disk_full(run->path))
+        error = ENOSPC;
+    else if (error == ENOENT && test_log_file_limit() < TRACE_LIMIT_LEAST)
+        error = EFBIG;
+    if (!said)
+        test_log_notice("%s has no recording, nor may others: %s; results are "
+                        "not affected",
+                        test_log_name(result),
+                        error == EINVAL ? "it is damaged" : strerror(error));
+    said = true;
+}
+
+/* The block of a test that is shown names its losses. */
+static void note_losses(const struct test_log_run *run,
+                        struct test_log_result *result,
+                        const struct trace_reader *reader)
+{
+    struct trace_text text = {0};
+
+    const struct trace_summary summary = trace_reader_summary(reader);
+
+    memcpy(result->lost, summary.lost, sizeof(result->lost));
+    if (summary.refused)
+        complain_missing(run, result, summary.error);
+    else if (!test_log_outcome_bad(result->outcome) &&
+             trace_reader_losses(&text, reader))
+        test_log_notice("%s: %s", test_log_name(result), text.data);
+    trace_text_free(&text);
+}
+
+static void note_gpu(struct test_log_run *run, struct test_log_result *result,
+                     const struct trace_reader *reader)
+{
+    struct test_log_gpu gpu;
+
+    if (!test_log_gpu_read(&gpu, reader))
+        return;
+    result->gpu = gpu.state;
+    result->gpu_lost = gpu.lost;
+    if (gpu.lost)
+        test_log_notice("%s: %llu of %llu launches have no device record; its "
+                        "log says more",
+                        test_log_name(result), (unsigned long long)gpu.lost,
+                        (unsigned long long)gpu.launches);
+    test_log_gpu_add(&run->gpu, &gpu);
+    test_log_gpu_free(&gpu);
+}
+
+/* Their records are kept, if there is room, but not rendered. */
+static void note_survivors(struct test_log_result *result,
+                           const struct trace_reader *reader)
+{
+    struct trace_text names = {0};
+
+    if (!test_log_survivors(&names, reader))
+        return;
+    test_log_notice("%s left processes behind: %s; what they record from now "
+                    "on is missing in its log and trace",
+                    test_log_name(result), names.data ? names.data : "?");
+    free(result->survivors);
+    result->survivors = names.data;
+}
+
+void test_log_note_late_losses(const struct test_log_run *run,
+                               struct test_log_result *result)
+{
+    struct trace_reader *reader =
+        result->survivors ? test_log_recording(run, result) : NULL;
+    uint64_t lost;
+
+    if (!reader)
+        return;
+    lost = trace_reader_summary(reader).lost[TRACE_LOSS_END];
+    if (lost)
+        test_log_notice("%s: %llu records were lost after the test had ended, "
+                        "by processes that it left behind: %s",
+                        test_log_name(result), (unsigned long long)lost,
+                        result->survivors);
+    result->lost[TRACE_LOSS_END] = lost;
+    trace_reader_close(reader);
+}
+
+bool test_log_render(struct test_log_run *run, struct test_log_result *result,
+                     const struct log_style *style, bool patient)
+{
+    struct log_style plain = *style;
+    struct trace_reader *reader;
+
+    if (!result->folder)
+        return true;
+    reader = test_log_recording(run, result);
+    if (!reader) {
+        if (!result->unborn)
+            complain_missing(run, result, errno);
+        return true;
+    }
+    if (patient && test_log_survivors(NULL, reader)) {
+        trace_reader_close(reader);
+        return false;
+    }
+    plain.color = false;
+    plain.test = NULL;
+    note_losses(run, result, reader);
+    note_survivors(result, reader);
+    note_gpu(run, result, reader);
+    if (write_log(run, result, reader, &plain) ||
+        write_trace(run, result, reader))
+        complain(result);
+    trace_reader_close(reader);
+    test_log_change_recording(run, result, trace_shrink_beneath);
+    return true;
+}
+
+int test_log_write_trace(const struct test_log_run *run, const char *name)
+{
+    struct trace_chrome chrome;
+    struct trace_file file;
+    uint32_t pid = 0;
+
+    if (test_log_create(run, name, &file))
+        return -1;
+    trace_chrome_begin(&chrome, file.stream);
+    chrome.several = run->count > 1;
+    for (size_t i = 0; i < run->count; i++) {
+        const struct test_log_result *result = &run->results[i];
+        struct trace_reader *reader = test_log_recording(run, result);
+        char title[1024];
+
+        if (!reader)
+            continue;
+        snprintf(title, sizeof(title), "%s %s", result->program,
+                 test_log_name(result));
+        trace_chrome_add(&chrome, reader, ++pid, title);
+        trace_reader_close(reader);
+    }
+    trace_chrome_end(&chrome, NULL);
+    return trace_file_commit(&file);
+}

@@ -1,0 +1,206 @@
+/* filters.c: the filters of a run: checked before it, and after it compared
+ * with the call sites that there were. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/harness.h"
+
+/* If nothing can be read of a filter, the default applies. */
+static struct log_filter *check(struct test_log_setting *setting,
+                                const char *fallback,
+                                struct trace_text *complaints)
+{
+    struct log_filter *filter =
+        log_filter_parse(setting->value, NULL, setting->origin, complaints);
+
+    if (filter)
+        log_filter_advise(filter, setting->origin, complaints);
+    if (!filter || !log_filter_is_empty(filter))
+        return filter;
+    *setting = (struct test_log_setting){fallback, "default"};
+    log_filter_free(filter);
+    return log_filter_parse(fallback, NULL, "default", NULL);
+}
+
+void test_log_filters_check(struct test_log_filters *filters,
+                            struct test_log_options *options, bool say)
+{
+    struct trace_text complaints = {0};
+
+    filters->show = check(&options->show, "info", &complaints);
+    filters->record = check(&options->record, "trace", &complaints);
+    if (say)
+        test_log_complain(&complaints);
+    trace_text_free(&complaints);
+}
+
+char *test_log_filter_of(const char *show, const char *origin, const char *own)
+{
+    struct log_filter *filter;
+    char *both = NULL;
+    bool adds;
+
+    if (!own)
+        return strdup(show);
+    if (!strcmp(origin, "default"))
+        return strdup(own);
+    filter = log_filter_parse(show, NULL, origin, NULL);
+    adds = !filter || log_filter_adds(filter);
+    log_filter_free(filter);
+    if (adds)
+        return strdup(show);
+    return asprintf(&both, "%s,%s", own, show) < 0 ? NULL : both;
+}
+
+/* Adds a filter in force, with the default that it takes away from. */
+static void add_setting(struct trace_text *out,
+                        const struct test_log_setting *setting,
+                        const char *fallback)
+{
+    char *whole = test_log_filter_of(setting->value, setting->origin, fallback);
+    bool own = !whole || !strcmp(setting->origin, "default");
+
+    log_filter_brief(out, own ? setting->value : whole);
+    trace_text_printf(out, " (%s)", setting->origin);
+    free(whole);
+}
+
+void test_log_filters_say(const struct test_log_options *options)
+{
+    struct trace_text text = {0};
+
+    if (options->quiet || options->report_on_stdout)
+        return;
+    trace_text_string(&text, "lines shown: ");
+    add_setting(&text, &options->show, "info");
+    trace_text_string(&text, "; recorded: ");
+    add_setting(&text, &options->record, "trace");
+    if (options->shard.origin)
+        trace_text_string(&text, "; ");
+    test_log_shard_say(&text, &options->shard);
+    test_log_notice("%s", text.data ? text.data : "out of memory");
+    trace_text_free(&text);
+}
+
+static bool say_compiled_out(const struct log_filter *filter,
+                             const char *origin, unsigned max)
+{
+    unsigned wanted = filter ? log_filter_most(filter) : TRACE_LEVEL_OFF;
+
+    if (wanted <= max || !strcmp(origin, "default"))
+        return false;
+    if (max == TRACE_LEVEL_OFF)
+        test_log_notice("%s asks for %s, but no line was compiled in: is it "
+                        "built with -DTRACING, and without LOG_STATIC_MAX=off?",
+                        origin, trace_level_word(wanted));
+    else
+        test_log_notice("%s asks for %s, but this was built with "
+                        "LOG_STATIC_MAX=%s",
+                        origin, trace_level_word(wanted),
+                        trace_level_word(max));
+    return true;
+}
+
+void test_log_filters_say_compiled_out(const struct test_log_filters *filters,
+                                       const struct test_log_run *run)
+{
+    if (run->annotated &&
+        !say_compiled_out(filters->show, run->show_origin, run->static_max))
+        say_compiled_out(filters->record, run->record_origin, run->static_max);
+}
+
+void test_log_filters_free(struct test_log_filters *filters)
+{
+    log_filter_free(filters->show);
+    log_filter_free(filters->record);
+}
+
+bool test_log_filters_ask(const struct test_log_filters *filters)
+{
+    return (filters->show && log_filter_of_device(filters->show)) ||
+           (filters->record && log_filter_of_device(filters->record));
+}
+
+static void see(struct trace_site *site, void *filter)
+{
+    log_filter_seen(filter, site);
+}
+
+/* What was recorded has sites that this process does not know of: those of C++
+ * and of shared objects that a test loaded. */
+static void see_recorded(const struct test_log_run *run,
+                         struct log_filter *filter)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        struct trace_reader *reader = test_log_recording(run, &run->results[i]);
+
+        for (uint32_t id = 1; reader && trace_reader_site(reader, id); id++)
+            log_filter_seen(filter, trace_reader_site(reader, id));
+        trace_reader_close(reader);
+    }
+}
+
+static void guess_site(struct trace_site *site, void *guess)
+{
+    log_guess_site(guess, site);
+}
+
+/* What was meant, to be freed; NULL if there is no guess. */
+static char *meant_by(const char *directive)
+{
+    struct log_guess guess = {.directive = directive};
+    char *meant = NULL;
+
+    trace_site_each(guess_site, &guess);
+    if (log_guess_end(&guess))
+        meant = strdup(guess.meant.data);
+    trace_text_free(&guess.meant);
+    return meant;
+}
+
+static bool grow(char ***strings, size_t count)
+{
+    void *grown = realloc(*strings, count * sizeof(**strings));
+
+    if (grown)
+        *strings = grown;
+    return grown;
+}
+
+static void add_unseen(struct test_log_run *run, const char *origin,
+                       const char *directive)
+{
+    size_t count = run->unseen_count + 1;
+
+    if (!grow(&run->unseen, count) || !grow(&run->meant, count) ||
+        asprintf(&run->unseen[count - 1], "%s: %s", origin, directive) < 0)
+        return;
+    run->meant[count - 1] = meant_by(directive);
+    run->unseen_count = count;
+}
+
+/* Finds the directives that were about nothing. */
+static void find_unseen(struct test_log_run *run, struct log_filter *filter,
+                        const char *origin)
+{
+    const char *directive;
+    size_t from = 0;
+
+    if (!filter)
+        return;
+    trace_site_each(see, filter);
+    if (!log_filter_unseen(filter, &from))
+        return;
+    see_recorded(run, filter);
+    from = 0;
+    while ((directive = log_filter_unseen(filter, &from)))
+        add_unseen(run, origin, directive);
+}
+
+void test_log_filters_find_unseen(struct test_log_filters *filters,
+                                  struct test_log_run *run)
+{
+    find_unseen(run, filters->show, run->show_origin);
+    find_unseen(run, filters->record, run->record_origin);
+}

@@ -1,0 +1,319 @@
+/* gpu_setup.c: makes the GPU driver of a worker load libtestlog-gpu.so: finds
+ * the library, and names it in the environment. It does not load any part of
+ * CUDA.
+ */
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/harness.h"
+
+static const char library_name[] = "libtestlog-gpu.so";
+static const char audit_name[] = "libtestlog-audit.so";
+static const char injection[] = "CUDA_INJECTION64_PATH";
+static const char audit_variable[] = "LD_AUDIT";
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* ---- Finding the library ---- */
+
+#ifndef TEST_LOG_LIBRARIES
+#    define TEST_LOG_LIBRARIES "/usr/local/lib" /* where it is installed */
+#endif
+
+static char refused[PATH_MAX]; /* a library that another user could replace */
+
+/* Whether there is a file from which code may be loaded into tests. */
+__attribute__((format(printf, 2, 3))) static bool is_there(char *resolved,
+                                                           const char *format,
+                                                           ...)
+{
+    char path[PATH_MAX];
+    va_list args;
+    int size;
+
+    va_start(args, format);
+    size = vsnprintf(path, sizeof(path), format, args);
+    va_end(args);
+    if (size >= PATH_MAX || !realpath(path, resolved))
+        return false;
+    if (test_log_trusts_file(resolved))
+        return true;
+    snprintf(refused, sizeof(refused), "%s", resolved);
+    return false;
+}
+
+static int folder_of(const char *file)
+{
+    return (int)(base_of(file) - file);
+}
+
+/* The library may be beside libtestlog.so, of which we may be a part. */
+static bool is_near_us(char *path)
+{
+    static const char name[] = "libtestlog.so";
+    Dl_info info;
+
+    return dladdr(library_name, &info) && info.dli_fname &&
+           strchr(info.dli_fname, '/') &&
+           !strncmp(base_of(info.dli_fname), name, strlen(name)) &&
+           is_there(path, "%.*s%s", folder_of(info.dli_fname), info.dli_fname,
+                    library_name);
+}
+
+static bool is_testlog; /* this program */
+
+/* Testlog, as it is built and as it is installed. */
+static bool is_near_testlog(char *path)
+{
+    char program[PATH_MAX];
+
+    return is_testlog && realpath("/proc/self/exe", program) &&
+           (is_there(path, "%.*s%s", folder_of(program), program,
+                     library_name) ||
+            is_there(path, "%.*s../lib/%s", folder_of(program), program,
+                     library_name));
+}
+
+/* Whether the driver loads our library already, as in a test of a test. */
+static bool is_ours(const char *path)
+{
+    return path && !strcmp(base_of(path), library_name);
+}
+
+bool test_log_gpu_library(char *path)
+{
+    const char *given = test_log_variable("TESTLOG_GPU_LIBRARY");
+    const char *hint = test_log_variable("TESTLOG_GPU_HINT");
+    const char *set = test_log_variable("CUDA_INJECTION64_PATH");
+
+    refused[0] = '\0';
+    if (given)
+        return is_there(path, "%s", given);
+    return is_near_us(path) || is_near_testlog(path) ||
+           (hint && is_there(path, "%s", hint)) ||
+           is_there(path, TEST_LOG_LIBRARIES "/%s", library_name) ||
+           (is_ours(set) && is_there(path, "%s", set));
+}
+
+void test_log_gpu_hint(void)
+{
+    char path[PATH_MAX];
+
+    is_testlog = true;
+    if (test_log_gpu_library(path))
+        setenv("TESTLOG_GPU_HINT", path, 1);
+    else
+        unsetenv("TESTLOG_GPU_HINT");
+}
+
+/* ---- What is the case ---- */
+
+bool test_log_gpu_driver(const char *root)
+{
+    static const char *const files[] = {"/proc/driver/nvidia/version",
+                                        "/dev/nvidiactl", "/dev/dxg" /* WSL */};
+    char path[PATH_MAX];
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+        if (snprintf(path, sizeof(path), "%s%s", root, files[i]) < PATH_MAX &&
+            !access(path, F_OK))
+            return true;
+    return false;
+}
+
+/* Defined in a program that was linked with the static runtime. */
+#pragma weak __cudaRegisterFatBinary
+extern char __cudaRegisterFatBinary[];
+
+static int is_cuda(struct dl_phdr_info *object, size_t size, void *none)
+{
+    /* Whole names would be found where programs are searched for them. */
+    static const char *const names[] = {"cudart.so", "cuda.so", "nvrtc.so",
+                                        "OpenCL.so"};
+    const char *base = base_of(object->dlpi_name);
+
+    (void)size;
+    (void)none;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (!strncmp(base, "lib", 3) &&
+            !strncmp(base + 3, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
+bool test_log_gpu_linked(void)
+{
+    return __cudaRegisterFatBinary || dl_iterate_phdr(is_cuda, NULL);
+}
+
+static bool is_off(const struct test_log_options *options)
+{
+    const char *cupti = test_log_variable("TRACE_CUPTI");
+
+    return !options->profiler.device_tracer_level ||
+           (cupti && !strcmp(cupti, "off"));
+}
+
+__attribute__((format(printf, 3, 4))) static void judge(
+    struct test_log_gpu *gpu, enum test_log_gpu_state state, const char *format,
+    ...)
+{
+    va_list args;
+
+    gpu->state = state;
+    va_start(args, format);
+    if (vasprintf(&gpu->notice, format, args) < 0)
+        gpu->notice = NULL;
+    va_end(args);
+}
+
+/* Why nothing will be seen of GPUs, as far as it can be known before a driver
+ * is asked. */
+static void judge_here(struct test_log_gpu *gpu, bool found)
+{
+    const char *set = test_log_variable("CUDA_INJECTION64_PATH");
+    const char *root = getenv("TESTLOG_GPU_ROOT"); /* of tests */
+
+    if (set && !is_ours(set))
+        judge(gpu, TEST_LOG_GPU_BUSY,
+              TEST_LOG_GPU_WITHOUT
+              "CUDA_INJECTION64_PATH is another tool's: %s",
+              set);
+    else if (test_log_variable("NSYS_PROFILING_SESSION_ID"))
+        judge(gpu, TEST_LOG_GPU_BUSY,
+              TEST_LOG_GPU_WITHOUT "Nsight Systems profiles this "
+                                   "(NSYS_PROFILING_SESSION_ID)");
+    else if (!found && refused[0])
+        judge(gpu, TEST_LOG_GPU_NO_LIBCUPTI,
+              TEST_LOG_GPU_WITHOUT "%s is not loaded: another user can "
+                                   "replace it",
+              refused);
+    else if (!found)
+        judge(gpu, TEST_LOG_GPU_NO_LIBCUPTI,
+              TEST_LOG_GPU_WITHOUT "%s not found (set TESTLOG_GPU_LIBRARY)",
+              library_name);
+    else if (!test_log_gpu_driver(root ? root : ""))
+        judge(gpu, TEST_LOG_GPU_NO_DRIVER,
+              TEST_LOG_GPU_WITHOUT
+              "no NVIDIA driver found "
+              "(/proc/driver/nvidia/version, /dev/nvidiactl)");
+}
+
+/* ---- The environment ---- */
+
+static bool has(const char *list, const char *path)
+{
+    size_t size = strlen(path);
+
+    for (; list; list = strchr(list, ':'), list += list != NULL)
+        if (strcspn(list, ":") == size && !strncmp(list, path, size))
+            return true;
+    return false;
+}
+
+/* Adds to a list between colons what it does not have already. */
+static void append(const char *variable, const char *path)
+{
+    const char *list = test_log_variable(variable);
+    char *longer;
+
+    if (list && has(list, path))
+        return;
+    if (asprintf(&longer, "%s%s%s", list ? list : "", list ? ":" : "", path) <
+        0)
+        return;
+    setenv(variable, longer, 1);
+    free(longer);
+}
+
+/* The linker asks it before the program has begun. */
+static void export_audit(const char *library)
+{
+    char path[PATH_MAX];
+
+    if (is_there(path, "%.*s%s", folder_of(library), library, audit_name))
+        append(audit_variable, path);
+}
+
+/* What an outer program has set is not wanted in this one. */
+static void leave(void)
+{
+    if (is_ours(test_log_variable("CUDA_INJECTION64_PATH")))
+        unsetenv(injection);
+    test_log_gpu_hide();
+}
+
+/* Sets the variables; false if the library was not found. */
+static bool prepare(struct test_log_gpu *gpu, char *library)
+{
+    bool found = test_log_gpu_library(library);
+
+    unsetenv("TESTLOG_GPU_HINT");
+    judge_here(gpu, found);
+    /* Where it knows of no driver, there may be one all the same. */
+    if (found && gpu->state != TEST_LOG_GPU_BUSY)
+        setenv(injection, library, 1);
+    else if (is_ours(test_log_variable(injection)))
+        unsetenv(injection); /* one that another user could replace */
+    return found;
+}
+
+void test_log_gpu_prepare(struct test_log_gpu *gpu,
+                          const struct test_log_options *options)
+{
+    char library[PATH_MAX];
+
+    gpu->cuda = test_log_gpu_linked();
+    if (is_off(options)) {
+        gpu->state = TEST_LOG_GPU_OFF;
+        leave();
+    } else if (prepare(gpu, library) && trace_compilers_possible()) {
+        export_audit(library);
+    }
+}
+
+void test_log_gpu_record(struct test_log_gpu *gpu,
+                         const struct test_log_options *options,
+                         const char *folder)
+{
+    char library[PATH_MAX];
+
+    is_testlog = true;
+    gpu->asked = true;
+    if (is_off(options)) {
+        gpu->state = TEST_LOG_GPU_OFF;
+        leave();
+    } else if (prepare(gpu, library)) {
+        append("LD_PRELOAD", library);
+        export_audit(library);
+        setenv("TESTLOG_RECORD", folder, 1);
+    }
+}
+
+/* It is the last of a list, or all of it. */
+void test_log_gpu_hide(void)
+{
+    char *list = getenv(audit_variable), *last, *rest;
+
+    if (!list)
+        return;
+    last = strrchr(list, ':');
+    if (strcmp(base_of(last ? last + 1 : list), audit_name) != 0)
+        return;
+    rest = last ? strndup(list, (size_t)(last - list)) : NULL;
+    if (rest)
+        setenv(audit_variable, rest, 1);
+    else
+        unsetenv(audit_variable);
+    free(rest);
+}

@@ -1,0 +1,585 @@
+/* plan.c: which tests run, and parameter instances as tests of their own.
+ *
+ * Criterion expands parameters one by one while it runs and gives every
+ * instance the same name. Here each becomes a test, "name[07]", before the run.
+ * Criterion still asks for parameters, one instance at a time and in the order
+ * of its set, which is what `instances` answers in.
+ */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include "harness/harness.h"
+
+struct instance {
+    struct criterion_test_extra_data *data;
+    char *name, *identifier;
+    void *parameter;
+    size_t size;
+};
+
+struct group {
+    struct criterion_test_params params;
+    struct group *next;
+};
+
+static struct instance *instances;
+static size_t instance_count;
+static size_t *order; /* of those that run, as the set has them */
+static size_t order_count, next_in_order;
+static struct criterion_ordered_set_node *taken; /* out of the set */
+static char nearest[512];
+static struct group *groups;
+
+/* Criterion's FOREACH_SET declares names of its own, so walk by hand. */
+typedef void each_test(struct criterion_ordered_set_node **,
+                       struct criterion_suite_set *, struct criterion_test *,
+                       void *);
+
+static void each(struct criterion_test_set *set, each_test *visit,
+                 void *context)
+{
+    for (struct criterion_ordered_set_node *s = set->suites->first; s;
+         s = s->next) {
+        struct criterion_suite_set *suite = (void *)(s + 1);
+        struct criterion_ordered_set_node **t;
+
+        for (t = suite->tests ? &suite->tests->first : NULL; t && *t;) {
+            struct criterion_ordered_set_node *node = *t;
+
+            visit(t, suite, (void *)(node + 1), context);
+            if (*t == node) /* unless it was taken out */
+                t = &node->next;
+        }
+    }
+}
+
+/* ---- Expanding ---- */
+
+static struct criterion_test_params next_parameter(void)
+{
+    struct criterion_test_params one = {0, NULL, 0, NULL};
+
+    if (next_in_order < order_count) {
+        const struct instance *instance = &instances[order[next_in_order++]];
+
+        one.size = instance->size;
+        one.params = instance->parameter;
+        one.length = 1;
+    }
+    return one;
+}
+
+static int digits(size_t length)
+{
+    int count = 1;
+
+    for (size_t last = length ? length - 1 : 0; last >= 10; last /= 10)
+        count++;
+    return count;
+}
+
+static void free_instance(struct instance *instance)
+{
+    free(instance->data);
+    free(instance->name);
+    free(instance->identifier);
+}
+
+/* Makes a test of the set of an instance called `name`, which it takes, with
+ * data of its own; without memory there is none. */
+static bool add_instance(struct criterion_test_set *set,
+                         const struct criterion_test *test,
+                         struct instance instance, char *name)
+{
+    void *grown = realloc(instances, (instance_count + 1) * sizeof(*instances));
+
+    if (grown)
+        instances = grown;
+    instance.name = name;
+    instance.data = malloc(sizeof(*instance.data));
+    if (!name ||
+        asprintf(&instance.identifier, "%s/%s", test->category, name) < 0)
+        instance.identifier = NULL;
+    if (!grown || !instance.data || !instance.identifier) {
+        free_instance(&instance);
+        return false;
+    }
+    *instance.data = *test->data;
+    instance.data->identifier_ = instance.identifier;
+    instances[instance_count++] = instance;
+
+    struct criterion_test one = {instance.name, test->category, test->test,
+                                 instance.data};
+
+    criterion_register_test(set, &one);
+    return true;
+}
+
+static bool add_parameter(struct criterion_test_set *set,
+                          const struct criterion_test *test,
+                          const struct criterion_test_params *params, size_t i)
+{
+    struct instance instance = {
+        .parameter = (char *)params->params + i * params->size,
+        .size = params->size,
+    };
+    char *name;
+
+    if (asprintf(&name, "%s[%0*zu]", test->name, digits(params->length), i) < 0)
+        name = NULL;
+    if (!add_instance(set, test, instance, name))
+        return false;
+    instances[instance_count - 1].data->param_ = next_parameter;
+    return true;
+}
+
+/* Takes a test out of its suite, but not out of memory: it is Criterion's. */
+static void unlink_test(struct criterion_ordered_set_node **at,
+                        struct criterion_suite_set *suite)
+{
+    struct criterion_ordered_set_node *node = *at;
+
+    *at = node->next;
+    node->next = taken;
+    taken = node;
+    suite->tests->size--;
+}
+
+struct found {
+    struct criterion_test *tests;
+    size_t count;
+};
+
+static void take(struct criterion_ordered_set_node **at,
+                 struct criterion_suite_set *suite,
+                 const struct criterion_test *test, struct found *found)
+{
+    void *grown =
+        realloc(found->tests, (found->count + 1) * sizeof(*found->tests));
+
+    if (!grown)
+        return;
+    found->tests = grown;
+    found->tests[found->count++] = *test;
+    unlink_test(at, suite);
+}
+
+static bool enabled(const struct criterion_test *test,
+                    const struct criterion_suite_set *suite)
+{
+    return !test->data->disabled &&
+           !(suite->suite.data && suite->suite.data->disabled);
+}
+
+/* Takes parameterized tests out of the set. */
+static void take_out(struct criterion_ordered_set_node **at,
+                     struct criterion_suite_set *suite,
+                     struct criterion_test *test, void *context)
+{
+    if (test->data->kind_ == CR_TEST_PARAMETERIZED && test->data->param_ &&
+        test->data->param_ != next_parameter && enabled(test, suite))
+        take(at, suite, test, context);
+}
+
+static void expand(struct criterion_test_set *set,
+                   const struct criterion_test *test)
+{
+    struct group *group = calloc(1, sizeof(*group));
+
+    if (!group)
+        return;
+    group->params = test->data->param_();
+    group->next = groups;
+    groups = group;
+    for (size_t i = 0; i < group->params.length; i++)
+        if (!add_parameter(set, test, &group->params, i))
+            test_log_notice("out of memory: %s/%s[%zu] does not run",
+                            test->category, test->name, i);
+}
+
+void test_log_plan_expand(struct criterion_test_set *set)
+{
+    struct found found = {NULL, 0};
+
+    each(set, take_out, &found);
+    set->tests -= found.count;
+    for (size_t i = 0; i < found.count; i++)
+        expand(set, &found.tests[i]);
+    free(found.tests);
+}
+
+static void order_instance(struct criterion_ordered_set_node **at,
+                           struct criterion_suite_set *suite,
+                           struct criterion_test *test, void *context)
+{
+    (void)at;
+    (void)suite;
+    (void)context;
+    if (test->data->param_ != next_parameter || test->data->disabled)
+        return;
+    for (size_t i = 0; i < instance_count; i++)
+        if (instances[i].data == test->data)
+            order[order_count++] = i;
+}
+
+void test_log_plan_seal(struct criterion_test_set *set)
+{
+    free(order);
+    order = calloc(instance_count + 1, sizeof(*order));
+    order_count = next_in_order = 0;
+    if (order)
+        each(set, order_instance, NULL);
+}
+
+static void free_groups(void)
+{
+    while (groups) {
+        struct group *group = groups;
+
+        groups = group->next;
+        if (group->params.cleanup)
+            group->params.cleanup(&group->params);
+        free(group);
+    }
+}
+
+void test_log_plan_free(void)
+{
+    free_groups();
+    for (size_t i = 0; i < instance_count; i++)
+        free_instance(&instances[i]);
+    free(instances);
+    free(order);
+    instances = NULL;
+    order = NULL;
+    instance_count = order_count = 0;
+}
+
+/* ---- Repeating ---- */
+
+/* A test with data of its own, that another part of the set has as well. */
+static bool add_repetition(struct criterion_test_set *set,
+                           const struct criterion_test *test, size_t number,
+                           int width)
+{
+    struct instance instance = {.size = 0};
+    char *name;
+
+    for (size_t i = 0; i < instance_count; i++)
+        if (instances[i].data == test->data) {
+            instance.parameter = instances[i].parameter;
+            instance.size = instances[i].size;
+        }
+    if (asprintf(&name, "%s#%0*zu", test->name, width, number) < 0)
+        name = NULL;
+    return add_instance(set, test, instance, name);
+}
+
+/* Takes all out that is not disabled. */
+static void take_enabled(struct criterion_ordered_set_node **at,
+                         struct criterion_suite_set *suite,
+                         struct criterion_test *test, void *context)
+{
+    if (enabled(test, suite))
+        take(at, suite, test, context);
+}
+
+void test_log_plan_repeat(struct criterion_test_set *set, size_t times)
+{
+    struct found found = {NULL, 0};
+
+    if (times < 2)
+        return;
+    each(set, take_enabled, &found);
+    set->tests -= found.count;
+    for (size_t i = 0; i < found.count; i++)
+        for (size_t n = 1; n <= times; n++)
+            if (!add_repetition(set, &found.tests[i], n, digits(times + 1)))
+                test_log_notice("out of memory: %s/%s#%zu does not run",
+                                found.tests[i].category, found.tests[i].name,
+                                n);
+    free(found.tests);
+}
+
+/* ---- Selecting ---- */
+
+/* Criterion's extglob is bash's; these are the faults that it finds. */
+const char *test_log_pattern_fault(const char *pattern)
+{
+    int depth = 0;
+
+    for (const char *at = pattern; *at; at++) {
+        bool opens = at > pattern && strchr("!?@*+", at[-1]);
+
+        if (*at == '\\' && at[1])
+            at++;
+        else if (*at == '[' && !(at = strchr(at, ']')))
+            return "a [ without a ]";
+        else if (*at == '(' && !opens)
+            return "a ( without one of ! ? @ * + before it";
+        else if (*at == '(')
+            depth++;
+        else if (*at == ')' && depth-- == 0)
+            return "a ) without a (";
+        else if (*at == '|' && !depth)
+            return "a | outside of ( )";
+    }
+    return depth ? "a ( without a )" : NULL;
+}
+
+bool test_log_pattern_matches(const char *pattern, const char *suite,
+                              const char *test)
+{
+    size_t group = strlen(suite) + 1 + strcspn(test, "[");
+    char name[512];
+
+    snprintf(name, sizeof(name), "%s/%s", suite, test);
+    if (!fnmatch(pattern, name, FNM_EXTMATCH))
+        return true;
+    if (group >= strlen(name))
+        return false;
+    /* A parameterized test's name stands for all its instances. */
+    name[group] = '\0';
+    return !fnmatch(pattern, name, FNM_EXTMATCH);
+}
+
+struct selection {
+    const struct test_log_options *options;
+    char **names; /* of all tests, for whoever mistypes one */
+    size_t name_count;
+    bool *exact; /* by pattern: it is a test's full name */
+    size_t count;
+};
+
+static bool is_name(const char *pattern, const struct criterion_test *test)
+{
+    size_t size = strlen(test->category);
+
+    return !strncmp(pattern, test->category, size) && pattern[size] == '/' &&
+           !strcmp(pattern + size + 1, test->name);
+}
+
+/* "suite/test[07]" is that test; as an extglob it would be another. */
+static void find_exact(struct criterion_ordered_set_node **at,
+                       struct criterion_suite_set *suite,
+                       struct criterion_test *test, void *context)
+{
+    struct selection *selection = context;
+
+    (void)at;
+    (void)suite;
+    for (size_t i = 0; i < selection->options->pattern_count; i++)
+        selection->exact[i] |= is_name(selection->options->patterns[i], test);
+}
+
+/* A test that is left out is taken out, so that no report calls it skipped. */
+static void select_test(struct criterion_ordered_set_node **at,
+                        struct criterion_suite_set *suite,
+                        struct criterion_test *test, void *context)
+{
+    struct selection *selection = context;
+    char **patterns = selection->options->patterns;
+    bool selected = !selection->options->pattern_count;
+
+    for (size_t i = 0; i < selection->options->pattern_count; i++)
+        selected |= selection->exact[i]
+                        ? is_name(patterns[i], test)
+                        : test_log_pattern_matches(patterns[i], test->category,
+                                                   test->name);
+    if (selected)
+        selection->count++;
+    else
+        unlink_test(at, suite);
+}
+
+static void collect_name(struct criterion_ordered_set_node **at,
+                         struct criterion_suite_set *suite,
+                         struct criterion_test *test, void *context)
+{
+    struct selection *selection = context;
+    char *name;
+
+    (void)at;
+    (void)suite;
+    if (asprintf(&name, "%s/%s", test->category, test->name) < 0)
+        return;
+    selection->names[selection->name_count++] = name;
+}
+
+/* A word that stands in names of tests, or is a suite's: the pattern that
+ * matches these. */
+static bool find_part(const struct selection *selection, const char *word)
+{
+    size_t size = strlen(word);
+    bool part = false;
+
+    for (size_t i = 0; i < selection->name_count; i++) {
+        const char *name = selection->names[i], *test = strchr(name, '/') + 1;
+
+        if (!strncmp(name, word, size) && name + size + 1 == test) {
+            snprintf(nearest, sizeof(nearest), "'%s/*'", word);
+            return true;
+        }
+        part |= strstr(test, word) != NULL;
+    }
+    if (part)
+        snprintf(nearest, sizeof(nearest), "'*/*%s*'", word);
+    return part;
+}
+
+/* A word that is nearly the name of a test, without its suite. */
+static const char *find_test(const struct selection *selection,
+                             const char *word)
+{
+    const char **tests = calloc(selection->name_count + 1, sizeof(*tests));
+    const char *near = NULL, *full = NULL;
+
+    for (size_t i = 0; tests && i < selection->name_count; i++)
+        tests[i] = strchr(selection->names[i], '/') + 1;
+    if (tests)
+        near = log_nearest(word, tests);
+    for (size_t i = 0; near && i < selection->name_count; i++)
+        if (tests[i] == near)
+            full = selection->names[i];
+    free(tests);
+    return full;
+}
+
+static void find_nearest(const struct selection *selection)
+{
+    nearest[0] = '\0';
+    if (!selection->names)
+        return;
+    for (size_t i = 0; i < selection->options->pattern_count; i++) {
+        const char *pattern = selection->options->patterns[i], *near;
+        bool word = pattern[0] && !strpbrk(pattern, "/*?[]()|!@+\\'");
+
+        if (word && find_part(selection, pattern))
+            return;
+        near = log_nearest(pattern, (const char *const *)selection->names);
+        if (!near && word)
+            near = find_test(selection, pattern);
+        snprintf(nearest, sizeof(nearest), "%s", near ? near : "");
+        if (near)
+            return;
+    }
+}
+
+static void free_names(const struct selection *selection)
+{
+    for (size_t i = 0; i < selection->name_count; i++)
+        free(selection->names[i]);
+    free(selection->names);
+}
+
+const char *test_log_plan_nearest(void)
+{
+    return nearest[0] ? nearest : NULL;
+}
+
+size_t test_log_plan_select(struct criterion_test_set *set,
+                            const struct test_log_options *options)
+{
+    struct selection selection = {options, NULL, 0, NULL, 0};
+
+    selection.exact = calloc(options->pattern_count + 1, sizeof(bool));
+    if (!selection.exact) {
+        if (options->pattern_count)
+            test_log_notice("out of memory: --filter has no effect");
+        return set->tests;
+    }
+    selection.names = calloc(set->tests + 1, sizeof(char *));
+    each(set, find_exact, &selection);
+    if (selection.names && options->pattern_count)
+        each(set, collect_name, &selection);
+    each(set, select_test, &selection);
+    if (!selection.count)
+        find_nearest(&selection);
+    free_names(&selection);
+    free(selection.exact);
+    set->tests = selection.count;
+    return selection.count;
+}
+
+struct look {
+    const char *pattern;
+    bool found;
+};
+
+static void look_at(struct criterion_ordered_set_node **at,
+                    struct criterion_suite_set *suite,
+                    struct criterion_test *test, void *context)
+{
+    struct look *look = context;
+
+    (void)at;
+    (void)suite;
+    look->found =
+        look->found || is_name(look->pattern, test) ||
+        test_log_pattern_matches(look->pattern, test->category, test->name);
+}
+
+enum { UNMATCHED_MAX = 10 }; /* that are named */
+
+void test_log_plan_say_unmatched(struct criterion_test_set *set,
+                                 const struct test_log_options *options)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < options->pattern_count; i++) {
+        struct look look = {options->patterns[i], false};
+
+        each(set, look_at, &look);
+        if (!look.found && count++ < UNMATCHED_MAX)
+            test_log_notice("no test matched the filter %s", look.pattern);
+    }
+    if (count > UNMATCHED_MAX)
+        test_log_notice("nor did any match %zu more filters",
+                        count - UNMATCHED_MAX);
+}
+
+struct keeping {
+    test_log_wanted *wanted;
+    size_t count;
+};
+
+static void keep_wanted(struct criterion_ordered_set_node **at,
+                        struct criterion_suite_set *suite,
+                        struct criterion_test *test, void *context)
+{
+    struct keeping *keeping = context;
+
+    if (keeping->wanted(test))
+        keeping->count++;
+    else
+        unlink_test(at, suite);
+}
+
+void test_log_plan_keep(struct criterion_test_set *set, test_log_wanted *wanted)
+{
+    struct keeping keeping = {wanted, 0};
+
+    each(set, keep_wanted, &keeping);
+    set->tests = keeping.count;
+}
+
+static char **wanted_names;
+
+static bool is_one_of_them(const struct criterion_test *test)
+{
+    for (char **name = wanted_names; *name; name++)
+        if (is_name(*name, test))
+            return true;
+    return false;
+}
+
+void test_log_plan_only(struct criterion_test_set *set, char **names)
+{
+    wanted_names = names;
+    if (names)
+        test_log_plan_keep(set, is_one_of_them);
+}

@@ -1,0 +1,348 @@
+/* shards.c: a part of the tests, where others run the other parts.
+ *
+ * Each test belongs to one of `total` shards. Nobody is asked which: every
+ * process that has the same tests and filters comes to the same answer.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "harness/harness.h"
+
+/* ---- Which shard it is ---- */
+
+/* X(index, total, where indexes begin or NULL, whether "auto" asks for it). The
+ * first that is there counts. In a job of Slurm, ranks of MPI tell more than
+ * the step that launched its daemons. */
+#define SOURCES(X)                                                             \
+    X("TEST_SHARD_INDEX", "TEST_TOTAL_SHARDS", NULL, false)                    \
+    X("GTEST_SHARD_INDEX", "GTEST_TOTAL_SHARDS", NULL, false)                  \
+    X("JOB_COMPLETION_INDEX", "TEST_TOTAL_SHARDS", NULL, true)                 \
+    X("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN", \
+      true)                                                                    \
+    X("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", NULL, true)              \
+    X("PMI_RANK", "PMI_SIZE", NULL, true)                                      \
+    X("SLURM_PROCID", "SLURM_NTASKS", NULL, true)
+
+struct source {
+    const char *index, *total, *first;
+    bool asked;
+};
+
+static const struct source sources[] = {
+#define X(index, total, first, asked) {index, total, first, asked},
+    SOURCES(X)
+#undef X
+};
+
+enum {
+    BAZEL,
+    KUBERNETES = 2,
+    SOURCE_COUNT = sizeof(sources) / sizeof(*sources)
+};
+
+/* Slurm's arrays may begin anywhere, but no scheduler has as many tasks. */
+static const size_t most = 1000000, last_index = 1000000000;
+
+/* Digits only: "1e3" and " 7" are nobody's index. */
+static bool is_number(const char *text, size_t limit, size_t *number)
+{
+    *number = 0;
+    for (const char *at = text; *at; at++) {
+        if (*at < '0' || *at > '9' || *number > limit)
+            return false;
+        *number = *number * 10 + (size_t)(*at - '0');
+    }
+    return *text && *number <= limit;
+}
+
+/* Of a source that lacks a variable, too: the others would not mean it. */
+static const struct source *find_source(bool all)
+{
+    for (size_t i = 0; i < SOURCE_COUNT; i++) {
+        const struct source *source = &sources[i];
+
+        if (source->asked && !all)
+            continue;
+        if (test_log_variable(source->index))
+            return source;
+        /* Kubernetes has an index only; its total goes by Bazel's name. */
+        if (test_log_variable(source->total) &&
+            !(i == BAZEL && all &&
+              test_log_variable(sources[KUBERNETES].index)))
+            return source;
+    }
+    return NULL;
+}
+
+static const char *missing(const struct source *source)
+{
+    const char *const names[] = {source->index, source->total, source->first};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (names[i] && !test_log_variable(names[i]))
+            return names[i];
+    return NULL;
+}
+
+/* Says what is wrong with a source that lacks a variable. */
+static int refuse_half(const struct source *source, const char *lacks)
+{
+    fprintf(stderr, "testlog: %s is set and %s is not; set both or neither\n",
+            lacks == source->index ? source->total : source->index, lacks);
+    return -1;
+}
+
+static int read_source(struct test_log_shard *shard,
+                       const struct source *source)
+{
+    const char *lacks = missing(source), *index, *total;
+    size_t first = 0, last;
+
+    if (lacks)
+        return refuse_half(source, lacks);
+    index = test_log_variable(source->index);
+    total = test_log_variable(source->total);
+    if (!is_number(total, most, &shard->total) || !shard->total) {
+        fprintf(stderr,
+                "testlog: %s: \"%s\" is no number of shards; write 1 to %zu\n",
+                source->total, total, most);
+        return -1;
+    }
+    if (source->first &&
+        !is_number(test_log_variable(source->first), last_index, &first)) {
+        fprintf(stderr, "testlog: %s: \"%s\" is no number\n", source->first,
+                test_log_variable(source->first));
+        return -1;
+    }
+    last = first + shard->total - 1;
+    if (!is_number(index, last, &shard->index) || shard->index < first) {
+        fprintf(stderr,
+                "testlog: %s: \"%s\" is no shard of %zu (%s); write %zu to "
+                "%zu\n",
+                source->index, index, shard->total, source->total, first, last);
+        return -1;
+    }
+    shard->index -= first;
+    shard->origin = source->index;
+    return 0;
+}
+
+/* "2/5", counted from 1. */
+static int read_pair(struct test_log_shard *shard,
+                     const struct test_log_setting *asked)
+{
+    const char *slash = strchr(asked->value, '/');
+    char index[16];
+
+    if (!slash || !is_number(slash + 1, most, &shard->total) || !shard->total) {
+        fprintf(stderr,
+                "testlog: %s: \"%s\" is no shard; write one as in 2/5, or "
+                "auto\n",
+                asked->origin, asked->value);
+        return -1;
+    }
+    snprintf(index, sizeof(index), "%.*s", (int)(slash - asked->value),
+             asked->value);
+    if (!is_number(index, shard->total, &shard->index) || !shard->index) {
+        fprintf(stderr,
+                "testlog: %s: \"%s\" is no shard; write 1/%zu to %zu/%zu\n",
+                asked->origin, asked->value, shard->total, shard->total,
+                shard->total);
+        return -1;
+    }
+    shard->index--;
+    return 0;
+}
+
+int test_log_shard_find(struct test_log_shard *shard,
+                        const struct test_log_setting *asked)
+{
+    bool all = asked->value && log_same_word(asked->value, "auto");
+    const struct source *source = NULL;
+
+    if (asked->value && !all) {
+        shard->origin = asked->origin;
+        return read_pair(shard, asked);
+    }
+    /* What a runner was told is not for what its tests run. */
+    if (all || !getenv("TESTLOG_WORKER"))
+        source = find_source(all);
+    if (source)
+        return read_source(shard, source);
+    shard->origin = asked->origin; /* NULL, unless "auto" found nothing */
+    return 0;
+}
+
+static const char *const ways[] = {
+#define TEST_LOG_X(name, word) word,
+    TEST_LOG_SHARD_WAYS(TEST_LOG_X)
+#undef TEST_LOG_X
+        NULL};
+
+int test_log_shard_read_way(const char *name, const char *word,
+                            enum test_log_shard_way *way)
+{
+    unsigned choice;
+
+    if (test_log_choose(name, word, ways, &choice))
+        return -1;
+    *way = (enum test_log_shard_way)choice;
+    return 0;
+}
+
+/* ---- What is said of it ---- */
+
+void test_log_shard_say(struct trace_text *text,
+                        const struct test_log_shard *shard)
+{
+    if (shard->total)
+        trace_text_printf(text, "shard: %zu/%zu by %s (%s)", shard->index + 1,
+                          shard->total, ways[shard->way], shard->origin);
+    else if (shard->origin)
+        trace_text_printf(text,
+                          "shard: all tests, as no scheduler's variable is set "
+                          "(%s=auto)",
+                          shard->origin);
+}
+
+void test_log_shard_say_empty(const struct test_log_run *run)
+{
+    if (run->shard.total && !run->count)
+        test_log_notice("shard %zu/%zu has no test", run->shard.index + 1,
+                        run->shard.total);
+}
+
+void test_log_shard_member(struct trace_text *text,
+                           const struct test_log_shard *shard)
+{
+    if (shard->total)
+        trace_text_printf(
+            text, "\"shard\":{\"index\":%zu,\"total\":%zu,\"by\":\"%s\"}",
+            shard->index, shard->total, ways[shard->way]);
+    else
+        trace_text_string(text, "\"shard\":null");
+}
+
+/* ---- Which tests are in it ---- */
+
+/* FNV-1a, of 64 bits: it must never change. */
+static uint64_t sum_of(const char *name)
+{
+    uint64_t sum = UINT64_C(14695981039346656037);
+
+    for (; *name; name++)
+        sum = (sum ^ (unsigned char)*name) * UINT64_C(1099511628211);
+    return sum;
+}
+
+bool test_log_shard_has(const struct test_log_shard *shard, size_t place,
+                        const char *name)
+{
+    uint64_t number =
+        shard->way == TEST_LOG_SHARD_HASH ? sum_of(name) : (uint64_t)place;
+
+    return !shard->total || number % shard->total == shard->index;
+}
+
+struct place {
+    char *name;
+    const struct criterion_test *test;
+    bool ours;
+};
+
+static struct place *places;
+static size_t place_count, place_room;
+static bool without_memory;
+
+static bool collect(const struct criterion_test *test)
+{
+    struct place place = {NULL, test, false};
+
+    if (place_count == place_room ||
+        asprintf(&place.name, "%s/%s", test->category, test->name) < 0)
+        without_memory = true;
+    else
+        places[place_count++] = place;
+    return true;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct place *)a)->name,
+                  ((const struct place *)b)->name);
+}
+
+static int compare_tests(const void *a, const void *b)
+{
+    uintptr_t left = (uintptr_t)((const struct place *)a)->test;
+    uintptr_t right = (uintptr_t)((const struct place *)b)->test;
+
+    return (left > right) - (left < right);
+}
+
+static bool is_ours(const struct criterion_test *test)
+{
+    const struct place key = {NULL, test, false}, *place;
+
+    place = bsearch(&key, places, place_count, sizeof(*places), compare_tests);
+    return place && place->ours;
+}
+
+void test_log_shard_take(struct criterion_test_set *set,
+                         const struct test_log_shard *shard)
+{
+    if (!shard->total)
+        return;
+    place_count = 0;
+    place_room = set->tests;
+    places = calloc(place_room + 1, sizeof(*places));
+    without_memory = !places;
+    if (places)
+        test_log_plan_keep(set, collect);
+    if (without_memory) {
+        test_log_notice("out of memory: --shard has no effect");
+    } else {
+        qsort(places, place_count, sizeof(*places), compare_names);
+        for (size_t i = 0; i < place_count; i++)
+            places[i].ours = test_log_shard_has(shard, i, places[i].name);
+        qsort(places, place_count, sizeof(*places), compare_tests);
+        test_log_plan_keep(set, is_ours);
+    }
+    for (size_t i = 0; places && i < place_count; i++)
+        free(places[i].name);
+    free(places);
+    places = NULL;
+}
+
+/* ---- Listing it ---- */
+
+/* As Criterion lists them, for whoever reads that. */
+static void list_suite(const struct criterion_suite_set *suite)
+{
+    static const char *const signs[][2] = {
+        {"|--", "`--"}, {"\u251c\u2500\u2500", "\u2514\u2500\u2500"}};
+    size_t count = suite->tests ? suite->tests->size : 0;
+
+    if (!count)
+        return;
+    printf("%s: %zu test%s\n", suite->suite.name, count, count == 1 ? "" : "s");
+    for (const struct criterion_ordered_set_node *node = suite->tests->first;
+         node; node = node->next)
+        printf("%s %s\n",
+               signs[criterion_options.use_ascii ? 0 : 1][!node->next],
+               ((const struct criterion_test *)(node + 1))->name);
+}
+
+void test_log_shard_list(struct criterion_test_set *set,
+                         const struct test_log_options *options)
+{
+    test_log_plan_expand(set);
+    test_log_plan_select(set, options);
+    test_log_shard_take(set, &options->shard);
+    for (const struct criterion_ordered_set_node *node = set->suites->first;
+         node; node = node->next)
+        list_suite((const struct criterion_suite_set *)(node + 1));
+    test_log_plan_free();
+}

@@ -1,0 +1,240 @@
+/* spawn.c: finds the process of the worker that Criterion is starting.
+ *
+ * A worker notes its process on the board, but it may hang before, in a
+ * constructor or an allocator. Criterion's thread then hangs as well, because
+ * it waits for the worker to stop twice. So the runner notes each process that
+ * it forks.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "harness/watch.h"
+
+/* Written by Criterion's thread when it forks, and by the child. All atomic. */
+struct spawn {
+    uint32_t pid; /* 0: none; then the others may change */
+    uint64_t time;
+    size_t number; /* of its result */
+};
+
+static struct spawn *spawn; /* shared with the child; NULL: none is watched */
+static struct test_log_run *run;
+static pthread_t criterion;
+
+/* BoxFort 0.1 tells a worker this in a file in /dev/shm that both map. */
+struct box {
+    size_t size; /* of this and the name behind it */
+    const void *function;
+    size_t segment;
+    pid_t pid;
+    struct {
+        int tag, flags;
+        void *base;
+        int handle;
+    } arena;
+    size_t name_size;
+    int ok; /* the worker has begun */
+    int suspend;
+};
+
+/* Whether BoxFort started the process and it executes the test program. */
+static bool is_worker(pid_t pid)
+{
+    static const char name[] = "boxfort-worker";
+    char path[64], text[sizeof(name)] = "";
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%ld/cmdline", (long)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    if (read(fd, text, sizeof(text)) < 0)
+        text[0] = '\0';
+    close(fd);
+    return !memcmp(text, name, sizeof(name));
+}
+
+/* ---- Forks of the runner ---- */
+
+static bool is_to_run(const struct test_log_result *result)
+{
+    const struct criterion_test *test = result->key;
+
+    return result->outcome == TEST_LOG_OUTCOME_NONE && !result->begun &&
+           !test->data->disabled;
+}
+
+/* Criterion starts tests in the order of the results. A hook that forks takes
+ * no test's turn. */
+static size_t next_number(void)
+{
+    size_t number = spawn->number;
+
+    if (spawn->pid && is_worker((pid_t)spawn->pid))
+        number++;
+    while (number < run->count && !is_to_run(&run->results[number]))
+        number++;
+    return number;
+}
+
+static bool is_criterion(void)
+{
+    return spawn && run->count && pthread_equal(pthread_self(), criterion);
+}
+
+static void before_fork(void)
+{
+    size_t number;
+
+    if (!is_criterion())
+        return;
+    number = next_number();
+    __atomic_store_n(&spawn->pid, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&spawn->number, number, __ATOMIC_RELEASE);
+    __atomic_store_n(&spawn->time, test_log_now(), __ATOMIC_RELEASE);
+}
+
+static void in_child(void)
+{
+    if (is_criterion())
+        __atomic_store_n(&spawn->pid, (uint32_t)getpid(), __ATOMIC_RELEASE);
+}
+
+/* ---- The runner's second thread ---- */
+
+/* Reads which process is of which result; false while Criterion's thread
+ * changes that, or if there is none. */
+static bool read_spawn(struct spawn *now)
+{
+    if (!spawn)
+        return false;
+    now->pid = __atomic_load_n(&spawn->pid, __ATOMIC_ACQUIRE);
+    now->number = __atomic_load_n(&spawn->number, __ATOMIC_ACQUIRE);
+    now->time = __atomic_load_n(&spawn->time, __ATOMIC_ACQUIRE);
+    return now->pid && now->number < run->count &&
+           now->pid == __atomic_load_n(&spawn->pid, __ATOMIC_RELAXED);
+}
+
+/* A test may have been stopped just after Criterion forked its worker. */
+static bool is_starting(const struct test_log_result *result, pid_t pid)
+{
+    return is_to_run(result) ||
+           (result->left && !result->begun && is_worker(pid));
+}
+
+void test_log_spawn_read(void)
+{
+    struct test_log_result *result;
+    struct spawn now;
+
+    if (!read_spawn(&now))
+        return;
+    result = &run->results[now.number];
+    if (!is_starting(result, (pid_t)now.pid) ||
+        (result->pid && !result->unborn))
+        return;
+    result->left = false;
+    result->unborn = true;
+    result->running = true;
+    result->started = now.time;
+    result->pid = now.pid;
+}
+
+static struct box *map_box(pid_t pid)
+{
+    char name[64];
+    struct stat status;
+    struct box *box = MAP_FAILED;
+    int fd;
+
+    snprintf(name, sizeof(name), "/bxfi_%ld", (long)pid);
+    fd = shm_open(name, O_RDWR | O_NOFOLLOW, 0);
+    if (fd < 0)
+        return NULL;
+    if (!fstat(fd, &status) && (size_t)status.st_size > sizeof(*box))
+        box =
+            mmap(NULL, sizeof(*box), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    return box == MAP_FAILED ? NULL : box;
+}
+
+static bool was_continued(pid_t pid, int keep)
+{
+    siginfo_t info = {0};
+
+    return !waitid(P_PID, (id_t)pid, &info, WCONTINUED | WNOHANG | keep) &&
+           info.si_pid;
+}
+
+/* Makes the worker stop as one that has begun does; true once Criterion's
+ * thread has seen that, and has let it go on. */
+static bool let_begin(struct box *box, pid_t pid)
+{
+    if (box->pid != pid || box->size != sizeof(*box) + box->name_size)
+        return true; /* another BoxFort: nothing to write there */
+    if (box->ok)
+        return was_continued(pid, WNOWAIT);
+    while (was_continued(pid, 0))
+        ;
+    box->ok = 1;
+    kill(pid, SIGSTOP);
+    return false;
+}
+
+bool test_log_spawn_release(const struct test_log_result *result)
+{
+    pid_t pid = (pid_t)result->pid;
+    struct box *box = map_box(pid);
+    bool released;
+
+    if (box) {
+        released = let_begin(box, pid);
+        munmap(box, sizeof(*box));
+        return released;
+    }
+    if (is_worker(pid))
+        return true; /* it has begun by itself */
+    kill(pid, SIGSTOP);
+    return false;
+}
+
+/* ---- From the beginning to the end ---- */
+
+void test_log_spawn_begin(struct test_log_run *of)
+{
+    static bool listening;
+    void *memory = mmap(NULL, sizeof(*spawn), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        return;
+    run = of;
+    criterion = pthread_self();
+    if (listening || !pthread_atfork(before_fork, NULL, in_child)) {
+        listening = true;
+        spawn = memory;
+    }
+}
+
+void test_log_spawn_again(void)
+{
+    if (!spawn)
+        return;
+    spawn->pid = 0;
+    spawn->number = 0;
+}
+
+void test_log_spawn_end(void)
+{
+    if (spawn)
+        munmap(spawn, sizeof(*spawn));
+    spawn = NULL;
+}

@@ -1,0 +1,336 @@
+/* test_log_main.c: runs the tests of a program, from its arguments to its exit
+ * code. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <criterion/options.h>
+#include <testlog/test_log.h>
+
+#include "harness/harness.h"
+#include "harness/watch.h"
+
+/* ---- The end ---- */
+
+static bool write_failed(const char *name, int status)
+{
+    if (status)
+        test_log_notice("cannot write %s: %s; the results are those below",
+                        name, strerror(errno));
+    return status != 0;
+}
+
+/* `testlog run` reads the file only if no results came through the pipe. */
+static void write_part(const struct test_log_run *run)
+{
+    bool handed = !test_log_handover_run(run);
+    char name[PATH_MAX];
+
+    if (!run->path)
+        return;
+    snprintf(name, sizeof(name), "tests/%s/run.json", run->program);
+    if (handed)
+        write_failed(name, test_log_write_run_json(run, name));
+    else if (test_log_write_run_json(run, name))
+        test_log_notice("cannot write %s: %s; its results are only in the "
+                        "exit status",
+                        name, strerror(errno));
+}
+
+static void write_run(const struct test_log_run *run)
+{
+    if (run->foreign)
+        write_part(run);
+    if (run->foreign || !run->path)
+        return;
+    if (!write_failed("run.json", test_log_write_run_json(run, "run.json")) &&
+        !write_failed("results.tsv",
+                      test_log_write_results(run, "results.tsv")) &&
+        !write_failed("junit.xml", test_log_write_junit(run, "junit.xml")))
+        write_failed("trace.json", test_log_write_trace(run, "trace.json"));
+}
+
+/* Whether a pattern is that of a variable, which may be set for many programs.
+ */
+static bool is_for_others(const struct test_log_options *options)
+{
+    return options->pattern_count &&
+           strncmp(options->pattern_origin, "--", 2) != 0;
+}
+
+static bool finds_tests(void)
+{
+    return !access("/proc/self", F_OK);
+}
+
+static int no_test_code(const struct test_log_run *run,
+                        const struct test_log_options *options)
+{
+    return !run->foreign && finds_tests() &&
+                   (options->pass_with_no_tests || is_for_others(options))
+               ? TEST_LOG_PASSED
+               : TEST_LOG_NO_TEST;
+}
+
+static int exit_code(const struct test_log_run *run,
+                     const struct test_log_options *options, size_t matched)
+{
+    if (run->interrupted)
+        return TEST_LOG_SIGNAL + run->interrupted;
+    if (run->refused)
+        return TEST_LOG_FAILED;
+    if (!matched)
+        return no_test_code(run, options);
+    if (test_log_run_sums(run).failed && !criterion_options.always_succeed)
+        return TEST_LOG_FAILED;
+    return TEST_LOG_PASSED;
+}
+
+static void say_no_match(const struct test_log_options *options)
+{
+    const char *near = test_log_plan_nearest();
+
+    if (!finds_tests())
+        test_log_notice("Criterion finds no test without /proc");
+    else if (options->pass_with_no_tests)
+        test_log_notice("no test matched, so none ran (--pass-with-no-tests)");
+    else if (is_for_others(options))
+        test_log_notice("%s matched no test of this program, so none ran",
+                        options->pattern_origin);
+    else if (near)
+        test_log_notice("no test matched; did you mean %s? --list lists them "
+                        "all",
+                        near);
+    else
+        test_log_notice("no test matched; --list lists them all");
+}
+
+static void report(const struct test_log_run *run,
+                   const struct test_log_options *options, size_t matched)
+{
+    if (!matched && !run->foreign)
+        say_no_match(options);
+    if (run->foreign)
+        return; /* testlog run does */
+    if (matched)
+        test_log_shard_say_empty(run);
+    test_log_report_unseen(run);
+    test_log_gpu_say(&run->gpu);
+    test_log_report_slow(run, options);
+    test_log_report_summary(run, run->command);
+    test_log_github_end(run);
+    test_log_report_closing(run, options);
+}
+
+/* A program without annotations has nothing to filter; whoever asked for lines
+ * is told why there are none. */
+static void say_filters(const struct test_log_options *options)
+{
+    struct trace_text shard = {0};
+
+    if (test_log_annotated() || options->all_tests)
+        test_log_filters_say(options);
+    else if (strcmp(options->show.origin, "default"))
+        test_log_notice("%s has no effect: no test is annotated here, or this "
+                        "was built without -DTRACING; --all-tests logs all",
+                        options->show.origin);
+    if (test_log_annotated() || options->all_tests || options->quiet ||
+        options->report_on_stdout)
+        return;
+    test_log_shard_say(&shard, &options->shard);
+    if (shard.data)
+        test_log_notice("%s", shard.data);
+    trace_text_free(&shard);
+}
+
+/* A weak name brings nothing with it that would not be linked anyway. */
+#pragma weak test_log_expect_
+
+/* Tests that assert on records must find all of them. */
+static void record_all(struct test_log_options *options)
+{
+    if (!test_log_expect_)
+        return;
+    if (strcmp(options->record.origin, "default"))
+        test_log_notice("%s has no effect: tests assert on records "
+                        "(log_expect_*), so all are kept",
+                        options->record.origin);
+    options->record = (struct test_log_setting){"trace", "log_expect"};
+}
+
+static char *quoted(const char *path)
+{
+    struct trace_text text = {0};
+
+    test_log_add_word(&text, path);
+    return text.data;
+}
+
+static int run_watched(struct criterion_test_set *set,
+                       struct test_log_options *options,
+                       const struct test_log_last *last,
+                       struct test_log_run *run)
+{
+    struct test_log_filters filters;
+    size_t matched;
+
+    test_log_filters_check(&filters, options, !run->foreign);
+    record_all(options);
+    run->gpu.asked = options->profiler.given || test_log_filters_ask(&filters);
+    if (!run->foreign)
+        say_filters(options);
+    test_log_standard_outlive();
+    test_log_outputs_begin(options, false);
+    test_log_outcomes_begin(run, options);
+    test_log_watch_begin(run, options);
+    matched = test_log_runner_run(set, options, last, run);
+    if (run->count && run->annotated)
+        test_log_filters_find_unseen(&filters, run);
+    write_run(run);
+    test_log_outputs_write(run, options);
+    if (matched && !run->foreign)
+        test_log_filters_say_compiled_out(&filters, run);
+    report(run, options, matched);
+    test_log_watch_end();
+    test_log_filters_free(&filters);
+    return exit_code(run, options, matched);
+}
+
+/* Nothing runs, and `latest` stays what it is. */
+static int say_nothing_failed(const struct test_log_run *run,
+                              const struct test_log_options *options,
+                              const struct test_log_last *last)
+{
+    if (run->foreign)
+        return TEST_LOG_NO_TEST; /* testlog run says so, if it is so of all */
+    test_log_notice("nothing failed in the last run, %s", last->path);
+    test_log_report_closing(run, options);
+    return TEST_LOG_PASSED;
+}
+
+static int run_tests(struct criterion_test_set *set,
+                     struct test_log_options *options, const char *program)
+{
+    struct test_log_run run = {.start = trace_anchor_now(),
+                               .foreign = test_log_variable("TESTLOG_RUN")};
+    struct test_log_last last;
+    int code;
+
+    setlocale(LC_NUMERIC, "C"); /* of files that others read, and of lines */
+    run.command = quoted(program);
+    run.executable = program;
+    run.annotated = test_log_annotated() || options->all_tests;
+    run.static_max = trace_static_max();
+    test_log_last_read(&last, options->dir);
+    if (options->failed && !test_log_last_choose(&last, options, program))
+        code = say_nothing_failed(&run, options, &last);
+    else
+        code = run_watched(set, options, &last, &run);
+    test_log_last_free(&last);
+    test_log_run_free(&run);
+    return code;
+}
+
+/* ---- The beginning ---- */
+
+/* For `testlog run`, when no program had a match. */
+static int suggest(struct criterion_test_set *set,
+                   const struct test_log_options *options)
+{
+    test_log_plan_select(set, options);
+    if (test_log_plan_nearest())
+        test_log_notice("did you mean %s?", test_log_plan_nearest());
+    return TEST_LOG_NO_TEST;
+}
+
+static int list_sites(void)
+{
+    if (!test_log_list_sites(stdout))
+        return TEST_LOG_PASSED;
+    test_log_notice("--list-sites: cannot write to standard output: %s",
+                    strerror(errno));
+    return TEST_LOG_FAILED;
+}
+
+/* Criterion has listed its tests, but knows neither filters nor shards. */
+static int inform(struct criterion_test_set *set,
+                  const struct test_log_options *options)
+{
+    if (options->list)
+        test_log_shard_list(set, options);
+    return TEST_LOG_PASSED;
+}
+
+static void open_out(void)
+{
+    int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+
+    test_log_out = fd < 0 ? stderr : fdopen(fd, "w");
+    if (!test_log_out)
+        test_log_out = stderr;
+}
+
+/* At the first failure Criterion would kill the runner, results and all; ours
+ * starts no further test instead. */
+static struct test_log_options *take_fail_fast(struct test_log_options *options)
+{
+    options->fail_fast |= criterion_options.fail_fast;
+    criterion_options.fail_fast = false;
+    return options;
+}
+
+/* Criterion makes a process group of its own, which ^C would not reach: the
+ * terminal sends it to the group of make, or of the shell's job. */
+static struct criterion_test_set *initialize(void)
+{
+    pid_t group = getpgrp();
+    struct criterion_test_set *set;
+
+    signal(SIGCHLD, SIG_DFL); /* else Criterion would wait for ever */
+    __asm__ volatile("" : : "r"(&git_libgit2_init)); /* links diff.c */
+    set = criterion_initialize();
+    if (group != getpid())
+        setpgid(0, group);
+    return set;
+}
+
+int test_log_main(int argc, char **argv)
+{
+    struct test_log_options options;
+    struct criterion_test_set *set;
+    int code = TEST_LOG_USAGE;
+
+    test_log_standard_hold();
+    open_out();
+    if (test_log_options_read(&options, argc, argv, &code))
+        return code;
+    if (options.list_sites) {
+        code = list_sites();
+        test_log_options_free(&options);
+        return code;
+    }
+    test_log_bazel_begin();
+    test_log_handover_begin();
+    unsetenv("CRITERION_TEST_PATTERN"); /* it is a filter like --filter */
+    unsetenv("CRITERION_OUTPUTS");      /* they are like --output */
+    unsetenv(TRACE_INVITATION);         /* tests have recordings of their own */
+    set = initialize();
+    if (!criterion_handle_args(options.criterion_count, options.criterion,
+                               false) ||
+        options.informs)
+        code = inform(set, &options);
+    else if (test_log_variable("TESTLOG_SUGGEST"))
+        code = suggest(set, &options);
+    else if (test_log_preflight_memory())
+        code = run_tests(set, take_fail_fast(&options), argv[0]);
+    criterion_finalize(set);
+    test_log_options_free(&options);
+    test_log_bazel_end();
+    return code;
+}

@@ -1,0 +1,93 @@
+/* forks.c: keeps what a test's forked children tell Criterion from its runner,
+ * which would wait for them for ever. Assertions are in lifecycle.c.
+ *
+ * As there, these have the names of Criterion's own functions.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <criterion/logging.h>
+
+#include "harness/harness.h"
+#include "harness/watch.h"
+
+/* What a function like printf is given, in one piece; "" without memory. */
+#define FORMAT(text, format)                                                   \
+    va_list args;                                                              \
+    char *text = NULL;                                                         \
+                                                                               \
+    va_start(args, format);                                                    \
+    if (vasprintf(&text, format, args) < 0)                                    \
+        text = NULL;                                                           \
+    va_end(args)
+
+TRACE_API void criterion_abort_test(void)
+{
+    static void (*next)(void);
+
+    if (test_log_forked())
+        _exit(1);
+    if (!next)
+        test_log_next_function("criterion_abort_test", &next);
+    next();
+    __builtin_unreachable();
+}
+
+TRACE_API void criterion_skip_test(const char *format, ...)
+{
+    static void (*next)(const char *, ...);
+
+    if (test_log_forked())
+        _exit(0);
+    if (!next)
+        test_log_next_function("criterion_skip_test", &next);
+    FORMAT(text, format);
+    next(text && text[0] ? "%s" : "", text); /* Criterion looks at the format */
+    __builtin_unreachable();
+}
+
+/* Nobody knows where an exception came from, but whose test it ended. */
+static void record(const char *text)
+{
+    const struct criterion_test *test = criterion_current_test;
+    const char *file = "criterion";
+    unsigned line = 0;
+
+    if (test)
+        test_log_entry_place(test->category, test->name, &file, &line);
+    test_log_record_error(file, line, text);
+}
+
+TRACE_API void criterion_test_die(const char *format, ...)
+{
+    static void (*next)(const char *, ...);
+
+    FORMAT(text, format);
+    record(text ? text : "");
+    if (test_log_forked()) {
+        test_log_board_fail("in a forked child: %s", text ? text : "");
+        _exit(1);
+    }
+    if (!next)
+        test_log_next_function("criterion_test_die", &next);
+    next("%s", text ? text : "");
+    free(text);
+}
+
+TRACE_API void cr_log(enum criterion_severity severity, const char *format, ...)
+{
+    static void (*next)(enum criterion_severity, const char *, ...);
+
+    FORMAT(text, format);
+    if (test_log_forked()) {
+        fprintf(stderr, "%s\n", text ? text : "");
+    } else {
+        if (!next)
+            test_log_next_function("cr_log", &next);
+        next(severity, "%s", text ? text : "");
+    }
+    free(text);
+}

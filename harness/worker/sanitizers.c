@@ -1,0 +1,204 @@
+/* sanitizers.c: what sanitizers and valgrind find fails the test, and coverage
+ * outlives it.
+ *
+ * Nothing here is of any cost to a program without them: their functions are
+ * weak names, and ours are only called by them.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <criterion/event.h>
+
+#include "harness/harness.h"
+#include "harness/watch.h"
+
+/* Of the sanitizers and of gcov; NULL without them. */
+#pragma weak __ubsan_get_current_report_data
+#pragma weak __lsan_do_recoverable_leak_check
+#pragma weak __gcov_dump
+#pragma weak __gcov_exit
+#pragma weak __llvm_profile_write_file
+void __ubsan_get_current_report_data(const char **kind, const char **message,
+                                     const char **file, unsigned *line,
+                                     unsigned *column, char **address);
+int __lsan_do_recoverable_leak_check(void);
+void __gcov_dump(void);
+void __gcov_exit(void);
+int __llvm_profile_write_file(void);
+
+/* What they call. */
+TRACE_API void __ubsan_on_report(void);
+TRACE_API void __sanitizer_report_error_summary(const char *summary);
+TRACE_API int __lsan_is_turned_off(void);
+
+static bool runs;    /* Criterion listens to this process */
+static bool checked; /* for leaks */
+
+/* ---- What they find ---- */
+
+void __ubsan_on_report(void)
+{
+    const char *kind, *message, *file;
+    unsigned line, column;
+    char *address, text[1024];
+
+    if (!runs || !__ubsan_get_current_report_data)
+        return;
+    __ubsan_get_current_report_data(&kind, &message, &file, &line, &column,
+                                    &address);
+    snprintf(text, sizeof(text), "undefined behavior: %s", message);
+
+    struct criterion_assert_stats stats = {
+        .message = text, .passed = false, .line = line, .file = file};
+
+    criterion_send_assert(&stats);
+}
+
+/* "SUMMARY: AddressSanitizer: 7 byte(s) leaked in 1 allocation(s)." */
+static void note_summary(const char *text)
+{
+    static const char prefix[] = "SUMMARY: ";
+    const char *leaked = strstr(text, " byte(s) leaked"), *digits = leaked;
+
+    while (digits && digits > text && digits[-1] != ' ')
+        digits--;
+    if (leaked)
+        test_log_board_fail("leaked %.*s bytes", (int)(leaked - digits),
+                            digits);
+    else if (!strncmp(text, prefix, sizeof(prefix) - 1))
+        test_log_board_fail("%s", text + sizeof(prefix) - 1);
+    else
+        test_log_board_fail("%s", text);
+}
+
+/* A child that is forked may be one that is to die of it. */
+void __sanitizer_report_error_summary(const char *summary)
+{
+    fprintf(stderr, "%s\n", summary);
+    if (runs && !test_log_forked())
+        note_summary(summary);
+}
+
+/* ---- Leaks ---- */
+
+/* Once is enough. */
+__attribute__((weak)) int __lsan_is_turned_off(void)
+{
+    return checked;
+}
+
+static void check_leaks(void)
+{
+    if (!__lsan_do_recoverable_leak_check || test_log_forked())
+        return;
+    test_log_board_checking(true);
+    if (__lsan_do_recoverable_leak_check())
+        test_log_board_fail("leaked memory"); /* if it told us no summary */
+    test_log_board_checking(false);
+    checked = true;
+}
+
+static void check_valgrind(void)
+{
+    char reason[64];
+
+    if (test_log_valgrind_runs() && !test_log_forked() &&
+        test_log_valgrind_found(reason, sizeof(reason)))
+        test_log_board_fail("%s", reason);
+}
+
+static void (*last_fini)(void);
+
+static void run_last_fini(void)
+{
+    if (last_fini)
+        last_fini();
+    check_leaks();
+    check_valgrind();
+}
+
+/* ---- Coverage ---- */
+
+static const int deadly[] = {SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,
+                             SIGABRT, SIGPROF, SIGTERM, SIGTRAP};
+
+/* Not all of it is for signal handlers; the process is lost anyway. */
+static void dump_coverage(int number)
+{
+    if (__gcov_dump)
+        __gcov_dump();
+    else if (__gcov_exit)
+        __gcov_exit();
+    if (__llvm_profile_write_file)
+        __llvm_profile_write_file();
+    raise(number); /* which ends the process now */
+}
+
+/* A stack that has overflown has no room for the handler. */
+static void give_stack(void)
+{
+    enum { SIZE = 1 << 16 };
+    stack_t stack = {.ss_size = SIZE};
+
+    stack.ss_sp = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack.ss_sp != MAP_FAILED)
+        sigaltstack(&stack, NULL);
+}
+
+static void keep_coverage(void)
+{
+    struct sigaction ours = {.sa_handler = dump_coverage,
+                             .sa_flags = (int)SA_RESETHAND | SA_ONSTACK};
+    struct sigaction before;
+
+    if (!__gcov_dump && !__gcov_exit && !__llvm_profile_write_file)
+        return;
+    give_stack();
+    for (size_t i = 0; i < sizeof(deadly) / sizeof(*deadly); i++)
+        if (!sigaction(deadly[i], NULL, &before) &&
+            before.sa_handler == SIG_DFL)
+            sigaction(deadly[i], &ours, NULL);
+}
+
+/* ---- Of a test ---- */
+
+void test_log_sanitizers_begin(void)
+{
+    runs = true;
+    test_log_valgrind_begin();
+    keep_coverage();
+}
+
+/* Puts our function in place of a tear-down. The structs are the worker's own
+ * copies; Criterion does not align them. */
+static void take_fini(struct criterion_test_extra_data *data)
+{
+    char *at = (char *)data + offsetof(struct criterion_test_extra_data, fini);
+    void (*const ours)(void) = run_last_fini;
+
+    memcpy(&last_fini, at, sizeof(last_fini));
+    memcpy(at, &ours, sizeof(ours));
+}
+
+/* Behind the last fixture, but before Criterion takes the test for ended. */
+void test_log_sanitizers_last(void)
+{
+    if (!__lsan_do_recoverable_leak_check && !test_log_valgrind_runs())
+        return;
+    if (criterion_current_suite->data)
+        take_fini(criterion_current_suite->data);
+    else
+        take_fini(criterion_current_test->data);
+}
+
+void test_log_sanitizers_end(void)
+{
+    runs = false;
+}

@@ -1,0 +1,214 @@
+/* harness_criterion_logger_test.c: what becomes of a test as Criterion tells of it. */
+#include "harness/harness.h"
+#include "harness/watch.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/logging.h>
+#include <criterion/options.h>
+
+static struct test_log_options options;
+static struct test_log_run run;
+static struct criterion_logger quiet, *before;
+static struct criterion_test_extra_data data;
+static struct criterion_test test = {.name = "t", .data = &data};
+static struct criterion_suite suite = {.name = "s"};
+static struct criterion_test_stats stats = {.test = &test};
+
+/* A run with one test, of which nothing has been told. */
+static void begin(void)
+{
+    struct test_log_result *result = test_log_run_add(&run);
+
+    cr_assert_not_null(result);
+    result->suite = strdup("s");
+    result->test = strdup("t");
+    result->key = &test;
+    before = criterion_options.logger;
+    criterion_options.logger = &quiet;
+    test_log_outcomes_begin(&run, &options);
+    test_log_outcomes_listen();
+}
+
+static void end(void)
+{
+    criterion_options.logger = before;
+    test_log_run_free(&run);
+}
+
+TestSuite(harness_criterion_logger, .init = begin, .fini = end, .timeout = 60);
+
+/* Our functions, while Criterion goes on with its own. */
+static const struct criterion_logger *ours(void)
+{
+    return criterion_options.logger;
+}
+
+static void expect(enum test_log_outcome outcome, const char *reason)
+{
+    cr_expect_eq(run.results[0].outcome, outcome, "%s",
+                 test_log_outcome_word(run.results[0].outcome));
+    cr_expect_str_eq(run.results[0].reason ? run.results[0].reason : "",
+                     reason);
+}
+
+static void tell_all(void)
+{
+    ours()->log_pre_init(&suite, &test);
+    ours()->log_post_test(&stats);
+    ours()->log_post_fini(&stats);
+}
+
+Test(harness_criterion_logger, a_test_is_found_by_criterion_s)
+{
+    struct criterion_test other = {.name = "o", .data = &data};
+
+    cr_expect_eq(test_log_result_of(&test), &run.results[0]);
+    cr_expect_null(test_log_result_of(&other));
+}
+
+Test(harness_criterion_logger, of_which_nothing_is_wrong_has_passed)
+{
+    stats.elapsed_time = 0.5f;
+    tell_all();
+    expect(TEST_LOG_OUTCOME_PASSED, "");
+    cr_expect_eq(run.results[0].duration, 500000000);
+}
+
+Test(harness_criterion_logger, the_first_failure_is_the_reason)
+{
+    struct criterion_assert_stats first = {
+        .message = "one", .file = "f.c", .line = 1};
+    struct criterion_assert_stats last = {
+        .message = "two", .file = "f.c", .line = 2, .next = &first};
+
+    stats.asserts = &last; /* Criterion's list begins with it */
+    stats.failed_asserts = 2;
+    stats.test_status = CR_STATUS_FAILED;
+    tell_all();
+    expect(TEST_LOG_OUTCOME_FAILED, "f.c:1: one");
+}
+
+Test(harness_criterion_logger, another_exit_code_is_a_failure)
+{
+    data.exit_code = 3;
+    stats.exit_code = 4;
+    stats.test_status = CR_STATUS_FAILED;
+    tell_all();
+    expect(TEST_LOG_OUTCOME_FAILED, "exited with 4 instead of 3");
+}
+
+Test(harness_criterion_logger, a_signal_is_a_crash)
+{
+    stats.signal = SIGSEGV;
+    stats.file = "f.c";
+    stats.progress = 7;
+    ours()->log_pre_init(&suite, &test);
+    ours()->log_test_crash(&stats);
+    expect(TEST_LOG_OUTCOME_CRASHED, "SIGSEGV, below f.c:7");
+}
+
+Test(harness_criterion_logger, a_time_limit_is_no_crash)
+{
+    stats.elapsed_time = 2;
+    stats.timed_out = true;
+    ours()->log_pre_init(&suite, &test);
+    ours()->log_test_timeout(&stats);
+    ours()->log_post_fini(&stats);
+    expect(TEST_LOG_OUTCOME_TIMEOUT, "after 2.00 s");
+}
+
+static int timeouts, crashes;
+
+static void count_timeout(struct criterion_test_stats *of)
+{
+    timeouts += of->timed_out && of->elapsed_time >= 0;
+}
+
+static void count_crash(struct criterion_test_stats *of)
+{
+    (void)of;
+    crashes++;
+}
+
+static void listen_to_deaths(void)
+{
+    quiet.log_test_timeout = count_timeout;
+    quiet.log_test_crash = quiet.log_other_crash = count_crash;
+    criterion_options.logger = &quiet;
+    test_log_outcomes_listen();
+    ours()->log_pre_init(&suite, &test);
+}
+
+Test(harness_criterion_logger, what_was_told_that_its_time_is_over_has_not_crashed)
+{
+    listen_to_deaths();
+    run.results[0].late = test_log_now();
+    stats.signal = SIGPROF;
+    ours()->log_test_crash(&stats);
+    cr_expect_eq(run.results[0].outcome, TEST_LOG_OUTCOME_TIMEOUT);
+    cr_expect_eq(timeouts, 1);
+    run.results[0].killed = true;
+    ours()->log_other_crash(&stats);
+    cr_expect_eq(timeouts, 2);
+    cr_expect_eq(crashes, 0);
+    cr_expect_not_null(
+        strstr(run.results[0].reason, " s; SIGPROF did not end it"));
+}
+
+Test(harness_criterion_logger, what_the_end_of_a_run_kills_is_no_crash)
+{
+    listen_to_deaths();
+    run.results[0].ended = true;
+    run.interrupted = SIGINT;
+    stats.signal = SIGKILL;
+    ours()->log_test_crash(&stats);
+    cr_expect_eq(run.results[0].outcome, TEST_LOG_OUTCOME_FAILED);
+    cr_expect_eq(timeouts + crashes, 0);
+}
+
+Test(harness_criterion_logger, what_dies_before_or_after_is_said)
+{
+    ours()->log_pre_init(&suite, &test);
+    ours()->log_other_crash(&stats);
+    expect(TEST_LOG_OUTCOME_CRASHED, "in its set-up");
+    run.results[0].outcome = TEST_LOG_OUTCOME_NONE;
+    ours()->log_post_test(&stats);
+    ours()->log_other_crash(&stats);
+    expect(TEST_LOG_OUTCOME_CRASHED, "in its tear-down");
+}
+
+Test(harness_criterion_logger, a_test_may_skip_itself)
+{
+    stats.test_status = CR_STATUS_SKIPPED;
+    stats.message = "no need";
+    tell_all();
+    expect(TEST_LOG_OUTCOME_SKIPPED, "no need");
+}
+
+Test(harness_criterion_logger, what_is_stopped_does_not_begin)
+{
+    cr_expect_not(test_log_stopped());
+    test_log_stop("enough");
+    test_log_stop("later");
+    cr_expect(test_log_stopped());
+    cr_expect(data.disabled);
+    ours()->log_pre_init(&suite, &test);
+    expect(TEST_LOG_OUTCOME_SKIPPED, "enough");
+}
+
+Test(harness_criterion_logger, what_has_begun_is_not_stopped)
+{
+    ours()->log_pre_init(&suite, &test);
+    test_log_stop("enough");
+    cr_expect_not(data.disabled);
+}
+
+Test(harness_criterion_logger, of_which_nothing_is_told_has_failed)
+{
+    test_log_outcomes_end();
+    expect(TEST_LOG_OUTCOME_FAILED, "Criterion told nothing of its end");
+}

@@ -1,0 +1,264 @@
+/* harness_gpu_setup_test.c: what workers are told, and what is known without CUDA. */
+#include "harness/harness.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "support.h"
+#include "trace/device.h"
+
+/* As in a program that is linked with CUDA's static runtime. */
+void __cudaRegisterFatBinary(void);
+void __cudaRegisterFatBinary(void)
+{
+}
+
+static struct test_log_options options;
+static struct test_log_gpu gpu;
+static bool compilers;
+
+/* Whoever has none of its own asks this. */
+__attribute__((weak)) bool trace_compilers_possible(void)
+{
+    return compilers;
+}
+
+static const char *const variables[] = {
+    "CUDA_INJECTION64_PATH", "LD_AUDIT",         "LD_PRELOAD",
+    "TRACE_CUPTI",           "TESTLOG_RECORD",   "TESTLOG_GPU_LIBRARY",
+    "TESTLOG_GPU_HINT",      "TESTLOG_GPU_ROOT", "NSYS_PROFILING_SESSION_ID"};
+
+static const char *library(void)
+{
+    return test_path("libtestlog-gpu.so");
+}
+
+static void begin(void)
+{
+    test_folder();
+    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+        unsetenv(variables[i]);
+    options.profiler = test_log_profiler_usual;
+    test_save(library(), "", 0);
+    test_save(test_path("libtestlog-audit.so"), "", 0);
+    mkdir(test_path("dev"), 0777);
+    test_save(test_path("dev/nvidiactl"), "", 0);
+    setenv("TESTLOG_GPU_LIBRARY", library(), 1);
+    setenv("TESTLOG_GPU_ROOT", test_path(""), 1);
+}
+
+static void end(void)
+{
+    test_log_gpu_free(&gpu);
+}
+
+TestSuite(harness_gpu_setup, .init = begin, .fini = end);
+
+/* A variable's value, "" if it is not set; paths are resolved. */
+static const char *value_of(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value ? value : "";
+}
+
+static const char *resolved(const char *path)
+{
+    static char text[PATH_MAX];
+
+    return realpath(path, text) ? text : "";
+}
+
+/* ---- What there is ---- */
+
+static const char *const drivers[] = {"proc/driver/nvidia/version",
+                                      "dev/nvidiactl", "dev/dxg"};
+
+Test(harness_gpu_setup, driver_is_known_by_its_files)
+{
+    char path[PATH_MAX];
+
+    cr_expect_not(test_log_gpu_driver(test_path("none")));
+    for (size_t i = 0; i < sizeof(drivers) / sizeof(*drivers); i++) {
+        snprintf(path, sizeof(path), "%s/%zu/%s", test_path(""), i, drivers[i]);
+        *strrchr(path, '/') = '\0';
+        cr_assert_eq(test_log_make_folders(path), 0);
+        snprintf(path, sizeof(path), "%s/%zu/%s", test_path(""), i, drivers[i]);
+        test_save(path, "", 0);
+        snprintf(path, sizeof(path), "%s/%zu", test_path(""), i);
+        cr_expect(test_log_gpu_driver(path), "%s", drivers[i]);
+    }
+}
+
+Test(harness_gpu_setup, very_long_root_has_no_driver)
+{
+    static char root[2 * PATH_MAX];
+
+    memset(root, '/', sizeof(root) - 1);
+    cr_expect_not(test_log_gpu_driver(root));
+}
+
+Test(harness_gpu_setup, static_runtime_is_seen)
+{
+    cr_expect(test_log_gpu_linked());
+}
+
+Test(harness_gpu_setup, library_that_was_named_is_the_only_one)
+{
+    char path[PATH_MAX];
+
+    cr_assert(test_log_gpu_library(path));
+    cr_expect_str_eq(path, resolved(library()));
+    setenv("TESTLOG_GPU_LIBRARY", test_path("other.so"), 1);
+    setenv("TESTLOG_GPU_HINT", library(), 1);
+    cr_expect_not(test_log_gpu_library(path));
+}
+
+Test(harness_gpu_setup, link_to_the_library_is_resolved)
+{
+    char path[PATH_MAX];
+
+    cr_assert_eq(symlink(library(), test_path("link.so")), 0);
+    setenv("TESTLOG_GPU_LIBRARY", test_path("link.so"), 1);
+    cr_assert(test_log_gpu_library(path));
+    cr_expect_str_eq(path, resolved(library()));
+}
+
+/* ---- Variables ---- */
+
+Test(harness_gpu_setup, workers_are_told_of_the_library)
+{
+    test_log_gpu_prepare(&gpu, &options);
+    cr_expect_eq(gpu.state, TEST_LOG_GPU_UNUSED);
+    cr_expect_null(gpu.notice);
+    cr_expect(gpu.cuda);
+    cr_expect_str_eq(value_of("CUDA_INJECTION64_PATH"), resolved(library()));
+    cr_expect_null(getenv("LD_PRELOAD"));
+    cr_expect_null(getenv("TESTLOG_RECORD"));
+}
+
+Test(harness_gpu_setup, without_a_driver_they_are_told_all_the_same)
+{
+    unlink(test_path("dev/nvidiactl"));
+    test_log_gpu_prepare(&gpu, &options);
+    cr_expect_eq(gpu.state, TEST_LOG_GPU_NO_DRIVER);
+    cr_expect_str_eq(value_of("CUDA_INJECTION64_PATH"), resolved(library()));
+}
+
+Test(harness_gpu_setup, what_another_tool_has_set_stays)
+{
+    setenv("CUDA_INJECTION64_PATH", "/tools/libother.so", 1);
+    test_log_gpu_prepare(&gpu, &options);
+    cr_expect_eq(gpu.state, TEST_LOG_GPU_BUSY);
+    cr_expect_str_eq(gpu.notice, "GPU trace off: CUDA_INJECTION64_PATH is "
+                                 "another tool's: /tools/libother.so");
+    cr_expect_str_eq(value_of("CUDA_INJECTION64_PATH"), "/tools/libother.so");
+}
+
+Test(harness_gpu_setup, what_an_outer_run_has_set_is_replaced)
+{
+    setenv("CUDA_INJECTION64_PATH", "/outer/libtestlog-gpu.so", 1);
+    test_log_gpu_prepare(&gpu, &options);
+    cr_expect_eq(gpu.state, TEST_LOG_GPU_UNUSED);
+    cr_expect_str_eq(value_of("CUDA_INJECTION64_PATH"), resolved(library()));
+}
+
+Test(harness_gpu_setup, missing_library_is_said)
+{
+    unlink(library());
+    test_log_gpu_prepare(&gpu, &options);
+    cr_expect_eq(gpu.state, TEST_LOG_GPU_NO_LIBCUPTI);
+    cr_expect_str_eq(gpu.notice, "GPU trace off: libtestlog-gpu.so not found "
+                                 "(set TESTLOG_GPU_LIBRARY)");
+    cr_expect_null(getenv("CUDA_INJECTION64_PATH"));
+}
+
+Test(harness_gpu_setup, off_leaves_nothing_of_ours)
+{
+    options.profiler.device_tracer_level = 0;
+    setenv("CUDA_INJECTION64_PATH", "/outer/libtestlog-gpu.so", 1);
+    setenv("LD_AUDIT", "/outer/libtestlog-audit.so", 1);
+    test_log_gpu_prepare(&gpu, &options);
+    cr_expect_eq(gpu.state, TEST_LOG_GPU_OFF);
+    cr_expect_null(getenv("CUDA_INJECTION64_PATH"));
+    cr_expect_null(getenv("LD_AUDIT"));
+}
+
+Test(harness_gpu_setup, off_leaves_what_others_have_set)
+{
+    setenv("TRACE_CUPTI", "off", 1);
+    setenv("CUDA_INJECTION64_PATH", "none", 1);
+    test_log_gpu_prepare(&gpu, &options);
+    cr_expect_eq(gpu.state, TEST_LOG_GPU_OFF);
+    cr_expect_str_eq(value_of("CUDA_INJECTION64_PATH"), "none");
+}
+
+static const char *audited(const char *before)
+{
+    static char list[PATH_MAX + 64];
+
+    snprintf(list, sizeof(list), "%s%s", before,
+             resolved(test_path("libtestlog-audit.so")));
+    return list;
+}
+
+Test(harness_gpu_setup, linker_is_asked_for_compilers)
+{
+    if (trace_compilers_possible())
+        cr_skip_test("this program may have compilers");
+    test_log_gpu_prepare(&gpu, &options);
+    cr_expect_null(getenv("LD_AUDIT"));
+    compilers = true;
+    if (!trace_compilers_possible())
+        cr_skip_test("this program has no compilers");
+    test_log_gpu_prepare(&gpu, &options);
+    cr_expect_str_eq(value_of("LD_AUDIT"), audited(""));
+    test_log_gpu_prepare(&gpu, &options);
+    cr_expect_str_eq(value_of("LD_AUDIT"), audited(""));
+    test_log_gpu_hide();
+    cr_expect_null(getenv("LD_AUDIT"));
+}
+
+/* ---- Any program ---- */
+
+Test(harness_gpu_setup, any_program_is_told_where_to_record)
+{
+    setenv("LD_PRELOAD", "/a.so", 1);
+    setenv("LD_AUDIT", "/b.so", 1);
+    test_log_gpu_record(&gpu, &options, "/run/tests/x");
+    cr_expect(gpu.asked);
+    cr_expect_str_eq(value_of("CUDA_INJECTION64_PATH"), resolved(library()));
+    cr_expect_str_eq(value_of("TESTLOG_RECORD"), "/run/tests/x");
+    cr_expect_str_eq(value_of("LD_AUDIT"), audited("/b.so:"));
+    cr_expect_eq(strncmp(value_of("LD_PRELOAD"), "/a.so:/", 7), 0);
+    test_log_gpu_hide();
+    cr_expect_str_eq(value_of("LD_AUDIT"), "/b.so");
+}
+
+/* A name that goes on behind ours is another's. */
+Test(harness_gpu_setup, any_program_is_told_whatever_is_named_nearly_so)
+{
+    char before[PATH_MAX + 8], list[2 * PATH_MAX + 8];
+
+    snprintf(before, sizeof(before), "%s.old", resolved(library()));
+    snprintf(list, sizeof(list), "%s:%s", before, resolved(library()));
+    setenv("LD_PRELOAD", before, 1);
+    test_log_gpu_record(&gpu, &options, "/run/tests/x");
+    cr_expect_str_eq(value_of("LD_PRELOAD"), list);
+    test_log_gpu_record(&gpu, &options, "/run/tests/x");
+    cr_expect_str_eq(value_of("LD_PRELOAD"), list);
+}
+
+Test(harness_gpu_setup, any_program_runs_without_the_library)
+{
+    unlink(library());
+    test_log_gpu_record(&gpu, &options, "/run/tests/x");
+    cr_expect_eq(gpu.state, TEST_LOG_GPU_NO_LIBCUPTI);
+    cr_expect_null(getenv("LD_PRELOAD"));
+    cr_expect_null(getenv("TESTLOG_RECORD"));
+}

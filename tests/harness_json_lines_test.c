@@ -1,0 +1,210 @@
+/* harness_json_lines_test.c: a line for each test as it ends. */
+#include "harness/harness.h"
+#include "harness/watch.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+#include <criterion/criterion.h>
+#include <criterion/redirect.h>
+
+#include "support.h"
+
+static struct test_log_run run;
+static struct test_log_options options;
+
+static void begin(void)
+{
+    test_folder();
+    cr_redirect_stderr();
+    unsetenv("TESTLOG_WORKER");
+    run.path = strdup(test_path("."));
+}
+
+static void end(void)
+{
+    test_log_jsonl_close(NULL);
+    test_log_run_free(&run);
+    free(options.outputs);
+}
+
+TestSuite(harness_json_lines, .init = begin, .fini = end);
+
+static struct test_log_result *add(const char *name,
+                                   enum test_log_outcome outcome)
+{
+    struct test_log_result *result = test_log_run_add(&run);
+
+    cr_assert_not_null(result);
+    result->program = strdup("p");
+    result->suite = strdup("suite");
+    result->test = strdup(name);
+    result->outcome = outcome;
+    return result;
+}
+
+static void add_file(const char *file)
+{
+    struct test_log_output output = {TEST_LOG_OUTPUT_JSONL, file, "--report"};
+
+    cr_assert_eq(test_log_output_add(&options, output), 0);
+}
+
+static void expect_file(const char *name, const char *expected)
+{
+    char *text = test_load(test_path(name), NULL);
+
+    cr_expect_str_eq(text, expected);
+    free(text);
+}
+
+#define LINE(name, outcome)                                                    \
+    "{\"schema\":1,\"event\":\"test\",\"program\":\"p\",\"name\":"             \
+    "\"suite/" name "\",\"outcome\":\"" outcome                                \
+    "\",\"reason\":null,\"file\":null,"                                        \
+    "\"line\":0,\"duration_ns\":0,\"folder\":null,\"tries\":1,"                \
+    "\"flaky\":false}\n"
+
+Test(harness_json_lines, lines_are_there_at_once)
+{
+    test_log_jsonl_open(&run, &options);
+    test_log_jsonl_tell(add("a", TEST_LOG_OUTCOME_PASSED));
+    expect_file("results.jsonl", LINE("a", "passed"));
+    test_log_jsonl_tell(add("b", TEST_LOG_OUTCOME_CRASHED));
+    expect_file("results.jsonl", LINE("a", "passed") LINE("b", "crashed"));
+}
+
+Test(harness_json_lines, test_is_told_again_only_if_its_outcome_changed)
+{
+    struct test_log_result *result = add("a", TEST_LOG_OUTCOME_PASSED);
+
+    test_log_jsonl_open(&run, &options);
+    test_log_jsonl_tell(result);
+    test_log_jsonl_tell(result);
+    result->outcome = TEST_LOG_OUTCOME_CRASHED;
+    test_log_jsonl_tell(result);
+    test_log_jsonl_close(&run);
+    expect_file("results.jsonl", LINE("a", "passed") LINE("a", "crashed"));
+}
+
+Test(harness_json_lines, each_try_is_told_and_the_last_line_is_of_the_last)
+{
+    struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED);
+    char *text;
+
+    test_log_jsonl_open(&run, &options);
+    for (size_t i = 0; i < 2; i++) {
+        test_log_jsonl_tell(result);
+        cr_assert_eq(test_log_retry(result), 0);
+        test_log_jsonl_tell(result);
+        result->outcome = TEST_LOG_OUTCOME_FAILED;
+        result->folder = strdup(i ? "a.try3" : "a.try2");
+    }
+    test_log_jsonl_tell(result);
+    result->outcome = TEST_LOG_OUTCOME_PASSED;
+    test_log_jsonl_close(&run);
+    text = test_load(test_path("results.jsonl"), NULL);
+    cr_expect_not_null(strstr(text, "null,\"tries\":1,\"flaky\":false}\n{"));
+    cr_expect_not_null(
+        strstr(text, "\"a.try2\",\"tries\":2,\"flaky\":false,\"earlier\":[{"));
+    cr_expect_not_null(
+        strstr(text, "\"a.try3\",\"tries\":3,\"flaky\":false,\"earlier\":[{"));
+    cr_expect_not_null(
+        strstr(text, "\"a.try3\",\"tries\":3,\"flaky\":true,\"earlier\":[{"));
+    free(text);
+}
+
+Test(harness_json_lines, what_was_not_told_is_told_at_the_end)
+{
+    test_log_jsonl_open(&run, &options);
+    test_log_jsonl_tell(add("a", TEST_LOG_OUTCOME_PASSED));
+    add("b", TEST_LOG_OUTCOME_FAILED);
+    add("did not run", TEST_LOG_OUTCOME_NONE);
+    test_log_jsonl_close(&run);
+    expect_file("results.jsonl", LINE("a", "passed") LINE("b", "failed"));
+}
+
+Test(harness_json_lines, reasons_are_of_one_line)
+{
+    struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED);
+    char *text;
+    cJSON *json;
+
+    result->reason = strdup("one\n\"two\"\377");
+    test_log_jsonl_open(&run, &options);
+    test_log_jsonl_tell(result);
+    text = test_load(test_path("results.jsonl"), NULL);
+    cr_expect_eq(strchr(text, '\n'), text + strlen(text) - 1);
+    json = cJSON_Parse(text);
+    cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItem(json, "reason")),
+                     "one\n\"two\"\357\277\275");
+    cJSON_Delete(json);
+    free(text);
+}
+
+Test(harness_json_lines, own_files_begin_anew_and_those_of_a_whole_run_go_on)
+{
+    test_save(test_path("file"), "old\n", 4);
+    add_file(test_path("file"));
+    test_log_jsonl_open(&run, &options);
+    test_log_jsonl_tell(add("a", TEST_LOG_OUTCOME_PASSED));
+    test_log_jsonl_close(NULL);
+    expect_file("file", LINE("a", "passed"));
+    setenv("TESTLOG_RUN", run.path, 1);
+    test_log_jsonl_open(&run, &options);
+    test_log_jsonl_tell(add("b", TEST_LOG_OUTCOME_PASSED));
+    expect_file("file", LINE("a", "passed") LINE("b", "passed"));
+    expect_file("results.jsonl", LINE("a", "passed") LINE("b", "passed"));
+}
+
+Test(harness_json_lines, file_that_cannot_be_written_leaves_the_others_alone)
+{
+    add_file("/nowhere/at/all");
+    add_file(test_path("file"));
+    test_log_jsonl_open(&run, &options);
+    test_log_jsonl_tell(add("a", TEST_LOG_OUTCOME_PASSED));
+    expect_file("file", LINE("a", "passed"));
+    expect_file("results.jsonl", LINE("a", "passed"));
+}
+
+Test(harness_json_lines, full_disk_is_said_and_leaves_the_others_alone)
+{
+    if (access("/dev/full", W_OK))
+        cr_skip_test("/dev/full is not here");
+    add_file("/dev/full");
+    test_log_jsonl_open(&run, &options);
+    test_log_jsonl_tell(add("a", TEST_LOG_OUTCOME_PASSED));
+    test_log_jsonl_tell(add("b", TEST_LOG_OUTCOME_PASSED));
+    expect_file("results.jsonl", LINE("a", "passed") LINE("b", "passed"));
+}
+
+/* A reader that went away: `... | head -1`. */
+Test(harness_json_lines, reader_that_is_gone_kills_nobody)
+{
+    char path[64];
+    int ends[2];
+
+    cr_assert_eq(pipe(ends), 0);
+    snprintf(path, sizeof(path), "/dev/fd/%d", ends[1]);
+    add_file(path);
+    test_log_jsonl_open(&run, &options);
+    close(ends[0]);
+    test_log_standard_outlive();
+    test_log_jsonl_tell(add("a", TEST_LOG_OUTCOME_PASSED));
+    test_log_jsonl_tell(add("b", TEST_LOG_OUTCOME_PASSED));
+    expect_file("results.jsonl", LINE("a", "passed") LINE("b", "passed"));
+    close(ends[1]);
+}
+
+Test(harness_json_lines, without_a_folder_there_are_other_files)
+{
+    free(run.path);
+    run.path = NULL;
+    add_file(test_path("file"));
+    test_log_jsonl_open(&run, &options);
+    test_log_jsonl_tell(add("a", TEST_LOG_OUTCOME_PASSED));
+    expect_file("file", LINE("a", "passed"));
+}

@@ -1,0 +1,120 @@
+/* harness_model_test.c: outcomes and their sums. */
+#include "harness/harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+static const struct {
+    enum test_log_outcome outcome;
+    const char *word, *report;
+    bool bad;
+} outcomes[] = {
+    {TEST_LOG_OUTCOME_NONE, "none", "did not run", false},
+    {TEST_LOG_OUTCOME_PASSED, "passed", "passed", false},
+    {TEST_LOG_OUTCOME_FAILED, "failed", "failed", true},
+    {TEST_LOG_OUTCOME_CRASHED, "crashed", "crashed", true},
+    {TEST_LOG_OUTCOME_TIMEOUT, "timeout", "timed out", true},
+    {TEST_LOG_OUTCOME_SKIPPED, "skipped", "skipped", false},
+};
+
+enum { OUTCOMES = sizeof(outcomes) / sizeof(*outcomes) };
+
+Test(harness_model, words_and_outcomes_are_one)
+{
+    for (int i = 0; i < OUTCOMES; i++) {
+        enum test_log_outcome outcome = outcomes[i].outcome;
+
+        cr_expect_str_eq(test_log_outcome_word(outcome), outcomes[i].word);
+        cr_expect_str_eq(test_log_outcome_report(outcome), outcomes[i].report);
+        cr_expect_eq(test_log_outcome_of(outcomes[i].word), outcome);
+        cr_expect_eq(test_log_outcome_bad(outcome), outcomes[i].bad, "%s",
+                     outcomes[i].word);
+    }
+}
+
+Test(harness_model, unknown_word_is_no_outcome)
+{
+    cr_expect_eq(test_log_outcome_of(""), TEST_LOG_OUTCOME_NONE);
+    cr_expect_eq(test_log_outcome_of("Passed"), TEST_LOG_OUTCOME_NONE);
+    cr_expect_eq(test_log_outcome_of("passed "), TEST_LOG_OUTCOME_NONE);
+}
+
+Test(harness_model, sums_count_each_result_once)
+{
+    struct test_log_run run = {0};
+    struct test_log_sums sums;
+
+    for (int i = 0; i < 600; i++)
+        test_log_run_add(&run)->outcome = outcomes[i % OUTCOMES].outcome;
+    sums = test_log_run_sums(&run);
+    cr_expect_eq(run.count, 600);
+    cr_expect_eq(sums.passed, 100);
+    cr_expect_eq(sums.failed, 300);
+    cr_expect_eq(sums.skipped, 100);
+    test_log_run_free(&run);
+    cr_expect_eq(run.count, 0);
+    cr_expect_null(run.results);
+}
+
+Test(harness_model, empty_run_sums_to_nothing)
+{
+    struct test_log_run run = {0};
+    struct test_log_sums sums = test_log_run_sums(&run);
+
+    cr_expect_eq(sums.passed + sums.failed + sums.skipped, 0);
+    test_log_run_free(&run);
+}
+
+Test(harness_model, added_result_is_zeroed)
+{
+    struct test_log_run run = {0};
+
+    test_log_run_add(&run)->outcome = TEST_LOG_OUTCOME_FAILED;
+    run.count = 0;
+    cr_expect_eq(test_log_run_add(&run)->outcome, TEST_LOG_OUTCOME_NONE);
+    test_log_run_free(&run);
+}
+
+Test(harness_model, name_is_suite_and_test)
+{
+    char suite[] = "suite", test[] = "test[07]", empty[] = "";
+    struct test_log_result both = {.suite = suite, .test = test};
+    struct test_log_result alone = {.test = test};
+    struct test_log_result bare = {.suite = empty, .test = test};
+
+    cr_expect_str_eq(test_log_name(&both), "suite/test[07]");
+    cr_expect_str_eq(test_log_name(&alone), "test[07]");
+    cr_expect_str_eq(test_log_name(&bare), "test[07]");
+}
+
+Test(harness_model, eight_names_last)
+{
+    char suite[] = "s", test[2] = "a";
+    struct test_log_result result = {.suite = suite, .test = test};
+    const char *names[8];
+
+    for (int i = 0; i < 8; i++) {
+        test[0] = (char)('a' + i);
+        names[i] = test_log_name(&result);
+    }
+    cr_expect_str_eq(names[0], "s/a");
+    cr_expect_str_eq(names[7], "s/h");
+}
+
+Test(harness_model, long_name_is_cut)
+{
+    char name[2000];
+    struct test_log_result result = {.suite = name, .test = name};
+
+    memset(name, 'x', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    cr_expect_lt(strlen(test_log_name(&result)), 512);
+}
+
+Test(harness_model, a_signal_without_a_name_has_its_number)
+{
+    cr_expect_str_eq(test_log_signal(11), "SIGSEGV");
+    cr_expect_str_eq(test_log_signal(36), "signal 36");
+}

@@ -1,0 +1,110 @@
+/* harness_output_pipe_test.c: a test's output goes through a FIFO to a file. */
+#include "harness/watch.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+static struct test_log_run run;
+static struct test_log_result result;
+static char file[PATH_MAX];
+static bool taken; /* something else is where the output goes */
+
+/* Opens both ends in a folder of the test's own; returns the worker's. */
+static int begin(void)
+{
+    static char folder[] = "/tmp/testlog-drain-XXXXXX";
+    int fd;
+
+    cr_assert_not_null(mkdtemp(folder));
+    run.path = folder;
+    result = (struct test_log_result){
+        .suite = (char *)"drain", .test = (char *)"one", .folder = (char *)"."};
+    snprintf(file, sizeof(file), "%s/output.txt", folder);
+    fd = test_log_drain_enter(folder);
+    cr_assert_geq(fd, 0);
+    if (taken)
+        close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    test_log_drain_open(&run, &result);
+    cr_assert_not_null(result.drain);
+    return fd;
+}
+
+static void end(void)
+{
+    test_log_drain_close(&result);
+    cr_expect_null(result.drain);
+    unlink(file);
+    rmdir(run.path);
+}
+
+TestSuite(harness_output_pipe, .fini = end);
+
+static off_t size_of_file(void)
+{
+    struct stat status = {0};
+
+    return stat(file, &status) ? -1 : status.st_size;
+}
+
+Test(harness_output_pipe, moves_what_was_printed)
+{
+    int fd = begin();
+
+    cr_assert_eq(write(fd, "hello\n", 6), 6);
+    cr_expect(test_log_drain_pump(&result));
+    cr_expect_eq(size_of_file(), 6);
+    cr_assert_eq(write(fd, "more\n", 5), 5);
+    close(fd);
+    cr_expect_not(test_log_drain_pump(&result));
+    cr_expect_eq(size_of_file(), 11);
+}
+
+Test(harness_output_pipe, keeps_what_the_limit_allows)
+{
+    struct rlimit limit = {10, 10};
+    int fd = begin();
+
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    cr_assert_eq(write(fd, "0123456789abc", 13), 13);
+    test_log_drain_pump(&result);
+    cr_assert_eq(write(fd, "more", 4), 4);
+    test_log_drain_pump(&result);
+    cr_expect_eq(size_of_file(), 10);
+    cr_expect_eq(test_log_file_limit(), 10);
+}
+
+/* A test may have put a file in the place of its output. */
+Test(harness_output_pipe, says_why_output_is_not_kept)
+{
+    char text[256] = "";
+    int fd, said[2];
+
+    taken = true;
+    fd = begin();
+    cr_assert_eq(write(fd, "hello\n", 6), 6);
+    cr_assert_eq(pipe(said), 0);
+    dup2(said[1], STDERR_FILENO);
+    test_log_drain_finish(&result);
+    cr_assert_gt(read(said[0], text, sizeof(text) - 1), 0);
+    cr_expect_str_eq(text, "testlog: drain/one: cannot keep all of its output: "
+                           "File exists\n");
+    cr_expect_eq(size_of_file(), 0);
+}
+
+Test(harness_output_pipe, leaves_no_fifo_behind)
+{
+    char path[PATH_MAX];
+
+    begin();
+    snprintf(path, sizeof(path), "%s/output.pipe", run.path);
+    cr_expect_neq(access(path, F_OK), 0);
+}

@@ -1,0 +1,102 @@
+/* harness_profiler_options_test.c: the options of profilers. */
+#include "harness/harness.h"
+
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/redirect.h>
+
+TestSuite(harness_profiler_options, .init = cr_redirect_stderr);
+
+static struct test_log_profiler profiler;
+
+static int parse(const char *text)
+{
+    profiler = test_log_profiler_usual;
+    return test_log_profiler_read(&profiler, "TRACE_OPTIONS", text);
+}
+
+Test(harness_profiler_options, usual_values)
+{
+    cr_expect_eq(test_log_profiler_usual.device_tracer_level, 1);
+    cr_expect_eq(test_log_profiler_usual.compress, 1);
+    cr_expect_not(test_log_profiler_usual.given);
+}
+
+static const struct {
+    const char *text;
+    unsigned level;
+} taken[] = {
+    {"device_tracer_level=0", 0},
+    {"device_tracer_level=1", 1},
+    {" device_tracer_level = 0 ", 0},
+    {"device_tracer_level=0,device_tracer_level=1", 1},
+    {"device_tracer_level=00", 0},
+};
+
+Test(harness_profiler_options, reads_keys_and_values)
+{
+    for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++) {
+        cr_expect_eq(parse(taken[i].text), 0, "%s", taken[i].text);
+        cr_expect_eq(profiler.device_tracer_level, taken[i].level, "%s",
+                     taken[i].text);
+        cr_expect(profiler.given);
+    }
+}
+
+/* Else a run would have to say what became of GPUs. */
+Test(harness_profiler_options, only_those_of_gpus_are_asked_of_gpus)
+{
+    cr_expect_eq(parse("compress=0"), 0);
+    cr_expect_eq(profiler.compress, 0);
+    cr_expect_not(profiler.given);
+    cr_expect_eq(parse("compress=1,device_tracer_level=1"), 0);
+    cr_expect(profiler.given);
+}
+
+Test(harness_profiler_options, a_second_text_adds_to_the_first)
+{
+    parse("device_tracer_level=0");
+    cr_expect_eq(test_log_profiler_read(&profiler, "--trace-options",
+                                        "device_tracer_level=1"),
+                 0);
+    cr_expect_eq(profiler.device_tracer_level, 1);
+}
+
+static const char *const refused[] = {
+    "",
+    ",",
+    "=",
+    "device_tracer_level",
+    "device_tracer_level=",
+    "device_tracer_level=2",
+    "device_tracer_level=-1",
+    "device_tracer_level=+1",
+    "device_tracer_level=1x",
+    "device_tracer_level=4294967296",
+    "device_tracer_level=99999999999999999999",
+    "device_tracer_level=1,",
+    "device_tracer_level=1,pc=1",
+    "DEVICE_TRACER_LEVEL=1",
+    "device tracer level=1"};
+
+Test(harness_profiler_options, refuses_what_it_does_not_know)
+{
+    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
+        cr_expect_eq(parse(refused[i]), -1, "%s", refused[i]);
+}
+
+Test(harness_profiler_options, says_what_to_write)
+{
+    parse("device_tracr_level=1");
+    parse("pc=1");
+    parse("device_tracer_level=9");
+    fflush(stderr);
+    cr_assert_stderr_eq_str(
+        "testlog: TRACE_OPTIONS: unknown option \"device_tracr_level\"; did "
+        "you mean device_tracer_level?\n"
+        "testlog: TRACE_OPTIONS: unknown option \"pc\"; write "
+        "device_tracer_level or compress\n"
+        "testlog: TRACE_OPTIONS: device_tracer_level: unknown value \"9\"; "
+        "write 0 or 1\n");
+}
