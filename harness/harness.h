@@ -29,7 +29,7 @@ struct test_log_profiler {
     bool given; /* somebody gave one about GPUs */
 };
 
-extern const struct test_log_profiler test_log_profiler_usual;
+extern const struct test_log_profiler test_log_profiler_default;
 
 /* test_log_profiler_read reads "key=value,..." of a flag or variable called
  * `name`; -1 if it has said what is wrong. */
@@ -99,7 +99,7 @@ struct test_log_options {
     size_t pattern_count;
     const char *pattern_origin; /* of the last: "--filter" or a variable */
     bool pass_with_no_tests;
-    struct test_log_output *outputs; /* of --report */
+    struct test_log_report *outputs; /* of --report */
     size_t output_count;
     char **criterion; /* arguments for Criterion, NULL at the end */
     int criterion_count;
@@ -121,25 +121,26 @@ bool test_log_color(const char *flag, FILE *stream);
 
 /* ---- choose.c ---- */
 
-/* test_log_put_words ends a line of stderr with "a, b or c"; NULL ends them. */
-void test_log_put_words(const char *const *words);
+/* test_log_print_words ends a line of stderr with "a, b or c"; NULL ends them.
+ */
+void test_log_print_words(const char *const *words);
 
-/* test_log_choose finds a word, in any case, among `words`, which NULL ends;
+/* test_log_read_word finds a word, in any case, among `words`, which NULL ends;
  * `name` is the flag or variable. -1 if it is none of them, which it says. So
  * do the others, for the words of one setting each. */
-int test_log_choose(const char *name, const char *word,
-                    const char *const *words, unsigned *choice);
+int test_log_read_word(const char *name, const char *word,
+                       const char *const *words, unsigned *choice);
 int test_log_read_format(const char *name, const char *word, enum log_format *);
 int test_log_read_time(const char *name, const char *word, enum log_time *);
 int test_log_read_span_events(const char *name, const char *text,
                               unsigned *events);
 int test_log_read_color(const char *name, const char *word, const char **color);
 
-/* test_log_nearest_flag returns the name of the one of getopt_long's flags that
+/* test_log_suggest_flag returns the name of the one of getopt_long's flags that
  * a word, "--name" or "--name=value", was probably meant to be; NULL if none is
  * near. */
 struct option;
-const char *test_log_nearest_flag(const char *word, const struct option *);
+const char *test_log_suggest_flag(const char *word, const struct option *);
 
 /* ---- numbers.c ---- */
 
@@ -213,9 +214,9 @@ void test_log_gpu_free(struct test_log_gpu *);
 /* test_log_gpu_members adds members of JSON; the braces are the caller's. */
 void test_log_gpu_members(struct trace_text *, const struct test_log_gpu *);
 
-/* test_log_gpu_say says, once a run, why nothing was seen of GPUs, where
+/* test_log_gpu_print says, once a run, why nothing was seen of GPUs, where
  * anybody cares. */
-void test_log_gpu_say(const struct test_log_gpu *);
+void test_log_gpu_print(const struct test_log_gpu *);
 
 /* ---- gpu.c: what makes GPUs seen ---- */
 
@@ -263,7 +264,7 @@ enum test_log_outcome {
 };
 
 const char *test_log_outcome_word(enum test_log_outcome);
-const char *test_log_outcome_report(enum test_log_outcome);
+const char *test_log_outcome_text(enum test_log_outcome);
 
 /* test_log_outcome_of returns the outcome of a word; NONE if there is none. */
 enum test_log_outcome test_log_outcome_of(const char *word);
@@ -299,8 +300,8 @@ struct test_log_result {
     uint64_t started; /* ns, monotonic */
     uint64_t limit;   /* ns that it may take; 0: any */
     uint32_t pid;
-    size_t note;                  /* of its process, on the board; 0: none */
-    struct test_log_drain *drain; /* of its output; NULL: it is a file */
+    size_t note; /* of its process, on the board; 0: none */
+    struct test_log_output_pipe *drain; /* of its output; NULL: it is a file */
     uint64_t paused; /* ns of its time that the runner stood still */
     bool unborn;     /* has a process, which has not noted itself */
     bool begun;      /* Criterion has told so */
@@ -460,18 +461,18 @@ void test_log_filters_check(struct test_log_filters *,
                             struct test_log_options *, bool say);
 void test_log_filters_free(struct test_log_filters *);
 
-/* test_log_filters_say says which filters are in force. */
-void test_log_filters_say(const struct test_log_options *);
+/* test_log_filters_print says which filters are in force. */
+void test_log_filters_print(const struct test_log_options *);
 
 /* test_log_filter_of returns the filter of a test's lines, to be freed: `show`
  * of `origin`, which stands before its `own` (or NULL) unless it is the
  * default; what only takes away takes from its own. NULL without memory. */
 char *test_log_filter_of(const char *show, const char *origin, const char *own);
 
-/* test_log_filters_say_compiled_out says, once, that a filter asks for levels
+/* test_log_filters_print_compiled_out says, once, that a filter asks for levels
  * which LOG_STATIC_MAX has left out of every program of the run. */
-void test_log_filters_say_compiled_out(const struct test_log_filters *,
-                                       const struct test_log_run *);
+void test_log_filters_print_compiled_out(const struct test_log_filters *,
+                                         const struct test_log_run *);
 
 /* test_log_filters_ask tells whether one of them is about GPUs. */
 bool test_log_filters_ask(const struct test_log_filters *);
@@ -514,23 +515,25 @@ int test_log_write_trace(const struct test_log_run *, const char *name);
 
 /* ---- clean.c ---- */
 
-/* test_log_clean adds text of any bytes as UTF-8 that XML, YAML and JSON take:
+/* test_log_sanitize adds text of any bytes as UTF-8 that XML, YAML and JSON
+ * take:
  * '?' for control characters other than newline and tab, U+FFFD for what is no
- * character or reorders text. test_log_clean_line has spaces for these two. */
-void test_log_clean(struct trace_text *, const char *, size_t size);
-void test_log_clean_line(struct trace_text *, const char *);
+ * character or reorders text. test_log_sanitize_line has spaces for these two.
+ */
+void test_log_sanitize(struct trace_text *, const char *, size_t size);
+void test_log_sanitize_line(struct trace_text *, const char *);
 
 /* ---- standard.c ---- */
 
-/* test_log_standard_hold takes the numbers of stdin, stdout and stderr where a
+/* test_log_stdio_hold takes the numbers of stdin, stdout and stderr where a
  * program was started without: no file may get them. Reading and writing there
  * goes on to fail. */
-void test_log_standard_hold(void);
+void test_log_stdio_hold(void);
 
-/* test_log_standard_outlive has a run go on when nobody reads what it says any
+/* test_log_stdio_outlive has a run go on when nobody reads what it says any
  * more, as with `| head`, or when a file may grow no more (ulimit -f);
  * processes that it starts still end. */
-void test_log_standard_outlive(void);
+void test_log_stdio_outlive(void);
 
 /* ---- preflight.c: what Criterion would abort without ---- */
 
@@ -544,50 +547,50 @@ bool test_log_preflight_program(const char *name);
 /* ---- outputs.c, tap.c, junit.c, jsonl.c: results for machines ---- */
 
 /* X(NAME, word in flags, what writes it at the end of the run) */
-#define TEST_LOG_OUTPUTS(X)                                                    \
+#define TEST_LOG_REPORTS(X)                                                    \
     X(TAP, "tap", test_log_put_tap)                                            \
     X(JUNIT, "junit", test_log_put_junit)                                      \
     X(JSONL, "jsonl", NULL)
 
-enum test_log_output_format {
-#define TEST_LOG_X(name, word, put) TEST_LOG_OUTPUT_##name,
-    TEST_LOG_OUTPUTS(TEST_LOG_X)
+enum test_log_report_format {
+#define TEST_LOG_X(name, word, put) TEST_LOG_REPORT_##name,
+    TEST_LOG_REPORTS(TEST_LOG_X)
 #undef TEST_LOG_X
 };
 
-struct test_log_output {
-    enum test_log_output_format format;
+struct test_log_report {
+    enum test_log_report_format format;
     const char *file;   /* not ours */
     const char *origin; /* "--report", "XML_OUTPUT_FILE" */
 };
 
-/* test_log_output_add adds one to the options; -1 without memory. */
-int test_log_output_add(struct test_log_options *, struct test_log_output);
-bool test_log_output_is_stdout(const char *file);
+/* test_log_report_add adds one to the options; -1 without memory. */
+int test_log_report_add(struct test_log_options *, struct test_log_report);
+bool test_log_report_is_stdout(const char *file);
 
-/* test_log_output_name returns what a file is called where it is spoken of. */
-const char *test_log_output_name(const char *file);
+/* test_log_report_name returns what a file is called where it is spoken of. */
+const char *test_log_report_name(const char *file);
 
-/* test_log_outputs_part tells whether this program is one of several of a run,
+/* test_log_reports_part tells whether this program is one of several of a run,
  * whose results another process writes. */
-bool test_log_outputs_part(void);
+bool test_log_reports_part(void);
 
-/* test_log_outputs_begin, before any test starts, keeps stdout for a report
+/* test_log_reports_begin, before any test starts, keeps stdout for a report
  * that goes there: what tests print goes to stderr. `several`: programs will
  * be started that are parts of the run. */
-void test_log_outputs_begin(const struct test_log_options *, bool several);
+void test_log_reports_begin(const struct test_log_options *, bool several);
 
-/* test_log_outputs_stdout returns the descriptor of our own stdout. */
-int test_log_outputs_stdout(void);
+/* test_log_reports_stdout returns the descriptor of our own stdout. */
+int test_log_reports_stdout(void);
 
-/* test_log_outputs_write gives stdout back and writes results.tap and what was
+/* test_log_reports_write gives stdout back and writes results.tap and what was
  * asked for, if no other process does. */
-void test_log_outputs_write(const struct test_log_run *,
+void test_log_reports_write(const struct test_log_run *,
                             const struct test_log_options *);
 
-/* test_log_outputs_apart: programs will be started of which nobody can write
+/* test_log_reports_apart: programs will be started of which nobody can write
  * the results together. */
-void test_log_outputs_apart(const struct test_log_options *);
+void test_log_reports_apart(const struct test_log_options *);
 
 void test_log_put_tap(FILE *, const struct test_log_run *);
 void test_log_put_junit(FILE *, const struct test_log_run *);
@@ -596,12 +599,12 @@ void test_log_put_junit(FILE *, const struct test_log_run *);
 #define TEST_LOG_JSONL_TEST "{\"schema\":1,\"event\":\"test\","
 
 /* test_log_jsonl_open opens results.jsonl and other files of JSON lines,
- * test_log_jsonl_tell writes a line, unless there is one of this try with that
- * outcome, and test_log_jsonl_close writes those that are missing of the run,
- * if any. test_log_jsonl_line writes a line that a program handed over. */
+ * test_log_jsonl_result writes a line, unless there is one of this try with
+ * that outcome, and test_log_jsonl_close writes those that are missing of the
+ * run, if any. test_log_jsonl_line writes a line that a program handed over. */
 void test_log_jsonl_open(const struct test_log_run *,
                          const struct test_log_options *);
-void test_log_jsonl_tell(struct test_log_result *);
+void test_log_jsonl_result(struct test_log_result *);
 void test_log_jsonl_close(struct test_log_run *);
 void test_log_jsonl_line(const char *line, size_t size);
 
@@ -656,33 +659,33 @@ void test_log_notice(const char *format, ...) TRACE_PRINTF(1, 2);
 /* test_log_complain says what a filter's parser or advice added to a text. */
 void test_log_complain(const struct trace_text *);
 
-/* test_log_report_block prints a test's captured output, lines and open
+/* test_log_print_block prints a test's captured output, lines and open
  * spans. */
-void test_log_report_block(const struct test_log_run *,
-                           const struct test_log_result *,
-                           const struct test_log_options *);
-
-/* test_log_report_open_spans prints, for each thread, the spans that it is in,
- * each line behind `indent`; returns how many. */
-size_t test_log_report_open_spans(struct trace_reader *, const char *indent);
-
-/* test_log_report_slow lists the tests that took longer than --slow. */
-void test_log_report_slow(const struct test_log_run *,
+void test_log_print_block(const struct test_log_run *,
+                          const struct test_log_result *,
                           const struct test_log_options *);
 
-/* test_log_report_summary lists skipped and failed tests, says how to run these
+/* test_log_print_open_spans prints, for each thread, the spans that it is in,
+ * each line behind `indent`; returns how many. */
+size_t test_log_print_open_spans(struct trace_reader *, const char *indent);
+
+/* test_log_print_slow lists the tests that took longer than --slow. */
+void test_log_print_slow(const struct test_log_run *,
+                         const struct test_log_options *);
+
+/* test_log_print_summary lists skipped and failed tests, says how to run these
  * again and where the run is; `rerun` is the command without filters. */
-void test_log_report_summary(const struct test_log_run *, const char *rerun);
+void test_log_print_summary(const struct test_log_run *, const char *rerun);
 
 /* test_log_add_word adds a word for the shell, quoted if it has to be. */
 void test_log_add_word(struct trace_text *, const char *word);
 
-/* test_log_report_unseen warns of directives that matched no call site. */
-void test_log_report_unseen(const struct test_log_run *);
+/* test_log_print_unseen warns of directives that matched no call site. */
+void test_log_print_unseen(const struct test_log_run *);
 
-/* test_log_report_closing prints the closing line, a line of its own. */
-void test_log_report_closing(const struct test_log_run *,
-                             const struct test_log_options *);
+/* test_log_print_closing prints the closing line, a line of its own. */
+void test_log_print_closing(const struct test_log_run *,
+                            const struct test_log_options *);
 
 /* ---- expect.c ---- */
 
@@ -801,10 +804,10 @@ void test_log_plan_only(struct criterion_test_set *, char **names);
 size_t test_log_plan_select(struct criterion_test_set *,
                             const struct test_log_options *);
 
-/* test_log_plan_say_unmatched names patterns, of several, that matched none of
- * what was selected. */
-void test_log_plan_say_unmatched(struct criterion_test_set *,
-                                 const struct test_log_options *);
+/* test_log_plan_print_unmatched names patterns, of several, that matched none
+ * of what was selected. */
+void test_log_plan_print_unmatched(struct criterion_test_set *,
+                                   const struct test_log_options *);
 
 /* test_log_plan_nearest returns the test, or a quoted pattern of those, that
  * the patterns, which matched none, probably meant; NULL if none is near. It
@@ -851,11 +854,12 @@ void test_log_shard_take(struct criterion_test_set *,
 void test_log_shard_list(struct criterion_test_set *,
                          const struct test_log_options *);
 
-/* test_log_shard_say adds which shard it is, for people, test_log_shard_member
- * for run.json. test_log_shard_say_empty says if it has no test. */
-void test_log_shard_say(struct trace_text *, const struct test_log_shard *);
+/* test_log_shard_print adds which shard it is, for people,
+ * test_log_shard_member for run.json. test_log_shard_print_empty says if it has
+ * no test. */
+void test_log_shard_print(struct trace_text *, const struct test_log_shard *);
 void test_log_shard_member(struct trace_text *, const struct test_log_shard *);
-void test_log_shard_say_empty(const struct test_log_run *);
+void test_log_shard_print_empty(const struct test_log_run *);
 
 /* ---- runner.c ---- */
 
@@ -865,13 +869,14 @@ void test_log_shard_say_empty(const struct test_log_run *);
 typedef void test_log_hook(struct criterion_test_set *);
 TRACE_API extern test_log_hook *const test_log_before_all;
 
-struct test_log_last;
+struct test_log_history;
 
 /* test_log_runner_run runs all tests of a set and leaves the results in the
  * run; the last run tells how long they may take. Returns how many the filters
  * matched. */
 size_t test_log_runner_run(struct criterion_test_set *,
                            const struct test_log_options *,
-                           const struct test_log_last *, struct test_log_run *);
+                           const struct test_log_history *,
+                           struct test_log_run *);
 
 #endif

@@ -8,14 +8,14 @@
 
 /* ---- board.c: which process runs which test ---- */
 
-/* test_log_board_open makes a board for that many notes and names it to
+/* test_log_status_open makes a board for that many notes and names it to
  * workers; -1 with errno without it, and nothing is known of processes then. */
-int test_log_board_open(size_t notes);
-bool test_log_board_is_open(void);
-void test_log_board_close(void);
+int test_log_status_open(size_t notes);
+bool test_log_status_is_open(void);
+void test_log_status_close(void);
 
-/* test_log_board_note, in a worker, notes which test this process runs. */
-void test_log_board_note(void);
+/* test_log_status_note, in a worker, notes which test this process runs. */
+void test_log_status_note(void);
 
 /* test_log_forked tells whether this is a process that a test has forked. */
 bool test_log_forked(void);
@@ -23,22 +23,22 @@ bool test_log_forked(void);
 /* The worker adds to its note that the test's body has returned, that the leak
  * checker is at work, which may end the process, and why the test fails, though
  * Criterion has not been told; the first reason counts. */
-void test_log_board_returned(void);
-void test_log_board_checking(bool on);
-void test_log_board_fail(const char *format, ...) TRACE_PRINTF(1, 2);
+void test_log_status_returned(void);
+void test_log_status_checking(bool on);
+void test_log_status_fail(const char *format, ...) TRACE_PRINTF(1, 2);
 
 /* What a worker has said. */
-struct test_log_said {
+struct test_log_worker_status {
     bool returned; /* or nothing is known */
     bool checking;
     const char *fault; /* NULL: none; else until the next call */
 };
 
-struct test_log_said test_log_board_said(struct test_log_run *,
-                                         const struct test_log_result *);
+struct test_log_worker_status test_log_status_of(
+    struct test_log_run *, const struct test_log_result *);
 
-/* test_log_board_read gives results the processes that were noted since. */
-void test_log_board_read(struct test_log_run *);
+/* test_log_status_update gives results the processes that were noted since. */
+void test_log_status_update(struct test_log_run *);
 
 /* ---- spawn.c: the worker that is being started ---- */
 
@@ -64,21 +64,23 @@ bool test_log_spawn_release(const struct test_log_result *);
  * UINT64_MAX for any number. */
 uint64_t test_log_file_limit(void);
 
-/* test_log_drain_wanted tells whether tests' output must not go to files. */
-bool test_log_drain_wanted(const struct test_log_options *);
+/* test_log_output_pipe_wanted tells whether tests' output must not go to files.
+ */
+bool test_log_output_pipe_wanted(const struct test_log_options *);
 
-/* test_log_drain_enter, in a worker, makes a FIFO in a test's folder and
+/* test_log_output_pipe_enter, in a worker, makes a FIFO in a test's folder and
  * returns its end to write to; -1 with errno if it can't. */
-int test_log_drain_enter(const char *folder);
+int test_log_output_pipe_enter(const char *folder);
 
-/* test_log_drain_open opens the other end, if the worker has made a FIFO;
- * test_log_drain_pump moves what is there to the test's output.txt and returns
- * whether there may be more later; test_log_drain_finish does so for the last
- * time, and says what was lost. */
-void test_log_drain_open(const struct test_log_run *, struct test_log_result *);
-bool test_log_drain_pump(struct test_log_result *);
-void test_log_drain_finish(struct test_log_result *);
-void test_log_drain_close(struct test_log_result *);
+/* test_log_output_pipe_open opens the other end, if the worker has made a FIFO;
+ * test_log_output_pipe_pump moves what is there to the test's output.txt and
+ * returns whether there may be more later; test_log_output_pipe_finish does so
+ * for the last time, and says what was lost. */
+void test_log_output_pipe_open(const struct test_log_run *,
+                               struct test_log_result *);
+bool test_log_output_pipe_pump(struct test_log_result *);
+void test_log_output_pipe_finish(struct test_log_result *);
+void test_log_output_pipe_close(struct test_log_result *);
 
 /* ---- last.c: results.tsv, for people and for the next run ---- */
 
@@ -89,7 +91,7 @@ struct test_log_past {
 };
 
 /* The last run; without one, `path` is NULL. */
-struct test_log_last {
+struct test_log_history {
     char *path;
     struct test_log_past *tests;
     size_t count;
@@ -97,32 +99,34 @@ struct test_log_last {
 
 int test_log_write_results(const struct test_log_run *, const char *name);
 
-/* test_log_last_read reads what the last run below `dir`, or the one that
+/* test_log_history_read reads what the last run below `dir`, or the one that
  * TESTLOG_LAST names, left behind. */
-void test_log_last_read(struct test_log_last *, const char *dir);
-void test_log_last_free(struct test_log_last *);
+void test_log_history_read(struct test_log_history *, const char *dir);
+void test_log_history_free(struct test_log_history *);
 
-/* test_log_last_failed tells whether something of a program failed, of any if
- * it is NULL. */
-bool test_log_last_failed(const struct test_log_last *, const char *program);
+/* test_log_history_failed tells whether something of a program failed, of any
+ * if it is NULL. */
+bool test_log_history_failed(const struct test_log_history *,
+                             const char *program);
 
-/* test_log_last_knows tells whether the last run had a test of a program;
- * test_log_last_carry adds lines that make the next results.tsv know its tests,
- * which --failed has left out: their outcome is "none". */
-bool test_log_last_knows(const struct test_log_last *, const char *program);
-void test_log_last_carry(const struct test_log_last *, const char *program,
-                         struct trace_text *lines);
+/* test_log_history_knows tells whether the last run had a test of a program;
+ * test_log_history_carry adds lines that make the next results.tsv know its
+ * tests, which --failed has left out: their outcome is "none". */
+bool test_log_history_knows(const struct test_log_history *,
+                            const char *program);
+void test_log_history_carry(const struct test_log_history *,
+                            const char *program, struct trace_text *lines);
 
-/* test_log_last_choose, for --failed, leaves in the options which tests of a
+/* test_log_history_choose, for --failed, leaves in the options which tests of a
  * program (a path) are to run; false if it had no failure. Without a last run
  * all are, and it says so. */
-bool test_log_last_choose(const struct test_log_last *,
-                          struct test_log_options *, const char *program);
+bool test_log_history_choose(const struct test_log_history *,
+                             struct test_log_options *, const char *program);
 
-/* test_log_last_of returns what is known of a test; NULL if nothing is. */
-const struct test_log_past *test_log_last_of(const struct test_log_last *,
-                                             const char *program,
-                                             const char *name);
+/* test_log_history_of returns what is known of a test; NULL if nothing is. */
+const struct test_log_past *test_log_history_of(const struct test_log_history *,
+                                                const char *program,
+                                                const char *name);
 
 /* ---- retry.c ---- */
 
@@ -149,7 +153,7 @@ void test_log_others_export(const struct test_log_others *);
  * nothing if there is none. */
 void test_log_progress_begin(const struct test_log_run *,
                              const struct test_log_options *,
-                             const struct test_log_last *);
+                             const struct test_log_history *);
 bool test_log_progress_shown(void);
 void test_log_progress_paint(uint64_t now);
 void test_log_progress_erase(void);
@@ -159,46 +163,48 @@ void test_log_progress_end(void);
  */
 void test_log_progress_line(struct trace_text *, const struct test_log_run *,
                             const struct test_log_others *,
-                            const struct test_log_last *, size_t jobs,
+                            const struct test_log_history *, size_t jobs,
                             uint64_t now, size_t width);
 
 /* ---- watch.c: a thread beside Criterion's ---- */
 
-/* test_log_watch_begin takes over SIGINT, SIGTERM, SIGHUP and SIGUSR1 until
- * test_log_watch_end. Without a second thread nothing is taken over. */
-void test_log_watch_begin(struct test_log_run *,
-                          const struct test_log_options *);
-void test_log_watch_end(void);
+/* test_log_supervisor_begin takes over SIGINT, SIGTERM, SIGHUP and SIGUSR1
+ * until test_log_supervisor_end. Without a second thread nothing is taken over.
+ */
+void test_log_supervisor_begin(struct test_log_run *,
+                               const struct test_log_options *);
+void test_log_supervisor_end(void);
 
-/* test_log_watch_limits tells whether it ends tests that take too long; without
- * the thread, or the board, Criterion has to. */
-bool test_log_watch_limits(void);
+/* test_log_supervisor_limits tells whether it ends tests that take too long;
+ * without the thread, or the board, Criterion has to. */
+bool test_log_supervisor_limits(void);
 
 /* Whoever reads or changes results, or prints, does so in between; the status
  * line is gone there. */
-void test_log_watch_enter(void);
-void test_log_watch_leave(void);
+void test_log_supervisor_enter(void);
+void test_log_supervisor_leave(void);
 
 /* ---- guard.c: Criterion's logger ---- */
 
 struct criterion_logger;
 
-/* test_log_guard returns a logger whose functions are those of `logger`, inside
- * test_log_watch_enter and _leave. */
-struct criterion_logger *test_log_guard(const struct criterion_logger *logger);
+/* test_log_locked_logger returns a logger whose functions are those of
+ * `logger`, inside test_log_supervisor_enter and _leave. */
+struct criterion_logger *test_log_locked_logger(
+    const struct criterion_logger *logger);
 
 /* ---- outcomes.c: what Criterion tells of tests ---- */
 
-/* test_log_outcomes_begin is before anything else of a run;
- * test_log_outcomes_listen puts itself in front of Criterion's logger. */
-void test_log_outcomes_begin(struct test_log_run *,
-                             const struct test_log_options *);
-void test_log_outcomes_listen(void);
+/* test_log_logger_begin is before anything else of a run;
+ * test_log_logger_listen puts itself in front of Criterion's logger. */
+void test_log_logger_begin(struct test_log_run *,
+                           const struct test_log_options *);
+void test_log_logger_listen(void);
 
-/* test_log_outcomes_render writes the files of all tests that have ended;
- * test_log_outcomes_end does so and fails those without an outcome. */
-void test_log_outcomes_render(void);
-void test_log_outcomes_end(void);
+/* test_log_logger_render writes the files of all tests that have ended;
+ * test_log_logger_end does so and fails those without an outcome. */
+void test_log_logger_render(void);
+void test_log_logger_end(void);
 
 /* test_log_result_of returns the result of a test; NULL if it has none. */
 struct criterion_suite;

@@ -28,7 +28,7 @@ static void add(int number)
 void runners_take_signals(void)
 {
     signal(SIGCHLD, SIG_DFL); /* ignored, it would keep what became of them */
-    test_log_standard_outlive();
+    test_log_stdio_outlive();
     sigemptyset(&ours);
     sigaddset(&ours, SIGCHLD);
     add(SIGINT);

@@ -87,7 +87,7 @@ int runners_export(int argc, char **argv)
         if (flag == '?' || flag == ':')
             return runners_refuse_flag("export", flag, argv, options);
         if (flag == 'o')
-            output = test_log_output_is_stdout(optarg) ? NULL : optarg;
+            output = test_log_report_is_stdout(optarg) ? NULL : optarg;
     }
     argv += optind;
     where = runners_run_of(&argv);

@@ -186,7 +186,7 @@ static const char *reason_of(const struct test_log_gpu *gpu)
 static void say(const struct test_log_run *run, const struct end *end)
 {
     if (recorded(run))
-        test_log_gpu_say(&run->gpu);
+        test_log_gpu_print(&run->gpu);
     else if (end->started && run->gpu.state == TEST_LOG_GPU_NO_DRIVER)
         test_log_notice("nothing was recorded: no process used CUDA, and none "
                         "could use a GPU: %s",
@@ -223,7 +223,7 @@ static void finish(struct test_log_run *run,
     test_log_jsonl_open(run, options);
     test_log_jsonl_close(run);
     runners_write(run);
-    test_log_outputs_write(run, options);
+    test_log_reports_write(run, options);
     say(run, end);
     fprintf(stderr, "run: %s\n", run->path);
     runners_compress(run, &options->profiler);

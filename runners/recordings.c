@@ -229,7 +229,7 @@ int runners_refuse_flag(const char *command, int c, char **argv,
     if (c == ':' ? strncmp(word, "--", 2) != 0 : optopt && !valued)
         word = letter;
     else if (!optopt)
-        near = test_log_nearest_flag(word, longs);
+        near = test_log_suggest_flag(word, longs);
     trace_text_printf(&text, "%s: ", command);
     if (c == ':' || valued)
         trace_text_printf(&text, "%s %s", word,

@@ -37,7 +37,7 @@ static void add_program(struct test_log_run *run, const char *folder,
     result->test = strdup(folder);
     result->outcome = outcome;
     result->reason = reason ? strdup(reason) : NULL;
-    test_log_jsonl_tell(result);
+    test_log_jsonl_result(result);
 }
 
 static int start(const struct programs *programs, char *path,
@@ -133,21 +133,21 @@ static char *usual_name(const struct programs *programs, int number)
 /* For --failed: whether nothing of a program failed. What is left out stays
  * known: `lines`, if not NULL, are for the next run. */
 static bool leave_out(const struct programs *programs, int number,
-                      const struct test_log_last *last,
+                      const struct test_log_history *last,
                       struct trace_text *lines)
 {
     char *name = usual_name(programs, number);
-    bool out = name && test_log_last_knows(last, name) &&
-               !test_log_last_failed(last, name);
+    bool out = name && test_log_history_knows(last, name) &&
+               !test_log_history_failed(last, name);
 
     if (out && lines)
-        test_log_last_carry(last, name, lines);
+        test_log_history_carry(last, name, lines);
     free(name);
     return out;
 }
 
 static bool leave_all_out(const struct programs *programs,
-                          const struct test_log_last *last)
+                          const struct test_log_history *last)
 {
     for (int i = 0; i < programs->count; i++)
         if (!leave_out(programs, i, last, NULL))
@@ -158,7 +158,7 @@ static bool leave_all_out(const struct programs *programs,
 /* Tells a program how far the run is. */
 static void export_others(const struct programs *programs, int number,
                           const struct test_log_run *run,
-                          const struct test_log_last *last)
+                          const struct test_log_history *last)
 {
     struct test_log_others others = {.done = run->count,
                                      .failed = test_log_run_sums(run).failed,
@@ -182,7 +182,7 @@ static void export_others(const struct programs *programs, int number,
 }
 
 static void export_last(const struct programs *programs, int number,
-                        const struct test_log_last *last)
+                        const struct test_log_history *last)
 {
     char *name = usual_name(programs, number);
 
@@ -219,7 +219,7 @@ static int run_program(struct test_log_run *run, struct programs *programs,
 /* Runs one program after the other, until something ends the run. */
 static int run_programs(struct test_log_run *run, struct programs *programs,
                         const struct test_log_options *options,
-                        const struct test_log_last *last)
+                        const struct test_log_history *last)
 {
     int code = TEST_LOG_NO_TEST, left = 0;
     bool first = true;
@@ -349,17 +349,17 @@ static void finish(const struct test_log_run *run,
     char *rerun = command_of(programs, run);
 
     runners_write(run);
-    test_log_outputs_write(run, options);
-    test_log_report_unseen(run);
-    test_log_gpu_say(&run->gpu);
+    test_log_reports_write(run, options);
+    test_log_print_unseen(run);
+    test_log_gpu_print(&run->gpu);
     if (code == TEST_LOG_NO_TEST)
         say_no_match(programs, options);
     if (code == TEST_LOG_PASSED)
-        test_log_shard_say_empty(run);
-    test_log_report_slow(run, options);
-    test_log_report_summary(run, rerun ? rerun : "testlog run");
+        test_log_shard_print_empty(run);
+    test_log_print_slow(run, options);
+    test_log_print_summary(run, rerun ? rerun : "testlog run");
     test_log_github_end(run);
-    test_log_report_closing(run, options);
+    test_log_print_closing(run, options);
     free(rerun);
 }
 
@@ -382,7 +382,7 @@ static int make_absolute(const char *path, char *absolute)
 }
 
 static int run_all(struct programs *programs, struct test_log_options *options,
-                   const struct test_log_last *last)
+                   const struct test_log_history *last)
 {
     struct test_log_run run = {.start = trace_anchor_now(),
                                .dir_given = options->dir_given};
@@ -393,12 +393,12 @@ static int run_all(struct programs *programs, struct test_log_options *options,
     run.command = command_of(programs, NULL);
     if (options->informs || test_log_run_open(&run, options->dir, NULL) ||
         make_absolute(run.path, absolute)) {
-        test_log_outputs_apart(options);
+        test_log_reports_apart(options);
         code = run_apart(programs);
         test_log_run_free(&run);
         return code;
     }
-    test_log_outputs_begin(options, true);
+    test_log_reports_begin(options, true);
     test_log_jsonl_open(&run, options);
     setenv("TESTLOG_RUN", absolute, 1);
     snprintf(number, sizeof(number), "%ld", (long)getpid());
@@ -406,12 +406,12 @@ static int run_all(struct programs *programs, struct test_log_options *options,
     test_log_gpu_hint();
     test_log_filters_check(&filters, options, true);
     run.gpu.asked = options->profiler.given || test_log_filters_ask(&filters);
-    test_log_filters_say(options);
+    test_log_filters_print(options);
     runners_copy_settings(&run, options);
     run.shard = options->shard;
     code = run_programs(&run, programs, options, last);
     test_log_jsonl_close(NULL);
-    test_log_filters_say_compiled_out(&filters, &run);
+    test_log_filters_print_compiled_out(&filters, &run);
     finish(&run, programs, options, code);
     if (code == TEST_LOG_NO_TEST && options->pass_with_no_tests)
         code = TEST_LOG_PASSED;
@@ -437,25 +437,25 @@ static void leave_others(void)
 static int begin(struct programs *programs, struct test_log_options *options)
 {
     struct test_log_run none = {0};
-    struct test_log_last last;
+    struct test_log_history last;
     int code = TEST_LOG_PASSED;
 
     leave_others();
     for (int i = 0; i < programs->count; i++)
         test_log_trust_program(programs->paths[i]);
     runners_take_signals();
-    test_log_last_read(&last, options->dir);
+    test_log_history_read(&last, options->dir);
     if (options->failed && !options->informs && !last.count)
         test_log_notice("--failed: %s has no last run that tells what failed; "
                         "all tests run",
                         options->dir);
     if (options->failed && leave_all_out(programs, &last)) {
         test_log_notice("nothing failed in the last run, %s", last.path);
-        test_log_report_closing(&none, options);
+        test_log_print_closing(&none, options);
     } else {
         code = run_all(programs, options, &last);
     }
-    test_log_last_free(&last);
+    test_log_history_free(&last);
     return code;
 }
 

@@ -46,7 +46,7 @@ static int refuse(const char *word)
 
 int main(int argc, char **argv)
 {
-    test_log_standard_hold();
+    test_log_stdio_hold();
     if (argc < 2) {
         usage(stderr);
         return TEST_LOG_USAGE;

@@ -1,4 +1,5 @@
-/* harness_criterion_logger_test.c: what becomes of a test as Criterion tells of it. */
+/* harness_criterion_logger_test.c: what becomes of a test as Criterion tells of
+ * it. */
 #include "harness/harness.h"
 #include "harness/watch.h"
 
@@ -29,8 +30,8 @@ static void begin(void)
     result->key = &test;
     before = criterion_options.logger;
     criterion_options.logger = &quiet;
-    test_log_outcomes_begin(&run, &options);
-    test_log_outcomes_listen();
+    test_log_logger_begin(&run, &options);
+    test_log_logger_listen();
 }
 
 static void end(void)
@@ -139,11 +140,12 @@ static void listen_to_deaths(void)
     quiet.log_test_timeout = count_timeout;
     quiet.log_test_crash = quiet.log_other_crash = count_crash;
     criterion_options.logger = &quiet;
-    test_log_outcomes_listen();
+    test_log_logger_listen();
     ours()->log_pre_init(&suite, &test);
 }
 
-Test(harness_criterion_logger, what_was_told_that_its_time_is_over_has_not_crashed)
+Test(harness_criterion_logger,
+     what_was_told_that_its_time_is_over_has_not_crashed)
 {
     listen_to_deaths();
     run.results[0].late = test_log_now();
@@ -209,6 +211,6 @@ Test(harness_criterion_logger, what_has_begun_is_not_stopped)
 
 Test(harness_criterion_logger, of_which_nothing_is_told_has_failed)
 {
-    test_log_outcomes_end();
+    test_log_logger_end();
     expect(TEST_LOG_OUTCOME_FAILED, "Criterion told nothing of its end");
 }

@@ -1,4 +1,5 @@
-/* harness_gpu_setup_test.c: what workers are told, and what is known without CUDA. */
+/* harness_gpu_setup_test.c: what workers are told, and what is known without
+ * CUDA. */
 #include "harness/harness.h"
 
 #include <limits.h>
@@ -43,7 +44,7 @@ static void begin(void)
     test_folder();
     for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
         unsetenv(variables[i]);
-    options.profiler = test_log_profiler_usual;
+    options.profiler = test_log_profiler_default;
     test_save(library(), "", 0);
     test_save(test_path("libtestlog-audit.so"), "", 0);
     mkdir(test_path("dev"), 0777);

@@ -216,13 +216,13 @@ Test(harness_gpu_state, said_to_those_who_care, .init = cr_redirect_stderr)
 {
     struct test_log_gpu gpu = {.notice = TEXT("why")};
 
-    test_log_gpu_say(&gpu);
+    test_log_gpu_print(&gpu);
     gpu.asked = true;
-    test_log_gpu_say(&gpu);
+    test_log_gpu_print(&gpu);
     gpu = (struct test_log_gpu){.notice = TEXT("how"), .cuda = true};
-    test_log_gpu_say(&gpu);
+    test_log_gpu_print(&gpu);
     gpu.notice = NULL;
-    test_log_gpu_say(&gpu);
+    test_log_gpu_print(&gpu);
     fflush(stderr);
     cr_assert_stderr_eq_str("testlog: why\ntestlog: how\n");
 }

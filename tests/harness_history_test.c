@@ -10,7 +10,7 @@
 #include "support.h"
 
 static struct test_log_run run;
-static struct test_log_last last;
+static struct test_log_history last;
 static struct test_log_options options;
 
 static void begin(void)
@@ -27,7 +27,7 @@ static void begin(void)
 static void end(void)
 {
     test_log_run_free(&run);
-    test_log_last_free(&last);
+    test_log_history_free(&last);
     test_log_options_free(&options);
 }
 
@@ -51,7 +51,7 @@ static struct test_log_result *add(const char *suite, const char *name,
 static void write_and_read(void)
 {
     cr_assert_eq(test_log_write_results(&run, "results.tsv"), 0);
-    test_log_last_read(&last, options.dir);
+    test_log_history_read(&last, options.dir);
 }
 
 Test(harness_history, reads_what_was_written)
@@ -63,12 +63,12 @@ Test(harness_history, reads_what_was_written)
     add("s", "nothing", TEST_LOG_OUTCOME_NONE, 1);
     write_and_read();
     cr_assert_eq(last.count, 2);
-    past = test_log_last_of(&last, "program", "s/bad[07]");
+    past = test_log_history_of(&last, "program", "s/bad[07]");
     cr_assert_not_null(past);
     cr_expect_eq(past->duration, 6000000000);
     cr_expect_eq(past->outcome, TEST_LOG_OUTCOME_CRASHED);
-    cr_expect_null(test_log_last_of(&last, "other", "s/good"));
-    cr_expect_not_null(test_log_last_of(&last, "program", "s/good"));
+    cr_expect_null(test_log_history_of(&last, "other", "s/good"));
+    cr_expect_not_null(test_log_history_of(&last, "program", "s/good"));
 }
 
 Test(harness_history, what_failed_is_chosen)
@@ -77,7 +77,7 @@ Test(harness_history, what_failed_is_chosen)
     add("s", "bad#2", TEST_LOG_OUTCOME_FAILED, 1);
     add("s", "slow", TEST_LOG_OUTCOME_TIMEOUT, 1);
     write_and_read();
-    cr_assert(test_log_last_choose(&last, &options, "./bin/program"));
+    cr_assert(test_log_history_choose(&last, &options, "./bin/program"));
     cr_expect_str_eq(options.only[0], "s/bad");
     cr_expect_str_eq(options.only[1], "s/slow");
     cr_expect_null(options.only[2]);
@@ -89,16 +89,16 @@ Test(harness_history, nothing_is_chosen_of_a_program_without_failures)
     free(add("s", "good", TEST_LOG_OUTCOME_PASSED, 1)->program);
     run.results[1].program = strdup("other");
     write_and_read();
-    cr_expect_not(test_log_last_choose(&last, &options, "other"));
-    cr_expect(test_log_last_failed(&last, NULL));
-    cr_expect_not(test_log_last_failed(&last, "other"));
+    cr_expect_not(test_log_history_choose(&last, &options, "other"));
+    cr_expect(test_log_history_failed(&last, NULL));
+    cr_expect_not(test_log_history_failed(&last, "other"));
 }
 
 Test(harness_history, all_is_chosen_of_a_program_that_is_not_known)
 {
     add("s", "bad", TEST_LOG_OUTCOME_FAILED, 1);
     write_and_read();
-    cr_expect(test_log_last_choose(&last, &options, "other"));
+    cr_expect(test_log_history_choose(&last, &options, "other"));
     cr_expect_null(options.only);
 }
 
@@ -108,17 +108,17 @@ Test(harness_history, a_program_that_is_left_out_stays_known)
 
     add("s", "good", TEST_LOG_OUTCOME_PASSED, 7);
     write_and_read();
-    test_log_last_carry(&last, "other", &next.left_out);
+    test_log_history_carry(&last, "other", &next.left_out);
     cr_expect_null(next.left_out.data);
-    test_log_last_carry(&last, "program", &next.left_out);
+    test_log_history_carry(&last, "program", &next.left_out);
     cr_assert_eq(test_log_write_results(&next, "results.tsv"), 0);
     trace_text_free(&next.left_out);
-    test_log_last_free(&last);
-    test_log_last_read(&last, options.dir);
+    test_log_history_free(&last);
+    test_log_history_read(&last, options.dir);
     cr_assert_eq(last.count, 1);
     cr_expect_eq(last.tests[0].outcome, TEST_LOG_OUTCOME_NONE);
     cr_expect_eq(last.tests[0].duration, 7);
-    cr_expect_not(test_log_last_choose(&last, &options, "program"));
+    cr_expect_not(test_log_history_choose(&last, &options, "program"));
 }
 
 Test(harness_history, a_program_that_failed_as_a_whole_runs_as_a_whole)
@@ -126,7 +126,7 @@ Test(harness_history, a_program_that_failed_as_a_whole_runs_as_a_whole)
     add("s", "bad", TEST_LOG_OUTCOME_FAILED, 1);
     add(NULL, "program", TEST_LOG_OUTCOME_CRASHED, 1);
     write_and_read();
-    cr_assert(test_log_last_choose(&last, &options, "program"));
+    cr_assert(test_log_history_choose(&last, &options, "program"));
     cr_expect_null(options.only);
 }
 
@@ -138,7 +138,7 @@ Test(harness_history, lines_that_are_none_are_left_out)
 
     snprintf(path, sizeof(path), "%s/results.tsv", run.path);
     test_save(path, text, strlen(text));
-    test_log_last_read(&last, options.dir);
+    test_log_history_read(&last, options.dir);
     cr_assert_eq(last.count, 2);
     cr_expect_eq(last.tests[0].outcome, TEST_LOG_OUTCOME_NONE);
     cr_expect_str_eq(last.tests[1].name, "s/t");

@@ -48,9 +48,9 @@ static struct test_log_result *add(const char *name,
 
 static void add_file(const char *file)
 {
-    struct test_log_output output = {TEST_LOG_OUTPUT_JSONL, file, "--report"};
+    struct test_log_report output = {TEST_LOG_REPORT_JSONL, file, "--report"};
 
-    cr_assert_eq(test_log_output_add(&options, output), 0);
+    cr_assert_eq(test_log_report_add(&options, output), 0);
 }
 
 static void expect_file(const char *name, const char *expected)
@@ -71,9 +71,9 @@ static void expect_file(const char *name, const char *expected)
 Test(harness_json_lines, lines_are_there_at_once)
 {
     test_log_jsonl_open(&run, &options);
-    test_log_jsonl_tell(add("a", TEST_LOG_OUTCOME_PASSED));
+    test_log_jsonl_result(add("a", TEST_LOG_OUTCOME_PASSED));
     expect_file("results.jsonl", LINE("a", "passed"));
-    test_log_jsonl_tell(add("b", TEST_LOG_OUTCOME_CRASHED));
+    test_log_jsonl_result(add("b", TEST_LOG_OUTCOME_CRASHED));
     expect_file("results.jsonl", LINE("a", "passed") LINE("b", "crashed"));
 }
 
@@ -82,10 +82,10 @@ Test(harness_json_lines, test_is_told_again_only_if_its_outcome_changed)
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_PASSED);
 
     test_log_jsonl_open(&run, &options);
-    test_log_jsonl_tell(result);
-    test_log_jsonl_tell(result);
+    test_log_jsonl_result(result);
+    test_log_jsonl_result(result);
     result->outcome = TEST_LOG_OUTCOME_CRASHED;
-    test_log_jsonl_tell(result);
+    test_log_jsonl_result(result);
     test_log_jsonl_close(&run);
     expect_file("results.jsonl", LINE("a", "passed") LINE("a", "crashed"));
 }
@@ -97,13 +97,13 @@ Test(harness_json_lines, each_try_is_told_and_the_last_line_is_of_the_last)
 
     test_log_jsonl_open(&run, &options);
     for (size_t i = 0; i < 2; i++) {
-        test_log_jsonl_tell(result);
+        test_log_jsonl_result(result);
         cr_assert_eq(test_log_retry(result), 0);
-        test_log_jsonl_tell(result);
+        test_log_jsonl_result(result);
         result->outcome = TEST_LOG_OUTCOME_FAILED;
         result->folder = strdup(i ? "a.try3" : "a.try2");
     }
-    test_log_jsonl_tell(result);
+    test_log_jsonl_result(result);
     result->outcome = TEST_LOG_OUTCOME_PASSED;
     test_log_jsonl_close(&run);
     text = test_load(test_path("results.jsonl"), NULL);
@@ -120,7 +120,7 @@ Test(harness_json_lines, each_try_is_told_and_the_last_line_is_of_the_last)
 Test(harness_json_lines, what_was_not_told_is_told_at_the_end)
 {
     test_log_jsonl_open(&run, &options);
-    test_log_jsonl_tell(add("a", TEST_LOG_OUTCOME_PASSED));
+    test_log_jsonl_result(add("a", TEST_LOG_OUTCOME_PASSED));
     add("b", TEST_LOG_OUTCOME_FAILED);
     add("did not run", TEST_LOG_OUTCOME_NONE);
     test_log_jsonl_close(&run);
@@ -135,7 +135,7 @@ Test(harness_json_lines, reasons_are_of_one_line)
 
     result->reason = strdup("one\n\"two\"\377");
     test_log_jsonl_open(&run, &options);
-    test_log_jsonl_tell(result);
+    test_log_jsonl_result(result);
     text = test_load(test_path("results.jsonl"), NULL);
     cr_expect_eq(strchr(text, '\n'), text + strlen(text) - 1);
     json = cJSON_Parse(text);
@@ -150,12 +150,12 @@ Test(harness_json_lines, own_files_begin_anew_and_those_of_a_whole_run_go_on)
     test_save(test_path("file"), "old\n", 4);
     add_file(test_path("file"));
     test_log_jsonl_open(&run, &options);
-    test_log_jsonl_tell(add("a", TEST_LOG_OUTCOME_PASSED));
+    test_log_jsonl_result(add("a", TEST_LOG_OUTCOME_PASSED));
     test_log_jsonl_close(NULL);
     expect_file("file", LINE("a", "passed"));
     setenv("TESTLOG_RUN", run.path, 1);
     test_log_jsonl_open(&run, &options);
-    test_log_jsonl_tell(add("b", TEST_LOG_OUTCOME_PASSED));
+    test_log_jsonl_result(add("b", TEST_LOG_OUTCOME_PASSED));
     expect_file("file", LINE("a", "passed") LINE("b", "passed"));
     expect_file("results.jsonl", LINE("a", "passed") LINE("b", "passed"));
 }
@@ -165,7 +165,7 @@ Test(harness_json_lines, file_that_cannot_be_written_leaves_the_others_alone)
     add_file("/nowhere/at/all");
     add_file(test_path("file"));
     test_log_jsonl_open(&run, &options);
-    test_log_jsonl_tell(add("a", TEST_LOG_OUTCOME_PASSED));
+    test_log_jsonl_result(add("a", TEST_LOG_OUTCOME_PASSED));
     expect_file("file", LINE("a", "passed"));
     expect_file("results.jsonl", LINE("a", "passed"));
 }
@@ -176,8 +176,8 @@ Test(harness_json_lines, full_disk_is_said_and_leaves_the_others_alone)
         cr_skip_test("/dev/full is not here");
     add_file("/dev/full");
     test_log_jsonl_open(&run, &options);
-    test_log_jsonl_tell(add("a", TEST_LOG_OUTCOME_PASSED));
-    test_log_jsonl_tell(add("b", TEST_LOG_OUTCOME_PASSED));
+    test_log_jsonl_result(add("a", TEST_LOG_OUTCOME_PASSED));
+    test_log_jsonl_result(add("b", TEST_LOG_OUTCOME_PASSED));
     expect_file("results.jsonl", LINE("a", "passed") LINE("b", "passed"));
 }
 
@@ -192,9 +192,9 @@ Test(harness_json_lines, reader_that_is_gone_kills_nobody)
     add_file(path);
     test_log_jsonl_open(&run, &options);
     close(ends[0]);
-    test_log_standard_outlive();
-    test_log_jsonl_tell(add("a", TEST_LOG_OUTCOME_PASSED));
-    test_log_jsonl_tell(add("b", TEST_LOG_OUTCOME_PASSED));
+    test_log_stdio_outlive();
+    test_log_jsonl_result(add("a", TEST_LOG_OUTCOME_PASSED));
+    test_log_jsonl_result(add("b", TEST_LOG_OUTCOME_PASSED));
     expect_file("results.jsonl", LINE("a", "passed") LINE("b", "passed"));
     close(ends[1]);
 }
@@ -205,6 +205,6 @@ Test(harness_json_lines, without_a_folder_there_are_other_files)
     run.path = NULL;
     add_file(test_path("file"));
     test_log_jsonl_open(&run, &options);
-    test_log_jsonl_tell(add("a", TEST_LOG_OUTCOME_PASSED));
+    test_log_jsonl_result(add("a", TEST_LOG_OUTCOME_PASSED));
     expect_file("file", LINE("a", "passed"));
 }

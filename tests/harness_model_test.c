@@ -27,7 +27,7 @@ Test(harness_model, words_and_outcomes_are_one)
         enum test_log_outcome outcome = outcomes[i].outcome;
 
         cr_expect_str_eq(test_log_outcome_word(outcome), outcomes[i].word);
-        cr_expect_str_eq(test_log_outcome_report(outcome), outcomes[i].report);
+        cr_expect_str_eq(test_log_outcome_text(outcome), outcomes[i].report);
         cr_expect_eq(test_log_outcome_of(outcomes[i].word), outcome);
         cr_expect_eq(test_log_outcome_bad(outcome), outcomes[i].bad, "%s",
                      outcomes[i].word);

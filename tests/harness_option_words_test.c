@@ -71,8 +71,8 @@ Test(harness_option_words, finds_the_flag_that_was_meant)
     static const struct option flags[] = {
         {"follow", no_argument, NULL, 'f'}, {"filter", 1, NULL, 'F'}, {0}};
 
-    cr_expect_str_eq(test_log_nearest_flag("--folow", flags), "follow");
-    cr_expect_str_eq(test_log_nearest_flag("--fliter=info", flags), "filter");
-    cr_expect_null(test_log_nearest_flag("--nonsense", flags));
-    cr_expect_null(test_log_nearest_flag("--", flags));
+    cr_expect_str_eq(test_log_suggest_flag("--folow", flags), "follow");
+    cr_expect_str_eq(test_log_suggest_flag("--fliter=info", flags), "filter");
+    cr_expect_null(test_log_suggest_flag("--nonsense", flags));
+    cr_expect_null(test_log_suggest_flag("--", flags));
 }

@@ -255,7 +255,7 @@ Test(harness_options, report_on_stdout_is_noticed)
     cr_expect_not(options.report_on_stdout);
 }
 
-static void expect_output(size_t number, enum test_log_output_format format,
+static void expect_output(size_t number, enum test_log_report_format format,
                           const char *file, const char *origin)
 {
     cr_assert_lt(number, options.output_count);
@@ -269,9 +269,9 @@ Test(harness_options, reports_add_up)
     cr_assert_eq(parse("--report=tap:a --report jsonl:- --report=junit:b:c"),
                  0);
     cr_assert_eq(options.output_count, 3);
-    expect_output(0, TEST_LOG_OUTPUT_TAP, "a", "--report");
-    expect_output(1, TEST_LOG_OUTPUT_JSONL, "-", "--report");
-    expect_output(2, TEST_LOG_OUTPUT_JUNIT, "b:c", "--report");
+    expect_output(0, TEST_LOG_REPORT_TAP, "a", "--report");
+    expect_output(1, TEST_LOG_REPORT_JSONL, "-", "--report");
+    expect_output(2, TEST_LOG_REPORT_JUNIT, "b:c", "--report");
     cr_expect(options.report_on_stdout);
     cr_expect_eq(options.criterion_count, 2);
 }
@@ -301,8 +301,8 @@ Test(harness_options, bazel_is_listened_to)
     setenv("TEST_UNDECLARED_OUTPUTS_DIR", "outputs", 1);
     cr_assert_eq(parse("--report=tap:a"), 0);
     cr_expect_str_eq(options.dir, "outputs");
-    expect_output(0, TEST_LOG_OUTPUT_JUNIT, "out.xml", "XML_OUTPUT_FILE");
-    expect_output(1, TEST_LOG_OUTPUT_TAP, "a", "--report");
+    expect_output(0, TEST_LOG_REPORT_JUNIT, "out.xml", "XML_OUTPUT_FILE");
+    expect_output(1, TEST_LOG_REPORT_TAP, "a", "--report");
     cr_assert_eq(options.pattern_count, 1);
     cr_expect_str_eq(options.patterns[0], "a/b");
     test_log_options_free(&options);

@@ -28,18 +28,18 @@ static int begin(void)
     result = (struct test_log_result){
         .suite = (char *)"drain", .test = (char *)"one", .folder = (char *)"."};
     snprintf(file, sizeof(file), "%s/output.txt", folder);
-    fd = test_log_drain_enter(folder);
+    fd = test_log_output_pipe_enter(folder);
     cr_assert_geq(fd, 0);
     if (taken)
         close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-    test_log_drain_open(&run, &result);
+    test_log_output_pipe_open(&run, &result);
     cr_assert_not_null(result.drain);
     return fd;
 }
 
 static void end(void)
 {
-    test_log_drain_close(&result);
+    test_log_output_pipe_close(&result);
     cr_expect_null(result.drain);
     unlink(file);
     rmdir(run.path);
@@ -59,11 +59,11 @@ Test(harness_output_pipe, moves_what_was_printed)
     int fd = begin();
 
     cr_assert_eq(write(fd, "hello\n", 6), 6);
-    cr_expect(test_log_drain_pump(&result));
+    cr_expect(test_log_output_pipe_pump(&result));
     cr_expect_eq(size_of_file(), 6);
     cr_assert_eq(write(fd, "more\n", 5), 5);
     close(fd);
-    cr_expect_not(test_log_drain_pump(&result));
+    cr_expect_not(test_log_output_pipe_pump(&result));
     cr_expect_eq(size_of_file(), 11);
 }
 
@@ -75,9 +75,9 @@ Test(harness_output_pipe, keeps_what_the_limit_allows)
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &limit);
     cr_assert_eq(write(fd, "0123456789abc", 13), 13);
-    test_log_drain_pump(&result);
+    test_log_output_pipe_pump(&result);
     cr_assert_eq(write(fd, "more", 4), 4);
-    test_log_drain_pump(&result);
+    test_log_output_pipe_pump(&result);
     cr_expect_eq(size_of_file(), 10);
     cr_expect_eq(test_log_file_limit(), 10);
 }
@@ -93,7 +93,7 @@ Test(harness_output_pipe, says_why_output_is_not_kept)
     cr_assert_eq(write(fd, "hello\n", 6), 6);
     cr_assert_eq(pipe(said), 0);
     dup2(said[1], STDERR_FILENO);
-    test_log_drain_finish(&result);
+    test_log_output_pipe_finish(&result);
     cr_assert_gt(read(said[0], text, sizeof(text) - 1), 0);
     cr_expect_str_eq(text, "testlog: drain/one: cannot keep all of its output: "
                            "File exists\n");

@@ -12,15 +12,15 @@ static struct test_log_profiler profiler;
 
 static int parse(const char *text)
 {
-    profiler = test_log_profiler_usual;
+    profiler = test_log_profiler_default;
     return test_log_profiler_read(&profiler, "TRACE_OPTIONS", text);
 }
 
 Test(harness_profiler_options, usual_values)
 {
-    cr_expect_eq(test_log_profiler_usual.device_tracer_level, 1);
-    cr_expect_eq(test_log_profiler_usual.compress, 1);
-    cr_expect_not(test_log_profiler_usual.given);
+    cr_expect_eq(test_log_profiler_default.device_tracer_level, 1);
+    cr_expect_eq(test_log_profiler_default.compress, 1);
+    cr_expect_not(test_log_profiler_default.given);
 }
 
 static const struct {

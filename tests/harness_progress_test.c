@@ -18,7 +18,7 @@ static struct test_log_past past[] = {
 };
 static const struct test_log_run run = {.results = results, .count = 3};
 static struct test_log_others others;
-static struct test_log_last last;
+static struct test_log_history last;
 static size_t width;
 static struct trace_text text;
 
@@ -58,20 +58,20 @@ Test(harness_progress, counts_and_names_what_runs)
 
 Test(harness_progress, tells_what_is_left_by_the_last_run)
 {
-    last = (struct test_log_last){(char *)"", past, 3};
+    last = (struct test_log_history){(char *)"", past, 3};
     expect_line(1, "[1/3, 1 failed] about 9 s left: s/b 1.0 s");
     expect_line(3, "[1/3, 1 failed] about 3 s left: s/b 1.0 s");
 }
 
 Test(harness_progress, tells_nothing_of_what_is_not_known)
 {
-    last = (struct test_log_last){(char *)"", past, 1};
+    last = (struct test_log_history){(char *)"", past, 1};
     expect_line(1, "[1/3, 1 failed]: s/b 1.0 s");
 }
 
 Test(harness_progress, counts_other_programs)
 {
-    last = (struct test_log_last){(char *)"", past, 3};
+    last = (struct test_log_history){(char *)"", past, 3};
     others = (struct test_log_others){10, 2, 5, 11 * (uint64_t)SECOND, 2, 4};
     expect_line(2, "[11/18, 3 failed, program 2/4] about 10 s left: s/b 1.0 s");
 }

@@ -33,11 +33,11 @@ static void end(void)
 
 TestSuite(harness_report_files, .init = begin, .fini = end);
 
-static void add(enum test_log_output_format format, const char *file)
+static void add(enum test_log_report_format format, const char *file)
 {
-    struct test_log_output output = {format, file, "--report"};
+    struct test_log_report output = {format, file, "--report"};
 
-    cr_assert_eq(test_log_output_add(&options, output), 0);
+    cr_assert_eq(test_log_report_add(&options, output), 0);
 }
 
 static void expect_begins(const char *name, const char *begins)
@@ -55,18 +55,18 @@ static bool is_there(const char *name)
 
 Test(harness_report_files, every_run_has_its_tap)
 {
-    test_log_outputs_begin(&options, false);
-    test_log_outputs_write(&run, &options);
+    test_log_reports_begin(&options, false);
+    test_log_reports_write(&run, &options);
     expect_begins("results.tap", "TAP version 14\n1..0");
 }
 
 Test(harness_report_files, files_are_written_as_they_were_asked_for)
 {
-    add(TEST_LOG_OUTPUT_TAP, test_path("a"));
-    add(TEST_LOG_OUTPUT_JUNIT, test_path("b"));
-    add(TEST_LOG_OUTPUT_TAP, test_path("c"));
-    test_log_outputs_begin(&options, false);
-    test_log_outputs_write(&run, &options);
+    add(TEST_LOG_REPORT_TAP, test_path("a"));
+    add(TEST_LOG_REPORT_JUNIT, test_path("b"));
+    add(TEST_LOG_REPORT_TAP, test_path("c"));
+    test_log_reports_begin(&options, false);
+    test_log_reports_write(&run, &options);
     expect_begins("a", "TAP version 14\n");
     expect_begins("b", "<?xml version=\"1.0\"");
     expect_begins("c", "TAP version 14\n");
@@ -77,9 +77,9 @@ Test(harness_report_files, without_a_folder_they_are_written_too)
 {
     free(run.path);
     run.path = NULL;
-    add(TEST_LOG_OUTPUT_TAP, test_path("a"));
-    test_log_outputs_begin(&options, false);
-    test_log_outputs_write(&run, &options);
+    add(TEST_LOG_REPORT_TAP, test_path("a"));
+    test_log_reports_begin(&options, false);
+    test_log_reports_write(&run, &options);
     expect_begins("a", "TAP version 14\n");
 }
 
@@ -87,12 +87,12 @@ static const char *const parts[] = {"TESTLOG_RUN", "TESTLOG_PART"};
 
 Test(harness_report_files, part_of_a_run_writes_none)
 {
-    add(TEST_LOG_OUTPUT_TAP, test_path("a"));
+    add(TEST_LOG_REPORT_TAP, test_path("a"));
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
         setenv(parts[i], "/somewhere", 1);
-        test_log_outputs_begin(&options, false);
+        test_log_reports_begin(&options, false);
         unsetenv(parts[i]); /* as before the first test */
-        test_log_outputs_write(&run, &options);
+        test_log_reports_write(&run, &options);
         cr_expect_not(is_there("a") || is_there("results.tap"), "%s", parts[i]);
     }
 }
@@ -100,17 +100,17 @@ Test(harness_report_files, part_of_a_run_writes_none)
 Test(harness_report_files, part_is_no_matter_of_the_tests)
 {
     setenv("TESTLOG_PART", "1", 1);
-    test_log_outputs_begin(&options, false);
+    test_log_reports_begin(&options, false);
     cr_expect_null(getenv("TESTLOG_PART"));
-    cr_expect(test_log_outputs_part());
+    cr_expect(test_log_reports_part());
 }
 
 Test(harness_report_files, file_that_cannot_be_written_is_named)
 {
-    add(TEST_LOG_OUTPUT_TAP, "/dev/null/at/all");
-    add(TEST_LOG_OUTPUT_JUNIT, test_path("b"));
-    test_log_outputs_begin(&options, false);
-    test_log_outputs_write(&run, &options);
+    add(TEST_LOG_REPORT_TAP, "/dev/null/at/all");
+    add(TEST_LOG_REPORT_JUNIT, test_path("b"));
+    test_log_reports_begin(&options, false);
+    test_log_reports_write(&run, &options);
     expect_begins("out",
                   "testlog: cannot write /dev/null/at/all (--report): Not "
                   "a directory; results are not affected\n");
@@ -121,9 +121,9 @@ Test(harness_report_files, full_disk_is_said)
 {
     if (access("/dev/full", W_OK))
         cr_skip_test("/dev/full is not here");
-    add(TEST_LOG_OUTPUT_TAP, "/dev/full");
-    test_log_outputs_begin(&options, false);
-    test_log_outputs_write(&run, &options);
+    add(TEST_LOG_REPORT_TAP, "/dev/full");
+    test_log_reports_begin(&options, false);
+    test_log_reports_write(&run, &options);
     expect_begins("out", "testlog: cannot write /dev/full (--report): No space "
                          "left on device");
 }
@@ -136,9 +136,9 @@ Test(harness_report_files, pipe_is_written_to_and_stays_a_pipe)
 
     cr_assert_eq(mkfifo(test_path("pipe"), 0666), 0);
     fd = open(test_path("pipe"), O_RDWR | O_CLOEXEC);
-    add(TEST_LOG_OUTPUT_TAP, test_path("pipe"));
-    test_log_outputs_begin(&options, false);
-    test_log_outputs_write(&run, &options);
+    add(TEST_LOG_REPORT_TAP, test_path("pipe"));
+    test_log_reports_begin(&options, false);
+    test_log_reports_write(&run, &options);
     cr_expect_eq(read(fd, bytes, 14), 14);
     cr_expect_str_eq(bytes, "TAP version 14");
     cr_expect_eq(stat(test_path("pipe"), &status), 0);
@@ -167,10 +167,10 @@ static void report_on_stdout(void)
 {
     to_file("stdout", STDOUT_FILENO);
     to_file("stderr", STDERR_FILENO);
-    add(TEST_LOG_OUTPUT_TAP, "-");
-    test_log_outputs_begin(&options, false);
+    add(TEST_LOG_REPORT_TAP, "-");
+    test_log_reports_begin(&options, false);
     print("of a test\n");
-    test_log_outputs_write(&run, &options);
+    test_log_reports_write(&run, &options);
     print("closing\n");
     _exit(0);
 }
@@ -191,8 +191,8 @@ static void lend(void)
 {
     to_file("stdout", STDOUT_FILENO);
     to_file("stderr", STDERR_FILENO);
-    add(TEST_LOG_OUTPUT_JSONL, "-");
-    test_log_outputs_begin(&options, true);
+    add(TEST_LOG_REPORT_JSONL, "-");
+    test_log_reports_begin(&options, true);
     execlp("sh", "sh", "-c",
            "echo script; echo program >/dev/fd/$TESTLOG_STDOUT; exit 7", NULL);
 }
@@ -212,14 +212,14 @@ static void borrow(void)
     snprintf(number, sizeof(number), "%d", to_file("stdout", 9));
     setenv("TESTLOG_STDOUT", number, 1);
     setenv("TESTLOG_RUN", "/somewhere", 1);
-    add(TEST_LOG_OUTPUT_JSONL, "-");
-    test_log_outputs_begin(&options, false);
-    if (getenv("TESTLOG_STDOUT") || test_log_outputs_stdout() != 9 ||
+    add(TEST_LOG_REPORT_JSONL, "-");
+    test_log_reports_begin(&options, false);
+    if (getenv("TESTLOG_STDOUT") || test_log_reports_stdout() != 9 ||
         !(fcntl(9, F_GETFD) & FD_CLOEXEC))
         _exit(1);
-    test_log_outputs_write(&run, &options);
+    test_log_reports_write(&run, &options);
     print("closing\n");
-    _exit(test_log_outputs_stdout() == STDOUT_FILENO ? 0 : 2);
+    _exit(test_log_reports_stdout() == STDOUT_FILENO ? 0 : 2);
 }
 
 Test(harness_report_files, program_gives_back_what_it_was_lent)
@@ -235,9 +235,9 @@ static void github(void)
     to_file("stderr", STDERR_FILENO);
     setenv("GITHUB_ACTIONS", "true", 1);
     unsetenv("TESTLOG_WORKER");
-    test_log_outputs_begin(&options, false);
+    test_log_reports_begin(&options, false);
     print("of a test\n");
-    test_log_outputs_write(&run, &options);
+    test_log_reports_write(&run, &options);
     print("closing\n");
     _exit(0);
 }
@@ -252,9 +252,9 @@ Test(harness_report_files, github_gets_what_tests_print_on_one_stream)
 
 Test(harness_report_files, programs_apart_are_told_and_so_is_who_misses_a_file)
 {
-    add(TEST_LOG_OUTPUT_TAP, "a.tap");
-    add(TEST_LOG_OUTPUT_JSONL, "-");
-    test_log_outputs_apart(&options);
+    add(TEST_LOG_REPORT_TAP, "a.tap");
+    add(TEST_LOG_REPORT_JSONL, "-");
+    test_log_reports_apart(&options);
     cr_expect_str_eq(getenv("TESTLOG_PART"), "1");
     expect_begins("out", "testlog: without a folder for the run there is no "
                          "a.tap (--report)\n");

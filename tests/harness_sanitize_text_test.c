@@ -1,4 +1,5 @@
-/* harness_sanitize_text_test.c: text of any bytes becomes text that readers take. */
+/* harness_sanitize_text_test.c: text of any bytes becomes text that readers
+ * take. */
 #include "harness/harness.h"
 
 #include <stdlib.h>
@@ -37,7 +38,7 @@ Test(harness_sanitize_text, only_what_readers_take_is_left)
 {
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         trace_text_clear(&text);
-        test_log_clean(&text, cases[i].bytes, strlen(cases[i].bytes));
+        test_log_sanitize(&text, cases[i].bytes, strlen(cases[i].bytes));
         cr_expect_str_eq(text.data ? text.data : "", cases[i].clean, "%zu", i);
     }
 }
@@ -50,24 +51,25 @@ Test(harness_sanitize_text, replaces_what_reorders_text)
     static const char others[] = "\330\233\342\200\220\342\200\251"
                                  "\342\200\257\342\201\245\342\201\252";
 
-    test_log_clean(&text, controls, strlen(controls));
+    test_log_sanitize(&text, controls, strlen(controls));
     cr_expect_str_eq(text.data, "\357\277\275\357\277\275\357\277\275"
                                 "\357\277\275\357\277\275\357\277\275");
     trace_text_clear(&text);
-    test_log_clean(&text, others, strlen(others));
+    test_log_sanitize(&text, others, strlen(others));
     cr_expect_str_eq(text.data, others);
 }
 
 Test(harness_sanitize_text, nul_is_a_control_character)
 {
-    test_log_clean(&text, "a\0b", 3);
+    test_log_sanitize(&text, "a\0b", 3);
     cr_expect_str_eq(text.data, "a?b");
 }
 
-Test(harness_sanitize_text, line_has_spaces_for_newlines_and_leaves_the_rest_alone)
+Test(harness_sanitize_text,
+     line_has_spaces_for_newlines_and_leaves_the_rest_alone)
 {
     trace_text_string(&text, "before\n");
-    test_log_clean_line(&text, "one\ntwo\tthree");
+    test_log_sanitize_line(&text, "one\ntwo\tthree");
     cr_expect_str_eq(text.data, "before\none two three");
 }
 
@@ -81,8 +83,8 @@ Test(harness_sanitize_text, clean_text_stays_as_it_is)
         test_random_bytes(bytes, sizeof(bytes));
         trace_text_clear(&text);
         trace_text_clear(&again);
-        test_log_clean(&text, bytes, sizeof(bytes));
-        test_log_clean(&again, text.data, text.size);
+        test_log_sanitize(&text, bytes, sizeof(bytes));
+        test_log_sanitize(&again, text.data, text.size);
         cr_assert_str_eq(text.data, again.data);
         for (size_t j = 0; j < text.size; j++)
             cr_assert((unsigned char)text.data[j] >= 0x20 ||
@@ -96,7 +98,7 @@ Test(harness_sanitize_text, text_without_memory_is_none_and_no_crash)
     if (!test_can_fail_memory())
         cr_skip_test("a sanitizer owns allocations");
     test_fail_memory(1, false);
-    test_log_clean(&text, "a\377b", 3);
+    test_log_sanitize(&text, "a\377b", 3);
     test_fail_memory(0, false);
     cr_expect(text.failed);
 }

@@ -271,7 +271,7 @@ static void expect_said(struct test_log_shard shard, const char *said,
 {
     struct trace_text text = {0};
 
-    test_log_shard_say(&text, &shard);
+    test_log_shard_print(&text, &shard);
     cr_expect_str_eq(text.data ? text.data : "", said);
     trace_text_free(&text);
     text = (struct trace_text){0};

@@ -23,7 +23,7 @@ Test(harness_stdio_fds, no_file_gets_a_number_that_was_closed)
         for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
             if (closed & 1u << fd)
                 close(fd);
-        test_log_standard_hold();
+        test_log_stdio_hold();
         expect_beyond();
     }
 }
@@ -34,7 +34,7 @@ Test(harness_stdio_fds, what_was_closed_goes_on_to_fail)
 
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         close(fd);
-    test_log_standard_hold();
+    test_log_stdio_hold();
     errno = 0;
     cr_expect_lt(read(STDIN_FILENO, &byte, 1), 0);
     cr_expect_eq(errno, EBADF);
@@ -53,7 +53,7 @@ Test(harness_stdio_fds, what_is_open_stays)
     cr_assert_eq(pipe(ends), 0);
     dup2(ends[1], STDOUT_FILENO);
     close(STDERR_FILENO);
-    test_log_standard_hold();
+    test_log_stdio_hold();
     cr_expect_eq(write(STDOUT_FILENO, "y", 1), 1);
     cr_expect_eq(read(ends[0], &byte, 1), 1);
     cr_expect_eq(byte, 'y');

@@ -112,7 +112,7 @@ Test(harness_terminal, much_output_is_cut_at_a_line_and_says_where_the_rest_is)
     for (size_t i = 0; i < LINES; i++)
         snprintf(output + i * 9, 10, "%08zu\n", i);
     give_output(result, output);
-    test_log_report_block(&run, result, &options);
+    test_log_print_block(&run, result, &options);
     expect_lacks("00000000\n");
     expect_has("00019999\n");
     expect_has("output:\n... ");
@@ -130,7 +130,7 @@ Test(harness_terminal, of_one_long_line_the_end_is_shown)
     memset(output, '.', SIZE);
     memcpy(output + SIZE - 8, "the end\n", 8);
     give_output(result, output);
-    test_log_report_block(&run, result, &options);
+    test_log_print_block(&run, result, &options);
     expect_has("\n....");
     expect_has("....the end\n");
     free(output);
@@ -138,8 +138,8 @@ Test(harness_terminal, of_one_long_line_the_end_is_shown)
 
 Test(harness_terminal, block_without_files_is_a_header)
 {
-    test_log_report_block(&run, add("a", TEST_LOG_OUTCOME_FAILED, "f.c:1: no"),
-                          &options);
+    test_log_print_block(&run, add("a", TEST_LOG_OUTCOME_FAILED, "f.c:1: no"),
+                         &options);
     fflush(test_log_out);
     cr_expect_str_eq(said, "---- suite/a: failed: f.c:1: no ----\n\n");
 }
@@ -158,7 +158,7 @@ static const struct {
 Test(harness_terminal, header_names_outcome_and_reason_on_one_line)
 {
     for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++) {
-        test_log_report_block(
+        test_log_print_block(
             &run, add("a", headers[i].outcome, headers[i].reason), &options);
         expect_has(headers[i].header);
     }
@@ -169,7 +169,7 @@ Test(harness_terminal, output_ends_with_a_newline)
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
 
     give_output(result, "no newline");
-    test_log_report_block(&run, result, &options);
+    test_log_print_block(&run, result, &options);
     expect_has("output:\nno newline\ntrace: ");
 }
 
@@ -179,7 +179,7 @@ Test(harness_terminal, trace_is_named_only_if_there_was_a_recording)
 
     give_output(result, "text\n");
     cr_assert_eq(remove(test_path("folder/recording")), 0);
-    test_log_report_block(&run, result, &options);
+    test_log_print_block(&run, result, &options);
     expect_has("output:\ntext\n\n");
     expect_lacks("trace: ");
 }
@@ -189,7 +189,7 @@ Test(harness_terminal, output_is_shown_as_it_is)
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
 
     give_output(result, "\033[1mbold\033[0m \377\n\n");
-    test_log_report_block(&run, result, &options);
+    test_log_print_block(&run, result, &options);
     expect_has("output:\n\033[1mbold\033[0m \377\n\ntrace: ");
 }
 
@@ -198,7 +198,7 @@ Test(harness_terminal, empty_output_has_no_heading)
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
 
     give_output(result, "");
-    test_log_report_block(&run, result, &options);
+    test_log_print_block(&run, result, &options);
     expect_lacks("output:");
 }
 
@@ -208,7 +208,7 @@ Test(harness_terminal, live_block_repeats_no_output)
 
     options.live = true;
     give_output(result, "printed before\n");
-    test_log_report_block(&run, result, &options);
+    test_log_print_block(&run, result, &options);
     expect_lacks("printed before");
 }
 
@@ -220,7 +220,7 @@ Test(harness_terminal, corrupt_recording_costs_its_part_only)
     give_output(result, "printed\n");
     snprintf(path, sizeof(path), "%s", test_path("folder/recording"));
     test_save(path, "no recording at all", 19);
-    test_log_report_block(&run, result, &options);
+    test_log_print_block(&run, result, &options);
     expect_has("output:\nprinted\n\n");
     expect_lacks("trace: ");
 }
@@ -239,7 +239,7 @@ Test(harness_terminal, lines_and_open_spans_stand_apart)
     run.path[strlen(run.path) - 1] = '\0'; /* the folder is the run itself */
     result->folder = strdup(".");
     options.time = LOG_TIME_NONE;
-    test_log_report_block(&run, result, &options);
+    test_log_print_block(&run, result, &options);
     expect_has("log:\n INFO open: t: line\nopen spans:\n");
     expect_has(": open\ntrace: ");
 }
@@ -257,7 +257,7 @@ Test(harness_terminal, summary_lists_failures_and_a_command)
     add("c", TEST_LOG_OUTCOME_SKIPPED, "no");
     add("d", TEST_LOG_OUTCOME_CRASHED, "SIGABRT");
     add("d", TEST_LOG_OUTCOME_TIMEOUT, "in another program");
-    test_log_report_summary(&run, "./program");
+    test_log_print_summary(&run, "./program");
     expect_has("\nfailed:\n    suite/b[07]: failed: f.c:7: no (f.c:5)\n"
                "    suite/d: crashed: SIGABRT\n"
                "    suite/d: timed out: in another program\n"
@@ -279,7 +279,7 @@ Test(harness_terminal, command_names_each_of_many_failures_once)
             trace_text_printf(&expected, " --filter 'suite/a%d'", i / 2);
     }
     trace_text_char(&expected, '\n');
-    test_log_report_summary(&run, "./program");
+    test_log_print_summary(&run, "./program");
     expect_has(expected.data);
     trace_text_free(&expected);
 }
@@ -296,11 +296,11 @@ Test(harness_terminal, what_tests_say_commands_no_terminal)
     flaky->earlier = malloc(sizeof(before));
     flaky->earlier[flaky->earlier_count++] = before;
     add("skips\033", TEST_LOG_OUTCOME_SKIPPED, evil);
-    test_log_report_block(&run, add("fails", TEST_LOG_OUTCOME_FAILED, evil),
-                          &options);
+    test_log_print_block(&run, add("fails", TEST_LOG_OUTCOME_FAILED, evil),
+                         &options);
     options.slow = 1000000000;
-    test_log_report_slow(&run, &options);
-    test_log_report_summary(&run, "./program");
+    test_log_print_slow(&run, &options);
+    test_log_print_summary(&run, "./program");
     expect_lacks("\033");
     expect_lacks("\r");
     expect_has("---- suite/fails: failed: \\x1b[31mred\\r ... ----\n");
@@ -314,7 +314,7 @@ Test(harness_terminal, what_tests_say_commands_no_terminal)
 Test(harness_terminal, summary_of_success_names_the_run)
 {
     add("a", TEST_LOG_OUTCOME_PASSED, NULL);
-    test_log_report_summary(&run, "./program");
+    test_log_print_summary(&run, "./program");
     expect_lacks("failed");
     expect_has("run: ");
 }
@@ -323,7 +323,7 @@ Test(harness_terminal, summary_without_a_folder_names_none)
 {
     free(run.path);
     run.path = NULL;
-    test_log_report_summary(&run, "./program");
+    test_log_print_summary(&run, "./program");
     fflush(test_log_out);
     cr_expect_str_eq(said, "");
 }
@@ -337,7 +337,7 @@ Test(harness_terminal, unseen_directives_have_a_hint)
     run.meant = calloc(4, sizeof(*run.meant));
     run.meant[run.unseen_count] = strdup("net=debug");
     run.unseen[run.unseen_count++] = strdup("LOG: net:debug");
-    test_log_report_unseen(&run);
+    test_log_print_unseen(&run);
     fflush(test_log_out);
     cr_expect_str_eq(said,
                      "testlog: LOG: nowhere=debug matched no call site\n"
@@ -360,7 +360,7 @@ Test(harness_terminal, ten_unseen_directives_are_named_and_none_at_length)
         run.unseen[run.unseen_count++] = strdup(text.data);
     }
     trace_text_free(&text);
-    test_log_report_unseen(&run);
+    test_log_print_unseen(&run);
     fflush(test_log_out);
     for (const char *c = said; *c; c++)
         lines += *c == '\n';
@@ -394,7 +394,7 @@ Test(harness_terminal, closing_line_is_a_line_of_its_own)
         free(result->folder);
         result->folder = closings[i].folder ? strdup("folder") : NULL;
         rewind(test_log_out);
-        test_log_report_closing(&run, &options);
+        test_log_print_closing(&run, &options);
         fflush(test_log_out);
         cr_expect_eq(strncmp(said, closings[i].err, strlen(closings[i].err)), 0,
                      "row %zu: %s", i, said);

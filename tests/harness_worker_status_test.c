@@ -1,4 +1,5 @@
-/* harness_worker_status_test.c: what a process notes of itself reaches its result. */
+/* harness_worker_status_test.c: what a process notes of itself reaches its
+ * result. */
 #include "harness/watch.h"
 
 #include <string.h>
@@ -27,7 +28,7 @@ static pid_t note_in_child(void (*more)(void))
     pid_t child = fork();
 
     if (!child) {
-        test_log_board_note();
+        test_log_status_note();
         if (more)
             more();
         _exit(0);
@@ -38,13 +39,13 @@ static pid_t note_in_child(void (*more)(void))
 
 static void return_from_the_body(void)
 {
-    test_log_board_returned();
+    test_log_status_returned();
 }
 
 static void fail_twice(void)
 {
-    test_log_board_fail("the %s reason", "first");
-    test_log_board_fail("the second reason");
+    test_log_status_fail("the %s reason", "first");
+    test_log_status_fail("the second reason");
 }
 
 Test(harness_worker_status, gives_a_result_its_process)
@@ -52,31 +53,31 @@ Test(harness_worker_status, gives_a_result_its_process)
     struct test_log_result *result = result_of_this_test();
     pid_t child;
 
-    cr_assert_eq(test_log_board_open(4), 0);
+    cr_assert_eq(test_log_status_open(4), 0);
     child = note_in_child(NULL);
-    test_log_board_read(&run);
+    test_log_status_update(&run);
     cr_expect_eq(result->pid, (uint32_t)child);
     cr_expect_not(result->unborn);
-    cr_expect_not(test_log_board_said(&run, result).returned);
+    cr_expect_not(test_log_status_of(&run, result).returned);
 }
 
 Test(harness_worker_status, tells_that_the_body_returned)
 {
     struct test_log_result *result = result_of_this_test();
 
-    cr_assert_eq(test_log_board_open(4), 0);
+    cr_assert_eq(test_log_status_open(4), 0);
     note_in_child(return_from_the_body);
-    cr_expect(test_log_board_said(&run, result).returned);
-    cr_expect_null(test_log_board_said(&run, result).fault);
+    cr_expect(test_log_status_of(&run, result).returned);
+    cr_expect_null(test_log_status_of(&run, result).fault);
 }
 
 Test(harness_worker_status, keeps_the_first_reason_to_fail)
 {
     struct test_log_result *result = result_of_this_test();
 
-    cr_assert_eq(test_log_board_open(1), 0);
+    cr_assert_eq(test_log_status_open(1), 0);
     note_in_child(fail_twice);
-    cr_expect_str_eq(test_log_board_said(&run, result).fault,
+    cr_expect_str_eq(test_log_status_of(&run, result).fault,
                      "the first reason");
 }
 
@@ -87,13 +88,13 @@ Test(harness_worker_status, takes_as_many_notes_as_it_has_room_for)
     struct test_log_result *result = result_of_this_test();
     pid_t second;
 
-    cr_assert_eq(test_log_board_open(2), 0);
+    cr_assert_eq(test_log_status_open(2), 0);
     note_in_child(NULL);
     second = note_in_child(NULL);
     note_in_child(return_from_the_body);
-    test_log_board_read(&run);
+    test_log_status_update(&run);
     cr_expect_eq(result->pid, (uint32_t)second);
-    cr_expect_not(test_log_board_said(&run, result).returned);
+    cr_expect_not(test_log_status_of(&run, result).returned);
 }
 
 Test(harness_worker_status, needs_no_file)
@@ -103,9 +104,9 @@ Test(harness_worker_status, needs_no_file)
     pid_t child;
 
     setrlimit(RLIMIT_FSIZE, &none);
-    cr_assert_eq(test_log_board_open(10000), 0);
+    cr_assert_eq(test_log_status_open(10000), 0);
     child = note_in_child(NULL);
-    test_log_board_read(&run);
+    test_log_status_update(&run);
     cr_expect_eq(result->pid, (uint32_t)child);
 }
 
@@ -113,8 +114,8 @@ Test(harness_worker_status, without_a_board_nothing_is_known)
 {
     struct test_log_result *result = result_of_this_test();
 
-    cr_expect_not(test_log_board_is_open());
-    test_log_board_read(&run);
+    cr_expect_not(test_log_status_is_open());
+    test_log_status_update(&run);
     cr_expect_eq(result->pid, 0);
-    cr_expect(test_log_board_said(&run, result).returned);
+    cr_expect(test_log_status_of(&run, result).returned);
 }

@@ -77,7 +77,7 @@ static void compress_as(const struct test_log_profiler *profiler)
 
 static void compress(void)
 {
-    compress_as(&test_log_profiler_usual);
+    compress_as(&test_log_profiler_default);
 }
 
 static bool is_there(const char *name)
@@ -134,7 +134,7 @@ Test(runners_compressed, small_ones_stay)
 
 Test(runners_compressed, an_option_leaves_all)
 {
-    struct test_log_profiler profiler = test_log_profiler_usual;
+    struct test_log_profiler profiler = test_log_profiler_default;
 
     profiler.compress = 0;
     free(record(MANY));

@@ -67,7 +67,7 @@ void test_log_github_begin(bool several)
     struct trace_text text = {0};
 
     token[0] = '\0';
-    is_part = test_log_outputs_part();
+    is_part = test_log_reports_part();
     if (is_part && given)
         snprintf(token, sizeof(token), "%s", given);
     unsetenv(TOKEN_VARIABLE); /* none of the tests' business */
@@ -96,7 +96,7 @@ static void add_data(struct trace_text *out, const char *text, size_t size,
 {
     struct trace_text clean = {0};
 
-    test_log_clean(&clean, text, size);
+    test_log_sanitize(&clean, text, size);
     for (size_t i = 0; i < clean.size; i++) {
         unsigned char c = (unsigned char)clean.data[i];
 
@@ -122,7 +122,7 @@ static void add_outcome(struct trace_text *out,
 {
     const char *reason = result->reason ? result->reason : "";
 
-    trace_text_string(out, test_log_outcome_report(result->outcome));
+    trace_text_string(out, test_log_outcome_text(result->outcome));
     if (!reason[0])
         return;
     trace_text_string(out, ": ");

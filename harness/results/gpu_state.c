@@ -130,7 +130,7 @@ bool test_log_gpu_read(struct test_log_gpu *gpu,
 
 /* ---- What is said ---- */
 
-void test_log_gpu_say(const struct test_log_gpu *gpu)
+void test_log_gpu_print(const struct test_log_gpu *gpu)
 {
     if (!gpu->asked && !gpu->cuda)
         return;

@@ -17,7 +17,7 @@ static void put_column(FILE *out, const char *text)
 {
     struct trace_text line = {0};
 
-    test_log_clean_line(&line, text);
+    test_log_sanitize_line(&line, text);
     fputs(line.data ? line.data : "", out);
     trace_text_free(&line);
 }
@@ -47,7 +47,7 @@ int test_log_write_results(const struct test_log_run *run, const char *name)
 
 /* ---- Reading ---- */
 
-static bool add(struct test_log_last *last, struct test_log_past past)
+static bool add(struct test_log_history *last, struct test_log_past past)
 {
     /* Room for 1, 2, 4, 8, ... */
     if (!(last->count & (last->count - 1))) {
@@ -62,7 +62,7 @@ static bool add(struct test_log_last *last, struct test_log_past past)
     return true;
 }
 
-static void add_line(struct test_log_last *last, char *line)
+static void add_line(struct test_log_history *last, char *line)
 {
     char *columns[4] = {NULL}, *at = line;
     struct test_log_past past = {.duration = 0};
@@ -81,7 +81,7 @@ static void add_line(struct test_log_last *last, char *line)
     free(past.name);
 }
 
-static void read_lines(struct test_log_last *last)
+static void read_lines(struct test_log_history *last)
 {
     struct test_log_run run = {.path = last->path};
     int fd = test_log_open(&run, "results.tsv", O_RDONLY);
@@ -101,13 +101,13 @@ static void read_lines(struct test_log_last *last)
         close(fd);
 }
 
-void test_log_last_read(struct test_log_last *last, const char *dir)
+void test_log_history_read(struct test_log_history *last, const char *dir)
 {
     const char *given = test_log_variable("TESTLOG_LAST");
     char path[PATH_MAX], real[PATH_MAX];
     uid_t owner;
 
-    *last = (struct test_log_last){NULL, NULL, 0};
+    *last = (struct test_log_history){NULL, NULL, 0};
     if (!given && (snprintf(path, sizeof(path), "%s/latest", dir) >= PATH_MAX ||
                    test_log_variable("TESTLOG_RUN")))
         return;
@@ -119,7 +119,7 @@ void test_log_last_read(struct test_log_last *last, const char *dir)
         read_lines(last);
 }
 
-void test_log_last_free(struct test_log_last *last)
+void test_log_history_free(struct test_log_history *last)
 {
     for (size_t i = 0; i < last->count; i++) {
         free(last->tests[i].program);
@@ -127,7 +127,7 @@ void test_log_last_free(struct test_log_last *last)
     }
     free(last->tests);
     free(last->path);
-    *last = (struct test_log_last){NULL, NULL, 0};
+    *last = (struct test_log_history){NULL, NULL, 0};
 }
 
 /* ---- What is to run again ---- */
@@ -138,7 +138,8 @@ static bool failed_in(const struct test_log_past *past, const char *program)
            (!program || !strcmp(past->program, program));
 }
 
-bool test_log_last_failed(const struct test_log_last *last, const char *program)
+bool test_log_history_failed(const struct test_log_history *last,
+                             const char *program)
 {
     for (size_t i = 0; i < last->count; i++)
         if (failed_in(&last->tests[i], program))
@@ -146,7 +147,8 @@ bool test_log_last_failed(const struct test_log_last *last, const char *program)
     return false;
 }
 
-bool test_log_last_knows(const struct test_log_last *last, const char *program)
+bool test_log_history_knows(const struct test_log_history *last,
+                            const char *program)
 {
     for (size_t i = 0; i < last->count; i++)
         if (!strcmp(last->tests[i].program, program))
@@ -154,8 +156,8 @@ bool test_log_last_knows(const struct test_log_last *last, const char *program)
     return false;
 }
 
-void test_log_last_carry(const struct test_log_last *last, const char *program,
-                         struct trace_text *lines)
+void test_log_history_carry(const struct test_log_history *last,
+                            const char *program, struct trace_text *lines)
 {
     for (size_t i = 0; i < last->count; i++) {
         const struct test_log_past *past = &last->tests[i];
@@ -193,8 +195,9 @@ static bool add_name(struct test_log_options *options, const char *name)
     return grown[count];
 }
 
-bool test_log_last_choose(const struct test_log_last *last,
-                          struct test_log_options *options, const char *program)
+bool test_log_history_choose(const struct test_log_history *last,
+                             struct test_log_options *options,
+                             const char *program)
 {
     const char *name = name_of(program);
 
@@ -205,13 +208,13 @@ bool test_log_last_choose(const struct test_log_last *last,
                             options->dir);
         return true;
     }
-    if (!test_log_last_knows(last, name)) {
+    if (!test_log_history_knows(last, name)) {
         test_log_notice("--failed: the last run, %s, has no test of %s; all "
                         "its tests run",
                         last->path, name);
         return true;
     }
-    if (!test_log_last_failed(last, name))
+    if (!test_log_history_failed(last, name))
         return false;
     options->only = calloc(1, sizeof(*options->only));
     for (size_t i = 0; options->only && i < last->count; i++) {
@@ -230,9 +233,8 @@ bool test_log_last_choose(const struct test_log_last *last,
     return true;
 }
 
-const struct test_log_past *test_log_last_of(const struct test_log_last *last,
-                                             const char *program,
-                                             const char *name)
+const struct test_log_past *test_log_history_of(
+    const struct test_log_history *last, const char *program, const char *name)
 {
     static size_t expected; /* tests are asked for in the file's order */
 

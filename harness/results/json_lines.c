@@ -53,21 +53,21 @@ static void add_results(const struct test_log_run *run, int flags)
 void test_log_jsonl_open(const struct test_log_run *run,
                          const struct test_log_options *options)
 {
-    int anew = test_log_outputs_part() ? 0 : O_TRUNC;
+    int anew = test_log_reports_part() ? 0 : O_TRUNC;
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
 
     if (test_log_handover_open())
         return;
     add_results(run, flags);
     for (size_t i = 0; i < options->output_count; i++) {
-        const struct test_log_output *output = &options->outputs[i];
+        const struct test_log_report *output = &options->outputs[i];
 
-        if (output->format != TEST_LOG_OUTPUT_JSONL)
+        if (output->format != TEST_LOG_REPORT_JSONL)
             continue;
-        add_stream(test_log_output_is_stdout(output->file)
-                       ? fcntl(test_log_outputs_stdout(), F_DUPFD_CLOEXEC, 3)
+        add_stream(test_log_report_is_stdout(output->file)
+                       ? fcntl(test_log_reports_stdout(), F_DUPFD_CLOEXEC, 3)
                        : open(output->file, flags | anew, 0666),
-                   test_log_output_name(output->file));
+                   test_log_report_name(output->file));
     }
 }
 
@@ -98,7 +98,7 @@ void test_log_jsonl_line(const char *line, size_t size)
     }
 }
 
-void test_log_jsonl_tell(struct test_log_result *result)
+void test_log_jsonl_result(struct test_log_result *result)
 {
     struct trace_text text = {0};
 
@@ -117,7 +117,7 @@ void test_log_jsonl_tell(struct test_log_result *result)
 void test_log_jsonl_close(struct test_log_run *run)
 {
     for (size_t i = 0; run && i < run->count; i++)
-        test_log_jsonl_tell(&run->results[i]);
+        test_log_jsonl_result(&run->results[i]);
     for (size_t i = 0; i < stream_count; i++) {
         if (streams[i].fd >= 0)
             close(streams[i].fd);

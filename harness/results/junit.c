@@ -42,7 +42,7 @@ static void put_text(FILE *out, const char *text, size_t size, bool attribute)
 {
     struct trace_text clean = {0};
 
-    test_log_clean(&clean, text, size);
+    test_log_sanitize(&clean, text, size);
     put_clean(out, &clean, attribute);
     trace_text_free(&clean);
 }
@@ -109,7 +109,7 @@ static void put_outcome(FILE *out, const struct test_log_result *result)
                                                      : "error";
     const char *reason = result->reason
                              ? result->reason
-                             : test_log_outcome_report(result->outcome);
+                             : test_log_outcome_text(result->outcome);
 
     if (result->outcome == TEST_LOG_OUTCOME_PASSED)
         return;
@@ -153,9 +153,8 @@ static void put_tries(FILE *out, const struct test_log_result *result)
         fprintf(out, "      <%s", element);
         put_attribute(out, "type", test_log_outcome_word(before->outcome));
         put_attribute(out, "message",
-                      before->reason
-                          ? before->reason
-                          : test_log_outcome_report(before->outcome));
+                      before->reason ? before->reason
+                                     : test_log_outcome_text(before->outcome));
         fputs("/>\n", out);
     }
 }

@@ -20,7 +20,7 @@ const char *test_log_outcome_word(enum test_log_outcome outcome)
     return outcomes[outcome].word;
 }
 
-const char *test_log_outcome_report(enum test_log_outcome outcome)
+const char *test_log_outcome_text(enum test_log_outcome outcome)
 {
     return outcomes[outcome].report;
 }

@@ -20,12 +20,12 @@ static const struct {
     void (*put)(FILE *, const struct test_log_run *); /* NULL: as tests end */
 } formats[] = {
 #define TEST_LOG_X(name, word, put) {word, put},
-    TEST_LOG_OUTPUTS(TEST_LOG_X)
+    TEST_LOG_REPORTS(TEST_LOG_X)
 #undef TEST_LOG_X
 };
 
-int test_log_output_add(struct test_log_options *options,
-                        struct test_log_output output)
+int test_log_report_add(struct test_log_options *options,
+                        struct test_log_report output)
 {
     void *grown = realloc(options->outputs, (options->output_count + 1) *
                                                 sizeof(*options->outputs));
@@ -37,14 +37,14 @@ int test_log_output_add(struct test_log_options *options,
     return 0;
 }
 
-bool test_log_output_is_stdout(const char *file)
+bool test_log_report_is_stdout(const char *file)
 {
     return !file || !strcmp(file, "-") || !strcmp(file, "/dev/stdout");
 }
 
-const char *test_log_output_name(const char *file)
+const char *test_log_report_name(const char *file)
 {
-    return test_log_output_is_stdout(file) ? "standard output" : file;
+    return test_log_report_is_stdout(file) ? "standard output" : file;
 }
 
 /* ---- Whose stdout is ---- */
@@ -53,13 +53,13 @@ static bool part;
 static int kept = -1; /* the stdout that we were started with */
 static bool lent;     /* and that our parent keeps for us */
 
-bool test_log_outputs_part(void)
+bool test_log_reports_part(void)
 {
     return part || test_log_variable("TESTLOG_RUN") ||
            test_log_variable("TESTLOG_PART");
 }
 
-int test_log_outputs_stdout(void)
+int test_log_reports_stdout(void)
 {
     return kept < 0 ? STDOUT_FILENO : kept;
 }
@@ -104,16 +104,16 @@ static void make_folder_of(const char *file)
         test_log_make_folders(folder);
 }
 
-void test_log_outputs_begin(const struct test_log_options *options,
+void test_log_reports_begin(const struct test_log_options *options,
                             bool several)
 {
     bool wanted = test_log_github_wanted() && !several &&
                   !options->report_on_stdout; /* Criterion's */
 
-    part = test_log_outputs_part();
+    part = test_log_reports_part();
     unsetenv("TESTLOG_PART");
     for (size_t i = 0; i < options->output_count; i++)
-        if (test_log_output_is_stdout(options->outputs[i].file))
+        if (test_log_report_is_stdout(options->outputs[i].file))
             wanted = true;
         else
             make_folder_of(options->outputs[i].file);
@@ -137,7 +137,7 @@ static void give_back(void)
 /* ---- Writing ---- */
 
 static int write_file(const struct test_log_run *run,
-                      const struct test_log_output *output)
+                      const struct test_log_report *output)
 {
     struct trace_file file;
 
@@ -158,25 +158,25 @@ static int write_own(const struct test_log_run *run, const char *name)
 }
 
 static int write_stdout(const struct test_log_run *run,
-                        const struct test_log_output *output)
+                        const struct test_log_report *output)
 {
     formats[output->format].put(stdout, run);
     return fflush(stdout) || ferror(stdout) ? -1 : 0;
 }
 
 static void write_output(const struct test_log_run *run,
-                         const struct test_log_output *output)
+                         const struct test_log_report *output)
 {
     if (!formats[output->format].put)
         return;
-    if (test_log_output_is_stdout(output->file) ? write_stdout(run, output)
+    if (test_log_report_is_stdout(output->file) ? write_stdout(run, output)
                                                 : write_file(run, output))
         test_log_notice("cannot write %s (%s): %s; results are not affected",
-                        test_log_output_name(output->file), output->origin,
+                        test_log_report_name(output->file), output->origin,
                         strerror(errno));
 }
 
-void test_log_outputs_write(const struct test_log_run *run,
+void test_log_reports_write(const struct test_log_run *run,
                             const struct test_log_options *options)
 {
     give_back();
@@ -190,16 +190,16 @@ void test_log_outputs_write(const struct test_log_run *run,
         write_output(run, &options->outputs[i]);
 }
 
-void test_log_outputs_apart(const struct test_log_options *options)
+void test_log_reports_apart(const struct test_log_options *options)
 {
     setenv("TESTLOG_PART", "1", 1);
     for (size_t i = 0; i < options->output_count && !options->informs; i++) {
-        const struct test_log_output *output = &options->outputs[i];
+        const struct test_log_report *output = &options->outputs[i];
 
         if (formats[output->format].put)
             test_log_notice("without a folder for the run there is no %s (%s)",
-                            test_log_output_name(output->file), output->origin);
-        else if (!test_log_output_is_stdout(output->file))
+                            test_log_report_name(output->file), output->origin);
+        else if (!test_log_report_is_stdout(output->file))
             unlink(output->file); /* programs will append */
     }
 }

@@ -157,7 +157,7 @@ char *test_log_program_name(const char *program, unsigned number)
     const char *slash = strrchr(program, '/');
     struct trace_text name = {0};
 
-    test_log_clean_line(&name, slash ? slash + 1 : program);
+    test_log_sanitize_line(&name, slash ? slash + 1 : program);
     if (number != 1)
         trace_text_printf(&name, "~%u", number);
     if (name.failed)

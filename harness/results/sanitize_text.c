@@ -55,7 +55,7 @@ static void add_wide(struct trace_text *out, const char *text, size_t size)
     trace_text_add(out, text + from, size - from);
 }
 
-void test_log_clean(struct trace_text *out, const char *text, size_t size)
+void test_log_sanitize(struct trace_text *out, const char *text, size_t size)
 {
     struct trace_text json = {0};
 
@@ -73,11 +73,11 @@ void test_log_clean(struct trace_text *out, const char *text, size_t size)
     trace_text_free(&json);
 }
 
-void test_log_clean_line(struct trace_text *out, const char *text)
+void test_log_sanitize_line(struct trace_text *out, const char *text)
 {
     size_t from = out->size;
 
-    test_log_clean(out, text, strlen(text));
+    test_log_sanitize(out, text, strlen(text));
     for (size_t i = from; i < out->size; i++)
         if (out->data[i] == '\n' || out->data[i] == '\t')
             out->data[i] = ' ';

@@ -9,7 +9,7 @@ static void put_words(FILE *out, const char *words)
 {
     struct trace_text text = {0};
 
-    test_log_clean_line(&text, words);
+    test_log_sanitize_line(&text, words);
     for (size_t i = 0; i < text.size; i++) {
         if (text.data[i] == '\\' || text.data[i] == '#')
             fputc('\\', out);
@@ -23,7 +23,7 @@ static void put_member(FILE *out, const char *name, const char *value)
 {
     struct trace_text clean = {0}, json = {0};
 
-    test_log_clean(&clean, value, strlen(value));
+    test_log_sanitize(&clean, value, strlen(value));
     trace_json_string(&json, clean.data ? clean.data : "", clean.size);
     if (!clean.failed && !json.failed)
         fprintf(out, "  %s: %s\n", name, json.data);
@@ -41,7 +41,7 @@ static void put_diagnostics(FILE *out, const struct test_log_run *run,
     if (bad || result->reason)
         put_member(out, "message",
                    result->reason ? result->reason
-                                  : test_log_outcome_report(result->outcome));
+                                  : test_log_outcome_text(result->outcome));
     if (bad)
         fputs("  severity: fail\n", out);
     fprintf(out, "  outcome: %s\n", test_log_outcome_word(result->outcome));

@@ -177,8 +177,8 @@ static size_t find_open(struct trace_reader *reader, struct open_span *open)
     return count;
 }
 
-size_t test_log_report_open_spans(struct trace_reader *reader,
-                                  const char *indent)
+size_t test_log_print_open_spans(struct trace_reader *reader,
+                                 const char *indent)
 {
     struct open_span open[OPEN_MAX];
     size_t count = find_open(reader, open);
@@ -225,7 +225,7 @@ static void put_recording(const struct test_log_run *run,
     if (reader)
         put_losses(reader);
     if (reader && test_log_outcome_bad(result->outcome))
-        test_log_report_open_spans(reader, "");
+        test_log_print_open_spans(reader, "");
     if (reader && !test_log_file(run, result, "trace.json", path))
         fprintf(out(), "trace: %s\n", path);
     trace_reader_close(reader);
@@ -265,13 +265,13 @@ static void put_reason(const char *why)
 static void put_outcome(const struct test_log_result *result)
 {
     put_name(result);
-    fprintf(out(), ": %s", test_log_outcome_report(result->outcome));
+    fprintf(out(), ": %s", test_log_outcome_text(result->outcome));
     put_reason(result->reason);
 }
 
-void test_log_report_block(const struct test_log_run *run,
-                           const struct test_log_result *result,
-                           const struct test_log_options *options)
+void test_log_print_block(const struct test_log_run *run,
+                          const struct test_log_result *result,
+                          const struct test_log_options *options)
 {
     const char *bold = options->color ? "\033[1m" : "";
     const char *normal = options->color ? "\033[0m" : "";
@@ -326,7 +326,7 @@ static bool is_unclean(const char *word)
     struct trace_text clean = {0};
     bool unclean;
 
-    test_log_clean_line(&clean, word);
+    test_log_sanitize_line(&clean, word);
     unclean = clean.data && strcmp(clean.data, word) != 0;
     trace_text_free(&clean);
     return unclean;
@@ -444,7 +444,7 @@ static void report_unseen(const char *unseen, const char *meant)
     trace_text_free(&text);
 }
 
-void test_log_report_unseen(const struct test_log_run *run)
+void test_log_print_unseen(const struct test_log_run *run)
 {
     size_t shown =
         run->unseen_count < UNSEEN_MAX ? run->unseen_count : UNSEEN_MAX;
@@ -456,8 +456,8 @@ void test_log_report_unseen(const struct test_log_run *run)
                         run->unseen_count - shown);
 }
 
-void test_log_report_slow(const struct test_log_run *run,
-                          const struct test_log_options *options)
+void test_log_print_slow(const struct test_log_run *run,
+                         const struct test_log_options *options)
 {
     bool some = false;
 
@@ -493,7 +493,7 @@ static void put_flaky(const struct test_log_run *run)
         put_name(result);
         fprintf(out(), ": passed on try %zu; the first %s",
                 result->earlier_count + 1,
-                test_log_outcome_report(first->outcome));
+                test_log_outcome_text(first->outcome));
         put_reason(first->reason);
         fputc('\n', out());
     }
@@ -517,7 +517,7 @@ static void put_interrupted(const struct test_log_run *run, size_t left)
     fputc('\n', out());
 }
 
-void test_log_report_summary(const struct test_log_run *run, const char *rerun)
+void test_log_print_summary(const struct test_log_run *run, const char *rerun)
 {
     struct test_log_sums sums = test_log_run_sums(run);
     size_t left = 0;
@@ -556,8 +556,8 @@ static bool prints_through(const struct test_log_run *run,
     return false;
 }
 
-void test_log_report_closing(const struct test_log_run *run,
-                             const struct test_log_options *options)
+void test_log_print_closing(const struct test_log_run *run,
+                            const struct test_log_options *options)
 {
     struct test_log_sums sums = test_log_run_sums(run);
     FILE *stream = options->report_on_stdout ? out() : stdout;

@@ -36,7 +36,7 @@ void test_log_bazel_begin(void)
 {
     const char *path;
 
-    if (test_log_outputs_part() || getenv("TESTLOG_WORKER"))
+    if (test_log_reports_part() || getenv("TESTLOG_WORKER"))
         return;
     make("TEST_SHARD_STATUS_FILE", test_log_variable("TEST_SHARD_STATUS_FILE"));
     make("GTEST_SHARD_STATUS_FILE",

@@ -83,7 +83,7 @@ static bool render_ended(bool all)
             continue;
         if (!result->gone)
             result->gone = test_log_now();
-        test_log_drain_close(result);
+        test_log_output_pipe_close(result);
         result->running = !test_log_render(
             run, result, &style,
             !run->interrupted && test_log_now() - result->gone < PATIENCE);
@@ -105,10 +105,10 @@ static void show(struct test_log_result *result)
     if (result->shown)
         return;
     result->shown = true;
-    test_log_drain_finish(result);
-    test_log_jsonl_tell(result);
+    test_log_output_pipe_finish(result);
+    test_log_jsonl_result(result);
     if (result->folder && !options->quiet && (bad || options->show_output))
-        test_log_report_block(run, result, options);
+        test_log_print_block(run, result, options);
     render_ended(false);
 }
 
@@ -213,17 +213,17 @@ static void on_pre_init(struct criterion_suite *suite,
     result->started = test_log_now();
     result->paused = 0;
     result->begun = true;
-    test_log_board_read(run);
+    test_log_status_update(run);
     /* One that has a process was disabled too late to be kept from it. */
     if (!result->pid && test_log_is_disabled(suite, test)) {
         result->outcome = TEST_LOG_OUTCOME_SKIPPED;
         set_reason(result, "%s", result->left ? stopped : "disabled");
-        test_log_jsonl_tell(result);
+        test_log_jsonl_result(result);
     } else {
         result->left = false;
         result->running = true;
-        if (test_log_drain_wanted(options) && result->folder)
-            test_log_drain_open(run, result);
+        if (test_log_output_pipe_wanted(options) && result->folder)
+            test_log_output_pipe_open(run, result);
     }
 }
 
@@ -234,7 +234,7 @@ static void explain_failure(struct test_log_result *result,
     const struct criterion_assert_stats *first = NULL;
     int code = stats->test->data->exit_code;
     int number = stats->test->data->signal;
-    const char *fault = test_log_board_said(run, result).fault;
+    const char *fault = test_log_status_of(run, result).fault;
 
     for (const struct criterion_assert_stats *a = stats->asserts; a;
          a = a->next)
@@ -261,7 +261,7 @@ static bool failed_unheard(struct test_log_result *result,
                            const struct criterion_test_stats *stats)
 {
     const struct criterion_test_extra_data *data = stats->test->data;
-    struct test_log_said said = test_log_board_said(run, result);
+    struct test_log_worker_status said = test_log_status_of(run, result);
 
     if (said.fault || stats->failed_asserts) { /* these, in its tear-down */
         explain_failure(result, stats);
@@ -438,7 +438,7 @@ static enum test_log_outcome judge_left(
         explain_failure(result, stats);
         return TEST_LOG_OUTCOME_FAILED;
     }
-    if (!test_log_board_said(run, result).checking) {
+    if (!test_log_status_of(run, result).checking) {
         set_reason(result, "exited in its tear-down");
         return TEST_LOG_OUTCOME_FAILED;
     }
@@ -504,7 +504,7 @@ static void on_post_all(struct criterion_global_stats *stats)
 __attribute__((used, retain, section("cr_poa"))) static void (
         *const after_all_hook)(struct criterion_global_stats *) = after_all;
 
-void test_log_outcomes_listen(void)
+void test_log_logger_listen(void)
 {
     original = *criterion_options.logger;
     wrapped[0] = original;
@@ -517,13 +517,13 @@ void test_log_outcomes_listen(void)
     wrapped[0].log_other_crash = on_other_crash;
     wrapped[0].log_abnormal_exit = on_abnormal_exit;
     wrapped[0].log_post_all = on_post_all;
-    criterion_options.logger = test_log_guard(wrapped);
+    criterion_options.logger = test_log_locked_logger(wrapped);
 }
 
 /* ---- Of a run ---- */
 
-void test_log_outcomes_begin(struct test_log_run *of,
-                             const struct test_log_options *given)
+void test_log_logger_begin(struct test_log_run *of,
+                           const struct test_log_options *given)
 {
     run = of;
     options = given;
@@ -532,14 +532,14 @@ void test_log_outcomes_begin(struct test_log_run *of,
                                .span_events = given->span_events};
 }
 
-void test_log_outcomes_render(void)
+void test_log_logger_render(void)
 {
     render_all();
 }
 
 /* Criterion has a word for every test; should it have none, nobody may take
  * that for a pass. */
-void test_log_outcomes_end(void)
+void test_log_logger_end(void)
 {
     for (size_t i = 0; i < run->count; i++) {
         struct test_log_result *result = &run->results[i];

@@ -66,7 +66,7 @@ static void add_setting(struct trace_text *out,
     free(whole);
 }
 
-void test_log_filters_say(const struct test_log_options *options)
+void test_log_filters_print(const struct test_log_options *options)
 {
     struct trace_text text = {0};
 
@@ -78,7 +78,7 @@ void test_log_filters_say(const struct test_log_options *options)
     add_setting(&text, &options->record, "trace");
     if (options->shard.origin)
         trace_text_string(&text, "; ");
-    test_log_shard_say(&text, &options->shard);
+    test_log_shard_print(&text, &options->shard);
     test_log_notice("%s", text.data ? text.data : "out of memory");
     trace_text_free(&text);
 }
@@ -102,8 +102,8 @@ static bool say_compiled_out(const struct log_filter *filter,
     return true;
 }
 
-void test_log_filters_say_compiled_out(const struct test_log_filters *filters,
-                                       const struct test_log_run *run)
+void test_log_filters_print_compiled_out(const struct test_log_filters *filters,
+                                         const struct test_log_run *run)
 {
     if (run->annotated &&
         !say_compiled_out(filters->show, run->show_origin, run->static_max))

@@ -45,14 +45,15 @@ static struct criterion_logger guarded[2]; /* one more as slack: it may grow */
 #define X(name, parameters, arguments)                                         \
     static void guard_##name parameters                                        \
     {                                                                          \
-        test_log_watch_enter();                                                \
+        test_log_supervisor_enter();                                           \
         inner.name arguments;                                                  \
-        test_log_watch_leave();                                                \
+        test_log_supervisor_leave();                                           \
     }
 FUNCTIONS(X)
 #undef X
 
-struct criterion_logger *test_log_guard(const struct criterion_logger *logger)
+struct criterion_logger *test_log_locked_logger(
+    const struct criterion_logger *logger)
 {
     inner = *logger;
     guarded[0] = inner;

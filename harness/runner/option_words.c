@@ -5,7 +5,7 @@
 
 #include "harness/harness.h"
 
-void test_log_put_words(const char *const *words)
+void test_log_print_words(const char *const *words)
 {
     for (unsigned i = 0; words[i]; i++)
         fprintf(stderr, "%s%s", i ? words[i + 1] ? ", " : " or " : "",
@@ -13,14 +13,14 @@ void test_log_put_words(const char *const *words)
     fputc('\n', stderr);
 }
 
-int test_log_choose(const char *name, const char *word,
-                    const char *const *words, unsigned *choice)
+int test_log_read_word(const char *name, const char *word,
+                       const char *const *words, unsigned *choice)
 {
     for (*choice = 0; words[*choice]; ++*choice)
         if (log_same_word(words[*choice], word))
             return 0;
     fprintf(stderr, "testlog: %s: unknown value \"%s\"; write ", name, word);
-    test_log_put_words(words);
+    test_log_print_words(words);
     return -1;
 }
 
@@ -34,7 +34,7 @@ int test_log_read_format(const char *name, const char *word,
             NULL};
     unsigned choice;
 
-    if (test_log_choose(name, word, words, &choice))
+    if (test_log_read_word(name, word, words, &choice))
         return -1;
     *format = (enum log_format)choice;
     return 0;
@@ -49,7 +49,7 @@ int test_log_read_time(const char *name, const char *word, enum log_time *time)
             NULL};
     unsigned choice;
 
-    if (test_log_choose(name, word, words, &choice))
+    if (test_log_read_word(name, word, words, &choice))
         return -1;
     *time = (enum log_time)choice;
     return 0;
@@ -81,7 +81,7 @@ int test_log_read_span_events(const char *name, const char *text,
              size && (at[size - 1] == ' ' || at[size - 1] == '\t');)
             size--;
         snprintf(word, sizeof(word), "%.*s", (int)size, at);
-        if (test_log_choose(name, word, words, &choice))
+        if (test_log_read_word(name, word, words, &choice))
             return -1;
         all |= bits_of[choice];
     }
@@ -94,13 +94,13 @@ int test_log_read_color(const char *name, const char *word, const char **color)
     static const char *const words[] = {"auto", "always", "never", NULL};
     unsigned choice;
 
-    if (test_log_choose(name, word ? word : "always", words, &choice))
+    if (test_log_read_word(name, word ? word : "always", words, &choice))
         return -1;
     *color = words[choice];
     return 0;
 }
 
-const char *test_log_nearest_flag(const char *word, const struct option *flags)
+const char *test_log_suggest_flag(const char *word, const struct option *flags)
 {
     const char *names[64] = {NULL};
     char name[32];

@@ -185,7 +185,7 @@ static bool judge(struct reader *reader, int failed)
 static bool choose(struct reader *reader, const char *name, const char *word,
                    const char *const *words, unsigned *choice)
 {
-    return judge(reader, test_log_choose(name, word, words, choice));
+    return judge(reader, test_log_read_word(name, word, words, choice));
 }
 
 static bool read_format(struct reader *reader, const char *name,
@@ -364,7 +364,7 @@ static bool read_format_file(struct reader *reader, const char *name,
 static bool add_report(struct reader *reader, const struct flag *flag,
                        const char *value, const char *file)
 {
-    reader->options->report_on_stdout |= test_log_output_is_stdout(file);
+    reader->options->report_on_stdout |= test_log_report_is_stdout(file);
     reader->options->reports = true;
     return pass(reader, flag, value);
 }
@@ -398,10 +398,10 @@ static bool read_outputs(struct reader *reader, const char *name,
 static bool add_results(struct reader *reader, unsigned format,
                         const char *file, const char *origin)
 {
-    struct test_log_output output = {(enum test_log_output_format)format, file,
+    struct test_log_report output = {(enum test_log_report_format)format, file,
                                      origin};
 
-    if (test_log_output_add(reader->options, output))
+    if (test_log_report_add(reader->options, output))
         return refuse(reader, "out of memory");
     return true;
 }
@@ -410,7 +410,7 @@ static bool read_results(struct reader *reader, const char *value)
 {
     static const char *const formats[] = {
 #define TEST_LOG_X(name, word, put) word,
-        TEST_LOG_OUTPUTS(TEST_LOG_X)
+        TEST_LOG_REPORTS(TEST_LOG_X)
 #undef TEST_LOG_X
             NULL};
     const char *file;
@@ -427,7 +427,7 @@ static bool check_stdout(struct reader *reader)
     struct test_log_options *options = reader->options;
 
     for (size_t i = 0; i < options->output_count; i++) {
-        if (!test_log_output_is_stdout(options->outputs[i].file))
+        if (!test_log_report_is_stdout(options->outputs[i].file))
             continue;
         if (options->report_on_stdout)
             return refuse(reader,
@@ -576,7 +576,7 @@ static bool read_outer(struct reader *reader)
     if ((value = test_log_variable("TEST_UNDECLARED_OUTPUTS_DIR")))
         options->dir = value;
     if ((value = test_log_variable("XML_OUTPUT_FILE")) &&
-        !add_results(reader, TEST_LOG_OUTPUT_JUNIT, value, "XML_OUTPUT_FILE"))
+        !add_results(reader, TEST_LOG_REPORT_JUNIT, value, "XML_OUTPUT_FILE"))
         return false;
     if ((value = test_log_variable("TEST_SHARD")))
         options->shard_asked = (struct test_log_setting){value, "TEST_SHARD"};
@@ -646,7 +646,7 @@ static bool refuse_flag(struct reader *reader, int argc, char **argv,
     if (optopt)
         return refuse(reader, "unknown flag -%c; --help lists all", optopt);
     if (optind <= argc && !strncmp(word, "--", 2)) {
-        const char *near = test_log_nearest_flag(word, longs);
+        const char *near = test_log_suggest_flag(word, longs);
 
         if (near)
             return refuse(reader, "unknown flag %s; did you mean --%s?", word,
@@ -752,7 +752,7 @@ int test_log_options_read(struct test_log_options *options, int argc,
         .show = {"info", "default"},
         .record = {"trace", "default"},
         .limit = TRACE_LIMIT_DEFAULT,
-        .profiler = test_log_profiler_usual,
+        .profiler = test_log_profiler_default,
         .dir = dir,
         .all_tests = &test_log_all != NULL,
     };

@@ -20,7 +20,7 @@
 enum { ROOM = 1 << 20 }; /* of the FIFO: the most for ordinary users */
 
 /* The ends of a FIFO. */
-struct test_log_drain {
+struct test_log_output_pipe {
     int from, to;
     bool full; /* no more is written to the file */
     int error; /* why; 0: the test has ended */
@@ -35,14 +35,14 @@ uint64_t test_log_file_limit(void)
                : limit.rlim_cur;
 }
 
-bool test_log_drain_wanted(const struct test_log_options *options)
+bool test_log_output_pipe_wanted(const struct test_log_options *options)
 {
     return !options->live && test_log_file_limit() != UINT64_MAX;
 }
 
 /* Without a reader, a FIFO cannot be opened for writing without waiting. So it
  * is opened for both first. */
-int test_log_drain_enter(const char *folder)
+int test_log_output_pipe_enter(const char *folder)
 {
     char path[PATH_MAX];
     int both, fd;
@@ -61,7 +61,7 @@ int test_log_drain_enter(const char *folder)
 
 /* ---- The runner ---- */
 
-static bool open_ends(struct test_log_drain *drain,
+static bool open_ends(struct test_log_output_pipe *drain,
                       const struct test_log_run *run,
                       const struct test_log_result *result)
 {
@@ -84,10 +84,10 @@ static bool open_ends(struct test_log_drain *drain,
     return true;
 }
 
-void test_log_drain_open(const struct test_log_run *run,
-                         struct test_log_result *result)
+void test_log_output_pipe_open(const struct test_log_run *run,
+                               struct test_log_result *result)
 {
-    struct test_log_drain *drain = calloc(1, sizeof(*drain));
+    struct test_log_output_pipe *drain = calloc(1, sizeof(*drain));
 
     if (drain && open_ends(drain, run, result))
         result->drain = drain;
@@ -96,7 +96,8 @@ void test_log_drain_open(const struct test_log_run *run,
 }
 
 /* Writes what fits; the rest is lost. */
-static void keep(struct test_log_drain *drain, const char *data, size_t size)
+static void keep(struct test_log_output_pipe *drain, const char *data,
+                 size_t size)
 {
     while (size && !drain->full) {
         ssize_t written = write(drain->to, data, size);
@@ -113,7 +114,7 @@ static void keep(struct test_log_drain *drain, const char *data, size_t size)
 
 /* Returns whether there may be more. Takes no more than the FIFO has room for,
  * or a test that always prints would keep the runner here. */
-static bool pump(struct test_log_drain *drain)
+static bool pump(struct test_log_output_pipe *drain)
 {
     static char buffer[1 << 16];
     ssize_t size, left = ROOM;
@@ -127,7 +128,7 @@ static bool pump(struct test_log_drain *drain)
     return size > 0 || (size < 0 && errno == EAGAIN);
 }
 
-void test_log_drain_close(struct test_log_result *result)
+void test_log_output_pipe_close(struct test_log_result *result)
 {
     if (!result->drain)
         return;
@@ -138,7 +139,7 @@ void test_log_drain_close(struct test_log_result *result)
     result->drain = NULL;
 }
 
-bool test_log_drain_pump(struct test_log_result *result)
+bool test_log_output_pipe_pump(struct test_log_result *result)
 {
     return result->drain && pump(result->drain);
 }
@@ -155,7 +156,7 @@ static void complain(const struct test_log_result *result, int error)
                         test_log_name(result), strerror(error));
 }
 
-void test_log_drain_finish(struct test_log_result *result)
+void test_log_output_pipe_finish(struct test_log_result *result)
 {
     if (!result->drain)
         return;

@@ -525,8 +525,8 @@ static void look_at(struct criterion_ordered_set_node **at,
 
 enum { UNMATCHED_MAX = 10 }; /* that are named */
 
-void test_log_plan_say_unmatched(struct criterion_test_set *set,
-                                 const struct test_log_options *options)
+void test_log_plan_print_unmatched(struct criterion_test_set *set,
+                                   const struct test_log_options *options)
 {
     size_t count = 0;
 

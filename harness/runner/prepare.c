@@ -20,7 +20,7 @@ static const struct test_log_options *options; /* NULL: main is not ours */
 static struct test_log_run *run;
 static size_t matched;
 static bool prepared; /* not the first try any more */
-static const struct test_log_last *last_run;
+static const struct test_log_history *last_run;
 static char attempt[16];   /* ".try2": of folders */
 static char outermost[16]; /* the process that ends the run */
 
@@ -83,7 +83,7 @@ static uint64_t limit_of(const struct criterion_suite *suite,
         limit = suite->data->timeout;
     if (options->timeout > 0 && (!(limit > 0) || limit > options->timeout))
         limit = options->timeout;
-    test->data->timeout = test_log_watch_limits() ? 0 : limit;
+    test->data->timeout = test_log_supervisor_limits() ? 0 : limit;
     return limit > 0 ? (uint64_t)(limit * 1e9) : 0;
 }
 
@@ -144,7 +144,7 @@ static void add_results(struct criterion_test_set *set)
         for (struct criterion_ordered_set_node *t = suite->tests->first; t;
              t = t->next)
             add_result(&suite->suite, (void *)(t + 1));
-        if (suite->suite.data && test_log_watch_limits())
+        if (suite->suite.data && test_log_supervisor_limits())
             suite->suite.data->timeout = 0;
     }
 }
@@ -198,7 +198,7 @@ static void export_session(void)
         .origin = origin,
         .all_tests = (char *)(options->all_tests ? "1" : "0"),
         .attempt = attempt,
-        .drained = (char *)(test_log_drain_wanted(options) ? "1" : "0"),
+        .drained = (char *)(test_log_output_pipe_wanted(options) ? "1" : "0"),
         .runner = outermost,
     };
 
@@ -232,7 +232,7 @@ static void select_tests(struct criterion_test_set *set)
 {
     matched = test_log_plan_select(set, options);
     if (matched && !run->foreign)
-        test_log_plan_say_unmatched(set, options);
+        test_log_plan_print_unmatched(set, options);
     test_log_shard_take(set, &options->shard);
     test_log_plan_only(set, options->only);
     if (!options->shard.total)
@@ -241,8 +241,8 @@ static void select_tests(struct criterion_test_set *set)
 
 static void open_board(size_t tests)
 {
-    test_log_board_close();
-    if (tests && test_log_board_open(tests))
+    test_log_status_close();
+    if (tests && test_log_status_open(tests))
         test_log_notice("no shared memory with tests: %s; Criterion enforces "
                         "timeouts, and a test that exits early passes",
                         strerror(errno));
@@ -275,7 +275,7 @@ static void prepare(struct criterion_test_set *set)
     unsetenv("TESTLOG_LAST");
     unsetenv("TESTLOG_PROGRAM");
     setenv("TESTLOG_WORKER", "1", 1);
-    test_log_outcomes_listen();
+    test_log_logger_listen();
 }
 
 extern int main(int, char **);
@@ -310,9 +310,9 @@ static void before_all(struct criterion_test_set *set)
     if (prepared) /* there was a try before */
         return;
     prepared = true;
-    test_log_watch_enter();
+    test_log_supervisor_enter();
     prepare(set);
-    test_log_watch_leave();
+    test_log_supervisor_leave();
 }
 
 /* Listed by hand: Criterion's ReportHook is lost with -flto. */
@@ -363,10 +363,10 @@ static void run_tries(struct criterion_test_set *set)
         bool again;
 
         criterion_run_all_tests(set);
-        test_log_watch_enter();
-        test_log_outcomes_render();
+        test_log_supervisor_enter();
+        test_log_logger_render();
         again = !test_log_stopped() && begin_try(set, number);
-        test_log_watch_leave();
+        test_log_supervisor_leave();
         if (!again)
             return;
     }
@@ -374,7 +374,7 @@ static void run_tries(struct criterion_test_set *set)
 
 size_t test_log_runner_run(struct criterion_test_set *set,
                            const struct test_log_options *given,
-                           const struct test_log_last *past,
+                           const struct test_log_history *past,
                            struct test_log_run *to)
 {
     options = given;
@@ -386,11 +386,11 @@ size_t test_log_runner_run(struct criterion_test_set *set,
     copy(&run->record_origin, given->record.origin);
     run->shard = given->shard;
     run_tries(set);
-    test_log_watch_enter();
+    test_log_supervisor_enter();
     test_log_progress_end();
-    test_log_outcomes_end();
+    test_log_logger_end();
     test_log_jsonl_close(run);
-    test_log_watch_leave();
+    test_log_supervisor_leave();
     test_log_plan_free();
     return matched;
 }

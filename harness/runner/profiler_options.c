@@ -18,7 +18,7 @@ static const struct option {
 
 enum { OPTIONS = sizeof(options) / sizeof(*options) };
 
-const struct test_log_profiler test_log_profiler_usual = {
+const struct test_log_profiler test_log_profiler_default = {
 #define TEST_LOG_X(key, usual, most, gpu) .key = usual,
     TEST_LOG_PROFILER_OPTIONS(TEST_LOG_X)
 #undef TEST_LOG_X
@@ -36,7 +36,7 @@ static int refuse_key(const char *name, const char *key)
     if (near)
         fprintf(stderr, "%s?\n", near);
     else
-        test_log_put_words(keys);
+        test_log_print_words(keys);
     return -1;
 }
 

@@ -14,7 +14,7 @@
 #define VARIABLE "TESTLOG_OTHERS"
 
 static const struct test_log_run *run; /* NULL: there is no status line */
-static const struct test_log_last *last;
+static const struct test_log_history *last;
 static struct test_log_others others;
 static size_t jobs;
 static bool painted;
@@ -49,7 +49,7 @@ static void import_others(void)
  * most of them. */
 static uint64_t time_left(const struct test_log_run *of,
                           const struct test_log_others *more,
-                          const struct test_log_last *past, size_t at_once,
+                          const struct test_log_history *past, size_t at_once,
                           uint64_t now)
 {
     uint64_t left = more->time;
@@ -63,7 +63,8 @@ static uint64_t time_left(const struct test_log_run *of,
         if (result->outcome != TEST_LOG_OUTCOME_NONE)
             continue;
         open++;
-        before = test_log_last_of(past, result->program, test_log_name(result));
+        before =
+            test_log_history_of(past, result->program, test_log_name(result));
         if (!before || !before->duration)
             continue;
         known++;
@@ -93,7 +94,7 @@ static void add_running(struct trace_text *text, const struct test_log_run *of,
 void test_log_progress_line(struct trace_text *text,
                             const struct test_log_run *of,
                             const struct test_log_others *more,
-                            const struct test_log_last *past, size_t at_once,
+                            const struct test_log_history *past, size_t at_once,
                             uint64_t now, size_t width)
 {
     unsigned long long done = more->done, failed = more->failed;
@@ -152,7 +153,7 @@ static bool captures_all(const struct test_log_run *of)
 
 void test_log_progress_begin(const struct test_log_run *of,
                              const struct test_log_options *options,
-                             const struct test_log_last *past)
+                             const struct test_log_history *past)
 {
     import_others();
     run = suits(options) && captures_all(of) ? of : NULL;

@@ -186,7 +186,7 @@ int test_log_shard_read_way(const char *name, const char *word,
 {
     unsigned choice;
 
-    if (test_log_choose(name, word, ways, &choice))
+    if (test_log_read_word(name, word, ways, &choice))
         return -1;
     *way = (enum test_log_shard_way)choice;
     return 0;
@@ -194,8 +194,8 @@ int test_log_shard_read_way(const char *name, const char *word,
 
 /* ---- What is said of it ---- */
 
-void test_log_shard_say(struct trace_text *text,
-                        const struct test_log_shard *shard)
+void test_log_shard_print(struct trace_text *text,
+                          const struct test_log_shard *shard)
 {
     if (shard->total)
         trace_text_printf(text, "shard: %zu/%zu by %s (%s)", shard->index + 1,
@@ -207,7 +207,7 @@ void test_log_shard_say(struct trace_text *text,
                           shard->origin);
 }
 
-void test_log_shard_say_empty(const struct test_log_run *run)
+void test_log_shard_print_empty(const struct test_log_run *run)
 {
     if (run->shard.total && !run->count)
         test_log_notice("shard %zu/%zu has no test", run->shard.index + 1,

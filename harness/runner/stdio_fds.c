@@ -6,7 +6,7 @@
 #include "harness/harness.h"
 
 /* Opened the wrong way round, they fail as they did. */
-void test_log_standard_hold(void)
+void test_log_stdio_hold(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 &&
@@ -31,7 +31,7 @@ static void outlive(int number)
     sigaction(number, &action, NULL);
 }
 
-void test_log_standard_outlive(void)
+void test_log_stdio_outlive(void)
 {
     outlive(SIGPIPE);
     outlive(SIGXFSZ);

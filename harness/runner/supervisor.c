@@ -52,13 +52,13 @@ uint64_t test_log_now(void)
     return now;
 }
 
-void test_log_watch_enter(void)
+void test_log_supervisor_enter(void)
 {
     pthread_mutex_lock(&lock);
     test_log_progress_erase();
 }
 
-void test_log_watch_leave(void)
+void test_log_supervisor_leave(void)
 {
     pthread_mutex_unlock(&lock);
 }
@@ -95,7 +95,7 @@ static uint64_t deadline_of(const struct test_log_result *result)
 {
     uint64_t from = result->late ? result->late : result->started;
 
-    if (!test_log_watch_limits() || !result->limit || !result->pid ||
+    if (!test_log_supervisor_limits() || !result->limit || !result->pid ||
         result->killed)
         return 0;
     return from + (result->late ? GRACE : result->limit) + result->paused;
@@ -130,7 +130,7 @@ static uint64_t next_tick(uint64_t now)
     uint64_t tick = now + TICK;
 
     for (size_t i = 0; i < run->count; i++)
-        if (test_log_drain_pump(&run->results[i]))
+        if (test_log_output_pipe_pump(&run->results[i]))
             tick = now + DRAIN_TICK;
     for (size_t i = 0; i < run->count; i++) {
         uint64_t deadline = deadline_of(&run->results[i]);
@@ -174,7 +174,7 @@ static void say_spans(const struct test_log_result *result)
     struct trace_reader *reader = test_log_recording(run, result);
 
     if (reader)
-        test_log_report_open_spans(reader, "    ");
+        test_log_print_open_spans(reader, "    ");
     trace_reader_close(reader);
 }
 
@@ -233,7 +233,7 @@ static void interrupt(const siginfo_t *info)
 static void take(const siginfo_t *info)
 {
     test_log_progress_erase();
-    test_log_board_read(run);
+    test_log_status_update(run);
     test_log_spawn_read(); /* before stopping: else it counts as not begun */
     if (info->si_signo == SIGUSR1)
         say_running(test_log_now());
@@ -250,7 +250,7 @@ static uint64_t look(uint64_t due)
     uint64_t now = test_log_now();
     bool stood_still = now > due + TICK;
 
-    test_log_board_read(run);
+    test_log_status_update(run);
     test_log_spawn_read();
     if (stood_still)
         give_time(now - due);
@@ -313,8 +313,8 @@ static int start_thread(void)
     return error;
 }
 
-void test_log_watch_begin(struct test_log_run *given,
-                          const struct test_log_options *with)
+void test_log_supervisor_begin(struct test_log_run *given,
+                               const struct test_log_options *with)
 {
     run = given;
     options = with;
@@ -331,23 +331,23 @@ void test_log_watch_begin(struct test_log_run *given,
         restore_mask();
 }
 
-bool test_log_watch_limits(void)
+bool test_log_supervisor_limits(void)
 {
-    return active && test_log_board_is_open();
+    return active && test_log_status_is_open();
 }
 
-void test_log_watch_end(void)
+void test_log_supervisor_end(void)
 {
     if (active) {
-        test_log_watch_enter();
+        test_log_supervisor_enter();
         test_log_progress_end();
         done = true;
-        test_log_watch_leave();
+        test_log_supervisor_leave();
         pthread_kill(thread, SIGUSR1);
         pthread_join(thread, NULL);
         restore_mask();
     }
     active = false;
     test_log_spawn_end();
-    test_log_board_close();
+    test_log_status_close();
 }

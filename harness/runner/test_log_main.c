@@ -119,13 +119,13 @@ static void report(const struct test_log_run *run,
     if (run->foreign)
         return; /* testlog run does */
     if (matched)
-        test_log_shard_say_empty(run);
-    test_log_report_unseen(run);
-    test_log_gpu_say(&run->gpu);
-    test_log_report_slow(run, options);
-    test_log_report_summary(run, run->command);
+        test_log_shard_print_empty(run);
+    test_log_print_unseen(run);
+    test_log_gpu_print(&run->gpu);
+    test_log_print_slow(run, options);
+    test_log_print_summary(run, run->command);
     test_log_github_end(run);
-    test_log_report_closing(run, options);
+    test_log_print_closing(run, options);
 }
 
 /* A program without annotations has nothing to filter; whoever asked for lines
@@ -135,7 +135,7 @@ static void say_filters(const struct test_log_options *options)
     struct trace_text shard = {0};
 
     if (test_log_annotated() || options->all_tests)
-        test_log_filters_say(options);
+        test_log_filters_print(options);
     else if (strcmp(options->show.origin, "default"))
         test_log_notice("%s has no effect: no test is annotated here, or this "
                         "was built without -DTRACING; --all-tests logs all",
@@ -143,7 +143,7 @@ static void say_filters(const struct test_log_options *options)
     if (test_log_annotated() || options->all_tests || options->quiet ||
         options->report_on_stdout)
         return;
-    test_log_shard_say(&shard, &options->shard);
+    test_log_shard_print(&shard, &options->shard);
     if (shard.data)
         test_log_notice("%s", shard.data);
     trace_text_free(&shard);
@@ -174,7 +174,7 @@ static char *quoted(const char *path)
 
 static int run_watched(struct criterion_test_set *set,
                        struct test_log_options *options,
-                       const struct test_log_last *last,
+                       const struct test_log_history *last,
                        struct test_log_run *run)
 {
     struct test_log_filters filters;
@@ -185,19 +185,19 @@ static int run_watched(struct criterion_test_set *set,
     run->gpu.asked = options->profiler.given || test_log_filters_ask(&filters);
     if (!run->foreign)
         say_filters(options);
-    test_log_standard_outlive();
-    test_log_outputs_begin(options, false);
-    test_log_outcomes_begin(run, options);
-    test_log_watch_begin(run, options);
+    test_log_stdio_outlive();
+    test_log_reports_begin(options, false);
+    test_log_logger_begin(run, options);
+    test_log_supervisor_begin(run, options);
     matched = test_log_runner_run(set, options, last, run);
     if (run->count && run->annotated)
         test_log_filters_find_unseen(&filters, run);
     write_run(run);
-    test_log_outputs_write(run, options);
+    test_log_reports_write(run, options);
     if (matched && !run->foreign)
-        test_log_filters_say_compiled_out(&filters, run);
+        test_log_filters_print_compiled_out(&filters, run);
     report(run, options, matched);
-    test_log_watch_end();
+    test_log_supervisor_end();
     test_log_filters_free(&filters);
     return exit_code(run, options, matched);
 }
@@ -205,12 +205,12 @@ static int run_watched(struct criterion_test_set *set,
 /* Nothing runs, and `latest` stays what it is. */
 static int say_nothing_failed(const struct test_log_run *run,
                               const struct test_log_options *options,
-                              const struct test_log_last *last)
+                              const struct test_log_history *last)
 {
     if (run->foreign)
         return TEST_LOG_NO_TEST; /* testlog run says so, if it is so of all */
     test_log_notice("nothing failed in the last run, %s", last->path);
-    test_log_report_closing(run, options);
+    test_log_print_closing(run, options);
     return TEST_LOG_PASSED;
 }
 
@@ -219,7 +219,7 @@ static int run_tests(struct criterion_test_set *set,
 {
     struct test_log_run run = {.start = trace_anchor_now(),
                                .foreign = test_log_variable("TESTLOG_RUN")};
-    struct test_log_last last;
+    struct test_log_history last;
     int code;
 
     setlocale(LC_NUMERIC, "C"); /* of files that others read, and of lines */
@@ -227,12 +227,12 @@ static int run_tests(struct criterion_test_set *set,
     run.executable = program;
     run.annotated = test_log_annotated() || options->all_tests;
     run.static_max = trace_static_max();
-    test_log_last_read(&last, options->dir);
-    if (options->failed && !test_log_last_choose(&last, options, program))
+    test_log_history_read(&last, options->dir);
+    if (options->failed && !test_log_history_choose(&last, options, program))
         code = say_nothing_failed(&run, options, &last);
     else
         code = run_watched(set, options, &last, &run);
-    test_log_last_free(&last);
+    test_log_history_free(&last);
     test_log_run_free(&run);
     return code;
 }
@@ -306,7 +306,7 @@ int test_log_main(int argc, char **argv)
     struct criterion_test_set *set;
     int code = TEST_LOG_USAGE;
 
-    test_log_standard_hold();
+    test_log_stdio_hold();
     open_out();
     if (test_log_options_read(&options, argc, argv, &code))
         return code;

@@ -75,7 +75,7 @@ static struct board *make_board(size_t notes, int *id)
     return memory == (void *)-1 ? NULL : memory;
 }
 
-int test_log_board_open(size_t notes)
+int test_log_status_open(size_t notes)
 {
     char text[16];
     int id;
@@ -89,12 +89,12 @@ int test_log_board_open(size_t notes)
     snprintf(text, sizeof(text), "%d", id);
     if (!setenv(VARIABLE, text, 1))
         return 0;
-    test_log_board_close();
+    test_log_status_close();
     errno = ENOMEM;
     return -1;
 }
 
-void test_log_board_close(void)
+void test_log_status_close(void)
 {
     if (board)
         shmdt(board);
@@ -104,7 +104,7 @@ void test_log_board_close(void)
     unsetenv(VARIABLE);
 }
 
-bool test_log_board_is_open(void)
+bool test_log_status_is_open(void)
 {
     return board;
 }
@@ -127,7 +127,7 @@ static void give(struct test_log_run *run, size_t number)
     }
 }
 
-void test_log_board_read(struct test_log_run *run)
+void test_log_status_update(struct test_log_run *run)
 {
     size_t taken;
 
@@ -144,13 +144,13 @@ void test_log_board_read(struct test_log_run *run)
     }
 }
 
-struct test_log_said test_log_board_said(struct test_log_run *run,
-                                         const struct test_log_result *result)
+struct test_log_worker_status test_log_status_of(
+    struct test_log_run *run, const struct test_log_result *result)
 {
-    struct test_log_said said = {.returned = true};
+    struct test_log_worker_status said = {.returned = true};
     struct note *note;
 
-    test_log_board_read(run);
+    test_log_status_update(run);
     if (!board || !result->note)
         return said;
     note = note_at(board, result->note - 1);
@@ -191,7 +191,7 @@ static bool take_note(struct board *of)
     return true;
 }
 
-void test_log_board_note(void)
+void test_log_status_note(void)
 {
     const char *id = getenv(VARIABLE);
     const struct criterion_test *test = criterion_current_test;
@@ -213,17 +213,17 @@ bool test_log_forked(void)
     return worker && getpid() != worker;
 }
 
-void test_log_board_returned(void)
+void test_log_status_returned(void)
 {
     mine->returned = 1;
 }
 
-void test_log_board_checking(bool on)
+void test_log_status_checking(bool on)
 {
     mine->checking = on;
 }
 
-void test_log_board_fail(const char *format, ...)
+void test_log_status_fail(const char *format, ...)
 {
     uint32_t first = 0;
     va_list args;

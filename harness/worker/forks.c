@@ -68,7 +68,7 @@ TRACE_API void criterion_test_die(const char *format, ...)
     FORMAT(text, format);
     record(text ? text : "");
     if (test_log_forked()) {
-        test_log_board_fail("in a forked child: %s", text ? text : "");
+        test_log_status_fail("in a forked child: %s", text ? text : "");
         _exit(1);
     }
     if (!next)

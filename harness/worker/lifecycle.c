@@ -106,8 +106,8 @@ TRACE_API void criterion_send_assert(struct criterion_assert_stats *stats)
     if (!test_log_forked())
         next(stats);
     else if (!stats->passed)
-        test_log_board_fail(FORKED "%s:%u: %s", stats->file, stats->line,
-                            stats->message ? stats->message : FAILED);
+        test_log_status_fail(FORKED "%s:%u: %s", stats->file, stats->line,
+                             stats->message ? stats->message : FAILED);
 }
 
 /* The leaves that failed, as Criterion shows them. */
@@ -139,8 +139,8 @@ TRACE_API void cri_assert_node_send(const char *file, size_t line,
     describe(&text, tree);
     record_failure(file, (unsigned)line, text.data);
     if (test_log_forked())
-        test_log_board_fail(FORKED "%s:%zu: %s", file, line,
-                            text.data ? text.data : FAILED);
+        test_log_status_fail(FORKED "%s:%zu: %s", file, line,
+                             text.data ? text.data : FAILED);
     else
         next(file, line, tree);
     trace_text_free(&text);
@@ -171,7 +171,7 @@ TRACE_API void criterion_internal_test_main(void (*body)(void))
     next((void (*)(void))run_body);
     trace_device_flush(false);
     trace_unwind(depth);
-    test_log_board_returned();
+    test_log_status_returned();
 }
 
 /* Before anything of a test runs, the runner learns which process it is. Tests
@@ -183,7 +183,7 @@ TRACE_API void criterion_internal_test_setup(void)
     if (!next) {
         test_log_next_function("criterion_internal_test_setup", &next);
         unsetenv("BXFI_MAP"); /* else programs that a test starts abort */
-        test_log_board_note();
+        test_log_status_note();
         test_log_gpu_hide();
     }
     test_log_worker_begin();

@@ -69,12 +69,12 @@ static void note_summary(const char *text)
     while (digits && digits > text && digits[-1] != ' ')
         digits--;
     if (leaked)
-        test_log_board_fail("leaked %.*s bytes", (int)(leaked - digits),
-                            digits);
+        test_log_status_fail("leaked %.*s bytes", (int)(leaked - digits),
+                             digits);
     else if (!strncmp(text, prefix, sizeof(prefix) - 1))
-        test_log_board_fail("%s", text + sizeof(prefix) - 1);
+        test_log_status_fail("%s", text + sizeof(prefix) - 1);
     else
-        test_log_board_fail("%s", text);
+        test_log_status_fail("%s", text);
 }
 
 /* A child that is forked may be one that is to die of it. */
@@ -97,10 +97,10 @@ static void check_leaks(void)
 {
     if (!__lsan_do_recoverable_leak_check || test_log_forked())
         return;
-    test_log_board_checking(true);
+    test_log_status_checking(true);
     if (__lsan_do_recoverable_leak_check())
-        test_log_board_fail("leaked memory"); /* if it told us no summary */
-    test_log_board_checking(false);
+        test_log_status_fail("leaked memory"); /* if it told us no summary */
+    test_log_status_checking(false);
     checked = true;
 }
 
@@ -110,7 +110,7 @@ static void check_valgrind(void)
 
     if (test_log_valgrind_runs() && !test_log_forked() &&
         test_log_valgrind_found(reason, sizeof(reason)))
-        test_log_board_fail("%s", reason);
+        test_log_status_fail("%s", reason);
 }
 
 static void (*last_fini)(void);

@@ -83,7 +83,7 @@ static int open_output(const struct test_log_session *session,
     int in, fd;
 
     if (is_set(session->drained))
-        return test_log_drain_enter(folder);
+        return test_log_output_pipe_enter(folder);
     in = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
     fd = openat(in, "output.txt",
                 O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
