@@ -1,4 +1,5 @@
-/* harness_lazy_libgit2_test.c: Criterion's libgit2 starts late, a test's own at once.
+/* harness_lazy_libgit2_test.c: Criterion's libgit2 starts late, a test's own at
+ * once.
  */
 #include "harness/harness.h"
 
