@@ -13,8 +13,6 @@
 
 #include "trace/reader.h"
 
-#define TEST_LOG_VERSION "0.1.0"
-
 /* ---- profiler.c: the options of profilers ---- */
 
 /* X(key, its usual value, the greatest, whether it is about GPUs) */

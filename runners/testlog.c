@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "harness/harness.h"
+#include "harness/version.h"
 #include "runners.h"
 
 static const struct {

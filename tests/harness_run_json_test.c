@@ -1,5 +1,6 @@
 /* harness_run_json_test.c: run.json, read again. */
 #include "harness/harness.h"
+#include "harness/version.h"
 
 #include <stdlib.h>
 #include <string.h>

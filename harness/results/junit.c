@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "harness/harness.h"
+#include "harness/version.h"
 
 /* Clean text; in an attribute white space is kept by references. */
 static void put_clean(FILE *out, const struct trace_text *text, bool attribute)

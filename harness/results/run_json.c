@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 
 #include "harness/harness.h"
+#include "harness/version.h"
 
 static void put_string(struct trace_text *text, const char *string)
 {

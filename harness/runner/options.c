@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "harness/harness.h"
+#include "harness/version.h"
 
 /* X(name, argument, letter, id, help); arguments: NO, MUST, MAY. */
 #define FLAGS(X)                                                               \

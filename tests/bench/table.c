@@ -8,6 +8,7 @@
 
 #include "bench.h"
 #include "harness/harness.h"
+#include "harness/version.h"
 
 static const char *held(double value, double budget)
 {
