@@ -294,7 +294,7 @@ Test(e2e_link, folders_may_have_blanks_in_their_names)
 {
     e2e_expect_code(
         e2e_run("mkdir 'a b' && (cd '%s' && cp -r GNUmakefile trace "
-                "log harness \"$OLDPWD/a b\") && "
+                "log harness examples tests \"$OLDPWD/a b\") && "
                 "make -s -C 'a b' B=built built/trace/text.o",
                 SOURCE_DIR),
         0);

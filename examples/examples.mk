@@ -1,0 +1,93 @@
+# examples.mk: the example programs, and the CUDA toolkit that some of them need.
+
+# Only examples and tests use the CUDA toolkit; the library needs none. The search
+# starts no process, because every make pays for it. Libraries are linked by
+# path: the toolkit's Python wheels have libNAME.so.13 and no libNAME.so.
+ifneq ($(CUDA),0)
+CUDA_PLACES := $(if $(filter auto,$(CUDA)),$(CUDA_HOME) $(CUDA_PATH) \
+    $(patsubst %/bin,%,$(subst :,$(space),$(PATH))) /usr/local/cuda,$(CUDA))
+CUDA_NVCC   := $(firstword $(wildcard $(addsuffix /bin/nvcc,$(CUDA_PLACES))))
+CUDA_ROOT   := $(realpath $(dir $(realpath $(CUDA_NVCC)))/..)
+CUDA_INC    := $(patsubst %/nvrtc.h,%,$(firstword $(wildcard $(addsuffix /nvrtc.h, \
+    $(addprefix $(CUDA_ROOT)/,include targets/x86_64-linux/include)))))
+CUDA_LIBS   := $(addprefix $(CUDA_ROOT)/,lib64 lib lib/x86_64-linux-gnu \
+    targets/x86_64-linux/lib)
+cuda_lib     = $(firstword $(wildcard $(addsuffix /lib$(1).so,$(CUDA_LIBS)) \
+    $(addsuffix /lib$(1).so.*,$(CUDA_LIBS))))
+CUDART      := $(call cuda_lib,cudart)
+NVRTC       := $(call cuda_lib,nvrtc)
+CUDA_LACKS  := $(if $(CUDA_NVCC),$(firstword $(if $(CUDA_INC),,nvrtc.h) \
+    $(if $(CUDART),,libcudart.so) $(if $(NVRTC),,libnvrtc.so)),bin/nvcc)
+NVCC        := $(if $(CUDA_LACKS),,$(CUDA_NVCC))
+ifneq ($(CUDA_LACKS),)
+ifneq ($(CUDA),auto)
+$(error testlog: CUDA=$(CUDA) has no $(CUDA_LACKS); CUDA=auto looks for a toolkit, CUDA=0 does without)
+endif
+endif
+endif
+
+CUDA_LEFT_OUT := $(if $(NVCC),,$(if $(filter 0,$(CUDA)),CUDA=0,$(if $(CUDA_NVCC), \
+    $(CUDA_ROOT) has no $(CUDA_LACKS),no CUDA toolkit) (set CUDA=/path)))
+
+EXAMPLE_LIB := $(filter-out %_test.c examples/cuda_%,$(wildcard examples/*.c))
+DEMO_SRC := $(filter-out examples/failures% examples/cuda_%,$(wildcard \
+    examples/*_test.c examples/*_test.cpp))
+CUDA_SRC := $(wildcard examples/cuda_*_test.c)
+FAIL_SRC := $(wildcard examples/failures*_test.c)
+DEMOS    := $(call program,$(DEMO_SRC) $(if $(NVCC),$(CUDA_SRC)))
+FAILS    := $(call program,$(FAIL_SRC))
+
+EXAMPLE_OBJ := $(EXAMPLE_LIB:%.c=$(B)/%.o)
+
+$(filter $(B)/examples/%,$(call program,$(filter %.c,$(DEMO_SRC) $(FAIL_SRC)))): \
+$(B)/examples/%: $(B)/examples/%.o $(EXAMPLE_OBJ) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) -lpthread
+
+$(call program,$(filter %.cpp,$(DEMO_SRC))): $(B)/%: $(B)/%.o $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CXX) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) -lpthread
+
+# nvcc's host compiler may differ from CXX, so it gets only flags that any
+# compiler has, and no sanitizer.
+NVCCFLAGS ?= -O2 -g
+
+$(B)/%.o: %.cu $(B)/flags
+	$(call say,NVCC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -std=c++17 $(NVCCFLAGS) -I. -Xcompiler=-fPIC -MMD -MP \
+	    -MF $(@:.o=.d) -c -o $@ $<
+
+CUDA_OBJ := $(patsubst %,$(B)/%.o,$(basename $(filter-out $(CUDA_SRC), \
+    $(wildcard examples/cuda_*.c examples/cuda_*.cu))))
+
+$(B)/examples/cuda_%.o: private OURS += -isystem $(CUDA_INC)
+
+$(call program,$(CUDA_SRC)): $(B)/examples/%: $(B)/examples/%.o $(CUDA_OBJ) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CXX) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) $(NVRTC) $(CUDART) \
+	    -Wl,-rpath,$(dir $(CUDART)) -lpthread -ldl
+
+.PHONY: cuda-left-out
+cuda-left-out:
+	$(if $(CUDA_LEFT_OUT),@echo 'testlog: examples/cuda_* left out: $(strip $(CUDA_LEFT_OUT))')
+
+# ---- Goals ----
+
+.PHONY: demo demo-failures run-demo run-demo-failures
+
+# http_test logs thousands of lines; its warnings are enough here.
+DEMO_LOG := trace,http=warn
+
+demo: ## the passing examples, traced, with their log lines
+	@$(MAKE) --no-print-directory TRACING=1 LOG='$(or $(LOG),$(DEMO_LOG))' run-demo
+
+demo-failures: ## examples that fail, crash and hang on purpose
+	@$(MAKE) --no-print-directory TRACING=1 LOG='$(or $(LOG),trace)' \
+	    run-demo-failures
+
+run-demo: $(TESTLOG) $(GPU) $(AUDIT) $(DEMOS) cuda-left-out
+	@$(call RUN,$(DEMOS)) --show-output
+
+run-demo-failures: $(TESTLOG) $(FAILS)
+	@$(call RUN,$(FAILS)) || [ $$? = 1 ] # as they should

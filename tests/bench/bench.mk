@@ -1,0 +1,80 @@
+# bench.mk: the benchmarks, and the peers that they are compared with.
+
+# The peers that bench-deps installs.
+BENCH_DEPS := liblttng-ust-dev lttng-tools librust-tracing-dev librust-tracing-subscriber-dev \
+    cargo libspdlog-dev uftrace valgrind
+
+BENCH     := $(B)/tests/bench
+BENCH_SRC := $(filter-out tests/bench/tests.c,$(wildcard tests/bench/*.c))
+BENCHES   := $(BENCH)/bench $(BENCH)/tests_plain $(BENCH)/tests_logged
+
+$(BENCH)/bench: $(BENCH_SRC:%.c=$(B)/%.o) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) $(CJSON_LIBS) $(ZSTD_LIBS) -lpthread
+
+$(BENCH)/%.o: private TRACED := -DTRACING -DBENCH_PACKAGES='"$(BENCH_DEPS)"'
+
+# The same thousand tests with testlog and with Criterion alone.
+$(BENCH)/tests_plain.o: tests/bench/tests.c $(B)/flags | $(STAGED)
+	$(call say,CC,$<, plain)
+	@mkdir -p $(@D)
+	$(Q)$(CC_C) -c -o $@ $<
+
+$(BENCH)/tests_plain: $(BENCH)/tests_plain.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(CRITERION_LIBS)
+
+$(BENCH)/tests_logged: $(BENCH)/tests.o $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) -lpthread
+
+# Peers are built if they are installed, with flags of their own.
+$(BENCH)/peers/%: private SAN :=
+$(BENCH)/peers/hooks: tests/bench/peers/called.c tests/bench/peers/peer.h
+	$(call say,PEER,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -DHOOKS -finstrument-functions -o $@ $<
+
+$(BENCH)/peers/uftrace: tests/bench/peers/called.c tests/bench/peers/peer.h
+	$(call say,PEER,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -pg -o $@ $<
+	$(Q)ln -sf '$(CURDIR)/tests/bench/peers/uftrace.sh' $@.sh
+
+$(BENCH)/peers/lttng: $(wildcard tests/bench/peers/lttng.*) tests/bench/peers/peer.h
+	$(call say,PEER,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -Itests/bench/peers -o $@ tests/bench/peers/lttng.c \
+	    $$(pkg-config --cflags --libs lttng-ust) -ldl
+	$(Q)ln -sf '$(CURDIR)/tests/bench/peers/lttng.sh' $@.sh
+
+$(BENCH)/peers/spdlog: tests/bench/peers/spdlog.cpp tests/bench/peers/peer.h
+	$(call say,PEER,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O2 -o $@ $< $$(pkg-config --cflags --libs spdlog) -lpthread
+
+$(BENCH)/peers/rust: $(wildcard tests/bench/peers/rust/*.toml tests/bench/peers/rust/src/*)
+	$(call say,PEER,$@)
+	@mkdir -p $(@D)/cargo
+	@cp -r tests/bench/peers/rust/. $(@D)/cargo
+	$(Q)cd $(@D)/cargo && CARGO_HOME=$$PWD/home cargo build --quiet --release --offline \
+	    --config 'source.crates-io.replace-with="debian"' \
+	    --config 'source.debian.directory="/usr/share/cargo/registry"'
+	@cp $(@D)/cargo/target/release/rust $@
+
+$(B)/tests/bench_test: | $(BENCHES)
+
+# ---- Goals ----
+
+.PHONY: bench run-bench bench-deps
+
+bench: ## what it costs, as ratios measured in one run
+	@$(MAKE) --no-print-directory run-bench PEERS="$$(tests/bench/peers/installed)"
+
+run-bench: $(BENCHES) $(PEERS:%=$(BENCH)/peers/%)
+	@$(BENCH)/bench $(if $(filter 1,$(CALLGRIND)),--instructions) $(BENCHFLAGS) \
+	    --json=$(BENCH)/bench.json
+	@echo 'All figures: $(BENCH)/bench.json'
+
+bench-deps: ## install what others are measured with beside it
+	@./.ci/deps $(BENCH_DEPS)

@@ -1,0 +1,42 @@
+# gpu.mk: what tests/gpu/run.sh runs on a machine with a GPU.
+
+GPU_TOOLS := $(addprefix $(B)/tests/gpu/,bench count probe record_fixture standin.so \
+    $(if $(NVCC),launches.so))
+
+$(B)/tests/gpu/bench $(B)/tests/gpu/record_fixture: $(B)/tests/gpu/cupti_min.o
+
+$(B)/tests/gpu/count: $(LIB)
+
+$(filter-out %.so,$(GPU_TOOLS)): %: %.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(PCRE2_LIBS) $(CJSON_LIBS) -lpthread -ldl
+
+$(B)/tests/gpu/standin.so: $(B)/tests/gpu/standin.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) $(LDFLAGS) -shared -o $@ $^ -ldl
+
+# The benchmark needs the example without annotations.
+$(B)/tests/gpu/cuda_jit.o: examples/cuda_jit.c $(B)/flags | $(STAGED)
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC_C) -fPIC -isystem $(CUDA_INC) -c -o $@ $<
+
+$(B)/tests/gpu/launches.so: $(B)/tests/gpu/launches.o $(B)/tests/gpu/cuda_jit.o
+	$(call say,LD,$@)
+	$(Q)$(CXX) $(LDFLAGS) -shared -o $@ $^ $(NVRTC) $(CUDART) \
+	    -Wl,-rpath,$(dir $(CUDART)) -lpthread -ldl
+
+$(B)/tests/gpu/cuda_jit.o $(B)/tests/gpu/launches.so: private SAN :=
+
+$(filter $(B)/tests/e2e_gpu_%,$(UNITS)): | $(GPU_TOOLS) $(PLAYBACK) $(PLAYBACK:%=$(GPU))
+
+# ---- Goals ----
+
+.PHONY: gpu-tests gpu-tools
+
+gpu-tests: ## what needs a GPU: tests/gpu/run.sh $(FLAGS), such as --dry-run
+	@echo 'testlog: CUDA toolkit: $(if $(NVCC),$(CUDA_ROOT) ($(NVCC)),none: $(strip $(CUDA_LEFT_OUT)))'
+	@CUDA='$(CUDA)' tests/gpu/run.sh $(FLAGS)
+
+# A goal of its own, so that run.sh has the tools even if other goals fail.
+gpu-tools: $(GPU_TOOLS) cuda-left-out $(PLAYBACK)
