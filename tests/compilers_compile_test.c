@@ -164,7 +164,7 @@ Test(compilers_compile, without_the_library_a_line_says_so)
         compilers_run(USER_MISSING, "none", "", "recording compile kernel");
     e2e_expect_has(result->out, "no program\n");
     e2e_expect_is(result->err, "testlog: nvrtcCreateProgram is called, but "
-                               "libnvrtc is not there\n");
+                               "libnvrtc cannot be loaded\n");
 }
 
 /* ---- Programs that compile nothing ---- */

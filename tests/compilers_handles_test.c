@@ -12,8 +12,8 @@ static bool done;
 static void *keeps_on(void *handle)
 {
     while (!__atomic_load_n(&done, __ATOMIC_RELAXED)) {
-        trace_unit_keep(trace_unit_new(handle));
-        trace_unit_free(trace_unit_take(handle));
+        trace_handle_keep(trace_handle_new(handle));
+        trace_handle_free(trace_handle_take(handle));
     }
     return NULL;
 }
@@ -23,8 +23,8 @@ static void keep_one(void)
     char handle;
 
     alarm(20); /* it waits for ever for a lock that nobody holds */
-    trace_unit_keep(trace_unit_new(&handle));
-    trace_unit_free(trace_unit_take(&handle));
+    trace_handle_keep(trace_handle_new(&handle));
+    trace_handle_free(trace_handle_take(&handle));
 }
 
 Test(compilers_handles, a_fork_amid_compilers)
@@ -34,7 +34,7 @@ Test(compilers_handles, a_fork_amid_compilers)
 
     if (strstr(SANITIZE_FLAGS, "address"))
         cr_skip_test("the sanitizer's allocator is locked in the child");
-    trace_units_begin();
+    trace_handles_begin();
     for (int i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, keeps_on, &handles[i]);
     for (int i = 0; i < 100; i++)

@@ -60,7 +60,7 @@ static const char *described(uint32_t kind, size_t stride)
     struct cupti_record record = {bytes, stride, kind};
 
     memcpy(bytes, &kind, sizeof(kind));
-    cupti_describe(&record);
+    cupti_put_activity(&record);
     memset(bytes, 0, sizeof(bytes));
     return told;
 }

@@ -57,7 +57,7 @@ Test(cupti_buffers, what_is_in_a_spare_one_is_counted_as_dropped)
     devices_set("API", "26");
     devices_begin();
     for (size_t i = 0; i < COUNT; i++)
-        cupti_buffer_wanted(&bytes[i], &size, &most);
+        cupti_buffer_requested(&bytes[i], &size, &most);
     cr_assert(buffer_of(bytes[COUNT - 1])->spare);
     cr_expect_not(buffer_of(bytes[COUNT - 2])->spare);
     cr_expect_eq(most, 0);
@@ -66,7 +66,8 @@ Test(cupti_buffers, what_is_in_a_spare_one_is_counted_as_dropped)
         memcpy(bytes[COUNT - 1] + i * 40, (uint32_t[]){CUPTI_KIND_RUNTIME}, 4);
     }
     for (size_t i = 0; i < COUNT; i++)
-        cupti_buffer_done(NULL, 0, bytes[i], size, i == COUNT - 1 ? 120 : 0);
+        cupti_buffer_completed(NULL, 0, bytes[i], size,
+                               i == COUNT - 1 ? 120 : 0);
 
     struct trace_reader *reader = test_read();
 
@@ -81,11 +82,11 @@ Test(cupti_buffers, they_are_aligned)
     size_t size, most;
 
     devices_begin();
-    cupti_buffer_wanted(&bytes, &size, &most);
+    cupti_buffer_requested(&bytes, &size, &most);
     cr_expect_eq((uintptr_t)bytes % 64, 0);
     cr_expect_eq(size, 1 << 20);
-    cupti_buffer_done(NULL, 0, bytes, size, size * 2 /* a lie */);
-    cupti_buffer_done(NULL, 0, NULL, 0, 0);
+    cupti_buffer_completed(NULL, 0, bytes, size, size * 2 /* a lie */);
+    cupti_buffer_completed(NULL, 0, NULL, 0, 0);
     trace_close();
 }
 
@@ -124,11 +125,11 @@ Test(cupti_buffers, a_backlog_is_no_loss)
         uint8_t *bytes;
         size_t size, most, used = 0;
 
-        cupti_buffer_wanted(&bytes, &size, &most);
+        cupti_buffer_requested(&bytes, &size, &most);
         memset(bytes, 0, size);
         while (used + 512 < size)
             used += put_launch(bytes + used, ++launches);
-        cupti_buffer_done(NULL, 0, bytes, size, used);
+        cupti_buffer_completed(NULL, 0, bytes, size, used);
     }
 
     struct trace_reader *reader = test_read();

@@ -39,7 +39,7 @@ static void note_span(uint32_t external, uint64_t span, uint32_t correlation)
 
 static void judged(uint64_t launches, uint64_t launched)
 {
-    cupti_call_judge();
+    cupti_call_count_launches();
     cr_expect_eq(cupti_counts.launches, launches, "%d",
                  (int)cupti_counts.launches);
     cr_expect_eq(cupti_counts.launched, launched, "%d",
@@ -122,8 +122,9 @@ Test(cupti_correlation, launches_of_cuda_13_are_launches)
     cr_expect(cupti_launches(CUPTI_DOMAIN_DRIVER, 307));
     cr_expect_not(cupti_launches(CUPTI_DOMAIN_DRIVER, 505));
     cr_expect_not(cupti_launches(CUPTI_DOMAIN_RUNTIME, 0));
-    cr_expect_str_eq(cupti_loads(CUPTI_DOMAIN_DRIVER, 20), "module_load");
-    cr_expect_null(cupti_loads(CUPTI_DOMAIN_RUNTIME, 20));
+    cr_expect_str_eq(cupti_compile_stage(CUPTI_DOMAIN_DRIVER, 20),
+                     "module_load");
+    cr_expect_null(cupti_compile_stage(CUPTI_DOMAIN_RUNTIME, 20));
 }
 
 /* The oldest make way, and are judged then. */
@@ -161,5 +162,5 @@ Test(cupti_correlation, without_memory_it_keeps_what_it_has_room_for)
     test_fail_memory(0, false);
     cr_expect_null(cupti_call_find(1));
     cr_expect(cupti_call_find(1026));
-    cupti_call_judge();
+    cupti_call_count_launches();
 }

@@ -90,7 +90,7 @@ Test(cupti_cupti, switched_off)
 {
     setenv("TRACE_CUPTI", "off", 1);
     expect_state("unused", "");
-    cr_expect_not(cupti_alive());
+    cr_expect_not(cupti_is_on());
 }
 
 Test(cupti_cupti, too_old)
@@ -238,12 +238,12 @@ static void begin_and_end(void)
     devices_begin();
     trace_close();
     calls = devices_calls();
-    if (!cupti_alive() &&
+    if (!cupti_is_on() &&
         e2e_count(calls, "\nEnable ") !=
             e2e_count(calls, "\nDisable ") + 1 /* which failed */
         && e2e_count(calls, "\nEnable "))
         _exit(3);
-    _exit(cupti_alive() ? 1 : 2);
+    _exit(cupti_is_on() ? 1 : 2);
 }
 
 Test(cupti_cupti, each_call_may_fail)
@@ -268,7 +268,7 @@ Test(cupti_cupti, each_call_may_fail)
 Test(cupti_cupti, without_a_recording_it_is_inert)
 {
     cr_expect_eq(InitializeInjection(), 1);
-    cr_expect_not(cupti_alive());
+    cr_expect_not(cupti_is_on());
     cr_expect_eq(access(test_path("calls"), F_OK), -1, "nothing is loaded");
 }
 
@@ -566,8 +566,8 @@ static void expect_known(enum cupti_domain domain)
 
         cr_expect_eq(cupti_launches(domain, id), is_one_of(name, launches),
                      "%d: %s", (int)id, name);
-        cr_expect_eq(cupti_loads(domain, id) != NULL, is_one_of(name, loads),
-                     "%d: %s", (int)id, name);
+        cr_expect_eq(cupti_compile_stage(domain, id) != NULL,
+                     is_one_of(name, loads), "%d: %s", (int)id, name);
     }
 }
 

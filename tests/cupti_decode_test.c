@@ -305,9 +305,9 @@ Test(cupti_decode, all_of_a_soup_of_records_is_put)
         for (size_t kind = 1; kind < CUPTI_KIND_LIMIT; kind++)
             cupti.stride[kind] = (uint16_t)(16 + 8 * test_below(30));
         size = random_records(bytes, test_below(sizeof(bytes)), &activities);
-        cupti_round(fuzz_buffer(bytes, size), false);
+        cupti_decode(fuzz_buffer(bytes, size), false);
         size = random_records(bytes, test_below(sizeof(bytes)), &activities);
-        cupti_round(fuzz_buffer(bytes, size), true);
+        cupti_decode(fuzz_buffer(bytes, size), true);
         cr_expect_eq(fuzz_told.puts, activities, "seed %d: %zu of %zu",
                      (int)seed, fuzz_told.puts, activities);
         cr_expect_eq(cupti_counts.undecoded, 0);
@@ -327,7 +327,7 @@ Test(cupti_decode, a_round_is_put_in_the_order_of_time)
         memcpy(bytes + at + 8, &begin, 8);
         memcpy(bytes + at + 16, &begin, 8);
     }
-    cupti_round(fuzz_buffer(bytes, sizeof(bytes)), true);
+    cupti_decode(fuzz_buffer(bytes, sizeof(bytes)), true);
     cr_expect_eq(fuzz_told.puts, 100);
     cr_expect_not(fuzz_told.disorder);
 }
@@ -369,8 +369,8 @@ static size_t puts_without(size_t nth, bool once)
     first = fuzz_buffer(bytes, size);
     second = fuzz_buffer(bytes, size);
     test_fail_memory(nth, once);
-    cupti_round(first, false);
-    cupti_round(second, true);
+    cupti_decode(first, false);
+    cupti_decode(second, true);
     cr_expect_eq(fuzz_told.puts, 2 * activities, "allocation %zu", nth);
     return test_fail_memory(0, false);
 }

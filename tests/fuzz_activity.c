@@ -124,7 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     data += LENGTHS;
     size -= LENGTHS;
     half = size / 16 * 8;
-    cupti_round(fuzz_buffer(data, half), false);
-    cupti_round(fuzz_buffer(data + half, size - half), true);
+    cupti_decode(fuzz_buffer(data, half), false);
+    cupti_decode(fuzz_buffer(data + half, size - half), true);
     return 0;
 }

@@ -126,7 +126,7 @@ Test(inject_inject, a_folder_that_cannot_be_made_is_said)
     built();
     cr_expect_eq(run(""), 0, "the program goes on");
     out = test_load(test_path("out"), NULL);
-    e2e_expect_has(out, "testlog: not recorded: /dev/null/run/process.");
+    e2e_expect_has(out, "testlog: cannot record to /dev/null/run/process.");
     free(out);
 }
 

@@ -1,11 +1,11 @@
-/* device.h: between a device's back end and the recording. Private to the
- * project.
+/* device.h: the interface between a device back end and the recording. Private
+ * to the project.
  *
- * A back end learns what a device and its driver did (devices/cupti/ asks
- * CUPTI) and tells the recording. It may live in a shared object that is loaded
- * into the process; then it finds the process's recording with
- * trace_device_find(). It never formats lines and draws nothing: that is done
- * from the recording.
+ * A back end collects activities of a device and its driver
+ * (trace/devices/cupti/ asks CUPTI) and records them. It may live in a shared
+ * object that is loaded into the process; it then finds the process's recording
+ * with trace_device_find(). It neither formats nor draws: lines and tracks are
+ * made from the recording.
  */
 #ifndef TRACE_DEVICE_H
 #define TRACE_DEVICE_H
@@ -18,9 +18,10 @@ extern "C" {
 
 /* ---- What happens on devices ---- */
 
-/* X(NAME, number, category in Chrome's trace, target, message of its line, that
- * of one that failed): the numbers stand in recordings. What has no message has
- * no line. What failed has level WARN or ERROR. */
+/* X(NAME, number, category in Chrome's trace, target, message of its line,
+ * message if it failed). The numbers are part of the recording's format.
+ * Activities without a message have no line. A failed activity has level WARN
+ * or ERROR. */
 #define TRACE_ACTIVITIES(X)                                                    \
     X(KERNEL, 1, "kernel", "gpu::launch", "Executing kernel", "Launch failed") \
     X(MEMCPY, 2, "gpu_memcpy", "gpu::memcpy", "Copying memory", "Copy failed") \
@@ -41,32 +42,34 @@ enum trace_activity_kind {
 #undef TRACE_X
 };
 
-/* What the line of an activity stands in: "launch{count=(4, 64, 1) stream=7
+/* The pseudo-span of an activity's line: "launch{count=(4, 64, 1) stream=7
  * kernel.name=identity_f16}". */
 enum { TRACE_LAUNCH_FIELDS = 3 };
 extern const char *const trace_launch_fields[TRACE_LAUNCH_FIELDS];
 
-/* Where and when something happened; recorded as it stands here. */
+/* Where and when an activity happened; recorded byte for byte. */
 struct trace_activity_place {
-    uint64_t begin;       /* ticks of the recording's clock */
-    uint32_t thread;      /* kernel's id of the host's thread; 0: not known */
-    uint32_t device;      /* ordinal */
-    uint32_t context;     /* 0: none */
-    uint32_t stream;      /* 0: none */
-    uint32_t correlation; /* joins a call and what it set off; 0: none */
-    uint16_t kind;        /* enum trace_activity_kind */
-    uint8_t on_device;    /* drawn on the stream's track, not the thread's */
-    uint8_t launched;     /* the fields of its launch stand first */
+    uint64_t begin;   /* ticks of the recording's clock */
+    uint32_t thread;  /* the kernel's id of the host's thread; 0: unknown */
+    uint32_t device;  /* ordinal */
+    uint32_t context; /* 0: none */
+    uint32_t stream;  /* 0: none */
+    uint32_t
+        correlation;   /* joins a call and the work that it launched; 0: none */
+    uint16_t kind;     /* enum trace_activity_kind */
+    uint8_t on_device; /* drawn on the stream's track, not the thread's */
+    uint8_t launched;  /* the fields of its launch come first */
 };
 
-/* One thing that a device or its driver did. All is borrowed for the call. */
+/* One activity of a device or its driver. All pointers are borrowed for the
+ * call. */
 struct trace_activity {
     struct trace_activity_place at;
-    uint64_t end;       /* ticks; as `begin` for what takes no time */
-    uint32_t span;      /* that set it off: its place; 0: none */
+    uint64_t end;       /* ticks; equal to `begin` for an instant */
+    uint32_t span;      /* the record of the span that caused it; 0: none */
     unsigned level;     /* enum trace_level; 0: TRACE */
-    const char *name;   /* as it is shown: a demangled kernel, "Memcpy HtoD" */
-    const char *symbol; /* as the program knows it, mangled; NULL: as `name` */
+    const char *name;   /* for display: a demangled kernel, "Memcpy HtoD" */
+    const char *symbol; /* the mangled name; NULL: as `name` */
     const char *const *fields; /* names of the values behind the launch's */
     size_t field_count;
     const struct trace_value *values; /* the launch's, if any, come first */
@@ -82,61 +85,64 @@ struct trace_device_host {
     char magic[16];
     uint32_t version; /* TRACE_DEVICE_VERSION */
     uint32_t pid;
-    /* now returns the recording's clock: ticks. */
+    /* now returns the recording's clock in ticks. */
     uint64_t (*now)(void);
-    /* put records an activity; the caller's thread matters not. */
+    /* put records an activity, from any thread. */
     void (*put)(const struct trace_activity *);
     /* say records an event of target "gpu". */
     void (*say)(unsigned level, const char *message);
-    /* note records a pair of metadata; a later one of that name counts. */
+    /* note records a pair of metadata; a later one of the same name replaces
+     * it. */
     void (*note)(const char *name, const char *value);
-    /* attach makes a back end, which must stay, known; false if no recording
-     * runs, or there is one already. */
+    /* attach registers a back end, which must stay valid. Returns false if no
+     * recording runs or a back end is registered. */
     bool (*attach)(const struct trace_backend *);
-    /* current returns the span that the calling thread is in; 0 = none. */
+    /* current returns the calling thread's span; 0: none. */
     uint32_t (*current)(void);
 };
 
 enum { TRACE_DEVICE_VERSION = 1, TRACE_ACTIVITY_FIELDS = 24 };
 
-/* What a back end is told; all may be NULL. */
+/* The functions of a back end; each may be NULL. */
 struct trace_backend {
-    /* inside is told that the calling thread is now in `span`; 0 = in none. */
+    /* inside reports that the calling thread is now in `span`; 0: in none. */
     void (*inside)(uint32_t span);
-    /* flush puts all that is known, `last` when the recording is about to end.
-     * It may wait for the device. */
+    /* flush records all pending activities; `last` is set when the recording is
+     * about to end. It may wait for the device. */
     void (*flush)(bool last);
 };
 
-/* trace_device_host returns this process's; trace_device_publish lets shared
- * objects find it by trace_device_find, which returns NULL if there is none.
- * The address travels in the variable TESTLOG_DEVICES, because a program linked
- * with a static library lists none of its functions for dlsym. */
+/* trace_device_host returns this process's interface. trace_device_publish lets
+ * shared objects find it with trace_device_find, which returns NULL if there is
+ * none. The address is passed in the variable TESTLOG_DEVICES, because dlsym
+ * finds no functions of a static library in a program. */
 const struct trace_device_host *trace_device_host(void);
 void trace_device_publish(void);
 const struct trace_device_host *trace_device_find(void);
 
-/* trace_device_put, _say, _note: as in the table. */
+/* trace_device_put, trace_device_say and trace_device_note implement the
+ * functions of the table. */
 void trace_device_put(const struct trace_activity *);
 void trace_device_say(unsigned level, const char *message);
 void trace_device_note(const char *name, const char *value);
 
-/* trace_device_flush asks the back end, if any, for what it knows. */
+/* trace_device_flush calls the back end's flush, if there is one. */
 void trace_device_flush(bool last);
 
 /* ---- Compilers that are libraries: devices/compilers/ ----
  *
- * What NVRTC, libNVVM and nvJitLink do becomes activities, because functions of
- * ours stand before theirs: a program that is linked with these libraries calls
- * ours. One that looks theirs up by dlsym does if it was started with the audit
- * library in LD_AUDIT. */
+ * Wrappers around NVRTC, libNVVM and nvJitLink record compilations as
+ * activities. A program that is linked with these libraries calls the wrappers.
+ * A program that looks the functions up with dlsym calls the wrappers if the
+ * audit library in LD_AUDIT was loaded with it.
+ */
 
-/* trace_compilers_watch tells the audit library, if there is one, where ours
- * are. A program that refers to it has ours in it. */
+/* trace_compilers_watch registers the wrappers with the audit library, if there
+ * is one. Referring to it links the wrappers into a program. */
 void trace_compilers_watch(void);
 
-/* trace_compilers_possible tells whether this program mentions one of these
- * libraries, and may thus look for it while it runs, or has one loaded. */
+/* trace_compilers_possible returns whether this program has one of these
+ * libraries loaded, or mentions its name and may thus load it later. */
 bool trace_compilers_possible(void);
 
 #ifdef __cplusplus

@@ -1,24 +1,24 @@
-/* audit.c: libtestlog-audit.so, which the dynamic linker loads if LD_AUDIT says
- * so, before the program and apart from it.
+/* audit.c: libtestlog-audit.so, a library that LD_AUDIT has the dynamic linker
+ * load before the program and apart from it.
  *
- * A program that finds its compilers by dlopen and dlsym goes past functions of
- * ours that have the real ones' names. Here dlsym, and calls of libraries that
- * were loaded late, are answered with ours, once the program has said where
- * these are. There is no libc here: nothing may be called.
+ * A program that finds its compilers with dlopen and dlsym bypasses wrappers
+ * that have the real functions' names. This library redirects dlsym, and calls
+ * from libraries that were loaded late, to the wrappers, once the program has
+ * registered them. There is no libc here: call no function.
  */
 #include <link.h>
 #include <stdbool.h>
 
 #include "wrappers.h"
 
-static const struct trace_hook_list *hooks; /* NULL: nobody said */
+static const struct trace_wrapper_list *wrappers; /* NULL: none yet */
 
-/* The last who comes counts: a test's program comes after what was preloaded
- * into it. */
-static void door(const struct trace_hook_list *list)
+/* The last list registered wins: a test's program registers after the library
+ * that was preloaded into it. */
+static void register_wrappers(const struct trace_wrapper_list *list)
 {
-    if (list->version == TRACE_HOOK_LIST)
-        __atomic_store_n(&hooks, list, __ATOMIC_RELEASE);
+    if (list->version == TRACE_WRAPPER_LIST)
+        __atomic_store_n(&wrappers, list, __ATOMIC_RELEASE);
 }
 
 /* ---- Text ---- */
@@ -83,28 +83,30 @@ unsigned la_objopen(struct link_map *object, Lmid_t space, uintptr_t *cookie)
 
 #pragma GCC visibility pop
 
-/* Ours that stands before a real function; that itself if none is free. */
-static uintptr_t ours_of(struct trace_hook *hook, uintptr_t address)
+/* Returns the wrapper for a real function, or the function itself if no slot is
+ * free. */
+static uintptr_t entry_for(struct trace_wrapper *wrapper, uintptr_t address)
 {
     trace_routine *real = (trace_routine *)address, *known;
 
-    for (unsigned way = 1; way < TRACE_HOOK_WAYS; way++) {
+    for (unsigned slot = 1; slot < TRACE_WRAPPER_SLOTS; slot++) {
         known = NULL;
-        if (__atomic_compare_exchange_n(&hook->real[way], &known, real, false,
-                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
+        if (__atomic_compare_exchange_n(&wrapper->real[slot], &known, real,
+                                        false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE) ||
             known == real)
-            return (uintptr_t)hook->ours[way];
+            return (uintptr_t)wrapper->entries[slot];
     }
     return address;
 }
 
-static uintptr_t divert(const struct trace_hook_list *list, const char *name,
+static uintptr_t divert(const struct trace_wrapper_list *list, const char *name,
                         uintptr_t address)
 {
     for (uint32_t i = 0; i < list->count; i++)
-        for (size_t k = 0; k < list->hooks[i]->count; k++)
-            if (same(name, list->hooks[i]->all[k].name))
-                return ours_of(&list->hooks[i]->all[k], address);
+        for (size_t k = 0; k < list->wrappers[i]->count; k++)
+            if (same(name, list->wrappers[i]->all[k].name))
+                return entry_for(&list->wrappers[i]->all[k], address);
     return address;
 }
 
@@ -112,13 +114,14 @@ __attribute__((visibility("default"))) uintptr_t la_symbind64(
     Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintptr_t *to,
     unsigned *flags, const char *name)
 {
-    const struct trace_hook_list *list =
-        __atomic_load_n(&hooks, __ATOMIC_ACQUIRE);
+    const struct trace_wrapper_list *list =
+        __atomic_load_n(&wrappers, __ATOMIC_ACQUIRE);
 
     (void)index;
     (void)from;
-    if (*to == LINKER && *flags & LA_SYMB_DLSYM && same(name, TRACE_DOOR))
-        return (uintptr_t)door;
+    if (*to == LINKER && *flags & LA_SYMB_DLSYM &&
+        same(name, TRACE_REGISTER_SYMBOL))
+        return (uintptr_t)register_wrappers;
     if (*to == COMPILER && list)
         return divert(list, name, symbol->st_value);
     return symbol->st_value;

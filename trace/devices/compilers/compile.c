@@ -1,4 +1,5 @@
-/* compile.c: what compilers do becomes events. CUPTI sees none of them. */
+/* compile.c: records each compilation as an event. CUPTI reports none of them.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +46,7 @@ struct trace_compile trace_compile_begin(void)
 
 /* ---- What it says of itself ---- */
 
-/* An event in the making. */
+/* An event under construction. */
 struct event {
     const struct trace_call *call;
     const struct trace_compiler *compiler;
@@ -62,7 +63,7 @@ typedef int text_function(void *, char *);
 typedef int lowered_function(void *, const char *, const char **);
 typedef const char *error_function(int);
 
-/* As it is, where a string would be quoted. */
+/* A value that is printed without quotes. */
 static struct trace_value display(const char *text)
 {
     struct trace_value value = trace_text_(text);
@@ -85,7 +86,7 @@ static void set_number(struct event *event, enum trace_compile_field field,
         event->values[field] = trace_u64_(number);
 }
 
-/* 0 if the library cannot say. */
+/* Returns 0 if the library has no such function. */
 static size_t ask_size(const struct event *event, const char *verb)
 {
     trace_routine *ask = trace_call_other(event->call, verb);
@@ -104,7 +105,7 @@ static void add_outputs(struct event *event)
                        ask_size(event, event->compiler->outputs[i].verb));
 }
 
-/* The size has a NUL in it, which is there without a log, too. */
+/* The library's size includes a NUL, even if the log is empty. */
 static void add_log(struct event *event)
 {
     size_t size = ask_size(event, event->compiler->log_size);
@@ -161,14 +162,14 @@ void trace_compile_options(struct trace_text *text, size_t count,
 
 /* ---- What is known of it ---- */
 
-static void add_inputs(struct event *event, const struct trace_unit *unit)
+static void add_inputs(struct event *event, const struct trace_handle *info)
 {
     const char *const *types = event->compiler->input_types;
 
-    set_number(event, TRACE_COMPILE_INPUTS, unit->inputs);
-    set_number(event, TRACE_COMPILE_INPUT_BYTES, unit->input_bytes);
+    set_number(event, TRACE_COMPILE_INPUTS, info->inputs);
+    set_number(event, TRACE_COMPILE_INPUT_BYTES, info->input_bytes);
     for (size_t i = 0; types && types[i]; i++)
-        if (unit->input_types & 1u << i) {
+        if (info->input_types & 1u << i) {
             add_separator(&event->types, ",");
             trace_text_string(&event->types, types[i]);
         }
@@ -176,14 +177,14 @@ static void add_inputs(struct event *event, const struct trace_unit *unit)
         event->values[TRACE_COMPILE_INPUT_TYPES] = display(event->types.data);
 }
 
-static void add_kernels(struct event *event, const struct trace_unit *unit)
+static void add_kernels(struct event *event, const struct trace_handle *info)
 {
     const char *verb = event->compiler->lowered_name;
     trace_routine *ask =
-        verb && unit->kernels.size ? trace_call_other(event->call, verb) : NULL;
-    const char *at = unit->kernels.data, *name;
+        verb && info->kernels.size ? trace_call_other(event->call, verb) : NULL;
+    const char *at = info->kernels.data, *name;
 
-    for (size_t i = 0; ask && i < unit->kernels.size; i += strlen(at + i) + 1)
+    for (size_t i = 0; ask && i < info->kernels.size; i += strlen(at + i) + 1)
         if (!((lowered_function *)ask)(event->handle, at + i, &name)) {
             add_separator(&event->kernels, ", ");
             trace_text_string(&event->kernels, name);
@@ -193,24 +194,24 @@ static void add_kernels(struct event *event, const struct trace_unit *unit)
             display(event->kernels.data);
 }
 
-static void add_unit(struct event *event, const struct trace_unit *unit)
+static void add_info(struct event *event, const struct trace_handle *info)
 {
-    if (unit->source_bytes) {
+    if (info->source_bytes) {
         snprintf(event->fnv, sizeof(event->fnv), "%016llx",
-                 (unsigned long long)unit->source_fnv);
+                 (unsigned long long)info->source_fnv);
         event->values[TRACE_COMPILE_SOURCE_FNV] = display(event->fnv);
-        set_number(event, TRACE_COMPILE_SOURCE_BYTES, unit->source_bytes);
+        set_number(event, TRACE_COMPILE_SOURCE_BYTES, info->source_bytes);
     }
     if (!event->options.size)
-        set_text(event, TRACE_COMPILE_OPTIONS, &unit->options);
-    add_inputs(event, unit);
+        set_text(event, TRACE_COMPILE_OPTIONS, &info->options);
+    add_inputs(event, info);
     if (!event->result)
-        add_kernels(event, unit);
+        add_kernels(event, info);
 }
 
 /* ---- The event ---- */
 
-/* A name is part of a line; what would break that is shown as '?'. */
+/* A name is part of a line: control characters become '?'. */
 static void name_it(char *to, size_t size, const char *name)
 {
     snprintf(to, size, "%s", name);
@@ -220,7 +221,7 @@ static void name_it(char *to, size_t size, const char *name)
 }
 
 static void put(const struct trace_compile *begun, uint64_t end,
-                const struct event *event, const struct trace_unit *unit)
+                const struct event *event, const struct trace_handle *info)
 {
     static const char *const fields[] = {
 #define TRACE_X(name, text) text,
@@ -242,16 +243,16 @@ static void put(const struct trace_compile *begun, uint64_t end,
     };
 
     name_it(name, sizeof(name),
-            unit && unit->name ? unit->name : event->compiler->unnamed);
+            info && info->name ? info->name : event->compiler->unnamed);
     begun->host->put(&activity);
 }
 
-static void gather(struct event *event, const struct trace_unit *unit)
+static void gather(struct event *event, const struct trace_handle *info)
 {
     event->values[TRACE_COMPILE_STAGE] = display(event->compiler->stage);
     set_text(event, TRACE_COMPILE_OPTIONS, &event->options);
-    if (unit)
-        add_unit(event, unit);
+    if (info)
+        add_info(event, info);
     if (event->result)
         add_result(event);
     else
@@ -282,15 +283,15 @@ void trace_compile_end(const struct trace_compile *begun,
         return;
 
     uint64_t end = begun->host->now();
-    struct trace_unit *unit = handle ? trace_unit_take(handle) : NULL;
+    struct trace_handle *info = handle ? trace_handle_take(handle) : NULL;
 
     for (size_t i = 0; i < TRACE_COMPILE_FIELD_COUNT; i++)
         event.values[i] = trace_empty();
     event.options.ceiling = event.kernels.ceiling = TEXT;
     trace_compile_options(&event.options, count, options);
-    gather(&event, unit);
-    put(begun, end, &event, unit);
-    trace_unit_keep(unit);
+    gather(&event, info);
+    put(begun, end, &event, info);
+    trace_handle_keep(info);
     release(&event);
     errno = error;
 }

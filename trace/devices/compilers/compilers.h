@@ -1,4 +1,4 @@
-/* compilers.h: what the files that stand before compilers share. Private. */
+/* compilers.h: what the files that wrap compilers share. Private. */
 #ifndef TRACE_DEVICES_COMPILERS_H
 #define TRACE_DEVICES_COMPILERS_H
 
@@ -9,90 +9,94 @@
 
 /* ---- wrappers.c: the real functions ---- */
 
-/* A call of one of ours. */
+/* A call to one of the wrappers. */
 struct trace_call {
-    const struct trace_hook *hook;
-    trace_routine *real; /* NULL: there is none */
+    const struct trace_wrapper *wrapper;
+    trace_routine *real; /* NULL: not found */
 };
 
-extern const struct trace_hooks trace_nvrtc_hooks, trace_nvvm_hooks,
-    trace_nvjitlink_hooks;
+extern const struct trace_wrappers trace_nvrtc_wrappers, trace_nvvm_wrappers,
+    trace_nvjitlink_wrappers;
 
-/* trace_call_of finds the real function of row `row` that `caller`, an address
- * in who calls, means. */
-struct trace_call trace_call_of(const struct trace_hooks *, unsigned row,
-                                unsigned way, const void *caller);
+/* trace_call_of finds the real function of row `row` for `caller`, an address
+ * in the calling code. */
+struct trace_call trace_call_of(const struct trace_wrappers *, unsigned row,
+                                unsigned slot, const void *caller);
 
-/* trace_call_other returns the function of the same library whose name has
- * another verb, NULL if it has none. */
+/* trace_call_other returns the function of the same library with another verb
+ * in its name, NULL if there is none. */
 trace_routine *trace_call_other(const struct trace_call *, const char *verb);
 
-/* A list of functions is a macro FUNCTIONS(X) with a row
- * X(symbol, verb, work, (parameters), (arguments)) for each; `work` is called
- * with the call before the arguments, `none` returned without a real one. */
-#define TRACE_HOOK_OPEN(...) __VA_ARGS__
+/* A list of functions is a macro FUNCTIONS(X) with one row X(symbol, verb,
+ * work, (parameters), (arguments)) each. The wrapper passes the call and the
+ * arguments to `work`; it returns `none` if there is no real function. */
+#define TRACE_WRAPPER_OPEN(...) __VA_ARGS__
 
-#define TRACE_HOOK_ROW(symbol, verb, work, parameters, arguments) row_##symbol,
+#define TRACE_WRAPPER_ROW(symbol, verb, work, parameters, arguments)           \
+    row_##symbol,
 
-#define TRACE_HOOK_ENTRY(symbol, verb, work, parameters, arguments)            \
+#define TRACE_WRAPPER_ENTRY(symbol, verb, work, parameters, arguments)         \
     {#symbol,                                                                  \
      verb,                                                                     \
      {(trace_routine *)symbol##_0, (trace_routine *)symbol##_1,                \
       (trace_routine *)symbol##_2},                                            \
      {NULL, NULL, NULL}},
 
-#define TRACE_HOOK_WAY(name, hooks, row, way, none, work, parameters,          \
-                       arguments)                                              \
+#define TRACE_WRAPPER_SLOT(name, wrappers, row, slot, none, work, parameters,  \
+                           arguments)                                          \
     static int name parameters                                                 \
     {                                                                          \
         struct trace_call call =                                               \
-            trace_call_of(hooks, row, way, __builtin_return_address(0));       \
+            trace_call_of(wrappers, row, slot, __builtin_return_address(0));   \
                                                                                \
-        return call.real ? work(&call, TRACE_HOOK_OPEN arguments) : none;      \
+        return call.real ? work(&call, TRACE_WRAPPER_OPEN arguments) : none;   \
     }
 
-/* Weak, so that a static library of the compiler's has its way. */
-#define TRACE_HOOK_DEFINE(hooks, none, symbol, work, parameters, arguments)    \
-    TRACE_HOOK_WAY(symbol##_0, hooks, row_##symbol, 0, none, work, parameters, \
-                   arguments)                                                  \
-    TRACE_HOOK_WAY(symbol##_1, hooks, row_##symbol, 1, none, work, parameters, \
-                   arguments)                                                  \
-    TRACE_HOOK_WAY(symbol##_2, hooks, row_##symbol, 2, none, work, parameters, \
-                   arguments)                                                  \
+/* Weak, so that a static library of the compiler overrides it. */
+#define TRACE_WRAPPER_DEFINE(wrappers, none, symbol, work, parameters,         \
+                             arguments)                                        \
+    TRACE_WRAPPER_SLOT(symbol##_0, wrappers, row_##symbol, 0, none, work,      \
+                       parameters, arguments)                                  \
+    TRACE_WRAPPER_SLOT(symbol##_1, wrappers, row_##symbol, 1, none, work,      \
+                       parameters, arguments)                                  \
+    TRACE_WRAPPER_SLOT(symbol##_2, wrappers, row_##symbol, 2, none, work,      \
+                       parameters, arguments)                                  \
     extern __typeof__(symbol##_0) symbol                                       \
         __attribute__((weak, visibility("default"), alias(#symbol "_0")));
 
 /* ---- handles.c: what is known of a compiler's handle ---- */
 
-struct trace_unit {
+struct trace_handle {
     const void *handle;
     char *name; /* NULL: none */
     size_t source_bytes;
     uint64_t source_fnv;
-    struct trace_text options; /* as one line */
-    struct trace_text kernels; /* their expressions, a NUL behind each */
+    struct trace_text options; /* on one line */
+    struct trace_text kernels; /* name expressions, each with its NUL */
     size_t inputs, input_bytes;
     unsigned input_types; /* a bit for each */
-    struct trace_unit *next;
+    struct trace_handle *next;
 };
 
-/* trace_units_begin lets forked children compile, too; at the latest the first
- * unit does. */
-void trace_units_begin(void);
+/* trace_handles_begin keeps the lock usable in forked children. The first
+ * trace_handle_keep or _take calls it, too. */
+void trace_handles_begin(void);
 
-/* trace_unit_new makes one, NULL without memory. trace_unit_take takes what is
- * known of a handle; NULL: nothing. Both are the caller's, until
- * trace_unit_keep remembers it or trace_unit_free forgets it; NULL is fine. */
-struct trace_unit *trace_unit_new(const void *handle);
-struct trace_unit *trace_unit_take(const void *handle);
-void trace_unit_keep(struct trace_unit *);
-void trace_unit_free(struct trace_unit *);
+/* trace_handle_new makes an entry, NULL without memory. trace_handle_take
+ * removes and returns the entry of a handle, NULL if there is none. The caller
+ * owns both until it passes them to trace_handle_keep or trace_handle_free,
+ * which accept NULL. */
+struct trace_handle *trace_handle_new(const void *handle);
+struct trace_handle *trace_handle_take(const void *handle);
+void trace_handle_keep(struct trace_handle *);
+void trace_handle_free(struct trace_handle *);
 
-/* trace_unit_name sets the name, unless it has one. */
-void trace_unit_name(struct trace_unit *, const char *name);
+/* trace_handle_name sets the name unless there is one. */
+void trace_handle_name(struct trace_handle *, const char *name);
 
-/* trace_unit_source adds source code. */
-void trace_unit_source(struct trace_unit *, const char *source, size_t size);
+/* trace_handle_source adds source code to the size and the hash. */
+void trace_handle_source(struct trace_handle *, const char *source,
+                         size_t size);
 
 /* ---- compile.c: events ---- */
 
@@ -100,19 +104,19 @@ enum { TRACE_COMPILE_OUTPUTS = 4 };
 
 struct trace_compiler {
     const char *stage;
-    const char *unnamed;             /* what has no name is called */
-    const char *log_size, *log;      /* verbs, as all that follow */
-    const char *lowered_name;        /* NULL: it has none, as below */
-    const char *(*result_name)(int); /* if the library cannot say it itself */
+    const char *unnamed;             /* the name of an unnamed program */
+    const char *log_size, *log;      /* verbs, as are all that follow */
+    const char *lowered_name;        /* NULL: has no such function */
+    const char *(*result_name)(int); /* for libraries without error_string */
     const char *error_string;
-    const char *const *input_types; /* by bit, up to NULL */
+    const char *const *input_types; /* by bit, ends with NULL */
     struct {
         const char *verb; /* of the function that returns the size */
         unsigned field;   /* enum trace_compile_field */
     } outputs[TRACE_COMPILE_OUTPUTS];
 };
 
-/* X(NAME, name): what an event says. */
+/* X(NAME, name): the fields of an event. */
 #define TRACE_COMPILE_FIELDS(X)                                                \
     X(STAGE, "stage")                                                          \
     X(RESULT, "result")                                                        \
@@ -137,26 +141,26 @@ enum trace_compile_field {
         TRACE_COMPILE_FIELD_COUNT
 };
 
-/* trace_unit_destroy forgets what is known of a handle and calls the compiler's
- * own function for that. */
-int trace_unit_destroy(const struct trace_call *, void **handle);
+/* trace_handle_destroy forgets a handle and calls the compiler's own function
+ * to destroy it. */
+int trace_handle_destroy(const struct trace_call *, void **handle);
 
-/* A call into a compiler, as it began. */
+/* A call into a compiler that has begun. */
 struct trace_compile {
     const struct trace_device_host *host; /* NULL: nothing is recorded */
     uint32_t span;
     uint64_t begin; /* ticks */
 };
 
-/* trace_compile_begin notes when; trace_compile_end records what came of it.
- * Both leave errno alone. Without `options` they are the unit's; a handle NULL
- * is not asked for anything. */
+/* trace_compile_begin notes the time, trace_compile_end records the event. Both
+ * preserve errno. Without `options`, those of the handle are recorded. With a
+ * NULL handle, the compiler is not asked for outputs or a log. */
 struct trace_compile trace_compile_begin(void);
 void trace_compile_end(const struct trace_compile *, const struct trace_call *,
                        const struct trace_compiler *, void *handle, int result,
                        size_t count, const char *const *options);
 
-/* trace_compile_options adds options to a text, a space between. */
+/* trace_compile_options appends options to a text, separated by spaces. */
 void trace_compile_options(struct trace_text *, size_t count,
                            const char *const *options);
 

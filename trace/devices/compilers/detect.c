@@ -1,4 +1,5 @@
-/* detect.c: whether a program may look for compilers while it runs. */
+/* detect.c: detects programs that may load a compiler while they run, by its
+ * name among the program's constants. */
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
@@ -7,13 +8,13 @@
 
 #include "compilers.h"
 
-/* No whole name of a library may stand here: this is in the program, too. */
+/* Split, because this code is part of the program that is searched. */
 static const char begin[] = "libnv";
 static const char *const ends[] = {"rtc", "JitLink", "vm"};
 enum { BEGIN = sizeof(begin) - 1, ENDS = sizeof(ends) / sizeof(*ends) };
 
-/* A sanitizer keeps a program from reading between its constants, in functions
- * of libc's as well. */
+/* AddressSanitizer forbids reads between a program's constants, in libc's
+ * functions as well. */
 #define ANY_MEMORY __attribute__((no_sanitize("address")))
 
 ANY_MEMORY static bool begins(const char *text, size_t size, const char *with)
@@ -34,8 +35,8 @@ ANY_MEMORY static bool is_library(const char *at, size_t size)
     return false;
 }
 
-/* Wherever `begin` stands, one in so many bytes is of it; each of its letters
- * is there once and tells where. */
+/* Finds `begin` by looking at every fifth byte: any occurrence covers one of
+ * them, and its five letters differ, so the letter tells the offset. */
 ANY_MEMORY static bool mentions(const char *at, size_t size)
 {
     static const unsigned char places[256] = {
@@ -52,7 +53,7 @@ ANY_MEMORY static bool mentions(const char *at, size_t size)
 }
 
 struct search {
-    char system[PATH_MAX]; /* where libc is */
+    char system[PATH_MAX]; /* the folder of libc */
     bool found;
 };
 
@@ -81,7 +82,7 @@ static int note_libc(struct dl_phdr_info *object, size_t size, void *context)
     return 1;
 }
 
-/* What the system brings is not looked through; nor is the kernel's object. */
+/* Skips libraries in the system's folder and the kernel's vDSO. */
 static bool is_system(const struct search *search, const char *path)
 {
     size_t length = strlen(search->system);

@@ -1,6 +1,7 @@
-/* handles.c: what is known of the programs that compilers have handles of.
+/* handles.c: remembers what is known about each compiler handle.
  *
- * Whoever looks at a unit takes it out, so that none is freed under it. */
+ * An entry is removed while it is used, so that no other thread frees it.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -8,12 +9,12 @@
 
 #include "compilers.h"
 
-/* Of handles that are never destroyed the oldest are forgotten. */
-enum { UNITS = 1024, TEXT = 16 << 10 };
+/* If handles are never destroyed, the oldest are forgotten. */
+enum { MOST_KNOWN = 1024, TEXT = 16 << 10 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct trace_unit *units; /* the newest first */
-static size_t unit_count;
+static struct trace_handle *known; /* the newest first */
+static size_t known_count;
 
 static void before_fork(void)
 {
@@ -30,7 +31,7 @@ static void heed_forks(void)
     pthread_atfork(before_fork, after_fork, after_fork);
 }
 
-void trace_units_begin(void)
+void trace_handles_begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -39,116 +40,117 @@ void trace_units_begin(void)
 
 static void enter(void)
 {
-    trace_units_begin();
+    trace_handles_begin();
     pthread_mutex_lock(&lock);
 }
 
-struct trace_unit *trace_unit_new(const void *handle)
+struct trace_handle *trace_handle_new(const void *handle)
 {
-    struct trace_unit *unit = calloc(1, sizeof(*unit));
+    struct trace_handle *info = calloc(1, sizeof(*info));
 
-    if (!unit)
+    if (!info)
         return NULL;
-    unit->handle = handle;
-    unit->options.ceiling = unit->kernels.ceiling = TEXT;
-    return unit;
+    info->handle = handle;
+    info->options.ceiling = info->kernels.ceiling = TEXT;
+    return info;
 }
 
-void trace_unit_free(struct trace_unit *unit)
+void trace_handle_free(struct trace_handle *info)
 {
-    if (!unit)
+    if (!info)
         return;
-    free(unit->name);
-    trace_text_free(&unit->options);
-    trace_text_free(&unit->kernels);
-    free(unit);
+    free(info->name);
+    trace_text_free(&info->options);
+    trace_text_free(&info->kernels);
+    free(info);
 }
 
-/* With the lock held. */
-static struct trace_unit *unlink_at(struct trace_unit **at)
+/* The caller holds the lock. */
+static struct trace_handle *unlink_at(struct trace_handle **at)
 {
-    struct trace_unit *unit = *at;
+    struct trace_handle *info = *at;
 
-    if (unit) {
-        *at = unit->next;
-        unit->next = NULL;
-        unit_count--;
+    if (info) {
+        *at = info->next;
+        info->next = NULL;
+        known_count--;
     }
-    return unit;
+    return info;
 }
 
-static struct trace_unit *take(const void *handle)
+static struct trace_handle *take(const void *handle)
 {
-    struct trace_unit **at = &units;
+    struct trace_handle **at = &known;
 
     while (*at && (*at)->handle != handle)
         at = &(*at)->next;
     return unlink_at(at);
 }
 
-static struct trace_unit *take_oldest(void)
+static struct trace_handle *take_oldest(void)
 {
-    struct trace_unit **at = &units;
+    struct trace_handle **at = &known;
 
     while (*at && (*at)->next)
         at = &(*at)->next;
     return unlink_at(at);
 }
 
-struct trace_unit *trace_unit_take(const void *handle)
+struct trace_handle *trace_handle_take(const void *handle)
 {
-    struct trace_unit *unit;
+    struct trace_handle *info;
 
     enter();
-    unit = take(handle);
+    info = take(handle);
     pthread_mutex_unlock(&lock);
-    return unit;
+    return info;
 }
 
-void trace_unit_keep(struct trace_unit *unit)
+void trace_handle_keep(struct trace_handle *info)
 {
-    struct trace_unit *old;
+    struct trace_handle *old;
 
-    if (!unit)
+    if (!info)
         return;
     enter();
-    old = take(unit->handle); /* it is another's now */
-    if (!old && unit_count == UNITS)
+    old = take(info->handle); /* the address has been reused */
+    if (!old && known_count == MOST_KNOWN)
         old = take_oldest();
-    unit->next = units;
-    units = unit;
-    unit_count++;
+    info->next = known;
+    known = info;
+    known_count++;
     pthread_mutex_unlock(&lock);
-    trace_unit_free(old);
+    trace_handle_free(old);
 }
 
-void trace_unit_name(struct trace_unit *unit, const char *name)
+void trace_handle_name(struct trace_handle *info, const char *name)
 {
-    if (unit && !unit->name && name && *name)
-        unit->name = strdup(name);
+    if (info && !info->name && name && *name)
+        info->name = strdup(name);
 }
 
-void trace_unit_source(struct trace_unit *unit, const char *source, size_t size)
+void trace_handle_source(struct trace_handle *info, const char *source,
+                         size_t size)
 {
     uint64_t sum = UINT64_C(14695981039346656037); /* FNV-1a */
 
-    if (!unit || !source)
+    if (!info || !source)
         return;
-    if (unit->source_bytes)
-        sum = unit->source_fnv;
+    if (info->source_bytes)
+        sum = info->source_fnv;
     for (size_t i = 0; i < size; i++)
         sum = (sum ^ (unsigned char)source[i]) * UINT64_C(1099511628211);
-    unit->source_fnv = sum;
-    unit->source_bytes += size;
+    info->source_fnv = sum;
+    info->source_bytes += size;
 }
 
-int trace_unit_destroy(const struct trace_call *call, void **handle)
+int trace_handle_destroy(const struct trace_call *call, void **handle)
 {
     int (*real)(void **) = (int (*)(void **))call->real;
     int error = errno;
 
     if (handle)
-        trace_unit_free(trace_unit_take(*handle));
+        trace_handle_free(trace_handle_take(*handle));
     errno = error;
     return real(handle);
 }

@@ -1,10 +1,10 @@
-/* nvjitlink.c: before nvJitLink, which links PTX, LTO IR and machine code. */
+/* nvjitlink.c: wraps nvJitLink, which links PTX, LTO IR and machine code. */
 #include <errno.h>
 #include <sys/stat.h>
 
 #include "compilers.h"
 
-/* X(name): what results are called, from 0 on. */
+/* X(name): the names of results, from 0. */
 #define RESULTS(X)                                                             \
     X(SUCCESS)                                                                 \
     X(ERROR_UNRECOGNIZED_OPTION)                                               \
@@ -70,11 +70,11 @@ static int create(const struct trace_call *call, void **handle, uint32_t count,
     struct trace_compile begun = trace_compile_begin();
     int result = ((create_function *)call->real)(handle, count, options);
     int error = errno;
-    struct trace_unit *unit = result ? NULL : trace_unit_new(*handle);
+    struct trace_handle *info = result ? NULL : trace_handle_new(*handle);
 
-    if (unit)
-        trace_compile_options(&unit->options, count, options);
-    trace_unit_keep(unit);
+    if (info)
+        trace_compile_options(&info->options, count, options);
+    trace_handle_keep(info);
     if (result)
         trace_compile_end(&begun, call, &compiler, NULL, result, count,
                           options);
@@ -84,16 +84,16 @@ static int create(const struct trace_call *call, void **handle, uint32_t count,
 
 static void note_input(void *handle, int type, size_t size, const char *name)
 {
-    struct trace_unit *unit = trace_unit_take(handle);
+    struct trace_handle *info = trace_handle_take(handle);
 
-    if (!unit)
+    if (!info)
         return;
-    unit->inputs++;
-    unit->input_bytes += size;
+    info->inputs++;
+    info->input_bytes += size;
     if (type >= 0 && type < (int)(sizeof(input_types) / sizeof(*input_types)))
-        unit->input_types |= 1u << type;
-    trace_unit_name(unit, name);
-    trace_unit_keep(unit);
+        info->input_types |= 1u << type;
+    trace_handle_name(info, name);
+    trace_handle_keep(info);
 }
 
 static int add_data(const struct trace_call *call, void *handle, int type,
@@ -140,7 +140,7 @@ static int complete(const struct trace_call *call, void *handle)
     return result;
 }
 
-/* The header has programs call the functions of its own version. */
+/* The header maps each function to the one of its own version. */
 #define VERSION(X, before, after)                                              \
     X(before##Create##after, "Create", create,                                 \
       (void **handle, uint32_t count, const char *const *options),             \
@@ -152,8 +152,8 @@ static int complete(const struct trace_call *call, void *handle)
     X(before##AddFile##after, "AddFile", add_file,                             \
       (void *handle, int type, const char *path), (handle, type, path))        \
     X(before##Complete##after, "Complete", complete, (void *handle), (handle)) \
-    X(before##Destroy##after, "Destroy", trace_unit_destroy, (void **handle),  \
-      (handle))
+    X(before##Destroy##after, "Destroy", trace_handle_destroy,                 \
+      (void **handle), (handle))
 
 #define FUNCTIONS(X)                                                           \
     VERSION(X, nvJitLink, )                                                    \
@@ -172,12 +172,13 @@ static int complete(const struct trace_call *call, void *handle)
     VERSION(X, __nvJitLink, _13_2)                                             \
     VERSION(X, __nvJitLink, _13_3)
 
-enum { FUNCTIONS(TRACE_HOOK_ROW) ROWS };
+enum { FUNCTIONS(TRACE_WRAPPER_ROW) ROWS };
 
 #define DEFINE(symbol, verb, work, parameters, arguments)                      \
-    TRACE_HOOK_DEFINE(&trace_nvjitlink_hooks, RESULT_ERROR_INTERNAL, symbol,   \
-                      work, parameters, arguments)
+    TRACE_WRAPPER_DEFINE(&trace_nvjitlink_wrappers, RESULT_ERROR_INTERNAL,     \
+                         symbol, work, parameters, arguments)
 FUNCTIONS(DEFINE)
 
-static struct trace_hook hooks[ROWS] = {FUNCTIONS(TRACE_HOOK_ENTRY)};
-const struct trace_hooks trace_nvjitlink_hooks = {"nvJitLink", hooks, ROWS};
+static struct trace_wrapper wrappers[ROWS] = {FUNCTIONS(TRACE_WRAPPER_ENTRY)};
+const struct trace_wrappers trace_nvjitlink_wrappers = {"nvJitLink", wrappers,
+                                                        ROWS};

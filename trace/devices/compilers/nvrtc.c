@@ -1,14 +1,14 @@
-/* nvrtc.c: before NVRTC, which makes PTX and machine code of CUDA C++. */
+/* nvrtc.c: wraps NVRTC, which compiles CUDA C++ to PTX and machine code. */
 #include <errno.h>
 #include <string.h>
 
 #include "compilers.h"
 
-enum { NONE = 11 }; /* NVRTC_ERROR_INTERNAL_ERROR: there is no NVRTC */
+enum { NONE = 11 }; /* NVRTC_ERROR_INTERNAL_ERROR, if there is no NVRTC */
 
 static const struct trace_compiler compiler = {
     .stage = "nvrtc",
-    .unnamed = "default_program", /* so does NVRTC */
+    .unnamed = "default_program", /* NVRTC's own default */
     .log_size = "GetProgramLogSize",
     .log = "GetProgramLog",
     .lowered_name = "GetLoweredName",
@@ -31,11 +31,11 @@ static int create(const struct trace_call *call, void **program,
     int result = ((create_function *)call->real)(program, source, name, count,
                                                  headers, includes);
     int error = errno;
-    struct trace_unit *unit = result ? NULL : trace_unit_new(*program);
+    struct trace_handle *info = result ? NULL : trace_handle_new(*program);
 
-    trace_unit_name(unit, name);
-    trace_unit_source(unit, source, source ? strlen(source) : 0);
-    trace_unit_keep(unit);
+    trace_handle_name(info, name);
+    trace_handle_source(info, source, source ? strlen(source) : 0);
+    trace_handle_keep(info);
     errno = error;
     return result;
 }
@@ -45,11 +45,11 @@ static int add_name(const struct trace_call *call, void *program,
 {
     int result = ((name_function *)call->real)(program, expression);
     int error = errno;
-    struct trace_unit *unit = result ? NULL : trace_unit_take(program);
+    struct trace_handle *info = result ? NULL : trace_handle_take(program);
 
-    if (unit)
-        trace_text_add(&unit->kernels, expression, strlen(expression) + 1);
-    trace_unit_keep(unit);
+    if (info)
+        trace_text_add(&info->kernels, expression, strlen(expression) + 1);
+    trace_handle_keep(info);
     errno = error;
     return result;
 }
@@ -75,15 +75,15 @@ static int compile(const struct trace_call *call, void *program, int count,
     X(nvrtcCompileProgram, "CompileProgram", compile,                          \
       (void *program, int count, const char *const *options),                  \
       (program, count, options))                                               \
-    X(nvrtcDestroyProgram, "DestroyProgram", trace_unit_destroy,               \
+    X(nvrtcDestroyProgram, "DestroyProgram", trace_handle_destroy,             \
       (void **program), (program))
 
-enum { FUNCTIONS(TRACE_HOOK_ROW) ROWS };
+enum { FUNCTIONS(TRACE_WRAPPER_ROW) ROWS };
 
 #define DEFINE(symbol, verb, work, parameters, arguments)                      \
-    TRACE_HOOK_DEFINE(&trace_nvrtc_hooks, NONE, symbol, work, parameters,      \
-                      arguments)
+    TRACE_WRAPPER_DEFINE(&trace_nvrtc_wrappers, NONE, symbol, work,            \
+                         parameters, arguments)
 FUNCTIONS(DEFINE)
 
-static struct trace_hook hooks[ROWS] = {FUNCTIONS(TRACE_HOOK_ENTRY)};
-const struct trace_hooks trace_nvrtc_hooks = {"nvrtc", hooks, ROWS};
+static struct trace_wrapper wrappers[ROWS] = {FUNCTIONS(TRACE_WRAPPER_ENTRY)};
+const struct trace_wrappers trace_nvrtc_wrappers = {"nvrtc", wrappers, ROWS};

@@ -1,13 +1,15 @@
-/* nvvm.c: before libNVVM, which makes PTX of NVVM IR. */
+/* nvvm.c: wraps libNVVM, which compiles NVVM IR to PTX. */
 #include <errno.h>
 
 #include "compilers.h"
 
-enum { NONE = 9 }; /* NVVM_ERROR_COMPILATION: it has none for what is missing */
+enum {
+    NONE = 9
+}; /* NVVM_ERROR_COMPILATION: there is no code for a missing library */
 
 static const struct trace_compiler compiler = {
     .stage = "nvvm",
-    .unnamed = "<unnamed>", /* so does libNVVM */
+    .unnamed = "<unnamed>", /* libNVVM's own default */
     .log_size = "GetProgramLogSize",
     .log = "GetProgramLog",
     .error_string = "GetErrorString",
@@ -22,13 +24,13 @@ static int add(const struct trace_call *call, void *program, const char *source,
 {
     int result = ((add_function *)call->real)(program, source, size, name);
     int error = errno;
-    struct trace_unit *unit = result ? NULL : trace_unit_take(program);
+    struct trace_handle *info = result ? NULL : trace_handle_take(program);
 
-    if (!result && !unit)
-        unit = trace_unit_new(program);
-    trace_unit_name(unit, name);
-    trace_unit_source(unit, source, size);
-    trace_unit_keep(unit);
+    if (!result && !info)
+        info = trace_handle_new(program);
+    trace_handle_name(info, name);
+    trace_handle_source(info, source, size);
+    trace_handle_keep(info);
     errno = error;
     return result;
 }
@@ -55,15 +57,15 @@ static int compile(const struct trace_call *call, void *program, int count,
     X(nvvmCompileProgram, "CompileProgram", compile,                           \
       (void *program, int count, const char **options),                        \
       (program, count, options))                                               \
-    X(nvvmDestroyProgram, "DestroyProgram", trace_unit_destroy,                \
+    X(nvvmDestroyProgram, "DestroyProgram", trace_handle_destroy,              \
       (void **program), (program))
 
-enum { FUNCTIONS(TRACE_HOOK_ROW) ROWS };
+enum { FUNCTIONS(TRACE_WRAPPER_ROW) ROWS };
 
 #define DEFINE(symbol, verb, work, parameters, arguments)                      \
-    TRACE_HOOK_DEFINE(&trace_nvvm_hooks, NONE, symbol, work, parameters,       \
-                      arguments)
+    TRACE_WRAPPER_DEFINE(&trace_nvvm_wrappers, NONE, symbol, work, parameters, \
+                         arguments)
 FUNCTIONS(DEFINE)
 
-static struct trace_hook hooks[ROWS] = {FUNCTIONS(TRACE_HOOK_ENTRY)};
-const struct trace_hooks trace_nvvm_hooks = {"nvvm", hooks, ROWS};
+static struct trace_wrapper wrappers[ROWS] = {FUNCTIONS(TRACE_WRAPPER_ENTRY)};
+const struct trace_wrappers trace_nvvm_wrappers = {"nvvm", wrappers, ROWS};

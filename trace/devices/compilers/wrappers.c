@@ -1,4 +1,4 @@
-/* wrappers.c: the real functions behind ours. */
+/* wrappers.c: finds the real functions that our wrappers call. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -9,7 +9,8 @@
 
 #include "compilers.h"
 
-/* dlsym, but a lookup of ours that fails is no error of the program's. */
+/* Calls dlsym, and clears the error that a failed lookup leaves for the
+ * program. */
 static trace_routine *look_up(void *handle, const char *name)
 {
     void *found = dlsym(handle, name);
@@ -17,11 +18,12 @@ static trace_routine *look_up(void *handle, const char *name)
 
     if (!found)
         dlerror();
-    memcpy(&function, &found, sizeof(found)); /* POSIX has the bits be such */
+    memcpy(&function, &found,
+           sizeof(found)); /* POSIX guarantees the same representation */
     return function;
 }
 
-/* Looks up in a library, if it is loaded, and in what it needs. */
+/* Looks up in a library, if it is loaded, and in its dependencies. */
 static trace_routine *look_up_in(const char *path, const char *name)
 {
     void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
@@ -43,7 +45,7 @@ static const char *base_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Whether an address is in an object whose file is called so. */
+/* Returns whether an address belongs to an object with this file name. */
 static bool is_of(trace_routine *function, const char *name)
 {
     Dl_info info;
@@ -56,34 +58,34 @@ static bool is_of(trace_routine *function, const char *name)
 
 /* ---- Finding ---- */
 
-/* The audit library may have answered with one of ours. */
-static trace_routine *behind(const struct trace_hook *hook,
+/* The audit library may have returned a wrapper. */
+static trace_routine *behind(const struct trace_wrapper *wrapper,
                              trace_routine *function)
 {
-    for (unsigned way = 0; way < TRACE_HOOK_WAYS; way++)
-        if (function == hook->ours[way])
-            return __atomic_load_n(&hook->real[way], __ATOMIC_ACQUIRE);
+    for (unsigned slot = 0; slot < TRACE_WRAPPER_SLOTS; slot++)
+        if (function == wrapper->entries[slot])
+            return __atomic_load_n(&wrapper->real[slot], __ATOMIC_ACQUIRE);
     return function;
 }
 
-/* What comes next in the order of the program's libraries; what is injected
- * into a program like this one would record it again. */
-static trace_routine *find_next(const struct trace_hook *hook)
+/* Finds the next definition in the order of the program's libraries. An
+ * injected library records the same call, so it doesn't call ours. */
+static trace_routine *find_next(const struct trace_wrapper *wrapper)
 {
-    trace_routine *found = behind(hook, look_up(RTLD_NEXT, hook->name));
+    trace_routine *found = behind(wrapper, look_up(RTLD_NEXT, wrapper->name));
 
     return found && is_of(found, "libtestlog-gpu") ? NULL : found;
 }
 
-/* The caller, if it was loaded late, has libraries of its own. */
-static trace_routine *find_of_caller(const struct trace_hook *hook,
+/* A caller that was loaded late has dependencies of its own. */
+static trace_routine *find_of_caller(const struct trace_wrapper *wrapper,
                                      const void *caller)
 {
     Dl_info info;
 
     if (!dladdr(caller, &info) || !info.dli_fname)
         return NULL;
-    return behind(hook, look_up_in(info.dli_fname, hook->name));
+    return behind(wrapper, look_up_in(info.dli_fname, wrapper->name));
 }
 
 struct loaded {
@@ -107,27 +109,27 @@ static int note_loaded(struct dl_phdr_info *object, size_t size, void *context)
     return 0;
 }
 
-static trace_routine *find_loaded(const struct trace_hooks *hooks,
-                                  const struct trace_hook *hook)
+static trace_routine *find_loaded(const struct trace_wrappers *wrappers,
+                                  const struct trace_wrapper *wrapper)
 {
     struct loaded *loaded = calloc(1, sizeof(*loaded));
     trace_routine *found = NULL;
 
     if (!loaded)
         return NULL;
-    loaded->library = hooks->library;
+    loaded->library = wrappers->library;
     dl_iterate_phdr(note_loaded, loaded);
     for (size_t i = 0; !found && i < loaded->count; i++)
-        found = behind(hook, look_up_in(loaded->paths[i], hook->name));
+        found = behind(wrapper, look_up_in(loaded->paths[i], wrapper->name));
     free(loaded);
     return found;
 }
 
-/* A linker leaves out a library of which it sees nothing used, as is usual with
- * --as-needed, and functions of ours stand before all that some programs use.
- * What is injected has no part in that. */
-static trace_routine *load(const struct trace_hooks *hooks,
-                           const struct trace_hook *hook)
+/* With --as-needed, a linker leaves out a library if our wrappers already
+ * resolve all that the program uses of it. Then it is loaded here. An injected
+ * library never causes that. */
+static trace_routine *load(const struct trace_wrappers *wrappers,
+                           const struct trace_wrapper *wrapper)
 {
 #ifndef TRACE_INJECTED
     static const char *const ends[] = {"", ".13", ".12", ".11.2", ".4"};
@@ -135,52 +137,54 @@ static trace_routine *load(const struct trace_hooks *hooks,
     char path[64];
 
     for (size_t i = 0; !found && i < sizeof(ends) / sizeof(*ends); i++) {
-        snprintf(path, sizeof(path), "lib%s.so%s", hooks->library, ends[i]);
-        if (dlopen(path, RTLD_LAZY | RTLD_LOCAL)) /* it stays */
-            found = behind(hook, look_up_in(path, hook->name));
+        snprintf(path, sizeof(path), "lib%s.so%s", wrappers->library, ends[i]);
+        if (dlopen(path, RTLD_LAZY | RTLD_LOCAL)) /* never closed */
+            found = behind(wrapper, look_up_in(path, wrapper->name));
         else
             dlerror();
     }
     return found;
 #else
-    (void)hooks, (void)hook;
+    (void)wrappers, (void)wrapper;
     return NULL;
 #endif
 }
 
-/* In the dynamic linker's own order. It is not kept, for another caller may
- * have another, and libraries may be unloaded. */
-static trace_routine *find(const struct trace_hooks *hooks,
-                           const struct trace_hook *hook, const void *caller)
+/* In the dynamic linker's own order. The result is not cached: another caller
+ * may get another, and libraries may be unloaded. */
+static trace_routine *find(const struct trace_wrappers *wrappers,
+                           const struct trace_wrapper *wrapper,
+                           const void *caller)
 {
-    trace_routine *found = find_next(hook);
+    trace_routine *found = find_next(wrapper);
 
     if (!found)
-        found = find_of_caller(hook, caller);
+        found = find_of_caller(wrapper, caller);
     if (!found)
-        found = find_loaded(hooks, hook);
-    return found ? found : load(hooks, hook);
+        found = find_loaded(wrappers, wrapper);
+    return found ? found : load(wrappers, wrapper);
 }
 
-struct trace_call trace_call_of(const struct trace_hooks *hooks, unsigned row,
-                                unsigned way, const void *caller)
+struct trace_call trace_call_of(const struct trace_wrappers *wrappers,
+                                unsigned row, unsigned slot, const void *caller)
 {
-    struct trace_hook *hook = &hooks->all[row];
+    struct trace_wrapper *wrapper = &wrappers->all[row];
     int error = errno;
     struct trace_call call = {
-        hook, way ? __atomic_load_n(&hook->real[way], __ATOMIC_ACQUIRE)
-                  : find(hooks, hook, caller)};
+        wrapper, slot ? __atomic_load_n(&wrapper->real[slot], __ATOMIC_ACQUIRE)
+                      : find(wrappers, wrapper, caller)};
 
     if (!call.real)
-        fprintf(stderr, "testlog: %s is called, but lib%s is not there\n",
-                hook->name, hooks->library);
+        fprintf(stderr, "testlog: %s is called, but lib%s cannot be loaded\n",
+                wrapper->name, wrappers->library);
     errno = error;
     return call;
 }
 
 trace_routine *trace_call_other(const struct trace_call *call, const char *verb)
 {
-    const char *name = call->hook->name, *at = strstr(name, call->hook->verb);
+    const char *name = call->wrapper->name,
+               *at = strstr(name, call->wrapper->verb);
     char other[128];
     Dl_info info;
     void *address;
@@ -189,7 +193,7 @@ trace_routine *trace_call_other(const struct trace_call *call, const char *verb)
     if (!at || !dladdr(address, &info) || !info.dli_fname)
         return NULL;
     snprintf(other, sizeof(other), "%.*s%s%s", (int)(at - name), name, verb,
-             at + strlen(call->hook->verb));
+             at + strlen(call->wrapper->verb));
     return look_up_in(info.dli_fname, other);
 }
 
@@ -197,18 +201,20 @@ trace_routine *trace_call_other(const struct trace_call *call, const char *verb)
 
 void trace_compilers_watch(void)
 {
-    static const struct trace_hooks *const all[] = {
-        &trace_nvrtc_hooks, &trace_nvvm_hooks, &trace_nvjitlink_hooks};
-    static const struct trace_hook_list list = {
-        TRACE_HOOK_LIST, sizeof(all) / sizeof(*all), all};
+    static const struct trace_wrappers *const all[] = {
+        &trace_nvrtc_wrappers, &trace_nvvm_wrappers, &trace_nvjitlink_wrappers};
+    static const struct trace_wrapper_list list = {
+        TRACE_WRAPPER_LIST, sizeof(all) / sizeof(*all), all};
     int error = errno;
-    trace_routine *door;
+    trace_routine *register_list;
 
-    trace_units_begin();
-    door = getenv("LD_AUDIT") ? look_up(RTLD_DEFAULT, TRACE_DOOR) : NULL;
+    trace_handles_begin();
+    register_list = getenv("LD_AUDIT")
+                        ? look_up(RTLD_DEFAULT, TRACE_REGISTER_SYMBOL)
+                        : NULL;
 
-    if (door && is_of(door, TRACE_DOOR_OWNER))
-        ((trace_door *)door)(&list);
+    if (register_list && is_of(register_list, TRACE_REGISTER_LIBRARY))
+        ((trace_register *)register_list)(&list);
     errno = error;
 }
 

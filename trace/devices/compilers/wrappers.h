@@ -1,6 +1,5 @@
-/* wrappers.h: functions of compilers, seen on the way: ours and the real ones
- * behind them. Private; the audit library shares it.
- */
+/* wrappers.h: wrappers around the compilers' functions. Private; the audit
+ * library uses it, too. */
 #ifndef TRACE_DEVICES_WRAPPERS_H
 #define TRACE_DEVICES_WRAPPERS_H
 
@@ -9,42 +8,43 @@
 
 typedef void trace_routine(void);
 
-/* A function of ours stands before one real function. A process may have
- * several libraries of a name, so each function of ours exists several times.
- * The first is the one that has the real one's name; the others stand before
- * what the audit library saw looked up by dlsym. */
-enum { TRACE_HOOK_WAYS = 3 };
+/* A wrapper calls one real function. A process may load several libraries that
+ * define the same function, so each wrapper exists several times. The first has
+ * the real function's name; the audit library assigns the others to functions
+ * that are looked up by dlsym. */
+enum { TRACE_WRAPPER_SLOTS = 3 };
 
-struct trace_hook {
+struct trace_wrapper {
     const char *name; /* "nvrtcCompileProgram" */
-    const char *verb; /* of it: "CompileProgram"; others are called alike */
-    trace_routine *ours[TRACE_HOOK_WAYS];
-    trace_routine *real[TRACE_HOOK_WAYS]; /* NULL: not known; so is the first */
+    const char *verb; /* of it: "CompileProgram" */
+    trace_routine *entries[TRACE_WRAPPER_SLOTS];
+    trace_routine *real[TRACE_WRAPPER_SLOTS]; /* NULL: unused */
 };
 
 /* The functions of one library; its name is split: see detect.c. */
-struct trace_hooks {
-    const char *library; /* "nvrtc": the name of its file without "lib" */
-    struct trace_hook *all;
+struct trace_wrappers {
+    const char *library; /* "nvrtc": the file's name without "lib" */
+    struct trace_wrapper *all;
     size_t count;
 };
 
-/* ---- How a program and the audit library meet ----
+/* ---- Registration with the audit library ----
  *
- * They are in different namespaces of the dynamic linker. The program asks
- * dlsym for a name that the dynamic linker has and nobody asks for; the audit
- * library answers with its door. */
-#define TRACE_DOOR       "_dl_mcount"
-#define TRACE_DOOR_OWNER "libtestlog-audit"
+ * The program and the audit library are in different namespaces of the dynamic
+ * linker. The program asks dlsym for a symbol of the dynamic linker that nobody
+ * else asks for; the audit library returns its registration function instead.
+ */
+#define TRACE_REGISTER_SYMBOL  "_dl_mcount"
+#define TRACE_REGISTER_LIBRARY "libtestlog-audit"
 
-struct trace_hook_list {
-    uint32_t version; /* TRACE_HOOK_LIST */
+struct trace_wrapper_list {
+    uint32_t version; /* TRACE_WRAPPER_LIST */
     uint32_t count;
-    const struct trace_hooks *const *hooks;
+    const struct trace_wrappers *const *wrappers;
 };
 
-enum { TRACE_HOOK_LIST = 1 };
+enum { TRACE_WRAPPER_LIST = 1 };
 
-typedef void trace_door(const struct trace_hook_list *);
+typedef void trace_register(const struct trace_wrapper_list *);
 
 #endif

@@ -1,4 +1,4 @@
-/* activity.c: one record as an activity. */
+/* activity.c: makes an activity of one record. */
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 /* ---- What all kinds have ---- */
 
-/* X(kind, what it becomes, ...): where fields that all have stand. */
+/* The fields that all activities have, by kind. */
 static const struct common {
     enum cupti_field start, end, correlation;
     bool on_device;
@@ -71,7 +71,7 @@ struct cupti_times cupti_times(const struct cupti_record *record)
 struct building {
     struct trace_activity activity;
     const struct cupti_record *record;
-    const struct cupti_call *call; /* NULL: not known */
+    const struct cupti_call *call; /* NULL: unknown */
     const char *names[TRACE_ACTIVITY_FIELDS];
     struct trace_value values[TRACE_LAUNCH_FIELDS + TRACE_ACTIVITY_FIELDS];
     size_t value_count;
@@ -79,7 +79,8 @@ struct building {
     size_t text_size;
 };
 
-/* Names of fields that came together once are kept: a call site has them. */
+/* Lists of field names are kept: the call site of an activity refers to them.
+ */
 struct names {
     struct names *next;
     size_t count;
@@ -134,7 +135,7 @@ static void add_field(struct building *building, const char *name,
     add_number(building, name, cupti_get(building->record, field));
 }
 
-/* A text that lasts as long as the building. */
+/* Returns formatted text that lives as long as `building`. */
 static const char *print(struct building *building, const char *format, ...)
     TRACE_PRINTF(2, 3);
 
@@ -177,7 +178,7 @@ static const char *print_time(struct building *building, uint64_t ns)
     return print(building, "%.*f%s", unit ? 1 : 0, number, units[unit]);
 }
 
-/* Every launch's fields come first. */
+/* The fields of a launch come first. */
 static void add_launch(struct building *building, const char *count,
                        uint32_t stream, const char *kernel)
 {
@@ -338,14 +339,14 @@ static void set(struct building *building)
 
 /* ---- What happens on the host ---- */
 
-enum { NOT_READY = 600 }; /* the answer to a question, no failure */
+enum { NOT_READY = 600 }; /* cudaErrorNotReady: an answer, no failure */
 
 static void api(struct building *building, enum cupti_domain domain)
 {
     struct trace_activity *activity = &building->activity;
     uint32_t id = cupti_get32(building->record, CUPTI_CALL_ID);
     int result = (int)cupti_get32(building->record, CUPTI_CALL_RESULT);
-    const char *stage = cupti_loads(domain, id), *error = NULL;
+    const char *stage = cupti_compile_stage(domain, id), *error = NULL;
 
     activity->at.kind = stage ? TRACE_ACTIVITY_COMPILE
                         : domain == CUPTI_DOMAIN_RUNTIME
@@ -374,7 +375,7 @@ static void driver(struct building *building)
     api(building, CUPTI_DOMAIN_DRIVER);
 }
 
-/* X(number, name, stage of compilation) */
+/* X(number, name, compilation stage) */
 #define OVERHEADS(X)                                                           \
     X(1, "Driver compiler", "driver_compiler")                                 \
     X(1 << 16, "Buffer flush", NULL)                                           \
@@ -472,8 +473,8 @@ static void synchronization(struct building *building)
 
 enum { DEVICES = 64, KINDS = 8, HOST_KINDS = 3, ALLOCATED = 1 };
 
-/* Bytes of the device's in use; what was allocated before we looked may be
- * released. */
+/* Returns the device's bytes in use. The program may release what it allocated
+ * before we started, so the sum never goes below 0. */
 static uint64_t in_use(const struct cupti_record *record)
 {
     static uint64_t totals[DEVICES];
@@ -526,8 +527,8 @@ bool cupti_is_compile(const struct cupti_record *record)
     case CUPTI_KIND_OVERHEAD:
         return overhead_stage(record, &name) != NULL;
     case CUPTI_KIND_DRIVER:
-        return cupti_loads(CUPTI_DOMAIN_DRIVER,
-                           cupti_get32(record, CUPTI_CALL_ID)) != NULL;
+        return cupti_compile_stage(CUPTI_DOMAIN_DRIVER,
+                                   cupti_get32(record, CUPTI_CALL_ID)) != NULL;
     default:
         return false;
     }
@@ -548,7 +549,7 @@ static build *const builds[CUPTI_KIND_LIMIT] = {
     [CUPTI_KIND_MEMORY2] = memory,
 };
 
-/* Our own wait at the end is no act of the program's. */
+/* Hides our own wait at the end of the recording. */
 static bool is_own(const struct trace_activity *activity)
 {
     return !activity->at.on_device && activity->at.thread == cupti.own.thread &&
@@ -582,7 +583,7 @@ static void fill(struct building *building)
     }
 }
 
-void cupti_describe(const struct cupti_record *record)
+void cupti_put_activity(const struct cupti_record *record)
 {
     struct building building = {.record = record};
 

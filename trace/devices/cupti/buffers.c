@@ -1,9 +1,8 @@
-/* buffers.c: what CUPTI writes into, and who empties it.
+/* buffers.c: hands buffers to CUPTI and flushes them.
  *
- * CUPTI asks for buffers and hands them back full on whatever thread it likes,
- * maybe in the midst of a call of the program's: they are only put on a list
- * there. A thread of ours, which begins with the first buffer, asks for what is
- * complete and decodes it.
+ * CUPTI requests and returns buffers on any thread, maybe within one of the
+ * program's calls, so the callbacks only push them on a list. A thread of ours,
+ * which starts with the first buffer, flushes CUPTI and decodes.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,20 +16,20 @@
 
 enum {
     SIZE = 1 << 20,
-    SPARE = 64 << 10, /* of one that is only taken because one must be given */
+    SPARE = 64 << 10, /* for a buffer whose records are dropped */
     ALIVE = 64,
-    ROUND = 8,     /* buffers that are decoded at once... */
-    HURRY = 16,    /* ...that wake the thread, so many... */
-    BACKLOG = 256, /* ...and beyond which records are dropped */
+    ROUND = 8,     /* buffers decoded at a time */
+    HURRY = 16,    /* wakes the thread */
+    BACKLOG = 256, /* more than this are dropped */
     PERIOD_MS = 250,
-    PATIENCE_S = 5, /* for the thread's end */
+    PATIENCE_S = 5, /* for joining the thread */
 };
 
-static struct cupti_buffer *full; /* atomic; the last first */
-static unsigned alive;            /* atomic: those that CUPTI has */
+static struct cupti_buffer *full; /* atomic; a stack */
+static unsigned alive;            /* atomic: buffers that CUPTI holds */
 static unsigned undecoded;        /* atomic */
 
-/* Who decodes. It is never held where CUPTI calls us. */
+/* Held while decoding; never in a callback. */
 static pthread_mutex_t decoding = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- The thread ---- */
@@ -42,12 +41,13 @@ static struct {
     bool running, ending;
 } flusher = {.lock = PTHREAD_MUTEX_INITIALIZER,
              .wake = PTHREAD_COND_INITIALIZER};
-static bool begun; /* atomic: somebody began the thread, or none may begin */
-static bool used; /* atomic: CUPTI has asked for buffers since the last flush */
+static bool
+    begun; /* atomic: the thread was started, or must not start any more */
+static bool used; /* atomic: CUPTI requested buffers since the last flush */
 
 static void decode(bool last);
 
-/* Returns whether to go on. */
+/* Returns whether to continue. */
 static bool wait(void)
 {
     struct timespec until;
@@ -68,15 +68,15 @@ static bool wait(void)
 
 static void *run(void *unused)
 {
-    while (wait() && cupti_alive()) {
-        decode(false); /* what is here, before CUPTI takes its time */
+    while (wait() && cupti_is_on()) {
+        decode(false); /* the complete ones first: flushing may take long */
         cupti.flush_all(0);
         decode(false);
     }
     return unused;
 }
 
-/* No signal of the program's is for this thread. */
+/* The thread blocks all signals: they are the program's. */
 static void begin_flusher(void)
 {
     sigset_t all, before;
@@ -94,7 +94,7 @@ static void begin_flusher(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* False if the thread does not come back from CUPTI. */
+/* Returns false if the thread is stuck in CUPTI. */
 static bool end_flusher(void)
 {
     struct timespec until;
@@ -128,7 +128,7 @@ static struct cupti_buffer *make(bool spare)
     return buffer;
 }
 
-void cupti_buffer_wanted(uint8_t **bytes, size_t *size, size_t *most)
+void cupti_buffer_requested(uint8_t **bytes, size_t *size, size_t *most)
 {
     int error = errno;
     bool enough =
@@ -143,13 +143,13 @@ void cupti_buffer_wanted(uint8_t **bytes, size_t *size, size_t *most)
     if (!buffer)
         __atomic_sub_fetch(&alive, 1, __ATOMIC_RELAXED);
     __atomic_store_n(&used, true, __ATOMIC_RELEASE);
-    if (cupti_alive())
+    if (cupti_is_on())
         begin_flusher();
     errno = error;
 }
 
-void cupti_buffer_done(void *context, uint32_t stream, uint8_t *bytes,
-                       size_t size, size_t valid)
+void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *bytes,
+                            size_t size, size_t valid)
 {
     struct cupti_buffer *buffer;
 
@@ -159,7 +159,7 @@ void cupti_buffer_done(void *context, uint32_t stream, uint8_t *bytes,
         return;
     buffer = (void *)(bytes - offsetof(struct cupti_buffer, bytes));
     __atomic_sub_fetch(&alive, 1, __ATOMIC_RELAXED);
-    if (!cupti_alive()) { /* nobody will come for it */
+    if (!cupti_is_on()) { /* nobody would decode it */
         free(buffer);
         return;
     }
@@ -174,7 +174,7 @@ void cupti_buffer_done(void *context, uint32_t stream, uint8_t *bytes,
 
 /* ---- Emptying ---- */
 
-/* What is full, the first first. */
+/* Returns the completed buffers in the order of completion. */
 static struct cupti_buffer *take(void)
 {
     struct cupti_buffer *last =
@@ -191,8 +191,8 @@ static struct cupti_buffer *take(void)
     return first;
 }
 
-/* The first of many: all calls of a round must be known at once, and only so
- * many are kept. */
+/* Splits off the first ROUND buffers: a round needs all of its calls at once,
+ * and only a limited number of calls is kept. */
 static struct cupti_buffer *cut(struct cupti_buffer **rest, unsigned *count)
 {
     struct cupti_buffer *first = *rest, *behind, **end = rest;
@@ -200,7 +200,7 @@ static struct cupti_buffer *cut(struct cupti_buffer **rest, unsigned *count)
     for (*count = 0; *end && *count < ROUND; ++*count)
         end = &(*end)->next;
     behind = *end;
-    *end = NULL; /* which is `rest` if there are none */
+    *end = NULL; /* this is `rest` if there are none */
     *rest = behind;
     return first;
 }
@@ -215,15 +215,14 @@ static void decode(bool last)
     if (rest || last)
         do {
             some = cut(&rest, &count);
-            cupti_round(some, last && !rest);
+            cupti_decode(some, last && !rest);
             __atomic_sub_fetch(&undecoded, count, __ATOMIC_RELAXED);
         } while (rest);
     pthread_mutex_unlock(&decoding);
 }
 
-/* CUPTI has records of what the device has done, so it must have done all; but
- * nobody may give the program a context that it has not. The calls are ours and
- * of no interest. */
+/* Waits until the device is done, because only then CUPTI has all records. A
+ * program without a context must not get one. These calls are hidden later. */
 static void wait_for_device(void)
 {
     int (*current)(void **) = (int (*)(void **))(uintptr_t)cupti_symbol(
@@ -267,7 +266,7 @@ static bool any_lack(const struct cupti_counts *counts)
            counts->undecoded || counts->bad_times;
 }
 
-/* Once, unless more is missing the next time. */
+/* Warns again only if the counts have grown. */
 static void say_if_any_lack(void)
 {
     static struct cupti_counts said;
@@ -295,7 +294,7 @@ static void say_if_any_lack(void)
     trace_text_free(&text);
 }
 
-/* It asks CUPTI, and holds no lock. */
+/* Calls CUPTI without holding a lock. */
 static void count_dropped(void)
 {
     size_t dropped = 0;
@@ -315,14 +314,15 @@ static void flush_last(void)
     cupti.flush_all(1);
     count_dropped();
     decode(true);
-    if (!cupti_alive())
-        return; /* it was switched off */
+    if (!cupti_is_on())
+        return; /* it was stopped */
     note_counts();
     say_if_any_lack();
 }
 
-/* At a program's end it is asked twice: there may be nothing new. No thread
- * begins any more, or it would ask CUPTI while the process is torn down. */
+/* A program's end may flush twice; the second time there may be nothing new.
+ * From now on no thread starts: it would call CUPTI while the process is torn
+ * down. */
 static void flush_last_once(void)
 {
     static bool done;
@@ -336,7 +336,7 @@ static void flush_last_once(void)
 
 void cupti_flush(bool last)
 {
-    if (!cupti_alive())
+    if (!cupti_is_on())
         return;
     if (last) {
         flush_last_once();

@@ -1,8 +1,8 @@
-/* correlation.c: which call, of which span and thread, set off what a device
- * did.
+/* correlation.c: finds the call, its span and its thread that launched a
+ * device's work.
  *
- * Calls stand in a ring in the order they came, and in buckets by their id. The
- * ring grows up to a limit; then the oldest make way.
+ * Calls are in a ring in order of arrival and in a hash table by their id. The
+ * ring grows up to a limit; then the oldest call is dropped.
  */
 #include <stdlib.h>
 
@@ -12,9 +12,9 @@ enum { FIRST = 1024, MOST = 1 << 18, NEAR = 8 };
 
 static struct {
     struct cupti_call *calls;
-    uint32_t *buckets; /* a call's place + 1; as many as calls */
+    uint32_t *buckets; /* index of a call + 1; as many as calls */
     uint32_t room, count;
-    uint32_t oldest; /* its place */
+    uint32_t oldest; /* its index */
 } ring;
 
 static uint32_t *bucket_of(uint32_t correlation)
@@ -53,7 +53,7 @@ static void unlink_from(const struct cupti_call *call)
     *next = call->next;
 }
 
-/* Twice the room, in the same order. */
+/* Doubles the capacity and keeps the order. */
 static bool grow(void)
 {
     uint32_t room = ring.room ? ring.room * 2 : FIRST;
@@ -87,7 +87,7 @@ static bool has_device(const struct cupti_call *call)
     return call->devices || (around && around->devices);
 }
 
-/* Of nested launches only the outer one counts. */
+/* Among nested launches only the outer one counts. */
 static void judge(const struct cupti_call *call)
 {
     bool launched = has_device(call);
@@ -109,7 +109,7 @@ static void drop_oldest(void)
     ring.count--;
 }
 
-void cupti_call_judge(void)
+void cupti_call_count_launches(void)
 {
     for (uint32_t i = 0; i < ring.count; i++)
         judge(at(i));
@@ -137,8 +137,8 @@ struct cupti_call *cupti_call_add(uint32_t correlation)
 
 /* ---- What records say ---- */
 
-/* X(domain, number, word): calls that are known to launch. What has a device's
- * record launched, whatever it is; this is only for what has none. */
+/* X(domain, number, symbol): calls that launch. Calls whose device records
+ * arrived are launches anyway; this table is for calls without one. */
 #define LAUNCHES(X)                                                            \
     X(RUNTIME, 211, "cudaLaunchKernel")                                        \
     X(RUNTIME, 214, "cudaLaunchKernel_ptsz")                                   \
@@ -170,7 +170,7 @@ bool cupti_launches(enum cupti_domain domain, uint32_t id)
     return false;
 }
 
-/* X(number, name, stage): calls of the driver that make code ready to run. */
+/* X(number, name, stage): driver calls that prepare code. */
 #define LOADS(X)                                                               \
     X(18, "cuModuleLoad", "module_load")                                       \
     X(19, "cuModuleLoadData", "module_load")                                   \
@@ -181,7 +181,7 @@ bool cupti_launches(enum cupti_domain domain, uint32_t id)
     X(679, "cuLibraryLoadFromFile", "module_load")                             \
     X(742, "cuFuncLoad", "lazy_load")
 
-const char *cupti_loads(enum cupti_domain domain, uint32_t id)
+const char *cupti_compile_stage(enum cupti_domain domain, uint32_t id)
 {
     switch (domain == CUPTI_DOMAIN_DRIVER ? id : 0) {
 #define TRACE_X(number, name, stage)                                           \
@@ -201,9 +201,9 @@ static bool holds(const struct cupti_call *outer,
            inner->end <= outer->end;
 }
 
-/* A launch of the runtime's calls the driver's: if these have ids of their own,
- * the device's record has one of the two. The inner is told first, and just
- * before. */
+/* A launch through the runtime calls the driver's launch. If the two have
+ * different ids, the device's record has one of them. The inner call is
+ * reported first, immediately before the outer one. */
 static void pair(struct cupti_call *call)
 {
     uint32_t count = ring.count < NEAR ? ring.count : NEAR;

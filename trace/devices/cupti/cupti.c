@@ -1,4 +1,4 @@
-/* cupti.c: from a loaded libcupti to one that traces, or to why it does not. */
+/* cupti.c: starts tracing with a loaded libcupti, or finds out why it can't. */
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ void cupti_note(const char *name, const char *format, ...)
     cupti.host->note(name, value);
 }
 
-const char *cupti_word(int result)
+const char *cupti_result_name(int result)
 {
     const char *word = NULL;
 
@@ -97,8 +97,8 @@ static void note_library(void)
 
 /* ---- Records' lengths ---- */
 
-/* The library steps over a record of each kind by its own length: in a buffer
- * full of the kind's number, the second is found behind the first. */
+/* The length of a record by kind: in a buffer filled with the kind's number,
+ * the library's second record is that far behind the first. */
 static uint16_t probe(uint32_t kind)
 {
     static _Alignas(8) uint8_t bytes[2048];
@@ -123,7 +123,7 @@ static void probe_all(void)
 
 /* ---- Enabling ---- */
 
-/* The name of the tool that is there already, in parentheses, or "". */
+/* Writes " (in use by TOOL)" or "". */
 static void name_other(char *text, size_t size)
 {
     char other[CUPTI_NAME_ROOM] = "";
@@ -144,7 +144,7 @@ static void name_other(char *text, size_t size)
         snprintf(text, size, " (in use by %s)", other);
 }
 
-/* What a refusal means, and what to do. */
+/* Sets the state and the notice for a call that failed. */
 static void explain(const char *call, int result)
 {
     char cure[256] = "";
@@ -173,7 +173,7 @@ static void explain(const char *call, int result)
         break;
     }
     fail(now, "GPU trace off: %s returned %d %s%s", call, result,
-         cupti_word(result), cure);
+         cupti_result_name(result), cure);
 }
 
 static bool need(const char *call, int result)
@@ -186,10 +186,10 @@ static bool need(const char *call, int result)
 static void note_refusal(const char *word, int result)
 {
     trace_text_printf(&refused, "%s%s: %d %s", refused.size ? ", " : "", word,
-                      result, cupti_word(result));
+                      result, cupti_result_name(result));
 }
 
-/* They tell of nothing that anybody did. */
+/* Disables driver calls that carry no information. */
 static void silence(void)
 {
     static const uint16_t noise[] = {9,   14,  15,  304, 323,
@@ -200,7 +200,7 @@ static void silence(void)
             cupti.enable_driver_api(noise[i], 0);
 }
 
-/* Records of unknown length would hide what is behind them. */
+/* A kind without a known length would hide the records behind it. */
 static int enable(unsigned kind)
 {
     return cupti.stride[kind] ? cupti.enable((int)kind)
@@ -222,7 +222,7 @@ static bool enable_all(void)
     return true;
 }
 
-/* The last enabled goes first. */
+/* Disables in reverse order. */
 static void disable_all(void)
 {
     for (size_t i = COUNT(kinds); i-- > 0;)
@@ -240,7 +240,7 @@ static bool look_up(void *handle)
     if (!(cupti.name = (int(*) parameters)(uintptr_t)dlsym(handle, symbol)) && \
         !missing)                                                              \
         missing = symbol;
-    CUPTI_NEEDED(TRACE_X)
+    CUPTI_REQUIRED(TRACE_X)
 #undef TRACE_X
 #define TRACE_X(name, symbol, parameters)                                      \
     cupti.name = (int(*) parameters)(uintptr_t)dlsym(handle, symbol);
@@ -251,7 +251,7 @@ static bool look_up(void *handle)
     return !missing;
 }
 
-/* Nothing can be taken back of callbacks; what they are given is dropped. */
+/* Callbacks cannot be unregistered; after a failure they drop their buffers. */
 static bool start(void *handle)
 {
     int result;
@@ -264,9 +264,9 @@ static bool start(void *handle)
     if ((result = cupti.thread_id_type(CUPTI_THREAD_SYSTEM)))
         note_refusal("threads", result);
     cupti.system_threads = !result;
-    if (need(
-            "cuptiActivityRegisterCallbacks",
-            cupti.register_callbacks(cupti_buffer_wanted, cupti_buffer_done)) &&
+    if (need("cuptiActivityRegisterCallbacks",
+             cupti.register_callbacks(cupti_buffer_requested,
+                                      cupti_buffer_completed)) &&
         need("cuptiActivityRegisterTimestampCallback",
              cupti.register_clock(cupti.host->now)) &&
         enable_all())
@@ -275,8 +275,8 @@ static bool start(void *handle)
     return false;
 }
 
-/* The first library's failure is told: others are tried where it has no driver
- * that it can work with. */
+/* Keeps the first library's failure. Other libraries are tried only if this one
+ * is too old or finds no driver. */
 static bool try_one(void *handle)
 {
     const char *first_state = state;
@@ -299,7 +299,7 @@ static bool try_one(void *handle)
 
 /* ---- Other tools ---- */
 
-/* Whether the driver was told to load somebody else. */
+/* Returns whether the driver was told to load another library. */
 static bool injected_by_other(char path[PATH_MAX])
 {
     const char *set = getenv("CUDA_INJECTION64_PATH");
@@ -310,15 +310,16 @@ static bool injected_by_other(char path[PATH_MAX])
         !info.dli_fname)
         return false;
     snprintf(path, PATH_MAX, "%s", set);
-    if (!realpath(info.dli_fname,
-                  own) && /* the program's is as it was called */
+    if (!realpath(
+            info.dli_fname,
+            own) && /* the program's name is relative to where it was started */
         !realpath("/proc/self/exe", own))
         return false;
     return !realpath(set, other) || strcmp(other, own) != 0;
 }
 
-/* There is one client of CUPTI in a process: who came later takes the records
- * from who was first. */
+/* A process can have only one client of CUPTI: a second one would take the
+ * first one's records. */
 static bool is_taken(void)
 {
     static const char *const tools[] = {"libkineto", "libtorch_cuda"};
@@ -383,13 +384,13 @@ static void note_playback(void)
 
 bool cupti_begin(const struct trace_device_host *host)
 {
-    static const struct trace_backend backend = {cupti_inside, cupti_flush};
+    static const struct trace_backend backend = {cupti_enter_span, cupti_flush};
 
     if (cupti.host)
         return false;
     cupti.host = host;
     cupti.pid = (uint32_t)getpid();
-    cupti_pace();
+    cupti_measure_ticks();
     if (find_and_start()) {
         state = "on";
         notice[0] = '\0';
@@ -399,17 +400,17 @@ bool cupti_begin(const struct trace_device_host *host)
         note_variables();
         __atomic_store_n(&cupti.on, true, __ATOMIC_RELEASE);
         if (host->attach(&backend)) {
-            cupti_inside(host->current());
+            cupti_enter_span(host->current());
         } else {
-            cupti_off("busy", "GPU trace off: another device is recorded");
+            cupti_stop("busy", "GPU trace off: another device is recorded");
             return false;
         }
     }
     note_state();
-    return cupti_alive();
+    return cupti_is_on();
 }
 
-void cupti_off(const char *now, const char *why)
+void cupti_stop(const char *now, const char *why)
 {
     __atomic_store_n(&cupti.on, false, __ATOMIC_RELEASE);
     disable_all();
@@ -417,7 +418,7 @@ void cupti_off(const char *now, const char *why)
     note_state();
 }
 
-bool cupti_alive(void)
+bool cupti_is_on(void)
 {
     return __atomic_load_n(&cupti.on, __ATOMIC_ACQUIRE) &&
            cupti.pid == (uint32_t)getpid();
@@ -425,9 +426,8 @@ bool cupti_alive(void)
 
 /* ---- Spans ---- */
 
-/* CUPTI keeps a stack of ids for each thread: it has the current span, or
- * nothing. */
-void cupti_inside(uint32_t span)
+/* CUPTI keeps a stack of ids per thread; it holds at most the current span. */
+void cupti_enter_span(uint32_t span)
 {
     static __thread bool pushed;
     uint64_t last;

@@ -1,11 +1,11 @@
-/* cupti.h: what is known of CUPTI, and what the files of its back end share.
- * Private to this folder.
+/* cupti.h: what we use of CUPTI's interface, and what the files of its back end
+ * share. Private to this folder.
  *
- * CUPTI is loaded at run time and no header of it is needed: these are the
- * numbers, offsets and names that are used of it, on x86_64 and aarch64. What a
- * record holds has only ever been added to its end, so a field is there if the
- * running library's record, whose length is asked at start, reaches it. Where
- * there is a toolkit, tests/cupti_cupti_test.c checks each row.
+ * CUPTI is loaded at run time and its headers are not needed: this file has the
+ * numbers, offsets and names for x86_64 and aarch64. CUPTI only ever appends
+ * fields to a record, so a field exists if the running library's record is long
+ * enough; record lengths are measured at start. If a toolkit is installed,
+ * tests/cupti_cupti_test.c checks each row.
  */
 #ifndef TRACE_DEVICES_CUPTI_H
 #define TRACE_DEVICES_CUPTI_H
@@ -17,8 +17,7 @@
 
 /* ---- Facts ---- */
 
-/* X(NAME, number, whether nothing works without it, its word): the kinds of
- * records that are asked for. */
+/* X(NAME, number, required, word): the kinds of records that are enabled. */
 #define CUPTI_KINDS(X)                                                         \
     X(CONCURRENT_KERNEL, 10, true, "kernel")                                   \
     X(RUNTIME, 5, true, "runtime")                                             \
@@ -181,30 +180,31 @@ enum cupti_result {
 enum {
     CUPTI_EXTERNAL_CUSTOM0 = 3,
     CUPTI_THREAD_SYSTEM = 1, /* a type of thread ids: the kernel's */
-    CUPTI_NULL_BUFFER = 27,  /* the version from which no buffer may be given */
-    CUPTI_NAME_ROOM = 64,    /* for another subscriber's name */
+    CUPTI_NULL_BUFFER =
+        27,               /* the first version that accepts NULL for a buffer */
+    CUPTI_NAME_ROOM = 64, /* for another subscriber's name */
 };
 
-/* What cuptiSubscribe_v2 takes. */
+/* The parameter of cuptiSubscribe_v2. */
 struct cupti_subscriber {
-    size_t size; /* of this */
+    size_t size; /* of this struct */
     const char *name;
-    char *other; /* CUPTI_NAME_ROOM bytes: who is there already */
+    char *other; /* out: the subscriber's name, CUPTI_NAME_ROOM bytes */
     size_t other_size;
 };
 
-typedef void cupti_wanted(uint8_t **, size_t *, size_t *);
-typedef void cupti_done(void *, uint32_t, uint8_t *, size_t, size_t);
+typedef void cupti_request(uint8_t **, size_t *, size_t *);
+typedef void cupti_complete(void *, uint32_t, uint8_t *, size_t, size_t);
 
-/* X(our name, its name, parameters): all return an enum cupti_result, 0 for
- * success. Nothing works without these, which are as old as 11.8: */
-#define CUPTI_NEEDED(X)                                                        \
+/* X(our name, its name, parameters). All return an enum cupti_result, 0 for
+ * success. These are required; all are in 11.8: */
+#define CUPTI_REQUIRED(X)                                                      \
     X(get_version, "cuptiGetVersion", (uint32_t *))                            \
     X(result_string, "cuptiGetResultString", (int, const char **))             \
     X(callback_name, "cuptiGetCallbackName", (int, uint32_t, const char **))   \
     X(thread_id_type, "cuptiSetThreadIdType", (int))                           \
     X(register_callbacks, "cuptiActivityRegisterCallbacks",                    \
-      (cupti_wanted *, cupti_done *))                                          \
+      (cupti_request *, cupti_complete *))                                     \
     X(register_clock, "cuptiActivityRegisterTimestampCallback",                \
       (uint64_t(*)(void)))                                                     \
     X(enable, "cuptiActivityEnable", (int))                                    \
@@ -216,7 +216,7 @@ typedef void cupti_done(void *, uint32_t, uint8_t *, size_t, size_t);
     X(push, "cuptiActivityPushExternalCorrelationId", (int, uint64_t))         \
     X(pop, "cuptiActivityPopExternalCorrelationId", (int, uint64_t *))
 
-/* These may be missing: */
+/* These are optional: */
 #define CUPTI_OPTIONAL(X)                                                      \
     X(enable_driver_api, "cuptiActivityEnableDriverApi", (uint32_t, uint8_t))  \
     X(subscribe, "cuptiSubscribe_v2",                                          \
@@ -227,7 +227,7 @@ typedef void cupti_done(void *, uint32_t, uint8_t *, size_t, size_t);
 
 struct cupti {
 #define TRACE_X(name, symbol, parameters) int(*name) parameters;
-    CUPTI_NEEDED(TRACE_X)
+    CUPTI_REQUIRED(TRACE_X)
     CUPTI_OPTIONAL(TRACE_X)
 #undef TRACE_X
     const struct trace_device_host *host;
@@ -242,42 +242,41 @@ struct cupti {
     struct {
         uint32_t thread;
         uint64_t begin, end;
-    } own; /* when and where we waited for the device */
+    } own; /* when and on which thread we waited for the device */
 };
 extern struct cupti cupti;
 
-/* cupti_begin loads CUPTI, enables what there is and attaches to the host's
- * recording, which it tells what came of it. Returns whether it is on. */
+/* cupti_begin loads CUPTI, enables its records and attaches to the host's
+ * recording, where it notes the state. Returns whether tracing is on. */
 bool cupti_begin(const struct trace_device_host *);
 
-/* cupti_off turns all off for good, for a reason that the recording keeps. */
-void cupti_off(const char *state, const char *why);
+/* cupti_stop stops tracing for good and notes the reason. */
+void cupti_stop(const char *state, const char *why);
 
-/* cupti_alive tells whether CUPTI may be called: it is on, and this is not a
- * forked child. */
-bool cupti_alive(void);
+/* cupti_is_on returns whether CUPTI may be called: tracing is on, and this is
+ * not a forked child. */
+bool cupti_is_on(void);
 
-/* cupti_inside tells CUPTI which span the calling thread is in now. */
-void cupti_inside(uint32_t span);
+/* cupti_enter_span tells CUPTI the calling thread's current span. */
+void cupti_enter_span(uint32_t span);
 
-/* cupti_word returns the name of what a call returned. */
-const char *cupti_word(int result);
+/* cupti_result_name returns the name of a result. */
+const char *cupti_result_name(int result);
 
-/* cupti_note notes a pair whose value is printed. */
+/* cupti_note notes a pair of metadata with a formatted value. */
 void cupti_note(const char *name, const char *format, ...) TRACE_PRINTF(2, 3);
 
 /* ---- library.c: which libcupti ---- */
 
 /* cupti_search calls `try` with each libcupti that can be loaded, in order,
- * until that takes one; what it does not take is closed again. Returns how many
- * were tried. */
+ * until it returns true; it closes the others. Returns how many it tried. */
 unsigned cupti_search(bool (*try)(void *handle));
 
-/* cupti_loaded finds the path of a loaded object whose file's name begins so;
- * false if there is none. */
+/* cupti_loaded finds the path of a loaded object by the beginning of its file's
+ * name; false if there is none. */
 bool cupti_loaded(const char *begin, char path[PATH_MAX]);
 
-/* cupti_symbol looks a function up in a loaded object whose name begins so. */
+/* cupti_symbol looks up a function in such an object. */
 void *cupti_symbol(const char *begin, const char *name);
 
 /* ---- buffers.c ---- */
@@ -289,19 +288,19 @@ struct cupti_buffer {
     _Alignas(64) uint8_t bytes[];
 };
 
-void cupti_buffer_wanted(uint8_t **, size_t *, size_t *);
-void cupti_buffer_done(void *, uint32_t, uint8_t *, size_t, size_t);
+void cupti_buffer_requested(uint8_t **, size_t *, size_t *);
+void cupti_buffer_completed(void *, uint32_t, uint8_t *, size_t, size_t);
 
-/* cupti_flush puts all that is known into the recording; the last time it also
- * waits for the device and judges whether all is there. */
+/* cupti_flush records everything that CUPTI has. The last time it also waits
+ * for the device and reports losses. */
 void cupti_flush(bool last);
 
 /* ---- decode.c: from records to activities ---- */
 
 struct cupti_counts {
     uint64_t launches; /* calls */
-    uint64_t launched; /* of them with a device's record */
-    uint64_t lost;     /* without */
+    uint64_t launched; /* of these with a device's record */
+    uint64_t lost;     /* without one */
     uint64_t orphans;  /* device's records without a call */
     uint64_t dropped;
     uint64_t undecoded;
@@ -317,15 +316,16 @@ struct cupti_record {
     uint32_t kind;
 };
 
-/* cupti_next steps to the next record within `size` bytes; false at the end,
- * `at` NULL if what is there cannot be told. The zero value is the start. */
+/* cupti_next steps to the next record within `size` bytes. Returns false at the
+ * end; sets `at` to NULL if the record's length is unknown. Start with the zero
+ * value. */
 bool cupti_next(const uint8_t *bytes, size_t size, struct cupti_record *);
 
 extern const struct cupti_layout {
     uint16_t kind, offset, bytes;
 } cupti_layout[CUPTI_FIELD_COUNT];
 
-/* cupti_get returns a field; 0 where the record ends before it. */
+/* cupti_get returns a field, 0 if the record is too short to have it. */
 static inline uint64_t cupti_get(const struct cupti_record *record,
                                  enum cupti_field field)
 {
@@ -343,98 +343,100 @@ static inline uint32_t cupti_get32(const struct cupti_record *record,
     return (uint32_t)cupti_get(record, field);
 }
 
-/* cupti_round decodes buffers and frees them; the last time also what waited
- * for records that did not come. */
-void cupti_round(struct cupti_buffer *, bool last);
+/* cupti_decode decodes and frees buffers. The last time it also records what
+ * still waits for other records. */
+void cupti_decode(struct cupti_buffer *, bool last);
 
 /* cupti_count_spare counts the records of a buffer as dropped. */
 void cupti_count_spare(const struct cupti_buffer *);
 
 /* ---- activity.c: one record ---- */
 
-/* cupti_correlation returns which call a record is of; cupti_on_device tells
- * whether it is of what runs on the device, cupti_is_compile whether of what
- * waits for its launch. */
+/* cupti_correlation returns the id of a record's call, cupti_on_device whether
+ * the record describes work on the device, cupti_is_compile whether it
+ * describes a compilation that belongs to a launch. */
 uint32_t cupti_correlation(const struct cupti_record *);
 bool cupti_on_device(const struct cupti_record *);
 bool cupti_is_compile(const struct cupti_record *);
 
-/* cupti_is_activity tells whether a record is of something that happened. */
+/* cupti_is_activity returns whether a record describes an activity. */
 bool cupti_is_activity(const struct cupti_record *);
 
-/* cupti_times returns when it happened, which is guessed if CUPTI does not
- * know. */
+/* cupti_times returns when an activity happened. If CUPTI has no times, they
+ * are estimated. */
 struct cupti_times {
     uint64_t begin, end;
     bool estimated;
 };
 struct cupti_times cupti_times(const struct cupti_record *);
 
-/* cupti_describe puts a record into the recording. */
-void cupti_describe(const struct cupti_record *);
+/* cupti_put_activity records an activity. */
+void cupti_put_activity(const struct cupti_record *);
 
 /* ---- resources.c ---- */
 
-/* cupti_inform notes what a device, context or stream is. */
-void cupti_inform(const struct cupti_record *);
+/* cupti_note_resource notes a device, context or stream as metadata. */
+void cupti_note_resource(const struct cupti_record *);
 
-/* cupti_ns turns a length in ticks into ns; cupti_pace looks how fast they are
- * again. */
+/* ---- clock.c ---- */
+
+/* cupti_ns converts ticks to nanoseconds; cupti_measure_ticks measures their
+ * rate again. */
 uint64_t cupti_ns(uint64_t ticks);
-void cupti_pace(void);
+void cupti_measure_ticks(void);
 
 /* ---- correlation.c: calls ---- */
 
 /* A call into the runtime or driver, or several nested ones with one id. */
 struct cupti_call {
-    uint64_t begin, end; /* of the outermost; 0: not seen yet */
+    uint64_t begin, end; /* of the outermost; 0: unknown */
     uint32_t correlation;
-    uint32_t span; /* it was made in; 0: none */
+    uint32_t span; /* the enclosing span; 0: none */
     uint32_t thread;
-    uint32_t devices; /* records of what it set off */
-    uint32_t around;  /* a nested call of another id; 0: none */
+    uint32_t devices; /* records of the work that it launched */
+    uint32_t around;  /* a nested call with another id; 0: none */
     uint32_t next;    /* in its bucket, + 1 */
-    bool seen;        /* its own record came */
-    bool launches;    /* it is known to launch */
-    bool nested;      /* within another that launches */
-    bool described;   /* what follows is known */
+    bool seen;        /* its own record arrived */
+    bool launches;    /* it is a launch by its name */
+    bool nested;      /* within another launch */
+    bool described;   /* the fields below are known */
     uint32_t stream;
     uint32_t count[3];
-    const char *kernel; /* as it is shown */
+    const char *kernel; /* its displayed name */
 };
 
-/* cupti_call_find returns the call with that id, NULL if it is not known (any
- * more); cupti_call_add makes one if there is none, NULL without memory. */
+/* cupti_call_find returns the call with an id, NULL if it is unknown or
+ * dropped. cupti_call_add adds it if it is unknown; NULL without memory. */
 struct cupti_call *cupti_call_find(uint32_t correlation);
 struct cupti_call *cupti_call_add(uint32_t correlation);
 
-/* cupti_call_note adds what a record says of a call. */
+/* cupti_call_note adds a record's facts to its call. */
 void cupti_call_note(const struct cupti_record *);
 
-/* cupti_call_judge counts, at the end, which launches have their records, and
- * forgets all calls. */
-void cupti_call_judge(void);
+/* cupti_call_count_launches counts, at the end, which launches have their
+ * records, and drops all calls. */
+void cupti_call_count_launches(void);
 
-/* cupti_launches tells whether a call is one of those that are known to launch;
- * cupti_loads which stage of a compilation it is, NULL if none. */
+/* cupti_launches returns whether a call is a launch by its name;
+ * cupti_compile_stage returns its compilation stage, NULL if it has none. */
 bool cupti_launches(enum cupti_domain, uint32_t id);
-const char *cupti_loads(enum cupti_domain, uint32_t id);
+const char *cupti_compile_stage(enum cupti_domain, uint32_t id);
 
 /* ---- names.c ---- */
 
-/* cupti_call_name returns a call's name as it is shown, and as CUPTI gives it
- * in `raw`. cupti_kernel_name returns a kernel's, demangled. Both stay. */
+/* cupti_call_name returns the displayed name of a call, and CUPTI's own in
+ * `raw`. cupti_kernel_name returns the demangled name of a kernel. Both results
+ * stay valid. */
 const char *cupti_call_name(enum cupti_domain, uint32_t id, const char **raw);
 const char *cupti_kernel_name(const char *mangled);
 
-/* cupti_strip writes a name of CUPTI's as it is shown. */
+/* cupti_strip writes the displayed form of one of CUPTI's names. */
 void cupti_strip(const char *raw, char *shown, size_t size);
 
-/* cupti_error_name returns the name of what a call returned, NULL if it is not
- * known. */
+/* cupti_error_name returns the name of a result, NULL if it is unknown. */
 const char *cupti_error_name(enum cupti_domain, int result);
 
-/* cupti_is_readable tells whether there is memory at an address. */
+/* cupti_is_readable returns whether memory is mapped at an address. */
 bool cupti_is_readable(const void *);
 
 #endif

@@ -1,8 +1,8 @@
-/* decode.c: from buffers of records to activities, a round at a time.
+/* decode.c: decodes buffers of records into activities, a round at a time.
  *
- * A device's record may come before that of the call that set it off, in
- * another buffer or a later round: then it waits. Calls are noted first, then
- * what was launched, and then all is put in the order of time.
+ * A device's record may arrive before the record of its call, in another buffer
+ * or in an earlier round: then it waits. A round notes calls first, then the
+ * work on devices, and then records all activities in order of time.
  */
 #include <stdlib.h>
 
@@ -47,7 +47,7 @@ enum { WAITING = 1 << 16 };
 static struct waiting *waiting;
 static size_t waiting_count;
 
-/* A record and when it began. */
+/* A record and its beginning. */
 struct item {
     struct cupti_record record;
     uint64_t begin;
@@ -56,7 +56,7 @@ struct item {
 struct round {
     const struct cupti_buffer *buffers;
     struct waiting *waited;
-    struct item *items; /* NULL: there is no memory, all is put at once */
+    struct item *items; /* NULL: no memory; activities are recorded unsorted */
     size_t count, room;
     bool last;
 };
@@ -82,7 +82,7 @@ static void each(struct round *round, on_record *step)
             each_of(round, buffer, step);
 }
 
-/* What cannot be told hides all that is behind it. */
+/* A record of unknown length hides the rest of its buffer. */
 static void count_undecoded(const struct cupti_buffer *buffer)
 {
     struct cupti_record record = {0};
@@ -109,7 +109,7 @@ static bool is_size(uint32_t size)
     return size >= 1 && size <= UINT32_C(1) << 31;
 }
 
-/* Records of a new CUPTI might be others than those we know. */
+/* Guards against a new CUPTI with other record layouts. */
 static bool is_plausible(const struct cupti_record *kernel)
 {
     uint64_t start = cupti_get(kernel, CUPTI_KERNEL_START);
@@ -146,7 +146,7 @@ static void check(struct round *round, const struct cupti_record *record)
         return;
     snprintf(why, sizeof(why), "GPU trace off: unknown record layout, API %u",
              cupti.version);
-    cupti_off("too-old", why);
+    cupti_stop("too-old", why);
 }
 
 /* ---- The steps of a round ---- */
@@ -157,7 +157,7 @@ static void note_call(struct round *round, const struct cupti_record *record)
     cupti_call_note(record);
 }
 
-/* The call whose own record has come. */
+/* Returns the call of a record once the call's own record has arrived. */
 static struct cupti_call *call_of(const struct cupti_record *record)
 {
     struct cupti_call *call = cupti_call_find(cupti_correlation(record));
@@ -194,7 +194,8 @@ static void note_device(struct round *round, const struct cupti_record *record)
         describe_launch(call, record);
 }
 
-/* What a launch set off before its kernel ran tells of that launch. */
+/* A compilation before a launch waits for the kernel's record, which describes
+ * the launch. */
 static bool must_wait(const struct cupti_record *record)
 {
     const struct cupti_call *call;
@@ -226,13 +227,13 @@ static void collect(struct round *round, const struct cupti_record *record)
     struct item *item;
 
     if (!cupti_is_activity(record)) {
-        cupti_inform(record);
+        cupti_note_resource(record);
         return;
     }
     if (!round->last && must_wait(record) && keep(record))
         return;
     if (!round->items || round->count == round->room) {
-        cupti_describe(record);
+        cupti_put_activity(record);
         return;
     }
     item = &round->items[round->count++];
@@ -254,7 +255,7 @@ static void put(struct round *round)
     if (round->items)
         qsort(round->items, round->count, sizeof(struct item), compare);
     for (size_t i = 0; i < round->count; i++)
-        cupti_describe(&round->items[i].record);
+        cupti_put_activity(&round->items[i].record);
     free(round->items);
 }
 
@@ -263,7 +264,7 @@ static void decode(struct round *round)
     for (const struct waiting *one = round->waited; one; one = one->next)
         round->room++;
     each(round, check);
-    if (!cupti_alive())
+    if (!cupti_is_on())
         return;
     for (const struct cupti_buffer *buffer = round->buffers; buffer;
          buffer = buffer->next) {
@@ -278,13 +279,13 @@ static void decode(struct round *round)
     put(round);
 }
 
-void cupti_round(struct cupti_buffer *buffers, bool last)
+void cupti_decode(struct cupti_buffer *buffers, bool last)
 {
     struct round round = {.buffers = buffers, .waited = waiting, .last = last};
 
     waiting = NULL;
     waiting_count = 0;
-    cupti_pace();
+    cupti_measure_ticks();
     decode(&round);
     while (round.waited) {
         struct waiting *next = round.waited->next;
@@ -299,5 +300,5 @@ void cupti_round(struct cupti_buffer *buffers, bool last)
         buffers = next;
     }
     if (last)
-        cupti_call_judge();
+        cupti_call_count_launches();
 }

@@ -1,4 +1,4 @@
-/* library.c: which libcupti is loaded. */
+/* library.c: finds libcupti. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
@@ -45,7 +45,7 @@ void *cupti_symbol(const char *begin, const char *name)
     void *symbol = handle ? dlsym(handle, name) : NULL;
 
     if (handle)
-        dlclose(handle); /* it stays, for it was loaded before */
+        dlclose(handle); /* it stays: it was loaded before */
     return symbol;
 }
 
@@ -80,7 +80,7 @@ static bool offer(struct search *search, const char *path, int flags)
     return search->taken;
 }
 
-/* Each name in a folder. */
+/* Tries each name in a folder. */
 static void offer_in(struct search *search, const char *folder,
                      const char *below)
 {
@@ -100,12 +100,12 @@ static void offer_loaded(struct search *search)
 
     for (size_t i = 0; i < count; i++)
         offer(search, sonames[i], RTLD_NOLOAD);
-    if (cupti_loaded("libcupti", path)) /* a bundled one's own name */
+    if (cupti_loaded("libcupti", path)) /* a bundled library's own name */
         offer(search, path, RTLD_NOLOAD);
 }
 
-/* Wheels of Python have each library in a folder of its own, and all of them in
- * one since CUDA 13: beside the one loaded, or two folders up. */
+/* Python's wheels put each library into a folder of its own; since CUDA 13 all
+ * are in one folder: beside the loaded library, or two folders up. */
 static void offer_beside(struct search *search, const char *object)
 {
     char folder[PATH_MAX];

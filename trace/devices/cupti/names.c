@@ -1,4 +1,4 @@
-/* names.c: what calls, kernels and errors are called. */
+/* names.c: displayed names of calls, kernels and errors. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static size_t digits_behind(const char *text, size_t size)
     return size - at;
 }
 
-/* The length without a version or the suffix of a stream's default. */
+/* The length without version and default-stream suffixes. */
 static size_t stem(const char *text, size_t size)
 {
     size_t digits = digits_behind(text, size);
@@ -47,7 +47,7 @@ void cupti_strip(const char *raw, char *shown, size_t size)
 enum { CALLS = 2048 };
 
 static struct call_name {
-    const char *raw; /* CUPTI's own, it stays */
+    const char *raw; /* CUPTI's own, never freed */
     char *shown;
 } call_names[2][CALLS];
 
@@ -90,7 +90,7 @@ const char *cupti_call_name(enum cupti_domain domain, uint32_t id,
 
 struct kernel_name {
     struct kernel_name *next;
-    char *shown; /* NULL: as it is */
+    char *shown; /* NULL: same as mangled */
     char mangled[];
 };
 
@@ -99,7 +99,7 @@ static struct kernel_name *kernel_names[BUCKETS];
 
 typedef char *demangle(const char *, char *, size_t *, int *);
 
-/* Programs in C have no libstdc++; many machines do. */
+/* C programs don't link libstdc++, but it is often installed. */
 static demangle *find_demangler(void)
 {
     static const char symbol[] = "__cxa_demangle";
@@ -156,7 +156,7 @@ const char *cupti_kernel_name(const char *mangled)
 
 /* ---- Errors ---- */
 
-/* What is linked statically into the program cannot be asked. */
+/* A statically linked runtime cannot be asked. */
 const char *cupti_error_name(enum cupti_domain domain, int result)
 {
     const char *name = NULL;

@@ -1,44 +1,7 @@
-/* resources.c: what devices, contexts and streams there are, and how fast ticks
- * are. */
-#include <time.h>
-
+/* resources.c: notes devices, contexts and streams as metadata. */
 #include "cupti.h"
 
-/* ---- Time ---- */
-
-static double ns_per_tick = 1;
-
-static uint64_t monotonic(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-void cupti_pace(void)
-{
-    uint64_t ticks = cupti.host->now();
-    uint64_t ns = monotonic();
-
-    if (!cupti.begin_ticks) {
-        cupti.begin_ticks = ticks;
-        cupti.begin_ns = ns;
-    } else if (cupti.begin_ns - cupti.begin_ticks > 1000000 && /* not ns */
-               ns > cupti.begin_ns && ticks > cupti.begin_ticks) {
-        ns_per_tick =
-            (double)(ns - cupti.begin_ns) / (double)(ticks - cupti.begin_ticks);
-    }
-}
-
-uint64_t cupti_ns(uint64_t ticks)
-{
-    return (uint64_t)((double)ticks * ns_per_tick + 0.5);
-}
-
-/* ---- What there is ---- */
-
-static void inform_device(const struct cupti_record *record)
+static void note_device(const struct cupti_record *record)
 {
     uint32_t id = cupti_get32(record, CUPTI_DEVICE_ID);
     const char *name =
@@ -66,13 +29,13 @@ static void inform_device(const struct cupti_record *record)
     }
 }
 
-void cupti_inform(const struct cupti_record *record)
+void cupti_note_resource(const struct cupti_record *record)
 {
     char pair[64];
 
     switch (record->kind) {
     case CUPTI_KIND_DEVICE:
-        inform_device(record);
+        note_device(record);
         break;
     case CUPTI_KIND_CONTEXT:
         snprintf(pair, sizeof(pair), "gpu.context.%u",

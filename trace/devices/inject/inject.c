@@ -1,5 +1,5 @@
-/* inject.c: the driver loads this object in cuInit, if CUDA_INJECTION64_PATH
- * names it, and calls InitializeInjection. */
+/* inject.c: starts CUPTI in a program. The driver loads this library in cuInit
+ * if CUDA_INJECTION64_PATH names it, and calls InitializeInjection. */
 #include <stdlib.h>
 
 #include "standalone.h"
@@ -7,14 +7,14 @@
 
 __attribute__((visibility("default"))) int InitializeInjection(void);
 
-/* A second chance, where no test's end has asked for all. */
+/* Flushes at exit as well, for programs without tests. */
 static void at_exit(void)
 {
     cupti_flush(true);
 }
 
-/* It runs within cuInit: nothing of CUDA may be called. Whatever came of it, it
- * is no fault of the program's, and cuInit may not fail. */
+/* Called within cuInit: it must not call CUDA, and it always reports success so
+ * that cuInit never fails. */
 int InitializeInjection(void)
 {
     const struct trace_device_host *host = trace_device_record_here();

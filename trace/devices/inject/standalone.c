@@ -1,4 +1,4 @@
-/* standalone.c: a recording of a program that has no tests. */
+/* standalone.c: starts a recording in a program that has no tests. */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 #include "standalone.h"
 
-/* Makes the folders that a path goes through; it is as before afterwards. */
+/* Makes the folders of a path; leaves the path as it was. */
 static int make_folders(char *path)
 {
     for (char *end = strchr(path + 1, '/'); end; end = strchr(end + 1, '/')) {
@@ -38,7 +38,7 @@ static const struct trace_device_host *record_in(const char *folder)
                          (long)getpid()) >= sizeof(path))
         return NULL;
     if (make_folders(path) || trace_open(path, &options)) {
-        dprintf(STDERR_FILENO, "testlog: not recorded: %s: %s\n", path,
+        dprintf(STDERR_FILENO, "testlog: cannot record to %s: %s\n", path,
                 strerror(errno));
         return NULL;
     }
