@@ -39,10 +39,10 @@ static void walk_args(const char *format, ...)
             abort();
 
         unsigned char *stored = malloc(size + 1);
-        struct trace_values values = {stored, stored + size};
-
         if (!stored)
             break;
+        struct trace_values values = {stored, stored + size};
+
         trace_values_store(stored, (size_t)count, taken);
         trace_format(&text, format, &values);
         free(stored);

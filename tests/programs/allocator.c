@@ -58,10 +58,12 @@ void *realloc(void *old, size_t size)
 TEST_LOG(allocator, gives_memory)
 {
     char *volatile block = malloc(100);
+    char *volatile larger;
 
     cr_assert_not_null(block);
-    block = realloc(block, 1000);
-    free(block);
+    larger = realloc(block, 1000);
+    cr_assert_not_null(larger);
+    free(larger);
     log_expect_contains("realloc(");
     log_expect_span("malloc{size=100 bytes}");
 }
