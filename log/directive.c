@@ -570,7 +570,7 @@ static const char *behind(const char *text, const char *end)
 {
     do
         text++;
-    while (text < end && ((unsigned char)*text & 0xc0) == 0x80);
+    while (text < end && trace_utf8_continues(*text));
     return text;
 }
 

@@ -183,16 +183,9 @@ static bool match_path(const struct search *search,
 
 static bool keep_found(struct search *search, const struct trace_entry *span)
 {
-    size_t count = search->found_count;
-
-    if (!(count & (count - 1))) { /* a power of two: full */
-        void *grown = realloc(search->found,
-                              (count ? 2 * count : 1) * sizeof(struct found));
-
-        if (!grown)
-            return false;
-        search->found = grown;
-    }
+    if (!TRACE_ARRAY_RESERVE(search->found, search->found_capacity,
+                             search->found_count + 1))
+        return false;
     search->found[search->found_count++] =
         (struct found){.place = span->id,
                        .inside = span->entered,

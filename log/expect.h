@@ -64,7 +64,7 @@ struct search {
     struct log_memory memory;
     size_t all, matched;
     struct found *found;
-    size_t found_count;
+    size_t found_count, found_capacity;
     struct near near[NEAR_MAX];
     size_t near_count, compared;
 };

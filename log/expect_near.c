@@ -49,10 +49,9 @@ static char *shortened(const char *line)
     bool cut = size > NEAR_BYTES;
     char *text = NULL;
 
-    while (cut && size && ((unsigned char)line[size - 1] & 0xc0) == 0x80)
-        size--;
-    if (asprintf(&text, "%.*s%s", (int)(cut && size ? size - 1 : size), line,
-                 cut ? "..." : "") < 0)
+    if (asprintf(&text, "%.*s%s",
+                 (int)(cut ? trace_utf8_boundary(line, NEAR_BYTES) : size),
+                 line, cut ? "..." : "") < 0)
         return NULL;
     return text;
 }

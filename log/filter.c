@@ -22,24 +22,9 @@ struct parser {
     const char *origin; /* "LOG" */
     struct trace_text *complaints;
     struct log_mistake *first; /* NULL: a bad directive is left out */
-    size_t room;
+    size_t capacity;
     size_t mistakes;
 };
-
-static bool begins_character(char c)
-{
-    return ((unsigned char)c & 0xc0) != 0x80;
-}
-
-/* Where the character begins that `at` is in, or `at` if it is in none. */
-static size_t character_at(const char *text, size_t at)
-{
-    size_t begin = at;
-
-    while (begin && at - begin < 3 && !begins_character(text[begin]))
-        begin--;
-    return begins_character(text[begin]) ? begin : at;
-}
 
 /* Adds the piece of a text from `from` to `to`, and dots where it is cut. */
 static void add_piece(struct trace_text *out, const char *text, size_t from,
@@ -56,7 +41,8 @@ static void add_word(struct trace_text *out, const char *word)
 {
     size_t size = strnlen(word, 2 * AROUND);
 
-    add_piece(out, word, 0, word[size] ? character_at(word, size) : size);
+    add_piece(out, word, 0,
+              word[size] ? trace_utf8_boundary(word, size) : size);
 }
 
 void log_filter_brief(struct trace_text *out, const char *text)
@@ -66,7 +52,7 @@ void log_filter_brief(struct trace_text *out, const char *text)
 
     log_plain(&plain, text, strnlen(text, 4 * (BRIEF_MAX + 1)));
     for (; size < plain.size; size++) {
-        columns += begins_character(plain.data[size]);
+        columns += !trace_utf8_continues(plain.data[size]);
         if (columns > BRIEF_MAX)
             break;
     }
@@ -83,15 +69,15 @@ static void add_place(struct trace_text *out, const char *whole, size_t offset)
     struct trace_text before = {0};
 
     if (size > 3 * AROUND && offset > AROUND)
-        from = character_at(whole, offset - AROUND);
+        from = trace_utf8_boundary(whole, offset - AROUND);
     if (size > 3 * AROUND && to > offset + AROUND)
-        to = character_at(whole, offset + AROUND);
+        to = trace_utf8_boundary(whole, offset + AROUND);
     trace_text_string(out, "\n    ");
     add_piece(out, whole, from, to);
     trace_text_string(out, from ? "\n       " : "\n    ");
     log_plain(&before, whole + from, offset - from);
     for (size_t i = 0; i < before.size; i++)
-        if (begins_character(before.data[i]))
+        if (!trace_utf8_continues(before.data[i]))
             trace_text_char(out, before.data[i] == '\t' ? '\t' : ' ');
     trace_text_string(out, "^\n");
     trace_text_free(&before);
@@ -132,16 +118,9 @@ static enum log_reading add(struct parser *parser, size_t offset, size_t size)
     struct log_mistake mistake = {LOG_MISTAKE_NONE};
     enum log_reading reading;
 
-    if (filter->count == parser->room) {
-        size_t room = parser->room ? parser->room * 2 : 8;
-        void *grown =
-            realloc(filter->directives, room * sizeof(*filter->directives));
-
-        if (!grown)
-            return LOG_NO_MEMORY;
-        filter->directives = grown;
-        parser->room = room;
-    }
+    if (!TRACE_ARRAY_RESERVE(filter->directives, parser->capacity,
+                             filter->count + 1))
+        return LOG_NO_MEMORY;
 
     struct log_directive *directive = &filter->directives[filter->count];
 

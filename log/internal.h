@@ -213,7 +213,7 @@ struct log_verdict {
     bool never;  /* whatever spans and values say */
     bool shown;  /* unless they take it away */
     bool inside; /* where a span adds its level */
-    size_t count, patterns;
+    size_t count, capacity, patterns;
     const struct log_directive **directives; /* that look at its values, or
                                               * hold within the span */
 };
@@ -226,12 +226,6 @@ void log_verdict_free(struct log_verdict *);
 /* log_verdict_reaches tells whether the site must be recorded for the filter to
  * be judged exactly. */
 bool log_verdict_reaches(const struct log_verdict *);
-
-/* What is known of a span begins with this: see tracked.c. */
-struct log_place {
-    struct log_place *next;
-    uint32_t place;
-};
 
 /* The fields of a span or event, by the names of `site`. */
 struct log_fields {
@@ -248,7 +242,6 @@ bool log_verdict_event(const struct log_verdict *, struct trace_scope inside,
 /* A span that a filter has something to say of. `matched` says which patterns
  * a value has matched so far: once is enough. */
 struct log_span {
-    struct log_place at;
     const struct log_verdict *verdict;
     bool shown;
     bool matched[];
@@ -265,24 +258,19 @@ struct trace_scope log_span_holds(const struct log_span *);
 /* log_span_waits tells whether a later value may make a span take more. */
 bool log_span_waits(const struct log_span *);
 
-/* ---- tracked.c: what is known of spans, by their place ---- */
+/* ---- tracked.c: what is known about spans, by the place of their record ----
+ */
 
-struct log_tracked {
-    struct log_place **buckets;
-    size_t size, count; /* size: a power of two, or 0 */
-};
+/* log_tracked_put allocates `size` zeroed bytes for a span, replacing what it
+ * had; NULL without memory. The table owns them. */
+void *log_tracked_put(struct trace_table *, uint32_t place, size_t size);
 
-/* log_tracked_put makes room for what begins with a struct log_place, `size`
- * zeroed bytes, in place of an earlier one; NULL without memory. It belongs to
- * the table. */
-void *log_tracked_put(struct log_tracked *, uint32_t place, size_t size);
-
-/* log_tracked_add makes a span known that a filter has something to say of. */
-struct log_span *log_tracked_add(struct log_tracked *, uint32_t place,
+/* log_tracked_add tracks a span that a filter judges by its values. */
+struct log_span *log_tracked_add(struct trace_table *, uint32_t place,
                                  const struct log_verdict *);
-void *log_tracked_find(const struct log_tracked *, uint32_t place);
-void log_tracked_remove(struct log_tracked *, uint32_t place);
-void log_tracked_free(struct log_tracked *);
+void *log_tracked_find(const struct trace_table *, uint32_t place);
+void log_tracked_remove(struct trace_table *, uint32_t place);
+void log_tracked_free(struct trace_table *);
 
 /* ---- value.c ---- */
 
@@ -303,8 +291,10 @@ void log_real(struct trace_text *out, double, bool is_float,
 
 /* Spans that are shown, the innermost first. */
 struct log_chain {
-    struct trace_entry *spans;
+    struct trace_entry *spans; /* `few`, or `many` */
     size_t count;
+    struct trace_entry *many;
+    size_t capacity;
     struct trace_entry few[16];
 };
 
@@ -341,7 +331,6 @@ bool log_launch_of(const struct trace_entry *, struct trace_entry *launch);
 
 /* A span that has not closed. */
 struct log_life {
-    struct log_place at;
     uint64_t made, since, busy; /* ns; since: it is entered */
     uint32_t inside;            /* enterings that have not ended */
     size_t to_come;             /* enterings and closes, in the recording */
@@ -351,7 +340,7 @@ struct log_life {
 
 /* log_life_step follows what happens to a span, and tells whether it closes
  * with that: then `closed` is its life. */
-bool log_life_step(struct log_tracked *lives, const struct trace_reader *,
+bool log_life_step(struct trace_table *lives, const struct trace_reader *,
                    const struct trace_entry *, struct log_life *closed);
 
 /* log_duration adds nanoseconds as "80.4µs". */
@@ -362,7 +351,7 @@ void log_duration(struct trace_text *out, uint64_t ns);
 /* What a replay's lines know of those before. */
 struct log_memory {
     struct trace_text message; /* the last one's */
-    struct log_tracked lives;
+    struct trace_table lives;
     size_t thread_width; /* the longest name so far */
     int64_t second;      /* that `date` is of; 0: none */
     char date[32];

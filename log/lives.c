@@ -20,7 +20,7 @@ static void leave(struct log_life *life, uint64_t time)
         life->busy += trace_between(life->since, time);
 }
 
-static struct log_life *begin(struct log_tracked *lives,
+static struct log_life *begin(struct trace_table *lives,
                               const struct trace_reader *reader,
                               const struct trace_entry *entry)
 {
@@ -56,7 +56,7 @@ static void follow(struct log_life *life, const struct trace_entry *entry)
     }
 }
 
-bool log_life_step(struct log_tracked *lives, const struct trace_reader *reader,
+bool log_life_step(struct trace_table *lives, const struct trace_reader *reader,
                    const struct trace_entry *entry, struct log_life *closed)
 {
     struct log_life *life = entry->kind == TRACE_ENTRY_SPAN
@@ -69,7 +69,8 @@ bool log_life_step(struct log_tracked *lives, const struct trace_reader *reader,
     if (!life->over || life->inside || life->to_come)
         return false;
     *closed = *life;
-    log_tracked_remove(lives, closed->at.place);
+    log_tracked_remove(lives, entry->kind == TRACE_ENTRY_SPAN ? entry->id
+                                                              : entry->span);
     return true;
 }
 

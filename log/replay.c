@@ -26,9 +26,9 @@ struct log_replay {
     struct log_verdict **verdicts; /* by id of the call site; they stay */
     size_t verdict_count;
     struct log_verdict *launch; /* about log_launch_site */
-    struct log_tracked tracked;
+    struct trace_table tracked;
     struct thread *threads;
-    size_t thread_count;
+    size_t thread_count, thread_capacity;
     struct trace_table thread_table; /* pid << 32 | tid */
     unsigned char *hidden;           /* a bit for the place of each span */
     size_t hidden_size;
@@ -87,19 +87,8 @@ struct log_memory *log_replay_memory(struct log_replay *replay)
 /* Where the verdict about a call site is; NULL without memory. */
 static struct log_verdict **room_for(struct log_replay *replay, uint32_t id)
 {
-    size_t count = (size_t)id + 64;
-
-    if (id >= replay->verdict_count) {
-        void *grown =
-            realloc(replay->verdicts, count * sizeof(*replay->verdicts));
-
-        if (!grown)
-            return NULL;
-        replay->verdicts = grown;
-        memset(replay->verdicts + replay->verdict_count, 0,
-               (count - replay->verdict_count) * sizeof(*replay->verdicts));
-        replay->verdict_count = count;
-    }
+    if (!TRACE_ARRAY_RESERVE(replay->verdicts, replay->verdict_count, id + 1))
+        return NULL;
     return &replay->verdicts[id];
 }
 
@@ -129,17 +118,10 @@ static void set_hidden(struct log_replay *replay, uint32_t place, bool hidden)
 {
     size_t byte = place / 8;
 
-    if (byte >= replay->hidden_size) {
-        size_t size = 2 * byte + 64;
-        void *grown = hidden ? realloc(replay->hidden, size) : NULL;
-
-        if (!grown)
-            return;
-        replay->hidden = grown;
-        memset(replay->hidden + replay->hidden_size, 0,
-               size - replay->hidden_size);
-        replay->hidden_size = size;
-    }
+    if (byte >= replay->hidden_size &&
+        (!hidden ||
+         !TRACE_ARRAY_RESERVE(replay->hidden, replay->hidden_size, byte + 1)))
+        return;
     if (hidden)
         replay->hidden[byte] |= (unsigned char)(1 << place % 8);
     else
@@ -186,15 +168,9 @@ static void push(struct thread *thread, uint32_t span, bool begun,
 {
     if (!thread || (!own.adds && !own.takes))
         return;
-    if (thread->depth == thread->capacity) {
-        size_t capacity = thread->capacity ? 2 * thread->capacity : 8;
-        void *grown = realloc(thread->stack, capacity * sizeof(*thread->stack));
-
-        if (!grown)
-            return;
-        thread->stack = grown;
-        thread->capacity = capacity;
-    }
+    if (!TRACE_ARRAY_RESERVE(thread->stack, thread->capacity,
+                             thread->depth + 1))
+        return;
     thread->stack[thread->depth++] = (struct entered){span, begun, own};
 }
 
@@ -261,19 +237,13 @@ static struct thread *thread_of(struct log_replay *replay,
 {
     uint64_t key = (uint64_t)thread->pid << 32 | thread->tid;
     size_t count = replay->thread_count;
-    uint32_t number;
+    uintptr_t number;
 
     if (trace_table_find(&replay->thread_table, key, &number))
         return &replay->threads[number];
-    if (!(count & (count - 1))) { /* a power of two: full */
-        void *grown = realloc(replay->threads, (count ? 2 * count : 1) *
-                                                   sizeof(*replay->threads));
-
-        if (!grown)
-            return NULL;
-        replay->threads = grown;
-    }
-    if (!trace_table_set(&replay->thread_table, key, (uint32_t)count))
+    if (!TRACE_ARRAY_RESERVE(replay->threads, replay->thread_capacity,
+                             count + 1) ||
+        !trace_table_set(&replay->thread_table, key, count))
         return NULL;
     replay->threads[replay->thread_count++] = (struct thread){.depth = 0};
     if (thread->span)

@@ -4,23 +4,16 @@
 
 #include "internal.h"
 
-/* Makes room for a span more, when there are a power of two. */
+/* Makes room for one more span. */
 static bool grow(struct log_chain *chain)
 {
-    enum { FEW = sizeof(chain->few) / sizeof(*chain->few) };
-    bool few = chain->spans == chain->few;
-    size_t count = chain->count;
-    void *grown;
-
-    if (count < FEW || count & (count - 1))
+    if (chain->count < sizeof(chain->few) / sizeof(*chain->few))
         return true;
-    grown =
-        realloc(few ? NULL : chain->spans, 2 * count * sizeof(*chain->spans));
-    if (!grown)
+    if (!TRACE_ARRAY_RESERVE(chain->many, chain->capacity, chain->count + 1))
         return false;
-    chain->spans = grown;
-    if (few)
-        memcpy(chain->spans, chain->few, sizeof(chain->few));
+    if (chain->spans == chain->few)
+        memcpy(chain->many, chain->few, sizeof(chain->few));
+    chain->spans = chain->many;
     return true;
 }
 
@@ -43,7 +36,8 @@ void log_chain_of(struct log_chain *chain, struct log_replay *replay,
                   const struct trace_reader *reader, uint32_t place)
 {
     chain->spans = chain->few;
-    chain->count = 0;
+    chain->many = NULL;
+    chain->count = chain->capacity = 0;
     climb(chain, replay, reader, place);
 }
 
@@ -52,14 +46,15 @@ void log_chain_around(struct log_chain *chain, struct log_replay *replay,
                       const struct trace_entry *entry)
 {
     chain->spans = chain->few;
+    chain->many = NULL;
+    chain->capacity = 0;
     chain->count = log_launch_of(entry, &chain->few[0]);
     climb(chain, replay, reader, entry->span);
 }
 
 void log_chain_free(struct log_chain *chain)
 {
-    if (chain->spans != chain->few)
-        free(chain->spans);
+    free(chain->many);
 }
 
 void log_message_of(const struct trace_entry *entry, struct trace_text *message)

@@ -109,7 +109,7 @@ static unsigned interest(struct trace_site *site)
 
 /* ---- What is judged at the call ---- */
 
-static struct log_tracked tracked;
+static struct trace_table tracked;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void lock_tracked(void)

@@ -1,58 +1,21 @@
-/* tracked.c: what is known of spans, by their place in the recording. */
+/* tracked.c: what is known about spans, by the place of their record. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "internal.h"
 
-static struct log_place **bucket(const struct log_tracked *tracked,
-                                 uint32_t place)
+void *log_tracked_put(struct trace_table *tracked, uint32_t place, size_t size)
 {
-    uint32_t hash = place * UINT32_C(2654435769); /* Fibonacci's */
-
-    /* Of such a hash the upper bits are the good ones. */
-    return &tracked->buckets[(uint64_t)hash * tracked->size >> 32];
-}
-
-static bool grow(struct log_tracked *tracked)
-{
-    struct log_tracked larger = {.size = tracked->size ? 2 * tracked->size : 64,
-                                 .count = tracked->count};
-
-    larger.buckets = calloc(larger.size, sizeof(*larger.buckets));
-    if (!larger.buckets)
-        return false;
-    for (size_t i = 0; i < tracked->size; i++)
-        for (struct log_place *span = tracked->buckets[i], *next; span;
-             span = next) {
-            struct log_place **to = bucket(&larger, span->place);
-
-            next = span->next;
-            span->next = *to;
-            *to = span;
-        }
-    free(tracked->buckets);
-    *tracked = larger;
-    return true;
-}
-
-void *log_tracked_put(struct log_tracked *tracked, uint32_t place, size_t size)
-{
-    struct log_place *span;
+    void *span;
 
     log_tracked_remove(tracked, place);
-    if (tracked->count == tracked->size && !grow(tracked))
-        return NULL;
     span = calloc(1, size);
-    if (!span)
-        return NULL;
-    span->place = place;
-    span->next = *bucket(tracked, place);
-    *bucket(tracked, place) = span;
-    tracked->count++;
-    return span;
+    if (span && trace_table_set(tracked, place, (uintptr_t)span))
+        return span;
+    free(span);
+    return NULL;
 }
 
-struct log_span *log_tracked_add(struct log_tracked *tracked, uint32_t place,
+struct log_span *log_tracked_add(struct trace_table *tracked, uint32_t place,
                                  const struct log_verdict *verdict)
 {
     struct log_span *span =
@@ -63,38 +26,25 @@ struct log_span *log_tracked_add(struct log_tracked *tracked, uint32_t place,
     return span;
 }
 
-void *log_tracked_find(const struct log_tracked *tracked, uint32_t place)
+void *log_tracked_find(const struct trace_table *tracked, uint32_t place)
 {
-    struct log_place *span = tracked->size ? *bucket(tracked, place) : NULL;
+    uintptr_t span;
 
-    while (span && span->place != place)
-        span = span->next;
-    return span;
+    return trace_table_find(tracked, place, &span) ? (void *)span : NULL;
 }
 
-void log_tracked_remove(struct log_tracked *tracked, uint32_t place)
+void log_tracked_remove(struct trace_table *tracked, uint32_t place)
 {
-    struct log_place *span = log_tracked_find(tracked, place), **at;
-
-    if (!span)
-        return;
-    at = bucket(tracked, place);
-    while (*at != span)
-        at = &(*at)->next;
-    *at = span->next;
-    tracked->count--;
-    free(span);
+    free(log_tracked_find(tracked, place));
+    trace_table_remove(tracked, place);
 }
 
-void log_tracked_free(struct log_tracked *tracked)
+void log_tracked_free(struct trace_table *tracked)
 {
-    for (size_t i = 0; i < tracked->size; i++)
-        while (tracked->buckets[i]) {
-            struct log_place *next = tracked->buckets[i]->next;
+    size_t cursor = 0;
+    uintptr_t span;
 
-            free(tracked->buckets[i]);
-            tracked->buckets[i] = next;
-        }
-    free(tracked->buckets);
-    *tracked = (struct log_tracked){0};
+    while (trace_table_next(tracked, &cursor, &span))
+        free((void *)span);
+    trace_table_free(tracked);
 }

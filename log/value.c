@@ -14,30 +14,6 @@
 
 /* ---- Text ---- */
 
-/* Decodes a UTF-8 character; 0 bytes if there is none. */
-static size_t decode(const char *text, size_t size, uint32_t *c)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t n = s[0] < 0x80             ? 1
-               : (s[0] & 0xe0) == 0xc0 ? 2
-               : (s[0] & 0xf0) == 0xe0 ? 3
-               : (s[0] & 0xf8) == 0xf0 ? 4
-                                       : 0;
-
-    if (!n || n > size)
-        return 0;
-    *c = n == 1 ? s[0] : s[0] & (0x7fu >> n);
-    for (size_t i = 1; i < n; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        *c = *c << 6 | (s[i] & 0x3f);
-    }
-    if (*c < least[n] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000))
-        return 0;
-    return n;
-}
-
 static bool unprintable(uint32_t c)
 {
     static const uint32_t ranges[][2] = {
@@ -84,7 +60,7 @@ static void quoted(struct trace_text *out, const char *text, size_t size)
         i += plain;
         if (i == size)
             break;
-        n = decode(text + i, size - i, &c);
+        n = trace_utf8_decode(text + i, size - i, &c);
         if (n)
             quoted_character(out, c, text + i, n);
         else
@@ -131,7 +107,7 @@ static __attribute__((noinline)) void escaped(struct trace_text *out,
             continue;
         }
         trace_text_add(out, text + from, i - from);
-        n = decode(text + i, size - i, &c);
+        n = trace_utf8_decode(text + i, size - i, &c);
         if (n)
             plain_character(out, c, text + i, n);
         else

@@ -135,17 +135,9 @@ static void decide(struct judge *judge, const struct log_directive *directive)
 static bool keep(struct log_verdict *verdict,
                  const struct log_directive *directive)
 {
-    size_t count = verdict->count;
-
-    if (!(count & (count - 1))) { /* a power of two: full */
-        void *grown =
-            realloc(verdict->directives,
-                    (count ? 2 * count : 1) * sizeof(*verdict->directives));
-
-        if (!grown)
-            return false;
-        verdict->directives = grown;
-    }
+    if (!TRACE_ARRAY_RESERVE(verdict->directives, verdict->capacity,
+                             verdict->count + 1))
+        return false;
     verdict->directives[verdict->count++] = directive;
     if (directive->values)
         verdict->patterns += directive->field_count;
@@ -183,7 +175,7 @@ void log_verdict_free(struct log_verdict *verdict)
 {
     free(verdict->directives);
     verdict->directives = NULL;
-    verdict->count = 0;
+    verdict->count = verdict->capacity = 0;
 }
 
 bool log_verdict_reaches(const struct log_verdict *verdict)

@@ -92,7 +92,7 @@ static void heading(const struct recording *recording)
  * and stand among those that were told before. */
 static bool is_told(struct recording *recording, uint32_t place)
 {
-    uint32_t unused;
+    uintptr_t unused;
 
     if (trace_table_find(&recording->told, place, &unused))
         return true;

@@ -45,7 +45,7 @@ static void fuzz_values(struct trace_value *values, unsigned round)
 static struct trace_scope fuzz_span(const struct log_verdict *verdict,
                                     struct trace_scope inside)
 {
-    struct log_tracked tracked = {0};
+    struct trace_table tracked = {0};
     struct log_span *span = log_tracked_add(&tracked, 7, verdict);
     struct trace_scope own = {0, 0};
     struct trace_value values[6];

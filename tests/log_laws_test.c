@@ -307,7 +307,7 @@ static unsigned enter(const struct log_filter *filter,
                                 thing->values, NULL};
     struct log_fields late = {&thing->site, thing->site.field_count,
                               thing->late, NULL};
-    struct log_tracked tracked = {0};
+    struct trace_table tracked = {0};
     struct trace_scope own;
     struct log_verdict verdict;
     unsigned shown;

@@ -19,7 +19,7 @@ struct trace_exporter {
     uint64_t end; /* ns: where open spans are cut */
     bool open;    /* the span that is being written is */
     struct trace_chrome_track *tracks;
-    size_t count;
+    size_t count, capacity;
     struct trace_table track_table;
     struct prepared **sites; /* by id; NULL where not made yet */
     struct trace_chrome_devices *devices;

@@ -30,33 +30,19 @@ static uint64_t key_of(const struct trace_exporter *export,
     return thread << 32 | tid;
 }
 
-/* Makes room for a track more, when there are a power of two. */
-static bool grow(struct trace_exporter *export)
-{
-    size_t count = export->count;
-    void *grown;
-
-    if (count & (count - 1))
-        return true;
-    grown = realloc(export->tracks,
-                    (count ? 2 * count : 1) * sizeof(*export->tracks));
-    if (!grown)
-        return false;
-    export->tracks = grown;
-    return true;
-}
-
 static struct trace_chrome_track *track_of(struct trace_exporter *export,
                                            const struct trace_chrome_row *row,
                                            uint32_t tid)
 {
     uint64_t key = key_of(export, row, tid);
-    uint32_t number;
+    uintptr_t number;
 
     if (trace_table_find(&export->track_table, key, &number))
         return &export->tracks[number];
-    number = (uint32_t) export->count;
-    if (!grow(export) || !trace_table_set(&export->track_table, key, number))
+    number = export->count;
+    if (!TRACE_ARRAY_RESERVE(export->tracks, export->capacity,
+                             export->count + 1) ||
+        !trace_table_set(&export->track_table, key, number))
         return NULL;
     export->tracks[export->count++] = (struct trace_chrome_track){.last = 0};
     row->name(export, row, tid);
@@ -117,15 +103,8 @@ static bool nest(struct trace_chrome_track *track,
 
     if (!fit(track, &fitted, &depth))
         return false;
-    if (depth == track->capacity) {
-        size_t capacity = track->capacity ? track->capacity * 2 : 16;
-        uint64_t *grown = realloc(track->ends, capacity * sizeof(*grown));
-
-        if (!grown)
-            return false;
-        track->ends = grown;
-        track->capacity = capacity;
-    }
+    if (!TRACE_ARRAY_RESERVE(track->ends, track->capacity, depth + 1))
+        return false;
     track->ends[depth] = fitted.end;
     track->depth = depth + 1;
     track->last = fitted.begin;

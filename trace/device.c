@@ -5,9 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "containers.h"
 #include "device.h"
 #include "record.h"
 #include "stack.h"
+#include "strings.h"
 
 const char *const trace_launch_fields[TRACE_LAUNCH_FIELDS] = {"count", "stream",
                                                               "kernel.name"};
@@ -22,12 +24,10 @@ struct made {
     struct trace_site site;
     const char *const *fields; /* as they were given */
     uint16_t kind;
-    struct made *next;
     char text[]; /* name and symbol */
 };
 
-enum { BUCKETS = 256 };
-static struct made *made[BUCKETS];
+static struct trace_table made; /* by key_of */
 
 void trace_device_lock(void)
 {
@@ -68,13 +68,15 @@ static const char *symbol_of(const struct trace_activity *activity)
     return activity->symbol ? activity->symbol : activity->name;
 }
 
-static uint32_t hash(const struct trace_activity *activity)
+static uint64_t key_of(const struct trace_activity *activity)
 {
-    uint32_t sum = UINT32_C(2166136261) ^ activity->at.kind; /* FNV-1a */
+    const uint64_t numbers[] = {activity->at.kind, level_of(activity),
+                                activity->field_count,
+                                (uintptr_t)activity->fields};
+    uint64_t hash = trace_hash(TRACE_HASH, numbers, sizeof(numbers));
 
-    for (const char *c = symbol_of(activity); *c; c++)
-        sum = (sum ^ (unsigned char)*c) * UINT32_C(16777619);
-    return sum % BUCKETS;
+    hash = trace_hash(hash, activity->name, strlen(activity->name) + 1);
+    return trace_hash_string(hash, symbol_of(activity));
 }
 
 static bool is_of(const struct made *one, const struct trace_activity *activity)
@@ -113,18 +115,21 @@ static struct made *make(const struct trace_activity *activity)
     return one;
 }
 
-/* NULL without memory. */
+/* Returns NULL without memory. */
 static struct trace_site *site_of(const struct trace_activity *activity)
 {
-    struct made **bucket = &made[hash(activity)];
-    struct made *one = *bucket;
+    uint64_t key = key_of(activity);
+    struct made *one;
+    uintptr_t found;
 
-    while (one && !is_of(one, activity))
-        one = one->next;
-    if (!one && (one = make(activity))) {
-        one->next = *bucket;
-        *bucket = one;
+    if (trace_table_find(&made, key, &found)) {
+        one = (struct made *)found;
+        if (is_of(one, activity))
+            return &one->site;
     }
+    one = make(activity);
+    if (one)
+        trace_table_set(&made, key, (uintptr_t)one);
     return one ? &one->site : NULL;
 }
 

@@ -132,19 +132,19 @@ struct trace_reader {
     struct trace_site **sites; /* by id; NULL where there is none */
     size_t site_count;
     struct trace_thread *threads;
-    size_t thread_count;
+    size_t thread_count, thread_capacity;
     struct trace_table thread_table; /* pid << 32 | tid */
     struct trace_segment *segments;  /* by thread, then time */
-    size_t segment_count;
+    size_t segment_count, segment_capacity;
     struct trace_late *late; /* by span, then time */
-    size_t late_count;
+    size_t late_count, late_capacity;
     struct trace_begun *devices; /* in order */
-    size_t device_count;
+    size_t device_count, device_capacity;
     uint32_t *metas; /* places, as they were recorded */
-    size_t meta_count;
+    size_t meta_count, meta_capacity;
     struct trace_table meta_table; /* the last of each name, by name_key */
     uint32_t *later; /* the span of each ENTER and CLOSE, in order */
-    size_t later_count;
+    size_t later_count, later_capacity;
     struct trace_merge *merge;
     struct trace_gathered *gathered; /* fields.c */
     uint64_t last;                   /* ticks: the last moment known */

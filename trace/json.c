@@ -7,27 +7,6 @@
 
 #include "internal.h"
 
-/* Bytes of the UTF-8 character at `s` (Unicode 15, table 3-7); 0 if it is
- * none. */
-static size_t character(const unsigned char *s, size_t left)
-{
-    size_t size = s[0] < 0x80                    ? 1
-                  : s[0] >= 0xc2 && s[0] <= 0xdf ? 2
-                  : (s[0] & 0xf0) == 0xe0        ? 3
-                  : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
-                                                 : 0;
-
-    if (!size || size > left)
-        return 0;
-    for (size_t i = 1; i < size; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return size;
-}
-
 static void escape(struct trace_text *out, unsigned char c)
 {
     static const char letters[] = "\"\"\\\\\bb\ff\nn\rr\tt";
@@ -106,12 +85,13 @@ static void put_escaped(struct trace_text *out, const unsigned char *s,
 
     while (i < size) {
         size_t bytes;
+        uint32_t c;
 
         if (is_plain(s[i])) {
             i++;
             continue;
         }
-        bytes = character(s + i, size - i);
+        bytes = trace_utf8_decode((const char *)s + i, size - i, &c);
         if (bytes > 1) {
             i += bytes;
             continue;

@@ -14,7 +14,6 @@
 #include "record.h"
 
 static struct trace_reader reader;
-static size_t site_capacity, late_capacity;
 
 /* ---- The lock ---- */
 
@@ -73,33 +72,10 @@ void trace_live_begin(const struct trace_header *header, size_t size)
     free(reader.late);
     trace_fields_free(&reader);
     memset(&reader, 0, sizeof(reader));
-    site_capacity = late_capacity = 0;
     reader.base = (const unsigned char *)header;
     reader.size = size;
     reader.header = *header;
     trace_reader_set_end(&reader, header->start);
-}
-
-/* Makes room for one more element; false without memory. */
-static bool room(void *array, size_t *capacity, size_t count, size_t size)
-{
-    void **at = array;
-
-    if (count < *capacity)
-        return true;
-
-    size_t more = *capacity ? *capacity * 2 : 64;
-
-    more = more > count ? more : count + 1;
-
-    void *grown = realloc(*at, more * size);
-
-    if (!grown)
-        return false;
-    memset((char *)grown + *capacity * size, 0, (more - *capacity) * size);
-    *at = grown;
-    *capacity = more;
-    return true;
 }
 
 /* Moves on in `room` behind a copy of a string; without room it only counts. */
@@ -161,11 +137,8 @@ void trace_live_site(const struct trace_site *site, uint32_t id)
     if (!trace_recording.live)
         return;
     pthread_mutex_lock(&trace_recording.live_lock);
-    if (room(&reader.sites, &site_capacity, id, sizeof(*reader.sites))) {
+    if (TRACE_ARRAY_RESERVE(reader.sites, reader.site_count, id + 1))
         reader.sites[id] = copy_site(site, id);
-        if (id >= reader.site_count)
-            reader.site_count = id + 1;
-    }
     pthread_mutex_unlock(&trace_recording.live_lock);
 }
 
@@ -174,7 +147,7 @@ static void add_late(const struct trace_record *record, uint32_t place)
 {
     size_t at = reader.late_count;
 
-    if (!room(&reader.late, &late_capacity, at, sizeof(*reader.late)))
+    if (!TRACE_ARRAY_RESERVE(reader.late, reader.late_capacity, at + 1))
         return;
     for (; at && reader.late[at - 1].span > record->span; at--)
         reader.late[at] = reader.late[at - 1];

@@ -35,15 +35,9 @@ struct trace_merge {
 
 static bool push_exit(struct track *track, uint64_t ticks, uint32_t place)
 {
-    if (track->exit_count == track->exit_capacity) {
-        size_t capacity = track->exit_capacity ? track->exit_capacity * 2 : 16;
-        void *grown = realloc(track->exits, capacity * sizeof(*track->exits));
-
-        if (!grown)
-            return false;
-        track->exits = grown;
-        track->exit_capacity = capacity;
-    }
+    if (!TRACE_ARRAY_RESERVE(track->exits, track->exit_capacity,
+                             track->exit_count + 1))
+        return false;
 
     size_t i = track->exit_count++;
 

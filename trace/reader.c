@@ -125,23 +125,6 @@ uint64_t trace_reader_time(const struct trace_reader *reader, uint64_t ticks)
 
 /* ---- The pass at opening ---- */
 
-/* Makes room for an element more in an array of `count`, doubling; false
- * without memory. */
-static bool room(void *array, size_t count, size_t size)
-{
-    void **at = array;
-
-    if (count & (count - 1))
-        return true; /* between powers of two there is room */
-
-    void *grown = realloc(*at, (count ? count * 2 : 1) * size);
-
-    if (!grown)
-        return false;
-    *at = grown;
-    return true;
-}
-
 static bool next_text(struct trace_values *values, const char **text)
 {
     struct trace_value value;
@@ -198,17 +181,8 @@ static bool add_site(struct trace_reader *reader,
 
     if (!id || id > SITES_EXPECTED + reader->records)
         return true;
-    if (id >= reader->site_count) {
-        size_t count = (size_t)id + 64;
-        void *grown = realloc(reader->sites, count * sizeof(*reader->sites));
-
-        if (!grown)
-            return false;
-        reader->sites = grown;
-        memset(reader->sites + reader->site_count, 0,
-               (count - reader->site_count) * sizeof(*reader->sites));
-        reader->site_count = count;
-    }
+    if (!TRACE_ARRAY_RESERVE(reader->sites, reader->site_count, id + 1))
+        return false;
     if (!reader->sites[id])
         reader->sites[id] = site_of(record);
     return true;
@@ -217,7 +191,8 @@ static bool add_site(struct trace_reader *reader,
 static bool add_late(struct trace_reader *reader,
                      const struct trace_record *record, uint64_t place)
 {
-    if (!room(&reader->late, reader->late_count, sizeof(*reader->late)))
+    if (!TRACE_ARRAY_RESERVE(reader->late, reader->late_capacity,
+                             reader->late_count + 1))
         return false;
     reader->late[reader->late_count++] =
         (struct trace_late){record->span, (uint32_t)place};
@@ -226,7 +201,8 @@ static bool add_late(struct trace_reader *reader,
 
 static bool add_later(struct trace_reader *reader, uint32_t span)
 {
-    if (!room(&reader->later, reader->later_count, sizeof(*reader->later)))
+    if (!TRACE_ARRAY_RESERVE(reader->later, reader->later_capacity,
+                             reader->later_count + 1))
         return false;
     reader->later[reader->later_count++] = span;
     return true;
@@ -240,7 +216,12 @@ static uint64_t thread_key(uint32_t pid, uint32_t tid)
 static bool find_thread(const struct trace_reader *reader, uint32_t pid,
                         uint32_t tid, uint32_t *index)
 {
-    return trace_table_find(&reader->thread_table, thread_key(pid, tid), index);
+    uintptr_t found;
+
+    if (!trace_table_find(&reader->thread_table, thread_key(pid, tid), &found))
+        return false;
+    *index = (uint32_t)found;
+    return true;
 }
 
 static bool append_thread(struct trace_reader *reader,
@@ -248,8 +229,8 @@ static bool append_thread(struct trace_reader *reader,
 {
     uint32_t index = (uint32_t)reader->thread_count;
 
-    if (!room(&reader->threads, reader->thread_count,
-              sizeof(*reader->threads)) ||
+    if (!TRACE_ARRAY_RESERVE(reader->threads, reader->thread_capacity,
+                             reader->thread_count + 1) ||
         !trace_table_set(&reader->thread_table,
                          thread_key(thread.pid, thread.tid), index))
         return false;
@@ -279,8 +260,8 @@ static bool add_segment(struct trace_reader *reader,
     struct trace_segment segment = {
         .place = (uint32_t)place, .end = (uint32_t)place, .time = record->time};
 
-    if (!room(&reader->segments, reader->segment_count,
-              sizeof(*reader->segments)) ||
+    if (!TRACE_ARRAY_RESERVE(reader->segments, reader->segment_capacity,
+                             reader->segment_count + 1) ||
         !add_thread(reader, record, &segment.thread))
         return false;
     reader->segments[reader->segment_count++] = segment;
@@ -310,7 +291,8 @@ static bool add_device(struct trace_reader *reader,
 
     if (!activity_of(record, &unused, &at))
         return true;
-    if (!room(&reader->devices, reader->device_count, sizeof(*reader->devices)))
+    if (!TRACE_ARRAY_RESERVE(reader->devices, reader->device_capacity,
+                             reader->device_count + 1))
         return false;
     reader->devices[reader->device_count++] = (struct trace_begun){
         at.begin, (uint32_t)place,
@@ -318,14 +300,10 @@ static bool add_device(struct trace_reader *reader,
     return true;
 }
 
-/* FNV-1a. Of two names with the same key only the last is found. */
+/* If two names have the same key, only the last one is found. */
 static uint64_t name_key(const char *name)
 {
-    uint64_t sum = UINT64_C(14695981039346656037);
-
-    for (; *name; name++)
-        sum = (sum ^ (unsigned char)*name) * UINT64_C(1099511628211);
-    return sum;
+    return trace_hash_string(TRACE_HASH, name);
 }
 
 static bool meta_at(const struct trace_reader *reader, size_t at,
@@ -341,11 +319,11 @@ static bool add_meta(struct trace_reader *reader, uint64_t place)
     size_t at = reader->meta_count;
     const char *name, *value;
 
-    if (!room(&reader->metas, at, sizeof(*reader->metas)))
+    if (!TRACE_ARRAY_RESERVE(reader->metas, reader->meta_capacity, at + 1))
         return false;
     reader->metas[reader->meta_count++] = (uint32_t)place;
     return !meta_at(reader, at, &name, &value) ||
-           trace_table_set(&reader->meta_table, name_key(name), (uint32_t)at);
+           trace_table_set(&reader->meta_table, name_key(name), at);
 }
 
 static bool index_record(struct trace_reader *reader,
@@ -716,7 +694,7 @@ const char *trace_reader_meta(const struct trace_reader *reader,
                               const char *name)
 {
     const char *key, *value;
-    uint32_t at;
+    uintptr_t at;
 
     return trace_table_find(&reader->meta_table, name_key(name), &at) &&
                    meta_at(reader, at, &key, &value) && !strcmp(key, name)

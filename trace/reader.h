@@ -9,7 +9,9 @@
 
 #include <testlog/trace.h>
 
+#include "containers.h"
 #include "device.h"
+#include "strings.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -185,21 +187,6 @@ static inline uint64_t trace_between(uint64_t from, uint64_t to)
 {
     return to > from ? to - from : 0;
 }
-
-/* ---- Numbers of things ---- */
-
-/* Numbers below UINT32_MAX, found by keys. The zero value is empty. */
-struct trace_table {
-    struct trace_slot *slots;
-    size_t size, count;
-};
-
-/* trace_table_find tells whether a key has a number; trace_table_set gives it
- * one, in place of what it had; false without memory. */
-bool trace_table_find(const struct trace_table *, uint64_t key,
-                      uint32_t *number);
-bool trace_table_set(struct trace_table *, uint64_t key, uint32_t number);
-void trace_table_free(struct trace_table *);
 
 /* ---- Writing texts ---- */
 

@@ -1,20 +1,22 @@
-/* table.c: numbers, found by keys. */
+/* table.c: a hash table with linear probing. */
 #include <stdlib.h>
 
-#include "reader.h"
+#include "containers.h"
 
-struct trace_slot {
-    uint64_t key;
-    uint32_t taken; /* the number + 1; 0: free */
-};
-
-/* Where a key is, or is to be. Who wrote a recording does not know the factor,
- * and cannot choose keys that meet. */
-static struct trace_slot *slot_of(const struct trace_table *table, uint64_t key)
+/* The factor depends on an address: whoever writes a recording cannot choose
+ * keys that collide. */
+static size_t home_of(const struct trace_table *table, uint64_t key)
 {
     uint64_t factor =
         UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)(uintptr_t)table->slots << 4;
-    size_t i = (size_t)((key * factor >> 32) * table->size >> 32);
+
+    return (size_t)((key * factor >> 32) * table->size >> 32);
+}
+
+/* Returns the slot of a key, or the free slot for it. */
+static struct trace_slot *slot_of(const struct trace_table *table, uint64_t key)
+{
+    size_t i = home_of(table, key);
 
     while (table->slots[i].taken && table->slots[i].key != key)
         i = (i + 1) % table->size;
@@ -22,13 +24,13 @@ static struct trace_slot *slot_of(const struct trace_table *table, uint64_t key)
 }
 
 bool trace_table_find(const struct trace_table *table, uint64_t key,
-                      uint32_t *number)
+                      uintptr_t *value)
 {
     const struct trace_slot *slot = table->size ? slot_of(table, key) : NULL;
 
     if (!slot || !slot->taken)
         return false;
-    *number = slot->taken - 1;
+    *value = slot->taken - 1;
     return true;
 }
 
@@ -49,7 +51,7 @@ static bool grow(struct trace_table *table)
     return true;
 }
 
-bool trace_table_set(struct trace_table *table, uint64_t key, uint32_t number)
+bool trace_table_set(struct trace_table *table, uint64_t key, uintptr_t value)
 {
     struct trace_slot *slot;
 
@@ -57,8 +59,41 @@ bool trace_table_set(struct trace_table *table, uint64_t key, uint32_t number)
         return false;
     slot = slot_of(table, key);
     table->count += !slot->taken;
-    *slot = (struct trace_slot){key, number + 1};
+    *slot = (struct trace_slot){key, value + 1};
     return true;
+}
+
+/* Closes the gap: moves back each key behind it that probing would no longer
+ * reach. */
+void trace_table_remove(struct trace_table *table, uint64_t key)
+{
+    struct trace_slot *slots = table->slots;
+    size_t mask = table->size - 1, gap, i;
+
+    if (!table->size || !slot_of(table, key)->taken)
+        return;
+    gap = i = (size_t)(slot_of(table, key) - slots);
+    while (slots[i = (i + 1) & mask].taken)
+        if (((i - home_of(table, slots[i].key)) & mask) >= ((i - gap) & mask)) {
+            slots[gap] = slots[i];
+            gap = i;
+        }
+    slots[gap].taken = 0;
+    table->count--;
+}
+
+bool trace_table_next(const struct trace_table *table, size_t *cursor,
+                      uintptr_t *value)
+{
+    while (*cursor < table->size) {
+        const struct trace_slot *slot = &table->slots[(*cursor)++];
+
+        if (slot->taken) {
+            *value = slot->taken - 1;
+            return true;
+        }
+    }
+    return false;
 }
 
 void trace_table_free(struct trace_table *table)

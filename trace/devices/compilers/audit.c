@@ -9,6 +9,7 @@
 #include <link.h>
 #include <stdbool.h>
 
+#include "trace/strings.h"
 #include "wrappers.h"
 
 static const struct trace_wrapper_list *wrappers; /* NULL: none yet */
@@ -39,23 +40,13 @@ static bool same(const char *a, const char *b)
     return false;
 }
 
-static const char *base_of(const char *path)
-{
-    const char *base = path;
-
-    for (; *path; path++)
-        if (*path == '/')
-            base = path + 1;
-    return base;
-}
-
 /* ---- Objects ---- */
 
 enum { OTHER, LINKER, COMPILER };
 
 static unsigned kind_of(const char *path)
 {
-    const char *base = base_of(path);
+    const char *base = trace_base_name(path);
 
     if (begins(base, "libnvrtc") || begins(base, "libnvJitLink") ||
         begins(base, "libnvvm"))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compilers.h"
+#include "trace/strings.h"
 
 /* Split, because this code is part of the program that is searched. */
 static const char begin[] = "libnv";
@@ -57,16 +58,9 @@ struct search {
     bool found;
 };
 
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static size_t folder_of(const char *path)
 {
-    return (size_t)(base_of(path) - path);
+    return (size_t)(trace_base_name(path) - path);
 }
 
 static int note_libc(struct dl_phdr_info *object, size_t size, void *context)
@@ -75,7 +69,7 @@ static int note_libc(struct dl_phdr_info *object, size_t size, void *context)
     const char *path = object->dlpi_name;
 
     (void)size;
-    if (!path || strncmp(base_of(path), "libc.so.", 8))
+    if (!path || strncmp(trace_base_name(path), "libc.so.", 8))
         return 0;
     snprintf(search->system, sizeof(search->system), "%.*s",
              (int)folder_of(path), path);
@@ -99,7 +93,7 @@ static int look(struct dl_phdr_info *object, size_t size, void *context)
 {
     struct search *search = context;
     const char *path = object->dlpi_name ? object->dlpi_name : "";
-    const char *base = base_of(path);
+    const char *base = trace_base_name(path);
 
     (void)size;
     if (is_library(base, strlen(base)))

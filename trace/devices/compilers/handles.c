@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "compilers.h"
+#include "trace/strings.h"
 
 /* If handles are never destroyed, the oldest are forgotten. */
 enum { MOST_KNOWN = 1024, TEXT = 16 << 10 };
@@ -132,15 +133,10 @@ void trace_handle_name(struct trace_handle *info, const char *name)
 void trace_handle_source(struct trace_handle *info, const char *source,
                          size_t size)
 {
-    uint64_t sum = UINT64_C(14695981039346656037); /* FNV-1a */
-
     if (!info || !source)
         return;
-    if (info->source_bytes)
-        sum = info->source_fnv;
-    for (size_t i = 0; i < size; i++)
-        sum = (sum ^ (unsigned char)source[i]) * UINT64_C(1099511628211);
-    info->source_fnv = sum;
+    info->source_fnv = trace_hash(
+        info->source_bytes ? info->source_fnv : TRACE_HASH, source, size);
     info->source_bytes += size;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "compilers.h"
+#include "trace/strings.h"
 
 /* Calls dlsym, and clears the error that a failed lookup leaves for the
  * program. */
@@ -38,13 +39,6 @@ static trace_routine *look_up_in(const char *path, const char *name)
     return found;
 }
 
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* Returns whether an address belongs to an object with this file name. */
 static bool is_of(trace_routine *function, const char *name)
 {
@@ -53,7 +47,7 @@ static bool is_of(trace_routine *function, const char *name)
 
     memcpy(&address, &function, sizeof(address));
     return dladdr(address, &info) && info.dli_fname &&
-           !strncmp(base_of(info.dli_fname), name, strlen(name));
+           !strncmp(trace_base_name(info.dli_fname), name, strlen(name));
 }
 
 /* ---- Finding ---- */
@@ -98,7 +92,7 @@ static int note_loaded(struct dl_phdr_info *object, size_t size, void *context)
 {
     struct loaded *loaded = context;
     const char *path = object->dlpi_name ? object->dlpi_name : "";
-    const char *base = base_of(path);
+    const char *base = trace_base_name(path);
     size_t length = strlen(loaded->library);
 
     (void)size;

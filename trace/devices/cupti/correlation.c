@@ -7,50 +7,29 @@
 #include <stdlib.h>
 
 #include "cupti.h"
+#include "trace/containers.h"
 
 enum { FIRST = 1024, MOST = 1 << 18, NEAR = 8 };
 
 static struct {
     struct cupti_call *calls;
-    uint32_t *buckets; /* index of a call + 1; as many as calls */
     uint32_t room, count;
-    uint32_t oldest; /* its index */
+    uint32_t oldest;          /* its index */
+    struct trace_table index; /* of each call, by its id */
 } ring;
-
-static uint32_t *bucket_of(uint32_t correlation)
-{
-    return &ring.buckets[correlation * UINT32_C(2654435761) % ring.room];
-}
 
 struct cupti_call *cupti_call_find(uint32_t correlation)
 {
-    uint32_t next = ring.room && correlation ? *bucket_of(correlation) : 0;
+    uintptr_t i;
 
-    while (next && ring.calls[next - 1].correlation != correlation)
-        next = ring.calls[next - 1].next;
-    return next ? &ring.calls[next - 1] : NULL;
+    return correlation && trace_table_find(&ring.index, correlation, &i)
+               ? &ring.calls[i]
+               : NULL;
 }
 
 static struct cupti_call *at(uint32_t order)
 {
     return &ring.calls[(ring.oldest + order) % ring.room];
-}
-
-static void link_in(struct cupti_call *call)
-{
-    uint32_t *bucket = bucket_of(call->correlation);
-
-    call->next = *bucket;
-    *bucket = (uint32_t)(call - ring.calls) + 1;
-}
-
-static void unlink_from(const struct cupti_call *call)
-{
-    uint32_t *next = bucket_of(call->correlation);
-
-    while (&ring.calls[*next - 1] != call)
-        next = &ring.calls[*next - 1].next;
-    *next = call->next;
 }
 
 /* Doubles the capacity and keeps the order. */
@@ -59,22 +38,21 @@ static bool grow(void)
     uint32_t room = ring.room ? ring.room * 2 : FIRST;
     struct cupti_call *calls =
         room > MOST ? NULL : malloc(room * sizeof(*calls));
-    uint32_t *buckets = calls ? calloc(room, sizeof(*buckets)) : NULL;
+    struct trace_table index = {0};
+    bool ok = calls != NULL;
 
-    if (!buckets) {
-        free(calls);
-        return false;
-    }
-    for (uint32_t i = 0; i < ring.count; i++)
+    for (uint32_t i = 0; ok && i < ring.count; i++) {
         calls[i] = *at(i);
-    free(ring.calls);
-    free(ring.buckets);
+        ok = trace_table_set(&index, calls[i].correlation, i);
+    }
+    trace_table_free(ok ? &ring.index : &index);
+    free(ok ? ring.calls : calls);
+    if (!ok)
+        return false;
     ring.calls = calls;
-    ring.buckets = buckets;
+    ring.index = index;
     ring.room = room;
     ring.oldest = 0;
-    for (uint32_t i = 0; i < ring.count; i++)
-        link_in(&calls[i]);
     return true;
 }
 
@@ -104,7 +82,7 @@ static void drop_oldest(void)
     struct cupti_call *call = at(0);
 
     judge(call);
-    unlink_from(call);
+    trace_table_remove(&ring.index, call->correlation);
     ring.oldest = (ring.oldest + 1) % ring.room;
     ring.count--;
 }
@@ -114,7 +92,7 @@ void cupti_call_count_launches(void)
     for (uint32_t i = 0; i < ring.count; i++)
         judge(at(i));
     free(ring.calls);
-    free(ring.buckets);
+    trace_table_free(&ring.index);
     memset(&ring, 0, sizeof(ring));
 }
 
@@ -129,9 +107,12 @@ struct cupti_call *cupti_call_add(uint32_t correlation)
             return NULL;
         drop_oldest();
     }
-    call = at(ring.count++);
+    call = at(ring.count);
+    if (!trace_table_set(&ring.index, correlation,
+                         (uintptr_t)(call - ring.calls)))
+        return NULL;
+    ring.count++;
     *call = (struct cupti_call){.correlation = correlation};
-    link_in(call);
     return call;
 }
 

@@ -395,7 +395,6 @@ struct cupti_call {
     uint32_t thread;
     uint32_t devices; /* records of the work that it launched */
     uint32_t around;  /* a nested call with another id; 0: none */
-    uint32_t next;    /* in its bucket, + 1 */
     bool seen;        /* its own record arrived */
     bool launches;    /* it is a launch by its name */
     bool nested;      /* within another launch */

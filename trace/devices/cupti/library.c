@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cupti.h"
+#include "trace/strings.h"
 
 /* ---- What is loaded ---- */
 
@@ -16,10 +17,9 @@ struct look {
 static int look(struct dl_phdr_info *object, size_t size, void *context)
 {
     struct look *for_ = context;
-    const char *name = strrchr(object->dlpi_name, '/');
+    const char *name = trace_base_name(object->dlpi_name);
 
     (void)size;
-    name = name ? name + 1 : object->dlpi_name;
     if (strncmp(name, for_->begin, strlen(for_->begin)) != 0)
         return 0;
     snprintf(for_->path, sizeof(for_->path), "%s", object->dlpi_name);

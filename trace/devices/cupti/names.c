@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "cupti.h"
+#include "trace/containers.h"
+#include "trace/strings.h"
 
 /* ---- Calls ---- */
 
@@ -89,13 +91,12 @@ const char *cupti_call_name(enum cupti_domain domain, uint32_t id,
 /* ---- Kernels ---- */
 
 struct kernel_name {
-    struct kernel_name *next;
     char *shown; /* NULL: same as mangled */
     char mangled[];
 };
 
-enum { BUCKETS = 1024, LONGEST = 8192 };
-static struct kernel_name *kernel_names[BUCKETS];
+enum { LONGEST = 8192 };
+static struct trace_table kernel_names; /* by hash of the mangled name */
 
 typedef char *demangle(const char *, char *, size_t *, int *);
 
@@ -126,29 +127,30 @@ static char *demangled(const char *mangled, size_t size)
     return function ? function(mangled, NULL, NULL, &status) : NULL;
 }
 
-static uint32_t bucket_of(const char *name)
+static struct kernel_name *add_kernel_name(const char *mangled, uint64_t key)
 {
-    uint32_t sum = UINT32_C(2166136261); /* FNV-1a */
+    size_t size = strlen(mangled);
+    struct kernel_name *name = malloc(sizeof(*name) + size + 1);
 
-    for (; *name; name++)
-        sum = (sum ^ (unsigned char)*name) * UINT32_C(16777619);
-    return sum % BUCKETS;
+    if (!name || !trace_table_set(&kernel_names, key, (uintptr_t)name)) {
+        free(name);
+        return NULL;
+    }
+    memcpy(name->mangled, mangled, size + 1);
+    name->shown = demangled(mangled, size);
+    return name;
 }
 
 const char *cupti_kernel_name(const char *mangled)
 {
-    struct kernel_name **bucket = &kernel_names[bucket_of(mangled)];
-    struct kernel_name *name = *bucket;
-    size_t size = strlen(mangled);
+    uint64_t key = trace_hash_string(TRACE_HASH, mangled);
+    struct kernel_name *name = NULL;
+    uintptr_t found;
 
-    while (name && strcmp(name->mangled, mangled) != 0)
-        name = name->next;
-    if (!name && (name = malloc(sizeof(*name) + size + 1))) {
-        memcpy(name->mangled, mangled, size + 1);
-        name->shown = demangled(mangled, size);
-        name->next = *bucket;
-        *bucket = name;
-    }
+    if (trace_table_find(&kernel_names, key, &found))
+        name = (struct kernel_name *)found;
+    if (!name || strcmp(name->mangled, mangled) != 0)
+        name = add_kernel_name(mangled, key);
     if (!name)
         return mangled;
     return name->shown ? name->shown : name->mangled;
