@@ -287,6 +287,13 @@ struct log_decimals {
 void log_real(struct trace_text *out, double, bool is_float,
               struct log_decimals);
 
+/* ---- message.c ---- */
+
+/* log_message_of adds an event's message. log_values_of returns its fields;
+ * there are none if the message consumes the values. */
+void log_message_of(const struct trace_entry *, struct trace_text *message);
+struct trace_values log_values_of(const struct trace_entry *);
+
 /* ---- spans.c: the spans that something happened in ---- */
 
 /* Spans that are shown, the innermost first. */
@@ -305,11 +312,6 @@ void log_chain_of(struct log_chain *, struct log_replay *,
 void log_chain_around(struct log_chain *, struct log_replay *,
                       const struct trace_reader *, const struct trace_entry *);
 void log_chain_free(struct log_chain *);
-
-/* log_message_of adds an event's message. log_values_of returns its
- * fields, of which there are none when the message has values of its own. */
-void log_message_of(const struct trace_entry *, struct trace_text *message);
-struct trace_values log_values_of(const struct trace_entry *);
 
 /* ---- device.c: what devices did ---- */
 

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "chrome.h"
+#include "chrome_json.h"
 
 enum {
     PIDS = 0x40000000,    /* of devices: no process has them */

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "chrome.h"
+#include "chrome_json.h"
 
 enum {
     BESIDE = 1 << 22, /* added to a tid, which Linux keeps below it */

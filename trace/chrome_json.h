@@ -1,8 +1,8 @@
-/* chrome.h: what the files of the export to Chrome's trace events share.
+/* chrome_json.h: what the files of the export to Chrome's trace events share.
  * Private.
  */
-#ifndef TRACE_CHROME_H
-#define TRACE_CHROME_H
+#ifndef TRACE_CHROME_JSON_H
+#define TRACE_CHROME_JSON_H
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ struct trace_exporter {
     struct trace_text text; /* the event that is being written */
 };
 
-/* ---- chrome.c: events ---- */
+/* ---- chrome_json.c: events ---- */
 
 /* trace_chrome_put writes what `text` holds as the next event; ",\n" stands
  * before it, of which the first one needs no comma. */

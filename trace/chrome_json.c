@@ -1,0 +1,39 @@
+/* chrome_json.c: writes one trace event at a time. */
+#include "chrome_json.h"
+
+void trace_chrome_put(struct trace_exporter *export)
+{
+    struct trace_chrome *chrome = export->chrome;
+    size_t skip = chrome->some ? 0 : 1;
+
+    if (export->text.failed)
+        return;
+    fwrite(export->text.data + skip, 1, export->text.size - skip,
+           chrome->stream);
+    chrome->some = true;
+}
+
+void trace_chrome_metadata(struct trace_exporter *export, const char *kind,
+                           uint32_t pid, uint32_t tid, const char *key,
+                           const char *value)
+{
+    struct trace_text *text = &export->text;
+
+    trace_text_clear(text);
+    trace_text_printf(text,
+                      ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"ts\":0.000,"
+                      "\"name\":\"%s\",\"args\":{\"%s\":",
+                      pid, tid, kind, key);
+    trace_chrome_string(text, value);
+    trace_chrome_literal(text, "}}");
+    trace_chrome_put(export);
+}
+
+bool trace_chrome_has(const struct trace_site *site, size_t from,
+                      const char *name)
+{
+    for (size_t i = from; i < site->field_count; i++)
+        if (!strcmp(site->fields[i], name))
+            return true;
+    return false;
+}
