@@ -18,6 +18,12 @@ struct trace_call {
 extern const struct trace_wrappers trace_nvrtc_wrappers, trace_nvvm_wrappers,
     trace_nvjitlink_wrappers;
 
+/* trace_wrapper_look_up calls dlsym, and clears the error that a failed lookup
+ * leaves for the program. trace_wrapper_is_in returns whether a function
+ * belongs to an object whose file name begins with `file`. */
+trace_routine *trace_wrapper_look_up(void *handle, const char *name);
+bool trace_wrapper_is_in(trace_routine *, const char *file);
+
 /* trace_call_of finds the real function of row `row` for `caller`, an address
  * in the calling code. */
 struct trace_call trace_call_of(const struct trace_wrappers *, unsigned row,

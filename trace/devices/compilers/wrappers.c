@@ -10,9 +10,7 @@
 #include "compilers.h"
 #include "trace/strings.h"
 
-/* Calls dlsym, and clears the error that a failed lookup leaves for the
- * program. */
-static trace_routine *look_up(void *handle, const char *name)
+trace_routine *trace_wrapper_look_up(void *handle, const char *name)
 {
     void *found = dlsym(handle, name);
     trace_routine *function;
@@ -34,13 +32,12 @@ static trace_routine *look_up_in(const char *path, const char *name)
         dlerror();
         return NULL;
     }
-    found = look_up(library, name);
+    found = trace_wrapper_look_up(library, name);
     dlclose(library);
     return found;
 }
 
-/* Returns whether an address belongs to an object with this file name. */
-static bool is_of(trace_routine *function, const char *name)
+bool trace_wrapper_is_in(trace_routine *function, const char *name)
 {
     Dl_info info;
     void *address;
@@ -66,9 +63,10 @@ static trace_routine *behind(const struct trace_wrapper *wrapper,
  * injected library records the same call, so it doesn't call ours. */
 static trace_routine *find_next(const struct trace_wrapper *wrapper)
 {
-    trace_routine *found = behind(wrapper, look_up(RTLD_NEXT, wrapper->name));
+    trace_routine *found =
+        behind(wrapper, trace_wrapper_look_up(RTLD_NEXT, wrapper->name));
 
-    return found && is_of(found, "libtestlog-gpu") ? NULL : found;
+    return found && trace_wrapper_is_in(found, "libtestlog-gpu") ? NULL : found;
 }
 
 /* A caller that was loaded late has dependencies of its own. */
@@ -190,32 +188,3 @@ trace_routine *trace_call_other(const struct trace_call *call, const char *verb)
              at + strlen(call->wrapper->verb));
     return look_up_in(info.dli_fname, other);
 }
-
-/* ---- Meeting the audit library ---- */
-
-void trace_compilers_watch(void)
-{
-    static const struct trace_wrappers *const all[] = {
-        &trace_nvrtc_wrappers, &trace_nvvm_wrappers, &trace_nvjitlink_wrappers};
-    static const struct trace_wrapper_list list = {
-        TRACE_WRAPPER_LIST, sizeof(all) / sizeof(*all), all};
-    int error = errno;
-    trace_routine *register_list;
-
-    trace_handles_begin();
-    register_list = getenv("LD_AUDIT")
-                        ? look_up(RTLD_DEFAULT, TRACE_REGISTER_SYMBOL)
-                        : NULL;
-
-    if (register_list && is_of(register_list, TRACE_REGISTER_LIBRARY))
-        ((trace_register *)register_list)(&list);
-    errno = error;
-}
-
-#ifdef TRACE_INJECTED
-__attribute__((constructor)) static void watch(void)
-{
-    if (getenv("TESTLOG_RECORD"))
-        trace_compilers_watch();
-}
-#endif

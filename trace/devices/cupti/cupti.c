@@ -8,12 +8,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-struct cupti cupti;
-
-static char notice[512];
-static const char *state;
-static struct trace_text refused; /* "jit: 27 CUPTI_ERROR_...", ... */
-
 static const struct kind {
     const char *word;
     uint16_t number;
@@ -25,38 +19,6 @@ static const struct kind {
 };
 
 /* ---- What the recording is told ---- */
-
-void cupti_note(const char *name, const char *format, ...)
-{
-    char value[512];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(value, sizeof(value), format, args);
-    va_end(args);
-    cupti.host->note(name, value);
-}
-
-const char *cupti_result_name(int result)
-{
-    const char *word = NULL;
-
-    return cupti.result_string && !cupti.result_string(result, &word) && word
-               ? word
-               : "?";
-}
-
-static void fail(const char *now, const char *format, ...) TRACE_PRINTF(2, 3);
-
-static void fail(const char *now, const char *format, ...)
-{
-    va_list args;
-
-    state = now;
-    va_start(args, format);
-    vsnprintf(notice, sizeof(notice), format, args);
-    va_end(args);
-}
 
 static void note_variables(void)
 {
@@ -172,8 +134,8 @@ static void explain(const char *call, int result)
         now = "denied";
         break;
     }
-    fail(now, "GPU trace off: %s returned %d %s%s", call, result,
-         cupti_result_name(result), cure);
+    cupti_fail(now, "GPU trace off: %s returned %d %s%s", call, result,
+               cupti_result_name(result), cure);
 }
 
 static bool need(const char *call, int result)
@@ -185,8 +147,9 @@ static bool need(const char *call, int result)
 
 static void note_refusal(const char *word, int result)
 {
-    trace_text_printf(&refused, "%s%s: %d %s", refused.size ? ", " : "", word,
-                      result, cupti_result_name(result));
+    trace_text_printf(&cupti.refused, "%s%s: %d %s",
+                      cupti.refused.size ? ", " : "", word, result,
+                      cupti_result_name(result));
 }
 
 /* Disables driver calls that carry no information. */
@@ -222,16 +185,6 @@ static bool enable_all(void)
     return true;
 }
 
-/* Disables in reverse order. */
-static void disable_all(void)
-{
-    for (size_t i = COUNT(kinds); i-- > 0;)
-        if (cupti.enabled[kinds[i].number]) {
-            cupti.disable(kinds[i].number);
-            cupti.enabled[kinds[i].number] = false;
-        }
-}
-
 static bool look_up(void *handle)
 {
     const char *missing = NULL;
@@ -247,7 +200,7 @@ static bool look_up(void *handle)
     CUPTI_OPTIONAL(TRACE_X)
 #undef TRACE_X
     if (missing)
-        fail("too-old", "GPU trace off: libcupti lacks %s", missing);
+        cupti_fail("too-old", "GPU trace off: libcupti lacks %s", missing);
     return !missing;
 }
 
@@ -256,7 +209,7 @@ static bool start(void *handle)
 {
     int result;
 
-    trace_text_clear(&refused);
+    trace_text_clear(&cupti.refused);
     if (!look_up(handle) ||
         !need("cuptiGetVersion", cupti.get_version(&cupti.version)))
         return false;
@@ -271,7 +224,7 @@ static bool start(void *handle)
              cupti.register_clock(cupti.host->now)) &&
         enable_all())
         return true;
-    disable_all();
+    cupti_disable_all();
     return false;
 }
 
@@ -279,20 +232,20 @@ static bool start(void *handle)
  * is too old or finds no driver. */
 static bool try_one(void *handle)
 {
-    const char *first_state = state;
-    char first[sizeof(notice)];
+    const char *first_state = cupti.state;
+    char first[sizeof(cupti.notice)];
 
-    if (state && strcmp(state, "no-driver") != 0 &&
-        strcmp(state, "too-old") != 0)
+    if (cupti.state && strcmp(cupti.state, "no-driver") != 0 &&
+        strcmp(cupti.state, "too-old") != 0)
         return false;
-    snprintf(first, sizeof(first), "%s", notice);
+    snprintf(first, sizeof(first), "%s", cupti.notice);
     if (start(handle)) {
         cupti.handle = handle;
         return true;
     }
     if (first_state) {
-        state = first_state;
-        snprintf(notice, sizeof(notice), "%s", first);
+        cupti.state = first_state;
+        snprintf(cupti.notice, sizeof(cupti.notice), "%s", first);
     }
     return false;
 }
@@ -326,17 +279,18 @@ static bool is_taken(void)
     char path[PATH_MAX];
 
     if (getenv("NSYS_PROFILING_SESSION_ID")) {
-        fail("busy", "GPU trace off: in use by Nsight Systems");
+        cupti_fail("busy", "GPU trace off: in use by Nsight Systems");
         return true;
     }
     if (injected_by_other(path)) {
-        fail("busy", "GPU trace off: in use by %.400s (CUDA_INJECTION64_PATH)",
-             path);
+        cupti_fail("busy",
+                   "GPU trace off: in use by %.400s (CUDA_INJECTION64_PATH)",
+                   path);
         return true;
     }
     for (size_t i = 0; i < COUNT(tools); i++)
         if (cupti_loaded(tools[i], path)) {
-            fail("busy", "GPU trace off: in use by %.400s", path);
+            cupti_fail("busy", "GPU trace off: in use by %.400s", path);
             return true;
         }
     return false;
@@ -349,25 +303,16 @@ static bool find_and_start(void)
     const char *given = getenv("TRACE_CUPTI");
 
     if (given && !strcmp(given, "off")) {
-        state = "unused";
+        cupti.state = "unused";
         return false;
     }
     if (is_taken())
         return false;
     if (!cupti_search(try_one))
-        fail("no-libcupti", "GPU trace off: no libcupti found (%s%s)",
-             given && *given ? "TRACE_CUPTI is " : "set TRACE_CUPTI",
-             given && *given ? given : "");
+        cupti_fail("no-libcupti", "GPU trace off: no libcupti found (%s%s)",
+                   given && *given ? "TRACE_CUPTI is " : "set TRACE_CUPTI",
+                   given && *given ? given : "");
     return cupti.handle != NULL;
-}
-
-static void note_state(void)
-{
-    cupti.host->note("gpu.state", state);
-    if (notice[0])
-        cupti.host->note("gpu.notice", notice);
-    if (refused.size)
-        cupti.host->note("gpu.refused", refused.data);
 }
 
 static void note_playback(void)
@@ -377,9 +322,9 @@ static void note_playback(void)
 
     if (!id)
         return;
-    state = "playback";
+    cupti.state = "playback";
     cupti.host->note("gpu.source", "playback");
-    fail(state, "GPU trace is playback: %s", id());
+    cupti_fail(cupti.state, "GPU trace is playback: %s", id());
 }
 
 bool cupti_begin(const struct trace_device_host *host)
@@ -392,8 +337,8 @@ bool cupti_begin(const struct trace_device_host *host)
     cupti.pid = (uint32_t)getpid();
     cupti_measure_ticks();
     if (find_and_start()) {
-        state = "on";
-        notice[0] = '\0';
+        cupti.state = "on";
+        cupti.notice[0] = '\0';
         note_playback();
         note_library();
         note_kinds();
@@ -406,22 +351,8 @@ bool cupti_begin(const struct trace_device_host *host)
             return false;
         }
     }
-    note_state();
+    cupti_note_state();
     return cupti_is_on();
-}
-
-void cupti_stop(const char *now, const char *why)
-{
-    __atomic_store_n(&cupti.on, false, __ATOMIC_RELEASE);
-    disable_all();
-    fail(now, "%s", why);
-    note_state();
-}
-
-bool cupti_is_on(void)
-{
-    return __atomic_load_n(&cupti.on, __ATOMIC_ACQUIRE) &&
-           cupti.pid == (uint32_t)getpid();
 }
 
 /* ---- Spans ---- */

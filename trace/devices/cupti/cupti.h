@@ -223,7 +223,7 @@ typedef void cupti_complete(void *, uint32_t, uint8_t *, size_t, size_t);
       (void **, void *, void *, struct cupti_subscriber *))                    \
     X(unsubscribe, "cuptiUnsubscribe", (void *))
 
-/* ---- cupti.c: the running library ---- */
+/* ---- state.c: the running library ---- */
 
 struct cupti {
 #define TRACE_X(name, symbol, parameters) int(*name) parameters;
@@ -242,13 +242,20 @@ struct cupti {
     struct {
         uint32_t thread;
         uint64_t begin, end;
-    } own; /* when and on which thread we waited for the device */
+    } own;             /* when and on which thread we waited for the device */
+    const char *state; /* "on", "busy", ...; see cupti_fail */
+    char notice[512];
+    struct trace_text refused; /* "jit: 27 CUPTI_ERROR_...", ... */
 };
 extern struct cupti cupti;
 
-/* cupti_begin loads CUPTI, enables its records and attaches to the host's
- * recording, where it notes the state. Returns whether tracing is on. */
-bool cupti_begin(const struct trace_device_host *);
+/* cupti_fail sets the state and the notice; cupti_note_state records both as
+ * metadata. */
+void cupti_fail(const char *state, const char *format, ...) TRACE_PRINTF(2, 3);
+void cupti_note_state(void);
+
+/* cupti_disable_all disables the enabled kinds in reverse order. */
+void cupti_disable_all(void);
 
 /* cupti_stop stops tracing for good and notes the reason. */
 void cupti_stop(const char *state, const char *why);
@@ -257,14 +264,20 @@ void cupti_stop(const char *state, const char *why);
  * not a forked child. */
 bool cupti_is_on(void);
 
-/* cupti_enter_span tells CUPTI the calling thread's current span. */
-void cupti_enter_span(uint32_t span);
-
 /* cupti_result_name returns the name of a result. */
 const char *cupti_result_name(int result);
 
 /* cupti_note notes a pair of metadata with a formatted value. */
 void cupti_note(const char *name, const char *format, ...) TRACE_PRINTF(2, 3);
+
+/* ---- cupti.c ---- */
+
+/* cupti_begin loads CUPTI, enables its records and attaches to the host's
+ * recording, where it notes the state. Returns whether tracing is on. */
+bool cupti_begin(const struct trace_device_host *);
+
+/* cupti_enter_span tells CUPTI the calling thread's current span. */
+void cupti_enter_span(uint32_t span);
 
 /* ---- library.c: which libcupti ---- */
 

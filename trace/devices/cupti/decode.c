@@ -8,15 +8,6 @@
 
 #include "cupti.h"
 
-const struct cupti_layout cupti_layout[CUPTI_FIELD_COUNT] = {
-#define TRACE_X(name, kind, member, offset, bytes)                             \
-    {CUPTI_KIND_##kind, offset, bytes},
-    CUPTI_FIELDS(TRACE_X)
-#undef TRACE_X
-};
-
-struct cupti_counts cupti_counts;
-
 bool cupti_next(const uint8_t *bytes, size_t size, struct cupti_record *record)
 {
     const uint8_t *at = record->at ? record->at + record->stride : bytes;
