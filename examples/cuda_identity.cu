@@ -1,4 +1,4 @@
-// cuda_identity.cu: the kernel, and its launch.
+// cuda_identity.cu: the kernel and its launch.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

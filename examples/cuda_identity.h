@@ -1,7 +1,7 @@
 /* cuda_identity.h: a kernel that copies its input, compiled by nvcc.
  *
- * This is how C calls CUDA C++: the kernel and its launch are in a .cu file,
- * behind functions with C linkage. They return a cudaError_t as an int.
+ * C calls CUDA C++ like this: the kernel and its launch are in a .cu file,
+ * behind functions with C linkage, which return a cudaError_t as an int.
  */
 #ifndef EXAMPLES_CUDA_IDENTITY_H
 #define EXAMPLES_CUDA_IDENTITY_H
@@ -19,9 +19,9 @@ enum identity_type { IDENTITY_F16, IDENTITY_F32 };
 /* identity_size returns the bytes of an element. */
 size_t identity_size(enum identity_type);
 
-/* identity_launch has the device copy `count` elements from `in` to `out`, both
- * of its memory, by blocks of `block` threads, after what `stream` has to do
- * already. It does not wait for that. */
+/* identity_launch queues a copy of `count` elements from `in` to `out`, both in
+ * device memory, on `stream`, with blocks of `block` threads. It does not wait
+ * for the copy. */
 int identity_launch(enum identity_type, const void *in, void *out, size_t count,
                     unsigned block, struct CUstream_st *stream);
 

@@ -1,9 +1,9 @@
-/* cuda_identity_test.c: tests that use a GPU; it teaches what they show.
+/* cuda_identity_test.c: tests that use a GPU.
  *
- * There is nothing about tracing the GPU in it: whatever the CUDA runtime and
- * the driver do below a span of ours stands in that test's log and trace, with
- * the kernels on a track for each stream. LOG=info,gpu=trace shows the lines.
- * Where there is no GPU, what needs one is skipped; compiling needs none.
+ * They contain nothing about GPU tracing. What the CUDA runtime and the driver
+ * do appears below the test's spans in its log and trace, with the kernels on a
+ * track for each stream. LOG=info,gpu=trace shows the lines. Without a GPU, the
+ * tests that need one are skipped; compiling needs none.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static const char *const names[] = {"identity_f16", "identity_f32"};
 
 /* ---- Helpers ---- */
 
-/* Asserts that a call of CUDA succeeds, and says which did not and why. */
+/* Asserts that a CUDA call succeeds; the message has the call and the error. */
 #define cuda_assert(call)                                                      \
     do {                                                                       \
         cudaError_t error_ = (cudaError_t)(call);                              \
@@ -32,18 +32,18 @@ static const char *const names[] = {"identity_f16", "identity_f32"};
                      cudaGetErrorString(error_));                              \
     } while (0)
 
-/* Skips the test where there is no GPU; what else goes wrong fails it. */
+/* Skips the test without a GPU; any other error fails it. */
 static void need_gpu(void)
 {
     int count = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
 
     if (error == cudaErrorInsufficientDriver || error == cudaErrorNoDevice)
-        cr_skip_test("no GPU: %s", cudaGetErrorString(error));
+        cr_skip_test("needs a GPU: %s", cudaGetErrorString(error));
     cuda_assert(error);
 }
 
-/* Memory of the device with something in it, and what it should become. */
+/* Device memory with an input and an output, and the input on the host. */
 struct buffers {
     size_t size; /* bytes */
     unsigned char *host;
@@ -66,7 +66,7 @@ static void fill(struct buffers *buffers, size_t size)
     cuda_assert(cudaMemset(buffers->out, 0, size));
 }
 
-/* Whether the device's memory at `at` holds what was filled in. */
+/* Whether the device memory at `at` equals the input. */
 static bool holds(const struct buffers *buffers, const void *at)
 {
     trace_span(DEBUG, "compare", ("size", buffers->size));
@@ -88,9 +88,9 @@ static void empty(struct buffers *buffers)
     free(buffers->host);
 }
 
-/* ---- Compiled while the test runs ---- */
+/* ---- Compiling at run time ---- */
 
-/* A half is but two bytes to a kernel that copies it. */
+/* A kernel that copies a half copies two bytes. */
 static char *compile(enum identity_type type, const char *architecture,
                      size_t *size)
 {
@@ -146,8 +146,8 @@ PARAMETERIZED_TEST_LOG(enum identity_type *type, cuda_identity, compiles,
     free(ptx);
 }
 
-/* What the compiler said stands in the log, below the span it was called in. */
-TEST_LOG(cuda_identity, says_what_does_not_compile, .timeout = 60)
+/* The compiler's messages are in the log, below the span that called it. */
+TEST_LOG(cuda_identity, logs_compiler_errors, .timeout = 60)
 {
     cr_expect_null(jit_compile("wrong.cu",
                                "__global__ void wrong(float *out)\n"
@@ -162,14 +162,14 @@ TEST_LOG(cuda_identity, says_what_does_not_compile, .timeout = 60)
 
 /* ---- Copies ---- */
 
-ParameterizedTestParameters(cuda_identity, memory_is_copied)
+ParameterizedTestParameters(cuda_identity, copies_memory)
 {
     static size_t sizes[] = {1, 4096, 1 << 20};
 
     return cr_make_param_array(size_t, sizes, 3);
 }
 
-PARAMETERIZED_TEST_LOG(size_t *size, cuda_identity, memory_is_copied,
+PARAMETERIZED_TEST_LOG(size_t *size, cuda_identity, copies_memory,
                        .timeout = 60)
 {
     struct buffers buffers;
@@ -177,7 +177,7 @@ PARAMETERIZED_TEST_LOG(size_t *size, cuda_identity, memory_is_copied,
     need_gpu();
     fill(&buffers, *size);
     cr_expect(holds(&buffers, buffers.in));
-    cr_expect_not(holds(&buffers, buffers.out), "it was set to zeros");
+    cr_expect_not(holds(&buffers, buffers.out), "it was set to zero");
     cuda_assert(
         cudaMemcpy(buffers.out, buffers.in, *size, cudaMemcpyDeviceToDevice));
     cr_expect(holds(&buffers, buffers.out));
@@ -189,7 +189,7 @@ PARAMETERIZED_TEST_LOG(size_t *size, cuda_identity, memory_is_copied,
 struct variant {
     enum identity_type type;
     size_t count;
-    bool at_run_time; /* compiled by NVRTC, else by nvcc */
+    bool at_run_time; /* compiled by NVRTC, not by nvcc */
 };
 
 ParameterizedTestParameters(cuda_identity, copies_its_input)
@@ -252,8 +252,8 @@ PARAMETERIZED_TEST_LOG(struct variant *variant, cuda_identity, copies_its_input,
     empty(&buffers);
 }
 
-/* In the trace, the second stream's kernel begins where the first's ends. */
-TEST_LOG(cuda_identity, a_stream_waits_for_another, .timeout = 60)
+/* In the trace, the second stream's kernel begins when the first's ends. */
+TEST_LOG(cuda_identity, one_stream_waits_for_another, .timeout = 60)
 {
     enum { COUNT = 1 << 20 };
     struct buffers buffers;
@@ -276,7 +276,7 @@ TEST_LOG(cuda_identity, a_stream_waits_for_another, .timeout = 60)
         cuda_assert(cudaStreamWaitEvent(second, done, 0));
         cuda_assert(identity_launch(IDENTITY_F32, between, buffers.out, COUNT,
                                     BLOCK, second));
-        log_debug("both streams have their work");
+        log_debug("queued work on both streams");
     }
     cuda_assert(cudaStreamSynchronize(second));
     cr_expect(holds(&buffers, buffers.out));
@@ -287,7 +287,7 @@ TEST_LOG(cuda_identity, a_stream_waits_for_another, .timeout = 60)
     empty(&buffers);
 }
 
-/* What a stream is told while it is captured becomes a graph's nodes. */
+/* Work that is queued while a stream is captured becomes nodes of a graph. */
 static cudaGraphExec_t capture(struct buffers *buffers, cudaStream_t stream)
 {
     trace_span(DEBUG, "capture");
@@ -306,7 +306,7 @@ static cudaGraphExec_t capture(struct buffers *buffers, cudaStream_t stream)
     return executable;
 }
 
-TEST_LOG(cuda_identity, a_graph_is_launched_again_and_again, .timeout = 60)
+TEST_LOG(cuda_identity, launches_a_graph_five_times, .timeout = 60)
 {
     struct buffers buffers;
     cudaGraphExec_t graph;
@@ -320,7 +320,7 @@ TEST_LOG(cuda_identity, a_graph_is_launched_again_and_again, .timeout = 60)
         trace_span(INFO, "step", (i));
 
         cuda_assert(cudaGraphLaunch(graph, stream));
-        log_debug("step %d is enqueued", i);
+        log_debug("queued step %d", i);
     }
     cuda_assert(cudaStreamSynchronize(stream));
     cr_expect(holds(&buffers, buffers.out));
@@ -331,8 +331,8 @@ TEST_LOG(cuda_identity, a_graph_is_launched_again_and_again, .timeout = 60)
 
 /* ---- Errors ---- */
 
-/* A call that fails is a WARN line, whatever the test makes of it. */
-TEST_LOG(cuda_identity, an_impossible_launch_is_refused, .timeout = 60)
+/* A CUDA call that fails is a WARN line, even if the test expects it. */
+TEST_LOG(cuda_identity, reports_an_impossible_launch, .timeout = 60)
 {
     struct buffers buffers;
 

@@ -1,7 +1,7 @@
-/* cuda_jit.c: NVRTC's part, and the driver's.
+/* cuda_jit.c: compiles kernels with NVRTC and launches them with the driver.
  *
- * The driver's library is not linked but loaded when it is needed, so that a
- * program starts where there is none.
+ * The driver's library is loaded when it is needed, not linked, so that a
+ * program also starts on a machine without a driver.
  */
 #define LOG_TARGET "cuda::jit"
 
@@ -24,7 +24,7 @@ int jit_oldest(void)
 
     if (nvrtcGetNumSupportedArchs(&count) || count < 1 || count > 64 ||
         nvrtcGetSupportedArchs(architectures)) {
-        log_error("NVRTC does not say what it compiles for");
+        log_error("cannot list the architectures of NVRTC");
         return -1;
     }
     return architectures[0];
@@ -53,14 +53,14 @@ static char *take(nvrtcProgram program, get_size *size_of, get_code *get,
 
     if (size_of(program, size) || !*size || !(code = malloc(*size)) ||
         get(program, code)) {
-        log_error("what was compiled cannot be taken");
+        log_error("cannot get the compiled code");
         free(code);
         return NULL;
     }
     return code;
 }
 
-/* With a real architecture, "sm_", NVRTC makes machine code as well as PTX. */
+/* For a real architecture, "sm_", NVRTC generates machine code and PTX. */
 static char *compiled(nvrtcProgram program, const char *architecture,
                       size_t *size)
 {
@@ -73,7 +73,7 @@ static char *compiled(nvrtcProgram program, const char *architecture,
     snprintf(option, sizeof(option), "--gpu-architecture=%s", architecture);
     result = nvrtcCompileProgram(program, 1, options);
     if (result) {
-        trace_event(ERROR, "not compiled",
+        trace_event(ERROR, "compilation failed",
                     ("error", nvrtcGetErrorString(result)));
         log_messages(program);
         return NULL;
@@ -93,7 +93,7 @@ char *jit_compile(const char *file, const char *source,
     char *code;
 
     if (nvrtcCreateProgram(&program, source, file, 0, NULL, NULL)) {
-        log_error("NVRTC does not take the program");
+        log_error("cannot create the program");
         return NULL;
     }
     code = compiled(program, architecture, &bytes);
@@ -150,7 +150,7 @@ static int check(CUresult result, const char *call)
     if (!result)
         return 0;
     driver.cuGetErrorName(result, &error);
-    trace_event(ERROR, "the driver refuses", (call), (error));
+    trace_event(ERROR, "driver call failed", (call), (error));
     return -1;
 }
 

@@ -1,7 +1,7 @@
 /* failures_new_test.c: a failing assertion in Criterion's newer style.
  *
- * <criterion/new/assert.h> gives cr_assert another meaning, so it comes after
- * test_log.h and has a file of its own.
+ * <criterion/new/assert.h> redefines cr_assert, so it is included after
+ * test_log.h, in a separate file.
  */
 #include <testlog/test_log.h>
 

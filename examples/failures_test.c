@@ -1,8 +1,7 @@
 /* failures_test.c: tests that fail, crash and hang on purpose.
  *
- * It teaches what a run shows of each: `make demo-failures`. Every test is
- * named after what it does; what it logged, and the spans that it was in, are
- * there however it ended.
+ * `make demo-failures` runs them. Every test is named after what it does. The
+ * run shows its log lines and the spans that it was in, however it ended.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -85,7 +84,7 @@ static void hang(void *unused)
 {
     trace_function(INFO, (unused));
 
-    log_warn("this takes for ever");
+    log_warn("this takes forever");
     for (;;)
         pause();
 }

@@ -1,8 +1,8 @@
 /* greet_test.cpp: annotated tests in C++17.
  *
- * It teaches what C++ adds: std::string and its like are fields, a span is an
- * object whose end is the block's, however that is left, and call sites may
- * stand in lambdas and templates.
+ * An example of what C++ adds: fields may be std::string and similar types, an
+ * exception ends the spans that it leaves, and call sites may be in lambdas and
+ * templates.
  */
 #include <algorithm>
 #include <stdexcept>
@@ -44,13 +44,13 @@ TEST_LOG(greet, says_hello, .timeout = 5)
     cr_assert(greet("World") == "Hello, World!");
 }
 
-TEST_LOG(greet, leaves_its_span_with_an_exception)
+TEST_LOG(greet, ends_spans_when_an_exception_leaves_them)
 {
     cr_assert_throw(greet(""), std::invalid_argument);
-    log_info("back in no span");
+    log_info("outside of any span again");
 }
 
-TEST_LOG(greet, greets_in_a_lambda)
+TEST_LOG(greet, traces_inside_a_lambda)
 {
     std::vector<std::string> names = {"Ada", "Brian", "Dennis"}, greetings;
 

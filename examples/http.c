@@ -1,8 +1,8 @@
-/* http.c: the parser; it teaches targets that a filter can tell apart.
+/* http.c: the parser; an example of targets.
  *
- * A target is a path: "http" is this parser and http_server.c together,
- * "http::parse" is a request's head, "http::body" what follows it. DEBUG tells
- * what was understood, TRACE what it was made of.
+ * A target is a path: "http" matches this parser and http_server.c,
+ * "http::parse" is the head of a request, and "http::body" is its body. DEBUG
+ * shows what was parsed, TRACE shows the details.
  */
 #define LOG_TARGET "http::parse"
 
@@ -14,7 +14,7 @@
 
 #include "http.h"
 
-/* What takes a whole line, without its CR LF, and says what comes next. */
+/* Parses a whole line, without its CR LF, and sets the next state. */
 typedef enum http_error take_line(struct http_parser *, char *line);
 
 static take_line take_request_line, take_header, take_chunk_size,
@@ -32,7 +32,7 @@ static const struct {
 static const struct {
     int status;
     const char *text;
-} errors[] = {{200, "nothing is wrong"},
+} errors[] = {{200, "no error"},
 #define HTTP_X(name, status, text) {status, text},
               HTTP_ERRORS(HTTP_X)
 #undef HTTP_X
@@ -50,15 +50,15 @@ const char *http_error_text(enum http_error error)
 
 static void fail(struct http_parser *parser, enum http_error error)
 {
-    trace_event(DEBUG, "refused", ("why", http_error_text(error)),
+    trace_event(DEBUG, "rejected", ("why", http_error_text(error)),
                 ("while", states[parser->state].name));
     parser->state = HTTP_STATE_FAILED;
     parser->error = error;
 }
 
-/* ---- What lines are made of ---- */
+/* ---- Characters and words ---- */
 
-/* Not isalnum(), which asks the locale. */
+/* Not isalnum(), which depends on the locale. */
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -121,8 +121,8 @@ static char *trim(char *text)
 
 /* ---- The head ---- */
 
-/* Returns the path in what a request asks for, or NULL. A server must take
- * "http://host/path", too (RFC 9112, 3.2.2). */
+/* Returns the path of a request target, or NULL. A server must also accept
+ * "http://host/path" (RFC 9112, 3.2.2). */
 static const char *find_path(const char *method, const char *text)
 {
     for (const char *c = text; *c; c++)
@@ -150,7 +150,8 @@ static enum http_error take_request_line(struct http_parser *parser, char *line)
 {
     struct http_request *request = &parser->request;
 
-    if (!*line) /* some clients end a body with one more (RFC 9112, 2.2) */
+    if (!*line) /* some clients send an empty line after a body (RFC 9112, 2.2)
+                 */
         return HTTP_OK;
 
     char *path = cut(line, ' ');
@@ -222,8 +223,8 @@ static size_t count_headers(const struct http_request *request,
 
 /* ---- The body ----
  *
- * What holds where a call site stands is its target, so a file may have more
- * than one.
+ * A call site uses the LOG_TARGET that is defined at its place, so a file can
+ * have several.
  */
 #undef LOG_TARGET
 #define LOG_TARGET "http::body"
@@ -231,14 +232,14 @@ static size_t count_headers(const struct http_request *request,
 static enum http_error finish(struct http_parser *parser)
 {
     parser->request.body = parser->body;
-    log_debug("complete: %zu headers, a body of %zu bytes",
+    log_debug("complete: %zu headers, %zu bytes of body",
               parser->request.header_count, parser->request.body_size);
     parser->state = HTTP_STATE_DONE;
     return HTTP_OK;
 }
 
-/* Reads digits and returns what follows them. Once above HTTP_BODY_MAX a size
- * stays there, so that no number of digits overflows it. */
+/* Parses digits and returns what follows them. A size above HTTP_BODY_MAX no
+ * longer grows, so that it cannot overflow. */
 static const char *read_size(const char *text, size_t base, size_t *size)
 {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";
@@ -264,15 +265,15 @@ static enum http_error begin_length(struct http_parser *parser)
         return HTTP_ERROR_LENGTH;
     if (parser->left > HTTP_BODY_MAX)
         return HTTP_ERROR_BODY_SIZE;
-    trace_event(DEBUG, "a body of known length", ("size", parser->left));
+    trace_event(DEBUG, "body of known length", ("size", parser->left));
     if (!parser->left)
         return finish(parser);
     parser->state = HTTP_STATE_BODY;
     return HTTP_OK;
 }
 
-/* What could be framed in two ways is an attempt to smuggle a second request
- * past somebody who reads it in the other (RFC 9112, 6.1 and 11.2). */
+/* A request that can be framed in two ways may be an attempt to smuggle a
+ * second request past a proxy (RFC 9112, 6.1 and 11.2). */
 static enum http_error begin_body(struct http_parser *parser)
 {
     const struct http_request *request = &parser->request;
@@ -324,7 +325,7 @@ static enum http_error take_chunk_end(struct http_parser *parser, char *line)
     return HTTP_OK;
 }
 
-/* Trailers must be in order, and that is all that becomes of them. */
+/* Trailers must be valid, and are then ignored. */
 static enum http_error take_trailer(struct http_parser *parser, char *line)
 {
     struct http_header ignored;
@@ -341,7 +342,7 @@ static size_t take_bytes(struct http_parser *parser, const char *data,
     memcpy(parser->body + request->body_size, data, taken);
     request->body_size += taken;
     parser->left -= taken;
-    log_trace("%zu bytes, %zu to come", taken, parser->left);
+    log_trace("%zu bytes, %zu left", taken, parser->left);
     if (parser->left)
         return taken;
     if (parser->state == HTTP_STATE_CHUNK)
@@ -351,7 +352,7 @@ static size_t take_bytes(struct http_parser *parser, const char *data,
     return taken;
 }
 
-/* ---- Both ---- */
+/* ---- Lines and bytes ---- */
 #undef LOG_TARGET
 #define LOG_TARGET "http::parse"
 

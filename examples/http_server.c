@@ -1,10 +1,12 @@
-/* http_server.c: the server; it teaches spans that a filter can single out.
+/* http_server.c: the server; an example of spans that a filter can select.
  *
- * Each request is a span with its number and, once they are known, its method,
- * path and status. It is entered three times: to read, to handle and to write.
- * A filter judges a span's values when it is entered, so
- * "[request{path=/report}]=trace" shows the handling and the writing, and
- * "[request{status=500}]=trace" the writing alone; the number shows all of it.
+ * Each request is a span with its number. Its method, path and status are
+ * recorded when they are known. The span is entered three times: to read, to
+ * handle and to write. A filter checks a span's values each time, so:
+ *
+ *   [request{id=417}]=trace         shows all three parts
+ *   [request{path=/report}]=trace   shows handling and writing
+ *   [request{status=500}]=trace     shows only writing
  */
 #define LOG_TARGET "http::server"
 
@@ -28,7 +30,7 @@ enum {
 };
 
 struct http_server {
-    struct store *bosses; /* of each user, both as decimal numbers */
+    struct store *bosses; /* user -> boss, both as decimal numbers */
     size_t served;        /* requests */
 };
 
@@ -40,7 +42,7 @@ struct exchange {
     size_t lookups;
 };
 
-/* X(status, what a client is told) */
+/* X(status, reason phrase) */
 #define STATUSES(X)                                                            \
     X(200, "OK")                                                               \
     X(400, "Bad Request")                                                      \
@@ -148,7 +150,7 @@ static void show_user(struct exchange *exchange, size_t user)
     if (find_boss(exchange, user, &boss))
         respond(exchange, 200, "%zu reports to %zu", user, boss);
     else
-        respond(exchange, 404, "nobody is %zu", user);
+        respond(exchange, 404, "there is no user %zu", user);
 }
 
 static void show_chief(struct exchange *exchange, size_t user)
@@ -159,7 +161,7 @@ static void show_chief(struct exchange *exchange, size_t user)
 
     for (int step = 0; step < STEPS_MAX; step++, at = boss) {
         if (!find_boss(exchange, at, &boss)) {
-            respond(exchange, 404, "nobody is %zu", at);
+            respond(exchange, 404, "there is no user %zu", at);
             return;
         }
         if (boss == at) {
@@ -189,7 +191,7 @@ static void change_boss(struct exchange *exchange, size_t user)
     snprintf(text, sizeof(text), "%.*s", (int)request->body_size,
              request->body);
     if (!*text || text[strspn(text, "0123456789")])
-        respond(exchange, 400, "%s is no user", text);
+        respond(exchange, 400, "%s is not a user", text);
     else if (http_server_hire(exchange->server, user, strtoul(text, NULL, 10)))
         respond(exchange, 500, "something went wrong");
     else
@@ -199,7 +201,7 @@ static void change_boss(struct exchange *exchange, size_t user)
 /* ---- Routes ---- */
 
 static const struct route {
-    const char *method, *pattern; /* "#" is a number, which the page is given */
+    const char *method, *pattern; /* "#" is a number, passed to the page */
     void (*show)(struct exchange *, size_t number);
 } routes[] = {
     {"GET", "/", show_welcome},       {"GET", "/healthcheck", show_health},
@@ -239,11 +241,11 @@ static void route(struct exchange *exchange)
         routes[i].show(exchange, number);
         return;
     }
-    respond(exchange, 404, "there is no page %s to %s", request->path,
+    respond(exchange, 404, "there is no page %s for %s", request->path,
             request->method);
 }
 
-/* ---- From first byte to last ---- */
+/* ---- Serving a request ---- */
 
 static size_t read_request(struct exchange *exchange,
                            struct trace_span_ref span, const char *input,
@@ -280,7 +282,7 @@ static void handle_request(struct exchange *exchange,
         respond(exchange, http_error_status(parser->error), "%s",
                 http_error_text(parser->error));
     else
-        respond(exchange, 400, "the request ends too early");
+        respond(exchange, 400, "the request is incomplete");
     trace_record(span, ("status", exchange->response->status));
 }
 
@@ -305,8 +307,8 @@ size_t http_server_serve(struct http_server *server, const char *input,
                          size_t size, struct http_response *response)
 {
     struct exchange exchange = {.server = server, .response = response};
-    size_t id = server->served++; /* not below: that may be compiled out */
-    /* As grave as the gravest line in it, so that it is shown with that. */
+    size_t id = server->served++; /* trace_span_new may be compiled out */
+    /* The level of its most severe line, so that it is shown with that line. */
     struct trace_span_ref span =
         trace_span_new(ERROR, "request", (id), ("method", trace_empty()),
                        ("path", trace_empty()), ("status", trace_empty()));

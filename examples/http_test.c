@@ -1,9 +1,9 @@
-/* http_test.c: the parser's and the server's tests; it teaches theories.
+/* http_test.c: tests of the parser and the server; an example of theories.
  *
- * A theory says what holds for every combination of its data points, which is
- * how one thinks of a parser: however the input is cut, whatever a value is.
- * All combinations run in one process and share one log and one trace, so each
- * begins with a span or an event that tells it from the others.
+ * A theory states what is true for every combination of its data points. That
+ * fits a parser: it must work however its input is cut, and for any value. All
+ * combinations run in one process and share one log and one trace, so each one
+ * begins with a span or an event that identifies it.
  */
 #define LOG_TARGET "http::test"
 
@@ -18,7 +18,7 @@
 
 #define HOST "Host: example\r\n"
 
-/* Hands in `size` bytes, `piece` at a time; returns how many were taken. */
+/* Parses `size` bytes, `piece` at a time; returns how many were used. */
 static size_t parse_pieces(struct http_parser *parser, const char *data,
                            size_t size, size_t piece)
 {
@@ -37,9 +37,9 @@ static size_t parse(struct http_parser *parser, const char *text)
     return http_parse(parser, text, strlen(text));
 }
 
-/* ---- What is taken ---- */
+/* ---- Valid requests ---- */
 
-TEST_LOG(http, takes_a_request_apart)
+TEST_LOG(http, parses_a_request)
 {
     struct http_parser parser = {0};
     const struct http_request *request = &parser.request;
@@ -57,7 +57,7 @@ TEST_LOG(http, takes_a_request_apart)
     cr_expect_arr_eq(request->body, "honey", 5);
 }
 
-TEST_LOG(http, leaves_the_next_request_alone)
+TEST_LOG(http, stops_at_the_end_of_a_request)
 {
     static const char first[] =
         "PUT /a HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
@@ -105,9 +105,9 @@ PARAMETERIZED_TEST_LOG(struct path *path, http, finds_the_path)
     cr_expect_str_eq(parser.request.path, path->path);
 }
 
-/* ---- What holds for all ---- */
+/* ---- Theories ---- */
 
-TheoryDataPoints(http, cuts_do_not_matter) = {
+TheoryDataPoints(http, parses_input_cut_anywhere) = {
     DataPoints(const char *, "GET / HTTP/1.1\r\n" HOST "\r\n",
                "\r\nPUT /a HTTP/1.0\r\nContent-Length: 7\r\n\r\n\r\nb\r\nc\r\n",
                "PUT /b HTTP/1.1\r\n" HOST "Transfer-Encoding: Chunked\r\n\r\n"
@@ -119,7 +119,7 @@ TheoryDataPoints(http, cuts_do_not_matter) = {
     DataPoints(size_t, 1, 2, 3, 5, 16, 63),
 };
 
-THEORY_LOG((const char *text, size_t piece), http, cuts_do_not_matter)
+THEORY_LOG((const char *text, size_t piece), http, parses_input_cut_anywhere)
 {
     trace_span(INFO, "cut", (piece));
     trace_event(INFO, "sending", (text));
@@ -136,7 +136,7 @@ THEORY_LOG((const char *text, size_t piece), http, cuts_do_not_matter)
     cr_assert_arr_eq(cut.text, whole.text, sizeof(cut.text));
 }
 
-TheoryDataPoints(http, values_come_back) = {
+TheoryDataPoints(http, returns_header_values) = {
     DataPoints(const char *, "", "a", "a b\tc", "\"quoted\"", "a: b, c=d; e",
                "f\xc3\xbcr", "\x80\xff", "%00"),
     DataPoints(const char *, "", " ", "\t", " \t \t"),
@@ -144,7 +144,7 @@ TheoryDataPoints(http, values_come_back) = {
 };
 
 THEORY_LOG((const char *value, const char *before, const char *after), http,
-           values_come_back)
+           returns_header_values)
 {
     struct http_parser parser = {0};
     char text[128];
@@ -160,11 +160,10 @@ THEORY_LOG((const char *value, const char *before, const char *after), http,
 
 static char pattern(size_t at)
 {
-    return (char)(at * 7 + at / 256); /* every byte, CR and LF among them */
+    return (char)(at * 7 + at / 256); /* every byte, including CR and LF */
 }
 
-/* Writes a chunk of at most `most` bytes, the last one of a body being empty.
- */
+/* Sends a chunk of at most `most` bytes; the last chunk of a body is empty. */
 static size_t send_chunk(struct http_parser *parser, size_t from, size_t to,
                          size_t most)
 {
@@ -179,14 +178,14 @@ static size_t send_chunk(struct http_parser *parser, size_t from, size_t to,
     return size;
 }
 
-TheoryDataPoints(http, chunks_make_the_body) = {
+TheoryDataPoints(http, joins_chunks_into_a_body) = {
     DataPoints(size_t, 0, 1, 15, 16, 255, 256, 2048, HTTP_BODY_MAX),
     DataPoints(size_t, 1, 2, 15, 16, 1000, HTTP_BODY_MAX),
 };
 
-THEORY_LOG((size_t size, size_t chunk), http, chunks_make_the_body)
+THEORY_LOG((size_t size, size_t chunk), http, joins_chunks_into_a_body)
 {
-    cr_assume(size / chunk <= 2048); /* more takes long and tells no more */
+    cr_assume(size / chunk <= 2048); /* more takes long and adds nothing */
     trace_span(INFO, "body", (size), (chunk));
 
     struct http_parser parser = {0};
@@ -203,14 +202,14 @@ THEORY_LOG((size_t size, size_t chunk), http, chunks_make_the_body)
         cr_assert_eq(parser.body[i], pattern(i), "byte %zu differs", i);
 }
 
-TheoryDataPoints(http, only_token_bytes_make_names) = {
+TheoryDataPoints(http, rejects_invalid_bytes_in_names) = {
     DataPoints(const char *, "%c / HTTP/1.1\r\n" HOST "\r\n",
                "GE%cT / HTTP/1.1\r\n" HOST "\r\n",
                "GET / HTTP/1.1\r\n" HOST "%c: 1\r\n\r\n",
                "GET / HTTP/1.1\r\n" HOST "X%cY: 1\r\n\r\n"),
 };
 
-/* Puts `byte` where `text` has "%c"; returns the size, for it may be NUL. */
+/* Replaces "%c" in `text` by `byte`, which may be NUL; returns the size. */
 static size_t put_byte(char *out, const char *text, int byte)
 {
     size_t at = (size_t)(strstr(text, "%c") - text);
@@ -221,7 +220,7 @@ static size_t put_byte(char *out, const char *text, int byte)
     return strlen(text) - 1;
 }
 
-THEORY_LOG((const char *text), http, only_token_bytes_make_names)
+THEORY_LOG((const char *text), http, rejects_invalid_bytes_in_names)
 {
     static const char token[] = "!#$%&'*+-.^_`|~0123456789"
                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -235,7 +234,7 @@ THEORY_LOG((const char *text), http, only_token_bytes_make_names)
         char request[64];
         bool good = byte && strchr(token, byte);
 
-        if (byte == ':' && in_name) /* is where the name ends */
+        if (byte == ':' && in_name) /* ends the name */
             continue;
         http_parse(&parser, request, put_byte(request, text, byte));
         cr_assert_eq(parser.state, good ? HTTP_STATE_DONE : HTTP_STATE_FAILED,
@@ -243,15 +242,15 @@ THEORY_LOG((const char *text), http, only_token_bytes_make_names)
     }
 }
 
-/* ---- What is refused ---- */
+/* ---- Invalid requests ---- */
 
 #define GET   "GET / HTTP/1.1\r\n" HOST
 #define CHUNK "PUT / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
 
-static const struct refusal {
+static const struct rejection {
     enum http_error error;
     const char *text;
-} refusals[] = {
+} rejections[] = {
     {HTTP_ERROR_LINE_END, "GET / HTTP/1.1\n"},
     {HTTP_ERROR_LINE_END, "\n"},
     {HTTP_ERROR_CONTROL, "GET /\r HTTP/1.1\r\n"},
@@ -296,26 +295,26 @@ static const struct refusal {
     {HTTP_ERROR_BODY_SIZE, GET "Content-Length: 18446744073709551617\r\n\r\n"},
 };
 
-/* Goes on after a refusal that failed: a table is best judged as a whole. */
-TEST_LOG(http, refuses_what_is_wrong)
+/* Uses cr_expect, so that one failing row does not hide the others. */
+TEST_LOG(http, rejects_invalid_requests)
 {
-    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
-        const char *text = refusals[i].text;
+    for (size_t i = 0; i < sizeof(rejections) / sizeof(rejections[0]); i++) {
+        const char *text = rejections[i].text;
 
-        trace_span(INFO, "refusal", (text));
+        trace_span(INFO, "rejection", (text));
 
         struct http_parser parser = {0};
 
         parse(&parser, text);
         cr_expect_eq(parser.state, HTTP_STATE_FAILED, "%s", text);
-        cr_expect_eq(parser.error, refusals[i].error, "%s: %s", text,
+        cr_expect_eq(parser.error, rejections[i].error, "%s: %s", text,
                      http_error_text(parser.error));
         cr_expect_geq(http_error_status(parser.error), 400);
-        cr_expect_eq(parse(&parser, HOST), 0, "nothing is taken any more");
+        cr_expect_eq(parse(&parser, HOST), 0, "no more input is accepted");
     }
 }
 
-TEST_LOG(http, heads_have_a_limit)
+TEST_LOG(http, limits_the_size_of_the_head)
 {
     struct http_parser exact = {0}, above = {0}, endless = {0};
     char head[HTTP_HEAD_MAX + 2];
@@ -332,7 +331,7 @@ TEST_LOG(http, heads_have_a_limit)
     cr_expect_eq(endless.error, HTTP_ERROR_HEAD_SIZE);
 }
 
-TEST_LOG(http, headers_have_a_limit)
+TEST_LOG(http, limits_the_number_of_headers)
 {
     struct http_parser parser = {0};
 
@@ -344,7 +343,7 @@ TEST_LOG(http, headers_have_a_limit)
     cr_expect_eq(parser.error, HTTP_ERROR_HEADER_COUNT);
 }
 
-TEST_LOG(http, bodies_have_a_limit)
+TEST_LOG(http, limits_the_size_of_the_body)
 {
     struct http_parser parser = {0};
 
@@ -391,7 +390,7 @@ static void expect_answer(struct http_server *server, const char *request,
     cr_expect_str_eq(response.body, body);
 }
 
-TEST_LOG(http, serves_what_was_put)
+TEST_LOG(http, serves_stored_values)
 {
     struct http_server *server = open_server();
 
@@ -404,15 +403,15 @@ TEST_LOG(http, serves_what_was_put)
     expect_answer(server,
                   "PUT /users/417 HTTP/1.1\r\n" HOST
                   "Content-Length: 3\r\n\r\nfox",
-                  400, "fox is no user");
+                  400, "fox is not a user");
     expect_answer(server, "GET /users/1000 HTTP/1.1\r\n" HOST "\r\n", 404,
-                  "nobody is 1000");
+                  "there is no user 1000");
     expect_answer(server, "GET /users/1 HTTP/1.1\r\n", 400,
-                  "the request ends too early");
+                  "the request is incomplete");
     http_server_free(server);
 }
 
-/* Writes the i-th of a thousand requests, which are of ten kinds. */
+/* Writes request i of a thousand; there are ten kinds of requests. */
 static void write_request(char *text, size_t size, size_t i)
 {
     static const char *const kinds[] = {
@@ -441,9 +440,8 @@ static void write_request(char *text, size_t size, size_t i)
     text[at] = '\0';
 }
 
-/* One of the thousand fails, and says little of why: README.md shows how a
- * filter finds it. */
-TEST_LOG(http, serves_a_thousand)
+/* One of the thousand requests fails. README.md shows how a filter finds it. */
+TEST_LOG(http, serves_a_thousand_requests)
 {
     struct http_server *server = open_server();
     size_t count[600] = {0}, failed = 0;

@@ -1,11 +1,11 @@
-/* pool.c: the pool; it teaches how a span follows its work to another thread.
+/* pool.c: the pool; an example of a span that follows work to another thread.
  *
  * A thread of the pool does not know who submitted a job. So pool_submit keeps
- * the span that its caller is in (trace_span_current), and the thread enters it
- * while it does the job (trace_span_enter): what the job logs stands below the
- * span that wanted it done.
+ * the span that its caller is in (trace_span_current), and the thread enters
+ * that span while it runs the job (trace_span_enter). The job's lines then
+ * appear below the span of the caller.
  *
- * The target is the default one, made of the file's path: "examples::pool".
+ * The target is the default, which is the path of the file: "examples::pool".
  */
 #include <errno.h>
 #include <pthread.h>
@@ -20,13 +20,13 @@
 struct job {
     pool_work *work;
     void *argument;
-    struct trace_span_ref span; /* of who submitted it */
+    struct trace_span_ref span; /* of the caller of pool_submit */
 };
 
 struct pool {
     pthread_mutex_t lock;
     pthread_cond_t queued, idle;
-    size_t submitted, taken, done; /* jobs, since the beginning */
+    size_t submitted, taken, done; /* jobs, since the start */
     struct job jobs[POOL_QUEUE];   /* job n is at n % POOL_QUEUE */
     bool closing;
     size_t thread_count;
@@ -72,12 +72,12 @@ static void *thread_main(void *argument)
     struct job job;
     size_t number, done = 0;
 
-    prctl(PR_SET_NAME, "pool"); /* so its track in the trace is called */
+    prctl(PR_SET_NAME, "pool"); /* the name of its track in the trace */
     for (; take(pool, &job, &number); done++) {
         run(&job, number);
         finish(pool);
     }
-    log_debug("the thread ends after %zu jobs", done);
+    log_debug("thread ends after %zu jobs", done);
     return NULL;
 }
 
@@ -141,7 +141,7 @@ int pool_submit(struct pool *pool, pool_work *work, void *argument)
     pthread_mutex_unlock(&pool->lock);
     if (room)
         return 0;
-    log_warn("the queue is full: %d jobs wait", POOL_QUEUE);
+    log_warn("queue full: %d jobs waiting", POOL_QUEUE);
     errno = EAGAIN;
     return -1;
 }

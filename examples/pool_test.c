@@ -1,7 +1,8 @@
-/* pool_test.c: the pool's tests; it teaches spans across threads.
+/* pool_test.c: tests of the pool; an example of spans across threads.
  *
- * Only the test's own thread may call cr_assert, for a failing one jumps back
- * on that thread's stack. So jobs count and log, and the test asserts.
+ * Only the test's own thread may call cr_assert, because a failing assertion
+ * jumps on that thread's stack. So the jobs count and log, and the test
+ * asserts.
  */
 #include <errno.h>
 #include <semaphore.h>
@@ -17,7 +18,7 @@ struct size {
     size_t threads, jobs;
 };
 
-ParameterizedTestParameters(pool, does_every_job)
+ParameterizedTestParameters(pool, runs_every_job)
 {
     static struct size sizes[] = {{1, 0}, {1, 1}, {4, 3}, {8, POOL_QUEUE}};
 
@@ -33,7 +34,7 @@ static void count(void *argument)
     log_trace("counted to %zu", before + 1);
 }
 
-PARAMETERIZED_TEST_LOG(struct size *size, pool, does_every_job, .timeout = 10)
+PARAMETERIZED_TEST_LOG(struct size *size, pool, runs_every_job, .timeout = 10)
 {
     struct pool *pool = pool_new(size->threads);
     atomic_size_t counter = 0;
@@ -52,8 +53,8 @@ static void wait_for_gate(void *gate)
     sem_post(gate); /* lets the next one through */
 }
 
-TEST_LOG_DEFAULT("examples::pool=warn", pool, refuses_what_finds_no_room,
-                 .timeout = 10)
+TEST_LOG_DEFAULT("examples::pool=warn", pool,
+                 rejects_jobs_when_the_queue_is_full, .timeout = 10)
 {
     struct pool *pool = pool_new(1);
     int submitted = 0;
@@ -79,9 +80,9 @@ static void fill(void *store)
     log_info("filled");
 }
 
-/* In the trace, four jobs on four threads stand below "share", and where they
- * wait for the store's lock is to be seen. */
-TEST_LOG(pool, threads_share_a_store, .timeout = 10)
+/* The trace shows four jobs on four threads below "share", and where they wait
+ * for the store's lock. */
+TEST_LOG(pool, shares_a_store_between_threads, .timeout = 10)
 {
     struct store *store = store_new(3);
     struct pool *pool = pool_new(4);

@@ -1,12 +1,12 @@
-/* store.c: the store; it teaches how to annotate code.
+/* store.c: the store; an example of annotated code.
  *
- * Look for: a target of its own, functions as spans with what they were called
- * with, a value that is known only at the end (store_get), a type of one's own
- * as a field (print_entry), a span around what may block (lock), errors with
- * their errno (fail), and the levels: ERROR for what went wrong, INFO for what
- * a user wants to know, DEBUG and TRACE for who looks for a fault.
+ * It shows: a target (LOG_TARGET), functions as spans with their arguments, a
+ * value that is known only at the end (store_get), a field of your own type
+ * (print_entry), a span around a call that may block (lock), and errors with
+ * their errno (fail). ERROR is for failures, INFO for users, DEBUG and TRACE
+ * are for debugging.
  */
-#define LOG_TARGET "kv::store" /* else it would be "examples::store" */
+#define LOG_TARGET "kv::store" /* the default would be "examples::store" */
 
 #include <errno.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@
 #include "store.h"
 
 struct entry {
-    struct entry *chain;         /* the next one in the bucket */
+    struct entry *chain;         /* next in the bucket */
     struct entry *newer, *older; /* neighbours in the order of use */
     char *key, *value;
 };
@@ -29,7 +29,7 @@ struct entry {
 struct store {
     pthread_mutex_t lock;
     size_t capacity, len;
-    struct entry ring; /* its `older` is the newest, its `newer` the oldest */
+    struct entry ring; /* ring.older is the newest, ring.newer the oldest */
     struct entry **buckets; /* `capacity` chains */
 };
 
@@ -62,7 +62,7 @@ static uint64_t hash(const char *text)
     return sum;
 }
 
-/* Returns what points to the entry of `key`, or where that would be. */
+/* Returns the pointer to the entry of `key`, or the place for a new one. */
 static struct entry **find(struct store *store, const char *key)
 {
     struct entry **at = &store->buckets[hash(key) % store->capacity];
@@ -137,7 +137,7 @@ struct store *store_new(size_t capacity)
         log_error("no memory for %zu pairs: %m", capacity);
         free(store);
         free(buckets);
-        return NULL; /* with calloc's errno: to log leaves it alone */
+        return NULL; /* with calloc's errno: logging does not change it */
     }
     pthread_mutex_init(&store->lock, NULL);
     store->capacity = capacity;
@@ -183,7 +183,7 @@ int store_put(struct store *store, const char *key, const char *value)
 
 char *store_get(struct store *store, const char *key)
 {
-    /* Begun by hand, so that `hit` can be recorded once it is known. */
+    /* Not a block, so that `hit` can be recorded when it is known. */
     struct trace_span_ref span =
         trace_span_begin(DEBUG, "store_get", (key), ("hit", trace_empty()));
     char *copy = NULL;
@@ -218,7 +218,7 @@ int store_delete(struct store *store, const char *key)
     unlock(store);
     if (found)
         return 0;
-    log_debug("nothing to delete at %s", key);
+    log_debug("cannot delete %s: not found", key);
     errno = ENOENT;
     return -1;
 }
@@ -240,8 +240,8 @@ static int fail(const char *what)
     return -1;
 }
 
-/* A snapshot is "store COUNT\n", then each key and value with its NUL, the
- * oldest pair first: to put them in turn restores the order of use. */
+/* A snapshot is "store COUNT\n", then each key and value with its NUL. The
+ * oldest pair comes first, so that loading restores the order of use. */
 static void write_pairs(struct store *store, FILE *file)
 {
     fprintf(file, "store %zu\n", store->len);
@@ -272,7 +272,7 @@ int store_save(struct store *store, const char *path)
     return 0;
 }
 
-/* Returns a string to be freed; NULL if there is no whole one. */
+/* Returns a string that the caller frees; NULL if it is incomplete. */
 static char *read_string(FILE *file)
 {
     char *text = NULL;

@@ -1,7 +1,8 @@
-/* store_test.c: the store's tests; it teaches each kind of annotated test.
+/* store_test.c: tests of the store; an example of each kind of annotated test.
  *
- * TEST_LOG and its kin take what Criterion's own macros take: options such as
- * .timeout and .init, a TestSuite around them, parameters, data points.
+ * TEST_LOG, PARAMETERIZED_TEST_LOG and THEORY_LOG accept everything that
+ * Criterion's own macros accept: options such as .timeout and .init, a
+ * TestSuite, parameters and data points.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ static void close_store(void)
     store_free(store);
 }
 
-/* Around every test below; what is logged there belongs to the test, too. */
+/* Runs around every test below; its lines belong to the test. */
 TestSuite(store, .init = open_store, .fini = close_store);
 
 static bool has(struct store *in, const char *key, const char *expected)
@@ -37,7 +38,7 @@ static bool has(struct store *in, const char *key, const char *expected)
     return same;
 }
 
-TEST_LOG(store, returns_what_was_put)
+TEST_LOG(store, returns_stored_values)
 {
     cr_assert_eq(store_put(store, "fox", "red"), 0);
     cr_assert_eq(store_put(store, "fox", "grey"), 0);
@@ -45,7 +46,7 @@ TEST_LOG(store, returns_what_was_put)
     cr_expect_eq(store_len(store), 1);
 }
 
-TEST_LOG(store, deletes_once)
+TEST_LOG(store, deletes_a_key_only_once)
 {
     store_put(store, "fox", "red");
     cr_expect_eq(store_delete(store, "fox"), 0);
@@ -56,18 +57,18 @@ TEST_LOG(store, deletes_once)
 TEST_LOG(store, evicts_the_least_recently_used, .timeout = 5)
 {
     {
-        trace_span(INFO, "fill", ("pairs", 3)); /* to the end of the block */
+        trace_span(INFO, "fill", ("pairs", 3)); /* until the end of the block */
 
         store_put(store, "ant", "black");
         store_put(store, "bee", "yellow");
         store_put(store, "cat", "white");
     }
     cr_assert(has(store, "ant", "black"));
-    log_info("ant was used, so of %zu bee is the oldest", store_len(store));
+    log_info("ant was used, so bee is the oldest of %zu", store_len(store));
     store_put(store, "dog", "brown");
     cr_expect_not(has(store, "bee", "yellow"));
     cr_expect(has(store, "ant", "black"));
-    /* Whatever LOG shows: of what was logged, a test may assert on all. */
+    /* A test can assert on all records, whatever LOG shows. */
     log_expect_event_count(1, "kv=debug", "/^evicted/");
     log_expect_event("{entry=\"bee -> yellow\"}");
     log_expect_span_count(3, "fill:store_put");
@@ -88,15 +89,15 @@ static void remove_file(void)
     unlink(path);
 }
 
-/* Unless LOG says otherwise, this test shows every line of the store. */
-TEST_LOG_DEFAULT("info,kv=trace", store, survives_a_restart, .init = make_file,
+/* This test shows every line of the store, unless LOG is set. */
+TEST_LOG_DEFAULT("info,kv=trace", store, loads_a_snapshot, .init = make_file,
                  .fini = remove_file)
 {
     store_put(store, "ant", "black");
     store_put(store, "bee", "yellow\nand black");
     cr_assert_eq(store_save(store, path), 0);
 
-    struct store *copy = store_new(1); /* has room for the newest */
+    struct store *copy = store_new(1); /* room for the newest pair */
 
     cr_assert_eq(store_load(copy, path), 0);
     cr_expect(has(copy, "bee", "yellow\nand black"));
@@ -104,10 +105,12 @@ TEST_LOG_DEFAULT("info,kv=trace", store, survives_a_restart, .init = make_file,
     store_free(copy);
 }
 
-/* ERROR lines do not fail a test: here they are what it is about. */
-TEST_LOG(store, says_why_it_failed, .init = make_file, .fini = remove_file)
+/* ERROR lines do not fail a test. This test asserts on them. */
+TEST_LOG(store, logs_why_a_snapshot_failed, .init = make_file,
+         .fini = remove_file)
 {
-    cr_expect_eq(store_load(store, path), -1, "an empty file is no snapshot");
+    cr_expect_eq(store_load(store, path), -1,
+                 "an empty file is not a snapshot");
     cr_expect_eq(errno, EBADMSG);
     cr_expect_eq(store_save(store, "/dev/full"), -1);
     cr_expect_eq(errno, ENOSPC);
@@ -119,7 +122,7 @@ struct filling {
     size_t capacity, puts, len; /* pairs */
 };
 
-ParameterizedTestParameters(store, keeps_its_capacity)
+ParameterizedTestParameters(store, never_exceeds_its_capacity)
 {
     static struct filling fillings[] = {
         {1, 5, 1}, {4, 4, 4}, {64, 10, 10}, {10, 15, 10}};
@@ -128,7 +131,8 @@ ParameterizedTestParameters(store, keeps_its_capacity)
                                sizeof(fillings) / sizeof(fillings[0]));
 }
 
-PARAMETERIZED_TEST_LOG(struct filling *filling, store, keeps_its_capacity)
+PARAMETERIZED_TEST_LOG(struct filling *filling, store,
+                       never_exceeds_its_capacity)
 {
     struct store *filled = store_new(filling->capacity);
 
@@ -143,18 +147,18 @@ PARAMETERIZED_TEST_LOG(struct filling *filling, store, keeps_its_capacity)
     store_free(filled);
 }
 
-TheoryDataPoints(store, takes_any_string) = {
+TheoryDataPoints(store, stores_any_string) = {
     DataPoints(const char *, "", "fox", "two\nlines", "a=b", "f\xc3\xbcr"),
     DataPoints(const char *, "", "red", "\x1b[31mred"),
 };
 
-THEORY_LOG((const char *key, const char *value), store, takes_any_string)
+THEORY_LOG((const char *key, const char *value), store, stores_any_string)
 {
     store_put(store, key, value);
     cr_assert(has(store, key, value));
 }
 
-TEST_LOG(store, forgets_what_is_too_old)
+TEST_LOG(store, expires_old_pairs)
 {
     cr_skip_test("the store has no clock");
 }
