@@ -49,7 +49,7 @@ static bool is_about_any(const struct log_directive *directive,
 static bool is_mistyped(const struct log_filter *filter, const char *text,
                         struct trace_reader *reader, struct trace_text *why)
 {
-    const char *level = log_mistyped_level(text);
+    const char *level = log_nearest_level(text);
 
     if (!level || filter->count != 1 ||
         strcmp(text, filter->directives->target) != 0 ||

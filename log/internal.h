@@ -8,19 +8,17 @@
 
 #include "trace/reader.h"
 
-/* ---- words.c ---- */
+/* ---- suggest.c ---- */
 
-/* log_level_of reads a level as LevelFilter::from_str does: a number, or a word
- * in any case; false if it is none. */
-bool log_level_of(const char *text, unsigned *level);
-
-/* log_mistyped_level returns the level that a word of two wrong letters at most
- * was meant to be; NULL if it is near none. */
-const char *log_mistyped_level(const char *word);
-
-/* log_distance returns Levenshtein's distance between words of m and n bytes,
- * in any case; SIZE_MAX if the second has more than 63. */
+/* log_distance returns the Levenshtein distance of words of m and n bytes,
+ * ignoring case; SIZE_MAX if n is over 63. */
 size_t log_distance(const char *a, size_t m, const char *b, size_t n);
+
+/* ---- level.c ---- */
+
+/* log_level_of parses a level as LevelFilter::from_str does: a number or a word
+ * in any case. Returns false if it is neither. */
+bool log_level_of(const char *text, unsigned *level);
 
 /* log_space returns how many bytes of white space, as Unicode has it, stand at
  * `text`: one character or none. log_trim cuts it off at both ends. */

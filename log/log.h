@@ -61,9 +61,9 @@ TRACE_API const char *log_filter_unseen(const struct log_filter *,
 /* log_filter_of_device tells whether a directive is about targets of GPUs. */
 TRACE_API bool log_filter_of_device(const struct log_filter *);
 
-/* log_filter_advise adds a line for each value that a filter of spans does not
- * read as it was probably meant; lines begin with `origin`. Returns whether
- * there is one. */
+/* log_filter_advise adds a line, beginning with `origin`, for each field value
+ * that EnvFilter probably reads in another way than the user meant. Returns
+ * whether there is one. */
 TRACE_API bool log_filter_advise(const struct log_filter *, const char *origin,
                                  struct trace_text *out);
 
@@ -87,22 +87,21 @@ TRACE_API enum log_state log_filter_judge(const struct log_filter *,
                                           const struct trace_site *,
                                           struct trace_text *why);
 
-/* What a directive that was about nothing was probably meant to be, by the call
- * sites that there are. */
-struct log_guess {
+/* What a directive that matched no call site was probably meant to be. */
+struct log_suggestion {
     const char *directive;
-    size_t distance;         /* letters that are wrong; 0: none */
-    struct trace_text meant; /* empty: no guess; the caller's to free */
+    size_t distance;        /* edits to a similar name; 0: an exact match */
+    struct trace_text text; /* empty: none; the caller frees it */
 };
 
-/* log_guess_site looks whether one more call site makes a better guess: a span
- * that is called like the directive's target, or what is spelled nearly as the
- * span or the target that it names. */
-TRACE_API void log_guess_site(struct log_guess *, const struct trace_site *);
+/* log_suggest_site considers one more call site: a span that has the name of
+ * the directive's target, or a span or a target with a similar name. */
+TRACE_API void log_suggest_site(struct log_suggestion *,
+                                const struct trace_site *);
 
-/* log_guess_end has what the directive itself looks like come before what is
- * spelled nearly so; false if there is no guess. */
-TRACE_API bool log_guess_end(struct log_guess *);
+/* log_suggest_end prefers what the directive's form suggests to similar names.
+ * Returns whether there is a suggestion. */
+TRACE_API bool log_suggest_end(struct log_suggestion *);
 
 /* A filter at work on a recording: it knows what each thread is in. */
 struct log_replay;
@@ -122,14 +121,15 @@ TRACE_API bool log_replay_step(struct log_replay *, const struct trace_reader *,
 TRACE_API bool log_replay_shows(struct log_replay *,
                                 const struct trace_entry *span);
 
-/* log_same_word compares words in any case, of ASCII alone in every locale. */
+/* log_same_word compares words without regard to ASCII case. */
 TRACE_API bool log_same_word(const char *a, const char *b);
 
-/* log_nearest returns the one of `words`, which NULL ends, that `word` was
- * probably meant to be; NULL if none is near. */
+/* log_nearest returns the word in the NULL-terminated list that is most similar
+ * to `word`, NULL if none is similar. */
 TRACE_API const char *log_nearest(const char *word, const char *const *words);
 
-/* log_nearest_level does so among the words of levels. */
+/* log_nearest_level returns the level that differs in two letters at most, is
+ * abbreviated, or has another name in other programs. NULL if there is none. */
 TRACE_API const char *log_nearest_level(const char *word);
 
 /* ---- Lines ---- */

@@ -346,31 +346,31 @@ static void explain(const struct log_filter *filter)
            trace_level_word(log_filter_most(filter)));
 }
 
-static bool guess_by(struct log_guess *guess, const struct list *lists,
-                     int count)
+static bool suggest_by(struct log_suggestion *suggestion,
+                       const struct list *lists, int count)
 {
     for (int i = 0; i < count; i++)
         for (size_t j = 0; j < lists[i].count; j++)
-            log_guess_site(guess, &lists[i].sites[j].site);
-    return log_guess_end(guess);
+            log_suggest_site(suggestion, &lists[i].sites[j].site);
+    return log_suggest_end(suggestion);
 }
 
 static void put_unseen_one(const struct list *lists, int count,
                            const char *directive)
 {
-    struct log_guess guess = {.directive = directive};
+    struct log_suggestion suggestion = {.directive = directive};
     struct trace_text text = {0};
-    bool guessed = guess_by(&guess, lists, count);
+    bool suggested = suggest_by(&suggestion, lists, count);
 
     log_filter_brief(&text, directive);
     trace_text_string(&text, " is about none of these call sites");
-    if (guessed) {
+    if (suggested) {
         trace_text_string(&text, "; did you mean ");
-        log_filter_brief(&text, guess.meant.data);
+        log_filter_brief(&text, suggestion.text.data);
     }
-    printf("%s%c\n", text.data ? text.data : directive, guessed ? '?' : '.');
+    printf("%s%c\n", text.data ? text.data : directive, suggested ? '?' : '.');
     trace_text_free(&text);
-    trace_text_free(&guess.meant);
+    trace_text_free(&suggestion.text);
 }
 
 enum { UNSEEN_MAX = 10 }; /* that are named */

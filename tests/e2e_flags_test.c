@@ -276,7 +276,7 @@ Test(e2e_flags, advice_is_given_once_and_refuses_nothing)
                  result->err);
     e2e_expect_has(result->err,
                    "testlog: LOG: [order{customer=\"bob\"}]: a value in quotes "
-                   "matches only text that is shown in quotes; write "
+                   "matches only text that is printed in quotes; write "
                    "customer=bob, or customer~=\"bob\"\n");
     cr_expect_eq(e2e_count(result->err, "testlog: LOG: unknown level"), 2);
 }

@@ -141,21 +141,21 @@ static void see_recorded(const struct test_log_run *run,
     }
 }
 
-static void guess_site(struct trace_site *site, void *guess)
+static void suggest_site(struct trace_site *site, void *suggestion)
 {
-    log_guess_site(guess, site);
+    log_suggest_site(suggestion, site);
 }
 
 /* What was meant, to be freed; NULL if there is no guess. */
 static char *meant_by(const char *directive)
 {
-    struct log_guess guess = {.directive = directive};
+    struct log_suggestion suggestion = {.directive = directive};
     char *meant = NULL;
 
-    trace_site_each(guess_site, &guess);
-    if (log_guess_end(&guess))
-        meant = strdup(guess.meant.data);
-    trace_text_free(&guess.meant);
+    trace_site_each(suggest_site, &suggestion);
+    if (log_suggest_end(&suggestion))
+        meant = strdup(suggestion.text.data);
+    trace_text_free(&suggestion.text);
     return meant;
 }
 

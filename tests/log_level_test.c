@@ -1,4 +1,4 @@
-/* log_words_test.c: the words of levels, near words, white space. */
+/* log_level_test.c: levels and white space. */
 #include <criterion/criterion.h>
 #include <locale.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static unsigned level_of(const char *text)
     return log_level_of(text, &level) ? level : NONE;
 }
 
-Test(log_words, reads_levels_as_rust_does)
+Test(log_level, reads_levels_as_rust_does)
 {
     static const struct {
         const char *text;
@@ -54,7 +54,7 @@ Test(log_words, reads_levels_as_rust_does)
                      rows[i].text, level_of(rows[i].text));
 }
 
-Test(log_words, leaves_the_level_alone_where_there_is_none)
+Test(log_level, leaves_the_level_alone_where_there_is_none)
 {
     unsigned level = 3;
 
@@ -64,7 +64,7 @@ Test(log_words, leaves_the_level_alone_where_there_is_none)
 }
 
 /* There "INFO" in small letters is no "info" but has a dotless i. */
-Test(log_words, knows_letters_in_a_turkish_locale)
+Test(log_level, knows_letters_in_a_turkish_locale)
 {
     if (!setlocale(LC_ALL, "tr_TR.UTF-8") && !setlocale(LC_ALL, "tr_TR"))
         cr_skip_test("no Turkish locale here");
@@ -72,85 +72,10 @@ Test(log_words, knows_letters_in_a_turkish_locale)
     cr_expect_str_eq(log_nearest_level("INOF"), "info");
 }
 
-Test(log_words, compares_words_in_any_case)
-{
-    cr_expect(log_same_word("NaN", "nan"));
-    cr_expect(log_same_word("", ""));
-    cr_expect_not(log_same_word("nan", "nana"));
-    cr_expect_not(log_same_word("nana", "nan"));
-    cr_expect_not(log_same_word("[", "{"));
-    cr_expect_not(log_same_word("@", "`"));
-}
-
-Test(log_words, finds_the_level_that_was_meant)
-{
-    static const struct {
-        const char *word, *nearest;
-    } rows[] = {
-        {"warning", "warn"},
-        {"WARM", "warn"},
-        {"err", "error"},
-        {"eror", "error"},
-        {"errors", "error"},
-        {"inf", "info"},
-        {"information", "info"},
-        {"inof", "info"},
-        {"debgu", "debug"},
-        {"dbg", "debug"},
-        {"of", "off"},
-        {"tarce", "trace"},
-        {"tr", "trace"},
-        {"ALL", "trace"},
-        {"*", "trace"},
-        {"verbose", "trace"},
-        {"none", "off"},
-        {"Fatal", "error"},
-        {"critical", "error"},
-        {"notice", "info"},
-        {"x", NULL},
-        {"", NULL},
-        {"e", NULL},
-        {"purple", NULL},
-        {"7", NULL},
-        {"net", NULL},
-    };
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        const char *nearest = log_nearest_level(rows[i].word);
-
-        if (rows[i].nearest)
-            cr_expect_str_eq(nearest ? nearest : "none", rows[i].nearest, "%s",
-                             rows[i].word);
-        else
-            cr_expect_null(nearest, "%s: %s", rows[i].word, nearest);
-    }
-}
-
-Test(log_words, mistyped_level_has_two_wrong_letters_at_most)
-{
-    cr_expect_str_eq(log_mistyped_level("wran"), "warn");
-    cr_expect_str_eq(log_mistyped_level("information"), "info");
-    cr_expect_str_eq(log_nearest_level("server"), "error");
-    cr_expect_null(log_mistyped_level("server"));
-    cr_expect_null(log_mistyped_level("net"));
-}
-
-Test(log_words, nearest_takes_words_of_any_length)
-{
-    static const char long_word[] = "a-word-of-more-than-thirty-one-letters";
-    const char *const words[] = {long_word, "warn", NULL};
-    static char huge[100000];
-
-    memset(huge, 'a', sizeof(huge) - 1);
-    cr_expect_str_eq(log_nearest("wran", words), "warn");
-    cr_expect_str_eq(log_nearest(long_word, words), long_word);
-    cr_expect_null(log_nearest(huge, words));
-}
-
 /* ---- White space ---- */
 
 /* All that Unicode 15 calls White_Space, and the characters beside it. */
-Test(log_words, knows_the_white_space_of_unicode)
+Test(log_level, knows_the_white_space_of_unicode)
 {
     static const char *const spaces[] = {
         "\t",     "\n",     "\v",     "\f",     "\r",     " ",      "\xc2\x85",
@@ -176,7 +101,7 @@ Test(log_words, knows_the_white_space_of_unicode)
         cr_expect_eq(log_space(others[i]), 0, "%zu", i);
 }
 
-Test(log_words, trims_both_ends_alone)
+Test(log_level, trims_both_ends)
 {
     static const struct {
         const char *text, *trimmed;
