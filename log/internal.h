@@ -327,10 +327,10 @@ bool log_is_event(const struct trace_entry *);
  * is 0. */
 bool log_launch_of(const struct trace_entry *, struct trace_entry *launch);
 
-/* ---- lives.c: how long spans are open ---- */
+/* ---- span_times.c: how long spans are open ---- */
 
 /* A span that has not closed. */
-struct log_life {
+struct log_span_times {
     uint64_t made, since, busy; /* ns; since: it is entered */
     uint32_t inside;            /* enterings that have not ended */
     size_t to_come;             /* enterings and closes, in the recording */
@@ -338,10 +338,12 @@ struct log_life {
                 * called */
 };
 
-/* log_life_step follows what happens to a span, and tells whether it closes
- * with that: then `closed` is its life. */
-bool log_life_step(struct trace_table *lives, const struct trace_reader *,
-                   const struct trace_entry *, struct log_life *closed);
+/* log_span_times_step follows what happens to a span, and tells whether it
+ * closes with that: then `closed` is its times. */
+bool log_span_times_step(struct trace_table *span_times,
+                         const struct trace_reader *,
+                         const struct trace_entry *,
+                         struct log_span_times *closed);
 
 /* log_duration adds nanoseconds as "80.4µs". */
 void log_duration(struct trace_text *out, uint64_t ns);
@@ -351,7 +353,7 @@ void log_duration(struct trace_text *out, uint64_t ns);
 /* What a replay's lines know of those before. */
 struct log_memory {
     struct trace_text message; /* the last one's */
-    struct trace_table lives;
+    struct trace_table span_times;
     size_t thread_width; /* the longest name so far */
     int64_t second;      /* that `date` is of; 0: none */
     char date[32];

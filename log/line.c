@@ -152,7 +152,7 @@ void log_event(struct log_memory *memory, const struct log_style *style,
 
 /* ---- Spans ---- */
 
-/* Adds the line of an event of a span's life, if there is to be one. */
+/* Adds the line of an event of a span's times, if there is to be one. */
 static size_t span_line(struct log_parts *parts, enum log_span_event event,
                         struct trace_text *out)
 {
@@ -171,17 +171,18 @@ static size_t span_line(struct log_parts *parts, enum log_span_event event,
     return 1;
 }
 
-static size_t close_line(struct log_parts *parts, const struct log_life *life,
+static size_t close_line(struct log_parts *parts,
+                         const struct log_span_times *times,
                          struct trace_text *out)
 {
     struct trace_text busy = {.ceiling = 0}, idle = {.ceiling = 0};
     uint64_t rest =
-        trace_between(life->busy, trace_between(life->made, parts->time));
+        trace_between(times->busy, trace_between(times->made, parts->time));
     size_t lines;
 
     if (parts->style->time != LOG_TIME_NONE) {
         parts->fields[0] =
-            (struct trace_field){"time.busy", duration(&busy, life->busy)};
+            (struct trace_field){"time.busy", duration(&busy, times->busy)};
         parts->fields[1] =
             (struct trace_field){"time.idle", duration(&idle, rest)};
         parts->field_count = 2;
@@ -220,7 +221,7 @@ static size_t span_lines(struct log_parts *parts, struct log_replay *replay,
 {
     uint32_t place = entry->kind == TRACE_ENTRY_SPAN ? entry->id : entry->span;
     struct log_chain *chain = parts->chain;
-    struct log_life life;
+    struct log_span_times times;
     size_t lines = 0;
 
     log_chain_of(chain, replay, parts->reader, place);
@@ -228,8 +229,9 @@ static size_t span_lines(struct log_parts *parts, struct log_replay *replay,
         parts->site = chain->spans[0].site;
         lines = life_lines(parts, entry, out);
         if (parts->style->span_events & LOG_SPAN_CLOSE &&
-            log_life_step(&parts->memory->lives, parts->reader, entry, &life))
-            lines += close_line(parts, &life, out);
+            log_span_times_step(&parts->memory->span_times, parts->reader,
+                                entry, &times))
+            lines += close_line(parts, &times, out);
     }
     log_chain_free(chain);
     return lines;

@@ -67,7 +67,7 @@ void log_replay_free(struct log_replay *replay)
     free(replay->threads);
     trace_table_free(&replay->thread_table);
     free(replay->hidden);
-    log_tracked_free(&replay->memory.lives);
+    log_tracked_free(&replay->memory.span_times);
     trace_text_free(&replay->memory.message);
     free(replay);
 }

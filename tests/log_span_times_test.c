@@ -1,4 +1,4 @@
-/* log_lives_test.c: when spans begin, are entered and left, and close. */
+/* log_span_times_test.c: when spans begin, are entered and left, and close. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -8,7 +8,7 @@
 
 #include "log/internal.h"
 
-#define AT "tests::log_lives_test: "
+#define AT "tests::log_span_times_test: "
 
 static void begin(void)
 {
@@ -16,7 +16,7 @@ static void begin(void)
     test_record();
 }
 
-TestSuite(log_lives, .init = begin);
+TestSuite(log_span_times, .init = begin);
 
 static void expect(const char *filter, unsigned events, const char *expected)
 {
@@ -29,7 +29,7 @@ static void expect(const char *filter, unsigned events, const char *expected)
     trace_reader_close(reader);
 }
 
-Test(log_lives, a_block_is_made_entered_left_and_closed)
+Test(log_span_times, a_block_is_made_entered_left_and_closed)
 {
     {
         trace_span(DEBUG, "outer", ("a", trace_empty()));
@@ -72,7 +72,7 @@ static const struct {
                       " INFO s: " AT "enter\n INFO s: " AT "exit\n"},
 };
 
-Test(log_lives, only_what_is_asked_for_is_said)
+Test(log_span_times, only_what_is_asked_for_is_said)
 {
     for (size_t i = 0; i < sizeof(chosen) / sizeof(*chosen); i++) {
         if (i) {
@@ -86,7 +86,7 @@ Test(log_lives, only_what_is_asked_for_is_said)
 
 /* They bypass what the filter says of events, but a span that it hides has
  * none, and no place in those of others. */
-Test(log_lives, only_shown_spans_have_lines)
+Test(log_span_times, only_shown_spans_have_lines)
 {
     {
         trace_span(INFO, "outer");
@@ -101,7 +101,7 @@ Test(log_lives, only_shown_spans_have_lines)
            " INFO outer: " AT "close\n");
 }
 
-Test(log_lives, spans_that_a_directive_of_spans_shows_have_lines)
+Test(log_span_times, spans_that_a_directive_of_spans_shows_have_lines)
 {
     for (int i = 0; i < 2; i++) {
         trace_span(DEBUG, "request", ("id", i));
@@ -113,7 +113,7 @@ Test(log_lives, spans_that_a_directive_of_spans_shows_have_lines)
            "DEBUG request{id=1}:read: " AT "new\n");
 }
 
-Test(log_lives, a_span_that_never_closed_has_no_close)
+Test(log_span_times, a_span_that_never_closed_has_no_close)
 {
     struct trace_span_ref left = trace_span_new(INFO, "left");
 
@@ -126,7 +126,7 @@ Test(log_lives, a_span_that_never_closed_has_no_close)
 
 /* ---- Who closes ---- */
 
-Test(log_lives, a_handle_closes_when_it_is_ended)
+Test(log_span_times, a_handle_closes_when_it_is_ended)
 {
     struct trace_span_ref span = trace_span_begin(INFO, "s");
 
@@ -142,7 +142,7 @@ Test(log_lives, a_handle_closes_when_it_is_ended)
            " INFO s: " AT "close\n");
 }
 
-Test(log_lives, what_was_never_entered_closes)
+Test(log_span_times, what_was_never_entered_closes)
 {
     trace_span_end(trace_span_new(INFO, "s"));
     expect("trace", LOG_SPAN_FULL,
@@ -187,7 +187,7 @@ static void begun(struct trace_span_ref *span)
     *span = trace_span_begin(INFO, "s");
 }
 
-Test(log_lives, an_ended_span_closes_with_its_last_exit)
+Test(log_span_times, an_ended_span_closes_with_its_last_exit)
 {
     elsewhere(made);
     expect("trace", LOG_SPAN_EXIT | LOG_SPAN_CLOSE,
@@ -196,7 +196,7 @@ Test(log_lives, an_ended_span_closes_with_its_last_exit)
            " INFO s: " AT "close\n");
 }
 
-Test(log_lives, so_does_one_that_was_left_where_it_began)
+Test(log_span_times, so_does_one_that_was_left_where_it_began)
 {
     elsewhere(begun);
     expect("trace", LOG_SPAN_EXIT | LOG_SPAN_CLOSE,
@@ -213,7 +213,7 @@ static void *pass_through(void *context)
 }
 
 /* Whether the thread is quick or slow must not matter. */
-Test(log_lives, a_block_that_is_entered_after_its_end_closes_then)
+Test(log_span_times, a_block_that_is_entered_after_its_end_closes_then)
 {
     struct trace_span_ref span;
 
@@ -232,7 +232,7 @@ Test(log_lives, a_block_that_is_entered_after_its_end_closes_then)
            " INFO " AT "after\n");
 }
 
-Test(log_lives, what_a_jump_left_behind_closes_where_it_is_unwound)
+Test(log_span_times, what_a_jump_left_behind_closes_where_it_is_unwound)
 {
     trace_span_begin(INFO, "outer");
     trace_span_begin(INFO, "inner");
@@ -293,7 +293,7 @@ static const struct trace_entry late[] = {
     {.kind = TRACE_ENTRY_CLOSE, .time = 2082400},
 };
 
-Test(log_lives, busy_counts_once_and_idle_is_the_rest)
+Test(log_span_times, busy_counts_once_and_idle_is_the_rest)
 {
     char *line = play(entries, 4, LOG_TIME_UPTIME);
 
@@ -304,7 +304,7 @@ Test(log_lives, busy_counts_once_and_idle_is_the_rest)
     free(line);
 }
 
-Test(log_lives, what_is_between_exits_and_the_close_is_idle)
+Test(log_span_times, what_is_between_exits_and_the_close_is_idle)
 {
     char *line = play(late, 4, LOG_TIME_UPTIME);
 
@@ -315,7 +315,7 @@ Test(log_lives, what_is_between_exits_and_the_close_is_idle)
     free(line);
 }
 
-Test(log_lives, without_times_there_are_no_durations)
+Test(log_span_times, without_times_there_are_no_durations)
 {
     char *line = play(late, 4, LOG_TIME_NONE);
 
@@ -323,7 +323,7 @@ Test(log_lives, without_times_there_are_no_durations)
     free(line);
 }
 
-Test(log_lives, durations_have_three_digits)
+Test(log_span_times, durations_have_three_digits)
 {
     static const struct {
         uint64_t ns;
@@ -353,7 +353,7 @@ Test(log_lives, durations_have_three_digits)
     }
 }
 
-Test(log_lives, survives_a_lack_of_memory)
+Test(log_span_times, survives_a_lack_of_memory)
 {
     struct log_style style = {
         .format = LOG_FORMAT_JSON, .span_events = LOG_SPAN_FULL, .test = "a/b"};
@@ -377,7 +377,7 @@ Test(log_lives, survives_a_lack_of_memory)
     trace_reader_close(reader);
 }
 
-Test(log_lives, durations_have_a_point_in_every_locale)
+Test(log_span_times, durations_have_a_point_in_every_locale)
 {
     struct trace_text text = {0};
 
