@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/runner/runner.h"
 #include "runners.h"
 
 static sigset_t before, ours;

@@ -15,7 +15,9 @@
 
 #include <zstd.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/runner/options.h"
 #include "runners.h"
 #include "trace/format.h"
 

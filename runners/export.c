@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/harness.h"
+#include "harness/results/writers.h"
+#include "harness/runner/options.h"
 #include "runners.h"
 
 static void usage(void)

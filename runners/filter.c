@@ -14,7 +14,8 @@
 
 #include <testlog/log.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/runner/options.h"
 #include "runners.h"
 
 static void usage(void)

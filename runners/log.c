@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/runner/options.h"
 #include "runners.h"
 
 struct settings {

@@ -11,7 +11,8 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/harness.h"
+#include "harness/results/run_folder.h"
+#include "harness/results/writers.h"
 #include "runners.h"
 
 enum { RUN_JSON_MOST = 1 << 30 }; /* bytes: a sparse file may have any */

@@ -14,8 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
-#include "harness/watch.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/results/writers.h"
+#include "harness/runner/runner.h"
 #include "runners.h"
 
 /* X(flag here, its letter, the same flag of test programs, help) */
@@ -215,15 +217,16 @@ static void finish(struct test_log_run *run,
                    const struct test_log_options *options, struct end *end,
                    const char *folder)
 {
-    const struct log_style style = {.format = options->format,
-                                    .time = options->time,
-                                    .span_events = options->span_events};
+    const struct log_style style = {.format = options->output.style.format,
+                                    .time = options->output.style.time,
+                                    .span_events =
+                                        options->output.style.span_events};
 
     add_processes(run, end, &style, folder);
-    test_log_jsonl_open(run, options);
+    test_log_jsonl_open(run, &options->output);
     test_log_jsonl_close(run);
     runners_write(run);
-    test_log_reports_write(run, options);
+    test_log_reports_write(run, &options->output);
     say(run, end);
     fprintf(stderr, "run: %s\n", run->path);
     runners_compress(run, &options->profiler);

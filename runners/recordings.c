@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/runner/options.h"
 #include "runners.h"
 
 static bool is_folder(const char *path)

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/writers.h"
 #include "runners.h"
 
 enum { PIPE_SIZE = 1 << 20 }; /* a program that is ahead of us goes on */

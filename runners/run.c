@@ -11,8 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
-#include "harness/watch.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/results/writers.h"
+#include "harness/runner/supervisor.h"
 #include "runners.h"
 
 struct programs {
@@ -137,7 +139,7 @@ static bool leave_out(const struct programs *programs, int number,
                       struct trace_text *lines)
 {
     char *name = usual_name(programs, number);
-    bool out = name && test_log_history_knows(last, name) &&
+    bool out = name && test_log_history_has(last, name) &&
                !test_log_history_failed(last, name);
 
     if (out && lines)
@@ -278,7 +280,7 @@ static int run_apart(const struct programs *programs)
 void runners_write(const struct test_log_run *run)
 {
     if (test_log_write_run_json(run, "run.json") ||
-        test_log_write_results(run, "results.tsv") ||
+        test_log_history_write(run, "results.tsv") ||
         test_log_write_junit(run, "junit.xml") ||
         test_log_write_trace(run, "trace.json"))
         test_log_notice("cannot write to %s: %s; the results are those below",
@@ -349,17 +351,17 @@ static void finish(const struct test_log_run *run,
     char *rerun = command_of(programs, run);
 
     runners_write(run);
-    test_log_reports_write(run, options);
+    test_log_reports_write(run, &options->output);
     test_log_print_unseen(run);
     test_log_gpu_print(&run->gpu);
     if (code == TEST_LOG_NO_TEST)
         say_no_match(programs, options);
     if (code == TEST_LOG_PASSED)
-        test_log_shard_print_empty(run);
-    test_log_print_slow(run, options);
+        test_log_print_empty_shard(run);
+    test_log_print_slow(run, &options->output);
     test_log_print_summary(run, rerun ? rerun : "testlog run");
     test_log_github_end(run);
-    test_log_print_closing(run, options);
+    test_log_print_closing(run, &options->output);
     free(rerun);
 }
 
@@ -393,13 +395,13 @@ static int run_all(struct programs *programs, struct test_log_options *options,
     run.command = command_of(programs, NULL);
     if (options->informs || test_log_run_open(&run, options->dir, NULL) ||
         make_absolute(run.path, absolute)) {
-        test_log_reports_apart(options);
+        test_log_reports_apart(options->informs ? NULL : &options->output);
         code = run_apart(programs);
         test_log_run_free(&run);
         return code;
     }
-    test_log_reports_begin(options, true);
-    test_log_jsonl_open(&run, options);
+    test_log_reports_begin(&options->output, true);
+    test_log_jsonl_open(&run, &options->output);
     setenv("TESTLOG_RUN", absolute, 1);
     snprintf(number, sizeof(number), "%ld", (long)getpid());
     setenv("TESTLOG_RUNNER", number, 1);
@@ -451,7 +453,7 @@ static int begin(struct programs *programs, struct test_log_options *options)
                         options->dir);
     if (options->failed && leave_all_out(programs, &last)) {
         test_log_notice("nothing failed in the last run, %s", last.path);
-        test_log_print_closing(&none, options);
+        test_log_print_closing(&none, &options->output);
     } else {
         code = run_all(programs, options, &last);
     }

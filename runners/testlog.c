@@ -2,7 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/runner/runner.h"
 #include "harness/version.h"
 #include "runners.h"
 

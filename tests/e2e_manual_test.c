@@ -260,7 +260,7 @@ Test(e2e_manual, every_variable_is_in_the_page_and_no_other)
 Test(e2e_manual, every_exit_code_is_in_the_page)
 {
     const char *codes =
-        e2e_between(e2e_read("%s/harness/harness.h", SOURCE_DIR),
+        e2e_between(e2e_read("%s/harness/runner/options.h", SOURCE_DIR),
                     "enum test_log_exit {", "}");
     static struct words known, told;
 

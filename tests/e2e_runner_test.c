@@ -367,11 +367,13 @@ Test(e2e_runner, an_interrupt_of_testlog_alone_reaches_its_program)
 
 Test(e2e_runner, sigusr1_shows_what_runs)
 {
-    run_and(waiting(), "kill -USR1 $$; until grep -q 'are done' err; do sleep "
-                       "0.1; done; kill -INT $$");
-    e2e_expect_has(e2e_read("err"), "testlog: waits/for_ever has run for ");
+    run_and(waiting(),
+            "kill -USR1 $$; until grep -q 'tests done' err; do sleep "
+            "0.1; done; kill -INT $$");
+    e2e_expect_has(e2e_read("err"),
+                   "testlog: waits/for_ever has been running for ");
     e2e_expect_has(e2e_read("err"), ": waiting{for=\"Godot\"}\ntestlog: 0 of 2 "
-                                    "tests are done, 1 run\n");
+                                    "tests done, 1 running\n");
 }
 
 /* ---- The status line ---- */

@@ -1,5 +1,5 @@
 /* harness_bazel_test.c: the file that says that a test did not end. */
-#include "harness/harness.h"
+#include "harness/runner/runner.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 /* harness_criterion_logger_test.c: what becomes of a test as Criterion tells of
  * it. */
-#include "harness/harness.h"
-#include "harness/watch.h"
+#include "harness/runner/runner.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 
 static struct test_log_options options;
 static struct test_log_run run;
+static struct test_log_job *job;
 static struct criterion_logger quiet, *before;
 static struct criterion_test_extra_data data;
 static struct criterion_test test = {.name = "t", .data = &data};
@@ -27,16 +27,20 @@ static void begin(void)
     cr_assert_not_null(result);
     result->suite = strdup("s");
     result->test = strdup("t");
-    result->key = &test;
+    test_log_runner = (struct test_log_runner){
+        .options = &options, .run = &run, .job_count = 1};
+    cr_assert_eq(test_log_jobs_make(&test_log_runner), 0);
+    job = test_log_runner.jobs;
+    job->test = &test;
     before = criterion_options.logger;
     criterion_options.logger = &quiet;
-    test_log_logger_begin(&run, &options);
-    test_log_logger_listen();
+    test_log_logger_install();
 }
 
 static void end(void)
 {
     criterion_options.logger = before;
+    test_log_jobs_free(&test_log_runner);
     test_log_run_free(&run);
 }
 
@@ -67,8 +71,8 @@ Test(harness_criterion_logger, a_test_is_found_by_criterion_s)
 {
     struct criterion_test other = {.name = "o", .data = &data};
 
-    cr_expect_eq(test_log_result_of(&test), &run.results[0]);
-    cr_expect_null(test_log_result_of(&other));
+    cr_expect_eq(test_log_job_of(&test_log_runner, &test), job);
+    cr_expect_null(test_log_job_of(&test_log_runner, &other));
 }
 
 Test(harness_criterion_logger, of_which_nothing_is_wrong_has_passed)
@@ -140,7 +144,7 @@ static void listen_to_deaths(void)
     quiet.log_test_timeout = count_timeout;
     quiet.log_test_crash = quiet.log_other_crash = count_crash;
     criterion_options.logger = &quiet;
-    test_log_logger_listen();
+    test_log_logger_install();
     ours()->log_pre_init(&suite, &test);
 }
 
@@ -148,12 +152,12 @@ Test(harness_criterion_logger,
      what_was_told_that_its_time_is_over_has_not_crashed)
 {
     listen_to_deaths();
-    run.results[0].late = test_log_now();
+    job->late = test_log_now();
     stats.signal = SIGPROF;
     ours()->log_test_crash(&stats);
     cr_expect_eq(run.results[0].outcome, TEST_LOG_OUTCOME_TIMEOUT);
     cr_expect_eq(timeouts, 1);
-    run.results[0].killed = true;
+    job->killed = true;
     ours()->log_other_crash(&stats);
     cr_expect_eq(timeouts, 2);
     cr_expect_eq(crashes, 0);
@@ -164,7 +168,7 @@ Test(harness_criterion_logger,
 Test(harness_criterion_logger, what_the_end_of_a_run_kills_is_no_crash)
 {
     listen_to_deaths();
-    run.results[0].ended = true;
+    job->ended = true;
     run.interrupted = SIGINT;
     stats.signal = SIGKILL;
     ours()->log_test_crash(&stats);
@@ -193,10 +197,10 @@ Test(harness_criterion_logger, a_test_may_skip_itself)
 
 Test(harness_criterion_logger, what_is_stopped_does_not_begin)
 {
-    cr_expect_not(test_log_stopped());
-    test_log_stop("enough");
-    test_log_stop("later");
-    cr_expect(test_log_stopped());
+    cr_expect_null(test_log_runner.stopped);
+    test_log_stop(&test_log_runner, "enough");
+    test_log_stop(&test_log_runner, "later");
+    cr_expect_not_null(test_log_runner.stopped);
     cr_expect(data.disabled);
     ours()->log_pre_init(&suite, &test);
     expect(TEST_LOG_OUTCOME_SKIPPED, "enough");
@@ -205,12 +209,12 @@ Test(harness_criterion_logger, what_is_stopped_does_not_begin)
 Test(harness_criterion_logger, what_has_begun_is_not_stopped)
 {
     ours()->log_pre_init(&suite, &test);
-    test_log_stop("enough");
+    test_log_stop(&test_log_runner, "enough");
     cr_expect_not(data.disabled);
 }
 
 Test(harness_criterion_logger, of_which_nothing_is_told_has_failed)
 {
     test_log_logger_end();
-    expect(TEST_LOG_OUTCOME_FAILED, "Criterion told nothing of its end");
+    expect(TEST_LOG_OUTCOME_FAILED, "Criterion did not report a result");
 }

@@ -1,5 +1,7 @@
 /* harness_github_test.c: GitHub's workflow commands, and nobody else's. */
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/results/writers.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 /* harness_gpu_setup_test.c: what workers are told, and what is known without
  * CUDA. */
-#include "harness/harness.h"
+#include "harness/results/run_folder.h"
+#include "harness/runner/runner.h"
+#include "harness/session.h"
 
 #include <limits.h>
 #include <stdlib.h>

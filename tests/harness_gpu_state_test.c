@@ -1,5 +1,5 @@
 /* harness_gpu_state_test.c: what recordings tell of GPUs, and the sum of it. */
-#include "harness/harness.h"
+#include "harness/results/gpu_state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* harness_history_test.c: what a run leaves for the next one, and tries. */
-#include "harness/watch.h"
+#include "harness/results/history.h"
+#include "harness/results/run_folder.h"
+#include "harness/runner/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +52,7 @@ static struct test_log_result *add(const char *suite, const char *name,
 
 static void write_and_read(void)
 {
-    cr_assert_eq(test_log_write_results(&run, "results.tsv"), 0);
+    cr_assert_eq(test_log_history_write(&run, "results.tsv"), 0);
     test_log_history_read(&last, options.dir);
 }
 
@@ -77,7 +79,7 @@ Test(harness_history, what_failed_is_chosen)
     add("s", "bad#2", TEST_LOG_OUTCOME_FAILED, 1);
     add("s", "slow", TEST_LOG_OUTCOME_TIMEOUT, 1);
     write_and_read();
-    cr_assert(test_log_history_choose(&last, &options, "./bin/program"));
+    cr_assert(test_log_rerun_choose(&options, &last, "./bin/program"));
     cr_expect_str_eq(options.only[0], "s/bad");
     cr_expect_str_eq(options.only[1], "s/slow");
     cr_expect_null(options.only[2]);
@@ -89,7 +91,7 @@ Test(harness_history, nothing_is_chosen_of_a_program_without_failures)
     free(add("s", "good", TEST_LOG_OUTCOME_PASSED, 1)->program);
     run.results[1].program = strdup("other");
     write_and_read();
-    cr_expect_not(test_log_history_choose(&last, &options, "other"));
+    cr_expect_not(test_log_rerun_choose(&options, &last, "other"));
     cr_expect(test_log_history_failed(&last, NULL));
     cr_expect_not(test_log_history_failed(&last, "other"));
 }
@@ -98,7 +100,7 @@ Test(harness_history, all_is_chosen_of_a_program_that_is_not_known)
 {
     add("s", "bad", TEST_LOG_OUTCOME_FAILED, 1);
     write_and_read();
-    cr_expect(test_log_history_choose(&last, &options, "other"));
+    cr_expect(test_log_rerun_choose(&options, &last, "other"));
     cr_expect_null(options.only);
 }
 
@@ -111,14 +113,14 @@ Test(harness_history, a_program_that_is_left_out_stays_known)
     test_log_history_carry(&last, "other", &next.left_out);
     cr_expect_null(next.left_out.data);
     test_log_history_carry(&last, "program", &next.left_out);
-    cr_assert_eq(test_log_write_results(&next, "results.tsv"), 0);
+    cr_assert_eq(test_log_history_write(&next, "results.tsv"), 0);
     trace_text_free(&next.left_out);
     test_log_history_free(&last);
     test_log_history_read(&last, options.dir);
     cr_assert_eq(last.count, 1);
     cr_expect_eq(last.tests[0].outcome, TEST_LOG_OUTCOME_NONE);
     cr_expect_eq(last.tests[0].duration, 7);
-    cr_expect_not(test_log_history_choose(&last, &options, "program"));
+    cr_expect_not(test_log_rerun_choose(&options, &last, "program"));
 }
 
 Test(harness_history, a_program_that_failed_as_a_whole_runs_as_a_whole)
@@ -126,7 +128,7 @@ Test(harness_history, a_program_that_failed_as_a_whole_runs_as_a_whole)
     add("s", "bad", TEST_LOG_OUTCOME_FAILED, 1);
     add(NULL, "program", TEST_LOG_OUTCOME_CRASHED, 1);
     write_and_read();
-    cr_assert(test_log_history_choose(&last, &options, "program"));
+    cr_assert(test_log_rerun_choose(&options, &last, "program"));
     cr_expect_null(options.only);
 }
 
@@ -142,23 +144,4 @@ Test(harness_history, lines_that_are_none_are_left_out)
     cr_assert_eq(last.count, 2);
     cr_expect_eq(last.tests[0].outcome, TEST_LOG_OUTCOME_NONE);
     cr_expect_str_eq(last.tests[1].name, "s/t");
-}
-
-Test(harness_history, a_try_keeps_the_one_before)
-{
-    struct test_log_result *result = add("s", "t", TEST_LOG_OUTCOME_FAILED, 7);
-
-    result->reason = strdup("why");
-    cr_expect_not(test_log_retry_wanted(&options, result));
-    options.retries = 1;
-    cr_assert(test_log_retry_wanted(&options, result));
-    cr_assert_eq(test_log_retry(result), 0);
-    cr_expect_eq(result->outcome, TEST_LOG_OUTCOME_NONE);
-    cr_expect_null(result->reason);
-    cr_expect_str_eq(result->earlier[0].reason, "why");
-    result->outcome = TEST_LOG_OUTCOME_FAILED;
-    cr_expect_not(test_log_retry_wanted(&options, result));
-    cr_expect_not(test_log_flaky(result));
-    result->outcome = TEST_LOG_OUTCOME_PASSED;
-    cr_expect(test_log_flaky(result));
 }

@@ -1,6 +1,6 @@
 /* harness_json_lines_test.c: a line for each test as it ends. */
-#include "harness/harness.h"
-#include "harness/watch.h"
+#include "harness/results/writers.h"
+#include "harness/runner/runner.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "support.h"
 
 static struct test_log_run run;
-static struct test_log_options options;
+static struct test_log_output options;
 
 static void begin(void)
 {
@@ -28,7 +28,7 @@ static void end(void)
 {
     test_log_jsonl_close(NULL);
     test_log_run_free(&run);
-    free(options.outputs);
+    free(options.reports);
 }
 
 TestSuite(harness_json_lines, .init = begin, .fini = end);
@@ -93,12 +93,13 @@ Test(harness_json_lines, test_is_told_again_only_if_its_outcome_changed)
 Test(harness_json_lines, each_try_is_told_and_the_last_line_is_of_the_last)
 {
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED);
+    struct test_log_job job = {.result = result};
     char *text;
 
     test_log_jsonl_open(&run, &options);
     for (size_t i = 0; i < 2; i++) {
         test_log_jsonl_result(result);
-        cr_assert_eq(test_log_retry(result), 0);
+        cr_assert_eq(test_log_job_retry(&job), 0);
         test_log_jsonl_result(result);
         result->outcome = TEST_LOG_OUTCOME_FAILED;
         result->folder = strdup(i ? "a.try3" : "a.try2");

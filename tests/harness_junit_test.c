@@ -1,5 +1,6 @@
 /* harness_junit_test.c: junit.xml, its subset and its escapes. */
-#include "harness/harness.h"
+#include "harness/results/run_folder.h"
+#include "harness/results/writers.h"
 #include "harness/version.h"
 
 #include <limits.h>

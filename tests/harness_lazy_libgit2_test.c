@@ -1,7 +1,8 @@
 /* harness_lazy_libgit2_test.c: Criterion's libgit2 starts late, a test's own at
  * once.
  */
-#include "harness/harness.h"
+#include "harness/runner/runner.h"
+#include "harness/session.h"
 
 #include <criterion/criterion.h>
 

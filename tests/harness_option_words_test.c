@@ -4,7 +4,7 @@
 #include <getopt.h>
 #include <stdio.h>
 
-#include "harness/harness.h"
+#include "harness/runner/options.h"
 
 Test(harness_option_words, takes_words_in_any_case)
 {

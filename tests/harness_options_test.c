@@ -1,5 +1,7 @@
 /* harness_options_test.c: what flags and variables mean. */
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/writers.h"
+#include "harness/runner/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,8 +85,9 @@ Test(harness_options, defaults)
     cr_expect_str_eq(options.record.origin, "default");
     cr_expect_str_eq(options.dir, "testlog-runs");
     cr_expect_eq(options.limit, UINT64_C(256) << 20);
-    cr_expect_not(options.live || options.show_output || options.quiet);
-    cr_expect_not(options.fail_fast || options.report_on_stdout);
+    cr_expect_not(options.output.live || options.output.show_output ||
+                  options.output.quiet);
+    cr_expect_not(options.fail_fast || options.output.report_on_stdout);
     cr_expect_not(options.all_tests);
     cr_expect_eq(options.jobs, 0);
     cr_expect_eq(options.pattern_count, 0);
@@ -104,7 +107,7 @@ Test(harness_options, flags_beat_variables)
     cr_expect_str_eq(options.record.origin, "TRACE_FILTER");
     cr_expect_str_eq(options.dir, "there");
     cr_expect_eq(options.limit, 1 << 20);
-    cr_expect_eq(options.time, LOG_TIME_NONE);
+    cr_expect_eq(options.output.style.time, LOG_TIME_NONE);
     test_log_options_free(&options);
     cr_assert_eq(parse("--log=error --trace-filter info --trace-dir=here "
                        "--trace-limit=2M --log-time uptime"),
@@ -115,7 +118,7 @@ Test(harness_options, flags_beat_variables)
     cr_expect_str_eq(options.record.origin, "--trace-filter");
     cr_expect_str_eq(options.dir, "here");
     cr_expect_eq(options.limit, 2 << 20);
-    cr_expect_eq(options.time, LOG_TIME_UPTIME);
+    cr_expect_eq(options.output.style.time, LOG_TIME_UPTIME);
 }
 
 static const struct {
@@ -134,17 +137,17 @@ static const struct {
 Test(harness_options, events_of_spans_add_up)
 {
     cr_assert_eq(parse(""), 0);
-    cr_expect_eq(options.span_events, 0);
+    cr_expect_eq(options.output.style.span_events, 0);
     for (size_t i = 0; i < sizeof(span_events) / sizeof(*span_events); i++) {
         test_log_options_free(&options);
         setenv("LOG_SPAN_EVENTS", span_events[i].text, 1);
         cr_assert_eq(parse(""), 0);
-        cr_expect_eq(options.span_events, span_events[i].events, "%s",
-                     span_events[i].text);
+        cr_expect_eq(options.output.style.span_events, span_events[i].events,
+                     "%s", span_events[i].text);
     }
     test_log_options_free(&options);
     cr_assert_eq(parse("--log-span-events=new"), 0);
-    cr_expect_eq(options.span_events, LOG_SPAN_NEW);
+    cr_expect_eq(options.output.style.span_events, LOG_SPAN_NEW);
 }
 
 Test(harness_options, layouts_are_called_by_their_names)
@@ -155,12 +158,12 @@ Test(harness_options, layouts_are_called_by_their_names)
     for (unsigned i = 0; i < 4; i++) {
         snprintf(line, sizeof(line), "--log-format=%s", words[i]);
         cr_assert_eq(parse(line), 0);
-        cr_expect_eq((unsigned)options.format, i);
+        cr_expect_eq((unsigned)options.output.style.format, i);
         test_log_options_free(&options);
     }
     setenv("LOG_FORMAT", "JSON", 1);
     cr_assert_eq(parse(""), 0);
-    cr_expect_eq(options.format, LOG_FORMAT_JSON);
+    cr_expect_eq(options.output.style.format, LOG_FORMAT_JSON);
 }
 
 Test(harness_options, last_flag_counts)
@@ -215,7 +218,8 @@ Test(harness_options, own_flags_are_not_passed_on)
                        "--trace-limit=1M -f"),
                  0);
     cr_expect_eq(options.criterion_count, 2); /* its name and the colours */
-    cr_expect(options.live && options.show_output && options.fail_fast);
+    cr_expect(options.output.live && options.output.show_output &&
+              options.fail_fast);
 }
 
 Test(harness_options, filters_add_up)
@@ -242,37 +246,37 @@ Test(harness_options, report_on_stdout_is_noticed)
 {
     for (size_t i = 0; i < sizeof(reports) / sizeof(*reports); i++) {
         cr_assert_eq(parse(reports[i].line), 0);
-        cr_expect_eq(options.report_on_stdout, reports[i].on_stdout, "%s",
-                     reports[i].line);
+        cr_expect_eq(options.output.report_on_stdout, reports[i].on_stdout,
+                     "%s", reports[i].line);
         test_log_options_free(&options);
     }
     setenv("CRITERION_OUTPUTS", "tap:file,xml:-", 1);
     cr_assert_eq(parse(""), 0);
-    cr_expect(options.report_on_stdout);
+    cr_expect(options.output.report_on_stdout);
     test_log_options_free(&options);
     setenv("CRITERION_OUTPUTS", "tap:file,xml:other", 1);
     cr_assert_eq(parse(""), 0);
-    cr_expect_not(options.report_on_stdout);
+    cr_expect_not(options.output.report_on_stdout);
 }
 
 static void expect_output(size_t number, enum test_log_report_format format,
                           const char *file, const char *origin)
 {
-    cr_assert_lt(number, options.output_count);
-    cr_expect_eq(options.outputs[number].format, format);
-    cr_expect_str_eq(options.outputs[number].file, file);
-    cr_expect_str_eq(options.outputs[number].origin, origin);
+    cr_assert_lt(number, options.output.report_count);
+    cr_expect_eq(options.output.reports[number].format, format);
+    cr_expect_str_eq(options.output.reports[number].file, file);
+    cr_expect_str_eq(options.output.reports[number].origin, origin);
 }
 
 Test(harness_options, reports_add_up)
 {
     cr_assert_eq(parse("--report=tap:a --report jsonl:- --report=junit:b:c"),
                  0);
-    cr_assert_eq(options.output_count, 3);
+    cr_assert_eq(options.output.report_count, 3);
     expect_output(0, TEST_LOG_REPORT_TAP, "a", "--report");
     expect_output(1, TEST_LOG_REPORT_JSONL, "-", "--report");
     expect_output(2, TEST_LOG_REPORT_JUNIT, "b:c", "--report");
-    cr_expect(options.report_on_stdout);
+    cr_expect(options.output.report_on_stdout);
     cr_expect_eq(options.criterion_count, 2);
 }
 
@@ -322,7 +326,7 @@ Test(harness_options, bazel_means_no_tests_of_tests)
     setenv("TESTLOG_WORKER", "1", 1);
     cr_assert_eq(parse(""), 0);
     cr_expect_str_eq(options.dir, "testlog-runs");
-    cr_expect_eq(options.output_count, 0);
+    cr_expect_eq(options.output.report_count, 0);
     cr_expect_eq(options.pattern_count, 0);
 }
 

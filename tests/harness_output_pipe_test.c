@@ -1,5 +1,7 @@
 /* harness_output_pipe_test.c: a test's output goes through a FIFO to a file. */
-#include "harness/watch.h"
+#include "harness/results/run_folder.h"
+#include "harness/runner/supervisor.h"
+#include "harness/worker/worker.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -14,8 +16,23 @@
 
 static struct test_log_run run;
 static struct test_log_result result;
+static struct test_log_job job = {.result = &result};
 static char file[PATH_MAX];
 static bool taken; /* something else is where the output goes */
+
+/* Makes the pipe as a worker does, which is this process; returns its end. */
+static int capture(const char *folder)
+{
+    int out = dup(STDOUT_FILENO), error = dup(STDERR_FILENO), fd;
+
+    test_log_capture(folder, true);
+    fd = dup(STDOUT_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(error, STDERR_FILENO);
+    close(out);
+    close(error);
+    return fd;
+}
 
 /* Opens both ends in a folder of the test's own; returns the worker's. */
 static int begin(void)
@@ -28,19 +45,19 @@ static int begin(void)
     result = (struct test_log_result){
         .suite = (char *)"drain", .test = (char *)"one", .folder = (char *)"."};
     snprintf(file, sizeof(file), "%s/output.txt", folder);
-    fd = test_log_output_pipe_enter(folder);
+    fd = capture(folder);
     cr_assert_geq(fd, 0);
     if (taken)
         close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-    test_log_output_pipe_open(&run, &result);
-    cr_assert_not_null(result.drain);
+    test_log_output_pipe_open(&run, &job);
+    cr_assert_not_null(job.pipe);
     return fd;
 }
 
 static void end(void)
 {
-    test_log_output_pipe_close(&result);
-    cr_expect_null(result.drain);
+    test_log_output_pipe_close(&job);
+    cr_expect_null(job.pipe);
     unlink(file);
     rmdir(run.path);
 }
@@ -59,11 +76,11 @@ Test(harness_output_pipe, moves_what_was_printed)
     int fd = begin();
 
     cr_assert_eq(write(fd, "hello\n", 6), 6);
-    cr_expect(test_log_output_pipe_pump(&result));
+    cr_expect(test_log_output_pipe_pump(&job));
     cr_expect_eq(size_of_file(), 6);
     cr_assert_eq(write(fd, "more\n", 5), 5);
     close(fd);
-    cr_expect_not(test_log_output_pipe_pump(&result));
+    cr_expect_not(test_log_output_pipe_pump(&job));
     cr_expect_eq(size_of_file(), 11);
 }
 
@@ -75,9 +92,9 @@ Test(harness_output_pipe, keeps_what_the_limit_allows)
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &limit);
     cr_assert_eq(write(fd, "0123456789abc", 13), 13);
-    test_log_output_pipe_pump(&result);
+    test_log_output_pipe_pump(&job);
     cr_assert_eq(write(fd, "more", 4), 4);
-    test_log_output_pipe_pump(&result);
+    test_log_output_pipe_pump(&job);
     cr_expect_eq(size_of_file(), 10);
     cr_expect_eq(test_log_file_limit(), 10);
 }
@@ -93,7 +110,7 @@ Test(harness_output_pipe, says_why_output_is_not_kept)
     cr_assert_eq(write(fd, "hello\n", 6), 6);
     cr_assert_eq(pipe(said), 0);
     dup2(said[1], STDERR_FILENO);
-    test_log_output_pipe_finish(&result);
+    test_log_output_pipe_finish(&job);
     cr_assert_gt(read(said[0], text, sizeof(text) - 1), 0);
     cr_expect_str_eq(text, "testlog: drain/one: cannot keep all of its output: "
                            "File exists\n");

@@ -1,5 +1,5 @@
 /* harness_plan_test.c: patterns, and what they match. */
-#include "harness/harness.h"
+#include "harness/runner/plan.h"
 
 #include <string.h>
 

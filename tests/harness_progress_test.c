@@ -1,5 +1,5 @@
 /* harness_progress_test.c: the words of the status line. */
-#include "harness/watch.h"
+#include "harness/runner/supervisor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +16,16 @@ static struct test_log_past past[] = {
     {TEST_LOG_OUTCOME_PASSED, 4 * (uint64_t)SECOND, (char *)"p", (char *)"s/b"},
     {TEST_LOG_OUTCOME_PASSED, 6 * (uint64_t)SECOND, (char *)"p", (char *)"s/c"},
 };
-static const struct test_log_run run = {.results = results, .count = 3};
+static struct test_log_job jobs[3];
+static struct test_log_run run = {.results = results, .count = 3};
 static struct test_log_others others;
 static struct test_log_history last;
+static struct test_log_options options;
+static struct test_log_runner runner = {.options = &options,
+                                        .history = &last,
+                                        .run = &run,
+                                        .jobs = jobs,
+                                        .job_count = 3};
 static size_t width;
 static struct trace_text text;
 
@@ -30,28 +37,30 @@ static void begin(void)
         results[i].program = (char *)"p";
         results[i].suite = (char *)"s";
         results[i].test = (char *)names[i];
+        jobs[i].result = &results[i];
     }
     results[0].outcome = TEST_LOG_OUTCOME_FAILED;
-    results[1].started = SECOND;
-    results[1].running = true;
+    jobs[1].started = SECOND;
+    jobs[1].running = true;
     width = 200;
 }
 
 TestSuite(harness_progress, .init = begin);
 
-static void expect_line(size_t jobs, const char *line)
+static void expect_line(size_t at_once, const char *line)
 {
     trace_text_clear(&text);
-    test_log_progress_line(&text, &run, &others, &last, jobs,
-                           2 * (uint64_t)SECOND, width);
+    options.jobs = at_once;
+    test_log_progress_line(&text, &runner, &others, 2 * (uint64_t)SECOND,
+                           width);
     cr_expect_str_eq(text.data, line);
 }
 
 Test(harness_progress, counts_and_names_what_runs)
 {
     expect_line(1, "[1/3, 1 failed]: s/b 1.0 s");
-    results[2].running = true;
-    results[2].started = SECOND;
+    jobs[2].running = true;
+    jobs[2].started = SECOND;
     results[0].outcome = TEST_LOG_OUTCOME_SKIPPED;
     expect_line(1, "[1/3]: s/b 1.0 s, s/c 1.0 s");
 }

@@ -1,5 +1,6 @@
 /* harness_report_files_test.c: which results are written, where and by whom. */
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/writers.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "support.h"
 
 static struct test_log_run run;
-static struct test_log_options options;
+static struct test_log_output options;
 
 static void begin(void)
 {
@@ -27,7 +28,7 @@ static void begin(void)
 static void end(void)
 {
     test_log_run_free(&run);
-    free(options.outputs);
+    free(options.reports);
     fclose(test_log_out);
 }
 

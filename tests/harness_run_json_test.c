@@ -1,5 +1,5 @@
 /* harness_run_json_test.c: run.json, read again. */
-#include "harness/harness.h"
+#include "harness/results/writers.h"
 #include "harness/version.h"
 
 #include <stdlib.h>

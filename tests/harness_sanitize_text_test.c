@@ -1,6 +1,6 @@
 /* harness_sanitize_text_test.c: text of any bytes becomes text that readers
  * take. */
-#include "harness/harness.h"
+#include "harness/results/notice.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* harness_session_test.c: what a runner tells its workers arrives. */
-#include "harness/harness.h"
+#include "harness/session.h"
 
 #include <stdlib.h>
 #include <string.h>

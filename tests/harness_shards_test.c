@@ -1,5 +1,5 @@
 /* harness_shards_test.c: which shard this is, and which tests are in it. */
-#include "harness/harness.h"
+#include "harness/runner/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -271,7 +271,7 @@ static void expect_said(struct test_log_shard shard, const char *said,
 {
     struct trace_text text = {0};
 
-    test_log_shard_print(&text, &shard);
+    test_log_shard_text(&text, &shard);
     cr_expect_str_eq(text.data ? text.data : "", said);
     trace_text_free(&text);
     text = (struct trace_text){0};

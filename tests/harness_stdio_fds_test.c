@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-#include "harness/harness.h"
+#include "harness/runner/runner.h"
 
 TestSuite(harness_stdio_fds, .timeout = 60);
 

@@ -1,5 +1,5 @@
 /* harness_tap_test.c: TAP 14 as its specification has it. */
-#include "harness/harness.h"
+#include "harness/results/writers.h"
 
 #include <stdio.h>
 #include <stdlib.h>

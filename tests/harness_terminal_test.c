@@ -1,5 +1,7 @@
 /* harness_terminal_test.c: what is said of a test and of a run. */
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/results/terminal.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@
 #include "support.h"
 
 static struct test_log_run run;
-static struct test_log_options options;
+static struct test_log_output options;
 static char *said;
 static size_t said_size;
 
@@ -238,7 +240,7 @@ Test(harness_terminal, lines_and_open_spans_stand_apart)
     trace_reader_close(test_read());
     run.path[strlen(run.path) - 1] = '\0'; /* the folder is the run itself */
     result->folder = strdup(".");
-    options.time = LOG_TIME_NONE;
+    options.style.time = LOG_TIME_NONE;
     test_log_print_block(&run, result, &options);
     expect_has("log:\n INFO open: t: line\nopen spans:\n");
     expect_has(": open\ntrace: ");

@@ -1,5 +1,6 @@
 /* harness_test_files_test.c: a test's files, rendered from its recording. */
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/writers.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* harness_trust_test.c: whose files are as good as our own. */
-#include "harness/harness.h"
+#include "harness/results/run_folder.h"
 
 #include <errno.h>
 #include <stdlib.h>

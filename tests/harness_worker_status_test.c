@@ -1,6 +1,7 @@
 /* harness_worker_status_test.c: what a process notes of itself reaches its
  * result. */
-#include "harness/watch.h"
+#include "harness/runner/supervisor.h"
+#include "harness/worker/worker.h"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -10,16 +11,18 @@
 #include <criterion/criterion.h>
 
 static struct test_log_run run;
+static struct test_log_runner runner = {.run = &run, .job_count = 1};
 
-static struct test_log_result *result_of_this_test(void)
+static struct test_log_job *job_of_this_test(void)
 {
     struct test_log_result *result = test_log_run_add(&run);
 
     cr_assert_not_null(result);
     result->suite = strdup(criterion_current_test->category);
     result->test = strdup(criterion_current_test->name);
-    result->unborn = true;
-    return result;
+    cr_assert_eq(test_log_jobs_make(&runner), 0);
+    runner.jobs[0].unborn = true;
+    return runner.jobs;
 }
 
 /* A child notes itself as this test's process, then does `more`. */
@@ -28,7 +31,7 @@ static pid_t note_in_child(void (*more)(void))
     pid_t child = fork();
 
     if (!child) {
-        test_log_status_note();
+        test_log_status_begin();
         if (more)
             more();
         _exit(0);
@@ -50,34 +53,34 @@ static void fail_twice(void)
 
 Test(harness_worker_status, gives_a_result_its_process)
 {
-    struct test_log_result *result = result_of_this_test();
+    struct test_log_job *job = job_of_this_test();
     pid_t child;
 
     cr_assert_eq(test_log_status_open(4), 0);
     child = note_in_child(NULL);
-    test_log_status_update(&run);
-    cr_expect_eq(result->pid, (uint32_t)child);
-    cr_expect_not(result->unborn);
-    cr_expect_not(test_log_status_of(&run, result).returned);
+    test_log_status_update(&runner);
+    cr_expect_eq(job->pid, (uint32_t)child);
+    cr_expect_not(job->unborn);
+    cr_expect_not(test_log_status_of(&runner, job).returned);
 }
 
 Test(harness_worker_status, tells_that_the_body_returned)
 {
-    struct test_log_result *result = result_of_this_test();
+    struct test_log_job *job = job_of_this_test();
 
     cr_assert_eq(test_log_status_open(4), 0);
     note_in_child(return_from_the_body);
-    cr_expect(test_log_status_of(&run, result).returned);
-    cr_expect_null(test_log_status_of(&run, result).fault);
+    cr_expect(test_log_status_of(&runner, job).returned);
+    cr_expect_null(test_log_status_of(&runner, job).fault);
 }
 
 Test(harness_worker_status, keeps_the_first_reason_to_fail)
 {
-    struct test_log_result *result = result_of_this_test();
+    struct test_log_job *job = job_of_this_test();
 
     cr_assert_eq(test_log_status_open(1), 0);
     note_in_child(fail_twice);
-    cr_expect_str_eq(test_log_status_of(&run, result).fault,
+    cr_expect_str_eq(test_log_status_of(&runner, job).fault,
                      "the first reason");
 }
 
@@ -85,37 +88,37 @@ Test(harness_worker_status, keeps_the_first_reason_to_fail)
  * nothing. */
 Test(harness_worker_status, takes_as_many_notes_as_it_has_room_for)
 {
-    struct test_log_result *result = result_of_this_test();
+    struct test_log_job *job = job_of_this_test();
     pid_t second;
 
     cr_assert_eq(test_log_status_open(2), 0);
     note_in_child(NULL);
     second = note_in_child(NULL);
     note_in_child(return_from_the_body);
-    test_log_status_update(&run);
-    cr_expect_eq(result->pid, (uint32_t)second);
-    cr_expect_not(test_log_status_of(&run, result).returned);
+    test_log_status_update(&runner);
+    cr_expect_eq(job->pid, (uint32_t)second);
+    cr_expect_not(test_log_status_of(&runner, job).returned);
 }
 
 Test(harness_worker_status, needs_no_file)
 {
     struct rlimit none = {0, RLIM_INFINITY};
-    struct test_log_result *result = result_of_this_test();
+    struct test_log_job *job = job_of_this_test();
     pid_t child;
 
     setrlimit(RLIMIT_FSIZE, &none);
     cr_assert_eq(test_log_status_open(10000), 0);
     child = note_in_child(NULL);
-    test_log_status_update(&run);
-    cr_expect_eq(result->pid, (uint32_t)child);
+    test_log_status_update(&runner);
+    cr_expect_eq(job->pid, (uint32_t)child);
 }
 
 Test(harness_worker_status, without_a_board_nothing_is_known)
 {
-    struct test_log_result *result = result_of_this_test();
+    struct test_log_job *job = job_of_this_test();
 
     cr_expect_not(test_log_status_is_open());
-    test_log_status_update(&run);
-    cr_expect_eq(result->pid, 0);
-    cr_expect(test_log_status_of(&run, result).returned);
+    test_log_status_update(&runner);
+    cr_expect_eq(job->pid, 0);
+    cr_expect(test_log_status_of(&runner, job).returned);
 }

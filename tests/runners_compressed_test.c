@@ -15,7 +15,8 @@
 
 #include <zstd.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/runner/options.h"
 #include "runners/runners.h"
 
 static char *said;

@@ -12,7 +12,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/writers.h"
 
 /* GitHub shows ten annotations a step. A name or a message is cut so that a
  * command stays one write to a pipe. */
@@ -25,7 +26,7 @@ static bool is_part;
 
 static void say(const struct trace_text *text)
 {
-    FILE *out = test_log_out ? test_log_out : stderr;
+    FILE *out = test_log_stream();
 
     fflush(out);
     if (!text->failed && write(fileno(out), text->data, text->size) < 0)

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/harness.h"
+#include "harness/results/gpu_state.h"
+#include "harness/results/notice.h"
 
 static const char *const words[] = {
 #define TEST_LOG_X(name, word) word,

@@ -11,7 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/results/writers.h"
 
 static int pipe_end; /* 0: there is none */
 

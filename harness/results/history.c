@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/watch.h"
+#include "harness/results/history.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
 
 /* ---- Writing ---- */
 
@@ -22,7 +24,7 @@ static void put_column(FILE *out, const char *text)
     trace_text_free(&line);
 }
 
-int test_log_write_results(const struct test_log_run *run, const char *name)
+int test_log_history_write(const struct test_log_run *run, const char *name)
 {
     struct trace_file file;
 
@@ -147,8 +149,8 @@ bool test_log_history_failed(const struct test_log_history *last,
     return false;
 }
 
-bool test_log_history_knows(const struct test_log_history *last,
-                            const char *program)
+bool test_log_history_has(const struct test_log_history *last,
+                          const char *program)
 {
     for (size_t i = 0; i < last->count; i++)
         if (!strcmp(last->tests[i].program, program))
@@ -167,70 +169,6 @@ void test_log_history_carry(const struct test_log_history *last,
                               test_log_outcome_word(TEST_LOG_OUTCOME_NONE),
                               past->duration, program, past->name);
     }
-}
-
-/* What a program is called in the last run. */
-static const char *name_of(const char *program)
-{
-    const char *given = test_log_variable("TESTLOG_PROGRAM");
-    const char *slash = strrchr(program, '/');
-
-    return given ? given : slash ? slash + 1 : program;
-}
-
-static bool add_name(struct test_log_options *options, const char *name)
-{
-    size_t count = 0;
-    char **grown;
-
-    while (options->only[count])
-        count++;
-    grown = realloc(options->only, (count + 2) * sizeof(*grown));
-    if (!grown)
-        return false;
-    options->only = grown;
-    /* Repetitions are one test. */
-    grown[count] = strndup(name, strcspn(name, "#"));
-    grown[count + 1] = NULL;
-    return grown[count];
-}
-
-bool test_log_history_choose(const struct test_log_history *last,
-                             struct test_log_options *options,
-                             const char *program)
-{
-    const char *name = name_of(program);
-
-    if (!last->path || !last->count) {
-        if (!test_log_variable("TESTLOG_RUN")) /* testlog run has said so */
-            test_log_notice("--failed: %s has no last run that tells what "
-                            "failed; all tests run",
-                            options->dir);
-        return true;
-    }
-    if (!test_log_history_knows(last, name)) {
-        test_log_notice("--failed: the last run, %s, has no test of %s; all "
-                        "its tests run",
-                        last->path, name);
-        return true;
-    }
-    if (!test_log_history_failed(last, name))
-        return false;
-    options->only = calloc(1, sizeof(*options->only));
-    for (size_t i = 0; options->only && i < last->count; i++) {
-        const char *test = last->tests[i].name;
-
-        if (!failed_in(&last->tests[i], name))
-            continue;
-        /* A program that left no results has no test to name. */
-        if (strchr(test, '/') && add_name(options, test))
-            continue;
-        for (char **each = options->only; *each; each++)
-            free(*each);
-        free(options->only);
-        options->only = NULL;
-    }
-    return true;
 }
 
 const struct test_log_past *test_log_history_of(

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/results/writers.h"
 
 struct stream {
     int fd; /* -1: closed */
@@ -51,7 +53,7 @@ static void add_results(const struct test_log_run *run, int flags)
 }
 
 void test_log_jsonl_open(const struct test_log_run *run,
-                         const struct test_log_options *options)
+                         const struct test_log_output *output)
 {
     int anew = test_log_reports_part() ? 0 : O_TRUNC;
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
@@ -59,28 +61,16 @@ void test_log_jsonl_open(const struct test_log_run *run,
     if (test_log_handover_open())
         return;
     add_results(run, flags);
-    for (size_t i = 0; i < options->output_count; i++) {
-        const struct test_log_report *output = &options->outputs[i];
+    for (size_t i = 0; i < output->report_count; i++) {
+        const struct test_log_report *report = &output->reports[i];
 
-        if (output->format != TEST_LOG_REPORT_JSONL)
+        if (report->format != TEST_LOG_REPORT_JSONL)
             continue;
-        add_stream(test_log_report_is_stdout(output->file)
+        add_stream(test_log_report_is_stdout(report->file)
                        ? fcntl(test_log_reports_stdout(), F_DUPFD_CLOEXEC, 3)
-                       : open(output->file, flags | anew, 0666),
-                   test_log_report_name(output->file));
+                       : open(report->file, flags | anew, 0666),
+                   test_log_report_name(report->file));
     }
-}
-
-int test_log_write_all(int fd, const char *data, size_t size)
-{
-    ssize_t wrote = 0;
-
-    while (size && ((wrote = write(fd, data, size)) > 0 || errno == EINTR))
-        if (wrote > 0) {
-            data += wrote;
-            size -= (size_t)wrote;
-        }
-    return size ? -1 : 0;
 }
 
 void test_log_jsonl_line(const char *line, size_t size)
@@ -102,10 +92,10 @@ void test_log_jsonl_result(struct test_log_result *result)
 {
     struct trace_text text = {0};
 
-    if (result->told == result->outcome ||
+    if (result->written == result->outcome ||
         (!stream_count && !test_log_handover_open()))
         return;
-    result->told = result->outcome;
+    result->written = result->outcome;
     trace_text_string(&text, TEST_LOG_JSONL_TEST);
     test_log_result_members(&text, result);
     trace_text_string(&text, "}\n");

@@ -7,7 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/results/writers.h"
 #include "harness/version.h"
 
 /* Clean text; in an attribute white space is kept by references. */

@@ -3,12 +3,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/results/model.h"
 
 static const struct {
-    const char *word, *report;
+    const char *word, *text;
 } outcomes[] = {
-#define TEST_LOG_X(name, word, report) {word, report},
+#define TEST_LOG_X(name, word, text) {word, text},
     TEST_LOG_OUTCOMES(TEST_LOG_X)
 #undef TEST_LOG_X
 };
@@ -22,7 +22,7 @@ const char *test_log_outcome_word(enum test_log_outcome outcome)
 
 const char *test_log_outcome_text(enum test_log_outcome outcome)
 {
-    return outcomes[outcome].report;
+    return outcomes[outcome].text;
 }
 
 enum test_log_outcome test_log_outcome_of(const char *word)

@@ -11,7 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/results/writers.h"
 
 #define STDOUT_VARIABLE "TESTLOG_STDOUT"
 
@@ -24,16 +26,16 @@ static const struct {
 #undef TEST_LOG_X
 };
 
-int test_log_report_add(struct test_log_options *options,
-                        struct test_log_report output)
+int test_log_report_add(struct test_log_output *output,
+                        struct test_log_report report)
 {
-    void *grown = realloc(options->outputs, (options->output_count + 1) *
-                                                sizeof(*options->outputs));
+    void *grown = realloc(output->reports, (output->report_count + 1) *
+                                               sizeof(*output->reports));
 
     if (!grown)
         return -1;
-    options->outputs = grown;
-    options->outputs[options->output_count++] = output;
+    output->reports = grown;
+    output->reports[output->report_count++] = report;
     return 0;
 }
 
@@ -104,19 +106,18 @@ static void make_folder_of(const char *file)
         test_log_make_folders(folder);
 }
 
-void test_log_reports_begin(const struct test_log_options *options,
-                            bool several)
+void test_log_reports_begin(const struct test_log_output *output, bool several)
 {
     bool wanted = test_log_github_wanted() && !several &&
-                  !options->report_on_stdout; /* Criterion's */
+                  !output->report_on_stdout; /* Criterion's */
 
     part = test_log_reports_part();
     unsetenv("TESTLOG_PART");
-    for (size_t i = 0; i < options->output_count; i++)
-        if (test_log_report_is_stdout(options->outputs[i].file))
+    for (size_t i = 0; i < output->report_count; i++)
+        if (test_log_report_is_stdout(output->reports[i].file))
             wanted = true;
         else
-            make_folder_of(options->outputs[i].file);
+            make_folder_of(output->reports[i].file);
     if (!take_lent() && wanted)
         divert(several);
     test_log_github_begin(several);
@@ -137,13 +138,13 @@ static void give_back(void)
 /* ---- Writing ---- */
 
 static int write_file(const struct test_log_run *run,
-                      const struct test_log_report *output)
+                      const struct test_log_report *report)
 {
     struct trace_file file;
 
-    if (trace_file_open(&file, output->file))
+    if (trace_file_open(&file, report->file))
         return -1;
-    formats[output->format].put(file.stream, run);
+    formats[report->format].put(file.stream, run);
     return trace_file_commit(&file);
 }
 
@@ -158,26 +159,26 @@ static int write_own(const struct test_log_run *run, const char *name)
 }
 
 static int write_stdout(const struct test_log_run *run,
-                        const struct test_log_report *output)
+                        const struct test_log_report *report)
 {
-    formats[output->format].put(stdout, run);
+    formats[report->format].put(stdout, run);
     return fflush(stdout) || ferror(stdout) ? -1 : 0;
 }
 
-static void write_output(const struct test_log_run *run,
-                         const struct test_log_report *output)
+static void write_report(const struct test_log_run *run,
+                         const struct test_log_report *report)
 {
-    if (!formats[output->format].put)
+    if (!formats[report->format].put)
         return;
-    if (test_log_report_is_stdout(output->file) ? write_stdout(run, output)
-                                                : write_file(run, output))
+    if (test_log_report_is_stdout(report->file) ? write_stdout(run, report)
+                                                : write_file(run, report))
         test_log_notice("cannot write %s (%s): %s; results are not affected",
-                        test_log_report_name(output->file), output->origin,
+                        test_log_report_name(report->file), report->origin,
                         strerror(errno));
 }
 
 void test_log_reports_write(const struct test_log_run *run,
-                            const struct test_log_options *options)
+                            const struct test_log_output *output)
 {
     give_back();
     if (part)
@@ -186,20 +187,20 @@ void test_log_reports_write(const struct test_log_run *run,
         test_log_notice("cannot write results.tap: %s; results are not "
                         "affected",
                         strerror(errno));
-    for (size_t i = 0; i < options->output_count; i++)
-        write_output(run, &options->outputs[i]);
+    for (size_t i = 0; i < output->report_count; i++)
+        write_report(run, &output->reports[i]);
 }
 
-void test_log_reports_apart(const struct test_log_options *options)
+void test_log_reports_apart(const struct test_log_output *output)
 {
     setenv("TESTLOG_PART", "1", 1);
-    for (size_t i = 0; i < options->output_count && !options->informs; i++) {
-        const struct test_log_report *output = &options->outputs[i];
+    for (size_t i = 0; output && i < output->report_count; i++) {
+        const struct test_log_report *report = &output->reports[i];
 
-        if (formats[output->format].put)
+        if (formats[report->format].put)
             test_log_notice("without a folder for the run there is no %s (%s)",
-                            test_log_report_name(output->file), output->origin);
-        else if (!test_log_report_is_stdout(output->file))
-            unlink(output->file); /* programs will append */
+                            test_log_report_name(report->file), report->origin);
+        else if (!test_log_report_is_stdout(report->file))
+            unlink(report->file); /* programs will append */
     }
 }

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/results/run_folder.h"
 
 int test_log_path(const struct test_log_run *run, const char *name, char *path)
 {
@@ -165,4 +165,16 @@ int test_log_remove(const struct test_log_run *run, const char *name)
     status = unlinkat(parent, name, 0);
     leave(parent);
     return status;
+}
+
+int test_log_write_all(int fd, const char *data, size_t size)
+{
+    ssize_t wrote = 0;
+
+    while (size && ((wrote = write(fd, data, size)) > 0 || errno == EINTR))
+        if (wrote > 0) {
+            data += wrote;
+            size -= (size_t)wrote;
+        }
+    return size ? -1 : 0;
 }

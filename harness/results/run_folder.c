@@ -4,12 +4,14 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
 
 int test_log_make_folders(const char *path)
 {
@@ -255,4 +257,13 @@ int test_log_run_open(struct test_log_run *run, const char *dir,
         return 0;
     forget(run);
     return -1;
+}
+
+uint64_t test_log_file_limit(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY
+               ? UINT64_MAX
+               : limit.rlim_cur;
 }

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/results/writers.h"
 #include "harness/version.h"
 
 static void put_string(struct trace_text *text, const char *string)

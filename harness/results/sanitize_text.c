@@ -1,7 +1,8 @@
 /* sanitize_text.c: makes text that tests wrote safe for XML, YAML and JSON. */
 #include <string.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "trace/reader.h"
 
 static void add_ascii(struct trace_text *out, const char *text, size_t size)
 {
@@ -81,4 +82,52 @@ void test_log_sanitize_line(struct trace_text *out, const char *text)
     for (size_t i = from; i < out->size; i++)
         if (out->data[i] == '\n' || out->data[i] == '\t')
             out->data[i] = ' ';
+}
+
+/* Whether a terminal would obey a part of the word. */
+static bool is_unclean(const char *word)
+{
+    struct trace_text clean = {0};
+    bool unclean;
+
+    test_log_sanitize_line(&clean, word);
+    unclean = clean.data && strcmp(clean.data, word) != 0;
+    trace_text_free(&clean);
+    return unclean;
+}
+
+/* $'...', all of which is printable ASCII. */
+static void add_escaped_word(struct trace_text *text, const char *word)
+{
+    trace_text_string(text, "$'");
+    for (; *word; word++)
+        if (*word == '\'' || *word == '\\')
+            trace_text_printf(text, "\\%c", *word);
+        else if (*word < ' ' || *word > '~')
+            trace_text_printf(text, "\\%03o", (unsigned char)*word);
+        else
+            trace_text_char(text, *word);
+    trace_text_char(text, '\'');
+}
+
+void test_log_add_word(struct trace_text *text, const char *word)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyz0123456789"
+                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-+=./:~,@%";
+
+    if (word[0] && strspn(word, safe) == strlen(word)) {
+        trace_text_string(text, word);
+        return;
+    }
+    if (is_unclean(word)) {
+        add_escaped_word(text, word);
+        return;
+    }
+    trace_text_char(text, '\'');
+    for (; *word; word++)
+        if (*word == '\'')
+            trace_text_string(text, "'\\''");
+        else
+            trace_text_char(text, *word);
+    trace_text_char(text, '\'');
 }

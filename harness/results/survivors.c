@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/results/writers.h"
 
 enum { NAMED = 3, NS = 1000000000 /* of a second */ };
 

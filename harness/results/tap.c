@@ -2,7 +2,9 @@
 #include <limits.h>
 #include <string.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/results/writers.h"
 
 /* A name or a reason: one line, in which # would begin a directive. */
 static void put_words(FILE *out, const char *words)

@@ -1,62 +1,20 @@
 /* terminal.c: what a person reads while and after tests run. */
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
-#include "harness/watch.h"
-
-FILE *test_log_out;
-
-static FILE *out(void)
-{
-    return test_log_out ? test_log_out : stderr;
-}
-
-void test_log_notice(const char *format, ...)
-{
-    struct trace_text plain = {0};
-    char *text = NULL, brief[512];
-    va_list args;
-
-    va_start(args, format);
-    if (vasprintf(&text, format, args) < 0)
-        text = NULL;
-    va_end(args);
-    va_start(args, format);
-    vsnprintf(brief, sizeof(brief), format, args); /* without memory */
-    va_end(args);
-    if (text)
-        log_plain(&plain, text, strlen(text));
-    fprintf(out(), "testlog: %s\n", plain.data ? plain.data : brief);
-    fflush(out());
-    trace_text_free(&plain);
-    free(text);
-}
-
-void test_log_complain(const struct trace_text *complaints)
-{
-    const char *line = complaints->data ? complaints->data : "";
-
-    while (*line) {
-        const char *end = line + strcspn(line, "\n");
-
-        /* The filter and a caret stand below what is said of them. */
-        fprintf(out(), "%s%.*s\n",
-                *line == ' ' ? "" : "testlog: ", (int)(end - line), line);
-        line = end + (*end == '\n');
-    }
-    fflush(out());
-}
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/results/terminal.h"
+#include "harness/results/writers.h"
 
 /* ---- A test's block ---- */
 
 static void heading(const char *title)
 {
-    fprintf(out(), "%s:\n", title);
+    fprintf(test_log_stream(), "%s:\n", title);
 }
 
 /* So much is printed of a file; all of it stays in the file. */
@@ -64,7 +22,8 @@ enum { SHOWN_MAX = 64 * 1024 };
 
 static void say_left_out(size_t bytes, const char *path)
 {
-    fprintf(out(), "... %zu bytes before this are in %s\n", bytes, path);
+    fprintf(test_log_stream(), "... %zu bytes before this are in %s\n", bytes,
+            path);
 }
 
 /* Goes on with the first whole line of what is shown at most. */
@@ -98,11 +57,11 @@ static void put_output(FILE *in, const char *path)
         if (!some)
             heading("output");
         some = true;
-        fwrite(bytes, 1, size, out());
+        fwrite(bytes, 1, size, test_log_stream());
         newline = bytes[size - 1] == '\n';
     }
     if (!newline)
-        fputc('\n', out());
+        fputc('\n', test_log_stream());
     fclose(in);
 }
 
@@ -139,7 +98,7 @@ static void put_lines(const struct log_filter *filter,
         heading("log");
     if (left_out)
         say_left_out(left_out, path);
-    fwrite(text.data ? text.data : "", 1, text.size, out());
+    fwrite(text.data ? text.data : "", 1, text.size, test_log_stream());
     trace_text_free(&text);
     log_replay_free(replay);
 }
@@ -189,8 +148,9 @@ size_t test_log_print_open_spans(struct trace_reader *reader,
     for (size_t i = 0; i < count; i++) {
         trace_text_clear(&text);
         log_span_text(NULL, reader, open[i].place, UINT64_MAX, &text);
-        fprintf(out(), "%s%s %u: %s\n", indent, open[i].thread->name,
-                open[i].thread->tid, text.data ? text.data : "?");
+        fprintf(test_log_stream(), "%s%s %u: %s\n", indent,
+                open[i].thread->name, open[i].thread->tid,
+                text.data ? text.data : "?");
     }
     trace_text_free(&text);
     return count;
@@ -201,33 +161,29 @@ static void put_losses(const struct trace_reader *reader)
     struct trace_text text = {0};
 
     if (trace_reader_losses(&text, reader))
-        fprintf(out(), "... %s\n", text.data);
+        fprintf(test_log_stream(), "... %s\n", text.data);
     trace_text_free(&text);
 }
 
 /* Whoever cannot read it will make no trace of it, either. */
 static void put_recording(const struct test_log_run *run,
                           const struct test_log_result *result,
-                          const struct test_log_options *options)
+                          const struct test_log_output *output)
 {
     struct log_filter *filter = log_filter_parse(
         result->filter ? result->filter : "", "info", "LOG", NULL);
-    struct log_style style = {.format = options->format,
-                              .time = options->time,
-                              .span_events = options->span_events,
-                              .color = options->color};
     char path[PATH_MAX];
     struct trace_reader *reader = test_log_recording(run, result);
 
-    if (reader && filter && !options->live &&
+    if (reader && filter && !output->live &&
         !test_log_file(run, result, "log.txt", path))
-        put_lines(filter, &style, reader, path);
+        put_lines(filter, &output->style, reader, path);
     if (reader)
         put_losses(reader);
     if (reader && test_log_outcome_bad(result->outcome))
         test_log_print_open_spans(reader, "");
     if (reader && !test_log_file(run, result, "trace.json", path))
-        fprintf(out(), "trace: %s\n", path);
+        fprintf(test_log_stream(), "trace: %s\n", path);
     trace_reader_close(reader);
     log_filter_free(filter);
 }
@@ -238,7 +194,7 @@ static void put_plain(const char *words, size_t size)
     struct trace_text text = {0};
 
     log_plain(&text, words, size);
-    fputs(text.data ? text.data : "", out());
+    fputs(text.data ? text.data : "", test_log_stream());
     trace_text_free(&text);
 }
 
@@ -255,40 +211,40 @@ static void put_reason(const char *why)
     size_t size = why ? strcspn(why, "\n") : 0;
 
     if (size)
-        fputs(": ", out());
+        fputs(": ", test_log_stream());
     put_plain(why ? why : "", size);
     if (why && why[size])
-        fputs(" ...", out());
+        fputs(" ...", test_log_stream());
 }
 
 /* "suite/test: failed: why" */
 static void put_outcome(const struct test_log_result *result)
 {
     put_name(result);
-    fprintf(out(), ": %s", test_log_outcome_text(result->outcome));
+    fprintf(test_log_stream(), ": %s", test_log_outcome_text(result->outcome));
     put_reason(result->reason);
 }
 
 void test_log_print_block(const struct test_log_run *run,
                           const struct test_log_result *result,
-                          const struct test_log_options *options)
+                          const struct test_log_output *output)
 {
-    const char *bold = options->color ? "\033[1m" : "";
-    const char *normal = options->color ? "\033[0m" : "";
+    const char *bold = output->style.color ? "\033[1m" : "";
+    const char *normal = output->style.color ? "\033[0m" : "";
     char path[PATH_MAX];
 
     test_log_github_group(result);
-    fprintf(out(), "%s---- ", bold);
+    fprintf(test_log_stream(), "%s---- ", bold);
     put_outcome(result);
-    if (options->retries)
-        fprintf(out(), " (try %zu of %zu)", result->earlier_count + 1,
-                options->retries + 1);
-    fprintf(out(), " ----%s\n", normal);
-    if (!options->live && !test_log_file(run, result, "output.txt", path))
+    if (run->retries)
+        fprintf(test_log_stream(), " (try %zu of %zu)",
+                result->earlier_count + 1, run->retries + 1);
+    fprintf(test_log_stream(), " ----%s\n", normal);
+    if (!output->live && !test_log_file(run, result, "output.txt", path))
         put_output(test_log_read(run, result, "output.txt"), path);
-    put_recording(run, result, options);
-    fputc('\n', out());
-    fflush(out());
+    put_recording(run, result, output);
+    fputc('\n', test_log_stream());
+    fflush(test_log_stream());
     test_log_github_endgroup();
 }
 
@@ -309,63 +265,15 @@ static bool is_ambiguous(const struct test_log_run *run,
 static void put_line(const struct test_log_run *run,
                      const struct test_log_result *result)
 {
-    fputs("    ", out());
+    fputs("    ", test_log_stream());
     if (is_ambiguous(run, result)) {
         put_plain(result->program, strlen(result->program));
-        fputs(": ", out());
+        fputs(": ", test_log_stream());
     }
     put_outcome(result);
     if (result->file)
-        fprintf(out(), " (%s:%u)", result->file, result->line);
-    fputc('\n', out());
-}
-
-/* Whether a terminal would obey a part of the word. */
-static bool is_unclean(const char *word)
-{
-    struct trace_text clean = {0};
-    bool unclean;
-
-    test_log_sanitize_line(&clean, word);
-    unclean = clean.data && strcmp(clean.data, word) != 0;
-    trace_text_free(&clean);
-    return unclean;
-}
-
-/* $'...', all of which is printable ASCII. */
-static void add_escaped_word(struct trace_text *text, const char *word)
-{
-    trace_text_string(text, "$'");
-    for (; *word; word++)
-        if (*word == '\'' || *word == '\\')
-            trace_text_printf(text, "\\%c", *word);
-        else if (*word < ' ' || *word > '~')
-            trace_text_printf(text, "\\%03o", (unsigned char)*word);
-        else
-            trace_text_char(text, *word);
-    trace_text_char(text, '\'');
-}
-
-void test_log_add_word(struct trace_text *text, const char *word)
-{
-    static const char safe[] = "abcdefghijklmnopqrstuvwxyz0123456789"
-                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-+=./:~,@%";
-
-    if (word[0] && strspn(word, safe) == strlen(word)) {
-        trace_text_string(text, word);
-        return;
-    }
-    if (is_unclean(word)) {
-        add_escaped_word(text, word);
-        return;
-    }
-    trace_text_char(text, '\'');
-    for (; *word; word++)
-        if (*word == '\'')
-            trace_text_string(text, "'\\''");
-        else
-            trace_text_char(text, *word);
-    trace_text_char(text, '\'');
+        fprintf(test_log_stream(), " (%s:%u)", result->file, result->line);
+    fputc('\n', test_log_stream());
 }
 
 /* Repetitions, "test#1" and "test#2", are one test. */
@@ -406,7 +314,7 @@ static void put_rerun(const struct test_log_run *run, const char *rerun)
 {
     const char *shard = shard_stays(run) ? " --shard 1/1" : "";
 
-    fprintf(out(), "run them again:\n    %s", rerun);
+    fprintf(test_log_stream(), "run them again:\n    %s", rerun);
     for (size_t i = 0; i < run->count; i++) {
         const struct test_log_result *result = &run->results[i];
 
@@ -414,11 +322,12 @@ static void put_rerun(const struct test_log_run *run, const char *rerun)
         if (!test_log_outcome_bad(result->outcome) || !result->suite ||
             named_before(run, i))
             continue;
-        fprintf(out(), "%s --filter '%s%s%.*s'", shard, result->suite,
-                result->suite[0] ? "/" : "", own_size(result), result->test);
+        fprintf(test_log_stream(), "%s --filter '%s%s%.*s'", shard,
+                result->suite, result->suite[0] ? "/" : "", own_size(result),
+                result->test);
         shard = "";
     }
-    fputc('\n', out());
+    fputc('\n', test_log_stream());
 }
 
 enum { UNSEEN_MAX = 10 }; /* that are named */
@@ -457,22 +366,23 @@ void test_log_print_unseen(const struct test_log_run *run)
 }
 
 void test_log_print_slow(const struct test_log_run *run,
-                         const struct test_log_options *options)
+                         const struct test_log_output *output)
 {
     bool some = false;
 
-    for (size_t i = 0; options->slow && i < run->count; i++) {
+    for (size_t i = 0; output->slow && i < run->count; i++) {
         const struct test_log_result *result = &run->results[i];
 
-        if (result->duration <= options->slow)
+        if (result->duration <= output->slow)
             continue;
         if (!some)
-            fprintf(out(), "\nslow, more than %g s:\n",
-                    (double)options->slow / 1e9);
+            fprintf(test_log_stream(), "\nslow, more than %g s:\n",
+                    (double)output->slow / 1e9);
         some = true;
-        fputs("    ", out());
+        fputs("    ", test_log_stream());
         put_name(result);
-        fprintf(out(), ": %.2f s\n", (double)result->duration / 1e9);
+        fprintf(test_log_stream(), ": %.2f s\n",
+                (double)result->duration / 1e9);
     }
 }
 
@@ -487,15 +397,15 @@ static void put_flaky(const struct test_log_run *run)
         if (!test_log_flaky(result))
             continue;
         if (!some)
-            fputs("\nflaky:\n", out());
+            fputs("\nflaky:\n", test_log_stream());
         some = true;
-        fputs("    ", out());
+        fputs("    ", test_log_stream());
         put_name(result);
-        fprintf(out(), ": passed on try %zu; the first %s",
+        fprintf(test_log_stream(), ": passed on try %zu; the first %s",
                 result->earlier_count + 1,
                 test_log_outcome_text(first->outcome));
         put_reason(first->reason);
-        fputc('\n', out());
+        fputc('\n', test_log_stream());
     }
 }
 
@@ -510,11 +420,12 @@ static void put_interrupted(const struct test_log_run *run, size_t left)
 {
     if (!run->interrupted)
         return;
-    fprintf(out(), "\ninterrupted by %s", test_log_signal(run->interrupted));
+    fprintf(test_log_stream(), "\ninterrupted by %s",
+            test_log_signal(run->interrupted));
     if (left)
-        fprintf(out(), ": %zu %s did not run", left,
+        fprintf(test_log_stream(), ": %zu %s did not run", left,
                 left == 1 ? "test" : "tests");
-    fputc('\n', out());
+    fputc('\n', test_log_stream());
 }
 
 void test_log_print_summary(const struct test_log_run *run, const char *rerun)
@@ -526,14 +437,14 @@ void test_log_print_summary(const struct test_log_run *run, const char *rerun)
         left += is_left(&run->results[i]);
     put_flaky(run);
     if (sums.skipped > left) {
-        fputs("\nskipped:\n", out());
+        fputs("\nskipped:\n", test_log_stream());
         for (size_t i = 0; i < run->count; i++)
             if (run->results[i].outcome == TEST_LOG_OUTCOME_SKIPPED &&
                 !is_left(&run->results[i]))
                 put_line(run, &run->results[i]);
     }
     if (sums.failed) {
-        fputs("\nfailed:\n", out());
+        fputs("\nfailed:\n", test_log_stream());
         for (size_t i = 0; i < run->count; i++)
             if (test_log_outcome_bad(run->results[i].outcome))
                 put_line(run, &run->results[i]);
@@ -541,28 +452,28 @@ void test_log_print_summary(const struct test_log_run *run, const char *rerun)
     }
     put_interrupted(run, left);
     if (run->path)
-        fprintf(out(), "run: %s\n", run->path);
-    fflush(out());
+        fprintf(test_log_stream(), "run: %s\n", run->path);
+    fflush(test_log_stream());
 }
 
 /* Whether what tests print went to our own stdout. */
 static bool prints_through(const struct test_log_run *run,
-                           const struct test_log_options *options)
+                           const struct test_log_output *output)
 {
     for (size_t i = 0; i < run->count; i++)
         if (run->results[i].outcome != TEST_LOG_OUTCOME_SKIPPED &&
-            (options->live || !run->results[i].folder))
+            (output->live || !run->results[i].folder))
             return true;
     return false;
 }
 
 void test_log_print_closing(const struct test_log_run *run,
-                            const struct test_log_options *options)
+                            const struct test_log_output *output)
 {
     struct test_log_sums sums = test_log_run_sums(run);
-    FILE *stream = options->report_on_stdout ? out() : stdout;
+    FILE *stream = output->report_on_stdout ? test_log_stream() : stdout;
 
-    if (stream == stdout && prints_through(run, options))
+    if (stream == stdout && prints_through(run, output))
         fputc('\n', stdout); /* the last line may be an open one */
     fprintf(stream, "%zu passed, %zu failed, %zu skipped\n", sums.passed,
             sums.failed, sums.skipped);

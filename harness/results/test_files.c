@@ -5,8 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
-#include "harness/watch.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/results/writers.h"
 
 static int write_trace(const struct test_log_run *run,
                        const struct test_log_result *result,
@@ -172,8 +173,7 @@ bool test_log_render(struct test_log_run *run, struct test_log_result *result,
         return true;
     reader = test_log_recording(run, result);
     if (!reader) {
-        if (!result->unborn)
-            complain_missing(run, result, errno);
+        complain_missing(run, result, errno);
         return true;
     }
     if (patient && test_log_survivors(NULL, reader)) {

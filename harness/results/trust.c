@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
 
 enum { PROGRAMS = 64 };
 

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/writers.h"
+#include "harness/runner/runner.h"
 
 static char *premature;
 

@@ -15,32 +15,17 @@
 #include <criterion/logging.h>
 #include <criterion/options.h>
 
-#include "harness/harness.h"
-#include "harness/watch.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/results/writers.h"
+#include "harness/runner/supervisor.h"
+#include "harness/session.h"
 
-static const struct test_log_options *options;
-static struct test_log_run *run;
+static struct test_log_runner *const runner = &test_log_runner;
 static struct criterion_logger original;
 static struct criterion_logger wrapped[2]; /* one more as slack: it may grow */
-static const char *stopped; /* why no further test begins; NULL: they do */
-static struct log_style style;
 
-/* ---- Results, as Criterion tells of them ---- */
-
-struct test_log_result *test_log_result_of(const struct criterion_test *test)
-{
-    static size_t last; /* tests come one after the other */
-
-    for (size_t i = 0; i < run->count; i++) {
-        size_t number = (last + i) % run->count;
-
-        if (run->results[number].key != test)
-            continue;
-        last = number;
-        return &run->results[number];
-    }
-    return NULL;
-}
+/* ---- Results, as Criterion reports them ---- */
 
 __attribute__((format(printf, 2, 3))) static void set_reason(
     struct test_log_result *result, const char *format, ...)
@@ -55,20 +40,36 @@ __attribute__((format(printf, 2, 3))) static void set_reason(
 }
 
 /* Whether the worker is gone, so that nobody writes its files any more. */
-static bool gone(struct test_log_result *result)
+static bool is_gone(struct test_log_job *job)
 {
-    if (!result->pid) {
-        struct trace_reader *reader = test_log_recording(run, result);
+    if (!job->pid) {
+        struct trace_reader *reader =
+            test_log_recording(runner->run, job->result);
 
         if (reader)
-            result->pid = trace_reader_summary(reader).pid;
+            job->pid = trace_reader_summary(reader).pid;
         trace_reader_close(reader);
     }
-    return result->pid && kill((pid_t)result->pid, 0) && errno == ESRCH;
+    return job->pid && kill((pid_t)job->pid, 0) && errno == ESRCH;
 }
 
 /* How long the runner waits for children that record after their test. */
 enum { PATIENCE = 500000000 /* ns */, LOOK_EVERY = 10000 /* us */ };
+
+static void render(struct test_log_job *job)
+{
+    bool patient;
+
+    if (!job->gone)
+        job->gone = test_log_now();
+    patient =
+        !runner->run->interrupted && test_log_now() - job->gone < PATIENCE;
+    test_log_output_pipe_close(job);
+    /* A process that died before its test has recorded nothing. */
+    job->running = !job->unborn &&
+                   !test_log_render(runner->run, job->result,
+                                    &runner->options->output.style, patient);
+}
 
 /* Writes the files of the tests that have ended, or of all tests; false if it
  * still waits for children of some. */
@@ -76,165 +77,128 @@ static bool render_ended(bool all)
 {
     bool done = true;
 
-    for (size_t i = 0; i < run->count; i++) {
-        struct test_log_result *result = &run->results[i];
+    for (size_t i = 0; i < runner->job_count; i++) {
+        struct test_log_job *job = &runner->jobs[i];
 
-        if (!result->running || !result->shown || (!all && !gone(result)))
+        if (!job->running || !job->shown || (!all && !is_gone(job)))
             continue;
-        if (!result->gone)
-            result->gone = test_log_now();
-        test_log_output_pipe_close(result);
-        result->running = !test_log_render(
-            run, result, &style,
-            !run->interrupted && test_log_now() - result->gone < PATIENCE);
-        done = done && !result->running;
+        render(job);
+        done = done && !job->running;
     }
     return done;
 }
 
-static void render_all(void)
+static void show(struct test_log_job *job)
 {
-    while (!render_ended(true))
-        usleep(LOOK_EVERY);
-}
+    const struct test_log_output *output = &runner->options->output;
+    bool bad = test_log_outcome_bad(job->result->outcome);
 
-static void show(struct test_log_result *result)
-{
-    bool bad = test_log_outcome_bad(result->outcome);
-
-    if (result->shown)
+    if (job->shown)
         return;
-    result->shown = true;
-    test_log_output_pipe_finish(result);
-    test_log_jsonl_result(result);
-    if (result->folder && !options->quiet && (bad || options->show_output))
-        test_log_print_block(run, result, options);
+    job->shown = true;
+    test_log_output_pipe_finish(job);
+    test_log_jsonl_result(job->result);
+    if (job->result->folder && !output->quiet && (bad || output->show_output))
+        test_log_print_block(runner->run, job->result, output);
     render_ended(false);
 }
 
-/* The process has just died: what it was in ended now. */
-static void seal(const struct test_log_result *result)
+static double seconds_of(const struct test_log_job *job)
 {
-    test_log_change_recording(run, result, trace_seal_beneath);
-}
-
-void test_log_stop(const char *why)
-{
-    if (!stopped)
-        stopped = why;
-    for (size_t i = 0; i < run->count; i++) {
-        struct test_log_result *result = &run->results[i];
-        const struct criterion_test *test = result->key;
-
-        if (result->started || test->data->disabled)
-            continue;
-        result->left = true;
-        test->data->disabled = true;
-    }
-}
-
-bool test_log_stopped(void)
-{
-    return stopped;
-}
-
-static double seconds_of(const struct test_log_result *result)
-{
-    return (double)(test_log_now() - result->started) / 1e9;
+    return (double)(test_log_now() - job->started) / 1e9;
 }
 
 /* How long a test took as Criterion measured it, unless its clock stepped back:
  * then it has a negative time, or one of centuries. */
-static uint64_t duration_of(const struct test_log_result *result,
+static uint64_t duration_of(const struct test_log_job *job,
                             const struct criterion_test_stats *stats)
 {
     double ns = (double)stats->elapsed_time * 1e9;
 
-    return ns >= 0 && ns < 1e18 ? (uint64_t)ns
-                                : test_log_now() - result->started;
+    return ns >= 0 && ns < 1e18 ? (uint64_t)ns : test_log_now() - job->started;
 }
 
-/* What was killed has not failed by itself. */
-static enum test_log_outcome judge_killed(struct test_log_result *result,
+/* A test that was killed has not failed by itself. */
+static enum test_log_outcome judge_killed(struct test_log_job *job,
                                           enum test_log_outcome outcome)
 {
-    double spent = seconds_of(result);
+    double spent = seconds_of(job);
 
-    if (result->late) {
-        set_reason(result, "after %.2f s%s", spent,
-                   result->unborn   ? "; its process had not begun the test"
-                   : result->killed ? "; SIGPROF did not end it"
-                                    : "");
+    if (job->late) {
+        set_reason(job->result, "after %.2f s%s", spent,
+                   job->unborn   ? "; its process had not begun the test"
+                   : job->killed ? "; SIGPROF did not end it"
+                                 : "");
         return TEST_LOG_OUTCOME_TIMEOUT;
     }
-    if (!result->ended)
+    if (!job->ended)
         return outcome;
-    set_reason(result, "ended after %.2f s by %s", spent,
-               test_log_signal(run->interrupted));
+    set_reason(job->result, "ended after %.2f s by %s", spent,
+               test_log_signal(runner->run->interrupted));
     return TEST_LOG_OUTCOME_FAILED;
 }
 
-static void finish(struct test_log_result *result,
-                   enum test_log_outcome outcome)
+static void finish(struct test_log_job *job, enum test_log_outcome outcome)
 {
-    result->outcome = outcome;
-    if (!result->started) { /* it died before it told Criterion of itself */
-        result->started = test_log_now();
-        result->running = true;
+    job->result->outcome = outcome;
+    if (!job->started) { /* it died before Criterion reported its beginning */
+        job->started = test_log_now();
+        job->running = true;
     }
+    /* The process has just died: the spans that it was in end now. */
     if (outcome == TEST_LOG_OUTCOME_CRASHED ||
-        outcome == TEST_LOG_OUTCOME_TIMEOUT || result->ended)
-        seal(result);
-    if (options->fail_fast && !stopped && test_log_outcome_bad(outcome) &&
-        !test_log_retry_wanted(options, result))
-        test_log_stop("not run: --fail-fast");
-    if (!result->duration)
-        result->duration = test_log_now() - result->started;
-    show(result);
+        outcome == TEST_LOG_OUTCOME_TIMEOUT || job->ended)
+        test_log_change_recording(runner->run, job->result, trace_seal_beneath);
+    if (runner->options->fail_fast && test_log_outcome_bad(outcome) &&
+        !runner->stopped && !test_log_job_retries(runner, job))
+        test_log_stop(runner, "not run: --fail-fast");
+    if (!job->result->duration)
+        job->result->duration = test_log_now() - job->started;
+    show(job);
 }
 
 /* ---- The logger ---- */
 
-bool test_log_is_disabled(const struct criterion_suite *suite,
-                          const struct criterion_test *test)
+static void skip_disabled(struct test_log_job *job)
 {
-    return test->data->disabled || (suite->data && suite->data->disabled);
+    job->result->outcome = TEST_LOG_OUTCOME_SKIPPED;
+    set_reason(job->result, "%s", job->left_out ? runner->stopped : "disabled");
+    test_log_jsonl_result(job->result);
 }
 
 static void on_pre_init(struct criterion_suite *suite,
                         struct criterion_test *test)
 {
-    struct test_log_result *result = test_log_result_of(test);
+    struct test_log_job *job = test_log_job_of(runner, test);
 
     if (original.log_pre_init)
         original.log_pre_init(suite, test);
-    if (!result)
+    if (!job)
         return;
-    result->started = test_log_now();
-    result->paused = 0;
-    result->begun = true;
-    test_log_status_update(run);
-    /* One that has a process was disabled too late to be kept from it. */
-    if (!result->pid && test_log_is_disabled(suite, test)) {
-        result->outcome = TEST_LOG_OUTCOME_SKIPPED;
-        set_reason(result, "%s", result->left ? stopped : "disabled");
-        test_log_jsonl_result(result);
-    } else {
-        result->left = false;
-        result->running = true;
-        if (test_log_output_pipe_wanted(options) && result->folder)
-            test_log_output_pipe_open(run, result);
+    job->started = test_log_now();
+    job->paused = 0;
+    job->begun = true;
+    test_log_status_update(runner);
+    /* A test that has a process was disabled too late to be kept from it. */
+    if (!job->pid && test_log_is_disabled(suite, test)) {
+        skip_disabled(job);
+        return;
     }
+    job->left_out = false;
+    job->running = true;
+    if (test_log_output_pipe_wanted(runner->options) && job->result->folder)
+        test_log_output_pipe_open(runner->run, job);
 }
 
 /* Why a test failed: its first failing assertion, or how it ended. */
-static void explain_failure(struct test_log_result *result,
+static void explain_failure(struct test_log_job *job,
                             const struct criterion_test_stats *stats)
 {
+    struct test_log_result *result = job->result;
     const struct criterion_assert_stats *first = NULL;
     int code = stats->test->data->exit_code;
     int number = stats->test->data->signal;
-    const char *fault = test_log_status_of(run, result).fault;
+    const char *fault = test_log_status_of(runner, job).fault;
 
     for (const struct criterion_assert_stats *a = stats->asserts; a;
          a = a->next)
@@ -257,19 +221,19 @@ static void explain_failure(struct test_log_result *result,
 }
 
 /* Whether a test has failed that Criterion lets pass. */
-static bool failed_unheard(struct test_log_result *result,
+static bool failed_unheard(struct test_log_job *job,
                            const struct criterion_test_stats *stats)
 {
     const struct criterion_test_extra_data *data = stats->test->data;
-    struct test_log_worker_status said = test_log_status_of(run, result);
+    struct test_log_worker_status said = test_log_status_of(runner, job);
 
     if (said.fault || stats->failed_asserts) { /* these, in its tear-down */
-        explain_failure(result, stats);
+        explain_failure(job, stats);
         return true;
     }
     if (said.returned || data->exit_code || data->signal)
         return false;
-    set_reason(result, "exited with 0 before the test ended");
+    set_reason(job->result, "exited with 0 before the test ended");
     return true;
 }
 
@@ -314,33 +278,33 @@ static void note_unjudged(struct test_log_result *result,
 
 static void on_post_test(struct criterion_test_stats *stats)
 {
-    struct test_log_result *result = test_log_result_of(stats->test);
+    struct test_log_job *job = test_log_job_of(runner, stats->test);
 
     if (original.log_post_test)
         original.log_post_test(stats);
-    if (!result)
+    if (!job)
         return;
-    result->body_done = true;
-    note_unjudged(result, stats);
-    result->duration = duration_of(result, stats);
+    job->body_done = true;
+    note_unjudged(job->result, stats);
+    job->result->duration = duration_of(job, stats);
     if (stats->test_status != CR_STATUS_SKIPPED)
         return;
     if (stats->message && stats->message[0])
-        set_reason(result, "%s", stats->message);
-    finish(result, TEST_LOG_OUTCOME_SKIPPED);
+        set_reason(job->result, "%s", stats->message);
+    finish(job, TEST_LOG_OUTCOME_SKIPPED);
 }
 
 /* Tells Criterion's logger how a process died. It did not crash by itself if
  * its time was over, or the run's. */
 static void tell_death(struct criterion_test_stats *stats,
-                       const struct test_log_result *result,
+                       const struct test_log_job *job,
                        void (*crash)(struct criterion_test_stats *))
 {
-    if (result && result->late) {
+    if (job && job->late) {
         stats->timed_out = true;
-        stats->elapsed_time = (float)seconds_of(result);
+        stats->elapsed_time = (float)seconds_of(job);
         crash = original.log_test_timeout;
-    } else if (result && result->ended) {
+    } else if (job && job->ended) {
         return;
     }
     if (crash)
@@ -349,120 +313,121 @@ static void tell_death(struct criterion_test_stats *stats,
 
 static void on_post_fini(struct criterion_test_stats *stats)
 {
-    struct test_log_result *result = test_log_result_of(stats->test);
+    struct test_log_job *job = test_log_job_of(runner, stats->test);
     enum test_log_outcome outcome = TEST_LOG_OUTCOME_PASSED;
 
-    if (original.log_post_fini && !(result && result->late))
+    if (original.log_post_fini && !(job && job->late))
         original.log_post_fini(stats);
-    if (result)
-        note_unjudged(result, stats);
-    if (!result || stats->timed_out ||
-        result->outcome == TEST_LOG_OUTCOME_SKIPPED)
+    if (job)
+        note_unjudged(job->result, stats);
+    if (!job || stats->timed_out ||
+        job->result->outcome == TEST_LOG_OUTCOME_SKIPPED)
         return;
     if (stats->test_status == CR_STATUS_FAILED)
-        explain_failure(result, stats);
-    if (stats->test_status == CR_STATUS_FAILED || failed_unheard(result, stats))
+        explain_failure(job, stats);
+    if (stats->test_status == CR_STATUS_FAILED || failed_unheard(job, stats))
         outcome = TEST_LOG_OUTCOME_FAILED;
     /* A test may be one that is to die of SIGKILL. */
-    if (stats->signal == SIGKILL || result->late)
-        outcome = judge_killed(result, outcome);
-    if (result->late)
-        tell_death(stats, result, NULL);
-    finish(result, outcome);
+    if (stats->signal == SIGKILL || job->late)
+        outcome = judge_killed(job, outcome);
+    if (job->late)
+        tell_death(stats, job, NULL);
+    finish(job, outcome);
 }
 
-/* A result that changes after it was shown is shown again. */
-static void worsen(struct test_log_result *result,
-                   enum test_log_outcome outcome)
+/* A job that changes after it was shown is shown again. */
+static void worsen(struct test_log_job *job, enum test_log_outcome outcome)
 {
-    if (result->outcome == outcome)
+    if (job->result->outcome == outcome)
         return;
-    result->shown = false;
-    finish(result, outcome);
+    job->shown = false;
+    finish(job, outcome);
 }
 
 static void on_test_crash(struct criterion_test_stats *stats)
 {
-    struct test_log_result *result = test_log_result_of(stats->test);
+    struct test_log_job *job = test_log_job_of(runner, stats->test);
 
-    tell_death(stats, result, original.log_test_crash);
-    if (!result)
+    tell_death(stats, job, original.log_test_crash);
+    if (!job)
         return;
-    note_unjudged(result, stats);
-    set_reason(result, "%s, below %s:%u", test_log_signal(stats->signal),
+    note_unjudged(job->result, stats);
+    set_reason(job->result, "%s, below %s:%u", test_log_signal(stats->signal),
                stats->file ? stats->file : "?", stats->progress);
-    worsen(result, judge_killed(result, TEST_LOG_OUTCOME_CRASHED));
+    worsen(job, judge_killed(job, TEST_LOG_OUTCOME_CRASHED));
 }
 
 static void on_timeout(struct criterion_test_stats *stats)
 {
-    struct test_log_result *result = test_log_result_of(stats->test);
+    struct test_log_job *job = test_log_job_of(runner, stats->test);
 
     if (original.log_test_timeout)
         original.log_test_timeout(stats);
-    if (!result)
+    if (!job)
         return;
-    result->duration = duration_of(result, stats);
-    set_reason(result, "after %.2f s", (double)result->duration / 1e9);
-    worsen(result, TEST_LOG_OUTCOME_TIMEOUT);
+    job->result->duration = duration_of(job, stats);
+    set_reason(job->result, "after %.2f s",
+               (double)job->result->duration / 1e9);
+    worsen(job, TEST_LOG_OUTCOME_TIMEOUT);
 }
 
 static void on_abort(struct criterion_test_stats *stats, const char *message)
 {
-    struct test_log_result *result = test_log_result_of(stats->test);
+    struct test_log_job *job = test_log_job_of(runner, stats->test);
 
     if (original.log_test_abort)
         original.log_test_abort(stats, message);
-    if (result && message && message[0])
-        set_reason(result, "%s", message);
+    if (job && message && message[0])
+        set_reason(job->result, "%s", message);
 }
 
 static void on_other_crash(struct criterion_test_stats *stats)
 {
-    struct test_log_result *result = test_log_result_of(stats->test);
+    struct test_log_job *job = test_log_job_of(runner, stats->test);
 
-    tell_death(stats, result, original.log_other_crash);
-    if (!result)
+    tell_death(stats, job, original.log_other_crash);
+    if (!job)
         return;
-    set_reason(result, "in its %s", result->body_done ? "tear-down" : "set-up");
-    worsen(result, judge_killed(result, TEST_LOG_OUTCOME_CRASHED));
+    set_reason(job->result, "in its %s",
+               job->body_done ? "tear-down" : "set-up");
+    worsen(job, judge_killed(job, TEST_LOG_OUTCOME_CRASHED));
 }
 
 /* The leak checker ends the process where it cannot trace it: no verdict. */
 static enum test_log_outcome judge_left(
-    struct test_log_result *result, const struct criterion_test_stats *stats)
+    struct test_log_job *job, const struct criterion_test_stats *stats)
 {
     static bool told;
 
     if (stats->test_status == CR_STATUS_FAILED) {
-        explain_failure(result, stats);
+        explain_failure(job, stats);
         return TEST_LOG_OUTCOME_FAILED;
     }
-    if (!test_log_status_of(run, result).checking) {
-        set_reason(result, "exited in its tear-down");
+    if (!test_log_status_of(runner, job).checking) {
+        set_reason(job->result, "exited in its tear-down");
         return TEST_LOG_OUTCOME_FAILED;
     }
     if (!told)
         test_log_notice("the leak checker does not work here, so leaks fail no "
                         "test: see the output of %s",
-                        test_log_name(result));
+                        test_log_name(job->result));
     told = true;
     return TEST_LOG_OUTCOME_PASSED;
 }
 
 static void on_abnormal_exit(struct criterion_test_stats *stats)
 {
-    struct test_log_result *result = test_log_result_of(stats->test);
+    struct test_log_job *job = test_log_job_of(runner, stats->test);
 
     if (original.log_abnormal_exit)
         original.log_abnormal_exit(stats);
-    if (!result)
+    if (!job)
         return;
-    if (result->body_done && !result->shown) {
-        finish(result, judge_left(result, stats));
-    } else if (!result->body_done) {
-        set_reason(result, "exited in its set-up");
-        worsen(result, TEST_LOG_OUTCOME_CRASHED);
+    if (job->body_done && !job->shown) {
+        finish(job, judge_left(job, stats));
+    } else if (!job->body_done) {
+        set_reason(job->result, "exited in its set-up");
+        worsen(job, TEST_LOG_OUTCOME_CRASHED);
     }
 }
 
@@ -496,7 +461,7 @@ static void after_all(struct criterion_global_stats *all)
 /* Of many programs without a match, nobody wants to read. */
 static void on_post_all(struct criterion_global_stats *stats)
 {
-    if (original.log_post_all && (stats->nb_tests || !run->foreign))
+    if (original.log_post_all && (stats->nb_tests || !runner->run->foreign))
         original.log_post_all(stats);
 }
 
@@ -504,7 +469,7 @@ static void on_post_all(struct criterion_global_stats *stats)
 __attribute__((used, retain, section("cr_poa"))) static void (
         *const after_all_hook)(struct criterion_global_stats *) = after_all;
 
-void test_log_logger_listen(void)
+void test_log_logger_install(void)
 {
     original = *criterion_options.logger;
     wrapped[0] = original;
@@ -520,37 +485,27 @@ void test_log_logger_listen(void)
     criterion_options.logger = test_log_locked_logger(wrapped);
 }
 
-/* ---- Of a run ---- */
-
-void test_log_logger_begin(struct test_log_run *of,
-                           const struct test_log_options *given)
-{
-    run = of;
-    options = given;
-    style = (struct log_style){.format = given->format,
-                               .time = given->time,
-                               .span_events = given->span_events};
-}
+/* ---- The end of a run ---- */
 
 void test_log_logger_render(void)
 {
-    render_all();
+    while (!render_ended(true))
+        usleep(LOOK_EVERY);
 }
 
-/* Criterion has a word for every test; should it have none, nobody may take
- * that for a pass. */
+/* Criterion reports every test; one that it should leave out did not pass. */
 void test_log_logger_end(void)
 {
-    for (size_t i = 0; i < run->count; i++) {
-        struct test_log_result *result = &run->results[i];
+    for (size_t i = 0; i < runner->job_count; i++) {
+        struct test_log_job *job = &runner->jobs[i];
 
-        if (result->outcome != TEST_LOG_OUTCOME_NONE)
+        if (job->result->outcome != TEST_LOG_OUTCOME_NONE)
             continue;
-        result->outcome = TEST_LOG_OUTCOME_FAILED;
-        set_reason(result, "Criterion told nothing of its end");
-        result->shown = true;
+        job->result->outcome = TEST_LOG_OUTCOME_FAILED;
+        set_reason(job->result, "Criterion did not report a result");
+        job->shown = true;
     }
-    render_all();
-    for (size_t i = 0; i < run->count; i++)
-        test_log_note_late_losses(run, &run->results[i]);
+    test_log_logger_render();
+    for (size_t i = 0; i < runner->job_count; i++)
+        test_log_note_late_losses(runner->run, runner->jobs[i].result);
 }

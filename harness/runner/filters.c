@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/runner/runner.h"
+#include "harness/session.h"
 
 /* If nothing can be read of a filter, the default applies. */
 static struct log_filter *check(struct test_log_setting *setting,
@@ -35,24 +38,6 @@ void test_log_filters_check(struct test_log_filters *filters,
     trace_text_free(&complaints);
 }
 
-char *test_log_filter_of(const char *show, const char *origin, const char *own)
-{
-    struct log_filter *filter;
-    char *both = NULL;
-    bool adds;
-
-    if (!own)
-        return strdup(show);
-    if (!strcmp(origin, "default"))
-        return strdup(own);
-    filter = log_filter_parse(show, NULL, origin, NULL);
-    adds = !filter || log_filter_adds(filter);
-    log_filter_free(filter);
-    if (adds)
-        return strdup(show);
-    return asprintf(&both, "%s,%s", own, show) < 0 ? NULL : both;
-}
-
 /* Adds a filter in force, with the default that it takes away from. */
 static void add_setting(struct trace_text *out,
                         const struct test_log_setting *setting,
@@ -70,7 +55,7 @@ void test_log_filters_print(const struct test_log_options *options)
 {
     struct trace_text text = {0};
 
-    if (options->quiet || options->report_on_stdout)
+    if (options->output.quiet || options->output.report_on_stdout)
         return;
     trace_text_string(&text, "lines shown: ");
     add_setting(&text, &options->show, "info");
@@ -78,7 +63,7 @@ void test_log_filters_print(const struct test_log_options *options)
     add_setting(&text, &options->record, "trace");
     if (options->shard.origin)
         trace_text_string(&text, "; ");
-    test_log_shard_print(&text, &options->shard);
+    test_log_shard_text(&text, &options->shard);
     test_log_notice("%s", text.data ? text.data : "out of memory");
     trace_text_free(&text);
 }

@@ -10,7 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/runner/runner.h"
+#include "harness/session.h"
 
 static const char library_name[] = "libtestlog-gpu.so";
 static const char audit_name[] = "libtestlog-audit.so";
@@ -298,22 +301,4 @@ void test_log_gpu_record(struct test_log_gpu *gpu,
         export_audit(library);
         setenv("TESTLOG_RECORD", folder, 1);
     }
-}
-
-/* It is the last of a list, or all of it. */
-void test_log_gpu_hide(void)
-{
-    char *list = getenv(audit_variable), *last, *rest;
-
-    if (!list)
-        return;
-    last = strrchr(list, ':');
-    if (strcmp(base_of(last ? last + 1 : list), audit_name) != 0)
-        return;
-    rest = last ? strndup(list, (size_t)(last - list)) : NULL;
-    if (rest)
-        setenv(audit_variable, rest, 1);
-    else
-        unsetenv(audit_variable);
-    free(rest);
 }

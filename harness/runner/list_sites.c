@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/harness.h"
+#include "harness/runner/runner.h"
 
 static void put_string(struct trace_text *out, const char *name,
                        const char *text)

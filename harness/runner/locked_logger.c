@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <criterion/logging.h>
 
-#include "harness/watch.h"
+#include "harness/runner/supervisor.h"
 
 /* X(name, parameters, arguments) */
 #define FUNCTIONS(X)                                                           \

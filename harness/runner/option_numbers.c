@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/harness.h"
+#include "harness/runner/options.h"
 
 /* "64k" as it is to be written; false if that is no size either. */
 static bool capital_size(const char *text, char *size, size_t room)

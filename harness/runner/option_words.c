@@ -1,9 +1,12 @@
 /* option_words.c: parses flags and variables whose values are words. */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/runner/options.h"
 
 void test_log_print_words(const char *const *words)
 {
@@ -110,4 +113,19 @@ const char *test_log_suggest_flag(const char *word, const struct option *flags)
     word += strspn(word, "-");
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
     return log_nearest(name, names);
+}
+
+bool test_log_color(const char *flag, FILE *stream)
+{
+    const char *force = test_log_variable("FORCE_COLOR");
+    const char *cli = test_log_variable("CLICOLOR_FORCE");
+    const char *term = test_log_variable("TERM");
+
+    if (flag && strcmp(flag, "auto"))
+        return !strcmp(flag, "always");
+    if (test_log_variable("NO_COLOR"))
+        return false;
+    if ((force && strcmp(force, "0")) || (cli && strcmp(cli, "0")))
+        return true;
+    return isatty(fileno(stream)) && term && strcmp(term, "dumb");
 }

@@ -5,7 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/results/writers.h"
+#include "harness/runner/plan.h"
+#include "harness/runner/runner.h"
+#include "harness/session.h"
 #include "harness/version.h"
 
 /* X(name, argument, letter, id, help); arguments: NO, MUST, MAY. */
@@ -166,13 +170,6 @@ static void usage(void)
 
 /* ---- Values ---- */
 
-const char *test_log_variable(const char *name)
-{
-    const char *value = getenv(name);
-
-    return value && value[0] ? value : NULL;
-}
-
 /* What was wrong has been said if `failed`. */
 static bool judge(struct reader *reader, int failed)
 {
@@ -193,20 +190,22 @@ static bool read_format(struct reader *reader, const char *name,
                         const char *word)
 {
     return judge(reader,
-                 test_log_read_format(name, word, &reader->options->format));
+                 test_log_read_format(name, word,
+                                      &reader->options->output.style.format));
 }
 
 static bool read_time(struct reader *reader, const char *name, const char *word)
 {
-    return judge(reader,
-                 test_log_read_time(name, word, &reader->options->time));
+    return judge(reader, test_log_read_time(
+                             name, word, &reader->options->output.style.time));
 }
 
 static bool read_span_events(struct reader *reader, const char *name,
                              const char *text)
 {
-    return judge(reader, test_log_read_span_events(
-                             name, text, &reader->options->span_events));
+    return judge(reader,
+                 test_log_read_span_events(
+                     name, text, &reader->options->output.style.span_events));
 }
 
 static bool read_limit(struct reader *reader, const char *name,
@@ -248,28 +247,13 @@ static bool read_slow(struct reader *reader, const char *text)
 
     if (!read_seconds(reader, "--slow", text, &seconds))
         return false;
-    reader->options->slow = (uint64_t)(seconds * 1e9);
+    reader->options->output.slow = (uint64_t)(seconds * 1e9);
     return true;
 }
 
 static bool read_color(struct reader *reader, const char *word)
 {
     return judge(reader, test_log_read_color("--color", word, &reader->color));
-}
-
-bool test_log_color(const char *flag, FILE *stream)
-{
-    const char *force = test_log_variable("FORCE_COLOR");
-    const char *cli = test_log_variable("CLICOLOR_FORCE");
-    const char *term = test_log_variable("TERM");
-
-    if (flag && strcmp(flag, "auto"))
-        return !strcmp(flag, "always");
-    if (test_log_variable("NO_COLOR"))
-        return false;
-    if ((force && strcmp(force, "0")) || (cli && strcmp(cli, "0")))
-        return true;
-    return isatty(fileno(stream)) && term && strcmp(term, "dumb");
 }
 
 /* ---- Flags ---- */
@@ -365,7 +349,7 @@ static bool read_format_file(struct reader *reader, const char *name,
 static bool add_report(struct reader *reader, const struct flag *flag,
                        const char *value, const char *file)
 {
-    reader->options->report_on_stdout |= test_log_report_is_stdout(file);
+    reader->options->output.report_on_stdout |= test_log_report_is_stdout(file);
     reader->options->reports = true;
     return pass(reader, flag, value);
 }
@@ -402,7 +386,7 @@ static bool add_results(struct reader *reader, unsigned format,
     struct test_log_report output = {(enum test_log_report_format)format, file,
                                      origin};
 
-    if (test_log_report_add(reader->options, output))
+    if (test_log_report_add(&reader->options->output, output))
         return refuse(reader, "out of memory");
     return true;
 }
@@ -427,15 +411,15 @@ static bool check_stdout(struct reader *reader)
 {
     struct test_log_options *options = reader->options;
 
-    for (size_t i = 0; i < options->output_count; i++) {
-        if (!test_log_report_is_stdout(options->outputs[i].file))
+    for (size_t i = 0; i < options->output.report_count; i++) {
+        if (!test_log_report_is_stdout(options->output.reports[i].file))
             continue;
-        if (options->report_on_stdout)
+        if (options->output.report_on_stdout)
             return refuse(reader,
                           "%s: stdout is for one report only; write the "
                           "others to files",
-                          options->outputs[i].origin);
-        options->report_on_stdout = true;
+                          options->output.reports[i].origin);
+        options->output.report_on_stdout = true;
     }
     return true;
 }
@@ -454,7 +438,7 @@ static bool read_debug(struct reader *reader, const struct flag *flag,
                       "--debug=%s: %s is not in PATH; install it, or write "
                       "--debug=idle and attach a debugger",
                       servers[choice], programs[choice]);
-    reader->options->live = true;
+    reader->options->output.live = true;
     reader->options->jobs = 1;
     return pass(reader, flag, value);
 }
@@ -489,7 +473,7 @@ static bool read_setting(struct reader *reader, const struct flag *flag,
     case ID_PATTERN:
         return add_pattern(reader, "--filter", value);
     case ID_NOCAPTURE:
-        options->live = true;
+        options->output.live = true;
         return true;
     case ID_ALL_TESTS:
         options->all_tests = true;
@@ -515,7 +499,7 @@ static bool read_setting(struct reader *reader, const struct flag *flag,
         return judge(reader, test_log_shard_read_way("--shard-by", value,
                                                      &options->shard.way));
     default:
-        options->show_output = true;
+        options->output.show_output = true;
         return true;
     }
 }
@@ -541,10 +525,10 @@ static bool read_flag(struct reader *reader, const struct flag *flag,
         options->fail_fast = true;
         return true;
     case ID_QUIET:
-        options->quiet = true;
+        options->output.quiet = true;
         return pass(reader, flag, value);
     case ID_VERBOSE:
-        options->live = true;
+        options->output.live = true;
         return (!value ||
                 read_count(reader, "--verbose", value, "level", &level)) &&
                pass(reader, flag, value);
@@ -718,8 +702,9 @@ static bool pass_color(struct reader *reader)
 {
     static const struct flag color = {.name = "color"};
 
-    reader->options->color = test_log_color(reader->color, stderr);
-    return pass(reader, &color, reader->options->color ? "always" : "never");
+    reader->options->output.style.color = test_log_color(reader->color, stderr);
+    return pass(reader, &color,
+                reader->options->output.style.color ? "always" : "never");
 }
 
 static bool read_shard(struct reader *reader)
@@ -762,8 +747,8 @@ int test_log_options_read(struct test_log_options *options, int argc,
         return -1;
     }
     if (read_outer(&reader) && read_variables(&reader) &&
-        read_switch(&reader, "NOCAPTURE", &options->live) &&
-        read_switch(&reader, "SHOW_OUTPUT", &options->show_output) &&
+        read_switch(&reader, "NOCAPTURE", &options->output.live) &&
+        read_switch(&reader, "SHOW_OUTPUT", &options->output.show_output) &&
         read_switch(&reader, "TEST_LOG_ALL", &options->all_tests) &&
         read_flags(&reader, argc, argv) && check_stdout(&reader) &&
         read_shard(&reader) && hand_on_list(&reader) && pass_color(&reader)) {
@@ -787,6 +772,6 @@ void test_log_options_free(struct test_log_options *options)
     free(options->only);
     free(options->criterion);
     free(options->patterns);
-    free(options->outputs);
+    free(options->output.reports);
     *options = (struct test_log_options){.jobs = 0};
 }

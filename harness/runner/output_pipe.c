@@ -13,9 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/watch.h"
-
-#define FIFO "output.pipe"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/runner/supervisor.h"
+#include "harness/session.h"
 
 enum { ROOM = 1 << 20 }; /* of the FIFO: the most for ordinary users */
 
@@ -26,122 +27,91 @@ struct test_log_output_pipe {
     int error; /* why; 0: the test has ended */
 };
 
-uint64_t test_log_file_limit(void)
-{
-    struct rlimit limit;
-
-    return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY
-               ? UINT64_MAX
-               : limit.rlim_cur;
-}
-
 bool test_log_output_pipe_wanted(const struct test_log_options *options)
 {
-    return !options->live && test_log_file_limit() != UINT64_MAX;
+    return !options->output.live && test_log_file_limit() != UINT64_MAX;
 }
 
-/* Without a reader, a FIFO cannot be opened for writing without waiting. So it
- * is opened for both first. */
-int test_log_output_pipe_enter(const char *folder)
-{
-    char path[PATH_MAX];
-    int both, fd;
-
-    if (snprintf(path, sizeof(path), "%s/" FIFO, folder) >= PATH_MAX ||
-        mkfifo(path, 0600))
-        return -1;
-    both = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    fd = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-    if (fd >= 0)
-        fcntl(fd, F_SETFL, 0);
-    if (both >= 0)
-        close(both);
-    return fd;
-}
-
-/* ---- The runner ---- */
-
-static bool open_ends(struct test_log_output_pipe *drain,
+static bool open_ends(struct test_log_output_pipe *ends,
                       const struct test_log_run *run,
                       const struct test_log_result *result)
 {
     char path[PATH_MAX];
 
-    drain->from = drain->to = -1;
-    if (!test_log_file(run, result, FIFO, path)) {
-        drain->from =
-            open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    ends->from = ends->to = -1;
+    if (!test_log_file(run, result, TEST_LOG_OUTPUT_PIPE, path)) {
+        ends->from = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
         unlink(path);
     }
-    if (drain->from < 0)
+    if (ends->from < 0)
         return false;
-    fcntl(drain->from, F_SETPIPE_SZ, ROOM);
+    fcntl(ends->from, F_SETPIPE_SZ, ROOM);
     if (!test_log_file(run, result, "output.txt", path))
-        drain->to = open(
+        ends->to = open(
             path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    drain->full = drain->to < 0;
-    drain->error = drain->full ? errno : 0;
+    ends->full = ends->to < 0;
+    ends->error = ends->full ? errno : 0;
     return true;
 }
 
 void test_log_output_pipe_open(const struct test_log_run *run,
-                               struct test_log_result *result)
+                               struct test_log_job *job)
 {
-    struct test_log_output_pipe *drain = calloc(1, sizeof(*drain));
+    struct test_log_output_pipe *ends = calloc(1, sizeof(*ends));
 
-    if (drain && open_ends(drain, run, result))
-        result->drain = drain;
+    if (ends && open_ends(ends, run, job->result))
+        job->pipe = ends;
     else
-        free(drain);
+        free(ends);
 }
 
 /* Writes what fits; the rest is lost. */
-static void keep(struct test_log_output_pipe *drain, const char *data,
+static void keep(struct test_log_output_pipe *ends, const char *data,
                  size_t size)
 {
-    while (size && !drain->full) {
-        ssize_t written = write(drain->to, data, size);
+    while (size && !ends->full) {
+        ssize_t written = write(ends->to, data, size);
 
         if (written >= 0) {
             data += written;
             size -= (size_t)written;
         } else if (errno != EINTR) {
-            drain->full = true;
-            drain->error = errno;
+            ends->full = true;
+            ends->error = errno;
         }
     }
 }
 
 /* Returns whether there may be more. Takes no more than the FIFO has room for,
  * or a test that always prints would keep the runner here. */
-static bool pump(struct test_log_output_pipe *drain)
+static bool pump(struct test_log_output_pipe *ends)
 {
     static char buffer[1 << 16];
     ssize_t size, left = ROOM;
 
     do {
-        size = read(drain->from, buffer, sizeof(buffer));
+        size = read(ends->from, buffer, sizeof(buffer));
         if (size > 0)
-            keep(drain, buffer, (size_t)size);
+            keep(ends, buffer, (size_t)size);
         left -= size > 0 ? size : 0;
     } while (left > 0 && (size > 0 || (size < 0 && errno == EINTR)));
     return size > 0 || (size < 0 && errno == EAGAIN);
 }
 
-void test_log_output_pipe_close(struct test_log_result *result)
+void test_log_output_pipe_close(struct test_log_job *job)
 {
-    if (!result->drain)
+    if (!job->pipe)
         return;
-    close(result->drain->from);
-    if (result->drain->to >= 0)
-        close(result->drain->to);
-    free(result->drain);
-    result->drain = NULL;
+    close(job->pipe->from);
+    if (job->pipe->to >= 0)
+        close(job->pipe->to);
+    free(job->pipe);
+    job->pipe = NULL;
 }
 
-bool test_log_output_pipe_pump(struct test_log_result *result)
+bool test_log_output_pipe_pump(struct test_log_job *job)
 {
-    return result->drain && pump(result->drain);
+    return job->pipe && pump(job->pipe);
 }
 
 static void complain(const struct test_log_result *result, int error)
@@ -156,13 +126,13 @@ static void complain(const struct test_log_result *result, int error)
                         test_log_name(result), strerror(error));
 }
 
-void test_log_output_pipe_finish(struct test_log_result *result)
+void test_log_output_pipe_finish(struct test_log_job *job)
 {
-    if (!result->drain)
+    if (!job->pipe)
         return;
-    pump(result->drain);
-    if (result->drain->error)
-        complain(result, result->drain->error);
-    result->drain->full = true; /* what its children print now is lost */
-    result->drain->error = 0;
+    pump(job->pipe);
+    if (job->pipe->error)
+        complain(job->result, job->pipe->error);
+    job->pipe->full = true; /* what its children print now is lost */
+    job->pipe->error = 0;
 }

@@ -12,7 +12,8 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/runner/plan.h"
 
 struct instance {
     struct criterion_test_extra_data *data;

@@ -8,7 +8,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/runner/runner.h"
 
 #define SHARED "/dev/shm"
 

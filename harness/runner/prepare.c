@@ -13,18 +13,42 @@
 #include <criterion/criterion.h>
 #include <criterion/hooks.h>
 
-#include "harness/harness.h"
-#include "harness/watch.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/results/writers.h"
+#include "harness/runner/plan.h"
+#include "harness/runner/supervisor.h"
+#include "harness/session.h"
 
-static const struct test_log_options *options; /* NULL: main is not ours */
-static struct test_log_run *run;
-static size_t matched;
-static bool prepared; /* not the first try any more */
-static const struct test_log_history *last_run;
-static char attempt[16];   /* ".try2": of folders */
-static char outermost[16]; /* the process that ends the run */
+#include <testlog/test_log.h>
 
-/* ---- Before the first worker ---- */
+/* ---- Folders ---- */
+
+static void complain_folder(const struct test_log_result *result, int error)
+{
+    static bool said;
+
+    if (!said)
+        test_log_notice("%s has no folder, nor may others: %s; results are not "
+                        "affected",
+                        test_log_name(result), strerror(error));
+    said = true;
+}
+
+static void make_folder(const struct test_log_runner *runner,
+                        struct test_log_result *result)
+{
+    if (asprintf(&result->folder, "tests/%s/%s.%s%s", runner->run->program,
+                 result->suite, result->test, runner->attempt) < 0)
+        result->folder = NULL;
+    if (result->folder && !test_log_make_folder(runner->run, result->folder))
+        return;
+    complain_folder(result, result->folder ? errno : ENOMEM);
+    free(result->folder);
+    result->folder = NULL;
+}
+
+/* ---- Results ---- */
 
 static void copy(char **to, const char *text)
 {
@@ -50,31 +74,9 @@ static void check_own(const char *own)
     trace_text_free(&complaints);
 }
 
-static void complain_folder(const struct test_log_result *result, int error)
-{
-    static bool said;
-
-    if (!said)
-        test_log_notice("%s has no folder, nor may others: %s; results are not "
-                        "affected",
-                        test_log_name(result), strerror(error));
-    said = true;
-}
-
-static void make_folder(struct test_log_result *result)
-{
-    if (asprintf(&result->folder, "tests/%s/%s.%s%s", run->program,
-                 result->suite, result->test, attempt) < 0)
-        result->folder = NULL;
-    if (result->folder && !test_log_make_folder(run, result->folder))
-        return;
-    complain_folder(result, result->folder ? errno : ENOMEM);
-    free(result->folder);
-    result->folder = NULL;
-}
-
 /* How long a test may take, in ns; --timeout is for all of them. */
-static uint64_t limit_of(const struct criterion_suite *suite,
+static uint64_t limit_of(const struct test_log_options *options,
+                         const struct criterion_suite *suite,
                          struct criterion_test *test)
 {
     double limit = test->data->timeout;
@@ -89,10 +91,10 @@ static uint64_t limit_of(const struct criterion_suite *suite,
 
 /* What Criterion has stays until the end: it serves where there is no memory.
  */
-static void name(struct test_log_result *result,
+static void name(struct test_log_result *result, const char *program,
                  const struct criterion_test *test)
 {
-    const char *program = run->program ? run->program : "?";
+    program = program ? program : "?";
 
     copy(&result->program, program);
     copy(&result->suite, test->category);
@@ -106,46 +108,70 @@ static void name(struct test_log_result *result,
     result->test = (char *)test->name;
 }
 
-static void add_result(const struct criterion_suite *suite,
+static void add_result(struct test_log_runner *runner,
+                       const struct criterion_suite *suite,
                        struct criterion_test *test)
 {
+    const struct test_log_options *options = runner->options;
+    struct test_log_run *run = runner->run;
     struct test_log_result *result = test_log_run_add(run);
-    const char *own = NULL;
-    bool annotated;
+    const struct test_log_entry *entry =
+        test_log_annotated_find(test->category, test->name);
+    const char *own = entry ? entry->filter : NULL;
 
     if (!result)
         return;
-    result->key = test;
-    name(result, test);
+    name(result, run->program, test);
     result->line = test->data->line_;
-    result->limit = limit_of(suite, test);
     result->gpu = run->gpu.state;
-    annotated = test_log_entry_filter(test->category, test->name, &own);
     result->filter =
         test_log_filter_of(options->show.value, options->show.origin, own);
-    if (!annotated && !options->all_tests)
+    if (!entry && !options->all_tests)
         return;
     if (own && result->filter && !strncmp(result->filter, own, strlen(own)))
         check_own(own);
     if (run->path && !test_log_is_disabled(suite, test))
-        make_folder(result);
-    if (run->path && annotated)
+        make_folder(runner, result);
+    if (run->path && entry)
         test->test = test_log_trampoline;
 }
 
-static void add_results(struct criterion_test_set *set)
+typedef void each_test(struct test_log_runner *, const struct criterion_suite *,
+                       struct criterion_test *);
+
+static void each(struct test_log_runner *runner, struct criterion_test_set *set,
+                 each_test *visit)
 {
     for (struct criterion_ordered_set_node *s = set->suites->first; s;
          s = s->next) {
         struct criterion_suite_set *suite = (void *)(s + 1);
+        struct criterion_ordered_set_node *t;
 
-        if (!suite->tests)
-            continue;
-        for (struct criterion_ordered_set_node *t = suite->tests->first; t;
-             t = t->next)
-            add_result(&suite->suite, (void *)(t + 1));
-        if (suite->suite.data && test_log_supervisor_limits())
-            suite->suite.data->timeout = 0;
+        for (t = suite->tests ? suite->tests->first : NULL; t; t = t->next)
+            visit(runner, &suite->suite, (void *)(t + 1));
+    }
+}
+
+/* Jobs are made after the last result: these move while they are added. */
+static void add_job(struct test_log_runner *runner,
+                    const struct criterion_suite *suite,
+                    struct criterion_test *test)
+{
+    struct test_log_job *job = &runner->jobs[runner->job_count++];
+
+    job->test = test;
+    job->limit = limit_of(runner->options, suite, test);
+}
+
+/* Criterion must not enforce what the supervisor does. */
+static void clear_timeouts(struct criterion_test_set *set)
+{
+    for (struct criterion_ordered_set_node *s = set->suites->first; s;
+         s = s->next) {
+        struct criterion_suite *suite = (void *)(s + 1);
+
+        if (suite->data)
+            suite->data->timeout = 0;
     }
 }
 
@@ -156,11 +182,27 @@ static bool nothing(const struct criterion_test *test)
 }
 
 /* A test without a place for its result would pass whatever it did. */
-static void run_nothing(struct criterion_test_set *set)
+static void run_nothing(struct test_log_runner *runner,
+                        struct criterion_test_set *set)
 {
     test_log_notice("out of memory: no test runs");
-    run->refused = true;
+    runner->run->refused = true;
     test_log_plan_keep(set, nothing);
+}
+
+static void make_jobs(struct test_log_runner *runner,
+                      struct criterion_test_set *set)
+{
+    each(runner, set, add_result);
+    if (runner->run->count < set->tests || test_log_jobs_make(runner)) {
+        run_nothing(runner, set);
+        return;
+    }
+    each(runner, set, add_job);
+    if (test_log_supervisor_limits())
+        clear_timeouts(set);
+    if (runner->stopped) /* before there was a job to stop */
+        test_log_stop(runner, NULL);
 }
 
 /* Criterion's spawner clears a byte for each descriptor that may be open, and
@@ -175,8 +217,10 @@ static void lower_descriptors(void)
     }
 }
 
-static void export_session(void)
+static void export_session(const struct test_log_runner *runner)
 {
+    const struct test_log_options *options = runner->options;
+    const struct test_log_run *run = runner->run;
     char folder[PATH_MAX], part[PATH_MAX], absolute[PATH_MAX];
     char limit[32], origin[96], format[16], time[16], span_events[16];
     long at_once =
@@ -189,25 +233,26 @@ static void export_session(void)
         .record_origin = (char *)options->record.origin,
         .folder = absolute,
         .limit = limit,
-        .live = (char *)(options->live ? "1" : "0"),
+        .live = (char *)(options->output.live ? "1" : "0"),
         .format = format,
         .time = time,
         .span_events = span_events,
-        .color = (char *)(options->color ? "1" : "0"),
+        .color = (char *)(options->output.style.color ? "1" : "0"),
         .prefix = (char *)(several ? "1" : "0"),
         .origin = origin,
         .all_tests = (char *)(options->all_tests ? "1" : "0"),
-        .attempt = attempt,
+        .attempt = (char *)runner->attempt,
         .drained = (char *)(test_log_output_pipe_wanted(options) ? "1" : "0"),
-        .runner = outermost,
+        .runner = (char *)runner->outermost,
     };
 
     if (snprintf(part, sizeof(part), "tests/%s", run->program) >= PATH_MAX ||
         test_log_path(run, part, folder) || !realpath(folder, absolute))
         return;
-    snprintf(format, sizeof(format), "%d", (int)options->format);
-    snprintf(time, sizeof(time), "%d", (int)options->time);
-    snprintf(span_events, sizeof(span_events), "%u", options->span_events);
+    snprintf(format, sizeof(format), "%d", (int)options->output.style.format);
+    snprintf(time, sizeof(time), "%d", (int)options->output.style.time);
+    snprintf(span_events, sizeof(span_events), "%u",
+             options->output.style.span_events);
     snprintf(limit, sizeof(limit), "%llu", (unsigned long long)options->limit);
     snprintf(origin, sizeof(origin), "%llu %llu %llu",
              (unsigned long long)run->start.ticks,
@@ -217,29 +262,33 @@ static void export_session(void)
 }
 
 /* Whoever follows the run ends when that process has. */
-static void find_outermost(void)
+static void find_outermost(struct test_log_runner *runner)
 {
-    const char *given = run->foreign ? test_log_variable("TESTLOG_RUNNER") : 0;
+    const char *given =
+        runner->run->foreign ? test_log_variable("TESTLOG_RUNNER") : NULL;
 
-    snprintf(outermost, sizeof(outermost), "%ld",
+    snprintf(runner->outermost, sizeof(runner->outermost), "%ld",
              given ? strtol(given, NULL, 10) : (long)getpid());
     unsetenv("TESTLOG_RUNNER");
 }
 
 /* What failed in a shard is looked for in that shard again, so that comes last.
  * A shard may be empty; that is no mistake of the filters. */
-static void select_tests(struct criterion_test_set *set)
+static void select_tests(struct test_log_runner *runner,
+                         struct criterion_test_set *set)
 {
-    matched = test_log_plan_select(set, options);
-    if (matched && !run->foreign)
+    const struct test_log_options *options = runner->options;
+
+    runner->matched = test_log_plan_select(set, options);
+    if (runner->matched && !runner->run->foreign)
         test_log_plan_print_unmatched(set, options);
     test_log_shard_take(set, &options->shard);
     test_log_plan_only(set, options->only);
     if (!options->shard.total)
-        matched = set->tests;
+        runner->matched = set->tests;
 }
 
-static void open_board(size_t tests)
+static void open_status(size_t tests)
 {
     test_log_status_close();
     if (tests && test_log_status_open(tests))
@@ -248,149 +297,73 @@ static void open_board(size_t tests)
                         strerror(errno));
 }
 
-static void prepare(struct criterion_test_set *set)
+static void hide_variables(void)
 {
-    lower_descriptors();
-    test_log_plan_expand(set);
-    select_tests(set);
-    test_log_plan_repeat(set, options->repeat);
-    test_log_plan_seal(set);
-    run->dir_given = options->dir_given;
-    if (matched && test_log_run_open(run, options->dir, run->executable))
-        copy(&run->path, NULL);
-    find_outermost();
-    test_log_jsonl_open(run, options);
-    if (run->path && run->annotated)
-        test_log_gpu_prepare(&run->gpu, options);
-    open_board(set->tests);
-    add_results(set);
-    if (test_log_stopped()) /* before there was any to stop */
-        test_log_stop(NULL);
-    if (run->count < set->tests)
-        run_nothing(set);
-    if (run->path)
-        export_session();
-    test_log_progress_begin(run, options, last_run);
     unsetenv("TESTLOG_RUN");
     unsetenv("TESTLOG_LAST");
     unsetenv("TESTLOG_PROGRAM");
     setenv("TESTLOG_WORKER", "1", 1);
-    test_log_logger_listen();
 }
 
-extern int main(int, char **);
-
-/* Criterion, as a shared library, has a main beside its other functions. */
-static bool is_criterion_main(void)
+void test_log_prepare(struct test_log_runner *runner,
+                      struct criterion_test_set *set)
 {
-    void *function = dlsym(RTLD_NEXT, "criterion_initialize");
-    Dl_info its, ours;
+    const struct test_log_options *options = runner->options;
+    struct test_log_run *run = runner->run;
 
-    return function && dladdr(function, &its) && dladdr((void *)main, &ours) &&
-           its.dli_fbase == ours.dli_fbase;
+    lower_descriptors();
+    test_log_plan_expand(set);
+    select_tests(runner, set);
+    test_log_plan_repeat(set, options->repeat);
+    test_log_plan_seal(set);
+    run->dir_given = options->dir_given;
+    if (runner->matched &&
+        test_log_run_open(run, options->dir, run->executable))
+        copy(&run->path, NULL);
+    find_outermost(runner);
+    test_log_jsonl_open(run, &options->output);
+    if (run->path && run->annotated)
+        test_log_gpu_prepare(&run->gpu, options);
+    open_status(set->tests);
+    make_jobs(runner, set);
+    if (run->path)
+        export_session(runner);
+    test_log_progress_begin(runner);
+    hide_variables();
 }
 
-static void advise(void)
+/* ---- Retries ---- */
+
+static bool retries(const struct criterion_test *test)
 {
-    fputs(is_criterion_main()
-              ? "testlog: Criterion's main runs instead of testlog's, so "
-                "nothing is recorded: put -ltestlog before -lcriterion\n"
-              : "testlog: this program has a main of its own, so nothing is "
-                "recorded: call test_log_main(argc, argv) there, in place of "
-                "Criterion's functions\n",
-          stderr);
+    const struct test_log_job *job = test_log_job_of(&test_log_runner, test);
+
+    return job && test_log_job_retries(&test_log_runner, job);
 }
 
-static void before_all(struct criterion_test_set *set)
-{
-    if (!options) {
-        advise();
-        return;
-    }
-    if (prepared) /* there was a try before */
-        return;
-    prepared = true;
-    test_log_supervisor_enter();
-    prepare(set);
-    test_log_supervisor_leave();
-}
-
-/* Listed by hand: Criterion's ReportHook is lost with -flto. */
-__attribute__((used, retain, section("cr_pra")))
-test_log_hook *const test_log_before_all = before_all;
-
-/* ---- A run ---- */
-
-static bool wanted(const struct criterion_test *test)
-{
-    const struct test_log_result *result = test_log_result_of(test);
-
-    return result && test_log_retry_wanted(options, result);
-}
-
-/* Makes ready what has a try left; false if nothing has. */
-static bool begin_try(struct criterion_test_set *set, unsigned number)
+size_t test_log_prepare_retry(struct test_log_runner *runner,
+                              struct criterion_test_set *set, size_t number)
 {
     size_t count = 0;
 
-    test_log_plan_keep(set, wanted);
+    test_log_plan_keep(set, retries);
     if (!set->tests)
-        return false;
+        return 0;
     test_log_plan_seal(set);
     test_log_spawn_again();
-    open_board(set->tests);
-    snprintf(attempt, sizeof(attempt), ".try%u", number);
-    for (size_t i = 0; i < run->count; i++) {
-        struct test_log_result *result = &run->results[i];
-        bool has_folder = result->folder;
+    open_status(set->tests);
+    snprintf(runner->attempt, sizeof(runner->attempt), ".try%zu", number);
+    for (size_t i = 0; i < runner->run->count; i++) {
+        struct test_log_job *job = &runner->jobs[i];
+        bool has_folder = job->result->folder;
 
-        if (!test_log_retry_wanted(options, result) || test_log_retry(result))
+        if (!test_log_job_retries(runner, job) || test_log_job_retry(job))
             continue;
         count++;
         if (has_folder)
-            make_folder(result);
+            make_folder(runner, job->result);
     }
-    if (run->path)
-        export_session();
-    test_log_notice("try %u of %zu: %zu %s", number, options->retries + 1,
-                    count, count == 1 ? "test" : "tests");
-    return count != 0;
-}
-
-static void run_tries(struct criterion_test_set *set)
-{
-    for (unsigned number = 2;; number++) {
-        bool again;
-
-        criterion_run_all_tests(set);
-        test_log_supervisor_enter();
-        test_log_logger_render();
-        again = !test_log_stopped() && begin_try(set, number);
-        test_log_supervisor_leave();
-        if (!again)
-            return;
-    }
-}
-
-size_t test_log_runner_run(struct criterion_test_set *set,
-                           const struct test_log_options *given,
-                           const struct test_log_history *past,
-                           struct test_log_run *to)
-{
-    options = given;
-    last_run = past;
-    run = to;
-    copy(&run->show, given->show.value);
-    copy(&run->show_origin, given->show.origin);
-    copy(&run->record, given->record.value);
-    copy(&run->record_origin, given->record.origin);
-    run->shard = given->shard;
-    run_tries(set);
-    test_log_supervisor_enter();
-    test_log_progress_end();
-    test_log_logger_end();
-    test_log_jsonl_close(run);
-    test_log_supervisor_leave();
-    test_log_plan_free();
-    return matched;
+    if (runner->run->path)
+        export_session(runner);
+    return count;
 }

@@ -9,15 +9,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "harness/watch.h"
+#include "harness/results/notice.h"
+#include "harness/runner/supervisor.h"
 
 #define VARIABLE "TESTLOG_OTHERS"
 
-static const struct test_log_run *run; /* NULL: there is no status line */
-static const struct test_log_history *last;
 static struct test_log_others others;
-static size_t jobs;
-static bool painted;
+static bool shown;   /* there is a status line */
+static bool painted; /* and it is on the terminal */
 
 /* ---- Other programs of the same run ---- */
 
@@ -45,68 +44,74 @@ static void import_others(void)
 
 /* ---- The line ---- */
 
-/* What is left, from how long tests took last time; 0 if that is not known of
- * most of them. */
-static uint64_t time_left(const struct test_log_run *of,
-                          const struct test_log_others *more,
-                          const struct test_log_history *past, size_t at_once,
-                          uint64_t now)
+/* The time that is left, from how long tests took last time; 0 if that is not
+ * known of most of them. */
+static uint64_t time_left(const struct test_log_runner *runner,
+                          const struct test_log_others *more, uint64_t now)
 {
+    size_t jobs = runner->options->jobs, open = 0, known = 0;
     uint64_t left = more->time;
-    size_t open = 0, known = 0;
 
-    for (size_t i = 0; i < of->count; i++) {
-        const struct test_log_result *result = &of->results[i];
-        const struct test_log_past *before;
-        uint64_t spent = result->started ? now - result->started : 0;
+    for (size_t i = 0; i < runner->job_count; i++) {
+        const struct test_log_job *job = &runner->jobs[i];
+        const struct test_log_past *past;
+        uint64_t spent = job->started ? now - job->started : 0;
 
-        if (result->outcome != TEST_LOG_OUTCOME_NONE)
+        if (job->result->outcome != TEST_LOG_OUTCOME_NONE)
             continue;
         open++;
-        before =
-            test_log_history_of(past, result->program, test_log_name(result));
-        if (!before || !before->duration)
+        past = test_log_history_of(runner->history, job->result->program,
+                                   test_log_name(job->result));
+        if (!past || !past->duration)
             continue;
         known++;
-        left += before->duration > spent ? before->duration - spent : 0;
+        left += past->duration > spent ? past->duration - spent : 0;
     }
     if (known * 2 < open || (!known && !more->time))
         return 0;
-    return left / (at_once ? at_once : 1);
+    return left / (jobs ? jobs : (size_t)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-static void add_running(struct trace_text *text, const struct test_log_run *of,
-                        uint64_t now)
+static void add_running(struct trace_text *text,
+                        const struct test_log_runner *runner, uint64_t now)
 {
     const char *between = ": ";
 
-    for (size_t i = 0; i < of->count; i++) {
-        const struct test_log_result *result = &of->results[i];
+    for (size_t i = 0; i < runner->job_count; i++) {
+        const struct test_log_job *job = &runner->jobs[i];
 
-        if (!result->running || result->outcome != TEST_LOG_OUTCOME_NONE)
+        if (!test_log_job_runs(job))
             continue;
-        trace_text_printf(text, "%s%s %.1f s", between, test_log_name(result),
-                          (double)(now - result->started) / 1e9);
+        trace_text_printf(text, "%s%s %.1f s", between,
+                          test_log_name(job->result),
+                          (double)(now - job->started) / 1e9);
         between = ", ";
     }
 }
 
+static void cut(struct trace_text *text, size_t size)
+{
+    if (!text->data || text->size <= size)
+        return;
+    text->size = size;
+    text->data[size] = '\0';
+}
+
 void test_log_progress_line(struct trace_text *text,
-                            const struct test_log_run *of,
-                            const struct test_log_others *more,
-                            const struct test_log_history *past, size_t at_once,
-                            uint64_t now, size_t width)
+                            const struct test_log_runner *runner,
+                            const struct test_log_others *more, uint64_t now,
+                            size_t width)
 {
     unsigned long long done = more->done, failed = more->failed;
-    uint64_t left = time_left(of, more, past, at_once, now);
+    uint64_t left = time_left(runner, more, now);
     size_t from = text->size;
 
-    for (size_t i = 0; i < of->count; i++) {
-        done += of->results[i].outcome != TEST_LOG_OUTCOME_NONE;
-        failed += test_log_outcome_bad(of->results[i].outcome);
+    for (size_t i = 0; i < runner->job_count; i++) {
+        done += runner->run->results[i].outcome != TEST_LOG_OUTCOME_NONE;
+        failed += test_log_outcome_bad(runner->run->results[i].outcome);
     }
     trace_text_printf(text, "[%llu/%llu", done,
-                      more->done + of->count + more->to_come);
+                      more->done + runner->job_count + more->to_come);
     if (failed)
         trace_text_printf(text, ", %llu failed", failed);
     if (more->count > 1)
@@ -115,11 +120,8 @@ void test_log_progress_line(struct trace_text *text,
     if (left)
         trace_text_printf(text, " about %" PRIu64 " s left",
                           (left + 999999999) / 1000000000);
-    add_running(text, of, now);
-    if (text->data && text->size - from > width) {
-        text->size = from + width;
-        text->data[text->size] = '\0';
-    }
+    add_running(text, runner, now);
+    cut(text, from + width);
 }
 
 /* ---- The terminal ---- */
@@ -140,31 +142,26 @@ static bool suits(const struct test_log_options *options)
 
     return test_log_out && isatty(fileno(test_log_out)) && term &&
            strcmp(term, "dumb") && !test_log_variable("CI") &&
-           !options->quiet && !options->live;
+           !options->output.quiet && !options->output.live;
 }
 
-static bool captures_all(const struct test_log_run *of)
+static bool captures_all(const struct test_log_runner *runner)
 {
-    for (size_t i = 0; i < of->count; i++)
-        if (!of->results[i].folder && !of->results[i].left)
+    for (size_t i = 0; i < runner->job_count; i++)
+        if (!runner->jobs[i].result->folder && !runner->jobs[i].left_out)
             return false;
-    return of->count != 0;
+    return runner->job_count != 0;
 }
 
-void test_log_progress_begin(const struct test_log_run *of,
-                             const struct test_log_options *options,
-                             const struct test_log_history *past)
+void test_log_progress_begin(const struct test_log_runner *runner)
 {
     import_others();
-    run = suits(options) && captures_all(of) ? of : NULL;
-    last = past;
-    jobs =
-        options->jobs ? options->jobs : (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+    shown = suits(runner->options) && captures_all(runner);
 }
 
 bool test_log_progress_shown(void)
 {
-    return run != NULL;
+    return shown;
 }
 
 static const char erase[] = "\r\033[K"; /* the row */
@@ -174,17 +171,17 @@ static void put(const char *text, size_t size)
     fflush(test_log_out);
     /* A terminal that takes nothing misses nothing. */
     if (write(fileno(test_log_out), text, size) < 0)
-        run = NULL;
+        shown = false;
 }
 
-void test_log_progress_paint(uint64_t now)
+void test_log_progress_paint(const struct test_log_runner *runner, uint64_t now)
 {
     struct trace_text text = {0};
 
-    if (!run)
+    if (!shown)
         return;
     trace_text_string(&text, erase);
-    test_log_progress_line(&text, run, &others, last, jobs, now, columns());
+    test_log_progress_line(&text, runner, &others, now, columns());
     if (!text.failed)
         put(text.data, text.size);
     painted = true;
@@ -201,5 +198,5 @@ void test_log_progress_erase(void)
 void test_log_progress_end(void)
 {
     test_log_progress_erase();
-    run = NULL;
+    shown = false;
 }

@@ -8,7 +8,8 @@
 
 #include <criterion/criterion.h>
 
-#include "harness/harness.h"
+#include "harness/results/notice.h"
+#include "harness/runner/plan.h"
 
 /* ---- Which shard it is ---- */
 
@@ -175,54 +176,15 @@ int test_log_shard_find(struct test_log_shard *shard,
     return 0;
 }
 
-static const char *const ways[] = {
-#define TEST_LOG_X(name, word) word,
-    TEST_LOG_SHARD_WAYS(TEST_LOG_X)
-#undef TEST_LOG_X
-        NULL};
-
 int test_log_shard_read_way(const char *name, const char *word,
                             enum test_log_shard_way *way)
 {
     unsigned choice;
 
-    if (test_log_read_word(name, word, ways, &choice))
+    if (test_log_read_word(name, word, test_log_shard_ways, &choice))
         return -1;
     *way = (enum test_log_shard_way)choice;
     return 0;
-}
-
-/* ---- What is said of it ---- */
-
-void test_log_shard_print(struct trace_text *text,
-                          const struct test_log_shard *shard)
-{
-    if (shard->total)
-        trace_text_printf(text, "shard: %zu/%zu by %s (%s)", shard->index + 1,
-                          shard->total, ways[shard->way], shard->origin);
-    else if (shard->origin)
-        trace_text_printf(text,
-                          "shard: all tests, as no scheduler's variable is set "
-                          "(%s=auto)",
-                          shard->origin);
-}
-
-void test_log_shard_print_empty(const struct test_log_run *run)
-{
-    if (run->shard.total && !run->count)
-        test_log_notice("shard %zu/%zu has no test", run->shard.index + 1,
-                        run->shard.total);
-}
-
-void test_log_shard_member(struct trace_text *text,
-                           const struct test_log_shard *shard)
-{
-    if (shard->total)
-        trace_text_printf(
-            text, "\"shard\":{\"index\":%zu,\"total\":%zu,\"by\":\"%s\"}",
-            shard->index, shard->total, ways[shard->way]);
-    else
-        trace_text_string(text, "\"shard\":null");
 }
 
 /* ---- Which tests are in it ---- */

@@ -16,17 +16,17 @@
 
 #include <criterion/criterion.h>
 
-#include "harness/watch.h"
+#include "harness/runner/supervisor.h"
 
 /* Written by Criterion's thread when it forks, and by the child. All atomic. */
 struct spawn {
     uint32_t pid; /* 0: none; then the others may change */
     uint64_t time;
-    size_t number; /* of its result */
+    size_t number; /* of its job */
 };
 
 static struct spawn *spawn; /* shared with the child; NULL: none is watched */
-static struct test_log_run *run;
+static struct test_log_runner *runner;
 static pthread_t criterion;
 
 /* BoxFort 0.1 tells a worker this in a file in /dev/shm that both map. */
@@ -64,15 +64,13 @@ static bool is_worker(pid_t pid)
 
 /* ---- Forks of the runner ---- */
 
-static bool is_to_run(const struct test_log_result *result)
+static bool is_to_run(const struct test_log_job *job)
 {
-    const struct criterion_test *test = result->key;
-
-    return result->outcome == TEST_LOG_OUTCOME_NONE && !result->begun &&
-           !test->data->disabled;
+    return job->result->outcome == TEST_LOG_OUTCOME_NONE && !job->begun &&
+           !job->test->data->disabled;
 }
 
-/* Criterion starts tests in the order of the results. A hook that forks takes
+/* Criterion starts tests in the order of the jobs. A hook that forks takes
  * no test's turn. */
 static size_t next_number(void)
 {
@@ -80,14 +78,15 @@ static size_t next_number(void)
 
     if (spawn->pid && is_worker((pid_t)spawn->pid))
         number++;
-    while (number < run->count && !is_to_run(&run->results[number]))
+    while (number < runner->job_count && !is_to_run(&runner->jobs[number]))
         number++;
     return number;
 }
 
 static bool is_criterion(void)
 {
-    return spawn && run->count && pthread_equal(pthread_self(), criterion);
+    return spawn && runner->job_count &&
+           pthread_equal(pthread_self(), criterion);
 }
 
 static void before_fork(void)
@@ -119,33 +118,31 @@ static bool read_spawn(struct spawn *now)
     now->pid = __atomic_load_n(&spawn->pid, __ATOMIC_ACQUIRE);
     now->number = __atomic_load_n(&spawn->number, __ATOMIC_ACQUIRE);
     now->time = __atomic_load_n(&spawn->time, __ATOMIC_ACQUIRE);
-    return now->pid && now->number < run->count &&
+    return now->pid && now->number < runner->job_count &&
            now->pid == __atomic_load_n(&spawn->pid, __ATOMIC_RELAXED);
 }
 
 /* A test may have been stopped just after Criterion forked its worker. */
-static bool is_starting(const struct test_log_result *result, pid_t pid)
+static bool is_starting(const struct test_log_job *job, pid_t pid)
 {
-    return is_to_run(result) ||
-           (result->left && !result->begun && is_worker(pid));
+    return is_to_run(job) || (job->left_out && !job->begun && is_worker(pid));
 }
 
-void test_log_spawn_read(void)
+void test_log_spawn_update(void)
 {
-    struct test_log_result *result;
+    struct test_log_job *job;
     struct spawn now;
 
     if (!read_spawn(&now))
         return;
-    result = &run->results[now.number];
-    if (!is_starting(result, (pid_t)now.pid) ||
-        (result->pid && !result->unborn))
+    job = &runner->jobs[now.number];
+    if (!is_starting(job, (pid_t)now.pid) || (job->pid && !job->unborn))
         return;
-    result->left = false;
-    result->unborn = true;
-    result->running = true;
-    result->started = now.time;
-    result->pid = now.pid;
+    job->left_out = false;
+    job->unborn = true;
+    job->running = true;
+    job->started = now.time;
+    job->pid = now.pid;
 }
 
 static struct box *map_box(pid_t pid)
@@ -189,9 +186,9 @@ static bool let_begin(struct box *box, pid_t pid)
     return false;
 }
 
-bool test_log_spawn_release(const struct test_log_result *result)
+bool test_log_spawn_release(const struct test_log_job *job)
 {
-    pid_t pid = (pid_t)result->pid;
+    pid_t pid = (pid_t)job->pid;
     struct box *box = map_box(pid);
     bool released;
 
@@ -208,7 +205,7 @@ bool test_log_spawn_release(const struct test_log_result *result)
 
 /* ---- From the beginning to the end ---- */
 
-void test_log_spawn_begin(struct test_log_run *of)
+void test_log_spawn_begin(struct test_log_runner *of)
 {
     static bool listening;
     void *memory = mmap(NULL, sizeof(*spawn), PROT_READ | PROT_WRITE,
@@ -216,7 +213,7 @@ void test_log_spawn_begin(struct test_log_run *of)
 
     if (memory == MAP_FAILED)
         return;
-    run = of;
+    runner = of;
     criterion = pthread_self();
     if (listening || !pthread_atfork(before_fork, NULL, in_child)) {
         listening = true;

@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "harness/harness.h"
+#include "harness/runner/runner.h"
 
 /* Opened the wrong way round, they fail as they did. */
 void test_log_stdio_hold(void)

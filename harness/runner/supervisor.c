@@ -18,39 +18,22 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "harness/watch.h"
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/runner/supervisor.h"
 
 enum { TICK = 100000000 }; /* ns */
-enum { DRAIN_TICK = TICK / 10 };
+enum { PUMP_TICK = TICK / 10 };
 enum { GRACE = 3 * TICK }; /* for a test to end of SIGPROF */
 enum { SIGNALS_TAKEN = 4 };
 enum { STACK = 256 * 1024 };
 
 static const int taken[SIGNALS_TAKEN] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
-static struct test_log_run *run;
-static const struct test_log_options *options;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;
 static sigset_t before, ours;
-static bool active, done;
-
-/* The clock of a virtual machine may step back; this one stands still. */
-uint64_t test_log_now(void)
-{
-    static uint64_t latest;
-    uint64_t seen = __atomic_load_n(&latest, __ATOMIC_RELAXED), now;
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    now = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-    do {
-        if (now <= seen)
-            return seen;
-    } while (!__atomic_compare_exchange_n(&latest, &seen, now, true,
-                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-    return now;
-}
+static bool active, ending;
 
 void test_log_supervisor_enter(void)
 {
@@ -63,19 +46,14 @@ void test_log_supervisor_leave(void)
     pthread_mutex_unlock(&lock);
 }
 
-static bool runs(const struct test_log_result *result)
-{
-    return result->running && result->outcome == TEST_LOG_OUTCOME_NONE;
-}
-
 /* ---- Ending tests ---- */
 
 /* A worker leads a group of its own: whatever it started goes with it. */
-static bool end(const struct test_log_result *result)
+static bool end(const struct test_log_job *job)
 {
-    pid_t pid = (pid_t)result->pid;
+    pid_t pid = (pid_t)job->pid;
 
-    if (!pid || (result->unborn && !test_log_spawn_release(result)))
+    if (!pid || (job->unborn && !test_log_spawn_release(job)))
         return false;
     return !kill(-pid, SIGKILL) || !kill(pid, SIGKILL);
 }
@@ -91,85 +69,90 @@ static bool lives(pid_t pid)
 }
 
 /* When a test is to be told that its time is over, or killed; 0: never. */
-static uint64_t deadline_of(const struct test_log_result *result)
+static uint64_t deadline_of(const struct test_log_job *job)
 {
-    uint64_t from = result->late ? result->late : result->started;
+    uint64_t from = job->late ? job->late : job->started;
 
-    if (!test_log_supervisor_limits() || !result->limit || !result->pid ||
-        result->killed)
+    if (!test_log_supervisor_limits() || !job->limit || !job->pid ||
+        job->killed)
         return 0;
-    return from + (result->late ? GRACE : result->limit) + result->paused;
+    return from + (job->late ? GRACE : job->limit) + job->paused;
 }
 
 /* SIGPROF is what Criterion sends, but not to a worker that it still starts. */
-static void end_late(struct test_log_result *result, uint64_t now)
+static void end_late(struct test_log_job *job, uint64_t now)
 {
-    uint64_t deadline = deadline_of(result);
-    pid_t pid = (pid_t)result->pid;
+    uint64_t deadline = deadline_of(job);
+    pid_t pid = (pid_t)job->pid;
 
     if (!deadline || now < deadline || !lives(pid))
         return;
-    if (result->late || result->unborn)
-        result->killed = end(result);
-    if (!result->late && (result->unborn || !kill(pid, SIGPROF))) {
-        result->late = now;
-        result->paused = 0; /* what it was given before is used up */
+    if (job->late || job->unborn)
+        job->killed = end(job);
+    if (!job->late && (job->unborn || !kill(pid, SIGPROF))) {
+        job->late = now;
+        job->paused = 0; /* what it was given before is used up */
     }
 }
 
 /* The runner was stopped, or its machine was: tests are given that time. */
-static void give_time(uint64_t ns)
+static void give_time(struct test_log_runner *runner, uint64_t ns)
 {
-    for (size_t i = 0; i < run->count; i++)
-        if (run->results[i].running)
-            run->results[i].paused += ns;
+    for (size_t i = 0; i < runner->job_count; i++)
+        if (runner->jobs[i].running)
+            runner->jobs[i].paused += ns;
 }
 
-static uint64_t next_tick(uint64_t now)
+/* Returns how long to sleep until something has to be done. */
+static uint64_t next_tick(struct test_log_runner *runner, uint64_t now)
 {
     uint64_t tick = now + TICK;
 
-    for (size_t i = 0; i < run->count; i++)
-        if (test_log_output_pipe_pump(&run->results[i]))
-            tick = now + DRAIN_TICK;
-    for (size_t i = 0; i < run->count; i++) {
-        uint64_t deadline = deadline_of(&run->results[i]);
+    for (size_t i = 0; i < runner->job_count; i++) {
+        struct test_log_job *job = &runner->jobs[i];
+        uint64_t deadline = deadline_of(job);
 
-        if (runs(&run->results[i]) && deadline > now && deadline < tick)
+        if (test_log_output_pipe_pump(job) && tick > now + PUMP_TICK)
+            tick = now + PUMP_TICK;
+        if (test_log_job_runs(job) && deadline > now && deadline < tick)
             tick = deadline;
     }
     return tick - now;
 }
 
-static void note_slow(struct test_log_result *result, uint64_t now)
+static void name_slow(const struct test_log_runner *runner,
+                      struct test_log_job *job, uint64_t now)
 {
-    if (!options->slow || result->noted ||
-        now - result->started < options->slow || !test_log_progress_shown())
+    uint64_t slow = runner->options->output.slow;
+
+    if (!slow || job->named || now - job->started < slow ||
+        !test_log_progress_shown())
         return;
-    result->noted = true;
+    job->named = true;
     test_log_progress_erase();
-    test_log_notice("slow: %s runs for more than %g s", test_log_name(result),
-                    (double)options->slow / 1e9);
+    test_log_notice("slow: %s has been running for more than %g s",
+                    test_log_name(job->result), (double)slow / 1e9);
 }
 
-static void look_after(uint64_t now)
+static void look_after(struct test_log_runner *runner, uint64_t now)
 {
-    for (size_t i = 0; i < run->count; i++) {
-        struct test_log_result *result = &run->results[i];
+    for (size_t i = 0; i < runner->job_count; i++) {
+        struct test_log_job *job = &runner->jobs[i];
 
-        if (result->running) /* maybe beyond its end, in atexit(3) */
-            end_late(result, now);
-        if (!runs(result))
+        if (job->running) /* maybe beyond its end, in atexit(3) */
+            end_late(job, now);
+        if (!test_log_job_runs(job))
             continue;
-        note_slow(result, now);
-        if (run->interrupted && !result->ended)
-            result->ended = end(result);
+        name_slow(runner, job, now);
+        if (runner->run->interrupted && !job->ended)
+            job->ended = end(job);
     }
 }
 
 /* ---- Signals ---- */
 
-static void say_spans(const struct test_log_result *result)
+static void print_spans(const struct test_log_run *run,
+                        const struct test_log_result *result)
 {
     struct trace_reader *reader = test_log_recording(run, result);
 
@@ -178,31 +161,32 @@ static void say_spans(const struct test_log_result *result)
     trace_reader_close(reader);
 }
 
-/* What runs now, and in which spans it is. */
-static void say_running(uint64_t now)
+/* Which tests run, and in which spans they are. */
+static void print_running(const struct test_log_runner *runner, uint64_t now)
 {
-    size_t running = 0, over = 0;
+    size_t running = 0, done = 0;
 
-    for (size_t i = 0; i < run->count; i++) {
-        const struct test_log_result *result = &run->results[i];
+    for (size_t i = 0; i < runner->job_count; i++) {
+        const struct test_log_job *job = &runner->jobs[i];
 
-        over += result->outcome != TEST_LOG_OUTCOME_NONE;
-        if (!runs(result))
+        done += job->result->outcome != TEST_LOG_OUTCOME_NONE;
+        if (!test_log_job_runs(job))
             continue;
         running++;
-        test_log_notice("%s has run for %.1f s", test_log_name(result),
-                        (double)(now - result->started) / 1e9);
-        say_spans(result);
+        test_log_notice("%s has been running for %.1f s",
+                        test_log_name(job->result),
+                        (double)(now - job->started) / 1e9);
+        print_spans(runner->run, job->result);
     }
-    test_log_notice("%zu of %zu tests are done, %zu run", over, run->count,
-                    running);
+    test_log_notice("%zu of %zu tests done, %zu running", done,
+                    runner->job_count, running);
 }
 
-static void die(int number)
+static void die(const struct test_log_runner *runner, int number)
 {
-    for (size_t i = 0; i < run->count; i++)
-        if (runs(&run->results[i]))
-            end(&run->results[i]);
+    for (size_t i = 0; i < runner->job_count; i++)
+        if (test_log_job_runs(&runner->jobs[i]))
+            end(&runner->jobs[i]);
     signal(number, SIG_DFL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     raise(number);
@@ -211,59 +195,60 @@ static void die(int number)
 
 /* `testlog run` hands on a signal that a terminal or a script has sent to the
  * whole group already. */
-static bool repeats(const siginfo_t *info)
+static bool repeats(const struct test_log_run *run, const siginfo_t *info)
 {
     return run->interrupted && run->foreign && info->si_code == SI_USER &&
            info->si_pid == getppid();
 }
 
-static void interrupt(const siginfo_t *info)
+static void interrupt(struct test_log_runner *runner, const siginfo_t *info)
 {
-    if (repeats(info))
+    if (repeats(runner->run, info))
         return;
-    if (run->interrupted)
-        die(info->si_signo);
-    run->interrupted = info->si_signo;
-    test_log_notice("interrupted by %s: what runs is ended; once more ends "
-                    "everything at once",
+    if (runner->run->interrupted)
+        die(runner, info->si_signo);
+    runner->run->interrupted = info->si_signo;
+    test_log_notice("interrupted by %s: stopping the running tests; press ^C "
+                    "again to quit now",
                     test_log_signal(info->si_signo));
-    test_log_stop(TEST_LOG_INTERRUPTED);
+    test_log_stop(runner, TEST_LOG_INTERRUPTED);
 }
 
-static void take(const siginfo_t *info)
+static void take(struct test_log_runner *runner, const siginfo_t *info)
 {
     test_log_progress_erase();
-    test_log_status_update(run);
-    test_log_spawn_read(); /* before stopping: else it counts as not begun */
+    test_log_status_update(runner);
+    test_log_spawn_update(); /* before stopping: else it counts as not begun */
     if (info->si_signo == SIGUSR1)
-        say_running(test_log_now());
+        print_running(runner, test_log_now());
     else
-        interrupt(info);
+        interrupt(runner, info);
 }
 
 /* After a tick that came far too late, Criterion's thread has a whole tick to
- * hear of the tests that ended meanwhile. It has no second one: on a machine
- * where every tick is late, tests must end, too. Returns when to look again. */
-static uint64_t look(uint64_t due)
+ * notice the tests that ended meanwhile, but only once: on a machine where
+ * every tick is late, tests must end, too. Returns when to look again. */
+static uint64_t look(struct test_log_runner *runner, uint64_t due)
 {
     static bool waited;
     uint64_t now = test_log_now();
     bool stood_still = now > due + TICK;
 
-    test_log_status_update(run);
-    test_log_spawn_read();
+    test_log_status_update(runner);
+    test_log_spawn_update();
     if (stood_still)
-        give_time(now - due);
+        give_time(runner, now - due);
     if (!stood_still || waited)
-        look_after(now);
+        look_after(runner, now);
     waited = stood_still && !waited;
-    test_log_progress_paint(now);
+    test_log_progress_paint(runner, now);
     now = test_log_now();
-    return now + (stood_still ? TICK : next_tick(now));
+    return now + (stood_still ? TICK : next_tick(runner, now));
 }
 
-static void *watch(void *unused)
+static void *supervise(void *context)
 {
+    struct test_log_runner *runner = context;
     uint64_t due = test_log_now() + TICK;
     siginfo_t info;
 
@@ -273,15 +258,15 @@ static void *watch(void *unused)
         int number = sigtimedwait(&ours, &info, &tick);
 
         pthread_mutex_lock(&lock);
-        if (done)
+        if (ending)
             break;
         if (number > 0)
-            take(&info);
-        due = look(due);
+            take(runner, &info);
+        due = look(runner, due);
         pthread_mutex_unlock(&lock);
     }
     pthread_mutex_unlock(&lock);
-    return unused;
+    return NULL;
 }
 
 /* ---- From the beginning to the end ---- */
@@ -300,7 +285,7 @@ static bool ignored(int number)
 }
 
 /* Under a limit to memory, a stack of the default size may be too large. */
-static int start_thread(void)
+static int start_thread(struct test_log_runner *runner)
 {
     pthread_attr_t attributes;
     int error = pthread_attr_init(&attributes);
@@ -308,25 +293,22 @@ static int start_thread(void)
     if (error)
         return error;
     pthread_attr_setstacksize(&attributes, STACK);
-    error = pthread_create(&thread, &attributes, watch, NULL);
+    error = pthread_create(&thread, &attributes, supervise, runner);
     pthread_attr_destroy(&attributes);
     return error;
 }
 
-void test_log_supervisor_begin(struct test_log_run *given,
-                               const struct test_log_options *with)
+void test_log_supervisor_begin(struct test_log_runner *runner)
 {
-    run = given;
-    options = with;
-    done = false;
+    ending = false;
     sigemptyset(&ours);
     for (size_t i = 0; i < SIGNALS_TAKEN; i++)
         if (!ignored(taken[i]))
             sigaddset(&ours, taken[i]);
     sigaddset(&ours, SIGUSR1); /* it ends the thread, too */
-    test_log_spawn_begin(given);
+    test_log_spawn_begin(runner);
     pthread_sigmask(SIG_BLOCK, &ours, &before);
-    active = !pthread_atfork(NULL, NULL, restore_mask) && !start_thread();
+    active = !pthread_atfork(NULL, NULL, restore_mask) && !start_thread(runner);
     if (!active)
         restore_mask();
 }
@@ -341,7 +323,7 @@ void test_log_supervisor_end(void)
     if (active) {
         test_log_supervisor_enter();
         test_log_progress_end();
-        done = true;
+        ending = true;
         test_log_supervisor_leave();
         pthread_kill(thread, SIGUSR1);
         pthread_join(thread, NULL);

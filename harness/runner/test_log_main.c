@@ -13,8 +13,12 @@
 #include <criterion/options.h>
 #include <testlog/test_log.h>
 
-#include "harness/harness.h"
-#include "harness/watch.h"
+#include "harness/results/history.h"
+#include "harness/results/notice.h"
+#include "harness/results/writers.h"
+#include "harness/runner/plan.h"
+#include "harness/runner/supervisor.h"
+#include "harness/session.h"
 
 /* ---- The end ---- */
 
@@ -51,7 +55,7 @@ static void write_run(const struct test_log_run *run)
         return;
     if (!write_failed("run.json", test_log_write_run_json(run, "run.json")) &&
         !write_failed("results.tsv",
-                      test_log_write_results(run, "results.tsv")) &&
+                      test_log_history_write(run, "results.tsv")) &&
         !write_failed("junit.xml", test_log_write_junit(run, "junit.xml")))
         write_failed("trace.json", test_log_write_trace(run, "trace.json"));
 }
@@ -119,13 +123,13 @@ static void report(const struct test_log_run *run,
     if (run->foreign)
         return; /* testlog run does */
     if (matched)
-        test_log_shard_print_empty(run);
+        test_log_print_empty_shard(run);
     test_log_print_unseen(run);
     test_log_gpu_print(&run->gpu);
-    test_log_print_slow(run, options);
+    test_log_print_slow(run, &options->output);
     test_log_print_summary(run, run->command);
     test_log_github_end(run);
-    test_log_print_closing(run, options);
+    test_log_print_closing(run, &options->output);
 }
 
 /* A program without annotations has nothing to filter; whoever asked for lines
@@ -140,10 +144,10 @@ static void say_filters(const struct test_log_options *options)
         test_log_notice("%s has no effect: no test is annotated here, or this "
                         "was built without -DTRACING; --all-tests logs all",
                         options->show.origin);
-    if (test_log_annotated() || options->all_tests || options->quiet ||
-        options->report_on_stdout)
+    if (test_log_annotated() || options->all_tests || options->output.quiet ||
+        options->output.report_on_stdout)
         return;
-    test_log_shard_print(&shard, &options->shard);
+    test_log_shard_text(&shard, &options->shard);
     if (shard.data)
         test_log_notice("%s", shard.data);
     trace_text_free(&shard);
@@ -177,6 +181,7 @@ static int run_watched(struct criterion_test_set *set,
                        const struct test_log_history *last,
                        struct test_log_run *run)
 {
+    struct test_log_runner *runner = &test_log_runner;
     struct test_log_filters filters;
     size_t matched;
 
@@ -186,18 +191,21 @@ static int run_watched(struct criterion_test_set *set,
     if (!run->foreign)
         say_filters(options);
     test_log_stdio_outlive();
-    test_log_reports_begin(options, false);
-    test_log_logger_begin(run, options);
-    test_log_supervisor_begin(run, options);
-    matched = test_log_runner_run(set, options, last, run);
+    test_log_reports_begin(&options->output, false);
+    *runner = (struct test_log_runner){
+        .options = options, .history = last, .run = run};
+    test_log_supervisor_begin(runner);
+    test_log_run_tests(runner, set);
+    matched = runner->matched;
     if (run->count && run->annotated)
         test_log_filters_find_unseen(&filters, run);
     write_run(run);
-    test_log_reports_write(run, options);
+    test_log_reports_write(run, &options->output);
     if (matched && !run->foreign)
         test_log_filters_print_compiled_out(&filters, run);
     report(run, options, matched);
     test_log_supervisor_end();
+    test_log_jobs_free(runner);
     test_log_filters_free(&filters);
     return exit_code(run, options, matched);
 }
@@ -210,7 +218,7 @@ static int say_nothing_failed(const struct test_log_run *run,
     if (run->foreign)
         return TEST_LOG_NO_TEST; /* testlog run says so, if it is so of all */
     test_log_notice("nothing failed in the last run, %s", last->path);
-    test_log_print_closing(run, options);
+    test_log_print_closing(run, &options->output);
     return TEST_LOG_PASSED;
 }
 
@@ -228,7 +236,7 @@ static int run_tests(struct criterion_test_set *set,
     run.annotated = test_log_annotated() || options->all_tests;
     run.static_max = trace_static_max();
     test_log_history_read(&last, options->dir);
-    if (options->failed && !test_log_history_choose(&last, options, program))
+    if (options->failed && !test_log_rerun_choose(options, &last, program))
         code = say_nothing_failed(&run, options, &last);
     else
         code = run_watched(set, options, &last, &run);
@@ -293,7 +301,7 @@ static struct criterion_test_set *initialize(void)
     struct criterion_test_set *set;
 
     signal(SIGCHLD, SIG_DFL); /* else Criterion would wait for ever */
-    __asm__ volatile("" : : "r"(&git_libgit2_init)); /* links diff.c */
+    __asm__ volatile("" : : "r"(&git_libgit2_init)); /* links it */
     set = criterion_initialize();
     if (group != getpid())
         setpgid(0, group);

@@ -10,7 +10,7 @@
 #include <criterion/event.h>
 #include <testlog/test_log.h>
 
-#include "harness/harness.h"
+#include "harness/worker/worker.h"
 
 /* Once a process, the log says where an expectation was not judged. */
 static void warn(const char *file, unsigned line,

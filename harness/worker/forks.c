@@ -1,5 +1,5 @@
 /* forks.c: keeps what a test's forked children tell Criterion from its runner,
- * which would wait for them for ever. Assertions are in lifecycle.c.
+ * which would wait for them for ever. Assertions are in assertions.c.
  *
  * As there, these have the names of Criterion's own functions.
  */
@@ -10,9 +10,9 @@
 
 #include <criterion/criterion.h>
 #include <criterion/logging.h>
+#include <testlog/test_log.h>
 
-#include "harness/harness.h"
-#include "harness/watch.h"
+#include "harness/worker/worker.h"
 
 /* What a function like printf is given, in one piece; "" without memory. */
 #define FORMAT(text, format)                                                   \
@@ -53,12 +53,11 @@ TRACE_API void criterion_skip_test(const char *format, ...)
 static void record(const char *text)
 {
     const struct criterion_test *test = criterion_current_test;
-    const char *file = "criterion";
-    unsigned line = 0;
+    const struct test_log_entry *entry =
+        test ? test_log_annotated_find(test->category, test->name) : NULL;
 
-    if (test)
-        test_log_entry_place(test->category, test->name, &file, &line);
-    test_log_record_error(file, line, text);
+    test_log_record_error(entry ? entry->test->data->file_ : "criterion",
+                          entry ? entry->test->data->line_ : 0, text);
 }
 
 TRACE_API void criterion_test_die(const char *format, ...)

@@ -15,8 +15,7 @@
 #include <criterion/criterion.h>
 #include <criterion/event.h>
 
-#include "harness/harness.h"
-#include "harness/watch.h"
+#include "harness/worker/worker.h"
 
 /* Of the sanitizers and of gcov; NULL without them. */
 #pragma weak __ubsan_get_current_report_data

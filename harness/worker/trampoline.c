@@ -11,107 +11,14 @@
 #include <criterion/criterion.h>
 #include <testlog/test_log.h>
 
-#include "harness/harness.h"
-#include "harness/watch.h"
+#include "harness/worker/worker.h"
 
-static struct test_log_entry *entries;
 static char test_name[512];
 static bool whole; /* this test is not annotated, yet has log and trace */
-
-void test_log_register(struct test_log_entry *entry)
-{
-    __asm__ volatile("" : : "r"(&test_log_before_all)); /* links the runner */
-    entry->next = entries;
-    entries = entry;
-}
-
-/* An instance of a parameterized test is called "name[07]", a repetition
- * "name#2". */
-static bool same_test(const char *own, const char *name)
-{
-    size_t size = strlen(own);
-
-    return !strncmp(own, name, size) &&
-           (!name[size] || name[size] == '[' || name[size] == '#');
-}
-
-static struct test_log_entry *find(const char *suite, const char *name)
-{
-    for (struct test_log_entry *entry = entries; entry; entry = entry->next)
-        if (!strcmp(entry->test->category, suite) &&
-            same_test(entry->test->name, name))
-            return entry;
-    return NULL;
-}
-
-bool test_log_annotated(void)
-{
-    return entries != NULL;
-}
-
-bool test_log_entry_filter(const char *suite, const char *name,
-                           const char **filter)
-{
-    struct test_log_entry *entry = find(suite, name);
-
-    if (entry)
-        *filter = entry->filter;
-    return entry != NULL;
-}
-
-void test_log_entry_place(const char *suite, const char *name,
-                          const char **file, unsigned *line)
-{
-    struct test_log_entry *entry = find(suite, name);
-
-    if (entry) {
-        *file = entry->test->data->file_;
-        *line = entry->test->data->line_;
-    }
-}
 
 static bool is_set(const char *text)
 {
     return text[0] == '1';
-}
-
-/* Opens where what the test prints goes: to a new file, not to what another
- * test has put there. */
-static int open_output(const struct test_log_session *session,
-                       const char *folder)
-{
-    int in, fd;
-
-    if (is_set(session->drained))
-        return test_log_output_pipe_enter(folder);
-    in = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-    fd = openat(in, "output.txt",
-                O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-    if (in >= 0)
-        close(in);
-    return fd;
-}
-
-/* Nothing stays in a buffer that would be lost if the process dies. */
-static void capture(const struct test_log_session *session, const char *folder)
-{
-    int fd = open_output(session, folder);
-
-    if (fd < 0)
-        return;
-    fflush(NULL);
-    dup2(fd, STDOUT_FILENO);
-    dup2(fd, STDERR_FILENO);
-    close(fd);
-}
-
-/* The lines go to the stderr that the test began with, whatever it does to its
- * own: a copy, out of the way of the numbers that a test may count on. */
-static int line_output(void)
-{
-    int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 200);
-
-    return fd < 0 ? STDERR_FILENO : fd;
 }
 
 static struct trace_anchor origin_of(const char *text)
@@ -136,7 +43,7 @@ static int subscribe(const struct test_log_session *session, const char *show)
     };
 
     if (options.live)
-        options.fd = line_output();
+        options.fd = test_log_line_output();
     return log_subscribe(&options);
 }
 
@@ -203,7 +110,7 @@ static void begin(const char *filter, const struct test_log_session *session)
         return;
     }
     if (!is_set(session->live))
-        capture(session, folder);
+        test_log_capture(folder, is_set(session->drained));
     setvbuf(stdout, NULL, _IONBF, 0);
     if (!subscribe(session, show)) {
         record(session, folder, show, own ? "test" : session->show_origin);
@@ -222,8 +129,8 @@ static void end(void)
 void test_log_trampoline(void)
 {
     static struct test_log_session session; /* no leak until the end */
-    struct test_log_entry *entry =
-        find(criterion_current_test->category, criterion_current_test->name);
+    const struct test_log_entry *entry = test_log_annotated_find(
+        criterion_current_test->category, criterion_current_test->name);
 
     if (!entry)
         abort(); /* the runner only swaps in annotated tests */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/harness.h"
+#include "harness/worker/worker.h"
 
 enum request {
     RUNNING_ON_VALGRIND = 0x1001,

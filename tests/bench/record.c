@@ -8,7 +8,7 @@
 #include <testlog/log.h>
 
 #include "bench.h"
-#include "harness/harness.h"
+#include "harness/session.h"
 #include "trace/device.h"
 #include "trace/recorder.h"
 

@@ -7,7 +7,6 @@
 #include <cjson/cJSON.h>
 
 #include "bench.h"
-#include "harness/harness.h"
 #include "harness/version.h"
 
 static const char *held(double value, double budget)

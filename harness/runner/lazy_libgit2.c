@@ -8,7 +8,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "harness/harness.h"
+#include "harness/runner/runner.h"
+#include "harness/session.h"
 
 TRACE_API int git_libgit2_shutdown(void);
 TRACE_API int git_diff_buffers(const void *from, size_t from_size,

@@ -1,0 +1,39 @@
+/* annotated.c: the annotated tests of this program. */
+#include <string.h>
+
+#include <testlog/test_log.h>
+
+#include "harness/session.h"
+
+static struct test_log_entry *entries;
+
+/* An instance of a parameterized test is called "name[07]", a repetition
+ * "name#2". */
+static bool same_test(const char *own, const char *name)
+{
+    size_t size = strlen(own);
+
+    return !strncmp(own, name, size) &&
+           (!name[size] || name[size] == '[' || name[size] == '#');
+}
+
+void test_log_annotated_add(struct test_log_entry *entry)
+{
+    entry->next = entries;
+    entries = entry;
+}
+
+bool test_log_annotated(void)
+{
+    return entries != NULL;
+}
+
+const struct test_log_entry *test_log_annotated_find(const char *suite,
+                                                     const char *name)
+{
+    for (struct test_log_entry *entry = entries; entry; entry = entry->next)
+        if (!strcmp(entry->test->category, suite) &&
+            same_test(entry->test->name, name))
+            return entry;
+    return NULL;
+}

@@ -1,0 +1,73 @@
+/* gpu_state.h: what was recorded of GPUs. Private. */
+#ifndef TESTLOG_GPU_STATE_H
+#define TESTLOG_GPU_STATE_H
+
+#include <testlog/log.h>
+
+#include "trace/reader.h"
+
+/* X(NAME, word): a later one tells more about a run. */
+#define TEST_LOG_GPU_STATES(X)                                                 \
+    X(UNUSED, "unused")                                                        \
+    X(OFF, "off")                                                              \
+    X(NO_DRIVER, "no-driver")                                                  \
+    X(NO_LIBCUPTI, "no-libcupti")                                              \
+    X(TOO_OLD, "too-old")                                                      \
+    X(BUSY, "busy")                                                            \
+    X(DENIED, "denied")                                                        \
+    X(ON, "on")                                                                \
+    X(PLAYBACK, "playback")
+
+enum test_log_gpu_state {
+#define TEST_LOG_X(name, word) TEST_LOG_GPU_##name,
+    TEST_LOG_GPU_STATES(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
+/* X(name in the recording, after "gpu.", and in run.json); counts add up. */
+#define TEST_LOG_GPU_TEXTS(X)                                                  \
+    X(notice) X(library) X(api) X(kinds) X(refused) X(source)
+#define TEST_LOG_GPU_COUNTS(X)                                                 \
+    X(launches)                                                                \
+    X(launched) X(lost) X(orphans) X(dropped) X(undecoded) X(bad_times)
+
+enum { TEST_LOG_GPU_DEVICES = 64 };
+
+/* Of one test, or of a run: then the texts are those of the first test whose
+ * state is the run's. */
+struct test_log_gpu {
+    enum test_log_gpu_state state;
+#define TEST_LOG_X(name) char *name;
+    TEST_LOG_GPU_TEXTS(TEST_LOG_X)
+#undef TEST_LOG_X
+#define TEST_LOG_X(name) uint64_t name;
+    TEST_LOG_GPU_COUNTS(TEST_LOG_X)
+#undef TEST_LOG_X
+    char *devices[TEST_LOG_GPU_DEVICES]; /* names by ordinal; NULL: none */
+    bool cuda;                           /* a program contains a CUDA library */
+    bool asked;                          /* the user asks about GPUs */
+};
+
+const char *test_log_gpu_word(enum test_log_gpu_state);
+
+/* test_log_gpu_state_of finds the state for a word (or NULL); false if there is
+ * none. */
+bool test_log_gpu_state_of(const char *word, enum test_log_gpu_state *);
+
+/* test_log_gpu_read reads what a recording tells about GPUs, to be freed; false
+ * if that is nothing. */
+bool test_log_gpu_read(struct test_log_gpu *, const struct trace_reader *);
+void test_log_gpu_add(struct test_log_gpu *all, const struct test_log_gpu *one);
+void test_log_gpu_device(struct test_log_gpu *, size_t ordinal,
+                         const char *name);
+void test_log_gpu_free(struct test_log_gpu *);
+
+/* test_log_gpu_members adds members of a JSON object; the caller adds the
+ * braces. */
+void test_log_gpu_members(struct trace_text *, const struct test_log_gpu *);
+
+/* test_log_gpu_print prints why nothing was recorded of GPUs, if the program
+ * uses CUDA or the user asks about GPUs. */
+void test_log_gpu_print(const struct test_log_gpu *);
+
+#endif

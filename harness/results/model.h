@@ -1,0 +1,147 @@
+/* model.h: a run and the results of its tests. Private.
+ *
+ * A run is a folder; several programs may write to it (testlog run).
+ */
+#ifndef TESTLOG_MODEL_H
+#define TESTLOG_MODEL_H
+
+#include <stdio.h>
+
+#include "harness/results/gpu_state.h"
+
+/* ---- A test ---- */
+
+/* X(NAME, word in run.json, word for people) */
+#define TEST_LOG_OUTCOMES(X)                                                   \
+    X(NONE, "none", "did not run")                                             \
+    X(PASSED, "passed", "passed")                                              \
+    X(FAILED, "failed", "failed")                                              \
+    X(CRASHED, "crashed", "crashed")                                           \
+    X(TIMEOUT, "timeout", "timed out")                                         \
+    X(SKIPPED, "skipped", "skipped")
+
+enum test_log_outcome {
+#define TEST_LOG_X(name, word, text) TEST_LOG_OUTCOME_##name,
+    TEST_LOG_OUTCOMES(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
+const char *test_log_outcome_word(enum test_log_outcome);
+const char *test_log_outcome_text(enum test_log_outcome);
+
+/* test_log_outcome_of returns the outcome of a word; NONE if there is none. */
+enum test_log_outcome test_log_outcome_of(const char *word);
+bool test_log_outcome_bad(enum test_log_outcome);
+
+/* An earlier try of a test that was tried again. */
+struct test_log_try {
+    enum test_log_outcome outcome;
+    char *reason; /* NULL: none */
+    char *folder; /* as a result's */
+    uint64_t duration;
+};
+
+struct test_log_result {
+    char *program; /* its folder's name in the run */
+    char *suite, *test;
+    char *file;
+    unsigned line;
+    enum test_log_outcome outcome;
+    char *reason;                    /* NULL: none */
+    uint64_t duration;               /* ns */
+    uint64_t lost[TRACE_LOSS_COUNT]; /* records */
+    char *survivors; /* processes that outlived it; NULL: none */
+    size_t unjudged; /* expectations, because records are missing */
+    enum test_log_gpu_state gpu;
+    uint64_t gpu_lost; /* launches without a device record */
+    char *filter;      /* which of its lines are shown */
+    char *folder; /* of its files, below the run's folder; NULL: it has none */
+    struct test_log_try *earlier; /* tries before this, the last one */
+    size_t earlier_count;
+    enum test_log_outcome written; /* as a line of JSON, of this try */
+    bool borrows; /* its names: there was no memory for copies */
+};
+
+/* test_log_name returns "suite/test" in a buffer that the next eight calls
+ * leave alone. */
+const char *test_log_name(const struct test_log_result *);
+
+/* test_log_flaky tells whether a test passed after a try that did not. */
+bool test_log_flaky(const struct test_log_result *);
+
+/* test_log_signal returns "SIGSEGV", or "signal 35" for one without a name, in
+ * a buffer that the next call overwrites. */
+const char *test_log_signal(int number);
+
+/* ---- A shard ---- */
+
+/* X(NAME, word): how tests are divided among shards. */
+#define TEST_LOG_SHARD_WAYS(X)                                                 \
+    X(SLICE, "slice") /* every total-th of the sorted names */                 \
+    X(HASH, "hash")   /* by the name alone */
+
+enum test_log_shard_way {
+#define TEST_LOG_X(name, word) TEST_LOG_SHARD_##name,
+    TEST_LOG_SHARD_WAYS(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
+struct test_log_shard {
+    size_t index, total; /* from 0; total 0: there are no shards */
+    enum test_log_shard_way way;
+    const char *origin;
+};
+
+/* The words of TEST_LOG_SHARD_WAYS, NULL at the end. */
+extern const char *const test_log_shard_ways[];
+
+/* test_log_shard_text adds which shard this is, for people;
+ * test_log_shard_member adds it as a member of run.json. */
+void test_log_shard_text(struct trace_text *, const struct test_log_shard *);
+void test_log_shard_member(struct trace_text *, const struct test_log_shard *);
+
+/* ---- A run ---- */
+
+/* A run, or one program's part of it. */
+struct test_log_run {
+    char *path;             /* of the folder, as it is printed */
+    int folder;             /* a descriptor of it; 0: `path` is opened */
+    char *command;          /* that started it, as a shell reads it */
+    const char *executable; /* NULL: of several */
+    char *program;          /* its folder's name; NULL: of several */
+    struct trace_anchor start;
+    char *show, *show_origin, *record, *record_origin;
+    char **unseen; /* "LOG: x": directives that matched no call site */
+    char **meant;  /* what each was probably meant to be, or NULL */
+    size_t unseen_count;
+    bool annotated;      /* a program has annotated tests, and so ... */
+    unsigned static_max; /* the most verbose level that one was built with */
+    struct test_log_result *results;
+    size_t count, capacity;
+    size_t retries; /* how many more tries a failed test gets */
+    struct test_log_gpu gpu;
+    struct test_log_shard shard;
+    struct trace_text left_out; /* by --failed: lines for results.tsv */
+    bool foreign;               /* the folder is another's: TESTLOG_RUN */
+    bool dir_given;             /* a person has named where runs go */
+    bool refused;               /* no memory for its results: no test ran */
+    int interrupted;            /* by this signal, or 0 */
+};
+
+/* The reason of tests that an interrupt kept from running. */
+#define TEST_LOG_INTERRUPTED "not run: interrupted"
+
+struct test_log_sums {
+    size_t passed, failed, skipped;
+};
+
+struct test_log_sums test_log_run_sums(const struct test_log_run *);
+
+/* test_log_run_add returns a new zeroed result, NULL without memory; earlier
+ * pointers move. test_log_run_replace moves the last result into the place of
+ * another. */
+struct test_log_result *test_log_run_add(struct test_log_run *);
+void test_log_run_replace(struct test_log_run *, size_t number);
+void test_log_run_free(struct test_log_run *);
+
+#endif

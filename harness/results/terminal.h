@@ -1,0 +1,50 @@
+/* terminal.h: what a person reads while and after tests run. Private. */
+#ifndef TESTLOG_TERMINAL_H
+#define TESTLOG_TERMINAL_H
+
+#include "harness/results/model.h"
+
+struct test_log_report;
+
+/* What a run prints. */
+struct test_log_output {
+    struct log_style style;
+    bool live;        /* tests print for themselves */
+    bool show_output; /* of passing tests, too */
+    bool quiet;
+    bool report_on_stdout;           /* so that nothing else may go there */
+    uint64_t slow;                   /* ns; longer tests are listed; 0: none */
+    struct test_log_report *reports; /* of --report */
+    size_t report_count;
+};
+
+/* test_log_print_block prints a test's captured output, lines and open
+ * spans. */
+void test_log_print_block(const struct test_log_run *,
+                          const struct test_log_result *,
+                          const struct test_log_output *);
+
+/* test_log_print_open_spans prints the innermost open span of each thread, each
+ * line after `indent`; returns how many. */
+size_t test_log_print_open_spans(struct trace_reader *, const char *indent);
+
+/* test_log_print_slow lists the tests that took longer than --slow. */
+void test_log_print_slow(const struct test_log_run *,
+                         const struct test_log_output *);
+
+/* test_log_print_unseen warns about directives that matched no call site. */
+void test_log_print_unseen(const struct test_log_run *);
+
+/* test_log_print_empty_shard prints that a shard has no test, if so. */
+void test_log_print_empty_shard(const struct test_log_run *);
+
+/* test_log_print_summary lists flaky, skipped and failed tests, and prints how
+ * to run the failed ones again and where the run is; `rerun` is the command
+ * without filters. */
+void test_log_print_summary(const struct test_log_run *, const char *rerun);
+
+/* test_log_print_closing prints the closing line. */
+void test_log_print_closing(const struct test_log_run *,
+                            const struct test_log_output *);
+
+#endif

@@ -1,0 +1,147 @@
+/* writers.h: the files of a run, and what it sends to other programs. Private.
+ */
+#ifndef TESTLOG_WRITERS_H
+#define TESTLOG_WRITERS_H
+
+#include "harness/results/model.h"
+#include "harness/results/terminal.h"
+
+/* ---- test_files.c ---- */
+
+/* test_log_render writes a test's trace.json and log.txt from its recording,
+ * and notes in the result what was lost and which processes have outlived the
+ * test. If `patient` and there are such processes, it does nothing and returns
+ * false. */
+bool test_log_render(struct test_log_run *, struct test_log_result *,
+                     const struct log_style *, bool patient);
+
+/* test_log_note_late_losses notes what those processes have lost since then. */
+void test_log_note_late_losses(const struct test_log_run *,
+                               struct test_log_result *);
+
+/* test_log_write_trace writes the trace of the whole run; -1 with errno. */
+int test_log_write_trace(const struct test_log_run *, const char *name);
+
+/* ---- survivors.c ---- */
+
+/* test_log_survivors counts the processes that recorded, are not the test's own
+ * and are alive, and adds their ids and names unless `names` is NULL. */
+size_t test_log_survivors(struct trace_text *names,
+                          const struct trace_reader *);
+
+/* ---- run_json.c ---- */
+
+int test_log_write_run_json(const struct test_log_run *, const char *name);
+
+/* test_log_run_json adds the text of run.json. */
+void test_log_run_json(struct trace_text *, const struct test_log_run *);
+
+/* test_log_result_members adds a result as members of a JSON object; the caller
+ * adds the braces. */
+void test_log_result_members(struct trace_text *,
+                             const struct test_log_result *);
+
+/* test_log_loss_word returns the name of a cause of losses in run.json. */
+const char *test_log_loss_word(enum trace_loss);
+
+/* ---- report_files.c ---- */
+
+/* X(NAME, word in flags, what writes it at the end of the run) */
+#define TEST_LOG_REPORTS(X)                                                    \
+    X(TAP, "tap", test_log_put_tap)                                            \
+    X(JUNIT, "junit", test_log_put_junit)                                      \
+    X(JSONL, "jsonl", NULL)
+
+enum test_log_report_format {
+#define TEST_LOG_X(name, word, put) TEST_LOG_REPORT_##name,
+    TEST_LOG_REPORTS(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
+struct test_log_report {
+    enum test_log_report_format format;
+    const char *file;   /* the caller's */
+    const char *origin; /* "--report", "XML_OUTPUT_FILE" */
+};
+
+/* test_log_report_add adds a report to an output; -1 without memory. */
+int test_log_report_add(struct test_log_output *, struct test_log_report);
+bool test_log_report_is_stdout(const char *file);
+
+/* test_log_report_name returns how a file is called in messages. */
+const char *test_log_report_name(const char *file);
+
+/* test_log_reports_part tells whether this program is one of several of a run,
+ * so that another process writes the reports. */
+bool test_log_reports_part(void);
+
+/* test_log_reports_begin, before any test starts, keeps stdout for a report
+ * that goes there: what tests print goes to stderr. `several`: programs will be
+ * started that are parts of the run. */
+void test_log_reports_begin(const struct test_log_output *, bool several);
+
+/* test_log_reports_stdout returns the descriptor of our own stdout. */
+int test_log_reports_stdout(void);
+
+/* test_log_reports_write gives stdout back and writes results.tap and the
+ * reports, unless another process does. */
+void test_log_reports_write(const struct test_log_run *,
+                            const struct test_log_output *);
+
+/* test_log_reports_apart is for programs that will be started without a common
+ * run: it makes them write JSON lines for themselves, and prints which reports
+ * of the output, if not NULL, cannot be written. */
+void test_log_reports_apart(const struct test_log_output *);
+
+/* ---- tap.c, junit.c ---- */
+
+void test_log_put_tap(FILE *, const struct test_log_run *);
+void test_log_put_junit(FILE *, const struct test_log_run *);
+int test_log_write_junit(const struct test_log_run *, const char *name);
+
+/* ---- json_lines.c ---- */
+
+/* The line of a test begins with this. */
+#define TEST_LOG_JSONL_TEST "{\"schema\":1,\"event\":\"test\","
+
+/* test_log_jsonl_open opens results.jsonl and other files of JSON lines,
+ * test_log_jsonl_result writes a line, unless there is one of this try with
+ * that outcome, and test_log_jsonl_close writes those that are missing of the
+ * run, if not NULL. test_log_jsonl_line writes a line that a program handed
+ * over. */
+void test_log_jsonl_open(const struct test_log_run *,
+                         const struct test_log_output *);
+void test_log_jsonl_result(struct test_log_result *);
+void test_log_jsonl_close(struct test_log_run *);
+void test_log_jsonl_line(const char *line, size_t size);
+
+/* ---- handover.c: results on their way to `testlog run` ---- */
+
+/* The descriptor of the pipe that a program writes to. */
+#define TEST_LOG_HANDOVER_VARIABLE "TESTLOG_RESULTS"
+
+/* test_log_handover_begin takes the pipe, if `testlog run` started this
+ * program, and hides it from others; test_log_handover_open tells whether there
+ * is one. */
+void test_log_handover_begin(void);
+bool test_log_handover_open(void);
+
+/* test_log_handover_line sends a line, test_log_handover_run the whole run as
+ * the last line. -1 with errno if there is no pipe or no reader. */
+int test_log_handover_line(const struct trace_text *line);
+int test_log_handover_run(const struct test_log_run *);
+
+/* ---- github.c: workflow commands, if GITHUB_ACTIONS is "true" ---- */
+
+bool test_log_github_wanted(void);
+
+/* test_log_github_begin stops commands, so that nothing that tests print is
+ * one; `several` as above. */
+void test_log_github_begin(bool several);
+void test_log_github_group(const struct test_log_result *);
+void test_log_github_endgroup(void);
+
+/* test_log_github_end annotates failed tests and lets commands through. */
+void test_log_github_end(const struct test_log_run *);
+
+#endif

@@ -1,0 +1,114 @@
+/* options.h: the flags and variables of a test program. Private. */
+#ifndef TESTLOG_OPTIONS_H
+#define TESTLOG_OPTIONS_H
+
+#include "harness/results/terminal.h"
+
+/* ---- profiler_options.c ---- */
+
+/* X(key, default, maximum, whether it is about GPUs) */
+#define TEST_LOG_PROFILER_OPTIONS(X)                                           \
+    X(device_tracer_level, 1, 1, true) /* 0: GPUs are not traced */            \
+    X(compress, 1, 1, false) /* 0: recordings stay as they were written */
+
+struct test_log_profiler {
+#define TEST_LOG_X(key, value, most, gpu) unsigned key;
+    TEST_LOG_PROFILER_OPTIONS(TEST_LOG_X)
+#undef TEST_LOG_X
+    bool given; /* one about GPUs was given */
+};
+
+extern const struct test_log_profiler test_log_profiler_default;
+
+/* test_log_profiler_read parses "key=value,..." of a flag or variable called
+ * `name`; -1 if it has printed what is wrong. */
+int test_log_profiler_read(struct test_log_profiler *, const char *name,
+                           const char *text);
+
+/* ---- options.c ---- */
+
+enum test_log_exit {
+    TEST_LOG_PASSED = 0,
+    TEST_LOG_FAILED = 1,
+    TEST_LOG_USAGE = 2,
+    TEST_LOG_NO_TEST = 4,
+    TEST_LOG_SIGNAL = 128, /* plus the number of the one that ended the run */
+};
+
+/* A setting and where it came from: "--log", "LOG", "default". */
+struct test_log_setting {
+    const char *value, *origin;
+};
+
+struct test_log_options {
+    struct test_log_setting show, record;
+    struct test_log_output output;
+    bool all_tests; /* as if each was annotated */
+    bool fail_fast;
+    bool reports;           /* Criterion's, to files or stdout */
+    bool failed;            /* only what failed in the last run, which is ... */
+    char **only;            /* NULL: all; else names, NULL at the end */
+    size_t retries, repeat; /* repeat 0 is once */
+    double timeout;         /* s, at most for every test; 0: none */
+    bool informs;           /* --list, --help, --version: no test runs */
+    bool list, list_sites;
+    struct test_log_shard shard;
+    struct test_log_setting shard_asked; /* "2/5", "auto", NULL */
+    uint64_t limit;                      /* bytes a test may record */
+    struct test_log_profiler profiler;
+    const char *dir; /* where runs go... */
+    bool dir_given;  /* ...if it is not the default */
+    size_t jobs;     /* 0: as many as processors */
+    char **patterns; /* of --filter, NULL at the end */
+    size_t pattern_count;
+    const char *pattern_origin; /* of the last: "--filter" or a variable */
+    bool pass_with_no_tests;
+    char **criterion; /* arguments for Criterion, NULL at the end */
+    int criterion_count;
+};
+
+/* test_log_options_read reads variables and flags. Returns 0; otherwise it has
+ * printed what is wrong, or what was asked for, and *code is the exit code. */
+int test_log_options_read(struct test_log_options *, int argc, char **argv,
+                          int *code);
+void test_log_options_free(struct test_log_options *);
+
+/* ---- option_words.c ---- */
+
+/* test_log_print_words ends a line of stderr with "a, b or c"; NULL ends the
+ * words. */
+void test_log_print_words(const char *const *words);
+
+/* test_log_read_word finds a word, in any case, among `words`, which NULL ends;
+ * `name` is the flag or variable. -1 if it has printed that it is none of them.
+ * The others do so for the words of one setting each. */
+int test_log_read_word(const char *name, const char *word,
+                       const char *const *words, unsigned *choice);
+int test_log_read_format(const char *name, const char *word, enum log_format *);
+int test_log_read_time(const char *name, const char *word, enum log_time *);
+int test_log_read_span_events(const char *name, const char *text,
+                              unsigned *events);
+int test_log_read_color(const char *name, const char *word, const char **color);
+
+/* test_log_color decides about colours for `stream`; `flag` is "always",
+ * "never", "auto" or NULL. */
+bool test_log_color(const char *flag, FILE *stream);
+
+/* test_log_suggest_flag returns the name of the flag of getopt_long that a
+ * word, "--name" or "--name=value", was probably meant to be; NULL if none is
+ * near. */
+struct option;
+const char *test_log_suggest_flag(const char *word, const struct option *);
+
+/* ---- option_numbers.c ---- */
+
+/* test_log_read_number parses a number up to `most`, of which `what` says what
+ * it is; test_log_read_count a whole one; test_log_read_limit how much a test
+ * may record. -1 if they have printed what is wrong. */
+int test_log_read_number(const char *name, const char *text, const char *what,
+                         double most, double *number);
+int test_log_read_count(const char *name, const char *text, const char *what,
+                        size_t *count);
+int test_log_read_limit(const char *name, const char *text, uint64_t *limit);
+
+#endif

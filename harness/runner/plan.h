@@ -1,0 +1,83 @@
+/* plan.h: which tests run. Private. */
+#ifndef TESTLOG_PLAN_H
+#define TESTLOG_PLAN_H
+
+#include "harness/runner/options.h"
+
+struct criterion_test;
+struct criterion_test_set;
+
+/* ---- plan.c ---- */
+
+/* test_log_plan_expand makes every parameter instance a test of its own. */
+void test_log_plan_expand(struct criterion_test_set *);
+
+/* test_log_plan_select removes the tests that no pattern matches and returns
+ * how many are left; test_log_plan_only removes those that are not in `names`,
+ * if not NULL. */
+size_t test_log_plan_select(struct criterion_test_set *,
+                            const struct test_log_options *);
+void test_log_plan_only(struct criterion_test_set *, char **names);
+
+/* test_log_plan_print_unmatched prints which patterns, if there are several,
+ * matched none of the selected tests. */
+void test_log_plan_print_unmatched(struct criterion_test_set *,
+                                   const struct test_log_options *);
+
+/* test_log_plan_nearest returns the test, or a quoted pattern, that the
+ * patterns, which matched no test, probably meant; NULL if none is near. It
+ * lasts until the next selection. */
+const char *test_log_plan_nearest(void);
+
+/* test_log_plan_repeat gives every test its place `times` times, as "name#1",
+ * "name#2", ... */
+void test_log_plan_repeat(struct criterion_test_set *, size_t times);
+
+/* test_log_plan_keep removes the tests that are not `wanted`. */
+typedef bool test_log_wanted(const struct criterion_test *);
+void test_log_plan_keep(struct criterion_test_set *, test_log_wanted *wanted);
+
+/* test_log_plan_seal fixes the order in which instances get parameters;
+ * test_log_plan_free frees the parameters. */
+void test_log_plan_seal(struct criterion_test_set *);
+void test_log_plan_free(void);
+
+/* test_log_pattern_fault returns what is wrong with an extglob, NULL if
+ * nothing is. */
+const char *test_log_pattern_fault(const char *pattern);
+bool test_log_pattern_matches(const char *pattern, const char *suite,
+                              const char *test);
+
+/* ---- shards.c ---- */
+
+/* test_log_shard_find finds which shard this is: the one asked for, otherwise
+ * what variables of schedulers say. -1 if it has printed what is wrong. */
+int test_log_shard_find(struct test_log_shard *,
+                        const struct test_log_setting *asked);
+int test_log_shard_read_way(const char *name, const char *word,
+                            enum test_log_shard_way *);
+
+/* test_log_shard_has tells whether a test, and which of the sorted ones it is,
+ * belongs to a shard. */
+bool test_log_shard_has(const struct test_log_shard *, size_t place,
+                        const char *name);
+
+/* test_log_shard_take removes the tests of other shards; test_log_shard_list
+ * lists the tests that filters and shards leave. */
+void test_log_shard_take(struct criterion_test_set *,
+                         const struct test_log_shard *);
+void test_log_shard_list(struct criterion_test_set *,
+                         const struct test_log_options *);
+
+/* ---- rerun.c ---- */
+
+struct test_log_history;
+
+/* test_log_rerun_choose, for --failed, leaves in options->only which tests of a
+ * program (a path) run; false if none of them failed. Without a last run all
+ * run, and it prints so. */
+bool test_log_rerun_choose(struct test_log_options *,
+                           const struct test_log_history *,
+                           const char *program);
+
+#endif

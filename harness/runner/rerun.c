@@ -1,0 +1,72 @@
+/* rerun.c: --failed, which runs what failed in the last run again. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/results/history.h"
+#include "harness/results/notice.h"
+#include "harness/runner/plan.h"
+
+/* What a program is called in the last run. */
+static const char *name_of(const char *program)
+{
+    const char *given = test_log_variable("TESTLOG_PROGRAM");
+    const char *slash = strrchr(program, '/');
+
+    return given ? given : slash ? slash + 1 : program;
+}
+
+static bool add_name(struct test_log_options *options, const char *name)
+{
+    size_t count = 0;
+    char **grown;
+
+    while (options->only[count])
+        count++;
+    grown = realloc(options->only, (count + 2) * sizeof(*grown));
+    if (!grown)
+        return false;
+    options->only = grown;
+    /* Repetitions are one test. */
+    grown[count] = strndup(name, strcspn(name, "#"));
+    grown[count + 1] = NULL;
+    return grown[count];
+}
+
+bool test_log_rerun_choose(struct test_log_options *options,
+                           const struct test_log_history *last,
+                           const char *program)
+{
+    const char *name = name_of(program);
+
+    if (!last->path || !last->count) {
+        if (!test_log_variable("TESTLOG_RUN")) /* testlog run has said so */
+            test_log_notice("--failed: %s has no last run that tells what "
+                            "failed; all tests run",
+                            options->dir);
+        return true;
+    }
+    if (!test_log_history_has(last, name)) {
+        test_log_notice("--failed: the last run, %s, has no test of %s; all "
+                        "its tests run",
+                        last->path, name);
+        return true;
+    }
+    if (!test_log_history_failed(last, name))
+        return false;
+    options->only = calloc(1, sizeof(*options->only));
+    for (size_t i = 0; options->only && i < last->count; i++) {
+        const char *test = last->tests[i].name;
+
+        if (!test_log_outcome_bad(last->tests[i].outcome) ||
+            strcmp(last->tests[i].program, name) != 0)
+            continue;
+        /* A program that left no results has no test to name. */
+        if (strchr(test, '/') && add_name(options, test))
+            continue;
+        for (char **each = options->only; *each; each++)
+            free(*each);
+        free(options->only);
+        options->only = NULL;
+    }
+    return true;
+}

@@ -1,0 +1,116 @@
+/* run_tests.c: runs all tests of a set, from Criterion's hook before the first
+ * worker to the end of the last retry.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/hooks.h>
+
+#include "harness/results/notice.h"
+#include "harness/results/writers.h"
+#include "harness/runner/plan.h"
+#include "harness/runner/supervisor.h"
+#include "harness/session.h"
+
+/* ---- The hook ---- */
+
+extern int main(int, char **);
+
+/* Criterion, as a shared library, has a main beside its other functions. */
+static bool is_criterion_main(void)
+{
+    void *function = dlsym(RTLD_NEXT, "criterion_initialize");
+    Dl_info its, ours;
+
+    return function && dladdr(function, &its) && dladdr((void *)main, &ours) &&
+           its.dli_fbase == ours.dli_fbase;
+}
+
+static void advise(void)
+{
+    fputs(is_criterion_main()
+              ? "testlog: Criterion's main runs instead of testlog's, so "
+                "nothing is recorded: put -ltestlog before -lcriterion\n"
+              : "testlog: this program has a main of its own, so nothing is "
+                "recorded: call test_log_main(argc, argv) there, in place of "
+                "Criterion's functions\n",
+          stderr);
+}
+
+static void before_all(struct criterion_test_set *set)
+{
+    static bool prepared;
+
+    if (!test_log_runner.options) {
+        advise();
+        return;
+    }
+    if (prepared) /* this is a retry */
+        return;
+    prepared = true;
+    test_log_supervisor_enter();
+    test_log_prepare(&test_log_runner, set);
+    test_log_logger_install();
+    test_log_supervisor_leave();
+}
+
+/* Listed by hand: Criterion's ReportHook is lost with -flto. */
+__attribute__((used, retain, section("cr_pra")))
+test_log_hook *const test_log_before_all = before_all;
+
+/* ---- A run ---- */
+
+static bool begin_retry(struct test_log_runner *runner,
+                        struct criterion_test_set *set, size_t number)
+{
+    size_t count = test_log_prepare_retry(runner, set, number);
+
+    if (count)
+        test_log_notice("try %zu of %zu: %zu %s", number,
+                        runner->run->retries + 1, count,
+                        count == 1 ? "test" : "tests");
+    return count != 0;
+}
+
+static void copy_settings(struct test_log_run *run,
+                          const struct test_log_options *options)
+{
+    run->show = strdup(options->show.value);
+    run->show_origin = strdup(options->show.origin);
+    run->record = strdup(options->record.value);
+    run->record_origin = strdup(options->record.origin);
+    run->shard = options->shard;
+    run->retries = options->retries;
+}
+
+static void run_tries(struct test_log_runner *runner,
+                      struct criterion_test_set *set)
+{
+    for (size_t number = 2;; number++) {
+        bool again;
+
+        criterion_run_all_tests(set);
+        test_log_supervisor_enter();
+        test_log_logger_render();
+        again = !runner->stopped && begin_retry(runner, set, number);
+        test_log_supervisor_leave();
+        if (!again)
+            return;
+    }
+}
+
+void test_log_run_tests(struct test_log_runner *runner,
+                        struct criterion_test_set *set)
+{
+    copy_settings(runner->run, runner->options);
+    run_tries(runner, set);
+    test_log_supervisor_enter();
+    test_log_progress_end();
+    test_log_logger_end();
+    test_log_jsonl_close(runner->run);
+    test_log_supervisor_leave();
+    test_log_plan_free();
+}

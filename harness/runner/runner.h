@@ -1,0 +1,207 @@
+/* runner.h: the process that Criterion keeps alive. Private. */
+#ifndef TESTLOG_RUNNER_H
+#define TESTLOG_RUNNER_H
+
+#include "harness/results/history.h"
+#include "harness/runner/options.h"
+
+struct criterion_logger;
+struct criterion_suite;
+struct criterion_test;
+struct criterion_test_set;
+
+/* ---- jobs.c: tests while they run ---- */
+
+/* A test and its process. */
+struct test_log_job {
+    const struct criterion_test *test;
+    struct test_log_result *result;
+    uint64_t started; /* ns, monotonic; 0: not yet */
+    uint64_t limit;   /* ns that it may take; 0: any */
+    uint64_t paused;  /* ns of its time during which the runner was stopped */
+    uint64_t late;    /* when it was told that its time is over; 0: it is not */
+    uint64_t gone;    /* when its process was first found gone; 0: not yet */
+    uint32_t pid;     /* 0: not known */
+    size_t note;      /* its process reports there, from 1; 0: nowhere */
+    struct test_log_output_pipe *pipe; /* of its output; NULL: it is a file */
+    bool unborn;    /* it has a process, which has not reported itself */
+    bool begun;     /* Criterion has reported that */
+    bool running;   /* its files are not rendered yet */
+    bool body_done; /* Criterion has reported that */
+    bool shown;     /* its block is printed */
+    bool left_out;  /* it was kept from beginning */
+    bool killed;    /* because it went on after its time */
+    bool ended;     /* killed because the run ends */
+    bool named;     /* as slow */
+};
+
+struct test_log_runner {
+    const struct test_log_options *options;
+    const struct test_log_history *history;
+    struct test_log_run *run;
+    struct test_log_job *jobs; /* one for each of the run's results */
+    size_t job_count;
+    size_t matched;      /* tests, by the filters */
+    const char *stopped; /* why no further test begins; NULL: they do */
+    char attempt[16];    /* ".try2": the end of folders' names */
+    char outermost[16];  /* the process that ends the run */
+};
+
+/* The runner of this process: Criterion's hooks and loggers get no context. */
+extern struct test_log_runner test_log_runner;
+
+/* test_log_jobs_make makes a job for each result; -1 without memory. */
+int test_log_jobs_make(struct test_log_runner *);
+void test_log_jobs_free(struct test_log_runner *);
+
+/* test_log_job_of returns the job of a test; NULL if it has none. */
+struct test_log_job *test_log_job_of(const struct test_log_runner *,
+                                     const struct criterion_test *);
+
+/* test_log_job_runs tells whether a test runs and has no outcome yet. */
+bool test_log_job_runs(const struct test_log_job *);
+
+/* test_log_job_retries tells whether a test has failed and has a try left. */
+bool test_log_job_retries(const struct test_log_runner *,
+                          const struct test_log_job *);
+
+/* test_log_job_retry makes a job and its result ready for the next try, and
+ * keeps the result as an earlier one; -1 without memory. */
+int test_log_job_retry(struct test_log_job *);
+
+/* test_log_stop keeps the tests that have not begun from beginning; the first
+ * reason counts. */
+void test_log_stop(struct test_log_runner *, const char *why);
+
+bool test_log_is_disabled(const struct criterion_suite *,
+                          const struct criterion_test *);
+
+/* test_log_now is the time on CLOCK_MONOTONIC, in ns. */
+uint64_t test_log_now(void);
+
+/* ---- prepare.c ---- */
+
+/* test_log_prepare makes a run ready: chooses its tests, makes their folders,
+ * jobs and session. test_log_prepare_retry makes those tests ready that have a
+ * try left, the number-th, and returns how many these are. */
+void test_log_prepare(struct test_log_runner *, struct criterion_test_set *);
+size_t test_log_prepare_retry(struct test_log_runner *,
+                              struct criterion_test_set *, size_t number);
+
+/* ---- run_tests.c ---- */
+
+/* test_log_run_tests runs all tests of a set, with retries, and leaves the
+ * results in runner->run. */
+void test_log_run_tests(struct test_log_runner *, struct criterion_test_set *);
+
+/* ---- filters.c ---- */
+
+struct test_log_filters {
+    struct log_filter *show, *record;
+};
+
+/* test_log_filters_check parses the filters of the options and uses the default
+ * for one of which nothing can be parsed; if `print`, it prints what is
+ * wrong. */
+void test_log_filters_check(struct test_log_filters *,
+                            struct test_log_options *, bool print);
+void test_log_filters_free(struct test_log_filters *);
+
+/* test_log_filters_print prints which filters are in force. */
+void test_log_filters_print(const struct test_log_options *);
+
+/* test_log_filters_print_compiled_out prints that a filter asks for levels
+ * that LOG_STATIC_MAX has left out of every program of the run, if so. */
+void test_log_filters_print_compiled_out(const struct test_log_filters *,
+                                         const struct test_log_run *);
+
+/* test_log_filters_ask tells whether one of them is about GPUs. */
+bool test_log_filters_ask(const struct test_log_filters *);
+
+/* test_log_filters_find_unseen notes in the run which directives matched no
+ * call site of this process or of what was recorded. */
+void test_log_filters_find_unseen(struct test_log_filters *,
+                                  struct test_log_run *);
+
+/* ---- gpu_setup.c ---- */
+
+/* A notice begins with this, followed by the reason. */
+#define TEST_LOG_GPU_WITHOUT "GPU trace off: "
+
+/* test_log_gpu_library finds libtestlog-gpu.so; `path` has PATH_MAX bytes. A
+ * file that another user could replace is not used. test_log_gpu_hint tells
+ * programs about the one beside this program, which is testlog. */
+bool test_log_gpu_library(char *path);
+void test_log_gpu_hint(void);
+
+/* test_log_gpu_driver tells whether files below `root` ("") show an NVIDIA
+ * driver, test_log_gpu_linked whether this program uses CUDA. */
+bool test_log_gpu_driver(const char *root);
+bool test_log_gpu_linked(void);
+
+/* test_log_gpu_prepare sets the variables of workers; test_log_gpu_record those
+ * of any program, whose processes record into folders in `folder`, an absolute
+ * path. They note what is known before anything of CUDA runs. */
+void test_log_gpu_prepare(struct test_log_gpu *,
+                          const struct test_log_options *);
+void test_log_gpu_record(struct test_log_gpu *, const struct test_log_options *,
+                         const char *folder);
+
+/* ---- criterion_logger.c ---- */
+
+/* test_log_logger_install puts ours in front of Criterion's logger. */
+void test_log_logger_install(void);
+
+/* test_log_logger_render writes the files of all tests that have ended;
+ * test_log_logger_end does so and fails the tests without an outcome. */
+void test_log_logger_render(void);
+void test_log_logger_end(void);
+
+/* ---- locked_logger.c ---- */
+
+/* test_log_locked_logger returns a logger that calls each function of `logger`
+ * between test_log_supervisor_enter and _leave. */
+struct criterion_logger *test_log_locked_logger(
+    const struct criterion_logger *logger);
+
+/* ---- lazy_libgit2.c ---- */
+
+/* git_libgit2_init starts libgit2. If Criterion calls it, libgit2 starts with
+ * the first diff. Returns how often it was started. */
+TRACE_API int git_libgit2_init(void);
+
+/* ---- stdio_fds.c ---- */
+
+/* test_log_stdio_hold takes the numbers of stdin, stdout and stderr if a
+ * program was started without: no file may get them. Reading and writing there
+ * still fails. */
+void test_log_stdio_hold(void);
+
+/* test_log_stdio_outlive lets a run go on when nobody reads its output any
+ * more (`| head`), or when a file reaches its size limit (ulimit -f). Processes
+ * that it starts still die of that. */
+void test_log_stdio_outlive(void);
+
+/* ---- preflight.c ---- */
+
+/* test_log_preflight_memory tells whether tests can share memory with the
+ * runner; if not, it prints why. */
+bool test_log_preflight_memory(void);
+
+/* test_log_preflight_program tells whether a program is in PATH. */
+bool test_log_preflight_program(const char *name);
+
+/* ---- bazel.c ---- */
+
+/* test_log_bazel_begin makes the files that tell Bazel that a test did not end,
+ * and that it supports shards; test_log_bazel_end removes the first. */
+void test_log_bazel_begin(void);
+void test_log_bazel_end(void);
+
+/* ---- list_sites.c ---- */
+
+/* test_log_list_sites writes the program's call sites, one JSON object a line;
+ * -1 if not all were written. */
+int test_log_list_sites(FILE *);
+
+#endif

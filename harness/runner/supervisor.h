@@ -1,0 +1,105 @@
+/* supervisor.h: what looks after tests from a second thread, and how it knows
+ * their processes. Private.
+ */
+#ifndef TESTLOG_SUPERVISOR_H
+#define TESTLOG_SUPERVISOR_H
+
+#include "harness/runner/runner.h"
+
+/* ---- supervisor.c ---- */
+
+/* test_log_supervisor_begin takes over SIGINT, SIGTERM, SIGHUP and SIGUSR1
+ * until test_log_supervisor_end. Without a second thread it takes nothing. */
+void test_log_supervisor_begin(struct test_log_runner *);
+void test_log_supervisor_end(void);
+
+/* test_log_supervisor_limits tells whether it enforces timeouts; without the
+ * thread, or the workers' status, Criterion has to. */
+bool test_log_supervisor_limits(void);
+
+/* Reading or changing results, and printing, happens between these; the status
+ * line is erased there. */
+void test_log_supervisor_enter(void);
+void test_log_supervisor_leave(void);
+
+/* ---- worker_status.c: what workers report ---- */
+
+/* test_log_status_open makes memory for that many workers and names it to them;
+ * -1 with errno without it, and nothing is known about processes then. */
+int test_log_status_open(size_t notes);
+bool test_log_status_is_open(void);
+void test_log_status_close(void);
+
+/* test_log_status_update gives jobs the processes that reported since. */
+void test_log_status_update(struct test_log_runner *);
+
+/* What a worker has reported. */
+struct test_log_worker_status {
+    bool returned; /* or nothing is known */
+    bool checking;
+    const char *fault; /* NULL: none; valid until the next call */
+};
+
+struct test_log_worker_status test_log_status_of(struct test_log_runner *,
+                                                 const struct test_log_job *);
+
+/* ---- spawn.c: the worker that Criterion is starting ---- */
+
+/* test_log_spawn_begin, on Criterion's thread, begins to note the process of
+ * each worker that Criterion starts; test_log_spawn_again is for the next try
+ * of a run. Without memory nothing is known about it. */
+void test_log_spawn_begin(struct test_log_runner *);
+void test_log_spawn_again(void);
+void test_log_spawn_end(void);
+
+/* test_log_spawn_update gives the job whose test is being started its process
+ * and marks it unborn. */
+void test_log_spawn_update(void);
+
+/* test_log_spawn_release frees Criterion's thread, which waits for an unborn
+ * test to begin; true once the process can be killed. Call it again until
+ * then. */
+bool test_log_spawn_release(const struct test_log_job *);
+
+/* ---- output_pipe.c: output of tests under a file size limit ---- */
+
+/* test_log_output_pipe_wanted tells whether tests' output must not go to files
+ * directly. */
+bool test_log_output_pipe_wanted(const struct test_log_options *);
+
+/* test_log_output_pipe_open opens the FIFO of a worker, if it has made one;
+ * test_log_output_pipe_pump moves what is there to the test's output.txt and
+ * returns whether there may be more later; test_log_output_pipe_finish does so
+ * for the last time, and prints what was lost. */
+void test_log_output_pipe_open(const struct test_log_run *,
+                               struct test_log_job *);
+bool test_log_output_pipe_pump(struct test_log_job *);
+void test_log_output_pipe_finish(struct test_log_job *);
+void test_log_output_pipe_close(struct test_log_job *);
+
+/* ---- progress.c: the status line ---- */
+
+/* What `testlog run` knows about other programs: tests done before, tests to
+ * come and how long they took last time, and which program this is. */
+struct test_log_others {
+    unsigned long long done, failed, to_come, time;
+    unsigned number, count;
+};
+
+void test_log_others_export(const struct test_log_others *);
+
+/* test_log_progress_begin decides whether there is a status line. The others do
+ * nothing if there is none. */
+void test_log_progress_begin(const struct test_log_runner *);
+bool test_log_progress_shown(void);
+void test_log_progress_paint(const struct test_log_runner *, uint64_t now);
+void test_log_progress_erase(void);
+void test_log_progress_end(void);
+
+/* test_log_progress_line adds the status line, at most `width` columns of it.
+ */
+void test_log_progress_line(struct trace_text *, const struct test_log_runner *,
+                            const struct test_log_others *, uint64_t now,
+                            size_t width);
+
+#endif

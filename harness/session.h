@@ -1,0 +1,131 @@
+/* session.h: what the runner and its workers share: the session that a worker
+ * gets from the environment, the status that it reports back, and the list of
+ * annotated tests. Private.
+ *
+ * The runner is the process that Criterion keeps alive; a worker is a process
+ * that runs one test.
+ */
+#ifndef TESTLOG_SESSION_H
+#define TESTLOG_SESSION_H
+
+#include <testlog/log.h>
+
+/* ---- session.c: from the runner to its workers, by environment ---- */
+
+/* X(name of the field and, in capitals, of the variable) */
+#define TEST_LOG_SESSION(X)                                                    \
+    X(show)                                                                    \
+    X(show_origin)                                                             \
+    X(record)                                                                  \
+    X(record_origin)                                                           \
+    X(folder)                                                                  \
+    X(limit)                                                                   \
+    X(live)                                                                    \
+    X(format)                                                                  \
+    X(time)                                                                    \
+    X(span_events)                                                             \
+    X(color)                                                                   \
+    X(prefix)                                                                  \
+    X(origin)                                                                  \
+    X(all_tests)                                                               \
+    X(attempt)                                                                 \
+    X(drained)                                                                 \
+    X(runner)
+
+struct test_log_session {
+#define TEST_LOG_X(name) char *name;
+    TEST_LOG_SESSION(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
+void test_log_session_export(const struct test_log_session *);
+
+/* test_log_session_import takes the session out of the environment; false if
+ * there is none. */
+bool test_log_session_import(struct test_log_session *);
+
+/* test_log_filter_of returns the filter of a test's lines, to be freed: `show`,
+ * which comes from `origin`, overrides the test's `own` filter (or NULL) unless
+ * it is the default; a filter of `!` and `^` alone is added to `own`. NULL
+ * without memory. */
+char *test_log_filter_of(const char *show, const char *origin, const char *own);
+
+/* test_log_gpu_hide removes our audit library from LD_AUDIT: it is not for
+ * programs that a test starts. */
+void test_log_gpu_hide(void);
+
+/* ---- interpose.c: functions with the names of Criterion's own ---- */
+
+/* test_log_next_function stores the next function called `name`, Criterion's or
+ * that of one of its libraries, in the pointer at `function`. Without one it
+ * prints why and aborts. */
+void test_log_next_function(const char *name, void *function);
+
+/* ---- Names ---- */
+
+/* The FIFO that a test prints to under a file size limit, in its folder. */
+#define TEST_LOG_OUTPUT_PIPE "output.pipe"
+
+/* The message of an expectation that could not be judged begins with this. */
+#define TEST_LOG_UNJUDGED "not judged: "
+
+/* ---- status.c: from a worker to the runner, by shared memory ---- */
+
+#define TEST_LOG_STATUS_VARIABLE "TESTLOG_BOARD"
+
+enum { TEST_LOG_NOTE_SIZE = 1024, TEST_LOG_STATUS_PAGE = 4096 };
+
+/* What one worker reports. */
+struct test_log_note {
+    uint32_t pid;
+    uint32_t ready;    /* pid and name are there */
+    uint32_t returned; /* the test's body has, or an assertion has left it */
+    uint32_t checking; /* the leak checker is at work */
+    uint32_t failed;   /* 1: the worker is writing why, 2: it has */
+    char name[492];    /* as test_log_name returns it */
+    char reason[512];
+};
+
+/* The first page of the segment; notes follow it. */
+struct test_log_status {
+    uint32_t capacity;
+    uint32_t taken; /* atomic; may exceed the capacity */
+};
+
+/* test_log_status_size returns the bytes of a segment for that many notes;
+ * test_log_status_note returns one of its notes. */
+size_t test_log_status_size(size_t notes);
+struct test_log_note *test_log_status_note(struct test_log_status *,
+                                           size_t number);
+
+/* ---- annotated.c: the annotated tests of this program ---- */
+
+struct test_log_entry;
+
+/* test_log_annotated_add adds a test, which stays the caller's;
+ * test_log_annotated tells whether there is any. */
+void test_log_annotated_add(struct test_log_entry *);
+bool test_log_annotated(void);
+
+/* test_log_annotated_find returns the entry of a test, NULL if it is not
+ * annotated. `name` may be an instance's, "name[07]". */
+const struct test_log_entry *test_log_annotated_find(const char *suite,
+                                                     const char *name);
+
+/* ---- What a program links ---- */
+
+/* test_log_trampoline is what Criterion runs in place of an annotated test. */
+void test_log_trampoline(void);
+
+/* test_log_before_all is Criterion's hook before all tests. Annotated tests
+ * refer to it, so that the runner is linked even if Criterion's main runs, and
+ * can print why nothing is recorded. */
+struct criterion_test_set;
+typedef void test_log_hook(struct criterion_test_set *);
+TRACE_API extern test_log_hook *const test_log_before_all;
+
+/* test_log_all exists if -Wl,-u,test_log_all was given at link time: then all
+ * tests have a log and a trace. */
+TRACE_API extern const void *const test_log_all;
+
+#endif

@@ -1,0 +1,128 @@
+/* assertions.c: records each failing assertion as an ERROR event at its place.
+ *
+ * Functions here have the names of Criterion's own, so that the test program's
+ * calls come here first; each calls the real one.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include "harness/worker/worker.h"
+
+#define FORKED "in a forked child: "
+#define FAILED "assertion failed"
+
+/* The call site of an assertion, made at its first failure. */
+struct assertion {
+    struct trace_site site;
+    struct assertion *next;
+};
+
+static struct trace_site *assertion_at(const char *file, unsigned line)
+{
+    static struct assertion *assertions;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    struct assertion *found;
+
+    pthread_mutex_lock(&lock);
+    for (found = assertions; found; found = found->next)
+        if (found->site.line == line && !strcmp(found->site.file, file))
+            break;
+    if (!found && (found = calloc(1, sizeof(*found)))) {
+        found->site = (struct trace_site){.name = "",
+                                          .file = strdup(file),
+                                          .function = "",
+                                          .line = line,
+                                          .level = TRACE_LEVEL_ERROR,
+                                          .kind = TRACE_SITE_EVENT};
+        found->next = assertions;
+        assertions = found;
+    }
+    pthread_mutex_unlock(&lock);
+    return found && found->site.file ? &found->site : NULL;
+}
+
+/* What an expectation found near stands in the log already, and a text of any
+ * length on the screen. */
+static int headline(const char *message)
+{
+    bool expects = !strncmp(message, "log_expect_", 11);
+    size_t size = strcspn(message, expects ? "\n" : ""), most = 1 << 15;
+
+    return (int)(size < most ? size : most);
+}
+
+void test_log_record_error(const char *file, unsigned line, const char *text)
+{
+    struct trace_site *site = assertion_at(file, line);
+
+    if (site)
+        trace_message(site, text);
+}
+
+/* A failing assertion is an ERROR event at the assertion's own place. */
+static void record_failure(const char *file, unsigned line, const char *message)
+{
+    struct trace_text text = {.ceiling = 1 << 16};
+
+    trace_text_string(&text, FAILED);
+    if (message && message[0])
+        trace_text_printf(&text, ": %.*s", headline(message), message);
+    test_log_record_error(file, line, text.data ? text.data : FAILED);
+    trace_text_free(&text);
+}
+
+TRACE_API void criterion_send_assert(struct criterion_assert_stats *stats)
+{
+    static void (*next)(struct criterion_assert_stats *);
+
+    if (!next)
+        test_log_next_function("criterion_send_assert", &next);
+    trace_returned_to((uintptr_t)__builtin_frame_address(0));
+    if (!stats->passed)
+        record_failure(stats->file, stats->line, stats->message);
+    if (!test_log_forked())
+        next(stats);
+    else if (!stats->passed)
+        test_log_status_fail(FORKED "%s:%u: %s", stats->file, stats->line,
+                             stats->message ? stats->message : FAILED);
+}
+
+/* The leaves that failed, as Criterion shows them. */
+static void describe(struct trace_text *text,
+                     const struct cri_assert_node *node)
+{
+    if (node->repr && !node->pass) {
+        trace_text_printf(text, "%s%s", text->size ? "; " : "", node->repr);
+        for (const struct cri_assert_param *p = node->params; p->name; p++)
+            if (p->type == CRI_ASSERT_RT_STR)
+                trace_text_printf(text, " %s=%s", p->name,
+                                  (const char *)p->data);
+    }
+    for (size_t i = 0; i < node->nchild; i++)
+        describe(text, &node->children[i]);
+}
+
+TRACE_API void cri_assert_node_send(const char *file, size_t line,
+                                    struct cri_assert_node *tree)
+{
+    static void (*next)(const char *, size_t, struct cri_assert_node *);
+    struct trace_text text = {.ceiling = 1 << 16};
+
+    if (!next)
+        test_log_next_function("cri_assert_node_send", &next);
+    trace_returned_to((uintptr_t)__builtin_frame_address(0));
+    if (tree->message)
+        trace_text_string(&text, tree->message);
+    describe(&text, tree);
+    record_failure(file, (unsigned)line, text.data);
+    if (test_log_forked())
+        test_log_status_fail(FORKED "%s:%zu: %s", file, line,
+                             text.data ? text.data : FAILED);
+    else
+        next(file, line, tree);
+    trace_text_free(&text);
+}

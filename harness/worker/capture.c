@@ -1,0 +1,61 @@
+/* capture.c: puts a test's stdout and stderr into its files. */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/worker/worker.h"
+
+/* Without a reader, a FIFO cannot be opened for writing without waiting. So it
+ * is opened for both first. */
+static int open_pipe(const char *folder)
+{
+    char path[PATH_MAX];
+    int both, fd;
+
+    if (snprintf(path, sizeof(path), "%s/" TEST_LOG_OUTPUT_PIPE, folder) >=
+            PATH_MAX ||
+        mkfifo(path, 0600))
+        return -1;
+    both = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    fd = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0)
+        fcntl(fd, F_SETFL, 0);
+    if (both >= 0)
+        close(both);
+    return fd;
+}
+
+/* A new file, never one that another test has put there. */
+static int open_file(const char *folder)
+{
+    int in = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    int fd = openat(in, "output.txt",
+                    O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+    if (in >= 0)
+        close(in);
+    return fd;
+}
+
+/* Nothing stays in a buffer that would be lost if the process dies. */
+void test_log_capture(const char *folder, bool piped)
+{
+    int fd = piped ? open_pipe(folder) : open_file(folder);
+
+    if (fd < 0)
+        return;
+    fflush(NULL);
+    dup2(fd, STDOUT_FILENO);
+    dup2(fd, STDERR_FILENO);
+    close(fd);
+}
+
+/* The lines go to the stderr that the test began with, whatever it does to its
+ * own: a copy, out of the way of the numbers that a test may count on. */
+int test_log_line_output(void)
+{
+    int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 200);
+
+    return fd < 0 ? STDERR_FILENO : fd;
+}

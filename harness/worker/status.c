@@ -1,0 +1,91 @@
+/* status.c: tells the runner what this process does, in memory that both have
+ * mapped: what it adds there cannot fail, and outlives the process. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "harness/worker/worker.h"
+
+enum { PAGE = TEST_LOG_STATUS_PAGE };
+
+static struct test_log_note nowhere, *mine = &nowhere;
+static pid_t worker;
+
+/* Unmaps all but the page of the worker's own note: a test that writes where it
+ * should not must not reach the notes of others. */
+static void unmap_rest(struct test_log_status *of, size_t size)
+{
+    char *begin = (char *)of, *end = begin + size;
+    char *page = begin + ((char *)mine - begin) / PAGE * PAGE;
+
+    munmap(begin, (size_t)(page - begin));
+    if (end > page + PAGE)
+        munmap(page + PAGE, (size_t)(end - page - PAGE));
+}
+
+/* Takes the next note of the segment; false if there is none left. */
+static bool take_note(struct test_log_status *of)
+{
+    uint32_t capacity = of->capacity;
+    uint32_t number = __atomic_fetch_add(&of->taken, 1, __ATOMIC_RELAXED);
+
+    if (number >= capacity) {
+        shmdt(of);
+        return false;
+    }
+    mine = test_log_status_note(of, number);
+    unmap_rest(of, test_log_status_size(capacity));
+    return true;
+}
+
+void test_log_status_begin(void)
+{
+    const char *id = getenv(TEST_LOG_STATUS_VARIABLE);
+    const struct criterion_test *test = criterion_current_test;
+    struct test_log_status *of =
+        id && test ? shmat(atoi(id), NULL, 0) : (void *)-1;
+
+    worker = getpid();
+    /* Without a note the test runs all the same. */
+    if (of != (void *)-1 && take_note(of)) {
+        mine->pid = (uint32_t)worker;
+        snprintf(mine->name, sizeof(mine->name), "%s/%s", test->category,
+                 test->name);
+        __atomic_store_n(&mine->ready, 1, __ATOMIC_RELEASE);
+    }
+    unsetenv(TEST_LOG_STATUS_VARIABLE);
+}
+
+bool test_log_forked(void)
+{
+    return worker && getpid() != worker;
+}
+
+void test_log_status_returned(void)
+{
+    mine->returned = 1;
+}
+
+void test_log_status_checking(bool on)
+{
+    mine->checking = on;
+}
+
+void test_log_status_fail(const char *format, ...)
+{
+    uint32_t first = 0;
+    va_list args;
+
+    if (!__atomic_compare_exchange_n(&mine->failed, &first, 1, false,
+                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return;
+    va_start(args, format);
+    vsnprintf(mine->reason, sizeof(mine->reason), format, args);
+    va_end(args);
+    __atomic_store_n(&mine->failed, 2, __ATOMIC_RELEASE);
+}
