@@ -86,8 +86,22 @@ demo-failures: ## examples that fail, crash and hang on purpose
 	@$(MAKE) --no-print-directory TRACING=1 LOG='$(or $(LOG),trace)' \
 	    run-demo-failures
 
+DEMO_NEXT := '' 'Open:' \
+    '  testlog-runs/latest/trace.json  the run as a trace, in https://ui.perfetto.dev' \
+    '  examples/store_test.c           annotated tests of examples/store.c' 'Try:' \
+    '  make demo-failures              tests that fail, crash and hang on purpose' \
+    '  $(TESTLOG) log "pool/*" --filter=trace --span-events=close' \
+    '                                  what some tests recorded, and how long spans took'
+
+# The closing line is the last one, as in every run.
 run-demo: $(TESTLOG) $(GPU) $(AUDIT) $(DEMOS) cuda-left-out
-	@$(call RUN,$(DEMOS)) --show-output
+ifeq ($(NOCAPTURE),1)
+	@$(call RUN,$(DEMOS))
+else
+	@closing=$$($(call RUN,$(DEMOS)) --show-output) && \
+	    printf '%s\n' $(DEMO_NEXT) '' >&2; \
+	code=$$?; printf '%s\n' "$$closing"; exit $$code
+endif
 
 run-demo-failures: $(TESTLOG) $(FAILS)
 	@$(call RUN,$(FAILS)) || [ $$? = 1 ] # as they should
