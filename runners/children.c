@@ -61,11 +61,11 @@ int runners_interrupted(void)
 
 /* What becomes of the child: the program, which dies with its parent. If it
  * cannot be run, errno goes to `fd`. */
-static void become(char *path, char **argv, const struct results *results,
+static void become(char *path, char **argv, const struct handover *handover,
                    int fd)
 {
-    if (results)
-        runners_results_give(results);
+    if (handover)
+        runners_handover_give(handover);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     sigprocmask(SIG_SETMASK, &before, NULL);
     execvp(path, argv);
@@ -103,18 +103,18 @@ static void pass_on(const siginfo_t *signal, pid_t pid)
 
 /* Sleeps until a signal or results come. Without a descriptor for signals, it
  * wakes up every 100 ms. */
-static void sleep_until_some(int signals, struct results *results)
+static void sleep_until_some(int signals, struct handover *handover)
 {
     struct pollfd ends[] = {
         {.fd = signals, .events = POLLIN},
-        {.fd = results ? results->from : -1, .events = POLLIN}};
+        {.fd = handover ? handover->from : -1, .events = POLLIN}};
 
     poll(ends, 2, signals < 0 ? 100 : -1);
     if (ends[1].revents)
-        runners_results_read(results);
+        runners_handover_read(handover);
 }
 
-static int wait_for(pid_t pid, int signals, struct results *results)
+static int wait_for(pid_t pid, int signals, struct handover *handover)
 {
     static const struct timespec none;
     siginfo_t signal;
@@ -127,7 +127,7 @@ static int wait_for(pid_t pid, int signals, struct results *results)
             return status;
         if (ended < 0 && errno != EINTR)
             return -errno;
-        sleep_until_some(signals, results);
+        sleep_until_some(signals, handover);
         if (sigtimedwait(&ours, &signal, &none) > 0 &&
             signal.si_signo != SIGCHLD)
             pass_on(&signal, pid);
@@ -135,19 +135,19 @@ static int wait_for(pid_t pid, int signals, struct results *results)
 }
 
 /* To its end, and the end of what it has handed over. */
-static int follow(pid_t pid, struct results *results)
+static int follow(pid_t pid, struct handover *handover)
 {
     int signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
-    int status = wait_for(pid, signals, results);
+    int status = wait_for(pid, signals, handover);
 
     if (signals >= 0)
         close(signals);
-    if (results)
-        runners_results_read(results);
+    if (handover)
+        runners_handover_read(handover);
     return status;
 }
 
-int runners_spawn(char *path, char **argv, struct results *results)
+int runners_spawn(char *path, char **argv, struct handover *handover)
 {
     int ends[2], error = 0, status;
     pid_t pid;
@@ -156,7 +156,7 @@ int runners_spawn(char *path, char **argv, struct results *results)
         return -errno;
     pid = fork();
     if (!pid)
-        become(path, argv, results, ends[1]);
+        become(path, argv, handover, ends[1]);
     close(ends[1]);
     if (pid < 0)
         error = errno;
@@ -165,6 +165,6 @@ int runners_spawn(char *path, char **argv, struct results *results)
     close(ends[0]);
     if (pid < 0)
         return -error;
-    status = follow(pid, results);
+    status = follow(pid, handover);
     return error ? -error : status;
 }

@@ -43,7 +43,7 @@ static void add_program(struct test_log_run *run, const char *folder,
 }
 
 static int start(const struct programs *programs, char *path,
-                 struct results *results)
+                 struct handover *handover)
 {
     char **argv = calloc((size_t)programs->flag_count + 2, sizeof(*argv));
     int status;
@@ -54,7 +54,7 @@ static int start(const struct programs *programs, char *path,
     memcpy(argv + 1, programs->flags,
            (size_t)programs->flag_count * sizeof(*argv));
     fflush(NULL);
-    status = runners_spawn(path, argv, results);
+    status = runners_spawn(path, argv, handover);
     free(argv);
     return status;
 }
@@ -201,7 +201,7 @@ static int run_program(struct test_log_run *run, struct programs *programs,
     char *path = programs->paths[number];
     char *name = usual_name(programs, number);
     char *folder = name ? test_log_program_folder(run, name) : NULL;
-    struct results results;
+    struct handover handover;
     int status, code;
 
     free(name);
@@ -210,11 +210,11 @@ static int run_program(struct test_log_run *run, struct programs *programs,
         return TEST_LOG_FAILED;
     }
     programs->folders[number] = folder;
-    runners_results_begin(&results);
-    status = start(programs, path, &results);
-    code =
-        judge(run, folder, status, runners_merge(run, folder, &results, first));
-    runners_results_end(&results);
+    runners_handover_begin(&handover);
+    status = start(programs, path, &handover);
+    code = judge(run, folder, status,
+                 runners_merge(run, folder, &handover, first));
+    runners_handover_end(&handover);
     return code;
 }
 

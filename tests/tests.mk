@@ -9,7 +9,7 @@ $(UNITS): $(B)/tests/%: $(B)/tests/%.o $(TEST_OBJ) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) $(CJSON_LIBS) -lpthread
 
-$(filter $(B)/tests/runners_%,$(UNITS)): $(addprefix $(B)/runners/,compressed.o children.o results.o)
+$(filter $(B)/tests/runners_%,$(UNITS)): $(addprefix $(B)/runners/,compressed.o children.o handover.o)
 $(filter $(B)/tests/runners_%,$(UNITS)): private CJSON_LIBS += $(ZSTD_LIBS)
 
 # The device code runs in the test program itself, with a libcupti that plays

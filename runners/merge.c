@@ -1,4 +1,4 @@
-/* part.c: merges the results of one program into the run.
+/* merge.c: merges the results of one program into the run.
  *
  * They come through its pipe. Its run.json is read only if nothing came: a
  * wrapper may have closed the pipe.
@@ -295,7 +295,7 @@ static cJSON *find_run(const struct trace_text *text)
 
     for (const char *end; at < text->size && (end = end_of(text, at));
          at = (size_t)(end + 1 - text->data))
-        if (!runners_results_is_test(text->data + at))
+        if (!runners_handover_is_test(text->data + at))
             return cJSON_ParseWithLength(text->data + at,
                                          (size_t)(end - text->data) - at);
     return NULL;
@@ -331,13 +331,13 @@ static enum told merge_lines(struct test_log_run *run,
 }
 
 enum told runners_merge(struct test_log_run *run, const char *folder,
-                        const struct results *results, bool *first)
+                        const struct handover *handover, bool *first)
 {
-    cJSON *json =
-        results->text.size ? find_run(&results->text) : read_part(run, folder);
+    cJSON *json = handover->text.size ? find_run(&handover->text)
+                                      : read_part(run, folder);
 
     if (!json)
-        return merge_lines(run, &results->text);
+        return merge_lines(run, &handover->text);
     merge_run(run, json, first);
     cJSON_Delete(json);
     return TOLD_ALL;
