@@ -69,6 +69,16 @@ TRACE_API int test_log_main(int argc, char **argv);
 }
 #endif
 
+/* TEST_LOG_SERIAL, a line of its own in any source file, keeps `testlog run`
+ * from running other programs beside this one. It is a note in the program, as
+ * elf(5) has them: name, type, nothing else. */
+#define TEST_LOG_SERIAL                                                        \
+    __asm__(".pushsection .note.testlog, \"a\", %note\n"                       \
+            "    .balign 4\n"                                                  \
+            "    .long 8, 0, 1\n"                                              \
+            "    .asciz \"testlog\"\n"                                         \
+            "    .popsection")
+
 #ifndef TRACING
 #    define TEST_LOG                      Test
 #    define TEST_LOG_DEFAULT(filter, ...) Test(__VA_ARGS__)

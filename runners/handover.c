@@ -1,4 +1,5 @@
-/* handover.c: what a program of `testlog run` hands over, read as it comes. */
+/* handover.c: receives the results of a program of `testlog run` through a
+ * pipe, as each test ends. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,16 +8,16 @@
 
 #include "harness/results/notice.h"
 #include "harness/results/writers.h"
-#include "runners.h"
+#include "run.h"
 
-enum { PIPE_SIZE = 1 << 20 }; /* a program that is ahead of us goes on */
+enum { PIPE_SIZE = 1 << 20 }; /* programs need not wait for us */
 
 void runners_handover_begin(struct handover *handover)
 {
     char number[16];
     int ends[2];
 
-    *handover = (struct handover){.from = -1, .to = -1};
+    *handover = (struct handover){.from = 0};
     unsetenv(TEST_LOG_HANDOVER_VARIABLE);
     if (pipe2(ends, O_CLOEXEC)) {
         test_log_notice("cannot make a pipe: %s; if a program dies, its "
@@ -34,15 +35,15 @@ void runners_handover_begin(struct handover *handover)
 
 void runners_handover_give(const struct handover *handover)
 {
-    if (handover->to >= 0)
+    if (handover->to)
         fcntl(handover->to, F_SETFD, 0);
 }
 
 static void close_end(int *fd)
 {
-    if (*fd >= 0)
+    if (*fd)
         close(*fd);
-    *fd = -1;
+    *fd = 0;
 }
 
 bool runners_handover_is_test(const char *line)
@@ -60,8 +61,10 @@ static void pass_on_lines(struct handover *handover)
 
         if (!end)
             return;
-        if (runners_handover_is_test(line))
+        if (runners_handover_is_test(line)) {
             test_log_jsonl_line(line, (size_t)(end + 1 - line));
+            handover->tests++;
+        }
         handover->passed_on = (size_t)(end + 1 - text->data);
     }
 }
@@ -72,7 +75,7 @@ void runners_handover_read(struct handover *handover)
     ssize_t size;
 
     /* No end of file: our own end for writing is open. */
-    while (handover->from >= 0 &&
+    while (handover->from &&
            (size = read(handover->from, bytes, sizeof(bytes))) > 0)
         trace_text_add(&handover->text, bytes, (size_t)size);
     pass_on_lines(handover);

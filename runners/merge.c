@@ -13,7 +13,7 @@
 
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
-#include "runners.h"
+#include "run.h"
 
 enum { RUN_JSON_MOST = 1 << 30 }; /* bytes: a sparse file may have any */
 

@@ -100,43 +100,6 @@ bool runners_is_there(const char *path);
 struct trace_reader *runners_open(const char *path);
 struct trace_reader *runners_open_beginning(const char *path);
 
-/* ---- merge.c ---- */
-
-struct handover;
-
-enum told { TOLD_NOTHING, TOLD_PARTLY, TOLD_ALL };
-
-/* runners_merge adds the results of a program, whose folder in the run is
- * `folder`: those that it handed over, else those that it wrote there. It
- * returns how many it told of. `first` is of the first program. */
-enum told runners_merge(struct test_log_run *, const char *folder,
-                        const struct handover *, bool *first);
-
-/* ---- handover.c ---- */
-
-/* A program hands over, line by line: each test as it ends, then the whole
- * run. */
-struct handover {
-    int from, to;           /* the ends of a pipe; -1: there is none */
-    struct trace_text text; /* all lines so far */
-    size_t passed_on;       /* bytes of it that are lines in results.jsonl */
-};
-
-/* runners_handover_begin makes the pipe, and names it to the program that is
- * started next. Without one, only files tell of results.
- * runners_handover_give, in that program's process, keeps its end open there.
- */
-void runners_handover_begin(struct handover *);
-void runners_handover_give(const struct handover *);
-
-/* runners_handover_read reads what there is, and writes lines of tests to
- * results.jsonl. */
-void runners_handover_read(struct handover *);
-
-/* runners_handover_is_test tells whether a line is one of a test. */
-bool runners_handover_is_test(const char *line);
-void runners_handover_end(struct handover *);
-
 /* ---- children.c ---- */
 
 /* runners_take_signals takes over SIGINT, SIGTERM, SIGHUP and SIGUSR1, which
@@ -150,7 +113,7 @@ int runners_interrupted(void);
 void runners_hand_on_signals(void);
 
 /* runners_spawn runs a program to its end; returns what waitpid tells, or
- * -errno. `handover` may be NULL. */
-int runners_spawn(char *path, char **argv, struct handover *handover);
+ * -errno if it cannot be run. */
+int runners_spawn(char *path, char **argv);
 
 #endif

@@ -9,8 +9,9 @@ $(UNITS): $(B)/tests/%: $(B)/tests/%.o $(TEST_OBJ) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) $(CJSON_LIBS) -lpthread
 
-$(filter $(B)/tests/runners_%,$(UNITS)): $(addprefix $(B)/runners/,compressed.o children.o handover.o)
+$(filter $(B)/tests/runners_%,$(UNITS)): $(filter-out %/testlog.o,$(RUNNER_SRC:%.c=$(B)/%.o))
 $(filter $(B)/tests/runners_%,$(UNITS)): private CJSON_LIBS += $(ZSTD_LIBS)
+$(filter $(B)/tests/runners_%,$(UNITS)): private LIBS := $(LIB) $(LIBS) # again: for these objects
 
 # The device code runs in the test program itself, with a libcupti that plays
 # recorded activity back.

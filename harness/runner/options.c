@@ -9,6 +9,7 @@
 #include "harness/results/writers.h"
 #include "harness/runner/plan.h"
 #include "harness/runner/runner.h"
+#include "harness/runner/supervisor.h"
 #include "harness/session.h"
 #include "harness/version.h"
 
@@ -697,6 +698,21 @@ static bool read_flags(struct reader *reader, int argc, char **argv)
     return true;
 }
 
+/* Beside other programs, this one has fewer jobs, and no terminal to ask. */
+static bool take_share(struct reader *reader)
+{
+    static const struct flag jobs = {.name = "jobs"};
+    struct test_log_share share;
+    char number[32];
+
+    if (!test_log_share_take(&share))
+        return true;
+    reader->options->jobs = share.jobs;
+    reader->color = share.color ? "always" : "never";
+    snprintf(number, sizeof(number), "%zu", share.jobs);
+    return pass(reader, &jobs, number);
+}
+
 /* Criterion does not know NO_COLOR, so it is told. */
 static bool pass_color(struct reader *reader)
 {
@@ -751,7 +767,8 @@ int test_log_options_read(struct test_log_options *options, int argc,
         read_switch(&reader, "SHOW_OUTPUT", &options->output.show_output) &&
         read_switch(&reader, "TEST_LOG_ALL", &options->all_tests) &&
         read_flags(&reader, argc, argv) && check_stdout(&reader) &&
-        read_shard(&reader) && hand_on_list(&reader) && pass_color(&reader)) {
+        take_share(&reader) && read_shard(&reader) && hand_on_list(&reader) &&
+        pass_color(&reader)) {
         options->dir_given = options->dir != dir;
         optind = 0; /* Criterion reads what is passed on from the start */
         return 0;

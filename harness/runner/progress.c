@@ -131,18 +131,18 @@ static size_t columns(void)
     struct winsize size = {.ws_col = 0};
     const char *given = test_log_variable("COLUMNS");
 
-    if (!ioctl(fileno(test_log_out), TIOCGWINSZ, &size) && size.ws_col > 1)
+    if (!ioctl(fileno(test_log_stream()), TIOCGWINSZ, &size) && size.ws_col > 1)
         return size.ws_col - 1u;
     return given && atoi(given) > 1 ? (size_t)atoi(given) - 1 : 79;
 }
 
-static bool suits(const struct test_log_options *options)
+bool test_log_progress_suits(const struct test_log_options *options)
 {
     const char *term = test_log_variable("TERM");
 
-    return test_log_out && isatty(fileno(test_log_out)) && term &&
-           strcmp(term, "dumb") && !test_log_variable("CI") &&
-           !options->output.quiet && !options->output.live;
+    return isatty(fileno(test_log_stream())) && term && strcmp(term, "dumb") &&
+           !test_log_variable("CI") && !options->output.quiet &&
+           !options->output.live;
 }
 
 static bool captures_all(const struct test_log_runner *runner)
@@ -156,7 +156,7 @@ static bool captures_all(const struct test_log_runner *runner)
 void test_log_progress_begin(const struct test_log_runner *runner)
 {
     import_others();
-    shown = suits(runner->options) && captures_all(runner);
+    shown = test_log_progress_suits(runner->options) && captures_all(runner);
 }
 
 bool test_log_progress_shown(void)
@@ -168,10 +168,23 @@ static const char erase[] = "\r\033[K"; /* the row */
 
 static void put(const char *text, size_t size)
 {
-    fflush(test_log_out);
+    fflush(test_log_stream());
     /* A terminal that takes nothing misses nothing. */
-    if (write(fileno(test_log_out), text, size) < 0)
+    if (write(fileno(test_log_stream()), text, size) < 0)
         shown = false;
+}
+
+void test_log_progress_put(const struct trace_text *line)
+{
+    struct trace_text text = {0};
+
+    trace_text_string(&text, erase);
+    trace_text_add(&text, line->data, line->size);
+    cut(&text, strlen(erase) + columns());
+    if (!text.failed)
+        put(text.data, text.size);
+    painted = true;
+    trace_text_free(&text);
 }
 
 void test_log_progress_paint(const struct test_log_runner *runner, uint64_t now)

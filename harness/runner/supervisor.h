@@ -77,6 +77,18 @@ bool test_log_output_pipe_pump(struct test_log_job *);
 void test_log_output_pipe_finish(struct test_log_job *);
 void test_log_output_pipe_close(struct test_log_job *);
 
+/* ---- share.c: what `testlog run` gives a program beside others ---- */
+
+struct test_log_share {
+    size_t jobs; /* tests at once; 0: the program has no share */
+    bool color;
+};
+
+/* test_log_share_export is for the program that is started next;
+ * test_log_share_take, in that program, takes it; false if there is none. */
+void test_log_share_export(const struct test_log_share *);
+bool test_log_share_take(struct test_log_share *);
+
 /* ---- progress.c: the status line ---- */
 
 /* What `testlog run` knows about other programs: tests done before, tests to
@@ -87,6 +99,11 @@ struct test_log_others {
 };
 
 void test_log_others_export(const struct test_log_others *);
+
+/* test_log_progress_suits tells whether there may be a status line at all;
+ * test_log_progress_put shows one, cut to the width of the terminal. */
+bool test_log_progress_suits(const struct test_log_options *);
+void test_log_progress_put(const struct trace_text *line);
 
 /* test_log_progress_begin decides whether there is a status line. The others do
  * nothing if there is none. */

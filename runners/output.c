@@ -1,0 +1,192 @@
+/* output.c: captures what programs print, and prints it whole when they end.
+ *
+ * More than a little is kept in a temporary file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "run.h"
+
+enum {
+    HELD_MOST = 1 << 20, /* bytes in memory */
+    CHUNK = 4096,        /* what a pipe takes without blocking */
+    READS_MOST = 4,      /* in a row; two empty a pipe */
+};
+
+static const int numbers[2] = {STDOUT_FILENO, STDERR_FILENO};
+
+/* ---- Pipes ---- */
+
+static bool go_to_same_place(void)
+{
+    struct stat out, err;
+
+    return !fstat(STDOUT_FILENO, &out) && !fstat(STDERR_FILENO, &err) &&
+           out.st_dev == err.st_dev && out.st_ino == err.st_ino;
+}
+
+static void close_all(int *fds)
+{
+    for (size_t i = 0; i < 2; i++) {
+        if (fds[i])
+            close(fds[i]);
+        fds[i] = 0;
+    }
+}
+
+int runners_output_begin(struct output *output)
+{
+    size_t count = go_to_same_place() ? 1 : 2;
+    int ends[2];
+
+    *output = (struct output){.from = {0}};
+    for (size_t i = 0; i < count; i++) {
+        if (pipe2(ends, O_CLOEXEC)) {
+            close_all(output->from);
+            close_all(output->to);
+            return -1;
+        }
+        fcntl(ends[0], F_SETFL, O_NONBLOCK);
+        output->from[i] = ends[0];
+        output->to[i] = ends[1];
+    }
+    return 0;
+}
+
+/* Programs that run side by side cannot share what is typed. */
+static void close_stdin(void)
+{
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0)
+        dup2(fd, STDIN_FILENO);
+}
+
+void runners_output_give(const struct output *output)
+{
+    if (!output->to[0])
+        return;
+    dup2(output->to[0], STDOUT_FILENO);
+    dup2(output->to[output->to[1] ? 1 : 0], STDERR_FILENO);
+    close_stdin();
+}
+
+void runners_output_given(struct output *output)
+{
+    close_all(output->to);
+}
+
+/* ---- Reading ---- */
+
+void runners_output_poll(const struct output *output, struct pollfd *ends)
+{
+    for (size_t i = 0; i < 2; i++) {
+        ends[i].fd = output->from[i] ? output->from[i] : -1;
+        ends[i].events = POLLIN;
+    }
+}
+
+/* Moves text to the file. What the file cannot take stays in memory. */
+static void spill(struct stream *stream)
+{
+    if (!stream->file && !stream->full)
+        stream->file = tmpfile();
+    stream->full |= !stream->file ||
+                    test_log_write_all(fileno(stream->file), stream->text.data,
+                                       stream->text.size);
+    if (stream->full)
+        return;
+    stream->moved += stream->text.size;
+    trace_text_clear(&stream->text);
+}
+
+/* What the program itself wrote before its end is read by then, but a process
+ * that it left behind may write for ever. */
+static void drain(int *fd, struct stream *stream)
+{
+    char bytes[65536];
+    ssize_t size = -1;
+
+    for (int i = 0; i < READS_MOST && *fd; i++) {
+        size = read(*fd, bytes, sizeof(bytes));
+        if (size <= 0)
+            break;
+        trace_text_add(&stream->text, bytes, (size_t)size);
+        if (stream->text.size > HELD_MOST)
+            spill(stream);
+    }
+    if (*fd && !size) { /* the program has closed its end */
+        close(*fd);
+        *fd = 0;
+    }
+}
+
+void runners_output_read(struct output *output)
+{
+    for (size_t i = 0; i < 2; i++)
+        drain(&output->from[i], &output->streams[i]);
+}
+
+/* ---- Printing ---- */
+
+static void put(int fd, const char *data, size_t size)
+{
+    while (size) {
+        size_t chunk = size < CHUNK ? size : CHUNK;
+
+        runners_wait_to_write(fd);
+        if (test_log_write_all(fd, data, chunk))
+            return; /* nobody reads it */
+        data += chunk;
+        size -= chunk;
+    }
+}
+
+static void put_file(int fd, struct stream *stream)
+{
+    char bytes[65536];
+    size_t size;
+
+    rewind(stream->file);
+    while (stream->moved &&
+           (size = fread(bytes, 1, sizeof(bytes), stream->file))) {
+        if (size > stream->moved)
+            size = stream->moved;
+        put(fd, bytes, size);
+        stream->moved -= size;
+    }
+    fclose(stream->file);
+}
+
+static void print(int fd, struct stream *stream)
+{
+    if (stream->file || stream->text.size || stream->text.failed)
+        runners_status_erase();
+    if (stream->file)
+        put_file(fd, stream);
+    if (stream->text.size)
+        put(fd, stream->text.data, stream->text.size);
+    if (stream->text.failed)
+        test_log_notice("out of memory: output of a program is lost");
+    trace_text_free(&stream->text);
+    *stream = (struct stream){.file = NULL};
+}
+
+void runners_output_show(struct output *output)
+{
+    for (size_t i = 0; i < 2; i++)
+        print(numbers[i], &output->streams[i]);
+}
+
+void runners_output_end(struct output *output)
+{
+    runners_output_read(output);
+    close_all(output->from);
+    runners_output_show(output);
+}

@@ -1,0 +1,134 @@
+/* programs.c: the programs of a run, and what the last run knows of them. */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/results/history.h"
+#include "harness/results/run_folder.h"
+#include "run.h"
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static bool is_taken(const struct programs *programs, const char *name)
+{
+    for (size_t i = 0; i < programs->count; i++)
+        if (!strcmp(programs->all[i].name, name))
+            return true;
+    return false;
+}
+
+/* The first name that no program before has, to be freed. */
+static char *name_for(const struct programs *programs, const char *path)
+{
+    char *name = test_log_program_name(base_of(path), 1);
+
+    for (unsigned number = 2; name && is_taken(programs, name); number++) {
+        free(name);
+        name = test_log_program_name(base_of(path), number);
+    }
+    return name;
+}
+
+int runners_programs_make(struct programs *programs, char **paths, size_t count)
+{
+    programs->all = calloc(count + 1, sizeof(*programs->all));
+    for (size_t i = 0; i < count && programs->all; i++) {
+        struct program *program = &programs->all[i];
+
+        program->path = paths[i];
+        program->name = name_for(programs, paths[i]);
+        if (!program->name)
+            return -1;
+        programs->count++;
+    }
+    return programs->all ? 0 : -1;
+}
+
+void runners_programs_free(struct programs *programs)
+{
+    for (size_t i = 0; i < programs->count; i++) {
+        free(programs->all[i].name);
+        free(programs->all[i].folder);
+    }
+    free(programs->all);
+    *programs = (struct programs){.count = 0};
+}
+
+char **runners_programs_argv(const struct programs *programs, char *path)
+{
+    char **argv = calloc((size_t)programs->flag_count + 2, sizeof(*argv));
+
+    if (!argv)
+        return NULL;
+    argv[0] = path;
+    if (programs->flag_count)
+        memcpy(argv + 1, programs->flags,
+               (size_t)programs->flag_count * sizeof(*argv));
+    return argv;
+}
+
+size_t runners_programs_in(const struct programs *programs,
+                           enum program_state state)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < programs->count; i++)
+        count += programs->all[i].state == state;
+    return count;
+}
+
+/* ---- Which run alone ---- */
+
+size_t runners_programs_mark_serial(struct programs *programs, const char *glob)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < programs->count; i++) {
+        struct program *program = &programs->all[i];
+
+        if (fnmatch(glob, base_of(program->path), 0) &&
+            fnmatch(glob, program->path, 0))
+            continue;
+        program->serial = true;
+        count++;
+    }
+    return count;
+}
+
+void runners_programs_find_serial(struct programs *programs)
+{
+    for (size_t i = 0; i < programs->count; i++)
+        programs->all[i].serial |= runners_is_serial(programs->all[i].path);
+}
+
+/* ---- The last run ---- */
+
+static void recall(struct program *program, const struct test_log_history *last)
+{
+    for (size_t i = 0; i < last->count; i++)
+        if (!strcmp(last->tests[i].program, program->name)) {
+            program->tests++;
+            program->time += last->tests[i].duration;
+        }
+}
+
+void runners_programs_recall(struct programs *programs,
+                             const struct test_log_history *last, bool failed,
+                             struct trace_text *lines)
+{
+    for (size_t i = 0; i < programs->count; i++) {
+        struct program *program = &programs->all[i];
+
+        recall(program, last);
+        if (!failed || !program->tests ||
+            test_log_history_failed(last, program->name))
+            continue;
+        program->state = PROGRAM_LEFT_OUT;
+        test_log_history_carry(last, program->name, lines);
+    }
+}

@@ -1,0 +1,245 @@
+/* run.h: what the files of `testlog run` share. Private. */
+#ifndef TESTLOG_RUN_H
+#define TESTLOG_RUN_H
+
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "runners.h"
+
+struct test_log_history;
+
+/* ---- handover.c: results on their way from a program ---- */
+
+/* A program sends a line for each test as it ends, then one for the whole
+ * run. */
+struct handover {
+    int from, to;           /* the ends of a pipe; 0: there is none */
+    struct trace_text text; /* all lines so far */
+    size_t passed_on;       /* bytes of it that are lines in results.jsonl */
+    size_t tests;           /* lines of tests among these */
+};
+
+/* runners_handover_begin makes the pipe and names it to the program that is
+ * started next. Without a pipe, results are read from files only.
+ * runners_handover_give, in the program's process, keeps its end open. */
+void runners_handover_begin(struct handover *);
+void runners_handover_give(const struct handover *);
+
+/* runners_handover_read reads what has been sent and writes lines of tests to
+ * results.jsonl. */
+void runners_handover_read(struct handover *);
+
+/* runners_handover_is_test tells whether a line is one of a test. */
+bool runners_handover_is_test(const char *line);
+void runners_handover_end(struct handover *);
+
+/* ---- merge.c ---- */
+
+enum told { TOLD_NOTHING, TOLD_PARTLY, TOLD_ALL };
+
+/* runners_merge adds the results of a program, whose folder in the run is
+ * `folder`: those that it sent or, if none came, those that it wrote there.
+ * Returns how many there were. `first` is true until a program's are merged. */
+enum told runners_merge(struct test_log_run *, const char *folder,
+                        const struct handover *, bool *first);
+
+/* ---- output.c: captured output, printed program by program ---- */
+
+/* What was read of stdout or stderr and is not printed yet. */
+struct stream {
+    FILE *file;   /* the beginning of it, or NULL */
+    size_t moved; /* bytes of the file */
+    bool full;    /* the file takes no more */
+    struct trace_text text;
+};
+
+/* The zero value captures nothing. */
+struct output {
+    int from[2], to[2]; /* pipes for stdout and stderr; 0: none */
+    struct stream streams[2];
+};
+
+/* runners_output_begin makes the pipes: one if stdout and stderr go to the same
+ * place, so that their order is kept. Returns -1 with errno without them.
+ * runners_output_give, in the program's process, puts them in place;
+ * runners_output_given, in ours, closes the program's ends. */
+int runners_output_begin(struct output *);
+void runners_output_give(const struct output *);
+void runners_output_given(struct output *);
+
+/* runners_output_poll puts what to wait for into two places;
+ * runners_output_read reads what there is. */
+void runners_output_poll(const struct output *, struct pollfd *);
+void runners_output_read(struct output *);
+
+/* runners_output_show prints what there is so far; runners_output_end, once the
+ * program has ended, prints the rest. */
+void runners_output_show(struct output *);
+void runners_output_end(struct output *);
+
+/* ---- children.c: running programs, and signals on their way to them ---- */
+
+/* The zero value is a program that shares our output and sends no results. */
+struct child {
+    pid_t pid;
+    bool ended;
+    int status; /* then, as waitpid has it */
+    struct handover handover;
+    struct output output;
+    struct child *next;
+};
+
+/* runners_start starts a program; returns 0, or -errno if it cannot be run. The
+ * child must stay where it is until it has ended. */
+int runners_start(struct child *, char *path, char **argv);
+
+/* runners_wait sleeps until there is something new of a child, `fd` (0: none)
+ * can be read, or the time is over (-1: never); then it passes signals on,
+ * reads from children, and marks those that have ended. */
+void runners_wait(int fd, int milliseconds);
+
+/* runners_wait_to_write does so until `fd` can be written to, but reads
+ * nothing. */
+void runners_wait_to_write(int fd);
+
+/* runners_asked tells, once, whether SIGUSR1 asked what is running. */
+bool runners_asked(void);
+
+/* ---- jobserver.c: GNU make's ---- */
+
+/* runners_jobserver_find connects to the jobserver that MAKEFLAGS names, if its
+ * descriptors are open pipes. It must come before any file is opened: files
+ * would get the numbers of descriptors that make has closed. */
+void runners_jobserver_find(void);
+
+/* runners_jobserver_hold takes tokens, or gives them back, so that `jobs` can
+ * run at once, the first of them without a token. Returns how many can: fewer
+ * if there are no tokens now, `jobs` without a jobserver. */
+size_t runners_jobserver_hold(size_t jobs);
+
+/* runners_jobserver_fd can be read when there are tokens; 0 without a
+ * jobserver. */
+int runners_jobserver_fd(void);
+
+/* runners_jobserver_end gives all tokens back. They also go back if this
+ * process is killed. */
+void runners_jobserver_end(void);
+
+/* ---- serial.c ---- */
+
+/* runners_is_serial tells whether a program says that it must run alone: it has
+ * the note of TEST_LOG_SERIAL. */
+bool runners_is_serial(const char *path);
+
+/* ---- programs.c ---- */
+
+enum program_state {
+    PROGRAM_WAITING,
+    PROGRAM_LEFT_OUT, /* by --failed */
+    PROGRAM_RUNNING,
+    PROGRAM_ENDED,
+};
+
+struct program {
+    char *path;
+    char *name;    /* of all its files and results: "name", "name~2" */
+    char *folder;  /* in the run, once it has started */
+    bool serial;   /* runs with no other beside it */
+    size_t tests;  /* that it had in the last run; 0: not known */
+    uint64_t time; /* ns that they took then */
+    enum program_state state;
+    size_t jobs;        /* while it runs */
+    uint64_t started;   /* ns, monotonic */
+    size_t from, count; /* its results in the run */
+    struct child child;
+};
+
+struct programs {
+    struct program *all;
+    size_t count;
+    char **flags; /* for each of them */
+    int flag_count;
+};
+
+/* runners_programs_make takes `count` paths; -1 without memory. */
+int runners_programs_make(struct programs *, char **paths, size_t count);
+void runners_programs_free(struct programs *);
+
+/* runners_programs_mark_serial marks programs that match a glob, or that say so
+ * themselves; returns how many matched. */
+size_t runners_programs_mark_serial(struct programs *, const char *glob);
+void runners_programs_find_serial(struct programs *);
+
+/* runners_programs_recall notes what the last run knows of each program, and
+ * with `failed` leaves out those of which nothing failed; `lines` are then for
+ * the next results.tsv. */
+void runners_programs_recall(struct programs *, const struct test_log_history *,
+                             bool failed, struct trace_text *lines);
+size_t runners_programs_in(const struct programs *, enum program_state);
+
+/* runners_programs_argv returns the arguments that a program is started with,
+ * to be freed; NULL without memory. */
+char **runners_programs_argv(const struct programs *, char *path);
+
+/* ---- verdict.c ---- */
+
+/* runners_verdict returns the exit code that a program counts with, and adds a
+ * failed test to the run if its results do not tell how it ended. */
+int runners_verdict(struct test_log_run *, const char *folder, int status,
+                    enum told told);
+
+/* runners_worse joins two exit codes: 2 beats 1 beats 0; 4 only if both are
+ * 4. */
+int runners_worse(int all, int one);
+
+/* runners_code returns the exit code of a program that has no results. */
+int runners_code(int status);
+
+/* ---- scheduler.c ---- */
+
+/* What runs side by side. */
+struct schedule {
+    struct test_log_run *run;
+    struct programs *programs;
+    const struct test_log_options *options;
+    const struct test_log_history *last;
+    size_t limit;     /* tests at once */
+    size_t used;      /* of these, by programs that run */
+    size_t running;   /* programs */
+    bool in_turn;     /* one program after another */
+    bool tokens;      /* jobs are taken from make's jobserver */
+    bool first;       /* no results are merged yet */
+    uint64_t show_at; /* when what was asked for is printed; 0: nothing was */
+    int code;
+};
+
+/* runners_next returns the program to start next, NULL if none is waiting:
+ * those that took longest last time first, serial ones last. */
+struct program *runners_next(const struct schedule *);
+
+/* runners_share returns how many tests at once a program may run that starts
+ * now; 0 if it has to wait. */
+size_t runners_share(const struct schedule *, const struct program *);
+
+/* runners_run_programs runs them all; returns the exit code. */
+int runners_run_programs(struct test_log_run *, struct programs *,
+                         const struct test_log_options *,
+                         const struct test_log_history *);
+
+/* ---- status_line.c ---- */
+
+/* runners_status_begin decides whether there is a status line; the rest does
+ * nothing if there is none. */
+void runners_status_begin(const struct schedule *);
+bool runners_status_shown(void);
+void runners_status_paint(const struct schedule *);
+void runners_status_erase(void);
+
+/* runners_status_text adds the status line at a time. */
+void runners_status_text(struct trace_text *, const struct schedule *,
+                         uint64_t now);
+
+#endif

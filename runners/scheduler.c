@@ -1,0 +1,332 @@
+/* scheduler.c: runs programs side by side. Each gets a share of the tests that
+ * may run at once, for as long as it runs.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "harness/runner/supervisor.h"
+#include "run.h"
+
+enum {
+    PROGRAMS_MOST = 64, /* at once: each takes a few descriptors */
+    TICK = 100,         /* ms between looks at the status line */
+    ANSWER = 300000000, /* ns that programs have to tell what is running */
+};
+
+/* ---- Which program, and how much of the machine ---- */
+
+/* Unknown ones may be long. */
+static uint64_t expected_time(const struct program *program)
+{
+    return program->tests ? program->time : UINT64_MAX;
+}
+
+static bool comes_before(const struct program *one, const struct program *other)
+{
+    if (one->serial != other->serial)
+        return other->serial;
+    return expected_time(one) > expected_time(other);
+}
+
+struct program *runners_next(const struct schedule *schedule)
+{
+    struct program *next = NULL;
+
+    for (size_t i = 0; i < schedule->programs->count; i++) {
+        struct program *program = &schedule->programs->all[i];
+
+        if (program->state != PROGRAM_WAITING)
+            continue;
+        if (!next || (!schedule->in_turn && comes_before(program, next)))
+            next = program;
+    }
+    return next;
+}
+
+/* The average stands for what is not known. */
+static double weight(const struct programs *programs,
+                     const struct program *program)
+{
+    double sum = 0, known = 0;
+
+    for (size_t i = 0; i < programs->count; i++) {
+        known += programs->all[i].tests > 0;
+        sum += (double)programs->all[i].time;
+    }
+    if (program->tests)
+        return (double)program->time + 1;
+    return known > 0 ? sum / known + 1 : 1;
+}
+
+/* The part of all tests at once that a program's part of the time is. */
+static size_t fair_share(const struct schedule *schedule,
+                         const struct program *program)
+{
+    const struct programs *programs = schedule->programs;
+    double sum = 0;
+
+    for (size_t i = 0; i < programs->count; i++)
+        if (programs->all[i].state == PROGRAM_WAITING &&
+            !programs->all[i].serial)
+            sum += weight(programs, &programs->all[i]);
+    return (size_t)((double)schedule->limit * weight(programs, program) / sum +
+                    0.5);
+}
+
+size_t runners_share(const struct schedule *schedule,
+                     const struct program *program)
+{
+    size_t free = schedule->limit - schedule->used, share;
+    size_t others =
+        runners_programs_in(schedule->programs, PROGRAM_WAITING) - 1;
+
+    if (schedule->in_turn || program->serial)
+        return schedule->running ? 0 : schedule->limit;
+    if (!free || schedule->running == PROGRAMS_MOST)
+        return 0;
+    if (schedule->tokens && others)
+        return 1; /* nobody knows how many tokens there are */
+    share = fair_share(schedule, program);
+    if (share > free - (others && free > 1))
+        share = free - (others && free > 1);
+    if (program->tests && share > program->tests)
+        share = program->tests;
+    return share ? share : 1;
+}
+
+/* ---- Starting ---- */
+
+/* Tells a program that has the terminal how far the run is. */
+static void export_others(const struct schedule *schedule)
+{
+    const struct programs *programs = schedule->programs;
+    const struct test_log_run *run = schedule->run;
+    struct test_log_others others = {.done = run->count,
+                                     .failed = test_log_run_sums(run).failed,
+                                     .count = (unsigned)programs->count};
+
+    for (size_t i = 0; i < programs->count; i++) {
+        const struct program *program = &programs->all[i];
+
+        if (program->state == PROGRAM_WAITING) {
+            others.to_come += program->tests;
+            others.time += program->time;
+        } else {
+            others.number++;
+        }
+    }
+    test_log_others_export(&others);
+}
+
+static void export_program(const struct schedule *schedule,
+                           const struct program *program, bool beside)
+{
+    const struct test_log_options *options = schedule->options;
+    const struct test_log_share share = {beside ? program->jobs : 0,
+                                         options->output.style.color};
+
+    if (schedule->last->path)
+        setenv("TESTLOG_LAST", schedule->last->path, 1);
+    setenv("TESTLOG_PROGRAM", program->name, 1);
+    test_log_share_export(&share);
+    export_others(schedule);
+}
+
+static int start_child(struct schedule *schedule, struct program *program)
+{
+    char **argv = runners_programs_argv(schedule->programs, program->path);
+    int error =
+        argv ? runners_start(&program->child, program->path, argv) : -ENOMEM;
+
+    free(argv);
+    return error;
+}
+
+static void start(struct schedule *schedule, struct program *program,
+                  size_t jobs)
+{
+    bool beside = !schedule->in_turn && !program->serial;
+
+    program->jobs = jobs;
+    program->state = PROGRAM_RUNNING;
+    program->started = test_log_now();
+    schedule->used += jobs;
+    schedule->running++;
+    program->folder = test_log_program_folder(schedule->run, program->name);
+    export_program(schedule, program, beside);
+    runners_handover_begin(&program->child.handover);
+    if (beside && runners_output_begin(&program->child.output))
+        test_log_notice("cannot make a pipe: %s; the output of %s may mix with "
+                        "that of others",
+                        strerror(errno), program->name);
+    if (!beside)
+        runners_status_erase();
+    program->child.status =
+        program->folder ? start_child(schedule, program) : -ENOMEM;
+    program->child.ended = program->child.status < 0;
+}
+
+static bool has_stopped(const struct schedule *schedule)
+{
+    return runners_interrupted() ||
+           (schedule->options->fail_fast && schedule->code == TEST_LOG_FAILED);
+}
+
+/* Starts what can be started now; returns whether it lacks a token. */
+static bool start_some(struct schedule *schedule)
+{
+    struct program *program;
+
+    while (!has_stopped(schedule) && (program = runners_next(schedule))) {
+        size_t share = runners_share(schedule, program), held;
+
+        if (!share)
+            return false;
+        held = runners_jobserver_hold(schedule->used + share);
+        if (held <= schedule->used)
+            return true;
+        start(schedule, program, held - schedule->used);
+    }
+    return false;
+}
+
+/* ---- Ending ---- */
+
+static void end(struct schedule *schedule, struct program *program)
+{
+    struct test_log_run *run = schedule->run;
+    struct child *child = &program->child;
+    const char *folder = program->folder ? program->folder : program->name;
+    enum told told;
+    int code;
+
+    program->state = PROGRAM_ENDED;
+    schedule->running--;
+    schedule->used -= program->jobs;
+    runners_jobserver_hold(schedule->used);
+    runners_output_end(&child->output);
+    program->from = run->count;
+    told = runners_merge(run, folder, &child->handover, &schedule->first);
+    code = runners_verdict(run, folder, child->status, told);
+    program->count = run->count - program->from;
+    runners_handover_end(&child->handover);
+    schedule->code = runners_worse(schedule->code, code);
+}
+
+static bool end_some(struct schedule *schedule)
+{
+    bool some = false;
+
+    for (size_t i = 0; i < schedule->programs->count; i++) {
+        struct program *program = &schedule->programs->all[i];
+
+        if (program->state != PROGRAM_RUNNING || !program->child.ended)
+            continue;
+        end(schedule, program);
+        some = true;
+    }
+    return some;
+}
+
+/* What programs answer to SIGUSR1 is not kept until they end. */
+static void show_answers(struct schedule *schedule)
+{
+    uint64_t now = test_log_now();
+
+    if (runners_asked())
+        schedule->show_at = now + ANSWER;
+    if (!schedule->show_at || now < schedule->show_at)
+        return;
+    schedule->show_at = 0;
+    for (size_t i = 0; i < schedule->programs->count; i++)
+        if (schedule->programs->all[i].state == PROGRAM_RUNNING)
+            runners_output_show(&schedule->programs->all[i].child.output);
+}
+
+static void run_all(struct schedule *schedule)
+{
+    for (;;) {
+        bool lacks = start_some(schedule);
+
+        if (!end_some(schedule)) {
+            if (!schedule->running)
+                return;
+            runners_status_paint(schedule);
+            runners_wait(lacks ? runners_jobserver_fd() : 0,
+                         runners_status_shown() || schedule->show_at ? TICK
+                                                                     : -1);
+        }
+        show_answers(schedule);
+    }
+}
+
+/* ---- The whole ---- */
+
+/* Puts results in the order in which the programs were given. */
+static void sort_results(struct test_log_run *run,
+                         const struct programs *programs)
+{
+    struct test_log_result *sorted = calloc(run->capacity + 1, sizeof(*sorted));
+    size_t count = 0;
+
+    for (size_t i = 0; i < programs->count && sorted; i++) {
+        const struct program *program = &programs->all[i];
+
+        if (program->count)
+            memcpy(sorted + count, run->results + program->from,
+                   program->count * sizeof(*sorted));
+        count += program->count;
+    }
+    if (!sorted)
+        return;
+    free(run->results);
+    run->results = sorted;
+}
+
+static void say_not_run(const struct test_log_run *run, size_t count)
+{
+    if (count)
+        test_log_notice("%zu %s did not run: %s", count,
+                        count == 1 ? "program" : "programs",
+                        run->interrupted ? "interrupted" : "--fail-fast");
+}
+
+static size_t at_once(const struct test_log_options *options)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (options->jobs)
+        return options->jobs;
+    return processors > 0 ? (size_t)processors : 1;
+}
+
+int runners_run_programs(struct test_log_run *run, struct programs *programs,
+                         const struct test_log_options *options,
+                         const struct test_log_history *last)
+{
+    size_t count = runners_programs_in(programs, PROGRAM_WAITING);
+    struct schedule schedule = {.run = run,
+                                .programs = programs,
+                                .options = options,
+                                .last = last,
+                                .limit = at_once(options),
+                                .tokens = runners_jobserver_fd() != 0,
+                                .first = true,
+                                .code = TEST_LOG_NO_TEST};
+
+    schedule.in_turn =
+        options->output.live || schedule.limit == 1 || count == 1;
+    runners_status_begin(&schedule);
+    run_all(&schedule);
+    runners_status_erase();
+    runners_jobserver_end();
+    sort_results(run, programs);
+    run->interrupted = runners_interrupted();
+    say_not_run(run, runners_programs_in(programs, PROGRAM_WAITING));
+    return run->interrupted ? TEST_LOG_SIGNAL + run->interrupted
+                            : schedule.code;
+}

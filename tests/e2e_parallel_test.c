@@ -1,0 +1,489 @@
+/* e2e_parallel_test.c: testlog run: programs side by side. */
+#include "e2e.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TESTLOG BUILD_DIR "/testlog"
+
+E2E_FOLDER
+
+TestSuite(e2e_parallel, .init = e2e_begin, .timeout = 180);
+
+/* Shell functions of all scripts: `meet NAME` returns once two programs have
+ * called it, so neither ends if they run one after the other. */
+#define MEET                                                                   \
+    "meet() { mkfifo $1.1 $1.2 2>/dev/null\n"                                  \
+    "if mkdir $1 2>/dev/null; then echo >$1.1; read x <$1.2\n"                 \
+    "else read x <$1.1; echo >$1.2; fi; }\n"
+
+static void script(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "we");
+
+    cr_assert_not_null(file);
+    fprintf(file, "#!/bin/sh\n%s%s\n", MEET, text);
+    cr_assert_eq(fclose(file), 0);
+    cr_assert_eq(chmod(name, 0755), 0);
+}
+
+static void link_program(const char *program, const char *name)
+{
+    cr_assert_eq(symlink(e2e_program(program, E2E_TRACED), name), 0, "%s",
+                 strerror(errno));
+}
+
+/* ---- How many at once ---- */
+
+Test(e2e_parallel, runs_programs_side_by_side)
+{
+    const struct e2e *result;
+
+    script("a", "meet here");
+    script("b", "meet here");
+    result = e2e_run(TESTLOG " run ./a ./b -- -j2");
+    e2e_expect_code(result, 0);
+    e2e_expect_closing(result, "2 passed, 0 failed, 0 skipped");
+}
+
+Test(e2e_parallel, runs_one_after_another_if_told_to)
+{
+    static const char *const flags[] = {"-j1", "--nocapture",
+                                        "-j4 --nocapture"};
+
+    script("a", "echo begin >>order; sleep 0.1; echo end >>order");
+    for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+        e2e_expect_code(
+            e2e_run("rm -f order; " TESTLOG " run ./a ./a ./a -- %s", flags[i]),
+            0);
+        cr_expect_str_eq(e2e_read("order"),
+                         "begin\nend\nbegin\nend\nbegin\n"
+                         "end\n",
+                         "%s", flags[i]);
+    }
+}
+
+/* Each of the two tests writes how many of them run. */
+Test(e2e_parallel, shares_the_jobs_among_programs)
+{
+    const struct e2e *result;
+
+    script("a", "meet here; env >variables.a");
+    script("b", "meet here");
+    result = e2e_run(TESTLOG " run ./a ./b -- -j6");
+    e2e_expect_code(result, 0);
+    e2e_expect_has(e2e_read("variables.a"), "\nTESTLOG_SHARE=3 0\n");
+}
+
+Test(e2e_parallel, keeps_the_order_of_results)
+{
+    const cJSON *run, *test;
+    const struct e2e *result;
+
+    link_program("small", "small");
+    script("slow", "meet here; sleep 0.2");
+    script("quick", "meet here");
+    result = e2e_run(TESTLOG " run ./slow ./small ./quick -- -j3");
+    e2e_expect_code(result, 0);
+    run = e2e_json("testlog-runs/latest/run.json");
+    test = cJSON_GetObjectItem(run, "tests")->child;
+    cr_expect_str_eq(e2e_text(test, "program"), "slow");
+    cr_expect_str_eq(e2e_text(test->next, "program"), "small");
+    cr_expect_str_eq(e2e_text(test->prev, "program"), "quick");
+}
+
+/* ---- Output ---- */
+
+Test(e2e_parallel, prints_each_program_whole)
+{
+    const char *out;
+
+    script("a", "echo a1; echo a2 >&2; meet here; echo a3; echo a4 >&2");
+    script("b", "echo b1; echo b2 >&2; meet here; echo b3; echo b4 >&2");
+    out = e2e_run(TESTLOG " run ./a ./b -- -j2 2>&1")->out;
+    e2e_expect_has(out, "a1\na2\na3\na4\n");
+    e2e_expect_has(out, "b1\nb2\nb3\nb4\n");
+}
+
+Test(e2e_parallel, keeps_stdout_and_stderr_apart)
+{
+    const struct e2e *result;
+
+    script("a", "echo a1; meet here; echo a2 >&2");
+    script("b", "echo b1; meet here; echo b2 >&2");
+    result = e2e_run(TESTLOG " run ./a ./b -- -j2");
+    e2e_expect_has(result->out, "a1\n");
+    e2e_expect_has(result->out, "b1\n");
+    e2e_expect_has(result->err, "a2\n");
+    e2e_expect_has(result->err, "b2\n");
+    e2e_expect_lacks(result->out, "2\n0");
+}
+
+/* More than is held in memory, and than a pipe takes. */
+Test(e2e_parallel, mixes_no_output_however_long)
+{
+    const struct e2e *result;
+
+    script("a", "meet here; yes aaaaaaaaaaaaaaa | head -n 200000; meet there");
+    script("b", "meet here; yes bbbbbbbbbbbbbbb | head -n 200000; meet there; "
+                "echo b >&2");
+    script("c", "echo c");
+    result = e2e_run(TESTLOG " run ./a ./b ./c -- -j3 >all; sort all | uniq -c "
+                             "| grep -c ' 200000 '; grep '^[ab]' all | uniq | "
+                             "wc -l");
+    cr_expect_str_eq(result->out, "2\n2\n");
+}
+
+Test(e2e_parallel, shows_colours_where_the_run_does)
+{
+    link_program("outcomes", "a");
+    link_program("outcomes", "b");
+    e2e_expect_has(
+        e2e_run(TESTLOG " run ./a ./b -- -j2 --color=always 2>&1")->out,
+        "\033[");
+    e2e_expect_lacks(e2e_run(TESTLOG " run ./a ./b -- -j2 2>&1")->out, "\033[");
+}
+
+/* ---- Serial programs ---- */
+
+/* `a` says that it runs, then goes on for a while; `b` fails if it sees it. */
+static void make_rivals(void)
+{
+    script("a", "mkdir -p running; touch running/$$; sleep 0.3; "
+                "rm running/$$; rmdir running 2>/dev/null; true");
+    script("b", "! test -e running");
+}
+
+Test(e2e_parallel, runs_serial_programs_alone)
+{
+    static const char *const ways[] = {"--serial b", "--serial=./b",
+                                       "--serial 'no*' --serial '[bc]'"};
+
+    make_rivals();
+    script("none", "true");
+    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+        e2e_expect_code(
+            e2e_run(TESTLOG " run %s ./a ./b ./a ./none ./a -- -j4", ways[i]),
+            0);
+}
+
+Test(e2e_parallel, runs_programs_alone_that_say_so)
+{
+    const struct e2e *result;
+
+    make_rivals();
+    link_program("alone", "alone");
+    result = e2e_run(TESTLOG " run ./a ./alone ./a -- -j4");
+    e2e_expect_code(result, 0);
+    e2e_expect_closing(result, "3 passed, 0 failed, 0 skipped");
+}
+
+Test(e2e_parallel, refuses_a_serial_program_that_is_not_run)
+{
+    static const char *const lines[][2] = {
+        {"--serial c ./a", "testlog: --serial: no program is called c\n"},
+        {"./a --serial", "testlog: --serial needs the name of a program"},
+        {"./a --serial -- -j2", "testlog: --serial needs the name"},
+        {"--serials ./a", "testlog: unknown flag --serials; write flags for"},
+        {"--serial a", "testlog: run: name a program;"},
+    };
+
+    script("a", "touch ran");
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        const struct e2e *result = e2e_run(TESTLOG " run %s", lines[i][0]);
+
+        e2e_expect_code(result, 2);
+        e2e_expect_has(result->err, lines[i][1]);
+    }
+    cr_expect_not(e2e_exists("ran"));
+}
+
+/* ---- Ends ---- */
+
+Test(e2e_parallel, counts_a_program_that_dies_beside_another)
+{
+    const struct e2e *result;
+
+    script("a", "meet here; echo last words; kill -SEGV $$");
+    script("b", "meet here; sleep 0.2");
+    result = e2e_run(TESTLOG " run ./a ./b -- -j2");
+    e2e_expect_code(result, 1);
+    e2e_expect_has(result->out, "last words\n");
+    e2e_expect_is(e2e_last(result->out), "1 passed, 1 failed, 0 skipped");
+    e2e_expect_has(result->err,
+                   "    a: crashed: the program died of SIGSEGV\n");
+}
+
+Test(e2e_parallel, counts_a_program_that_cannot_run_beside_another)
+{
+    const struct e2e *result;
+
+    script("a", "true");
+    result = e2e_run(TESTLOG " run ./nothing ./a ./nowhere ./a -- -j2");
+    e2e_expect_code(result, 1);
+    e2e_expect_closing(result, "2 passed, 2 failed, 0 skipped");
+}
+
+Test(e2e_parallel, starts_no_program_after_a_failure_with_fail_fast)
+{
+    const struct e2e *result;
+
+    script("a", "meet here; exit 1");
+    script("b", "meet here; sleep 0.5");
+    script("c", "touch ran");
+    result = e2e_run(TESTLOG " run ./a ./b ./c ./c -- -j2 --fail-fast");
+    e2e_expect_code(result, 1);
+    e2e_expect_has(result->err, "testlog: 2 programs did not run: --fail-fast");
+    cr_expect_not(e2e_exists("ran"));
+}
+
+/* Runs two programs that wait for ever and, once both do, `meanwhile`, in which
+ * $$ is testlog. */
+static const struct e2e *run_two(const char *meanwhile)
+{
+    script("ready", "test -e a.ready -a -e b.ready");
+    script("a", "touch a.ready; echo a waits; exec sleep 60");
+    script("b", "touch b.ready; echo b waits; exec sleep 60");
+    script("c", "touch ran");
+    return e2e_run("( (until ./ready; do sleep 0.1; done; %s) >/dev/null 2>&1 "
+                   "& ); exec env --default-signal=INT " TESTLOG
+                   " run ./a ./b ./c -- -j2",
+                   meanwhile);
+}
+
+Test(e2e_parallel, ends_all_programs_on_an_interrupt)
+{
+    static const char *const signals[] = {"INT", "TERM"};
+    static const int codes[] = {130, 143};
+
+    for (size_t i = 0; i < 2; i++) {
+        char kill[64];
+        const struct e2e *result;
+
+        snprintf(kill, sizeof(kill), "kill -%s $$", signals[i]);
+        result = run_two(kill);
+        e2e_expect_code(result, codes[i]);
+        e2e_expect_has(result->out, "a waits\n");
+        e2e_expect_has(result->out, "b waits\n");
+        e2e_expect_has(result->err, "testlog: 1 program did not run: "
+                                    "interrupted\n");
+        cr_expect(e2e_exists("testlog-runs/latest/junit.xml"));
+        cr_expect_not(e2e_exists("ran"));
+        e2e_run("rm -rf *.ready testlog-runs");
+    }
+}
+
+Test(e2e_parallel, kills_all_programs_on_the_second_interrupt)
+{
+    const struct e2e *result;
+
+    script("a", "trap '' INT; echo $$ >a.pid; sleep 60 & wait; wait");
+    script("b", "trap '' INT; echo $$ >b.pid; sleep 60 & wait; wait");
+    result = e2e_run("( (until [ -s a.pid -a -s b.pid ]; do sleep 0.1; done; "
+                     "kill -INT $$; sleep 0.3; kill -INT $$) >/dev/null 2>&1 "
+                     "& ); exec env --default-signal=INT " TESTLOG
+                     " run ./a ./b -- -j2");
+    e2e_expect_code(result, 130);
+    e2e_expect_code(e2e_run("! grep 'State:.[RSDT]' /proc/$(cat a.pid)/status "
+                            "/proc/$(cat b.pid)/status"),
+                    0);
+}
+
+/* What a program prints is shown before it ends if somebody asks. */
+Test(e2e_parallel, shows_what_programs_answer_to_sigusr1)
+{
+    const struct e2e *result;
+
+    script("a", "trap 'echo here is $0' USR1; touch a.ready\n"
+                "until [ -e over ]; do sleep 0.1; done");
+    script("b", "trap 'echo here is $0' USR1; touch b.ready\n"
+                "until [ -e over ]; do sleep 0.1; done");
+    result = e2e_run("( (until [ -e a.ready -a -e b.ready ]; do sleep 0.1; "
+                     "done; kill -USR1 $$; until grep -q 'is ./a' out && grep "
+                     "-q 'is ./b' out; do sleep 0.1; done; touch over) "
+                     ">/dev/null 2>&1 & ); exec " TESTLOG
+                     " run ./a ./b -- -j2 >out");
+    e2e_expect_code(result, 0);
+}
+
+/* ---- The rest of a run ---- */
+
+Test(e2e_parallel, reports_on_stdout_hold_nothing_else)
+{
+    const struct e2e *result;
+
+    link_program("small", "a");
+    link_program("small", "b");
+    result = e2e_run(TESTLOG " run ./a ./b -- -j2 --report=tap:-");
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "1..32\n");
+    cr_expect_eq(e2e_count(result->out, "\nok "), 32);
+    cr_expect_eq(strncmp(result->out, "TAP version", 11), 0);
+}
+
+Test(e2e_parallel, runs_again_only_what_failed)
+{
+    const struct e2e *result;
+
+    link_program("outcomes", "a");
+    link_program("small", "b");
+    script("c", "exit 1");
+    e2e_run(TESTLOG " run ./a ./b ./c -- -j3 --timeout 5");
+    result = e2e_run(TESTLOG " run ./a ./b ./c -- -j3 --timeout 5 --failed");
+    e2e_expect_code(result, 1);
+    cr_expect_eq(
+        e2e_results(e2e_json("testlog-runs/latest/run.json"), "small/passes"),
+        0);
+    cr_expect_eq(e2e_results(e2e_json("testlog-runs/latest/run.json"), "c"), 1);
+}
+
+Test(e2e_parallel, shows_a_status_line_of_all_programs)
+{
+    const struct e2e *result;
+
+    script("a", "meet here; sleep 0.5");
+    script("b", "meet here; sleep 0.5; echo hello");
+    result = e2e_run("command -v script >/dev/null || exit 77; env TERM=xterm "
+                     "script -qec '" TESTLOG " run ./a ./b -- -j2' /dev/null");
+    if (result->code == 77)
+        cr_skip_test("there is no script(1)");
+    e2e_expect_has(result->out, "\033[K[0/0, 0/2 programs]: a 0.");
+    e2e_expect_has(result->out, "\r\033[Khello\r\n");
+}
+
+/* ---- GNU make's jobserver ---- */
+
+/* Programs of `count` names, "p1" and so on, that note how many of them run. */
+static void make_counters(int count)
+{
+    char name[16];
+
+    for (int i = 1; i <= count; i++) {
+        snprintf(name, sizeof(name), "p%d", i);
+        script(name, "touch run.$$; ls run.* | wc -l >>counts; sleep 0.1; "
+                     "rm run.$$");
+    }
+}
+
+static int most_at_once(void)
+{
+    const char *counts = e2e_read("counts");
+    int most = 0;
+
+    for (; *counts; counts = strchr(counts, '\n') + 1)
+        if (atoi(counts) > most)
+            most = atoi(counts);
+    return most;
+}
+
+static void makefile(const char *recipe)
+{
+    FILE *file = fopen("makefile", "we");
+
+    cr_assert_not_null(file);
+    /* Two targets meet, which takes two jobs, once the run has ended. */
+    fprintf(file,
+            "all: one two\n"
+            "one two: run; @./meets\n"
+            "run:\n\t+@%s\n",
+            recipe);
+    cr_assert_eq(fclose(file), 0);
+    script("meets", "meet after");
+}
+
+/* make waits at its end until nobody has its pipe: programs must leave no
+ * process behind. */
+static const struct e2e *make(const char *flags)
+{
+    const struct e2e *result = e2e_run("make %s 2>&1", flags);
+
+    /* make complains if it ends with fewer or more tokens than it had. */
+    e2e_expect_lacks(result->out, "jobserver tokens");
+    return result;
+}
+
+Test(e2e_parallel, takes_its_jobs_from_make)
+{
+    const struct e2e *result;
+
+    make_counters(6);
+    makefile(TESTLOG " run ./p1 ./p2 ./p3 ./p4 ./p5 ./p6 -- -j6");
+    result = make("-j2");
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "6 passed, 0 failed, 0 skipped\n");
+    cr_expect_leq(most_at_once(), 2);
+}
+
+Test(e2e_parallel, uses_all_jobs_that_make_has)
+{
+    script("a", "meet here");
+    script("b", "meet here");
+    makefile(TESTLOG " run ./a ./b -- -j4");
+    e2e_expect_code(make("-j2"), 0);
+}
+
+Test(e2e_parallel, gives_jobs_back_when_it_is_killed)
+{
+    script("a", "meet here; kill -KILL $PPID");
+    script("b", "meet here; exec sleep 60");
+    makefile("-" TESTLOG " run ./a ./b -- -j4");
+    e2e_expect_code(make("-j2"), 0);
+}
+
+Test(e2e_parallel, gives_jobs_back_when_it_is_interrupted)
+{
+    script("a", "meet here; exec sleep 60");
+    script("b",
+           "trap '' TERM; meet here; while kill $PPID; do sleep 0.1; done");
+    makefile("-" TESTLOG " run ./a ./b -- -j4");
+    e2e_expect_code(make("-j2"), 0);
+}
+
+/* make closes the descriptors for recipes without "+"; their numbers may then
+ * be those of anything. */
+Test(e2e_parallel, uses_no_jobserver_without_its_pipes)
+{
+    static const char *const ways[] = {
+        "--jobserver-auth=8,9' 8<&- 9>&-",
+        "--jobserver-auth=8,9' 8<in 9>>out",
+        "--jobserver-auth=8,9' 8<pipe1 9<>pipe2",
+        "--jobserver-auth=fifo:in'",
+        "--jobserver-auth=fifo:nowhere'",
+        "--jobserver-auth=-2,-2'",
+        "--jobserver-auth=x'",
+        "-- NAME=--jobserver-auth=8,9' 8<>pipe1 9<>pipe1",
+    };
+
+    script("a", "meet here");
+    script("b", "meet here");
+    e2e_run("echo tokens >in; mkfifo pipe1 pipe2");
+    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+        const struct e2e *result =
+            e2e_run("rm -rf here*; exec 7<>pipe1; timeout 20 env MAKEFLAGS=' "
+                    "-j2 %s " TESTLOG " run ./a ./b -- -j2",
+                    ways[i]);
+
+        cr_expect_eq(result->code, 0, "%s: %d %s", ways[i], result->code,
+                     result->err);
+    }
+    cr_expect_str_eq(e2e_read("in"), "tokens\n");
+    cr_expect_str_eq(e2e_read("out"), "");
+}
+
+Test(e2e_parallel, uses_a_jobserver_that_is_a_fifo)
+{
+    const struct e2e *result;
+
+    script("a", "meet here");
+    script("b", "meet here");
+    e2e_run("mkfifo jobs");
+    result = e2e_run("exec 7<>jobs; printf + >&7; MAKEFLAGS='"
+                     "--jobserver-auth=fifo:jobs' timeout 20 " TESTLOG
+                     " run ./a ./b -- -j4 && timeout 5 head -c 1 <&7");
+    e2e_expect_code(result, 0);
+    e2e_expect_is(e2e_last(result->out), "+");
+}
