@@ -1,32 +1,36 @@
 /* test_log.h: Criterion's tests with a log and a trace of their own.
  *
- *  TEST_LOG(suite, name, options...) { ... }           as Criterion's Test
- *  TEST_LOG_DEFAULT("info,kv=trace", suite, name) { }  with a filter of its
- * own, where LOG says nothing PARAMETERIZED_TEST_LOG(type *p, suite, name) { }
- * as ParameterizedTest THEORY_LOG((int a, int b), suite, name) { }         as
- * Theory
+ *  TEST_LOG(suite, name, options...) { }         replaces Test
+ *  TEST_LOG_DEFAULT(filter, suite, name) { }     with a default for LOG
+ *  PARAMETERIZED_TEST_LOG(type *p, suite, name) { }
+ *                                                replaces ParameterizedTest
+ *  THEORY_LOG((int a, int b), suite, name) { }   replaces Theory
  *
- * A test asserts on what it has logged and traced so far, whatever LOG says,
- * on all its threads and in its forked children; as with cr_expect, the test
- * goes on:
+ * Criterion's options work as usual. Without TRACING, these are Criterion's own
+ * macros.
  *
- *  log_expect_contains("text")        an event whose line has the text
- *  log_expect_lacks("text")           no such event
- *  log_expect_count(n, "text")        n such events
- *  log_expect_event("kv", "=warn")    an event that each filter shows; "=warn"
- *                                     is that level and no other
- *  log_expect_no_event(filters...)    no such event
+ * A test can assert on the records that it, its threads and its forked children
+ * have made so far, whatever LOG is. Like cr_expect, these let the test go on:
+ *
+ *  log_expect_contains("text")         an event whose line contains the text
+ *  log_expect_lacks("text")            no such event
+ *  log_expect_count(n, "text")         n such events
+ *  log_expect_event("kv", "=warn")     an event that each filter selects;
+ *                                      "=warn" selects only that level
+ *  log_expect_no_event(filters...)     no such event
  *  log_expect_event_count(n, filters...)
- *  log_expect_span("fill{n=3}")       a span; "outer:fill" is one within outer
- *  log_expect_no_span(path)           no such span
- *  log_expect_span_count(n, path)
- *  log_expect_span_entered(path)      there are such spans, and all of them
- *  log_expect_span_closed(path)       were entered, are closed, or took less or
- *  log_expect_span_shorter(s, path)   more than s seconds
- *  log_expect_span_longer(s, path)
+ *                                      n such events
+ *  log_expect_span("outer:fill{n=3}")  a span, here one within "outer"
+ *  log_expect_no_span(path)            no such span
+ *  log_expect_span_count(n, path)      n such spans
  *
- * Every option of Criterion passes through. With TRACING undefined these are
- * Criterion's own macros and nothing else.
+ * These fail as well if there is no such span:
+ *
+ *  log_expect_span_entered(path)       all such spans were entered
+ *  log_expect_span_closed(path)        all are closed
+ *  log_expect_span_shorter(s, path)    all are closed and took less than s
+ *                                      seconds
+ *  log_expect_span_longer(s, path)     all are closed and took longer
  */
 #ifndef TESTLOG_TEST_LOG_H
 #define TESTLOG_TEST_LOG_H

@@ -1,10 +1,11 @@
 /* full.c: tracing-subscriber's Full layout.
  *
- *  [TIME ]LEVEL [THREAD ][span{f=v g=w}:span: ]target: [file:][line: ]message
- * f=v
+ *  [TIME ]LEVEL [THREAD ][SPANS: ]target: [file:][line: ]message f=v g=w
  *
- * Colours are those of the original: time, target and punctuation dim, span
- * names bold, field names italic, the level in its own colour.
+ *  SPANS     span{f=v g=w}:span{f=v}, the outermost first
+ *
+ * The colours are the original's: time, target and punctuation are dim, names
+ * of spans bold, names of fields italic; each level has a colour of its own.
  */
 #include <string.h>
 
@@ -47,7 +48,7 @@ void log_full(const struct log_parts *parts, struct trace_text *out)
     trace_text_literal(out, "\n");
 }
 
-/* Of a deep recursion the middle says little. */
+/* Leaves out the middle of a deep recursion. */
 enum { OUTERMOST = 8, INNERMOST = 24 };
 
 void log_span_text(struct log_replay *replay, const struct trace_reader *reader,

@@ -1,7 +1,7 @@
-/* log.h: log lines, and the filter that decides which of them are shown.
+/* log.h: log lines, and the filter that decides which of them are printed.
  *
- * Who logs needs the part "Logging". The rest is for who renders lines: the
- * test process when live, the runner from a recording.
+ * To log, you need the part "Logging". The rest renders lines: a test process
+ * when live, the runner from a recording.
  */
 #ifndef TESTLOG_LOG_H
 #define TESTLOG_LOG_H
@@ -14,17 +14,19 @@ extern "C" {
 
 /* ---- Filters ----
  *
- *  LEVEL                    off error warn info debug trace, 0 .. 5: all
- * targets TARGET[=LEVEL]           targets that begin so; the longest decides
+ * A filter is a list of directives, separated by commas:
+ *
+ *  LEVEL                    all targets: off error warn info debug trace, 0-5
+ *  TARGET[=LEVEL]           targets with this prefix; the longest applies
  *  [TARGET][SPAN{F=V}][=L]  everything within such spans
  *  ~GLOB[=L]                targets that match; "~net::" is a module's
  *  /REGEX/[=L]              events whose message matches
  *  {F>V}[=L]                events whose field compares so
- *  ^...=L                   at most L there
- *  !...                     nothing there
+ *  ^...=L                   at most level L
+ *  !...                     never
  *
- * separated by commas. What tracing-subscriber's EnvFilter accepts means what
- * it means there; README and directive.c say more.
+ * Every filter that tracing-subscriber's EnvFilter accepts has the same meaning
+ * here. testlog-filter(7) has the details.
  */
 struct log_filter;
 
