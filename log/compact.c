@@ -2,7 +2,7 @@
  *
  *  [TIME ]LEVEL [THREAD ][span:span: ]target: [file:][line: ]message f=v[ g=w]
  *
- * The spans' fields stand at the end: those of each span, from the root on.
+ * The spans' fields come last, those of the outermost span first.
  */
 #include "internal.h"
 
@@ -17,7 +17,7 @@ static void put_spans(const struct log_parts *parts, struct trace_text *out)
         trace_text_char(out, ' ');
 }
 
-/* Dim, as far as the ends of the styles within let it be. */
+/* Dims the text as far as the style resets within it allow. */
 static void put_span_fields(const struct log_parts *parts,
                             struct trace_text *out)
 {

@@ -1,4 +1,4 @@
-/* device.c: what devices did, as if it were events of their own. */
+/* device.c: presents activities of devices as events. */
 #include "internal.h"
 
 const struct trace_site log_launch_site = {

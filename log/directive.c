@@ -1,13 +1,14 @@
-/* directive.c: one directive of a filter.
+/* directive.c: parses one directive of a filter.
  *
  *  directive  = ("!" / "^") matched ["=" level]
  *  matched    = [target / "~" glob] ["[" [span] ["{" fields "}"] "]"]
  *             / "{" fields "}" / "/" regex "/"
  *  fields     = name [operation value] *("," name [operation value])
  *
- * What begins with none of ! ^ ~ { / is EnvFilter's, read as its state machine
- * does, but for white space around tokens, for commas in braces, and for values
- * in quotes, which may hold any character.
+ * A directive that does not begin with one of ! ^ ~ { / is parsed as
+ * EnvFilter's state machine parses it. The exceptions: white space around
+ * tokens is allowed, commas in braces belong to the fields, and a value in
+ * quotes may contain any character.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -26,8 +27,8 @@ static const char *skip_spaces(const char *at)
     return at;
 }
 
-/* The end of a value in quotes that begins at `at`; `at` if it is in none: what
- * follows the closing quote must be the end of the value. */
+/* Returns the end of a value in quotes that begins at `at`, or `at` if it is
+ * not one: the closing quote must end the value. */
 static const char *quoted_end(const char *at)
 {
     const char *end = at + 1, *next;
@@ -40,7 +41,7 @@ static const char *quoted_end(const char *at)
     return *next == ',' || *next == '}' ? end + 1 : at;
 }
 
-/* The operation at `at` and its size; DECLARED if there is none. */
+/* Returns the operation at `at` and its size; DECLARED if there is none. */
 static enum log_operation operation_at(const char *at, size_t *size)
 {
     static const struct {
@@ -61,7 +62,7 @@ static enum log_operation operation_at(const char *at, size_t *size)
     return LOG_DECLARED;
 }
 
-/* The end of one field, at "," or "}" or the text's end. */
+/* Returns the end of a field: "," or "}" or the end of the text. */
 static const char *field_end(const char *at)
 {
     size_t size = 0;
@@ -83,7 +84,7 @@ const char *log_brace_end(const char *open)
     return *at ? at : NULL;
 }
 
-/* The "/" that closes the expression at `open`; NULL if none does. */
+/* Returns the "/" that closes the expression at `open`, NULL if none does. */
 static const char *regex_end(const char *open)
 {
     const char *at = open + 1;
@@ -119,10 +120,10 @@ size_t log_directive_extent(const char *text, bool *unclosed)
 struct reader {
     struct log_directive *directive;
     struct log_mistake *mistake;
-    char *begin; /* of the directive's parts */
+    char *begin; /* in the directive's parts */
 };
 
-/* Says what is wrong; the message goes on with the word or the directive. */
+/* Sets the message, which continues with the word or the directive. */
 static void say(struct reader *reader, const char *what)
 {
     struct log_mistake *mistake = reader->mistake;
@@ -139,7 +140,7 @@ static enum log_reading refuse(struct reader *reader, const char *what,
     return LOG_MISTAKEN;
 }
 
-/* Says what to write instead, if there is room for all of it. */
+/* Sets the suggestion, if it fits. */
 TRACE_PRINTF(2, 3)
 static void suggest(struct reader *reader, const char *format, ...)
 {
@@ -164,8 +165,8 @@ static bool is_level(const char *word, size_t size)
     return size < sizeof(copy) && log_level_of(copy, &level);
 }
 
-/* Guesses what was meant by a level that cannot be read: "debug;db=info",
- * "debug[span]", "=debug", "warning". */
+/* Suggests a replacement for an unknown level: "debug;db=info", "debug[span]",
+ * "=debug", "warning". */
 static void guess_level(struct reader *reader, const char *word)
 {
     size_t size, next;
@@ -202,12 +203,12 @@ static enum log_reading refuse_level(struct reader *reader, char *word)
     if (plain && target[brace] && word[end]) {
         reader->mistake->at = reader->begin + brace;
         reader->mistake->word = NULL;
-        say(reader, "a span's fields stand in brackets, but not in");
+        say(reader, "a span's fields must be in brackets in");
         suggest(reader, "%.*s[%s=%.*s}]%s", (int)brace, target, target + brace,
                 (int)end, word, word + end + 1);
     } else if (plain && log_level_of(target, &level)) {
         reader->mistake->word = NULL;
-        say(reader, "the level stands behind \"=\", but not in");
+        say(reader, "the level must follow \"=\" in");
         suggest(reader, "%s=%s", word, target);
     } else {
         guess_level(reader, word);
@@ -215,13 +216,13 @@ static enum log_reading refuse_level(struct reader *reader, char *word)
     return LOG_MISTAKEN;
 }
 
-/* Reads what stands behind "=": a level, or nothing, which means all. */
+/* Parses the text after "=": a level, or nothing, which means all. */
 static enum log_reading read_level(struct reader *reader, char *text)
 {
     char *word = log_trim(text);
 
     if (reader->directive->effect == LOG_EXCLUDES)
-        return refuse(reader, "\"!\" takes no level, \"^\" caps at one:", word);
+        return refuse(reader, "\"!\" takes no level, \"^\" limits it:", word);
     if (!*word) {
         reader->directive->level = TRACE_LEVEL_TRACE;
         return LOG_READ;
@@ -231,7 +232,7 @@ static enum log_reading read_level(struct reader *reader, char *text)
     return refuse_level(reader, word);
 }
 
-/* Reads what may follow a part that is closed: "=" and a level, or nothing. */
+/* Parses the text after a closed part: "=" and a level, or nothing. */
 static enum log_reading read_rest(struct reader *reader, char *at)
 {
     at = (char *)skip_spaces(at);
@@ -240,13 +241,13 @@ static enum log_reading read_rest(struct reader *reader, char *at)
     if (*at)
         return refuse(reader, "only \"=\" and a level can follow here in", at);
     if (reader->directive->effect == LOG_CAPS)
-        return refuse(reader,
-                      "a cap needs a level, as in ^net=info, but not in", at);
+        return refuse(reader, "\"^\" needs a level, as in ^net=info, unlike",
+                      at);
     return LOG_READ;
 }
 
-/* In a field of an event, other languages' operations are mistakes. EnvFilter
- * takes them for values. */
+/* Refuses other languages' operations in a field of an event. EnvFilter takes
+ * them for values. */
 static enum log_reading refuse_operation(struct reader *reader,
                                          const char *sign)
 {
@@ -258,7 +259,7 @@ static enum log_reading refuse_operation(struct reader *reader,
 
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
         if (!strncmp(sign, others[i].sign, 2)) {
-            refuse(reader, "no such operation:", sign);
+            refuse(reader, "unknown operator", sign);
             reader->mistake->word = others[i].sign;
             suggest(reader, "%s", others[i].ours);
             return LOG_MISTAKEN;
@@ -275,7 +276,7 @@ static bool is_quote_closed(const char *open)
     return *at;
 }
 
-/* In a field of an event, refuses a value that is not all there. */
+/* Refuses incomplete values in a field of an event. */
 static enum log_reading refuse_value(struct reader *reader,
                                      const struct log_pattern *pattern)
 {
@@ -288,15 +289,14 @@ static enum log_reading refuse_value(struct reader *reader,
         break;
     default:
         if (!*pattern->text)
-            return refuse(reader, "there is no value to compare with in",
-                          pattern->text);
+            return refuse(reader, "a value is missing in", pattern->text);
     }
     if (*pattern->text == '"' && !is_quote_closed(pattern->text))
-        return refuse(reader, "this quote is not closed in", pattern->text);
+        return refuse(reader, "unclosed quote in", pattern->text);
     return LOG_READ;
 }
 
-/* Reads one field, which ends at `end`. */
+/* Parses one field, which ends at `end`. */
 static enum log_reading read_field(struct reader *reader, char *at, char *end)
 {
     struct log_directive *directive = reader->directive;
@@ -313,7 +313,7 @@ static enum log_reading read_field(struct reader *reader, char *at, char *end)
         pattern->operation = LOG_EQUALS;
     if (pattern->operation)
         pattern->text = log_trim(sign + size);
-    /* EnvFilter knows of no value behind a second "=". */
+    /* EnvFilter drops the text after a second "=". */
     if (pattern->operation == LOG_IS && pattern->text[0] != '"' &&
         (second = strchr(pattern->text, '='))) {
         *second = '\0';
@@ -323,13 +323,13 @@ static enum log_reading read_field(struct reader *reader, char *at, char *end)
     pattern->name = log_trim(at);
     directive->values |= pattern->operation != LOG_DECLARED;
     if (directive->of_events && !*pattern->name)
-        return refuse(reader, "the name of a field is missing in", at);
+        return refuse(reader, "a field's name is missing in", at);
     if (directive->of_events && refuse_value(reader, pattern) != LOG_READ)
         return LOG_MISTAKEN;
     return log_pattern_read(pattern, reader->mistake);
 }
 
-/* Makes room for as many fields as there are from `at` to the brace's end. */
+/* Allocates as many fields as there may be from `at` to the brace's end. */
 static bool make_room(struct log_directive *directive, const char *at,
                       const char *closing)
 {
@@ -341,8 +341,8 @@ static bool make_room(struct log_directive *directive, const char *at,
     return directive->fields != NULL;
 }
 
-/* A brace in a value without quotes ends the fields too early. Returns where
- * one begins, if that seems to be so. */
+/* An unquoted value with a brace ends the fields too early. Returns where such
+ * a value seems to begin. */
 static const char *brace_in_value(const char *open, const char *closing,
                                   bool of_events)
 {
@@ -354,7 +354,7 @@ static const char *brace_in_value(const char *open, const char *closing,
     return memchr(open + 1, '"', size) ? NULL : memchr(open + 1, '{', size);
 }
 
-/* Reads the fields of the brace at `open`; `after` becomes what follows it. */
+/* Parses the fields of the brace at `open`; sets `after` to what follows. */
 static enum log_reading read_fields(struct reader *reader, char *open,
                                     char **after)
 {
@@ -364,12 +364,12 @@ static enum log_reading read_fields(struct reader *reader, char *open,
     char *at = open + 1;
 
     if (!closing)
-        return refuse(reader, "this brace is not closed in", open);
+        return refuse(reader, "unclosed brace in", open);
     inner = brace_in_value(open, closing, reader->directive->of_events);
     if (inner)
         return refuse(reader,
                       "braces in a value need \"~=\" and quotes, as in "
-                      "{f~=\"a{2}\"}, but not in",
+                      "{f~=\"a{2}\"}, unlike",
                       inner);
     if (!make_room(reader->directive, at, closing))
         return LOG_NO_MEMORY;
@@ -378,14 +378,14 @@ static enum log_reading read_fields(struct reader *reader, char *open,
         char *end = (char *)field_end(at);
 
         if (skip_spaces(at) == end)
-            return refuse(reader, "the name of a field is missing in", at);
+            return refuse(reader, "a field's name is missing in", at);
         reading = read_field(reader, at, end);
         at = end + 1;
     }
     return reading;
 }
 
-/* Reads "[span{fields}]" and what follows. */
+/* Parses "[span{fields}]" and what follows. */
 static enum log_reading read_span(struct reader *reader, char *open)
 {
     struct log_directive *directive = reader->directive;
@@ -395,7 +395,7 @@ static enum log_reading read_span(struct reader *reader, char *open)
 
     directive->of_spans = true;
     if (!kind)
-        return refuse(reader, "this bracket is not closed in", open);
+        return refuse(reader, "unclosed bracket in", open);
     if (kind == '{') {
         reading = read_fields(reader, at, &after);
         if (reading != LOG_READ)
@@ -420,7 +420,7 @@ static void set_target(struct log_directive *directive, char *text)
         directive->target_end = directive->target[directive->target_size - 1];
 }
 
-/* Reads a target, of which `end` is the end, and what follows. */
+/* Parses a target, which ends at `end`, and what follows. */
 static enum log_reading read_target(struct reader *reader, char *at, char *end)
 {
     struct log_directive *directive = reader->directive;
@@ -441,17 +441,17 @@ static enum log_reading read_target(struct reader *reader, char *at, char *end)
         log_level_of(directive->target, &directive->level)) {
         if (directive->effect == LOG_EXCLUDES)
             return refuse(reader,
-                          "a level cannot be excluded, \"^\" caps at one:", at);
+                          "a level cannot be excluded, \"^\" limits it:", at);
         set_target(directive, end);
         return LOG_READ;
     }
     if (directive->effect == LOG_CAPS)
-        return refuse(reader,
-                      "a cap needs a level, as in ^net=info, but not in", end);
+        return refuse(reader, "\"^\" needs a level, as in ^net=info, unlike",
+                      end);
     return LOG_READ;
 }
 
-/* Reads "/regex/", an event's message. */
+/* Parses "/regex/", an event's message. */
 static enum log_reading read_message(struct reader *reader, char *open)
 {
     struct log_directive *directive = reader->directive;
@@ -459,8 +459,7 @@ static enum log_reading read_message(struct reader *reader, char *open)
     enum log_reading reading;
 
     if (!closing)
-        return refuse(reader, "this expression is not closed by \"/\" in",
-                      open);
+        return refuse(reader, "a closing \"/\" is missing in", open);
     directive->fields = calloc(1, sizeof(*directive->fields));
     if (!directive->fields)
         return LOG_NO_MEMORY;
@@ -473,7 +472,8 @@ static enum log_reading read_message(struct reader *reader, char *open)
     return reading == LOG_READ ? read_rest(reader, closing + 1) : reading;
 }
 
-/* Rust asks Unicode whether a target begins here; beyond ASCII all does. */
+/* Rust asks Unicode whether a target begins here. Beyond ASCII, every character
+ * may begin one here. */
 static bool begins_target(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
@@ -481,26 +481,26 @@ static bool begins_target(char c)
            (unsigned char)c >= 0x80;
 }
 
-/* Refuses what begins no directive. */
+/* Refuses text that no directive begins with. */
 static enum log_reading refuse_beginning(struct reader *reader, char *at)
 {
     size_t size = strcspn(at + (*at != '\0'), "\"'`");
 
-    refuse(reader, "no directive begins like", at);
+    refuse(reader, "no directive starts with", at);
     if (*at == '*') {
-        say(reader, "\"~\" stands before a pattern of targets, but not in");
+        say(reader, "\"~\" must precede a glob in");
         suggest(reader, "%.*s~%s", (int)(at - reader->begin), reader->begin,
                 at);
     } else if (*at == '=' && is_level(at + 1, strlen(at + 1))) {
         suggest(reader, "%s", at + 1);
     } else if (*at && strchr("\"'`", *at) && begins_target(at[1])) {
-        say(reader, "a directive stands without quotes, unlike");
+        say(reader, "a directive must not be quoted:");
         suggest(reader, "%.*s", (int)size, at + 1);
     }
     return LOG_MISTAKEN;
 }
 
-/* Reads what an effect stands in front of, or a whole directive. */
+/* Parses a directive without its effect. */
 static enum log_reading read_matched(struct reader *reader, char *at)
 {
     struct log_directive *directive = reader->directive;
@@ -565,7 +565,7 @@ void log_directive_free(struct log_directive *directive)
 
 /* ---- Asking ---- */
 
-/* The rest of a text behind its first character. */
+/* Returns the text after its first character. */
 static const char *behind(const char *text, const char *end)
 {
     do
@@ -574,7 +574,7 @@ static const char *behind(const char *text, const char *end)
     return text;
 }
 
-/* A glob's "*" is any run of characters, "?" any one. */
+/* In a glob, "*" matches any run of characters and "?" any character. */
 static bool glob_matches(const char *glob, const char *glob_end,
                          const char *text, const char *end)
 {
@@ -602,7 +602,7 @@ static bool glob_matches(const char *glob, const char *glob_end,
     return glob == glob_end;
 }
 
-/* A glob that ends in "::" is for that module and for those within. */
+/* A glob that ends in "::" matches that module and its submodules. */
 bool log_glob_targets(const struct log_directive *directive, const char *target,
                       size_t target_size)
 {
@@ -655,8 +655,8 @@ static int order_fields(const struct log_directive *a,
     return order;
 }
 
-/* The directives that EnvFilter knows come as it has them: by the length of the
- * target, then by how many fields there are, then by name, backwards. */
+/* Orders EnvFilter's own directives as it does: by the length of the target,
+ * then by the number of fields, then by name, in reverse. */
 int log_directive_order(const struct log_directive *a,
                         const struct log_directive *b)
 {

@@ -1,5 +1,4 @@
-/* expect.c: judges what a test expects of its own records.
- */
+/* expect.c: judges expectations of a test about its own records. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@ static bool takes_number(enum log_expectation_kind kind)
            kind == LOG_EXPECTATION_SPAN_LONGER;
 }
 
-/* A text as it stands in the source. */
+/* Quotes a text as in source code. */
 static void put_quoted(struct trace_text *out, const char *text)
 {
     trace_text_char(out, '"');
@@ -60,7 +59,7 @@ void log_expectation_text(const struct log_expectation *expectation,
 
 /* ---- What matches ---- */
 
-/* The event as a line without time, colours and newline. */
+/* Formats the event as a line without time, colours and newline. */
 static void put_line(struct search *search, const struct trace_entry *entry)
 {
     static const struct log_style style = {.time = LOG_TIME_NONE};
@@ -101,7 +100,7 @@ static bool is_about(const struct log_filter *filter,
     return false;
 }
 
-/* Steps over an entry; the more conditions it meets, the nearer. */
+/* Steps over an entry and counts the conditions that it meets. */
 static bool meets_conditions(struct search *search,
                              const struct trace_entry *entry, int *nearness)
 {
@@ -141,7 +140,7 @@ static bool match_field(const struct log_pattern *pattern,
     return false;
 }
 
-/* Whether a span is as a part of a path says, by its latest values. */
+/* Returns whether a span matches a part of a path, by its latest values. */
 static bool match_part(const struct search *search, const struct part *part,
                        const struct trace_entry *span)
 {
@@ -164,7 +163,7 @@ static bool match_part(const struct search *search, const struct part *part,
     return true;
 }
 
-/* The last part is the span; the others are around it, in their order. */
+/* The last part matches the span; the others its enclosing spans, in order. */
 static bool match_path(const struct search *search,
                        const struct trace_entry *entry)
 {
@@ -203,7 +202,8 @@ static int by_place(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* The span that matched at `place`; NULL if none did. They are sorted. */
+/* Returns the matching span at `place`, NULL if there is none. They are sorted.
+ */
 static struct found *found_at(const struct search *search, uint32_t place)
 {
     struct found key = {.place = place};
@@ -259,7 +259,8 @@ static bool is_right(const struct log_expectation *expectation,
 
 /* ---- What is wrong ---- */
 
-/* How long a span took, or that it is open, where that is what was asked. */
+/* Adds a span's duration, or that it is open, if the expectation is about it.
+ */
 static void put_fate(struct search *search, const struct trace_entry *span)
 {
     const struct found *found = found_at(search, span->id);
@@ -274,7 +275,7 @@ static void put_fate(struct search *search, const struct trace_entry *span)
     trace_locale_leave(before);
 }
 
-/* Whether what was found is what is wrong, not what was not found. */
+/* Returns whether the records found are the wrong ones, rather than missing. */
 static bool too_many(const struct search *search)
 {
     enum wanted wanted = search->kind->wanted;
@@ -309,7 +310,7 @@ static void compare(struct search *search, const struct trace_entry *entry,
 
 /* ---- Passes ---- */
 
-/* What testlog itself says of a test would match what it quotes. */
+/* testlog's own messages about a test would match the text that they quote. */
 static bool is_ours(const struct trace_entry *entry)
 {
     return entry->message && !entry->site->function[0];
@@ -358,7 +359,7 @@ static bool count(struct search *search)
     return true;
 }
 
-/* Finds what became of the spans that match. */
+/* Finds the times of the spans that match. */
 static bool follow_all(struct search *search)
 {
     struct trace_entry entry;
@@ -452,7 +453,8 @@ static enum log_judgement judge(struct search *search, struct trace_text *why)
 
     errno = 0;
     ready = log_search_read(search, why);
-    if (!ready && why->size) { /* it says what cannot be read */
+    if (!ready &&
+        why->size) { /* it says why the expectation cannot be parsed */
         struct trace_text whole = {.ceiling = why->ceiling};
 
         log_expectation_text(search->expectation, &whole);
@@ -461,9 +463,9 @@ static enum log_judgement judge(struct search *search, struct trace_text *why)
         *why = whole;
         return LOG_NOT_MET;
     }
-    /* Where memory fails them, filters show too much and lines have gaps. */
+    /* Without memory, filters show too much and lines have gaps. */
     if (!ready || !count(search) || !follow_all(search) || errno == ENOMEM) {
-        trace_text_string(why, "memory ran out");
+        trace_text_string(why, "out of memory");
         return LOG_NOT_JUDGED;
     }
     if (is_met(search))
@@ -472,7 +474,7 @@ static enum log_judgement judge(struct search *search, struct trace_text *why)
     return LOG_NOT_MET;
 }
 
-/* Says which records are missing; false if none is. */
+/* Adds which records are missing; returns false if none is. */
 static bool misses(const struct trace_reader *reader, struct trace_text *why)
 {
     struct trace_summary summary = trace_reader_summary(reader);
@@ -516,16 +518,16 @@ enum log_judgement log_judge(const struct log_expectation *expectation,
 
     if (!expectation->texts[0]) {
         log_expectation_text(expectation, why);
-        trace_text_string(why, ": NULL is no text");
+        trace_text_string(why, ": the text is NULL");
         return LOG_NOT_MET;
     }
     trace_device_flush(false);
     errno = 0;
     search.reader = trace_reader_open(NULL);
     if (errno == ENOMEM) /* or a call site may be unknown */
-        trace_text_string(why, "memory ran out");
+        trace_text_string(why, "out of memory");
     else if (!search.reader)
-        trace_text_string(why, "it has no recording");
+        trace_text_string(why, "the process has no recording");
     else if (!misses(search.reader, why))
         judgement = judge(&search, why);
     search_free(&search);

@@ -1,7 +1,7 @@
 /* expect.h: what the files that judge expectations share. Private.
  *
- * The recording is read as it is, whatever LOG says. One pass counts; where it
- * came to something else than was expected, another finds the nearest records.
+ * The recording is read as it is, whatever LOG is. One pass counts matches; if
+ * the count is wrong, another pass finds the nearest records.
  */
 #ifndef LOG_EXPECT_H
 #define LOG_EXPECT_H
@@ -11,7 +11,7 @@
 enum looked_at { LINES, EVENTS, SPANS };
 enum wanted { SOME, NONE, NUMBER, ALL };
 
-/* What can be expected. */
+/* The expectations. */
 struct kind {
     const char *word;
     enum looked_at looked_at;
@@ -19,22 +19,22 @@ struct kind {
     const char *wrong;
 };
 
-/* What is asked of an event: a filter that shows it, or its very level. */
+/* A condition on an event: a filter that selects it, or its exact level. */
 struct condition {
     unsigned level; /* "=warn"; 0: the filter */
     struct log_filter *filter;
     struct log_replay *replay;
 };
 
-/* A span that matches, and what became of it. */
+/* A matching span and its times. */
 struct found {
     uint32_t place;
-    uint32_t inside; /* enterings that have not ended */
+    uint32_t inside; /* enters without an exit */
     uint64_t begin, last;
     bool entered, closed, needs_close;
 };
 
-/* A record that is shown because it is what was looked for, or near. */
+/* A record to print, because it matched or is near. */
 struct near {
     int nearness;
     char *line;
@@ -44,7 +44,7 @@ enum {
     NEAR_MAX = 5,
     NEAR_BYTES = 400,
     COMPARED_MAX =
-        4 << 20, /* bytes of lines; each is compared letter by letter */
+        4 << 20, /* bytes of lines that are compared letter by letter */
 };
 
 /* A part of a path of spans. */
@@ -58,9 +58,9 @@ struct search {
     const struct kind *kind;
     struct trace_reader *reader;
     struct condition *conditions; /* of EVENTS */
-    struct part *path;            /* of SPANS: from outside to inside */
+    struct part *path;            /* of SPANS: the outermost first */
     size_t condition_count, path_count;
-    struct trace_text line; /* of the record that is looked at */
+    struct trace_text line; /* of the current record */
     struct log_memory memory;
     size_t all, matched;
     struct found *found;
@@ -71,21 +71,21 @@ struct search {
 
 /* ---- expect_read.c: what is asked for ---- */
 
-/* log_search_read reads the conditions or the path of an expectation; where it
- * cannot, `why` says so, or memory ran out. */
+/* log_search_read parses the conditions or the path of an expectation. On
+ * failure, `why` has the reason; it is empty if memory ran out. */
 bool log_search_read(struct search *, struct trace_text *why);
 
 /* ---- expect_near.c: what came near ---- */
 
-/* log_search_offer keeps the record whose text stands in `line` if it is nearer
- * than one that is kept: INT_MAX is what was found. */
+/* log_search_offer keeps the record whose text is in `line` if it is nearer
+ * than a kept one; INT_MAX is a match. */
 void log_search_offer(struct search *, int nearness);
 
-/* log_search_distance tells how far the line is from what is looked for; false
- * once there was enough of that. */
+/* log_search_distance computes the distance of the line from the expected text.
+ * Returns false once COMPARED_MAX bytes were compared. */
 bool log_search_distance(struct search *, int *nearness);
 
-/* log_search_put_near adds the records that are near. */
+/* log_search_put_near adds the nearest records. */
 void log_search_put_near(const struct search *, struct trace_text *why);
 
 #endif

@@ -1,11 +1,12 @@
-/* expect_near.c: the records that come nearest to what was expected. */
+/* expect_near.c: finds the records nearest to an expectation. */
 #include <limits.h>
 #include <stdlib.h>
 
 #include "expect.h"
 
-/* How few letters must change for `text` to stand in `line`: Sellers' row of
- * Levenshtein's table, which begins anew at each place of the line. */
+/* Returns the number of edits that make `text` a part of `line`: Sellers'
+ * variant of Levenshtein's algorithm, which may start at any place of the line.
+ */
 static int distance_within(const char *text, const char *line, size_t size)
 {
     int row[256], least, n = (int)strnlen(text, 255);
@@ -56,7 +57,7 @@ static char *shortened(const char *line)
     return text;
 }
 
-/* Of those that are as near the first stay. */
+/* Among equally near records the first ones stay. */
 void log_search_offer(struct search *search, int nearness)
 {
     size_t least = 0;
@@ -76,8 +77,8 @@ void log_search_offer(struct search *search, int nearness)
         nearness, shortened(search->line.data ? search->line.data : "?")};
 }
 
-/* Whether a record is near enough to be shown. Where nothing is, some records
- * are better than none. */
+/* Returns whether a record is near enough to print. If none is near, a few
+ * records are printed anyway. */
 static bool is_near(const struct search *search, int nearness)
 {
     int best = INT_MIN, size;

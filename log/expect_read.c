@@ -1,14 +1,14 @@
-/* expect_read.c: reads what an expectation asks for. */
+/* expect_read.c: parses expectations. */
 #include <stdlib.h>
 
 #include "expect.h"
 
 /* ---- Reading conditions ---- */
 
-/* Nothing is left out here: the whole expectation fails. */
+/* Unlike LOG, a bad directive fails the whole expectation. */
 static void put_complaints(struct trace_text *why, const char *complaints)
 {
-    static const char left_out[] = " This directive is left out.";
+    static const char left_out[] = " (directive ignored)";
     const char *at = strstr(complaints, left_out);
     size_t size = at ? (size_t)(at - complaints) : 0;
 
@@ -29,8 +29,8 @@ static void find_about(struct trace_site *site, void *context)
     about->any |= log_directive_about(about->directive, site);
 }
 
-/* Whether a directive is about a call site of the process or, as another
- * program may have been run, of the recording. */
+/* Returns whether a directive matches a call site of the process, or of the
+ * recording: the process may have run another program. */
 static bool is_about_any(const struct log_directive *directive,
                          struct trace_reader *reader)
 {
@@ -44,8 +44,8 @@ static bool is_about_any(const struct log_directive *directive,
     return trace_reader_rewind(reader) || about.any;
 }
 
-/* A word that is about nothing and nearly a level shows no event, which is all
- * that log_expect_no_event asks for. */
+/* A mistyped level matches no event, which would satisfy log_expect_no_event.
+ */
 static bool is_mistyped(const struct log_filter *filter, const char *text,
                         struct trace_reader *reader, struct trace_text *why)
 {
@@ -56,7 +56,7 @@ static bool is_mistyped(const struct log_filter *filter, const char *text,
         is_about_any(filter->directives, reader))
         return false;
     trace_text_printf(why,
-                      "\"%s\" is about no call site; did you mean the level "
+                      "\"%s\" matches no call site; did you mean the level "
                       "%s?",
                       text, level);
     return true;
@@ -100,8 +100,8 @@ static bool read_conditions(struct search *search, struct trace_text *why)
     return true;
 }
 
-/* Where a part of "outer{a=1}:inner" ends: at a colon that stands alone,
- * outside of braces. */
+/* Returns where a part of "outer{a=1}:inner" ends: at a single colon outside of
+ * braces. */
 static size_t part_extent(const char *text)
 {
     const char *at = text, *closing;
@@ -114,8 +114,7 @@ static size_t part_extent(const char *text)
     return (size_t)(at - text);
 }
 
-/* A part is a name and behind it fields as in a filter of events, or one of
- * both. */
+/* Parses a part: a name, fields as in a filter of events, or both. */
 static bool read_part(struct search *search, const char *text, size_t size,
                       struct trace_text *why)
 {
@@ -137,7 +136,7 @@ static bool read_part(struct search *search, const char *text, size_t size,
                                      &mistake);
     if (reading == LOG_MISTAKEN ||
         (name < size && reading == LOG_READ && text[size - 1] != '}')) {
-        trace_text_string(why, "no span: ");
+        trace_text_string(why, "not a span: ");
         log_plain(why, text, size);
         trace_text_string(why, "; a path is like outer{id=5}:inner");
         return false;

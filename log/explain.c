@@ -1,4 +1,4 @@
-/* explain.c: filters in words, and as text again. */
+/* explain.c: prints filters in words and as text. */
 #include <string.h>
 
 #include "internal.h"
@@ -40,7 +40,7 @@ static void put_fields(const struct log_directive *directive,
     trace_text_char(out, '}');
 }
 
-/* As EnvFilter shows it: the level last, alone if there is nothing else. */
+/* In EnvFilter's form: the level last, or alone if there is nothing else. */
 static void put_directive(const struct log_directive *directive,
                           struct trace_text *out)
 {
@@ -70,7 +70,7 @@ void log_filter_text(const struct log_filter *filter, struct trace_text *out)
     for (size_t i = 0; i < filter->count; i++)
         if (log_directive_is_static(&filter->directives[i]))
             put_directive(&filter->directives[i], out);
-    /* EnvFilter keeps those of fields twice. */
+    /* EnvFilter lists directives with fields twice. */
     for (size_t i = 0; i < filter->count; i++)
         if (!log_directive_is_static(&filter->directives[i]) ||
             filter->directives[i].of_spans)
@@ -93,7 +93,7 @@ static void say_targets(const struct log_directive *directive,
         trace_text_printf(out, "%s of the module \"%.*s\" and those within it",
                           things, (int)size - 2, directive->target);
     else
-        trace_text_printf(out, "%s whose target is like \"%s\"", things,
+        trace_text_printf(out, "%s whose target matches \"%s\"", things,
                           directive->target);
 }
 
@@ -116,7 +116,7 @@ static void say_fields(const struct log_directive *directive,
     }
 }
 
-/* What a directive is about: "events whose n is greater than 5". */
+/* Adds what a directive selects: "events whose n is greater than 5". */
 static void say_matched(const struct log_directive *directive,
                         struct trace_text *out)
 {
@@ -153,7 +153,7 @@ static void say_level(unsigned level, struct trace_text *out)
     else
         trace_text_printf(out, "%s%s", trace_level_word(level),
                           level == TRACE_LEVEL_ERROR ? " alone"
-                                                     : " and graver");
+                                                     : " and more severe");
 }
 
 static void say_effect(const struct log_directive *directive,
@@ -163,15 +163,15 @@ static void say_effect(const struct log_directive *directive,
 
     switch (directive->effect) {
     case LOG_EXCLUDES:
-        trace_text_string(out, within ? "never, nor what happens within them"
-                                      : "never");
+        trace_text_string(out,
+                          within ? "never, nor anything within them" : "never");
         return;
     case LOG_CAPS:
         trace_text_string(out, within ? "within them at most " : "at most ");
         break;
     case LOG_ADDS:
         if (within)
-            trace_text_string(out, "they, and within them ");
+            trace_text_string(out, "these, and within them ");
         else if (!log_directive_is_static(directive))
             trace_text_string(out, "also ");
     }
@@ -200,7 +200,7 @@ void log_filter_explain(const struct log_filter *filter, struct trace_text *out)
 
 /* ---- Of a call site ---- */
 
-/* Whether a directive is why a site is on, off, or on at times. */
+/* Returns whether a directive is a reason for a site's state. */
 static bool is_reason(const struct log_verdict *verdict,
                       const struct log_directive *directive, bool *decided)
 {
@@ -227,7 +227,7 @@ static bool is_reason(const struct log_verdict *verdict,
     return verdict->shown ? !above : !log_verdict_reaches(verdict);
 }
 
-/* Whether what a directive says of a site's values may hide it. */
+/* Returns whether a directive's conditions on values can hide the site. */
 static bool takes(const struct log_verdict *verdict)
 {
     return verdict->directives[verdict->count - 1]->effect != LOG_ADDS;

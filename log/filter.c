@@ -1,7 +1,7 @@
-/* filter.c: a filter, its directives and what is said of those that are wrong.
+/* filter.c: parses filters and reports bad directives.
  *
- * The language is that of tracing-subscriber's EnvFilter, and more: directive.c
- * reads it, verdict.c decides by it.
+ * The language extends that of tracing-subscriber's EnvFilter: directive.c
+ * parses it, verdict.c applies it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,22 +11,22 @@
 /* ---- Complaints ---- */
 
 enum {
-    COMPLAINTS_MAX = 10, /* directives whose mistake is shown */
+    COMPLAINTS_MAX = 10, /* bad directives that are reported */
     AROUND = 60,         /* bytes of a long filter on each side of a mistake */
     BRIEF_MAX = 200,     /* columns of a filter or directive in a line */
 };
 
 struct parser {
     struct log_filter *filter;
-    const char *whole;  /* the filter as it was written */
+    const char *whole;  /* the filter as the user wrote it */
     const char *origin; /* "LOG" */
     struct trace_text *complaints;
-    struct log_mistake *first; /* NULL: a bad directive is left out */
+    struct log_mistake *first; /* NULL: bad directives are ignored */
     size_t capacity;
     size_t mistakes;
 };
 
-/* Adds the piece of a text from `from` to `to`, and dots where it is cut. */
+/* Adds the part of a text from `from` to `to`, with dots where it is cut. */
 static void add_piece(struct trace_text *out, const char *text, size_t from,
                       size_t to)
 {
@@ -62,7 +62,7 @@ void log_filter_brief(struct trace_text *out, const char *text)
     trace_text_free(&plain);
 }
 
-/* Adds the filter, or what of it is around `offset`, and a caret below. */
+/* Adds the filter, or its part around `offset`, and a caret below. */
 static void add_place(struct trace_text *out, const char *whole, size_t offset)
 {
     size_t size = strlen(whole), from = 0, to = size;
@@ -83,7 +83,7 @@ static void add_place(struct trace_text *out, const char *whole, size_t offset)
     trace_text_free(&before);
 }
 
-/* Says what is wrong at `offset` of the filter. */
+/* Reports a mistake at `offset` of the filter. */
 static void complain(struct parser *parser, size_t offset,
                      const struct log_mistake *mistake, const char *directive)
 {
@@ -93,12 +93,12 @@ static void complain(struct parser *parser, size_t offset,
         return;
     trace_text_printf(out, "%s: %s \"", parser->origin, mistake->what);
     add_word(out, mistake->word ? mistake->word : directive);
-    trace_text_string(out, mistake->instead[0] ? "\"; did you mean \"" : "\".");
+    trace_text_string(out, mistake->instead[0] ? "\"; did you mean \"" : "\"");
     if (mistake->instead[0]) {
         log_plain(out, mistake->instead, strlen(mistake->instead));
         trace_text_string(out, "\"?");
     }
-    trace_text_string(out, " This directive is left out.");
+    trace_text_string(out, " (directive ignored)");
     add_place(out, parser->whole, offset);
 }
 
@@ -106,7 +106,7 @@ static void complain_of_the_rest(const struct parser *parser)
 {
     if (parser->mistakes > COMPLAINTS_MAX)
         trace_text_printf(parser->complaints,
-                          "%s: %zu more directives are left out.\n",
+                          "%s: %zu more directives are ignored\n",
                           parser->origin, parser->mistakes - COMPLAINTS_MAX);
 }
 
@@ -142,7 +142,7 @@ static enum log_reading add(struct parser *parser, size_t offset, size_t size)
     return reading;
 }
 
-/* Reads the directives of a filter, without the white space around them. */
+/* Parses the directives of a filter, without the white space around them. */
 static bool read_all(struct parser *parser)
 {
     const char *at = parser->whole;
@@ -168,7 +168,7 @@ static bool read_all(struct parser *parser)
     }
 }
 
-/* Most specific first; of those that replace each other, the last first. */
+/* The most specific first; among those that replace each other, the last. */
 static int by_order(const void *a, const void *b)
 {
     const struct log_directive *x = a, *y = b;
@@ -183,8 +183,8 @@ static void raise_to(unsigned *most, unsigned level)
         *most = level;
 }
 
-/* A level that is replaced still counts as one that was asked for. Of what
- * EnvFilter does not know, its hint knows nothing. */
+/* EnvFilter's hint: a replaced level still counts, and our own directives do
+ * not. */
 static void note(struct log_filter *filter,
                  const struct log_directive *directive)
 {
@@ -202,7 +202,7 @@ static void note(struct log_filter *filter,
                                     : directive->level);
 }
 
-/* A cap of all call sites lowers what can be shown. */
+/* A limit on all call sites lowers the most verbose level. */
 static void note_cap(unsigned *most, const struct log_directive *directive)
 {
     if (directive->effect == LOG_CAPS && !directive->target_size &&
@@ -211,8 +211,8 @@ static void note_cap(unsigned *most, const struct log_directive *directive)
         *most = directive->level;
 }
 
-/* Whether of two directives, first in order, the second has no say. What takes
- * away is never taken back. */
+/* Returns whether the second directive, later in order, has no effect. Limits
+ * and exclusions always have an effect. */
 static bool replaces(const struct log_directive *a,
                      const struct log_directive *b)
 {
@@ -264,7 +264,7 @@ struct log_filter *log_filter_read(const char *text, const char *fallback,
         return NULL;
     ok = read_all(&parser);
     complain_of_the_rest(&parser);
-    /* What only takes away takes it from the default. */
+    /* Limits and exclusions alone apply to the default. */
     if (ok && fallback && !log_filter_adds(filter)) {
         parser.whole = fallback;
         parser.complaints = NULL;
@@ -328,7 +328,7 @@ void log_filter_seen(struct log_filter *filter, const struct trace_site *site)
             filter->directives[i].seen = true;
 }
 
-/* Targets of devices exist whether a device is there or not. */
+/* The targets of devices exist even without a device. */
 static bool of_device(const struct log_directive *directive)
 {
     return !strncmp(directive->target, "gpu", 3) &&
@@ -344,14 +344,14 @@ bool log_filter_of_device(const struct log_filter *filter)
     return false;
 }
 
-/* Whether the directive before says the same, for then it is said of that. */
+/* Whether the directive before has the same text: it is reported once. */
 static bool is_repeated(const struct log_filter *filter, size_t i)
 {
     return i && !log_directive_order(&filter->directives[i - 1],
                                      &filter->directives[i]);
 }
 
-/* Whether a directive singles anything out. */
+/* Whether a directive is more specific than a level. */
 static bool is_particular(const struct log_directive *directive)
 {
     return directive->target_size || directive->of_spans ||

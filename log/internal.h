@@ -20,8 +20,9 @@ size_t log_distance(const char *a, size_t m, const char *b, size_t n);
  * in any case. Returns false if it is neither. */
 bool log_level_of(const char *text, unsigned *level);
 
-/* log_space returns how many bytes of white space, as Unicode has it, stand at
- * `text`: one character or none. log_trim cuts it off at both ends. */
+/* log_space returns the size of the character of white space (as Unicode
+ * defines it) at `text`, 0 if it is another. log_trim removes white space from
+ * both ends. */
 size_t log_space(const char *text);
 char *log_trim(char *text);
 
@@ -29,7 +30,7 @@ char *log_trim(char *text);
 
 enum log_reading { LOG_READ, LOG_MISTAKEN, LOG_NO_MEMORY };
 
-/* X(NAME, what tracing-subscriber says of it) */
+/* X(NAME, tracing-subscriber's message) */
 #define LOG_MISTAKES(X)                                                        \
     X(DIRECTIVE, "invalid filter directive")                                   \
     X(LEVEL,                                                                   \
@@ -44,13 +45,13 @@ enum log_mistake_kind {
 #undef LOG_X
 };
 
-/* What is wrong with a directive. */
+/* A mistake in a directive. */
 struct log_mistake {
     enum log_mistake_kind kind;
     char what[160];
     const char *at;   /* in the directive's own copy of the text */
-    const char *word; /* what was found there; NULL: the directive */
-    char instead[80]; /* to be written, or "" */
+    const char *word; /* the bad word; NULL: the directive */
+    char instead[80]; /* the suggestion, or "" */
 };
 
 /* ---- pattern.c ---- */
@@ -81,12 +82,12 @@ enum log_value_type {
     LOG_VALUE_F64,
 };
 
-/* A field that a directive names, and what it asks of its value. */
+/* A field in a directive, and the condition on its value. */
 struct log_pattern {
     const char *name;
     enum log_operation operation;
-    char *text;          /* the value as it was written */
-    const char *dropped; /* what a second "=" cut off of it, or NULL */
+    char *text;          /* the value as the user wrote it */
+    const char *dropped; /* the text after a second "=", or NULL */
     enum log_value_type type;
     union {
         uint64_t u;
@@ -96,8 +97,8 @@ struct log_pattern {
     struct pcre2_real_code_8 *regex;
 };
 
-/* log_pattern_read makes ready a pattern whose name, operation and text are
- * there; the text may be changed. */
+/* log_pattern_read prepares a pattern that has its name, operation and text; it
+ * may change the text. */
 enum log_reading log_pattern_read(struct log_pattern *, struct log_mistake *);
 void log_pattern_free(struct log_pattern *);
 bool log_pattern_matches(const struct log_pattern *,
@@ -106,9 +107,9 @@ bool log_pattern_matches(const struct log_pattern *,
 /* ---- directive.c ---- */
 
 enum log_effect {
-    LOG_ADDS,     /* "": its level is shown */
-    LOG_CAPS,     /* "^": at most its level */
-    LOG_EXCLUDES, /* "!": nothing */
+    LOG_ADDS,     /* "": shows its level */
+    LOG_CAPS,     /* "^": limits to its level */
+    LOG_EXCLUDES, /* "!": hides */
 };
 
 struct log_directive {
@@ -118,40 +119,41 @@ struct log_directive {
     bool glob;
     bool of_spans;  /* [...]: `fields` are those of a span */
     bool of_events; /* {...}, /.../: `fields` are those of an event */
-    bool values;    /* a pattern asks more than that its field is there */
+    bool values;    /* a pattern has a condition on a value */
     bool seen;
     enum log_effect effect;
     unsigned level;
     const char *span; /* its name; NULL = any */
     struct log_pattern *fields;
     size_t field_count;
-    size_t number; /* in the filter, from 0 */
-    char *text;    /* as it was written */
-    char *parts;   /* the same, cut up into what the others point to */
+    size_t number; /* its number in the filter, from 0 */
+    char *text;    /* as the user wrote it */
+    char *parts;   /* a copy, split into what the others point to */
 };
 
-/* log_directive_extent returns where the directive at `text` ends: at a comma
- * or at the end of the filter. `unclosed`, false at the filter's beginning,
- * becomes true at a brace that nothing closes; commas in later braces end
- * directives, so that no brace makes us look at the whole rest again. */
+/* log_directive_extent returns the size of the directive at `text`: up to a
+ * comma or the end of the filter. Start with `unclosed` false; it becomes true
+ * at a brace that is never closed. From then on commas in braces end
+ * directives, so that the rest of the filter is not searched again at each
+ * brace. */
 size_t log_directive_extent(const char *text, bool *unclosed);
 
-/* log_brace_end returns the "}" that closes the brace at `open`; NULL if none
+/* log_brace_end returns the "}" that closes the brace at `open`, NULL if none
  * does. */
 const char *log_brace_end(const char *open);
 
-/* log_directive_read reads the `size` bytes at `text` into a zeroed directive,
- * to be freed whatever the result. */
+/* log_directive_read parses `size` bytes at `text` into a zeroed directive. The
+ * caller frees it whatever the result. */
 enum log_reading log_directive_read(struct log_directive *, const char *text,
                                     size_t size, struct log_mistake *);
 void log_directive_free(struct log_directive *);
 
-/* log_glob_targets tells whether a directive's glob matches a target;
- * log_directive_targets whether it is about one, `size` bytes. */
+/* log_glob_targets returns whether a directive's glob matches a target,
+ * log_directive_targets whether the directive matches one of `size` bytes. */
 bool log_glob_targets(const struct log_directive *, const char *target,
                       size_t size);
 
-/* Targets of one program begin alike: their ends differ. */
+/* Compares the ends first: the targets of one program begin alike. */
 static inline bool log_directive_targets(const struct log_directive *directive,
                                          const char *target, size_t size)
 {
@@ -163,18 +165,18 @@ static inline bool log_directive_targets(const struct log_directive *directive,
                     !memcmp(directive->target, target, own));
 }
 
-/* log_directive_about tells whether a directive has to do with a call site. */
+/* log_directive_about returns whether a directive can affect a call site. */
 bool log_directive_about(const struct log_directive *,
                          const struct trace_site *);
 
-/* log_directive_decides tells whether it decides for a call site as such,
- * whatever its values and the spans that it is in. */
+/* log_directive_decides returns whether it decides for a whole call site,
+ * whatever its values and its enclosing spans are. */
 bool log_directive_decides(const struct log_directive *,
                            const struct trace_site *);
 
-/* log_directive_is_static tells whether EnvFilter decides by it for each call
- * site; log_directive_order puts the most specific first, and tells by 0 which
- * replace each other. */
+/* log_directive_is_static returns whether EnvFilter applies it to call sites as
+ * a whole. log_directive_order sorts the most specific first; it returns 0 for
+ * directives that replace each other. */
 bool log_directive_is_static(const struct log_directive *);
 int log_directive_order(const struct log_directive *,
                         const struct log_directive *);
@@ -184,15 +186,15 @@ int log_directive_order(const struct log_directive *,
 struct log_filter {
     struct log_directive *directives; /* in order */
     size_t count;
-    unsigned hint;     /* above which EnvFilter does not look */
-    unsigned dynamics; /* the most verbose level of those of spans */
-    unsigned most;     /* that can be shown */
-    bool scoped;       /* one is of spans */
-    bool judges;       /* one is of the values of events */
-    bool takes;        /* one takes from what is within spans */
+    unsigned hint;     /* EnvFilter's max_level_hint */
+    unsigned dynamics; /* the most verbose level of span directives */
+    unsigned most;     /* the most verbose level that can be shown */
+    bool scoped;       /* has a directive for spans */
+    bool judges;       /* has a condition on an event's values */
+    bool takes;        /* limits or hides within spans */
 };
 
-/* log_filter_read is log_filter_parse, but for `first`, if not NULL: it becomes
+/* log_filter_read works as log_filter_parse, and sets `first`, if not NULL, to
  * the first mistake. */
 struct log_filter *log_filter_read(const char *text, const char *fallback,
                                    const char *origin,
@@ -201,19 +203,19 @@ struct log_filter *log_filter_read(const char *text, const char *fallback,
 
 /* ---- explain.c ---- */
 
-/* log_filter_text adds a filter as EnvFilter shows it. */
+/* log_filter_text adds a filter in EnvFilter's form. */
 void log_filter_text(const struct log_filter *, struct trace_text *out);
 
 /* ---- verdict.c: what a filter makes of a call site ---- */
 
 struct log_verdict {
     const struct trace_site *site;
-    bool never;  /* whatever spans and values say */
-    bool shown;  /* unless they take it away */
-    bool inside; /* where a span adds its level */
+    bool never;  /* hidden, whatever its spans and values are */
+    bool shown;  /* shown, unless a span limits it */
+    bool inside; /* shown if a span raises the level */
     size_t count, capacity, patterns;
-    const struct log_directive **directives; /* that look at its values, or
-                                              * hold within the span */
+    /* Those that test its values, or apply within the span. */
+    const struct log_directive **directives;
 };
 
 /* log_verdict_make judges a call site; false without memory. */
@@ -221,8 +223,8 @@ bool log_verdict_make(struct log_verdict *, const struct log_filter *,
                       const struct trace_site *);
 void log_verdict_free(struct log_verdict *);
 
-/* log_verdict_reaches tells whether the site must be recorded for the filter to
- * be judged exactly. */
+/* log_verdict_reaches returns whether the site must be recorded so that the
+ * filter can be applied later. */
 bool log_verdict_reaches(const struct log_verdict *);
 
 /* The fields of a span or event, by the names of `site`. */
@@ -233,33 +235,33 @@ struct log_fields {
     const char *message; /* of an event, or NULL */
 };
 
-/* log_verdict_event tells whether an event is shown. */
+/* log_verdict_event returns whether an event is shown. */
 bool log_verdict_event(const struct log_verdict *, struct trace_scope inside,
                        const struct log_fields *);
 
-/* A span that a filter has something to say of. `matched` says which patterns
- * a value has matched so far: once is enough. */
+/* A span that a filter judges by its values. `matched` notes for each pattern
+ * whether a value has matched it yet. */
 struct log_span {
     const struct log_verdict *verdict;
     bool shown;
     bool matched[];
 };
 
-/* log_span_begin tells whether a new span is shown, log_span_fields follows
- * later values, log_span_holds returns what holds within it when it is entered
- * now. */
+/* log_span_begin returns whether a new span is shown, log_span_fields adds
+ * later values, log_span_holds returns the scope within the span if it is
+ * entered now. */
 bool log_span_begin(struct log_span *, struct trace_scope inside,
                     const struct log_fields *);
 void log_span_fields(struct log_span *, const struct log_fields *);
 struct trace_scope log_span_holds(const struct log_span *);
 
-/* log_span_waits tells whether a later value may make a span take more. */
+/* log_span_waits returns whether a later value may extend its scope. */
 bool log_span_waits(const struct log_span *);
 
 /* ---- tracked.c: what is known about spans, by the place of their record ----
  */
 
-/* log_tracked_put allocates `size` zeroed bytes for a span, replacing what it
+/* log_tracked_put allocates `size` zeroed bytes for a span and frees what it
  * had; NULL without memory. The table owns them. */
 void *log_tracked_put(struct trace_table *, uint32_t place, size_t size);
 
@@ -272,16 +274,16 @@ void log_tracked_free(struct trace_table *);
 
 /* ---- value.c ---- */
 
-/* log_value adds a value as Rust's Debug writes it, on one line. */
+/* log_value adds a value on one line, in the form of Rust's Debug. */
 void log_value(struct trace_text *out, const struct trace_value *value);
 
-/* Which numbers need no exponent: 0.DIGITS times ten to a power above `least`
- * and up to `most`. */
+/* The range of numbers without an exponent: 0.DIGITS times ten to a power above
+ * `least` and up to `most`. */
 struct log_decimals {
     int least, most;
 };
 
-/* log_real adds a finite number by the fewest digits that read back as it. */
+/* log_real adds the shortest digits that parse as the same finite number. */
 void log_real(struct trace_text *out, double, bool is_float,
               struct log_decimals);
 
@@ -294,7 +296,7 @@ struct trace_values log_values_of(const struct trace_entry *);
 
 /* ---- spans.c: the spans that something happened in ---- */
 
-/* Spans that are shown, the innermost first. */
+/* Shown spans, the innermost first. */
 struct log_chain {
     struct trace_entry *spans; /* `few`, or `many` */
     size_t count;
@@ -303,8 +305,8 @@ struct log_chain {
     struct trace_entry few[16];
 };
 
-/* log_chain_of finds the spans from `place` on, log_chain_around those of an
- * event, its launch included. Without memory, the innermost ones are kept. */
+/* log_chain_of collects the spans from `place` outwards, log_chain_around those
+ * of an event with its launch. Without memory, the innermost ones are kept. */
 void log_chain_of(struct log_chain *, struct log_replay *,
                   const struct trace_reader *, uint32_t place);
 void log_chain_around(struct log_chain *, struct log_replay *,
@@ -313,33 +315,31 @@ void log_chain_free(struct log_chain *);
 
 /* ---- device.c: what devices did ---- */
 
-/* The call site of what its lines stand in: "launch{...}", a span that nobody
- * recorded. */
+/* The call site of the pseudo-span "launch{...}" in an activity's line. */
 extern const struct trace_site log_launch_site;
 
-/* log_device_message returns the message of an activity's line; "": it has no
- * line. log_is_event tells whether an entry may have a line of its own, unlike
- * those about spans. */
+/* log_device_message returns the message of an activity's line, "" if it has no
+ * line. log_is_event returns whether an entry can have a line of its own; lines
+ * about spans don't count. */
 const char *log_device_message(const struct trace_entry *);
 bool log_is_event(const struct trace_entry *);
 
-/* log_launch_of makes the span of an activity's launch, if it has one: its id
- * is 0. */
+/* log_launch_of makes a span of an activity's launch, if it has one; its id is
+ * 0. */
 bool log_launch_of(const struct trace_entry *, struct trace_entry *launch);
 
 /* ---- span_times.c: how long spans are open ---- */
 
-/* A span that has not closed. */
+/* The times of a span that has not closed. */
 struct log_span_times {
-    uint64_t made, since, busy; /* ns; since: it is entered */
-    uint32_t inside;            /* enterings that have not ended */
-    size_t to_come;             /* enterings and closes, in the recording */
-    bool over; /* the block that it is of has ended, or trace_span_end was
-                * called */
+    uint64_t made, since, busy; /* ns; since: the outermost enter */
+    uint32_t inside;            /* enters without an exit */
+    size_t to_come;             /* enters and closes later in the recording */
+    bool over; /* its block has ended, or trace_span_end was called */
 };
 
-/* log_span_times_step follows what happens to a span, and tells whether it
- * closes with that: then `closed` is its times. */
+/* log_span_times_step applies an entry and returns whether it closes a span,
+ * whose times are then in `closed`. */
 bool log_span_times_step(struct trace_table *span_times,
                          const struct trace_reader *,
                          const struct trace_entry *,
@@ -350,63 +350,63 @@ void log_duration(struct trace_text *out, uint64_t ns);
 
 /* ---- parts.c: what layouts share ---- */
 
-/* What a replay's lines know of those before. */
+/* What lines need from earlier lines. */
 struct log_memory {
-    struct trace_text message; /* the last one's */
+    struct trace_text message; /* of the last line */
     struct trace_table span_times;
     size_t thread_width; /* the longest name so far */
-    int64_t second;      /* that `date` is of; 0: none */
+    int64_t second;      /* the second of `date`; 0: none */
     char date[32];
 };
 
 struct log_memory *log_replay_memory(struct log_replay *);
 
-/* log_replay_follows tells whether what is shown depends on what came before,
- * so that no entry may be left out. */
+/* log_replay_follows returns whether the filter depends on earlier entries, so
+ * that no entry may be skipped. */
 bool log_replay_follows(const struct log_replay *);
 
-/* A line that is to be laid out. */
+/* The input of a layout. */
 struct log_parts {
     const struct log_style *style;
     const struct trace_reader *reader;
     struct log_memory *memory;
     uint64_t time; /* ns */
     const struct trace_thread *thread;
-    const struct trace_site *site; /* whose level, target and place it has */
+    const struct trace_site *site; /* has the level, target and place */
     const char *message;           /* NULL: none */
     size_t message_size;
     struct trace_field *fields;
     size_t field_count;
-    struct log_chain *chain; /* what it happened in */
-    bool outside; /* the innermost of it is not entered yet, or no more */
+    struct log_chain *chain; /* the enclosing spans */
+    bool outside;            /* the innermost one is not entered */
 };
 
 #define LOG_DIM    "2"
 #define LOG_BOLD   "1"
 #define LOG_ITALIC "3"
 
-/* log_event adds the line of an event in all its spans, whatever a filter
- * says. The memory's message is to be freed. */
+/* log_event adds an event's line with all its spans, whatever the filter. The
+ * caller frees the memory's message. */
 void log_event(struct log_memory *, const struct log_style *,
                const struct trace_reader *, const struct trace_entry *,
                struct trace_text *out);
 
-/* log_styled adds text in a style of the terminal, if `color`. */
+/* log_styled adds text in a terminal style, if `color`. */
 void log_styled(struct trace_text *out, bool color, const char *style,
                 const char *text);
 
-/* LOG_STYLED is log_styled for a constant that is plain. */
+/* LOG_STYLED is log_styled for a constant without control characters. */
 #define LOG_STYLED(out, color, style, text)                                    \
     ((color) ? log_styled(out, true, style, text)                              \
              : trace_text_literal(out, text))
 
-/* log_put_time adds the time and a blank, unless there is to be none; log_time
- * adds it bare, and tells whether it is to be there. */
+/* log_put_time adds the time and a blank, if the style has times. log_time adds
+ * the time alone and returns whether the style has times. */
 void log_put_time(const struct log_parts *, struct trace_text *out);
 bool log_time(const struct log_parts *, struct trace_text *out);
 
-/* log_level_color returns the terminal's colour of a line's level;
- * log_level_text its word, five letters wide. */
+/* log_level_color returns the terminal's colour of a level, log_level_text its
+ * name in five columns. */
 const char *log_level_color(const struct log_parts *);
 const char *log_level_text(const struct log_parts *);
 void log_put_level(const struct log_parts *, struct trace_text *out);
@@ -414,8 +414,8 @@ void log_put_level(const struct log_parts *, struct trace_text *out);
 /* log_put_head adds time, level and thread, each with a blank. */
 void log_put_head(const struct log_parts *, struct trace_text *out);
 
-/* log_put_place adds "target: file:line: "; the line's colon has a style of its
- * own if it is to be set apart. */
+/* log_put_place adds "target: file:line: "; with `apart`, the line's colon has
+ * a style of its own. */
 void log_put_place(const struct log_parts *, struct trace_text *out,
                    bool apart);
 
@@ -426,7 +426,7 @@ void log_put_field(struct trace_text *out, bool color,
 void log_put_fields(struct trace_text *out, bool color,
                     const struct trace_field *, size_t count);
 
-/* log_is_message tells whether a field is shown without its name. */
+/* log_is_message returns whether a field is printed without its name. */
 bool log_is_message(const struct trace_field *);
 
 /* log_put_event adds the message and then the fields. */

@@ -1,20 +1,20 @@
-/* json.c: tracing-subscriber's JSON layout, an object a line.
+/* json.c: tracing-subscriber's JSON layout, one object per line.
  *
  *  {"test":..., "timestamp":..., "level":..., "fields":{...}, "target":...,
  *   "filename":..., "line_number":..., "span":{...}, "spans":[...],
  *   "threadName":..., "threadId":...}
  *
- * What there is none of is left out. Ours has no key twice: of an event's
- * fields of one name the last counts, and a field whose key is taken, as
- * "message" is by the message and "name" by the span's, is called
- * "field.message".
+ * Absent members are left out. Unlike the original, an object never has the
+ * same key twice: of equally named fields of an event the last counts, and a
+ * field whose key is taken (as "message" by the message and "name" by the
+ * span's name) is called "field.message".
  */
 #include <math.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* What is behind a member or an element begins with a comma. */
+/* A comma follows a member or an element. */
 static void separate(struct trace_text *out)
 {
     char last = out->size ? out->data[out->size - 1] : '{';
@@ -35,14 +35,14 @@ static void put_key(struct trace_text *out, const char *key)
     trace_text_literal(out, ":");
 }
 
-/* Keys of ours, which need no escapes. */
+/* Our own keys need no escapes. */
 #define PUT_KEY(out, key)                                                      \
     (separate(out), trace_text_literal(out, "\"" key "\":"))
 #define PUT_MEMBER(out, key, text) (PUT_KEY(out, key), put_string(out, text))
 
 /* ---- Values ---- */
 
-/* Where Ryu, which serde_json has, goes over to exponents. */
+/* Where Ryu, which serde_json uses, switches to exponents. */
 static void put_real(struct trace_text *out, double f, bool is_float)
 {
     static const struct log_decimals f32 = {-6, 13}, f64 = {-5, 16};
@@ -71,7 +71,7 @@ static void put_value(struct trace_text *out, const struct trace_value *value)
     case TRACE_TYPE_DISPLAY:
         trace_json_string(out, value->as.text, value->size);
         break;
-    default: /* as text has it */
+    default: /* as in text */
         log_value(&text, value);
         trace_json_string(out, text.data ? text.data : "", text.size);
         trace_text_free(&text);
@@ -89,8 +89,8 @@ static bool named(const struct trace_field *fields, size_t count,
     return false;
 }
 
-/* Adds field `i`, unless another of its name comes later, or had to move away
- * from `taken` and another has the name that it would have. */
+/* Adds field `i`, unless a later field has its name, or it would have to be
+ * renamed away from `taken` and a field has that name. */
 static void put_field(struct trace_text *out, const struct trace_field *fields,
                       size_t count, size_t i, const char *taken)
 {

@@ -24,7 +24,7 @@ bool log_level_of(const char *text, unsigned *level)
     return false;
 }
 
-/* The characters beyond ASCII that Unicode calls white space. */
+/* Unicode's white space beyond ASCII. */
 static const char *const wide_spaces[] = {
     "\xc2\x85", "\xc2\xa0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003",
     "\u2004",   "\u2005",   "\u2006", "\u2007", "\u2008", "\u2009", "\u200a",

@@ -1,4 +1,4 @@
-/* line.c: entries of a recording as lines. */
+/* line.c: prints entries of a recording as lines. */
 #include <string.h>
 
 #include "internal.h"
@@ -11,7 +11,7 @@ static void (*const layouts[])(const struct log_parts *,
     [LOG_FORMAT_JSON] = log_json,
 };
 
-/* Adds a text of whole lines, each behind the test's name. */
+/* Adds complete lines, each with the test's name in front. */
 static void prefixed(const char *test, const struct trace_text *lines,
                      struct trace_text *out)
 {
@@ -63,8 +63,7 @@ static void set_message(struct log_parts *parts,
     parts->message_size = message->size;
 }
 
-/* Adds what an activity is called, unless its launch says of which kernel it
- * is. */
+/* Adds the name of an activity, unless its launch names the kernel. */
 static size_t add_name(const struct trace_entry *entry,
                        struct trace_field *fields)
 {
@@ -77,7 +76,7 @@ static size_t add_name(const struct trace_entry *entry,
     return 1;
 }
 
-/* The fields as they were given, but for those without a value. */
+/* Adds the fields in their order, without those that have no value. */
 static size_t event_fields(const struct trace_entry *entry,
                            struct trace_field *fields)
 {
@@ -104,7 +103,7 @@ static struct trace_value duration(struct trace_text *text, uint64_t ns)
     return value;
 }
 
-/* How long it took, for what took some time. */
+/* Adds the duration of an activity that is not an instant. */
 static void add_duration(struct log_parts *parts,
                          const struct trace_entry *entry,
                          struct trace_text *text)
@@ -152,7 +151,7 @@ void log_event(struct log_memory *memory, const struct log_style *style,
 
 /* ---- Spans ---- */
 
-/* Adds the line of an event of a span's times, if there is to be one. */
+/* Adds the line of a span event, if the style has such lines. */
 static size_t span_line(struct log_parts *parts, enum log_span_event event,
                         struct trace_text *out)
 {
@@ -193,7 +192,7 @@ static size_t close_line(struct log_parts *parts,
     return lines;
 }
 
-/* What an entry says of a span, its close apart. */
+/* Returns the span event of an entry, except for its close. */
 static size_t life_lines(struct log_parts *parts,
                          const struct trace_entry *entry,
                          struct trace_text *out)

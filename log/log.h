@@ -30,37 +30,38 @@ extern "C" {
  */
 struct log_filter;
 
-/* log_filter_parse reads a filter. A directive that cannot be read is left out,
- * and `complaints`, if not NULL, gets a message that begins with `origin` and
- * shows the place. If none is left that shows anything, `fallback` (which may
- * be NULL: all off) applies. NULL if memory ran out. */
+/* log_filter_parse parses a filter. A directive that cannot be parsed is
+ * ignored, and `complaints`, if not NULL, gets a message that begins with
+ * `origin` and points to the mistake. If no remaining directive shows anything,
+ * `fallback` applies, which may be NULL (all off). Returns NULL without memory.
+ */
 TRACE_API struct log_filter *log_filter_parse(const char *text,
                                               const char *fallback,
                                               const char *origin,
                                               struct trace_text *complaints);
 TRACE_API void log_filter_free(struct log_filter *);
 
-/* log_filter_is_empty tells whether no directive is left. */
+/* log_filter_is_empty returns whether there are no directives. */
 TRACE_API bool log_filter_is_empty(const struct log_filter *);
 
-/* log_filter_adds tells whether a directive shows anything; those that only
- * take away apply to a default. */
+/* log_filter_adds returns whether a directive shows anything. A filter of
+ * limits and exclusions alone applies to a default. */
 TRACE_API bool log_filter_adds(const struct log_filter *);
 
-/* log_filter_most returns the most verbose level that a filter can show;
- * log_filter_hint how verbose EnvFilter lets call sites be: for a directive of
- * values always trace, and what another directive replaces still counts. */
+/* log_filter_most returns the most verbose level that a filter can show.
+ * log_filter_hint returns EnvFilter's max_level_hint: `trace` for a directive
+ * with values, and replaced directives count. */
 TRACE_API unsigned log_filter_most(const struct log_filter *);
 TRACE_API unsigned log_filter_hint(const struct log_filter *);
 
-/* log_filter_seen notes which directives are about a call site;
- * log_filter_unseen returns the directives, from number `from` on, that were
- * about none: NULL at the end. The text belongs to the filter. */
+/* log_filter_seen marks the directives that match a call site.
+ * log_filter_unseen returns the next unmarked directive from number `from` on,
+ * NULL at the end; the text belongs to the filter. */
 TRACE_API void log_filter_seen(struct log_filter *, const struct trace_site *);
 TRACE_API const char *log_filter_unseen(const struct log_filter *,
                                         size_t *from);
 
-/* log_filter_of_device tells whether a directive is about targets of GPUs. */
+/* log_filter_of_device returns whether a directive selects targets of GPUs. */
 TRACE_API bool log_filter_of_device(const struct log_filter *);
 
 /* log_filter_advise adds a line, beginning with `origin`, for each field value
@@ -69,22 +70,22 @@ TRACE_API bool log_filter_of_device(const struct log_filter *);
 TRACE_API bool log_filter_advise(const struct log_filter *, const char *origin,
                                  struct trace_text *out);
 
-/* log_filter_brief adds a filter or a directive as it was written, on one line
- * for a terminal: escaped, and cut off when it is very long. */
+/* log_filter_brief adds a filter or directive on one line for a terminal:
+ * escaped, and cut if it is very long. */
 TRACE_API void log_filter_brief(struct trace_text *out, const char *text);
 
-/* log_filter_explain adds what each directive means, in words. */
+/* log_filter_explain adds each directive's meaning in words. */
 TRACE_API void log_filter_explain(const struct log_filter *,
                                   struct trace_text *out);
 
 enum log_state {
     LOG_STATE_OFF,
     LOG_STATE_ON,
-    LOG_STATE_SOMETIMES, /* spans or values decide */
+    LOG_STATE_SOMETIMES, /* depends on spans or values */
 };
 
-/* log_filter_judge tells what a filter makes of a call site, and adds to `why`
- * the directives that it is due to. */
+/* log_filter_judge returns a call site's state and adds the directives that
+ * determine it to `why`. */
 TRACE_API enum log_state log_filter_judge(const struct log_filter *,
                                           const struct trace_site *,
                                           struct trace_text *why);
@@ -105,21 +106,21 @@ TRACE_API void log_suggest_site(struct log_suggestion *,
  * Returns whether there is a suggestion. */
 TRACE_API bool log_suggest_end(struct log_suggestion *);
 
-/* A filter at work on a recording: it knows what each thread is in. */
+/* Applies a filter to a recording: it follows each thread's spans. */
 struct log_replay;
 
-/* log_replay_new begins with nothing entered; the filter must stay. NULL if
- * memory ran out. */
+/* log_replay_new starts outside of all spans; the filter must outlive it.
+ * Returns NULL without memory. */
 TRACE_API struct log_replay *log_replay_new(const struct log_filter *);
 TRACE_API void log_replay_free(struct log_replay *);
 
-/* log_replay_step follows the next entry, of whatever kind, and returns whether
- * it is shown. */
+/* log_replay_step applies the next entry, of any kind, and returns whether it
+ * is shown. */
 TRACE_API bool log_replay_step(struct log_replay *, const struct trace_reader *,
                                const struct trace_entry *);
 
-/* log_replay_shows tells whether a span that was stepped over is shown. With no
- * replay, all are. */
+/* log_replay_shows returns whether a span from an earlier step is shown.
+ * Without a replay, every span is. */
 TRACE_API bool log_replay_shows(struct log_replay *,
                                 const struct trace_entry *span);
 
@@ -136,8 +137,8 @@ TRACE_API const char *log_nearest_level(const char *word);
 
 /* ---- Lines ---- */
 
-/* log_plain adds text as it is, but for what would break the line or command
- * the terminal. */
+/* log_plain adds text, and escapes what would break the line or control the
+ * terminal. */
 TRACE_API void log_plain(struct trace_text *out, const char *text, size_t size);
 
 /* X(NAME, word) */
@@ -180,33 +181,32 @@ enum log_span_event {
 #undef LOG_X
 };
 
-/* How lines look. The zero value is `full`, UTC, without colours or lines about
- * spans. `pretty` has file and line always. */
+/* The style of lines. The zero value is `full` with UTC times, without colours
+ * or lines about spans. `pretty` always prints file and line. */
 struct log_style {
     enum log_format format;
     enum log_time time;
     unsigned span_events; /* of enum log_span_event */
     bool color;
     bool file, line, thread_name, thread_id;
-    const char *test; /* "suite/test", in every line, or NULL */
+    const char *test; /* "suite/test", printed in every line, or NULL */
 };
 
-/* log_line steps over an entry and adds to `out` the lines, newline included,
- * that it has: that of an event that is shown, and those that the style has
- * about a span that is shown. Returns how many. */
+/* log_line applies an entry and adds its lines with their newlines: one for a
+ * shown event, and the style's lines about a shown span. Returns their number.
+ */
 TRACE_API size_t log_line(struct log_replay *, const struct log_style *,
                           const struct trace_reader *,
                           const struct trace_entry *, struct trace_text *out);
 
-/* log_span_text adds "outer{a=1}:inner", the spans that `place` is in, of those
- * that are shown; of very many the middle is left out. Nothing if there is
- * none.
- */
+/* log_span_text adds the shown spans around `place`, such as
+ * "outer{a=1}:inner", or nothing. A very long chain loses its middle. */
 TRACE_API void log_span_text(struct log_replay *, const struct trace_reader *,
                              uint32_t place, uint64_t time,
                              struct trace_text *out);
 
-/* log_write_all renders a recording's lines to `stream`; returns how many. */
+/* log_write_all prints a recording's lines to `stream` and returns their
+ * number. */
 TRACE_API size_t log_write_all(const struct log_filter *,
                                const struct log_style *, struct trace_reader *,
                                FILE *stream);
@@ -215,20 +215,20 @@ TRACE_API size_t log_write_all(const struct log_filter *,
 
 struct log_options {
     const char *show;   /* LOG: what is shown */
-    const char *record; /* TRACE_FILTER: what is recorded besides */
-    bool live;          /* print lines at once, to `fd` */
+    const char *record; /* TRACE_FILTER: what is recorded as well */
+    bool live;          /* print lines immediately, to `fd` */
     int fd;
     struct log_style style;
 };
 
-/* log_subscribe makes `options` (copied) what the process's next recordings and
- * live lines follow. EBUSY: a recording runs. */
+/* log_subscribe makes the process's next recordings and live lines follow
+ * `options`, which it copies. Fails with EBUSY while a recording runs. */
 TRACE_API int log_subscribe(const struct log_options *options);
 
 /* ---- Expectations: what a process finds in its own recording ---- */
 
-/* X(NAME, word, what is looked at, what is wanted of it, what is wrong with a
- * span that is not as wanted): test_log.h says what they mean. */
+/* X(NAME, word, what it examines, how many it wants, message about a span that
+ * fails it): test_log.h documents them. */
 #define LOG_EXPECTATIONS(X)                                                    \
     X(CONTAINS, "contains", LINES, SOME, "")                                   \
     X(LACKS, "lacks", LINES, NONE, "")                                         \
@@ -253,19 +253,19 @@ enum log_expectation_kind {
 struct log_expectation {
     enum log_expectation_kind kind;
     double number;            /* COUNT: how many; SHORTER, LONGER: seconds */
-    const char *const *texts; /* up to NULL; all but EVENTS have one */
+    const char *const *texts; /* NULL-terminated; all but EVENTS have one */
 };
 
 enum log_judgement { LOG_MET, LOG_NOT_MET, LOG_NOT_JUDGED };
 
-/* log_expectation_text adds an expectation as it was written. */
+/* log_expectation_text adds an expectation as it is in the source. */
 TRACE_API void log_expectation_text(const struct log_expectation *,
                                     struct trace_text *out);
 
-/* log_judge compares an expectation with what the process, its forked children
- * included, has recorded so far. `why` gets what is wrong: a line, and one for
- * each of the nearest records; or why it cannot be judged: records are missing,
- * or memory ran out. */
+/* log_judge compares an expectation with what the process and its forked
+ * children have recorded so far. On failure, `why` has a line with the reason
+ * and one for each of the nearest records. If it cannot be judged, because
+ * records are missing or memory ran out, `why` says so. */
 TRACE_API enum log_judgement log_judge(const struct log_expectation *,
                                        struct trace_text *why);
 
@@ -273,12 +273,12 @@ TRACE_API enum log_judgement log_judge(const struct log_expectation *,
  *
  *  log_error(format, ...);  log_warn  log_info  log_debug  log_trace
  *  log_at(LEVEL, format, ...);
- *  log_enabled(LEVEL)       whether a line of that level would be wanted here
+ *  log_enabled(LEVEL)       returns whether a line of this level is on here
  *
- * printf's formats, checked by the compiler; arguments are not evaluated where
- * the call site is off, and errno is left alone. LOG_NO_LEVELS, defined before
- * the include, leaves the names log_error ... log_trace to the program; what is
- * above LOG_STATIC_MAX is compiled out, as trace.h says.
+ * The formats are printf's, checked by the compiler. Arguments are not
+ * evaluated where the call site is off, and errno is preserved. Define
+ * LOG_NO_LEVELS before the include to keep the names log_error ... log_trace
+ * for the program. Levels above LOG_STATIC_MAX are compiled out; see trace.h.
  */
 #define log_at(level, ...)                                                     \
     TRACE_CAT_(LOG_AT_, TRACE_KEEPS_##level)                                   \
@@ -295,8 +295,8 @@ TRACE_API enum log_judgement log_judge(const struct log_expectation *,
 #    define log_trace(...) log_at(TRACE, __VA_ARGS__)
 #endif
 
-/* A literal format is known before the call site is used; in C++, whose statics
- * may be set as they are come to, only then. */
+/* In C, a literal format is part of the call site; in C++, statics may be
+ * initialised at first use, so the format is only known then. */
 #ifdef __cplusplus
 #    define LOG_FORMAT_(format) 0
 #else

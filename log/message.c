@@ -11,7 +11,7 @@ void log_message_of(const struct trace_entry *entry, struct trace_text *message)
     } else if (entry->printf_) {
         trace_format(message, entry->site->name, &values);
     } else if (entry->message) {
-        /* A signpost's header stands before its message. */
+        /* A signpost's header precedes its message. */
         for (size_t i = 0; trace_values_next(&values, &value) &&
                            value.type == TRACE_TYPE_STRING;
              i++) {

@@ -1,4 +1,4 @@
-/* parts.c: what a line's layouts share. */
+/* parts.c: the parts of a line that the layouts share. */
 #include <string.h>
 #include <time.h>
 
@@ -20,7 +20,7 @@ void log_styled(struct trace_text *out, bool color, const char *style,
 
 /* ---- Time ---- */
 
-/* Adds `number` with its zeros in front. */
+/* Adds `number` with leading zeros. */
 static void padded(struct trace_text *out, uint64_t number, size_t width)
 {
     char digits[20];
@@ -30,7 +30,7 @@ static void padded(struct trace_text *out, uint64_t number, size_t width)
     trace_text_put(out, digits, width);
 }
 
-/* Most lines are of the same second as the one before. */
+/* Most lines are of the same second as the line before. */
 static const char *date_of(struct log_memory *memory, int64_t second)
 {
     time_t time = (time_t)second;

@@ -1,8 +1,8 @@
-/* pattern.c: what a directive asks of a field's value.
+/* pattern.c: matches the value of a field.
  *
- * A value behind "=" in a span's directive means what it means to EnvFilter:
- * its type decides what it is compared with, and text is a regular expression
- * that must end where the value ends. Everywhere else a value is compared.
+ * A value after "=" in a span's directive has EnvFilter's meaning: its type
+ * selects the comparison, and text is a regular expression that must match up
+ * to the value's end. Everywhere else values are compared.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,14 +17,14 @@
 /* ---- Regular expressions ---- */
 
 enum {
-    STEPS = 2000000,     /* that a search may take... */
+    STEPS = 2000000,     /* steps that a search may take... */
     STEPS_PER_BYTE = 16, /* ...and as many more for each byte of the text */
-    HEAP_MAX = 32768,    /* KiB that it may take */
+    HEAP_MAX = 32768,    /* KiB that a search may use */
     REGEX_MAX = 65536,   /* bytes of an expression */
 };
 
-/* UTF-8 and Unicode's classes, and "." stops at a newline only, as in Rust. The
- * callouts are for counting steps. */
+/* As in Rust: UTF-8, Unicode's classes, and "." stops at a newline only. The
+ * callouts count steps. */
 static pcre2_code *compile(const char *text, int *error, size_t *offset)
 {
     uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF |
@@ -54,23 +54,23 @@ static enum log_reading make_regex(struct log_pattern *pattern,
     pattern->regex = compile(pattern->text, &error, &offset);
     if (pattern->regex)
         return LOG_READ;
-    /* The compiler's own memory error is 121. */
+    /* 121 is the compiler's own error for memory. */
     if (error == PCRE2_ERROR_NOMEMORY || error == 121)
         return LOG_NO_MEMORY;
     mistake->kind = LOG_MISTAKE_FIELD;
     mistake->at = pattern->text + offset;
     mistake->word = pattern->text;
     pcre2_get_error_message(error, reason, sizeof(reason));
-    snprintf(mistake->what, sizeof(mistake->what), "bad expression, %s in",
-             (const char *)reason);
+    snprintf(mistake->what, sizeof(mistake->what),
+             "bad regular expression: %s in", (const char *)reason);
     return LOG_MISTAKEN;
 }
 
-/* PCRE2's own limit is for each place where a match might begin, which leaves
- * it quadratic: steps are counted for the whole search. */
+/* PCRE2's limit applies to each place where a match may begin, which allows
+ * quadratic time; we limit the steps of the whole search. */
 struct effort {
     size_t spent, limit;
-    size_t at; /* in the text, at the step before */
+    size_t at; /* position in the text at the last step */
 };
 
 static int count_step(pcre2_callout_block *step, void *context)
@@ -83,8 +83,8 @@ static int count_step(pcre2_callout_block *step, void *context)
     return effort->spent > effort->limit ? PCRE2_ERROR_MATCHLIMIT : 0;
 }
 
-/* Looks for an expression in a text; `end` becomes where the match ends. One
- * that takes too long on a text does not match it. */
+/* Searches for an expression and sets `end` to the end of the match. A search
+ * that takes too many steps does not match. */
 static bool find(const struct log_pattern *pattern, const char *text,
                  size_t size, size_t *end)
 {
@@ -108,7 +108,8 @@ static bool find(const struct log_pattern *pattern, const char *text,
 
 /* ---- Reading ---- */
 
-/* Whether a text is a number as Rust writes them: no hexadecimal, no blanks. */
+/* Returns whether a text is a number in Rust's syntax: not hexadecimal, no
+ * blanks. */
 static bool real_of(const char *text, double *real)
 {
     const char *digits = text + (*text == '+' || *text == '-');
@@ -137,7 +138,7 @@ static bool hexadecimal(const char *text)
            strspn(text + 2, "0123456789abcdefABCDEF") == strlen(text + 2);
 }
 
-/* Reads a whole number that 64 bits hold. Rust's have no hexadecimal. */
+/* Parses an integer of 64 bits in Rust's syntax, without hexadecimal. */
 static bool whole_of(struct log_pattern *pattern)
 {
     const char *text = pattern->text;
@@ -156,7 +157,8 @@ static bool whole_of(struct log_pattern *pattern)
     return !errno;
 }
 
-/* What a value is: the first of bool, u64, i64, f64 that it can be read as. */
+/* Sets the type of a value: the first of bool, u64, i64, f64 that it parses as.
+ */
 static void classify(struct log_pattern *pattern)
 {
     const char *text = pattern->text;
@@ -172,7 +174,7 @@ static void classify(struct log_pattern *pattern)
     errno = error;
 }
 
-/* Takes the quotes off a value. */
+/* Removes a value's quotes. */
 static bool unquote(struct log_pattern *pattern, bool escapes)
 {
     char *from = pattern->text + 1, *to = from;
@@ -221,7 +223,7 @@ static bool is_text(const struct trace_value *value)
            value->type == TRACE_TYPE_DISPLAY;
 }
 
-/* Runs an expression over a value as it is shown, strings without quotes. */
+/* Matches an expression against a value's text; strings have no quotes. */
 static bool matches_text(const struct log_pattern *pattern,
                          const struct trace_value *value, bool to_the_end)
 {
@@ -257,8 +259,8 @@ static bool matches_to_the_end(const struct log_pattern *pattern,
     return matches_text(pattern, value, true);
 }
 
-/* EnvFilter's match of a value. Numbers and bools are never text there; what
- * Rust has no method for is. */
+/* EnvFilter's match. It never treats numbers and bools as text, except those
+ * that Rust's Visit has no method for. */
 static bool is(const struct log_pattern *pattern,
                const struct trace_value *value)
 {
@@ -321,7 +323,7 @@ static bool number_of(const struct trace_value *value, long double *number)
     }
 }
 
-/* A pattern's number; next to a float it has a float's digits. */
+/* The pattern's number, rounded to a float if the value is one. */
 static long double own_number(const struct log_pattern *pattern,
                               const struct trace_value *value)
 {
@@ -336,7 +338,7 @@ static long double own_number(const struct log_pattern *pattern,
     return value->type == TRACE_TYPE_F32 ? (float)own : own;
 }
 
-/* The digits that count of a decimal whole number. */
+/* The significant digits of a decimal integer. */
 static const char *significant(const char *text, bool *negative)
 {
     *negative = *text == '-';
@@ -360,8 +362,8 @@ static int order_decimals(const char *a, const char *b)
     return order(below_a ? result > 0 : result < 0, !result, true);
 }
 
-/* Whether both are whole numbers of which the pattern's is wider than 64 bits,
- * too wide for a double to be exact. */
+/* Whether both are integers and the pattern's needs more than 64 bits, too many
+ * for an exact double. */
 static bool is_wide(const struct log_pattern *pattern,
                     const struct trace_value *value)
 {
@@ -390,7 +392,7 @@ static int compare_numbers(const struct log_pattern *pattern,
     return result;
 }
 
-/* Compares a value's text with the pattern's; an error also has a name. */
+/* Compares texts; an error also has a name. */
 static int compare_text(const struct log_pattern *pattern,
                         const struct trace_value *value)
 {
@@ -413,8 +415,8 @@ static int compare_text(const struct log_pattern *pattern,
                  !result && size == own, ordered);
 }
 
-/* How a value stands to the pattern's: less, equal, greater or neither. In C a
- * truth is as often an int as a bool. */
+/* Compares a value with the pattern's: less, equal, greater or unordered. In C
+ * a truth value is an int as often as a bool. */
 static int compare(const struct log_pattern *pattern,
                    const struct trace_value *value)
 {

@@ -1,12 +1,12 @@
-/* pretty.c: tracing-subscriber's Pretty layout, of several lines.
+/* pretty.c: tracing-subscriber's Pretty layout, several lines per event.
  *
  *    [TIME ]LEVEL target: message, f: v
  *      at file:line[ on THREAD]
  *      in target::span with f: v, g: w
  *      in target::span
  *
- * The innermost span comes first, and an empty line last. The first line has
- * the level's colour. Newlines of messages and of what prints itself stay.
+ * The innermost span comes first, an empty line ends the event. The first line
+ * has the level's colour. Newlines in messages and formatted values are kept.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 #define DIM_ITALIC LOG_DIM ";" LOG_ITALIC
 
-/* Goes over to a style: bold, or a level's colour, or both. */
+/* Switches the style: bold, a level's colour, or both. */
 static void begin(struct trace_text *out, const char *color, bool bold)
 {
     trace_text_string(out, "\033[");
@@ -26,8 +26,8 @@ static void begin(struct trace_text *out, const char *color, bool bold)
     trace_text_char(out, 'm');
 }
 
-/* Adds a name in bold and goes back to `color`; NULL: there are no styles,
- * "": none around it. */
+/* Adds a name in bold and switches back to `color`; NULL: no styles, "": no
+ * colour. */
 static void put_name(struct trace_text *out, const char *color,
                      const char *name)
 {

@@ -1,17 +1,17 @@
-/* replay.c: judges a recording's entries, in order, as they were made.
+/* replay.c: applies a filter to a recording's entries in their order.
  *
- * A filter that asks for spans depends on what each thread is in. Of a thread,
- * only those enterings are kept that hold something for what is within.
+ * A filter of spans depends on the spans that each thread has entered. Only
+ * enters that change the scope of a directive are kept.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* An entering that has not ended. */
+/* An enter without its exit. */
 struct entered {
     uint32_t span;
-    bool begun; /* the span began with it */
+    bool begun; /* it is the span's creation */
     struct trace_scope own;
 };
 
@@ -22,15 +22,15 @@ struct thread {
 
 struct log_replay {
     const struct log_filter *filter;
-    bool simple;                   /* call sites alone decide */
-    struct log_verdict **verdicts; /* by id of the call site; they stay */
+    bool simple;                   /* depends on call sites only */
+    struct log_verdict **verdicts; /* by id of the call site; never moved */
     size_t verdict_count;
     struct log_verdict *launch; /* about log_launch_site */
     struct trace_table tracked;
     struct thread *threads;
     size_t thread_count, thread_capacity;
     struct trace_table thread_table; /* pid << 32 | tid */
-    unsigned char *hidden;           /* a bit for the place of each span */
+    unsigned char *hidden;           /* a bit per record of a span */
     size_t hidden_size;
     struct log_memory memory;
 };
@@ -84,7 +84,7 @@ struct log_memory *log_replay_memory(struct log_replay *replay)
 
 /* ---- Call sites ---- */
 
-/* Where the verdict about a call site is; NULL without memory. */
+/* Returns the slot of a call site's verdict, NULL without memory. */
 static struct log_verdict **room_for(struct log_replay *replay, uint32_t id)
 {
     if (!TRACE_ARRAY_RESERVE(replay->verdicts, replay->verdict_count, id + 1))
@@ -92,7 +92,7 @@ static struct log_verdict **room_for(struct log_replay *replay, uint32_t id)
     return &replay->verdicts[id];
 }
 
-/* The verdict about a call site; NULL without memory. */
+/* Returns the verdict about a call site, NULL without memory. */
 static const struct log_verdict *verdict_of(struct log_replay *replay,
                                             const struct trace_site *site)
 {
@@ -108,7 +108,7 @@ static const struct log_verdict *verdict_of(struct log_replay *replay,
 
     if (verdict->site == site)
         return verdict;
-    log_verdict_free(verdict); /* call sites that are lost have number 0 */
+    log_verdict_free(verdict); /* call sites that were lost have number 0 */
     return log_verdict_make(verdict, replay->filter, site) ? verdict : NULL;
 }
 
@@ -174,8 +174,8 @@ static void push(struct thread *thread, uint32_t span, bool begun,
     thread->stack[thread->depth++] = (struct entered){span, begun, own};
 }
 
-/* The last entering of a span ends, or the one that the span began with, in
- * whatever order; false if the thread is not in it. */
+/* Removes the last enter of a span, or the one that created it, in any order.
+ * Returns false if the thread is not in the span. */
 static bool pop(struct thread *thread, uint32_t span, bool begun)
 {
     size_t at = thread ? thread->depth : 0;
@@ -191,7 +191,7 @@ static bool pop(struct thread *thread, uint32_t span, bool begun)
     return true;
 }
 
-/* Live, it is the thread that ended a span that tells of it. */
+/* Live, the exit is reported by the thread that ended the span. */
 static void step_exit(struct log_replay *replay,
                       const struct trace_entry *entry, struct thread *thread)
 {
@@ -202,7 +202,7 @@ static void step_exit(struct log_replay *replay,
         found = pop(&replay->threads[i], entry->span, begun);
 }
 
-/* What holds within a span that is entered now. */
+/* The scope within a span if it is entered now. */
 static struct trace_scope holds(struct log_replay *replay,
                                 const struct trace_reader *reader,
                                 uint32_t place)
@@ -220,7 +220,7 @@ static struct trace_scope holds(struct log_replay *replay,
     return log_span_holds(&span);
 }
 
-/* A forked child is in what its parent was in. */
+/* A forked child starts in its parent's spans. */
 static void inherit(struct log_replay *replay,
                     const struct trace_reader *reader, struct thread *thread,
                     uint32_t place)
@@ -298,7 +298,7 @@ static bool step_event(struct log_replay *replay,
 
     if (!verdict)
         return true;
-    /* A forked child does not tell which spans of its parent it leaves. */
+    /* A forked child does not record that it leaves its parent's spans. */
     if (thread && !entry->span)
         thread->depth = 0;
     if (!verdict->count)
@@ -313,8 +313,9 @@ static bool step_event(struct log_replay *replay,
 
 /* ---- What devices did ---- */
 
-/* What a span holds for what it set off, by its values up to `time`: it may
- * have ended by then. A launch is judged here, within what is `around` it. */
+/* The scope within a span that caused an activity, by its values up to `time`:
+ * the span may have ended since. A launch is judged here, within the scope
+ * `around` it. */
 static struct trace_scope held(struct log_replay *replay,
                                const struct trace_reader *reader,
                                const struct trace_entry *span, uint64_t time,
@@ -365,8 +366,8 @@ static struct trace_scope scope_around(struct log_replay *replay,
     return scope;
 }
 
-/* The fields of an activity and of its launch, as if they were of one call
- * site. */
+/* The fields of an activity and of its launch, joined as if one call site had
+ * them. */
 struct joined {
     struct trace_site site;
     const char *names[TRACE_FIELDS_MAX];
@@ -396,8 +397,8 @@ static struct log_fields join(const struct trace_entry *entry,
     return fields;
 }
 
-/* An activity is judged as an event would be in the span that set it off. What
- * its thread is in has nothing to do with it. */
+/* Judges an activity as an event in the span that caused it. Its thread's
+ * current spans don't matter. */
 static bool step_device(struct log_replay *replay,
                         const struct trace_reader *reader,
                         const struct trace_entry *entry)

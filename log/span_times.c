@@ -1,8 +1,8 @@
-/* span_times.c: how long spans are open, and when they close.
+/* span_times.c: measures how long spans are open and when they close.
  *
- * A span closes when its block has ended, or trace_span_end was called, and it
- * is entered nowhere any more. A recording tells what is still to come; live
- * nobody knows, so there a span that is entered after that has closed before.
+ * A span closes once its block has ended, or trace_span_end was called, and no
+ * thread is in it. In a recording, later enters are known. Live they are not:
+ * if a span is entered again later, it has been reported as closed.
  */
 #include <string.h>
 
@@ -36,7 +36,7 @@ static struct log_span_times *begin(struct trace_table *span_times,
     return times;
 }
 
-/* Follows what comes after the beginning. */
+/* Applies an entry after the span's creation. */
 static void follow(struct log_span_times *times,
                    const struct trace_entry *entry)
 {
@@ -50,7 +50,7 @@ static void follow(struct log_span_times *times,
         times->over = true;
         break;
     case TRACE_ENTRY_EXIT:
-        times->over |= entry->id == entry->span; /* the span began with it */
+        times->over |= entry->id == entry->span; /* the exit of its creation */
         leave(times, entry->time);
         break;
     default:

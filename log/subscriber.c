@@ -1,15 +1,24 @@
-/* subscriber.c: what a test process records, and the lines that it prints
- * itself when live.
+/* subscriber.c: decides what a test process records, and prints lines when
+ * live.
  *
- * What LOG could show is recorded, judged by call site only, for it is judged
- * again when it is shown; what TRACE_FILTER wants is judged here, exactly.
+ * Whatever LOG could show is recorded, judged by call site only: it is judged
+ * again when it is printed. TRACE_FILTER is applied here, exactly.
  *
- * Of what is not recorded nothing is known later, so other than in a recording
- * of everything: a span begun within an excluded one is none, whoever enters it
- * elsewhere; within a span that is not recorded, trace_span_current gives the
- * one around it; an excluded span mutes the thread that began it until that
- * thread ends it; a jump out of spans ends them with the next recorded block
- * around. And a span that was closed holds nothing for who enters it late.
+ * What is not recorded is unknown later. This differs from filtering a complete
+ * recording in these ways:
+ *
+ * - Spans created inside an excluded span are not recorded, even if another
+ * thread enters them.
+ *
+ * - Within a span that is not recorded, trace_span_current returns the
+ * enclosing one.
+ *
+ * - An excluded span mutes the thread that created it until that thread ends
+ * it.
+ *
+ * - After a jump out of spans, they end with the next recorded enclosing block.
+ *
+ * - A closed span has no effect on threads that enter it later.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,14 +35,14 @@ static struct log_filter *show, *record;
 static struct log_replay *replay; /* of `show`, when live */
 static struct log_style style;
 static int line_fd = -1;
-static uint64_t line_looked;  /* ns: when it was last looked at */
-static struct stat line_file; /* what `line_fd` was at first */
+static uint64_t line_looked;  /* ns: the last check */
+static struct stat line_file; /* the file that `line_fd` was at first */
 static struct trace_text line;
 
 /* ---- Call sites ---- */
 
-/* The verdicts that call sites refer to. They stay, for any thread may be about
- * to look at one. */
+/* The verdicts that call sites refer to. They are never freed: a thread may be
+ * about to read one. */
 struct kept {
     struct log_verdict verdict; /* what site->verdict points to */
     const struct log_filter *filter;
@@ -65,7 +74,7 @@ static bool is_kept(const struct trace_site *site)
 static bool shows(const struct trace_site *site)
 {
     struct log_verdict verdict = {0};
-    bool reaches = true; /* better too much than too little */
+    bool reaches = true; /* recording too much is better than too little */
 
     if (log_verdict_make(&verdict, show, site))
         reaches = log_verdict_reaches(&verdict);
@@ -73,7 +82,7 @@ static bool shows(const struct trace_site *site)
     return reaches;
 }
 
-/* What becomes of a site whose values do not matter. */
+/* Returns the interest of a site whose values do not matter. */
 static unsigned plainly(const struct log_verdict *verdict)
 {
     if (verdict->never)
@@ -200,9 +209,9 @@ static void close_span(uint32_t place)
 
 enum { FAR = 200, LOOK_EVERY = 1000000 /* ns */, LINE_KEPT = 1 << 20 };
 
-/* A test may have closed our descriptor, and opened its own in its place. To
- * look at each line would take longer than the line; but a number far out is
- * not given out again so soon. */
+/* A test may have closed our descriptor and opened its own in its place.
+ * Checking before each line would take longer than the line; a descriptor of a
+ * high number is not reused soon. */
 static int output(uint64_t now)
 {
     struct stat file;
@@ -217,7 +226,7 @@ static int output(uint64_t now)
     return STDERR_FILENO;
 }
 
-/* Whoever else has the file open may have it not block. */
+/* Another process may have made the open file non-blocking. */
 static bool await_room(int fd)
 {
     struct pollfd file = {.fd = fd, .events = POLLOUT};
@@ -260,8 +269,8 @@ static void print_live(const struct trace_reader *reader,
 
 /* ---- Subscribing ---- */
 
-/* What the process's call sites ask. Without directives of spans, nobody needs
- * to be told of spans. */
+/* The callbacks that the process's call sites need. Without directives for
+ * spans, no call is made for spans. */
 static struct trace_subscriber subscriber;
 
 static void subscribe(bool live)
@@ -283,7 +292,7 @@ static void subscribe(bool live)
     trace_subscribe(&subscriber);
 }
 
-/* The old subscription stays: a thread may still be amid a record. */
+/* Never freed: a thread may be within a record. */
 static struct past {
     struct log_filter *show, *record;
     struct log_replay *replay;

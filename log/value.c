@@ -1,7 +1,8 @@
-/* value.c: values as Rust's Debug writes them.
+/* value.c: formats values as Rust's Debug does.
  *
- * Where ours differs: bytes that are not UTF-8 are shown as \xNN, and of the
- * characters that Unicode calls unprintable only those in `unprintable`.
+ * Differences: bytes that are not UTF-8 are printed as \xNN, and fewer
+ * characters than Unicode's unprintable ones are escaped: those in
+ * `unprintable`.
  */
 #include <errno.h>
 #include <float.h>
@@ -70,7 +71,7 @@ static void quoted(struct trace_text *out, const char *text, size_t size)
     trace_text_literal(out, "\"");
 }
 
-/* Controls of bidirectional text, which show it in another order. */
+/* Controls of bidirectional text, which reorder it on the screen. */
 static bool reorders(uint32_t c)
 {
     return c == 0x61c || c == 0x200e || c == 0x200f ||
@@ -90,7 +91,7 @@ static void plain_character(struct trace_text *out, uint32_t c,
         trace_text_add(out, text, size);
 }
 
-/* Adds what is not plain from `i` on, and what stands before and behind. */
+/* Adds text from `i` on with its escapes, and the plain text around them. */
 static __attribute__((noinline)) void escaped(struct trace_text *out,
                                               const char *text, size_t size,
                                               size_t i)
@@ -102,7 +103,7 @@ static __attribute__((noinline)) void escaped(struct trace_text *out,
         uint32_t c;
         size_t n;
 
-        if (byte >= 0x20 && byte < 0x7f) { /* most text is */
+        if (byte >= 0x20 && byte < 0x7f) { /* most text is plain */
             i++;
             continue;
         }
@@ -129,8 +130,8 @@ void log_plain(struct trace_text *out, const char *text, size_t size)
 
 /* ---- Numbers ---- */
 
-/* The digits of a whole number, without the zeros at its end; `size` becomes
- * how many there are with them. */
+/* Sets the digits of an integer without trailing zeros; `size` counts them with
+ * those zeros. */
 static size_t digits_of(uint64_t number, char *digits, int *size)
 {
     char text[20];
@@ -147,8 +148,8 @@ static size_t digits_of(uint64_t number, char *digits, int *size)
     return count;
 }
 
-/* The shortest digits that read back as the same number, and where their
- * decimal point is: 1.5 is "15" and 1. Returns how many digits. */
+/* Sets the shortest digits that parse as the same number, and the position of
+ * their decimal point: 1.5 is "15" and 1. Returns their number. */
 static size_t shortest(double f, bool is_float, char *digits, int *point)
 {
     char text[40];
@@ -163,8 +164,8 @@ static size_t shortest(double f, bool is_float, char *digits, int *point)
         *point = size - (int)places;
         return count;
     }
-    /* Fewer digits are those of that precision but for zeros; the point may be
-     * any. */
+    /* A shorter representation is this one without trailing zeros; the decimal
+     * point may be anywhere. */
     do
         snprintf(text, sizeof(text), "%.*e", precision, f);
     while (

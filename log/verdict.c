@@ -1,9 +1,9 @@
-/* verdict.c: what a filter makes of a call site, of an event, and of a span.
+/* verdict.c: applies a filter to a call site, an event, and a span.
  *
- * Of the directives that EnvFilter knows, the first about a call site decides;
- * those of spans only add, where a span is entered that they match; so do
- * globs, messages and the values of events. "^" takes from what all these say,
- * and "!" takes all.
+ * Among the directives that EnvFilter has, the first one that matches a call
+ * site decides. Directives for spans only add, where a matching span is
+ * entered; so do globs, messages and the values of events. "^" limits all of
+ * these, "!" hides.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static bool declares(const struct trace_site *site, const char *name)
          site->kind == TRACE_SITE_DEVICE && i < TRACE_LAUNCH_FIELDS; i++)
         if (!strcmp(trace_launch_fields[i], name))
             return true;
-    /* A format is not known before its call site is used, or at all. */
+    /* A format may be unknown before the call site's first use. */
     return site->kind != TRACE_SITE_SPAN && !strcmp(name, "message") &&
            (!site->name || site->name[0] || !site->field_count);
 }
@@ -35,7 +35,7 @@ static bool declares_all(const struct trace_site *site,
     return true;
 }
 
-/* Whether a directive of spans is about a span. */
+/* Returns whether a span directive matches a span. */
 static bool about_span(const struct log_directive *directive,
                        const struct trace_site *site)
 {
@@ -51,8 +51,9 @@ static bool about_event(const struct log_directive *directive,
            declares_all(site, directive);
 }
 
-/* Whether a directive decides for a call site as such: one of a target, or one
- * of fields without values, which EnvFilter does not look for in spans. */
+/* Returns whether a directive decides for a whole call site: it has a target
+ * only, or fields without values, which EnvFilter does not look for in spans.
+ */
 static bool about_site(const struct log_directive *directive,
                        const struct trace_site *site)
 {
@@ -87,8 +88,8 @@ bool log_directive_about(const struct log_directive *directive,
 
 /* ---- Call sites ---- */
 
-/* Whether what a directive says of an event's values, or within a span, can
- * make a difference. */
+/* Returns whether a directive that tests values, or applies within the span,
+ * can make a difference. */
 static bool matters(const struct log_filter *filter,
                     const struct log_directive *directive,
                     const struct trace_site *site)
@@ -188,7 +189,7 @@ bool log_verdict_reaches(const struct log_verdict *verdict)
     return !verdict->never && (verdict->shown || verdict->inside);
 }
 
-/* Whether spans and the level leave a site on. */
+/* Returns whether spans and the level leave a site on. */
 static bool shown_inside(const struct log_verdict *verdict,
                          struct trace_scope inside)
 {
@@ -241,7 +242,7 @@ bool log_verdict_event(const struct log_verdict *verdict,
 
     if (taken(verdict, inside))
         return false;
-    /* What adds stands before what takes away. */
+    /* Directives that add come before those that limit. */
     for (size_t i = 0; i < verdict->count; i++) {
         bool adds = verdict->directives[i]->effect == LOG_ADDS;
 
@@ -272,7 +273,8 @@ void log_span_fields(struct log_span *span, const struct log_fields *fields)
     }
 }
 
-/* Whether all matched that a directive asks for; steps over its patterns. */
+/* Returns whether all conditions of a directive have matched; steps over its
+ * patterns. */
 static bool all_matched(const struct log_directive *directive,
                         const bool **matched)
 {
@@ -307,7 +309,7 @@ struct trace_scope log_span_holds(const struct log_span *span)
     return own;
 }
 
-/* An excluded span is one within which nothing is left. */
+/* An excluded span hides everything within it. */
 static bool excluded(const struct log_span *span)
 {
     const struct log_verdict *verdict = span->verdict;

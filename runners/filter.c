@@ -364,7 +364,7 @@ static void put_unseen_one(const struct list *lists, int count,
     bool suggested = suggest_by(&suggestion, lists, count);
 
     log_filter_brief(&text, directive);
-    trace_text_string(&text, " is about none of these call sites");
+    trace_text_string(&text, " matches none of these call sites");
     if (suggested) {
         trace_text_string(&text, "; did you mean ");
         log_filter_brief(&text, suggestion.text.data);
@@ -386,7 +386,7 @@ static void put_unseen(const struct log_filter *filter,
         if (unseen++ < UNSEEN_MAX)
             put_unseen_one(lists, count, directive);
     if (unseen > UNSEEN_MAX)
-        printf("%zu more directives are about none of these call sites.\n",
+        printf("%zu more directives match none of these call sites.\n",
                unseen - UNSEEN_MAX);
 }
 

@@ -125,6 +125,6 @@ Test(e2e_device, directives_of_devices_are_never_unseen)
     e2e_expect_lacks(result->err, "gpu::launch=trace is");
     result = e2e_run(TESTLOG "filter gpu::launch=trace,gpux '%s'",
                      e2e_program("small", E2E_TRACED));
-    e2e_expect_has(result->out, "gpux is about none of these call sites");
+    e2e_expect_has(result->out, "gpux matches none of these call sites");
     e2e_expect_lacks(result->out, "gpu::launch=trace is about none");
 }

@@ -109,7 +109,7 @@ Test(e2e_expect, the_nearest_records_are_shown_once)
                    "kv::store: 4 of 8 slots used\n");
     e2e_expect_has(result->err, "found:   fill{n=1} (open)\n");
     e2e_expect_has(result->err, "log_expect_event(\"kv=loud\"): filter: "
-                                "unknown level \"loud\".");
+                                "unknown level \"loud\"");
     /* The log has the expectation as one line, at its place. */
     e2e_expect_has(result->err,
                    "\nERROR programs::expect: assertion failed: "
@@ -166,7 +166,7 @@ Test(e2e_expect, missing_records_are_no_failure)
     e2e_expect_has(line, " records were lost after TRACE_LIMIT was reached");
     e2e_expect_has(line, " (and 1 more)");
     e2e_expect_has(e2e_line(result->err, "testlog: missing/unannotated: "),
-                   ": it has no recording");
+                   ": the process has no recording");
     cr_expect_eq(e2e_count(result->err, "testlog: missing/disabled"), 1);
 }
 

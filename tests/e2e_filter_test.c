@@ -98,7 +98,8 @@ Test(e2e_filter, strict_cases_say_what_is_wrong)
         "\"error\", \"warn\", \"info\", \"debug\", \"trace\", or a number 0-5\n"
         "E\t-\t-\t-\terror parsing level filter: expected one of \"off\", "
         "\"error\", \"warn\", \"info\", \"debug\", \"trace\", or a number 0-5\n"
-        "E\t-\t-\t-\tinvalid field filter: bad expression, missing closing "
+        "E\t-\t-\t-\tinvalid field filter: bad regular expression: missing "
+        "closing "
         "parenthesis in\n"
         "0\t-\toff\t\t\n"
         "0\t-\toff\t\t\n"
@@ -184,21 +185,22 @@ Test(e2e_filter, is_explained_in_words)
         result->out,
         "  kv=debug\n"
         "      spans and events whose target begins with \"kv\": debug and "
-        "graver\n"
+        "more severe\n"
         "  [request{id=417}]=trace\n"
-        "      spans \"request\" whose id is 417: they, and within them every "
+        "      spans \"request\" whose id is 417: these, and within them every "
         "level\n"
         "  info\n"
-        "      everything: info and graver\n"
+        "      everything: info and more severe\n"
         "  /time.*out/=debug\n"
-        "      events whose message matches time.*out: also debug and graver\n"
+        "      events whose message matches time.*out: also debug and more "
+        "severe\n"
         "  {k>5}\n"
         "      events whose k is greater than 5: also every level\n"
         "  ~db::\n"
         "      spans and events of the module \"db\" and those within it: also "
         "every level\n"
         "  ^[tick]=warn\n"
-        "      spans \"tick\": within them at most warn and graver\n"
+        "      spans \"tick\": within them at most warn and more severe\n"
         "  !net::tcp\n"
         "      spans and events whose target begins with \"net::tcp\": never\n"
         "  !{user=root}\n"
@@ -225,10 +227,10 @@ Test(e2e_filter, a_mistake_is_pointed_at)
     e2e_expect_code(result, 2);
     e2e_expect_is(result->err,
                   "testlog: FILTER: unknown level \"warning\"; did you mean "
-                  "\"warn\"? This directive is left out.\n"
+                  "\"warn\"? (directive ignored)\n"
                   "    info,net=warning\n"
                   "             ^\n");
-    e2e_expect_has(result->out, "everything: info and graver\n");
+    e2e_expect_has(result->out, "everything: info and more severe\n");
 }
 
 /* ---- Of a program ---- */
@@ -263,8 +265,8 @@ Test(e2e_filter, lists_a_program_s_call_sites)
     e2e_expect_has(result->out, "span \"outer\"");
     e2e_expect_has(result->out, " call sites: ");
     e2e_expect_has(result->out,
-                   "nowhere=debug is about none of these call sites.\n");
-    e2e_expect_has(result->out, "inner=off is about none of these call sites; "
+                   "nowhere=debug matches none of these call sites.\n");
+    e2e_expect_has(result->out, "inner=off matches none of these call sites; "
                                 "did you mean ![inner]?\n");
     cr_expect_eq(e2e_count(result->out, "traced.c:"),
                  e2e_count(sites, "\"line\":"));
@@ -349,8 +351,8 @@ Test(e2e_filter, names_ten_directives_about_nothing_at_most)
                         "$(printf '!\\033'),!y,!y\" /bin/true");
 
     e2e_expect_lacks(result->out, "\x1b[");
-    cr_expect_eq(e2e_count(result->out, " is about none of these"), 10);
-    e2e_expect_has(result->out, "92 more directives are about none of these "
+    cr_expect_eq(e2e_count(result->out, " matches none of these"), 10);
+    e2e_expect_has(result->out, "92 more directives match none of these "
                                 "call sites.\n");
 }
 
@@ -360,7 +362,7 @@ Test(e2e_filter, two_dashes_may_stand_before_the_filter)
         e2e_run(TESTLOG "filter -- 'info;x=1' /bin/true");
 
     e2e_expect_code(result, 0);
-    e2e_expect_has(result->out, "info;x=1 is about none of these call sites; "
+    e2e_expect_has(result->out, "info;x=1 matches none of these call sites; "
                                 "did you mean info,x=1?\n");
 }
 

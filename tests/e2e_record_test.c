@@ -360,7 +360,7 @@ Test(e2e_record, lines_are_as_variables_and_flags_want)
 Test(e2e_record, lines_are_the_usual_ones_where_no_filter_can_be_read)
 {
     e2e_expect_has(e2e_run("LOG='[[' " RECORD "-- true", e2e_stub())->err,
-                   "testlog: LOG: this bracket is not closed");
+                   "testlog: LOG: unclosed bracket in");
     e2e_expect_is(
         e2e_text(cJSON_GetObjectItemCaseSensitive(run_json(), "filters"),
                  "log"),

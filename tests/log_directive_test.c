@@ -8,8 +8,8 @@
 
 #define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
 #define BRACES                                                                 \
-    "braces in a value need \"~=\" and quotes, as in {f~=\"a{2}\"}, but not "  \
-    "in "
+    "braces in a value need \"~=\" and quotes, as in {f~=\"a{2}\"}, unlike"    \
+    " "
 
 static const char *const signs[] = {
 #define LOG_X(name, sign, words) sign,
@@ -403,12 +403,12 @@ static const struct {
     size_t caret;
 } mistakes[] = {
     {"a=warning", "unknown level \"warning\"; did you mean \"warn\"?", 2},
-    {"a=7", "unknown level \"7\".", 2},
+    {"a=7", "unknown level \"7\"", 2},
     {"a=all", "unknown level \"all\"; did you mean \"trace\"?", 2},
     {"a= none", "unknown level \"none\"; did you mean \"off\"?", 3},
     {"a==debug", "unknown level \"=debug\"; did you mean \"debug\"?", 2},
     {"a=\"debug\"", "unknown level \"\"debug\"\"; did you mean \"debug\"?", 2},
-    {"a='t>", "unknown level \"'t>\".", 2},
+    {"a='t>", "unknown level \"'t>\"", 2},
     {"a='debug;b=info",
      "unknown level \"'debug;b=info\"; did you mean \"debug,b=info\"?", 2},
     {"a=debug;b=info",
@@ -421,70 +421,70 @@ static const struct {
     {"[s]=debug|info",
      "unknown level \"debug|info\"; did you mean \"debug,info\"?", 4},
     {"debug=net",
-     "the level stands behind \"=\", but not in \"debug=net\"; did you "
+     "the level must follow \"=\" in \"debug=net\"; did you "
      "mean "
      "\"net=debug\"?",
      6},
     {"net{id=5}=info",
-     "a span's fields stand in brackets, but not in \"net{id=5}=info\"; "
+     "a span's fields must be in brackets in \"net{id=5}=info\"; "
      "did "
      "you mean \"net[{id=5}]=info\"?",
      3},
-    {"!a=info", "\"!\" takes no level, \"^\" caps at one: \"!a=info\".", 3},
-    {"!info", "a level cannot be excluded, \"^\" caps at one: \"!info\".", 1},
-    {"^net", "a cap needs a level, as in ^net=info, but not in \"^net\".", 4},
-    {"^[s]", "a cap needs a level, as in ^net=info, but not in \"^[s]\".", 4},
+    {"!a=info", "\"!\" takes no level, \"^\" limits it: \"!a=info\"", 3},
+    {"!info", "a level cannot be excluded, \"^\" limits it: \"!info\"", 1},
+    {"^net", "\"^\" needs a level, as in ^net=info, unlike \"^net\"", 4},
+    {"^[s]", "\"^\" needs a level, as in ^net=info, unlike \"^[s]\"", 4},
     {"*=debug",
-     "\"~\" stands before a pattern of targets, but not in \"*=debug\"; "
+     "\"~\" must precede a glob in \"*=debug\"; "
      "did "
      "you mean \"~*=debug\"?",
      0},
     {"!*a",
-     "\"~\" stands before a pattern of targets, but not in \"!*a\"; did "
+     "\"~\" must precede a glob in \"!*a\"; did "
      "you "
      "mean \"!~*a\"?",
      1},
-    {"=info", "no directive begins like \"=info\"; did you mean \"info\"?", 0},
-    {"=x", "no directive begins like \"=x\".", 0},
+    {"=info", "no directive starts with \"=info\"; did you mean \"info\"?", 0},
+    {"=x", "no directive starts with \"=x\"", 0},
     {"\"net=info\"",
-     "a directive stands without quotes, unlike \"\"net=info\"\"; did you "
+     "a directive must not be quoted: \"\"net=info\"\"; did you "
      "mean \"net=info\"?",
      0},
-    {".a", "no directive begins like \".a\".", 0},
-    {"!", "a directive must follow \"!\".", 1},
-    {"^", "a directive must follow \"^\".", 1},
-    {"{customer=\"bob}", "this quote is not closed in \"{customer=\"bob}\".",
-     10},
-    {"{m~=\"bob\\\"}", "this quote is not closed in \"{m~=\"bob\\\"}\".", 4},
-    {"{a=\"}", "this quote is not closed in \"{a=\"}\".", 3},
-    {"{a=1,b=\"x}", "this quote is not closed in \"{a=1,b=\"x}\".", 7},
-    {"{price>}", "there is no value to compare with in \"{price>}\".", 7},
-    {"{a>= ,b}", "there is no value to compare with in \"{a>= ,b}\".", 5},
-    {"[order{customer=a{2}}]", BRACES "\"[order{customer=a{2}}]\".", 17},
-    {"[s{f=(a{2,3})}]", BRACES "\"[s{f=(a{2,3})}]\".", 7},
-    {"{f~=a{2}}=info", BRACES "\"{f~=a{2}}=info\".", 5},
-    {"[s{f~=\"a{2}\"}x",
-     "\"]\" must follow the fields in \"[s{f~=\"a{2}\"}x\".", 13},
-    {"a[s", "this bracket is not closed in \"a[s\".", 1},
-    {"[s{a=1", "this brace is not closed in \"[s{a=1\".", 2},
-    {"{id=5", "this brace is not closed in \"{id=5\".", 0},
-    {"/ab", "this expression is not closed by \"/\" in \"/ab\".", 0},
-    {"[s{a}x", "\"]\" must follow the fields in \"[s{a}x\".", 5},
-    {"[s{}]", "the name of a field is missing in \"[s{}]\".", 3},
-    {"{a,,b}", "the name of a field is missing in \"{a,,b}\".", 3},
-    {"{>5}", "the name of a field is missing in \"{>5}\".", 1},
-    {"[s]x", "only \"=\" and a level can follow here in \"[s]x\".", 3},
-    {"/a/i=1", "only \"=\" and a level can follow here in \"/a/i=1\".", 3},
-    {"{a} b", "only \"=\" and a level can follow here in \"{a} b\".", 4},
-    {"~=1", "a target must follow \"~\" in \"~=1\".", 1},
-    {"{id==5}", "no such operation: \"==\"; did you mean \"=\"?", 3},
-    {"{a=~x}", "no such operation: \"=~\"; did you mean \"~=\"?", 2},
-    {"/a(b/", "bad expression, missing closing parenthesis in \"a(b\".", 4},
+    {".a", "no directive starts with \".a\"", 0},
+    {"!", "a directive must follow \"!\"", 1},
+    {"^", "a directive must follow \"^\"", 1},
+    {"{customer=\"bob}", "unclosed quote in \"{customer=\"bob}\"", 10},
+    {"{m~=\"bob\\\"}", "unclosed quote in \"{m~=\"bob\\\"}\"", 4},
+    {"{a=\"}", "unclosed quote in \"{a=\"}\"", 3},
+    {"{a=1,b=\"x}", "unclosed quote in \"{a=1,b=\"x}\"", 7},
+    {"{price>}", "a value is missing in \"{price>}\"", 7},
+    {"{a>= ,b}", "a value is missing in \"{a>= ,b}\"", 5},
+    {"[order{customer=a{2}}]", BRACES "\"[order{customer=a{2}}]\"", 17},
+    {"[s{f=(a{2,3})}]", BRACES "\"[s{f=(a{2,3})}]\"", 7},
+    {"{f~=a{2}}=info", BRACES "\"{f~=a{2}}=info\"", 5},
+    {"[s{f~=\"a{2}\"}x", "\"]\" must follow the fields in \"[s{f~=\"a{2}\"}x\"",
+     13},
+    {"a[s", "unclosed bracket in \"a[s\"", 1},
+    {"[s{a=1", "unclosed brace in \"[s{a=1\"", 2},
+    {"{id=5", "unclosed brace in \"{id=5\"", 0},
+    {"/ab", "a closing \"/\" is missing in \"/ab\"", 0},
+    {"[s{a}x", "\"]\" must follow the fields in \"[s{a}x\"", 5},
+    {"[s{}]", "a field's name is missing in \"[s{}]\"", 3},
+    {"{a,,b}", "a field's name is missing in \"{a,,b}\"", 3},
+    {"{>5}", "a field's name is missing in \"{>5}\"", 1},
+    {"[s]x", "only \"=\" and a level can follow here in \"[s]x\"", 3},
+    {"/a/i=1", "only \"=\" and a level can follow here in \"/a/i=1\"", 3},
+    {"{a} b", "only \"=\" and a level can follow here in \"{a} b\"", 4},
+    {"~=1", "a target must follow \"~\" in \"~=1\"", 1},
+    {"{id==5}", "unknown operator \"==\"; did you mean \"=\"?", 3},
+    {"{a=~x}", "unknown operator \"=~\"; did you mean \"~=\"?", 2},
+    {"/a(b/", "bad regular expression: missing closing parenthesis in \"a(b\"",
+     4},
     {"{k~=\"a)b\"}",
-     "bad expression, unmatched closing parenthesis in \"a)b\".", 6},
+     "bad regular expression: unmatched closing parenthesis in \"a)b\"", 6},
     {"[s{k=*}]",
-     "bad expression, quantifier does not follow a repeatable item in "
-     "\"*\".",
+     "bad regular expression: quantifier does not follow a repeatable item in "
+     "\"*\"",
      5},
 };
 
@@ -496,7 +496,7 @@ Test(log_directive, says_what_where_and_what_to_write_instead)
 
         free(reading_of(mistakes[i].text, &complaints));
         trace_text_printf(&expected,
-                          "LOG: %s This directive is left out.\n    %s\n"
+                          "LOG: %s (directive ignored)\n    %s\n"
                           "    %*s^\n",
                           mistakes[i].what, mistakes[i].text,
                           (int)mistakes[i].caret, "");

@@ -191,36 +191,33 @@ Test(log_filter, shows_the_place_and_the_nearest_word)
         const char *text, *complaint;
     } rows[] = {
         {"net=warning", "LOG: unknown level \"warning\"; did you mean \"warn\"?"
-                        " This directive is left out.\n"
+                        " (directive ignored)\n"
                         "    net=warning\n"
                         "        ^\n"},
         {"info, a = inof ,b=debug",
          "LOG: unknown level \"inof\"; did you mean \"info\"?"
-         " This directive is left out.\n"
+         " (directive ignored)\n"
          "    info, a = inof ,b=debug\n"
          "              ^\n"},
-        {"a=7", "LOG: unknown level \"7\". This directive is left out.\n"
+        {"a=7", "LOG: unknown level \"7\" (directive ignored)\n"
                 "    a=7\n"
                 "      ^\n"},
-        {"info,.a",
-         "LOG: no directive begins like \".a\". This directive is left out.\n"
-         "    info,.a\n"
-         "         ^\n"},
+        {"info,.a", "LOG: no directive starts with \".a\" (directive ignored)\n"
+                    "    info,.a\n"
+                    "         ^\n"},
         {"net[s=info",
-         "LOG: this bracket is not closed in \"net[s=info\". This directive is "
-         "left out.\n"
+         "LOG: unclosed bracket in \"net[s=info\" (directive ignored)\n"
          "    net[s=info\n"
          "       ^\n"},
-        {"\xc3\xa9=info,net=x",
-         "LOG: unknown level \"x\". This directive is left out.\n"
-         "    \xc3\xa9=info,net=x\n"
-         "               ^\n"},
+        {"\xc3\xa9=info,net=x", "LOG: unknown level \"x\" (directive ignored)\n"
+                                "    \xc3\xa9=info,net=x\n"
+                                "               ^\n"},
         {"\x1b=info,net=\x1b[31m",
-         "LOG: no directive begins like \"\\x1b=info\". This directive is left "
-         "out.\n"
+         "LOG: no directive starts with \"\\x1b=info\" (directive "
+         "ignored)\n"
          "    \\x1b=info,net=\\x1b[31m\n"
          "    ^\n"
-         "LOG: unknown level \"\\x1b[31m\". This directive is left out.\n"
+         "LOG: unknown level \"\\x1b[31m\" (directive ignored)\n"
          "    \\x1b=info,net=\\x1b[31m\n"
          "                  ^\n"},
         {"net=info", ""},
@@ -279,9 +276,9 @@ Test(log_filter, cuts_a_long_word)
     static const struct {
         const char *character, *last;
     } rows[] = {
-        {"x", "xxx...\". This"},
-        {"\xe3\x80\x81", "\xe3\x80\x81...\". This"},
-        {"\x80", "\\x80...\". This"},
+        {"x", "xxx...\" ("},
+        {"\xe3\x80\x81", "\xe3\x80\x81...\" ("},
+        {"\x80", "\\x80...\" ("},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -312,7 +309,7 @@ Test(log_filter, shows_ten_mistakes_and_counts_the_rest)
     for (const char *c = complaints; *c; c++)
         lines += *c == '\n';
     cr_expect_eq(lines, 31);
-    cr_expect(strstr(complaints, "LOG: 99990 more directives are left out.\n"));
+    cr_expect(strstr(complaints, "LOG: 99990 more directives are ignored\n"));
     free(complaints);
     trace_text_free(&text);
 }
