@@ -211,7 +211,7 @@ static const struct {
      ": careful\n"},
     {"LOG='!kv' PROGRAM", "info,!kv (LOG)", ": plain\n", ": fine\n"},
     {"PROGRAM --log '^warn'", "info,^warn (--log)", ": careful\n", ": plain\n"},
-    {"LOG=off PROGRAM", "off (LOG)", "small/passes: passed", ": bad\n"},
+    {"LOG=off PROGRAM", "off (LOG)", "Passing: 1 ", ": bad\n"},
 };
 
 Test(e2e_flags, flag_beats_LOG_beats_default)

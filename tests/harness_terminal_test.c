@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
@@ -160,10 +161,39 @@ static const struct {
 Test(harness_terminal, header_names_outcome_and_reason_on_one_line)
 {
     for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++) {
-        test_log_print_block(
-            &run, add("a", headers[i].outcome, headers[i].reason), &options);
+        struct test_log_result *result =
+            add("a", headers[i].outcome, headers[i].reason);
+
+        give_output(result, "text\n");
+        test_log_print_block(&run, result, &options);
         expect_has(headers[i].header);
     }
+}
+
+Test(harness_terminal, prints_no_block_for_a_good_test_without_text)
+{
+    enum test_log_outcome outcomes[] = {TEST_LOG_OUTCOME_PASSED,
+                                        TEST_LOG_OUTCOME_SKIPPED};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct test_log_result *result = add("a", outcomes[i], NULL);
+
+        give_output(result, "");
+        test_log_print_block(&run, result, &options);
+    }
+    fflush(test_log_out);
+    cr_expect_str_eq(said, "");
+}
+
+Test(harness_terminal, prints_paths_below_the_working_directory_relative_to_it)
+{
+    struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
+
+    give_output(result, "");
+    run.path[strlen(run.path) - 1] = '\0';
+    cr_assert_eq(chdir(run.path), 0);
+    test_log_print_block(&run, result, &options);
+    expect_has("\ntrace: folder/trace.json\n");
 }
 
 Test(harness_terminal, output_ends_with_a_newline)
@@ -311,6 +341,33 @@ Test(harness_terminal, what_tests_say_commands_no_terminal)
     expect_has("    suite/skips\\x1b: skipped: \\x1b[31mred\\r ...\n");
     expect_has("    suite/fails: failed: \\x1b[31mred\\r ...\n");
     expect_has("    suite/flaky: 2.00 s\n");
+}
+
+Test(harness_terminal, groups_tests_skipped_for_the_same_reason)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+
+    for (size_t i = 0; i < 5; i++)
+        add(names[i], TEST_LOG_OUTCOME_SKIPPED, i == 1 ? "other" : "no GPU");
+    test_log_print_summary(&run, "program");
+    expect_has("skipped:\n"
+               "    4 tests: no GPU (suite/a, ...)\n"
+               "    suite/b: skipped: other\n"
+               "run: ");
+}
+
+Test(harness_terminal, lists_three_tests_skipped_for_the_same_reason)
+{
+    add("a", TEST_LOG_OUTCOME_SKIPPED, "no GPU");
+    add("b", TEST_LOG_OUTCOME_SKIPPED, NULL);
+    add("c", TEST_LOG_OUTCOME_SKIPPED, "no GPU");
+    add("d", TEST_LOG_OUTCOME_SKIPPED, "no GPU");
+    test_log_print_summary(&run, "program");
+    expect_has("skipped:\n"
+               "    suite/a: skipped: no GPU\n"
+               "    suite/c: skipped: no GPU\n"
+               "    suite/d: skipped: no GPU\n"
+               "    suite/b: skipped\n");
 }
 
 Test(harness_terminal, summary_of_success_names_the_run)

@@ -10,10 +10,88 @@
 #include "harness/results/terminal.h"
 #include "harness/results/writers.h"
 
+/* Paths below the working directory are printed relative to it. */
+static const char *shown_path(const char *path)
+{
+    char folder[PATH_MAX];
+    size_t size;
+
+    if (!getcwd(folder, sizeof(folder)))
+        return path;
+    size = strlen(folder);
+    return !strncmp(path, folder, size) && path[size] == '/' ? path + size + 1
+                                                             : path;
+}
+
+/* Prints text without bytes that control a terminal. */
+static void put_plain(const char *words, size_t size)
+{
+    struct trace_text text = {0};
+
+    log_plain(&text, words, size);
+    fputs(text.data ? text.data : "", test_log_stream());
+    trace_text_free(&text);
+}
+
+static void put_name(const struct test_log_result *result)
+{
+    const char *name = test_log_name(result);
+
+    put_plain(name, strlen(name));
+}
+
+/* ": why", the first line of it; `why` may be NULL. */
+static void put_reason(const char *why)
+{
+    size_t size = why ? strcspn(why, "\n") : 0;
+
+    if (size)
+        fputs(": ", test_log_stream());
+    put_plain(why ? why : "", size);
+    if (why && why[size])
+        fputs(" ...", test_log_stream());
+}
+
+/* "suite/test: failed: why" */
+static void put_outcome(const struct test_log_result *result)
+{
+    put_name(result);
+    fprintf(test_log_stream(), ": %s", test_log_outcome_text(result->outcome));
+    put_reason(result->reason);
+}
+
 /* ---- A test's block ---- */
 
-static void heading(const char *title)
+/* The header of a test that passed or was skipped is printed with the first
+ * line below it, and not at all if there is none. */
+struct block {
+    const struct test_log_run *run;
+    const struct test_log_result *result;
+    const struct test_log_output *output;
+    bool begun;
+};
+
+static void begin_block(struct block *block)
 {
+    const char *bold = block->output->style.color ? "\033[1m" : "";
+    const char *normal = block->output->style.color ? "\033[0m" : "";
+    size_t retries = block->run->retries;
+
+    if (block->begun)
+        return;
+    block->begun = true;
+    test_log_github_group(block->result);
+    fprintf(test_log_stream(), "%s---- ", bold);
+    put_outcome(block->result);
+    if (retries)
+        fprintf(test_log_stream(), " (try %zu of %zu)",
+                block->result->earlier_count + 1, retries + 1);
+    fprintf(test_log_stream(), " ----%s\n", normal);
+}
+
+static void heading(struct block *block, const char *title)
+{
+    begin_block(block);
     fprintf(test_log_stream(), "%s:\n", title);
 }
 
@@ -23,11 +101,11 @@ enum { SHOWN_MAX = 64 * 1024 };
 static void say_left_out(size_t bytes, const char *path)
 {
     fprintf(test_log_stream(), "... %zu bytes before this are in %s\n", bytes,
-            path);
+            shown_path(path));
 }
 
 /* Goes on with the first whole line of what is shown at most. */
-static void skip_to_end(FILE *in, const char *path)
+static void skip_to_end(struct block *block, FILE *in, const char *path)
 {
     struct stat file;
     int c;
@@ -39,11 +117,11 @@ static void skip_to_end(FILE *in, const char *path)
         ;
     if (ftell(in) == file.st_size) /* a single line; it shows its end */
         fseek(in, file.st_size - SHOWN_MAX, SEEK_SET);
-    heading("output");
+    heading(block, "output");
     say_left_out((size_t)ftell(in), path);
 }
 
-static void put_output(FILE *in, const char *path)
+static void put_output(struct block *block, FILE *in, const char *path)
 {
     char bytes[8192];
     bool some, newline = true;
@@ -51,11 +129,11 @@ static void put_output(FILE *in, const char *path)
 
     if (!in)
         return;
-    skip_to_end(in, path);
+    skip_to_end(block, in, path);
     some = ftell(in) > 0;
     while ((size = fread(bytes, 1, sizeof(bytes), in))) {
         if (!some)
-            heading("output");
+            heading(block, "output");
         some = true;
         fwrite(bytes, 1, size, test_log_stream());
         newline = bytes[size - 1] == '\n';
@@ -79,8 +157,7 @@ static size_t keep_end(struct trace_text *text)
     return from;
 }
 
-static void put_lines(const struct log_filter *filter,
-                      const struct log_style *style,
+static void put_lines(struct block *block, const struct log_filter *filter,
                       struct trace_reader *reader, const char *path)
 {
     struct log_replay *replay = log_replay_new(filter);
@@ -89,13 +166,13 @@ static void put_lines(const struct log_filter *filter,
     size_t left_out = 0;
 
     while (replay && trace_reader_next(reader, &entry))
-        if (log_line(replay, style, reader, &entry, &text) &&
+        if (log_line(replay, &block->output->style, reader, &entry, &text) &&
             text.size > (size_t)SHOWN_MAX * 4)
             left_out += keep_end(&text);
     if (text.size > SHOWN_MAX)
         left_out += keep_end(&text);
     if (text.size)
-        heading("log");
+        heading(block, "log");
     if (left_out)
         say_left_out(left_out, path);
     fwrite(text.data ? text.data : "", 1, text.size, test_log_stream());
@@ -144,7 +221,7 @@ size_t test_log_print_open_spans(struct trace_reader *reader,
     struct trace_text text = {0};
 
     if (count && !indent[0])
-        heading("open spans");
+        fputs("open spans:\n", test_log_stream());
     for (size_t i = 0; i < count; i++) {
         trace_text_clear(&text);
         log_span_text(NULL, reader, open[i].place, UINT64_MAX, &text);
@@ -156,93 +233,55 @@ size_t test_log_print_open_spans(struct trace_reader *reader,
     return count;
 }
 
-static void put_losses(const struct trace_reader *reader)
+static void put_losses(struct block *block, const struct trace_reader *reader)
 {
     struct trace_text text = {0};
 
-    if (trace_reader_losses(&text, reader))
+    if (trace_reader_losses(&text, reader)) {
+        begin_block(block);
         fprintf(test_log_stream(), "... %s\n", text.data);
+    }
     trace_text_free(&text);
 }
 
-/* Whoever cannot read it will make no trace of it, either. */
-static void put_recording(const struct test_log_run *run,
-                          const struct test_log_result *result,
-                          const struct test_log_output *output)
+/* A recording that cannot be read has no trace either. */
+static void put_recording(struct block *block)
 {
+    const struct test_log_run *run = block->run;
+    const struct test_log_result *result = block->result;
     struct log_filter *filter = log_filter_parse(
         result->filter ? result->filter : "", "info", "LOG", NULL);
     char path[PATH_MAX];
     struct trace_reader *reader = test_log_recording(run, result);
 
-    if (reader && filter && !output->live &&
+    if (reader && filter && !block->output->live &&
         !test_log_file(run, result, "log.txt", path))
-        put_lines(filter, &output->style, reader, path);
+        put_lines(block, filter, reader, path);
     if (reader)
-        put_losses(reader);
+        put_losses(block, reader);
     if (reader && test_log_outcome_bad(result->outcome))
         test_log_print_open_spans(reader, "");
-    if (reader && !test_log_file(run, result, "trace.json", path))
-        fprintf(test_log_stream(), "trace: %s\n", path);
+    if (reader && block->begun &&
+        !test_log_file(run, result, "trace.json", path))
+        fprintf(test_log_stream(), "trace: %s\n", shown_path(path));
     trace_reader_close(reader);
     log_filter_free(filter);
-}
-
-/* What tests and programs say commands no terminal. */
-static void put_plain(const char *words, size_t size)
-{
-    struct trace_text text = {0};
-
-    log_plain(&text, words, size);
-    fputs(text.data ? text.data : "", test_log_stream());
-    trace_text_free(&text);
-}
-
-static void put_name(const struct test_log_result *result)
-{
-    const char *name = test_log_name(result);
-
-    put_plain(name, strlen(name));
-}
-
-/* ": why", the first line of it; `why` may be NULL. */
-static void put_reason(const char *why)
-{
-    size_t size = why ? strcspn(why, "\n") : 0;
-
-    if (size)
-        fputs(": ", test_log_stream());
-    put_plain(why ? why : "", size);
-    if (why && why[size])
-        fputs(" ...", test_log_stream());
-}
-
-/* "suite/test: failed: why" */
-static void put_outcome(const struct test_log_result *result)
-{
-    put_name(result);
-    fprintf(test_log_stream(), ": %s", test_log_outcome_text(result->outcome));
-    put_reason(result->reason);
 }
 
 void test_log_print_block(const struct test_log_run *run,
                           const struct test_log_result *result,
                           const struct test_log_output *output)
 {
-    const char *bold = output->style.color ? "\033[1m" : "";
-    const char *normal = output->style.color ? "\033[0m" : "";
+    struct block block = {run, result, output, false};
     char path[PATH_MAX];
 
-    test_log_github_group(result);
-    fprintf(test_log_stream(), "%s---- ", bold);
-    put_outcome(result);
-    if (run->retries)
-        fprintf(test_log_stream(), " (try %zu of %zu)",
-                result->earlier_count + 1, run->retries + 1);
-    fprintf(test_log_stream(), " ----%s\n", normal);
+    if (test_log_outcome_bad(result->outcome))
+        begin_block(&block);
     if (!output->live && !test_log_file(run, result, "output.txt", path))
-        put_output(test_log_read(run, result, "output.txt"), path);
-    put_recording(run, result, output);
+        put_output(&block, test_log_read(run, result, "output.txt"), path);
+    put_recording(&block);
+    if (!block.begun)
+        return;
     fputc('\n', test_log_stream());
     fflush(test_log_stream());
     test_log_github_endgroup();
@@ -428,6 +467,61 @@ static void put_interrupted(const struct test_log_run *run, size_t left)
     fputc('\n', test_log_stream());
 }
 
+/* More skipped tests than this with one reason are one line. */
+enum { ALIKE_MAX = 3 };
+
+static bool skipped_alike(const struct test_log_result *one,
+                          const struct test_log_result *other)
+{
+    return one->outcome == TEST_LOG_OUTCOME_SKIPPED &&
+           other->outcome == TEST_LOG_OUTCOME_SKIPPED && one->reason &&
+           other->reason && !strcmp(one->reason, other->reason);
+}
+
+/* Counts the tests that were skipped for the reason of the number-th, which is
+ * the first of them; 0 if it is not. */
+static size_t count_alike(const struct test_log_run *run, size_t number)
+{
+    const struct test_log_result *result = &run->results[number];
+    size_t count = 1;
+
+    for (size_t i = 0; i < number; i++)
+        if (skipped_alike(&run->results[i], result))
+            return 0;
+    for (size_t i = number + 1; i < run->count; i++)
+        count += skipped_alike(&run->results[i], result);
+    return count;
+}
+
+static void put_alike(const struct test_log_run *run, size_t first)
+{
+    size_t count = count_alike(run, first);
+
+    if (!count)
+        return;
+    if (count <= ALIKE_MAX) {
+        for (size_t i = first; i < run->count; i++)
+            if (i == first ||
+                skipped_alike(&run->results[i], &run->results[first]))
+                put_line(run, &run->results[i]);
+        return;
+    }
+    fprintf(test_log_stream(), "    %zu tests", count);
+    put_reason(run->results[first].reason);
+    fputs(" (", test_log_stream());
+    put_name(&run->results[first]);
+    fputs(", ...)\n", test_log_stream());
+}
+
+static void put_skipped(const struct test_log_run *run)
+{
+    fputs("\nskipped:\n", test_log_stream());
+    for (size_t i = 0; i < run->count; i++)
+        if (run->results[i].outcome == TEST_LOG_OUTCOME_SKIPPED &&
+            !is_left(&run->results[i]))
+            put_alike(run, i);
+}
+
 void test_log_print_summary(const struct test_log_run *run, const char *rerun)
 {
     struct test_log_sums sums = test_log_run_sums(run);
@@ -436,13 +530,8 @@ void test_log_print_summary(const struct test_log_run *run, const char *rerun)
     for (size_t i = 0; i < run->count; i++)
         left += is_left(&run->results[i]);
     put_flaky(run);
-    if (sums.skipped > left) {
-        fputs("\nskipped:\n", test_log_stream());
-        for (size_t i = 0; i < run->count; i++)
-            if (run->results[i].outcome == TEST_LOG_OUTCOME_SKIPPED &&
-                !is_left(&run->results[i]))
-                put_line(run, &run->results[i]);
-    }
+    if (sums.skipped > left)
+        put_skipped(run);
     if (sums.failed) {
         fputs("\nfailed:\n", test_log_stream());
         for (size_t i = 0; i < run->count; i++)
