@@ -32,13 +32,13 @@ static void usage(void)
          "of those\nnamed, suite/test or a pattern. RUN is a run's folder, a "
          "test's, or a recording;\nthe latest run if there is none. The run "
          "may have been killed, or be running.\n\n"
-         "      --filter FILTER      other lines than the run showed\n"
-         "      --format FORMAT      full, compact, pretty or json\n"
-         "      --span-events WORDS  lines about spans: new,enter,exit,close,"
-         "\n                           active,full,none\n"
-         "      --time TIME          utc, uptime or none\n"
-         "      --color WHEN         auto, always or never\n"
-         "  -f, --follow             go on until the run ends");
+         "      --filter=FILTER  show other lines than the run did\n"
+         "      --format=full|compact|pretty|json\n"
+         "      --span-events=new|enter|exit|close|active|full|none\n"
+         "                       lines about spans; several with commas\n"
+         "      --time=utc|uptime|none\n"
+         "      --color=auto|always|never\n"
+         "  -f, --follow         go on until the run ends");
 }
 
 /* ---- One recording ---- */

@@ -20,22 +20,28 @@
 #include "harness/runner/runner.h"
 #include "runners.h"
 
-/* X(flag here, its letter, the same flag of test programs, help) */
+#define LOG_WORD(id, text)              text "|"
+#define EVENT_WORD(id, text, bits)      text "|"
+#define KEY_WORD(key, value, most, gpu) #key "=N|"
+
+/* X(flag here, its letter, the same flag of test programs, argument, help) */
 #define FLAGS(X)                                                               \
-    X("output", 'o', "trace-dir", "DIR  where runs go (TRACE_DIR)")            \
-    X("log", 0, "log", "FILTER  the lines of log.txt (LOG)")                   \
-    X("log-format", 0, "log-format", "full, compact, pretty or json")          \
-    X("log-span-events", 0, "log-span-events",                                 \
-      "new,enter,exit,close; active,full,none")                                \
-    X("log-time", 0, "log-time", "utc, uptime or none")                        \
-    X("trace-options", 0, "trace-options", "KEY=VALUE,...  profiler options")
+    X("--output", 'o', "trace-dir", "DIR", "where runs go (TRACE_DIR)")        \
+    X("--log", 0, "log", "FILTER", "the lines of log.txt (LOG)")               \
+    X("--log-format", 0, "log-format", LOG_FORMATS(LOG_WORD), "layout")        \
+    X("--log-span-events", 0, "log-span-events", LOG_SPAN_EVENTS(EVENT_WORD),  \
+      "lines about spans; several with commas")                                \
+    X("--log-time", 0, "log-time", LOG_TIMES(LOG_WORD), "times in the lines")  \
+    X("--trace-options", 0, "trace-options",                                   \
+      TEST_LOG_PROFILER_OPTIONS(KEY_WORD), "profiler options; with commas")
 
 static const struct {
     const char *name;
     char letter;
-    const char *same, *help;
+    const char *same, *argument, *help;
 } flags[] = {
-#define X(name, letter, same, help) {name, letter, same, help},
+#define X(name, letter, same, argument, help)                                  \
+    {name, letter, same, argument, help},
     FLAGS(X)
 #undef X
 };
@@ -274,19 +280,15 @@ static void usage(void)
          "processes do\non GPUs and compile for them, as a run that testlog "
          "log and testlog export read.\nIt exits with what PROGRAM exits "
          "with.\n");
-    for (size_t i = 0; i < FLAG_COUNT; i++) {
-        char letter[5] = "    ";
-
-        if (flags[i].letter)
-            snprintf(letter, sizeof(letter), "-%c, ", flags[i].letter);
-        printf("  %s--%-16s %s\n", letter, flags[i].name, flags[i].help);
-    }
+    for (size_t i = 0; i < FLAG_COUNT; i++)
+        test_log_print_option(flags[i].letter, flags[i].name, flags[i].argument,
+                              flags[i].help, NULL);
 }
 
 static void fill_table(struct option *longs)
 {
     for (int i = 0; i < FLAG_COUNT; i++)
-        longs[i] = (struct option){flags[i].name, required_argument, NULL,
+        longs[i] = (struct option){flags[i].name + 2, required_argument, NULL,
                                    FLAG_BASE + i};
     longs[FLAG_COUNT] = (struct option){"help", no_argument, NULL, 'h'};
 }
@@ -330,7 +332,7 @@ static int translate(int argc, char **argv, char **same, int *code)
 int runners_record(int argc, char **argv)
 {
     char **same = calloc((size_t)argc + 1, sizeof(*same)), **program;
-    struct test_log_options options;
+    struct test_log_options options = {.all_tests = false};
     int code = TEST_LOG_USAGE, count;
 
     if (!same)

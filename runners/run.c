@@ -375,7 +375,7 @@ static int check_flags(const struct programs *programs, char *name,
 int runners_run(int argc, char **argv)
 {
     struct programs programs = {0};
-    struct test_log_options options;
+    struct test_log_options options = {.all_tests = false};
     int code = TEST_LOG_USAGE;
 
     runners_jobserver_find();

@@ -38,7 +38,7 @@ _testlog_ask() {
     local program
 
     program=$(type -P -- "${1/#\~\//$HOME/}") || return
-    grep -qa TESTLOG_WORKER "$program" || return
+    grep -qa TESTLOG_SESSION "$program" || return
     "$program" "$2" </dev/null 2>/dev/null
 }
 
@@ -60,20 +60,12 @@ _testlog_tests() {
         }'
 }
 
-# _testlog_words FLAG: the words that its value is one of.
+# _testlog_words FLAG: the words that its value is one of, from the help of the
+# command in `asked`: "--log-time=utc|uptime|none". Placeholders are capitals.
 _testlog_words() {
-    case $1 in
-    --log-format | --format) echo full compact pretty json ;;
-    --log-time | --time) echo utc uptime none ;;
-    --log-span-events | --span-events) echo new enter exit close active full none ;;
-    --color) echo auto always never ;;
-    --shard) echo auto ;;
-    --shard-by) echo slice hash ;;
-    --debug) echo gdb lldb idle ;;
-    --report) echo tap: junit: jsonl: ;;
-    --trace-options) echo device_tracer_level= compress= ;;
-    -O | --output) echo tap: xml: json: ;;
-    esac
+    "${asked[@]}" --help </dev/null 2>/dev/null |
+        sed -nE "s/^ .*[ ,]$1(, --[a-z-]+)?\\[?=([^] ]*).*/\\2/p" | tr '|' '\n' |
+        sed -E 's/[A-Z,./]+$//; /^$/d'
 }
 
 # _testlog_filter HEAD VALUE PROGRAM...: levels, and the programs' targets.
@@ -115,7 +107,7 @@ _testlog_value() {
         head+=${value%"${value##*,}"}
         ;;&
     *)
-        read -ra offers <<<"$(_testlog_words "$flag")"
+        mapfile -t offers < <(_testlog_words "$flag")
         ;;
     esac
     _testlog_offer "${offers[@]/#/$head}"
@@ -123,7 +115,7 @@ _testlog_value() {
 
 # _testlog_of PROGRAM...: a flag of test programs, or its value.
 _testlog_of() {
-    local -a offers
+    local -a offers asked=(_testlog_ask "$1")
 
     if [[ $token == --*=* ]]; then
         _testlog_value "${token%%=*}" "${token%%=*}=" "${token#*=}" "$@"
@@ -155,7 +147,7 @@ _testlog_runs() {
 # _testlog_own: a flag of a subcommand, its value, or what it is about.
 _testlog_own() {
     local flag=${words[-1]} value=$token head=""
-    local -a offers
+    local -a offers asked=("${words[@]:0:2}")
 
     if [[ $token == --*=* ]]; then
         flag=${token%%=*} value=${token#*=} head=${token%%=*}=

@@ -37,11 +37,9 @@ static const struct {
     {"PROGRAM --nocpature",
      "unknown flag --nocpature; did you mean --nocapture?"},
     {"PROGRAM -Z", "unknown flag -Z; --help lists all"},
-    {"PROGRAM extra",
-     "unexpected argument \"extra\"; tests are chosen by --filter"},
-    {"PROGRAM --log",
-     "--log wants a value: FILTER  which lines are shown (LOG)"},
-    {"PROGRAM -j", "-j wants a value: N  tests at once"},
+    {"PROGRAM extra", "unexpected argument \"extra\"; --filter chooses tests"},
+    {"PROGRAM --log", "--log needs a value: which lines are shown"},
+    {"PROGRAM -j", "-j needs a value: run N tests at the same time"},
     {"PROGRAM --nocapture=1", "--nocapture takes no value"},
     {"PROGRAM --jobs=many",
      "--jobs: \"many\" is no number of jobs; write 0 to 10000"},
@@ -56,8 +54,8 @@ static const struct {
      "--repeat: \"1.5\" is no number of times; write 0 to 10000"},
     {"PROGRAM --slow=-1",
      "--slow: \"-1\" is no number of seconds; write 0 to 1000000000"},
-    {"PROGRAM --retries 1 --xml=x", "--retries: Criterion's reports tell of "
-                                    "the last try only; leave them out, "
+    {"PROGRAM --retries 1 --xml=x", "--retries: Criterion's reports contain "
+                                    "only the last try; leave them out, "
                                     "the run has a junit.xml"},
     {"PROGRAM --log-time=noon",
      "--log-time: unknown value \"noon\"; write utc, uptime or none"},

@@ -16,7 +16,7 @@ static int parse(const char *text)
     return test_log_profiler_read(&profiler, "TRACE_OPTIONS", text);
 }
 
-Test(harness_profiler_options, usual_values)
+Test(harness_profiler_options, default_values)
 {
     cr_expect_eq(test_log_profiler_default.device_tracer_level, 1);
     cr_expect_eq(test_log_profiler_default.compress, 1);

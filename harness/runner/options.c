@@ -1,143 +1,50 @@
-/* options.c: variables and flags, read and checked before any test starts. */
+/* options.c: the flags and variables of a test program, one table row each.
+ * They are read and checked before any test starts.
+ */
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "harness/results/notice.h"
 #include "harness/results/writers.h"
 #include "harness/runner/plan.h"
 #include "harness/runner/runner.h"
 #include "harness/runner/supervisor.h"
-#include "harness/session.h"
 #include "harness/version.h"
 
-/* X(name, argument, letter, id, help); arguments: NO, MUST, MAY. */
-#define FLAGS(X)                                                               \
-    X("log", MUST, 0, SHOW, "FILTER  which lines are shown (LOG)")             \
-    X("trace-filter", MUST, 0, RECORD, "FILTER  what is recorded")             \
-    X("log-format", MUST, 0, FORMAT,                                           \
-      "full, compact, pretty or json  the "                                    \
-      "lines' layout")                                                         \
-    X("log-span-events", MUST, 0, SPAN_EVENTS,                                 \
-      "new,enter,exit,close; active,full,none  "                               \
-      "lines about spans")                                                     \
-    X("log-time", MUST, 0, TIME, "utc, uptime or none")                        \
-    X("nocapture", NO, 0, NOCAPTURE, "print output and lines at once")         \
-    X("show-output", NO, 0, SHOW_OUTPUT, "print passing tests' output too")    \
-    X("all-tests", NO, 0, ALL_TESTS,                                           \
-      "log and trace also tests that are not annotated")                       \
-    X("trace-dir", MUST, 0, DIR, "DIR  where runs go")                         \
-    X("trace-limit", MUST, 0, LIMIT, "BYTES  a test may record (256M)")        \
-    X("trace-options", MUST, 0, OPTIONS, "KEY=VALUE,...  profiler options")    \
-    X("color", MAY, 0, COLOR, "auto, always or never")                         \
-    X("filter", MUST, 0, PATTERN, "PATTERN  tests to run; may be repeated")    \
-    X("pattern", MUST, 0, PATTERN, "PATTERN  the same")                        \
-    X("help", NO, 'h', HELP, "print this")                                     \
-    X("version", NO, 'v', VERSION, "print the version")                        \
-    X("list", NO, 'l', LIST, "list the tests")                                 \
-    X("list-sites", NO, 0, SITES, "list the call sites, as JSON lines")        \
-    X("jobs", MUST, 'j', JOBS, "N  tests at once")                             \
-    X("timeout", MUST, 't', TIMEOUT, "SECONDS  at most for every test")        \
-    X("slow", MUST, 0, SLOW, "SECONDS  name tests that take longer")           \
-    X("retries", MUST, 0, RETRIES, "N  more tries for a test that fails")      \
-    X("repeat", MUST, 0, REPEAT, "N  run each test N times")                   \
-    X("failed", NO, 0, FAILED, "only what failed in the last run")             \
-    X("shard", MUST, 0, SHARD, "K/N or auto  one part of the tests of N")      \
-    X("shard-by", MUST, 0, SHARD_BY, "slice or hash  which tests are in it")   \
-    X("pass-with-no-tests", NO, 0, NO_TESTS, "exit with 0 if none matches")    \
-    X("fail-fast", NO, 'f', FAIL_FAST, "stop at the first failure")            \
-    X("quiet", NO, 'q', QUIET, "say little")                                   \
-    X("verbose", MAY, 0, VERBOSE, "LEVEL  say much; output at once")           \
-    X("short-filename", NO, 'S', PASS, "file names without folders")           \
-    X("report", MUST, 0, RESULTS,                                              \
-      "FORMAT:FILE  results as tap, junit or "                                 \
-      "jsonl; may be repeated")                                                \
-    X("output", MUST, 'O', OUTPUT, "FORMAT:FILE  a report of Criterion's")     \
-    X("tap", MAY, 0, REPORT, "FILE  the same in TAP")                          \
-    X("xml", MAY, 0, REPORT, "FILE  the same in XML")                          \
-    X("json", MAY, 0, REPORT, "FILE  the same in JSON")                        \
-    X("always-succeed", NO, 0, PASS, "exit with 0 whatever fails")             \
-    X("ignore-warnings", NO, 0, PASS, "warnings fail no run (they never do)")  \
-    X("full-stats", NO, 0, PASS, "report passing assertions too")              \
-    X("crash", NO, 0, PASS, "crash on a failing assertion")                    \
-    X("debug", MAY, 0, DEBUG_, "SERVER  run tests in a debugging server")      \
-    X("debug-transport", MUST, 0, PASS, "tcp:PORT  of the debugging server")   \
-    X("wait", NO, 'w', PASS, "wait for external clients")                      \
-    X("encoding", MUST, 0, PASS, "ENCODING  of the report")                    \
-    X("ascii", NO, 0, PASS, "no colours, no symbols")                          \
-    X("no-early-exit", NO, 0, PASS, "does nothing")
-
-/* What a flag does; several do the same. */
-enum id {
-    ID_SHOW,
-    ID_RECORD,
-    ID_FORMAT,
-    ID_SPAN_EVENTS,
-    ID_TIME,
-    ID_NOCAPTURE,
-    ID_SHOW_OUTPUT,
-    ID_ALL_TESTS,
-    ID_DIR,
-    ID_LIMIT,
-    ID_OPTIONS,
-    ID_COLOR,
-    ID_PATTERN,
-    ID_HELP,
-    ID_VERSION,
-    ID_LIST,
-    ID_SITES,
-    ID_JOBS,
-    ID_TIMEOUT,
-    ID_SLOW,
-    ID_RETRIES,
-    ID_REPEAT,
-    ID_FAILED,
-    ID_SHARD,
-    ID_SHARD_BY,
-    ID_NO_TESTS,
-    ID_FAIL_FAST,
-    ID_QUIET,
-    ID_VERBOSE,
-    ID_RESULTS,
-    ID_OUTPUT,
-    ID_REPORT,
-    ID_DEBUG_,
-    ID_PASS,
-};
-
-enum { NO = no_argument, MUST = required_argument, MAY = optional_argument };
-
-struct flag {
-    const char *name;
-    int argument;
-    char letter;
-    enum id id;
-    const char *help;
-};
-
-static const struct flag flags[] = {
-#define X(name, argument, letter, id, help)                                    \
-    {name, argument, letter, ID_##id, help},
-    FLAGS(X)
-#undef X
-};
-
-enum { FLAG_COUNT = sizeof(flags) / sizeof(*flags), FLAG_BASE = 1000 };
-
-/* ---- Saying what is wrong ---- */
-
+/* What is being read. */
 struct reader {
     struct test_log_options *options;
+    const struct option_row *row;
+    const char *name;  /* "--log", "LOG" */
+    const char *value; /* NULL: none was given */
     const char *color;
-    int code;
-    bool done;
+    int code; /* the exit code, if reading ends early */
 };
 
-__attribute__((format(printf, 2, 3))) static bool refuse(struct reader *reader,
-                                                         const char *format,
-                                                         ...)
+/* A reader returns false if the options are wrong, which it has printed, or if
+ * it has printed what was asked for. */
+typedef bool read_option(struct reader *);
+
+struct option_row {
+    const char *name;     /* "--log"; NULL: there is only a variable */
+    const char *variable; /* NULL: there is only a flag */
+    const char *argument; /* as in test_log_print_option; NULL: none */
+    const char *help;
+    read_option *read;
+    size_t at;        /* where the value goes, in struct test_log_options */
+    const char *what; /* a number is */
+    char letter;
+    bool pass;  /* the flag to Criterion, too */
+    bool outer; /* the variable is not for programs that tests start */
+};
+
+/* ---- Printing what is wrong ---- */
+
+static bool refuse(struct reader *, const char *format, ...) TRACE_PRINTF(2, 3);
+
+static bool refuse(struct reader *reader, const char *format, ...)
 {
     char *text = NULL;
     va_list args;
@@ -149,250 +56,237 @@ __attribute__((format(printf, 2, 3))) static bool refuse(struct reader *reader,
     test_log_notice("%s", text ? text : "out of memory");
     free(text);
     reader->code = TEST_LOG_USAGE;
-    reader->done = true;
     return false;
 }
 
-static void usage(void)
-{
-    puts("Usage: PROGRAM [FLAG...]\n\nRuns the tests of PROGRAM.\n");
-    for (size_t i = 0; i < FLAG_COUNT; i++) {
-        char letter[5] = "    ";
-
-        if (flags[i].letter)
-            snprintf(letter, sizeof(letter), "-%c, ", flags[i].letter);
-        printf("  %s--%-16s %s\n", letter, flags[i].name, flags[i].help);
-    }
-    puts("\nExit codes: 0 all that ran passed, 1 a test failed, 2 usage,\n"
-         "4 no test matched, 128 and a signal's number if that ended the run.\n"
-         "SIGUSR1 shows what runs; an interrupt ends the run with its files\n"
-         "written, a second one at once.");
-}
-
-/* ---- Values ---- */
-
-/* What was wrong has been said if `failed`. */
+/* The reason has been printed if `failed`. */
 static bool judge(struct reader *reader, int failed)
 {
-    if (failed) {
+    if (failed)
         reader->code = TEST_LOG_USAGE;
-        reader->done = true;
-    }
     return !failed;
 }
 
-static bool choose(struct reader *reader, const char *name, const char *word,
-                   const char *const *words, unsigned *choice)
+/* ---- Arguments for Criterion ---- */
+
+static bool add_criterion(struct reader *reader, char *argument)
 {
-    return judge(reader, test_log_read_word(name, word, words, choice));
+    struct test_log_options *options = reader->options;
+    size_t room = (size_t)options->criterion_count + 2;
+    void *grown = realloc(options->criterion, room * sizeof(char *));
+
+    if (!argument || !grown) {
+        free(argument);
+        return refuse(reader, "out of memory");
+    }
+    options->criterion = grown;
+    options->criterion[options->criterion_count++] = argument;
+    options->criterion[options->criterion_count] = NULL;
+    return true;
 }
 
-static bool read_format(struct reader *reader, const char *name,
-                        const char *word)
+static bool pass(struct reader *reader, const char *flag, const char *value)
+{
+    char *text = NULL;
+
+    if (asprintf(&text, "%s%s%s", flag, value ? "=" : "", value ? value : "") <
+        0)
+        text = NULL;
+    return add_criterion(reader, text);
+}
+
+/* ---- Readers ---- */
+
+static void *field(struct reader *reader)
+{
+    return (char *)reader->options + reader->row->at;
+}
+
+static bool read_setting(struct reader *reader)
+{
+    struct test_log_setting *setting = field(reader);
+
+    *setting = (struct test_log_setting){reader->value, reader->name};
+    return true;
+}
+
+/* A flag, or a variable of 0 or 1. */
+static bool read_on(struct reader *reader)
+{
+    bool *on = field(reader);
+
+    if (reader->value && strcmp(reader->value, "0") &&
+        strcmp(reader->value, "1"))
+        return refuse(reader, "%s: unknown value \"%s\"; write 0 or 1",
+                      reader->name, reader->value);
+    *on = !reader->value || reader->value[0] == '1';
+    return true;
+}
+
+static bool read_count(struct reader *reader)
+{
+    return judge(reader, test_log_read_count(reader->name, reader->value,
+                                             reader->row->what, field(reader)));
+}
+
+static bool read_seconds(struct reader *reader)
 {
     return judge(reader,
-                 test_log_read_format(name, word,
-                                      &reader->options->output.style.format));
+                 test_log_read_number(reader->name, reader->value,
+                                      "number of seconds", 1e9, field(reader)));
 }
 
-static bool read_time(struct reader *reader, const char *name, const char *word)
-{
-    return judge(reader, test_log_read_time(
-                             name, word, &reader->options->output.style.time));
-}
-
-static bool read_span_events(struct reader *reader, const char *name,
-                             const char *text)
-{
-    return judge(reader,
-                 test_log_read_span_events(
-                     name, text, &reader->options->output.style.span_events));
-}
-
-static bool read_limit(struct reader *reader, const char *name,
-                       const char *text)
-{
-    return judge(reader,
-                 test_log_read_limit(name, text, &reader->options->limit));
-}
-
-static bool read_options(struct reader *reader, const char *name,
-                         const char *text)
-{
-    return judge(
-        reader, test_log_profiler_read(&reader->options->profiler, name, text));
-}
-
-static bool read_seconds(struct reader *reader, const char *name,
-                         const char *text, double *seconds)
-{
-    return judge(reader, test_log_read_number(name, text, "number of seconds",
-                                              1e9, seconds));
-}
-
-static bool read_count(struct reader *reader, const char *name,
-                       const char *text, const char *what, size_t *count)
-{
-    return judge(reader, test_log_read_count(name, text, what, count));
-}
-
-static bool read_jobs(struct reader *reader, const char *name, const char *text)
-{
-    return read_count(reader, name, text, "number of jobs",
-                      &reader->options->jobs);
-}
-
-static bool read_slow(struct reader *reader, const char *text)
+static bool read_slow(struct reader *reader)
 {
     double seconds;
 
-    if (!read_seconds(reader, "--slow", text, &seconds))
-        return false;
+    if (test_log_read_number(reader->name, reader->value, "number of seconds",
+                             1e9, &seconds))
+        return judge(reader, -1);
     reader->options->output.slow = (uint64_t)(seconds * 1e9);
     return true;
 }
 
-static bool read_color(struct reader *reader, const char *word)
+static bool read_format(struct reader *reader)
 {
-    return judge(reader, test_log_read_color("--color", word, &reader->color));
+    return judge(reader,
+                 test_log_read_format(reader->name, reader->value,
+                                      &reader->options->output.style.format));
 }
 
-/* ---- Flags ---- */
-
-static bool add_pattern(struct reader *reader, const char *name,
-                        const char *pattern)
+static bool read_time(struct reader *reader)
 {
-    struct test_log_options *options = reader->options;
-    const char *fault = test_log_pattern_fault(pattern);
+    return judge(reader,
+                 test_log_read_time(reader->name, reader->value,
+                                    &reader->options->output.style.time));
+}
 
-    if (fault)
-        return refuse(reader, "%s: \"%s\" is no pattern: %s", name, pattern,
-                      fault);
+static bool read_span_events(struct reader *reader)
+{
+    return judge(reader, test_log_read_span_events(
+                             reader->name, reader->value,
+                             &reader->options->output.style.span_events));
+}
 
-    void *grown = realloc(options->patterns, (options->pattern_count + 2) *
-                                                 sizeof(*options->patterns));
+static bool read_limit(struct reader *reader)
+{
+    return judge(reader, test_log_read_limit(reader->name, reader->value,
+                                             &reader->options->limit));
+}
 
-    if (!grown)
-        return refuse(reader, "out of memory");
-    options->patterns = grown;
-    options->patterns[options->pattern_count] = strdup(pattern);
-    if (!options->patterns[options->pattern_count])
-        return refuse(reader, "out of memory");
-    options->patterns[++options->pattern_count] = NULL;
-    options->pattern_origin = name;
+static bool read_profiler(struct reader *reader)
+{
+    return judge(reader, test_log_profiler_read(&reader->options->profiler,
+                                                reader->name, reader->value));
+}
+
+static bool read_color(struct reader *reader)
+{
+    return judge(reader, test_log_read_color(reader->name, reader->value,
+                                             &reader->color));
+}
+
+static bool read_shard_way(struct reader *reader)
+{
+    return judge(reader, test_log_shard_read_way(reader->name, reader->value,
+                                                 &reader->options->shard.way));
+}
+
+static bool read_dir(struct reader *reader)
+{
+    if (!reader->value[0])
+        return refuse(reader, "%s: names no folder", reader->name);
+    reader->options->dir = reader->value;
+    reader->options->dir_given = true;
     return true;
 }
 
-/* Takes an argument for Criterion; -1 without memory. */
-static int add_criterion(struct test_log_options *options, char *argument)
+static bool read_pattern(struct reader *reader)
 {
-    size_t room = (size_t)options->criterion_count + 2;
-    void *grown = realloc(options->criterion, room * sizeof(char *));
+    struct test_log_options *options = reader->options;
+    const char *fault = test_log_pattern_fault(reader->value);
+    char **grown;
 
+    if (fault)
+        return refuse(reader, "%s: \"%s\" is no pattern: %s", reader->name,
+                      reader->value, fault);
+    grown = realloc(options->patterns,
+                    (options->pattern_count + 2) * sizeof(*grown));
     if (!grown)
-        return -1;
-    options->criterion = grown;
-    options->criterion[options->criterion_count++] = argument;
-    options->criterion[options->criterion_count] = NULL;
-    return 0;
-}
-
-/* Hands a flag on to Criterion. */
-static bool pass(struct reader *reader, const struct flag *flag,
-                 const char *value)
-{
-    char *text = NULL;
-
-    if (asprintf(&text, "--%s%s%s", flag->name, value ? "=" : "",
-                 value ? value : "") < 0)
         return refuse(reader, "out of memory");
-    if (!add_criterion(reader->options, text))
-        return true;
-    free(text);
-    return refuse(reader, "out of memory");
+    options->patterns = grown;
+    grown[options->pattern_count] = strdup(reader->value);
+    if (!grown[options->pattern_count])
+        return refuse(reader, "out of memory");
+    grown[++options->pattern_count] = NULL;
+    options->pattern_origin = reader->name;
+    return true;
 }
 
-static bool inform(struct reader *reader, const struct flag *flag)
+static bool read_verbose(struct reader *reader)
 {
-    if (flag->id == ID_LIST) {
-        reader->options->informs = reader->options->list = true;
-        return true;
-    }
-    if (flag->id == ID_SITES) {
-        reader->options->informs = reader->options->list_sites = true;
-        return true;
-    }
-    if (flag->id == ID_HELP)
-        usage();
-    else
-        puts("testlog " TEST_LOG_VERSION);
-    reader->done = true;
-    return false;
+    size_t level;
+
+    reader->options->output.live = true;
+    return !reader->value ||
+           judge(reader, test_log_read_count(reader->name, reader->value,
+                                             "level", &level));
 }
 
-/* Reads "FORMAT:FILE"; `formats` ends with NULL. */
-static bool read_format_file(struct reader *reader, const char *name,
-                             const char *value, const char *const *formats,
+static bool read_debug(struct reader *reader)
+{
+    static const char *const servers[] = {"gdb", "lldb", "idle", NULL};
+    static const char *const programs[] = {"gdbserver", "lldb-server", NULL};
+    unsigned choice = 0;
+
+    if (reader->value &&
+        test_log_read_word(reader->name, reader->value, servers, &choice))
+        return judge(reader, -1);
+    if (programs[choice] && !test_log_preflight_program(programs[choice]))
+        return refuse(reader,
+                      "--debug=%s: %s is not in PATH; install it, or write "
+                      "--debug=idle and attach a debugger",
+                      servers[choice], programs[choice]);
+    reader->options->output.live = true;
+    reader->options->jobs = 1;
+    return true;
+}
+
+static bool read_passed(struct reader *reader)
+{
+    (void)reader;
+    return true;
+}
+
+/* ---- Readers of reports ---- */
+
+/* Parses "FORMAT:FILE"; `formats` ends with NULL. */
+static bool read_format_file(struct reader *reader, const char *const *formats,
                              unsigned *choice, const char **file)
 {
     char format[16] = "";
 
-    *file = strchr(value, ':');
+    *file = strchr(reader->value, ':');
     if (!*file || !(*file)[1])
         return refuse(reader, "%s: \"%s\" names no file; write FORMAT:FILE",
-                      name, value);
-    snprintf(format, sizeof(format), "%.*s", (int)(*file - value), value);
+                      reader->name, reader->value);
+    snprintf(format, sizeof(format), "%.*s", (int)(*file - reader->value),
+             reader->value);
     ++*file;
-    return choose(reader, name, format, formats, choice);
+    return judge(reader,
+                 test_log_read_word(reader->name, format, formats, choice));
 }
 
-/* Hands on a report of Criterion's. */
-static bool add_report(struct reader *reader, const struct flag *flag,
-                       const char *value, const char *file)
+static bool add_report(struct reader *reader,
+                       enum test_log_report_format format, const char *file)
 {
-    reader->options->output.report_on_stdout |= test_log_report_is_stdout(file);
-    reader->options->reports = true;
-    return pass(reader, flag, value);
+    struct test_log_report report = {format, file, reader->name};
+
+    return !test_log_report_add(&reader->options->output, report) ||
+           refuse(reader, "out of memory");
 }
 
-static bool read_output(struct reader *reader, const char *name,
-                        const char *value)
-{
-    static const struct flag output = {.name = "output"};
-    static const char *const formats[] = {"tap", "xml", "json", NULL};
-    const char *file;
-    unsigned choice;
-
-    return read_format_file(reader, name, value, formats, &choice, &file) &&
-           add_report(reader, &output, value, file);
-}
-
-/* CRITERION_OUTPUTS: "xml:FILE,tap:FILE". */
-static bool read_outputs(struct reader *reader, const char *name,
-                         const char *value)
-{
-    char *outputs = strdup(value), *rest = NULL;
-    bool right = outputs || refuse(reader, "out of memory");
-
-    for (char *output = right ? strtok_r(outputs, ",", &rest) : NULL;
-         right && output; output = strtok_r(NULL, ",", &rest))
-        right = read_output(reader, name, output);
-    free(outputs);
-    return right;
-}
-
-static bool add_results(struct reader *reader, unsigned format,
-                        const char *file, const char *origin)
-{
-    struct test_log_report output = {(enum test_log_report_format)format, file,
-                                     origin};
-
-    if (test_log_report_add(&reader->options->output, output))
-        return refuse(reader, "out of memory");
-    return true;
-}
-
-static bool read_results(struct reader *reader, const char *value)
+static bool read_report(struct reader *reader)
 {
     static const char *const formats[] = {
 #define TEST_LOG_X(name, word, put) word,
@@ -402,306 +296,349 @@ static bool read_results(struct reader *reader, const char *value)
     const char *file;
     unsigned format;
 
-    return read_format_file(reader, "--report", value, formats, &format,
-                            &file) &&
-           add_results(reader, format, file, "--report");
+    return read_format_file(reader, formats, &format, &file) &&
+           add_report(reader, (enum test_log_report_format)format, file);
 }
 
-/* Two reports on stdout would be none. */
-static bool check_stdout(struct reader *reader)
+static bool read_junit_file(struct reader *reader)
 {
-    struct test_log_options *options = reader->options;
+    return add_report(reader, TEST_LOG_REPORT_JUNIT, reader->value);
+}
 
-    for (size_t i = 0; i < options->output.report_count; i++) {
-        if (!test_log_report_is_stdout(options->output.reports[i].file))
-            continue;
-        if (options->output.report_on_stdout)
-            return refuse(reader,
-                          "%s: stdout is for one report only; write the "
-                          "others to files",
-                          options->output.reports[i].origin);
-        options->output.report_on_stdout = true;
-    }
+static void note_criterion_report(struct reader *reader, const char *file)
+{
+    reader->options->output.report_on_stdout |= test_log_report_is_stdout(file);
+    reader->options->reports = true;
+}
+
+/* --tap, --xml, --json. */
+static bool read_criterion_report(struct reader *reader)
+{
+    note_criterion_report(reader, reader->value);
     return true;
 }
 
-static bool read_debug(struct reader *reader, const struct flag *flag,
-                       const char *value)
+static bool read_output(struct reader *reader)
 {
-    static const char *const servers[] = {"gdb", "lldb", "idle", NULL};
-    static const char *const programs[] = {"gdbserver", "lldb-server", NULL};
-    unsigned choice = 0;
+    static const char *const formats[] = {"tap", "xml", "json", NULL};
+    const char *file;
+    unsigned choice;
 
-    if (value && !choose(reader, "--debug", value, servers, &choice))
+    if (!read_format_file(reader, formats, &choice, &file))
         return false;
-    if (programs[choice] && !test_log_preflight_program(programs[choice]))
-        return refuse(reader,
-                      "--debug=%s: %s is not in PATH; install it, or write "
-                      "--debug=idle and attach a debugger",
-                      servers[choice], programs[choice]);
-    reader->options->output.live = true;
-    reader->options->jobs = 1;
-    return pass(reader, flag, value);
+    note_criterion_report(reader, file);
+    return pass(reader, "--output", reader->value);
 }
 
-static bool read_setting(struct reader *reader, const struct flag *flag,
-                         const char *value)
+/* CRITERION_OUTPUTS: "xml:FILE,tap:FILE". */
+static bool read_outputs(struct reader *reader)
 {
-    struct test_log_options *options = reader->options;
+    char *outputs = strdup(reader->value), *rest = outputs;
+    bool right = outputs || refuse(reader, "out of memory");
 
-    switch (flag->id) {
-    case ID_SHOW:
-        options->show = (struct test_log_setting){value, "--log"};
-        return true;
-    case ID_RECORD:
-        options->record = (struct test_log_setting){value, "--trace-filter"};
-        return true;
-    case ID_FORMAT:
-        return read_format(reader, "--log-format", value);
-    case ID_SPAN_EVENTS:
-        return read_span_events(reader, "--log-span-events", value);
-    case ID_TIME:
-        return read_time(reader, "--log-time", value);
-    case ID_DIR:
-        options->dir = value;
-        return value[0] ? true : refuse(reader, "--trace-dir: names no folder");
-    case ID_LIMIT:
-        return read_limit(reader, "--trace-limit", value);
-    case ID_OPTIONS:
-        return read_options(reader, "--trace-options", value);
-    case ID_COLOR:
-        return read_color(reader, value);
-    case ID_PATTERN:
-        return add_pattern(reader, "--filter", value);
-    case ID_NOCAPTURE:
-        options->output.live = true;
-        return true;
-    case ID_ALL_TESTS:
-        options->all_tests = true;
-        return true;
-    case ID_NO_TESTS:
-        options->pass_with_no_tests = true;
-        return true;
-    case ID_SLOW:
-        return read_slow(reader, value);
-    case ID_RETRIES:
-        return read_count(reader, "--retries", value, "number of tries",
-                          &options->retries);
-    case ID_REPEAT:
-        return read_count(reader, "--repeat", value, "number of times",
-                          &options->repeat);
-    case ID_FAILED:
-        options->failed = true;
-        return true;
-    case ID_SHARD:
-        options->shard_asked = (struct test_log_setting){value, "--shard"};
-        return true;
-    case ID_SHARD_BY:
-        return judge(reader, test_log_shard_read_way("--shard-by", value,
-                                                     &options->shard.way));
-    default:
-        options->output.show_output = true;
-        return true;
+    while (right && rest) {
+        reader->value = strsep(&rest, ",");
+        right = !reader->value[0] || read_output(reader);
     }
+    free(outputs);
+    return right;
 }
 
-static bool read_flag(struct reader *reader, const struct flag *flag,
-                      const char *value)
-{
-    struct test_log_options *options = reader->options;
-    size_t level;
+/* ---- Readers of what informs ---- */
 
-    switch (flag->id) {
-    case ID_HELP:
-    case ID_VERSION:
-    case ID_LIST:
-    case ID_SITES:
-        return inform(reader, flag);
-    case ID_JOBS:
-        return read_jobs(reader, "--jobs", value) && pass(reader, flag, value);
-    case ID_TIMEOUT:
-        return read_seconds(reader, "--timeout", value, &options->timeout) &&
-               pass(reader, flag, value);
-    case ID_FAIL_FAST: /* the runner's: Criterion would kill it */
-        options->fail_fast = true;
-        return true;
-    case ID_QUIET:
-        options->output.quiet = true;
-        return pass(reader, flag, value);
-    case ID_VERBOSE:
-        options->output.live = true;
-        return (!value ||
-                read_count(reader, "--verbose", value, "level", &level)) &&
-               pass(reader, flag, value);
-    case ID_RESULTS:
-        return read_results(reader, value);
-    case ID_OUTPUT:
-        return read_output(reader, "--output", value);
-    case ID_REPORT:
-        return add_report(reader, flag, value, value);
-    case ID_DEBUG_:
-        return read_debug(reader, flag, value);
-    case ID_PASS:
-        return pass(reader, flag, value);
-    default:
-        return read_setting(reader, flag, value);
-    }
+static bool read_inform(struct reader *reader)
+{
+    bool *on = field(reader);
+
+    reader->options->informs = *on = true;
+    return true;
+}
+
+static bool read_version(struct reader *reader)
+{
+    (void)reader;
+    puts("testlog " TEST_LOG_VERSION);
+    return false;
+}
+
+static read_option read_help;
+
+/* ---- The table ---- */
+
+#define AT(member)                      .at = offsetof(struct test_log_options, member)
+#define LOG_WORD(id, text)              text "|"
+#define EVENT_WORD(id, text, bits)      text "|"
+#define KEY_WORD(key, value, most, gpu) #key "=N|"
+#define WAY_WORD(id, text)              text "|"
+
+/* An optional argument begins with a bracket; a bar ends each word of several.
+ * Later rows beat earlier ones, and flags beat variables. */
+static const struct option_row rows[] = {
+    {"--log", "LOG", "FILTER", "which lines are shown", .read = read_setting,
+     AT(show)},
+    {"--trace-filter", "TRACE_FILTER", "FILTER", "what is recorded",
+     .read = read_setting, AT(record)},
+    {"--log-format", "LOG_FORMAT", LOG_FORMATS(LOG_WORD), "layout of the lines",
+     .read = read_format},
+    {"--log-span-events", "LOG_SPAN_EVENTS", LOG_SPAN_EVENTS(EVENT_WORD),
+     "lines about spans; several with commas", .read = read_span_events},
+    {"--log-time", "LOG_TIME", LOG_TIMES(LOG_WORD), "times in the lines",
+     .read = read_time},
+    {"--nocapture", "NOCAPTURE", NULL, "print output and lines immediately",
+     .read = read_on, AT(output.live)},
+    {"--show-output", "SHOW_OUTPUT", NULL, "print passing tests' output, too",
+     .read = read_on, AT(output.show_output)},
+    {"--all-tests", "TEST_LOG_ALL", NULL,
+     "log and trace tests that are not annotated, too", .read = read_on,
+     AT(all_tests)},
+    {NULL, "TEST_UNDECLARED_OUTPUTS_DIR", "DIR", NULL, .read = read_dir,
+     .outer = true},
+    {"--trace-dir", "TRACE_DIR", "DIR", "where runs go", .read = read_dir},
+    {"--trace-limit", "TRACE_LIMIT", "BYTES", "that a test may record (256M)",
+     .read = read_limit},
+    {"--trace-options", "TRACE_OPTIONS", TEST_LOG_PROFILER_OPTIONS(KEY_WORD),
+     "profiler options; several with commas", .read = read_profiler},
+    {"--color", NULL, "[auto|always|never|", "colours", .read = read_color},
+    {"--filter", "CRITERION_TEST_PATTERN", "PATTERN",
+     "run the tests that match; may be repeated", .read = read_pattern},
+    {"--pattern", NULL, "PATTERN", "the same", .read = read_pattern},
+    {NULL, "TESTBRIDGE_TEST_ONLY", "PATTERN", NULL, .read = read_pattern,
+     .outer = true},
+    {"--help", NULL, NULL, "print this", .read = read_help, .letter = 'h'},
+    {"--version", NULL, NULL, "print the version", .read = read_version,
+     .letter = 'v'},
+    {"--list", NULL, NULL, "list the tests", .read = read_inform, AT(list),
+     .letter = 'l'},
+    {"--list-sites", NULL, NULL, "list the call sites, as JSON lines",
+     .read = read_inform, AT(list_sites)},
+    {"--jobs", "CRITERION_JOBS", "N", "run N tests at the same time",
+     .read = read_count, AT(jobs), "number of jobs", 'j', .pass = true},
+    {"--timeout", NULL, "SECONDS", "for every test, at most",
+     .read = read_seconds, AT(timeout), .letter = 't', .pass = true},
+    {"--slow", NULL, "SECONDS", "list tests that take longer",
+     .read = read_slow},
+    {"--retries", NULL, "N", "try a failed test N times more",
+     .read = read_count, AT(retries), "number of tries"},
+    {"--repeat", NULL, "N", "run each test N times", .read = read_count,
+     AT(repeat), "number of times"},
+    {"--failed", NULL, NULL, "run only what failed in the last run",
+     .read = read_on, AT(failed)},
+    {NULL, "TEST_SHARD", "K/N", NULL, .read = read_setting, AT(shard_asked),
+     .outer = true},
+    {"--shard", NULL, "K/N|auto|", "run the K-th of N parts of the tests",
+     .read = read_setting, AT(shard_asked)},
+    {"--shard-by", NULL, TEST_LOG_SHARD_WAYS(WAY_WORD),
+     "how tests are divided among shards", .read = read_shard_way},
+    {"--pass-with-no-tests", NULL, NULL, "exit with 0 if no test matches",
+     .read = read_on, AT(pass_with_no_tests)},
+    {"--fail-fast", NULL, NULL, "stop at the first failure", .read = read_on,
+     AT(fail_fast), .letter = 'f'},
+    {"--quiet", NULL, NULL, "print little", .read = read_on, AT(output.quiet),
+     .letter = 'q', .pass = true},
+    {"--verbose", NULL, "[LEVEL", "print much; print output immediately",
+     .read = read_verbose, .pass = true},
+    {"--short-filename", NULL, NULL, "file names without folders",
+     .read = read_passed, .letter = 'S', .pass = true},
+    {NULL, "XML_OUTPUT_FILE", "FILE", NULL, .read = read_junit_file,
+     .outer = true},
+    {"--report", NULL, "tap:FILE|junit:FILE|jsonl:FILE|",
+     "write results; may be repeated", .read = read_report},
+    {"--output", NULL, "tap:FILE|xml:FILE|json:FILE|",
+     "write a report of Criterion's", .read = read_output, .letter = 'O'},
+    {NULL, "CRITERION_OUTPUTS", "FORMAT:FILE,...", NULL, .read = read_outputs},
+    {"--tap", NULL, "[FILE", "Criterion's report in TAP",
+     .read = read_criterion_report, .pass = true},
+    {"--xml", NULL, "[FILE", "Criterion's report in XML",
+     .read = read_criterion_report, .pass = true},
+    {"--json", NULL, "[FILE", "Criterion's report in JSON",
+     .read = read_criterion_report, .pass = true},
+    {"--always-succeed", NULL, NULL, "exit with 0 even if tests fail",
+     .read = read_passed, .pass = true},
+    {"--ignore-warnings", NULL, NULL, "does nothing: warnings fail no run",
+     .read = read_passed, .pass = true},
+    {"--full-stats", NULL, NULL, "report passing assertions, too",
+     .read = read_passed, .pass = true},
+    {"--crash", NULL, NULL, "crash on a failing assertion", .read = read_passed,
+     .pass = true},
+    {"--debug", NULL, "[gdb|lldb|idle|", "run tests in a debugging server",
+     .read = read_debug, .pass = true},
+    {"--debug-transport", NULL, "tcp:PORT", "of the debugging server",
+     .read = read_passed, .pass = true},
+    {"--wait", NULL, NULL, "wait for external clients", .read = read_passed,
+     .letter = 'w', .pass = true},
+    {"--encoding", NULL, "ENCODING", "of the report", .read = read_passed,
+     .pass = true},
+    {"--ascii", NULL, NULL, "no colours, no symbols", .read = read_passed,
+     .pass = true},
+    {"--no-early-exit", NULL, NULL, "does nothing", .read = read_passed,
+     .pass = true},
+};
+
+enum { ROWS = sizeof(rows) / sizeof(*rows), FLAG_BASE = 1000 };
+
+/* ---- --help ---- */
+
+static bool read_help(struct reader *reader)
+{
+    (void)reader;
+    puts("Usage: PROGRAM [FLAG...]\n\nRuns the tests of PROGRAM.\n");
+    for (size_t i = 0; i < ROWS; i++)
+        if (rows[i].name)
+            test_log_print_option(rows[i].letter, rows[i].name,
+                                  rows[i].argument, rows[i].help,
+                                  rows[i].variable);
+    puts("\nExit codes: 0 all tests that ran passed, 1 a test failed, 2 wrong\n"
+         "usage, 4 no test matched, 128 plus the number of the signal that\n"
+         "ended the run. SIGUSR1 prints which tests are running. An interrupt\n"
+         "stops the run and writes its files; a second one quits now.");
+    return false;
 }
 
 /* ---- Variables ---- */
 
-/* What Bazel and others ask of the tests that they run, not of what these
- * run. */
-static bool read_outer(struct reader *reader)
+static bool read_row(struct reader *reader, const struct option_row *row,
+                     const char *name, const char *value)
 {
-    struct test_log_options *options = reader->options;
-    const char *value;
-
-    if (getenv("TESTLOG_WORKER"))
-        return true;
-    if ((value = test_log_variable("TEST_UNDECLARED_OUTPUTS_DIR")))
-        options->dir = value;
-    if ((value = test_log_variable("XML_OUTPUT_FILE")) &&
-        !add_results(reader, TEST_LOG_REPORT_JUNIT, value, "XML_OUTPUT_FILE"))
-        return false;
-    if ((value = test_log_variable("TEST_SHARD")))
-        options->shard_asked = (struct test_log_setting){value, "TEST_SHARD"};
-    value = test_log_variable("TESTBRIDGE_TEST_ONLY");
-    return !value || add_pattern(reader, "TESTBRIDGE_TEST_ONLY", value);
+    reader->row = row;
+    reader->name = name;
+    reader->value = value;
+    return row->read(reader);
 }
 
+/* Bazel and others set outer variables for the tests that they run, not for
+ * the programs that these start. */
 static bool read_variables(struct reader *reader)
 {
-    static const struct {
-        const char *name;
-        bool (*read)(struct reader *, const char *, const char *);
-    } checked[] = {{"LOG_FORMAT", read_format},
-                   {"LOG_SPAN_EVENTS", read_span_events},
-                   {"LOG_TIME", read_time},
-                   {"TRACE_LIMIT", read_limit},
-                   {"TRACE_OPTIONS", read_options},
-                   {"CRITERION_OUTPUTS", read_outputs},
-                   {"CRITERION_TEST_PATTERN", add_pattern},
-                   {"CRITERION_JOBS", read_jobs}};
-    struct test_log_options *options = reader->options;
-    const char *value;
+    bool inner = getenv("TESTLOG_WORKER");
 
-    if ((value = test_log_variable("LOG")))
-        options->show = (struct test_log_setting){value, "LOG"};
-    if ((value = test_log_variable("TRACE_FILTER")))
-        options->record = (struct test_log_setting){value, "TRACE_FILTER"};
-    if ((value = test_log_variable("TRACE_DIR")))
-        options->dir = value;
-    for (size_t i = 0; i < sizeof(checked) / sizeof(*checked); i++)
-        if ((value = test_log_variable(checked[i].name)) &&
-            !checked[i].read(reader, checked[i].name, value))
+    for (size_t i = 0; i < ROWS; i++) {
+        const char *value =
+            rows[i].variable ? test_log_variable(rows[i].variable) : NULL;
+
+        if (value && !(inner && rows[i].outer) &&
+            !read_row(reader, &rows[i], rows[i].variable, value))
             return false;
+    }
     return true;
 }
 
-static bool read_switch(struct reader *reader, const char *name, bool *on)
+/* ---- Flags ---- */
+
+static int kind_of(const struct option_row *row)
 {
-    const char *value = test_log_variable(name);
-
-    if (!value)
-        return true;
-    if (strcmp(value, "0") && strcmp(value, "1"))
-        return refuse(reader, "%s: unknown value \"%s\"; write 0 or 1", name,
-                      value);
-    *on = value[0] == '1';
-    return true;
+    return !row->argument            ? no_argument
+           : row->argument[0] == '[' ? optional_argument
+                                     : required_argument;
 }
 
-/* ---- All together ---- */
-
-/* Weak, so that it is not linked because of this. */
-#pragma weak test_log_all
-
-/* Says what getopt_long did not understand. */
-static bool refuse_flag(struct reader *reader, int argc, char **argv,
+/* Prints what getopt_long did not understand. */
+static bool refuse_flag(struct reader *reader, const char *word,
                         const struct option *longs)
 {
-    const char *word = argv[optind - 1];
-    const struct flag *flag =
-        optopt >= FLAG_BASE ? &flags[optopt - FLAG_BASE] : NULL;
+    const struct option_row *row =
+        optopt >= FLAG_BASE ? &rows[optopt - FLAG_BASE] : NULL;
+    const char *near;
 
-    if (flag && flag->argument == MUST)
-        return refuse(reader, "--%s wants a value: %s", flag->name, flag->help);
-    if (flag)
-        return refuse(reader, "--%s takes no value", flag->name);
+    if (row && kind_of(row) == required_argument)
+        return refuse(reader, "%s needs a value: %s", row->name, row->help);
+    if (row)
+        return refuse(reader, "%s takes no value", row->name);
     if (optopt)
         return refuse(reader, "unknown flag -%c; --help lists all", optopt);
-    if (optind <= argc && !strncmp(word, "--", 2)) {
-        const char *near = test_log_suggest_flag(word, longs);
-
-        if (near)
-            return refuse(reader, "unknown flag %s; did you mean --%s?", word,
-                          near);
-    }
+    near = strncmp(word, "--", 2) ? NULL : test_log_suggest_flag(word, longs);
+    if (near)
+        return refuse(reader, "unknown flag %s; did you mean --%s?", word,
+                      near);
     return refuse(reader, "unknown flag %s; --help lists all", word);
 }
 
-static void getopt_tables(struct option *longs, char *shorts)
+static void make_getopt_tables(struct option *longs, char *shorts)
 {
     *shorts++ = ':';
-    for (int i = 0; i < FLAG_COUNT; i++) {
-        longs[i] = (struct option){flags[i].name, flags[i].argument, NULL,
-                                   FLAG_BASE + i};
-        if (!flags[i].letter)
+    for (int i = 0; i < ROWS; i++) {
+        if (!rows[i].name)
             continue;
-        *shorts++ = flags[i].letter;
-        if (flags[i].argument == MUST)
+        *longs++ = (struct option){rows[i].name + 2, kind_of(&rows[i]), NULL,
+                                   FLAG_BASE + i};
+        if (!rows[i].letter)
+            continue;
+        *shorts++ = rows[i].letter;
+        if (kind_of(&rows[i]) == required_argument)
             *shorts++ = ':';
     }
     *shorts = '\0';
 }
 
-static const struct flag *flag_of(int c)
+static const struct option_row *row_of(int c)
 {
     if (c >= FLAG_BASE)
-        return &flags[c - FLAG_BASE];
-    for (size_t i = 0; i < FLAG_COUNT; i++)
-        if (flags[i].letter == c)
-            return &flags[i];
+        return &rows[c - FLAG_BASE];
+    for (size_t i = 0; c && i < ROWS; i++)
+        if (rows[i].letter == c)
+            return &rows[i];
     return NULL;
+}
+
+static bool read_flag(struct reader *reader, const struct option_row *row)
+{
+    return read_row(reader, row, row->name, optarg) &&
+           (!row->pass || pass(reader, row->name, optarg));
 }
 
 static bool read_flags(struct reader *reader, int argc, char **argv)
 {
-    struct option longs[FLAG_COUNT + 1] = {{0}};
-    char shorts[2 * FLAG_COUNT + 2];
+    struct option longs[ROWS + 1] = {{0}};
+    char shorts[2 * ROWS + 2];
     int c;
 
-    getopt_tables(longs, shorts);
+    make_getopt_tables(longs, shorts);
     opterr = 0;
     optind = 0;
     while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-        const struct flag *flag = c == '?' || c == ':' ? NULL : flag_of(c);
-
-        if (!flag && c == ':' && optopt < FLAG_BASE && flag_of(optopt))
-            return refuse(reader, "-%c wants a value: %s", optopt,
-                          flag_of(optopt)->help);
-        if (!flag)
-            return refuse_flag(reader, argc, argv, longs);
-        if (!read_flag(reader, flag, optarg))
+        if (c == ':' && optopt < FLAG_BASE && row_of(optopt))
+            return refuse(reader, "-%c needs a value: %s", optopt,
+                          row_of(optopt)->help);
+        if (c == '?' || c == ':')
+            return refuse_flag(reader, argv[optind - 1], longs);
+        if (!read_flag(reader, row_of(c)))
             return false;
     }
     if (optind < argc)
         return refuse(reader,
-                      "unexpected argument \"%s\"; tests are chosen by "
-                      "--filter",
+                      "unexpected argument \"%s\"; --filter chooses tests",
                       argv[optind]);
-    if (reader->options->retries && reader->options->reports)
-        return refuse(reader,
-                      "--retries: Criterion's reports tell of the last try "
-                      "only; leave them out, the run has a junit.xml");
     return true;
 }
 
-/* Beside other programs, this one has fewer jobs, and no terminal to ask. */
+/* ---- All together ---- */
+
+static bool check(struct reader *reader)
+{
+    struct test_log_options *options = reader->options;
+
+    if (options->retries && options->reports)
+        return refuse(reader,
+                      "--retries: Criterion's reports contain only the last "
+                      "try; leave them out, the run has a junit.xml");
+    for (size_t i = 0; i < options->output.report_count; i++) {
+        const struct test_log_report *report = &options->output.reports[i];
+
+        if (!test_log_report_is_stdout(report->file))
+            continue;
+        if (options->output.report_on_stdout)
+            return refuse(reader,
+                          "%s: stdout is for one report only; write the "
+                          "others to files",
+                          report->origin);
+        options->output.report_on_stdout = true;
+    }
+    return judge(reader,
+                 test_log_shard_find(&options->shard, &options->shard_asked));
+}
+
+/* A program that runs beside others has fewer jobs, and no terminal to ask. */
 static bool take_share(struct reader *reader)
 {
-    static const struct flag jobs = {.name = "jobs"};
     struct test_log_share share;
     char number[32];
 
@@ -710,44 +647,29 @@ static bool take_share(struct reader *reader)
     reader->options->jobs = share.jobs;
     reader->color = share.color ? "always" : "never";
     snprintf(number, sizeof(number), "%zu", share.jobs);
-    return pass(reader, &jobs, number);
+    return pass(reader, "--jobs", number);
 }
 
-/* Criterion does not know NO_COLOR, so it is told. */
-static bool pass_color(struct reader *reader)
-{
-    static const struct flag color = {.name = "color"};
-
-    reader->options->output.style.color = test_log_color(reader->color, stderr);
-    return pass(reader, &color,
-                reader->options->output.style.color ? "always" : "never");
-}
-
-static bool read_shard(struct reader *reader)
+/* Criterion does not support NO_COLOR, so it gets a flag. It can list all
+ * tests, but not those of filters and shards. */
+static bool pass_rest(struct reader *reader)
 {
     struct test_log_options *options = reader->options;
+    bool color = test_log_color(reader->color, stderr);
+    bool list =
+        options->list && !options->shard.total && !options->pattern_count;
 
-    return judge(reader,
-                 test_log_shard_find(&options->shard, &options->shard_asked));
+    options->output.style.color = color;
+    options->list = options->list && !list;
+    return (!list || pass(reader, "--list", NULL)) &&
+           pass(reader, "--color", color ? "always" : "never");
 }
 
-/* Criterion lists all tests; some of them are for us to list. */
-static bool hand_on_list(struct reader *reader)
-{
-    static const struct flag list = {.name = "list"};
-    struct test_log_options *options = reader->options;
-
-    if (!options->list || options->shard.total || options->pattern_count)
-        return true;
-    options->list = false;
-    return pass(reader, &list, NULL);
-}
-
-/* A filter of which nothing can be read is not refused: the default applies. */
+/* A filter of which nothing can be parsed is not refused: the default
+ * applies. */
 int test_log_options_read(struct test_log_options *options, int argc,
                           char **argv, int *code)
 {
-    static const char dir[] = "testlog-runs";
     struct reader reader = {.options = options};
 
     *options = (struct test_log_options){
@@ -755,21 +677,12 @@ int test_log_options_read(struct test_log_options *options, int argc,
         .record = {"trace", "default"},
         .limit = TRACE_LIMIT_DEFAULT,
         .profiler = test_log_profiler_default,
-        .dir = dir,
-        .all_tests = &test_log_all != NULL,
+        .dir = "testlog-runs",
+        .all_tests = options->all_tests,
     };
-    if (add_criterion(options, argv[0])) {
-        test_log_notice("out of memory");
-        return -1;
-    }
-    if (read_outer(&reader) && read_variables(&reader) &&
-        read_switch(&reader, "NOCAPTURE", &options->output.live) &&
-        read_switch(&reader, "SHOW_OUTPUT", &options->output.show_output) &&
-        read_switch(&reader, "TEST_LOG_ALL", &options->all_tests) &&
-        read_flags(&reader, argc, argv) && check_stdout(&reader) &&
-        take_share(&reader) && read_shard(&reader) && hand_on_list(&reader) &&
-        pass_color(&reader)) {
-        options->dir_given = options->dir != dir;
+    if (pass(&reader, argv[0], NULL) && read_variables(&reader) &&
+        read_flags(&reader, argc, argv) && check(&reader) &&
+        take_share(&reader) && pass_rest(&reader)) {
         optind = 0; /* Criterion reads what is passed on from the start */
         return 0;
     }
@@ -780,7 +693,7 @@ int test_log_options_read(struct test_log_options *options, int argc,
 
 void test_log_options_free(struct test_log_options *options)
 {
-    for (int i = 1; i < options->criterion_count; i++) /* 0 is argv's */
+    for (int i = 0; i < options->criterion_count; i++)
         free(options->criterion[i]);
     for (size_t i = 0; i < options->pattern_count; i++)
         free(options->patterns[i]);

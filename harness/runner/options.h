@@ -4,7 +4,7 @@
 
 #include "harness/results/terminal.h"
 
-/* ---- profiler_options.c ---- */
+/* ---- option_values.c: profiler options ---- */
 
 /* X(key, default, maximum, whether it is about GPUs) */
 #define TEST_LOG_PROFILER_OPTIONS(X)                                           \
@@ -67,13 +67,14 @@ struct test_log_options {
     int criterion_count;
 };
 
-/* test_log_options_read reads variables and flags. Returns 0; otherwise it has
- * printed what is wrong, or what was asked for, and *code is the exit code. */
+/* test_log_options_read reads variables and flags; `all_tests` is what it is
+ * without them. Returns 0; otherwise it has printed what is wrong, or what was
+ * asked for, and *code is the exit code. */
 int test_log_options_read(struct test_log_options *, int argc, char **argv,
                           int *code);
 void test_log_options_free(struct test_log_options *);
 
-/* ---- option_words.c ---- */
+/* ---- option_values.c ---- */
 
 /* test_log_print_words ends a line of stderr with "a, b or c"; NULL ends the
  * words. */
@@ -100,7 +101,11 @@ bool test_log_color(const char *flag, FILE *stream);
 struct option;
 const char *test_log_suggest_flag(const char *word, const struct option *);
 
-/* ---- option_numbers.c ---- */
+/* test_log_print_option prints a line of --help. The argument is NULL if there
+ * is none, begins with '[' if it is optional, and may be words: "utc|uptime|".
+ * `variable` may be NULL. */
+void test_log_print_option(char letter, const char *name, const char *argument,
+                           const char *help, const char *variable);
 
 /* test_log_read_number parses a number up to `most`, of which `what` says what
  * it is; test_log_read_count a whole one; test_log_read_limit how much a test

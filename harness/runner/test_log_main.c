@@ -308,9 +308,12 @@ static struct criterion_test_set *initialize(void)
     return set;
 }
 
+/* Weak, so that it is not linked because of this. */
+#pragma weak test_log_all
+
 int test_log_main(int argc, char **argv)
 {
-    struct test_log_options options;
+    struct test_log_options options = {.all_tests = &test_log_all != NULL};
     struct criterion_test_set *set;
     int code = TEST_LOG_USAGE;
 
