@@ -365,7 +365,8 @@ static read_option read_help;
 
 /* ---- The table ---- */
 
-#define AT(member)                      .at = offsetof(struct test_log_options, member)
+#define AT(member) .at = offsetof(struct test_log_options, member)
+
 #define LOG_WORD(id, text)              text "|"
 #define EVENT_WORD(id, text, bits)      text "|"
 #define KEY_WORD(key, value, most, gpu) #key "=N|"
