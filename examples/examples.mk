@@ -79,10 +79,10 @@ cuda-left-out:
 # http_test logs thousands of lines; its warnings are enough here.
 DEMO_LOG := trace,http=warn
 
-demo: ## the passing examples, traced, with their log lines
+demo: ## run the passing examples, traced, with their log lines
 	@$(MAKE) --no-print-directory TRACING=1 LOG='$(or $(LOG),$(DEMO_LOG))' run-demo
 
-demo-failures: ## examples that fail, crash and hang on purpose
+demo-failures: ## run examples that fail, crash and hang on purpose
 	@$(MAKE) --no-print-directory TRACING=1 LOG='$(or $(LOG),trace)' \
 	    run-demo-failures
 

@@ -39,17 +39,17 @@ $(B)/tests/tsan_main: tests/tsan_main.c $(wildcard trace/*.c log/*.c) | $(STAGED
 
 .PHONY: test-threads test-criterion soak fuzz
 
-test-threads: $(B)/tests/tsan_main ## the recorder under the thread sanitizer
+test-threads: $(B)/tests/tsan_main ## run the recorder under ThreadSanitizer
 	@$<
 
-soak: $(TESTLOG) $(filter $(B)/tests/soak_%,$(UNITS)) ## thousands of deaths, every fault, large runs; SOAK_SEED=
+soak: $(TESTLOG) $(filter $(B)/tests/soak_%,$(UNITS)) ## extreme loads, faults and limits, at full size; SOAK_SEED=
 	@seed='$(SOAK_SEED)'; seed=$${seed:-$$(date +%s)}; echo "testlog: SOAK_SEED=$$seed"; \
 	SOAK=1 SOAK_SEED=$$seed; export SOAK SOAK_SEED; \
 	$(call RUN,$(filter $(B)/tests/soak_%,$(UNITS)))
 
-fuzz: $(STAGED) ## any bytes as filters, recordings, formats; FUZZ_SECONDS=600 each
+fuzz: $(STAGED) ## random filters, recordings, formats; FUZZ_SECONDS=600 each
 	@FUZZ_CC='$(FUZZ_CC)' FUZZ_SECONDS='$(FUZZ_SECONDS)' INCLUDE='$(B)/include' \
 	    PCRE2_LIBS='$(PCRE2_LIBS)' tests/fuzz.sh build/fuzz
 
-test-criterion: $(LIB) ## Criterion's own samples and tests, each logged
+test-criterion: $(LIB) ## run Criterion's own samples and tests with testlog
 	@CC='$(CC)' CXX='$(CXX)' FLAGS='$(SAN)' tests/criterion.sh $(B)

@@ -68,7 +68,7 @@ $(B)/tests/bench_test: | $(BENCHES)
 
 .PHONY: bench run-bench bench-deps
 
-bench: ## what it costs, as ratios measured in one run
+bench: ## measure costs, as ratios in one run
 	@$(MAKE) --no-print-directory run-bench PEERS="$$(tests/bench/peers/installed)"
 
 run-bench: $(BENCHES) $(PEERS:%=$(BENCH)/peers/%)
@@ -76,5 +76,5 @@ run-bench: $(BENCHES) $(PEERS:%=$(BENCH)/peers/%)
 	    --json=$(BENCH)/bench.json
 	@echo 'All figures: $(BENCH)/bench.json'
 
-bench-deps: ## install what others are measured with beside it
+bench-deps: ## install the tracers that bench compares with
 	@./.ci/deps $(BENCH_DEPS)

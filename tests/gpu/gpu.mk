@@ -34,7 +34,7 @@ $(filter $(B)/tests/e2e_gpu_%,$(UNITS)): | $(GPU_TOOLS) $(PLAYBACK) $(PLAYBACK:%
 
 .PHONY: gpu-tests gpu-tools
 
-gpu-tests: ## what needs a GPU: tests/gpu/run.sh $(FLAGS), such as --dry-run
+gpu-tests: ## run what needs a GPU: tests/gpu/run.sh $(FLAGS), such as --dry-run
 	@echo 'testlog: CUDA toolkit: $(if $(NVCC),$(CUDA_ROOT) ($(NVCC)),none: $(strip $(CUDA_LEFT_OUT)))'
 	@CUDA='$(CUDA)' tests/gpu/run.sh $(FLAGS)
 
