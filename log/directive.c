@@ -16,7 +16,7 @@
 
 #include "internal.h"
 
-/* ---- Where things end ---- */
+/* ---- Extents ---- */
 
 static const char *skip_spaces(const char *at)
 {
@@ -115,7 +115,7 @@ size_t log_directive_extent(const char *text, bool *unclosed)
     return (size_t)(at + strcspn(at, ",") - text);
 }
 
-/* ---- Reading ---- */
+/* ---- Parsing ---- */
 
 struct reader {
     struct log_directive *directive;
@@ -563,7 +563,7 @@ void log_directive_free(struct log_directive *directive)
     free(directive->parts);
 }
 
-/* ---- Asking ---- */
+/* ---- Matching ---- */
 
 /* Returns the text after its first character. */
 static const char *behind(const char *text, const char *end)

@@ -6,7 +6,7 @@
 
 #include "expect.h"
 
-/* ---- What can be expected ---- */
+/* ---- Expectations ---- */
 
 static const struct kind kinds[] = {
 #define LOG_X(name, word, looked_at, wanted, wrong)                            \
@@ -57,7 +57,7 @@ void log_expectation_text(const struct log_expectation *expectation,
     trace_text_char(out, ')');
 }
 
-/* ---- What matches ---- */
+/* ---- Matching ---- */
 
 /* Formats the event as a line without time, colours and newline. */
 static void put_line(struct search *search, const struct trace_entry *entry)
@@ -178,7 +178,7 @@ static bool match_path(const struct search *search,
     return !left;
 }
 
-/* ---- What became of a span ---- */
+/* ---- Times of spans ---- */
 
 static bool keep_found(struct search *search, const struct trace_entry *span)
 {
@@ -257,7 +257,7 @@ static bool is_right(const struct log_expectation *expectation,
     }
 }
 
-/* ---- What is wrong ---- */
+/* ---- Failures ---- */
 
 /* Adds a span's duration, or that it is open, if the expectation is about it.
  */

@@ -3,7 +3,7 @@
 
 #include "expect.h"
 
-/* ---- Reading conditions ---- */
+/* ---- Conditions ---- */
 
 /* Unlike LOG, a bad directive fails the whole expectation. */
 static void put_complaints(struct trace_text *why, const char *complaints)

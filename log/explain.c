@@ -79,8 +79,8 @@ void log_filter_text(const struct log_filter *filter, struct trace_text *out)
 
 /* ---- In words ---- */
 
-static void say_targets(const struct log_directive *directive,
-                        const char *things, struct trace_text *out)
+static void describe_targets(const struct log_directive *directive,
+                             const char *things, struct trace_text *out)
 {
     size_t size = directive->target_size;
 
@@ -97,8 +97,8 @@ static void say_targets(const struct log_directive *directive,
                           directive->target);
 }
 
-static void say_fields(const struct log_directive *directive,
-                       struct trace_text *out)
+static void describe_fields(const struct log_directive *directive,
+                            struct trace_text *out)
 {
     for (size_t i = 0; i < directive->field_count; i++) {
         const struct log_pattern *pattern = &directive->fields[i];
@@ -117,8 +117,8 @@ static void say_fields(const struct log_directive *directive,
 }
 
 /* Adds what a directive selects: "events whose n is greater than 5". */
-static void say_matched(const struct log_directive *directive,
-                        struct trace_text *out)
+static void describe_selection(const struct log_directive *directive,
+                               struct trace_text *out)
 {
     if (is_message(directive)) {
         trace_text_printf(out, "events whose message matches %s",
@@ -127,24 +127,24 @@ static void say_matched(const struct log_directive *directive,
     }
     if (directive->of_spans && directive->span) {
         trace_text_printf(out, "spans \"%s\"", directive->span);
-        say_targets(directive, "", out);
+        describe_targets(directive, "", out);
     } else if (directive->of_spans) {
-        say_targets(directive, directive->values ? "spans" : "spans and events",
-                    out);
+        describe_targets(directive,
+                         directive->values ? "spans" : "spans and events", out);
     } else {
-        say_targets(directive,
-                    directive->of_events     ? "events"
-                    : directive->target_size ? "spans and events"
-                                             : "everything",
-                    out);
+        describe_targets(directive,
+                         directive->of_events     ? "events"
+                         : directive->target_size ? "spans and events"
+                                                  : "everything",
+                         out);
     }
     if (directive->field_count) {
         trace_text_char(out, ' ');
-        say_fields(directive, out);
+        describe_fields(directive, out);
     }
 }
 
-static void say_level(unsigned level, struct trace_text *out)
+static void describe_level(unsigned level, struct trace_text *out)
 {
     if (level == TRACE_LEVEL_OFF)
         trace_text_string(out, "nothing");
@@ -156,8 +156,8 @@ static void say_level(unsigned level, struct trace_text *out)
                                                      : " and more severe");
 }
 
-static void say_effect(const struct log_directive *directive,
-                       struct trace_text *out)
+static void describe_effect(const struct log_directive *directive,
+                            struct trace_text *out)
 {
     bool within = directive->of_spans;
 
@@ -175,7 +175,7 @@ static void say_effect(const struct log_directive *directive,
         else if (!log_directive_is_static(directive))
             trace_text_string(out, "also ");
     }
-    say_level(directive->level, out);
+    describe_level(directive->level, out);
 }
 
 void log_filter_explain(const struct log_filter *filter, struct trace_text *out)
@@ -186,9 +186,9 @@ void log_filter_explain(const struct log_filter *filter, struct trace_text *out)
         const struct log_directive *directive = &filter->directives[i];
 
         trace_text_clear(&words);
-        say_matched(directive, &words);
+        describe_selection(directive, &words);
         trace_text_string(&words, ": ");
-        say_effect(directive, &words);
+        describe_effect(directive, &words);
         trace_text_string(out, "  ");
         log_plain(out, directive->text, strlen(directive->text));
         trace_text_string(out, "\n      ");
@@ -198,7 +198,7 @@ void log_filter_explain(const struct log_filter *filter, struct trace_text *out)
     trace_text_free(&words);
 }
 
-/* ---- Of a call site ---- */
+/* ---- Call sites ---- */
 
 /* Returns whether a directive is a reason for a site's state. */
 static bool is_reason(const struct log_verdict *verdict,

@@ -317,7 +317,7 @@ void log_filter_free(struct log_filter *filter)
     free(filter);
 }
 
-/* ---- What directives are about ---- */
+/* ---- Directives without call sites ---- */
 
 void log_filter_seen(struct log_filter *filter, const struct trace_site *site)
 {

@@ -26,7 +26,7 @@ bool log_level_of(const char *text, unsigned *level);
 size_t log_space(const char *text);
 char *log_trim(char *text);
 
-/* ---- What is read of a filter ---- */
+/* ---- Parsing results ---- */
 
 enum log_reading { LOG_READ, LOG_MISTAKEN, LOG_NO_MEMORY };
 
@@ -258,7 +258,7 @@ struct trace_scope log_span_holds(const struct log_span *);
 /* log_span_waits returns whether a later value may extend its scope. */
 bool log_span_waits(const struct log_span *);
 
-/* ---- tracked.c: what is known about spans, by the place of their record ----
+/* ---- tracked.c: facts about spans, by the place of their record ----
  */
 
 /* log_tracked_put allocates `size` zeroed bytes for a span and frees what it
@@ -294,7 +294,7 @@ void log_real(struct trace_text *out, double, bool is_float,
 void log_message_of(const struct trace_entry *, struct trace_text *message);
 struct trace_values log_values_of(const struct trace_entry *);
 
-/* ---- spans.c: the spans that something happened in ---- */
+/* ---- spans.c: enclosing spans ---- */
 
 /* Shown spans, the innermost first. */
 struct log_chain {
@@ -313,7 +313,7 @@ void log_chain_around(struct log_chain *, struct log_replay *,
                       const struct trace_reader *, const struct trace_entry *);
 void log_chain_free(struct log_chain *);
 
-/* ---- device.c: what devices did ---- */
+/* ---- device.c: activities of devices ---- */
 
 /* The call site of the pseudo-span "launch{...}" in an activity's line. */
 extern const struct trace_site log_launch_site;
@@ -348,7 +348,7 @@ bool log_span_times_step(struct trace_table *span_times,
 /* log_duration adds nanoseconds as "80.4µs". */
 void log_duration(struct trace_text *out, uint64_t ns);
 
-/* ---- parts.c: what layouts share ---- */
+/* ---- parts.c: parts of lines ---- */
 
 /* What lines need from earlier lines. */
 struct log_memory {

@@ -106,7 +106,7 @@ static bool find(const struct log_pattern *pattern, const char *text,
     return found >= 0;
 }
 
-/* ---- Reading ---- */
+/* ---- Parsing ---- */
 
 /* Returns whether a text is a number in Rust's syntax: not hexadecimal, no
  * blanks. */

@@ -112,7 +112,7 @@ static const struct log_verdict *verdict_of(struct log_replay *replay,
     return log_verdict_make(verdict, replay->filter, site) ? verdict : NULL;
 }
 
-/* ---- Which spans are hidden ---- */
+/* ---- Hidden spans ---- */
 
 static void set_hidden(struct log_replay *replay, uint32_t place, bool hidden)
 {
@@ -146,7 +146,7 @@ bool log_replay_shows(struct log_replay *replay, const struct trace_entry *span)
     return !verdict || (verdict->shown && !verdict->never);
 }
 
-/* ---- What a thread is in ---- */
+/* ---- Threads ---- */
 
 static void widen(struct trace_scope *scope, struct trace_scope own)
 {
@@ -311,7 +311,7 @@ static bool step_event(struct log_replay *replay,
     return shown;
 }
 
-/* ---- What devices did ---- */
+/* ---- Activities of devices ---- */
 
 /* The scope within a span that caused an activity, by its values up to `time`:
  * the span may have ended since. A launch is judged here, within the scope

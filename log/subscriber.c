@@ -116,7 +116,7 @@ static unsigned interest(struct trace_site *site)
     return TRACE_ALWAYS;
 }
 
-/* ---- What is judged at the call ---- */
+/* ---- Judging at the call ---- */
 
 static struct trace_table tracked;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

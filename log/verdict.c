@@ -10,7 +10,7 @@
 
 #include "internal.h"
 
-/* ---- Which directives are about a call site ---- */
+/* ---- Matching call sites ---- */
 
 static bool declares(const struct trace_site *site, const char *name)
 {

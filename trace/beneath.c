@@ -1,9 +1,9 @@
-/* beneath.c: opens files of a folder in which others may have put anything,
- * such as a run's, whose tests may have put links and FIFOs there.
+/* beneath.c: opens files in a folder where others may have put anything, such
+ * as the folder of a run, whose tests may have put links and FIFOs there.
  *
- * Each part of a name is opened by itself, without following a link: what
- * openat2(2) has RESOLVE_BENEATH for, but that call is new, containers forbid
- * it, and valgrind of Debian 12 warns of it.
+ * Each part of a name is opened by itself, without following a link. openat2(2)
+ * with RESOLVE_BENEATH would do this, but it is recent, containers forbid it,
+ * and Debian 12's valgrind does not support it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,8 +27,8 @@ static bool stays_beneath(const char *name)
     return name[0] && strcmp(name, "..") != 0;
 }
 
-/* Goes from the folder `at` to the one that is called as the first `size` bytes
- * of `name` say. */
+/* Opens the folder in `at` that has the first `size` bytes of `name` as its
+ * name. */
 static int enter(int at, const char *name, size_t size)
 {
     char part[NAME_MAX + 1] = "";
@@ -59,9 +59,9 @@ int trace_beneath_folder(int folder, const char *name, const char **last)
     return -1;
 }
 
-/* Whether the file is ours, or the folder's owner's: some file systems have one
- * owner for all files. A file with a second name may belong to another folder,
- * and must not change. */
+/* Returns whether the file is ours, or its folder's owner's: some file systems
+ * give all files one owner. A file with a second name may belong to another
+ * folder and must not change. */
 static bool is_ours(int folder, int fd, bool writes)
 {
     struct stat file, place;
@@ -80,7 +80,7 @@ int trace_beneath(int folder, const char *name, int flags)
     const char *last;
     int at, fd;
 
-    flags |= O_NONBLOCK | O_NOCTTY | O_CLOEXEC; /* a FIFO keeps nobody */
+    flags |= O_NONBLOCK | O_NOCTTY | O_CLOEXEC; /* never waits for a FIFO */
     if (folder == AT_FDCWD)
         return open(name, flags, 0666);
     at = trace_beneath_folder(folder, name, &last);

@@ -1,8 +1,8 @@
-/* chrome.c: recordings as Chrome's trace events, streamed.
+/* chrome.c: streams recordings as Chrome's trace events.
  *
  * "Trace Event Format", N. Duca and D. Sinclair. A span is a complete event
  * ("X"), an event an instant ("i"). Viewers want complete events of one track
- * nested, so a span that outlives its neighbour goes to a track beside.
+ * nested, so a span that overlaps its neighbour goes to a track beside it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,13 +10,13 @@
 
 #include "chrome_json.h"
 
-/* What is the same in all events of a call site, as JSON: a piece up to `head`,
- * one from there to `name`, and then the fields' keys. */
+/* The JSON that all events of a call site share: one part up to `head`, one
+ * from there to `name`, and then the keys of the fields. */
 struct prepared {
     struct trace_text text;
     size_t head;   /* level, location and target */
     size_t name;   /* the end of the fields, and the name */
-    size_t keys[]; /* of every field; empty if it is not to be written */
+    size_t keys[]; /* of every field; empty if it is not written */
 };
 
 void trace_chrome_begin(struct trace_chrome *chrome, FILE *stream)
@@ -27,7 +27,7 @@ void trace_chrome_begin(struct trace_chrome *chrome, FILE *stream)
 
 /* ---- Call sites ---- */
 
-/* Whether a key is one that we write ourselves. */
+/* Returns whether a key is one of our own. */
 static bool reserved(const char *name)
 {
     return !strcmp(name, "testlog.target") || !strcmp(name, "testlog.location");
@@ -76,7 +76,7 @@ static struct prepared *prepare(const struct trace_site *site)
     return prepared;
 }
 
-/* NULL without memory. */
+/* Returns NULL without memory. */
 static const struct prepared *prepared_of(struct trace_exporter *export,
                                           const struct trace_site *site)
 {
@@ -87,7 +87,7 @@ static const struct prepared *prepared_of(struct trace_exporter *export,
     return *at && !(*at)->text.failed ? *at : NULL;
 }
 
-/* Adds what is prepared from `from` to `to`. */
+/* Adds the prepared text from `from` to `to`. */
 static void put_prepared(struct trace_text *text,
                          const struct prepared *prepared, size_t from,
                          size_t to)
@@ -97,7 +97,7 @@ static void put_prepared(struct trace_text *text,
 
 /* ---- Events ---- */
 
-/* Whether a key is one that we write ourselves at the end of an open span. */
+/* Returns whether a key is one that we write for open spans. */
 static bool is_ours(const struct trace_exporter *export, const char *name)
 {
     return export->open && !strcmp(name, "unfinished");
@@ -126,7 +126,7 @@ static void put_fields(struct trace_exporter *export,
     }
 }
 
-/* A key stands once, with the value that was recorded last. */
+/* Writes each key once, with its last value. */
 static void put_span_fields(struct trace_exporter *export,
                             const struct trace_entry *span)
 {
@@ -136,7 +136,7 @@ static void put_span_fields(struct trace_exporter *export,
     size_t cursor = 0, count;
 
     if (!trace_reader_late(export->reader, span->id, UINT64_MAX, &cursor,
-                           &late)) { /* as most spans */
+                           &late)) { /* as in most spans */
         put_fields(export, span);
         return;
     }
@@ -151,7 +151,7 @@ static void put_span_fields(struct trace_exporter *export,
     }
 }
 
-/* What every event begins with: kind, where, when, and its call site. */
+/* Writes the start of every event: kind, place, time and call site. */
 static inline void put_head(struct trace_exporter *export, const char *phase,
                             uint32_t tid, uint64_t time,
                             const struct prepared *prepared)
@@ -197,7 +197,7 @@ static void put_span(struct trace_exporter *export,
     trace_chrome_put(export);
 }
 
-/* Whether a value is a number in JSON; a bool is made one. */
+/* Returns whether a value is a number in JSON; converts a bool. */
 static bool is_drawn(struct trace_value *value)
 {
     switch (value->type) {
@@ -215,8 +215,8 @@ static bool is_drawn(struct trace_value *value)
     }
 }
 
-/* A counter is drawn over time, once for all threads; some viewers name it by
- * the key. */
+/* Draws a counter over time, once for all threads; some viewers name it by the
+ * key. */
 static void put_counter(struct trace_exporter *export,
                         const struct trace_entry *entry)
 {
@@ -271,7 +271,7 @@ static void put_signpost(struct trace_exporter *export,
     trace_chrome_put(export);
 }
 
-/* The message of an event that is not its call site's. */
+/* Adds the message of an event whose name is not its site's. */
 static void put_message(struct trace_text *text,
                         const struct trace_entry *entry)
 {
@@ -365,7 +365,7 @@ static void put_pair(struct trace_text *text, const char *name,
     trace_chrome_string(text, value);
 }
 
-/* When the time zero of all times was. */
+/* The moment of time zero. */
 static void put_start(struct trace_text *text, uint64_t wall)
 {
     struct trace_text moment = {0};
@@ -375,7 +375,7 @@ static void put_start(struct trace_text *text, uint64_t wall)
     trace_text_free(&moment);
 }
 
-/* What was noted of devices, of each name the last. */
+/* Keeps the metadata of devices, the last of each name. */
 static void keep_metadata(struct trace_chrome *chrome,
                           const struct trace_reader *reader)
 {
@@ -400,7 +400,7 @@ int trace_chrome_add(struct trace_chrome *chrome, struct trace_reader *reader,
                                     .end = trace_reader_summary(reader).end};
     struct trace_entry entry;
 
-    /* One more: calls whose site is lost have number 0. */
+    /* One more: call sites that were lost have number 0. */
     export.sites = calloc(reader->site_count + 1, sizeof(*export.sites));
     if (!export.sites || !trace_chrome_devices(&export) ||
         trace_reader_rewind(reader)) {

@@ -1,26 +1,26 @@
-/* chrome_device.c: what devices did, as Chrome's trace events.
+/* chrome_device.c: draws activities of devices as Chrome's trace events.
  *
- * As Kineto, which viewers' users know, has it: a device is a process, a stream
- * a thread of it, and an arrow leads from a call to what it set off. What the
- * host did is drawn at its thread.
+ * The layout is Kineto's, which users of viewers know: a device is a process, a
+ * stream is a thread of it, and an arrow leads from a call to the work that it
+ * launched. Activities of the host are drawn on their threads.
  */
 #include <stdlib.h>
 
 #include "chrome_json.h"
 
 enum {
-    PIDS = 0x40000000,    /* of devices: no process has them */
-    DEVICES_MAX = 64,     /* of a recording */
+    PIDS = 0x40000000,    /* of devices; no real process has such ids */
+    DEVICES_MAX = 64,     /* per recording */
     BESIDE = 1 << 28,     /* added to a tid */
-    APART = 1 << 27,      /* the tids of what has no thread and no stream */
-    CONTEXT_BITS = 16,    /* that a context stands above in a tid */
-    CONTEXT_MASK = 0x7ff, /* which is below APART then */
+    APART = 1 << 27,      /* the tids of activities without thread and stream */
+    CONTEXT_BITS = 16,    /* the bits of a tid above which the context is */
+    CONTEXT_MASK = 0x7ff, /* so that it stays below APART */
     CLAMPED_MAX_NS = 1000,
 };
 
 /* An activity that others refer to. */
 struct link {
-    uint64_t begin, flow; /* flow: of the arrow to it; 0: none */
+    uint64_t begin, flow; /* id of the arrow to it; 0: none */
     uint32_t correlation, place;
     bool on_device;
     bool behind; /* a call whose arrows are drawn */
@@ -38,7 +38,7 @@ struct trace_chrome_devices {
     size_t count;
 };
 
-/* ---- Which calls set off what ---- */
+/* ---- Calls and their work ---- */
 
 static int in_order(const void *a, const void *b)
 {
@@ -104,7 +104,7 @@ void trace_chrome_devices_free(struct trace_exporter *export)
     free(export->devices);
 }
 
-/* The link of an activity; where there is none, what is behind it. */
+/* Returns the link of an activity, or where it would be. */
 static struct link *link_of(const struct trace_exporter *export,
                             const struct trace_entry *entry)
 {
@@ -149,8 +149,8 @@ static bool is_call(const struct trace_entry *entry)
            entry->at.kind == TRACE_ACTIVITY_DRIVER;
 }
 
-/* From the first call of a correlation an arrow leads to each activity of a
- * device that comes later; it has its other end there. */
+/* Draws an arrow from the first call of a correlation to each later activity of
+ * a device. */
 static void put_flows(struct trace_exporter *export,
                       const struct trace_entry *entry,
                       const struct trace_chrome_row *row, uint64_t time)
@@ -214,7 +214,7 @@ static void put_index(struct trace_exporter *export, const char *kind,
     trace_chrome_put(export);
 }
 
-/* "GPU 0: NVIDIA H200", and of which recording where there are several. */
+/* "GPU 0: NVIDIA H200", with the recording's name if there are several. */
 static void name_device(struct trace_exporter *export,
                         const struct trace_entry *entry)
 {
@@ -263,7 +263,7 @@ static void name_row(struct trace_exporter *export,
     trace_text_free(&name);
 }
 
-/* What neither a stream nor a thread did has a row of its own. */
+/* Activities without stream and thread have a row of their own. */
 static struct trace_chrome_row row_of(struct trace_exporter *export,
                                       const struct trace_entry *entry)
 {
@@ -304,7 +304,7 @@ static void put_number(struct trace_text *text, const char *key, uint32_t n)
     trace_json_number(text, n);
 }
 
-/* "(4, 64, 1)" as [4,64,1]; false if it is none. */
+/* Adds "(4, 64, 1)" as [4,64,1]; returns false if it is not of that form. */
 static bool put_triple(struct trace_text *text, const char *key,
                        const struct trace_value *value)
 {
@@ -321,7 +321,7 @@ static bool put_triple(struct trace_text *text, const char *key,
     return true;
 }
 
-/* Whether a field says what stands there already. */
+/* Returns whether a field repeats what has been written. */
 static bool stands(const struct trace_entry *entry, const char *name)
 {
     const struct trace_activity_place *at = &entry->at;
@@ -350,7 +350,7 @@ static bool stands(const struct trace_entry *entry, const char *name)
     return false;
 }
 
-/* A field by its own name, and by that which users of Kineto know. */
+/* Writes a field under its own name and under Kineto's. */
 static void put_field(struct trace_text *text, const char *name,
                       const struct trace_value *value)
 {
@@ -422,7 +422,7 @@ static void put_args(struct trace_text *text, const struct trace_entry *entry,
 
 /* ---- Memory ---- */
 
-/* How much of a device's memory is in use, over time. */
+/* Draws a device's memory in use over time. */
 static void put_memory(struct trace_exporter *export,
                        const struct trace_entry *entry)
 {

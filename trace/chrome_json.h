@@ -1,6 +1,5 @@
-/* chrome_json.h: what the files of the export to Chrome's trace events share.
- * Private.
- */
+/* chrome_json.h: what the files of the exporter to Chrome's trace events share.
+ * Private. */
 #ifndef TRACE_CHROME_JSON_H
 #define TRACE_CHROME_JSON_H
 
@@ -10,29 +9,29 @@
 
 struct trace_chrome_devices;
 
-/* What a recording's export knows. */
+/* The exporter of one recording. */
 struct trace_exporter {
     struct trace_chrome *chrome;
     struct trace_reader *reader;
     const char *name; /* of the recording */
     uint32_t pid;
-    uint64_t end; /* ns: where open spans are cut */
-    bool open;    /* the span that is being written is */
+    uint64_t end; /* ns: open spans end here */
+    bool open;    /* the current span is open */
     struct trace_chrome_track *tracks;
     size_t count, capacity;
     struct trace_table track_table;
-    struct prepared **sites; /* by id; NULL where not made yet */
+    struct prepared **sites; /* by id; NULL until prepared */
     struct trace_chrome_devices *devices;
-    struct trace_text text; /* the event that is being written */
+    struct trace_text text; /* the current event */
 };
 
 /* ---- chrome_json.c: events ---- */
 
-/* trace_chrome_put writes what `text` holds as the next event; ",\n" stands
- * before it, of which the first one needs no comma. */
+/* trace_chrome_put writes `text` as the next event. The text begins with ",\n",
+ * whose comma the first event omits. */
 void trace_chrome_put(struct trace_exporter *);
 
-/* trace_chrome_metadata says one thing of a process or thread, such as its
+/* trace_chrome_metadata writes metadata of a process or thread, such as its
  * name. */
 void trace_chrome_metadata(struct trace_exporter *, const char *kind,
                            uint32_t pid, uint32_t tid, const char *key,
@@ -63,16 +62,16 @@ static inline void trace_chrome_time(struct trace_text *text, const char *key,
     trace_text_put(text, decimals, sizeof(decimals));
 }
 
-/* trace_chrome_has tells whether a call site has a field of that name, from
- * number `from` on. */
+/* trace_chrome_has returns whether a call site has a field with that name, from
+ * field number `from` on. */
 bool trace_chrome_has(const struct trace_site *, size_t from, const char *name);
 
-/* ---- chrome_track.c: what is drawn where ---- */
+/* ---- chrome_track.c: tracks ---- */
 
-/* A row of slices, and those beside it that take what overlaps. */
+/* A row of slices, and the rows beside it for slices that overlap. */
 struct trace_chrome_row {
     uint32_t pid, tid;
-    uint32_t beside; /* added to the tid for each */
+    uint32_t beside; /* added to the tid for each row */
     const struct trace_thread *thread;
     const struct trace_entry *entry; /* of a device, or NULL */
     /* name names the row at `tid` before its first slice. */
@@ -80,29 +79,30 @@ struct trace_chrome_row {
                  uint32_t tid);
 };
 
-/* When something was, in ns; so that it nests, that much may be cut off of its
- * ends: what two clocks say of one moment differs. */
+/* The time of a slice in ns. To nest it, up to off_begin and off_end may be cut
+ * off: two clocks disagree a little about the same moment. */
 struct trace_chrome_extent {
     uint64_t begin, end;
     uint64_t off_begin, off_end;
 };
 
-/* trace_chrome_place returns the tid that a slice is drawn at. */
+/* trace_chrome_place returns the tid at which a slice is drawn. */
 uint32_t trace_chrome_place(struct trace_exporter *,
                             const struct trace_chrome_row *,
                             struct trace_chrome_extent *);
 
-/* trace_chrome_thread returns the row of a thread, trace_chrome_mark its tid,
- * for what is no slice. */
+/* trace_chrome_thread returns the row of a thread, trace_chrome_mark its tid
+ * for events that are not slices. */
 struct trace_chrome_row trace_chrome_thread(const struct trace_exporter *,
                                             const struct trace_thread *);
 uint32_t trace_chrome_mark(struct trace_exporter *,
                            const struct trace_thread *);
 void trace_chrome_tracks_free(struct trace_exporter *);
 
-/* ---- chrome_device.c: what devices did ---- */
+/* ---- chrome_device.c: activities of devices ---- */
 
-/* trace_chrome_devices looks which calls set off what; false without memory. */
+/* trace_chrome_devices finds the work that each call launched; false without
+ * memory. */
 bool trace_chrome_devices(struct trace_exporter *);
 void trace_chrome_devices_free(struct trace_exporter *);
 void trace_chrome_device(struct trace_exporter *, const struct trace_entry *);

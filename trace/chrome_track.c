@@ -1,25 +1,25 @@
-/* chrome_track.c: which slice is drawn at which track.
+/* chrome_track.c: chooses the track of each slice.
  *
- * Viewers want the slices of one track nested, so one that outlives its
- * neighbour goes to a track beside.
+ * Viewers want the slices of one track nested, so a slice that overlaps its
+ * neighbour goes to a track beside it.
  */
 #include <stdlib.h>
 
 #include "chrome_json.h"
 
 enum {
-    BESIDE = 1 << 22, /* added to a tid, which Linux keeps below it */
+    BESIDE = 1 << 22, /* added to a tid; Linux keeps tids below it */
     BESIDE_MOST = 64, /* tracks of one row */
 };
 
 struct trace_chrome_track {
     uint64_t last;  /* when the last slice began */
-    uint64_t *ends; /* of the slices that it is in */
+    uint64_t *ends; /* of the enclosing slices */
     size_t depth, capacity;
 };
 
-/* Threads have their number in it: of two that have the same id each has a
- * track. The processes of devices are beyond all such numbers. */
+/* The key has the thread's number, so that two threads with the same tid have
+ * separate tracks. The processes of devices are beyond all such numbers. */
 static uint64_t key_of(const struct trace_exporter *export,
                        const struct trace_chrome_row *row, uint32_t tid)
 {
@@ -59,14 +59,14 @@ void trace_chrome_tracks_free(struct trace_exporter *export)
 
 /* ---- Nesting ---- */
 
-/* Finds how deep in the track a slice nests, cutting off what may be; false if
- * it does not. */
+/* Finds the depth at which a slice nests, after cutting off what it may.
+ * Returns false if it does not fit. */
 static bool fit(const struct trace_chrome_track *track,
                 struct trace_chrome_extent *extent, size_t *depth)
 {
     uint64_t most = extent->begin + extent->off_begin;
 
-    if (extent->begin < track->last) { /* which was cut off */
+    if (extent->begin < track->last) { /* it was cut off */
         if (track->last > most || track->last > extent->end)
             return false;
         extent->begin = track->last;
@@ -94,7 +94,7 @@ static bool fit(const struct trace_chrome_track *track,
     return true;
 }
 
-/* Whether a slice nests in what the track is in; then it is in that too. */
+/* Nests a slice in the track, if it fits. */
 static bool nest(struct trace_chrome_track *track,
                  struct trace_chrome_extent *extent)
 {

@@ -1,4 +1,4 @@
-/* clock.c: which clock a recording has. */
+/* clock.c: chooses the recording's clock. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 enum trace_clock trace_clock_chosen;
 
 #if defined(__x86_64__) || defined(__i386__)
-/* Whether the kernel itself keeps time by the counter. */
+/* Returns whether the kernel itself uses the counter. */
 static bool kernel_trusts_tsc(void)
 {
     char name[16] = "";
@@ -62,8 +62,8 @@ enum trace_clock trace_clock_choose(void)
     return trace_clock_chosen;
 }
 
-/* The closest of a few tries: an interruption between the readings would bend
- * every time stamp of the recording. */
+/* Takes the closest of a few tries: an interruption between the readings would
+ * skew every time stamp of the recording. */
 struct trace_anchor trace_anchor_now(void)
 {
     struct trace_anchor best = {0, 0, 0};

@@ -1,6 +1,5 @@
-/* clock.h: the recording's clock, read in place: two readings are most of what
- * a span costs. Private to trace/.
- */
+/* clock.h: reads the recording's clock, inline: two readings are most of the
+ * cost of a span. Private to trace/. */
 #ifndef TRACE_CLOCK_H
 #define TRACE_CLOCK_H
 
@@ -13,8 +12,8 @@
 
 extern enum trace_clock trace_clock_chosen;
 
-/* trace_clock_choose picks the counter if it is invariant and the kernel
- * trusts it, else CLOCK_MONOTONIC. */
+/* trace_clock_choose selects the processor's counter if it is invariant and the
+ * kernel trusts it, otherwise CLOCK_MONOTONIC. */
 enum trace_clock trace_clock_choose(void);
 
 static inline uint64_t trace_clock_ns(clockid_t clock)

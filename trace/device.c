@@ -1,4 +1,4 @@
-/* device.c: what devices did becomes records here. */
+/* device.c: records activities of devices. */
 #include <errno.h>
 #include <link.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- Call sites ---- */
 
-/* What is the same in activities of one kind and name is recorded once, as a
- * call site's is. They stay. */
+/* Activities of one kind and name share a call site, so that its facts are
+ * recorded once. They are never freed. */
 struct made {
     struct trace_site site;
     const char *const *fields; /* as they were given */
@@ -237,7 +237,7 @@ uint32_t trace_device_told(void)
     return __atomic_load_n(&backend, __ATOMIC_RELAXED) ? TRACE_TOLD_DEVICES : 0;
 }
 
-/* What a device's library knows of its process is not its child's. */
+/* A forked child does not inherit the back end. */
 void trace_device_forget(void)
 {
     __atomic_store_n(&backend, NULL, __ATOMIC_RELEASE);
@@ -274,7 +274,7 @@ void trace_device_flush(bool last)
     errno = error;
 }
 
-/* ---- Finding each other ---- */
+/* ---- Publishing ---- */
 
 #define MAGIC "testlog devices"
 static const char variable[] = "TESTLOG_DEVICES";
@@ -326,8 +326,8 @@ static int look(struct dl_phdr_info *object, size_t size, void *context)
     return search->found;
 }
 
-/* The variable may be another process's, or this one's of before an exec: what
- * it points to must be of an object of ours and look like it. */
+/* The variable may come from another process, or from this one before an exec:
+ * it must point into an object of this process and look right. */
 const struct trace_device_host *trace_device_find(void)
 {
     const char *text = getenv(variable);

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* ---- What happens on devices ---- */
+/* ---- Activities ---- */
 
 /* X(NAME, number, category in Chrome's trace, target, message of its line,
  * message if it failed). The numbers are part of the recording's format.

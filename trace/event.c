@@ -1,13 +1,13 @@
-/* event.c: events and log lines become records here. */
+/* event.c: records events and log lines. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include "stack.h"
 
-/* ---- Whether a call site is on ---- */
+/* ---- Interest ---- */
 
-/* What the calling thread's spans hold. */
+/* The scope of the calling thread's spans. */
 static struct trace_scope scope_of(struct trace_writer *writer)
 {
     if (!trace_is_current(writer))
@@ -28,7 +28,7 @@ bool trace_site_ask_(struct trace_site *site)
     if (interest <= TRACE_ALWAYS || interest == TRACE_UNREGISTERED)
         return interest == TRACE_ALWAYS;
     scope = scope_of(&trace_writer);
-    /* A span that is taken may take more. */
+    /* An enclosing span may limit the level. */
     if (site->level + scope.takes > TRACE_LEVEL_TRACE &&
         (site->kind != TRACE_SITE_SPAN || !(interest & TRACE_JUDGED) ||
          scope.takes == TRACE_LEVEL_TRACE))
@@ -39,7 +39,7 @@ bool trace_site_ask_(struct trace_site *site)
 
 /* ---- Events ---- */
 
-/* The message of an event that is not recorded yet. */
+/* Adds the message of an event before it is recorded. */
 static void message_of(const struct trace_site *site, unsigned flags,
                        size_t count, const struct trace_value *values,
                        struct trace_text *message)
@@ -62,7 +62,7 @@ static void message_of(const struct trace_site *site, unsigned flags,
     }
 }
 
-/* Whether the subscriber wants an event, once its values are known. */
+/* Returns whether the subscriber wants an event, by its values. */
 static __attribute__((noinline)) bool wants_event(
     const struct trace_site *site, unsigned flags, size_t count,
     const struct trace_value *values)
@@ -167,7 +167,7 @@ void trace_message(struct trace_site *site, const char *message)
 {
     if (!trace_recording.open || trace_writer.busy == TRACE_LOCKED)
         return;
-    /* Its id is of this recording: the next one must find it. */
+    /* Its id belongs to this recording: the next one must assign it again. */
     if (trace_interest_of(site) == TRACE_UNREGISTERED)
         trace_site_register(site);
     trace_sites_lock();
@@ -178,7 +178,7 @@ void trace_message(struct trace_site *site, const char *message)
         put_message(site, message);
 }
 
-/* ---- What is always recorded ---- */
+/* ---- Counters and signposts ---- */
 
 static void put_always(struct trace_site *site, enum trace_kind kind,
                        unsigned flags, size_t count,
@@ -234,7 +234,7 @@ void trace_signpost_(struct trace_site *site, const char *header,
 
 /* ---- Log lines ---- */
 
-/* A format that is no literal may be another text the next time. */
+/* A format that is not a literal may differ at the next call. */
 static void log_now(struct trace_site *site, const char *format, va_list args)
 {
     struct trace_printed printed;
@@ -249,8 +249,8 @@ static void log_now(struct trace_site *site, const char *format, va_list args)
     trace_print_end(&printed);
 }
 
-/* Whether `format` is the one that the call site is recorded with; a site in an
- * inlined function may be given another. */
+/* Returns whether the call site was recorded with `format`; a site in an
+ * inlined function may get several. */
 static inline bool own_format(struct trace_site *site, const char *format)
 {
     const char *own = __atomic_load_n(&site->name, __ATOMIC_RELAXED);

@@ -1,9 +1,7 @@
-/* fields.c: what a span's fields are: those that it began with and those that
- * were recorded later.
+/* fields.c: collects a span's fields, those of its creation and later ones.
  *
- * Who renders a recording asks for them again and again, each time a little
- * later. Of spans with many late fields it is kept what they came to, so that
- * none is read twice.
+ * A renderer asks for them again and again, each time a little later. For spans
+ * with many late fields the result is cached, so that no field is read twice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,22 +9,22 @@
 #include "internal.h"
 
 enum {
-    FEW = 16,      /* late fields that are read each time */
-    KEPT_BITS = 4, /* of how many spans it is kept: 2 to that power */
+    FEW = 16,      /* late fields that are read every time */
+    KEPT_BITS = 4, /* cached spans: 2 to that power */
     KEPT = 1 << KEPT_BITS,
 };
 
 struct trace_gathered {
     uint32_t span;        /* 0: none */
-    uint64_t began, time; /* ns: the span, and of when the fields are */
-    size_t late;          /* that many are in them */
+    uint64_t began, time; /* ns: creation, and the time of the cached fields */
+    size_t late;          /* late fields read so far */
     size_t count;
     struct trace_field fields[TRACE_FIELDS_MAX];
 };
 
 /* ---- Late fields ---- */
 
-/* Where a span's late fields begin in the sorted array. */
+/* Returns where a span's late fields begin in the sorted array. */
 static size_t first_late(const struct trace_reader *reader, uint32_t span)
 {
     size_t low = 0, high = reader->late_count;
@@ -60,7 +58,7 @@ bool trace_reader_late(const struct trace_reader *reader, uint32_t place,
 
 /* ---- Gathering ---- */
 
-/* Adds an entry's fields; a name that is there already gets the new value. */
+/* Adds an entry's fields; a name that exists gets the new value. */
 static size_t gather(const struct trace_entry *entry,
                      struct trace_field *fields, size_t count)
 {
@@ -84,7 +82,7 @@ static size_t gather(const struct trace_entry *entry,
     return count;
 }
 
-/* The same with a span's late fields up to `time`, from `cursor` on. */
+/* Adds a span's late fields up to `time`, from `cursor` on. */
 static size_t gather_late(const struct trace_reader *reader, uint32_t span,
                           uint64_t time, size_t *cursor,
                           struct trace_field *fields, size_t count)
@@ -96,7 +94,7 @@ static size_t gather_late(const struct trace_reader *reader, uint32_t span,
     return count;
 }
 
-/* ---- What is kept ---- */
+/* ---- Cache ---- */
 
 void trace_fields_prepare(struct trace_reader *reader)
 {
@@ -110,12 +108,12 @@ void trace_fields_free(struct trace_reader *reader)
     reader->gathered = NULL;
 }
 
-/* What is kept of a span, of no later than `time`. */
+/* Returns the cached fields of a span, if they are not later than `time`. */
 static struct trace_gathered *kept_of(const struct trace_reader *reader,
                                       const struct trace_entry *span,
                                       uint64_t time)
 {
-    uint32_t hash = span->id * UINT32_C(2654435769); /* Fibonacci's */
+    uint32_t hash = span->id * UINT32_C(2654435769); /* Fibonacci hashing */
     struct trace_gathered *kept = &reader->gathered[hash >> (32 - KEPT_BITS)];
 
     if (kept->span != span->id || kept->began != span->time ||

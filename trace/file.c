@@ -8,7 +8,7 @@
 
 #include "reader.h"
 
-/* Keeps errno. */
+/* Preserves errno. */
 static void forget(struct trace_file *file)
 {
     int error = errno;
@@ -21,7 +21,7 @@ static void forget(struct trace_file *file)
     errno = error;
 }
 
-/* A link stays one: what it points to is replaced. */
+/* A link is kept; the file that it points to is replaced. */
 static char *resolve(const char *path)
 {
     char *real = realpath(path, NULL);
@@ -37,7 +37,7 @@ static void remove_aside(const struct trace_file *file)
     errno = error;
 }
 
-/* Never opens a file that is there already, nor what a link points to. */
+/* Never opens an existing file, nor follows a link. */
 static FILE *open_aside(const struct trace_file *file)
 {
     int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -58,7 +58,7 @@ static FILE *open_aside(const struct trace_file *file)
     return NULL;
 }
 
-/* Opens a file beside the one it is for. */
+/* Creates a temporary file in the same folder. */
 static int begin(struct trace_file *file)
 {
     if (!file->path ||
@@ -81,7 +81,7 @@ int trace_file_open(struct trace_file *file, const char *path)
                                 .path = there ? resolve(path) : strdup(path)};
     if (!there || S_ISREG(status.st_mode))
         return begin(file);
-    /* Such as a pipe or a device: nothing can be put in its place. */
+    /* A pipe or a device, for example, cannot be replaced. */
     file->stream = fopen(path, "we");
     if (file->stream)
         return 0;

@@ -1,25 +1,27 @@
-/* format.h: the recording, byte by byte. Private to trace/.
+/* format.h: the recording's format. Private to trace/.
  *
- * A recording is a header of 4,096 bytes and then chunks of 64 KiB. The file is
- * mapped and shared by the process, its forked children and whoever reads it;
- * every number is of the machine's own byte order. Addresses inside are
- * "places": offsets from the start of the file in slots of 32 bytes.
+ * A recording is a header of 4,096 bytes followed by chunks of 64 KiB. The
+ * process, its forked children and readers map and share the file; numbers are
+ * in the machine's byte order. Addresses inside the file are "places": offsets
+ * from its start in slots of 32 bytes.
  *
  * A thread takes a whole chunk, or some of the 16 pieces of 4 KiB of a chunk
- * that it shares with others. What it takes begins with a THREAD record. A
- * thread that ends leaves a hole over the rest, and the next owner of the rest
- * puts a THREAD record of its own there. Records follow each other without gaps
- * up to the end of the piece or to where writing stopped; the next THREAD
- * record may then be at the next piece. A record that needs more than a chunk
- * takes several in a row, and what is left of the last one is used on.
+ * that it shares with other threads. Each such range begins with a THREAD
+ * record. When a thread ends, it leaves a hole over the rest of its range; the
+ * next owner of the rest writes a THREAD record there. Records follow each
+ * other without gaps up to the end of the piece or to where writing stopped;
+ * the next THREAD record may then be at the next piece. A record that needs
+ * more than a chunk takes several in a row; the rest of the last one is used
+ * normally.
  *
- * A record is one slot and, behind it, the values it carries. `slots` is stored
- * before the values and `time` last, so a record that was never finished is
- * known by time 0 and can be stepped over; slots 0 is where writing stopped.
- * Time stamps of one thread strictly increase.
+ * A record is one slot, followed by its values. `slots` is stored before the
+ * values and `time` last. A record with time 0 was never finished and can be
+ * skipped; slots 0 marks where writing stopped. Time stamps of a thread
+ * strictly increase.
  *
- * A value is a word (type in the low 32 bits, bytes in the high 32) and its
- * data, padded to 8 bytes; texts have a NUL behind them that is not counted.
+ * A value is a word (type in the low 32 bits, size in the high 32) and its
+ * data, padded to 8 bytes. Texts are followed by a NUL, which the size does not
+ * include.
  */
 #ifndef TRACE_FORMAT_H
 #define TRACE_FORMAT_H
@@ -29,7 +31,7 @@
 #include <testlog/trace.h>
 
 enum {
-    TRACE_FORMAT_VERSION = 2, /* in 1, no chunk was shared */
+    TRACE_FORMAT_VERSION = 2, /* version 1 did not share chunks */
     TRACE_HEADER_SIZE = 4096,
     TRACE_CHUNK_SIZE = 64 * 1024,
     TRACE_PIECE_SIZE = 4096,
@@ -42,7 +44,7 @@ enum {
 
 #define TRACE_MAGIC UINT64_C(0x0a676f6c74736574) /* "testlog\n" */
 
-/* What `ticks` count. */
+/* The unit of ticks. */
 enum trace_clock {
     TRACE_CLOCK_MONOTONIC, /* ns of CLOCK_MONOTONIC */
     TRACE_CLOCK_COUNTER,   /* the processor's invariant counter */
@@ -54,27 +56,27 @@ struct trace_header {
     uint32_t header_size;
     uint32_t chunk_size;
     uint32_t clock;             /* enum trace_clock */
-    uint32_t pid;               /* of the process that made it */
-    uint32_t ended;             /* 1: closed in order */
-    uint64_t limit;             /* chunks that the file may have */
+    uint32_t pid;               /* of the recorded process */
+    uint32_t ended;             /* 1: closed normally */
+    uint64_t limit;             /* the limit on chunks */
     struct trace_anchor origin; /* time zero of the run */
     struct trace_anchor start;
     struct trace_anchor end; /* ticks 0: not closed */
-    /* Shared by all who write: */
-    uint64_t chunks;      /* handed out */
-    uint64_t reserved;    /* chunks that have room on the disk */
-    uint64_t dropped;     /* records that were lost, in version 1 */
-    uint64_t spare_slots; /* used of the last reserved chunk, which is kept */
-    uint32_t spare;       /* for errors: its number + 1 once room is short */
-    uint32_t sites;       /* ids given out */
+    /* Shared by all writers: */
+    uint64_t chunks;      /* chunks handed out */
+    uint64_t reserved;    /* chunks with space reserved on disk */
+    uint64_t dropped;     /* records lost, in version 1 */
+    uint64_t spare_slots; /* slots used of the last chunk, which is reserved */
+    uint32_t spare;       /* for errors: its number + 1 once space is short */
+    uint32_t sites;       /* call site ids handed out */
     int32_t error;        /* errno of the first failed reservation */
     uint32_t reached;     /* 1: the limit was reached */
-    uint64_t used;        /* bytes once the file was cut; 0: it was not */
-    uint32_t disabled;    /* 1: for a while nothing was recorded on purpose */
+    uint64_t used;        /* bytes once the file was truncated; 0: it was not */
+    uint32_t disabled;    /* 1: recording was disabled for a while */
     uint32_t unused;
     uint64_t
         shared; /* the next free piece; the first of a chunk: none is free */
-    uint64_t lost[8]; /* records, by enum trace_loss */
+    uint64_t lost[8]; /* records lost, by enum trace_loss */
 };
 
 /* X(NAME, number, meaning of `end`, meaning of `span`, values) */
@@ -101,8 +103,8 @@ enum trace_kind {
 };
 
 enum trace_flag {
-    TRACE_FLAG_NOT_ENTERED = 1, /* SPAN: made without entering */
-    TRACE_FLAG_PRINTF = 2,      /* EVENT: values are the site's name's */
+    TRACE_FLAG_NOT_ENTERED = 1, /* SPAN: created without being entered */
+    TRACE_FLAG_PRINTF = 2,      /* EVENT: values are arguments of its name */
     TRACE_FLAG_MESSAGE = 4,     /* EVENT: the first value is the message */
     TRACE_FLAG_FORKED = 8,      /* THREAD: of a forked child */
 };
@@ -114,7 +116,7 @@ struct trace_record {
     uint32_t span;
     uint8_t kind;   /* enum trace_kind */
     uint8_t flags;  /* enum trace_flag */
-    uint16_t count; /* values */
+    uint16_t count; /* number of values */
     uint32_t slots; /* this one and those of the values */
 };
 

@@ -13,24 +13,24 @@
 /* A value is a word with its type and size, and its data in whole words. */
 enum { TRACE_WORD = 8 };
 
-/* What a callback takes is not known before it has become text. */
+/* A callback's size is unknown until it has been formatted. */
 #define TRACE_UNPRINTED ((size_t)1 << 40)
 
-/* trace_text_room returns the bytes of a text's data: a NUL, and padding to
- * words, are behind it. */
+/* trace_text_room returns the size of a text in a record, with its NUL and
+ * padding. */
 static inline size_t trace_text_room(size_t size)
 {
     return (size + TRACE_WORD) / TRACE_WORD * TRACE_WORD;
 }
 
-/* trace_values_size returns the bytes that `count` values take; TRACE_UNPRINTED
- * and more with a callback among them. To be stored, all must have become
- * text. */
+/* trace_values_size returns the size of `count` values in a record,
+ * TRACE_UNPRINTED or more if there are callbacks: they must be formatted before
+ * the values can be stored. */
 size_t trace_values_size(size_t count, const struct trace_value *);
 void trace_values_store(void *to, size_t count, const struct trace_value *);
 
-/* trace_values_print turns the callbacks among `values` into text in `text`;
- * returns `values` itself or, if it had to change some, `copy`. */
+/* trace_values_print formats the callbacks among `values` into `text`. Returns
+ * `values`, or `copy` if it had to replace some. */
 const struct trace_value *trace_values_print(size_t count,
                                              const struct trace_value *values,
                                              struct trace_value *copy,
@@ -40,65 +40,65 @@ const struct trace_value *trace_values_print(size_t count,
 
 enum { TRACE_ARGS_MAX = 32 };
 
-/* trace_args_take takes printf's arguments as values, which take `bytes`, and
- * returns how many; -1 if the message must be formatted at the call; -2 for %n,
- * which is refused. */
+/* trace_args_take converts printf's arguments to values of `bytes` bytes and
+ * returns their number. Returns -1 if the message must be formatted at the
+ * call, -2 if the format has a %n, which is refused. */
 int trace_args_take(struct trace_site *, const char *format, va_list *args,
                     struct trace_value *, size_t *bytes);
 
-/* trace_format_writes tells whether a format has a %n. */
+/* trace_format_writes returns whether a format has a %n. */
 bool trace_format_writes(const char *format);
 
 /* ---- print.c ---- */
 
-/* Values whose callbacks have become text. */
+/* Values whose callbacks have been formatted. */
 struct trace_printed {
     const struct trace_value *values;
     struct trace_value copy[TRACE_ARGS_MAX];
     int error;
 };
 
-/* trace_print_begin formats at the call, before a record begins, and keeps
- * errno for trace_print_end, which ends the texts. False if the thread does so
- * already: the record is dropped. */
+/* trace_print_begin formats at the call, before a record begins. It saves errno
+ * for trace_print_end, which frees the text. Returns false if the thread is
+ * already formatting: the record is dropped. */
 bool trace_print_begin(struct trace_printed *, size_t count,
                        const struct trace_value *);
 void trace_print_end(struct trace_printed *);
 
-/* trace_print_free releases what the thread keeps for that. */
+/* trace_print_free frees the thread's buffers for that. */
 void trace_print_free(void);
 
 /* ---- site.c ---- */
 
-/* trace_join_invited has the process record into the recording of the test that
- * started it, if there is one: trace_invite. */
+/* trace_join_invited makes the process record into the recording of the test
+ * that started it, if there is one; see trace_invite. */
 void trace_join_invited(void);
 
-/* trace_sites_refresh asks the subscriber about every site anew, or turns all
- * off; trace_sites_forget takes the ids of the last recording away. */
+/* trace_sites_refresh asks the subscriber about every site again, or turns all
+ * off. trace_sites_forget resets the ids of the last recording. */
 void trace_sites_refresh(void);
 void trace_sites_enable(bool on);
 void trace_sites_forget(void);
 void trace_site_complete(struct trace_site *);
 
-/* trace_site_interest asks the subscriber, with the sites locked;
- * trace_site_register adds a site of C++ at its first use. */
+/* trace_site_interest asks the subscriber; the caller holds the sites' lock.
+ * trace_site_register adds a C++ site at its first use. */
 unsigned trace_site_interest(struct trace_site *);
 void trace_site_register(struct trace_site *);
 void trace_sites_lock(void);
 void trace_sites_unlock(void);
 
-/* trace_sites_unlock_forked unlocks in a child whatever its parent's threads
- * held. */
+/* trace_sites_unlock_forked resets the lock in a child: threads of its parent
+ * may have held it. */
 void trace_sites_unlock_forked(void);
 
 extern const struct trace_subscriber *trace_subscriber;
 
 /* ---- sigbus.c ---- */
 
-/* trace_sigbus_guard has the pages of a mapped file read as zeros once they are
- * beyond its end, until trace_sigbus_release, which comes before munmap; false
- * with errno if too many are guarded. */
+/* trace_sigbus_guard makes the pages of a mapped file that are beyond its end
+ * read as zeros, until trace_sigbus_release, which comes before munmap. Returns
+ * false with errno if too many mappings are guarded. */
 bool trace_sigbus_guard(const void *base, size_t size);
 void trace_sigbus_release(const void *base);
 
@@ -108,14 +108,14 @@ struct trace_late {
     uint32_t span, place;
 };
 
-/* What a device did, by when it began. */
+/* An activity of a device, by its beginning. */
 struct trace_begun {
     uint64_t begin; /* ticks */
     uint32_t place;
     uint32_t thread; /* that recorded it */
 };
 
-/* A piece of a thread's records. */
+/* A range of a thread's records. */
 struct trace_segment {
     uint32_t thread; /* index in `threads` */
     uint32_t place, end;
@@ -123,10 +123,10 @@ struct trace_segment {
 };
 
 struct trace_reader {
-    int fd;         /* of the file, while it is opened; -1: none */
-    size_t records; /* that were found */
+    int fd;         /* of the file, while opening; -1: none */
+    size_t records; /* records found */
     const unsigned char *base;
-    size_t size;   /* bytes that may be read */
+    size_t size;   /* readable bytes */
     size_t mapped; /* bytes */
     struct trace_header header;
     struct trace_site **sites; /* by id; NULL where there is none */
@@ -140,57 +140,58 @@ struct trace_reader {
     size_t late_count, late_capacity;
     struct trace_begun *devices; /* in order */
     size_t device_count, device_capacity;
-    uint32_t *metas; /* places, as they were recorded */
+    uint32_t *metas; /* places, in the order of recording */
     size_t meta_count, meta_capacity;
     struct trace_table meta_table; /* the last of each name, by name_key */
     uint32_t *later; /* the span of each ENTER and CLOSE, in order */
     size_t later_count, later_capacity;
     struct trace_merge *merge;
     struct trace_gathered *gathered; /* fields.c */
-    uint64_t last;                   /* ticks: the last moment known */
+    uint64_t last;                   /* ticks: the last known moment */
     uint64_t used;    /* the place behind the last finished record */
     long double rate; /* ns of a tick; 0: ticks are ns */
-    uint64_t scale;   /* the same, a fixed point number; 0: none */
+    uint64_t scale;   /* the same as a fixed-point number; 0: none */
 };
 
-/* trace_reader_record returns the finished record at `place`, NULL if none. */
+/* trace_reader_record returns the finished record at `place`, NULL if there is
+ * none. */
 const struct trace_record *trace_reader_record(const struct trace_reader *,
                                                uint32_t place);
 
-/* trace_reader_entry describes a record; false if its kind is not shown. */
+/* trace_reader_entry describes a record; false if its kind has no entry. */
 bool trace_reader_entry(const struct trace_reader *, uint32_t place,
                         const struct trace_thread *, struct trace_entry *);
 
 /* ---- mapping.c ---- */
 
-/* trace_reader_map maps a file, of which trace_beneath has the name, and
+/* trace_reader_map maps a file, by a name as for trace_beneath,
  * trace_reader_map_own the process's own recording; false with errno.
- * trace_reader_leave_file closes the file, and keeps errno. */
+ * trace_reader_leave_file closes the file and preserves errno. */
 bool trace_reader_map(struct trace_reader *, int folder, const char *name);
 bool trace_reader_map_own(struct trace_reader *);
 void trace_reader_leave_file(struct trace_reader *);
 void trace_reader_unmap(struct trace_reader *);
 
-/* trace_reader_drop gives back the memory of what was read of a large
- * recording; who looks there again has it read again. */
+/* trace_reader_drop releases the memory of a range of a large recording;
+ * reading it again loads it again. */
 void trace_reader_drop(const struct trace_reader *, uint64_t from, uint64_t to);
 
-/* trace_reader_past_hole returns the chunk from `place` on of which the file
- * has something: one with holes has any size. */
+/* trace_reader_past_hole returns the first chunk from `place` on that has data:
+ * a sparse file may be of any size. */
 uint64_t trace_reader_past_hole(const struct trace_reader *, uint64_t place);
 
 /* ---- reader.c, again ---- */
 
-/* trace_reader_set_end makes a later moment that on which times rest. */
+/* trace_reader_set_end sets a later anchor for times. */
 void trace_reader_set_end(struct trace_reader *, struct trace_anchor end);
 
-/* trace_reader_time turns ticks into ns since the origin. */
+/* trace_reader_time converts ticks to ns since the origin. */
 uint64_t trace_reader_time(const struct trace_reader *, uint64_t ticks);
 
 /* ---- fields.c ---- */
 
-/* trace_fields_prepare, once there are late fields, and trace_fields_free keep
- * and forget what fields came to. */
+/* trace_fields_prepare allocates the cache of gathered fields once there are
+ * late fields; trace_fields_free frees it. */
 void trace_fields_prepare(struct trace_reader *);
 void trace_fields_free(struct trace_reader *);
 

@@ -1,4 +1,4 @@
-/* json.c: JSON's strings and numbers (RFC 8259). */
+/* json.c: writes JSON's strings and numbers (RFC 8259). */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -25,8 +25,8 @@ static inline bool is_plain(unsigned char c)
 
 #define EIGHT(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Whether all bytes of a word are plain: one that is not carries into its own
- * top bit. */
+/* Returns whether all bytes of a word are plain: any other byte carries into
+ * its own top bit. */
 static inline bool eight_plain(uint64_t word)
 {
     uint64_t below = word - EIGHT(0x20), beyond = word | (word + EIGHT(1));
@@ -36,7 +36,7 @@ static inline bool eight_plain(uint64_t word)
     return !((below | beyond | quote | backslash) & EIGHT(0x80));
 }
 
-/* The bytes of a text of less than eight in one word, some of them twice. */
+/* Packs a text of less than eight bytes into a word, repeating some. */
 static inline uint64_t short_word(const char *text, size_t size)
 {
     uint32_t first, last;
@@ -50,7 +50,7 @@ static inline uint64_t short_word(const char *text, size_t size)
     return (uint64_t)first << 32 | last;
 }
 
-/* Whether all of a text is plain, as most are. */
+/* Returns whether a whole text is plain, as most are. */
 static inline bool all_plain(const char *text, size_t size)
 {
     uint64_t word;
@@ -77,7 +77,7 @@ size_t trace_plain(const char *text, size_t size)
     return i;
 }
 
-/* Adds what is not plain from `from` on, and what follows. */
+/* Adds the text from `from` on, with escapes. */
 static void put_escaped(struct trace_text *out, const unsigned char *s,
                         size_t from, size_t size)
 {
@@ -147,8 +147,8 @@ bool trace_decimal(double f, bool is_float, uint64_t *digits, unsigned *places)
                                     1e5, 1e6, 1e7, 1e8, 1e9};
     double most = is_float ? 1e6 : 1e15;
 
-    /* Both sides of the division are exact, so it gives what strtod would;
-     * and of so few digits no others read back as the same. */
+    /* Both operands of the division are exact, so it gives strtod's result;
+     * with so few digits no other decimal gives the same number. */
     for (unsigned i = 0;
          FLT_EVAL_METHOD == 0 && i < sizeof(powers) / sizeof(*powers) &&
          f * powers[i] < most;
@@ -165,7 +165,7 @@ bool trace_decimal(double f, bool is_float, uint64_t *digits, unsigned *places)
     return false;
 }
 
-/* Adds digits / 10^places, as it is read. */
+/* Adds digits / 10^places as a decimal. */
 static void fixed(struct trace_text *out, uint64_t digits, unsigned places)
 {
     uint64_t one = 1, rest;
@@ -182,7 +182,7 @@ static void fixed(struct trace_text *out, uint64_t digits, unsigned places)
     trace_json_number(out, rest);
 }
 
-/* What "%.15g" needs no exponent for. */
+/* The range in which "%.15g" needs no exponent. */
 static bool is_handy(double f)
 {
     return f == 0 || f >= 1e-4;

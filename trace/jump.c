@@ -1,4 +1,5 @@
-/* jump.c: finds what a jump has left, and prevents jumps out of locks. */
+/* jump.c: detects what jumps have abandoned, and prevents jumps out of locks.
+ */
 #include <errno.h>
 #include <pthread.h>
 
@@ -11,7 +12,7 @@ struct stack {
     uintptr_t low, size;
 };
 
-enum { NEAR = 4096 }; /* two frames so near are of one stack */
+enum { NEAR = 4096 }; /* frames so close are on one stack */
 
 static bool within(struct stack stack, uintptr_t at)
 {
@@ -27,7 +28,7 @@ static struct stack own_stack(void)
 
     if (own.size)
         return own;
-    own.size = 1; /* malloc may be the program's own, and record */
+    own.size = 1; /* malloc may be the program's own and record */
     if (pthread_getattr_np(pthread_self(), &attributes))
         return own;
     if (!pthread_attr_getstack(&attributes, &low, &size))
@@ -36,7 +37,7 @@ static struct stack own_stack(void)
     return own;
 }
 
-/* The stack that the thread's signal handlers may have besides. */
+/* The alternate stack of the thread's signal handlers, if any. */
 static struct stack alternate_stack(void)
 {
     stack_t stack;
@@ -70,7 +71,7 @@ bool trace_is_replaced(uintptr_t outer, uintptr_t back, uintptr_t frame)
 
 /* ---- Records ---- */
 
-/* Whether an entering is of a record that was never finished. */
+/* Returns whether an enter is of a record that was never finished. */
 static bool is_unfinished(const struct trace_entered *entered)
 {
     return !trace_unrecorded(entered->record) &&
@@ -104,13 +105,13 @@ void trace_returned_to(uintptr_t frame)
 
 /* ---- Locks ---- */
 
-/* The signals that come at any moment: a fault of our own must not be kept. */
+/* The signals that may arrive at any time. Faults of our own stay unblocked. */
 static void fill_signals(sigset_t *signals)
 {
     static const int faults[] = {SIGSEGV, SIGBUS,  SIGILL, SIGFPE,
                                  SIGTRAP, SIGABRT, SIGSYS};
 
-    sigfillset(signals); /* but for what glibc itself uses */
+    sigfillset(signals); /* except those that glibc uses */
     for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
         sigdelset(signals, faults[i]);
 }

@@ -1,9 +1,8 @@
-/* jump.h: finds what a jump has left: a record or a span whose function is
- * gone. Private.
+/* jump.h: detects records and spans that a jump has abandoned. Private.
  *
  * A signal handler that ends in siglongjmp may interrupt a record, and longjmp
- * leaves spans open. Stacks grow down, so whatever was begun in a frame below
- * the one that runs now has been left, if both are on the same stack.
+ * leaves spans open. Stacks grow down: what began in a frame below the current
+ * one has been abandoned, if both are on the same stack.
  */
 #ifndef TRACE_JUMP_H
 #define TRACE_JUMP_H
@@ -15,9 +14,9 @@
 /* trace_frame is the address of the calling function's frame. */
 #define trace_frame() ((uintptr_t)__builtin_frame_address(0))
 
-/* trace_return_of returns where a frame's function returns to: another function
- * has another there, or, for AddressSanitizer, something that must not be read.
- * 0 on machines that have it elsewhere. */
+/* trace_return_of returns the return address of a frame. It tells functions
+ * apart that ran in the same frame. For AddressSanitizer it is a value that
+ * must not be dereferenced. 0 on machines that store it elsewhere. */
 static inline __attribute__((no_sanitize("address"))) uintptr_t trace_return_of(
     uintptr_t frame)
 {
@@ -29,30 +28,30 @@ static inline __attribute__((no_sanitize("address"))) uintptr_t trace_return_of(
 #endif
 }
 
-/* trace_has_left tells whether the thread, which runs in `frame`, has left
- * `inner`, the frame of a function that it was in. */
+/* trace_has_left returns whether the thread, now in `frame`, has left the
+ * function whose frame was `inner`. */
 bool trace_has_left(uintptr_t inner, uintptr_t frame);
 
-/* trace_is_replaced tells whether `frame` is in a function that took the place
- * of the one that was at `outer` and returned to `back`. */
+/* trace_is_replaced returns whether `frame` belongs to another function than
+ * the one that was at `outer` and returned to `back`. */
 bool trace_is_replaced(uintptr_t outer, uintptr_t back, uintptr_t frame);
 
-/* trace_hold saves here how signals and cancellation were. */
+/* trace_hold saves the signal mask and the cancellation state here. */
 struct trace_hold {
     sigset_t signals;
     bool has_signals;
     int cancelling;
 };
 
-/* trace_hold keeps signal handlers and cancellation away from the thread until
- * trace_release: it has a lock, which it must not leave by a jump.
- * trace_hold_cancelling keeps only cancellation away. */
+/* trace_hold blocks signals and cancellation for the thread until
+ * trace_release, because it holds a lock that a jump must not leave behind.
+ * trace_hold_cancelling blocks cancellation only. */
 void trace_hold(struct trace_hold *);
 void trace_hold_cancelling(struct trace_hold *);
 void trace_release(const struct trace_hold *);
 
-/* trace_has_handlers tells whether the process handles a signal that may come
- * at any moment. */
+/* trace_has_handlers returns whether the process handles a signal that may
+ * arrive at any time. */
 bool trace_has_handlers(void);
 
 #endif

@@ -1,8 +1,8 @@
-/* live.c: tells a subscriber of records as they are made.
+/* live.c: reports records to a live subscriber as they are made.
  *
  * The subscriber sees the process's own recording through a reader, one record
- * at a time, so that it renders with the code that renders recordings. A live
- * run writes each line at once anyway; a lock costs it little.
+ * at a time, so that it uses the same code as renderers of recordings. A live
+ * run writes each line immediately anyway; a lock costs little beside that.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,11 +19,11 @@ static struct trace_reader reader;
 
 enum { ASK_EVERY = 200000 /* ns */ };
 
-/* Whether the program handles signals. To ask takes as long as many lines, and
- * to keep signals away as long as one. */
+/* Returns whether the program handles signals. Asking takes as long as many
+ * lines, blocking signals as long as one. */
 static bool has_handlers(void)
 {
-    static uint64_t asked; /* atomic: ns, when */
+    static uint64_t asked; /* atomic: ns, the last time */
     static bool has;       /* atomic */
     uint64_t now = trace_clock_ns(CLOCK_MONOTONIC);
 
@@ -34,14 +34,14 @@ static bool has_handlers(void)
     return __atomic_load_n(&has, __ATOMIC_RELAXED);
 }
 
-/* What the thread that tells was before. */
+/* The thread's state before it reports. */
 struct telling {
     struct trace_hold hold;
     uintptr_t busy;
 };
 
-/* A handler that jumped would keep the lock, and to print is a cancellation
- * point. Memory may be the program's own. */
+/* A handler that jumps would leave the lock locked, and printing is a
+ * cancellation point. The allocator may be the program's own. */
 static void begin(struct telling *telling)
 {
     if (has_handlers())
@@ -59,7 +59,7 @@ static void end(const struct telling *telling)
     trace_release(&telling->hold);
 }
 
-/* ---- What the reader knows ---- */
+/* ---- Data of the reader ---- */
 
 void trace_live_begin(const struct trace_header *header, size_t size)
 {
@@ -78,7 +78,7 @@ void trace_live_begin(const struct trace_header *header, size_t size)
     trace_reader_set_end(&reader, header->start);
 }
 
-/* Moves on in `room` behind a copy of a string; without room it only counts. */
+/* Copies a string to `room` and advances it; without `room` it only counts. */
 static const char *copy_text(const char *text, char **room, size_t *size)
 {
     size_t length = strlen(text ? text : "") + 1;
@@ -92,8 +92,7 @@ static const char *copy_text(const char *text, char **room, size_t *size)
     return copy;
 }
 
-/* Fills in a copy of a site, whose strings begin at `room`; returns how many
- * bytes they are. */
+/* Fills a copy of a site, whose strings start at `room`; returns their size. */
 static size_t copy_texts(struct trace_site *copy, const char **names,
                          const struct trace_site *site, char *room)
 {
@@ -112,7 +111,8 @@ static size_t copy_texts(struct trace_site *copy, const char **names,
     return size;
 }
 
-/* Records outlive the object that made them: dlclose. NULL without memory. */
+/* Records outlive the object of their site: dlclose. Returns NULL without
+ * memory. */
 static struct trace_site *copy_site(const struct trace_site *site, uint32_t id)
 {
     struct trace_site unused;
@@ -142,7 +142,7 @@ void trace_live_site(const struct trace_site *site, uint32_t id)
     pthread_mutex_unlock(&trace_recording.live_lock);
 }
 
-/* They are kept sorted; most are of a late span. */
+/* They are kept sorted; most belong to a recent span. */
 static void add_late(const struct trace_record *record, uint32_t place)
 {
     size_t at = reader.late_count;
@@ -156,7 +156,7 @@ static void add_late(const struct trace_record *record, uint32_t place)
     trace_fields_prepare(&reader);
 }
 
-/* The longer the stretch that the clock's rate is taken from, the better. */
+/* The longer the interval behind the clock's rate, the more precise it is. */
 static void refine_clock(uint64_t ticks)
 {
     const struct trace_header *header = &reader.header;
@@ -172,8 +172,8 @@ static void tell(const struct trace_entry *entry)
         trace_subscriber->live(&reader, entry);
 }
 
-/* Who tells; the name lives in `name`. Of what each is a system call, only what
- * may have changed and is wanted is asked for. */
+/* Returns the current thread; `name` holds its name. Each part costs a system
+ * call, so only what may have changed and is wanted is read. */
 static struct trace_thread teller(char name[16])
 {
     static _Thread_local struct {
@@ -191,7 +191,7 @@ static struct trace_thread teller(char name[16])
                                  trace_forked_in(&trace_writer), name};
 }
 
-/* A record behind the end of the file is printed, but not kept. */
+/* A record behind the end of the file is printed, but not stored. */
 static void count_overflow(const struct trace_record *record)
 {
     const unsigned char *at = (const unsigned char *)record;
@@ -218,7 +218,7 @@ void trace_live_tell(const struct trace_record *record)
     if (trace_reader_entry(&reader, place, &thread, &entry)) {
         if (entry.kind == TRACE_ENTRY_DEVICE && entry.at.thread) {
             thread.tid = entry.at.thread;
-            thread.name = ""; /* it is another's */
+            thread.name = ""; /* unknown: another thread's */
         }
         tell(&entry);
     }

@@ -1,4 +1,4 @@
-/* mapping.c: the memory in which a recording is read. */
+/* mapping.c: maps recordings for reading. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static void look_into(struct trace_reader *reader, const void *base)
     if (reader->size > (size_t)UINT32_MAX * TRACE_SLOT_SIZE)
         reader->size = (size_t)UINT32_MAX * TRACE_SLOT_SIZE;
     memcpy(&reader->header, base, sizeof(reader->header));
-    /* Of a file that never got room, to read alone may be a SIGBUS. */
+    /* Reading a file without reserved space may raise SIGBUS. */
     if (reader->header.reserved < reader->size / TRACE_CHUNK_SIZE)
         reader->size =
             TRACE_HEADER_SIZE + reader->header.reserved * TRACE_CHUNK_SIZE;
@@ -46,7 +46,8 @@ bool trace_reader_map(struct trace_reader *reader, int folder, const char *name)
     }
     reader->mapped = reader->size;
     look_into(reader, base);
-    /* Most pages of a small one are holes; reading ahead would fill them. */
+    /* Most pages of a small recording are holes; reading ahead would fill them.
+     */
     if (reader->header.chunks <= FEW_CHUNKS)
         madvise(base, reader->size, MADV_RANDOM);
     return true;
@@ -62,8 +63,8 @@ void trace_reader_leave_file(struct trace_reader *reader)
     errno = error;
 }
 
-/* The process has its own recording in memory already, where it can be read
- * even if the file was renamed or the process shut up in another root. */
+/* The process's own recording is mapped already. That works even if the file
+ * was renamed or the process changed its root. */
 bool trace_reader_map_own(struct trace_reader *reader)
 {
     if (!trace_recording.open || !trace_recording.path[0]) {
@@ -83,7 +84,7 @@ void trace_reader_unmap(struct trace_reader *reader)
     munmap((void *)reader->base, reader->mapped);
 }
 
-enum { DROP_FROM = 8 << 20 }; /* bytes: less than that may all stay in memory */
+enum { DROP_FROM = 8 << 20 }; /* bytes; smaller recordings may stay in memory */
 
 void trace_reader_drop(const struct trace_reader *reader, uint64_t from,
                        uint64_t to)

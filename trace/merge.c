@@ -1,8 +1,8 @@
-/* merge.c: what all threads did, in the order of time.
+/* merge.c: merges the entries of all threads in order of time.
  *
- * A thread's records lie in order, but an exit stands in the record of its
- * enter; so each thread keeps the exits to come in a heap, and a heap of
- * threads tells whose turn it is.
+ * A thread's records are in order, but an exit is part of the record of its
+ * enter. So each thread keeps its pending exits in a heap, and a heap of
+ * threads tells which one is next.
  */
 #include <stdlib.h>
 
@@ -16,19 +16,19 @@ struct exit_to_come {
 struct track {
     const struct trace_segment *segment, *last; /* of this thread */
     uint32_t place;                             /* the next record */
-    struct exit_to_come *exits;                 /* a heap, soonest first */
+    struct exit_to_come *exits;                 /* a heap, the earliest first */
     size_t exit_count, exit_capacity;
-    uint64_t turn; /* ticks of what comes next */
+    uint64_t turn; /* ticks of the next entry */
 };
 
 struct trace_merge {
     const struct trace_reader *reader;
     struct track *tracks;
     size_t count;
-    size_t *heap; /* of tracks, soonest first */
+    size_t *heap; /* of tracks, the earliest first */
     size_t waiting;
     size_t device; /* the next of the reader's */
-    uint64_t last; /* ns: of what was told before */
+    uint64_t last; /* ns: of the last entry */
 };
 
 /* ---- The exits of a thread ---- */
@@ -68,7 +68,7 @@ static struct exit_to_come pop_exit(struct track *track)
 
 /* ---- A thread's turn ---- */
 
-/* Steps to the next record that is finished; NULL at the thread's end. */
+/* Steps to the next finished record; NULL at the thread's end. */
 static const struct trace_record *peek(const struct trace_reader *reader,
                                        struct track *track)
 {
@@ -135,7 +135,7 @@ static void make_tracks(struct trace_merge *merge)
     const struct trace_segment *segment = reader->segments;
     const struct trace_segment *end = segment;
 
-    if (reader->segment_count) /* else there is no array */
+    if (reader->segment_count) /* otherwise there is no array */
         end += reader->segment_count;
     while (segment < end) {
         struct track *track = &merge->tracks[merge->count];
@@ -185,9 +185,9 @@ void trace_merge_free(struct trace_merge *merge)
     free(merge);
 }
 
-/* ---- What happened next ---- */
+/* ---- Entries ---- */
 
-/* Whether what a device did is next. */
+/* Returns whether a device's activity is next. */
 static bool device_is_next(const struct trace_merge *merge)
 {
     const struct trace_reader *reader = merge->reader;
@@ -231,10 +231,10 @@ static bool take_record(struct trace_merge *merge, struct track *track,
                    !(record->flags & TRACE_FLAG_NOT_ENTERED));
 
     track->place += record->slots;
-    /* An end before its begin is damage; such a span stays open. */
+    /* An end before the beginning is damage; such a span stays open. */
     if (enters && record->end > record->time)
         push_exit(track, record->end, place);
-    return record->kind != TRACE_KIND_DEVICE && /* their turn is another */
+    return record->kind != TRACE_KIND_DEVICE && /* ordered apart */
            trace_reader_entry(merge->reader, place, thread, entry);
 }
 

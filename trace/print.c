@@ -1,8 +1,8 @@
 /* print.c: formats at the call, before a record begins.
  *
- * A callback of the program's may jump, throw, end its thread or record
- * something itself, so no lock is held and no record begun while it runs. Its
- * text belongs to the thread, so that a jump does not leak it.
+ * A callback of the program may jump, throw, end its thread or record, so no
+ * lock is held and no record begun while it runs. Its text belongs to the
+ * thread, so that a jump does not leak it.
  */
 #include <errno.h>
 
@@ -12,10 +12,11 @@ enum { KEPT = 4096, MOST = 1 << 20 };
 
 static _Thread_local struct {
     struct trace_text text;
-    uintptr_t frame; /* of who prints; 0: nobody */
+    uintptr_t frame; /* of the function that formats; 0: none */
 } printing TRACE_TLS_;
 
-/* The first memory of a text is ours to ask for, should malloc be annotated. */
+/* Allocates a text's first memory outside of the callback: malloc may be
+ * annotated. */
 static void prepare(struct trace_text *text)
 {
     struct trace_hold hold;
@@ -50,7 +51,7 @@ __attribute__((noinline)) bool trace_print_begin(
     prepare(&printing.text);
     printed->values =
         trace_values_print(count, values, printed->copy, &printing.text);
-    errno = printed->error; /* of %m, too */
+    errno = printed->error; /* also for %m */
     return true;
 }
 

@@ -1,8 +1,8 @@
-/* printf.c: printf's arguments, taken at the call and formatted later.
+/* printf.c: takes printf's arguments at the call and formats them later.
  *
- * The conversions are those of C11 7.21.6.1 and glibc's %m. What cannot be
- * deferred is formatted at the call: wide characters, positions (%1$d),
- * thousands (%'d), a locale with another decimal point.
+ * The conversions are those of C11 7.21.6.1 and glibc's %m. Some are formatted
+ * at the call: wide characters, positions (%1$d), thousands (%'d), and a locale
+ * with another decimal point.
  */
 #include <errno.h>
 #include <locale.h>
@@ -24,25 +24,25 @@ enum arg {
     ARG_POINTER,
     ARG_LAST_WORD = ARG_POINTER,
     ARG_STRING,
-    ARG_CUT, /* a string that has a precision */
+    ARG_CUT, /* a string with a precision */
     ARG_DOUBLE,
     ARG_LONG_DOUBLE,
     ARG_ERRNO,
     ARG_STAR,      /* a width or precision: an int */
     ARG_PRECISION, /* "%.5s": no argument; the number follows the code */
-    ARG_BAD,       /* not to be deferred */
+    ARG_BAD,       /* cannot be deferred */
     ARG_REFUSED,   /* %n */
 };
 
-/* A conversion, taken apart. */
+/* A parsed conversion. */
 struct conversion {
     char flags[8];
-    int width;     /* negative: to the left */
+    int width;     /* negative: left-justified */
     int precision; /* negative: none */
     bool star_width, star_precision;
     bool deferrable;
     char length; /* 'H' hh, 'h', 'l', 'q' ll, 'j', 'z', 't', 'L', or 0 */
-    char verb;   /* 0: the format ended in the midst */
+    char verb;   /* 0: the format ended early */
 };
 
 /* Wider than this is formatted at the call. */
@@ -74,8 +74,8 @@ static char length_of(const char **at)
     return c;
 }
 
-/* Reads a width's or precision's number; true if it is a '*', which may name
- * an argument. */
+/* Parses the number of a width or precision; returns true for a '*', which may
+ * have a position. */
 static bool star_or_number(const char **at, struct conversion *c, int *n)
 {
     const char *position = *at + 1;
@@ -104,7 +104,7 @@ static void flags_and_width(const char **at, struct conversion *c)
     c->star_width = star_or_number(at, c, &c->width);
 }
 
-/* Reads the conversion behind a '%' and steps over it. */
+/* Parses the conversion after a '%' and steps over it. */
 static struct conversion conversion_at(const char **at)
 {
     struct conversion c = {.precision = -1, .deferrable = true};
@@ -190,7 +190,7 @@ static bool decimal_point_is_dot(void)
     return !strcmp(localeconv()->decimal_point, ".");
 }
 
-/* Adds a code; false once there is no room. */
+/* Adds a code; returns false if there is no room. */
 static bool put(uint8_t *args, size_t room, size_t *count, unsigned code)
 {
     if (*count + 1 >= room)
@@ -220,8 +220,8 @@ static bool put_conversion(uint8_t *args, size_t room, size_t *count,
     return put(args, room, count, arg);
 }
 
-/* Parses a format into the codes of its arguments; false if they are more than
- * fit. */
+/* Parses a format into the codes of its arguments; returns false if there are
+ * too many. */
 static bool args_parse(const char *format, uint8_t *args, size_t room)
 {
     size_t count = 0;
@@ -242,17 +242,17 @@ static bool args_parse(const char *format, uint8_t *args, size_t room)
     return true;
 }
 
-/* A whole one, unless there is a precision. */
+/* A whole string, unless it has a precision. */
 static struct trace_value string_value(const char *string, int precision)
 {
-    if (!string) /* glibc cuts no "(null)" */
+    if (!string) /* glibc does not cut "(null)" */
         string = precision < 0 || precision >= 6 ? "(null)" : "";
     return trace_string(string, precision < 0
                                     ? strlen(string)
                                     : strnlen(string, (size_t)precision));
 }
 
-/* Takes what is recorded as one word. */
+/* Takes an argument that is recorded as one word. */
 static inline struct trace_value take_word(enum arg arg, va_list *args)
 {
     switch (arg) {
@@ -273,15 +273,15 @@ static inline struct trace_value take_word(enum arg arg, va_list *args)
     }
 }
 
-/* What the others need to be taken. */
+/* The state for arguments that need more. */
 struct taking {
     va_list *args;
-    int precision; /* of the string to come */
+    int precision; /* of the next string */
     int wide;      /* long doubles so far */
 };
 
-/* Long doubles live here until they are stored; more than these are formatted
- * at the call. */
+/* Long doubles stay here until they are stored; a message with more is
+ * formatted at the call. */
 enum { LONG_DOUBLES = 4 };
 static _Thread_local long double long_doubles[LONG_DOUBLES];
 
@@ -304,7 +304,7 @@ static bool take_long_double(struct taking *taking, struct trace_value *value)
     return true;
 }
 
-/* Takes one argument; false if it is not to be deferred. */
+/* Takes one argument; returns false if it cannot be deferred. */
 static bool take_other(enum arg arg, struct taking *taking,
                        struct trace_value *value)
 {
@@ -359,7 +359,7 @@ static int args_take(const uint8_t *codes, va_list *args,
     return (int)(value - values);
 }
 
-/* Tells whether a conversion of `format` is what `is` says. */
+/* Returns whether `is` holds for a conversion of `format`. */
 static bool any_conversion(const char *format,
                            bool (*is)(const struct conversion *))
 {
@@ -388,8 +388,9 @@ bool trace_format_writes(const char *format)
     return any_conversion(format, writes);
 }
 
-/* "%*s": the star before a string is a width, not its precision, which only
- * matters to how much is copied; a text without NUL always has a precision. */
+/* "%*s": the star before a string is its width, not its precision, which only
+ * determines how much is copied. A text without a NUL always has a precision.
+ */
 static bool star_is_width(const struct conversion *c)
 {
     return c->star_width && c->verb == 's' && !c->star_precision;
@@ -401,8 +402,8 @@ int trace_args_take(struct trace_site *site, const char *format, va_list *args,
     enum { UNPARSED = 0, PARSED = 1, SLOW = 0xff };
     uint8_t codes[4 * TRACE_ARGS_MAX];
 
-    /* args[0] tells: PARSED, and the codes behind it are; SLOW = too many codes
-     * or another thread is just storing them. */
+    /* args[0] is the state: PARSED if the codes follow it, SLOW if there are
+     * too many codes or another thread is storing them. */
     uint8_t state = __atomic_load_n(&site->args[0], __ATOMIC_ACQUIRE);
 
     if (state == PARSED)
@@ -423,9 +424,9 @@ int trace_args_take(struct trace_site *site, const char *format, va_list *args,
     return args_take(codes, args, values, bytes);
 }
 
-/* ---- Formatting what was recorded ---- */
+/* ---- Formatting recorded arguments ---- */
 
-/* Writes a conversion anew from its parts, with '*' for its numbers. */
+/* Rebuilds a conversion from its parts, with '*' for its numbers. */
 static void spec_text(char *spec, const struct conversion *c,
                       const char *length)
 {
@@ -447,7 +448,7 @@ static int clamp(int64_t n)
     return n > NUMBER_MAX ? NUMBER_MAX : n < -NUMBER_MAX ? -NUMBER_MAX : (int)n;
 }
 
-/* Formats text by hand: a recorded text may have no end that printf sees. */
+/* Formats text by hand: a recorded text may have no NUL. */
 static void format_text(struct trace_text *out, const struct conversion *c,
                         const char *text, size_t size)
 {
@@ -466,7 +467,7 @@ static void format_text(struct trace_text *out, const struct conversion *c,
         trace_text_char(out, ' ');
 }
 
-/* "%d", "%zu" and their like, as most are, want none of libc. */
+/* Most conversions are like "%d" or "%zu" and need no libc. */
 static bool format_whole(struct trace_text *out, const struct conversion *c,
                          const struct trace_value *value)
 {
@@ -523,7 +524,7 @@ static void format_number(struct trace_text *out, const struct conversion *c,
 }
 #pragma GCC diagnostic pop
 
-/* The type that a conversion's argument was recorded as. */
+/* Returns the type that a conversion's argument was recorded with. */
 static uint32_t type_of(enum arg arg)
 {
     switch (arg) {
@@ -580,7 +581,7 @@ static bool format_one(struct trace_text *out, struct conversion *c,
 
         format_text(out, c, text, strlen(text));
     } else if (!format_whole(out, c, &value)) {
-        /* The locale that it was recorded in has a point. */
+        /* The locale at recording had a "." as its decimal point. */
         locale_t before = trace_locale_enter();
 
         format_number(out, c, &value);

@@ -1,7 +1,7 @@
-/* reader.c: reads a recording, whatever bytes it has.
+/* reader.c: reads a recording, which may contain any bytes.
  *
  * Opening makes one pass that finds the threads' segments, the call sites and
- * the late fields; merge.c then walks the segments in the order of time.
+ * the late fields; merge.c then walks the segments in order of time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ static uint64_t place_limit(const struct trace_reader *reader)
     return reader->size / TRACE_SLOT_SIZE;
 }
 
-/* The record at `place` if it lies inside the file, finished or not. */
+/* Returns the record at `place` if it lies inside the file, finished or not. */
 static const struct trace_record *bounded(const struct trace_reader *reader,
                                           uint64_t place)
 {
@@ -50,7 +50,7 @@ const struct trace_record *trace_reader_record(
     return record;
 }
 
-/* A file that was cut meanwhile has zeros there. */
+/* If the file was truncated meanwhile, this reads zeros. */
 static size_t size_of_values(const struct trace_record *record)
 {
     uint32_t slots = record->slots;
@@ -67,7 +67,7 @@ static struct trace_values values_in(const struct trace_record *record)
 
 /* ---- Time ---- */
 
-enum { SCALE = 56 }; /* bits behind the point of a reader's `scale` */
+enum { SCALE = 56 }; /* fractional bits of a reader's `scale` */
 
 #define TIME_MAX UINT64_C(9000000000000000000)
 
@@ -97,7 +97,7 @@ void trace_reader_set_end(struct trace_reader *reader, struct trace_anchor end)
 
 #ifdef __SIZEOF_INT128__
 
-/* The same without floating point, which takes most of the time of reading. */
+/* Without floating point, which would take most of the time of reading. */
 static uint64_t scaled(uint64_t ticks, uint64_t scale)
 {
     trace_u128_t time = (trace_u128_t)ticks * scale >> SCALE;
@@ -170,8 +170,8 @@ static void free_site(struct trace_site *site)
     free(site);
 }
 
-/* Ids are given out one by one: memory is for what is there, not for what a
- * damaged one asks for. */
+/* Ids are consecutive, so an id beyond this limit is damage: it must not
+ * allocate memory. */
 enum { SITES_EXPECTED = 1 << 16 };
 
 static bool add_site(struct trace_reader *reader,
@@ -238,7 +238,7 @@ static bool append_thread(struct trace_reader *reader,
     return true;
 }
 
-/* The thread that a THREAD record names, a new one if it is not known. */
+/* Finds the thread of a THREAD record, or adds it. */
 static bool add_thread(struct trace_reader *reader,
                        const struct trace_record *record, uint32_t *index)
 {
@@ -268,7 +268,7 @@ static bool add_segment(struct trace_reader *reader,
     return true;
 }
 
-/* What stands first in a DEVICE record; false at damage. */
+/* Reads the start of a DEVICE record; false at damage. */
 static bool activity_of(const struct trace_record *record,
                         struct trace_values *values,
                         struct trace_activity_place *at)
@@ -361,8 +361,8 @@ static bool index_record(struct trace_reader *reader,
     }
 }
 
-/* Whether a record at a chunk's begin belongs to those before it: to a run of
- * chunks that was taken for a long record. */
+/* Returns whether a record at a chunk's start belongs to those before it: to a
+ * run of chunks that was taken for a long record. */
 static bool goes_on(const struct trace_record *record)
 {
     return record->time && record->kind != TRACE_KIND_THREAD;
@@ -373,8 +373,8 @@ static bool begins(const struct trace_record *record)
     return record->time && record->kind == TRACE_KIND_THREAD;
 }
 
-/* The chunk that is kept for errors has several owners at once. Where one died
- * before it left a way on, others have gone on behind. */
+/* The chunk that is reserved for errors has several owners at a time. If one
+ * died before it left a hole, others have continued behind it. */
 static uint64_t past_gap(const struct trace_reader *reader, uint64_t place,
                          bool first)
 {
@@ -397,9 +397,9 @@ static uint64_t past_gap(const struct trace_reader *reader, uint64_t place,
     return place;
 }
 
-/* Walks records from `place` to where writing stopped; returns the place behind
- * them. They may go on behind `*end`, the end of the chunk, which then becomes
- * that of the last one. */
+/* Walks records from `place` to where writing stopped and returns the place
+ * behind them. They may extend beyond `*end`, the end of the chunk, which then
+ * becomes the end of the last chunk. */
 static uint64_t index_piece(struct trace_reader *reader, uint64_t place,
                             uint64_t *end, bool *ok)
 {
@@ -409,7 +409,7 @@ static uint64_t index_piece(struct trace_reader *reader, uint64_t place,
     while ((record = bounded(reader, place = past_gap(reader, place, first))) &&
            (place < *end || goes_on(record))) {
         if (first && !begins(record))
-            break; /* nobody's */
+            break; /* a hole */
         *ok = index_record(reader, record, place, first);
         if (!*ok)
             return place;
@@ -424,8 +424,8 @@ static uint64_t index_piece(struct trace_reader *reader, uint64_t place,
     return place;
 }
 
-/* Walks the pieces of a run of chunks from `place`; returns the place of the
- * chunk that follows. */
+/* Walks the pieces of a run of chunks from `place` and returns the place of the
+ * next chunk. */
 static uint64_t index_chunk(struct trace_reader *reader, uint64_t place,
                             bool *ok)
 {
@@ -459,7 +459,7 @@ static bool index_all(struct trace_reader *reader)
     return ok;
 }
 
-/* Threads that call a device may have recorded nothing themselves. */
+/* Threads that call a device may have no records of their own. */
 static bool add_callers(struct trace_reader *reader)
 {
     struct trace_activity_place at = {.thread = 0};
@@ -491,8 +491,8 @@ static int by_thread(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* Chunks are handed out in order, but a thread's late fields for one span may
- * come from several threads: time decides, which qsort cannot see. */
+/* Chunks are handed out in order, but a span's late fields may come from
+ * several threads. They need the time, which qsort's comparison cannot see. */
 static int by_span(const void *a, const void *b, void *context)
 {
     const struct trace_late *x = a, *y = b;
@@ -611,7 +611,7 @@ void trace_reader_close(struct trace_reader *reader)
     free(reader);
 }
 
-/* ---- Asking ---- */
+/* ---- Queries ---- */
 
 const struct trace_thread *trace_reader_thread(
     const struct trace_reader *reader, size_t number)
@@ -619,7 +619,7 @@ const struct trace_thread *trace_reader_thread(
     return number < reader->thread_count ? &reader->threads[number] : NULL;
 }
 
-/* Version 1 counted all that was lost in one. */
+/* Version 1 counted all losses together. */
 static void count_losses(struct trace_summary *summary,
                          const struct trace_header *header)
 {
@@ -740,7 +740,8 @@ static bool describe(struct trace_entry *entry,
     }
 }
 
-/* A span's parent began before it, which also makes damage go in no circles. */
+/* A span's parent began before it. This check also prevents cycles in damaged
+ * recordings. */
 static uint32_t parent_of(const struct trace_reader *reader,
                           const struct trace_record *record)
 {
@@ -753,7 +754,7 @@ static uint32_t parent_of(const struct trace_reader *reader,
     return record->span;
 }
 
-/* An activity is where its record says, and its call's thread's. */
+/* An activity's span is in its record, and its thread is its call's. */
 static bool describe_activity(const struct trace_reader *reader,
                               const struct trace_record *record,
                               struct trace_entry *entry)
@@ -823,7 +824,7 @@ bool trace_reader_span(const struct trace_reader *reader, uint32_t place,
            entry->kind == TRACE_ENTRY_SPAN;
 }
 
-/* How many of the sorted `places` are below `place`. */
+/* Returns how many of the sorted `places` are below `place`. */
 static size_t below(const uint32_t *places, size_t count, uint64_t place)
 {
     size_t low = 0;

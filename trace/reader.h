@@ -1,6 +1,5 @@
-/* reader.h: recordings read, and written as other files: what renderers use.
- * Private to the project. Conventions are those of trace.h.
- */
+/* reader.h: reads recordings and writes renderings of them. Private to the
+ * project. The conventions are those of trace.h. */
 #ifndef TRACE_READER_H
 #define TRACE_READER_H
 
@@ -20,43 +19,42 @@ extern "C" {
 /* ---- Reading a recording ---- */
 
 enum trace_entry_kind {
-    TRACE_ENTRY_SPAN, /* a span begins; `entered` tells whether it is entered */
+    TRACE_ENTRY_SPAN,   /* a span is created; `entered` if it is entered, too */
     TRACE_ENTRY_ENTER,  /* a span is entered again */
-    TRACE_ENTRY_EXIT,   /* an entering of `span` ends */
-    TRACE_ENTRY_CLOSE,  /* a span closed later than its last exit */
+    TRACE_ENTRY_EXIT,   /* an enter of `span` ends */
+    TRACE_ENTRY_CLOSE,  /* a span closes later than its last exit */
     TRACE_ENTRY_FIELDS, /* values recorded late for `span` */
     TRACE_ENTRY_EVENT,
-    TRACE_ENTRY_DEVICE, /* a device, or its driver, did something */
+    TRACE_ENTRY_DEVICE, /* an activity of a device or its driver */
 };
 
 /* A thread of a recording. */
 struct trace_thread {
     uint32_t pid, tid;
-    uint32_t span;    /* that its process was forked in; 0 = none */
-    const char *name; /* "" if it had none */
+    uint32_t span;    /* its process was forked in; 0 = none */
+    const char *name; /* "" if unnamed */
 };
 
-/* One thing that happened. Everything it points to lives as long as the
- * reader. */
+/* An entry of a recording. Its pointers are valid until the reader is closed.
+ */
 struct trace_entry {
     enum trace_entry_kind kind;
-    bool entered;  /* SPAN: at once */
+    bool entered;  /* SPAN: on creation */
     bool printf_;  /* EVENT: the values are arguments of site->name */
     bool message;  /* EVENT: the values are its message */
     uint64_t time; /* ns since the recording's origin */
     uint64_t end;  /* SPAN, ENTER, DEVICE: ns; UINT64_MAX = still open */
     uint32_t id;   /* SPAN, DEVICE: its place */
-    uint32_t span; /* the span it belongs to; SPAN: its parent; 0 = none */
+    uint32_t span; /* the enclosing span; SPAN: its parent; 0 = none */
     const struct trace_site *site; /* never NULL */
     const struct trace_thread *thread;
     const unsigned char *values;    /* for trace_values_next */
     size_t values_size;             /* bytes */
     struct trace_activity_place at; /* DEVICE */
-    const unsigned char *launch; /* DEVICE: the values of trace_launch_fields,
-                                  * NULL: none */
+    const unsigned char *launch; /* DEVICE: of trace_launch_fields, or NULL */
 };
 
-/* Why records were lost; X(NAME, word in run.json, what follows "lost"). */
+/* Why records were lost; X(NAME, word in run.json, text after "lost"). */
 #define TRACE_LOSSES(X)                                                        \
     X(LIMIT, "limit", "after TRACE_LIMIT was reached")                         \
     X(FILE_SIZE, "file_size",                                                  \
@@ -73,23 +71,23 @@ enum trace_loss {
         TRACE_LOSS_COUNT
 };
 
-/* What stands in a recording's header. */
+/* The summary in a recording's header. */
 struct trace_summary {
     uint32_t pid;
-    bool ended;       /* closed in order */
-    uint64_t end;     /* ns: the last moment known */
-    uint64_t dropped; /* records that were lost, and why: */
+    bool ended;       /* closed normally */
+    uint64_t end;     /* ns: the last known moment */
+    uint64_t dropped; /* records lost, and why: */
     uint64_t lost[TRACE_LOSS_COUNT];
     int error; /* errno of the first failed reservation, or 0 */
     bool limit_reached;
     bool refused;  /* nothing could be recorded, because of `error` */
-    bool disabled; /* trace_disable held for a while */
+    bool disabled; /* trace_disable was in effect for a while */
     struct trace_anchor origin;
 };
 
-/* trace_reader_open opens the recording at `path`, or the process's own, as it
- * is now, if that is NULL; trace_reader_close frees it. Any bytes at all are
- * read without harm; NULL with errno EINVAL if it is no recording. */
+/* trace_reader_open opens the recording at `path`, or with NULL the process's
+ * own in its current state. trace_reader_close frees it. Any file is safe to
+ * read. Returns NULL with errno; EINVAL if the file is not a recording. */
 struct trace_reader *trace_reader_open(const char *path);
 
 /* trace_reader_beneath opens one in a folder, as trace_beneath does. */
@@ -97,50 +95,50 @@ struct trace_reader *trace_reader_beneath(int folder, const char *name);
 void trace_reader_close(struct trace_reader *);
 struct trace_summary trace_reader_summary(const struct trace_reader *);
 
-/* trace_reader_thread returns a thread that recorded, counted from 0; NULL
- * behind the last. */
+/* trace_reader_thread returns a thread by its number from 0 on, NULL after the
+ * last. */
 const struct trace_thread *trace_reader_thread(const struct trace_reader *,
                                                size_t);
 
 /* trace_reader_losses adds how many records were lost, and why; false if none
- * was. */
+ * were. */
 bool trace_reader_losses(struct trace_text *, const struct trace_reader *);
 
-/* trace_seal stamps the end of a recording whose process has died, unless it
- * has one: spans that it left open end there. */
+/* trace_seal sets the end of a recording whose process has died without setting
+ * it. Spans that were open end there. */
 int trace_seal(const char *path);
 int trace_seal_beneath(int folder, const char *name);
 
-/* trace_invite has annotated programs that this process starts, and that record
- * nothing of their own, record into its recording. The variable is for those
- * who must keep their programs from it. */
+/* trace_invite makes annotated programs that this process starts record into
+ * its recording, unless they record for themselves. To prevent that, remove the
+ * variable. */
 #define TRACE_INVITATION "TESTLOG_RECORDING"
 void trace_invite(void);
 
-/* trace_shrink cuts a recording whose process is gone, or has closed it, to
- * what is used of it, and within the last chunk only if nobody can write there
- * any more; children that it left behind get no more room. */
+/* trace_shrink truncates a recording to its used size once its process has died
+ * or closed it. Within the last chunk it truncates only if nobody can write
+ * there any more; surviving children get no more space. */
 int trace_shrink(const char *path);
 int trace_shrink_beneath(int folder, const char *name);
 
-/* trace_reader_meta returns the value of a pair that trace_open was given or
- * that was noted later, the last one called `name`; NULL if none.
- * trace_reader_metas visits all pairs: `cursor` starts at 0. */
+/* trace_reader_meta returns the last value of a pair of metadata called `name`,
+ * given to trace_open or noted later; NULL if there is none. trace_reader_metas
+ * visits all pairs: start with a cursor of 0. */
 const char *trace_reader_meta(const struct trace_reader *, const char *name);
 bool trace_reader_metas(const struct trace_reader *, size_t *cursor,
                         const char **name, const char **value);
 
-/* trace_reader_next reads what happened next, in the order of time over all
- * threads; false at the end. trace_reader_rewind begins anew. */
+/* trace_reader_next reads the next entry in order of time across all threads;
+ * false at the end. trace_reader_rewind starts again. */
 bool trace_reader_next(struct trace_reader *, struct trace_entry *);
 int trace_reader_rewind(struct trace_reader *);
 
-/* trace_reader_span reads the span at `place`, with its fields of creation;
+/* trace_reader_span reads the span at `place` with the fields of its creation;
  * false if there is none. */
 bool trace_reader_span(const struct trace_reader *, uint32_t place,
                        struct trace_entry *);
 
-/* A field with the value that counts. */
+/* A field with its current value. */
 struct trace_field {
     const char *name;
     struct trace_value value;
@@ -148,41 +146,42 @@ struct trace_field {
 
 enum { TRACE_FIELDS_MAX = 64 };
 
-/* trace_reader_fields gathers the fields of a span as they were at `time`, as
- * many as TRACE_FIELDS_MAX; returns how many. */
+/* trace_reader_fields collects the fields of a span as of `time`, up to
+ * TRACE_FIELDS_MAX, and returns their number. */
 size_t trace_reader_fields(const struct trace_reader *,
                            const struct trace_entry *span, uint64_t time,
                            struct trace_field *fields);
 
-/* trace_reader_late visits the late fields of a span that were recorded up to
- * `time`, in order: `cursor` starts at 0. */
+/* trace_reader_late visits the late fields of a span up to `time`, in order:
+ * start with a cursor of 0. */
 bool trace_reader_late(const struct trace_reader *, uint32_t place,
                        uint64_t time, size_t *cursor, struct trace_entry *);
 
-/* trace_reader_later counts a span's closes and its enterings but for the one
- * that it began with; live, when these are still to come, none. */
+/* trace_reader_later counts the closes of a span and its enters after creation.
+ * Live, it returns 0: they are still to come. */
 size_t trace_reader_later(const struct trace_reader *, uint32_t);
 
-/* trace_reader_site returns the call site with an id, NULL if there is none;
- * ids begin at 1. */
+/* trace_reader_site returns the call site with an id, NULL if there is none.
+ * Ids start at 1. */
 const struct trace_site *trace_reader_site(const struct trace_reader *,
                                            uint32_t id);
 
-/* trace_values_next decodes the next value of an entry and steps over it;
- * false at the end or at damage. */
+/* trace_values_next decodes the next value of an entry; false at the end or at
+ * damage. */
 struct trace_values {
     const unsigned char *next, *end;
 };
 struct trace_values trace_values_of(const struct trace_entry *);
 bool trace_values_next(struct trace_values *, struct trace_value *);
 
-/* trace_format writes a recorded printf message: `format` as the recording has
- * it, its arguments from `values`. The format never reaches printf. */
+/* trace_format formats a recorded printf message: `format` from the recording,
+ * its arguments from `values`. The format is never passed to printf. */
 void trace_format(struct trace_text *, const char *format,
                   struct trace_values *values);
 
-/* trace_between returns the time from one moment to another: 0 if that is
- * earlier, as it may be on another thread, or by a clock that stepped back. */
+/* trace_between returns the time between two moments, 0 if the second is
+ * earlier. That can happen between threads, or with a clock that stepped back.
+ */
 static inline uint64_t trace_between(uint64_t from, uint64_t to)
 {
     return to > from ? to - from : 0;
@@ -190,8 +189,8 @@ static inline uint64_t trace_between(uint64_t from, uint64_t to)
 
 /* ---- Writing texts ---- */
 
-/* trace_text_put is trace_text_add, in line where there is room;
- * trace_text_literal adds a constant. */
+/* trace_text_put is trace_text_add, inline if there is room. trace_text_literal
+ * adds a constant. */
 static inline void trace_text_put(struct trace_text *text, const void *bytes,
                                   size_t size)
 {
@@ -210,23 +209,24 @@ static inline void trace_text_put(struct trace_text *text, const void *bytes,
 /* trace_text_moment adds ns since 1970 as "2026-11-21T02:08:30.123456Z". */
 void trace_text_moment(struct trace_text *, uint64_t wall);
 
-/* trace_locale_enter has the thread write and read numbers with a point,
- * whatever its locale, until trace_locale_leave gets what it returned. */
+/* trace_locale_enter sets the thread's decimal point to "." until
+ * trace_locale_leave, which takes its result. */
 locale_t trace_locale_enter(void);
 void trace_locale_leave(locale_t before);
 
-/* trace_text_again adds what stands in the text from `from` to `to` again. */
+/* trace_text_again adds a copy of the text's own range from `from` to `to`. */
 void trace_text_again(struct trace_text *, size_t from, size_t to);
 
-/* trace_plain returns how many bytes stand for themselves, in JSON and in
- * quotes: up to the first control, quote, backslash or byte beyond ASCII. */
+/* trace_plain returns the number of bytes before the first control character,
+ * quote, backslash or byte beyond ASCII: they need no escape. */
 size_t trace_plain(const char *, size_t);
 
-/* trace_decimal finds the fewest digits that read back as a number that is not
- * negative: digits / 10^places. False if that takes more than are exact. */
+/* trace_decimal finds the shortest decimal that parses as a given number, which
+ * must not be negative: digits / 10^places. Returns false if it has too many
+ * digits to be exact. */
 bool trace_decimal(double, bool is_float, uint64_t *digits, unsigned *places);
 
-/* trace_json_number adds a whole number. */
+/* trace_json_number adds an unsigned integer. */
 void trace_json_number(struct trace_text *, uint64_t);
 
 /* ---- Exporting ---- */
@@ -236,49 +236,49 @@ void trace_json_number(struct trace_text *, uint64_t);
 void trace_json_string(struct trace_text *, const char *, size_t);
 void trace_json_value(struct trace_text *, const struct trace_value *);
 
-/* ---- Files in a folder where others may have put anything ---- */
+/* ---- Files in a folder that others can write to ---- */
 
-/* trace_beneath opens the file that `name` is, from the descriptor `folder` on:
- * it follows no link, waits for no FIFO, and refuses "..", what is no regular
- * file, files of others and, for writing, those with a second name. It returns
- * a descriptor, -1 with errno on failure. From AT_FDCWD on, a path that a
- * person has named, it refuses nothing. */
+/* trace_beneath opens the file `name` relative to the descriptor `folder`. It
+ * follows no link, does not wait for a FIFO, and refuses "..", anything but
+ * regular files, other users' files and, for writing, files with a second name.
+ * Relative to AT_FDCWD, for paths from the user, it refuses nothing. Returns a
+ * descriptor, or -1 with errno. */
 int trace_beneath(int folder, const char *name, int flags);
 
-/* trace_beneath_folder opens the folder that `name` is in, likewise; *last is
- * what it is called there. */
+/* trace_beneath_folder opens the folder of `name` in the same way and sets
+ * *last to the name's last part. */
 int trace_beneath_folder(int folder, const char *name, const char **last);
 
-/* A file that appears complete: written aside, renamed at its commit. What is
- * no file, such as a pipe, is written to as it is. */
+/* A file that appears complete: written under another name, renamed by its
+ * commit. Anything but a file, such as a pipe, is written directly. */
 struct trace_file {
     FILE *stream; /* NULL: not open */
-    int folder;   /* that its path starts from */
+    int folder;   /* its path is relative to it */
     char *path, *aside;
 };
 
-/* trace_file_open follows the links in a path that a person has named;
- * trace_file_beneath follows none, see trace_beneath. */
+/* trace_file_open follows links, for paths from the user. trace_file_beneath
+ * follows none, see trace_beneath. */
 int trace_file_open(struct trace_file *, const char *path);
 int trace_file_beneath(struct trace_file *, int folder, const char *name);
 
-/* trace_file_commit closes the file and puts it in place, if nothing that was
- * written to it failed; else it is removed. */
+/* trace_file_commit closes the file and moves it into place if all writes
+ * succeeded; otherwise it removes the file. */
 int trace_file_commit(struct trace_file *);
 void trace_file_abandon(struct trace_file *);
 
-/* A trace in Chrome's trace event format, JSON object form:
- * "Trace Event Format", by N. Duca and D. Sinclair. One or more recordings,
- * each a process track of its own. */
+/* A trace in Chrome's trace event format, JSON object form: "Trace Event
+ * Format", by N. Duca and D. Sinclair. It has one or more recordings, each with
+ * a process track of its own. */
 struct trace_chrome {
     FILE *stream;
-    bool some;    /* an event stands already */
-    bool several; /* to be set before: there will be several recordings */
+    bool some;    /* an event has been written */
+    bool several; /* set before the first: several recordings follow */
     uint32_t recordings;
-    uint64_t start;            /* of the first one: time zero, ns since 1970 */
-    uint64_t flows;            /* of which each has its number */
-    struct trace_text devices; /* what the first one notes of devices... */
-    struct trace_text state;   /* ...and whether it saw any */
+    uint64_t start;            /* the first time zero, ns since 1970 */
+    uint64_t flows;            /* recordings so far */
+    struct trace_text devices; /* the first one's metadata of devices... */
+    struct trace_text state;   /* ...and whether it has any */
 };
 
 void trace_chrome_begin(struct trace_chrome *, FILE *);
@@ -287,9 +287,9 @@ void trace_chrome_begin(struct trace_chrome *, FILE *);
 int trace_chrome_add(struct trace_chrome *, struct trace_reader *, uint32_t pid,
                      const char *name);
 
-/* trace_chrome_end writes the metadata: pairs of names and values up to NULL,
- * all shown as strings, when time zero was, and, of a single recording, what it
- * notes of devices. */
+/* trace_chrome_end writes the metadata: a NULL-terminated list of names and
+ * values, all as strings; time zero; and, for a single recording, its metadata
+ * of devices. */
 void trace_chrome_end(struct trace_chrome *, const char *const *metadata);
 
 #ifdef __cplusplus

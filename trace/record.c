@@ -1,10 +1,9 @@
-/* record.c: what is rare about a record: its call site's, room that is short.
- */
+/* record.c: the rare parts of writing a record: new call sites, short space. */
 #include <errno.h>
 
 #include "record.h"
 
-/* Room for a record when the chunk has none; a record without room counts as
+/* Finds space for a record if the chunk has none; otherwise counts it as
  * dropped. */
 __attribute__((noinline)) bool trace_find_room(struct trace_writer *writer,
                                                size_t slots)
@@ -37,7 +36,7 @@ void trace_commit(struct trace_writer *writer, struct trace_record *record)
 
 /* ---- Call sites in the recording ---- */
 
-/* Copies what a call site is into the recording, and gives it an id. */
+/* Copies a call site into the recording and gives it an id. */
 static uint32_t put_site(struct trace_writer *writer, struct trace_site *site)
 {
     struct trace_value values[4 + 16];
@@ -54,7 +53,7 @@ static uint32_t put_site(struct trace_writer *writer, struct trace_site *site)
     struct trace_record *record =
         trace_put(writer, TRACE_KIND_SITE, 0, count, values);
 
-    if (!record) { /* what needed it is counted */
+    if (!record) { /* the caller's record is counted */
         trace_undrop(writer);
         return 0;
     }
@@ -87,10 +86,10 @@ __attribute__((noinline)) uint32_t trace_site_id(struct trace_writer *writer,
     return id;
 }
 
-/* ---- Room and values ---- */
+/* ---- Space and values ---- */
 
-/* Whether a record takes what was kept once there is no other room: an error,
- * or what we say ourselves. */
+/* Returns whether a record may use the reserved space once there is no other:
+ * an error, or our own message. */
 static bool spared(enum trace_kind kind, const struct trace_site *site)
 {
     if (kind == TRACE_KIND_META)
@@ -99,7 +98,7 @@ static bool spared(enum trace_kind kind, const struct trace_site *site)
                                         (site->function && !site->function[0]));
 }
 
-/* Such a record finds room there. */
+/* Such a record finds space there. */
 __attribute__((noinline)) struct trace_record *trace_put_spare(
     struct trace_writer *writer, enum trace_kind kind, struct trace_site *site,
     uint32_t span, size_t count, const struct trace_value *values)
@@ -114,7 +113,7 @@ __attribute__((noinline)) struct trace_record *trace_put_spare(
     struct trace_record *record =
         trace_put_now(writer, kind, span, count, values, bytes);
 
-    /* Where others go on, the reader must find its way to: a hole is left. */
+    /* Others continue behind it, so leave a hole for the reader. */
     if (writer->next < writer->end)
         writer->next->slots = (uint32_t)(writer->end - writer->next);
     writer->next = writer->end = NULL;

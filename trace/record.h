@@ -1,8 +1,9 @@
-/* record.h: how a record comes to be: what is hot of it, in line. Private.
+/* record.h: writes records; its hot path is inline. Private.
  *
  * A record is reserved, filled and stamped without a lock or an atomic
- * instruction: the chunk is the thread's own. `busy` keeps a signal handler out
- * of a record that its thread is in the midst of, until a jump leaves it.
+ * instruction, because the chunk belongs to the thread. `busy` keeps signal
+ * handlers out of a record that their thread is writing, until a jump abandons
+ * it.
  */
 #ifndef TRACE_RECORD_H
 #define TRACE_RECORD_H
@@ -13,14 +14,15 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* trace_find_room finds room for a record when the chunk has none, or counts it
- * as dropped. */
+/* trace_find_room finds space if the chunk has none, or counts the record as
+ * dropped. */
 bool trace_find_room(struct trace_writer *, size_t slots);
 
-/* trace_site_id gives a call site its id in the recording; 0: no room. */
+/* trace_site_id returns a call site's id in the recording; 0: no space. */
 uint32_t trace_site_id(struct trace_writer *, struct trace_site *);
 
-/* trace_put_spare puts an error or metadata where room is kept for. */
+/* trace_put_spare writes an error or metadata to the space that is reserved for
+ * these. */
 struct trace_record *trace_put_spare(struct trace_writer *, enum trace_kind,
                                      struct trace_site *, uint32_t span,
                                      size_t count, const struct trace_value *);
@@ -57,7 +59,7 @@ static inline void trace_drop(enum trace_loss loss)
                        __ATOMIC_RELAXED);
 }
 
-/* What found no room was not needed, or has found some. */
+/* A record without space was not needed, or has some now. */
 static inline void trace_undrop(const struct trace_writer *writer)
 {
     __atomic_fetch_sub(&trace_recording.header->lost[writer->loss], 1,
@@ -71,7 +73,7 @@ static inline size_t trace_bytes_of(size_t count,
     return count ? trace_values_size(count, values) : 0;
 }
 
-/* Puts a record whose values take `bytes`. */
+/* Reserves a record whose values take `bytes`. */
 static inline struct trace_record *trace_put_now(
     struct trace_writer *writer, enum trace_kind kind, uint32_t span,
     size_t count, const struct trace_value *values, size_t bytes)
@@ -84,7 +86,7 @@ static inline struct trace_record *trace_put_now(
 
     struct trace_record *record = writer->next;
 
-    /* A record that is left by a jump is a hole, which needs its size. */
+    /* An abandoned record becomes a hole, which needs its size. */
     record->slots = (uint32_t)slots;
     trace_barrier();
     writer->next = record + slots;
@@ -101,15 +103,15 @@ static inline struct trace_record *trace_put_now(
 
 /* ---- One record at a time ---- */
 
-/* `busy` of a writer besides frames. */
+/* Values of a writer's `busy` other than frames. */
 enum {
-    TRACE_OURS = 1, /* a bit: our own calls may come back, uncounted */
+    TRACE_OURS = 1, /* a bit: our own calls may re-enter, uncounted */
 };
-#define TRACE_REFUSING (UINTPTR_MAX - 1)             /* left by no jump */
+#define TRACE_REFUSING (UINTPTR_MAX - 1)             /* no jump abandons it */
 #define TRACE_LOCKED   (TRACE_REFUSING | TRACE_OURS) /* the same, with a lock */
 
-/* trace_is_inside tells whether a thread that is busy is so still, now that it
- * runs in `frame`; if not, it makes the writer ready again. */
+/* trace_is_inside returns whether a busy thread, now in `frame`, is still
+ * writing its record. If not, it makes the writer ready again. */
 bool trace_is_inside(struct trace_writer *, uintptr_t frame);
 
 static inline __attribute__((always_inline)) bool trace_is_busy(
@@ -118,9 +120,9 @@ static inline __attribute__((always_inline)) bool trace_is_busy(
     return unlikely(writer->busy) && trace_is_inside(writer, trace_frame());
 }
 
-/* trace_ours_begin notes that the thread may call what is the program's, such
- * as its malloc; returns what trace_ours_end takes. What handlers record
- * meanwhile is not counted either: they are kept away. */
+/* trace_ours_begin notes that the thread may call functions of the program,
+ * such as its malloc. Returns the argument of trace_ours_end. Records from
+ * signal handlers are refused meanwhile, uncounted. */
 static inline uintptr_t trace_ours_begin(struct trace_writer *writer)
 {
     uintptr_t before = writer->busy;
@@ -136,8 +138,8 @@ static inline void trace_ours_end(struct trace_writer *writer, uintptr_t before)
     writer->busy = before;
 }
 
-/* The calling thread's writer, to be handed back to trace_leave(); NULL if it
- * is in the midst of a record already or nothing is recorded. */
+/* Returns the calling thread's writer for trace_leave(). NULL if the thread is
+ * already writing a record, or nothing is recorded. */
 static inline __attribute__((always_inline)) struct trace_writer *trace_enter(
     void)
 {
@@ -172,7 +174,7 @@ static inline uint32_t trace_id_of(struct trace_writer *writer,
     return likely(id) ? id : trace_site_id(writer, site);
 }
 
-/* Puts a record of a call site. */
+/* Reserves a record of a call site. */
 static inline struct trace_record *trace_put_of(
     struct trace_writer *writer, enum trace_kind kind, struct trace_site *site,
     uint32_t span, size_t count, const struct trace_value *values, size_t bytes)
@@ -187,7 +189,7 @@ static inline struct trace_record *trace_put_of(
     return record;
 }
 
-/* Stamps a record and tells who listens. */
+/* Stamps a record and calls the live subscriber. */
 static inline void trace_publish(struct trace_writer *writer,
                                  struct trace_record *record)
 {
@@ -201,7 +203,7 @@ static inline unsigned trace_interest_of(const struct trace_site *site)
     return __atomic_load_n(&site->interest, __ATOMIC_RELAXED);
 }
 
-/* Who sees that a site is judged also sees its verdict. */
+/* Acquire: a reader of the interest also sees the verdict. */
 static inline bool trace_is_judged(const struct trace_site *site)
 {
     return __atomic_load_n(&site->interest, __ATOMIC_ACQUIRE) & TRACE_JUDGED;

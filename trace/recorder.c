@@ -18,7 +18,7 @@
 #include "device.h"
 #include "record.h"
 
-/* Serves where the kernel clears no memory in children. */
+/* Used if the kernel cannot zero memory in children. */
 static struct trace_forks uncleared;
 
 struct trace_recording trace_recording = {.forks = &uncleared};
@@ -29,7 +29,7 @@ static pthread_key_t thread_end;
 static bool prepared;
 static unsigned disabled;
 
-/* How often all was turned off, and what the sites are, change together. */
+/* The count of trace_disable and the state of the sites change together. */
 static pthread_mutex_t switching = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- Threads and forks ---- */
@@ -53,8 +53,8 @@ static void on_thread_end(void *unused)
     trace_release(&hold);
 }
 
-/* The child's records go to chunks of its own; the spans it was born in stay
- * open in the parent, so the child only forgets them one by one. */
+/* The child records into chunks of its own. The spans that it was born in stay
+ * open in the parent; the child only forgets them one by one. */
 static void inherit(struct trace_writer *writer)
 {
     writer->next = writer->end = NULL;
@@ -115,7 +115,7 @@ uint32_t trace_notice_fork(void)
     return generation;
 }
 
-/* Whether the thread that forks is amid a record. */
+/* Returns whether the forking thread is writing a record. */
 static uintptr_t was_busy;
 
 static void lock_switching(void)
@@ -124,14 +124,14 @@ static void lock_switching(void)
     pthread_mutex_lock(&switching);
 }
 
-/* Handlers of others that record before ours have run again would wait for
- * ever: what they record is dropped. */
+/* A handler of the program that records before our handlers have run again
+ * would wait for ever: its record is dropped. */
 static void before_fork(void)
 {
     uintptr_t busy = trace_writer.busy;
 
     trace_writer.busy = TRACE_REFUSING;
-    trace_device_lock(); /* who holds it registers sites */
+    trace_device_lock(); /* the holder registers sites */
     lock_switching();
     trace_sites_lock();
     trace_room_lock();
@@ -221,8 +221,8 @@ bool trace_stack_grow(struct trace_writer *writer)
 
 /* ---- Opening and closing ---- */
 
-/* Maps the file, and behind it the memory that live threads use once it is
- * full. */
+/* Maps the file, followed by the memory that live threads use once it is full.
+ */
 static struct trace_header *map(int fd, size_t file_size, size_t overflow)
 {
     size_t size = file_size + overflow;
@@ -233,8 +233,7 @@ static struct trace_header *map(int fd, size_t file_size, size_t overflow)
 
     if (base == MAP_FAILED)
         return NULL;
-    /* Of the process's own memory, which may be limited, there is only what the
-     * file is not. */
+    /* Anonymous memory, which may be limited, is only used behind the file. */
     if ((file && mmap(base, file, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) ||
         (file < size &&
@@ -242,12 +241,12 @@ static struct trace_header *map(int fd, size_t file_size, size_t overflow)
         munmap(base, size);
         return NULL;
     }
-    /* Without it the first touch reads and clears 2 MiB. */
+    /* Otherwise the first access would zero 2 MiB. */
     madvise(base, file_size, MADV_RANDOM);
     return (struct trace_header *)base;
 }
 
-/* The process may write no more of a file; beyond that comes SIGXFSZ. */
+/* The process may not write more of a file; beyond this SIGXFSZ is raised. */
 static uint64_t cut_to_file_limit(uint64_t limit)
 {
     struct rlimit file;
@@ -257,8 +256,8 @@ static uint64_t cut_to_file_limit(uint64_t limit)
                : file.rlim_cur;
 }
 
-/* What a short test needs is reserved here: it pays for the pages that it
- * writes to, not for a chunk. */
+/* Reserves what a short test needs: it then pays for the pages that it writes,
+ * not for a chunk. */
 static struct trace_header *make_file(const char *path, size_t size,
                                       size_t overflow)
 {
@@ -337,7 +336,7 @@ static void map_forks(void)
         trace_recording.forks = page;
 }
 
-/* Once a process; the handlers of fork cannot be taken back. */
+/* Once per process; atfork handlers cannot be removed. */
 static int prepare(void)
 {
     if (prepared)
@@ -396,7 +395,7 @@ static void begin(struct trace_header *header, const char *path, size_t size,
     set_generation(0);
 }
 
-/* The header and the chunks that a limit has room for. */
+/* The header and the chunks within the limit. */
 static size_t whole_chunks(uint64_t limit)
 {
     size_t chunks = limit < TRACE_HEADER_SIZE
@@ -465,7 +464,7 @@ void trace_invite(void)
         setenv(TRACE_INVITATION, trace_recording.path, 1);
 }
 
-/* Whether it is a recording that another process has not closed. */
+/* Returns whether it is a recording that another process has open. */
 static bool is_running(const struct trace_header *header, size_t size)
 {
     return header->magic == TRACE_MAGIC &&
@@ -517,7 +516,7 @@ void trace_join_invited(void)
     pthread_mutex_unlock(&switching);
 }
 
-/* ---- Turning all off ---- */
+/* ---- Disabling ---- */
 
 void trace_disable(void)
 {

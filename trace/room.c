@@ -1,4 +1,4 @@
-/* room.c: hands out room in the recording to threads, a chunk at a time. */
+/* room.c: hands out space in the recording to threads, a chunk at a time. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -10,8 +10,8 @@
 
 #include "record.h"
 
-/* Ended threads left these holes in the recording, by the logarithm of their
- * slots. Each holds in its `span` the place of the next. */
+/* Holes that ended threads left, by the logarithm of their size in slots. Each
+ * has the place of the next one in its `span`. */
 enum { TAIL_SIZES = 16 };
 static uint32_t tails[TAIL_SIZES];
 
@@ -37,8 +37,9 @@ void trace_room_forget(void)
 #    define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
-/* Asks the file system for a range where the kernel cannot populate it. These
- * calls are cancellation points: a thread that ended there would keep locks. */
+/* Asks the file system for a range if the kernel cannot populate it. These
+ * calls are cancellation points: a thread that ended here would leave locks
+ * locked. */
 static int reserve_in_file(size_t offset, size_t size)
 {
     int before, fd, error;
@@ -53,9 +54,9 @@ static int reserve_in_file(size_t offset, size_t size)
     return error ? -1 : 0;
 }
 
-/* Makes sure that chunks up to number `last` have room on the disk, so that a
- * store can never end in SIGBUS. Populating takes as long as fallocate and
- * faults do, within a tenth, and needs no descriptor that a test may close. */
+/* Reserves disk space up to chunk `last`, so that a store can never raise
+ * SIGBUS. Populating is as fast as fallocate and faults together, within a
+ * tenth, and needs no descriptor, which a test may close. */
 static int reserve(uint64_t last)
 {
     struct trace_header *header = trace_recording.header;
@@ -69,7 +70,7 @@ static int reserve(uint64_t last)
     unsigned char *at = (unsigned char *)header + offset;
 
     if (trace_recording.path[0] && madvise(at, size, MADV_POPULATE_WRITE)) {
-        if (errno == EFAULT) /* what would have been SIGBUS */
+        if (errno == EFAULT) /* this would have been a SIGBUS */
             errno = ENOSPC;
         if (errno != EINVAL || reserve_in_file(offset, size))
             return -1;
@@ -81,8 +82,8 @@ static int reserve(uint64_t last)
     return 0;
 }
 
-/* From now on only errors are recorded: into chunk number `kept`, which nobody
- * else has, if there is room for that one. */
+/* From now on only errors are recorded: in chunk `kept`, which has no other
+ * owner, if it has space. */
 static void run_short(uint64_t kept, int error)
 {
     struct trace_header *header = trace_recording.header;
@@ -97,8 +98,8 @@ static void run_short(uint64_t kept, int error)
                                     false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* Takes `count` chunks in a row; NULL if there is no room. The chunk behind
- * them is reserved too, so that one is left for errors in the end. */
+/* Takes `count` consecutive chunks, NULL if there is no space. The chunk behind
+ * them is reserved, too, so that one is left for errors at the end. */
 static struct trace_record *take_chunks(uint64_t count)
 {
     struct trace_header *header = trace_recording.header;
@@ -111,8 +112,8 @@ static struct trace_record *take_chunks(uint64_t count)
     uint64_t next = first + count;
     bool limited = next >= header->limit;
 
-    /* A store beyond the end raises SIGBUS. The process that cuts the file sets
-     * `used` before it reads `chunks`. */
+    /* A store beyond the end raises SIGBUS. A process that truncates the file
+     * sets `used` before it reads `chunks`. */
     if (__atomic_load_n(&header->used, __ATOMIC_SEQ_CST))
         return NULL;
 
@@ -124,7 +125,7 @@ static struct trace_record *take_chunks(uint64_t count)
                                    first * TRACE_CHUNK_SIZE);
 }
 
-/* ---- What ended threads left ---- */
+/* ---- Holes of ended threads ---- */
 
 static unsigned log_of(size_t slots)
 {
@@ -133,8 +134,8 @@ static unsigned log_of(size_t slots)
     return log < TAIL_SIZES ? log : TAIL_SIZES - 1;
 }
 
-/* Unlinks a tail with that many slots. Looks only at the first tail of each
- * list, so that it takes no longer with many. */
+/* Removes a free hole with that many slots. It looks only at the first hole of
+ * each list, so that its time does not grow. */
 static struct trace_record *unlink_tail(size_t slots)
 {
     for (unsigned i = log_of(slots); i < TAIL_SIZES; i++) {
@@ -181,8 +182,8 @@ void trace_give_room(struct trace_writer *writer)
 
 /* ---- Pieces of a chunk that threads share ---- */
 
-/* Takes as many of the free pieces as are wanted, or all of them if these are
- * at least as many as are needed; 0: there are too few. */
+/* Takes as many free pieces as are wanted, or all if there are at least as many
+ * as are needed; 0: there are too few. */
 static uint64_t take_free(uint64_t needed, uint64_t wanted, uint64_t *first)
 {
     uint64_t *shared = &trace_recording.header->shared;
@@ -201,8 +202,9 @@ static uint64_t take_free(uint64_t needed, uint64_t wanted, uint64_t *first)
     return count;
 }
 
-/* Takes a chunk and shares what is not wanted of it. The whole is kept if there
- * are free pieces of another, and by the first thread, often the only one. */
+/* Takes a chunk and shares the pieces that are not wanted. Keeps all of it if
+ * another chunk has free pieces, or for the first thread, which is often the
+ * only one. */
 static uint64_t take_and_share(uint64_t wanted, uint64_t *first)
 {
     uint64_t *shared = &trace_recording.header->shared;
@@ -224,7 +226,7 @@ static bool take_pieces(struct trace_writer *writer, uint64_t needed,
 {
     uint64_t first, count;
 
-    pthread_mutex_lock(&lock); /* or each thread would share a chunk */
+    pthread_mutex_lock(&lock); /* otherwise each thread would share a chunk */
     count = take_free(needed, wanted, &first);
     if (!count)
         count = take_and_share(wanted, &first);
@@ -238,7 +240,7 @@ static bool take_pieces(struct trace_writer *writer, uint64_t needed,
     return true;
 }
 
-/* ---- Room for a record ---- */
+/* ---- Space for a record ---- */
 
 uint32_t trace_forked_in(const struct trace_writer *writer)
 {
@@ -247,7 +249,7 @@ uint32_t trace_forked_in(const struct trace_writer *writer)
                : 0;
 }
 
-/* Says whose the records that follow are. */
+/* Writes the owner of the records that follow. */
 static void put_thread(struct trace_writer *writer)
 {
     struct trace_value values[1 + TRACE_INHERITED_MAX];
@@ -271,7 +273,7 @@ static void put_thread(struct trace_writer *writer)
 }
 
 /* Gives a thread of a live run memory of its own once the file is full, so that
- * its lines go on; the same piece again and again. */
+ * its lines continue; always the same piece. */
 static bool take_overflow(struct trace_writer *writer)
 {
     size_t size = TRACE_CHUNK_SIZE;
@@ -295,8 +297,8 @@ static bool take_overflow(struct trace_writer *writer)
     return true;
 }
 
-/* The slots of a writer's THREAD record: its name, and two words for each span
- * that it inherits. */
+/* The size of a writer's THREAD record: its name, and two words for each
+ * inherited span. */
 static size_t thread_slots(const struct trace_writer *writer)
 {
     size_t spans = writer->forked ? writer->inherited : 0;
@@ -306,8 +308,8 @@ static size_t thread_slots(const struct trace_writer *writer)
     return 2 + (spans + 1) / 2;
 }
 
-/* Takes chunks in a row: of more than one, an eighth is left for what comes
- * behind the record. */
+/* Takes consecutive chunks; for more than one, an eighth is added for what
+ * follows the record. */
 static bool take_whole(struct trace_writer *writer, size_t slots)
 {
     uint64_t needed =
@@ -325,8 +327,8 @@ static bool take_whole(struct trace_writer *writer, size_t slots)
     return true;
 }
 
-/* Each time a thread needs room it takes four times as much, up to a chunk:
- * what thousands of threads take is in proportion to what they record. */
+/* Each time a thread needs space it takes four times as much, up to a chunk:
+ * the space of thousands of threads is in proportion to what they record. */
 static bool take_room(struct trace_writer *writer, size_t slots)
 {
     uint64_t needed = (slots + TRACE_PIECE_SLOTS - 1) / TRACE_PIECE_SLOTS;

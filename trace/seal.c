@@ -1,4 +1,4 @@
-/* seal.c: ends the recordings of processes that are gone. */
+/* seal.c: completes the recordings of processes that have died. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -58,7 +58,7 @@ static uint64_t used_of(const struct trace_header *header)
     return TRACE_HEADER_SIZE + chunks * TRACE_CHUNK_SIZE;
 }
 
-/* Cuts the file, which damage must not make longer. */
+/* Truncates the file; damage must not make it longer. */
 static int cut(int fd, uint64_t size)
 {
     struct stat status;
@@ -73,9 +73,10 @@ int trace_shrink(const char *path)
     return trace_shrink_beneath(AT_FDCWD, path);
 }
 
-/* Whether no other process has the file open for writing or mapped so; a lease
- * to read is only granted then. Where a mapping of our own does not keep the
- * lease from being granted, as on overlayfs, that proves nothing. */
+/* Returns whether no other process can write to the file, by descriptor or
+ * mapping: only then is a read lease granted. On some file systems, such as
+ * overlayfs, a mapping of our own does not prevent the lease; then this proves
+ * nothing. */
 static bool has_no_writer(int folder, const char *name)
 {
     int writing = trace_beneath(folder, name, O_RDWR);
@@ -87,7 +88,7 @@ static bool has_no_writer(int folder, const char *name)
 
     if (writing >= 0)
         close(writing);
-    /* Should somebody open it meanwhile, SIGIO would end the process. */
+    /* If somebody opens the file meanwhile, SIGIO would end the process. */
     if (page != MAP_FAILED && reading >= 0 && !fcntl(reading, F_SETSIG, SIGURG))
         proves = fcntl(reading, F_SETLEASE, F_RDLCK) && errno == EAGAIN;
     if (page != MAP_FAILED)
@@ -95,12 +96,12 @@ static bool has_no_writer(int folder, const char *name)
     if (proves)
         granted = !fcntl(reading, F_SETLEASE, F_RDLCK);
     if (reading >= 0)
-        close(reading); /* and the lease ends */
+        close(reading); /* this ends the lease as well */
     return granted;
 }
 
-/* Where the last finished record ends; 0 if the recording is unreadable, or so
- * large that the rest of its last chunk does not matter. */
+/* Returns the end of the last finished record; 0 if the recording is
+ * unreadable, or so large that the rest of its last chunk does not matter. */
 static uint64_t end_of_records(int folder, const char *name, uint64_t size)
 {
     enum { LARGE = 1 << 20 };
@@ -112,9 +113,8 @@ static uint64_t end_of_records(int folder, const char *name, uint64_t size)
     return reader && end < TRACE_HEADER_SIZE ? TRACE_HEADER_SIZE : end;
 }
 
-/* A child that was left behind may still record: it is told that there is no
- * room beyond the chunks that are taken. Returns where these end, 0 if it
- * cannot be told. */
+/* A surviving child may still record: it gets no chunks beyond those taken.
+ * Returns where these end, 0 if that is unknown. */
 static uint64_t end_of_chunks(int folder, const char *name)
 {
     struct trace_header header;
@@ -132,7 +132,7 @@ static uint64_t end_of_chunks(int folder, const char *name)
     return end;
 }
 
-/* A recording that nobody has mapped ends with its last record. */
+/* Nobody has the recording mapped, so it can end with its last record. */
 int trace_shrink_beneath(int folder, const char *name)
 {
     uint64_t chunks = end_of_chunks(folder, name), end = 0;

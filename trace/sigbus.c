@@ -1,7 +1,7 @@
-/* sigbus.c: keeps mapped files readable while another process may cut them. A
- * page beyond the new end reads as zeros instead of raising SIGBUS.
+/* sigbus.c: keeps mapped files readable while another process may truncate
+ * them. A page beyond the new end reads as zeros instead of raising SIGBUS.
  *
- * Each reader would otherwise need a copy, as large as the recording.
+ * Otherwise each reader would need a copy as large as the recording.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 
 #include "internal.h"
 
-enum { RANGES = 64 }; /* readers at once */
+enum { RANGES = 64 }; /* readers at the same time */
 
 static struct range {
     uintptr_t begin; /* atomic, 0: free */
@@ -35,8 +35,8 @@ static bool is_guarded(uintptr_t address)
     return false;
 }
 
-/* Puts a page of zeros in the place of one that is gone. Any other fault is for
- * the previous handler, which gets it as the access is repeated. */
+/* Replaces a page that is gone by zeros. Any other fault goes to the previous
+ * handler, by repeating the access. */
 static void on_sigbus(int number, siginfo_t *info, void *context)
 {
     uintptr_t address = (uintptr_t)info->si_addr;
@@ -47,7 +47,7 @@ static void on_sigbus(int number, siginfo_t *info, void *context)
         mmap((void *)(address & ~(page - 1)), page, PROT_READ,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
         sigaction(number, &before, NULL);
-        if (info->si_code <= 0) /* somebody has sent it */
+        if (info->si_code <= 0) /* sent with kill */
             raise(number);
     }
     errno = error;

@@ -1,4 +1,4 @@
-/* site.c: the call sites of the process and whether they are on. */
+/* site.c: the call sites of the process, and which are on. */
 #include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,15 +10,15 @@ const struct trace_subscriber *trace_subscriber;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct trace_module *modules;
-static struct trace_site *registered; /* sites of C++ */
+static struct trace_site *registered; /* C++ sites */
 static bool enabled;                  /* a recording runs */
 
-/* What the thread that has the lock was before. */
+/* The lock holder's state before. */
 static struct trace_hold held;
 static uintptr_t was_busy;
 
-/* No handler runs while its thread has the lock, and if malloc is the program's
- * own and annotated, what it records meanwhile is left out. */
+/* No handler runs while its thread has the lock. If malloc is the program's own
+ * and annotated, its records are left out meanwhile. */
 void trace_sites_lock(void)
 {
     struct trace_hold hold;
@@ -78,8 +78,8 @@ size_t trace_target(const char *file, char *target, size_t size)
     return length;
 }
 
-/* The targets that were made of files. They stay, for an object that is loaded
- * again needs the same, and readers may have one of an object that is gone. */
+/* Default targets. They are never freed: an object that is loaded again needs
+ * the same ones, and readers may have one of an object that is gone. */
 struct target {
     struct target *next;
     char text[];
@@ -106,7 +106,7 @@ static const char *target_of(const char *file)
     return target->text;
 }
 
-/* Gives a site its default target; sites of one file stand together. */
+/* Sets a site's default target; sites of one file are adjacent. */
 void trace_site_complete(struct trace_site *site)
 {
     if (site->target)
@@ -135,7 +135,7 @@ static void refresh(struct trace_site *site)
     __atomic_store_n(&site->interest, interest, __ATOMIC_RELEASE);
 }
 
-/* With the lock held. */
+/* The caller holds the lock. */
 static void each(void (*visit)(struct trace_site *, void *), void *context)
 {
     for (struct trace_module *m = modules; m; m = m->next)
@@ -199,7 +199,7 @@ void trace_subscribe(const struct trace_subscriber *subscriber)
 
 void trace_site_register(struct trace_site *site)
 {
-    if (trace_writer.busy == TRACE_LOCKED) /* called by ourselves: off */
+    if (trace_writer.busy == TRACE_LOCKED) /* our own call: off */
         return;
     trace_sites_lock();
     if (__atomic_load_n(&site->interest, __ATOMIC_RELAXED) ==
@@ -225,14 +225,14 @@ void trace_module_register(struct trace_module *module,
     trace_sites_lock();
     module->next = modules;
     modules = module;
-    if (enabled) /* a shared object that was loaded in the midst of it */
+    if (enabled) /* a shared object that was loaded during the recording */
         for (struct trace_site **site = begin; site < end; site++)
             refresh(*site);
     trace_sites_unlock();
     trace_join_invited();
 }
 
-/* Where an object is in memory. */
+/* The address range of an object. */
 struct range {
     uintptr_t begin, end;
 };
@@ -264,8 +264,8 @@ static int find_object(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* The object that has `inside`; asked without our lock, for the loader calls us
- * with its own. */
+/* Finds the object that contains `inside`. Without our lock, because the loader
+ * calls us with its own. */
 static struct range object_of(const void *inside)
 {
     union {
@@ -278,7 +278,7 @@ static struct range object_of(const void *inside)
     return context.range;
 }
 
-/* The sites of C++ that an object has registered go with it. */
+/* Removes the C++ sites of an object. */
 static void forget_registered(const struct range *object)
 {
     for (struct trace_site **site = &registered; *site;)
@@ -292,7 +292,7 @@ void trace_module_forget(struct trace_module *module)
 {
     struct range object;
 
-    if (!module->known) /* another file of the same object has done it */
+    if (!module->known) /* another file of the object did it */
         return;
     object = object_of(module);
     trace_sites_lock();
@@ -302,7 +302,7 @@ void trace_module_forget(struct trace_module *module)
             break;
         }
     forget_registered(&object);
-    last_file = NULL; /* what comes to be there is another */
+    last_file = NULL; /* another site may be there later */
     module->known = false;
     trace_sites_unlock();
 }

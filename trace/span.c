@@ -1,10 +1,10 @@
-/* span.c: spans become records here. */
+/* span.c: records spans. */
 #include <errno.h>
 #include <string.h>
 
 #include "stack.h"
 
-/* ---- What the subscriber is asked ---- */
+/* ---- Subscriber ---- */
 
 /* The subscriber locks, and may call the program's own malloc. */
 struct asking {
@@ -73,8 +73,8 @@ static __attribute__((noinline)) void tell_end(uint32_t place)
     ask_end(&asking);
 }
 
-/* Tells that nobody enters a span any more: the block that it is of has ended,
- * or trace_span_end was called. */
+/* Reports that nobody enters a span any more: its block has ended, or
+ * trace_span_end was called. */
 static inline void tell_closed(uint32_t place)
 {
     if (unlikely(trace_tells(TRACE_TOLD_SUBSCRIBER)) &&
@@ -85,10 +85,10 @@ static inline void tell_closed(uint32_t place)
 
 /* ---- The beginning ---- */
 
-/* In line: each caller knows how, which saves an eighth of a span. */
+/* Inline: each caller has constants for it, which saves an eighth of a span. */
 #define INLINE inline __attribute__((always_inline))
 
-/* Whether a span is of the recording that runs. */
+/* Returns whether a span belongs to the current recording. */
 static bool known(struct trace_span_ref ref)
 {
     return ref.place && trace_recording.open &&
@@ -97,12 +97,12 @@ static bool known(struct trace_span_ref ref)
 
 /* How a span begins. It fits into two registers. */
 struct beginning {
-    uintptr_t frame; /* of who begins it, if it ends with its block; else 0 */
-    uint32_t back;   /* where that one returns to */
+    uintptr_t frame; /* the caller's, if it ends with its block; or 0 */
+    uint32_t back;   /* its return address */
     bool entered;
 };
 
-/* How a block's span begins; for functions that are called by the block. */
+/* The beginning of a block's span, for functions that the block calls. */
 #define IN_BLOCK                                                               \
     (struct beginning)                                                         \
     {                                                                          \
@@ -149,7 +149,7 @@ static INLINE struct trace_span_ref publish_span(struct trace_writer *writer,
     return ref;
 }
 
-/* What is not recorded may still hold something for what is within. */
+/* A span that is not recorded may still have a scope. */
 static struct trace_span_ref pass_over(struct trace_writer *writer,
                                        struct beginning how,
                                        struct trace_scope own)
@@ -168,7 +168,7 @@ static struct trace_span_ref pass_over(struct trace_writer *writer,
     return ref;
 }
 
-/* Ends what a jump has left: its block cannot do it any more. */
+/* Ends the spans that a jump abandoned: their blocks cannot. */
 static __attribute__((noinline)) void end_left(struct trace_writer *writer,
                                                uintptr_t frame, uint32_t back)
 {
@@ -184,8 +184,8 @@ static __attribute__((noinline)) void end_left(struct trace_writer *writer,
     }
 }
 
-/* Gives the room of the last record back. What stands in it must not be taken
- * for records behind those that come now. */
+/* Gives back the last record's space. Its content must not look like records
+ * behind later ones. */
 static void take_back(struct trace_writer *writer, struct trace_record *record)
 {
     memset(record, 0, (size_t)record->slots * TRACE_SLOT_SIZE);
@@ -284,7 +284,7 @@ __attribute__((noinline)) struct trace_span_ref trace_span_in_(
     return begin(site, &parent, IN_BLOCK, count, values);
 }
 
-/* A record without a site that belongs to `span`. */
+/* Writes a record without a site that belongs to `span`. */
 static struct trace_record *put_plain(struct trace_writer *writer,
                                       enum trace_kind kind, uint32_t span)
 {
@@ -310,7 +310,7 @@ bool trace_enter_again(struct trace_writer *writer,
     return trace_push(writer, entered);
 }
 
-/* Enters a span in a block; returns the entering's place, 0 if that failed. */
+/* Enters a span in a block and returns the enter's place, 0 if that failed. */
 static uint32_t enter_span(struct trace_writer *writer, uint32_t span,
                            struct beginning how)
 {
@@ -382,8 +382,8 @@ void trace_record_(struct trace_span_ref span, struct trace_site *site,
 
 /* ---- The end ---- */
 
-/* A jump out of the block that a guard stands in leaves the guard's entering on
- * the stack; a handle that was entered in between stays. */
+/* A jump out of a guard's block leaves the guard's enter on the stack; a handle
+ * that was entered meanwhile stays. */
 void trace_span_leave_(struct trace_span_ref ref)
 {
     struct trace_writer *writer = &trace_writer;
@@ -391,7 +391,7 @@ void trace_span_leave_(struct trace_span_ref ref)
     if (unlikely(ref.generation != writer->generation ||
                  ref.generation != trace_generation() ||
                  trace_is_busy(writer))) {
-        /* A span of before the fork: the parent ends it in the recording. */
+        /* A span from before the fork: the parent ends it in the recording. */
         if (writer->forked && trace_is_current(writer) &&
             trace_find(writer, ref.place) < writer->inherited)
             trace_leave_at(writer, trace_find(writer, ref.place), true);
@@ -455,7 +455,7 @@ void trace_span_end(struct trace_span_ref span)
         trace_leave_at(writer, at, false);
     else if (trace_unrecorded(span.place) ||
              span.generation != trace_generation())
-        ; /* nobody's, or the parent's */
+        ; /* of nobody, or the parent's */
     else if (!(record->flags & TRACE_FLAG_NOT_ENTERED) &&
              !__atomic_load_n(&record->end, __ATOMIC_RELAXED))
         end_stray(writer, span.place);

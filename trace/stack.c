@@ -1,6 +1,5 @@
 /* stack.c: the spans that a thread leaves in another order than it entered
- * them.
- */
+ * them. */
 #include "stack.h"
 
 void trace_tell(struct trace_writer *writer)
@@ -14,7 +13,7 @@ void trace_tell(struct trace_writer *writer)
         trace_device_follow(writer);
 }
 
-/* Finds the thread's scope anew once spans are gone from its stack. */
+/* Recomputes the thread's scope after spans were removed from its stack. */
 static void rescope(struct trace_writer *writer)
 {
     struct trace_scope scope = {0, 0};
@@ -46,7 +45,7 @@ void trace_patch(struct trace_writer *writer, uint32_t place)
 {
     struct trace_record *record = trace_record_at(place);
 
-    /* Another thread may have ended it before. */
+    /* Another thread may have ended it already. */
     if (unlikely(trace_unrecorded(place) ||
                  __atomic_load_n(&record->end, __ATOMIC_RELAXED)))
         return;

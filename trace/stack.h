@@ -1,11 +1,11 @@
-/* stack.h: the spans that a thread has entered, and what they hold. Private. */
+/* stack.h: the spans that a thread has entered, and their scope. Private. */
 #ifndef TRACE_STACK_H
 #define TRACE_STACK_H
 
 #include "record.h"
 
-/* A span that is not recorded, but takes levels from what is within: its place,
- * where no record can be, says how many, and how it began. */
+/* A span that is not recorded but limits levels within it. Its place, where no
+ * record can be, has the number of levels and its kind. */
 enum {
     TRACE_TAKES = 7,
     TRACE_BEGAN_NOT_ENTERED = 8,
@@ -24,25 +24,25 @@ static inline struct trace_scope trace_joined(struct trace_scope a,
                                 a.takes > b.takes ? a.takes : b.takes};
 }
 
-/* trace_drop_strays takes out of the stack what other threads ended below its
- * top. */
+/* trace_drop_strays removes spans from the stack that other threads ended below
+ * its top. */
 void trace_drop_strays(struct trace_writer *, uint32_t strays);
 
-/* trace_patch ends an entering; trace_leave_at that at `at` of the stack and
- * the guards above it, which only a jump can have left behind. */
+/* trace_patch ends an enter. trace_leave_at ends the one at index `at` and the
+ * guards above it, which only a jump can have left behind. */
 void trace_patch(struct trace_writer *, uint32_t place);
 void trace_leave_at(struct trace_writer *, uint32_t at, bool guard);
 
-/* trace_find returns where in the stack the entering is whose handle has
- * `place`; its depth if it is not. */
+/* trace_find returns the index of the enter whose handle has `place`, the depth
+ * if there is none. */
 uint32_t trace_find(const struct trace_writer *, uint32_t place);
 
-/* trace_enter_again enters a span that is recorded, as `entered` was, which it
- * completes; false without room. */
+/* trace_enter_again enters a recorded span with `entered`, which it completes;
+ * false without space. */
 bool trace_enter_again(struct trace_writer *, struct trace_entered entered);
 
-/* trace_tells tells whether somebody is told of what threads enter;
- * trace_tell tells them what this one is in now. */
+/* trace_tells returns whether anybody wants to know a thread's enters;
+ * trace_tell tells them its current span. */
 static inline bool trace_tells(unsigned told)
 {
     return __atomic_load_n(&trace_recording.told, __ATOMIC_RELAXED) & told;
@@ -57,7 +57,8 @@ static inline void trace_pop(struct trace_writer *writer)
         trace_tell(writer);
 }
 
-/* Where the thread is. An entering that another thread ended is gone. */
+/* Returns the thread's current span, after removing enters that another thread
+ * ended. */
 static inline uint32_t trace_current(struct trace_writer *writer)
 {
     while (writer->depth) {
@@ -72,7 +73,7 @@ static inline uint32_t trace_current(struct trace_writer *writer)
     return 0;
 }
 
-/* Brings the thread's scope up to date. */
+/* Updates the thread's scope. */
 static inline void trace_settle(struct trace_writer *writer)
 {
     uint32_t strays =
@@ -82,7 +83,7 @@ static inline void trace_settle(struct trace_writer *writer)
         trace_drop_strays(writer, strays);
 }
 
-/* Puts an entering on top. */
+/* Pushes an enter. */
 static inline bool trace_push(struct trace_writer *writer,
                               struct trace_entered entered)
 {
@@ -91,7 +92,7 @@ static inline bool trace_push(struct trace_writer *writer,
     if (unlikely(writer->depth == writer->capacity) &&
         !trace_stack_grow(writer))
         return false;
-    /* One by one: a copy would wait for the stores that made the original. */
+    /* Field by field: a struct copy would wait for the stores that made it. */
     top = &writer->stack[writer->depth];
     top->record = entered.record;
     top->span = entered.span;
@@ -107,8 +108,8 @@ static inline bool trace_push(struct trace_writer *writer,
     return true;
 }
 
-/* Whether the span on top ends with a block that seems to have been left by a
- * jump: one begins in a frame further out, or at the same place again. */
+/* Returns whether the top span ends with a block that a jump seems to have
+ * left: a block begins in an outer frame, or at the same place again. */
 static inline bool trace_seems_left(const struct trace_writer *writer,
                                     uintptr_t frame, uint32_t back)
 {

@@ -1,4 +1,4 @@
-/* start.c: a recording of a whole program, without tests. */
+/* start.c: records a whole program, without tests. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ int trace_start(const char *to, const char *text)
 
     int result = trace_open(path, &options);
 
-    /* A recording of an earlier start makes way. */
+    /* Replaces the recording of an earlier start. */
     if (result && errno == EEXIST && !unlink(path))
         result = trace_open(path, &options);
     if (!result) {

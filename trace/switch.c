@@ -1,4 +1,4 @@
-/* switch.c: the spans of coroutines, which take turns on a thread. */
+/* switch.c: saves the spans of coroutines, which take turns on a thread. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ struct trace_stack {
     struct trace_entered entered[];
 };
 
-/* Takes the spans that the thread is in off its stack, innermost first. */
+/* Removes the thread's spans from its stack, innermost first. */
 static struct trace_stack *take(struct trace_writer *writer)
 {
     size_t count = writer->depth - writer->inherited;
@@ -77,7 +77,7 @@ void trace_stack_restore(struct trace_stack *stack)
             ? trace_enter()
             : NULL;
 
-    /* A forked child goes on with the stacks of its parent. */
+    /* A forked child continues with its parent's stacks. */
     if (writer && (stack->generation == writer->generation || writer->forked))
         put_back(writer, stack);
     if (writer)

@@ -1,4 +1,4 @@
-/* text.c: texts that grow, and the words of levels. */
+/* text.c: texts that grow, and the names of levels. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ const char *trace_level_word(unsigned level)
     return level < sizeof(words) / sizeof(*words) ? words[level] : "?";
 }
 
-/* Makes room for `size` bytes more and a NUL. */
+/* Makes room for `size` more bytes and a NUL. */
 static bool grow(struct trace_text *text, size_t size)
 {
     size_t needed = text->size + size + 1;
@@ -50,7 +50,7 @@ static bool grow(struct trace_text *text, size_t size)
     return true;
 }
 
-/* Whether there is room already: a line is made of many small pieces. */
+/* Returns whether there is room: a line consists of many small parts. */
 static inline bool fits(const struct trace_text *text, size_t size)
 {
     return size < text->capacity - text->size && !text->failed;
@@ -108,10 +108,10 @@ void trace_text_printf(struct trace_text *text, const char *format, ...)
     va_end(args);
 }
 
-/* Without memory the thread's own locale must do. */
+/* Without memory, the thread's own locale is used. */
 locale_t trace_locale_enter(void)
 {
-    static locale_t plain; /* atomic; it stays */
+    static locale_t plain; /* atomic; never freed */
     locale_t now = __atomic_load_n(&plain, __ATOMIC_ACQUIRE), none = NULL;
 
     if (!now && (now = newlocale(LC_ALL_MASK, "C", NULL)) &&

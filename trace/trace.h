@@ -1,10 +1,10 @@
 /* trace.h: spans, events and typed fields, recorded into a file that outlives
  * the process.
  *
- * Who annotates code needs the part "Annotating"; a filter implements
+ * To annotate code, read the part "Annotating"; to write a filter, implement
  * "Subscriber". Unless a comment says otherwise, functions return 0 on success
- * and -1 with errno set on failure, strings are UTF-8 and borrowed for the
- * call, and everything may be called from any thread.
+ * and -1 with errno on failure, strings are UTF-8 and borrowed for the call,
+ * and every function may be called from any thread.
  */
 #ifndef TESTLOG_TRACE_H
 #define TESTLOG_TRACE_H
@@ -14,14 +14,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* -DTRACING=0 would turn annotations on: they ask whether it is defined. Empty
- * is fine, and is 1 here. */
+/* -DTRACING=0 would turn annotations on, because they test whether it is
+ * defined. An empty definition is fine and becomes 1. */
 #if defined(TRACING) && (0 - TRACING - 1) == -1
 #    error "TRACING is 0: leave -DTRACING away to compile annotations out"
 #endif
 
-/* Macros here have what C23 and C++20 know, and -Wpedantic would blame each use
- * of them for it. */
+/* The macros use features of C23 and C++20. -Wpedantic would warn at each use.
+ */
 #ifdef __clang__
 #    pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
 #endif
@@ -40,7 +40,7 @@ extern "C" {
 
 /* ---- Levels ---- */
 
-/* X(NAME, number, word): the lower the number, the more severe. */
+/* X(NAME, number, word): a lower number is more severe. */
 #define TRACE_LEVELS(X)                                                        \
     X(ERROR, 1, "error")                                                       \
     X(WARN, 2, "warn")                                                         \
@@ -55,20 +55,21 @@ enum trace_level {
 #undef TRACE_X
 };
 
-/* trace_level_word returns "off", "error", ... "trace"; "?" for no level. */
+/* trace_level_word returns "off", "error", ... "trace"; "?" for an unknown
+ * level. */
 TRACE_API const char *trace_level_word(unsigned level);
 
 /* ---- Growing text ---- */
 
-/* A text that grows up to a ceiling. The zero value is an empty text; release
- * it with trace_text_free. Once memory or the ceiling fails it, `failed` is
- * set and further text is dropped; `data` stays NUL-terminated when not NULL.
- */
+/* A text that grows up to a ceiling. The zero value is an empty text; free it
+ * with trace_text_free. When memory or the ceiling is exhausted, `failed` is
+ * set and further text is dropped; `data` stays NUL-terminated if it is not
+ * NULL. */
 struct trace_text {
     char *data;
     size_t size;     /* bytes, without the NUL */
-    size_t capacity; /* bytes at `data` */
-    size_t ceiling;  /* bytes at most; 0 = as many as memory holds */
+    size_t capacity; /* bytes allocated */
+    size_t ceiling;  /* maximum in bytes; 0 = unlimited */
     bool failed;
 };
 
@@ -107,7 +108,7 @@ enum trace_type {
         TRACE_TYPE_COUNT
 };
 
-/* trace_print writes `object` as text into `out`. */
+/* trace_print formats `object` as text into `out`. */
 typedef void trace_print(struct trace_text *out, const void *object);
 
 struct trace_value {
@@ -136,27 +137,26 @@ enum trace_site_kind {
     /* Events that are always recorded: */
     TRACE_SITE_COUNTER,
     TRACE_SITE_SIGNPOST,
-    TRACE_SITE_DEVICE, /* what a device did: see device.h */
+    TRACE_SITE_DEVICE, /* an activity of a device: see device.h */
 };
 
-/* What becomes of a call site; 0: it is off. */
+/* Whether a call site is on; 0: it is off. */
 enum trace_interest {
     TRACE_ALWAYS = 1,   /* it is recorded */
-    TRACE_COMMONLY = 2, /* unless a span that it is in takes its level */
-    TRACE_INSIDE = 4,   /* where a span that it is in adds its level */
-    TRACE_JUDGED = 8,   /* the subscriber looks at its values */
+    TRACE_COMMONLY = 2, /* unless an enclosing span limits its level */
+    TRACE_INSIDE = 4,   /* if an enclosing span raises the level */
+    TRACE_JUDGED = 8,   /* the subscriber tests the values */
     TRACE_UNREGISTERED = 0x80,
 };
 
 enum { TRACE_SITE_ARGS = 15 };
 
-/* What a call site is, and whether it is on. Static, one for each macro use;
- * those of C are found through the section "trace_sites", those of C++ register
- * at first use. Decoded recordings use the same struct.
- */
+/* A call site, and whether it is on. Static, one per use of a macro. C sites
+ * are found through the section "trace_sites", C++ sites register at first use.
+ * Readers of recordings use the same struct. */
 struct trace_site {
     const char *name;   /* span's name, event's message, or printf format */
-    const char *target; /* "net::tcp"; NULL: made of `file` */
+    const char *target; /* "net::tcp"; NULL: derived from `file` */
     const char *file;
     const char *function;
     const char *const *fields; /* names, as many as `field_count` */
@@ -171,25 +171,27 @@ struct trace_site {
     const void *verdict;               /* the subscriber's */
 };
 
-/* What spans make of the call sites within: levels up to `adds` are on, and the
- * `takes` most verbose levels are off. Of nested spans the greater counts. */
+/* The effect of spans on the call sites within: levels up to `adds` are on, and
+ * the `takes` most verbose levels are off. Among nested spans the greater
+ * number counts. */
 struct trace_scope {
     uint8_t adds; /* enum trace_level */
     uint8_t takes;
 };
 
-/* A shared object that is loaded late finds little room for such variables. */
+/* A shared object that is loaded late has little space for such variables. */
 #ifdef TRACE_INJECTED
 #    define TRACE_TLS_
 #else
 #    define TRACE_TLS_ __attribute__((tls_model("initial-exec")))
 #endif
 
-/* What the calling thread's spans hold. */
+/* The scope of the calling thread's spans. */
 TRACE_API extern __thread struct trace_scope trace_scope_ TRACE_TLS_;
 
-/* trace_site_ask_ tells whether a site is on that is neither off nor always on:
- * a site of C++ at its first use, or one that depends on the thread's spans. */
+/* trace_site_ask_ returns whether a site is on that is neither off nor always
+ * on: a C++ site at its first use, or a site that depends on the thread's
+ * spans. */
 TRACE_API bool trace_site_ask_(struct trace_site *);
 
 static inline bool trace_site_on_(struct trace_site *site)
@@ -204,11 +206,11 @@ static inline bool trace_site_on_(struct trace_site *site)
            trace_site_ask_(site);
 }
 
-/* The range of a program's or a shared object's call sites. */
+/* The range of the call sites of a program or shared object. */
 struct trace_module {
     struct trace_site **begin, **end;
     struct trace_module *next;
-    unsigned static_max; /* enum trace_level: the greatest of its files */
+    unsigned static_max; /* enum trace_level: the most verbose of its files */
     bool known;
 };
 
@@ -218,29 +220,30 @@ TRACE_API void trace_module_register(struct trace_module *,
                                      unsigned static_max);
 TRACE_API void trace_module_forget(struct trace_module *);
 
-/* trace_static_max returns the greatest level that a file of the process was
- * built to keep; TRACE_LEVEL_OFF if all is compiled out. */
+/* trace_static_max returns the most verbose level that a file of the process
+ * was built to keep; TRACE_LEVEL_OFF if all are compiled out. */
 TRACE_API unsigned trace_static_max(void);
 
-/* trace_site_each calls `visit` for every known call site of the process. */
+/* trace_site_each calls `visit` for each known call site of the process. */
 TRACE_API void trace_site_each(void (*visit)(struct trace_site *, void *),
                                void *context);
 
-/* trace_target makes the default target of a file: its path without suffix and
+/* trace_target derives a file's default target: its path without suffix and
  * leading dots, "::" for "/"; of an absolute path the last two components.
  * Returns the length of the target, which is cut at `size` - 1 bytes. */
 TRACE_API size_t trace_target(const char *file, char *target, size_t size);
 
 /* ---- Recording ---- */
 
-/* A span, to be entered, recorded to or ended where a block does not fit. The
- * zero value is no span: every function takes it and does nothing. */
+/* A span for places where a block does not fit: to enter, record to, or end.
+ * The zero value is no span; every function accepts it and does nothing. */
 struct trace_span_ref {
     uint32_t place; /* of the record, in 32-byte slots from the file's start */
     uint32_t generation;
 };
 
-/* What the macros call; the arguments behind `site` are the fields' values. */
+/* The functions behind the macros; the arguments after `site` are the fields'
+ * values. */
 TRACE_API struct trace_span_ref trace_span_open_(struct trace_site *,
                                                  size_t count,
                                                  const struct trace_value *);
@@ -263,55 +266,55 @@ TRACE_API void trace_signpost_(struct trace_site *, const char *header,
 TRACE_API void trace_log_(struct trace_site *, bool literal, const char *format,
                           ...) TRACE_PRINTF(3, 4);
 
-/* trace_message records an event whose text is `message`: what a program says
- * of itself at run time. `site` needs no place in the section; its interest is
- * asked here. */
+/* trace_message records an event with the text `message`, for messages that are
+ * made at run time. `site` needs no place in the section; its interest is
+ * determined by the call. */
 TRACE_API void trace_message(struct trace_site *, const char *message);
 
-/* trace_span_current returns the span that the calling thread is in, none if
- * it is in none. */
+/* trace_span_current returns the calling thread's current span, the zero value
+ * if there is none. */
 TRACE_API struct trace_span_ref trace_span_current(void);
 
-/* trace_span_end leaves a span on the thread that entered it and closes it. */
+/* trace_span_end leaves a span on the thread that entered it, and closes it. */
 TRACE_API void trace_span_end(struct trace_span_ref);
 
-/* The spans that a coroutine is in while another one runs. */
+/* The spans of a coroutine that is suspended. */
 struct trace_stack;
 
-/* trace_stack_save leaves all spans that the calling thread is in, without
- * closing them, and returns them; NULL if it is in none, or without memory.
- * trace_stack_restore enters them again, on the same thread or another, and
- * frees `stack`, which may be NULL. The stack of a coroutine that never runs
- * again goes to free. */
+/* trace_stack_save leaves all spans of the calling thread, without closing
+ * them, and returns them; NULL if there are none, or without memory.
+ * trace_stack_restore enters them again, on this thread or another, and frees
+ * `stack`, which may be NULL. If a coroutine never resumes, free its stack with
+ * free. */
 TRACE_API struct trace_stack *trace_stack_save(void);
 TRACE_API void trace_stack_restore(struct trace_stack *stack);
 
-/* trace_disable turns every call site off until trace_enable has been called
- * as often; spans that are open can still end. */
+/* trace_disable turns off every call site until trace_enable has been called as
+ * often. Open spans can still end. */
 TRACE_API void trace_disable(void);
 TRACE_API void trace_enable(void);
 
-/* trace_start begins a recording of this process into `directory`, which is
- * made if missing: `recording` while it runs, and trace.json beside it once
- * trace_stop has been called. `options` is NULL or "limit=BYTES", where BYTES
- * may end in K, M or G. EBUSY: a recording runs already, as in every test.
- * trace_stop ends it; EINVAL: this process, a forked child maybe, has started
- * none. */
+/* trace_start starts a recording of this process in `directory`, which it
+ * creates: the file `recording` while it runs, and trace.json once trace_stop
+ * is called. `options` is NULL or "limit=BYTES", where BYTES may end in K, M or
+ * G. Fails with EBUSY if a recording runs, as in every test. trace_stop ends
+ * it; it fails with EINVAL if this process, which may be a forked child, has
+ * not started one. */
 TRACE_API int trace_start(const char *directory, const char *options);
 TRACE_API int trace_stop(void);
 
-/* A moment on the three clocks. */
+/* The same moment on three clocks. */
 struct trace_anchor {
     uint64_t ticks;     /* the recording's clock */
     uint64_t monotonic; /* ns, CLOCK_MONOTONIC */
     uint64_t wall;      /* ns since 1970, CLOCK_REALTIME */
 };
 
-/* trace_anchor_now reads the three clocks close together. */
+/* trace_anchor_now reads the three clocks in quick succession. */
 TRACE_API struct trace_anchor trace_anchor_now(void);
 
 struct trace_options {
-    uint64_t limit;             /* bytes at most; 0 = TRACE_LIMIT_DEFAULT */
+    uint64_t limit;             /* maximum in bytes; 0 = TRACE_LIMIT_DEFAULT */
     struct trace_anchor origin; /* time zero; ticks 0 = now */
     const char *const *meta;    /* name, value, name, value, ..., NULL */
 };
@@ -321,33 +324,34 @@ struct trace_options {
 #define TRACE_LIMIT_MOST    (UINT64_C(64) << 30)
 
 /* trace_open starts a recording in a new file at `path` for the whole process
- * and turns on the sites that the subscriber wants. With `path` NULL nothing is
- * kept, but a live subscriber is still told. EBUSY: a recording runs already;
- * EINVAL: the limit is out of range. */
+ * and turns on the sites that the subscriber wants. With a NULL `path` nothing
+ * is stored, but a live subscriber still gets the records. Fails with EBUSY if
+ * a recording runs, with EINVAL if the limit is out of range. */
 TRACE_API int trace_open(const char *path, const struct trace_options *);
 
-/* trace_refuse leaves a recording at `path` that says why trace_open failed. */
+/* trace_refuse leaves a recording at `path` that has the reason why trace_open
+ * failed. */
 TRACE_API void trace_refuse(const char *path, int error);
 
-/* trace_is_open tells whether a recording runs. */
+/* trace_is_open returns whether a recording runs. */
 TRACE_API bool trace_is_open(void);
 
-/* trace_unwind closes the spans that the calling thread entered since `depth`
- * (trace_depth's answer) and that an abandoned stack left open. */
+/* trace_unwind closes the spans that the calling thread entered since `depth`,
+ * a result of trace_depth, and that an abandoned stack left open. */
 TRACE_API size_t trace_depth(void);
 TRACE_API void trace_unwind(size_t depth);
 
 /* trace_returned_to lets the calling thread record again after a jump out of a
  * record, such as siglongjmp from a signal handler, to a function whose frame
- * is at `frame` or above. Recording in such a function does the same. */
+ * is at `frame` or above. Recording in such a function has the same effect. */
 TRACE_API void trace_returned_to(uintptr_t frame);
 
-/* trace_close turns all sites off and marks the recording as ended. Memory
- * stays mapped, for threads may be in the midst of a record. */
+/* trace_close turns off all sites and marks the recording as ended. Its memory
+ * stays mapped, because threads may be writing a record. */
 TRACE_API void trace_close(void);
 
-/* trace_parse_size reads "64M": digits and K, M or G. Returns false if it is
- * anything else. */
+/* trace_parse_size parses "64M": digits and an optional K, M or G. Returns
+ * false for anything else. */
 TRACE_API bool trace_parse_size(const char *text, uint64_t *bytes);
 
 /* ---- Subscriber ---- */
@@ -355,39 +359,39 @@ TRACE_API bool trace_parse_size(const char *text, uint64_t *bytes);
 struct trace_reader;
 struct trace_entry;
 
-/* What decides which call sites are on, and who is told of records at once. All
- * may be NULL: then every site is recorded. */
+/* Decides which call sites are on, and gets live records. Every function may be
+ * NULL; with none, every site is recorded. */
 struct trace_subscriber {
-    /* interest tells what becomes of a call site, in bits of trace_interest. It
-     * is asked with a lock held, and may set the site's verdict. */
+    /* interest returns the bits of trace_interest for a call site. It is called
+     * with a lock held and may set the site's verdict. */
     unsigned (*interest)(struct trace_site *);
-    /* event tells whether an event of a judged site is recorded; `inside` is
-     * what the thread's spans make of it. */
+    /* event returns whether an event of a judged site is recorded; `inside` is
+     * the scope of the thread's spans. */
     bool (*event)(const struct trace_site *, struct trace_scope inside,
                   const char *message, size_t count,
                   const struct trace_value *);
-    /* span tells whether a span of a judged site is recorded, as `place`; `own`
-     * becomes what holds within it while it is entered. */
+    /* span returns whether a span of a judged site is recorded, as `place`, and
+     * sets `own` to its scope while it is entered. */
     bool (*span)(const struct trace_site *, struct trace_scope inside,
                  uint32_t place, size_t count, const struct trace_value *,
                  struct trace_scope *own);
-    /* fields is told of late fields, entered returns what holds within a span
-     * that is entered again, closed is told that none of this comes any more.
-     * The three stand or fall together. */
+    /* fields gets late fields, entered returns the scope of a span that is
+     * entered again, closed says that a span will get no more of either. All
+     * three are NULL or none. */
     void (*fields)(const struct trace_site *, uint32_t place, size_t count,
                    const struct trace_value *);
     struct trace_scope (*entered)(uint32_t place);
     void (*closed)(uint32_t place);
-    /* live is told of every record as it is made, one at a time; `reader` gives
-     * the spans it refers to. */
+    /* live gets each record as it is made, one at a time; `reader` has the
+     * spans that it refers to. */
     void (*live)(const struct trace_reader *, const struct trace_entry *);
-    bool names; /* live is to know the names of threads */
-    /* forked is told in a child that other threads' locks are gone. */
+    bool names; /* live needs the names of threads */
+    /* forked is called in a child: other threads' locks are gone. */
     void (*forked)(void);
 };
 
-/* trace_subscribe makes `subscriber`, which must stay, the one that trace_open
- * and later changes ask. */
+/* trace_subscribe sets the subscriber for trace_open and later changes; it must
+ * stay valid. */
 TRACE_API void trace_subscribe(const struct trace_subscriber *);
 
 #ifdef __cplusplus
@@ -397,9 +401,9 @@ TRACE_API void trace_subscribe(const struct trace_subscriber *);
 /* ---- Annotating: fields ----
  *
  * A field is ("name", value) or (variable), short for ("variable", variable);
- * up to 16 of them. The value's type decides how it is recorded: bool, every
- * integer type, float, double, char * (NULL is shown as null), any other
- * pointer as an address, and what these return:
+ * up to 16 per call site. The value's type determines how it is recorded: bool,
+ * every integer type, float, double, char * (NULL is printed as null), any
+ * other pointer as an address, and the results of these functions:
  */
 static inline struct trace_value trace_value_make_(uint32_t type, uint32_t size)
 {
@@ -408,8 +412,8 @@ static inline struct trace_value trace_value_make_(uint32_t type, uint32_t size)
     return value;
 }
 
-/* trace_bool records true or false, for the literals, which are int in C11;
- * trace_errno an error number, shown as its text and name. */
+/* trace_bool records true or false, for the literals, which are int in C11.
+ * trace_errno records an error number, printed as its text and name. */
 #define TRACE_X(make, from, type, member, v)                                   \
     static inline struct trace_value make(from)                                \
     {                                                                          \
@@ -438,7 +442,7 @@ static inline struct trace_value trace_string(const char *text, size_t size)
     return value;
 }
 
-/* Each character, for values that are one. */
+/* For single characters. */
 TRACE_API extern const char trace_characters_[256];
 
 static inline struct trace_value trace_character_(char character)
@@ -457,7 +461,7 @@ static inline struct trace_value trace_text_(const char *text)
     return trace_string(text, __builtin_strlen(text));
 }
 
-/* trace_bytes records `size` bytes, shown in hexadecimal. */
+/* trace_bytes records `size` bytes, printed in hexadecimal. */
 static inline struct trace_value trace_bytes(const void *bytes, size_t size)
 {
     struct trace_value value =
@@ -467,14 +471,14 @@ static inline struct trace_value trace_bytes(const void *bytes, size_t size)
     return value;
 }
 
-/* trace_empty declares a field that trace_record fills in later. */
+/* trace_empty declares a field that trace_record sets later. */
 static inline struct trace_value trace_empty(void)
 {
     return trace_value_make_(TRACE_TYPE_EMPTY, 0);
 }
 
-/* trace_display records a user's own type: `print`, called at once and only if
- * the call site is on, writes `object` as text. */
+/* trace_display records a user's own type: `print` formats `object` as text. It
+ * is called immediately, and only if the call site is on. */
 static inline struct trace_value trace_display(trace_print *print,
                                                const void *object)
 {
@@ -550,14 +554,14 @@ TRACE_X(trace_u128_t, trace_u128_)
 #    endif
 #    undef TRACE_X
 
-/* A function would be a bool. */
+/* A function would be converted to bool. */
 template <typename R, typename... A>
 inline struct trace_value trace_value_of(R (*function)(A...))
 {
     return trace_pointer_(reinterpret_cast<const volatile void *>(function));
 }
 
-/* std::string, std::string_view and their like. */
+/* std::string, std::string_view and similar types. */
 template <typename T>
 inline auto trace_value_of(const T &text)
     -> decltype(static_cast<const char *>(text.data()), text.size(),
@@ -576,7 +580,7 @@ template <size_t N> struct trace_array_ {
 };
 }
 #else
-/* Integers of other types are gcc's bit-fields. */
+/* Other integer types are gcc's bit-fields. */
 /* clang-format off */
 #    define trace_value_of(v)                                                  \
         _Generic((v),                                                          \
@@ -605,13 +609,13 @@ template <size_t N> struct trace_array_ {
 /* clang-format on */
 #endif
 
-/* ---- Annotating: the macros' works ---- */
+/* ---- Annotating: implementation of the macros ---- */
 
 #define TRACE_CAT_(a, b)  TRACE_CAT2_(a, b)
 #define TRACE_CAT2_(a, b) a##b
 
-/* What LOG_STATIC_MAX may be, each one above its level: in #if, a word that is
- * none of these is 0. */
+/* The values of LOG_STATIC_MAX, each one above its level: in #if, an unknown
+ * word is 0. */
 #define TRACE_ABOVE_off   1
 #define TRACE_ABOVE_OFF   1
 #define TRACE_ABOVE_error 2
@@ -633,8 +637,9 @@ template <size_t N> struct trace_array_ {
 #    error "LOG_STATIC_MAX must be off, error, warn, info, debug or trace"
 #endif
 
-/* Whether call sites are kept, of each level and of none: macros are chosen by
- * a digit, for no program can have a macro of that name. */
+/* Whether call sites are kept, for each level and in general. Macros are
+ * selected by a digit, because no program can define a macro with such a name.
+ */
 #ifdef TRACING
 #    define TRACE_KEEPS_ 1
 #else
@@ -695,8 +700,8 @@ template <size_t N> struct trace_array_ {
 #define TRACE_EACH_15(m, f, ...) m(f) TRACE_EACH_14(m, __VA_ARGS__)
 #define TRACE_EACH_16(m, f, ...) m(f) TRACE_EACH_15(m, __VA_ARGS__)
 
-/* A field's two halves: all behind the first comma is one value, so that the
- * commas of a C++ template's arguments do no harm. */
+/* The halves of a field: everything after the first comma is the value, so that
+ * it may contain the commas of a C++ template's arguments. */
 #define TRACE_LIST_(...)         __VA_ARGS__
 #define TRACE_FIRST_(first, ...) first
 #define TRACE_DROP_(name)
@@ -706,7 +711,8 @@ template <size_t N> struct trace_array_ {
 #define TRACE_VALUE2_(name, ...)                                               \
     trace_value_of((__VA_OPT__(TRACE_DROP_)(name) __VA_ARGS__))
 
-/* TRACE_VALUES_ is two arguments of a call: how many values, and they. */
+/* TRACE_VALUES_ expands to two arguments: the number of values, and the values.
+ */
 #ifdef __cplusplus
 #    define TRACE_VALUES_(...)                                                 \
         TRACE_COUNT_(__VA_ARGS__),                                             \
@@ -722,10 +728,10 @@ template <size_t N> struct trace_array_ {
 #endif
 
 #ifndef LOG_TARGET
-#    define LOG_TARGET 0 /* made of the file's path */
+#    define LOG_TARGET 0 /* derived from the file's path */
 #endif
 
-/* TRACE_SITE_ declares a call site and lists it: `id` makes its names unique,
+/* TRACE_SITE_ declares and lists a call site: `id` makes its names unique,
  * `title` is the span's name or the message, 0 for a printf format. */
 #define TRACE_SITE_(id, kind, level, title, ...)                               \
     static const char *const TRACE_CAT_(trace_names_, id)[] = {                \
@@ -736,8 +742,8 @@ template <size_t N> struct trace_array_ {
         {0}, 0, 0)};                                                           \
     TRACE_LIST_SITE_(id)
 
-/* C++ gives the statics of inline functions and templates a section of their
- * own choice, so there a site registers at first use instead. */
+/* C++ puts the statics of inline functions and templates into sections of its
+ * own, so sites register at first use there. */
 #ifdef __cplusplus
 #    define TRACE_INTEREST_      TRACE_UNREGISTERED
 #    define TRACE_LIST_SITE_(id) static_assert(true, "")
@@ -754,8 +760,8 @@ template <size_t N> struct trace_array_ {
                 &TRACE_CAT_(trace_site_, id)
 #endif
 
-/* Each file makes the range of its object's sites of C known as it is loaded,
- * and which levels it keeps: a few stores. */
+/* Each file registers the range of its object's C sites when it is loaded, and
+ * the levels that it keeps: a few stores. */
 #if TRACE_KEEPS_ERROR
 extern struct trace_site *__start_trace_sites[]
     __attribute__((weak, visibility("hidden")));
@@ -769,7 +775,7 @@ __attribute__((constructor)) static void trace_module_enter_(void)
                           __stop_trace_sites, TRACE_ABOVE_MAX_ - 1);
 }
 
-/* Behind all other destructors, which may log. */
+/* After all other destructors, which may log. */
 __attribute__((destructor(101))) static void trace_module_leave_(void)
 {
     trace_module_forget(&trace_module_);
@@ -790,27 +796,27 @@ static inline void trace_guard_end_(struct trace_span_ref *span)
 
 #define TRACE_NONE_ (__extension__(struct trace_span_ref){0, 0})
 
-/* What stands in place of a macro when compiled out: arguments are checked,
- * never evaluated. These functions have no body. They take values one by one,
- * for gcc gives an array room on the stack even where it is not reached, and
- * throw nothing, for g++ prepares for that even there. */
+/* Replaces a compiled-out macro: arguments are checked, never evaluated. These
+ * functions have no body. They take values one by one, because gcc reserves
+ * stack space for an array even in unreachable code, and they are nothrow,
+ * because g++ prepares for exceptions even there. */
 __attribute__((nothrow)) int trace_check_(unsigned, const char *title, ...);
 __attribute__((nothrow)) int trace_check_span_(struct trace_span_ref, ...);
 __attribute__((nothrow)) int trace_check_stack_(struct trace_stack *);
 __attribute__((nothrow)) int trace_check_log_(const char *format, ...)
     TRACE_PRINTF(1, 2);
 
-/* What a level makes of the first word of a declaration. */
+/* Turns a level into the first word of a declaration. */
 #define TRACE_X(name, number, word)                                            \
     typedef struct trace_span_ref name##_trace_ref_;
 TRACE_LEVELS(TRACE_X)
 #undef TRACE_X
 
-/* TRACE_DECLARATION_ is a declaration and nothing else, so that `if (x)
- * trace_span(...);` and, in C, `case 1: trace_span(...)` fail to compile; gcc
- * takes a declaration behind a label, as C23 does, unless it is told not to.
- * Where this header is the system's it minds only the user's own words, so
- * that `ref` is made of one, and comes first. */
+/* TRACE_DECLARATION_ is only a declaration, so that `if (x) trace_span(...);`
+ * and, in C, `case 1: trace_span(...)` fail to compile. gcc accepts a
+ * declaration after a label, as C23 does, unless a warning is an error. In a
+ * system header it warns only about the user's own words, so `ref` is made of
+ * one, and comes first. */
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus)
 /* clang-format off */
 #    define TRACE_DECLARATION_(ref, id)                                        \
@@ -831,32 +837,35 @@ TRACE_LEVELS(TRACE_X)
 
 /* ---- Annotating ----
  *
- *  trace_span(LEVEL, "name", fields...);       a declaration: a span from here
- *                                              to the end of the block
+ *  trace_span(LEVEL, "name", fields...);       declares a span that lasts to
+ * the
+ *                                              end of the block
  *  trace_function(LEVEL, fields...);           the same, named by the function
  *  trace_span_in(parent, LEVEL, "name", ...);  the same below another parent,
  *                                              a struct trace_span_ref
- *  trace_span_enter(span);                     the block runs in `span`, made
+ *  trace_span_enter(span);                     runs the block in `span`,
+ * created
  *                                              here or on another thread
- *  trace_event(LEVEL, "message", fields...);   something happened
- *  trace_counter("name", number);              what is drawn over time; its
- *                                              line is of level trace
- *  trace_signpost("header", format, ...);      a place to find in the trace,
- *                                              and a line of level info
+ *  trace_event(LEVEL, "message", fields...);   records an event
+ *  trace_counter("name", number);              draws a number over time, and
+ *                                              logs it at level trace
+ *  trace_signpost("header", format, ...);      marks a moment in the trace, and
+ *                                              logs it at level info
  *
- * Where a block does not fit:
+ * If a block does not fit:
  *
- *  span = trace_span_begin(LEVEL, "name", ...) begins and enters
- *  span = trace_span_new(LEVEL, "name", ...)   begins without entering
+ *  span = trace_span_begin(LEVEL, "name", ...) creates and enters a span
+ *  span = trace_span_new(LEVEL, "name", ...)   creates a span
  *  trace_span_end(span);                       leaves (if entered) and closes
- *  trace_record(span, fields...);              values known late; each replaces
- *                                              the one of the same name
+ * it
+ *  trace_record(span, fields...);              sets values that are known late;
+ *                                              each replaces its namesake
  *
  * LEVEL is ERROR, WARN, INFO, DEBUG or TRACE. Counters and signposts are always
- * recorded, whatever TRACE_FILTER says. Nothing is evaluated where the
- * call site is off, and errno is left alone. LOG_STATIC_MAX, defined before the
+ * recorded, whatever TRACE_FILTER is. Arguments are not evaluated where the
+ * call site is off, and errno is preserved. LOG_STATIC_MAX, defined before the
  * include or with -D as off, error, ... trace, compiles out call sites of more
- * verbose levels; a span that is not there is none.
+ * verbose levels; their spans become the zero value.
  */
 #define trace_span(level, ...)                                                 \
     TRACE_CAT_(TRACE_SPAN_, TRACE_KEEPS_##level)                               \
@@ -887,8 +896,8 @@ TRACE_LEVELS(TRACE_X)
 #define trace_signpost(header, ...)                                            \
     TRACE_CAT_(TRACE_SIGNPOST_, TRACE_KEEPS_)(__COUNTER__, header, __VA_ARGS__)
 
-/* Kept: a call site, and a call if it is on; `first` are its first arguments.
- */
+/* Kept: a call site, and a call if it is on; `first` has the call's first
+ * arguments. */
 #define TRACE_THIS_(id) &TRACE_CAT_(trace_site_, id)
 #define TRACE_SPAN_1(id, ref, ...)                                             \
     TRACE_GUARD_(id, ref, TRACE_BEGIN_1(id, trace_span_open_, (), __VA_ARGS__))
@@ -959,7 +968,7 @@ TRACE_LEVELS(TRACE_X)
     ((void)(0 && trace_check_log_(__VA_ARGS__) &&                              \
             trace_check_(TRACE_LEVEL_INFO, header, 0)))
 
-/* The library itself has these as functions whatever TRACING is. */
+/* The library itself has these as functions, whatever TRACING is. */
 #if !TRACE_KEEPS_ && !defined(TRACE_BUILD)
 #    define trace_span_current()       TRACE_NONE_
 #    define trace_span_end(span)       ((void)(0 && trace_check_span_(span, 0)))
@@ -972,8 +981,8 @@ TRACE_LEVELS(TRACE_X)
 #    define trace_stop() TRACE_ZERO_(trace_stop())
 #endif
 
-/* It may stand alone as a statement, of which gcc says nothing if it is in a
- * block, and all others if it is in none. */
+/* May be a statement on its own: gcc does not warn about this one in a block,
+ * and about no other form outside of one. */
 #if defined(__clang__) || defined(__cplusplus)
 #    define TRACE_ZERO_(check) (0 ? check : 0)
 #else

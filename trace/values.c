@@ -1,4 +1,4 @@
-/* values.c: values as they lie in a record. */
+/* values.c: stores and loads values in records. */
 #include <string.h>
 
 #include "internal.h"
@@ -15,7 +15,7 @@ struct value_head {
     uint32_t type, size;
 };
 
-/* How the data of a value lies behind its head. */
+/* The form of a value's data behind its head. */
 enum layout {
     ONE_WORD,
     TWO_WORDS,
@@ -37,7 +37,7 @@ static inline enum layout layout_of(uint32_t type)
     return type < TRACE_TYPE_COUNT ? (enum layout)layouts[type] : ONE_WORD;
 }
 
-/* Bytes that the data takes, padding included. */
+/* The size of the data with its padding. */
 static inline size_t room_of(enum layout layout, size_t size)
 {
     switch (layout) {
@@ -125,7 +125,7 @@ const struct trace_value *trace_values_print(size_t count,
         copy[i].type = TRACE_TYPE_DISPLAY;
         copy[i].size = (uint32_t)(text->size - starts[i]);
     }
-    /* Only now, for the text may have moved while it grew. */
+    /* Last, because the text may have moved while it grew. */
     for (size_t i = 0; i < count; i++)
         if (values[i].type == TRACE_TYPE_CALLBACK)
             copy[i].as.text = text->data ? text->data + starts[i] : "";

@@ -54,7 +54,7 @@ static unsigned kind_of(const char *path)
     return begins(base, "ld-") || begins(base, "ld64") ? LINKER : OTHER;
 }
 
-/* ---- What the dynamic linker calls ---- */
+/* ---- Callbacks of the dynamic linker ---- */
 
 #pragma GCC visibility push(default)
 

@@ -44,7 +44,7 @@ struct trace_compile trace_compile_begin(void)
     return begun;
 }
 
-/* ---- What it says of itself ---- */
+/* ---- Fields from the compiler ---- */
 
 /* An event under construction. */
 struct event {
@@ -160,7 +160,7 @@ void trace_compile_options(struct trace_text *text, size_t count,
         }
 }
 
-/* ---- What is known of it ---- */
+/* ---- Fields from the handle ---- */
 
 static void add_inputs(struct event *event, const struct trace_handle *info)
 {

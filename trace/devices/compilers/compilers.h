@@ -70,7 +70,7 @@ trace_routine *trace_call_other(const struct trace_call *, const char *verb);
     extern __typeof__(symbol##_0) symbol                                       \
         __attribute__((weak, visibility("default"), alias(#symbol "_0")));
 
-/* ---- handles.c: what is known of a compiler's handle ---- */
+/* ---- handles.c: facts about a compiler's handles ---- */
 
 struct trace_handle {
     const void *handle;

@@ -7,7 +7,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-/* ---- What all kinds have ---- */
+/* ---- Common fields ---- */
 
 /* The fields that all activities have, by kind. */
 static const struct common {
@@ -66,7 +66,7 @@ struct cupti_times cupti_times(const struct cupti_record *record)
     return times;
 }
 
-/* ---- Building ---- */
+/* ---- Values ---- */
 
 struct building {
     struct trace_activity activity;
@@ -189,7 +189,7 @@ static void add_launch(struct building *building, const char *count,
     building->value_count = TRACE_LAUNCH_FIELDS;
 }
 
-/* ---- What runs on a device ---- */
+/* ---- Activities on devices ---- */
 
 static void place(struct building *building, enum cupti_field device,
                   enum cupti_field context, enum cupti_field stream)
@@ -337,7 +337,7 @@ static void set(struct building *building)
     add_graph(building, CUPTI_MEMSET_GRAPH, CUPTI_MEMSET_NODE);
 }
 
-/* ---- What happens on the host ---- */
+/* ---- Activities on the host ---- */
 
 enum { NOT_READY = 600 }; /* cudaErrorNotReady: an answer, no failure */
 

@@ -113,7 +113,7 @@ static bool end_flusher(void)
     return !pthread_clockjoin_np(flusher.thread, NULL, CLOCK_MONOTONIC, &until);
 }
 
-/* ---- What CUPTI calls ---- */
+/* ---- Callbacks ---- */
 
 static struct cupti_buffer *make(bool spare)
 {
@@ -172,7 +172,7 @@ void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *bytes,
         pthread_cond_signal(&flusher.wake);
 }
 
-/* ---- Emptying ---- */
+/* ---- Decoding ---- */
 
 /* Returns the completed buffers in the order of completion. */
 static struct cupti_buffer *take(void)
@@ -238,7 +238,7 @@ static void wait_for_device(void)
     cupti.own.end = cupti.host->now();
 }
 
-/* ---- Is all there? ---- */
+/* ---- Losses ---- */
 
 static void note_counts(void)
 {
@@ -260,20 +260,20 @@ static void note_counts(void)
         cupti_note(rows[i].name, "%llu", (unsigned long long)rows[i].count);
 }
 
-static bool any_lack(const struct cupti_counts *counts)
+static bool has_losses(const struct cupti_counts *counts)
 {
     return counts->lost || counts->orphans || counts->dropped ||
            counts->undecoded || counts->bad_times;
 }
 
 /* Warns again only if the counts have grown. */
-static void say_if_any_lack(void)
+static void warn_of_losses(void)
 {
     static struct cupti_counts said;
     const struct cupti_counts *counts = &cupti_counts;
     struct trace_text text = {0};
 
-    if (!any_lack(counts) || !memcmp(counts, &said, sizeof(said)))
+    if (!has_losses(counts) || !memcmp(counts, &said, sizeof(said)))
         return;
     said = *counts;
     trace_text_printf(&text,
@@ -308,7 +308,7 @@ static void flush_last(void)
     wait_for_device();
     if (!end_flusher()) {
         cupti.host->say(TRACE_LEVEL_WARN,
-                        "CUPTI does not answer; what it holds is lost");
+                        "CUPTI does not answer; its pending records are lost");
         return;
     }
     cupti.flush_all(1);
@@ -317,7 +317,7 @@ static void flush_last(void)
     if (!cupti_is_on())
         return; /* it was stopped */
     note_counts();
-    say_if_any_lack();
+    warn_of_losses();
 }
 
 /* A program's end may flush twice; the second time there may be nothing new.

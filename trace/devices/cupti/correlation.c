@@ -56,7 +56,7 @@ static bool grow(void)
     return true;
 }
 
-/* ---- Judging ---- */
+/* ---- Counting launches ---- */
 
 static bool has_device(const struct cupti_call *call)
 {
@@ -116,7 +116,7 @@ struct cupti_call *cupti_call_add(uint32_t correlation)
     return call;
 }
 
-/* ---- What records say ---- */
+/* ---- Records ---- */
 
 /* X(domain, number, symbol): calls that launch. Calls whose device records
  * arrived are launches anyway; this table is for calls without one. */

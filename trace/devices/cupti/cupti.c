@@ -18,7 +18,7 @@ static const struct kind {
 #undef TRACE_X
 };
 
-/* ---- What the recording is told ---- */
+/* ---- Metadata ---- */
 
 static void note_variables(void)
 {

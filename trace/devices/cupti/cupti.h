@@ -279,7 +279,7 @@ bool cupti_begin(const struct trace_device_host *);
 /* cupti_enter_span tells CUPTI the calling thread's current span. */
 void cupti_enter_span(uint32_t span);
 
-/* ---- library.c: which libcupti ---- */
+/* ---- library.c: finding libcupti ---- */
 
 /* cupti_search calls `try` with each libcupti that can be loaded, in order,
  * until it returns true; it closes the others. Returns how many it tried. */

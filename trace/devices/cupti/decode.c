@@ -93,7 +93,7 @@ void cupti_count_spare(const struct cupti_buffer *buffer)
         cupti_counts.dropped++;
 }
 
-/* ---- Is it what we think? ---- */
+/* ---- Plausibility ---- */
 
 static bool is_size(uint32_t size)
 {

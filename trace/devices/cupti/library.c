@@ -7,7 +7,7 @@
 #include "cupti.h"
 #include "trace/strings.h"
 
-/* ---- What is loaded ---- */
+/* ---- Loaded objects ---- */
 
 struct look {
     const char *begin;
@@ -49,7 +49,7 @@ void *cupti_symbol(const char *begin, const char *name)
     return symbol;
 }
 
-/* ---- Where it may be ---- */
+/* ---- Search ---- */
 
 #if defined(__aarch64__)
 #    define TARGET "sbsa-linux"
