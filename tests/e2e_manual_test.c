@@ -336,6 +336,30 @@ Test(e2e_manual, examples_of_filters_can_be_read)
             e2e_run("%s/testlog filter '%s'", BUILD_DIR, filters.all[i]), 0);
 }
 
+/* ---- README ---- */
+
+Test(e2e_manual, readme_shows_what_its_example_prints)
+{
+    const char *readme = e2e_read("%s/README.md", SOURCE_DIR);
+    const char *shown =
+        e2e_between(readme, "$ ./ring_test --log=debug\n", "```");
+    const char *source = e2e_between(readme, "```c\n", "```");
+    FILE *file = fopen("ring_test.c", "w");
+
+    cr_assert_not_null(file);
+    fputs(source, file);
+    cr_assert_eq(fclose(file), 0);
+    e2e_expect_code(
+        e2e_run("${CC:-cc} %s -DTRACING -I '%s/include' -o ring_test "
+                "ring_test.c '%s/libtestlog.a' "
+                "$(pkg-config --cflags --libs criterion 2>/dev/null || "
+                "echo -lcriterion) -lpcre2-8 -lpthread",
+                SANITIZE_FLAGS, BUILD_DIR, BUILD_DIR),
+        0);
+    e2e_expect_is(e2e_normal(e2e_run("./ring_test --log=debug 2>&1")->out),
+                  e2e_normal(shown));
+}
+
 /* ---- What is installed ---- */
 
 Test(e2e_manual, pages_and_completion_are_installed)
