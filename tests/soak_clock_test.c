@@ -1,5 +1,5 @@
-/* soak_clock_test.c: a monotonic clock that steps back makes no duration
- * absurd and changes no verdict. `make soak` runs 60 programs so, `make test` a
+/* soak_clock_test.c: a monotonic clock that steps must not produce absurd
+ * durations or change a verdict. `make soak` runs 60 programs, `make test` a
  * few.
  */
 #include "support.h"
@@ -28,7 +28,7 @@ static const char *clock_library(void)
     return built->folder;
 }
 
-/* Every number behind `key`. */
+/* Checks every number that follows `key`. */
 static void expect_small(const char *text, const char *key, double most)
 {
     for (; (text = strstr(text, key)); text += strlen(key)) {
@@ -59,7 +59,7 @@ static void run(const char *prefix)
     int times = getenv("SOAK") ? 30 : 2;
 
     if (SANITIZE_FLAGS[0])
-        cr_skip_test("a sanitizer wants to be loaded first");
+        cr_skip_test("sanitizers must be loaded first");
     for (int i = 0; i < times; i++) {
         const struct e2e *result = e2e_run(
             "%s sh -c '%s CLOCK_STEP=%d LOSING_WAIT=1000 LD_PRELOAD=%s/clock.so"
@@ -73,15 +73,16 @@ static void run(const char *prefix)
     }
 }
 
-Test(soak_clock, steps_of_the_runner_s_clock)
+Test(soak_clock, survives_steps_of_the_runners_clock)
 {
     run("");
 }
 
-/* Without /sys nobody trusts the processor's counter. */
-Test(soak_clock, steps_of_the_recordings_clock)
+/* Without /sys, recordings use the monotonic clock, not the processor's
+ * counter. */
+Test(soak_clock, survives_steps_of_the_recordings_clock)
 {
     if (e2e_run("unshare -m mount -t tmpfs none /sys")->code)
-        cr_skip_test("may not hide /sys");
+        cr_skip_test("no permission to hide /sys");
     run("mount -t tmpfs none /sys && ");
 }

@@ -1,5 +1,5 @@
-/* soak_death_test.c: processes die at any instant, and what they had recorded
- * is there. `make soak` has more of them; SOAK_SEED makes a run happen again.
+/* soak_death_test.c: processes that die at any instant keep what they recorded.
+ * `make soak` kills more of them; SOAK_SEED repeats a run.
  */
 #include "support.h"
 
@@ -34,9 +34,9 @@ static uint64_t seed(void)
     return text && *text ? strtoull(text, NULL, 10) : 1;
 }
 
-/* ---- What was left behind ---- */
+/* ---- What a recording must contain ---- */
 
-/* Which steps a recording has. */
+/* The steps that a recording contains. */
 struct found {
     const struct dying_page *page;
     uint64_t *steps[DYING_THREADS], most[DYING_THREADS];
@@ -67,7 +67,7 @@ static void note(struct found *found, const struct trace_entry *entry)
     if (!(is_event || is_span) || !number_of(entry, &thread, &n))
         return;
     cr_assert_lt(thread, DYING_THREADS);
-    /* At most the step that was not over is there besides. */
+    /* Besides the finished steps, only the one in progress may be there. */
     cr_assert_leq(n, found->most[thread], "thread %d: %d of %d", (int)thread,
                   (int)n, (int)found->most[thread]);
     found->steps[thread][n] |= is_event                   ? EVENT
@@ -75,8 +75,7 @@ static void note(struct found *found, const struct trace_entry *entry)
                                                           : SPAN | EXIT;
 }
 
-/* Every step that was over is there, but for those that were counted as
- * dropped. */
+/* Every finished step is there, or counted as dropped. */
 static void expect_steps(struct found *found, uint64_t dropped,
                          const char *what)
 {
@@ -135,7 +134,7 @@ static void record_and_die(struct dying_page *page, struct dying_plan plan)
 
     cr_assert_geq(child, 0);
     if (!child) {
-        if (plan.chance >> 48 & 1) /* there is little room */
+        if (plan.chance >> 48 & 1) /* so that it fills up */
             options.limit = TRACE_LIMIT_LEAST;
         if (trace_open(test_path("recording"), &options))
             _exit(8);
@@ -165,7 +164,7 @@ static void expect_trace(struct trace_reader *reader, const char *what)
     free(text);
 }
 
-Test(soak_death, recorders_lose_nothing)
+Test(soak_death, recorders_that_die_lose_no_record)
 {
     unsigned deaths = soaking() ? 1200 : 60;
 
@@ -243,7 +242,7 @@ static void expect_death(const cJSON *test, uint64_t seeds, unsigned number,
     expect_files(e2e_text(test, "name"), page, what);
 }
 
-/* A run of `count` tests, all of which die. */
+/* Runs `count` tests, all of which die. */
 static void expect_run(uint64_t seeds, unsigned count)
 {
     const char *program = e2e_program("dying", E2E_TRACED);
@@ -266,7 +265,7 @@ static void expect_run(uint64_t seeds, unsigned count)
     test_remove_tree("testlog-runs");
 }
 
-Test(soak_death, tests_lose_nothing)
+Test(soak_death, tests_that_die_lose_no_record)
 {
     for (unsigned batch = 0; batch < (soaking() ? 20 : 1); batch++)
         expect_run(seed() * 100 + batch, soaking() ? 50 : 44);

@@ -1,5 +1,6 @@
-/* soak_faults_test.c: whatever fails beneath us, verdicts stay, and a line says
- * what is missing. `make soak` fails every call, `make test` some of each.
+/* soak_faults_test.c: no failing system call, full disk or missing /proc
+ * changes a verdict, and one line says what is missing. `make soak` fails every
+ * call, `make test` some of each.
  */
 #include "support.h"
 
@@ -25,7 +26,7 @@ static bool soaking(void)
 
 /* ---- What must hold ---- */
 
-/* Of programs/faulty.c. */
+/* The closing line of programs/faulty.c. */
 #define CLOSING "2 passed, 2 failed, 0 skipped"
 
 static size_t notices(const char *err)
@@ -35,8 +36,8 @@ static size_t notices(const char *err)
     return count - e2e_count(err, "testlog: lines shown");
 }
 
-/* Without memory for its options or its results a program runs no test, and
- * nobody takes that for a pass. */
+/* A program without memory for its options or results may run no test, if it
+ * doesn't report success. */
 static bool refused(const struct e2e *result)
 {
     const char *why =
@@ -55,7 +56,7 @@ static void expect_verdicts(const struct e2e *result, const char *what)
                      result->out, result->err);
 }
 
-/* ---- One call fails, or all from one on ---- */
+/* ---- Failing calls ---- */
 
 static const char *fault_library(void)
 {
@@ -69,8 +70,8 @@ static const char *fault_library(void)
     return built->folder;
 }
 
-/* Makes the calls number `nth` and, with `all`, those after it fail in the
- * runner or the workers; returns how many there were. */
+/* Makes call number `nth` and, with `all`, those after it fail in the runner or
+ * the workers. Returns how many calls there were. */
 static unsigned fail_call(const char *call, const char *in, unsigned nth,
                           bool all)
 {
@@ -95,7 +96,8 @@ static unsigned fail_call(const char *call, const char *in, unsigned nth,
     return count[0];
 }
 
-/* Every call when soaking, else the first ones and one or two behind. */
+/* The next call to fail: every call in `make soak`, otherwise the first two and
+ * one or two more. */
 static unsigned after(unsigned nth, unsigned count)
 {
     return soaking() || nth < 2 ? nth + 1 : nth + 1 + count / 2;
@@ -114,11 +116,11 @@ static void fail_each(const char *call, const char *in)
 static void skip_if_sanitized(void)
 {
     if (SANITIZE_FLAGS[0])
-        cr_skip_test("a sanitizer wants to be loaded first");
+        cr_skip_test("sanitizers must be loaded first");
 }
 
 #define FAULT_TEST(call)                                                       \
-    Test(soak_faults, call)                                                    \
+    Test(soak_faults, survives_failing_##call)                                 \
     {                                                                          \
         skip_if_sanitized();                                                   \
         fail_each(#call, "runner");                                            \
@@ -156,10 +158,10 @@ FAULT_TEST(memfd_create)
 FAULT_TEST(setenv)
 FAULT_TEST(pthread_create)
 
-/* ---- Places that refuse ---- */
+/* ---- Folders and limits ---- */
 
-/* A line, and few enough to be read. */
-static void expect_said(const struct e2e *result, const char *part)
+/* Expects a notice that contains `part`, among few others. */
+static void expect_notice(const struct e2e *result, const char *part)
 {
     expect_verdicts(result, result->command);
     e2e_expect_has(result->err, part);
@@ -172,30 +174,30 @@ static const struct e2e *run_in(const char *folder)
                    e2e_program("faulty", E2E_TRACED));
 }
 
-Test(soak_faults, folder_that_cannot_be_written)
+Test(soak_faults, reports_a_folder_that_it_cannot_write)
 {
     mkdir("refusing", 0555);
     if (!access("refusing", W_OK) && (rmdir("refusing") || geteuid() != 0))
-        cr_skip_test("nothing refuses to be written");
-    /* Root may write where nobody else may, but not there. */
-    expect_said(run_in(geteuid() ? "refusing" : "/proc/refusing"),
-                "cannot write to ");
+        cr_skip_test("cannot make a read-only folder");
+    /* Root may write anywhere except in /proc. */
+    expect_notice(run_in(geteuid() ? "refusing" : "/proc/refusing"),
+                  "cannot write to ");
 }
 
-Test(soak_faults, full_disk)
+Test(soak_faults, reports_a_full_disk)
 {
     const struct e2e *result;
 
     mkdir("full", 0777);
     if (mount("testlog", "full", "tmpfs", 0, "size=320k"))
-        cr_skip_test("may not mount a small disk");
+        cr_skip_test("no permission to mount a small disk");
     result = run_in("\"$PWD/full/runs\"");
     umount2("full", MNT_DETACH);
-    /* By then there may be room again, so that it need not say why. */
-    expect_said(result, "has no recording, nor may others");
+    /* The reason is optional, because there may be space again by then. */
+    expect_notice(result, "has no recording, nor may others");
 }
 
-Test(soak_faults, limit_on_files)
+Test(soak_faults, keeps_verdicts_under_a_file_size_limit)
 {
     const struct e2e *result = e2e_run("ulimit -f 300; exec %s -j4",
                                        e2e_program("faulty", E2E_TRACED));
@@ -203,14 +205,14 @@ Test(soak_faults, limit_on_files)
     expect_verdicts(result, "ulimit -f");
 }
 
-/* Nobody says then what the clock is. */
-Test(soak_faults, clock_that_is_not_the_processors)
+/* Without /sys, the kernel's choice of clock is unknown. */
+Test(soak_faults, falls_back_to_the_monotonic_clock)
 {
     const char *program = e2e_program("faulty", E2E_TRACED);
     struct trace_reader *reader;
 
     if (e2e_run("unshare -m mount -t tmpfs none /sys")->code)
-        cr_skip_test("may not hide /sys");
+        cr_skip_test("no permission to hide /sys");
     expect_verdicts(e2e_run("unshare -m sh -c 'mount -t tmpfs none /sys && "
                             "exec %s -j4'",
                             program),
@@ -224,16 +226,16 @@ Test(soak_faults, clock_that_is_not_the_processors)
     trace_reader_close(reader);
 }
 
-/* Criterion finds no test there, and passes. */
-Test(soak_faults, no_proc)
+/* Without /proc, Criterion finds no test and passes. */
+Test(soak_faults, fails_without_proc)
 {
     const char *program = e2e_program("faulty", E2E_TRACED);
     const struct e2e *result;
 
     if (e2e_sanitized())
-        cr_skip_test("a sanitizer looks into /proc");
+        cr_skip_test("sanitizers need /proc");
     if (e2e_run("unshare -m mount -t tmpfs none /proc")->code)
-        cr_skip_test("may not hide /proc");
+        cr_skip_test("no permission to hide /proc");
     result = e2e_run("unshare -m sh -c 'mount -t tmpfs none /proc && "
                      "exec %s -j4'",
                      program);
@@ -252,12 +254,12 @@ static const char *const mounts[][2] = {
      "Permission denied"},
 };
 
-Test(soak_faults, no_shared_memory)
+Test(soak_faults, refuses_to_run_without_shared_memory)
 {
     const char *program = e2e_program("faulty", E2E_TRACED);
 
     if (e2e_run("unshare -m mount -t tmpfs none /dev/shm")->code)
-        cr_skip_test("may not mount a small disk");
+        cr_skip_test("no permission to mount a small disk");
     chmod(".", 0777);
     for (size_t i = 0; i < sizeof(mounts) / sizeof(*mounts); i++) {
         const struct e2e *result =

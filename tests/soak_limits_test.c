@@ -1,6 +1,6 @@
-/* soak_limits_test.c: under any limit under which Criterion alone judges its
- * tests right, testlog does, too, and however long its runner is stopped.
- * `make soak` tries more; SOAK_SEED makes a run happen again.
+/* soak_limits_test.c: under any resource limit under which Criterion alone
+ * reports the right verdicts, testlog does too; and also if its runner is
+ * stopped for a while. `make soak` tries more; SOAK_SEED repeats a run.
  */
 #include "e2e.h"
 
@@ -42,7 +42,7 @@ static unsigned random_between(double least, double most)
     return (unsigned)(least + erand48(state) * (most - least));
 }
 
-/* The program without testlog. */
+/* Builds the program without testlog. */
 static const char *alone(void)
 {
     static char path[PATH_MAX + 8];
@@ -56,12 +56,12 @@ static const char *alone(void)
     return path;
 }
 
-/* Runs a program under a limit, as nobody where root would have none, in a
- * folder that is the user's own. */
+/* Runs a program under a limit in a folder of its own. Root has no limits, so
+ * it becomes another user. */
 static const struct e2e *run_limited(const char *program, const char *option,
                                      unsigned limit)
 {
-    /* A number that nobody else's processes count for. */
+    /* A user that has no other processes. */
     const char *who = geteuid() ? ""
                                 : "setpriv --reuid=$((60000 + $$ % 5000)) "
                                   "--regid=65534 --clear-groups";
@@ -81,7 +81,8 @@ static void compare(const char *option, unsigned limit, unsigned more)
         return;
     limit += more;
     ours = run_limited(e2e_program("bounded", E2E_TRACED), option, limit);
-    /* A socket that a killed runner of another user and the same number left.
+    /* A killed runner of another user, with the same process id, left its
+     * socket.
      */
     if (strstr(ours->err, "Address already in use"))
         return;
@@ -93,7 +94,7 @@ static void compare(const char *option, unsigned limit, unsigned more)
                      "ulimit -%s %u: %s", option, limit, ours->err);
 }
 
-/* As many of each size as of twice that size. */
+/* Each power of two is equally likely. */
 static unsigned random_limit(double least, double most)
 {
     unsigned power = random_between(least, most);
@@ -102,7 +103,7 @@ static unsigned random_limit(double least, double most)
 }
 
 #define TEST(name, option, least, most, more)                                  \
-    Test(soak_limits, name)                                                    \
+    Test(soak_limits, keeps_verdicts_under_a_limit_on_##name)                  \
     {                                                                          \
         if (e2e_sanitized())                                                   \
             cr_skip_test("sanitizers need more than a limit allows");          \
@@ -112,8 +113,9 @@ static unsigned random_limit(double least, double most)
 LIMITS(TEST)
 #undef TEST
 
-/* The limit is large; this is about who may look into the runner. */
-Test(soak_limits, undumpable_runners_judge_right)
+/* The limit is large: the point is that workers may not look into the runner's
+ * /proc files. */
+Test(soak_limits, keeps_verdicts_if_the_runner_is_undumpable)
 {
     for (size_t n = tries(20, 1); n > 0; n--) {
         const struct e2e *result =
@@ -125,7 +127,7 @@ Test(soak_limits, undumpable_runners_judge_right)
     }
 }
 
-Test(soak_limits, stopped_runners_judge_right)
+Test(soak_limits, keeps_verdicts_if_the_runner_is_stopped)
 {
     for (size_t n = tries(15, 1); n > 0; n--) {
         unsigned before = random_between(0, 1500);

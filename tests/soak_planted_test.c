@@ -1,6 +1,6 @@
-/* soak_planted_test.c: links, FIFOs, folders, second names and cut files appear
- * at random names in a run's folder, at random moments: no outside file
- * changes, nobody hangs or dies, verdicts stay.
+/* soak_planted_test.c: links, FIFOs, folders, hard links and truncated files
+ * appear in a run's folder at random moments. No outside file changes, nothing
+ * hangs or dies, and verdicts stay.
  */
 #include "support.h"
 
@@ -31,7 +31,7 @@ enum { NAMES = sizeof(names) / sizeof(*names), TESTS_OF_IT = 20 };
 
 /* ---- The planter ---- */
 
-/* A folder of the run, a program's or a test's, with a slash. */
+/* Chooses a folder of the run, of a program or of a test; with a slash. */
 static void choose_folder(char *folder, size_t size)
 {
     switch (test_below(4)) {
@@ -46,8 +46,8 @@ static void choose_folder(char *folder, size_t size)
     }
 }
 
-/* A test whose recording is cut while it writes there dies of that, as the
- * manual says: only what has ended is cut. */
+/* Truncates only recordings that are complete: as the manual says, a test dies
+ * if its recording is truncated while it writes. */
 static void cut(const char *folder, const char *path)
 {
     char log[PATH_MAX];
@@ -56,7 +56,7 @@ static void cut(const char *folder, const char *path)
     if (strstr(path, "recording") && access(log, F_OK))
         return;
     if (truncate(path, (off_t)test_below(80000)))
-        return; /* there is none */
+        return; /* no such file */
 }
 
 static void plant(void)
@@ -115,7 +115,7 @@ static void expect_untouched(const struct e2e *result)
     free(text);
 }
 
-/* What is left can be read by all that read runs, and no run ends. */
+/* Whatever is left, `log` and `export` finish without a crash. */
 static void expect_readable(void)
 {
     const struct e2e *log = e2e_run(TESTLOG " log >/dev/null");
@@ -140,7 +140,7 @@ static const struct e2e *run_beside_planter(bool several)
     return result;
 }
 
-Test(soak_planted, what_is_planted_changes_nothing)
+Test(soak_planted, planted_files_change_nothing)
 {
     const char *given = getenv("SOAK_SEED");
     unsigned times = getenv("SOAK") ? 100 : 4;

@@ -1,5 +1,5 @@
-/* soak_processes_test.c: threads and processes come and go, in great numbers
- * and at bad moments, and lose no record. `make soak` has more of them.
+/* soak_processes_test.c: threads and processes that come and go in great
+ * numbers and at bad moments lose no record. `make soak` has more of them.
  */
 #include "support.h"
 
@@ -56,7 +56,7 @@ static void *record_in_wave(void *unused)
     return unused;
 }
 
-Test(soak_processes, short_threads_lose_nothing)
+Test(soak_processes, short_threads_lose_no_record)
 {
     unsigned threads = in_soak(100000, 3000);
 
@@ -67,7 +67,7 @@ Test(soak_processes, short_threads_lose_nothing)
     cr_expect_lt(size_of_recording(), (off_t)threads * 256 + (1 << 20));
 }
 
-Test(soak_processes, waves_of_live_threads_lose_nothing)
+Test(soak_processes, waves_of_threads_lose_no_record)
 {
     enum { MOST = 1000 };
     static pthread_t live[MOST];
@@ -78,7 +78,7 @@ Test(soak_processes, waves_of_live_threads_lose_nothing)
     for (unsigned n = 0; n < waves; n++) {
         for (unsigned i = 0; i < threads; i++)
             if (pthread_create(&live[i], NULL, record_in_wave, NULL))
-                cr_skip_test("may not start that many threads");
+                cr_skip_test("cannot start that many threads");
         for (unsigned i = 0; i < threads; i++)
             pthread_join(live[i], NULL);
     }
@@ -94,7 +94,7 @@ static void record_one(void)
     trace_event(INFO, "kept");
 }
 
-Test(soak_processes, forked_children_lose_nothing)
+Test(soak_processes, forked_children_lose_no_record)
 {
     unsigned children = in_soak(5000, 200);
 
@@ -106,7 +106,7 @@ Test(soak_processes, forked_children_lose_nothing)
 
 static bool stop;
 
-/* It holds the recorder's locks most of the time, and takes chunks. */
+/* Holds the recorder's locks most of the time, and allocates chunks. */
 static void *keep_locks_busy(void *unused)
 {
     while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
@@ -119,14 +119,14 @@ static void *keep_locks_busy(void *unused)
 
 static void record_as_child(void)
 {
-    alarm(20); /* it must not wait for a lock of its parent's */
+    alarm(20); /* in case it waits for its parent's lock */
     for (int i = 0; i < 50; i++)
         trace_event(INFO, "of a child", ("i", i));
     _exit(0);
 }
 
-/* How many children did not come to their end. A raw child may find malloc's
- * lock held, but the recorder needs no memory. */
+/* Returns how many children got stuck. A raw clone may find malloc's lock held,
+ * but the recorder needs no memory. */
 static unsigned clone_children(unsigned children)
 {
     unsigned stuck = 0;
@@ -144,7 +144,7 @@ static unsigned clone_children(unsigned children)
     return stuck;
 }
 
-Test(soak_processes, raw_clones_lose_nothing)
+Test(soak_processes, raw_clones_lose_no_record)
 {
     unsigned children = in_soak(3000, 100), stuck;
     struct trace_reader *reader;
@@ -167,10 +167,10 @@ Test(soak_processes, raw_clones_lose_nothing)
     stuck = clone_children(children);
     __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
     pthread_join(thread, NULL);
-    cr_expect_eq(stuck, 0, "a child waited for a lock of its parent's");
+    cr_expect_eq(stuck, 0, "a child waited for its parent's lock");
 }
 
-/* ---- Processes that are left behind ---- */
+/* ---- Survivors of a test ---- */
 
 static void leave_behind(void)
 {
@@ -185,8 +185,8 @@ static void leave_behind(void)
     _exit(0);
 }
 
-/* The file is cut at any moment of what they do. */
-Test(soak_processes, survivors_of_a_cut_live)
+/* The file is truncated at any moment of their work. */
+Test(soak_processes, survivors_outlive_truncation)
 {
     unsigned runs = in_soak(200, 10);
     int status;

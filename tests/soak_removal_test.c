@@ -1,5 +1,5 @@
 /* soak_removal_test.c: `rm -rf` of the run's folder at any moment loses no
- * result. `make soak` does it 60 times, `make test` a few.
+ * result. `make soak` does it 60 times, `make test` a few times.
  */
 #include "support.h"
 
@@ -56,7 +56,7 @@ static void expect_all_counted(const struct e2e *result, unsigned moment,
     }
 }
 
-Test(soak_removal, names_and_counts_survive)
+Test(soak_removal, keeps_results_when_the_folder_is_removed)
 {
     static const char *const what[] = {"testlog-runs", "testlog-runs/latest/*",
                                        "testlog-runs/latest/tests/*"};

@@ -1,5 +1,5 @@
-/* soak_signals_test.c: signal handlers that log, at fresh and at known call
- * sites, and that jump out of records, at any moment. `make soak` has more.
+/* soak_signals_test.c: signal handlers log at any moment, at new and at known
+ * call sites, or jump out of a record. `make soak` has more.
  */
 #include "support.h"
 
@@ -26,7 +26,7 @@ static unsigned rounds(void)
 
 #define RECORDS "testlog-runs/latest/tests/storm_test/storm."
 
-/* Runs a test of the storm; returns its recording. */
+/* Runs one test of programs/storm.c; returns its recording. */
 static struct trace_reader *run(const char *test, unsigned lines,
                                 const char *flags)
 {
@@ -44,8 +44,8 @@ static struct trace_reader *run(const char *test, unsigned lines,
     return reader;
 }
 
-/* The number in the one line of that format. */
-static size_t told(struct trace_reader *reader, const char *format)
+/* The number in the only line with that format. */
+static size_t number_in(struct trace_reader *reader, const char *format)
 {
     struct trace_entry entry;
     struct trace_values values;
@@ -61,13 +61,13 @@ static void expect_lines(const char *flags)
 {
     unsigned lines = 20000;
     struct trace_reader *reader = run("handlers_log", lines, flags);
-    size_t handled = told(reader, "handled %u");
+    size_t handled = number_in(reader, "handled %u");
     struct trace_summary summary = trace_reader_summary(reader);
     size_t recorded =
         test_count(reader, TRACE_ENTRY_EVENT, "of a handler, known %u") +
         test_count(reader, TRACE_ENTRY_EVENT, "of a handler, fresh %u");
 
-    /* Only handlers' lines are lost, and each is counted. */
+    /* Only handlers' lines may be lost, and each loss is counted. */
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "own line %u"),
                  4 * lines);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "step"), 4 * lines);
@@ -77,7 +77,7 @@ static void expect_lines(const char *flags)
     trace_reader_close(reader);
 }
 
-Test(soak_signals, handlers_that_log_lose_only_their_own_lines)
+Test(soak_signals, handlers_lose_only_their_own_lines)
 {
     for (unsigned i = 0; i < rounds(); i++)
         expect_lines("");
@@ -86,26 +86,26 @@ Test(soak_signals, handlers_that_log_lose_only_their_own_lines)
 static void expect_jumps(const char *flags)
 {
     struct trace_reader *reader = run("handlers_jump", 5000, flags);
-    size_t jumps = told(reader, "jumped %d");
+    size_t jumps = number_in(reader, "jumped %d");
 
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "after jump %d"), jumps);
     cr_expect_eq(trace_reader_summary(reader).dropped, 0);
-    /* One step at most is amid each jump. */
+    /* Each jump leaves at most one step open. */
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "step"),
                  test_count(reader, TRACE_ENTRY_EXIT, "step"));
     trace_reader_close(reader);
 }
 
-Test(soak_signals, the_thread_records_again_after_each_jump)
+Test(soak_signals, records_again_after_each_jump)
 {
     for (unsigned i = 0; i < rounds(); i++)
         expect_jumps("");
 }
 
-Test(soak_signals, live_lines_go_on_after_each_jump)
+Test(soak_signals, prints_live_lines_after_each_jump)
 {
     if (e2e_sanitized())
-        cr_skip_test("a jump may leave the sanitizer's own locks held");
+        cr_skip_test("a jump may leave the sanitizer's locks held");
     for (unsigned i = 0; i < rounds(); i++)
         expect_jumps("--nocapture --log=off,storm=info 2>/dev/null");
 }

@@ -1,6 +1,5 @@
-/* soak_size_test.c: many tests, many events, many threads, deep spans, long
- * strings; and the runner needs no more memory for it. `make soak` has them at
- * their full size.
+/* soak_size_test.c: many tests, events and threads, deep spans, long strings;
+ * the runner's memory does not grow. `make soak` runs them at full size.
  */
 #include "support.h"
 
@@ -18,7 +17,7 @@ static bool soaking(void)
     return getenv("SOAK") != NULL;
 }
 
-Test(soak_size, many_tests_in_a_program)
+Test(soak_size, runs_many_tests_in_a_program)
 {
     unsigned tests = soaking() ? 10000 : 100;
     const struct e2e *result =
@@ -56,7 +55,7 @@ static void expect_all(unsigned events)
     trace_reader_close(reader);
 }
 
-/* A trace of gigabytes is no text to hold: its events are counted. */
+/* Counts line by line, because the trace has gigabytes. */
 static void expect_trace(unsigned events)
 {
     FILE *file = fopen(RECORDS "trace.json", "re");
@@ -74,9 +73,9 @@ static void expect_trace(unsigned events)
     fclose(file);
 }
 
-/* The limit is on the memory of each process that is no file's: small stacks
- * make it the heap's. */
-Test(soak_size, many_events_in_a_test)
+/* -d limits the memory of each process, except for files. Small stacks leave it
+ * to the heap. */
+Test(soak_size, records_many_events_in_a_test)
 {
     unsigned events = soaking() ? 64 * 80000 : 64 * 2000;
     const char *limits = SANITIZE_FLAGS[0] ? "" : "ulimit -s 512 -d 65536;";
