@@ -83,14 +83,14 @@ static int start_keeper(int to)
 
 /* ---- Finding it ---- */
 
-/* What stands behind the last option of a name; the variables that make was
- * given, behind " -- ", are none. */
+/* Returns the value of the last option of a name. The variables that make was
+ * given follow " -- ". */
 static const char *find_option(const char *flags, const char *name)
 {
-    const char *end = strstr(flags, " -- "), *found = NULL;
+    const char *variables = strstr(flags, " -- "), *found = NULL;
 
     for (const char *at = flags; (at = strstr(at, name)); at++)
-        if (!end || at < end)
+        if ((at == flags || at[-1] == ' ') && (!variables || at < variables))
             found = at + strlen(name);
     return found;
 }

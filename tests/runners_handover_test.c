@@ -1,0 +1,63 @@
+/* runners_handover_test.c: results that a program sends, line by line. */
+#include "harness/results/writers.h"
+#include "runners/run.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "support.h"
+
+#define LINE TEST_LOG_JSONL_TEST "\"name\":\"s/t\"}\n"
+
+static void say(const struct handover *handover, const char *text)
+{
+    cr_assert_eq(write(handover->to, text, strlen(text)),
+                 (ssize_t)strlen(text));
+}
+
+Test(runners_handover, names_its_pipe_to_the_next_program)
+{
+    struct handover handover;
+    char number[16];
+
+    runners_handover_begin(&handover);
+    snprintf(number, sizeof(number), "%d", handover.to);
+    cr_assert_not_null(getenv(TEST_LOG_HANDOVER_VARIABLE));
+    cr_expect_str_eq(getenv(TEST_LOG_HANDOVER_VARIABLE), number);
+    cr_expect_neq(fcntl(handover.to, F_GETFD) & FD_CLOEXEC, 0);
+    runners_handover_give(&handover);
+    cr_expect_eq(fcntl(handover.to, F_GETFD) & FD_CLOEXEC, 0);
+    runners_handover_end(&handover);
+    cr_expect_null(getenv(TEST_LOG_HANDOVER_VARIABLE));
+}
+
+Test(runners_handover, counts_whole_lines_of_tests)
+{
+    struct handover handover;
+
+    runners_handover_begin(&handover);
+    runners_handover_read(&handover); /* nothing yet; it does not wait */
+    cr_expect_eq(handover.tests, 0);
+    say(&handover, LINE LINE "{\"schema\"");
+    runners_handover_read(&handover);
+    cr_expect_eq(handover.tests, 2);
+    say(&handover, ":1,\"event\":\"test\",}\n{\"schema\":1}\n");
+    runners_handover_read(&handover);
+    cr_expect_eq(handover.tests, 3, "the last line is the run's");
+    runners_handover_end(&handover);
+}
+
+Test(runners_handover, is_nothing_without_a_pipe)
+{
+    struct handover handover = {0};
+
+    runners_handover_give(&handover);
+    runners_handover_read(&handover);
+    runners_handover_end(&handover);
+    cr_expect_eq(handover.text.size, 0);
+}

@@ -1,0 +1,114 @@
+/* runners_programs_test.c: names of programs, and what the last run tells. */
+#include "harness/results/history.h"
+#include "runners/run.h"
+
+#include <stdlib.h>
+
+#include <criterion/criterion.h>
+
+#include "support.h"
+
+static struct programs programs;
+
+static void make(char **paths, size_t count)
+{
+    cr_assert_eq(runners_programs_make(&programs, paths, count), 0);
+}
+
+static void end(void)
+{
+    runners_programs_free(&programs);
+}
+
+TestSuite(runners_programs, .fini = end);
+
+static void expect_names(char **paths, const char *const *names, size_t count)
+{
+    make(paths, count);
+    for (size_t i = 0; i < count; i++)
+        cr_expect_str_eq(programs.all[i].name, names[i]);
+}
+
+Test(runners_programs, gives_each_program_a_name_of_its_own)
+{
+    static char *paths[] = {(char *)"a/x", (char *)"b/x", (char *)"y",
+                            (char *)"x"};
+    static const char *const names[] = {"x", "x~2", "y", "x~3"};
+
+    expect_names(paths, names, 4);
+}
+
+Test(runners_programs, gives_no_name_twice_if_a_program_is_called_like_it)
+{
+    static char *paths[] = {(char *)"a/x", (char *)"b/x", (char *)"x~2"};
+    static const char *const names[] = {"x", "x~2", "x~2~2"};
+
+    expect_names(paths, names, 3);
+}
+
+Test(runners_programs, passes_the_flags_after_the_path)
+{
+    static char *flags[] = {(char *)"-j2", (char *)"--quiet"};
+    char **argv;
+
+    programs.flags = flags;
+    programs.flag_count = 2;
+    argv = runners_programs_argv(&programs, (char *)"./x");
+    cr_assert_not_null(argv);
+    cr_expect_str_eq(argv[0], "./x");
+    cr_expect_str_eq(argv[1], "-j2");
+    cr_expect_str_eq(argv[2], "--quiet");
+    cr_expect_null(argv[3]);
+    free(argv);
+}
+
+Test(runners_programs, marks_serial_programs_by_name_or_path)
+{
+    static char *paths[] = {(char *)"a/net_test", (char *)"b/net_test",
+                            (char *)"a/log_test"};
+
+    make(paths, 3);
+    cr_expect_eq(runners_programs_mark_serial(&programs, "nothing"), 0);
+    cr_expect_eq(runners_programs_mark_serial(&programs, "b/*"), 1);
+    cr_expect_not(programs.all[0].serial);
+    cr_expect(programs.all[1].serial);
+    cr_expect_eq(runners_programs_mark_serial(&programs, "net_*"), 2);
+    cr_expect(programs.all[0].serial);
+    cr_expect_not(programs.all[2].serial);
+}
+
+/* ---- The last run ---- */
+
+static struct test_log_past past[] = {
+    {TEST_LOG_OUTCOME_PASSED, 20, (char *)"good", (char *)"s/a"},
+    {TEST_LOG_OUTCOME_PASSED, 30, (char *)"good", (char *)"s/b"},
+    {TEST_LOG_OUTCOME_FAILED, 5, (char *)"bad", (char *)"s/a"},
+};
+static const struct test_log_history last = {(char *)"run", past, 3};
+static char *known[] = {(char *)"good", (char *)"bad", (char *)"new"};
+
+Test(runners_programs, recalls_tests_and_their_time)
+{
+    struct trace_text lines = {0};
+
+    make(known, 3);
+    runners_programs_recall(&programs, &last, false, &lines);
+    cr_expect_eq(programs.all[0].tests, 2);
+    cr_expect_eq(programs.all[0].time, 50);
+    cr_expect_eq(programs.all[2].tests, 0);
+    cr_expect_eq(runners_programs_in(&programs, PROGRAM_WAITING), 3);
+    cr_expect_eq(lines.size, 0);
+}
+
+Test(runners_programs, leaves_out_what_passed_and_carries_it_on)
+{
+    struct trace_text lines = {0};
+
+    make(known, 3);
+    runners_programs_recall(&programs, &last, true, &lines);
+    cr_expect_eq(programs.all[0].state, PROGRAM_LEFT_OUT);
+    cr_expect_eq(runners_programs_in(&programs, PROGRAM_WAITING), 2);
+    cr_assert_not_null(lines.data);
+    cr_expect_str_eq(lines.data, "none\t20\tgood\ts/a\nnone\t30\tgood\ts/b\n");
+    trace_text_free(&lines);
+}
