@@ -1,4 +1,4 @@
-/* e2e_all_test.c: programs of which every test is logged and traced, though
+/* e2e_all_test.c: the mode that logs and traces every test of a program, though
  * none is annotated. tests/criterion.sh compares the verdicts with Criterion's.
  */
 #include "e2e.h"
@@ -46,7 +46,7 @@ static void expect_all_recorded(const struct e2e *run, int tests)
     }
 }
 
-Test(e2e_all, every_test_that_ran_has_a_recording)
+Test(e2e_all, records_every_test_that_ran)
 {
     static const char *const flags[] = {"-j1", "-j8", "-j1 --nocapture",
                                         "-j8 --nocapture"};
@@ -60,7 +60,7 @@ Test(e2e_all, every_test_that_ran_has_a_recording)
     }
 }
 
-Test(e2e_all, every_test_in_c_plus_plus_too)
+Test(e2e_all, records_every_test_in_cxx)
 {
     const struct e2e *run =
         e2e_run("%s -j2", e2e_program("whole_cxx", E2E_ALL));
@@ -70,7 +70,8 @@ Test(e2e_all, every_test_in_c_plus_plus_too)
     expect_all_recorded(run, 9);
 }
 
-/* The same run with the mode off: what it is linked with is no last word. */
+/* Compares with the same run with the mode off, which overrides how the program
+ * is linked. */
 static void expect_same_verdicts(const char *program)
 {
     const cJSON *on, *off, *test;
@@ -92,13 +93,13 @@ static void expect_same_verdicts(const char *program)
     cr_expect_gt(tests, 8);
 }
 
-Test(e2e_all, verdicts_are_those_of_a_run_without_it)
+Test(e2e_all, keeps_the_verdicts_of_a_run_without_it)
 {
     expect_same_verdicts(whole(E2E_ALL));
     expect_same_verdicts(e2e_program("whole_cxx", E2E_ALL));
 }
 
-/* ---- What is seen ---- */
+/* ---- Output and lines ---- */
 
 static const struct e2e *all_of(enum e2e_build build)
 {
@@ -113,7 +114,7 @@ static const char *file_of(const struct e2e *run, const char *test,
                     run->folder, test, name);
 }
 
-Test(e2e_all, output_of_fixtures_is_captured)
+Test(e2e_all, captures_the_output_of_fixtures)
 {
     const struct e2e *run = all_of(E2E_ALL);
 
@@ -127,7 +128,7 @@ Test(e2e_all, output_of_fixtures_is_captured)
         "suite's fini\n");
 }
 
-Test(e2e_all, a_crash_loses_no_output_and_names_its_spans)
+Test(e2e_all, shows_output_and_open_spans_of_a_crash)
 {
     const char *block =
         e2e_between(all_of(E2E_TRACED_ALL)->err,
@@ -138,7 +139,7 @@ Test(e2e_all, a_crash_loses_no_output_and_names_its_spans)
     e2e_expect_has(block, ": its last\n");
 }
 
-Test(e2e_all, lines_of_annotated_code_stand_in_their_spans)
+Test(e2e_all, prints_lines_with_their_spans)
 {
     const struct e2e *run = all_of(E2E_TRACED_ALL);
     const char *log = file_of(run, "fixtures.after_a_failure", "log.txt");
@@ -148,7 +149,7 @@ Test(e2e_all, lines_of_annotated_code_stand_in_their_spans)
                         "programs::whole: twice\n");
     e2e_expect_has(log, " ERROR left by an assertion: programs::whole: "
                         "assertion failed: no five\n");
-    /* The assertion has left the span. */
+    /* The assertion's jump left the span. */
     e2e_expect_has(log, " INFO programs::whole: suite's fini\n");
     e2e_expect_has(file_of(run, "several.parameters[07]", "log.txt"),
                    "twice{number=7}: ");
@@ -156,7 +157,7 @@ Test(e2e_all, lines_of_annotated_code_stand_in_their_spans)
                    "assertion failed: 1 and 1");
 }
 
-Test(e2e_all, lines_are_chosen_as_ever)
+Test(e2e_all, applies_LOG_as_for_annotated_tests)
 {
     const char *program = whole(E2E_TRACED_ALL);
     const struct e2e *run =
@@ -174,7 +175,7 @@ Test(e2e_all, lines_are_chosen_as_ever)
     e2e_expect_has(run->out, "suite's init\n");
 }
 
-Test(e2e_all, says_when_no_line_was_compiled_in)
+Test(e2e_all, warns_that_no_line_was_compiled_in)
 {
     const char *says = "LOG asks for debug, but no line was compiled in";
 
@@ -207,7 +208,7 @@ static const struct {
     {E2E_ALL, "TEST_LOG_ALL=0", "", false},
 };
 
-Test(e2e_all, is_chosen_by_link_variable_or_flag)
+Test(e2e_all, is_enabled_by_link_variable_or_flag)
 {
     for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++) {
         const struct e2e *run = e2e_run(
@@ -226,7 +227,7 @@ Test(e2e_all, is_chosen_by_link_variable_or_flag)
     }
 }
 
-Test(e2e_all, a_bad_value_is_refused)
+Test(e2e_all, refuses_a_bad_value)
 {
     const struct e2e *run = e2e_run("TEST_LOG_ALL=yes %s", whole(E2E_ALL));
 
@@ -235,8 +236,8 @@ Test(e2e_all, a_bad_value_is_refused)
                             "write 0 or 1\n");
 }
 
-/* Tests that are annotated keep their own filters; the others join them. */
-Test(e2e_all, annotated_tests_stay_as_they_are)
+/* Annotated tests keep their own filters. */
+Test(e2e_all, keeps_annotated_tests_as_they_are)
 {
     const struct e2e *run =
         e2e_run("%s --all-tests -j2", e2e_program("outcomes", E2E_TRACED));
@@ -256,7 +257,7 @@ Test(e2e_all, annotated_tests_stay_as_they_are)
     cr_expect_eq(e2e_count(run->err, "logged by what passes\n"), 1);
 }
 
-Test(e2e_all, testlog_run_hands_it_on)
+Test(e2e_all, is_passed_on_by_testlog_run)
 {
     e2e_run("TEST_LOG_ALL=1 %s run %s -- --filter ends/passes",
             BUILD_DIR "/testlog", whole(E2E_PLAIN));
@@ -273,7 +274,7 @@ static const struct e2e *link_in(const char *flags)
                    BUILD_DIR, TESTS_DIR, BUILD_DIR, flags);
 }
 
-Test(e2e_all, criterion_s_main_says_to_put_testlog_first)
+Test(e2e_all, criterions_main_asks_for_testlog_first)
 {
     const struct e2e *run;
 
@@ -285,7 +286,7 @@ Test(e2e_all, criterion_s_main_says_to_put_testlog_first)
     e2e_expect_has(run->err, "put -ltestlog before -lcriterion\n");
 }
 
-Test(e2e_all, tests_of_shared_objects_too)
+Test(e2e_all, records_tests_of_shared_objects)
 {
     const char *log = "testlog-runs/latest/tests/main/ends.passes/recording";
 
@@ -302,13 +303,13 @@ Test(e2e_all, tests_of_shared_objects_too)
     cr_expect(e2e_exists("%s", log));
 }
 
-Test(e2e_all, works_with_optimizations_that_throw_things_away)
+Test(e2e_all, survives_optimizations_that_discard_code)
 {
     static const char *const flags[] = {"-O2 -flto", "-fvisibility=hidden",
                                         "-no-pie -fno-pie", "-static-libgcc"};
 
     if (e2e_sanitized())
-        cr_skip_test("sanitizers have their own idea of linking");
+        cr_skip_test("sanitizers link in their own way");
     for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
         char all[256];
 
@@ -325,8 +326,8 @@ Test(e2e_all, works_with_optimizations_that_throw_things_away)
     }
 }
 
-/* The leak checker's exit code would take the place of the test's own. */
-Test(e2e_all, nothing_leaks_that_would_change_an_exit_code)
+/* The leak checker would replace the test's exit code with its own. */
+Test(e2e_all, leaks_nothing_that_changes_an_exit_code)
 {
     const char *folder = "testlog-runs/latest/tests/whole_test", *output;
     const struct e2e *run;
@@ -339,7 +340,7 @@ Test(e2e_all, nothing_leaks_that_would_change_an_exit_code)
                   "ends/exits_as_expected --filter ends/passes");
     output = e2e_read("%s/ends.passes/output.txt", folder);
     if (strstr(output, "LeakSanitizer has encountered a fatal error"))
-        cr_skip_test("the leak checker may not trace here");
+        cr_skip_test("the leak checker has no permission to trace");
     e2e_expect_code(run, 0);
     e2e_expect_closing(run, "2 passed, 0 failed, 0 skipped");
     e2e_expect_is(output, "");

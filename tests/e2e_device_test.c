@@ -1,4 +1,4 @@
-/* e2e_device_test.c: what a device did, as users see it. */
+/* e2e_device_test.c: GPU activities as users see them. */
 #include "e2e.h"
 
 E2E_FOLDER
@@ -20,7 +20,7 @@ static const char *program(void)
     return e2e_program("device", E2E_TRACED);
 }
 
-Test(e2e_device, lines_of_a_failed_test_have_what_the_device_did)
+Test(e2e_device, shows_activities_of_a_failed_test)
 {
     const struct e2e *result =
         e2e_run("'%s' --filter device/fails --log=info,gpu=trace "
@@ -37,8 +37,8 @@ Test(e2e_device, lines_of_a_failed_test_have_what_the_device_did)
                    EXECUTING);
 }
 
-/* Live, a line comes when its record does. */
-Test(e2e_device, lines_are_printed_live)
+/* Live lines are printed in the order of the records, not of time. */
+Test(e2e_device, prints_activities_live)
 {
     const struct e2e *result =
         e2e_run("'%s' --filter device/launches --log=info,gpu=trace "
@@ -49,7 +49,7 @@ Test(e2e_device, lines_are_printed_live)
     e2e_expect_has(result->err, STEP("launching") COMPILING WAITED EXECUTING);
 }
 
-Test(e2e_device, log_prints_lines_in_the_order_of_time)
+Test(e2e_device, log_sorts_activities_by_time)
 {
     const struct e2e *result;
 
@@ -61,8 +61,8 @@ Test(e2e_device, log_prints_lines_in_the_order_of_time)
     e2e_expect_has(result->out, "device=0 duration=");
 }
 
-/* What stands before lines that are printed already comes late, and once. */
-Test(e2e_device, follow_loses_nothing_and_repeats_nothing)
+/* An activity that precedes lines already printed comes late, but once. */
+Test(e2e_device, follow_prints_each_activity_once)
 {
     const struct e2e *result = e2e_run(
         "'%s' --filter device/launches >/dev/null 2>&1 & "
@@ -78,7 +78,7 @@ Test(e2e_device, follow_loses_nothing_and_repeats_nothing)
     cr_expect_eq(e2e_count(result->out, "waited"), 1, "%s", result->out);
 }
 
-Test(e2e_device, expectations_wait_for_the_device)
+Test(e2e_device, expectations_wait_for_the_gpu)
 {
     const struct e2e *result =
         e2e_run("'%s' --filter device/expects", program());
@@ -86,7 +86,7 @@ Test(e2e_device, expectations_wait_for_the_device)
     e2e_expect_code(result, 0);
 }
 
-Test(e2e_device, traces_have_tracks_of_devices)
+Test(e2e_device, traces_contain_tracks_of_gpus)
 {
     const cJSON *other, *event;
     const char *trace;
@@ -115,7 +115,7 @@ Test(e2e_device, traces_have_tracks_of_devices)
     cr_expect_eq(named, 3);
 }
 
-Test(e2e_device, directives_of_devices_are_never_unseen)
+Test(e2e_device, does_not_call_gpu_directives_unmatched)
 {
     const struct e2e *result =
         e2e_run("'%s' --log='gpu::launch=trace,gpu=debug,gpux=debug,info'",

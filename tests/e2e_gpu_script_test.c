@@ -1,5 +1,5 @@
-/* e2e_gpu_script_test.c: tests/gpu/run.sh does what it says, but for the GPU:
- * its dry run ends, and its summary judges what it is given. */
+/* e2e_gpu_script_test.c: the dry run and the summary of tests/gpu/run.sh,
+ * without a GPU. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ E2E_FOLDER
 
 /* ---- The dry run ---- */
 
-/* The rows of a kind, or all if that is NULL. */
+/* The rows of a kind; all if `kind` is NULL. */
 static cJSON *rows_of(const char *path, const char *kind)
 {
     char *text = strdup(e2e_read("%s", path)), *rest = text, *line;
@@ -40,7 +40,7 @@ static const cJSON *named(const cJSON *rows, const char *name)
 
     cJSON_ArrayForEach(row, rows) if (!strncmp(e2e_text(row, "name"), name,
                                                strlen(name))) return row;
-    cr_assert_fail("there is no \"%s\"", name);
+    cr_assert_fail("no row \"%s\"", name);
     return NULL;
 }
 
@@ -50,16 +50,16 @@ static void need(const char *command, const char *what)
         cr_skip_test("%s", what);
 }
 
-Test(e2e_gpu_script, a_dry_run_measures_what_is_played_back)
+Test(e2e_gpu_script, measures_playback_in_a_dry_run)
 {
     const struct e2e *run;
     cJSON *criteria;
 
     need("command -v python3", "no python3");
     if (!e2e_exists("%s/tests/playback.so", BUILD_DIR))
-        cr_skip_test("there is no library that plays back");
+        cr_skip_test("no playback library");
     if (strstr(SANITIZE_FLAGS, "address"))
-        cr_skip_test("the sanitizer refuses what testlog record preloads");
+        cr_skip_test("the sanitizer refuses preloaded libraries");
     run = e2e_run("'%s/gpu/run.sh' --dry-run --built '%s' --out \"$PWD/out\" "
                   "--launches 20 --repetitions 2 --limit 50",
                   TESTS_DIR, BUILD_DIR);
@@ -75,7 +75,7 @@ Test(e2e_gpu_script, a_dry_run_measures_what_is_played_back)
     cr_expect(e2e_exists("out/fixtures/plain.fixture"));
 }
 
-Test(e2e_gpu_script, a_flag_that_is_not_known_is_refused)
+Test(e2e_gpu_script, refuses_an_unknown_flag)
 {
     const struct e2e *run = e2e_run("'%s/gpu/run.sh' --wet-run", TESTS_DIR);
 
@@ -125,12 +125,13 @@ static const char *const rows[] = {
     COUNT("jit.warm", 40, ""),
 };
 
-/* What is wrong in a row that has `where`. */
+/* A change to the row that contains `where`, and the criterion that fails. */
 struct wrong {
     char criterion[16], where[64], was[64], is[64];
 };
 
-ParameterizedTestParameters(e2e_gpu_script, what_is_wrong_fails_its_criterion)
+ParameterizedTestParameters(e2e_gpu_script,
+                            fails_the_criterion_that_is_violated)
 {
     static struct wrong wrongs[] = {
         {"", "", "", ""},
@@ -178,7 +179,7 @@ static void save(const struct wrong *wrong)
 }
 
 ParameterizedTest(struct wrong *wrong, e2e_gpu_script,
-                  what_is_wrong_fails_its_criterion)
+                  fails_the_criterion_that_is_violated)
 {
     const cJSON *row;
     cJSON *criteria;
@@ -203,8 +204,8 @@ ParameterizedTest(struct wrong *wrong, e2e_gpu_script,
     cJSON_Delete(criteria);
 }
 
-/* A number that was not measured passes nothing. */
-Test(e2e_gpu_script, what_was_not_measured_is_skipped)
+/* Without measurements, no criterion passes. */
+Test(e2e_gpu_script, skips_criteria_without_measurements)
 {
     const cJSON *row;
     cJSON *criteria;

@@ -1,4 +1,5 @@
-/* e2e_gpu_test.c: what a run says of GPUs, whatever stands in for one. */
+/* e2e_gpu_test.c: what a run prints and records about GPUs, with a stub instead
+ * of one. */
 #include "e2e.h"
 
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 E2E_FOLDER
 
-/* `root` looks as if there was a driver, `bare` not. */
+/* `root` looks like a machine with a driver, `bare` like one without. */
 static void begin(void)
 {
     e2e_begin();
@@ -78,7 +79,7 @@ static const struct {
      NULL},
 };
 
-/* The variables with the stub's path in place of its name. */
+/* Replaces STUB in the variables with the stub's path. */
 static const char *with_stub(const char *variables)
 {
     static char text[PATH_MAX];
@@ -90,7 +91,7 @@ static const char *with_stub(const char *variables)
     return text;
 }
 
-Test(e2e_gpu, runner_knows_why_nothing_will_be_seen)
+Test(e2e_gpu, reports_why_the_gpu_trace_is_off)
 {
     for (size_t i = 0; i < sizeof(runners) / sizeof(*runners); i++) {
         const struct e2e *result =
@@ -112,7 +113,7 @@ static const char *const states[] = {"unused",    "no-libcupti", "too-old",
                                      "no-driver", "busy",        "denied",
                                      "on",        "playback"};
 
-Test(e2e_gpu, test_has_the_state_that_it_recorded)
+Test(e2e_gpu, reports_the_state_that_a_test_recorded)
 {
     for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
         const struct e2e *result = e2e_run(
@@ -130,7 +131,7 @@ Test(e2e_gpu, test_has_the_state_that_it_recorded)
     }
 }
 
-Test(e2e_gpu, state_that_is_none_is_not_believed)
+Test(e2e_gpu, ignores_an_unknown_state)
 {
     e2e_run(WITH_STUB "STUB_NOTES='gpu.state=broken;gpu.lost=7' %s "
                       "--filter gpu/uses_it",
@@ -139,7 +140,7 @@ Test(e2e_gpu, state_that_is_none_is_not_believed)
     e2e_expect_is(e2e_text(gpu_of(run_json()), "state"), "unused");
 }
 
-Test(e2e_gpu, playback_is_said)
+Test(e2e_gpu, says_that_records_are_played_back)
 {
     const struct e2e *result =
         e2e_run(WITH_STUB "STUB_NOTES='gpu.state=playback;"
@@ -151,9 +152,9 @@ Test(e2e_gpu, playback_is_said)
     e2e_expect_is(e2e_text(gpu_of(run_json()), "source"), "playback");
 }
 
-/* ---- What a test did ---- */
+/* ---- Activities of a test ---- */
 
-Test(e2e_gpu, activities_stand_in_trace_and_metadata)
+Test(e2e_gpu, writes_devices_into_the_traces_metadata)
 {
     const char *trace;
 
@@ -169,7 +170,7 @@ Test(e2e_gpu, activities_stand_in_trace_and_metadata)
     e2e_json("testlog-runs/latest/tests/gpu_test/gpu.uses_it/trace.json");
 }
 
-Test(e2e_gpu, test_without_a_gpu_says_so_in_its_trace)
+Test(e2e_gpu, writes_the_missing_library_into_the_trace)
 {
     e2e_run("TESTLOG_GPU_LIBRARY=/nowhere %s --filter gpu/leaves_it_alone",
             program());
@@ -178,7 +179,7 @@ Test(e2e_gpu, test_without_a_gpu_says_so_in_its_trace)
                    "\"gpu.state\":\"no-libcupti\"");
 }
 
-/* The span that an activity of that name stands in, by its place. */
+/* The span of the activity with that name, by its position. */
 static uint32_t span_of(const char *recording, const char *name)
 {
     struct trace_reader *reader = trace_reader_open(recording);
@@ -189,12 +190,12 @@ static uint32_t span_of(const char *recording, const char *name)
     while (trace_reader_next(reader, &entry))
         if (entry.kind == TRACE_ENTRY_DEVICE && !strcmp(entry.site->name, name))
             span = entry.span;
-    cr_assert_neq(span, UINT32_MAX, "there is no %s", name);
+    cr_assert_neq(span, UINT32_MAX, "no activity %s", name);
     trace_reader_close(reader);
     return span;
 }
 
-Test(e2e_gpu, back_end_is_flushed_before_spans_are_unwound)
+Test(e2e_gpu, flushes_the_back_end_before_spans_are_unwound)
 {
     static const char path[] =
         "testlog-runs/latest/tests/gpu_test/gpu.fails/recording";
@@ -206,7 +207,7 @@ Test(e2e_gpu, back_end_is_flushed_before_spans_are_unwound)
     cr_expect_eq(span_of(path, "last"), 0);
 }
 
-Test(e2e_gpu, run_json_tells_of_libraries_devices_and_counts)
+Test(e2e_gpu, writes_libraries_devices_and_counts_to_run_json)
 {
     const cJSON *gpu, *kinds, *devices;
     const struct e2e *result =
@@ -239,9 +240,9 @@ Test(e2e_gpu, run_json_tells_of_libraries_devices_and_counts)
                                 "device record; its log says more\n");
 }
 
-/* ---- Who is told ---- */
+/* ---- Notices ---- */
 
-Test(e2e_gpu, nobody_who_has_no_cuda_hears_of_it)
+Test(e2e_gpu, prints_no_notice_without_cuda)
 {
     const struct e2e *result =
         e2e_run("TESTLOG_GPU_LIBRARY=/nowhere LOG=trace %s --filter "
@@ -258,7 +259,7 @@ static const char *const asked[] = {
     "PROGRAM --trace-options=device_tracer_level=1",
     "PROGRAM --log='~gpu*=debug'"};
 
-Test(e2e_gpu, who_asks_is_told)
+Test(e2e_gpu, prints_a_notice_if_a_flag_asks_for_the_gpu)
 {
     for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
         const char *at = strstr(asked[i], "PROGRAM");
@@ -273,7 +274,7 @@ Test(e2e_gpu, who_asks_is_told)
     }
 }
 
-Test(e2e_gpu, who_is_linked_with_cuda_is_told)
+Test(e2e_gpu, prints_a_notice_to_programs_linked_with_cuda)
 {
     const char *path = e2e_program("gpu", E2E_TRACED);
     const struct e2e *built =
@@ -282,7 +283,7 @@ Test(e2e_gpu, who_is_linked_with_cuda_is_told)
 
     e2e_expect_code(built, 0);
     if (e2e_sanitized())
-        cr_skip_test("a sanitizer wants to be loaded first");
+        cr_skip_test("sanitizers must be loaded first");
     cr_expect_eq(e2e_count(e2e_run("LD_PRELOAD=lib/libcudart.so.13 "
                                    "TESTLOG_GPU_LIBRARY=/nowhere %s --filter "
                                    "gpu/uses_it",
@@ -292,7 +293,7 @@ Test(e2e_gpu, who_is_linked_with_cuda_is_told)
                  1);
 }
 
-Test(e2e_gpu, several_programs_are_told_of_once)
+Test(e2e_gpu, prints_one_notice_for_several_programs)
 {
     const cJSON *run, *gpu;
     const struct e2e *result = e2e_run(
@@ -318,7 +319,7 @@ Test(e2e_gpu, several_programs_are_told_of_once)
     cr_expect_eq(e2e_number(e2e_result(run, "gpu/uses_it"), "gpu_lost"), 1);
 }
 
-Test(e2e_gpu, several_programs_say_once_that_there_is_no_driver)
+Test(e2e_gpu, reports_a_missing_driver_once_for_all_programs)
 {
     const struct e2e *result = e2e_run(
         "TESTLOG_GPU_LIBRARY=%s TESTLOG_GPU_ROOT=$PWD/bare LOG=gpu " TESTLOG
@@ -332,9 +333,9 @@ Test(e2e_gpu, several_programs_say_once_that_there_is_no_driver)
     e2e_expect_is(e2e_text(gpu_of(run_json()), "state"), "no-driver");
 }
 
-/* ---- What it costs, and what leaks ---- */
+/* ---- Cost and side effects ---- */
 
-Test(e2e_gpu, test_that_uses_no_gpu_loads_nothing)
+Test(e2e_gpu, loads_no_library_if_a_test_uses_no_gpu)
 {
     e2e_expect_code(e2e_run(WITH_STUB "%s --filter gpu/leaves_it_alone",
                             e2e_stub(), program()),
@@ -344,7 +345,7 @@ Test(e2e_gpu, test_that_uses_no_gpu_loads_nothing)
                    "/libtestlog-gpu.so; audited: (null)");
 }
 
-Test(e2e_gpu, list_for_the_linker_is_as_it_was_in_tests)
+Test(e2e_gpu, restores_LD_AUDIT_in_tests)
 {
     static const char *const lists[][2] = {
         {"/x/libtestlog-audit.so", "(null)"},
@@ -363,7 +364,7 @@ Test(e2e_gpu, list_for_the_linker_is_as_it_was_in_tests)
     }
 }
 
-Test(e2e_gpu, child_of_a_test_records_nothing)
+Test(e2e_gpu, records_nothing_of_a_tests_child)
 {
     e2e_expect_code(e2e_run(WITH_STUB "GPU_CHILD='%s init child' %s --filter "
                                       "gpu/child_uses_it",
@@ -375,7 +376,7 @@ Test(e2e_gpu, child_of_a_test_records_nothing)
                      "begun");
 }
 
-Test(e2e_gpu, nothing_is_set_where_nothing_is_traced)
+Test(e2e_gpu, sets_no_variable_if_nothing_is_traced)
 {
     e2e_run(WITH_STUB "%s --filter gpu/uses_it", e2e_stub(),
             e2e_program("gpu", E2E_PLAIN));
@@ -390,7 +391,7 @@ Test(e2e_gpu, nothing_is_set_where_nothing_is_traced)
     e2e_expect_is(state_of("gpu/uses_it"), "off");
 }
 
-Test(e2e_gpu, every_test_is_traced_if_all_are)
+Test(e2e_gpu, traces_the_gpu_if_all_tests_are_traced)
 {
     e2e_run(WITH_STUB "%s --filter gpu/uses_it", e2e_stub(),
             e2e_program("gpu", E2E_ALL));
@@ -399,7 +400,7 @@ Test(e2e_gpu, every_test_is_traced_if_all_are)
 
 /* ---- Where the library is ---- */
 
-Test(e2e_gpu, library_is_found_beside_testlog)
+Test(e2e_gpu, finds_the_library_beside_testlog)
 {
     e2e_expect_code(
         e2e_run("mkdir b && cp %s %s b/ && TESTLOG_GPU_ROOT=$PWD/root "

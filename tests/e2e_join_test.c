@@ -1,4 +1,4 @@
-/* e2e_join_test.c: programs that tests start. */
+/* e2e_join_test.c: programs that a test starts. */
 #include "e2e.h"
 
 #include <stdio.h>
@@ -19,8 +19,9 @@ static const struct e2e *run(const char *variables, const char *flags)
                    variables, e2e_program("starter", E2E_TRACED), flags);
 }
 
-/* Criterion's constructor took them for workers, and they died of SIGABRT. */
-Test(e2e_join, programs_that_a_test_starts_are_no_workers)
+/* Criterion's constructor took these programs for workers, and they died of
+ * SIGABRT. */
+Test(e2e_join, runs_started_programs_not_as_workers)
 {
     const struct e2e *result =
         e2e_run("HELPER=%s %s", e2e_program("helper", E2E_PLAIN),
@@ -29,7 +30,7 @@ Test(e2e_join, programs_that_a_test_starts_are_no_workers)
     cr_expect_str_eq(e2e_last(result->out), "2 passed, 0 failed, 1 skipped");
 }
 
-Test(e2e_join, annotated_programs_record_into_the_test_that_starts_them)
+Test(e2e_join, records_started_programs_into_the_test)
 {
     const struct e2e *result = run("LOG=debug", "");
 
@@ -45,7 +46,7 @@ Test(e2e_join, annotated_programs_record_into_the_test_that_starts_them)
         "logs\n");
 }
 
-Test(e2e_join, their_spans_are_in_the_trace)
+Test(e2e_join, puts_spans_of_started_programs_into_the_trace)
 {
     run("LOG=debug", "");
     e2e_expect_has(e2e_read("testlog-runs/latest/tests/starter_test/"
@@ -53,8 +54,8 @@ Test(e2e_join, their_spans_are_in_the_trace)
                    "\"name\":\"helping\"");
 }
 
-/* Such a run has recordings of its own. */
-Test(e2e_join, test_programs_in_a_test_have_runs_of_their_own)
+/* A nested run has its own recordings. */
+Test(e2e_join, gives_nested_test_programs_their_own_run)
 {
     char variables[PATH_MAX];
     const struct e2e *result;
@@ -71,8 +72,9 @@ Test(e2e_join, test_programs_in_a_test_have_runs_of_their_own)
                    "\"name\":\"helping\"");
 }
 
-/* The name of a recording that is none, or nobody's, changes nothing. */
-Test(e2e_join, programs_join_nothing_else)
+/* A name that is not a recording, or a recording of no process, changes
+ * nothing. */
+Test(e2e_join, ignores_names_that_are_not_recordings)
 {
     const char *helper = e2e_program("helper", E2E_TRACED);
 

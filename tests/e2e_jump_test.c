@@ -1,4 +1,4 @@
-/* e2e_jump_test.c: programs that jump out of records, or whose own malloc is
+/* e2e_jump_test.c: programs that jump out of a record, or whose malloc is
  * annotated.
  */
 #include "e2e.h"
@@ -12,7 +12,7 @@ static const struct e2e *run(const char *program, const char *flags)
     return e2e_run("exec %s %s", e2e_program(program, E2E_TRACED), flags);
 }
 
-Test(e2e_jump, records_what_follows_a_jump)
+Test(e2e_jump, records_lines_after_a_jump)
 {
     const struct e2e *result = run("jumping", "--trace-limit 1G");
 
@@ -23,7 +23,7 @@ Test(e2e_jump, records_what_follows_a_jump)
         "ERROR programs::jumping: assertion failed: within a printer");
 }
 
-Test(e2e_jump, prints_what_follows_a_jump)
+Test(e2e_jump, prints_lines_after_a_jump)
 {
     const struct e2e *result =
         run("jumping", "--trace-limit 1G --nocapture --log=info -j3");
@@ -37,7 +37,7 @@ Test(e2e_jump, prints_what_follows_a_jump)
 static void skip_if_sanitized(void)
 {
     if (e2e_sanitized())
-        cr_skip_test("malloc is the sanitizer's");
+        cr_skip_test("sanitizers replace malloc");
 }
 
 Test(e2e_jump, records_an_annotated_malloc)

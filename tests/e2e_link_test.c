@@ -1,5 +1,5 @@
-/* e2e_link_test.c: tests linked and loaded in every way, and annotated code
- * that comes and goes while a test runs. */
+/* e2e_link_test.c: tests linked and loaded in many ways, and annotated code
+ * that is loaded and unloaded during a test. */
 #include "e2e.h"
 
 #include <stdio.h>
@@ -28,8 +28,8 @@ static void built(const struct e2e *result)
     cr_assert_eq(result->code, 0, "%s: %s", result->command, result->err);
 }
 
-/* Verdicts, lines and traces of linked.c are right; all that is not annotated
- * has its own, too, if the program was linked so. */
+/* Expects the verdicts, lines and traces of linked.c. Tests that are not
+ * annotated have them, too, if `all`. */
 static void expect_linked(const char *program, bool all)
 {
     const struct e2e *run =
@@ -89,10 +89,10 @@ static void expect_both(const char *compiler, const char *flags)
       "-Wl,--as-needed,-z,now,-z,relro -Wl,-O1")
 
 #define X(name, compiler, tool, flags)                                         \
-    Test(e2e_link, name)                                                       \
+    Test(e2e_link, links_##name)                                               \
     {                                                                          \
         if (SANITIZE_FLAGS[0])                                                 \
-            cr_skip_test("sanitizers have their own idea of linking");         \
+            cr_skip_test("sanitizers link in their own way");                  \
         need(compiler);                                                        \
         need(tool);                                                            \
         expect_both(compiler, flags);                                          \
@@ -100,7 +100,7 @@ static void expect_both(const char *compiler, const char *flags)
 WAYS(X)
 #undef X
 
-Test(e2e_link, stripped)
+Test(e2e_link, links_and_runs_stripped)
 {
     built(e2e_run("cc " FLAGS PROGRAMS "/linked.c -o linked_test %s && "
                   "strip linked_test",
@@ -108,8 +108,8 @@ Test(e2e_link, stripped)
     expect_linked("./linked_test", false);
 }
 
-/* What is tested, and what tests it, in objects of their own. */
-Test(e2e_link, tests_and_code_in_shared_objects)
+/* The tested code and its tests are in two objects. */
+Test(e2e_link, links_tests_and_code_in_shared_objects)
 {
     static const char *const libraries[] = {STATIC, SHARED};
 
@@ -127,7 +127,7 @@ Test(e2e_link, tests_and_code_in_shared_objects)
     }
 }
 
-Test(e2e_link, a_static_program_is_refused_by_the_linker)
+Test(e2e_link, cannot_be_linked_statically)
 {
     const struct e2e *result = e2e_run("cc " FLAGS "-static " PROGRAMS
                                        "/linked.c -o linked_test" STATIC);
@@ -136,9 +136,9 @@ Test(e2e_link, a_static_program_is_refused_by_the_linker)
     e2e_expect_has(result->err, SANITIZE_FLAGS[0] ? "-static" : "criterion");
 }
 
-/* ---- As it is installed ---- */
+/* ---- Installation ---- */
 
-Test(e2e_link, pkg_config_knows_both_libraries)
+Test(e2e_link, links_with_the_flags_of_pkg_config)
 {
     const char *cc = "PKG_CONFIG_PATH=$PWD/opt/lib/pkgconfig; "
                      "export PKG_CONFIG_PATH; cc " SANITIZE_FLAGS
@@ -147,7 +147,7 @@ Test(e2e_link, pkg_config_knows_both_libraries)
 
     need("pkg-config");
     if (strcmp(folder, "/base-trace") && strcmp(folder, "/base"))
-        cr_skip_test("only what is built as it is by default is installed");
+        cr_skip_test("only default builds are installed");
     built(e2e_run("make -s -C '%s' install PREFIX=$PWD/opt TRACING=%s",
                   SOURCE_DIR, strcmp(folder, "/base") ? "1" : "0"));
     built(e2e_run("%s $(pkg-config --cflags --libs testlog)", cc));
@@ -156,14 +156,14 @@ Test(e2e_link, pkg_config_knows_both_libraries)
     built(e2e_run("%s $(pkg-config --cflags --libs testlog-static)", cc));
     expect_linked("./linked_test", false);
     e2e_expect_lacks(e2e_run("ldd ./linked_test")->out, "libtestlog");
-    /* Whatever else names Criterion, it comes behind. */
+    /* testlog comes before Criterion, in any order of packages. */
     built(e2e_run("%s $(pkg-config --cflags --libs criterion testlog)", cc));
     expect_linked("./linked_test", false);
 }
 
-/* What is in the interface is what the headers have, and the names that stand
- * before Criterion's, libgit2's and compilers'. */
-Test(e2e_link, the_shared_library_has_no_other_names)
+/* The shared library exports the names of the headers, and those that interpose
+ * Criterion, libgit2 and compilers. */
+Test(e2e_link, exports_no_other_names)
 {
     e2e_expect_is(e2e_run("nm -D --defined-only '" BUILD_DIR
                           "/shared/libtestlog.so.0' | awk '{print $3}' | "
@@ -177,7 +177,7 @@ Test(e2e_link, the_shared_library_has_no_other_names)
                   "");
 }
 
-/* ---- Loaded while a test runs ---- */
+/* ---- Loaded during a test ---- */
 
 static const struct e2e *load(const char *library, const char *flags)
 {
@@ -224,17 +224,17 @@ static void expect_recorded(const char *library)
                           "other's event number=1\n");
 }
 
-Test(e2e_link, annotated_code_may_be_unloaded)
+Test(e2e_link, records_code_that_is_unloaded)
 {
     expect_recorded(STATIC);
 }
 
-Test(e2e_link, annotated_code_may_be_unloaded_from_beside_the_library)
+Test(e2e_link, records_unloaded_code_with_the_shared_library)
 {
     expect_recorded(SHARED);
 }
 
-Test(e2e_link, annotated_code_may_be_unloaded_while_lines_are_printed)
+Test(e2e_link, prints_code_that_is_unloaded_live)
 {
     const struct e2e *run = load(STATIC, "--nocapture --log-span-events=full");
 
@@ -247,7 +247,7 @@ Test(e2e_link, annotated_code_may_be_unloaded_while_lines_are_printed)
                              "close\n");
 }
 
-Test(e2e_link, a_filter_of_spans_outlives_them)
+Test(e2e_link, filters_spans_of_unloaded_code)
 {
     const struct e2e *run =
         load(STATIC, "--show-output --trace-filter='off,[cxx.s span]=trace,"
@@ -258,7 +258,7 @@ Test(e2e_link, a_filter_of_spans_outlives_them)
 
 /* ---- make ---- */
 
-Test(e2e_link, make_knows_0_and_1_only)
+Test(e2e_link, make_accepts_only_0_and_1_for_TRACING)
 {
     const struct e2e *run =
         e2e_run("make -n -C %s TRACING=yes help", SOURCE_DIR);
@@ -268,7 +268,7 @@ Test(e2e_link, make_knows_0_and_1_only)
     e2e_expect_code(e2e_run("make -n -C %s TRACING= help", SOURCE_DIR), 0);
 }
 
-Test(e2e_link, make_alone_makes_all_that_is_installed_and_the_examples)
+Test(e2e_link, make_builds_what_is_installed_and_examples)
 {
     const struct e2e *run =
         e2e_run("make -n --no-print-directory -C %s B=elsewhere", SOURCE_DIR);
@@ -280,7 +280,7 @@ Test(e2e_link, make_alone_makes_all_that_is_installed_and_the_examples)
     e2e_expect_has(run->out, " -o elsewhere/examples/http_test ");
 }
 
-Test(e2e_link, all_goals_wait_for_deps)
+Test(e2e_link, make_runs_deps_before_other_goals)
 {
     const struct e2e *run =
         e2e_run("make -n -C '%s' deps clean help", SOURCE_DIR);
@@ -290,7 +290,7 @@ Test(e2e_link, all_goals_wait_for_deps)
     cr_expect_eq(e2e_count(run->out, "rm -rf build\n"), 1, "%s", run->out);
 }
 
-Test(e2e_link, folders_may_have_blanks_in_their_names)
+Test(e2e_link, make_supports_spaces_in_folder_names)
 {
     e2e_expect_code(
         e2e_run("mkdir 'a b' && (cd '%s' && cp -r GNUmakefile trace "
@@ -303,15 +303,15 @@ Test(e2e_link, folders_may_have_blanks_in_their_names)
         " a b");
 }
 
-/* They run in every process of a test, and an exit or a crash in one of them
- * ends a whole run. */
-Test(e2e_link, the_library_has_no_constructor)
+/* A constructor would run in every process of a test, and an exit or crash in
+ * it would end the run. */
+Test(e2e_link, contains_no_constructor)
 {
     const struct e2e *result;
 
     need("readelf");
     if (SANITIZE_FLAGS[0])
-        cr_skip_test("a sanitizer brings its own");
+        cr_skip_test("sanitizers add constructors");
     result = e2e_run("readelf -SW '" BUILD_DIR "/libtestlog.a'");
     e2e_expect_code(result, 0);
     e2e_expect_has(result->out, ".text");
