@@ -1,4 +1,4 @@
-/* e2e_compressed_test.c: a run whose recordings are compressed. */
+/* e2e_compressed_test.c: runs with compressed recordings. */
 #include "e2e.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static const struct e2e *run(const char *before, const char *flags)
                    e2e_program("large", E2E_TRACED), flags);
 }
 
-Test(e2e_compressed, large_recordings_are)
+Test(e2e_compressed, compresses_large_recordings)
 {
     const struct e2e *result = run("", "");
 
@@ -40,7 +40,7 @@ Test(e2e_compressed, large_recordings_are)
 static const char *const left[][2] = {{"TRACE_OPTIONS=compress=0", ""},
                                       {"", "--trace-options=compress=0"}};
 
-Test(e2e_compressed, an_option_leaves_them)
+Test(e2e_compressed, compresses_nothing_if_the_option_is_off)
 {
     for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++) {
         const struct e2e *result = run(left[i][0], left[i][1]);
@@ -52,16 +52,16 @@ Test(e2e_compressed, an_option_leaves_them)
     }
 }
 
-Test(e2e_compressed, a_program_alone_leaves_them)
+Test(e2e_compressed, compresses_nothing_without_testlog_run)
 {
     e2e_run(LARGE "'%s'", e2e_program("large", E2E_TRACED));
     cr_expect(e2e_exists(MUCH "recording"));
     cr_expect_not(e2e_exists(MUCH "recording.zst"));
 }
 
-/* ---- Killed in between ---- */
+/* ---- Killed midway ---- */
 
-/* A library that kills testlog once it calls a function for a recording. */
+/* Builds a library that kills testlog when it calls `call` for a recording. */
 static void make_killer(const char *call, const char *suffix)
 {
     const struct e2e *made = e2e_run(
@@ -87,7 +87,7 @@ static void kill_at(const char *call, const char *suffix)
     const struct e2e *result;
 
     if (SANITIZE_FLAGS[0])
-        cr_skip_test("a sanitizer wants to be loaded first");
+        cr_skip_test("sanitizers must be loaded first");
     make_killer(call, suffix);
     result = run("LD_PRELOAD=\"$PWD/killer.so\"", "");
     e2e_expect_code(result, 128 + 9);
@@ -96,7 +96,7 @@ static void kill_at(const char *call, const char *suffix)
 
 #define LOG_OF_ALL TESTLOG "log --filter trace"
 
-/* All that can be seen of the run. */
+/* Everything that `log` and `export` print of the run. */
 static const char *all_of_it(void)
 {
     const struct e2e *log = e2e_run(LOG_OF_ALL);
@@ -110,7 +110,7 @@ static const char *all_of_it(void)
     return e2e_run(LOG_OF_ALL "; " TESTLOG "export")->out;
 }
 
-Test(e2e_compressed, killed_before_it_is_removed_reads_the_same)
+Test(e2e_compressed, reads_the_same_if_killed_before_removal)
 {
     const char *both, *compressed;
 
@@ -123,7 +123,7 @@ Test(e2e_compressed, killed_before_it_is_removed_reads_the_same)
     cr_expect_eq(strcmp(both, compressed), 0);
 }
 
-Test(e2e_compressed, killed_before_it_is_complete_leaves_it)
+Test(e2e_compressed, keeps_the_original_if_killed_midway)
 {
     kill_at("rename", "recording.zst");
     cr_assert(e2e_exists(MUCH "recording"));
@@ -133,7 +133,7 @@ Test(e2e_compressed, killed_before_it_is_complete_leaves_it)
 
 /* ---- Reading ---- */
 
-Test(e2e_compressed, is_found_by_every_name)
+Test(e2e_compressed, reads_a_recording_by_any_name)
 {
     static const char *const names[] = {"large/records_much", "'large/rec*'",
                                         MUCH, MUCH "recording",
@@ -150,7 +150,7 @@ Test(e2e_compressed, is_found_by_every_name)
     }
 }
 
-Test(e2e_compressed, is_followed_to_its_end)
+Test(e2e_compressed, follows_a_recording_that_gets_compressed)
 {
     const struct e2e *result = e2e_run(
         LARGE TESTLOG "run '%s' >run.out 2>&1 & "
@@ -163,7 +163,7 @@ Test(e2e_compressed, is_followed_to_its_end)
     cr_expect_eq(e2e_count(result->out, ": event "), (size_t)LINES);
 }
 
-Test(e2e_compressed, damaged_is_named_and_left_out)
+Test(e2e_compressed, reports_and_skips_a_damaged_recording)
 {
     const struct e2e *log, *trace;
 

@@ -1,5 +1,5 @@
-/* e2e_handover_test.c: `testlog run` counts what each program found, whatever
- * becomes of the run's folder or of the program.
+/* e2e_handover_test.c: `testlog run` counts the results of each program, even
+ * if the run's folder is removed or the program dies.
  */
 #include "e2e.h"
 
@@ -22,7 +22,7 @@ static void begin(void)
 
 TestSuite(e2e_handover, .init = begin, .timeout = 180);
 
-/* `program` is "" where no other has tests of these names. */
+/* `program` is "" if the failure list doesn't name the program. */
 static void expect_failures(const struct e2e *result, const char *program)
 {
     static const char *const names[] = {"t01", "t05", "t08", "t13", "t17"};
@@ -65,7 +65,7 @@ Test(e2e_handover, counts_results_when_run_json_cannot_be_written)
         e2e_results(e2e_json("testlog-runs/latest/run.json"), "losing/t13"), 1);
 }
 
-Test(e2e_handover, takes_no_results_that_a_test_wrote)
+Test(e2e_handover, ignores_results_that_a_test_wrote)
 {
     expect_all_counted(run_losing_files(
         "cd testlog-runs/latest/tests/losing && "
@@ -79,7 +79,7 @@ static const struct e2e *run_dying(const char *how)
     return e2e_run("LOSING=%s " TESTLOG " run ./losing -- -j1", how);
 }
 
-/* t10 ends with its hook, so that nobody has heard of its end. */
+/* t10 dies in its hook, before it reports its end. */
 static void expect_ended_counted(const struct e2e *result, const char *reason)
 {
     const cJSON *run = e2e_json("testlog-runs/latest/run.json");
@@ -95,7 +95,7 @@ static void expect_ended_counted(const struct e2e *result, const char *reason)
 Test(e2e_handover, counts_what_ended_before_the_runner_crashed)
 {
     if (SANITIZE_FLAGS[0])
-        cr_skip_test("a sanitizer takes care of SIGSEGV");
+        cr_skip_test("sanitizers handle SIGSEGV");
     expect_ended_counted(run_dying("crash"), "the program died of SIGSEGV");
 }
 
@@ -122,7 +122,7 @@ Test(e2e_handover, keeps_results_of_programs_after_one_that_died)
     expect_failures(result, "fine: ");
 }
 
-/* ---- What a test or its children may not do ---- */
+/* ---- What tests must not see ---- */
 
 Test(e2e_handover, hides_the_results_from_tests)
 {

@@ -1,5 +1,5 @@
-/* e2e_links_test.c: whatever a test puts into the run's folder, no file outside
- * of it changes, nothing waits, and verdicts stay.
+/* e2e_links_test.c: whatever a test puts into the run's folder, no outside file
+ * changes, nothing hangs, and verdicts stay.
  */
 #include "e2e.h"
 #include "support.h"
@@ -57,7 +57,7 @@ static const char *const run_files[] = {"run.json",    "results.tsv",
 static const char *const test_files[] = {"log.txt", "trace.json", "output.txt",
                                          "recording"};
 
-/* Runs a command for each of some names, which it knows as $n. */
+/* Runs a command for each name, as $n. */
 static void run_each(const char *command, const char *const *names,
                      size_t count)
 {
@@ -72,39 +72,42 @@ static void run_each(const char *command, const char *const *names,
 #define COUNT(names) (sizeof(names) / sizeof(*(names)))
 #define OUTSIDE      "\"$OLDPWD\"/outside"
 
-Test(e2e_links, links_at_the_names_of_a_run_s_files_are_replaced)
+Test(e2e_links, replaces_links_at_the_names_of_a_runs_files)
 {
     run_each("ln -sf " OUTSIDE " $n", run_files, COUNT(run_files));
 }
 
-Test(e2e_links, second_names_of_an_outside_file_leave_it_alone)
+Test(e2e_links, does_not_write_through_hard_links)
 {
     run_each("ln -f " OUTSIDE " $n", run_files, COUNT(run_files));
 }
 
-/* Of the test that runs, of those before it and of those to come. */
-Test(e2e_links, links_at_the_names_of_a_test_s_files_are_not_followed)
+/* Links in folders of tests that have finished, are running and have not
+ * started. */
+Test(e2e_links, does_not_follow_links_at_the_names_of_a_tests_files)
 {
     run_each("for t in tests/losing/*; do ln -sf " OUTSIDE " $t/$n; done",
              test_files, COUNT(test_files));
 }
 
-Test(e2e_links, links_at_folders_of_tests_are_not_followed)
+Test(e2e_links, does_not_follow_links_at_folders_of_tests)
 {
     run_both("mkdir \"$OLDPWD\"/there; for t in tests/losing/*; do "
              "rm -rf $t; ln -s \"$OLDPWD\"/there $t; done");
-    cr_expect_eq(e2e_run("rmdir there")->code, 0, "files were made there");
+    cr_expect_eq(e2e_run("rmdir there")->code, 0,
+                 "files were created in the link's target");
 }
 
-Test(e2e_links, a_link_at_a_program_s_folder_is_not_followed)
+Test(e2e_links, does_not_follow_a_link_at_a_programs_folder)
 {
     run_both("mkdir \"$OLDPWD\"/there; rm -rf tests; "
              "ln -s \"$OLDPWD\"/there tests");
-    cr_expect_eq(e2e_run("rmdir there")->code, 0, "files were made there");
+    cr_expect_eq(e2e_run("rmdir there")->code, 0,
+                 "files were created in the link's target");
 }
 
-/* Leaves a recording that is large enough to be compressed, and longer than
- * what is used of it. */
+/* Writes a recording that is large enough to be compressed, and longer than its
+ * used part. */
 static void record(const char *path)
 {
     struct trace_options options = {.limit = UINT64_C(4) << 20};
@@ -113,7 +116,7 @@ static void record(const char *path)
     trace_close();
 }
 
-Test(e2e_links, an_outside_recording_is_not_cut)
+Test(e2e_links, does_not_truncate_an_outside_recording)
 {
     const struct e2e *result;
 
@@ -127,21 +130,21 @@ Test(e2e_links, an_outside_recording_is_not_cut)
     cr_expect_eq(e2e_run("cmp recording copy")->code, 0);
 }
 
-/* ---- Files that keep a reader waiting ---- */
+/* ---- FIFOs ---- */
 
-Test(e2e_links, fifos_keep_nobody_waiting)
+Test(e2e_links, does_not_wait_for_fifos_in_the_runs_folder)
 {
     run_each("mkfifo fifo; mv -f fifo $n", run_files, COUNT(run_files));
 }
 
-Test(e2e_links, fifos_in_tests_folders_keep_nobody_waiting)
+Test(e2e_links, does_not_wait_for_fifos_in_tests_folders)
 {
     run_each("for t in tests/losing/*; do mkfifo $t/fifo; "
              "mv -f $t/fifo $t/$n; done",
              test_files, COUNT(test_files));
 }
 
-Test(e2e_links, fifos_of_the_last_run_keep_nobody_waiting)
+Test(e2e_links, does_not_wait_for_fifos_of_the_last_run)
 {
     run_both("true");
     e2e_run("cd testlog-runs/latest && rm results.tsv && mkfifo results.tsv");
@@ -154,8 +157,8 @@ Test(e2e_links, fifos_of_the_last_run_keep_nobody_waiting)
 
 /* ---- Folders that a program names ---- */
 
-/* Its run.json is read where it handed nothing over. */
-Test(e2e_links, folders_outside_the_run_are_refused)
+/* A program's run.json is read if the program handed over no results. */
+Test(e2e_links, refuses_folders_outside_the_run)
 {
     static const char forges[] =
         "#!/bin/sh\nmkdir -p $TESTLOG_RUN/tests/forges\n"

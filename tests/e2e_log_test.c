@@ -10,7 +10,7 @@ TestSuite(e2e_log, .init = e2e_begin, .timeout = 60);
 
 #define TESTLOG "'" BUILD_DIR "/testlog' "
 
-/* A run of two programs, made once. */
+/* A run of two programs, which is made once. */
 static const char *a_run(void)
 {
     static char path[1200];
@@ -28,7 +28,7 @@ static const char *a_run(void)
 
 /* ---- testlog log ---- */
 
-Test(e2e_log, prints_a_run_again_with_another_filter)
+Test(e2e_log, log_applies_another_filter_to_a_run)
 {
     const struct e2e *result =
         e2e_run(TESTLOG "log %s --time none --filter '[inner{ratio=0.5}]=info'",
@@ -42,7 +42,7 @@ Test(e2e_log, prints_a_run_again_with_another_filter)
     e2e_expect_is(result->err, "");
 }
 
-Test(e2e_log, takes_tests_by_name_and_pattern)
+Test(e2e_log, log_accepts_names_patterns_and_paths)
 {
     const char *run = a_run();
     const char *by_name =
@@ -65,7 +65,7 @@ Test(e2e_log, takes_tests_by_name_and_pattern)
                   by_name);
 }
 
-Test(e2e_log, takes_the_latest_run_if_none_is_named)
+Test(e2e_log, log_uses_the_latest_run_by_default)
 {
     a_run();
     e2e_expect_has(
@@ -74,7 +74,7 @@ Test(e2e_log, takes_the_latest_run_if_none_is_named)
         "happened age=3");
 }
 
-Test(e2e_log, takes_layouts_times_and_span_events)
+Test(e2e_log, log_accepts_layouts_times_and_span_events)
 {
     const char *run = a_run();
 
@@ -91,7 +91,7 @@ Test(e2e_log, takes_layouts_times_and_span_events)
                    "programs::traced: close time.busy=");
 }
 
-Test(e2e_log, says_what_cannot_be_there)
+Test(e2e_log, log_warns_about_what_was_not_recorded)
 {
     const struct e2e *result;
     const char *traced = e2e_program("traced", E2E_TRACED);
@@ -105,8 +105,8 @@ Test(e2e_log, says_what_cannot_be_there)
                   "recorded was only what \"warn\" or \"warn\" wanted\n");
 }
 
-/* What a killed runner leaves is all there. */
-Test(e2e_log, reads_a_run_whose_runner_was_killed)
+/* A killed runner leaves every record. */
+Test(e2e_log, log_reads_a_run_whose_runner_was_killed)
 {
     const char *slow = e2e_program("slow", E2E_TRACED);
     const struct e2e *result;
@@ -122,7 +122,7 @@ Test(e2e_log, reads_a_run_whose_runner_was_killed)
                    " INFO waiting{n=1}: programs::slow: one\n");
 }
 
-Test(e2e_log, follows_a_run_to_its_end)
+Test(e2e_log, log_follows_a_run_to_its_end)
 {
     const char *slow = e2e_program("slow", E2E_TRACED);
     const struct e2e *result = e2e_run(
@@ -141,14 +141,14 @@ Test(e2e_log, follows_a_run_to_its_end)
                   "two\n");
 }
 
-/* What was killed says nothing of its end. */
+/* Killed processes record no end. */
 #define HANG_AND_KILL                                                          \
     "unsteady='%s'; $unsteady --filter waits/for_ever >/dev/null 2>&1 & "      \
     "runner=$!; until [ -s ready ]; do sleep 0.01; done; "                     \
     "worker=$(cut -d' ' -f4 /proc/$(cat child)/stat); "                        \
     "end() { kill -KILL $runner $worker $(cat child); wait $runner; }; "
 
-Test(e2e_log, follows_no_run_that_is_dead)
+Test(e2e_log, log_does_not_follow_a_dead_run)
 {
     const struct e2e *result =
         e2e_run(HANG_AND_KILL "end 2>/dev/null; " TESTLOG "log --follow",
@@ -158,8 +158,8 @@ Test(e2e_log, follows_no_run_that_is_dead)
     cr_expect_not(e2e_exists("testlog-runs/latest/run.json"));
 }
 
-/* A damaged recording that tells neither its process nor of its end. */
-Test(e2e_log, follows_nobody_s_recording)
+/* A damaged recording, without a process id and without an end. */
+Test(e2e_log, log_does_not_follow_a_recording_without_owner)
 {
     const struct e2e *result = e2e_run(
         "'%s' --filter traced/nests 2>/dev/null && "
@@ -171,7 +171,7 @@ Test(e2e_log, follows_nobody_s_recording)
     e2e_expect_code(result, 0);
 }
 
-Test(e2e_log, follows_a_run_until_it_dies)
+Test(e2e_log, log_follows_a_run_until_it_is_killed)
 {
     const struct e2e *result = e2e_run(
         HANG_AND_KILL TESTLOG "log -f waits/for_ever other/tests & log=$!; "
@@ -181,7 +181,7 @@ Test(e2e_log, follows_a_run_until_it_dies)
     e2e_expect_code(result, 0);
 }
 
-Test(e2e_log, follows_a_test_that_never_comes_to_the_end_of_the_run)
+Test(e2e_log, log_waits_for_a_missing_test_until_the_run_ends)
 {
     const struct e2e *result =
         e2e_run(HANG_AND_KILL TESTLOG
@@ -198,7 +198,7 @@ Test(e2e_log, follows_a_test_that_never_comes_to_the_end_of_the_run)
                   "no/such");
 }
 
-Test(e2e_log, says_once_what_it_waits_for)
+Test(e2e_log, log_says_once_what_it_waits_for)
 {
     const struct e2e *result = e2e_run(
         "mkdir -p r/tests; (until [ -s err ]; do sleep 0.01; done; sleep 0.5; "
@@ -210,7 +210,7 @@ Test(e2e_log, says_once_what_it_waits_for)
                   "testlog: log: r has no recording\n");
 }
 
-Test(e2e_log, a_recording_names_the_outermost_runner)
+Test(e2e_log, records_the_pid_of_the_outermost_runner)
 {
     const struct e2e *result =
         e2e_run(TESTLOG "run '%s' >/dev/null 2>&1 & runner=$!; wait $runner; "
@@ -221,9 +221,9 @@ Test(e2e_log, a_recording_names_the_outermost_runner)
     e2e_expect_code(result, 0);
 }
 
-/* ---- Where output cannot be written ---- */
+/* ---- Output that cannot be written ---- */
 
-Test(e2e_log, what_cannot_be_written_is_said)
+Test(e2e_log, reports_output_that_cannot_be_written)
 {
     static const char *const commands[][2] = {
         {TESTLOG "filter info", "filter"},
@@ -235,7 +235,7 @@ Test(e2e_log, what_cannot_be_written_is_said)
     const struct e2e *result;
 
     if (!e2e_exists("/dev/full"))
-        cr_skip_test("/dev/full is not here");
+        cr_skip_test("no /dev/full");
     for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
         const char *run = strstr(commands[i][0], "%s");
 
@@ -258,12 +258,12 @@ Test(e2e_log, what_cannot_be_written_is_said)
                                "standard output: No space left on device\n");
 }
 
-Test(e2e_log, a_report_that_stdout_does_not_take_changes_no_verdict)
+Test(e2e_log, keeps_verdicts_if_a_report_cannot_be_written)
 {
     static const char *const formats[] = {"jsonl", "tap", "junit"};
 
     if (!e2e_exists("/dev/full"))
-        cr_skip_test("/dev/full is not here");
+        cr_skip_test("no /dev/full");
     for (size_t i = 0; i < 3; i++) {
         const struct e2e *result =
             e2e_run("'%s' --filter small/passes --report=%s:- >/dev/full",
@@ -277,7 +277,7 @@ Test(e2e_log, a_report_that_stdout_does_not_take_changes_no_verdict)
 
 /* ---- testlog export ---- */
 
-Test(e2e_log, exports_a_run_as_one_trace)
+Test(e2e_log, export_writes_a_run_as_one_trace)
 {
     const struct e2e *result =
         e2e_run(TESTLOG "export %s -o trace.json", a_run());
@@ -290,7 +290,7 @@ Test(e2e_log, exports_a_run_as_one_trace)
     e2e_expect_has(e2e_read("trace.json"), "\"small_test small/passes\"");
 }
 
-Test(e2e_log, exports_one_test_to_standard_output)
+Test(e2e_log, export_writes_one_test_to_standard_output)
 {
     const struct e2e *result =
         e2e_run(TESTLOG "export %s traced/nests --chrome", a_run());
@@ -303,7 +303,7 @@ Test(e2e_log, exports_one_test_to_standard_output)
     cr_expect_not(e2e_exists("-"));
 }
 
-Test(e2e_log, counters_and_signposts_are_in_the_trace)
+Test(e2e_log, trace_contains_counters_and_signposts)
 {
     e2e_run("'%s'", e2e_program("slow", E2E_TRACED));
     e2e_expect_has(e2e_read("testlog-runs/latest/trace.json"),
@@ -314,7 +314,7 @@ Test(e2e_log, counters_and_signposts_are_in_the_trace)
 
 /* ---- What is refused ---- */
 
-Test(e2e_log, refuses_what_is_not_there)
+Test(e2e_log, refuses_bad_arguments)
 {
     static const struct {
         const char *arguments, *error;
@@ -350,7 +350,7 @@ Test(e2e_log, refuses_what_is_not_there)
     }
 }
 
-Test(e2e_log, a_trace_that_cannot_be_written_is_an_error)
+Test(e2e_log, export_fails_if_a_trace_cannot_be_written)
 {
     const struct e2e *result =
         e2e_run(TESTLOG "export %s -o /dev/full/x", a_run());

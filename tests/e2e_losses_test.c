@@ -1,4 +1,4 @@
-/* e2e_losses_test.c: how many records a test lost, and why, is said. */
+/* e2e_losses_test.c: reports how many records a test lost, and why. */
 #include "e2e.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ static int causes(const char *test)
         cJSON_GetObjectItemCaseSensitive(result_of(test), "lost"));
 }
 
-Test(e2e_losses, counts_records_by_cause)
+Test(e2e_losses, counts_lost_records_by_cause)
 {
     const struct e2e *run = e2e_run("TRACE_LIMIT=256K %s", program());
     char line[256];
@@ -62,20 +62,20 @@ Test(e2e_losses, counts_records_by_cause)
     e2e_expect_lacks(run->err, "losses/none");
 }
 
-Test(e2e_losses, merged_run_has_the_causes)
+Test(e2e_losses, keeps_the_causes_in_a_merged_run)
 {
     e2e_run("TRACE_LIMIT=256K %s/testlog run %s", BUILD_DIR, program());
     cr_expect_eq(lost("losses/handler", "nested"), 3);
     cr_expect_gt(lost("losses/limit", "limit"), 1000);
 }
 
-/* What a recording is mapped at counts, too. */
-Test(e2e_losses, names_the_error_that_kept_a_test_from_being_recorded)
+/* The mapping of a recording counts as address space. */
+Test(e2e_losses, names_the_error_that_prevented_a_recording)
 {
     const struct e2e *run;
 
     if (e2e_sanitized())
-        cr_skip_test("a sanitizer needs more address space");
+        cr_skip_test("sanitizers need more address space");
     run = e2e_run("ulimit -v 250000; %s --filter losses/none", program());
     e2e_expect_closing(run, "1 passed, 0 failed, 0 skipped");
     e2e_expect_has(run->err, "losses/none has no recording");
@@ -95,8 +95,8 @@ Test(e2e_losses, names_the_file_size_limit)
                    "lost after the file size limit (ulimit -f) was reached\n");
 }
 
-/* A chunk is 64 KiB; that of a short test has 5 KiB or less. */
-Test(e2e_losses, recording_is_as_large_as_what_was_recorded)
+/* A chunk has 64 KiB; a short test needs 5 KiB or less. */
+Test(e2e_losses, truncates_a_recording_to_its_used_size)
 {
     struct stat status;
 
@@ -106,6 +106,6 @@ Test(e2e_losses, recording_is_as_large_as_what_was_recorded)
                       &status),
                  0);
     if (status.st_size == 4096 + 65536)
-        cr_skip_test("leases prove nothing on this file system");
+        cr_skip_test("file leases don't work on this file system");
     cr_expect_lt(status.st_size, 8192, "%ld bytes", (long)status.st_size);
 }

@@ -1,5 +1,5 @@
-/* e2e_manual_test.c: the pages of the manual say what programs do, all of it;
- * and so does completion. */
+/* e2e_manual_test.c: the manual and completion describe all flags, variables,
+ * exit codes and macros, and no others. */
 #include "e2e.h"
 
 #include <glob.h>
@@ -16,7 +16,7 @@ TestSuite(e2e_manual, .init = e2e_begin, .timeout = 180);
 
 enum { WORDS = 512, WORD = 64 };
 
-/* Words that a text has, each once. */
+/* The words of a text, without repetitions. */
 struct words {
     char all[WORDS][WORD];
     size_t count;
@@ -42,7 +42,7 @@ static void add_word(struct words *words, const char *word, size_t size)
     memcpy(words->all[words->count++], copy, sizeof(copy));
 }
 
-/* Adds what the first group of `expression` is in each match. */
+/* Adds the first group of each match of `expression`. */
 static void find_words(struct words *words, const char *text,
                        const char *expression)
 {
@@ -60,7 +60,7 @@ static void find_words(struct words *words, const char *text,
     regfree(&regex);
 }
 
-/* Each word of `all` must be in `some`; `what` says where it is missing. */
+/* Expects each word of `all` in `some`; `what` says where it is missing. */
 static void expect_words(const struct words *all, const struct words *some,
                          const char *what)
 {
@@ -86,7 +86,7 @@ static const glob_t *pages(void)
     return files("*/*.[137]");
 }
 
-/* A page's source, with its escapes resolved, until the next call. */
+/* A page's source with its escapes resolved, valid until the next call. */
 static const char *page(const char *path)
 {
     static const struct {
@@ -126,7 +126,7 @@ Test(e2e_manual, pages_are_well_formed)
     bool mandoc = !e2e_run("command -v mandoc")->code;
 
     if (!man && !mandoc)
-        cr_skip_test("neither man with groff nor mandoc is here");
+        cr_skip_test("needs man with groff, or mandoc");
     for (size_t i = 0; i < all->gl_pathc; i++) {
         if (man)
             e2e_expect_is(e2e_run("man --warnings -E UTF-8 -l -Tutf8 -Z %s "
@@ -141,7 +141,7 @@ Test(e2e_manual, pages_are_well_formed)
     }
 }
 
-Test(e2e_manual, pages_refer_to_pages_that_are_there)
+Test(e2e_manual, pages_refer_only_to_existing_pages)
 {
     const glob_t *all = pages();
     static struct words there, named;
@@ -157,8 +157,8 @@ Test(e2e_manual, pages_refer_to_pages_that_are_there)
                    "^\\.Xr (testlog[a-z-]* [0-9])");
         e2e_expect_has(e2e_read("%s", all->gl_pathv[i]), "\n.Sh EXAMPLES\n");
     }
-    expect_words(&named, &there, "a page that is not there");
-    expect_words(&there, &named, "a page that no other refers to");
+    expect_words(&named, &there, "no such page");
+    expect_words(&there, &named, "no page refers to");
 }
 
 /* ---- Flags, variables, exit codes ---- */
@@ -187,7 +187,7 @@ static void check_flags(const char *name, const char *help)
     struct words *listed = calloc(1, sizeof(*listed));
     struct words *told = calloc(1, sizeof(*told));
 
-    /* Every command has these, whether it lists them or not. */
+    /* Every command has these flags, listed or not. */
     add_word(listed, "-help", strlen("-help"));
     add_word(told, "-help", strlen("-help"));
     add_word(listed, "h", 1);
@@ -204,13 +204,13 @@ static void check_flags(const char *name, const char *help)
     free(told);
 }
 
-Test(e2e_manual, every_flag_is_in_its_page_and_no_other)
+Test(e2e_manual, pages_describe_exactly_the_existing_flags)
 {
     for (size_t i = 0; i < sizeof(helps) / sizeof(*helps); i++)
         check_flags(helps[i].page, help_of(helps[i].help));
 }
 
-Test(e2e_manual, every_command_has_its_page)
+Test(e2e_manual, every_command_has_a_page)
 {
     const char *help = e2e_run("%s/testlog --help", BUILD_DIR)->out;
     static struct words listed, told;
@@ -225,14 +225,14 @@ Test(e2e_manual, every_command_has_its_page)
             "%s", listed.all[i]);
 }
 
-/* What a program tells the processes that it starts is nobody else's. */
+/* Variables between a program and the processes that it starts. */
 static bool is_private(const char *variable)
 {
     return !strncmp(variable, "TESTLOG_", strlen("TESTLOG_")) &&
            strcmp(variable, "TESTLOG_GPU_LIBRARY") != 0;
 }
 
-Test(e2e_manual, every_variable_is_in_the_page_and_no_other)
+Test(e2e_manual, page_describes_exactly_the_existing_variables)
 {
     const glob_t *sources = files("{harness,harness/*,runners}/*.c");
     static struct words read, told, known;
@@ -257,7 +257,7 @@ Test(e2e_manual, every_variable_is_in_the_page_and_no_other)
     expect_words(&told, &known, "no source reads it");
 }
 
-Test(e2e_manual, every_exit_code_is_in_the_page)
+Test(e2e_manual, page_describes_exactly_the_exit_codes)
 {
     const char *codes =
         e2e_between(e2e_read("%s/harness/runner/options.h", SOURCE_DIR),
@@ -267,7 +267,7 @@ Test(e2e_manual, every_exit_code_is_in_the_page)
     find_words(&known, codes, "= ([0-9]+)");
     find_words(&told, page("harness/testlog-program.7"), "^\\.It ([0-9]+)$");
     expect_words(&known, &told, "not in testlog-program.7");
-    expect_words(&told, &known, "no exit code");
+    expect_words(&told, &known, "not an exit code");
 }
 
 /* ---- Macros ---- */
@@ -275,7 +275,7 @@ Test(e2e_manual, every_exit_code_is_in_the_page)
 static const char *const headers[] = {"trace/trace.h", "log/log.h",
                                       "harness/test_log.h"};
 
-Test(e2e_manual, every_macro_is_in_the_page_and_no_other)
+Test(e2e_manual, page_describes_exactly_the_existing_macros)
 {
     static const char prefix[] =
         "define ((trace|log|TEST_LOG|PARAMETERIZED_TEST_LOG|THEORY_LOG)";
@@ -304,7 +304,7 @@ Test(e2e_manual, every_macro_is_in_the_page_and_no_other)
 
 /* ---- The filter language ---- */
 
-Test(e2e_manual, every_form_of_a_directive_is_in_the_page)
+Test(e2e_manual, page_describes_every_form_of_a_directive)
 {
     const char *table = e2e_between(e2e_read("%s/README.md", SOURCE_DIR),
                                     "| directive | means |\n", "\n\n");
@@ -323,7 +323,7 @@ Test(e2e_manual, every_form_of_a_directive_is_in_the_page)
     }
 }
 
-Test(e2e_manual, examples_of_filters_can_be_read)
+Test(e2e_manual, examples_of_filters_can_be_parsed)
 {
     const char *examples = e2e_between(page("log/testlog-filter.7"),
                                        ".Sh EXAMPLES", ".Sh SEE ALSO");
@@ -360,9 +360,9 @@ Test(e2e_manual, readme_shows_what_its_example_prints)
                   e2e_normal(shown));
 }
 
-/* ---- What is installed ---- */
+/* ---- Installation ---- */
 
-Test(e2e_manual, pages_and_completion_are_installed)
+Test(e2e_manual, make_installs_pages_and_completion)
 {
     const glob_t *all = pages();
     const struct e2e *result =
@@ -383,9 +383,9 @@ Test(e2e_manual, pages_and_completion_are_installed)
         e2e_read("%s/runners/testlog.bash", SOURCE_DIR));
 }
 
-/* ---- What the makefile has ---- */
+/* ---- The makefile ---- */
 
-Test(e2e_manual, make_help_has_the_goals)
+Test(e2e_manual, make_help_lists_the_goals)
 {
     static const char *const goals[] = {
         "deps", "all",  "test", "demo",   "demo-failures", "bench",
@@ -399,7 +399,7 @@ Test(e2e_manual, make_help_has_the_goals)
     }
 }
 
-Test(e2e_manual, make_alone_makes_library_testlog_and_examples)
+Test(e2e_manual, make_builds_library_testlog_and_examples)
 {
     static const char *const made[] = {"libtestlog.a ", "testlog ",
                                        "examples/store_test ",
@@ -416,11 +416,11 @@ Test(e2e_manual, make_alone_makes_library_testlog_and_examples)
 
 /* ---- Completion ---- */
 
-/* The offers for a line, each with a blank behind it. */
+/* What completion offers for a line, each followed by a space. */
 static const char *offers(const char *function, const char *line)
 {
     if (e2e_run("command -v bash")->code)
-        cr_skip_test("bash is not here");
+        cr_skip_test("no bash");
     return e2e_run("PATH=%s:$PATH bash -c '. %s/runners/testlog.bash; "
                    "COMP_LINE=$1 COMP_POINT=${#1}; %s; "
                    "printf \"%%s \" \"${COMPREPLY[@]}\"' - \"%s\"",
@@ -459,7 +459,7 @@ static const struct {
     {"PROGRAM --shard-by=h", "hash "},
 };
 
-Test(e2e_manual, completion_offers_what_fits)
+Test(e2e_manual, completion_offers_matching_words)
 {
     const char *program = e2e_program("small", E2E_TRACED);
 
@@ -496,7 +496,7 @@ Test(e2e_manual, completion_offers_every_word_of_a_flag)
                   "off " TRACE_LEVELS(WORD_OF_LEVEL));
 }
 
-Test(e2e_manual, completion_knows_runs_and_their_tests)
+Test(e2e_manual, completion_offers_runs_and_their_tests)
 {
     e2e_run("%s -q", e2e_program("small", E2E_TRACED));
     e2e_expect_is(offers("_testlog", "testlog log testlog-runs/l"),
@@ -508,7 +508,7 @@ Test(e2e_manual, completion_knows_runs_and_their_tests)
                   "other/passes ");
 }
 
-Test(e2e_manual, completion_runs_nothing_but_test_programs)
+Test(e2e_manual, completion_runs_only_test_programs)
 {
     e2e_run("printf '#!/bin/sh\\ntouch started\\n' >other; chmod +x other");
     e2e_expect_code(e2e_run("./other && rm started"), 0);
