@@ -1,4 +1,4 @@
-/* e2e_capture_test.c: what is shown of a test's output and lines, and when. */
+/* e2e_capture_test.c: which output and lines of a test are shown, and when. */
 #include "e2e.h"
 
 #include <stdio.h>
@@ -8,7 +8,8 @@ E2E_FOLDER
 
 TestSuite(e2e_capture, .init = e2e_begin, .timeout = 180);
 
-/* The traced program in the test's own folder: its path is in no golden file.
+/* Links the traced program into the test's folder, so that no golden file
+ * contains its path.
  */
 static const char *capture(void)
 {
@@ -28,9 +29,9 @@ static const struct e2e *run_one(const char *flags, const char *test)
     return e2e_run("%s %s --filter '%s' 2>&1", capture(), flags, test);
 }
 
-/* ---- Held ---- */
+/* ---- Captured ---- */
 
-Test(e2e_capture, passing_tests_print_nothing)
+Test(e2e_capture, prints_nothing_of_passing_tests)
 {
     const struct e2e *run = run_one("", "capture/prints_and_passes");
 
@@ -56,7 +57,7 @@ static void expect_shown(const struct e2e *run)
     e2e_expect_has(run->out, "INFO programs::capture: logged by what passes\n");
 }
 
-Test(e2e_capture, show_output_shows_passing_tests)
+Test(e2e_capture, shows_passing_tests_with_show_output)
 {
     expect_shown(run_one("--show-output", "capture/prints_and_passes"));
     expect_shown(e2e_run("SHOW_OUTPUT=1 %s --filter "
@@ -70,17 +71,17 @@ static void expect_golden(const char *test, const char *golden)
                   e2e_read("%s/cases/e2e/%s.txt", TESTS_DIR, golden));
 }
 
-Test(e2e_capture, failing_test_looks_like_this)
+Test(e2e_capture, prints_a_failing_test_as_in_the_golden_file)
 {
     expect_golden("capture/prints_and_fails", "failing");
 }
 
-Test(e2e_capture, crashing_test_looks_like_this)
+Test(e2e_capture, prints_a_crashing_test_as_in_the_golden_file)
 {
     expect_golden("capture/crashes_in_a_line", "crashing");
 }
 
-Test(e2e_capture, timeout_shows_output_and_open_spans)
+Test(e2e_capture, shows_output_and_open_spans_of_a_timeout)
 {
     const char *text = e2e_normal(run_one("", "capture/hangs")->out);
 
@@ -89,7 +90,7 @@ Test(e2e_capture, timeout_shows_output_and_open_spans)
                          "open spans:\nTHREAD: waiting\ntrace: ");
 }
 
-Test(e2e_capture, line_without_newline_survives_a_crash)
+Test(e2e_capture, keeps_a_line_without_newline_after_a_crash)
 {
     const struct e2e *run = run_one("", "capture/crashes_in_a_line");
 
@@ -100,7 +101,7 @@ Test(e2e_capture, line_without_newline_survives_a_crash)
     e2e_expect_has(run->out, "\nand a part of one\nlog:\n");
 }
 
-Test(e2e_capture, failing_test_hides_lines_below_the_filter)
+Test(e2e_capture, hides_lines_below_the_filter_of_a_failure)
 {
     const struct e2e *run = run_one("", "capture/prints_and_fails");
     const struct e2e *debug =
@@ -114,13 +115,13 @@ Test(e2e_capture, failing_test_hides_lines_below_the_filter)
                                "age=3\n");
 }
 
-Test(e2e_capture, output_of_children_is_the_test_s)
+Test(e2e_capture, captures_the_output_of_children)
 {
     e2e_expect_has(run_one("", "capture/prints_what_a_child_prints")->out,
                    "output:\nout of a child\nerr of a child\nlog:\n");
 }
 
-Test(e2e_capture, redirecting_in_a_test_works)
+Test(e2e_capture, lets_a_test_redirect_its_streams)
 {
     e2e_expect_code(run_one("", "capture/redirects_*"), 0);
     e2e_expect_has(e2e_read("testlog-runs/latest/tests/capture_test/"
@@ -130,13 +131,13 @@ Test(e2e_capture, redirecting_in_a_test_works)
     e2e_expect_code(run_one("--nocapture -j1", "capture/redirects_stderr"), 0);
 }
 
-Test(e2e_capture, redirected_test_s_live_lines_are_shown)
+Test(e2e_capture, prints_live_lines_of_a_redirected_test)
 {
     e2e_expect_has(run_one("--nocapture -j1", "capture/redirects_stderr")->out,
                    "ERROR programs::capture: not for the test\n");
 }
 
-Test(e2e_capture, own_default_counts_without_LOG)
+Test(e2e_capture, applies_a_tests_own_default_without_LOG)
 {
     const char *text = "TRACE programs::capture: shown by the test's own "
                        "default\n";
@@ -149,9 +150,10 @@ Test(e2e_capture, own_default_counts_without_LOG)
         text);
 }
 
-/* ---- Many at once ---- */
+/* ---- Tests side by side ---- */
 
-/* A block has all that its test said, in order, and nothing else. */
+/* Expects a block with everything that its test printed, in order, and nothing
+ * else. */
 static void expect_whole(const char *text, char name)
 {
     char from[64], line[64], log[64];
@@ -173,7 +175,7 @@ static void expect_whole(const char *text, char name)
     cr_expect_eq(e2e_count(text, from), 1);
 }
 
-Test(e2e_capture, tests_at_once_do_not_mix)
+Test(e2e_capture, does_not_mix_tests_that_run_side_by_side)
 {
     const char *text = run_one("-j4", "many/*")->out;
 
@@ -186,7 +188,7 @@ Test(e2e_capture, tests_at_once_do_not_mix)
 
 /* ---- Live ---- */
 
-Test(e2e_capture, live_lines_keep_their_place)
+Test(e2e_capture, prints_live_lines_in_order_with_output)
 {
     const struct e2e *run = run_one("--nocapture -j1", "live/first");
     const char *expected =
@@ -208,7 +210,7 @@ Test(e2e_capture, live_lines_keep_their_place)
 static const char *const live_ways[] = {"--nocapture", "--verbose",
                                         "--verbose=1"};
 
-Test(e2e_capture, every_way_to_be_live_is_live)
+Test(e2e_capture, prints_live_with_each_flag_and_variable)
 {
     for (size_t i = 0; i < sizeof(live_ways) / sizeof(*live_ways); i++)
         e2e_expect_has(run_one(live_ways[i], "live/first")->out,
@@ -221,7 +223,7 @@ Test(e2e_capture, every_way_to_be_live_is_live)
         "printed first\n");
 }
 
-Test(e2e_capture, live_output_stays_on_its_stream)
+Test(e2e_capture, keeps_live_output_on_its_stream)
 {
     const struct e2e *run =
         e2e_run("%s --nocapture -j1 --filter live/first", capture());
@@ -231,7 +233,7 @@ Test(e2e_capture, live_output_stays_on_its_stream)
     e2e_expect_has(run->err, "programs::capture: logged second\n");
 }
 
-Test(e2e_capture, closing_line_stands_alone_after_an_open_line)
+Test(e2e_capture, starts_the_closing_line_on_a_line_of_its_own)
 {
     const struct e2e *run =
         e2e_run("%s --nocapture --filter live/leaves_a_line_open", capture());
@@ -239,7 +241,7 @@ Test(e2e_capture, closing_line_stands_alone_after_an_open_line)
     e2e_expect_is(run->out, "no newline\n1 passed, 0 failed, 0 skipped\n");
 }
 
-Test(e2e_capture, live_tests_at_once_are_named)
+Test(e2e_capture, prefixes_live_tests_that_run_side_by_side)
 {
     const char *text = run_one("--nocapture -j4", "live/*")->out;
     const char *alone = run_one("--nocapture -j1", "live/*")->out;
@@ -252,7 +254,7 @@ Test(e2e_capture, live_tests_at_once_are_named)
     e2e_expect_has(alone, " INFO programs::capture: of the second test\n");
 }
 
-Test(e2e_capture, a_live_test_alone_is_not_named)
+Test(e2e_capture, does_not_prefix_a_single_live_test)
 {
     e2e_expect_lacks(run_one("--nocapture -j4", "live/second")->out, "[live/");
 }
@@ -261,13 +263,13 @@ static void expect_one_line(const char *write, size_t size)
 {
     const char *newline = memchr(write, '\n', size);
 
-    cr_expect(newline == write + size - 1, "a line in several writes: %.*s",
+    cr_expect(newline == write + size - 1, "several writes for one line: %.*s",
               (int)size, write);
     cr_expect(!strncmp(write, "20", 2) || !strncmp(write, "[live/", 6),
-              "a write begins within a line: %.*s", (int)size, write);
+              "a write that begins within a line: %.*s", (int)size, write);
 }
 
-Test(e2e_capture, a_live_line_is_one_write)
+Test(e2e_capture, writes_a_live_line_in_one_call)
 {
     const struct e2e *run =
         e2e_writes("%s --nocapture -j4 --filter 'live/*'", capture());
@@ -285,7 +287,7 @@ Test(e2e_capture, a_live_line_is_one_write)
     e2e_expect_code(run, 0);
 }
 
-Test(e2e_capture, live_failures_show_open_spans_but_no_lines_again)
+Test(e2e_capture, does_not_repeat_live_lines_after_a_failure)
 {
     const struct e2e *run = run_one("--nocapture", "capture/crashes_in_a_line");
 
@@ -297,7 +299,7 @@ Test(e2e_capture, live_failures_show_open_spans_but_no_lines_again)
 
 /* ---- Without TRACING ---- */
 
-Test(e2e_capture, without_tracing_output_is_criterion_s)
+Test(e2e_capture, leaves_output_to_criterion_without_tracing)
 {
     const struct e2e *run = e2e_run("%s --filter 'capture/prints_and_fails'",
                                     e2e_program("capture", E2E_PLAIN));

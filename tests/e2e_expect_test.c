@@ -13,7 +13,7 @@ static const char *program(void)
     return e2e_program("expect", E2E_TRACED);
 }
 
-Test(e2e_expect, what_is_met_passes_whatever_the_filters)
+Test(e2e_expect, passes_met_expectations_under_any_filter)
 {
     static const char *const settings[] = {
         "",
@@ -36,8 +36,8 @@ Test(e2e_expect, what_is_met_passes_whatever_the_filters)
                        "1 passed, 0 failed, 0 skipped");
 }
 
-/* What LOG asks for and nothing else is shown. */
-Test(e2e_expect, log_decides_what_is_shown_all_the_same)
+/* Only what LOG asks for is shown. */
+Test(e2e_expect, shows_only_what_LOG_asks_for)
 {
     const struct e2e *result =
         e2e_run("LOG=warn %s --filter expect/events --nocapture "
@@ -52,7 +52,7 @@ Test(e2e_expect, log_decides_what_is_shown_all_the_same)
     e2e_expect_lacks(result->err, "kv::store");
 }
 
-Test(e2e_expect, everything_is_recorded_and_that_is_said)
+Test(e2e_expect, records_everything_despite_TRACE_FILTER)
 {
     const struct e2e *result =
         e2e_run("TRACE_FILTER=off %s --filter expect/lines", program());
@@ -64,7 +64,7 @@ Test(e2e_expect, everything_is_recorded_and_that_is_said)
     e2e_expect_lacks(result->err, "has no effect");
 }
 
-Test(e2e_expect, a_program_without_expectations_records_what_it_is_told_to)
+Test(e2e_expect, obeys_TRACE_FILTER_without_expectations)
 {
     const struct e2e *result =
         e2e_run("TRACE_FILTER=off LOG=off %s --filter 'annotated/finds'",
@@ -86,7 +86,7 @@ static const struct e2e *wrong(void)
                     program());
 }
 
-Test(e2e_expect, what_is_not_met_fails_and_the_test_goes_on)
+Test(e2e_expect, fails_unmet_expectations_and_continues)
 {
     const struct e2e *result = wrong();
 
@@ -97,7 +97,7 @@ Test(e2e_expect, what_is_not_met_fails_and_the_test_goes_on)
                  2, "%s", result->err);
 }
 
-Test(e2e_expect, the_nearest_records_are_shown_once)
+Test(e2e_expect, shows_the_nearest_records_once)
 {
     const struct e2e *result = wrong();
     const char *near = "     nearest:  WARN outer{id=5}:fill{n=3 key=\"ant\"}: "
@@ -110,13 +110,13 @@ Test(e2e_expect, the_nearest_records_are_shown_once)
     e2e_expect_has(result->err, "found:   fill{n=1} (open)\n");
     e2e_expect_has(result->err, "log_expect_event(\"kv=loud\"): filter: "
                                 "unknown level \"loud\"");
-    /* The log has the expectation as one line, at its place. */
+    /* The log shows the expectation as one line, in its place. */
     e2e_expect_has(result->err,
                    "\nERROR programs::expect: assertion failed: "
                    "log_expect_contains(\"evictd\"): 0 of 5 events match\n");
 }
 
-Test(e2e_expect, a_failure_is_where_the_statement_is)
+Test(e2e_expect, reports_a_failure_at_the_statement)
 {
     const cJSON *run = e2e_json("%s/run.json", wrong()->folder);
     const char *reason = e2e_text(e2e_result(run, "wrong/lacking"), "reason");
@@ -134,7 +134,7 @@ Test(e2e_expect, a_failure_is_where_the_statement_is)
     cr_expect_eq(e2e_number(e2e_result(run, "wrong/lacking"), "unjudged"), 0);
 }
 
-/* ---- What is not judged ---- */
+/* ---- Expectations that are not judged ---- */
 
 static void expect_unjudged(const char *test, int count, const char *why)
 {
@@ -147,7 +147,7 @@ static void expect_unjudged(const char *test, int count, const char *why)
                  e2e_number(result, "unjudged"), why);
 }
 
-Test(e2e_expect, missing_records_are_no_failure)
+Test(e2e_expect, does_not_fail_if_records_are_missing)
 {
     const struct e2e *result = e2e_run(
         "TRACE_LIMIT=256K %s --filter 'missing/*' --show-output", program());
@@ -170,7 +170,7 @@ Test(e2e_expect, missing_records_are_no_failure)
     cr_expect_eq(e2e_count(result->err, "testlog: missing/disabled"), 1);
 }
 
-Test(e2e_expect, the_log_has_one_warning_of_it)
+Test(e2e_expect, warns_once_about_unjudged_expectations)
 {
     for (int live = 0; live < 2; live++) {
         const struct e2e *result =
@@ -193,7 +193,7 @@ Test(e2e_expect, the_log_has_one_warning_of_it)
     }
 }
 
-Test(e2e_expect, a_run_of_several_knows_what_was_not_judged)
+Test(e2e_expect, counts_unjudged_expectations_in_testlog_run)
 {
     const struct e2e *result =
         e2e_run("'%s/testlog' run %s -- --filter 'missing/disabled'", BUILD_DIR,
@@ -203,7 +203,7 @@ Test(e2e_expect, a_run_of_several_knows_what_was_not_judged)
     expect_unjudged("missing/disabled", 3, "trace_disable");
 }
 
-Test(e2e_expect, a_disk_that_cannot_be_written_to_is_no_failure)
+Test(e2e_expect, does_not_fail_if_the_disk_is_full)
 {
     const struct e2e *result =
         e2e_run("ulimit -f 300; %s --filter 'wrong/lacking' --trace-dir=runs",
@@ -213,7 +213,7 @@ Test(e2e_expect, a_disk_that_cannot_be_written_to_is_no_failure)
     e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
 }
 
-Test(e2e_expect, levels_that_are_compiled_out_are_missing)
+Test(e2e_expect, does_not_judge_levels_that_are_compiled_out)
 {
     const struct e2e *result =
         e2e_run("%s --filter 'wrong/lacking'", e2e_program("expect", E2E_INFO));
@@ -223,13 +223,13 @@ Test(e2e_expect, levels_that_are_compiled_out_are_missing)
     e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
 }
 
-Test(e2e_expect, without_tracing_nothing_is_expected)
+Test(e2e_expect, expects_nothing_without_tracing)
 {
     e2e_expect_closing(e2e_run("%s", e2e_program("expect", E2E_PLAIN)),
                        "14 passed, 0 failed, 0 skipped");
 }
 
-Test(e2e_expect, cxx_expects_as_well)
+Test(e2e_expect, judges_expectations_in_cxx)
 {
     const char *cxx = e2e_program("expect_cxx", E2E_TRACED);
     const struct e2e *result = e2e_run("%s --color=never", cxx);

@@ -1,4 +1,4 @@
-/* e2e_filter_test.c: testlog filter, as who writes a filter uses it. */
+/* e2e_filter_test.c: the command testlog filter. */
 #include "e2e.h"
 
 #include "cases.h"
@@ -16,7 +16,7 @@ TestSuite(e2e_filter, .init = e2e_begin, .timeout = 60);
 
 /* ---- The recorded cases ---- */
 
-/* The answer that is ours: the recorded one, but for deviations. */
+/* The answer that we give: the recorded one, except for deviations. */
 static const char *expected(const char *filter, const char *recorded,
                             size_t *differ)
 {
@@ -26,7 +26,7 @@ static const char *expected(const char *filter, const char *recorded,
     return ours ? ours : recorded;
 }
 
-/* The next line of a text, cut off; NULL at its end. */
+/* Cuts the next line off a text; NULL at its end. */
 static char *next_line(char **rest)
 {
     char *line = strsep(rest, "\n");
@@ -34,7 +34,7 @@ static char *next_line(char **rest)
     return line && (*line || *rest) ? line : NULL;
 }
 
-/* Compares the answers to all cases of a file; returns how many there are. */
+/* Compares the answers to all cases of a file; returns their number. */
 static size_t compare(const char *name, size_t *differ)
 {
     char *answers =
@@ -63,7 +63,7 @@ static size_t compare(const char *name, size_t *differ)
     return count;
 }
 
-Test(e2e_filter, answers_4000_random_cases_as_the_original)
+Test(e2e_filter, answers_4000_random_cases_like_the_original)
 {
     size_t differ = 0;
 
@@ -71,7 +71,7 @@ Test(e2e_filter, answers_4000_random_cases_as_the_original)
     cr_expect_eq(differ, 0);
 }
 
-Test(e2e_filter, answers_the_original_s_own_cases_but_for_what_is_mended)
+Test(e2e_filter, answers_upstream_cases_except_for_deviations)
 {
     size_t differ = 0;
 
@@ -79,9 +79,9 @@ Test(e2e_filter, answers_the_original_s_own_cases_but_for_what_is_mended)
     cr_expect_eq(differ, 20);
 }
 
-/* A space is no directive here, and "!x" is one: these two lines differ. So
- * does what is said of an expression, which is PCRE2's. */
-Test(e2e_filter, strict_cases_say_what_is_wrong)
+/* We ignore spaces and accept "!x", so these two lines differ from the
+ * original's. Messages about expressions are PCRE2's. */
+Test(e2e_filter, names_each_error_with_strict)
 {
     const struct e2e *result =
         e2e_run(TESTLOG "filter --batch --strict <'" CASES "malformed.tsv'");
@@ -106,7 +106,7 @@ Test(e2e_filter, strict_cases_say_what_is_wrong)
         "1\t-\tinfo\tinfo\t\n");
 }
 
-Test(e2e_filter, cases_of_our_own_directives)
+Test(e2e_filter, answers_cases_of_our_own_directives)
 {
     static const char cases[] =
         "trace,!net\\ttrace\\tnet::tcp\\n"
@@ -152,7 +152,7 @@ Test(e2e_filter, cases_of_our_own_directives)
                                "1\t1\ttrace\n");
 }
 
-Test(e2e_filter, a_line_that_is_no_case_is_named)
+Test(e2e_filter, reports_a_line_that_is_not_a_case)
 {
     const struct e2e *result = e2e_run(
         "printf 'info\\tinfo\\tm\\n\\ninfo\\n' | " TESTLOG "filter --batch");
@@ -162,7 +162,7 @@ Test(e2e_filter, a_line_that_is_no_case_is_named)
     e2e_expect_has(result->err, "line 3 is no case");
 }
 
-Test(e2e_filter, cases_that_cannot_be_read_are_an_error)
+Test(e2e_filter, fails_if_cases_cannot_be_read)
 {
     const struct e2e *result = e2e_run(TESTLOG "filter --batch </");
 
@@ -174,7 +174,7 @@ Test(e2e_filter, cases_that_cannot_be_read_are_an_error)
 
 /* ---- In words ---- */
 
-Test(e2e_filter, is_explained_in_words)
+Test(e2e_filter, explains_a_filter_in_words)
 {
     const struct e2e *result = e2e_run(
         TESTLOG "filter 'info,kv=debug,[request{id=417}]=trace,^[tick]=warn,"
@@ -220,7 +220,7 @@ Test(e2e_filter, advises_and_exits_with_0)
     e2e_expect_has(result->out, "that it can show is info.\n");
 }
 
-Test(e2e_filter, a_mistake_is_pointed_at)
+Test(e2e_filter, points_at_a_mistake)
 {
     const struct e2e *result = e2e_run(TESTLOG "filter 'info,net=warning'");
 
@@ -233,7 +233,7 @@ Test(e2e_filter, a_mistake_is_pointed_at)
     e2e_expect_has(result->out, "everything: info and more severe\n");
 }
 
-/* ---- Of a program ---- */
+/* ---- With a program ---- */
 
 Test(e2e_filter, lists_counters_by_name)
 {
@@ -252,7 +252,7 @@ Test(e2e_filter, lists_counters_by_name)
     e2e_expect_lacks(result->out, "event");
 }
 
-Test(e2e_filter, lists_a_program_s_call_sites)
+Test(e2e_filter, lists_a_programs_call_sites)
 {
     const char *program = e2e_program("traced", E2E_TRACED);
     const struct e2e *result = e2e_run(
@@ -272,8 +272,8 @@ Test(e2e_filter, lists_a_program_s_call_sites)
                  e2e_count(sites, "\"line\":"));
 }
 
-/* PATH has a program of that name, too. */
-Test(e2e_filter, takes_a_program_for_a_path)
+/* PATH contains a program with the same name. */
+Test(e2e_filter, prefers_a_path_to_a_program_in_PATH)
 {
     const struct e2e *result =
         e2e_run("ln -s '%s' true && " TESTLOG "filter info true",
@@ -283,7 +283,7 @@ Test(e2e_filter, takes_a_program_for_a_path)
     e2e_expect_has(result->out, "span \"outer\"");
 }
 
-Test(e2e_filter, says_what_is_no_test_program)
+Test(e2e_filter, refuses_what_is_not_a_test_program)
 {
     const struct e2e *result = e2e_run(TESTLOG "filter info ./nothing");
 
@@ -297,7 +297,7 @@ Test(e2e_filter, says_what_is_no_test_program)
     e2e_expect_has(result->out, "0 call sites");
 }
 
-Test(e2e_filter, refuses_what_it_does_not_know)
+Test(e2e_filter, refuses_unknown_arguments)
 {
     static const struct {
         const char *arguments, *error;
@@ -321,13 +321,13 @@ Test(e2e_filter, refuses_what_it_does_not_know)
     }
 }
 
-/* A program of the shell. */
+/* Writes a shell script. */
 static void write_script(const char *name, const char *text)
 {
     e2e_run("printf '#!/bin/sh\\n%s\\n' >%s && chmod +x %s", text, name, name);
 }
 
-Test(e2e_filter, ends_a_program_that_does_not_end)
+Test(e2e_filter, kills_a_program_that_does_not_end)
 {
     const struct e2e *result;
 
@@ -344,7 +344,7 @@ Test(e2e_filter, ends_a_program_that_does_not_end)
     e2e_expect_code(e2e_run(TESTLOG "filter info ./reads"), 0);
 }
 
-Test(e2e_filter, names_ten_directives_about_nothing_at_most)
+Test(e2e_filter, names_at_most_ten_unmatched_directives)
 {
     const struct e2e *result =
         e2e_run(TESTLOG "filter \"info;x=1,$(seq -s, 100 199),"
@@ -356,7 +356,7 @@ Test(e2e_filter, names_ten_directives_about_nothing_at_most)
                                 "call sites.\n");
 }
 
-Test(e2e_filter, two_dashes_may_stand_before_the_filter)
+Test(e2e_filter, accepts_two_dashes_before_the_filter)
 {
     const struct e2e *result =
         e2e_run(TESTLOG "filter -- 'info;x=1' /bin/true");
@@ -366,9 +366,9 @@ Test(e2e_filter, two_dashes_may_stand_before_the_filter)
                                 "did you mean info,x=1?\n");
 }
 
-/* ---- Of a run ---- */
+/* ---- In a run ---- */
 
-/* The lines of traced/nests with a filter, without times. */
+/* The lines of traced/nests under some settings, without times. */
 static const char *lines_of(const char *settings)
 {
     const struct e2e *result =
@@ -379,7 +379,7 @@ static const char *lines_of(const char *settings)
     return e2e_between(result->err, "\nlog:\n", "trace: ");
 }
 
-Test(e2e_filter, decides_what_a_run_shows)
+Test(e2e_filter, filters_what_a_run_shows)
 {
     static const struct {
         const char *settings, *lines;
@@ -414,7 +414,7 @@ Test(e2e_filter, decides_what_a_run_shows)
                          rows[i].settings, lines_of(rows[i].settings));
 }
 
-Test(e2e_filter, decides_what_a_run_records)
+Test(e2e_filter, filters_what_a_run_records)
 {
     const struct e2e *result =
         e2e_run("LOG=off TRACE_FILTER='![inner]' '%s' --filter traced/nests",
@@ -428,7 +428,7 @@ Test(e2e_filter, decides_what_a_run_records)
     e2e_expect_lacks(trace, "\"name\":\"happened\"");
 }
 
-Test(e2e_filter, what_only_takes_away_takes_from_a_test_s_own_default)
+Test(e2e_filter, exclusions_apply_to_a_tests_own_default)
 {
     static const char text[] = "shown by the test's own default";
     const char *capture = e2e_program("capture", E2E_TRACED);
@@ -442,7 +442,7 @@ Test(e2e_filter, what_only_takes_away_takes_from_a_test_s_own_default)
         text);
 }
 
-Test(e2e_filter, a_directive_that_is_about_nothing_is_named)
+Test(e2e_filter, reports_directives_that_match_nothing)
 {
     const struct e2e *result =
         e2e_run("LOG='info,[outer],[inner{n=1}],~programs::,!kv,/x/,{age>9},"

@@ -1,4 +1,4 @@
-/* e2e_layouts_test.c: what a user sees in each layout, and of spans' lives. */
+/* e2e_layouts_test.c: the layouts of lines, and lines about spans. */
 #include "e2e.h"
 
 #include <stdio.h>
@@ -48,7 +48,7 @@ static const struct {
 
 enum { LAYOUTS = sizeof(layouts) / sizeof(*layouts) };
 
-/* A text without the numbers of lines, and the folders before their files. */
+/* Removes line numbers, and the folders before file names. */
 static const char *placeless(const char *text)
 {
     static const char file[] = "programs/traced.c:";
@@ -70,7 +70,7 @@ static const char *placeless(const char *text)
     return lines;
 }
 
-Test(e2e_layouts, each_is_in_files_in_blocks_and_live)
+Test(e2e_layouts, prints_each_layout_to_files_blocks_and_live)
 {
     char flags[128];
 
@@ -92,7 +92,7 @@ Test(e2e_layouts, each_is_in_files_in_blocks_and_live)
     }
 }
 
-Test(e2e_layouts, variables_choose_them_and_flags_win)
+Test(e2e_layouts, variables_choose_layouts_and_flags_win)
 {
     const char *program = e2e_program("traced", E2E_TRACED);
     const struct e2e *by_variable, *by_flag;
@@ -114,7 +114,8 @@ Test(e2e_layouts, variables_choose_them_and_flags_win)
 
 /* ---- JSON ---- */
 
-/* Every line that begins as an object is one; returns how many there are. */
+/* Expects that every line that begins with "{" is an object; returns their
+ * number. */
 static size_t check_json(const char *text, const char *test)
 {
     char *copy = strdup(text), *rest = copy, *line;
@@ -137,7 +138,7 @@ static size_t check_json(const char *text, const char *test)
     return count;
 }
 
-Test(e2e_layouts, every_json_line_is_an_object)
+Test(e2e_layouts, prints_every_json_line_as_an_object)
 {
     const struct e2e *held = run("--log-format=json --log=trace "
                                  "--log-span-events=full --show-output",
@@ -147,7 +148,7 @@ Test(e2e_layouts, every_json_line_is_an_object)
     cr_expect_gt(check_json(log_of("traced.logs_all_levels"), ""), 8);
 }
 
-Test(e2e_layouts, live_json_of_several_tests_names_them)
+Test(e2e_layouts, names_the_test_in_live_json)
 {
     const struct e2e *live = run("--log-format=json --log=trace --nocapture "
                                  "-j2 --log-span-events=full",
@@ -159,7 +160,7 @@ Test(e2e_layouts, live_json_of_several_tests_names_them)
 
 /* ---- A prefix ---- */
 
-Test(e2e_layouts, live_pretty_lines_of_several_tests_all_have_a_prefix)
+Test(e2e_layouts, prefixes_every_live_pretty_line)
 {
     const struct e2e *live =
         run("--log=debug --log-format=pretty --log-time=none "
@@ -174,7 +175,7 @@ Test(e2e_layouts, live_pretty_lines_of_several_tests_all_have_a_prefix)
     e2e_expect_has(live->err, "\n[traced/logs_all_levels] \n");
 }
 
-Test(e2e_layouts, a_live_pretty_event_is_one_write)
+Test(e2e_layouts, writes_a_live_pretty_event_in_one_call)
 {
     const char *writes =
         e2e_writes("%s --log=debug --log-format=pretty --log-time=none "
@@ -206,7 +207,7 @@ static const char lives[] =
     " INFO outer{number=7 text=\"a \\\"b\\\"\\n\"}: programs::traced: exit\n"
     " INFO outer{number=7 text=\"a \\\"b\\\"\\n\"}: programs::traced: close\n";
 
-Test(e2e_layouts, a_span_s_life_is_the_same_held_and_live)
+Test(e2e_layouts, prints_the_same_span_lines_captured_and_live)
 {
     const char *flags = "--log=debug --log-time=none --log-span-events=full";
     char live[128];
@@ -217,7 +218,7 @@ Test(e2e_layouts, a_span_s_life_is_the_same_held_and_live)
     e2e_expect_has(run(live, "traced/nests")->err, lives);
 }
 
-Test(e2e_layouts, closes_tell_how_long_spans_were_busy)
+Test(e2e_layouts, prints_busy_and_idle_times_at_close)
 {
     const struct e2e *held = run(
         "--log=debug --log-span-events=close --show-output", "traced/nests");
@@ -228,9 +229,8 @@ Test(e2e_layouts, closes_tell_how_long_spans_were_busy)
     e2e_expect_has(line, "s time.idle=");
 }
 
-/* Spans that a failed assertion leaves are closed; those of a process that was
- * killed are not. */
-Test(e2e_layouts, only_what_closed_is_said_to_have)
+/* A failed assertion closes its spans; a killed process doesn't. */
+Test(e2e_layouts, prints_close_only_for_closed_spans)
 {
     const char *flags = "--log-time=none --log-span-events=close";
     const char *failed = run(flags, "traced/fails_in_a_span")->err;
@@ -240,8 +240,8 @@ Test(e2e_layouts, only_what_closed_is_said_to_have)
     e2e_expect_lacks(run(flags, "traced/dies_in_spans")->err, "close");
 }
 
-/* The child of a fork does not tell that it leaves what its parent is in. */
-Test(e2e_layouts, forks_close_each_span_once)
+/* The child of a fork doesn't close its parent's spans. */
+Test(e2e_layouts, closes_each_span_once_across_forks)
 {
     static const char *const flags[] = {
         "--log-time=none --log-span-events=close --show-output",
@@ -258,8 +258,8 @@ Test(e2e_layouts, forks_close_each_span_once)
     }
 }
 
-/* In C, 'x' is an int, and a char is a number. */
-Test(e2e_layouts, shows_characters_of_cxx)
+/* In C, 'x' is an int and a char is a number. */
+Test(e2e_layouts, prints_characters_in_cxx)
 {
     const struct e2e *result = e2e_run("%s --show-output --log-time=none",
                                        e2e_program("chars_cxx", E2E_TRACED));
