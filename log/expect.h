@@ -43,8 +43,7 @@ struct near {
 enum {
     NEAR_MAX = 5,
     NEAR_BYTES = 400,
-    COMPARED_MAX =
-        4 << 20, /* bytes of lines that are compared letter by letter */
+    COMPARED_MAX = 4 << 20, /* bytes of lines whose letters are compared */
 };
 
 /* A part of a path of spans. */
@@ -69,13 +68,13 @@ struct search {
     size_t near_count, compared;
 };
 
-/* ---- expect_read.c: what is asked for ---- */
+/* ---- expect_read.c ---- */
 
 /* log_search_read parses the conditions or the path of an expectation. On
  * failure, `why` has the reason; it is empty if memory ran out. */
 bool log_search_read(struct search *, struct trace_text *why);
 
-/* ---- expect_near.c: what came near ---- */
+/* ---- expect_near.c ---- */
 
 /* log_search_offer keeps the record whose text is in `line` if it is nearer
  * than a kept one; INT_MAX is a match. */

@@ -177,13 +177,3 @@ Test(compilers_compile, a_program_without_exports_none_of_ours)
         e2e_run("nm -D '%s' | grep -E 'nvrtc|nvvm|nvJit' || true", path)->out,
         "");
 }
-
-/* A program that is loaded late is in no list; its name is what is left. */
-Test(compilers_compile, a_mention_makes_compilers_possible)
-{
-    e2e_expect_has(run(USER_PLUGIN, "none none x")->out, "possible=0\n");
-    e2e_expect_is(e2e_run("rm host")->err, "");
-    e2e_expect_has(run(USER_LATE, "none none x")->out, "possible=1\n");
-    e2e_expect_is(e2e_run("rm host")->err, "");
-    e2e_expect_has(run(USER_LINKED, "none none x")->out, "possible=1\n");
-}

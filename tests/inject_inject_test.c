@@ -1,5 +1,4 @@
-/* inject_inject_test.c: what is loaded into any program: it records there only
- * where it was asked to. */
+/* inject_inject_test.c: the library that is injected into programs. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +7,10 @@
 
 #include "devices.h"
 #include "e2e.h"
-#include "trace/devices/inject/standalone.h"
 
 TestSuite(inject_inject, .init = devices_init);
 
-/* A program that knows nothing of us. */
+/* A program without testlog. */
 static const char program[] =
     "#include <dlfcn.h>\n"
     "#include <stdio.h>\n"
@@ -68,7 +66,7 @@ static size_t lines_of(const char *command)
     return count;
 }
 
-Test(inject_inject, it_is_inert_in_a_program_that_was_not_asked)
+Test(inject_inject, does_nothing_unless_asked)
 {
     char command[PATH_MAX];
     char *out;
@@ -98,7 +96,7 @@ static struct trace_reader *recorded(void)
     return trace_reader_open(path);
 }
 
-Test(inject_inject, any_program_is_recorded_where_it_was_asked)
+Test(inject_inject, records_any_program)
 {
     struct trace_reader *reader;
     const char *test;
@@ -118,7 +116,7 @@ Test(inject_inject, any_program_is_recorded_where_it_was_asked)
     trace_reader_close(reader);
 }
 
-Test(inject_inject, a_folder_that_cannot_be_made_is_said)
+Test(inject_inject, reports_a_folder_that_cannot_be_made)
 {
     char *out;
 
@@ -130,7 +128,7 @@ Test(inject_inject, a_folder_that_cannot_be_made_is_said)
     free(out);
 }
 
-Test(inject_inject, it_exports_nothing_else)
+Test(inject_inject, exports_only_its_entry_points)
 {
     char command[PATH_MAX];
 
@@ -142,24 +140,7 @@ Test(inject_inject, it_exports_nothing_else)
     cr_expect_eq(lines_of(command), 0);
 }
 
-/* ---- Whose recording it is ---- */
-
-Test(inject_inject, a_test_has_a_recording)
-{
-    setenv("TESTLOG_RECORD", test_path("deep"), 1);
-    test_record();
-    trace_device_publish();
-    cr_expect_eq(trace_device_record_here(), trace_device_host());
-    cr_expect_eq(access(test_path("deep"), F_OK), -1);
-    trace_close();
-}
-
-Test(inject_inject, nobody_has_asked)
-{
-    cr_expect_null(trace_device_record_here());
-    setenv("TESTLOG_RECORD", test_path("deep"), 1);
-    cr_expect_null(trace_device_record_here(), "it is decided once");
-}
+/* ---- The end ---- */
 
 static void exit_early(void)
 {
@@ -168,8 +149,8 @@ static void exit_early(void)
     exit(0);
 }
 
-/* Who calls exit in the midst of a test. */
-Test(inject_inject, an_exit_flushes_as_well)
+/* A test may call exit. */
+Test(inject_inject, flushes_at_exit)
 {
     struct trace_reader *reader;
 

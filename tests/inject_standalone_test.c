@@ -1,0 +1,68 @@
+/* inject_standalone_test.c: recordings of programs without tests. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "devices.h"
+#include "trace/devices/inject/standalone.h"
+
+TestSuite(inject_standalone, .init = devices_init);
+
+Test(inject_standalone, uses_the_recording_of_a_test)
+{
+    setenv("TESTLOG_RECORD", test_path("deep"), 1);
+    test_record();
+    trace_device_publish();
+    cr_expect_eq(trace_device_record_here(), trace_device_host());
+    cr_expect_eq(access(test_path("deep"), F_OK), -1);
+    trace_close();
+}
+
+Test(inject_standalone, starts_none_unless_asked)
+{
+    cr_expect_null(trace_device_record_here());
+    setenv("TESTLOG_RECORD", test_path("deep"), 1);
+    cr_expect_null(trace_device_record_here(), "it is decided once");
+}
+
+static char path[PATH_MAX];
+
+static void record_here(void)
+{
+    const struct trace_device_host *host;
+
+    errno = 7;
+    host = trace_device_record_here();
+    _exit(!host || errno != 7 || trace_device_record_here() != host);
+}
+
+/* The child must not end the recording, or its parent could not read it. */
+Test(inject_standalone, makes_the_folders_of_a_recording)
+{
+    char command[PATH_MAX + 64];
+
+    snprintf(path, sizeof(path), "%s", test_path("a/b/c"));
+    setenv("TESTLOG_RECORD", path, 1);
+    setenv("TESTLOG_RECORD_LOG", "debug", 1);
+    cr_expect_eq(test_child(record_here), 0);
+    snprintf(command, sizeof(command), "test -s %s/process.*/recording", path);
+    cr_expect_eq(system(command), 0);
+}
+
+static void record_nowhere(void)
+{
+    errno = 7;
+    _exit(trace_device_record_here() || errno != 7);
+}
+
+Test(inject_standalone, goes_on_without_a_folder)
+{
+    setenv("TESTLOG_RECORD", "/dev/null/folder", 1);
+    cr_expect_eq(test_child(record_nowhere), 0);
+    memset(path, 'a', sizeof(path) - 1);
+    path[0] = '/';
+    setenv("TESTLOG_RECORD", path, 1);
+    cr_expect_eq(test_child(record_nowhere), 0, "a name that is too long");
+}
