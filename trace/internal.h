@@ -153,6 +153,53 @@ struct trace_reader {
     uint64_t scale;   /* the same as a fixed-point number; 0: none */
 };
 
+/* ---- entry.c: records and entries ---- */
+
+static inline uint64_t trace_place_limit(const struct trace_reader *reader)
+{
+    return reader->size / TRACE_SLOT_SIZE;
+}
+
+static inline const struct trace_record *trace_slot_at(
+    const struct trace_reader *reader, uint64_t place)
+{
+    return (const struct trace_record *)reader->base + place;
+}
+
+/* trace_reader_bounded returns the record at `place` if it lies inside the
+ * file, finished or not; otherwise NULL. */
+static inline const struct trace_record *trace_reader_bounded(
+    const struct trace_reader *reader, uint64_t place)
+{
+    uint64_t limit = trace_place_limit(reader);
+
+    if (place < TRACE_FIRST_PLACE || place >= limit)
+        return NULL;
+
+    const struct trace_record *record = trace_slot_at(reader, place);
+
+    if (!record->slots || record->slots > limit - place)
+        return NULL;
+    return record;
+}
+
+/* trace_values_in returns the values of a record: none if the file was
+ * truncated meanwhile, because its slots then read as 0. */
+static inline struct trace_values trace_values_in(
+    const struct trace_record *record)
+{
+    const unsigned char *from = (const unsigned char *)(record + 1);
+    uint32_t slots = record->slots;
+
+    return (struct trace_values){
+        from, from + (slots ? (size_t)(slots - 1) * TRACE_SLOT_SIZE : 0)};
+}
+
+static inline uint64_t trace_thread_key(uint32_t pid, uint32_t tid)
+{
+    return (uint64_t)pid << 32 | tid;
+}
+
 /* trace_reader_record returns the finished record at `place`, NULL if there is
  * none. */
 const struct trace_record *trace_reader_record(const struct trace_reader *,
@@ -161,6 +208,23 @@ const struct trace_record *trace_reader_record(const struct trace_reader *,
 /* trace_reader_entry describes a record; false if its kind has no entry. */
 bool trace_reader_entry(const struct trace_reader *, uint32_t place,
                         const struct trace_thread *, struct trace_entry *);
+
+/* trace_reader_find_thread finds the index of a thread; false if there is none.
+ */
+bool trace_reader_find_thread(const struct trace_reader *, uint32_t pid,
+                              uint32_t tid, uint32_t *index);
+
+/* trace_reader_activity reads the start of a DEVICE record; false at damage.
+ * `values` are what follows. */
+bool trace_reader_activity(const struct trace_record *,
+                           struct trace_values *values,
+                           struct trace_activity_place *);
+
+/* trace_reader_set_end sets a later anchor for times. */
+void trace_reader_set_end(struct trace_reader *, struct trace_anchor end);
+
+/* trace_reader_time converts ticks to ns since the origin. */
+uint64_t trace_reader_time(const struct trace_reader *, uint64_t ticks);
 
 /* ---- mapping.c ---- */
 
@@ -179,14 +243,6 @@ void trace_reader_drop(const struct trace_reader *, uint64_t from, uint64_t to);
 /* trace_reader_past_hole returns the first chunk from `place` on that has data:
  * a sparse file may be of any size. */
 uint64_t trace_reader_past_hole(const struct trace_reader *, uint64_t place);
-
-/* ---- reader.c, again ---- */
-
-/* trace_reader_set_end sets a later anchor for times. */
-void trace_reader_set_end(struct trace_reader *, struct trace_anchor end);
-
-/* trace_reader_time converts ticks to ns since the origin. */
-uint64_t trace_reader_time(const struct trace_reader *, uint64_t ticks);
 
 /* ---- fields.c ---- */
 

@@ -13,116 +13,6 @@
 
 #include "recorder.h"
 
-static const struct trace_record *slot_at(const struct trace_reader *reader,
-                                          uint64_t place)
-{
-    return (const struct trace_record *)reader->base + place;
-}
-
-static uint64_t place_limit(const struct trace_reader *reader)
-{
-    return reader->size / TRACE_SLOT_SIZE;
-}
-
-/* Returns the record at `place` if it lies inside the file, finished or not. */
-static const struct trace_record *bounded(const struct trace_reader *reader,
-                                          uint64_t place)
-{
-    uint64_t limit = place_limit(reader);
-
-    if (place < TRACE_FIRST_PLACE || place >= limit)
-        return NULL;
-
-    const struct trace_record *record = slot_at(reader, place);
-
-    if (!record->slots || record->slots > limit - place)
-        return NULL;
-    return record;
-}
-
-const struct trace_record *trace_reader_record(
-    const struct trace_reader *reader, uint32_t place)
-{
-    const struct trace_record *record = bounded(reader, place);
-
-    if (!record || !__atomic_load_n(&record->time, __ATOMIC_ACQUIRE))
-        return NULL;
-    return record;
-}
-
-/* If the file was truncated meanwhile, this reads zeros. */
-static size_t size_of_values(const struct trace_record *record)
-{
-    uint32_t slots = record->slots;
-
-    return slots ? (size_t)(slots - 1) * TRACE_SLOT_SIZE : 0;
-}
-
-static struct trace_values values_in(const struct trace_record *record)
-{
-    const unsigned char *from = (const unsigned char *)(record + 1);
-
-    return (struct trace_values){from, from + size_of_values(record)};
-}
-
-/* ---- Time ---- */
-
-enum { SCALE = 56 }; /* fractional bits of a reader's `scale` */
-
-#define TIME_MAX UINT64_C(9000000000000000000)
-
-static bool plausible(const struct trace_anchor *a,
-                      const struct trace_anchor *b)
-{
-    return b->ticks > a->ticks && b->monotonic > a->monotonic &&
-           b->monotonic - a->monotonic < UINT64_C(1) << 56;
-}
-
-void trace_reader_set_end(struct trace_reader *reader, struct trace_anchor end)
-{
-    struct trace_header *header = &reader->header;
-    const struct trace_anchor *from = &header->origin;
-
-    header->end = end;
-    reader->rate = 0;
-    reader->scale = 0;
-    if (header->clock != TRACE_CLOCK_MONOTONIC && plausible(from, &end))
-        reader->rate = (long double)(end.monotonic - from->monotonic) /
-                       (long double)(end.ticks - from->ticks);
-#ifdef __SIZEOF_INT128__
-    if (reader->rate > 0.01L && reader->rate < 128)
-        reader->scale = (uint64_t)(reader->rate * (UINT64_C(1) << SCALE));
-#endif
-}
-
-#ifdef __SIZEOF_INT128__
-
-/* Without floating point, which would take most of the time of reading. */
-static uint64_t scaled(uint64_t ticks, uint64_t scale)
-{
-    trace_u128_t time = (trace_u128_t)ticks * scale >> SCALE;
-
-    return time < TIME_MAX ? (uint64_t)time : TIME_MAX;
-}
-
-#else
-#    define scaled(ticks, scale) 0
-#endif
-
-uint64_t trace_reader_time(const struct trace_reader *reader, uint64_t ticks)
-{
-    uint64_t origin = reader->header.origin.ticks;
-    uint64_t since = ticks > origin ? ticks - origin : 0;
-    long double time;
-
-    if (reader->scale)
-        return scaled(since, reader->scale);
-    if (reader->rate == 0)
-        return since;
-    time = (long double)since * reader->rate;
-    return time < TIME_MAX ? (uint64_t)time : TIME_MAX;
-}
-
 /* ---- The pass at opening ---- */
 
 static bool next_text(struct trace_values *values, const char **text)
@@ -138,7 +28,7 @@ static bool next_text(struct trace_values *values, const char **text)
 
 static struct trace_site *site_of(const struct trace_record *record)
 {
-    struct trace_values values = values_in(record);
+    struct trace_values values = trace_values_in(record);
     size_t fields = (record->end >> 16) & 0xff;
     struct trace_site *site = calloc(1, sizeof(*site));
     const char **names = calloc(fields + 1, sizeof(*names));
@@ -208,22 +98,6 @@ static bool add_later(struct trace_reader *reader, uint32_t span)
     return true;
 }
 
-static uint64_t thread_key(uint32_t pid, uint32_t tid)
-{
-    return (uint64_t)pid << 32 | tid;
-}
-
-static bool find_thread(const struct trace_reader *reader, uint32_t pid,
-                        uint32_t tid, uint32_t *index)
-{
-    uintptr_t found;
-
-    if (!trace_table_find(&reader->thread_table, thread_key(pid, tid), &found))
-        return false;
-    *index = (uint32_t)found;
-    return true;
-}
-
 static bool append_thread(struct trace_reader *reader,
                           struct trace_thread thread)
 {
@@ -232,7 +106,7 @@ static bool append_thread(struct trace_reader *reader,
     if (!TRACE_ARRAY_RESERVE(reader->threads, reader->thread_capacity,
                              reader->thread_count + 1) ||
         !trace_table_set(&reader->thread_table,
-                         thread_key(thread.pid, thread.tid), index))
+                         trace_thread_key(thread.pid, thread.tid), index))
         return false;
     reader->threads[reader->thread_count++] = thread;
     return true;
@@ -242,11 +116,11 @@ static bool append_thread(struct trace_reader *reader,
 static bool add_thread(struct trace_reader *reader,
                        const struct trace_record *record, uint32_t *index)
 {
-    struct trace_values values = values_in(record);
+    struct trace_values values = trace_values_in(record);
     uint32_t pid = (uint32_t)(record->end >> 32), tid = (uint32_t)record->end;
     const char *name = "";
 
-    if (find_thread(reader, pid, tid, index))
+    if (trace_reader_find_thread(reader, pid, tid, index))
         return true;
     next_text(&values, &name);
     *index = (uint32_t)reader->thread_count;
@@ -268,28 +142,13 @@ static bool add_segment(struct trace_reader *reader,
     return true;
 }
 
-/* Reads the start of a DEVICE record; false at damage. */
-static bool activity_of(const struct trace_record *record,
-                        struct trace_values *values,
-                        struct trace_activity_place *at)
-{
-    struct trace_value value;
-
-    *values = values_in(record);
-    if (!trace_values_next(values, &value) || value.type != TRACE_TYPE_BYTES ||
-        value.size != sizeof(*at))
-        return false;
-    memcpy(at, value.as.bytes, sizeof(*at));
-    return true;
-}
-
 static bool add_device(struct trace_reader *reader,
                        const struct trace_record *record, uint64_t place)
 {
     struct trace_activity_place at;
     struct trace_values unused;
 
-    if (!activity_of(record, &unused, &at))
+    if (!trace_reader_activity(record, &unused, &at))
         return true;
     if (!TRACE_ARRAY_RESERVE(reader->devices, reader->device_capacity,
                              reader->device_count + 1))
@@ -309,7 +168,8 @@ static uint64_t name_key(const char *name)
 static bool meta_at(const struct trace_reader *reader, size_t at,
                     const char **name, const char **value)
 {
-    struct trace_values values = values_in(slot_at(reader, reader->metas[at]));
+    struct trace_values values =
+        trace_values_in(trace_slot_at(reader, reader->metas[at]));
 
     return next_text(&values, name) && next_text(&values, value);
 }
@@ -385,10 +245,10 @@ static uint64_t past_gap(const struct trace_reader *reader, uint64_t place,
     uint64_t begin =
         TRACE_FIRST_PLACE + ((uint64_t)header->spare - 1) * TRACE_CHUNK_SLOTS;
 
-    if (!header->spare || place < begin || begin > place_limit(reader))
+    if (!header->spare || place < begin || begin > trace_place_limit(reader))
         return place;
-    while (place < begin + used && place < place_limit(reader)) {
-        const struct trace_record *record = slot_at(reader, place);
+    while (place < begin + used && place < trace_place_limit(reader)) {
+        const struct trace_record *record = trace_slot_at(reader, place);
 
         if (record->slots && (!first || begins(record)))
             break;
@@ -406,7 +266,8 @@ static uint64_t index_piece(struct trace_reader *reader, uint64_t place,
     bool first = true;
     const struct trace_record *record;
 
-    while ((record = bounded(reader, place = past_gap(reader, place, first))) &&
+    while ((record = trace_reader_bounded(
+                reader, place = past_gap(reader, place, first))) &&
            (place < *end || goes_on(record))) {
         if (first && !begins(record))
             break; /* a hole */
@@ -444,9 +305,9 @@ static bool index_all(struct trace_reader *reader)
         TRACE_FIRST_PLACE + reader->header.chunks * (uint64_t)TRACE_CHUNK_SLOTS;
     bool ok = true;
 
-    if (reader->header.chunks > place_limit(reader) ||
-        limit > place_limit(reader))
-        limit = place_limit(reader);
+    if (reader->header.chunks > trace_place_limit(reader) ||
+        limit > trace_place_limit(reader))
+        limit = trace_place_limit(reader);
     for (uint64_t place = TRACE_FIRST_PLACE, next; ok && place < limit;
          place = next) {
         size_t before = reader->segment_count;
@@ -469,9 +330,11 @@ static bool add_callers(struct trace_reader *reader)
     for (size_t i = 0; i < reader->device_count; i++) {
         const struct trace_begun *begun = &reader->devices[i];
 
-        activity_of(slot_at(reader, begun->place), &unused, &at);
+        trace_reader_activity(trace_slot_at(reader, begun->place), &unused,
+                              &at);
         if (at.thread == reader->threads[begun->thread].tid ||
-            find_thread(reader, reader->header.pid, at.thread, &index))
+            trace_reader_find_thread(reader, reader->header.pid, at.thread,
+                                     &index))
             continue;
         if (!append_thread(reader, (struct trace_thread){reader->header.pid,
                                                          at.thread, 0, ""}))
@@ -501,8 +364,8 @@ static int by_span(const void *a, const void *b, void *context)
     if (x->span != y->span)
         return x->span < y->span ? -1 : 1;
 
-    uint64_t s = slot_at(reader, x->place)->time;
-    uint64_t t = slot_at(reader, y->place)->time;
+    uint64_t s = trace_slot_at(reader, x->place)->time;
+    uint64_t t = trace_slot_at(reader, y->place)->time;
 
     return s < t ? -1 : s > t;
 }
@@ -700,128 +563,6 @@ const char *trace_reader_meta(const struct trace_reader *reader,
                    meta_at(reader, at, &key, &value) && !strcmp(key, name)
                ? value
                : NULL;
-}
-
-const struct trace_site *trace_reader_site(const struct trace_reader *reader,
-                                           uint32_t id)
-{
-    return id < reader->site_count ? reader->sites[id] : NULL;
-}
-
-static bool describe(struct trace_entry *entry,
-                     const struct trace_record *record)
-{
-    switch (record->kind) {
-    case TRACE_KIND_SPAN:
-        entry->kind = TRACE_ENTRY_SPAN;
-        entry->entered = !(record->flags & TRACE_FLAG_NOT_ENTERED);
-        return true;
-    case TRACE_KIND_ENTER:
-        entry->kind = TRACE_ENTRY_ENTER;
-        return true;
-    case TRACE_KIND_CLOSE:
-        entry->kind = TRACE_ENTRY_CLOSE;
-        return true;
-    case TRACE_KIND_FIELDS:
-        entry->kind = TRACE_ENTRY_FIELDS;
-        return true;
-    case TRACE_KIND_EVENT:
-    case TRACE_KIND_COUNTER:
-    case TRACE_KIND_SIGNPOST:
-        entry->kind = TRACE_ENTRY_EVENT;
-        entry->printf_ = record->flags & TRACE_FLAG_PRINTF;
-        entry->message = record->flags & TRACE_FLAG_MESSAGE;
-        return true;
-    case TRACE_KIND_DEVICE:
-        entry->kind = TRACE_ENTRY_DEVICE;
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* A span's parent began before it. This check also prevents cycles in damaged
- * recordings. */
-static uint32_t parent_of(const struct trace_reader *reader,
-                          const struct trace_record *record)
-{
-    const struct trace_record *parent =
-        record->span ? trace_reader_record(reader, record->span) : NULL;
-
-    if (!parent || parent->kind != TRACE_KIND_SPAN ||
-        (record->kind == TRACE_KIND_SPAN && parent->time >= record->time))
-        return 0;
-    return record->span;
-}
-
-/* An activity's span is in its record, and its thread is its call's. */
-static bool describe_activity(const struct trace_reader *reader,
-                              const struct trace_record *record,
-                              struct trace_entry *entry)
-{
-    struct trace_values values;
-    struct trace_value unused;
-    uint32_t thread;
-
-    if (!activity_of(record, &values, &entry->at))
-        return false;
-    entry->time = trace_reader_time(reader, entry->at.begin);
-    if (entry->end == UINT64_MAX || entry->end < entry->time)
-        entry->end = entry->time;
-    if (entry->thread->tid != entry->at.thread &&
-        find_thread(reader, reader->header.pid, entry->at.thread, &thread))
-        entry->thread = &reader->threads[thread];
-    entry->launch = entry->at.launched ? values.next : NULL;
-    for (size_t i = 0; entry->launch && i < TRACE_LAUNCH_FIELDS; i++)
-        if (!trace_values_next(&values, &unused))
-            return false;
-    entry->values = values.next;
-    entry->values_size = (size_t)(values.end - values.next);
-    return true;
-}
-
-bool trace_reader_entry(const struct trace_reader *reader, uint32_t place,
-                        const struct trace_thread *thread,
-                        struct trace_entry *entry)
-{
-    static const struct trace_site unknown = {
-        .name = "?", .target = "?", .file = "?", .function = "?"};
-    const struct trace_record *record = trace_reader_record(reader, place);
-    bool lasts;
-
-    *entry = (struct trace_entry){0};
-    if (!record || !describe(entry, record))
-        return false;
-    lasts = record->kind == TRACE_KIND_SPAN ||
-            record->kind == TRACE_KIND_ENTER ||
-            record->kind == TRACE_KIND_DEVICE;
-
-    uint64_t end = lasts ? __atomic_load_n(&record->end, __ATOMIC_ACQUIRE) : 0;
-
-    entry->time = trace_reader_time(reader, record->time);
-    entry->end = end ? trace_reader_time(reader, end) : UINT64_MAX;
-    entry->id =
-        record->kind == TRACE_KIND_SPAN || record->kind == TRACE_KIND_DEVICE
-            ? place
-            : 0;
-    entry->span = parent_of(reader, record);
-    entry->site = trace_reader_site(reader, record->site);
-    if (!entry->site)
-        entry->site = &unknown;
-    entry->thread = thread;
-    entry->values = (const unsigned char *)(record + 1);
-    entry->values_size = size_of_values(record);
-    return entry->kind != TRACE_ENTRY_DEVICE ||
-           describe_activity(reader, record, entry);
-}
-
-bool trace_reader_span(const struct trace_reader *reader, uint32_t place,
-                       struct trace_entry *entry)
-{
-    static const struct trace_thread nobody = {.name = ""};
-
-    return trace_reader_entry(reader, place, &nobody, entry) &&
-           entry->kind == TRACE_ENTRY_SPAN;
 }
 
 /* Returns how many of the sorted `places` are below `place`. */
