@@ -254,68 +254,36 @@ const struct e2e *e2e_once(const char *key, const char *format, ...)
     return recall(where, command);
 }
 
+/* The path of a program that make has built, in one of its ways. */
+static const char *built(const char *way, const char *name)
+{
+    const char *path = join(BUILD_DIR "/tests/programs/%s/%s", way, name);
+
+    cr_assert(e2e_exists("%s", path), "tests/tests.mk does not build %s", path);
+    return path;
+}
+
 const char *e2e_program(const char *name, enum e2e_build build)
 {
-    static const char *const builds[][2] = {
-        [E2E_PLAIN] = {"plain", ""},
-        [E2E_TRACED] = {"traced", "-DTRACING"},
-        [E2E_INFO] = {"info", "-DTRACING -DLOG_STATIC_MAX=info"},
-        [E2E_ALL] = {"all", "-Wl,-u,test_log_all"},
-        [E2E_TRACED_ALL] = {"traced-all", "-DTRACING -Wl,-u,test_log_all"},
+    static const char *const ways[] = {
+        [E2E_PLAIN] = "plain",
+        [E2E_TRACED] = "traced",
+        [E2E_INFO] = "info",
+        [E2E_ALL] = "all",
+        [E2E_TRACED_ALL] = "traced-all",
     };
-    bool cxx = e2e_exists("%s/programs/%s.cpp", TESTS_DIR, name);
-    const char *compiler = getenv(cxx ? "CXX" : "CC");
-    const char *key = join("%s-%s", builds[build][0], name);
-    const char *path = join("%s/%s/%s_test", common(), key, name);
-    const struct e2e *result =
-        e2e_once(key,
-                 "cd '%s' && %s -D_GNU_SOURCE -O0 -g %s %s -I '%s/include' "
-                 "-o %s programs/%s.c%s '%s/libtestlog.a' "
-                 "$(pkg-config --cflags --libs criterion 2>/dev/null || "
-                 "echo -lcriterion) -lpcre2-8 -lpthread",
-                 TESTS_DIR,
-                 compiler && *compiler ? compiler
-                 : cxx                 ? "c++"
-                                       : "cc",
-                 SANITIZE_FLAGS, builds[build][1], BUILD_DIR, path, name,
-                 cxx ? "pp" : "", BUILD_DIR);
 
-    cr_assert_eq(result->code, 0, "%s: %.4000s", name, result->err);
-    return path;
-}
-
-static const char *compiler(void)
-{
-    const char *given = getenv("CC");
-
-    return given && *given ? given : "cc";
-}
-
-const char *e2e_stub(void)
-{
-    const char *path = join("%s/gpu-stub/libtestlog-gpu.so", common());
-    const struct e2e *result = e2e_once(
-        "gpu-stub",
-        "cd '%s' && %s -std=gnu11 -D_GNU_SOURCE -g -shared -fPIC "
-        "-fvisibility=hidden -DTRACE_BUILD -DTRACE_INJECTED -DTRACE_API= "
-        "-I. -I '%s/include' -o %s tests/programs/gpu_stub.c trace/*.c "
-        "-lpthread",
-        SOURCE_DIR, compiler(), BUILD_DIR, path);
-
-    cr_assert_eq(result->code, 0, "%.4000s", result->err);
-    return path;
+    return built(ways[build], join("%s_test", name));
 }
 
 const char *e2e_any(const char *name)
 {
-    const char *key = join("any-%s", name);
-    const char *path = join("%s/%s/%s", common(), key, name);
-    const struct e2e *result =
-        e2e_once(key, "%s -D_GNU_SOURCE -g -o %s '%s/programs/%s.c' -ldl",
-                 compiler(), path, TESTS_DIR, name);
+    return built("any", name);
+}
 
-    cr_assert_eq(result->code, 0, "%s: %.4000s", name, result->err);
-    return path;
+const char *e2e_stub(void)
+{
+    return built("stub", "libtestlog-gpu.so");
 }
 
 /* ---- Write by write ---- */

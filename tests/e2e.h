@@ -22,8 +22,8 @@ struct e2e {
     char command[PATH_MAX];
 };
 
-/* E2E_FOLDER, once a file, gives its tests a common folder, in which programs
- * are built once and in which every test has a folder of its own. */
+/* E2E_FOLDER, once a file, gives its tests a common folder, in which every test
+ * has a folder of its own. */
 #define E2E_FOLDER                                                             \
     ReportHook(PRE_ALL)(struct criterion_test_set * set)                       \
     {                                                                          \
@@ -36,12 +36,12 @@ void e2e_folder_make(void);
 /* e2e_begin, a suite's .init, makes the test's own folder and goes there. */
 void e2e_begin(void);
 
-/* e2e_program builds tests/programs/NAME.c or .cpp, unless another test has,
- * and returns its path. */
+/* e2e_program returns the path of tests/programs/NAME.c or .cpp, built in one
+ * of the ways above. */
 const char *e2e_program(const char *name, enum e2e_build);
 
-/* e2e_any builds one without testlog, nor a sanitizer; e2e_stub what stands in
- * for libtestlog-gpu.so. */
+/* e2e_any returns a program built without testlog and without sanitizers,
+ * e2e_stub a stand-in for libtestlog-gpu.so. */
 const char *e2e_any(const char *name);
 const char *e2e_stub(void);
 

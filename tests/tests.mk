@@ -5,6 +5,11 @@ TEST_LIB := tests/support.c tests/cases.c tests/programs.c tests/formats.c \
 UNITS    := $(call program,$(wildcard tests/*_test.c))
 TEST_OBJ := $(TEST_LIB:%.c=$(B)/%.o)
 
+# Optimizing the tests would take most of the time that they take to build.
+ifeq ($(origin CFLAGS),file)
+$(UNITS:=.o) $(TEST_OBJ): private CFLAGS := -O0 -g
+endif
+
 $(UNITS): $(B)/tests/%: $(B)/tests/%.o $(TEST_OBJ) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) $(CJSON_LIBS) -lpthread
@@ -26,8 +31,56 @@ $(PLAYBACK): tests/playback/playback.c $(B)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC_C) -fPIC $(LDFLAGS) -shared -MF $(B)/tests/playback.d -o $@ $< -lpthread
 
+# ---- Programs that end-to-end tests run ----
+
+# e2e_program() finds tests/programs/NAME.c, built in one of these ways, as
+# tests/programs/WAY/NAME_test in the build folder.
+plain      := annotated annotated_cxx capture expect expect_cxx expecting expecting_cxx gpu \
+    helper new_assert outcomes passing small starter throws whole
+traced     := allocator alone annotated annotated_cxx bounded capture chars_cxx ci device dying early expect \
+    expect_cxx expecting expecting_cxx faulty gpu helper jumping large limited losing losses \
+    new_assert outcomes passing slow small starter starting storm survivors throws traced \
+    unborn undumpable unsteady whole
+info       := annotated annotated_cxx expect expecting expecting_cxx small
+all        := gpu passing whole whole_cxx
+traced-all := whole
+
+flags_traced     := -DTRACING
+flags_info       := -DTRACING -DLOG_STATIC_MAX=info
+flags_all        := -Wl,-u,test_log_all
+flags_traced-all := -DTRACING -Wl,-u,test_log_all
+
+PROGRAMS := $(foreach way,plain traced info all traced-all, \
+    $($(way):%=$(B)/tests/programs/$(way)/%_test))
+
+# They are compiled in tests/, so the target of their call sites is programs::NAME.
+.SECONDEXPANSION:
+$(PROGRAMS): $$(wildcard tests/programs/$$(patsubst %_test,%,$$(@F)).c*) $(LIB) $(PUBLIC)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)cd tests && $(if $(filter %.cpp,$<),$(CXX),$(CC)) -D_GNU_SOURCE -O0 -g $(SAN) \
+	    $(flags_$(notdir $(@D))) -I '$(CURDIR)/$(B)/include' $(CRITERION_CFLAGS) \
+	    -o '$(CURDIR)/$@' programs/$(<F) '$(CURDIR)/$(LIB)' $(LIBS) -lpthread
+
+# A program without testlog, and a stand-in for libtestlog-gpu.so that records what
+# the program asks it to.
+ANY  := $(B)/tests/programs/any/gpu_any
+STUB := $(B)/tests/programs/stub/libtestlog-gpu.so
+
+$(ANY): tests/programs/gpu_any.c tests/programs/gpu_init.h
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -D_GNU_SOURCE -g -o $@ $< -ldl
+
+$(STUB): $(patsubst %.c,$(B)/gpu/%.o,tests/programs/gpu_stub.c $(wildcard trace/*.c))
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -shared -o $@ $^ -lpthread
+
 # End-to-end tests run programs of the build folder.
-$(filter $(B)/tests/e2e_% $(B)/tests/soak_%,$(UNITS)): | $(TESTLOG) $(SHARED) $(GPU) $(AUDIT)
+E2E := $(filter $(addprefix $(B)/tests/,compilers_% e2e_% soak_%),$(UNITS))
+
+$(E2E): | $(TESTLOG) $(SHARED) $(GPU) $(AUDIT) $(PROGRAMS) $(ANY) $(STUB)
 
 $(B)/tests/tsan_main: tests/tsan_main.c $(wildcard trace/*.c log/*.c) | $(STAGED)
 	$(call say,TSAN,$@)
