@@ -1,59 +1,117 @@
 /* session.c: what the runner and its workers share, apart from annotated tests.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "harness/session.h"
+#include "trace/reader.h"
 
-static const struct {
+#define VARIABLE "TESTLOG_SESSION"
+
+static const struct field {
     const char *name;
-    size_t offset;
+    size_t at;
 } fields[] = {
 #define TEST_LOG_X(name) {#name, offsetof(struct test_log_session, name)},
-    TEST_LOG_SESSION(TEST_LOG_X)
+    TEST_LOG_SESSION_PROGRAM(TEST_LOG_X) TEST_LOG_SESSION_WORKER(TEST_LOG_X)
+        TEST_LOG_X(status) TEST_LOG_X(nested)
 #undef TEST_LOG_X
 };
 
 enum { FIELDS = sizeof(fields) / sizeof(*fields) };
 
-static void name_variable(char *to, size_t size, const char *name)
+static const char **value_of(struct test_log_session *session,
+                             const struct field *field)
 {
-    snprintf(to, size, "TESTLOG_SESSION_%s", name);
-    for (; *to; to++)
-        *to = (char)toupper((unsigned char)*to);
+    return (const char **)((char *)session + field->at);
 }
 
+/* "name=5:value": the size lets values contain anything. */
 void test_log_session_export(const struct test_log_session *session)
 {
-    char name[64];
+    struct test_log_session copy = *session;
+    struct trace_text text = {0};
 
     for (size_t i = 0; i < FIELDS; i++) {
-        char *value =
-            *(char *const *)((const char *)session + fields[i].offset);
+        const char *value = *value_of(&copy, &fields[i]);
 
-        name_variable(name, sizeof(name), fields[i].name);
-        setenv(name, value ? value : "", 1);
+        if (value)
+            trace_text_printf(&text, "%s=%zu:%s", fields[i].name, strlen(value),
+                              value);
+    }
+    if (text.size && !text.failed)
+        setenv(VARIABLE, text.data, 1);
+    else
+        unsetenv(VARIABLE);
+    trace_text_free(&text);
+}
+
+static const struct field *field_of(const char *name, size_t size)
+{
+    for (size_t i = 0; i < FIELDS; i++)
+        if (strlen(fields[i].name) == size &&
+            !memcmp(fields[i].name, name, size))
+            return &fields[i];
+    return NULL;
+}
+
+/* Values stay in `text`, whose ends of values become zeros. Stops at what is
+ * not of our making. */
+static void parse(struct test_log_session *session, char *text)
+{
+    for (char *end = text + strlen(text); text < end;) {
+        const struct field *field;
+        char *value = strchr(text, '='), *colon;
+        size_t size;
+
+        field = value ? field_of(text, (size_t)(value - text)) : NULL;
+        *text = '\0'; /* ends the value before this */
+        if (!field)
+            return;
+        size = strtoul(value + 1, &colon, 10);
+        if (*colon != ':' || size > (size_t)(end - colon - 1))
+            return;
+        *value_of(session, field) = colon + 1;
+        text = colon + 1 + size;
     }
 }
 
-bool test_log_session_import(struct test_log_session *session)
+static struct test_log_session given;
+static char *text_given; /* NULL: not read yet */
+
+const struct test_log_session *test_log_session(void)
 {
-    bool found = true;
-    char name[64];
+    const char *text = getenv(VARIABLE);
 
-    for (size_t i = 0; i < FIELDS; i++) {
-        char **value = (char **)((char *)session + fields[i].offset);
-        const char *text;
+    if (text_given)
+        return &given;
+    text_given = strdup(text ? text : "");
+    if (text_given)
+        parse(&given, text_given);
+    test_log_session_export(&(struct test_log_session){.nested = given.nested});
+    return &given;
+}
 
-        name_variable(name, sizeof(name), fields[i].name);
-        text = getenv(name);
-        *value = text ? strdup(text) : NULL;
-        found &= *value != NULL;
-        unsetenv(name);
-    }
-    return found;
+void test_log_session_forget(void)
+{
+    free(text_given);
+    text_given = NULL;
+    given = (struct test_log_session){0};
+}
+
+bool test_log_session_is_worker(const struct test_log_session *session)
+{
+#define TEST_LOG_X(name) session->name &&
+    return TEST_LOG_SESSION_WORKER(TEST_LOG_X) session->runner;
+#undef TEST_LOG_X
+}
+
+bool test_log_session_from_parent(const struct test_log_session *session)
+{
+    return session->runner &&
+           strtol(session->runner, NULL, 10) == (long)getppid();
 }
 
 /* ---- Status ---- */

@@ -10,10 +10,26 @@
 
 #include <testlog/log.h>
 
-/* ---- session.c: from the runner to its workers, by environment ---- */
+/* ---- session.c: from a process to those that it starts ---- */
 
-/* X(name of the field and, in capitals, of the variable) */
-#define TEST_LOG_SESSION(X)                                                    \
+/* One environment variable, TESTLOG_SESSION, holds all fields. */
+
+/* X(name): what `testlog run` tells the programs of its run. */
+#define TEST_LOG_SESSION_PROGRAM(X)                                            \
+    X(runner)      /* the process that ends the run */                         \
+    X(program)     /* name of the program's folder in the run */               \
+    X(last_run)    /* path of the last run */                                  \
+    X(share)       /* as test_log_share_text writes it */                      \
+    X(others)      /* as test_log_others_text writes it */                     \
+    X(results)     /* descriptor of a pipe for results */                      \
+    X(output)      /* descriptor of the stdout that belongs to a report */     \
+    X(token)       /* that lets GitHub's commands through */                   \
+    X(gpu_library) /* where testlog's may be */                                \
+    X(part)        /* "1": another process writes the reports */               \
+    X(suggest)     /* "1": print the test that was probably meant */
+
+/* X(name): what the runner tells its workers. */
+#define TEST_LOG_SESSION_WORKER(X)                                             \
     X(show)                                                                    \
     X(show_origin)                                                             \
     X(record)                                                                  \
@@ -29,20 +45,36 @@
     X(origin)                                                                  \
     X(all_tests)                                                               \
     X(attempt)                                                                 \
-    X(drained)                                                                 \
-    X(runner)
+    X(piped)
 
 struct test_log_session {
-#define TEST_LOG_X(name) char *name;
-    TEST_LOG_SESSION(TEST_LOG_X)
+#define TEST_LOG_X(name) const char *name;
+    TEST_LOG_SESSION_PROGRAM(TEST_LOG_X)
+    TEST_LOG_SESSION_WORKER(TEST_LOG_X)
 #undef TEST_LOG_X
+    const char *status; /* id of the memory for the worker's status */
+    const char *nested; /* "1": the process runs inside a test */
 };
 
+/* test_log_session returns what the process that started this one told it;
+ * fields are NULL if it did not. The first call takes the variable out of the
+ * environment: processes that this one starts see `nested` alone. */
+const struct test_log_session *test_log_session(void);
+
+/* test_log_session_forget makes the next call read the variable again, in
+ * tests. */
+void test_log_session_forget(void);
+
+/* test_log_session_export tells processes that are started from now on the
+ * fields that are not NULL. */
 void test_log_session_export(const struct test_log_session *);
 
-/* test_log_session_import takes the session out of the environment; false if
- * there is none. */
-bool test_log_session_import(struct test_log_session *);
+/* test_log_session_is_worker tells whether all fields of a worker are there. */
+bool test_log_session_is_worker(const struct test_log_session *);
+
+/* test_log_session_from_parent tells whether the runner of a session is the
+ * parent of this process; a program that a script starts inherits it. */
+bool test_log_session_from_parent(const struct test_log_session *);
 
 /* test_log_filter_of returns the filter of a test's lines, to be freed: `show`,
  * which comes from `origin`, overrides the test's `own` filter (or NULL) unless
@@ -70,8 +102,6 @@ void test_log_next_function(const char *name, void *function);
 #define TEST_LOG_UNJUDGED "not judged: "
 
 /* ---- status.c: from a worker to the runner, by shared memory ---- */
-
-#define TEST_LOG_STATUS_VARIABLE "TESTLOG_BOARD"
 
 enum { TEST_LOG_NOTE_SIZE = 1024, TEST_LOG_STATUS_PAGE = 4096 };
 

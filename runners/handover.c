@@ -14,11 +14,9 @@ enum { PIPE_SIZE = 1 << 20 }; /* programs need not wait for us */
 
 void runners_handover_begin(struct handover *handover)
 {
-    char number[16];
     int ends[2];
 
     *handover = (struct handover){.from = 0};
-    unsetenv(TEST_LOG_HANDOVER_VARIABLE);
     if (pipe2(ends, O_CLOEXEC)) {
         test_log_notice("cannot make a pipe: %s; if a program dies, its "
                         "results are lost",
@@ -29,8 +27,6 @@ void runners_handover_begin(struct handover *handover)
     fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE);
     handover->from = ends[0];
     handover->to = ends[1];
-    snprintf(number, sizeof(number), "%d", ends[1]);
-    setenv(TEST_LOG_HANDOVER_VARIABLE, number, 1);
 }
 
 void runners_handover_give(const struct handover *handover)
@@ -86,5 +82,4 @@ void runners_handover_end(struct handover *handover)
     close_end(&handover->from);
     close_end(&handover->to);
     trace_text_free(&handover->text);
-    unsetenv(TEST_LOG_HANDOVER_VARIABLE);
 }

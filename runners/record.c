@@ -18,6 +18,7 @@
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
 #include "harness/runner/runner.h"
+#include "harness/session.h"
 #include "runners.h"
 
 #define LOG_WORD(id, text)              text "|"
@@ -242,6 +243,7 @@ static void finish(struct test_log_run *run,
 static int record(struct test_log_options *options, char **program)
 {
     struct test_log_run run = {.start = trace_anchor_now(),
+                               .parent = {.nested = test_log_session()->nested},
                                .dir_given = options->dir_given};
     struct test_log_filters filters;
     char path[PATH_MAX], part[PATH_MAX], folder[PATH_MAX];

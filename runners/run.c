@@ -13,6 +13,7 @@
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
 #include "harness/runner/supervisor.h"
+#include "harness/session.h"
 #include "run.h"
 
 /* ---- Without a run ---- */
@@ -29,7 +30,7 @@ static int run_program(const struct programs *programs, char *path)
 /* When no test matched, each program suggests the one that may be meant. */
 static void suggest(const struct programs *programs)
 {
-    setenv("TESTLOG_SUGGEST", "1", 1);
+    test_log_session_export(&(struct test_log_session){.suggest = "1"});
     for (size_t i = 0; i < programs->count; i++)
         run_program(programs, programs->all[i].path);
 }
@@ -39,6 +40,8 @@ static int run_apart(const struct programs *programs)
 {
     int code = TEST_LOG_NO_TEST;
 
+    test_log_session_export(&(struct test_log_session){
+        .part = "1", .nested = test_log_session()->nested});
     for (size_t i = 0; i < programs->count && !runners_interrupted(); i++)
         code = runners_worse(
             code, runners_code(run_program(programs, programs->all[i].path)));
@@ -159,25 +162,24 @@ static int run_all(struct programs *programs, struct test_log_options *options,
                    const struct test_log_history *last)
 {
     struct test_log_run run = {.start = trace_anchor_now(),
+                               .parent = {.nested = test_log_session()->nested},
                                .dir_given = options->dir_given};
     struct test_log_filters filters;
-    char absolute[PATH_MAX], number[16];
+    char absolute[PATH_MAX];
     int code;
 
     run.command = command_of(programs, NULL);
     if (options->informs || test_log_run_open(&run, options->dir, NULL) ||
         make_absolute(run.path, absolute)) {
-        test_log_reports_apart(options->informs ? NULL : &options->output);
+        if (!options->informs)
+            test_log_reports_apart(&options->output);
         code = run_apart(programs);
         test_log_run_free(&run);
         return code;
     }
-    test_log_reports_begin(&options->output, true);
+    test_log_reports_begin(&run, &options->output, true);
     test_log_jsonl_open(&run, &options->output);
     setenv("TESTLOG_RUN", absolute, 1);
-    snprintf(number, sizeof(number), "%ld", (long)getpid());
-    setenv("TESTLOG_RUNNER", number, 1);
-    test_log_gpu_hint();
     test_log_filters_check(&filters, options, true);
     run.gpu.asked = options->profiler.given || test_log_filters_ask(&filters);
     test_log_filters_print(options);
@@ -200,10 +202,7 @@ static int run_all(struct programs *programs, struct test_log_options *options,
 static void leave_others(void)
 {
     static const char *const variables[] = {
-        "TESTLOG_RUN",     "TESTLOG_LAST",
-        "TESTLOG_SUGGEST", TEST_LOG_HANDOVER_VARIABLE,
-        "BXFI_MAP",        "GMON_OUT_PREFIX",
-        TRACE_INVITATION};
+        "TESTLOG_RUN", "BXFI_MAP", "GMON_OUT_PREFIX", TRACE_INVITATION};
 
     for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
         unsetenv(variables[i]);
@@ -232,7 +231,7 @@ static int begin(struct programs *programs, struct test_log_options *options)
     for (size_t i = 0; i < programs->count; i++)
         test_log_trust_program(programs->all[i].path);
     runners_take_signals();
-    test_log_history_read(&last, options->dir);
+    test_log_history_read(&last, options->dir, NULL);
     if (options->failed && !options->informs && !last.count)
         test_log_notice("--failed: %s has no last run that tells what failed; "
                         "all tests run",
@@ -385,7 +384,7 @@ int runners_run(int argc, char **argv)
     }
     if (!read_arguments(&programs, argc, argv) &&
         !check_flags(&programs, argv[0], &options, &code)) {
-        test_log_bazel_begin();
+        test_log_bazel_begin(test_log_session());
         code = begin(&programs, &options);
         test_log_options_free(&options);
         test_log_bazel_end();

@@ -2,6 +2,7 @@
 #ifndef TESTLOG_RUN_H
 #define TESTLOG_RUN_H
 
+#include <limits.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,8 +23,8 @@ struct handover {
     size_t tests;           /* lines of tests among these */
 };
 
-/* runners_handover_begin makes the pipe and names it to the program that is
- * started next. Without a pipe, results are read from files only.
+/* runners_handover_begin makes the pipe, `to` being the program's end. Without
+ * a pipe, results are read from files only.
  * runners_handover_give, in the program's process, keeps its end open. */
 void runners_handover_begin(struct handover *);
 void runners_handover_give(const struct handover *);
@@ -206,12 +207,13 @@ struct schedule {
     struct programs *programs;
     const struct test_log_options *options;
     const struct test_log_history *last;
-    size_t limit;     /* tests at once */
-    size_t used;      /* of these, by programs that run */
-    size_t running;   /* programs */
-    bool in_turn;     /* one program after another */
-    bool tokens;      /* jobs are taken from make's jobserver */
-    bool first;       /* no results are merged yet */
+    size_t limit;               /* tests at once */
+    size_t used;                /* of these, by programs that run */
+    size_t running;             /* programs */
+    bool in_turn;               /* one program after another */
+    bool tokens;                /* jobs are taken from make's jobserver */
+    bool first;                 /* no results are merged yet */
+    char gpu_library[PATH_MAX]; /* for programs that find none; "": none */
     uint64_t show_at; /* when what was asked for is printed; 0: nothing was */
     int code;
 };

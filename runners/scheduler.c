@@ -8,7 +8,9 @@
 
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
+#include "harness/results/writers.h"
 #include "harness/runner/supervisor.h"
+#include "harness/session.h"
 #include "run.h"
 
 enum {
@@ -100,8 +102,7 @@ size_t runners_share(const struct schedule *schedule,
 
 /* ---- Starting ---- */
 
-/* Tells a program that has the terminal how far the run is. */
-static void export_others(const struct schedule *schedule)
+static struct test_log_others others_of(const struct schedule *schedule)
 {
     const struct programs *programs = schedule->programs;
     const struct test_log_run *run = schedule->run;
@@ -119,21 +120,39 @@ static void export_others(const struct schedule *schedule)
             others.number++;
         }
     }
-    test_log_others_export(&others);
+    return others;
 }
 
-static void export_program(const struct schedule *schedule,
+/* A number for a session; NULL for 0. */
+static const char *text_of(long number, char *text, size_t size)
+{
+    snprintf(text, size, "%ld", number);
+    return number ? text : NULL;
+}
+
+static void export_session(const struct schedule *schedule,
                            const struct program *program, bool beside)
 {
-    const struct test_log_options *options = schedule->options;
-    const struct test_log_share share = {beside ? program->jobs : 0,
-                                         options->output.style.color};
+    struct test_log_share share = {program->jobs,
+                                   schedule->options->output.style.color};
+    struct test_log_others others = others_of(schedule);
+    char number[64], results[16], output[16], of_share[64], of_others[128];
 
-    if (schedule->last->path)
-        setenv("TESTLOG_LAST", schedule->last->path, 1);
-    setenv("TESTLOG_PROGRAM", program->name, 1);
-    test_log_share_export(&share);
-    export_others(schedule);
+    test_log_share_text(&share, of_share, sizeof(of_share));
+    test_log_others_text(&others, of_others, sizeof(of_others));
+    test_log_session_export(&(struct test_log_session){
+        .runner = text_of(getpid(), number, sizeof(number)),
+        .program = program->name,
+        .last_run = schedule->last->path,
+        .share = beside ? of_share : NULL,
+        .others = of_others,
+        .results =
+            text_of(program->child.handover.to, results, sizeof(results)),
+        .output = text_of(test_log_reports_kept(), output, sizeof(output)),
+        .token = test_log_github_token(),
+        .gpu_library = schedule->gpu_library[0] ? schedule->gpu_library : NULL,
+        .nested = test_log_session()->nested,
+    });
 }
 
 static int start_child(struct schedule *schedule, struct program *program)
@@ -157,8 +176,8 @@ static void start(struct schedule *schedule, struct program *program,
     schedule->used += jobs;
     schedule->running++;
     program->folder = test_log_program_folder(schedule->run, program->name);
-    export_program(schedule, program, beside);
     runners_handover_begin(&program->child.handover);
+    export_session(schedule, program, beside);
     if (beside && runners_output_begin(&program->child.output))
         test_log_notice("cannot make a pipe: %s; the output of %s may mix with "
                         "that of others",
@@ -320,6 +339,8 @@ int runners_run_programs(struct test_log_run *run, struct programs *programs,
 
     schedule.in_turn =
         options->output.live || schedule.limit == 1 || count == 1;
+    if (!test_log_gpu_own(schedule.gpu_library))
+        schedule.gpu_library[0] = '\0';
     runners_status_begin(&schedule);
     run_all(&schedule);
     runners_status_erase();

@@ -76,7 +76,7 @@ Test(e2e_parallel, shares_the_jobs_among_programs)
     script("b", "meet here");
     result = e2e_run(TESTLOG " run ./a ./b -- -j6");
     e2e_expect_code(result, 0);
-    e2e_expect_has(e2e_read("variables.a"), "\nTESTLOG_SHARE=3 0\n");
+    e2e_expect_has(e2e_read("variables.a"), "share=3:3 0");
 }
 
 Test(e2e_parallel, keeps_the_order_of_results)

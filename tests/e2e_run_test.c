@@ -194,7 +194,7 @@ Test(e2e_run, works_in_a_test)
 {
     const struct e2e *result =
         e2e_run("BXFI_MAP=/bxfi_0 GMON_OUT_PREFIX=gmon TESTLOG_RUN=/nowhere "
-                "TESTLOG_WORKER=1 " TESTLOG " run a/small_test");
+                "TESTLOG_SESSION=nested=1:1 " TESTLOG " run a/small_test");
 
     e2e_expect_code(result, 0);
     e2e_expect_closing(result, "16 passed, 0 failed, 0 skipped");
@@ -497,7 +497,7 @@ Test(e2e_run, a_run_inside_a_test_leaves_latest_alone)
 
     const char *before = e2e_run("readlink testlog-runs/latest")->out;
 
-    e2e_run("TESTLOG_WORKER=1 a/small_test --filter other/passes");
+    e2e_run("TESTLOG_SESSION=nested=1:1 a/small_test --filter other/passes");
     e2e_expect_is(e2e_run("readlink testlog-runs/latest")->out, before);
     cr_expect_eq(e2e_count(e2e_run("ls testlog-runs")->out, "\n"), 3);
 }

@@ -1,5 +1,6 @@
 /* harness_bazel_test.c: the file that says that a test did not end. */
 #include "harness/runner/runner.h"
+#include "harness/session.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,11 +10,13 @@
 
 #include "support.h"
 
+static const struct test_log_session none, nested = {.nested = "1"},
+                                           part = {.part = "1"};
+
 static void begin(void)
 {
     test_folder();
     cr_redirect_stderr();
-    unsetenv("TESTLOG_WORKER");
     unsetenv("TESTLOG_RUN");
     setenv("TEST_PREMATURE_EXIT_FILE", test_path("file"), 1);
 }
@@ -27,7 +30,7 @@ static bool is_there(void)
 
 Test(harness_bazel, file_is_there_while_tests_run)
 {
-    test_log_bazel_begin();
+    test_log_bazel_begin(&none);
     cr_expect(is_there());
     test_log_bazel_end();
     cr_expect_not(is_there());
@@ -42,14 +45,12 @@ Test(harness_bazel, status_of_shards_is_there_and_stays)
     unsetenv("TEST_PREMATURE_EXIT_FILE");
     for (size_t i = 0; i < 2; i++) {
         setenv(names[i], test_path("file"), 1);
-        test_log_bazel_begin();
+        test_log_bazel_begin(&none);
         test_log_bazel_end();
         cr_expect(is_there(), "%s", names[i]);
         unlink(test_path("file"));
-        setenv("TESTLOG_WORKER", "1", 1);
-        test_log_bazel_begin();
+        test_log_bazel_begin(&nested);
         cr_expect_not(is_there(), "%s, for a test's program", names[i]);
-        unsetenv("TESTLOG_WORKER");
         unsetenv(names[i]);
     }
 }
@@ -57,32 +58,33 @@ Test(harness_bazel, status_of_shards_is_there_and_stays)
 Test(harness_bazel, without_the_variable_there_is_no_file)
 {
     setenv("TEST_PREMATURE_EXIT_FILE", "", 1);
-    test_log_bazel_begin();
+    test_log_bazel_begin(&none);
     cr_expect_not(is_there());
     test_log_bazel_end();
 }
 
-static const char *const others[] = {"TESTLOG_RUN", "TESTLOG_PART",
-                                     "TESTLOG_WORKER"};
+static void expect_left_alone(const struct test_log_session *session)
+{
+    test_log_bazel_begin(session);
+    cr_expect_not(is_there());
+    test_save(test_path("file"), "", 0);
+    test_log_bazel_end();
+    cr_expect(is_there());
+    unlink(test_path("file"));
+}
 
-/* It is the file of whoever Bazel started, to make and to remove. */
+/* The program that Bazel started makes and removes the file. */
 Test(harness_bazel, parts_of_a_run_and_tests_of_tests_leave_it_alone)
 {
-    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
-        setenv(others[i], "1", 1);
-        test_log_bazel_begin();
-        cr_expect_not(is_there(), "%s", others[i]);
-        test_save(test_path("file"), "", 0);
-        test_log_bazel_end();
-        cr_expect(is_there(), "%s", others[i]);
-        unlink(test_path("file"));
-        unsetenv(others[i]);
-    }
+    expect_left_alone(&nested);
+    expect_left_alone(&part);
+    setenv("TESTLOG_RUN", "/somewhere", 1);
+    expect_left_alone(&none);
 }
 
 Test(harness_bazel, file_that_cannot_be_made_is_no_reason_to_stop)
 {
     setenv("TEST_PREMATURE_EXIT_FILE", "/nowhere/at/all", 1);
-    test_log_bazel_begin();
+    test_log_bazel_begin(&none);
     test_log_bazel_end();
 }

@@ -19,8 +19,6 @@ static char *text, token[33];
 static void begin(void)
 {
     test_folder();
-    unsetenv("TESTLOG_WORKER");
-    unsetenv("TESTLOG_GITHUB_TOKEN");
     unsetenv("GITHUB_WORKSPACE");
     setenv("GITHUB_ACTIONS", "true", 1);
     test_log_out = fopen(test_path("out"), "we");
@@ -71,7 +69,7 @@ static size_t count(const char *part)
 
 static void start(void)
 {
-    test_log_github_begin(false);
+    test_log_github_begin(&run);
     cr_assert_eq(sscanf(said(), "::stop-commands::%32s\n", token), 1);
     cr_assert_eq(strlen(token), 32);
 }
@@ -276,7 +274,7 @@ Test(harness_github, elsewhere_nothing_is_said)
             setenv("GITHUB_ACTIONS", values[i - 1], 1);
         else
             unsetenv("GITHUB_ACTIONS");
-        test_log_github_begin(false);
+        test_log_github_begin(&run);
         test_log_github_group(run.results);
         test_log_github_endgroup();
         test_log_github_end(&run);
@@ -286,18 +284,17 @@ Test(harness_github, elsewhere_nothing_is_said)
 
 Test(harness_github, tests_that_a_test_runs_are_not_github_s)
 {
-    setenv("TESTLOG_WORKER", "1", 1);
-    test_log_github_begin(false);
+    run.parent.nested = true;
+    test_log_github_begin(&run);
     cr_expect_str_eq(said(), "");
 }
 
 Test(harness_github, part_of_a_run_has_its_token_and_leaves_the_end_to_it)
 {
     add("a", TEST_LOG_OUTCOME_FAILED, "why");
-    setenv("TESTLOG_RUN", "/somewhere", 1);
-    setenv("TESTLOG_GITHUB_TOKEN", "0123456789abcdef0123456789abcdef", 1);
-    test_log_github_begin(false);
-    cr_expect_null(getenv("TESTLOG_GITHUB_TOKEN"));
+    run.parent.part = true;
+    run.parent.token = "0123456789abcdef0123456789abcdef";
+    test_log_github_begin(&run);
     cr_expect_str_eq(said(), "");
     snprintf(token, sizeof(token), "0123456789abcdef0123456789abcdef");
     test_log_github_group(run.results);
@@ -308,7 +305,7 @@ Test(harness_github, part_of_a_run_has_its_token_and_leaves_the_end_to_it)
 
 Test(harness_github, several_programs_are_given_the_token)
 {
-    test_log_github_begin(true);
+    test_log_github_begin(&run);
     cr_assert_eq(sscanf(said(), "::stop-commands::%32s\n", token), 1);
-    cr_expect_str_eq(getenv("TESTLOG_GITHUB_TOKEN"), token);
+    cr_expect_str_eq(test_log_github_token(), token);
 }

@@ -34,7 +34,7 @@ __attribute__((weak)) bool trace_compilers_possible(void)
 static const char *const variables[] = {
     "CUDA_INJECTION64_PATH", "LD_AUDIT",         "LD_PRELOAD",
     "TRACE_CUPTI",           "TESTLOG_RECORD",   "TESTLOG_GPU_LIBRARY",
-    "TESTLOG_GPU_HINT",      "TESTLOG_GPU_ROOT", "NSYS_PROFILING_SESSION_ID"};
+    "TESTLOG_SESSION",       "TESTLOG_GPU_ROOT", "NSYS_PROFILING_SESSION_ID"};
 
 static const char *library(void)
 {
@@ -118,7 +118,9 @@ Test(harness_gpu_setup, library_that_was_named_is_the_only_one)
     cr_assert(test_log_gpu_library(path));
     cr_expect_str_eq(path, resolved(library()));
     setenv("TESTLOG_GPU_LIBRARY", test_path("other.so"), 1);
-    setenv("TESTLOG_GPU_HINT", library(), 1);
+    test_log_session_export(
+        &(struct test_log_session){.gpu_library = library()});
+    test_log_session_forget();
     cr_expect_not(test_log_gpu_library(path));
 }
 

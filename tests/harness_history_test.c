@@ -21,8 +21,6 @@ static void begin(void)
     test_log_make_folders(test_path("latest"));
     run.path = strdup(test_path("latest"));
     unsetenv("TESTLOG_RUN");
-    unsetenv("TESTLOG_LAST");
-    unsetenv("TESTLOG_PROGRAM");
     options.dir = test_path("");
 }
 
@@ -53,7 +51,7 @@ static struct test_log_result *add(const char *suite, const char *name,
 static void write_and_read(void)
 {
     cr_assert_eq(test_log_history_write(&run, "results.tsv"), 0);
-    test_log_history_read(&last, options.dir);
+    test_log_history_read(&last, options.dir, NULL);
 }
 
 Test(harness_history, reads_what_was_written)
@@ -116,7 +114,7 @@ Test(harness_history, a_program_that_is_left_out_stays_known)
     cr_assert_eq(test_log_history_write(&next, "results.tsv"), 0);
     trace_text_free(&next.left_out);
     test_log_history_free(&last);
-    test_log_history_read(&last, options.dir);
+    test_log_history_read(&last, options.dir, NULL);
     cr_assert_eq(last.count, 1);
     cr_expect_eq(last.tests[0].outcome, TEST_LOG_OUTCOME_NONE);
     cr_expect_eq(last.tests[0].duration, 7);
@@ -140,7 +138,7 @@ Test(harness_history, lines_that_are_none_are_left_out)
 
     snprintf(path, sizeof(path), "%s/results.tsv", run.path);
     test_save(path, text, strlen(text));
-    test_log_history_read(&last, options.dir);
+    test_log_history_read(&last, options.dir, NULL);
     cr_assert_eq(last.count, 2);
     cr_expect_eq(last.tests[0].outcome, TEST_LOG_OUTCOME_NONE);
     cr_expect_str_eq(last.tests[1].name, "s/t");

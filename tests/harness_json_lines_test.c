@@ -20,7 +20,6 @@ static void begin(void)
 {
     test_folder();
     cr_redirect_stderr();
-    unsetenv("TESTLOG_WORKER");
     run.path = strdup(test_path("."));
 }
 
@@ -154,7 +153,7 @@ Test(harness_json_lines, own_files_begin_anew_and_those_of_a_whole_run_go_on)
     test_log_jsonl_result(add("a", TEST_LOG_OUTCOME_PASSED));
     test_log_jsonl_close(NULL);
     expect_file("file", LINE("a", "passed"));
-    setenv("TESTLOG_RUN", run.path, 1);
+    run.parent.part = true;
     test_log_jsonl_open(&run, &options);
     test_log_jsonl_result(add("b", TEST_LOG_OUTCOME_PASSED));
     expect_file("file", LINE("a", "passed") LINE("b", "passed"));

@@ -2,6 +2,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/writers.h"
 #include "harness/runner/options.h"
+#include "harness/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static const char *const variables[] = {"LOG",
                                         "TEST_SHARD",
                                         "TEST_SHARD_INDEX",
                                         "TEST_TOTAL_SHARDS",
-                                        "TESTLOG_WORKER"};
+                                        "TESTLOG_SESSION"};
 
 /* What is refused is said, which is another test's matter. */
 static void clear(void)
@@ -44,6 +45,13 @@ static void clear(void)
     cr_redirect_stderr();
     for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
         unsetenv(variables[i]);
+    test_log_session_forget();
+}
+
+static void tell(const struct test_log_session *session)
+{
+    test_log_session_export(session);
+    test_log_session_forget();
 }
 
 static void forget(void)
@@ -323,7 +331,7 @@ Test(harness_options, bazel_means_no_tests_of_tests)
     setenv("XML_OUTPUT_FILE", "out.xml", 1);
     setenv("TESTBRIDGE_TEST_ONLY", "a/b", 1);
     setenv("TEST_UNDECLARED_OUTPUTS_DIR", "outputs", 1);
-    setenv("TESTLOG_WORKER", "1", 1);
+    tell(&(struct test_log_session){.nested = "1"});
     cr_assert_eq(parse(""), 0);
     cr_expect_str_eq(options.dir, "testlog-runs");
     cr_expect_eq(options.output.report_count, 0);

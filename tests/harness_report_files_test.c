@@ -21,7 +21,6 @@ static void begin(void)
     test_log_out = fopen(test_path("out"), "we");
     cr_assert_not_null(test_log_out);
     unsetenv("GITHUB_ACTIONS");
-    unsetenv("TESTLOG_STDOUT");
     run.path = strdup(test_path("."));
 }
 
@@ -56,7 +55,7 @@ static bool is_there(const char *name)
 
 Test(harness_report_files, every_run_has_its_tap)
 {
-    test_log_reports_begin(&options, false);
+    test_log_reports_begin(&run, &options, false);
     test_log_reports_write(&run, &options);
     expect_begins("results.tap", "TAP version 14\n1..0");
 }
@@ -66,7 +65,7 @@ Test(harness_report_files, files_are_written_as_they_were_asked_for)
     add(TEST_LOG_REPORT_TAP, test_path("a"));
     add(TEST_LOG_REPORT_JUNIT, test_path("b"));
     add(TEST_LOG_REPORT_TAP, test_path("c"));
-    test_log_reports_begin(&options, false);
+    test_log_reports_begin(&run, &options, false);
     test_log_reports_write(&run, &options);
     expect_begins("a", "TAP version 14\n");
     expect_begins("b", "<?xml version=\"1.0\"");
@@ -79,38 +78,25 @@ Test(harness_report_files, without_a_folder_they_are_written_too)
     free(run.path);
     run.path = NULL;
     add(TEST_LOG_REPORT_TAP, test_path("a"));
-    test_log_reports_begin(&options, false);
+    test_log_reports_begin(&run, &options, false);
     test_log_reports_write(&run, &options);
     expect_begins("a", "TAP version 14\n");
 }
 
-static const char *const parts[] = {"TESTLOG_RUN", "TESTLOG_PART"};
-
 Test(harness_report_files, part_of_a_run_writes_none)
 {
     add(TEST_LOG_REPORT_TAP, test_path("a"));
-    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-        setenv(parts[i], "/somewhere", 1);
-        test_log_reports_begin(&options, false);
-        unsetenv(parts[i]); /* as before the first test */
-        test_log_reports_write(&run, &options);
-        cr_expect_not(is_there("a") || is_there("results.tap"), "%s", parts[i]);
-    }
-}
-
-Test(harness_report_files, part_is_no_matter_of_the_tests)
-{
-    setenv("TESTLOG_PART", "1", 1);
-    test_log_reports_begin(&options, false);
-    cr_expect_null(getenv("TESTLOG_PART"));
-    cr_expect(test_log_reports_part());
+    run.parent.part = true;
+    test_log_reports_begin(&run, &options, false);
+    test_log_reports_write(&run, &options);
+    cr_expect_not(is_there("a") || is_there("results.tap"));
 }
 
 Test(harness_report_files, file_that_cannot_be_written_is_named)
 {
     add(TEST_LOG_REPORT_TAP, "/dev/null/at/all");
     add(TEST_LOG_REPORT_JUNIT, test_path("b"));
-    test_log_reports_begin(&options, false);
+    test_log_reports_begin(&run, &options, false);
     test_log_reports_write(&run, &options);
     expect_begins("out",
                   "testlog: cannot write /dev/null/at/all (--report): Not "
@@ -123,7 +109,7 @@ Test(harness_report_files, full_disk_is_said)
     if (access("/dev/full", W_OK))
         cr_skip_test("/dev/full is not here");
     add(TEST_LOG_REPORT_TAP, "/dev/full");
-    test_log_reports_begin(&options, false);
+    test_log_reports_begin(&run, &options, false);
     test_log_reports_write(&run, &options);
     expect_begins("out", "testlog: cannot write /dev/full (--report): No space "
                          "left on device");
@@ -138,7 +124,7 @@ Test(harness_report_files, pipe_is_written_to_and_stays_a_pipe)
     cr_assert_eq(mkfifo(test_path("pipe"), 0666), 0);
     fd = open(test_path("pipe"), O_RDWR | O_CLOEXEC);
     add(TEST_LOG_REPORT_TAP, test_path("pipe"));
-    test_log_reports_begin(&options, false);
+    test_log_reports_begin(&run, &options, false);
     test_log_reports_write(&run, &options);
     cr_expect_eq(read(fd, bytes, 14), 14);
     cr_expect_str_eq(bytes, "TAP version 14");
@@ -169,7 +155,7 @@ static void report_on_stdout(void)
     to_file("stdout", STDOUT_FILENO);
     to_file("stderr", STDERR_FILENO);
     add(TEST_LOG_REPORT_TAP, "-");
-    test_log_reports_begin(&options, false);
+    test_log_reports_begin(&run, &options, false);
     print("of a test\n");
     test_log_reports_write(&run, &options);
     print("closing\n");
@@ -190,12 +176,16 @@ Test(harness_report_files, stdout_is_for_the_report_while_tests_run)
 
 static void lend(void)
 {
+    char command[64];
+
     to_file("stdout", STDOUT_FILENO);
     to_file("stderr", STDERR_FILENO);
     add(TEST_LOG_REPORT_JSONL, "-");
-    test_log_reports_begin(&options, true);
-    execlp("sh", "sh", "-c",
-           "echo script; echo program >/dev/fd/$TESTLOG_STDOUT; exit 7", NULL);
+    test_log_reports_begin(&run, &options, true);
+    snprintf(command, sizeof(command),
+             "echo script; echo program >/dev/fd/%d; exit 7",
+             test_log_reports_kept());
+    execlp("sh", "sh", "-c", command, NULL);
 }
 
 Test(harness_report_files, programs_are_lent_the_stdout_that_scripts_lack)
@@ -207,16 +197,12 @@ Test(harness_report_files, programs_are_lent_the_stdout_that_scripts_lack)
 
 static void borrow(void)
 {
-    char number[16];
-
     to_file("stderr", STDOUT_FILENO);
-    snprintf(number, sizeof(number), "%d", to_file("stdout", 9));
-    setenv("TESTLOG_STDOUT", number, 1);
-    setenv("TESTLOG_RUN", "/somewhere", 1);
+    run.parent.output = to_file("stdout", 9);
+    run.parent.part = true;
     add(TEST_LOG_REPORT_JSONL, "-");
-    test_log_reports_begin(&options, false);
-    if (getenv("TESTLOG_STDOUT") || test_log_reports_stdout() != 9 ||
-        !(fcntl(9, F_GETFD) & FD_CLOEXEC))
+    test_log_reports_begin(&run, &options, false);
+    if (test_log_reports_stdout() != 9 || !(fcntl(9, F_GETFD) & FD_CLOEXEC))
         _exit(1);
     test_log_reports_write(&run, &options);
     print("closing\n");
@@ -235,8 +221,7 @@ static void github(void)
     to_file("stdout", STDOUT_FILENO);
     to_file("stderr", STDERR_FILENO);
     setenv("GITHUB_ACTIONS", "true", 1);
-    unsetenv("TESTLOG_WORKER");
-    test_log_reports_begin(&options, false);
+    test_log_reports_begin(&run, &options, false);
     print("of a test\n");
     test_log_reports_write(&run, &options);
     print("closing\n");
@@ -256,7 +241,6 @@ Test(harness_report_files, programs_apart_are_told_and_so_is_who_misses_a_file)
     add(TEST_LOG_REPORT_TAP, "a.tap");
     add(TEST_LOG_REPORT_JSONL, "-");
     test_log_reports_apart(&options);
-    cr_expect_str_eq(getenv("TESTLOG_PART"), "1");
     expect_begins("out", "testlog: without a folder for the run there is no "
                          "a.tap (--report)\n");
 }

@@ -20,8 +20,6 @@ static char said[4096];
 static void begin(void)
 {
     test_folder();
-    unsetenv("TESTLOG_RUN");
-    unsetenv("TESTLOG_WORKER");
     test_log_out = fmemopen(said, sizeof(said), "w");
     run.start = trace_anchor_now();
 }
@@ -137,7 +135,7 @@ Test(harness_run_folder, runs_of_one_microsecond_have_two_folders)
 
 Test(harness_run_folder, run_inside_a_test_leaves_latest_alone)
 {
-    setenv("TESTLOG_WORKER", "1", 1);
+    run.parent.nested = true;
     cr_assert_eq(test_log_run_open(&run, test_path("runs"), NULL), 0);
     cr_expect_not(exists(test_path("runs/latest")));
 }
@@ -157,9 +155,10 @@ Test(harness_run_folder, program_joins_the_run_that_is_given)
 {
     static const char *const names[] = {"some_test", "some_test~2",
                                         "some_test~3"};
+    char *folder = strdup(test_path(""));
 
-    setenv("TESTLOG_RUN", test_path(""), 1);
     for (size_t i = 0; i < 3; i++) {
+        run.parent.folder = folder;
         cr_assert_eq(test_log_run_open(&run, test_path("runs"), "./some_test"),
                      0);
         cr_expect(run.foreign);
@@ -169,6 +168,7 @@ Test(harness_run_folder, program_joins_the_run_that_is_given)
     cr_expect(exists(test_path("tests/some_test~3")));
     cr_expect_not(exists(test_path("runs")));
     cr_expect_not(exists(test_path("latest")));
+    free(folder);
 }
 
 Test(harness_run_folder, first_free_folder_is_found)

@@ -1,77 +1,136 @@
-/* harness_session_test.c: what a runner tells its workers arrives. */
+/* harness_session_test.c: what a process tells those that it starts. */
 #include "harness/session.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
 
-#define VALUE(name) char name[] = "the " #name ", with = and\nnewline";
-TEST_LOG_SESSION(VALUE)
-#undef VALUE
+#define FIELDS(X)                                                              \
+    TEST_LOG_SESSION_PROGRAM(X)                                                \
+    TEST_LOG_SESSION_WORKER(X)                                                 \
+    X(status)
 
-static void export_all(void)
-{
-    struct test_log_session session = {
-#define FIELD(name) .name = name,
-        TEST_LOG_SESSION(FIELD)
+#define VARIABLE "TESTLOG_SESSION"
+
+static const struct test_log_session all = {
+#define FIELD(name) .name = "the " #name ", with = and : and\nnewline",
+    FIELDS(FIELD)
 #undef FIELD
-    };
+};
 
+static void begin(void)
+{
+    unsetenv(VARIABLE);
+    test_log_session_forget();
+}
+
+TestSuite(harness_session, .init = begin, .fini = test_log_session_forget);
+
+Test(harness_session, passes_every_field)
+{
+    const struct test_log_session *session;
+
+    test_log_session_export(&all);
+    session = test_log_session();
+#define FIELD(name) cr_expect_str_eq(session->name, all.name);
+    FIELDS(FIELD)
+#undef FIELD
+    cr_expect_null(session->nested);
+}
+
+Test(harness_session, leaves_out_fields_that_were_not_given)
+{
+    test_log_session_export(&(struct test_log_session){.show = ""});
+    cr_expect_str_eq(test_log_session()->show, "");
+    cr_expect_null(test_log_session()->folder);
+    cr_expect_not(test_log_session_is_worker(test_log_session()));
+}
+
+Test(harness_session, is_empty_without_the_variable)
+{
+    cr_expect_null(test_log_session()->runner);
+    cr_expect_null(getenv(VARIABLE));
+}
+
+Test(harness_session, leaves_the_environment)
+{
+    test_log_session_export(&all);
+    cr_assert_not_null(getenv(VARIABLE));
+    test_log_session();
+    cr_expect_null(getenv(VARIABLE));
+}
+
+Test(harness_session, tells_children_of_a_test_where_they_are)
+{
+    struct test_log_session session = all;
+
+    session.nested = "1";
     test_log_session_export(&session);
+    cr_expect_str_eq(test_log_session()->nested, "1");
+    cr_expect_str_eq(getenv(VARIABLE), "nested=1:1");
+    test_log_session_forget();
+    cr_expect_str_eq(test_log_session()->nested, "1");
+    cr_expect_null(test_log_session()->show);
 }
 
-static void free_session(struct test_log_session *session)
+Test(harness_session, is_a_worker_s_only_if_nothing_is_missing)
 {
-#define FIELD(name) free(session->name);
-    TEST_LOG_SESSION(FIELD)
-#undef FIELD
+    struct test_log_session session = all;
+
+    cr_expect(test_log_session_is_worker(&all));
+    session.folder = NULL;
+    cr_expect_not(test_log_session_is_worker(&session));
 }
 
-Test(harness_session, every_field_arrives)
+Test(harness_session, tells_a_parent_from_other_processes)
 {
-    struct test_log_session session;
+    struct test_log_session session = {0};
+    char text[16];
 
-    export_all();
-    cr_assert(test_log_session_import(&session));
-#define FIELD(name) cr_expect_str_eq(session.name, name);
-    TEST_LOG_SESSION(FIELD)
-#undef FIELD
-    free_session(&session);
+    cr_expect_not(test_log_session_from_parent(&session));
+    session.runner = text;
+    snprintf(text, sizeof(text), "%ld", (long)getpid());
+    cr_expect_not(test_log_session_from_parent(&session));
+    snprintf(text, sizeof(text), "%ld", (long)getppid());
+    cr_expect(test_log_session_from_parent(&session));
 }
 
-Test(harness_session, is_taken_out_of_the_environment)
-{
-    struct test_log_session session;
+static const char *const damaged[] = {
+    "=",         "show",       "show=",          "show=x",
+    "show=:",    "show=9:x",   "show=-1:x",      "show=99999999999999999999:x",
+    "show=1:xy", "nosuch=1:x", "nested=1:1show", "show=1:x\377=1:y",
+};
 
-    export_all();
-    cr_assert_str_eq(getenv("TESTLOG_SESSION_SHOW_ORIGIN"), show_origin);
-    cr_assert(test_log_session_import(&session));
-    free_session(&session);
-    for (char **variable = environ; *variable; variable++)
-        cr_expect(strncmp(*variable, "TESTLOG_SESSION_", 16), "%s", *variable);
-    cr_expect_not(test_log_session_import(&session));
-    free_session(&session);
+Test(harness_session, reads_no_further_than_damage)
+{
+    for (size_t i = 0; i < sizeof(damaged) / sizeof(*damaged); i++) {
+        const char *show;
+
+        setenv(VARIABLE, damaged[i], 1);
+        test_log_session_forget();
+        show = test_log_session()->show;
+        cr_expect(!show || strlen(show) <= 1, "%s", damaged[i]);
+        cr_expect_not(test_log_session_is_worker(test_log_session()));
+    }
 }
 
-Test(harness_session, one_missing_field_is_no_session)
+Test(harness_session, survives_random_text)
 {
-    struct test_log_session session;
+    static const char letters[] = "show=:0129nested\n\\";
 
-    export_all();
-    unsetenv("TESTLOG_SESSION_FOLDER");
-    cr_expect_not(test_log_session_import(&session));
-    free_session(&session);
-}
+    srand(1);
+    for (size_t i = 0; i < 10000; i++) {
+        char text[64];
+        size_t size = (size_t)rand() % sizeof(text);
 
-Test(harness_session, missing_value_is_empty)
-{
-    struct test_log_session given = {.show = show}, session;
-
-    test_log_session_export(&given);
-    cr_assert(test_log_session_import(&session));
-    cr_expect_str_eq(session.show, show);
-    cr_expect_str_eq(session.folder, "");
-    free_session(&session);
+        for (size_t at = 0; at < size; at++)
+            text[at] = letters[(size_t)rand() % (sizeof(letters) - 1)];
+        text[size ? size - 1 : 0] = '\0';
+        setenv(VARIABLE, text, 1);
+        test_log_session_forget();
+        cr_assert_null(test_log_session()->folder);
+    }
 }

@@ -1,5 +1,6 @@
 /* harness_shards_test.c: which shard this is, and which tests are in it. */
 #include "harness/runner/plan.h"
+#include "harness/session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +24,14 @@ static const char *const variables[] = {"TEST_SHARD_INDEX",
                                         "OMPI_COMM_WORLD_SIZE",
                                         "PMI_RANK",
                                         "PMI_SIZE",
-                                        "TESTLOG_WORKER"};
+                                        "TESTLOG_SESSION"};
 
 static void clear(void)
 {
     cr_redirect_stderr();
     for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
         unsetenv(variables[i]);
+    test_log_session_forget();
 }
 
 TestSuite(harness_shards, .init = clear);
@@ -52,6 +54,7 @@ static int find(struct test_log_shard *shard, const char *line,
         *value = '\0';
         setenv(word, value + 1, 1);
     }
+    test_log_session_forget();
     status = test_log_shard_find(shard, &setting);
     for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
         unsetenv(variables[i]);
@@ -93,9 +96,9 @@ static const struct {
     {STEP OMPI, "auto", 1, 3, "OMPI_COMM_WORLD_RANK"},
     {"SLURM_NTASKS=6 " OMPI, "auto", 1, 3, "OMPI_COMM_WORLD_RANK"},
     {"PMI_RANK=1 PMI_SIZE=2", "auto", 1, 2, "PMI_RANK"},
-    {"TESTLOG_WORKER=1 TEST_SHARD_INDEX=2 TEST_TOTAL_SHARDS=3", NULL, 0, 0,
-     NULL},
-    {"TESTLOG_WORKER=1", "2/3", 1, 3, "--shard"},
+    {"TESTLOG_SESSION=nested=1:1 TEST_SHARD_INDEX=2 TEST_TOTAL_SHARDS=3", NULL,
+     0, 0, NULL},
+    {"TESTLOG_SESSION=nested=1:1", "2/3", 1, 3, "--shard"},
 };
 
 Test(harness_shards, shard_is_found)

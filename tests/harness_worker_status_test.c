@@ -31,6 +31,9 @@ static pid_t note_in_child(void (*more)(void))
     pid_t child = fork();
 
     if (!child) {
+        test_log_session_export(
+            &(struct test_log_session){.status = test_log_status_id()});
+        test_log_session_forget();
         test_log_status_begin();
         if (more)
             more();

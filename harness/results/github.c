@@ -19,8 +19,6 @@
  * command stays one write to a pipe. */
 enum { ANNOTATIONS = 10, NAME_MAX_SHOWN = 200, MESSAGE_MAX_SHOWN = 800 };
 
-#define TOKEN_VARIABLE "TESTLOG_GITHUB_TOKEN"
-
 static char token[33]; /* "": GitHub does not read what is said */
 static bool is_part;
 
@@ -55,30 +53,32 @@ static bool make_token(void)
     return true;
 }
 
-bool test_log_github_wanted(void)
+bool test_log_github_wanted(const struct test_log_run *run)
 {
     const char *actions = getenv("GITHUB_ACTIONS");
 
-    return actions && !strcmp(actions, "true") && !getenv("TESTLOG_WORKER");
+    return actions && !strcmp(actions, "true") && !run->parent.nested;
 }
 
-void test_log_github_begin(bool several)
+void test_log_github_begin(const struct test_log_run *run)
 {
-    const char *given = test_log_variable(TOKEN_VARIABLE);
+    const char *given = run->parent.token;
     struct trace_text text = {0};
 
     token[0] = '\0';
-    is_part = test_log_reports_part();
+    is_part = run->parent.part;
     if (is_part && given)
         snprintf(token, sizeof(token), "%s", given);
-    unsetenv(TOKEN_VARIABLE); /* none of the tests' business */
-    if (is_part || !test_log_github_wanted() || !make_token())
+    if (is_part || !test_log_github_wanted(run) || !make_token())
         return;
-    if (several)
-        setenv(TOKEN_VARIABLE, token, 1);
     trace_text_printf(&text, "::stop-commands::%s\n", token);
     say(&text);
     trace_text_free(&text);
+}
+
+const char *test_log_github_token(void)
+{
+    return token[0] ? token : NULL;
 }
 
 /* ---- Escapes ---- */

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
 
@@ -24,16 +23,12 @@ static bool is_pipe(int fd)
     return !fstat(fd, &status) && S_ISFIFO(status.st_mode);
 }
 
-void test_log_handover_begin(void)
+void test_log_handover_begin(int fd)
 {
-    const char *number = test_log_variable(TEST_LOG_HANDOVER_VARIABLE);
-    const char *runner = test_log_variable("TESTLOG_RUNNER");
-    int fd = number ? atoi(number) : -1;
+    bool taken =
+        fd > STDERR_FILENO && is_pipe(fd) && !fcntl(fd, F_SETFD, FD_CLOEXEC);
 
-    if (fd > STDERR_FILENO && runner && strtol(runner, NULL, 10) == getppid() &&
-        is_pipe(fd) && !fcntl(fd, F_SETFD, FD_CLOEXEC))
-        pipe_end = fd;
-    unsetenv(TEST_LOG_HANDOVER_VARIABLE);
+    pipe_end = taken ? fd : 0;
 }
 
 bool test_log_handover_open(void)

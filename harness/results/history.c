@@ -103,15 +103,15 @@ static void read_lines(struct test_log_history *last)
         close(fd);
 }
 
-void test_log_history_read(struct test_log_history *last, const char *dir)
+void test_log_history_read(struct test_log_history *last, const char *dir,
+                           const char *given)
 {
-    const char *given = test_log_variable("TESTLOG_LAST");
     char path[PATH_MAX], real[PATH_MAX];
     uid_t owner;
 
     *last = (struct test_log_history){NULL, NULL, 0};
-    if (!given && (snprintf(path, sizeof(path), "%s/latest", dir) >= PATH_MAX ||
-                   test_log_variable("TESTLOG_RUN")))
+    if (!given &&
+        (!dir || snprintf(path, sizeof(path), "%s/latest", dir) >= PATH_MAX))
         return;
     /* Another user's results are ignored. */
     if (realpath(given ? given : path, real) &&

@@ -21,9 +21,10 @@ struct test_log_history {
 /* test_log_history_write writes a run's results; -1 with errno. */
 int test_log_history_write(const struct test_log_run *, const char *name);
 
-/* test_log_history_read reads what the last run below `dir`, or the one that
- * TESTLOG_LAST names, left behind. */
-void test_log_history_read(struct test_log_history *, const char *dir);
+/* test_log_history_read reads what the last run left behind: that at `path`, if
+ * it is not NULL, otherwise the latest below `dir`, if that is not NULL. */
+void test_log_history_read(struct test_log_history *, const char *dir,
+                           const char *path);
 void test_log_history_free(struct test_log_history *);
 
 /* test_log_history_failed tells whether a test of a program failed, of any if

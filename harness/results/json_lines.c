@@ -55,7 +55,7 @@ static void add_results(const struct test_log_run *run, int flags)
 void test_log_jsonl_open(const struct test_log_run *run,
                          const struct test_log_output *output)
 {
-    int anew = test_log_reports_part() ? 0 : O_TRUNC;
+    int anew = run->parent.part ? 0 : O_TRUNC;
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
 
     if (test_log_handover_open())

@@ -102,6 +102,17 @@ void test_log_shard_member(struct trace_text *, const struct test_log_shard *);
 
 /* ---- A run ---- */
 
+/* What the process that started this program told it. */
+struct test_log_parent {
+    const char *folder;  /* of the run that it made: TESTLOG_RUN; NULL: none */
+    const char *program; /* name of our folder in there; NULL: any */
+    const char *token;   /* that lets GitHub's commands through; NULL: none */
+    int results;         /* a pipe for results; 0: none */
+    int output;          /* its stdout, for a report; 0: ours is not taken */
+    bool part;           /* it writes the reports */
+    bool nested;         /* we run inside a test */
+};
+
 /* A run, or one program's part of it. */
 struct test_log_run {
     char *path;             /* of the folder, as it is printed */
@@ -122,10 +133,11 @@ struct test_log_run {
     struct test_log_gpu gpu;
     struct test_log_shard shard;
     struct trace_text left_out; /* by --failed: lines for results.tsv */
-    bool foreign;               /* the folder is another's: TESTLOG_RUN */
-    bool dir_given;             /* a person has named where runs go */
-    bool refused;               /* no memory for its results: no test ran */
-    int interrupted;            /* by this signal, or 0 */
+    struct test_log_parent parent;
+    bool foreign;    /* the folder is the parent's */
+    bool dir_given;  /* a person has named where runs go */
+    bool refused;    /* no memory for its results: no test ran */
+    int interrupted; /* by this signal, or 0 */
 };
 
 /* The reason of tests that an interrupt kept from running. */

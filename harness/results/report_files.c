@@ -15,8 +15,6 @@
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
 
-#define STDOUT_VARIABLE "TESTLOG_STDOUT"
-
 static const struct {
     const char *word;
     void (*put)(FILE *, const struct test_log_run *); /* NULL: as tests end */
@@ -51,47 +49,38 @@ const char *test_log_report_name(const char *file)
 
 /* ---- Whose stdout is ---- */
 
-static bool part;
-static int kept = -1; /* the stdout that we were started with */
-static bool lent;     /* and that our parent keeps for us */
-
-bool test_log_reports_part(void)
-{
-    return part || test_log_variable("TESTLOG_RUN") ||
-           test_log_variable("TESTLOG_PART");
-}
+static int kept;  /* the stdout that we were started with; 0: it is in place */
+static bool lent; /* our parent keeps it for us */
 
 int test_log_reports_stdout(void)
 {
-    return kept < 0 ? STDOUT_FILENO : kept;
+    return kept ? kept : STDOUT_FILENO;
+}
+
+int test_log_reports_kept(void)
+{
+    return kept;
 }
 
 /* Takes the stdout that `testlog run` keeps for us. */
-static bool take_lent(void)
+static bool take_lent(const struct test_log_parent *parent)
 {
-    const char *number = test_log_variable(STDOUT_VARIABLE);
-    int fd = number ? atoi(number) : -1;
-
-    unsetenv(STDOUT_VARIABLE);
-    if (!part || fd <= STDERR_FILENO || fcntl(fd, F_SETFD, FD_CLOEXEC))
+    if (!parent->part || parent->output <= STDERR_FILENO ||
+        fcntl(parent->output, F_SETFD, FD_CLOEXEC))
         return false;
-    kept = fd;
+    kept = parent->output;
     return lent = true;
 }
 
 /* Puts stderr in the place of stdout, which is for a report. */
 static void divert(bool several)
 {
-    char number[16];
+    int fd;
 
     fflush(stdout);
-    kept = fcntl(STDOUT_FILENO, several ? F_DUPFD : F_DUPFD_CLOEXEC, 3);
-    if (kept < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-        return;
-    if (several) {
-        snprintf(number, sizeof(number), "%d", kept);
-        setenv(STDOUT_VARIABLE, number, 1);
-    }
+    fd = fcntl(STDOUT_FILENO, several ? F_DUPFD : F_DUPFD_CLOEXEC, 3);
+    if (fd >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+        kept = fd;
 }
 
 /* What then cannot be written is told when it is. */
@@ -106,32 +95,31 @@ static void make_folder_of(const char *file)
         test_log_make_folders(folder);
 }
 
-void test_log_reports_begin(const struct test_log_output *output, bool several)
+void test_log_reports_begin(const struct test_log_run *run,
+                            const struct test_log_output *output, bool several)
 {
-    bool wanted = test_log_github_wanted() && !several &&
+    bool wanted = test_log_github_wanted(run) && !several &&
                   !output->report_on_stdout; /* Criterion's */
 
-    part = test_log_reports_part();
-    unsetenv("TESTLOG_PART");
     for (size_t i = 0; i < output->report_count; i++)
         if (test_log_report_is_stdout(output->reports[i].file))
             wanted = true;
         else
             make_folder_of(output->reports[i].file);
-    if (!take_lent() && wanted)
+    if (!take_lent(&run->parent) && wanted)
         divert(several);
-    test_log_github_begin(several);
+    test_log_github_begin(run);
 }
 
 static void give_back(void)
 {
-    if (kept < 0)
+    if (!kept)
         return;
     fflush(stdout);
     if (!lent)
         dup2(kept, STDOUT_FILENO);
     close(kept);
-    kept = -1;
+    kept = 0;
     lent = false;
 }
 
@@ -181,7 +169,7 @@ void test_log_reports_write(const struct test_log_run *run,
                             const struct test_log_output *output)
 {
     give_back();
-    if (part)
+    if (run->parent.part)
         return;
     if (run->path && write_own(run, "results.tap"))
         test_log_notice("cannot write results.tap: %s; results are not "
@@ -193,8 +181,7 @@ void test_log_reports_write(const struct test_log_run *run,
 
 void test_log_reports_apart(const struct test_log_output *output)
 {
-    setenv("TESTLOG_PART", "1", 1);
-    for (size_t i = 0; output && i < output->report_count; i++) {
+    for (size_t i = 0; i < output->report_count; i++) {
         const struct test_log_report *report = &output->reports[i];
 
         if (formats[report->format].put)

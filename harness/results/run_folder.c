@@ -99,7 +99,7 @@ static int make_run(struct test_log_run *run, int dir, const char *path)
         if (!mkdirat(dir, name, 0777)) {
             if (take_run(run, dir, path, name))
                 return -1;
-            if (!getenv("TESTLOG_WORKER")) /* not in a test */
+            if (!run->parent.nested)
                 point_latest(dir, path, name);
             return 0;
         }
@@ -186,17 +186,6 @@ char *test_log_program_folder(const struct test_log_run *run,
     return NULL;
 }
 
-/* What `testlog run` calls the program that it has started, which may have
- * become this one; those that a script starts have names of their own. */
-static const char *name_for(const char *program)
-{
-    const char *name = test_log_variable("TESTLOG_PROGRAM");
-    const char *runner = test_log_variable("TESTLOG_RUNNER");
-
-    return name && runner && strtol(runner, NULL, 10) == getppid() ? name
-                                                                   : program;
-}
-
 static int make_program(struct test_log_run *run, const char *program)
 {
     char part[PATH_MAX];
@@ -238,7 +227,7 @@ static void forget(struct test_log_run *run)
 int test_log_run_open(struct test_log_run *run, const char *dir,
                       const char *program)
 {
-    const char *given = test_log_variable("TESTLOG_RUN"), *why = NULL;
+    const char *given = run->parent.folder, *why = NULL;
     int result;
 
     if (given)
@@ -246,7 +235,8 @@ int test_log_run_open(struct test_log_run *run, const char *dir,
     else
         result = open_run(run, dir, &why);
     if (!result && program)
-        result = make_program(run, given ? name_for(program) : program);
+        result = make_program(
+            run, given && run->parent.program ? run->parent.program : program);
     if (!result)
         return 0;
     if (!why)

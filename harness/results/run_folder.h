@@ -9,7 +9,7 @@
 /* ---- run_folder.c ---- */
 
 /* test_log_run_open makes the folder of a new run below `dir`, or joins the one
- * that TESTLOG_RUN names, and a folder for `program` (a path) if not NULL. If
+ * that its parent has made, and a folder for `program` (a path) if not NULL. If
  * `dir` cannot be written to, or belongs to a user whom we do not trust and
  * nobody has named it, it prints why and the run goes to a temporary folder; -1
  * if that fails too. */

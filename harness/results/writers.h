@@ -71,17 +71,16 @@ bool test_log_report_is_stdout(const char *file);
 /* test_log_report_name returns how a file is called in messages. */
 const char *test_log_report_name(const char *file);
 
-/* test_log_reports_part tells whether this program is one of several of a run,
- * so that another process writes the reports. */
-bool test_log_reports_part(void);
-
 /* test_log_reports_begin, before any test starts, keeps stdout for a report
  * that goes there: what tests print goes to stderr. `several`: programs will be
  * started that are parts of the run. */
-void test_log_reports_begin(const struct test_log_output *, bool several);
+void test_log_reports_begin(const struct test_log_run *,
+                            const struct test_log_output *, bool several);
 
-/* test_log_reports_stdout returns the descriptor of our own stdout. */
+/* test_log_reports_stdout returns the descriptor of our own stdout;
+ * test_log_reports_kept, the one that those programs get, or 0. */
 int test_log_reports_stdout(void);
+int test_log_reports_kept(void);
 
 /* test_log_reports_write gives stdout back and writes results.tap and the
  * reports, unless another process does. */
@@ -89,8 +88,8 @@ void test_log_reports_write(const struct test_log_run *,
                             const struct test_log_output *);
 
 /* test_log_reports_apart is for programs that will be started without a common
- * run: it makes them write JSON lines for themselves, and prints which reports
- * of the output, if not NULL, cannot be written. */
+ * run: it prints which reports cannot be written, and empties files that those
+ * programs append to. */
 void test_log_reports_apart(const struct test_log_output *);
 
 /* ---- tap.c, junit.c ---- */
@@ -117,13 +116,10 @@ void test_log_jsonl_line(const char *line, size_t size);
 
 /* ---- handover.c: results on their way to `testlog run` ---- */
 
-/* The descriptor of the pipe that a program writes to. */
-#define TEST_LOG_HANDOVER_VARIABLE "TESTLOG_RESULTS"
-
-/* test_log_handover_begin takes the pipe, if `testlog run` started this
- * program, and hides it from others; test_log_handover_open tells whether there
- * is one. */
-void test_log_handover_begin(void);
+/* test_log_handover_begin takes a pipe, if `fd` is one, and keeps it from
+ * processes that are started; test_log_handover_open tells whether there is
+ * one. */
+void test_log_handover_begin(int fd);
 bool test_log_handover_open(void);
 
 /* test_log_handover_line sends a line, test_log_handover_run the whole run as
@@ -133,11 +129,13 @@ int test_log_handover_run(const struct test_log_run *);
 
 /* ---- github.c: workflow commands, if GITHUB_ACTIONS is "true" ---- */
 
-bool test_log_github_wanted(void);
+bool test_log_github_wanted(const struct test_log_run *);
 
 /* test_log_github_begin stops commands, so that nothing that tests print is
- * one; `several` as above. */
-void test_log_github_begin(bool several);
+ * one. test_log_github_token returns what lets commands through, NULL if
+ * nothing does: programs of the run need it. */
+void test_log_github_begin(const struct test_log_run *);
+const char *test_log_github_token(void);
 void test_log_github_group(const struct test_log_result *);
 void test_log_github_endgroup(void);
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "harness/results/notice.h"
-#include "harness/results/writers.h"
 #include "harness/runner/runner.h"
+#include "harness/session.h"
 
 static char *premature;
 
@@ -34,11 +34,11 @@ static const char *make(const char *variable, const char *path)
     return path;
 }
 
-void test_log_bazel_begin(void)
+void test_log_bazel_begin(const struct test_log_session *session)
 {
     const char *path;
 
-    if (test_log_reports_part() || getenv("TESTLOG_WORKER"))
+    if (test_log_variable("TESTLOG_RUN") || session->part || session->nested)
         return;
     make("TEST_SHARD_STATUS_FILE", test_log_variable("TEST_SHARD_STATUS_FILE"));
     make("GTEST_SHARD_STATUS_FILE",

@@ -96,7 +96,7 @@ static bool is_ours(const char *path)
 bool test_log_gpu_library(char *path)
 {
     const char *given = test_log_variable("TESTLOG_GPU_LIBRARY");
-    const char *hint = test_log_variable("TESTLOG_GPU_HINT");
+    const char *hint = test_log_session()->gpu_library;
     const char *set = test_log_variable("CUDA_INJECTION64_PATH");
 
     refused[0] = '\0';
@@ -108,15 +108,10 @@ bool test_log_gpu_library(char *path)
            (is_ours(set) && is_there(path, "%s", set));
 }
 
-void test_log_gpu_hint(void)
+bool test_log_gpu_own(char *path)
 {
-    char path[PATH_MAX];
-
     is_testlog = true;
-    if (test_log_gpu_library(path))
-        setenv("TESTLOG_GPU_HINT", path, 1);
-    else
-        unsetenv("TESTLOG_GPU_HINT");
+    return test_log_gpu_library(path);
 }
 
 /* ---- What is the case ---- */
@@ -261,7 +256,6 @@ static bool prepare(struct test_log_gpu *gpu, char *library)
 {
     bool found = test_log_gpu_library(library);
 
-    unsetenv("TESTLOG_GPU_HINT");
     judge_here(gpu, found);
     /* Where it knows of no driver, there may be one all the same. */
     if (found && gpu->state != TEST_LOG_GPU_BUSY)

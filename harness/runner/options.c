@@ -11,6 +11,7 @@
 #include "harness/runner/plan.h"
 #include "harness/runner/runner.h"
 #include "harness/runner/supervisor.h"
+#include "harness/session.h"
 #include "harness/version.h"
 
 /* What is being read. */
@@ -510,7 +511,7 @@ static bool read_row(struct reader *reader, const struct option_row *row,
  * the programs that these start. */
 static bool read_variables(struct reader *reader)
 {
-    bool inner = getenv("TESTLOG_WORKER");
+    bool inner = test_log_session()->nested;
 
     for (size_t i = 0; i < ROWS; i++) {
         const char *value =

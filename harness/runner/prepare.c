@@ -217,38 +217,47 @@ static void lower_descriptors(void)
     }
 }
 
+/* Finds the absolute path of this program's folder in the run. */
+static bool find_folder(const struct test_log_run *run, char *absolute)
+{
+    char folder[PATH_MAX], part[PATH_MAX];
+
+    return run->path &&
+           snprintf(part, sizeof(part), "tests/%s", run->program) < PATH_MAX &&
+           !test_log_path(run, part, folder) && realpath(folder, absolute);
+}
+
 static void export_session(const struct test_log_runner *runner)
 {
     const struct test_log_options *options = runner->options;
     const struct test_log_run *run = runner->run;
-    char folder[PATH_MAX], part[PATH_MAX], absolute[PATH_MAX];
-    char limit[32], origin[96], format[16], time[16], span_events[16];
+    char folder[PATH_MAX], limit[32], origin[96], format[16], time[16];
+    char span_events[16];
     long at_once =
         options->jobs ? (long)options->jobs : sysconf(_SC_NPROCESSORS_ONLN);
     bool several = at_once > 1 && run->count > 1;
     struct test_log_session session = {
-        .show = (char *)options->show.value,
-        .show_origin = (char *)options->show.origin,
-        .record = (char *)options->record.value,
-        .record_origin = (char *)options->record.origin,
-        .folder = absolute,
+        .show = options->show.value,
+        .show_origin = options->show.origin,
+        .record = options->record.value,
+        .record_origin = options->record.origin,
+        .folder = find_folder(run, folder) ? folder : NULL,
         .limit = limit,
-        .live = (char *)(options->output.live ? "1" : "0"),
+        .live = options->output.live ? "1" : "0",
         .format = format,
         .time = time,
         .span_events = span_events,
-        .color = (char *)(options->output.style.color ? "1" : "0"),
-        .prefix = (char *)(several ? "1" : "0"),
+        .color = options->output.style.color ? "1" : "0",
+        .prefix = several ? "1" : "0",
         .origin = origin,
-        .all_tests = (char *)(options->all_tests ? "1" : "0"),
-        .attempt = (char *)runner->attempt,
-        .drained = (char *)(test_log_output_pipe_wanted(options) ? "1" : "0"),
-        .runner = (char *)runner->outermost,
+        .all_tests = options->all_tests ? "1" : "0",
+        .attempt = runner->attempt,
+        .piped = test_log_output_pipe_wanted(options) ? "1" : "0",
+        .runner = runner->outermost,
+        .status = test_log_status_id(),
+        .nested = "1",
     };
 
-    if (snprintf(part, sizeof(part), "tests/%s", run->program) >= PATH_MAX ||
-        test_log_path(run, part, folder) || !realpath(folder, absolute))
-        return;
     snprintf(format, sizeof(format), "%d", (int)options->output.style.format);
     snprintf(time, sizeof(time), "%d", (int)options->output.style.time);
     snprintf(span_events, sizeof(span_events), "%u",
@@ -261,15 +270,14 @@ static void export_session(const struct test_log_runner *runner)
     test_log_session_export(&session);
 }
 
-/* Whoever follows the run ends when that process has. */
+/* Who follows the run ends when that process has. */
 static void find_outermost(struct test_log_runner *runner)
 {
     const char *given =
-        runner->run->foreign ? test_log_variable("TESTLOG_RUNNER") : NULL;
+        runner->run->foreign ? test_log_session()->runner : NULL;
 
     snprintf(runner->outermost, sizeof(runner->outermost), "%ld",
              given ? strtol(given, NULL, 10) : (long)getpid());
-    unsetenv("TESTLOG_RUNNER");
 }
 
 /* What failed in a shard is looked for in that shard again, so that comes last.
@@ -297,14 +305,6 @@ static void open_status(size_t tests)
                         strerror(errno));
 }
 
-static void hide_variables(void)
-{
-    unsetenv("TESTLOG_RUN");
-    unsetenv("TESTLOG_LAST");
-    unsetenv("TESTLOG_PROGRAM");
-    setenv("TESTLOG_WORKER", "1", 1);
-}
-
 void test_log_prepare(struct test_log_runner *runner,
                       struct criterion_test_set *set)
 {
@@ -326,10 +326,9 @@ void test_log_prepare(struct test_log_runner *runner,
         test_log_gpu_prepare(&run->gpu, options);
     open_status(set->tests);
     make_jobs(runner, set);
-    if (run->path)
-        export_session(runner);
+    export_session(runner);
     test_log_progress_begin(runner);
-    hide_variables();
+    unsetenv("TESTLOG_RUN");
 }
 
 /* ---- Retries ---- */
@@ -363,7 +362,6 @@ size_t test_log_prepare_retry(struct test_log_runner *runner,
         if (has_folder)
             make_folder(runner, job->result);
     }
-    if (runner->run->path)
-        export_session(runner);
+    export_session(runner);
     return count;
 }

@@ -11,8 +11,7 @@
 
 #include "harness/results/notice.h"
 #include "harness/runner/supervisor.h"
-
-#define VARIABLE "TESTLOG_OTHERS"
+#include "harness/session.h"
 
 static struct test_log_others others;
 static bool shown;   /* there is a status line */
@@ -20,26 +19,22 @@ static bool painted; /* and it is on the terminal */
 
 /* ---- Other programs of the same run ---- */
 
-void test_log_others_export(const struct test_log_others *given)
+void test_log_others_text(const struct test_log_others *given, char *text,
+                          size_t size)
 {
-    char text[128];
-
-    snprintf(text, sizeof(text), "%llu %llu %llu %llu %u %u", given->done,
+    snprintf(text, size, "%llu %llu %llu %llu %u %u", given->done,
              given->failed, given->to_come, given->time, given->number,
              given->count);
-    setenv(VARIABLE, text, 1);
 }
 
-static void import_others(void)
+static void read_others(void)
 {
-    const char *text = test_log_variable(VARIABLE);
+    const char *text = test_log_session()->others;
 
-    others = (struct test_log_others){.count = 0};
-    if (text && sscanf(text, "%llu %llu %llu %llu %u %u", &others.done,
-                       &others.failed, &others.to_come, &others.time,
-                       &others.number, &others.count) != 6)
+    if (!text || sscanf(text, "%llu %llu %llu %llu %u %u", &others.done,
+                        &others.failed, &others.to_come, &others.time,
+                        &others.number, &others.count) != 6)
         others = (struct test_log_others){.count = 0};
-    unsetenv(VARIABLE);
 }
 
 /* ---- The line ---- */
@@ -155,7 +150,7 @@ static bool captures_all(const struct test_log_runner *runner)
 
 void test_log_progress_begin(const struct test_log_runner *runner)
 {
-    import_others();
+    read_others();
     shown = test_log_progress_suits(runner->options) && captures_all(runner);
 }
 

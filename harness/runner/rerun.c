@@ -5,11 +5,12 @@
 #include "harness/results/history.h"
 #include "harness/results/notice.h"
 #include "harness/runner/plan.h"
+#include "harness/session.h"
 
-/* What a program is called in the last run. */
+/* How a program is called in the last run. */
 static const char *name_of(const char *program)
 {
-    const char *given = test_log_variable("TESTLOG_PROGRAM");
+    const char *given = test_log_session()->program;
     const char *slash = strrchr(program, '/');
 
     return given ? given : slash ? slash + 1 : program;

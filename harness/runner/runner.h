@@ -6,6 +6,7 @@
 #include "harness/runner/options.h"
 
 struct criterion_logger;
+struct test_log_session;
 struct criterion_suite;
 struct criterion_test;
 struct criterion_test_set;
@@ -129,10 +130,10 @@ void test_log_filters_find_unseen(struct test_log_filters *,
 #define TEST_LOG_GPU_WITHOUT "GPU trace off: "
 
 /* test_log_gpu_library finds libtestlog-gpu.so; `path` has PATH_MAX bytes. A
- * file that another user could replace is not used. test_log_gpu_hint tells
- * programs about the one beside this program, which is testlog. */
+ * file that another user could replace is not used. test_log_gpu_own finds the
+ * one beside this program, which is testlog. */
 bool test_log_gpu_library(char *path);
-void test_log_gpu_hint(void);
+bool test_log_gpu_own(char *path);
 
 /* test_log_gpu_driver tells whether files below `root` ("") show an NVIDIA
  * driver, test_log_gpu_linked whether this program uses CUDA. */
@@ -195,7 +196,7 @@ bool test_log_preflight_program(const char *name);
 
 /* test_log_bazel_begin makes the files that tell Bazel that a test did not end,
  * and that it supports shards; test_log_bazel_end removes the first. */
-void test_log_bazel_begin(void);
+void test_log_bazel_begin(const struct test_log_session *);
 void test_log_bazel_end(void);
 
 /* ---- list_sites.c ---- */

@@ -10,6 +10,7 @@
 
 #include "harness/results/notice.h"
 #include "harness/runner/plan.h"
+#include "harness/session.h"
 
 /* ---- Which shard it is ---- */
 
@@ -168,7 +169,7 @@ int test_log_shard_find(struct test_log_shard *shard,
         return read_pair(shard, asked);
     }
     /* What a runner was told is not for what its tests run. */
-    if (all || !getenv("TESTLOG_WORKER"))
+    if (all || !test_log_session()->nested)
         source = find_source(all);
     if (source)
         return read_source(shard, source);

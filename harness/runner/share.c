@@ -2,36 +2,24 @@
  * tests it may run at once, and whether its lines have colours.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "harness/results/notice.h"
 #include "harness/runner/supervisor.h"
+#include "harness/session.h"
 
-#define VARIABLE "TESTLOG_SHARE"
-
-void test_log_share_export(const struct test_log_share *share)
+void test_log_share_text(const struct test_log_share *share, char *text,
+                         size_t size)
 {
-    char text[64];
-
-    unsetenv(VARIABLE);
-    if (!share->jobs)
-        return;
-    snprintf(text, sizeof(text), "%zu %d", share->jobs, (int)share->color);
-    setenv(VARIABLE, text, 1);
+    snprintf(text, size, "%zu %d", share->jobs, (int)share->color);
 }
 
-/* Those that a script starts share nothing. */
 bool test_log_share_take(struct test_log_share *share)
 {
-    const char *text = test_log_variable(VARIABLE);
-    const char *runner = test_log_variable("TESTLOG_RUNNER");
+    const struct test_log_session *session = test_log_session();
     int color = 0;
-    bool taken = text && runner && strtol(runner, NULL, 10) == getppid() &&
-                 sscanf(text, "%zu %d", &share->jobs, &color) == 2 &&
+    bool taken = session->share && test_log_session_from_parent(session) &&
+                 sscanf(session->share, "%zu %d", &share->jobs, &color) == 2 &&
                  share->jobs;
 
     share->color = color;
-    unsetenv(VARIABLE);
     return taken;
 }

@@ -24,9 +24,11 @@ void test_log_supervisor_leave(void);
 
 /* ---- worker_status.c: what workers report ---- */
 
-/* test_log_status_open makes memory for that many workers and names it to them;
- * -1 with errno without it, and nothing is known about processes then. */
+/* test_log_status_open makes memory for that many workers; -1 with errno
+ * without it, and nothing is known about processes then. test_log_status_id
+ * returns what workers need to find it, NULL without it. */
 int test_log_status_open(size_t notes);
+const char *test_log_status_id(void);
 bool test_log_status_is_open(void);
 void test_log_status_close(void);
 
@@ -84,9 +86,11 @@ struct test_log_share {
     bool color;
 };
 
-/* test_log_share_export is for the program that is started next;
- * test_log_share_take, in that program, takes it; false if there is none. */
-void test_log_share_export(const struct test_log_share *);
+/* test_log_share_text writes a share for the session of a program;
+ * test_log_share_take, in that program, reads it; false if there is none, or
+ * if it was given to another process. */
+void test_log_share_text(const struct test_log_share *, char *text,
+                         size_t size);
 bool test_log_share_take(struct test_log_share *);
 
 /* ---- progress.c: the status line ---- */
@@ -98,7 +102,9 @@ struct test_log_others {
     unsigned number, count;
 };
 
-void test_log_others_export(const struct test_log_others *);
+/* test_log_others_text writes them for the session of a program. */
+void test_log_others_text(const struct test_log_others *, char *text,
+                          size_t size);
 
 /* test_log_progress_suits tells whether there may be a status line at all;
  * test_log_progress_put shows one, cut to the width of the terminal. */

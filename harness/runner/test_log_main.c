@@ -191,7 +191,7 @@ static int run_watched(struct criterion_test_set *set,
     if (!run->foreign)
         say_filters(options);
     test_log_stdio_outlive();
-    test_log_reports_begin(&options->output, false);
+    test_log_reports_begin(run, &options->output, false);
     *runner = (struct test_log_runner){
         .options = options, .history = last, .run = run};
     test_log_supervisor_begin(runner);
@@ -222,20 +222,48 @@ static int say_nothing_failed(const struct test_log_run *run,
     return TEST_LOG_PASSED;
 }
 
+static int number_of(const char *text)
+{
+    return text ? atoi(text) : 0;
+}
+
+static struct test_log_parent find_parent(
+    const struct test_log_session *session)
+{
+    struct test_log_parent parent = {
+        .folder = test_log_variable("TESTLOG_RUN"),
+        .token = session->token,
+        .output = number_of(session->output),
+        .nested = session->nested,
+    };
+
+    parent.part = parent.folder || session->part;
+    if (test_log_session_from_parent(session)) {
+        parent.program = session->program;
+        parent.results = number_of(session->results);
+    }
+    return parent;
+}
+
 static int run_tests(struct criterion_test_set *set,
                      struct test_log_options *options, const char *program)
 {
+    const struct test_log_session *session = test_log_session();
     struct test_log_run run = {.start = trace_anchor_now(),
-                               .foreign = test_log_variable("TESTLOG_RUN")};
+                               .parent = find_parent(session)};
     struct test_log_history last;
     int code;
+
+    run.foreign = run.parent.folder;
+    test_log_handover_begin(run.parent.results);
 
     setlocale(LC_NUMERIC, "C"); /* of files that others read, and of lines */
     run.command = quoted(program);
     run.executable = program;
     run.annotated = test_log_annotated() || options->all_tests;
     run.static_max = trace_static_max();
-    test_log_history_read(&last, options->dir);
+    test_log_history_read(&last, run.foreign ? NULL : options->dir,
+                          session->last_run);
     if (options->failed && !test_log_rerun_choose(options, &last, program))
         code = say_nothing_failed(&run, options, &last);
     else
@@ -326,8 +354,7 @@ int test_log_main(int argc, char **argv)
         test_log_options_free(&options);
         return code;
     }
-    test_log_bazel_begin();
-    test_log_handover_begin();
+    test_log_bazel_begin(test_log_session());
     unsetenv("CRITERION_TEST_PATTERN"); /* it is a filter like --filter */
     unsetenv("CRITERION_OUTPUTS");      /* they are like --output */
     unsetenv(TRACE_INVITATION);         /* tests have recordings of their own */
@@ -336,7 +363,7 @@ int test_log_main(int argc, char **argv)
                                false) ||
         options.informs)
         code = inform(set, &options);
-    else if (test_log_variable("TESTLOG_SUGGEST"))
+    else if (test_log_session()->suggest)
         code = suggest(set, &options);
     else if (test_log_preflight_memory())
         code = run_tests(set, take_fail_fast(&options), argv[0]);

@@ -19,6 +19,7 @@
 #include "harness/session.h"
 
 static struct test_log_status *status; /* NULL: there is none */
+static char id_text[16];               /* of the segment */
 static bool *given;                    /* notes that a job has */
 static size_t seen;                    /* notes before this one are given */
 static size_t expected;                /* where the next job probably is */
@@ -37,7 +38,6 @@ static struct test_log_status *make_status(size_t notes, int *id)
 
 int test_log_status_open(size_t notes)
 {
-    char text[16];
     int id;
 
     seen = expected = 0;
@@ -46,12 +46,8 @@ int test_log_status_open(size_t notes)
     if (!status)
         return -1;
     status->capacity = (uint32_t)notes;
-    snprintf(text, sizeof(text), "%d", id);
-    if (!setenv(TEST_LOG_STATUS_VARIABLE, text, 1))
-        return 0;
-    test_log_status_close();
-    errno = ENOMEM;
-    return -1;
+    snprintf(id_text, sizeof(id_text), "%d", id);
+    return 0;
 }
 
 void test_log_status_close(void)
@@ -61,7 +57,12 @@ void test_log_status_close(void)
     status = NULL;
     free(given);
     given = NULL;
-    unsetenv(TEST_LOG_STATUS_VARIABLE);
+    id_text[0] = '\0';
+}
+
+const char *test_log_status_id(void)
+{
+    return id_text[0] ? id_text : NULL;
 }
 
 bool test_log_status_is_open(void)

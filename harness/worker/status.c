@@ -45,7 +45,7 @@ static bool take_note(struct test_log_status *of)
 
 void test_log_status_begin(void)
 {
-    const char *id = getenv(TEST_LOG_STATUS_VARIABLE);
+    const char *id = test_log_session()->status;
     const struct criterion_test *test = criterion_current_test;
     struct test_log_status *of =
         id && test ? shmat(atoi(id), NULL, 0) : (void *)-1;
@@ -58,7 +58,6 @@ void test_log_status_begin(void)
                  test->name);
         __atomic_store_n(&mine->ready, 1, __ATOMIC_RELEASE);
     }
-    unsetenv(TEST_LOG_STATUS_VARIABLE);
 }
 
 bool test_log_forked(void)

@@ -14,7 +14,8 @@
 #include "harness/worker/worker.h"
 
 static char test_name[512];
-static bool whole; /* this test is not annotated, yet has log and trace */
+static bool begun; /* the log and trace of this test */
+static bool whole; /* though it is not annotated */
 
 static bool is_set(const char *text)
 {
@@ -102,6 +103,7 @@ static void begin(const char *filter, const struct test_log_session *session)
         test_log_filter_of(session->show, session->show_origin, filter);
     char folder[PATH_MAX];
 
+    begun = true;
     snprintf(test_name, sizeof(test_name), "%s/%s", test->category, test->name);
     if (!show ||
         snprintf(folder, sizeof(folder), "%s/%s.%s%s", session->folder,
@@ -110,7 +112,7 @@ static void begin(const char *filter, const struct test_log_session *session)
         return;
     }
     if (!is_set(session->live))
-        test_log_capture(folder, is_set(session->drained));
+        test_log_capture(folder, is_set(session->piped));
     setvbuf(stdout, NULL, _IONBF, 0);
     if (!subscribe(session, show)) {
         record(session, folder, show, own ? "test" : session->show_origin);
@@ -128,28 +130,27 @@ static void end(void)
 
 void test_log_trampoline(void)
 {
-    static struct test_log_session session; /* no leak until the end */
+    const struct test_log_session *session = test_log_session();
     const struct test_log_entry *entry = test_log_annotated_find(
         criterion_current_test->category, criterion_current_test->name);
 
     if (!entry)
         abort(); /* the runner only swaps in annotated tests */
-    if (test_log_session_import(&session))
-        begin(entry->filter, &session);
+    if (test_log_session_is_worker(session))
+        begin(entry->filter, session);
     entry->test->test();
     end();
 }
 
-/* An annotated test has taken the session already. */
 void test_log_worker_begin(void)
 {
-    const char *all = getenv("TESTLOG_SESSION_ALL_TESTS");
-    static struct test_log_session session; /* no leak until the end */
+    const struct test_log_session *session = test_log_session();
 
-    if (!all || !is_set(all) || !test_log_session_import(&session))
+    if (begun || !test_log_session_is_worker(session) ||
+        !is_set(session->all_tests))
         return;
     whole = true;
-    begin(NULL, &session);
+    begin(NULL, session);
 }
 
 void test_log_worker_end(void)

@@ -58,7 +58,8 @@ __attribute__((constructor)) static void begin(void)
 {
     const char *in = getenv("FAULT_IN"), *path = getenv("FAULT_COUNT");
     const char *number = getenv("FAULT_NTH");
-    bool worker = getenv("TESTLOG_WORKER") != NULL;
+    const char *session = getenv("TESTLOG_SESSION");
+    bool worker = session && strstr(session, "nested=");
 
     if (!in || !path || !number || worker != !strcmp(in, "worker"))
         return;

@@ -35,7 +35,7 @@ TEST_LOG(small, inherits_no_run)
 {
     cr_expect_null(getenv("TESTLOG_RUN"));
 #ifdef TRACING
-    cr_expect_null(getenv("TESTLOG_SESSION_FOLDER"));
+    cr_expect_str_eq(getenv("TESTLOG_SESSION"), "nested=1:1");
 #endif
 }
 
