@@ -602,7 +602,8 @@ Test(e2e_results, runner_that_died_leaves_that_file)
 Test(e2e_results, tests_of_tests_are_nobody_s_results)
 {
     const struct e2e *result =
-        e2e_run("TESTLOG_SESSION=nested=1:1 XML_OUTPUT_FILE=x TEST_PREMATURE_EXIT_FILE=y "
+        e2e_run("TESTLOG_SESSION=nested=1:1 XML_OUTPUT_FILE=x "
+                "TEST_PREMATURE_EXIT_FILE=y "
                 "TESTBRIDGE_TEST_ONLY=none/here GITHUB_ACTIONS=true "
                 "TEST_UNDECLARED_OUTPUTS_DIR=z ./small 2>&1");
 
