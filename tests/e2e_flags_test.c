@@ -1,4 +1,4 @@
-/* e2e_flags_test.c: flags, variables and filters, as a user meets them. */
+/* e2e_flags_test.c: flags, variables and filters, as users see them. */
 #include "e2e.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static const char *program_in(enum e2e_build build)
     return e2e_program("small", build);
 }
 
-/* A command in which PROGRAM stands for the program of a build. */
+/* Runs a command, in which PROGRAM means the program of a build. */
 static const struct e2e *run_in(enum e2e_build build, const char *command)
 {
     const char *at = strstr(command, "PROGRAM");
@@ -28,7 +28,7 @@ static const struct e2e *run(const char *command)
     return run_in(E2E_TRACED, command);
 }
 
-/* ---- What is refused ---- */
+/* ---- Bad values ---- */
 
 static const struct {
     const char *command, *line;
@@ -134,7 +134,7 @@ static const struct {
      "CRITERION_OUTPUTS: unknown value \"html\"; write tap, xml or json"},
 };
 
-Test(e2e_flags, what_is_wrong_is_one_line_and_nothing_runs)
+Test(e2e_flags, reports_a_bad_value_in_one_line_and_runs_nothing)
 {
     char line[256];
 
@@ -149,7 +149,7 @@ Test(e2e_flags, what_is_wrong_is_one_line_and_nothing_runs)
     cr_expect_not(e2e_exists("testlog-runs"));
 }
 
-Test(e2e_flags, what_is_wrong_is_refused_without_tracing_too)
+Test(e2e_flags, refuses_bad_values_without_tracing)
 {
     e2e_expect_code(e2e_run("%s --nonsense", program_in(E2E_PLAIN)), 2);
     e2e_expect_code(e2e_run("TRACE_LIMIT=x %s", program_in(E2E_PLAIN)), 2);
@@ -174,7 +174,7 @@ static const char *const variables[] = {"LOG",
                                         "CRITERION_JOBS",
                                         "TEST_LOG_ALL"};
 
-Test(e2e_flags, empty_variables_are_unset)
+Test(e2e_flags, ignores_empty_variables)
 {
     char command[512] = "";
 
@@ -193,7 +193,7 @@ Test(e2e_flags, empty_variables_are_unset)
     cr_expect(e2e_exists("testlog-runs/latest/run.json"));
 }
 
-/* ---- Which filter is in force ---- */
+/* ---- Which filter applies ---- */
 
 static const struct {
     const char *command, *notice, *shown, *hidden;
@@ -232,14 +232,14 @@ Test(e2e_flags, flag_beats_LOG_beats_default)
     }
 }
 
-Test(e2e_flags, what_a_default_is_taken_from_is_said_of_recording_too)
+Test(e2e_flags, combines_TRACE_FILTER_with_the_default)
 {
     e2e_expect_has(run("TRACE_FILTER='!kv' PROGRAM --filter small/passes")->err,
                    "testlog: lines shown: info (default); recorded: trace,!kv "
                    "(TRACE_FILTER)\n");
 }
 
-Test(e2e_flags, a_filter_sends_no_control_bytes_to_the_terminal)
+Test(e2e_flags, escapes_control_bytes_of_a_filter)
 {
     const struct e2e *result =
         run("LOG=\"$(printf 'm\\033[31m=info,%0999d=info')\" PROGRAM "
@@ -252,7 +252,7 @@ Test(e2e_flags, a_filter_sends_no_control_bytes_to_the_terminal)
     e2e_expect_has(result->err, "000... matched no call site\n");
 }
 
-Test(e2e_flags, a_span_s_name_is_no_target)
+Test(e2e_flags, suggests_brackets_for_a_spans_name)
 {
     const struct e2e *result = e2e_run(
         "LOG=outer=off,info TRACE_FILTER=inner '%s' --filter traced/nests",
@@ -264,7 +264,7 @@ Test(e2e_flags, a_span_s_name_is_no_target)
                                 "you mean [inner]?\n");
 }
 
-Test(e2e_flags, advice_is_given_once_and_refuses_nothing)
+Test(e2e_flags, advises_once_and_runs_the_tests)
 {
     const struct e2e *result =
         run("LOG='info,[order{customer=\"bob\"}],a=x,b=y' PROGRAM");
@@ -289,7 +289,7 @@ static const struct {
     {"LOG= PROGRAM", false},
 };
 
-Test(e2e_flags, a_test_s_default_counts_where_nobody_says_anything)
+Test(e2e_flags, applies_a_tests_default_without_flag_and_LOG)
 {
     char command[256];
 
@@ -306,7 +306,7 @@ Test(e2e_flags, a_test_s_default_counts_where_nobody_says_anything)
     }
 }
 
-Test(e2e_flags, bad_directive_is_pointed_at_once)
+Test(e2e_flags, points_once_at_a_bad_directive)
 {
     const struct e2e *result =
         run("LOG=info,kv=loud,programs=debug PROGRAM --show-output");
@@ -320,7 +320,7 @@ Test(e2e_flags, bad_directive_is_pointed_at_once)
     e2e_expect_has(result->err, ": fine\n");
 }
 
-Test(e2e_flags, default_applies_where_no_directive_can_be_read)
+Test(e2e_flags, applies_the_default_if_no_directive_is_valid)
 {
     const struct e2e *result =
         run("LOG=kv=loud PROGRAM --show-output --filter small/passes");
@@ -330,7 +330,7 @@ Test(e2e_flags, default_applies_where_no_directive_can_be_read)
     e2e_expect_lacks(result->err, ": fine\n");
 }
 
-Test(e2e_flags, directive_that_matched_no_call_site_is_named)
+Test(e2e_flags, reports_a_directive_that_matches_no_call_site)
 {
     const struct e2e *result = run("LOG=info,nothing::here=debug PROGRAM "
                                    "--filter small/passes 2>&1");
@@ -345,7 +345,7 @@ Test(e2e_flags, directive_that_matched_no_call_site_is_named)
                    "testlog: TRACE_FILTER: nothing=info matched no call site");
 }
 
-Test(e2e_flags, a_word_that_is_no_target_silences_and_is_said)
+Test(e2e_flags, suggests_a_level_for_a_mistyped_word)
 {
     const struct e2e *result = run("LOG=inof PROGRAM --show-output 2>&1");
 
@@ -355,7 +355,7 @@ Test(e2e_flags, a_word_that_is_no_target_silences_and_is_said)
 }
 
 static const struct {
-    const char *command, *asks; /* "": nothing is to be said */
+    const char *command, *asks; /* "": no warning */
 } compiled_out[] = {
     {"PROGRAM", ""},
     {"LOG= PROGRAM", ""},
@@ -370,7 +370,7 @@ static const struct {
     {"LOG=debug PROGRAM --trace-filter=trace", "LOG asks for debug"},
 };
 
-Test(e2e_flags, a_level_that_is_compiled_out_is_said_once)
+Test(e2e_flags, warns_once_about_a_level_that_is_compiled_out)
 {
     const char *text = "but this was built with LOG_STATIC_MAX=info\n";
 
@@ -391,7 +391,7 @@ Test(e2e_flags, a_level_that_is_compiled_out_is_said_once)
         text);
 }
 
-Test(e2e_flags, a_level_that_is_compiled_out_has_no_lines)
+Test(e2e_flags, prints_no_lines_of_a_level_that_is_compiled_out)
 {
     const struct e2e *result = run_in(E2E_INFO, "LOG=trace PROGRAM "
                                                 "--show-output --filter "
@@ -441,7 +441,7 @@ Test(e2e_flags, filters_select_tests)
         }
 }
 
-Test(e2e_flags, no_test_that_matches_is_4)
+Test(e2e_flags, exits_with_4_if_no_test_matches)
 {
     const struct e2e *result = run("PROGRAM --filter none/here");
 
@@ -452,16 +452,16 @@ Test(e2e_flags, no_test_that_matches_is_4)
     cr_expect_not(e2e_exists("testlog-runs"));
 }
 
-Test(e2e_flags, pattern_variable_is_a_filter)
+Test(e2e_flags, takes_the_pattern_variable_as_a_filter)
 {
     e2e_expect_closing(run("CRITERION_TEST_PATTERN='other/*' PROGRAM"),
                        "1 passed, 0 failed, 0 skipped");
 }
 
-/* ---- What informs ---- */
+/* ---- Runs without tests ---- */
 
-/* One CI variable may be for many programs, most of which it leaves out. */
-Test(e2e_flags, passes_without_tests_if_a_variable_left_them_out)
+/* One CI variable may apply to many programs and exclude most of them. */
+Test(e2e_flags, passes_without_tests_if_a_variable_excludes_all)
 {
     const struct e2e *result = run("CRITERION_TEST_PATTERN='no/*' PROGRAM");
 
@@ -495,7 +495,7 @@ Test(e2e_flags, passes_without_tests_on_request)
     }
 }
 
-Test(e2e_flags, what_informs_has_no_closing_line)
+Test(e2e_flags, prints_help_and_lists_without_a_closing_line)
 {
     static const struct {
         const char *flag, *part;
@@ -515,7 +515,7 @@ Test(e2e_flags, what_informs_has_no_closing_line)
     cr_expect_not(e2e_exists("testlog-runs"));
 }
 
-/* ---- Colours ---- */
+/* ---- Colors ---- */
 
 static const struct {
     const char *command;
@@ -568,7 +568,7 @@ static const struct {
     {"CRITERION_OUTPUTS=xml:- PROGRAM", "<?xml"},
 };
 
-Test(e2e_flags, report_on_stdout_has_it_for_itself)
+Test(e2e_flags, prints_nothing_else_beside_a_report_on_stdout)
 {
     char command[256];
 
@@ -587,7 +587,7 @@ Test(e2e_flags, report_on_stdout_has_it_for_itself)
     }
 }
 
-Test(e2e_flags, report_in_a_file_leaves_stdout_alone)
+Test(e2e_flags, keeps_stdout_if_a_report_goes_to_a_file)
 {
     const struct e2e *result =
         run("PROGRAM --xml=report.xml --filter '*/passes'");
@@ -615,7 +615,7 @@ Test(e2e_flags, log_time_chooses_the_clock)
                    "\nTIME  INFO outer: programs::small: plain\n");
 }
 
-Test(e2e_flags, quiet_says_little)
+Test(e2e_flags, prints_only_failures_with_quiet)
 {
     const struct e2e *result =
         run("SMALL=other PROGRAM -q --filter '*/passes'");

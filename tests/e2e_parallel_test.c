@@ -14,8 +14,8 @@ E2E_FOLDER
 
 TestSuite(e2e_parallel, .init = e2e_begin, .timeout = 180);
 
-/* Shell functions of all scripts: `meet NAME` returns once two programs have
- * called it, so neither ends if they run one after the other. */
+/* Shell functions for all scripts: `meet NAME` returns once two programs have
+ * called it, so it hangs if they run one after the other. */
 #define MEET                                                                   \
     "meet() { mkfifo $1.1 $1.2 2>/dev/null\n"                                  \
     "if mkdir $1 2>/dev/null; then echo >$1.1; read x <$1.2\n"                 \
@@ -50,7 +50,7 @@ Test(e2e_parallel, runs_programs_side_by_side)
     e2e_expect_closing(result, "2 passed, 0 failed, 0 skipped");
 }
 
-Test(e2e_parallel, runs_one_after_another_if_told_to)
+Test(e2e_parallel, runs_programs_one_after_another_on_request)
 {
     static const char *const flags[] = {"-j1", "--nocapture",
                                         "-j4 --nocapture"};
@@ -67,7 +67,6 @@ Test(e2e_parallel, runs_one_after_another_if_told_to)
     }
 }
 
-/* Each of the two tests writes how many of them run. */
 Test(e2e_parallel, shares_the_jobs_among_programs)
 {
     const struct e2e *result;
@@ -123,8 +122,8 @@ Test(e2e_parallel, keeps_stdout_and_stderr_apart)
     e2e_expect_lacks(result->out, "2\n0");
 }
 
-/* More than is held in memory, and than a pipe takes. */
-Test(e2e_parallel, mixes_no_output_however_long)
+/* More than fits into memory or a pipe. */
+Test(e2e_parallel, does_not_mix_long_output)
 {
     const struct e2e *result;
 
@@ -138,7 +137,7 @@ Test(e2e_parallel, mixes_no_output_however_long)
     cr_expect_str_eq(result->out, "2\n2\n");
 }
 
-Test(e2e_parallel, shows_colours_where_the_run_does)
+Test(e2e_parallel, prints_colors_only_if_the_run_does)
 {
     link_program("outcomes", "a");
     link_program("outcomes", "b");
@@ -150,7 +149,7 @@ Test(e2e_parallel, shows_colours_where_the_run_does)
 
 /* ---- Serial programs ---- */
 
-/* `a` says that it runs, then goes on for a while; `b` fails if it sees it. */
+/* `a` marks itself as running for a while; `b` fails if it sees the mark. */
 static void make_rivals(void)
 {
     script("a", "mkdir -p running; touch running/$$; sleep 0.3; "
@@ -171,7 +170,7 @@ Test(e2e_parallel, runs_serial_programs_alone)
             0);
 }
 
-Test(e2e_parallel, runs_programs_alone_that_say_so)
+Test(e2e_parallel, runs_a_program_alone_that_is_marked_serial)
 {
     const struct e2e *result;
 
@@ -241,8 +240,8 @@ Test(e2e_parallel, starts_no_program_after_a_failure_with_fail_fast)
     cr_expect_not(e2e_exists("ran"));
 }
 
-/* Runs two programs that wait for ever and, once both do, `meanwhile`, in which
- * $$ is testlog. */
+/* Runs two programs that never end. Once both have started, does `meanwhile`,
+ * in which $$ is testlog. */
 static const struct e2e *run_two(const char *meanwhile)
 {
     script("ready", "test -e a.ready -a -e b.ready");
@@ -293,7 +292,7 @@ Test(e2e_parallel, kills_all_programs_on_the_second_interrupt)
                     0);
 }
 
-/* What a program prints is shown before it ends if somebody asks. */
+/* Output is shown before the program ends if it answers a signal. */
 Test(e2e_parallel, shows_what_programs_answer_to_sigusr1)
 {
     const struct e2e *result;
@@ -310,9 +309,9 @@ Test(e2e_parallel, shows_what_programs_answer_to_sigusr1)
     e2e_expect_code(result, 0);
 }
 
-/* ---- The rest of a run ---- */
+/* ---- Reports and the status line ---- */
 
-Test(e2e_parallel, reports_on_stdout_hold_nothing_else)
+Test(e2e_parallel, prints_nothing_else_beside_a_report_on_stdout)
 {
     const struct e2e *result;
 
@@ -350,14 +349,15 @@ Test(e2e_parallel, shows_a_status_line_of_all_programs)
     result = e2e_run("command -v script >/dev/null || exit 77; env TERM=xterm "
                      "script -qec '" TESTLOG " run ./a ./b -- -j2' /dev/null");
     if (result->code == 77)
-        cr_skip_test("there is no script(1)");
+        cr_skip_test("script(1) is not installed");
     e2e_expect_has(result->out, "\033[K[0/0, 0/2 programs]: a 0.");
     e2e_expect_has(result->out, "\r\033[Khello\r\n");
 }
 
 /* ---- GNU make's jobserver ---- */
 
-/* Programs of `count` names, "p1" and so on, that note how many of them run. */
+/* Makes programs "p1" to "p`count`", which note how many of them are
+ * running. */
 static void make_counters(int count)
 {
     char name[16];
@@ -385,7 +385,7 @@ static void makefile(const char *recipe)
     FILE *file = fopen("makefile", "we");
 
     cr_assert_not_null(file);
-    /* Two targets meet, which takes two jobs, once the run has ended. */
+    /* After the run, two targets meet, which takes two jobs. */
     fprintf(file,
             "all: one two\n"
             "one two: run; @./meets\n"
@@ -395,7 +395,7 @@ static void makefile(const char *recipe)
     script("meets", "meet after");
 }
 
-/* make waits at its end until nobody has its pipe: programs must leave no
+/* make waits until all writers of its pipe are gone, so programs must leave no
  * process behind. */
 static const struct e2e *make(const char *flags)
 {
@@ -444,7 +444,7 @@ Test(e2e_parallel, gives_jobs_back_when_it_is_interrupted)
 }
 
 /* make closes the descriptors for recipes without "+"; their numbers may then
- * be those of anything. */
+ * belong to other files. */
 Test(e2e_parallel, uses_no_jobserver_without_its_pipes)
 {
     static const char *const ways[] = {

@@ -1,4 +1,4 @@
-/* e2e_record_test.c: testlog record: any program, as a run. */
+/* e2e_record_test.c: testlog record, which records any program as a run. */
 #include "e2e.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 E2E_FOLDER
 
-/* As if there was a driver. */
+/* Makes `root` look like a machine with a driver. */
 static void begin(void)
 {
     e2e_begin();
@@ -57,7 +57,7 @@ static const char *const files[] = {"run.json",      "junit.xml",
                                     "results.tap",   "results.tsv",
                                     "results.jsonl", "trace.json"};
 
-Test(e2e_record, leaves_a_run_like_any_other)
+Test(e2e_record, writes_the_files_of_a_run)
 {
     const struct e2e *result = record("init");
     const char *name = e2e_text(entry_of(0), "name");
@@ -84,7 +84,7 @@ Test(e2e_record, leaves_a_run_like_any_other)
     e2e_expect_has(e2e_read("testlog-runs/latest/results.tsv"), name);
 }
 
-Test(e2e_record, log_and_export_read_it)
+Test(e2e_record, is_read_by_log_and_export)
 {
     const char *name;
 
@@ -95,7 +95,7 @@ Test(e2e_record, log_and_export_read_it)
     e2e_expect_has(e2e_read("one.json"), "begun");
 }
 
-Test(e2e_record, every_process_is_an_entry)
+Test(e2e_record, lists_every_process)
 {
     const struct e2e *result = record("init child exit=3");
 
@@ -109,7 +109,7 @@ Test(e2e_record, every_process_is_an_entry)
     }
 }
 
-Test(e2e_record, goes_where_it_is_told)
+Test(e2e_record, writes_to_the_given_folder)
 {
     e2e_expect_code(e2e_run(RECORD "-o a -- true", e2e_stub()), 0);
     e2e_expect_code(e2e_run("TRACE_DIR=b " RECORD "-- true", e2e_stub()), 0);
@@ -121,7 +121,7 @@ Test(e2e_record, goes_where_it_is_told)
     cr_expect_not(e2e_exists("testlog-runs"));
 }
 
-Test(e2e_record, program_that_uses_no_cuda_is_an_entry)
+Test(e2e_record, lists_a_program_that_uses_no_cuda)
 {
     const struct e2e *result = record("exit=0");
 
@@ -152,7 +152,7 @@ Test(e2e_record, says_why_nothing_was_recorded)
                                 "libtestlog-gpu.so not found");
 }
 
-/* ---- Compressed ---- */
+/* ---- Compression ---- */
 
 enum { MANY = 20000 };
 
@@ -174,7 +174,7 @@ static void record_many(const char *before)
     cr_expect_eq(e2e_count(result->out, "one of many"), (size_t)MANY);
 }
 
-Test(e2e_record, large_recordings_are_compressed)
+Test(e2e_record, compresses_large_recordings)
 {
     record_many("");
     cr_expect(is_left("recording.zst"));
@@ -198,7 +198,7 @@ static const struct {
     {"kill=9", "crashed", "the program died of SIGKILL", 128 + 9},
 };
 
-Test(e2e_record, exits_as_the_program_does)
+Test(e2e_record, exits_like_the_program)
 {
     for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
         e2e_expect_code(record(ends[i].arguments), ends[i].code);
@@ -207,7 +207,7 @@ Test(e2e_record, exits_as_the_program_does)
     }
 }
 
-Test(e2e_record, crash_keeps_what_was_recorded)
+Test(e2e_record, keeps_the_records_of_a_crash)
 {
     struct trace_reader *reader;
     struct trace_entry entry;
@@ -226,7 +226,7 @@ Test(e2e_record, crash_keeps_what_was_recorded)
     trace_reader_close(reader);
 }
 
-Test(e2e_record, streams_are_the_programs_own)
+Test(e2e_record, leaves_streams_to_the_program)
 {
     const struct e2e *result =
         e2e_run("echo in | " RECORD "-- sh -c 'cat; echo err >&2; echo $0' "
@@ -248,7 +248,7 @@ static const struct {
     {"./root", 126, "testlog: record: ./root: Permission denied"},
 };
 
-Test(e2e_record, program_that_cannot_be_run_is_said)
+Test(e2e_record, reports_a_program_that_cannot_be_run)
 {
     for (size_t i = 0; i < sizeof(not_run) / sizeof(*not_run); i++) {
         const struct e2e *result =
@@ -263,7 +263,7 @@ Test(e2e_record, program_that_cannot_be_run_is_said)
 
 static const char *const signals[] = {"TERM", "HUP", "USR2"};
 
-Test(e2e_record, signals_are_the_programs)
+Test(e2e_record, forwards_signals_to_the_program)
 {
     for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
         const struct e2e *result = e2e_run(
@@ -277,7 +277,7 @@ Test(e2e_record, signals_are_the_programs)
     }
 }
 
-/* What a variable is in the program. */
+/* The value of a variable in the program. */
 static const char *value_in(const char *before, const char *name)
 {
     return e2e_run("%s " RECORD "-- sh -c 'echo \"$%s\"'", before, e2e_stub(),
@@ -285,7 +285,7 @@ static const char *value_in(const char *before, const char *name)
         ->out;
 }
 
-Test(e2e_record, program_is_told_of_our_libraries)
+Test(e2e_record, sets_variables_that_load_our_libraries)
 {
     char stub[PATH_MAX + 1];
 
@@ -301,7 +301,7 @@ Test(e2e_record, program_is_told_of_our_libraries)
     e2e_expect_has(value_in("", "TESTLOG_RECORD"), "/testlog-runs/20");
 }
 
-Test(e2e_record, other_tool_is_named)
+Test(e2e_record, names_another_tool)
 {
     const struct e2e *result =
         e2e_run("CUDA_INJECTION64_PATH=/x/other.so " RECORD "-- %s init",
@@ -313,7 +313,7 @@ Test(e2e_record, other_tool_is_named)
     e2e_expect_is(e2e_text(entry_of(0), "gpu"), "busy");
 }
 
-Test(e2e_record, what_cannot_be_written_keeps_nobody_from_running)
+Test(e2e_record, runs_a_program_though_the_folder_is_unwritable)
 {
     const struct e2e *result =
         e2e_run(RECORD "-o /dev/null/x -- %s init exit=6", e2e_stub(),
@@ -326,7 +326,7 @@ Test(e2e_record, what_cannot_be_written_keeps_nobody_from_running)
     e2e_expect_code(result, 6);
 }
 
-Test(e2e_record, process_that_outlives_the_program_is_left_alone)
+Test(e2e_record, leaves_surviving_processes_alone)
 {
     const struct e2e *result =
         e2e_run(RECORD "-- sh -c '%s init pause >out 2>&1 & "
@@ -341,7 +341,7 @@ Test(e2e_record, process_that_outlives_the_program_is_left_alone)
 
 /* ---- Lines ---- */
 
-Test(e2e_record, lines_are_as_variables_and_flags_want)
+Test(e2e_record, filters_lines_by_variables_and_flags)
 {
     e2e_run("LOG=off " RECORD "-- %s init", e2e_stub(), e2e_any("gpu_any"));
     e2e_expect_is(
@@ -356,8 +356,8 @@ Test(e2e_record, lines_are_as_variables_and_flags_want)
         "--log");
 }
 
-/* What has not one directive that can be read is as if it was not there. */
-Test(e2e_record, lines_are_the_usual_ones_where_no_filter_can_be_read)
+/* A filter without any valid directive is ignored. */
+Test(e2e_record, uses_the_default_filter_if_no_directive_is_valid)
 {
     e2e_expect_has(e2e_run("LOG='[[' " RECORD "-- true", e2e_stub())->err,
                    "testlog: LOG: unclosed bracket in");
@@ -389,7 +389,7 @@ static const struct {
                                       "all"},
 };
 
-Test(e2e_record, wrong_use_is_one_line_and_nothing_runs)
+Test(e2e_record, reports_wrong_use_in_one_line_and_runs_nothing)
 {
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         const struct e2e *result =
@@ -402,7 +402,7 @@ Test(e2e_record, wrong_use_is_one_line_and_nothing_runs)
     cr_expect_not(e2e_exists("testlog-runs"));
 }
 
-Test(e2e_record, flags_behind_the_program_are_its_own)
+Test(e2e_record, leaves_flags_after_the_program_to_it)
 {
     e2e_expect_is(
         e2e_run(RECORD "echo --help -o x --nonsense", e2e_stub())->out,

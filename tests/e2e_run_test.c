@@ -1,4 +1,4 @@
-/* e2e_run_test.c: testlog run, and what a run leaves on disk. */
+/* e2e_run_test.c: testlog run, and the files of a run. */
 #include "e2e.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ TestSuite(e2e_run, .init = begin, .timeout = 180);
 
 /* ---- Merging ---- */
 
-Test(e2e_run, programs_are_one_run)
+Test(e2e_run, merges_programs_into_one_run)
 {
     const struct e2e *result =
         e2e_run(TESTLOG " run a/small_test b/small_test 2>&1");
@@ -66,7 +66,7 @@ Test(e2e_run, programs_are_one_run)
                   TESTLOG " run a/small_test b/small_test");
 }
 
-Test(e2e_run, programs_of_one_name_have_folders_of_their_own)
+Test(e2e_run, separates_programs_of_the_same_name)
 {
     e2e_run(TESTLOG " run a/small_test b/small_test a/small_test");
 
@@ -87,7 +87,7 @@ Test(e2e_run, programs_of_one_name_have_folders_of_their_own)
     cr_expect_not(e2e_exists("testlog-runs/latest/tests/small_test~4"));
 }
 
-Test(e2e_run, a_program_has_its_name_however_a_shell_quotes_it)
+Test(e2e_run, supports_special_characters_in_program_names)
 {
     const struct e2e *result =
         e2e_run("cp a/small_test \"a/it's <&>\"; \"./a/it's <&>\"");
@@ -102,7 +102,7 @@ Test(e2e_run, a_program_has_its_name_however_a_shell_quotes_it)
         1);
 }
 
-Test(e2e_run, trace_has_a_track_for_each_test)
+Test(e2e_run, traces_each_test_on_its_own_track)
 {
     e2e_run(TESTLOG " run a/small_test a/small_test");
 
@@ -114,7 +114,7 @@ Test(e2e_run, trace_has_a_track_for_each_test)
     e2e_expect_has(trace, "small_test~2 small/sizes[11]");
 }
 
-Test(e2e_run, directive_is_unseen_if_no_program_saw_it)
+Test(e2e_run, reports_directives_that_no_program_matches)
 {
     const struct e2e *seen = e2e_run("LOG=programs=debug " TESTLOG
                                      " run b/small_test a/small_test 2>&1");
@@ -126,7 +126,7 @@ Test(e2e_run, directive_is_unseen_if_no_program_saw_it)
                  unseen->out);
 }
 
-Test(e2e_run, a_span_that_one_program_has_is_guessed)
+Test(e2e_run, suggests_a_span_of_any_program)
 {
     static const char *const orders[] = {"a/small_test traced_test",
                                          "traced_test a/small_test"};
@@ -145,7 +145,7 @@ Test(e2e_run, a_span_that_one_program_has_is_guessed)
 }
 
 /* c/small_test and d/small_test have no debug level. */
-Test(e2e_run, level_is_compiled_out_if_no_program_has_it)
+Test(e2e_run, warns_if_no_program_has_a_level)
 {
     static const struct {
         const char *programs;
@@ -171,7 +171,7 @@ Test(e2e_run, level_is_compiled_out_if_no_program_has_it)
     }
 }
 
-Test(e2e_run, bad_directive_is_said_once)
+Test(e2e_run, reports_a_bad_directive_once)
 {
     const struct e2e *result = e2e_run("LOG=info,kv=loud " TESTLOG
                                        " run a/small_test a/small_test 2>&1");
@@ -180,7 +180,7 @@ Test(e2e_run, bad_directive_is_said_once)
     cr_expect_eq(e2e_count(result->out, "unknown level"), 1, "%s", result->out);
 }
 
-Test(e2e_run, workers_inherit_no_run)
+Test(e2e_run, hides_the_run_from_workers)
 {
     const struct e2e *result =
         e2e_run(TESTLOG " run a/small_test b/small_test -- --filter "
@@ -190,7 +190,7 @@ Test(e2e_run, workers_inherit_no_run)
     e2e_expect_closing(result, "2 passed, 0 failed, 0 skipped");
 }
 
-Test(e2e_run, works_in_a_test)
+Test(e2e_run, runs_inside_a_test)
 {
     const struct e2e *result =
         e2e_run("BXFI_MAP=/bxfi_0 GMON_OUT_PREFIX=gmon TESTLOG_RUN=/nowhere "
@@ -227,7 +227,7 @@ static const struct {
      "1 passed, 0 failed, 0 skipped\n"},
 };
 
-Test(e2e_run, usage_beats_failure_beats_success)
+Test(e2e_run, exits_with_usage_before_failure_before_success)
 {
     char command[256];
 
@@ -246,7 +246,7 @@ Test(e2e_run, usage_beats_failure_beats_success)
     }
 }
 
-Test(e2e_run, a_program_that_dies_is_a_test_that_failed)
+Test(e2e_run, counts_a_program_that_dies_as_a_failed_test)
 {
     const struct e2e *result =
         e2e_run(TESTLOG " run ./dies ./dies_without_a_name ./exits_7 ./gone");
@@ -265,7 +265,7 @@ Test(e2e_run, a_program_that_dies_is_a_test_that_failed)
                                 "SIGKILL\n");
 }
 
-Test(e2e_run, what_is_wrong_is_one_line_and_nothing_runs)
+Test(e2e_run, reports_wrong_use_in_one_line_and_runs_nothing)
 {
     static const char *const commands[] = {
         "%s run", "%s run --nonsense a/small_test",
@@ -288,7 +288,7 @@ Test(e2e_run, what_is_wrong_is_one_line_and_nothing_runs)
     cr_expect_not(e2e_exists("testlog-runs"));
 }
 
-Test(e2e_run, what_informs_has_no_closing_line)
+Test(e2e_run, prints_help_and_lists_without_a_closing_line)
 {
     static const char *const flags[] = {"--help", "--version", "run --help",
                                         "run a/small_test -- --list",
@@ -305,9 +305,9 @@ Test(e2e_run, what_informs_has_no_closing_line)
     cr_expect_not(e2e_exists("testlog-runs"));
 }
 
-/* cron(8) and others start programs so. Nothing but results may stand in files
- * that get the lowest numbers. */
-Test(e2e_run, streams_that_are_closed_change_no_verdict)
+/* cron(8) and others close streams. Files that get their numbers must contain
+ * only results. */
+Test(e2e_run, keeps_verdicts_with_closed_streams)
 {
     static const char *const closed[] = {"2>&-", ">&- 2>&-", "<&- >&-",
                                          "<&- >&- 2>&-"};
@@ -323,8 +323,8 @@ Test(e2e_run, streams_that_are_closed_change_no_verdict)
     }
 }
 
-/* What is left out has its name all the same. */
-Test(e2e_run, what_failed_of_programs_of_one_name_runs_again)
+/* Programs that are left out keep their names. */
+Test(e2e_run, reruns_failures_of_programs_of_the_same_name)
 {
     const char *command = TESTLOG " run a/small_test c/small_test";
 
@@ -340,8 +340,8 @@ Test(e2e_run, what_failed_of_programs_of_one_name_runs_again)
     }
 }
 
-/* As daemons may leave it to what they start. */
-Test(e2e_run, programs_end_where_sigchld_is_ignored)
+/* Daemons may leave SIGCHLD ignored for the programs that they start. */
+Test(e2e_run, waits_for_programs_though_sigchld_is_ignored)
 {
     const char *ignoring = "timeout -s KILL 60 env --ignore-signal=CHLD";
 
@@ -353,7 +353,7 @@ Test(e2e_run, programs_end_where_sigchld_is_ignored)
         "17 passed, 0 failed, 0 skipped");
 }
 
-/* ---- Running what failed again ---- */
+/* ---- Running failures again ---- */
 
 static const char *rerun_of(const struct e2e *result)
 {
@@ -364,7 +364,7 @@ static const char *rerun_of(const struct e2e *result)
     return command;
 }
 
-Test(e2e_run, printed_command_runs_what_failed_and_nothing_else)
+Test(e2e_run, printed_command_runs_only_the_failures)
 {
     const struct e2e *first = e2e_run(
         "SMALL=sizes,other " TESTLOG " run ./prints a/small_test b/small_test");
@@ -377,7 +377,7 @@ Test(e2e_run, printed_command_runs_what_failed_and_nothing_else)
                        "4 passed, 0 failed, 0 skipped");
 }
 
-Test(e2e_run, printed_command_of_one_program_works_too)
+Test(e2e_run, printed_command_works_for_a_single_program)
 {
     const struct e2e *first = e2e_run("SMALL=sizes,passes,other a/small_test");
     const struct e2e *again =
@@ -388,7 +388,7 @@ Test(e2e_run, printed_command_of_one_program_works_too)
     e2e_expect_has(rerun_of(first), " --filter 'small/sizes[03]'");
 }
 
-/* A shard of what failed would be another one. */
+/* A shard of the failures would be another one. */
 Test(e2e_run, printed_command_runs_all_that_failed_in_a_shard)
 {
     static const char *const shards[] = {
@@ -406,27 +406,27 @@ Test(e2e_run, printed_command_runs_all_that_failed_in_a_shard)
     }
 }
 
-/* A flag is not in it. */
-Test(e2e_run, printed_command_names_no_shard_in_vain)
+/* The command doesn't contain flags. */
+Test(e2e_run, printed_command_omits_the_shard_flag)
 {
     e2e_expect_lacks(
         rerun_of(e2e_run("SMALL=sizes,other a/small_test --shard=2/3")),
         "--shard");
 }
 
-Test(e2e_run, nothing_is_to_run_again_where_all_passes)
+Test(e2e_run, prints_no_command_if_all_tests_pass)
 {
     e2e_expect_lacks(e2e_run(TESTLOG " run a/small_test")->err, "again");
 }
 
-/* ---- On disk ---- */
+/* ---- Files ---- */
 
 static const char *files(const char *where)
 {
     return e2e_run("cd '%s' && find . | LC_ALL=C sort", where)->out;
 }
 
-Test(e2e_run, a_run_s_folder_has_these_files)
+Test(e2e_run, writes_these_files_for_a_single_program)
 {
     e2e_expect_code(e2e_run("a/small_test --filter 'small/sizes[07]' --filter "
                             "other/passes"),
@@ -447,7 +447,7 @@ Test(e2e_run, a_run_s_folder_has_these_files)
                   "./trace.json\n");
 }
 
-Test(e2e_run, a_part_writes_its_own_folder_only)
+Test(e2e_run, writes_only_its_own_folder_as_part_of_a_run)
 {
     e2e_expect_code(e2e_run("mkdir whole && TESTLOG_RUN=$PWD/whole "
                             "a/small_test --filter other/passes"),
@@ -458,7 +458,7 @@ Test(e2e_run, a_part_writes_its_own_folder_only)
                   "whole/tests/small_test/run.json\n");
 }
 
-Test(e2e_run, several_programs_have_a_run_json_each)
+Test(e2e_run, writes_a_run_json_for_each_program)
 {
     e2e_run(TESTLOG " run a/small_test b/small_test -- --filter other/passes");
     e2e_expect_is(files("testlog-runs/latest/."),
@@ -475,7 +475,7 @@ Test(e2e_run, several_programs_have_a_run_json_each)
                   "./trace.json\n");
 }
 
-Test(e2e_run, latest_is_the_last_run)
+Test(e2e_run, links_latest_to_the_last_run)
 {
     char name[PATH_MAX] = "";
     const struct e2e *result;
@@ -491,7 +491,7 @@ Test(e2e_run, latest_is_the_last_run)
     cr_expect_eq(e2e_count(e2e_run("ls -A testlog-runs")->out, "\n"), 4);
 }
 
-Test(e2e_run, a_run_inside_a_test_leaves_latest_alone)
+Test(e2e_run, leaves_latest_alone_inside_a_test)
 {
     e2e_run("a/small_test --filter other/passes");
 
@@ -502,7 +502,7 @@ Test(e2e_run, a_run_inside_a_test_leaves_latest_alone)
     cr_expect_eq(e2e_count(e2e_run("ls testlog-runs")->out, "\n"), 3);
 }
 
-Test(e2e_run, runs_at_once_have_folders_of_their_own)
+Test(e2e_run, separates_runs_at_the_same_time)
 {
     const struct e2e *result =
         e2e_run("for i in 1 2 3 4; do a/small_test --filter other/passes & "
@@ -517,7 +517,7 @@ Test(e2e_run, runs_at_once_have_folders_of_their_own)
 static const char *const programs[] = {"a/small_test", "b/small_test",
                                        TESTLOG " run a/small_test"};
 
-Test(e2e_run, unwritable_folder_costs_one_line_and_no_result)
+Test(e2e_run, reports_an_unwritable_folder_once)
 {
     cr_assert_eq(e2e_run("touch file && mkdir temporary")->code, 0);
     for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
@@ -534,7 +534,7 @@ Test(e2e_run, unwritable_folder_costs_one_line_and_no_result)
         e2e_count(e2e_run("ls temporary/testlog-*/run.json")->out, "\n"), 3);
 }
 
-Test(e2e_run, no_folder_at_all_costs_no_verdict)
+Test(e2e_run, keeps_verdicts_without_any_folder)
 {
     cr_assert_eq(e2e_run("touch file")->code, 0);
     for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
@@ -552,7 +552,7 @@ Test(e2e_run, no_folder_at_all_costs_no_verdict)
     }
 }
 
-Test(e2e_run, folder_of_runs_is_made)
+Test(e2e_run, creates_the_folder_of_runs)
 {
     e2e_expect_code(e2e_run("a/small_test --trace-dir new/runs/here --filter "
                             "other/passes"),

@@ -1,5 +1,4 @@
-/* e2e_runner_test.c: tries, repetitions, interrupts and the status line, as a
- * user meets them. */
+/* e2e_runner_test.c: retries, repetitions, interrupts and the status line. */
 #include "e2e.h"
 
 #include <ctype.h>
@@ -29,7 +28,7 @@ static const cJSON *latest(const char *name)
 
 /* ---- Retries ---- */
 
-Test(e2e_runner, what_passes_on_a_later_try_is_flaky_and_passed)
+Test(e2e_runner, passes_a_flaky_test_on_a_later_try)
 {
     const struct e2e *result = e2e_run(
         "%s --retries 2 --filter unsteady/second_try --filter unsteady/passes",
@@ -63,7 +62,7 @@ Test(e2e_runner, each_try_keeps_its_own_files)
                    "one more");
 }
 
-Test(e2e_runner, crashes_and_parameters_are_tried_again)
+Test(e2e_runner, retries_crashes_and_parameters)
 {
     const struct e2e *result =
         e2e_run("%s -j3 --retries 1 --filter unsteady/second_crash "
@@ -76,7 +75,7 @@ Test(e2e_runner, crashes_and_parameters_are_tried_again)
     cr_expect_eq(e2e_number(latest("unsteady/sizes[2]"), "tries"), 1);
 }
 
-Test(e2e_runner, what_fails_every_time_has_failed)
+Test(e2e_runner, fails_a_test_that_fails_every_try)
 {
     const struct e2e *result =
         e2e_run("%s --retries 2 --filter unsteady/never", program());
@@ -90,7 +89,7 @@ Test(e2e_runner, what_fails_every_time_has_failed)
     e2e_expect_lacks(result->err, "flaky");
 }
 
-Test(e2e_runner, tries_are_those_of_a_run_of_several)
+Test(e2e_runner, retries_under_testlog_run)
 {
     const struct e2e *result =
         e2e_run("%s run %s -- --retries 1 --filter unsteady/second_try",
@@ -110,9 +109,9 @@ Test(e2e_runner, fail_fast_waits_for_the_last_try)
     e2e_expect_closing(result, "2 passed, 0 failed, 0 skipped");
 }
 
-/* ---- Repeating ---- */
+/* ---- Repetitions ---- */
 
-Test(e2e_runner, each_repetition_is_a_test)
+Test(e2e_runner, counts_each_repetition_as_a_test)
 {
     const struct e2e *result =
         e2e_run("%s -j1 --repeat 3 --filter unsteady/second_try "
@@ -138,9 +137,9 @@ Test(e2e_runner, fail_fast_ends_the_repetitions)
     e2e_expect_closing(result, "0 passed, 1 failed, 4 skipped");
 }
 
-/* ---- What failed last time ---- */
+/* ---- --failed ---- */
 
-Test(e2e_runner, failed_runs_what_failed_last_time)
+Test(e2e_runner, failed_reruns_the_last_failures)
 {
     const struct e2e *again;
 
@@ -152,7 +151,7 @@ Test(e2e_runner, failed_runs_what_failed_last_time)
                        "0 passed, 1 failed, 0 skipped");
 }
 
-Test(e2e_runner, failed_is_content_if_nothing_failed)
+Test(e2e_runner, failed_passes_if_nothing_failed)
 {
     const struct e2e *result;
 
@@ -167,7 +166,7 @@ Test(e2e_runner, failed_is_content_if_nothing_failed)
     cr_expect_eq(e2e_count(e2e_run("ls testlog-runs")->out, "\n"), 2);
 }
 
-Test(e2e_runner, failed_without_a_last_run_runs_all)
+Test(e2e_runner, failed_runs_all_without_a_last_run)
 {
     const struct e2e *result =
         e2e_run("%s --failed --filter unsteady/passes", program());
@@ -178,7 +177,7 @@ Test(e2e_runner, failed_without_a_last_run_runs_all)
     e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
 }
 
-Test(e2e_runner, failed_runs_all_of_what_the_last_run_had_nothing_of)
+Test(e2e_runner, failed_runs_all_tests_of_an_unknown_program)
 {
     static const char *const commands[] = {
         "./other --failed --filter unsteady/passes",
@@ -198,7 +197,7 @@ Test(e2e_runner, failed_runs_all_of_what_the_last_run_had_nothing_of)
     }
 }
 
-Test(e2e_runner, failed_leaves_a_program_out_more_than_once)
+Test(e2e_runner, failed_leaves_out_a_program_that_passed)
 {
     const struct e2e *result;
 
@@ -214,7 +213,7 @@ Test(e2e_runner, failed_leaves_a_program_out_more_than_once)
     }
 }
 
-Test(e2e_runner, failed_tells_programs_of_a_run_apart)
+Test(e2e_runner, failed_distinguishes_programs_of_the_same_name)
 {
     const struct e2e *result;
 
@@ -227,7 +226,7 @@ Test(e2e_runner, failed_tells_programs_of_a_run_apart)
 
 /* ---- Time ---- */
 
-Test(e2e_runner, timeout_is_for_every_test)
+Test(e2e_runner, applies_timeout_to_every_test)
 {
     const struct e2e *result =
         e2e_run("%s -j4 --timeout 2 --filter 'waits/*'", program());
@@ -241,7 +240,7 @@ Test(e2e_runner, timeout_is_for_every_test)
     cr_expect_str_eq(e2e_text(latest("waits/for_ever"), "outcome"), "timeout");
 }
 
-Test(e2e_runner, slow_tests_are_named)
+Test(e2e_runner, lists_slow_tests)
 {
     const struct e2e *result =
         e2e_run("%s --slow 1.5 --timeout 2 --filter waits/unannotated --filter "
@@ -255,12 +254,12 @@ Test(e2e_runner, slow_tests_are_named)
 
 /* ---- Signals ---- */
 
-/* Runs a command while the shell behind it does `meanwhile` to it, as soon as
- * waits/for_ever runs. Its stderr is in the file "err". */
+/* Runs a command. Once waits/for_ever runs, a second shell does `meanwhile` to
+ * it. stderr goes to the file "err". */
 static const struct e2e *run_and(const char *command, const char *meanwhile)
 {
-    /* In the background twice: what becomes the program has no child that
-     * Criterion does not know. */
+    /* Twice in the background, so that the program has no child that Criterion
+     * doesn't know. */
     return e2e_run("( (until [ -s ready ]; do sleep 0.1; done; %s) >/dev/null "
                    "2>&1 & ); exec env --default-signal=INT %s 2>err",
                    meanwhile, command);
@@ -278,12 +277,12 @@ static const char *waiting(void)
 
 static void expect_no_orphans(void)
 {
-    /* A zombie is none; whether it is reaped is not our affair. */
+    /* Zombies don't count: reaping them is not our task. */
     e2e_expect_code(e2e_run("! grep 'State:.[RSDT]' /proc/$(cat child)/status"),
                     0);
 }
 
-Test(e2e_runner, an_interrupt_leaves_a_whole_run)
+Test(e2e_runner, writes_all_files_of_an_interrupted_run)
 {
     const struct e2e *result = run_and(waiting(), "kill -INT $$");
     const char *err = e2e_read("err");
@@ -305,8 +304,8 @@ Test(e2e_runner, an_interrupt_leaves_a_whole_run)
     expect_no_orphans();
 }
 
-/* While a hook of the program's own makes ready what its tests need. */
-Test(e2e_runner, an_interrupt_before_the_tests_keeps_all_from_beginning)
+/* The interrupt arrives in a hook that prepares the tests. */
+Test(e2e_runner, starts_no_test_after_an_early_interrupt)
 {
     const struct e2e *result = e2e_run("%s", e2e_program("early", E2E_TRACED));
 
@@ -315,7 +314,7 @@ Test(e2e_runner, an_interrupt_before_the_tests_keeps_all_from_beginning)
     e2e_expect_has(result->err, "interrupted by SIGINT: 2 tests did not run\n");
 }
 
-Test(e2e_runner, sigterm_interrupts_as_well)
+Test(e2e_runner, sigterm_interrupts_like_sigint)
 {
     e2e_expect_code(run_and(waiting(), "kill -TERM $$"), 143);
     expect_no_orphans();
@@ -337,7 +336,7 @@ Test(e2e_runner, sigterm_ends_a_test_that_waits_for_a_debugger)
                     0);
 }
 
-Test(e2e_runner, an_interrupt_of_several_programs_ends_all)
+Test(e2e_runner, interrupt_ends_all_programs)
 {
     char command[2 * PATH_MAX];
     const struct e2e *result;
@@ -355,7 +354,7 @@ Test(e2e_runner, an_interrupt_of_several_programs_ends_all)
     expect_no_orphans();
 }
 
-Test(e2e_runner, an_interrupt_of_testlog_alone_reaches_its_program)
+Test(e2e_runner, testlog_forwards_an_interrupt_to_its_program)
 {
     char command[2 * PATH_MAX];
 
@@ -365,7 +364,7 @@ Test(e2e_runner, an_interrupt_of_testlog_alone_reaches_its_program)
     expect_no_orphans();
 }
 
-Test(e2e_runner, sigusr1_shows_what_runs)
+Test(e2e_runner, sigusr1_shows_running_tests)
 {
     run_and(waiting(),
             "kill -USR1 $$; until grep -q 'tests done' err; do sleep "
@@ -388,14 +387,14 @@ static const struct e2e *on_a_terminal(const char *settings, const char *flags)
 #define SLOW_ENOUGH                                                            \
     "--timeout 2 --filter waits/for_ever --filter unsteady/never"
 
-Test(e2e_runner, a_terminal_has_a_status_line_that_mixes_with_nothing)
+Test(e2e_runner, shows_a_status_line_on_a_terminal)
 {
     const struct e2e *result = on_a_terminal("", SLOW_ENOUGH);
 
     if (result->code == 77)
-        cr_skip_test("there is no script(1)");
+        cr_skip_test("script(1) is not installed");
     e2e_expect_has(result->out, "\r\033[K[1/2, 1 failed]: waits/for_ever ");
-    /* Whatever stands behind a status line in its row has erased it. */
+    /* Any text after a status line has erased it first. */
     for (const char *at = result->out; (at = strstr(at, "\033[K["));) {
         at += strlen("\033[K[");
         if (!isdigit((unsigned char)*at))
@@ -405,17 +404,17 @@ Test(e2e_runner, a_terminal_has_a_status_line_that_mixes_with_nothing)
     }
 }
 
-/* One column stays free: in the last one a terminal begins another row. */
-Test(e2e_runner, the_status_line_fits_the_terminal)
+/* One column stays free: in the last one, a terminal begins another row. */
+Test(e2e_runner, cuts_the_status_line_to_the_terminal)
 {
     const struct e2e *result = on_a_terminal("COLUMNS=21", SLOW_ENOUGH);
 
     if (result->code == 77)
-        cr_skip_test("there is no script(1)");
+        cr_skip_test("script(1) is not installed");
     e2e_expect_has(result->out, "\r\033[K[1/2, 1 failed]: wai\r\033[K");
 }
 
-Test(e2e_runner, there_is_no_status_line_where_none_is_wanted)
+Test(e2e_runner, shows_no_status_line_on_request)
 {
     static const char *const settings[][2] = {{"TERM=dumb", SLOW_ENOUGH},
                                               {"CI=true", SLOW_ENOUGH},
@@ -427,9 +426,9 @@ Test(e2e_runner, there_is_no_status_line_where_none_is_wanted)
     e2e_expect_lacks(e2e_run("%s " SLOW_ENOUGH, program())->err, "\033[K");
 }
 
-/* ---- Names that nothing has ---- */
+/* ---- Unmatched names ---- */
 
-Test(e2e_runner, a_name_without_its_suite_gets_a_pattern)
+Test(e2e_runner, suggests_a_pattern_for_a_name_without_its_suite)
 {
     static const char *const hints[][2] = {
         {"second", "did you mean '*/*second*'? --list"},
@@ -449,7 +448,7 @@ Test(e2e_runner, a_name_without_its_suite_gets_a_pattern)
                        "0 passed, 1 failed, 0 skipped");
 }
 
-Test(e2e_runner, of_several_filters_those_that_match_nothing_are_named)
+Test(e2e_runner, reports_unmatched_filters)
 {
     const struct e2e *result =
         e2e_run("%s --filter '*/*second_t*' --filter nosuch --filter 'a/b[7]'",
@@ -465,7 +464,7 @@ Test(e2e_runner, of_several_filters_those_that_match_nothing_are_named)
     e2e_expect_lacks(result->err, "no test matched");
 }
 
-Test(e2e_runner, programs_without_a_match_say_nothing)
+Test(e2e_runner, prints_nothing_of_programs_without_a_match)
 {
     const struct e2e *result =
         e2e_run("%s run %s %s -- --filter '*/*second_t*'", testlog(), program(),
@@ -475,7 +474,7 @@ Test(e2e_runner, programs_without_a_match_say_nothing)
     e2e_expect_is(e2e_last(result->out), "0 passed, 1 failed, 0 skipped");
 }
 
-Test(e2e_runner, a_mistyped_name_gets_the_nearest)
+Test(e2e_runner, suggests_the_nearest_name)
 {
     const struct e2e *result =
         e2e_run("%s --filter unsteady/secnd_try", program());

@@ -1,4 +1,4 @@
-/* e2e_shards_test.c: parts of the tests, which together are all of them. */
+/* e2e_shards_test.c: shards, which together run all tests. */
 #include "e2e.h"
 
 #include <errno.h>
@@ -28,14 +28,13 @@ static void begin(void)
 
 TestSuite(e2e_shards, .init = begin, .timeout = 180);
 
-/* What ran and what came of it, of all runs in a folder; twice what ran
- * twice. */
+/* The tests and outcomes of all runs in a folder, with repetitions. */
 static const char *results(const char *folder)
 {
     return e2e_run("cut -f1,3,4 %s/latest/results.tsv | sort", folder)->out;
 }
 
-/* ---- Every test once ---- */
+/* ---- Slices and hashes ---- */
 
 static const struct {
     const char *command;
@@ -51,9 +50,9 @@ static const struct {
     {TESTLOG " run ./small ./ci -- --shard-by=hash", 3},
 };
 
-/* The tests that each of the shards runs, and the outcomes, are those of a run
- * of all; a shard fails if a test of its own does. */
-Test(e2e_shards, all_shards_are_all_tests)
+/* All shards together have the tests and outcomes of a whole run, and a shard
+ * fails only for its own tests. */
+Test(e2e_shards, runs_every_test_in_one_shard)
 {
     link_program("ci");
     for (size_t i = 0; i < sizeof(spreads) / sizeof(*spreads); i++) {
@@ -78,7 +77,7 @@ static const char *tests_of(const char *flags)
     return e2e_run("cut -f4 testlog-runs/latest/results.tsv")->out;
 }
 
-Test(e2e_shards, slices_are_of_the_sorted_names)
+Test(e2e_shards, slices_the_sorted_names)
 {
     e2e_expect_is(tests_of("--shard=2/4"), "small/has_a_default\n"
                                            "small/sizes[01]\n"
@@ -88,8 +87,8 @@ Test(e2e_shards, slices_are_of_the_sorted_names)
                   "small/sizes[01]\nsmall/sizes[05]\nsmall/sizes[09]\n");
 }
 
-/* Without the others, a test is where it was. */
-Test(e2e_shards, hash_moves_no_test)
+/* A test stays in its shard if the others are filtered out. */
+Test(e2e_shards, hash_keeps_a_test_in_its_shard)
 {
     const char *all = tests_of("--shard=1/3 --shard-by=hash");
 
@@ -104,7 +103,7 @@ Test(e2e_shards, hash_moves_no_test)
     }
 }
 
-Test(e2e_shards, shard_is_in_run_json_and_said)
+Test(e2e_shards, writes_the_shard_to_run_json_and_stderr)
 {
     const struct e2e *result =
         e2e_run("./small --shard=2/5 --shard-by=hash --filter '*/sizes*'");
@@ -129,7 +128,7 @@ Test(e2e_shards, shard_is_in_run_json_and_said)
     cr_expect(cJSON_IsNull(shard));
 }
 
-Test(e2e_shards, shard_without_a_test_passes)
+Test(e2e_shards, passes_a_shard_without_tests)
 {
     static const char *const commands[] = {"./small",
                                            TESTLOG " run ./small ./small"};
@@ -154,7 +153,7 @@ Test(e2e_shards, shard_without_a_test_passes)
     e2e_expect_code(e2e_run("./small --shard=1/2 --filter nothing"), 4);
 }
 
-Test(e2e_shards, list_is_of_what_filters_match)
+Test(e2e_shards, lists_the_tests_that_filters_match)
 {
     e2e_expect_is(e2e_run("./small --ascii --list --filter 'small/sizes[04]' "
                           "--filter 'other/*'")
@@ -162,13 +161,13 @@ Test(e2e_shards, list_is_of_what_filters_match)
                   "other: 1 test\n`-- passes\nsmall: 1 test\n`-- sizes[04]\n");
 }
 
-Test(e2e_shards, list_looks_like_criterion_s)
+Test(e2e_shards, lists_like_criterion)
 {
     e2e_expect_is(e2e_run("./small --list --filter small/passes")->out,
                   "small: 1 test\n\u2514\u2500\u2500 passes\n");
 }
 
-Test(e2e_shards, list_is_of_the_shard)
+Test(e2e_shards, lists_the_tests_of_the_shard)
 {
     e2e_expect_is(e2e_run("./small --ascii --list --shard=1/8")->out,
                   "other: 1 test\n`-- passes\nsmall: 1 test\n`-- sizes[04]\n");
@@ -183,7 +182,7 @@ Test(e2e_shards, list_is_of_the_shard)
     cr_expect_not(e2e_exists("testlog-runs"));
 }
 
-Test(e2e_shards, what_failed_is_repeated_in_its_shard)
+Test(e2e_shards, failed_reruns_failures_in_their_shard)
 {
     static const char *const folders[] = {"1", "2", "3"};
     size_t failed = 0;
@@ -224,7 +223,7 @@ static const struct {
      "testlog: --shard-by: unknown value \"name\"; write slice or hash\n"},
 };
 
-Test(e2e_shards, bad_values_are_one_line_before_any_test)
+Test(e2e_shards, reports_bad_values_in_one_line_before_any_test)
 {
     for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
         const struct e2e *result = e2e_run("%s", refused[i].command);
@@ -252,7 +251,7 @@ static const struct {
     {"", "16 passed, 0 failed, 0 skipped"},
 };
 
-Test(e2e_shards, schedulers_are_asked_if_somebody_wants_it)
+Test(e2e_shards, takes_the_shard_from_a_scheduler_on_request)
 {
     for (size_t i = 0; i < sizeof(schedulers) / sizeof(*schedulers); i++) {
         e2e_expect_closing(
@@ -269,7 +268,7 @@ Test(e2e_shards, schedulers_are_asked_if_somebody_wants_it)
                    "(--shard=auto)\n");
 }
 
-/* The suite of several programs that is spread, into `folder`. */
+/* Runs several programs, whose tests are spread. */
 #define SUITE TESTLOG " run ./small ./ci ./outcomes ./expect"
 
 static void link_suite(void)
@@ -281,10 +280,10 @@ static void link_suite(void)
     cr_assert_geq(e2e_count(results("whole"), "\n"), (size_t)60);
 }
 
-Test(e2e_shards, gnu_parallel_spreads_a_suite)
+Test(e2e_shards, spreads_a_suite_with_gnu_parallel)
 {
     if (e2e_run("parallel --version | grep GNU")->code)
-        cr_skip_test("GNU parallel is not here");
+        cr_skip_test("GNU parallel is not installed");
     link_suite();
     e2e_run(
         "seq 0 6 | parallel --will-cite -j 3 "
@@ -306,14 +305,14 @@ static void write_job(void)
     cr_assert_eq(chmod("job", 0755), 0);
 }
 
-Test(e2e_shards, array_of_slurm_spreads_a_suite)
+Test(e2e_shards, spreads_a_suite_with_an_array_of_slurm)
 {
     const struct e2e *result;
 
     if (e2e_run("command -v sbatch && command -v slurmctld && "
                 "command -v slurmd && command -v munged")
             ->code)
-        cr_skip_test("Slurm is not here: slurmctld, slurmd, slurm-client, "
+        cr_skip_test("not installed: slurmctld, slurmd, slurm-client, "
                      "munge");
     if (geteuid())
         cr_skip_test("only root can start Slurm's daemons");
