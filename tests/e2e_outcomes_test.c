@@ -1,4 +1,4 @@
-/* e2e_outcomes_test.c: every way in which a test can end, told everywhere. */
+/* e2e_outcomes_test.c: every way in which a test can end, in all reports. */
 #include "e2e.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ TestSuite(e2e_outcomes, .init = e2e_begin, .timeout = 180);
 
 static const char *const builds[] = {"plain", "traced"};
 
-/* All tests of a program at once. */
+/* Runs all tests of a program, once. */
 static const struct e2e *all_of(const char *program, enum e2e_build build)
 {
     char key[64];
@@ -20,9 +20,9 @@ static const struct e2e *all_of(const char *program, enum e2e_build build)
     return e2e_once(key, "%s -j2", e2e_program(program, build));
 }
 
-/* ---- Each test of its own ---- */
+/* ---- Single tests ---- */
 
-/* How often "suite/test" begins a line of the list of failed tests. */
+/* How many lines of the list of failed tests begin with "suite/test". */
 static size_t listed(const struct e2e *all, const char *name)
 {
     const char *failed = strstr(all->err, "\nfailed:\n");
@@ -56,7 +56,7 @@ static const char *junit_element(const char *outcome)
     return NULL;
 }
 
-/* The same in run.json, junit.xml and the summary, in both builds. */
+/* Expects the same in run.json, junit.xml and the summary, in both builds. */
 static void expect(const char *program, const char *name, const char *outcome,
                    const char *reason)
 {
@@ -69,11 +69,11 @@ static void expect(const char *program, const char *name, const char *outcome,
         const cJSON *test = e2e_result(run, name);
         const char *xml = junit_case(all, name);
 
-        cr_expect_eq(e2e_results(run, name), 1, "%s is told once", name);
+        cr_expect_eq(e2e_results(run, name), 1, "%s is not listed once", name);
         e2e_expect_is(e2e_text(test, "outcome"), outcome);
         e2e_expect_has(e2e_text(test, "reason"), reason);
         cr_expect(reason[0] || !e2e_text(test, "reason")[0],
-                  "%s has a reason: %s", name, e2e_text(test, "reason"));
+                  "%s must have no reason: %s", name, e2e_text(test, "reason"));
         cr_expect_eq(listed(all, name),
                      strcmp(outcome, "passed") && strcmp(outcome, "skipped"),
                      "%s:\n%s", name, all->err);
@@ -119,21 +119,21 @@ static void expect(const char *program, const char *name, const char *outcome,
     X(does_not_hold, "failed", ": 1 and 1")
 
 #define X(name, outcome, reason)                                               \
-    Test(e2e_outcome, name)                                                    \
+    Test(e2e_outcome, reports_a_test_that_##name)                              \
     {                                                                          \
         expect("outcomes", "outcomes/" #name, outcome, reason);                \
     }
 OUTCOMES(X)
 #undef X
 
-Test(e2e_outcome, segfaults)
+Test(e2e_outcome, reports_a_test_that_segfaults)
 {
     if (e2e_sanitized())
-        cr_skip_test("the sanitizer makes an exit of SIGSEGV");
+        cr_skip_test("sanitizers exit on SIGSEGV");
     expect("outcomes", "outcomes/segfaults", "crashed", "SIGSEGV");
 }
 
-Test(e2e_outcome, dies_before_it_begins)
+Test(e2e_outcome, reports_a_test_that_dies_before_it_begins)
 {
     e2e_expect_code(e2e_run("%s", e2e_program("unborn", E2E_TRACED)), 1);
 
@@ -146,13 +146,13 @@ Test(e2e_outcome, dies_before_it_begins)
                          e2e_text(test, "folder")));
 }
 
-Test(e2e_outcome, is_disabled_with_its_suite)
+Test(e2e_outcome, reports_a_test_that_is_disabled_with_its_suite)
 {
     expect("outcomes", "unwanted/is_disabled_with_its_suite", "skipped",
            "disabled");
 }
 
-Test(e2e_outcome, instances_have_padded_names)
+Test(e2e_outcome, pads_the_numbers_of_instances)
 {
     char name[64];
 
@@ -163,13 +163,13 @@ Test(e2e_outcome, instances_have_padded_names)
     }
 }
 
-Test(e2e_outcome, new_assertions)
+Test(e2e_outcome, reports_newer_assertions)
 {
     expect("new_assert", "new_assert/passes", "passed", "");
     expect("new_assert", "new_assert/fails", "failed", "new_assert.c:");
 }
 
-Test(e2e_outcome, texts_that_differ_are_compared)
+Test(e2e_outcome, prints_a_diff_of_texts)
 {
     const struct e2e *run = e2e_run("%s --filter new_assert/fails_in_a_text",
                                     e2e_program("new_assert", E2E_TRACED));
@@ -179,8 +179,9 @@ Test(e2e_outcome, texts_that_differ_are_compared)
     e2e_expect_has(run->err, "+\"2\\n\"\n");
 }
 
-/* In its own reports as well, although it was we who ended them. */
-Test(e2e_outcome, time_outs_are_none_of_criterion_s_crashes)
+/* Criterion's own reports count timeouts as failures, too, although testlog
+ * killed the tests. */
+Test(e2e_outcome, counts_no_timeout_as_a_crash)
 {
     const struct e2e *run =
         e2e_run("%s -j8 --filter 'outcomes/hangs*' --xml=report.xml",
@@ -194,14 +195,14 @@ Test(e2e_outcome, time_outs_are_none_of_criterion_s_crashes)
     e2e_expect_lacks(e2e_read("report.xml"), "type=\"crash\"");
 }
 
-Test(e2e_outcome, exceptions)
+Test(e2e_outcome, reports_uncaught_exceptions)
 {
     expect("throws", "throws/an_exception", "failed", "out of luck");
     expect("throws", "throws/a_number", "failed", "exception");
     expect("throws", "throws/what_is_caught", "passed", "");
 }
 
-Test(e2e_outcome, exceptions_are_errors_in_the_log)
+Test(e2e_outcome, logs_uncaught_exceptions_as_errors)
 {
     const struct e2e *run = e2e_run("%s --filter throws/an_exception",
                                     e2e_program("throws", E2E_TRACED));
@@ -257,7 +258,7 @@ Test(e2e_outcomes, closing_line_counts_each_test_once)
     }
 }
 
-Test(e2e_outcomes, closing_line_is_the_last_of_both_streams)
+Test(e2e_outcomes, prints_the_closing_line_last)
 {
     const struct e2e *all = e2e_run("%s --filter 'outcomes/*' -j2 2>&1",
                                     e2e_program("outcomes", E2E_TRACED));
@@ -267,7 +268,7 @@ Test(e2e_outcomes, closing_line_is_the_last_of_both_streams)
     e2e_expect_has(all->out, "\nrun: testlog-runs/");
 }
 
-Test(e2e_outcomes, builds_agree)
+Test(e2e_outcomes, gives_the_same_verdicts_without_tracing)
 {
     const struct e2e *plain = all_of("outcomes", E2E_PLAIN);
     const struct e2e *traced = all_of("outcomes", E2E_TRACED);
@@ -297,7 +298,7 @@ static const struct {
     {"--nonsense", 2},
 };
 
-Test(e2e_outcomes, exit_code_tells_them_apart)
+Test(e2e_outcomes, exits_with_the_code_of_the_outcome)
 {
     for (int build = E2E_PLAIN; build <= E2E_TRACED; build++)
         for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
@@ -307,7 +308,7 @@ Test(e2e_outcomes, exit_code_tells_them_apart)
                 codes[i].code);
 }
 
-Test(e2e_outcomes, fail_fast_starts_no_other_test)
+Test(e2e_outcomes, starts_no_test_after_a_failure_with_fail_fast)
 {
     const struct e2e *run = e2e_run("%s -f -j1 --filter 'outcomes/fails*'",
                                     e2e_program("outcomes", E2E_TRACED));
@@ -320,7 +321,7 @@ Test(e2e_outcomes, fail_fast_starts_no_other_test)
         "not run: --fail-fast");
 }
 
-Test(e2e_outcomes, default_timeout_only_caps)
+Test(e2e_outcomes, ignores_a_default_timeout_that_is_not_reached)
 {
     const struct e2e *run =
         e2e_run("%s --timeout 30 --filter 'outcomes/passes'",
@@ -347,10 +348,10 @@ static void check_xml(const char *path)
                                 path),
                         0);
     else
-        cr_skip_test("neither xmllint nor python3 is here");
+        cr_skip_test("needs xmllint or python3");
 }
 
-Test(e2e_outcomes, junit_is_well_formed)
+Test(e2e_outcomes, writes_well_formed_junit)
 {
     char path[PATH_MAX + 64];
 
@@ -361,7 +362,7 @@ Test(e2e_outcomes, junit_is_well_formed)
     }
 }
 
-Test(e2e_outcomes, junit_counts_as_the_closing_line)
+Test(e2e_outcomes, junit_agrees_with_the_closing_line)
 {
     const struct e2e *all = all_of("outcomes", E2E_TRACED);
     const char *xml = e2e_read("%s/testlog-runs/latest/junit.xml", all->folder);
@@ -374,7 +375,7 @@ Test(e2e_outcomes, junit_counts_as_the_closing_line)
     cr_expect_eq(e2e_count(xml, "<skipped "), 4);
 }
 
-Test(e2e_outcomes, run_json_says_where_a_test_is)
+Test(e2e_outcomes, writes_locations_of_tests_to_run_json)
 {
     const struct e2e *all = all_of("outcomes", E2E_TRACED);
     const cJSON *run = e2e_json("%s/testlog-runs/latest/run.json", all->folder);

@@ -1,6 +1,6 @@
-/* e2e_passing_test.c: what Criterion alone lets pass or hangs on, and what is
- * made of it here. STANDARDS in testlog-program(7) lists it;
- * e2e_outcomes_test.c has more of it. */
+/* e2e_passing_test.c: tests that Criterion alone passes or hangs on, and that
+ * testlog fails. STANDARDS in testlog-program(7) lists them;
+ * e2e_outcomes_test.c has more. */
 #include "e2e.h"
 
 #include <stdio.h>
@@ -63,7 +63,7 @@ static void expect_row(const cJSON *run, const struct row *row)
     e2e_expect_has(e2e_text(test, "reason"), row->reason);
 }
 
-/* Everything, or with `deaf` false what does not take its time. */
+/* Checks all rows; without `deaf`, only those that are fast. */
 static void expect_rows(const struct e2e *run, bool deaf)
 {
     const cJSON *json =
@@ -74,7 +74,7 @@ static void expect_rows(const struct e2e *run, bool deaf)
             expect_row(json, &rows[i]);
 }
 
-Test(e2e_passing, every_row)
+Test(e2e_passing, reports_every_row)
 {
     const struct e2e *run =
         e2e_run("%s -j8 --timeout 1", e2e_program("passing", E2E_ALL));
@@ -84,8 +84,8 @@ Test(e2e_passing, every_row)
     expect_rows(run, true);
 }
 
-/* Without log and trace verdicts are the same, however many run at once. */
-Test(e2e_passing, every_row_at_j1_to_j8_captured_and_live)
+/* Verdicts don't depend on the trace or the number of jobs. */
+Test(e2e_passing, reports_every_row_at_j1_to_j8_captured_and_live)
 {
     static const char *const builds[] = {"", "--nocapture"};
     const char *all = e2e_program("passing", E2E_ALL);
@@ -102,7 +102,7 @@ Test(e2e_passing, every_row_at_j1_to_j8_captured_and_live)
     }
 }
 
-/* "suite/test" in Criterion's own report. */
+/* The status of "suite/test" in Criterion's own report. */
 static const char *criterion_says(const cJSON *report, const char *name)
 {
     const cJSON *suite, *test;
@@ -122,8 +122,8 @@ static const char *criterion_says(const cJSON *report, const char *name)
     return "not in the report";
 }
 
-/* What is put right here is wrong there, or the table is out of date. */
-Test(e2e_passing, criterion_alone_says_otherwise)
+/* If Criterion alone gets a row right, the table is out of date. */
+Test(e2e_passing, differs_from_criterion_alone)
 {
     const struct e2e *run =
         e2e_run("cc -D_GNU_SOURCE -I '%s/include' -o plain "
@@ -140,12 +140,12 @@ Test(e2e_passing, criterion_alone_says_otherwise)
                              rows[i].criterion, "%s", rows[i].name);
 }
 
-Test(e2e_passing, a_huge_limit_of_open_files_costs_nothing)
+Test(e2e_passing, supports_a_huge_limit_of_open_files)
 {
     const char *program = e2e_program("passing", E2E_PLAIN);
 
     if (atol(e2e_run("ulimit -Hn | sed s/unlimited/1000000000/")->out) <= 65536)
-        cr_skip_test("no more than 65536 files may be open here");
+        cr_skip_test("at most 65536 files may be open here");
     e2e_expect_closing(e2e_run("ulimit -n $(ulimit -Hn); %s --filter "
                                "right/may_open_few_files",
                                program),

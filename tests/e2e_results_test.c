@@ -1,5 +1,5 @@
-/* e2e_results_test.c: results as machines read them: TAP, JUnit, JSON lines,
- * GitHub's workflow commands, Bazel's files. */
+/* e2e_results_test.c: results for machines: TAP, JUnit, JSON lines, GitHub's
+ * workflow commands, Bazel's files. */
 #include "e2e.h"
 
 #include <ctype.h>
@@ -32,7 +32,8 @@ static void script(const char *name, const char *text)
     cr_assert_eq(chmod(name, 0755), 0);
 }
 
-/* ./ci has every outcome, ./small passes, ./plain too and is not traced. */
+/* ./ci has every outcome; ./small and ./plain pass, and ./plain is not
+ * traced. */
 static void begin(void)
 {
     e2e_begin();
@@ -47,7 +48,7 @@ TestSuite(e2e_results, .init = begin, .timeout = 180);
 
 #define CI_TESTS 9
 
-/* What a program says of its tests, and what several say of theirs. */
+/* How many results a single program and several programs report. */
 static const struct {
     const char *command;
     size_t tests, bad, skipped;
@@ -62,7 +63,7 @@ enum { RUNS = sizeof(runs) / sizeof(*runs) };
 
 /* ---- TAP ---- */
 
-/* The reading rules of TAP 14: the version, a plan, points in its order,
+/* Parses by the rules of TAP 14: the version, a plan, test points in order,
  * diagnostics between "  ---" and "  ...". */
 static void expect_tap(const char *text, size_t plan)
 {
@@ -87,7 +88,7 @@ static void expect_tap(const char *text, size_t plan)
     cr_expect_eq(number, plan);
 }
 
-Test(e2e_results, every_run_has_tap)
+Test(e2e_results, writes_tap_for_every_run)
 {
     for (size_t i = 0; i < RUNS; i++) {
         e2e_expect_code(e2e_run("%s", runs[i].command), runs[i].bad > 0);
@@ -102,7 +103,7 @@ Test(e2e_results, every_run_has_tap)
     }
 }
 
-Test(e2e_results, a_run_goes_on_when_nobody_reads_of_it)
+Test(e2e_results, finishes_if_nobody_reads_its_output)
 {
     static const char *const runners[] = {"./ci", TESTLOG " run ./ci"};
 
@@ -115,7 +116,7 @@ Test(e2e_results, a_run_goes_on_when_nobody_reads_of_it)
     }
 }
 
-Test(e2e_results, tap_says_where_why_and_what_was_skipped)
+Test(e2e_results, tap_contains_locations_reasons_and_skips)
 {
     e2e_run("./ci");
 
@@ -130,7 +131,7 @@ Test(e2e_results, tap_says_where_why_and_what_was_skipped)
     e2e_expect_has(tap, "\n  outcome: timeout\n");
 }
 
-Test(e2e_results, tap_of_several_programs_says_whose_a_test_is)
+Test(e2e_results, tap_of_several_programs_names_the_program)
 {
     e2e_run(TESTLOG " run ./small ./dies ./plain");
 
@@ -142,13 +143,13 @@ Test(e2e_results, tap_of_several_programs_says_whose_a_test_is)
     e2e_expect_has(tap, "\nok 18 - plain other/passes\n");
 }
 
-/* Debian's prove knows version 13, which reads all that we write. */
-Test(e2e_results, prove_agrees)
+/* Debian's prove supports version 13, which covers all that we write. */
+Test(e2e_results, prove_reads_the_tap)
 {
     const struct e2e *result;
 
     if (e2e_run("command -v prove")->code)
-        cr_skip_test("prove is not here");
+        cr_skip_test("prove is not installed");
     e2e_run("./ci");
     result = e2e_run("sed 1s/14/13/ testlog-runs/latest/results.tap >13.tap; "
                      "prove -e cat 13.tap");
@@ -172,10 +173,10 @@ static void expect_valid(const char *path)
 static void need_xmllint(void)
 {
     if (e2e_run("command -v xmllint")->code)
-        cr_skip_test("xmllint is not here");
+        cr_skip_test("xmllint is not installed");
 }
 
-Test(e2e_results, every_run_has_a_junit_that_its_schema_takes)
+Test(e2e_results, writes_junit_that_matches_its_schema)
 {
     need_xmllint();
     for (size_t i = 0; i < RUNS; i++) {
@@ -186,8 +187,8 @@ Test(e2e_results, every_run_has_a_junit_that_its_schema_takes)
     expect_valid("testlog-runs/latest/junit.xml");
 }
 
-/* Else the test above would say nothing. */
-Test(e2e_results, schema_refuses_what_readers_would)
+/* Otherwise the test above would prove nothing. */
+Test(e2e_results, schema_rejects_bad_junit)
 {
     static const char *const edits[] = {
         "s/ classname=\"[^\"]*\"//",     "s/time=\"/time=\"-/",
@@ -207,11 +208,11 @@ Test(e2e_results, schema_refuses_what_readers_would)
             0, "%s", edits[i]);
 }
 
-Test(e2e_results, numbers_have_a_point_in_every_locale)
+Test(e2e_results, writes_decimal_points_in_every_locale)
 {
     e2e_run("localedef -i de_DE -f UTF-8 ./de_DE.UTF-8");
     if (!e2e_exists("de_DE.UTF-8"))
-        cr_skip_test("there is no locale with a decimal comma");
+        cr_skip_test("no locale with a decimal comma");
     e2e_run("LOCPATH=$PWD LC_ALL=de_DE.UTF-8 ./ci");
 
     const char *junit = e2e_read("testlog-runs/latest/junit.xml");
@@ -220,7 +221,7 @@ Test(e2e_results, numbers_have_a_point_in_every_locale)
     e2e_expect_lacks(junit, " time=\"0,");
 }
 
-Test(e2e_results, junit_tells_outcomes_apart)
+Test(e2e_results, junit_distinguishes_outcomes)
 {
     e2e_run("LOG=debug,ci=trace ./ci --trace-filter=info");
 
@@ -246,7 +247,7 @@ Test(e2e_results, junit_tells_outcomes_apart)
 
 /* ---- JSON lines ---- */
 
-/* Every line is an object, every test has one. */
+/* Expects one object a line, and one line a test. */
 static void expect_lines(const char *text, size_t tests)
 {
     size_t lines = 0;
@@ -266,7 +267,7 @@ static void expect_lines(const char *text, size_t tests)
     cr_expect_eq(lines, tests, "%s", text);
 }
 
-Test(e2e_results, every_run_has_json_lines)
+Test(e2e_results, writes_json_lines_for_every_run)
 {
     for (size_t i = 0; i < RUNS; i++) {
         e2e_run("%s", runs[i].command);
@@ -275,12 +276,12 @@ Test(e2e_results, every_run_has_json_lines)
     }
 }
 
-/* Its last test waits, so that the run goes on until it is killed. */
+/* The last test waits, so that the run is killed before its end. */
 #define KILLED                                                                 \
     "mkfifo pipe; CI_WAIT=1 ./ci -j1 --report=jsonl:pipe >/dev/null 2>&1 & "   \
     "read -r line <pipe; kill -KILL $!; wait $!; "
 
-Test(e2e_results, lines_are_there_while_the_run_goes_on)
+Test(e2e_results, writes_json_lines_during_the_run)
 {
     const struct e2e *result =
         e2e_run(KILLED "cat testlog-runs/latest/results.jsonl");
@@ -299,7 +300,7 @@ static const char *const to_stdout[] = {
     "GITHUB_ACTIONS=true " TESTLOG " run ./forges ./ci -- --report=jsonl:-",
 };
 
-Test(e2e_results, stdout_has_lines_and_nothing_else)
+Test(e2e_results, prints_nothing_else_beside_json_lines)
 {
     for (size_t i = 0; i < sizeof(to_stdout) / sizeof(*to_stdout); i++) {
         const struct e2e *result = e2e_run("%s", to_stdout[i]);
@@ -310,9 +311,9 @@ Test(e2e_results, stdout_has_lines_and_nothing_else)
     }
 }
 
-/* ---- Where to ---- */
+/* ---- Destinations ---- */
 
-Test(e2e_results, reports_go_where_they_are_told_to)
+Test(e2e_results, writes_reports_to_the_given_files)
 {
     static const char *const commands[] = {"./small",
                                            TESTLOG " run ./small ./plain --"};
@@ -336,7 +337,7 @@ Test(e2e_results, reports_go_where_they_are_told_to)
     }
 }
 
-Test(e2e_results, tap_on_stdout_is_for_harnesses)
+Test(e2e_results, prints_nothing_else_beside_tap)
 {
     const struct e2e *one = e2e_run("./ci --nocapture --report=tap:-");
     const struct e2e *all =
@@ -360,7 +361,7 @@ static const struct {
      "files\n"},
 };
 
-Test(e2e_results, bad_reports_are_refused_before_any_test)
+Test(e2e_results, refuses_bad_reports_before_any_test)
 {
     for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
         const struct e2e *one = e2e_run("./small %s", refused[i].flag);
@@ -375,7 +376,7 @@ Test(e2e_results, bad_reports_are_refused_before_any_test)
     cr_expect_not(e2e_exists("testlog-runs"));
 }
 
-Test(e2e_results, folders_of_reports_are_made)
+Test(e2e_results, creates_folders_of_reports)
 {
     e2e_run("./small --report=junit:new/one/junit.xml "
             "--report=jsonl:new/two/results.jsonl");
@@ -383,7 +384,7 @@ Test(e2e_results, folders_of_reports_are_made)
     expect_lines(e2e_read("new/two/results.jsonl"), 16);
 }
 
-Test(e2e_results, report_that_cannot_be_written_changes_no_verdict)
+Test(e2e_results, keeps_verdicts_if_a_report_cannot_be_written)
 {
     static const char *const commands[] = {"./small",
                                            TESTLOG " run ./small --"};
@@ -398,7 +399,7 @@ Test(e2e_results, report_that_cannot_be_written_changes_no_verdict)
     }
 }
 
-Test(e2e_results, without_any_folder_reports_are_written_or_missed)
+Test(e2e_results, writes_or_misses_reports_without_any_folder)
 {
     const char *nowhere = "TMPDIR=/nowhere TRACE_DIR=/dev/null/x";
     const struct e2e *one =
@@ -422,8 +423,8 @@ Test(e2e_results, without_any_folder_reports_are_written_or_missed)
 
 enum { LINE = 8192 };
 
-/* Reads what a step says as GitHub does: a command begins a line, or "##["
- * stands anywhere in it; after stop-commands only its token counts. */
+/* Parses a step's output as GitHub does: a command begins a line, "##[" may be
+ * anywhere in it; after stop-commands, only its token counts. */
 struct step {
     char token[64];
     size_t groups, ends, errors, forged;
@@ -474,7 +475,7 @@ static const char *const in_github[] = {
     TESTLOG " run ./forges ./ci ./small -- --nocapture",
 };
 
-Test(e2e_results, tests_can_forge_no_command)
+Test(e2e_results, escapes_github_commands_of_tests)
 {
     for (size_t i = 0; i < sizeof(in_github) / sizeof(*in_github); i++) {
         const struct e2e *result =
@@ -493,8 +494,8 @@ Test(e2e_results, tests_can_forge_no_command)
     }
 }
 
-/* Else the test above would say nothing. */
-Test(e2e_results, elsewhere_what_tests_print_is_left_alone)
+/* Otherwise the test above would prove nothing. */
+Test(e2e_results, leaves_test_output_alone_outside_github)
 {
     const struct e2e *result = e2e_run("./ci 2>&1");
 
@@ -503,7 +504,7 @@ Test(e2e_results, elsewhere_what_tests_print_is_left_alone)
     e2e_expect_lacks(result->out, "group::");
 }
 
-Test(e2e_results, annotations_say_where_and_why)
+Test(e2e_results, writes_annotations_with_location_and_reason)
 {
     const struct e2e *result = e2e_run("GITHUB_ACTIONS=true ./ci 2>&1");
 
@@ -516,7 +517,7 @@ Test(e2e_results, annotations_say_where_and_why)
     e2e_expect_has(result->out, "\n::group::ci/hangs: timed out: after ");
 }
 
-Test(e2e_results, token_is_no_test_s_business)
+Test(e2e_results, hides_the_token_from_tests)
 {
     const struct e2e *result = e2e_run("GITHUB_ACTIONS=true " TESTLOG
                                        " run ./small -- --report=jsonl:- "
@@ -532,7 +533,7 @@ static const struct {
     size_t tests;
 } bazel[] = {{"./small", 16}, {TESTLOG " run ./small ./forges ./plain", 33}};
 
-Test(e2e_results, bazel_gets_one_junit_for_all_programs)
+Test(e2e_results, writes_one_junit_for_bazel)
 {
     char count[64];
 
@@ -548,7 +549,7 @@ Test(e2e_results, bazel_gets_one_junit_for_all_programs)
     }
 }
 
-Test(e2e_results, bazel_s_filter_is_one)
+Test(e2e_results, applies_bazels_filter)
 {
     e2e_expect_closing(e2e_run("TESTBRIDGE_TEST_ONLY='*/passes' ./small"),
                        "2 passed, 0 failed, 0 skipped");
@@ -562,7 +563,7 @@ Test(e2e_results, bazel_s_filter_is_one)
     e2e_expect_has(bad->err, "TESTBRIDGE_TEST_ONLY: \"(a\" is no pattern");
 }
 
-Test(e2e_results, run_goes_to_bazel_s_outputs)
+Test(e2e_results, writes_the_run_to_bazels_outputs)
 {
     for (size_t i = 0; i < 2; i++) {
         e2e_run("rm -rf outputs; TEST_UNDECLARED_OUTPUTS_DIR=outputs %s",
@@ -574,8 +575,8 @@ Test(e2e_results, run_goes_to_bazel_s_outputs)
     cr_expect_not(e2e_exists("no") || e2e_exists("testlog-runs"));
 }
 
-/* The file is there while programs run, also those after the first. */
-Test(e2e_results, file_of_a_premature_exit_is_there_until_the_end)
+/* The file exists while any program runs, also after the first. */
+Test(e2e_results, keeps_the_premature_exit_file_until_the_end)
 {
     const struct e2e *result;
 
@@ -591,15 +592,16 @@ Test(e2e_results, file_of_a_premature_exit_is_there_until_the_end)
     cr_expect_not(e2e_exists("premature"));
 }
 
-Test(e2e_results, runner_that_died_leaves_that_file)
+Test(e2e_results, leaves_the_premature_exit_file_if_killed)
 {
     e2e_run("export TEST_PREMATURE_EXIT_FILE=premature; " KILLED);
     cr_expect(e2e_exists("premature"));
     e2e_run("TEST_PREMATURE_EXIT_FILE=premature ./ci --report=tap:-");
-    cr_expect_not(e2e_exists("premature"), "failed, but in order");
+    cr_expect_not(e2e_exists("premature"),
+                  "tests failed, but the run finished");
 }
 
-Test(e2e_results, tests_of_tests_are_nobody_s_results)
+Test(e2e_results, ignores_ci_variables_in_nested_runs)
 {
     const struct e2e *result =
         e2e_run("TESTLOG_SESSION=nested=1:1 XML_OUTPUT_FILE=x "

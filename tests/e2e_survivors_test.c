@@ -40,7 +40,7 @@ Test(e2e_survivors, waits_for_children_that_end_soon)
     e2e_expect_lacks(run->err, "left processes behind");
 }
 
-Test(e2e_survivors, names_processes_and_what_they_lost)
+Test(e2e_survivors, names_surviving_processes_and_their_lost_records)
 {
     const struct e2e *run =
         e2e_run("%s --filter 'survivors/[lz]*' -j4", program());
@@ -61,18 +61,18 @@ Test(e2e_survivors, names_processes_and_what_they_lost)
     e2e_expect_lacks(run->err, "survivors/zombie");
 }
 
-Test(e2e_survivors, ignores_numbers_of_another_namespace)
+Test(e2e_survivors, ignores_process_ids_of_another_namespace)
 {
     const struct e2e *run = e2e_run("%s --filter survivors/sandbox", program());
 
     if (!strcmp(e2e_last(run->out), "0 passed, 0 failed, 1 skipped"))
-        cr_skip_test("may not make a PID namespace");
+        cr_skip_test("no permission to make a PID namespace");
     e2e_expect_closing(run, "1 passed, 0 failed, 0 skipped");
     e2e_expect_has(log_of("sandbox"), "of number 1");
     e2e_expect_lacks(run->err, "left processes");
 }
 
-Test(e2e_survivors, says_nothing_without_any)
+Test(e2e_survivors, prints_nothing_without_survivors)
 {
     const struct e2e *run =
         e2e_run("%s --filter 'survivors/[nz]o*'", program());

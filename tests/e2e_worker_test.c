@@ -1,5 +1,5 @@
-/* e2e_worker_test.c: workers that nobody may look into, workers that hang
- * before their test begins, a runner that is stopped, and limits. */
+/* e2e_worker_test.c: workers that are not dumpable or hang before their test
+ * begins, stopped runners, and limits. */
 #include "e2e.h"
 
 #include <stdio.h>
@@ -22,8 +22,7 @@ static const char *reason(const char *name)
 
 /* ---- Not dumpable ---- */
 
-/* Runs a program as a user to whom such processes are closed, who owns a copy
- * of it. */
+/* Runs a copy of a program as a user who must not look into such processes. */
 static const struct e2e *run_as_nobody(const char *program)
 {
     if (geteuid())
@@ -36,7 +35,7 @@ static const struct e2e *run_as_nobody(const char *program)
                    program);
 }
 
-Test(e2e_worker, judges_tests_of_a_runner_that_is_not_dumpable)
+Test(e2e_worker, reports_results_if_the_runner_is_not_dumpable)
 {
     const struct e2e *result =
         run_as_nobody(e2e_program("undumpable", E2E_TRACED));
@@ -64,7 +63,7 @@ Test(e2e_worker, times_out_a_worker_that_hangs_in_a_constructor)
     e2e_expect_has(reason("starting/b"), "its process had not begun the test");
 }
 
-Test(e2e_worker, tells_a_worker_from_what_a_hook_forks)
+Test(e2e_worker, distinguishes_a_worker_from_a_hooks_child)
 {
     const struct e2e *result =
         e2e_run("FORKING=1 COUNTER=n HANG_AT=2 %s -j1 --filter 'starting/*'",
@@ -74,7 +73,7 @@ Test(e2e_worker, tells_a_worker_from_what_a_hook_forks)
     cr_expect_str_eq(e2e_text(latest("starting/b"), "outcome"), "timeout");
 }
 
-Test(e2e_worker, tries_again_what_hung_in_a_constructor)
+Test(e2e_worker, retries_a_worker_that_hung_in_a_constructor)
 {
     const struct e2e *result =
         e2e_run("COUNTER=n HANG_AT=2 %s -j1 --retries 1 --filter 'starting/*'",
@@ -84,15 +83,15 @@ Test(e2e_worker, tries_again_what_hung_in_a_constructor)
     cr_expect_eq(e2e_number(latest("starting/b"), "tries"), 2);
 }
 
-/* Runs a command while a grandchild of the shell does `meanwhile` to it: what
- * becomes the program has no child that Criterion does not know. */
+/* Runs a command while a grandchild of the shell does `meanwhile` to it, so
+ * that the program has no child that Criterion doesn't know. */
 static const struct e2e *run_and(const char *meanwhile, const char *command)
 {
     return e2e_run("( (%s) >/dev/null 2>&1 & ); exec %s", meanwhile, command);
 }
 
-/* Test a has no timeout of its own. */
-Test(e2e_worker, ends_at_one_sigterm_where_a_worker_hangs_in_a_constructor)
+/* Test "a" has no own timeout. */
+Test(e2e_worker, ends_on_sigterm_though_a_worker_hangs)
 {
     char command[PATH_MAX];
     const struct e2e *result;
@@ -107,9 +106,9 @@ Test(e2e_worker, ends_at_one_sigterm_where_a_worker_hangs_in_a_constructor)
     e2e_expect_has(reason("starting/a"), "by SIGTERM");
 }
 
-/* ---- A runner that is stopped ---- */
+/* ---- A stopped runner ---- */
 
-Test(e2e_worker, gives_tests_the_time_that_the_runner_was_stopped)
+Test(e2e_worker, does_not_count_time_while_the_runner_is_stopped)
 {
     char command[PATH_MAX];
     const struct e2e *result;
@@ -123,14 +122,14 @@ Test(e2e_worker, gives_tests_the_time_that_the_runner_was_stopped)
     e2e_expect_closing(result, "4 passed, 0 failed, 0 skipped");
 }
 
-/* ---- A limit to the size of files ---- */
+/* ---- A file size limit ---- */
 
 static const struct e2e *run_limited(const char *command, unsigned blocks)
 {
     return e2e_run("bash -c 'ulimit -f %u; exec %s'", blocks, command);
 }
 
-Test(e2e_worker, passes_what_prints_more_than_a_file_may_hold)
+Test(e2e_worker, passes_a_test_whose_output_exceeds_the_limit)
 {
     const struct e2e *result =
         run_limited(e2e_program("limited", E2E_TRACED), 200);
@@ -150,7 +149,7 @@ Test(e2e_worker, passes_what_prints_more_than_a_file_may_hold)
                              "limited.prints/output.pipe"));
 }
 
-Test(e2e_worker, records_what_a_file_may_hold)
+Test(e2e_worker, records_up_to_the_file_size_limit)
 {
     const struct e2e *result =
         run_limited(e2e_program("limited", E2E_TRACED), 300);
@@ -173,8 +172,8 @@ Test(e2e_worker, says_why_nothing_can_be_recorded)
                                 "large; ");
 }
 
-/* The notes of four hundred tests alone are larger than a file may be. */
-Test(e2e_worker, judges_many_tests_under_a_file_size_limit)
+/* The results of 400 tests alone are larger than a file may be. */
+Test(e2e_worker, runs_many_tests_under_a_file_size_limit)
 {
     char command[PATH_MAX];
     const struct e2e *result;
