@@ -1,5 +1,5 @@
-/* e2e_terminal_test.c: no name or message tells a terminal, or GitHub, what to
- * do.
+/* e2e_terminal_test.c: names and messages cannot send commands to a terminal or
+ * to GitHub.
  */
 #include "e2e.h"
 #include "support.h"
@@ -15,7 +15,7 @@ E2E_FOLDER
 
 TestSuite(e2e_terminal, .init = e2e_begin, .timeout = 180);
 
-/* A newline, a command of GitHub's, and one of a terminal's. */
+/* A newline, a GitHub command, and a terminal command. */
 #define EVIL "$(printf 'evil\\n::error ::forged\\033[31m')"
 
 static void expect_harmless(const char *what, const char *text)
@@ -33,7 +33,7 @@ static void expect_run(const struct e2e *result)
     expect_harmless("results.tap", e2e_read("testlog-runs/latest/results.tap"));
 }
 
-Test(e2e_terminal, names_of_programs_are_escaped)
+Test(e2e_terminal, escapes_names_of_programs)
 {
     e2e_run("ln -s %s \"" EVIL "\"", e2e_program("losing", E2E_TRACED));
     expect_run(e2e_run("./\"" EVIL "\" -j1"));
@@ -46,8 +46,7 @@ Test(e2e_terminal, names_of_programs_are_escaped)
     expect_harmless("no test", e2e_run("./\"" EVIL "\" nonsense")->err);
 }
 
-/* A name that is shown in another order, and a terminal's command of one
- * character. */
+/* A character that reverses text, and a terminal command of one character. */
 #define BENT "$(printf 'bent\342\200\256txt\302\23331m')"
 
 static void expect_straight(const char *what, const char *text)
@@ -62,14 +61,14 @@ static void expect_straight_run(const struct e2e *result)
     expect_straight("stderr", result->err);
 }
 
-Test(e2e_terminal, names_that_reorder_text_are_escaped)
+Test(e2e_terminal, escapes_names_that_reorder_text)
 {
     e2e_run("ln -s %s \"" BENT "\"", e2e_program("losing", E2E_TRACED));
     expect_straight_run(e2e_run("./\"" BENT "\" -j1"));
     expect_straight_run(e2e_run(TESTLOG " run ./\"" BENT "\" -- -j1"));
 }
 
-Test(e2e_terminal, names_of_programs_that_cannot_run_are_escaped)
+Test(e2e_terminal, escapes_names_of_programs_that_cannot_run)
 {
     expect_harmless("run", e2e_run(TESTLOG " run \"" EVIL "\"")->err);
     expect_harmless("record", e2e_run(TESTLOG " record -- \"" EVIL "\"")->err);
@@ -82,8 +81,8 @@ Test(e2e_terminal, names_of_programs_that_cannot_run_are_escaped)
     expect_harmless("command", e2e_run(TESTLOG " \"" EVIL "\"")->err);
 }
 
-/* A recording's own name of its test. */
-Test(e2e_terminal, names_in_recordings_are_escaped)
+/* The name of the test in a recording. */
+Test(e2e_terminal, escapes_names_in_recordings)
 {
     static const char *const meta[] = {"test", "a\n::error ::forged\033[31m/b",
                                        NULL};

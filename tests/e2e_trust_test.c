@@ -1,5 +1,5 @@
-/* e2e_trust_test.c: what another user has left where we look is neither written
- * to nor loaded, and verdicts stay.
+/* e2e_trust_test.c: files of other users are neither written to nor loaded, and
+ * verdicts stay.
  */
 #include "e2e.h"
 #include "support.h"
@@ -44,7 +44,7 @@ static void expect_elsewhere(const struct e2e *result, const char *folder)
 
 #define IN_TMP "mkdir -p tmp && TMPDIR=$PWD/tmp "
 
-Test(e2e_trust, writes_nothing_to_another_user_s_folder)
+Test(e2e_trust, writes_nothing_to_another_users_folder)
 {
     need_root();
     e2e_run("mkdir testlog-runs && chown 54321 testlog-runs");
@@ -54,7 +54,7 @@ Test(e2e_trust, writes_nothing_to_another_user_s_folder)
     e2e_expect_code(e2e_run("test $(ls tmp | grep -c ^testlog-) = 2"), 0);
 }
 
-Test(e2e_trust, writes_nothing_through_another_user_s_link)
+Test(e2e_trust, writes_nothing_through_another_users_link)
 {
     need_root();
     e2e_run("mkdir there && ln -s there testlog-runs && "
@@ -72,7 +72,7 @@ static void expect_here(const struct e2e *result)
     e2e_run("rm -rf testlog-runs/*");
 }
 
-Test(e2e_trust, writes_to_another_user_s_folder_that_is_named)
+Test(e2e_trust, writes_to_another_users_folder_on_request)
 {
     need_root();
     e2e_run("mkdir testlog-runs && chown 54321 testlog-runs");
@@ -82,15 +82,15 @@ Test(e2e_trust, writes_to_another_user_s_folder_that_is_named)
         e2e_run("TRACE_DIR=testlog-runs " TESTLOG " run %s -- -j1", losing()));
 }
 
-Test(e2e_trust, writes_to_the_folder_of_who_called_sudo)
+Test(e2e_trust, writes_to_the_folder_of_the_user_who_called_sudo)
 {
     need_root();
     e2e_run("mkdir testlog-runs && chown 54321 testlog-runs");
     expect_here(e2e_run("SUDO_UID=54321 %s -j1", losing()));
 }
 
-/* As root does in a container. */
-Test(e2e_trust, writes_to_a_checkout_of_the_program_s_owner)
+/* Root works so in a container. */
+Test(e2e_trust, writes_to_a_checkout_of_the_programs_owner)
 {
     need_root();
     e2e_run("mkdir -p u/testlog-runs u/build && cp %s u/build/losing_test && "
@@ -103,7 +103,7 @@ Test(e2e_trust, writes_to_a_checkout_of_the_program_s_owner)
     e2e_expect_code(e2e_run("test $(ls u/testlog-runs | wc -l) = 3"), 0);
 }
 
-/* Nothing that another user says failed decides what runs. */
+/* Another user's list of failures must not decide which tests run. */
 Test(e2e_trust, reads_no_last_run_of_another_user)
 {
     const struct e2e *result;
@@ -148,10 +148,10 @@ Test(e2e_trust, loads_nothing_from_beside_the_program)
     }
 }
 
-Test(e2e_trust, loads_what_is_beside_the_shared_library)
+Test(e2e_trust, loads_the_library_beside_the_shared_library)
 {
     if (SANITIZE_FLAGS[0])
-        cr_skip_test("a sanitizer's library is not shared");
+        cr_skip_test("there is no shared library with sanitizers");
     e2e_run("mkdir -p root/dev lib && touch root/dev/nvidiactl && "
             "cp %s/shared/libtestlog.so.* lib/ && cp %s lib/",
             BUILD_DIR, e2e_stub());
@@ -195,7 +195,7 @@ Test(e2e_trust, loads_no_library_that_others_can_replace)
     }
 }
 
-Test(e2e_trust, loads_no_library_of_another_tool_s_name_from_others)
+Test(e2e_trust, loads_no_replaceable_library_of_another_tool)
 {
     need_root();
     e2e_run("mkdir -p root/dev l && touch root/dev/nvidiactl && cp %s l/ && "
