@@ -1,4 +1,5 @@
-/* e2e_compile_test.c: what annotations compile to, and what is refused. */
+/* e2e_compile_test.c: the code that annotations compile to, and the mistakes
+ * that compilers reject. */
 #include "e2e.h"
 
 #include <stdio.h>
@@ -9,7 +10,7 @@ E2E_FOLDER
 
 TestSuite(e2e_compile, .init = e2e_begin, .timeout = 180);
 
-/* What the compilers have in common; `-MF` and the like are not wanted here. */
+/* Flags for all compilers, without `-MF` and the like. */
 #define FLAGS                                                                  \
     "-D_GNU_SOURCE -I '" BUILD_DIR "/include' "                                \
     "$(pkg-config --cflags criterion 2>/dev/null)"
@@ -22,23 +23,23 @@ static bool has(const char *compiler)
 {
     if (!e2e_run("command -v %s", compiler)->code)
         return true;
-    cr_log_warn("%s is not here: it is left out", compiler);
+    cr_log_warn("%s is not installed: skipped", compiler);
     return false;
 }
 
-/* ---- Nothing is left ---- */
+/* ---- Annotations that are compiled out ---- */
 
-/* What sed makes of lines that are marked. */
+/* A sed command that empties marked lines. */
 #define DROP(marks) "s,.*/\\* \\(" marks "\\) \\*/.*,,;"
 
-/* A span that is compiled out takes a number all the same, and with it changes
- * the names that come after. */
+/* A span that is compiled out still takes a number, which changes the names
+ * after it. */
 #define DROP_DEBUG                                                             \
     "s,^ *trace_\\(span\\|function\\|span_in\\)(.*/\\* debug \\*/.*,"          \
     "(void)sizeof(char[__COUNTER__ + 1]);,;" DROP("debug")
 
-/* A file with annotations and the same without: what sed makes of it and what
- * the compiler is told. */
+/* A file with annotations and the same file without: how sed edits each, and
+ * its flags. */
 static const struct pair {
     const char *with, *with_flags;
     const char *without, *without_flags;
@@ -113,33 +114,33 @@ static void expect_same(const struct pair *pair, int language, const char *name)
         }
 }
 
-Test(e2e_compile, annotations_leave_nothing_in_c)
+Test(e2e_compile, annotations_leave_no_code_in_c)
 {
     expect_same(&untraced, 0, "annotated.c");
     expect_same(&untraced, 0, "library.c");
     expect_same(&untraced, 0, "expecting.c");
 }
 
-Test(e2e_compile, annotations_leave_nothing_in_cxx)
+Test(e2e_compile, annotations_leave_no_code_in_cxx)
 {
     expect_same(&untraced, 1, "annotated_cxx.cpp");
     expect_same(&untraced, 1, "library_cxx.cpp");
     expect_same(&untraced, 1, "expecting_cxx.cpp");
 }
 
-Test(e2e_compile, a_library_with_static_max_off_has_nothing_either)
+Test(e2e_compile, annotations_leave_no_code_with_static_max_off)
 {
     expect_same(&static_off, 0, "library.c");
     expect_same(&static_off, 1, "library_cxx.cpp");
 }
 
-Test(e2e_compile, what_is_above_static_max_leaves_nothing)
+Test(e2e_compile, levels_above_static_max_leave_no_code)
 {
     expect_same(&static_info, 0, "library.c");
     expect_same(&static_info, 1, "library_cxx.cpp");
 }
 
-Test(e2e_compile, annotations_leave_something_where_they_are_wanted)
+Test(e2e_compile, annotations_leave_code_with_tracing)
 {
     write_both(&traced, "annotated.c");
     cr_expect_not(same(&traced, "cc", "-O2", "annotated.c"));
@@ -147,7 +148,7 @@ Test(e2e_compile, annotations_leave_something_where_they_are_wanted)
     cr_expect_not(same(&traced, "c++", "-O2", "library_cxx.cpp"));
 }
 
-/* The lines of small.c whose call sites are left. */
+/* The lines of small.c whose call sites remain. */
 static const char *lines_left(const char *max)
 {
     e2e_expect_code(e2e_run("cc " FLAGS " -Wundef -Werror -DTRACING "
@@ -161,7 +162,7 @@ static const char *lines_left(const char *max)
         ->out;
 }
 
-Test(e2e_compile, static_max_keeps_its_level_and_what_is_more_severe)
+Test(e2e_compile, static_max_keeps_its_level_and_more_severe_ones)
 {
     static const char *const rows[][3] = {
         {"off", "OFF", ""},
@@ -178,7 +179,7 @@ Test(e2e_compile, static_max_keeps_its_level_and_what_is_more_severe)
     e2e_expect_is(lines_left("debug -DDEBUG=1 -DINFO=2 -Dfine=1"), rows[4][2]);
 }
 
-Test(e2e_compile, criterion_s_headers_alone_make_the_same)
+Test(e2e_compile, compiles_as_with_criterions_headers_alone)
 {
     write_both(&untraced, "annotated.c");
     cr_assert_eq(
@@ -191,7 +192,7 @@ Test(e2e_compile, criterion_s_headers_alone_make_the_same)
     cr_expect(same(&untraced, "cc", "-O2", "annotated.c"));
 }
 
-/* ---- What is refused and what is not ---- */
+/* ---- Mistakes ---- */
 
 #define FIELDS_16                                                              \
     "(x), (x), (x), (x), (x), (x), (x), (x), (x), (x), (x), (x), (x), (x), "   \
@@ -281,7 +282,7 @@ static const struct {
 
 enum { SNIPPETS = sizeof(snippets) / sizeof(*snippets) };
 
-/* Each snippet has a line, and its number says which. */
+/* Writes each snippet to the line of its number. */
 static void write_snippets(const char *path, int language)
 {
     FILE *file = fopen(path, "we");
@@ -334,19 +335,19 @@ static void compile_all(const char *build)
                 compile_snippets(compilers[c][language], language, build);
 }
 
-Test(e2e_compile, mistakes_are_refused_without_tracing)
+Test(e2e_compile, rejects_mistakes_without_tracing)
 {
     compile_all("");
 }
 
-Test(e2e_compile, mistakes_are_refused_with_tracing)
+Test(e2e_compile, rejects_mistakes_with_tracing)
 {
     compile_all("-DTRACING");
 }
 
-/* As those are that are installed where compilers look by themselves, and to
- * gcc all of ours with -std=c11. */
-Test(e2e_compile, a_label_before_a_span_of_the_system_s_headers_is_refused)
+/* Headers are system headers if they are installed in a default folder; GCC
+ * treats all of ours so with -std=c11. */
+Test(e2e_compile, rejects_a_label_before_a_span_of_system_headers)
 {
     static const char *const builds[] = {
         "-isystem '" BUILD_DIR "/include'", "-std=c11",
@@ -364,8 +365,8 @@ Test(e2e_compile, a_label_before_a_span_of_the_system_s_headers_is_refused)
                        "a.c:2:64: error: a label can only be part of");
 }
 
-/* What we ask of the compiler ends with the macro. */
-Test(e2e_compile, headers_that_come_later_are_not_blamed)
+/* Our pragmas end with the macro. */
+Test(e2e_compile, causes_no_warning_in_later_headers)
 {
     e2e_run("echo '#include <testlog/trace.h>' >a.c; echo 'void f(void); "
             "void f(void) { trace_span(INFO, \"a\"); }' >>a.c; "
@@ -378,17 +379,17 @@ Test(e2e_compile, headers_that_come_later_are_not_blamed)
                         0);
 }
 
-Test(e2e_compile, mistakes_are_refused_below_static_max)
+Test(e2e_compile, rejects_mistakes_below_static_max)
 {
     compile_all("-DTRACING -DLOG_STATIC_MAX=info");
 }
 
-Test(e2e_compile, mistakes_are_refused_at_static_max_off)
+Test(e2e_compile, rejects_mistakes_at_static_max_off)
 {
     compile_all("-DTRACING -DLOG_STATIC_MAX=off");
 }
 
-Test(e2e_compile, pedants_have_nothing_to_say)
+Test(e2e_compile, compiles_without_pedantic_warnings)
 {
     static const char *const builds[][2] = {
         {"-std=c11", "annotated.c expecting.c small.c"},
@@ -409,7 +410,7 @@ Test(e2e_compile, pedants_have_nothing_to_say)
                     0);
 }
 
-Test(e2e_compile, a_static_max_that_is_no_level_is_refused)
+Test(e2e_compile, rejects_a_static_max_that_is_not_a_level)
 {
     static const char *const words[] = {
         "", "3", "0", "loud", "Info", "off_", "DEBUG -DDEBUG=1", "warn -Dwarn"};
@@ -430,7 +431,7 @@ Test(e2e_compile, a_static_max_that_is_no_level_is_refused)
             }
 }
 
-Test(e2e_compile, static_max_is_also_a_file_s_own)
+Test(e2e_compile, applies_static_max_of_a_single_file)
 {
     const struct e2e *result =
         e2e_run("{ echo '#define LOG_STATIC_MAX warn'; "
@@ -443,8 +444,9 @@ Test(e2e_compile, static_max_is_also_a_file_s_own)
     e2e_expect_lacks(result->out, "plain\n");
 }
 
-/* As testlog(3) tells users of CMake, which gives compilers absolute paths. */
-Test(e2e_compile, default_targets_do_not_depend_on_the_build_system)
+/* As testlog(3) recommends for CMake, which passes absolute paths to
+ * compilers. */
+Test(e2e_compile, derives_the_same_target_under_any_build_system)
 {
     static const char *const ways[] = {
         "src/deep/a.c",
@@ -474,7 +476,7 @@ static const struct e2e *link_in_order(const char *libraries)
                    TESTS_DIR, BUILD_DIR, libraries);
 }
 
-Test(e2e_compile, criterion_s_main_says_to_put_testlog_first)
+Test(e2e_compile, criterions_main_asks_for_testlog_first)
 {
     const struct e2e *result;
 
@@ -518,7 +520,7 @@ static const struct e2e *run_own_main(const char *flags, const char *folder)
     return e2e_run("./own");
 }
 
-Test(e2e_compile, a_main_of_its_own_is_told_to_call_testlog_s)
+Test(e2e_compile, advises_a_custom_main_to_call_test_log_main)
 {
     static const char *const ways[][2] = {
         {"", ""}, {"", "/shared"}, {"-no-pie", ""}, {"-no-pie", "/shared"}};
@@ -539,7 +541,7 @@ Test(e2e_compile, a_main_of_its_own_is_told_to_call_testlog_s)
     }
 }
 
-Test(e2e_compile, refuses_tracing_of_0)
+Test(e2e_compile, rejects_TRACING_0)
 {
     static const char *const flags[] = {"-DTRACING=0", "-DTRACING=1",
                                         "-DTRACING=", "-UTRACING"};
@@ -557,14 +559,14 @@ Test(e2e_compile, refuses_tracing_of_0)
     }
 }
 
-Test(e2e_compile, testlog_first_needs_nothing_else)
+Test(e2e_compile, links_with_testlog_before_criterion)
 {
     cr_assert_eq(link_in_order("-ltestlog -lcriterion -lpcre2-8")->code, 0);
     e2e_expect_closing(e2e_run("./linked_test"),
                        "16 passed, 0 failed, 0 skipped");
 }
 
-/* Optimizations that throw things away keep all tests. */
+/* Optimizations that discard code keep all tests. */
 Test(e2e_compile, tests_survive_gc_sections_and_lto)
 {
     static const char *const flags[] = {
@@ -575,7 +577,7 @@ Test(e2e_compile, tests_survive_gc_sections_and_lto)
         "-no-pie -fno-pie -ltestlog -lcriterion -lpcre2-8"};
 
     if (e2e_sanitized())
-        cr_skip_test("sanitizers have their own idea of linking");
+        cr_skip_test("sanitizers link in their own way");
     for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
         cr_assert_eq(link_in_order(flags[i])->code, 0, "%s", flags[i]);
         e2e_expect_closing(e2e_run("./linked_test --filter small/passes"),

@@ -1,4 +1,4 @@
-/* e2e_tools_test.c: what sanitizers, valgrind, gdb and gcov make of tests. */
+/* e2e_tools_test.c: tests under sanitizers, valgrind, gdb and gcov. */
 #include "e2e.h"
 
 #include <stdio.h>
@@ -16,15 +16,15 @@ static void need(const char *tool)
 
 #define SHARED "/shared' -Wl,-rpath,'" BUILD_DIR "/shared"
 
-/* Builds findings.c as ./findings_test. The library, in `folder`, is as it ever
- * is: what it is linked with must do. */
+/* Builds findings.c as ./findings_test. The library, in `folder`, is the usual
+ * one: it must work with any tool. */
 static void build_with(const char *folder, const char *compiler,
                        const char *flags)
 {
     const struct e2e *result;
 
     if (SANITIZE_FLAGS[0])
-        cr_skip_test("a library with sanitizers is not for other tools");
+        cr_skip_test("a sanitized library cannot be used with other tools");
     need(compiler);
     result = e2e_run("%s -g -O0 -D_GNU_SOURCE -DTRACING %s -I '%s/include' "
                      "'%s/programs/findings.c' -o findings_test -L'%s%s' "
@@ -80,12 +80,12 @@ static void expect_address_findings(const char *compiler, const char *flags)
     expect_reason("memory/used_in_a_child", "");
 }
 
-Test(e2e_tools, what_asan_finds_fails_with_its_report)
+Test(e2e_tools, fails_with_asans_report)
 {
     expect_address_findings("gcc", "-fsanitize=address");
 }
 
-Test(e2e_tools, what_clang_s_asan_finds_fails_with_its_report)
+Test(e2e_tools, fails_with_asans_report_with_clang)
 {
     expect_address_findings("clang", "-fsanitize=address");
 }
@@ -97,7 +97,7 @@ static void expect_leaks(const char *compiler, const char *flags)
     build(compiler, flags);
     run = run_tests("@(leaks*|findings)/*");
     if (strstr(run->err, "the leak checker does not work here"))
-        cr_skip_test("the leak checker may not trace here");
+        cr_skip_test("the leak checker has no permission to trace");
     e2e_expect_code(run, 1);
     e2e_expect_closing(run, "6 passed, 3 failed, 0 skipped");
     expect_reason("leaks/in_the_test", "leaked 1234 bytes");
@@ -113,26 +113,26 @@ static void expect_leaks(const char *compiler, const char *flags)
     e2e_expect_is(output_of("leaks.of_an_instance[1]"), "");
 }
 
-Test(e2e_tools, a_leak_fails_the_test)
+Test(e2e_tools, fails_a_test_that_leaks)
 {
     expect_leaks("gcc", "-fsanitize=address");
     cr_expect_eq(e2e_count(output_of("leaks.in_the_test"), "SUMMARY: "), 1,
                  "%s", output_of("leaks.in_the_test"));
 }
 
-Test(e2e_tools, a_leak_fails_the_test_with_clang)
+Test(e2e_tools, fails_a_test_that_leaks_with_clang)
 {
     expect_leaks("clang", "-fsanitize=address");
 }
 
-Test(e2e_tools, a_leak_fails_the_test_without_asan)
+Test(e2e_tools, fails_a_test_that_leaks_without_asan)
 {
     expect_leaks("gcc", "-fsanitize=leak");
 }
 
-/* The tracer of the leak checker is refused where something else traces. It
- * also looks at the runner, whose exit code is its own then. */
-Test(e2e_tools, a_leak_checker_that_cannot_work_fails_nothing)
+/* The leak checker cannot trace under another tracer. It also checks the runner
+ * and then sets its exit code. */
+Test(e2e_tools, passes_tests_if_the_leak_checker_cannot_work)
 {
     const struct e2e *run;
 
@@ -141,7 +141,7 @@ Test(e2e_tools, a_leak_checker_that_cannot_work_fails_nothing)
     run = e2e_run("ASAN_OPTIONS= strace -f -o /dev/null ./findings_test "
                   "--filter findings/none");
     if (strstr(run->err, "ptrace(PTRACE_TRACEME"))
-        cr_skip_test("strace may not trace here");
+        cr_skip_test("strace has no permission to trace");
     e2e_expect_closing(run, "1 passed, 0 failed, 0 skipped");
     cr_expect_eq(e2e_count(run->err, "the leak checker does not work here"), 1,
                  "%s", run->err);
@@ -165,22 +165,22 @@ static void expect_undefined(const char *compiler, const char *flags)
     e2e_expect_has(e2e_line(run->err, "ERROR"), "assertion failed: undefined");
 }
 
-Test(e2e_tools, what_ubsan_finds_fails_the_test)
+Test(e2e_tools, fails_a_test_with_undefined_behavior)
 {
     expect_undefined("gcc", "-fsanitize=undefined");
 }
 
-Test(e2e_tools, what_clang_s_ubsan_finds_fails_the_test)
+Test(e2e_tools, fails_a_test_with_undefined_behavior_with_clang)
 {
     expect_undefined("clang", "-fsanitize=undefined");
 }
 
-Test(e2e_tools, what_ubsan_finds_beside_asan_fails_the_test)
+Test(e2e_tools, fails_a_test_with_undefined_behavior_beside_asan)
 {
     expect_undefined("gcc", "-fsanitize=address,undefined");
 }
 
-Test(e2e_tools, findings_fail_the_test_with_the_shared_library)
+Test(e2e_tools, fails_findings_with_the_shared_library)
 {
     build_with(SHARED, "gcc", "-fsanitize=address,undefined");
     e2e_expect_is(e2e_last(run_tests("!(covered)/*")->out),
@@ -199,7 +199,7 @@ static void expect_covered(const char *lines, const char *message)
     cr_expect(line[0] && !strstr(line, "#####"), "%s: \"%s\"", message, line);
 }
 
-Test(e2e_tools, coverage_outlives_a_crash)
+Test(e2e_tools, keeps_coverage_after_a_crash)
 {
     static const char *const covered[] = {"passes",    "exits", "aborts",
                                           "segfaults", "hangs", "raises"};
@@ -222,7 +222,7 @@ Test(e2e_tools, coverage_outlives_a_crash)
 
 /* ---- Valgrind and gdb ---- */
 
-Test(e2e_tools, valgrind_finds_what_a_test_does_and_nothing_else)
+Test(e2e_tools, valgrind_finds_only_errors_of_the_test)
 {
     const struct e2e *run;
 
@@ -241,8 +241,8 @@ Test(e2e_tools, valgrind_finds_what_a_test_does_and_nothing_else)
     e2e_expect_has(run->out, "Invalid read of size 1");
 }
 
-/* The recording holds the leaked pointer. */
-Test(e2e_tools, valgrind_s_leaks_fail_the_test_even_if_logged)
+/* The recording contains the leaked pointer. */
+Test(e2e_tools, fails_leaks_under_valgrind_even_if_logged)
 {
     const struct e2e *run;
 
@@ -266,7 +266,7 @@ Test(e2e_tools, valgrind_s_leaks_fail_the_test_even_if_logged)
     e2e_expect_lacks(run->err, "lost in loss record");
 }
 
-/* It waits for a debugger, which says when to go on. */
+/* The test waits until a debugger lets it continue. */
 Test(e2e_tools, gdb_stops_in_a_test)
 {
     const struct e2e *run;
@@ -282,7 +282,7 @@ Test(e2e_tools, gdb_stops_in_a_test)
                   "-ex 'break overflow' -ex 'signal SIGCONT' -ex bt "
                   "-ex continue; kill -CONT $pid 2>/dev/null; wait");
     if (strstr(run->err, "ptrace: Operation not permitted"))
-        cr_skip_test("gdb may not trace here");
+        cr_skip_test("gdb has no permission to trace");
     e2e_expect_has(run->out, "in undefined_in_the_test_impl ()");
     e2e_expect_is(e2e_last(e2e_read("run")), "1 passed, 0 failed, 0 skipped");
 }

@@ -1,4 +1,4 @@
-/* e2e_trace_test.c: what a test's trace has, however the test ends. */
+/* e2e_trace_test.c: the trace of a test, however the test ends. */
 #include "e2e.h"
 
 #include <stdio.h>
@@ -36,7 +36,7 @@ static const cJSON *events_of(const cJSON *trace)
     return cJSON_GetObjectItemCaseSensitive(trace, "traceEvents");
 }
 
-/* The first event of a name and phase, NULL if there is none. */
+/* The first event with a name and phase; NULL if there is none. */
 static const cJSON *event(const cJSON *trace, const char *phase,
                           const char *name)
 {
@@ -66,7 +66,7 @@ static const cJSON *argument(const cJSON *event, const char *name)
         cJSON_GetObjectItemCaseSensitive(event, "args"), name);
 }
 
-/* In microseconds; sums of them differ by less than a nanosecond. */
+/* In microseconds. Rounding makes sums differ by less than a nanosecond. */
 static double end_of(const cJSON *slice)
 {
     return e2e_number(slice, "ts") + e2e_number(slice, "dur");
@@ -92,7 +92,7 @@ static void expect_in(const cJSON *inner, const cJSON *outer)
 
 /* ---- Slices and instants ---- */
 
-Test(e2e_trace, spans_are_nested_slices)
+Test(e2e_trace, writes_spans_as_nested_slices)
 {
     const cJSON *trace = trace_of(all()->folder, "traced.nests");
     const cJSON *outer = needed(trace, "X", "outer");
@@ -107,7 +107,7 @@ Test(e2e_trace, spans_are_nested_slices)
     e2e_expect_is(e2e_text(inner, "cat"), "debug");
 }
 
-Test(e2e_trace, lines_and_events_are_instants)
+Test(e2e_trace, writes_lines_and_events_as_instants)
 {
     const cJSON *trace = trace_of(all()->folder, "traced.nests");
     const cJSON *inner = needed(trace, "X", "inner");
@@ -121,7 +121,7 @@ Test(e2e_trace, lines_and_events_are_instants)
     cr_expect_eq(argument(happened, "age")->valuedouble, 3);
 }
 
-Test(e2e_trace, fields_are_arguments)
+Test(e2e_trace, writes_fields_as_arguments)
 {
     const cJSON *trace = trace_of(all()->folder, "traced.nests");
     const cJSON *outer = needed(trace, "X", "outer");
@@ -136,7 +136,7 @@ Test(e2e_trace, fields_are_arguments)
                    "programs/traced.c:");
 }
 
-Test(e2e_trace, tracks_have_names)
+Test(e2e_trace, names_tracks)
 {
     const cJSON *trace = trace_of(all()->folder, "traced.nests");
 
@@ -150,9 +150,9 @@ Test(e2e_trace, tracks_have_names)
                   "passed");
 }
 
-/* ---- However it ends ---- */
+/* ---- Ends of tests ---- */
 
-Test(e2e_trace, spans_of_a_killed_test_are_unfinished)
+Test(e2e_trace, marks_spans_of_a_killed_test_as_unfinished)
 {
     const cJSON *trace = trace_of(all()->folder, "traced.dies_in_spans");
     const cJSON *outer = needed(trace, "X", "outer");
@@ -167,7 +167,7 @@ Test(e2e_trace, spans_of_a_killed_test_are_unfinished)
                   "crashed");
 }
 
-Test(e2e_trace, failing_assertion_is_an_error_in_its_span)
+Test(e2e_trace, writes_a_failed_assertion_as_an_error_in_its_span)
 {
     const cJSON *trace = trace_of(all()->folder, "traced.fails_in_a_span");
     const cJSON *failure =
@@ -180,7 +180,7 @@ Test(e2e_trace, failing_assertion_is_an_error_in_its_span)
     e2e_expect_has(e2e_text(failure, "loc"), "programs/traced.c:");
 }
 
-Test(e2e_trace, children_have_tracks_of_their_own)
+Test(e2e_trace, gives_children_their_own_tracks)
 {
     static const char *const tests[][2] = {
         {"traced.forks_and_exits", "the child says exit"},
@@ -201,7 +201,7 @@ Test(e2e_trace, children_have_tracks_of_their_own)
     }
 }
 
-Test(e2e_trace, lines_of_children_stand_in_their_parent_s_spans)
+Test(e2e_trace, prints_lines_of_children_in_their_parents_spans)
 {
     e2e_expect_has(log_of(all()->folder, "traced.forks_and_exits"),
                    " INFO parent:child{how=\"exit\"}: programs::traced: the "
@@ -210,7 +210,7 @@ Test(e2e_trace, lines_of_children_stand_in_their_parent_s_spans)
                    " INFO parent: programs::traced: after the fork\n");
 }
 
-Test(e2e_trace, a_thread_that_goes_on_changes_no_verdict)
+Test(e2e_trace, keeps_the_verdict_while_a_thread_continues)
 {
     const struct e2e *run =
         e2e_run("for i in 1 2 3 4 5; do %s --filter "
@@ -227,7 +227,7 @@ Test(e2e_trace, a_thread_that_goes_on_changes_no_verdict)
     needed(trace, "i", "the test ends");
 }
 
-Test(e2e_trace, whole_run_has_every_test)
+Test(e2e_trace, contains_every_test_in_the_trace_of_the_run)
 {
     const cJSON *trace =
         e2e_json("%s/testlog-runs/latest/trace.json", all()->folder);
@@ -239,7 +239,7 @@ Test(e2e_trace, whole_run_has_every_test)
     e2e_expect_closing(all(), "5 passed, 2 failed, 0 skipped");
 }
 
-/* ---- What is recorded ---- */
+/* ---- Filters ---- */
 
 static const struct {
     const char *settings;
@@ -254,7 +254,7 @@ static const struct {
     {"LOG=debug TRACE_FILTER=off", "a debug", "a trace", "a trace"},
 };
 
-Test(e2e_trace, TRACE_FILTER_decides_what_is_recorded_and_LOG_what_is_shown)
+Test(e2e_trace, records_by_TRACE_FILTER_and_shows_by_LOG)
 {
     for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++) {
         const cJSON *trace;
@@ -273,9 +273,9 @@ Test(e2e_trace, TRACE_FILTER_decides_what_is_recorded_and_LOG_what_is_shown)
     }
 }
 
-/* ---- More than there is room for ---- */
+/* ---- Limits ---- */
 
-Test(e2e_trace, a_limit_that_is_reached_changes_no_verdict)
+Test(e2e_trace, keeps_verdicts_after_the_limit)
 {
     const struct e2e *run =
         e2e_run("TRACE_LIMIT=256K %s --filter 'limit/*'", program());
@@ -291,7 +291,7 @@ Test(e2e_trace, a_limit_that_is_reached_changes_no_verdict)
     cr_expect_gt(e2e_number(failed, "dropped"), 1000);
 }
 
-Test(e2e_trace, a_limit_that_is_reached_keeps_errors)
+Test(e2e_trace, keeps_errors_after_the_limit)
 {
     const struct e2e *run =
         e2e_run("%s --trace-limit=256K --filter 'limit/fails'", program());
@@ -305,7 +305,7 @@ Test(e2e_trace, a_limit_that_is_reached_keeps_errors)
                              "kept\n");
 }
 
-Test(e2e_trace, what_was_lost_is_said_once_and_counted)
+Test(e2e_trace, reports_lost_records_once)
 {
     const struct e2e *run =
         e2e_run("TRACE_LIMIT=256K %s --filter 'limit/passes' 2>&1", program());
@@ -323,7 +323,7 @@ Test(e2e_trace, what_was_lost_is_said_once_and_counted)
                      "were lost");
 }
 
-/* ---- The examples that fail on purpose ---- */
+/* ---- Examples that fail on purpose ---- */
 
 static const struct e2e *example(const char *name)
 {
@@ -332,7 +332,7 @@ static const struct e2e *example(const char *name)
     return e2e_run("LOG=trace '%s/examples/%s' -j2", BUILD_DIR, name);
 }
 
-Test(e2e_trace, examples_that_fail_print_what_they_should)
+Test(e2e_trace, failing_examples_print_their_outcomes)
 {
     const struct e2e *run = example("failures_test");
     static const char *const always[] = {
@@ -350,14 +350,14 @@ Test(e2e_trace, examples_that_fail_print_what_they_should)
     };
 
     if (e2e_sanitized())
-        cr_skip_test("the sanitizer makes exits of the crashes");
+        cr_skip_test("sanitizers exit instead of crashing");
     e2e_expect_is(e2e_last(run->out), "13 passed, 13 failed, 1 skipped");
     e2e_expect_code(run, 1);
     for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
         e2e_expect_has(run->err, always[i]);
 }
 
-Test(e2e_trace, examples_that_fail_show_their_spans_when_traced)
+Test(e2e_trace, failing_examples_show_their_spans_if_traced)
 {
     const struct e2e *run = example("failures_test");
     const char *text = e2e_normal(run->err);
@@ -377,7 +377,7 @@ Test(e2e_trace, examples_that_fail_show_their_spans_when_traced)
         e2e_expect_has(text, traced[i]);
 }
 
-Test(e2e_trace, example_of_the_newer_assertions_fails)
+Test(e2e_trace, failing_example_of_newer_assertions_shows_a_diff)
 {
     const struct e2e *run = example("failures_new_test");
 
