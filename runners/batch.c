@@ -1,4 +1,4 @@
-/* batch.c: testlog filter --batch: what filters make of cases.
+/* batch.c: testlog filter --batch: answers whether filters show events.
  *
  *  FILTER <tab> LEVEL <tab> TARGET [<tab> SPANS [<tab> FIELDS]]
  *
@@ -19,7 +19,7 @@
 
 enum { FIELDS_MAX = 64, SPANS_MAX = 64, COLUMNS = 5 };
 
-/* The fields of a case, all parts of its line. */
+/* The columns of a case; they point into its line. */
 struct fields {
     const char *names[FIELDS_MAX];
     struct trace_value values[FIELDS_MAX];
@@ -137,7 +137,7 @@ static void free_fields(struct fields *fields)
     fields->count = 0;
 }
 
-/* ---- Playing it ---- */
+/* ---- Answering it ---- */
 
 static struct trace_site site_of(const char *name, const char *target,
                                  unsigned level, const struct fields *fields)
@@ -250,7 +250,7 @@ static int play_event(struct scene *scene, const char *target, unsigned level,
     return shown;
 }
 
-/* Answers a case; false if it is none. */
+/* Answers a case; false if the line is not a case. */
 static bool play(struct scene *scene, char **columns, bool strict)
 {
     char *spans = columns[3], *span;

@@ -1,8 +1,8 @@
-/* compressed.c: recordings at rest, which are compressed, and read as those
- * that are not.
+/* compressed.c: compresses the recordings of a run that has ended, and opens
+ * compressed recordings like others.
  *
- * recording.zst appears complete before the recording is removed: whatever
- * happens in between, there is one that can be read.
+ * recording.zst is complete before the recording is removed, so there is
+ * always one that can be read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static bool has_suffix(const char *path)
     return size > suffix && !strcmp(path + size - suffix, SUFFIX);
 }
 
-/* Where the recording at `path` is if it is compressed. */
+/* Puts the path of the compressed recording of `path`. */
 static int beside(const char *path, char *compressed)
 {
     if (snprintf(compressed, PATH_MAX, "%s%s", path,
@@ -57,7 +57,7 @@ bool runners_is_there(const char *path)
 
 /* ---- Reading ---- */
 
-/* A file without a name, which may be as large as a recording is. */
+/* Opens a temporary file without a name, as large as a recording may be. */
 static int nameless(void)
 {
     const char *folder = test_log_variable("TMPDIR");
@@ -67,8 +67,8 @@ static int nameless(void)
     return fd < 0 ? memfd_create("recording", MFD_CLOEXEC) : fd;
 }
 
-/* Half of the room where that file is: what a small file expands to may fill
- * any disk, and any memory. */
+/* Returns half of the free space where that file is: a small file can expand to
+ * more than any disk or memory has. */
 static uint64_t room_of(int fd)
 {
     struct statvfs disk;
@@ -99,16 +99,16 @@ static bool write_out(int fd, const char *bytes, size_t size)
     return true;
 }
 
-/* How a compressed recording is expanded. */
+/* A compressed recording that is being expanded. */
 struct expanding {
     ZSTD_DCtx *context;
     int out;
     uint64_t size, written, room; /* bytes */
     size_t left;     /* what ZSTD_decompressStream returns: 0 at the end */
-    const char *why; /* it cannot be read; NULL: it can */
+    const char *why; /* what is wrong with it; NULL: nothing */
 };
 
-/* Writes a block behind the others; zeros are a hole. */
+/* Appends a block; zeros become a hole. */
 static bool put(struct expanding *to, const char *bytes, size_t size)
 {
     uint64_t magic = TRACE_MAGIC;
@@ -146,8 +146,8 @@ static bool expand(struct expanding *to, ZSTD_inBuffer *in)
     return true;
 }
 
-/* Decompresses at least `most` bytes, or all; returns what is wrong, or
- * NULL. */
+/* Decompresses at least `most` bytes, or all; returns what is wrong, or NULL.
+ */
 static const char *decompress(ZSTD_DCtx *context, int in, int out,
                               uint64_t most)
 {
@@ -177,8 +177,8 @@ static struct trace_reader *open_descriptor(int fd)
     return trace_reader_open(path);
 }
 
-/* Opens a compressed recording, or of it `most` bytes; *why says what is wrong
- * with it. */
+/* Opens a compressed recording, or the first `most` bytes of it; *why is what
+ * is wrong with it. */
 static struct trace_reader *open_compressed(const char *path, uint64_t most,
                                             const char **why)
 {
@@ -201,7 +201,7 @@ static struct trace_reader *open_compressed(const char *path, uint64_t most,
     return reader;
 }
 
-/* A run may compress it between two looks, but there is always one of them. */
+/* A run may compress the recording while we look for it. */
 static struct trace_reader *open_any(const char *path, uint64_t most, bool says)
 {
     struct trace_reader *reader =
@@ -232,7 +232,7 @@ struct trace_reader *runners_open_beginning(const char *path)
 
 /* ---- Writing ---- */
 
-/* Copies to `out` what `in` has, compressed; errno says why it cannot. */
+/* Compresses `in` to `out`; false with errno. */
 static bool copy(ZSTD_CCtx *context, FILE *in, FILE *out)
 {
     static char from[BLOCK], to[BLOCK];
@@ -279,7 +279,7 @@ static int compress_to(ZSTD_CCtx *context, FILE *in, uint64_t size,
     return -1;
 }
 
-/* What no process writes to any more has its end. */
+/* A recording that no process writes to any more has an end. */
 static bool is_at_rest(int fd)
 {
     struct trace_reader *reader = open_descriptor(fd);

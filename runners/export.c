@@ -1,4 +1,4 @@
-/* export.c: testlog export: a run as a trace for a viewer. */
+/* export.c: testlog export: writes a run as a trace for a viewer. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>

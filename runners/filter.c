@@ -1,5 +1,5 @@
-/* filter.c: testlog filter: what a filter means, and what it makes of programs.
- */
+/* filter.c: testlog filter: explains a filter, and lists what it switches on in
+ * programs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,9 +22,9 @@ static void usage(void)
 {
     puts("Usage: testlog filter [--] FILTER [PROGRAM...]\n"
          "       testlog filter --batch [--strict] <CASES\n\n"
-         "Says in words what FILTER means; for each test PROGRAM lists its "
-         "call sites,\nwhich of them are on, and by which directives. Exits "
-         "with 2 if a directive\ncannot be read.\n\n"
+         "Explains FILTER in words. For each test PROGRAM, lists its call "
+         "sites, which\nof them are on, and by which directives. Exits with 2 "
+         "if a directive cannot\nbe parsed.\n\n"
          "  --batch   answers cases, one a line: FILTER, LEVEL, TARGET, SPANS, "
          "FIELDS\n"
          "  --strict  a bad directive makes the answer E, with the reason\n");
@@ -53,9 +53,9 @@ static size_t fields_of(const cJSON *object, const char **names)
     return count;
 }
 
-/* A call site with what the filter makes of it. */
+/* A call site and whether the filter switches it on. */
 struct listed {
-    cJSON *object; /* what the rest points into */
+    cJSON *object; /* the other members point into it */
     const char *names[256];
     struct trace_site site;
     enum log_state state;
@@ -81,7 +81,7 @@ static void read_site(struct listed *listed)
     const char *level = text_of(object, "level");
     struct trace_site *site = &listed->site;
 
-    if (cJSON_HasObjectItem(object, "name")) /* else it is not known yet */
+    if (cJSON_HasObjectItem(object, "name")) /* otherwise it is not known yet */
         site->name = text_of(object, "name");
     site->target = text_of(object, "target");
     site->file = text_of(object, "file");
@@ -94,7 +94,7 @@ static void read_site(struct listed *listed)
         site->level++;
 }
 
-/* Adds the call site that a line of JSON tells of. */
+/* Adds the call site of a line of JSON. */
 static bool add_site(struct list *list, const char *line)
 {
     cJSON *object = cJSON_Parse(line);
@@ -201,7 +201,8 @@ enum {
     ANSWER_MAX = 64 << 20, /* bytes of a list */
 };
 
-/* Becomes `program --list-sites`, which must end: it may be any program. */
+/* Runs `program --list-sites` in the child, with a time limit: it may be any
+ * program. */
 static void become(const char *program, int answer)
 {
     int none = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -215,7 +216,7 @@ static void become(const char *program, int answer)
     _exit(127);
 }
 
-/* Starts `program --list-sites`; returns where its answer is read, or -1. */
+/* Starts `program --list-sites`; returns a descriptor of its output, or -1. */
 static int ask(const char *program, pid_t *pid)
 {
     int ends[2];
@@ -228,7 +229,7 @@ static int ask(const char *program, pid_t *pid)
         become(program, ends[1]);
     close(ends[1]);
     if (*pid > 0) {
-        setpgid(*pid, *pid); /* whoever comes first */
+        setpgid(*pid, *pid); /* here and in the child: either may be first */
         return ends[0];
     }
     close(ends[0]);
@@ -246,7 +247,7 @@ static int milliseconds_left(const struct timespec *start)
     return left > 0 ? (int)left : 0;
 }
 
-/* Reads all that a program prints; false if it does not come to an end. What
+/* Reads all that a program prints; false if that does not end. Processes that
  * the program started may hold its stdout open. */
 static bool read_answer(int answer, struct trace_text *text)
 {
@@ -317,7 +318,7 @@ static const char *list_program(const char *program, struct list *list)
                   : NULL;
 }
 
-/* `list` becomes the program's, to be freed. */
+/* Fills `list`, to be freed. */
 static int put_program(struct log_filter *filter, const char *program,
                        struct list *list)
 {
@@ -438,7 +439,7 @@ int runners_filter(int argc, char **argv)
             usage();
             return TEST_LOG_PASSED;
         }
-        if (!argv[i][2]) { /* what follows is no flag */
+        if (!argv[i][2]) { /* no flags follow */
             i++;
             break;
         }

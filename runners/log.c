@@ -1,5 +1,5 @@
-/* log.c: testlog log: the recorded lines again, with another filter or layout,
- * after a run or during it.
+/* log.c: testlog log: prints recorded lines again, with another filter or
+ * layout, during a run or after it.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -14,15 +14,15 @@
 #include "runners.h"
 
 struct settings {
-    const char *filter; /* NULL: each recording's own */
+    const char *filter; /* NULL: the one of each recording */
     struct log_style style;
     const char *color;
     bool follow;
 };
 
 enum {
-    ROUND_NS = 200000000,  /* between looks at what is new */
-    SETTLED_NS = 50000000, /* by then a record is in its place */
+    ROUND_NS = 200000000,  /* between looks for new records */
+    SETTLED_NS = 50000000, /* after which a record is complete */
 };
 
 static void usage(void)
@@ -43,7 +43,7 @@ static void usage(void)
 
 /* ---- One recording ---- */
 
-/* What was not recorded cannot be shown; says so once. */
+/* Prints once that the filter may want lines that were not recorded. */
 static void say_what_is_missing(const struct trace_reader *reader,
                                 const char *text)
 {
@@ -67,8 +67,8 @@ static bool is_gone(int process)
     return process <= 0 || (kill((pid_t)process, 0) && errno == ESRCH);
 }
 
-/* The last moment of which all is there: of a process that runs, a moment
- * ago. */
+/* Returns the time up to which all records are complete: for a process that
+ * runs, a moment ago. */
 static uint64_t settled(struct recording *recording,
                         const struct trace_reader *reader, bool follow)
 {
@@ -88,8 +88,8 @@ static void heading(const struct recording *recording)
            *recording->program ? " " : "", recording->test);
 }
 
-/* Whether what a device did has been told; it is now. Such records come late
- * and stand among those that were told before. */
+/* Tells whether a device's record has been printed, and notes that it is now.
+ * Such records come late, among others that have been printed. */
 static bool is_told(struct recording *recording, uint32_t place)
 {
     uintptr_t unused;
@@ -100,7 +100,7 @@ static bool is_told(struct recording *recording, uint32_t place)
     return false;
 }
 
-/* Writes the lines that are new, of what happened up to `until`. */
+/* Writes the new lines up to the time `until`. */
 static void write_lines(struct recording *recording, bool headed,
                         struct log_replay *replay,
                         const struct log_style *style,
@@ -127,8 +127,7 @@ static void write_lines(struct recording *recording, bool headed,
     trace_text_free(&text);
 }
 
-/* Several tests have headings, or, where their lines mix, their names in front
- * of each. */
+/* Several tests get headings or, if their lines mix, a prefix on each line. */
 static int put(struct recording *recording, const struct settings *settings,
                bool several)
 {
@@ -168,8 +167,8 @@ static bool has(const char *where, const char *name)
            !access(path, F_OK);
 }
 
-/* The process that ends a run, as any of its recordings tells; 0 as long as
- * none does. */
+/* Returns the process that ends a run, which its recordings name; 0 if none
+ * does yet. */
 static int runner_of(const char *where)
 {
     struct recordings all = {0};
@@ -187,8 +186,8 @@ static int runner_of(const char *where)
     return runner;
 }
 
-/* Whether no other test will begin: a run that was killed leaves no run.json.
- * `runner` is found out once. */
+/* Tells whether no other test will begin. A run that was killed has no
+ * run.json. `runner` is looked up once. */
 static bool run_ended(const char *where, int *runner)
 {
     if (!has(where, "tests") || has(where, "run.json"))
@@ -222,8 +221,8 @@ static void put_all(struct recordings *found, const struct settings *settings,
     runners_flush();
 }
 
-/* Writes what comes until the run ends, whose last tests may begin while it
- * does: it is looked at once more. */
+/* Writes new lines until the run ends, and looks once more then: its last tests
+ * may have begun since. */
 static void follow(struct recordings *found, const char *where, char **patterns,
                    const struct settings *settings)
 {
@@ -265,7 +264,7 @@ static int show(const char *where, char **patterns,
 
 /* ---- Arguments ---- */
 
-/* A filter of which any directive is bad is no filter here. */
+/* Refuses a filter if any of its directives is bad. */
 static int check_filter(const char *text)
 {
     struct trace_text complaints = {0};

@@ -1,6 +1,6 @@
 /* merge.c: merges the results of one program into the run.
  *
- * They come through its pipe. Its run.json is read only if nothing came: a
+ * The results come through a pipe. run.json is read only if nothing came: a
  * wrapper may have closed the pipe.
  */
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "harness/results/writers.h"
 #include "run.h"
 
-enum { RUN_JSON_MOST = 1 << 30 }; /* bytes: a sparse file may have any */
+enum { RUN_JSON_MOST = 1 << 30 }; /* bytes: a sparse file can have any size */
 
 static char *read_file(int fd)
 {
@@ -53,7 +53,7 @@ static uint64_t number_of(const cJSON *object, const char *name)
                : 0;
 }
 
-/* "suite/test" again as its two parts. */
+/* Splits "suite/test" into its parts. */
 static void split_name(struct test_log_result *result, char *name)
 {
     char *slash = name ? strchr(name, '/') : NULL;
@@ -75,8 +75,8 @@ static enum test_log_outcome outcome_of(const cJSON *object)
     return test_log_outcome_of(word ? word : "");
 }
 
-/* The folder of a test's files, if it is one of this run: what a program has
- * written may name any. */
+/* Returns the folder of a test's files if it is inside the run: a program can
+ * write any path. */
 static char *folder_of(const cJSON *test)
 {
     const char *folder = text_of(test, "folder");
@@ -133,7 +133,7 @@ static void add_test(struct test_log_run *run, const cJSON *test)
     }
 }
 
-/* The place of a string in an array; -1 if it is not there. */
+/* Returns the index of a string in an array; -1 if it is not there. */
 static int place_of(const cJSON *array, const char *text)
 {
     const cJSON *item;
@@ -148,7 +148,7 @@ static int place_of(const cJSON *array, const char *text)
     return -1;
 }
 
-/* What one program knows of what was meant will do. */
+/* One program's suggestion is enough. */
 static void merge_meant(char **meant, const cJSON *item)
 {
     if (!*meant && cJSON_IsString(item))
@@ -171,7 +171,7 @@ static void start_unseen(struct test_log_run *run, const cJSON *unseen)
     }
 }
 
-/* A directive is unseen if no program saw it. */
+/* A directive is unseen if no program has a call site for it. */
 static void merge_unseen(struct test_log_run *run, const cJSON *filters,
                          bool first)
 {
@@ -198,7 +198,7 @@ static void merge_unseen(struct test_log_run *run, const cJSON *filters,
     run->unseen_count = kept;
 }
 
-/* A level is there if one program was built with it. */
+/* A level exists if one program was built with it. */
 static void merge_static_max(struct test_log_run *run, const cJSON *item)
 {
     for (unsigned level = 0; cJSON_IsString(item) && level <= TRACE_LEVEL_TRACE;
@@ -210,7 +210,7 @@ static void merge_static_max(struct test_log_run *run, const cJSON *item)
         }
 }
 
-/* An array of words as they stand in a recording. */
+/* Joins an array of words with commas, as in a recording. */
 static char *list_of(const cJSON *object, const char *name)
 {
     const cJSON *item, *array = cJSON_GetObjectItemCaseSensitive(object, name);
@@ -282,13 +282,13 @@ static cJSON *read_part(const struct test_log_run *run, const char *folder)
     return json;
 }
 
-/* The end of a line, or NULL: a line that was cut off tells nothing. */
+/* Returns the end of a line, or NULL if it was cut off. */
 static const char *end_of(const struct trace_text *text, size_t from)
 {
     return memchr(text->data + from, '\n', text->size - from);
 }
 
-/* The last line, if the program came so far as to write it. */
+/* Parses the last line, the run's; NULL if the program did not write it. */
 static cJSON *find_run(const struct trace_text *text)
 {
     size_t at = 0;
@@ -301,7 +301,7 @@ static cJSON *find_run(const struct trace_text *text)
     return NULL;
 }
 
-/* A test that was tried again, or got worse, has a later line. */
+/* A test that was retried, or got a worse outcome, has another line later. */
 static void add_line(struct test_log_run *run, size_t from, const cJSON *test)
 {
     size_t last = run->count;

@@ -1,8 +1,8 @@
-/* record.c: testlog record -- PROGRAM: what any program does on GPUs, as a run.
+/* record.c: testlog record -- PROGRAM: records what any program does on GPUs.
  *
- * The program knows nothing of testlog: libtestlog-gpu.so, which its driver
- * loads, records into a folder for each process. What it finds there afterwards
- * is written as the files of a test are.
+ * The program is not built for testlog: its driver loads libtestlog-gpu.so,
+ * which records into a folder for each process. Each folder then gets the files
+ * that a test has.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -102,7 +102,7 @@ static struct end run_program(char **program)
     return end;
 }
 
-/* ---- What it left ---- */
+/* ---- What it recorded ---- */
 
 static struct test_log_result *add_result(struct test_log_run *run,
                                           const struct end *end,
@@ -123,7 +123,7 @@ static struct test_log_result *add_result(struct test_log_run *run,
     return result;
 }
 
-/* A process that outlives the program goes on recording. */
+/* A process that outlives the program still records. */
 static bool runs_still(const struct test_log_run *run,
                        const struct test_log_result *result)
 {
@@ -182,7 +182,7 @@ static bool recorded(const struct test_log_run *run)
     return run->count && run->results[0].folder;
 }
 
-/* Without "GPU trace off", for that was nobody's wish. */
+/* Returns why, without "GPU trace off": nobody asked for that. */
 static const char *reason_of(const struct test_log_gpu *gpu)
 {
     const char *notice = gpu->notice ? gpu->notice : "";
@@ -191,7 +191,7 @@ static const char *reason_of(const struct test_log_gpu *gpu)
     return strncmp(notice, TEST_LOG_GPU_WITHOUT, size) ? notice : notice + size;
 }
 
-/* One line says what is missing, and why. */
+/* Prints one line that says what is missing, and why. */
 static void say(const struct test_log_run *run, const struct end *end)
 {
     if (recorded(run))
@@ -239,7 +239,7 @@ static void finish(struct test_log_run *run,
     runners_compress(run, &options->profiler);
 }
 
-/* Without a folder the program runs all the same. */
+/* Without a folder, the program runs unrecorded. */
 static int record(struct test_log_options *options, char **program)
 {
     struct test_log_run run = {.start = trace_anchor_now(),

@@ -1,4 +1,4 @@
-/* recordings.c: finds the recordings of a run, finished or not. */
+/* recordings.c: finds the recordings of a run, whether it has ended or not. */
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -32,7 +32,7 @@ static bool wanted(const char *test, char **patterns)
     return !any;
 }
 
-/* A name as a terminal may see it, to be freed. */
+/* Returns a name without control bytes, to be freed. */
 static char *plain(const char *name)
 {
     struct trace_text text = {0};
@@ -41,7 +41,7 @@ static char *plain(const char *name)
     return text.data ? text.data : strdup("");
 }
 
-/* "suite/test" of a folder that is called "suite.test". */
+/* Returns "suite/test" for a folder called "suite.test". */
 static char *name_of(const char *folder)
 {
     char *name = plain(folder), *dot = name ? strchr(name, '.') : NULL;
@@ -51,8 +51,8 @@ static char *name_of(const char *folder)
     return name;
 }
 
-/* The name that the test had, or, of a recording without one or that is
- * damaged, its folder's, or its path. */
+/* Returns the name of the test in a recording. If it has none or is damaged,
+ * the name of its folder stands in, or its path. */
 static char *test_of(const char *path, const char *folder)
 {
     struct trace_reader *reader = runners_open_beginning(path);
@@ -68,8 +68,8 @@ static char *test_of(const char *path, const char *folder)
     return copy;
 }
 
-/* Adds what is at `path`, unless it is there, is no recording or not wanted;
- * `folder` is the test's in a run, or NULL. */
+/* Adds the recording at `path`, unless it is there already, not a recording or
+ * not wanted; `folder` is the test's in a run, or NULL. */
 static int add(struct recordings *found, const char *program, const char *path,
                const char *folder, char **patterns)
 {
@@ -100,7 +100,7 @@ static int no_dots(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* Calls `visit` for what is in a folder, in the order of names. */
+/* Calls `visit` for each entry of a folder, sorted by name. */
 static int each(const char *folder,
                 int (*visit)(struct recordings *, const char *folder,
                              const char *name, char **patterns),
@@ -206,8 +206,8 @@ int runners_recordings_refuse(const char *command, const char *where,
     return TEST_LOG_USAGE;
 }
 
-/* Whether a word is the long flag that getopt_long has found a value at, and
- * takes none. Behind a letter, `word` is what stands before all of them. */
+/* Tells whether a word is the long flag that getopt_long refused because it
+ * takes no value. For a letter, `word` is the argument before. */
 static bool has_value(const char *word, const struct option *longs)
 {
     size_t size = strcspn(word, "=");

@@ -7,7 +7,7 @@
 
 #include "trace/reader.h"
 
-/* Each takes its own arguments, its name first, and returns the exit code. */
+/* Each takes its arguments, its name first, and returns the exit code. */
 int runners_run(int argc, char **argv);
 int runners_record(int argc, char **argv);
 int runners_log(int argc, char **argv);
@@ -19,8 +19,8 @@ int runners_filter(int argc, char **argv);
 struct test_log_options;
 struct test_log_run;
 
-/* runners_write writes the files of a whole run; runners_copy_settings notes in
- * it which filters are in force. */
+/* runners_write writes the files of a whole run; runners_copy_settings copies
+ * the filters in force to it. */
 void runners_write(const struct test_log_run *);
 void runners_copy_settings(struct test_log_run *,
                            const struct test_log_options *);
@@ -36,11 +36,11 @@ struct recording {
     char *path;
     char *program; /* its folder in the run, "" if it is in none */
     char *test;    /* "suite/test" */
-    /* Of who follows it: */
-    size_t lines;            /* that were written, but for those of devices */
-    struct trace_table told; /* the places of what devices did */
+    /* For --follow: */
+    size_t lines;            /* that were written, except those of devices */
+    struct trace_table told; /* the records of devices that were written */
     bool ended;
-    int runner; /* the process that ends its run; 0: not known */
+    int runner; /* the process that ends its run; 0: unknown */
 };
 
 struct recordings {
@@ -48,33 +48,30 @@ struct recordings {
     size_t count;
 };
 
-/* runners_recordings_find adds the recordings at `where` that are not there
- * yet: a run, a folder of a test, or one recording; with `patterns` (NULL at
- * the end) only those of tests that match one. -1 with errno if there is no
- * such thing. */
+/* runners_recordings_find adds new recordings at `where`, which is a run, the
+ * folder of a test, or a recording; with `patterns` (NULL at the end) only
+ * those of tests that match one. -1 with errno if nothing is there. */
 int runners_recordings_find(struct recordings *, const char *where,
                             char **patterns);
 void runners_recordings_free(struct recordings *);
 
-/* runners_run_of returns the run that the first argument names, which it steps
- * over, or the latest run. */
+/* runners_run_of returns the run that the first argument names, and skips it;
+ * otherwise the latest run. */
 const char *runners_run_of(char ***arguments);
 
-/* runners_recordings_refuse says that nothing was found; returns the exit
+/* runners_recordings_refuse prints that nothing was found; returns the exit
  * code. */
 int runners_recordings_refuse(const char *command, const char *where,
                               char **patterns);
 
-/* runners_refuse_flag says what getopt_long, whose short flags begin with a
- * colon and whose long ones are `longs`, did not understand; returns the exit
- * code. */
+/* runners_refuse_flag prints what is wrong with the flag that getopt_long has
+ * just refused with `c`; returns the exit code. */
 struct option;
 int runners_refuse_flag(const char *command, int c, char **argv,
                         const struct option *longs);
 
-/* runners_flush writes what stands in stdout's buffer. runners_written does so
- * and returns `code`; or, if not all could be written, it says so and returns
- * TEST_LOG_FAILED. */
+/* runners_flush flushes stdout. runners_written does so and returns `code`; if
+ * not all could be written, it prints why and returns TEST_LOG_FAILED. */
 void runners_flush(void);
 int runners_written(const char *command, int code);
 
@@ -83,33 +80,31 @@ int runners_written(const char *command, int code);
 struct test_log_profiler;
 struct trace_reader;
 
-/* runners_compress puts recording.zst in place of the recordings of a run whose
- * processes are gone, but for small ones and if options of profilers do not
- * say otherwise. */
+/* runners_compress replaces the large recordings of a run by recording.zst,
+ * except those that a process still writes to; with compress=0 in the options
+ * it does nothing. */
 void runners_compress(const struct test_log_run *,
                       const struct test_log_profiler *);
 
-/* runners_is_there tells whether there is something at `path`, or the
- * recording that was there, compressed. */
+/* runners_is_there tells whether `path` or its compressed recording exists. */
 bool runners_is_there(const char *path);
 
-/* runners_open opens a recording as trace_reader_open does, be it compressed
- * or not. Of one that is damaged it says so; errno is EBADMSG then.
- * runners_open_beginning opens at least the metadata that it was begun with,
- * and says nothing. */
+/* runners_open opens a recording, compressed or not, as trace_reader_open does.
+ * If it is damaged, it prints so and errno is EBADMSG. runners_open_beginning
+ * prints nothing, and opens at least the metadata at the beginning. */
 struct trace_reader *runners_open(const char *path);
 struct trace_reader *runners_open_beginning(const char *path);
 
 /* ---- children.c ---- */
 
-/* runners_take_signals takes over SIGINT, SIGTERM, SIGHUP and SIGUSR1, which
- * then go to the program that runs; runners_interrupted returns the one that
- * ended the run, or 0. */
+/* runners_take_signals blocks SIGINT, SIGTERM, SIGHUP and SIGUSR1; they are
+ * then passed on to the programs that run. runners_interrupted returns the
+ * signal that ended the run, or 0. */
 void runners_take_signals(void);
 int runners_interrupted(void);
 
-/* runners_hand_on_signals does so for a program that knows nothing of testlog:
- * each signal is the program's, and it alone decides when to end. */
+/* runners_hand_on_signals does so for a program that is not built for testlog:
+ * it gets every signal, and it alone decides when to end. */
 void runners_hand_on_signals(void);
 
 /* runners_spawn runs a program to its end; returns what waitpid tells, or

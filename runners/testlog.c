@@ -1,4 +1,4 @@
-/* testlog.c: the program `testlog`, which finds its subcommand. */
+/* testlog.c: main of `testlog`, which runs a subcommand. */
 #include <stdio.h>
 #include <string.h>
 
