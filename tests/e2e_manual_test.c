@@ -388,8 +388,9 @@ Test(e2e_manual, make_installs_pages_and_completion)
 Test(e2e_manual, make_help_lists_the_goals)
 {
     static const char *const goals[] = {
-        "deps", "all",  "test", "demo",   "demo-failures", "bench",
-        "lint", "soak", "fuzz", "format", "install",       "clean"};
+        "deps",          "all",     "test", "check-all", "demo",
+        "demo-failures", "bench",   "lint", "soak",      "fuzz",
+        "format",        "install", "clean"};
     const char *help = e2e_run("make -s -C %s help", SOURCE_DIR)->out;
     char line[WORD];
 

@@ -3,6 +3,12 @@
 TEST_LIB := tests/support.c tests/cases.c tests/programs.c tests/formats.c \
     tests/e2e.c tests/chrome.c tests/compilers.c
 UNITS    := $(call program,$(wildcard tests/*_test.c))
+
+# Slow programs: every macro with every compiler, valgrind, job schedulers. `make
+# test` leaves them out, unless a FILTER may ask for them.
+SLOW  := $(addprefix $(B)/tests/,e2e_compile_test e2e_shards_test e2e_tools_test)
+TESTS := $(if $(FILTER),$(UNITS),$(filter-out $(SLOW),$(UNITS)))
+
 TEST_OBJ := $(TEST_LIB:%.c=$(B)/%.o)
 
 # Optimizing the tests would take most of the time that they take to build.
