@@ -1,145 +1,15 @@
-/* children.c: starts programs, waits for them, and passes signals on.
- *
- * The signals are blocked, and are taken while we wait: there is no handler.
- */
+/* children.c: starts programs and waits for them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/results/notice.h"
-#include "harness/runner/runner.h"
 #include "run.h"
 
-enum {
-    TICK = 100, /* ms between looks, where nothing can wake us */
-    POLLED = 3, /* descriptors of a child */
-};
-
-static struct child *children; /* those that run */
-static sigset_t before, ours;
-static int signals; /* a descriptor for `ours`; 0: there is none */
-static int interrupted;
-static bool asked;
-static bool look;    /* a child has ended since we looked */
-static bool patient; /* the program ends when it wants to */
-
-/* ---- Signals ---- */
-
-/* A signal that is ignored, as with nohup, stays ignored. */
-static void add(int number)
-{
-    struct sigaction action;
-
-    if (sigaction(number, NULL, &action) || action.sa_handler != SIG_IGN)
-        sigaddset(&ours, number);
-}
-
-static void block(void)
-{
-    int fd =
-        signalfd(signals ? signals : -1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
-
-    signals = fd > 0 ? fd : 0;
-    sigprocmask(SIG_BLOCK, &ours, NULL);
-}
-
-void runners_take_signals(void)
-{
-    signal(SIGCHLD, SIG_DFL); /* if it were ignored, waitpid would fail */
-    test_log_stdio_outlive();
-    sigprocmask(SIG_BLOCK, NULL, &before);
-    sigemptyset(&ours);
-    sigaddset(&ours, SIGCHLD);
-    add(SIGINT);
-    add(SIGTERM);
-    add(SIGHUP);
-    add(SIGUSR1);
-    block();
-}
-
-void runners_hand_on_signals(void)
-{
-    patient = true;
-    runners_take_signals();
-    add(SIGQUIT);
-    add(SIGUSR2);
-    block();
-}
-
-int runners_interrupted(void)
-{
-    sigset_t pending;
-
-    /* One that came while nothing was waited for. */
-    for (int number = SIGHUP; !interrupted && number <= SIGTERM; number++)
-        if (number != SIGUSR1 && sigismember(&ours, number) == 1 &&
-            !sigpending(&pending) && sigismember(&pending, number))
-            interrupted = number;
-    return interrupted;
-}
-
-bool runners_asked(void)
-{
-    bool was = asked;
-
-    asked = false;
-    return was;
-}
-
-static void kill_all(int number)
-{
-    for (struct child *child = children; child; child = child->next)
-        kill(child->pid, number);
-}
-
-static void die(int number)
-{
-    kill_all(SIGKILL);
-    runners_jobserver_end();
-    signal(number, SIG_DFL);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    raise(number);
-    _exit(128 + number);
-}
-
-/* The first interrupt is for the programs, the second ends everything. */
-static void hand_on(int number)
-{
-    if (number == SIGUSR1)
-        asked = true;
-    else if (interrupted)
-        die(number);
-    else
-        interrupted = number;
-    kill_all(number);
-}
-
-/* What a terminal sends, it sends to the program as well. */
-static void pass_on(const siginfo_t *signal)
-{
-    if (!patient)
-        hand_on(signal->si_signo);
-    else if (signal->si_code != SI_KERNEL)
-        kill_all(signal->si_signo);
-}
-
-static void take_pending(void)
-{
-    static const struct timespec none;
-    siginfo_t signal;
-
-    while (sigtimedwait(&ours, &signal, &none) > 0)
-        if (signal.si_signo == SIGCHLD)
-            look = true;
-        else
-            pass_on(&signal);
-}
+enum { POLLED = 3 }; /* descriptors of a child */
 
 /* ---- Starting ---- */
 
@@ -150,7 +20,7 @@ static void become(const struct child *child, char *path, char **argv, int fd)
     runners_handover_give(&child->handover);
     runners_output_give(&child->output);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    runners_restore_signals();
     execvp(path, argv);
 
     int error = errno;
@@ -181,8 +51,8 @@ int runners_start(struct child *child, char *path, char **argv)
         waitpid(child->pid, NULL, 0);
     if (error)
         return -error;
-    child->next = children;
-    children = child;
+    child->next = runners_children;
+    runners_children = child;
     return 0;
 }
 
@@ -191,20 +61,21 @@ int runners_start(struct child *child, char *path, char **argv)
 /* Sleeps until there is something to do; without memory, for a moment. */
 static void sleep_until_some(int fd, int milliseconds)
 {
+    const int signals = runners_signals_fd();
     struct pollfd *ends;
     size_t count = 2;
 
-    for (struct child *child = children; child; child = child->next)
+    for (struct child *child = runners_children; child; child = child->next)
         count += POLLED;
     ends = calloc(count, sizeof(*ends));
     if (!ends) {
-        poll(NULL, 0, TICK);
+        poll(NULL, 0, RUNNERS_TICK);
         return;
     }
     ends[0] = (struct pollfd){.fd = signals ? signals : -1, .events = POLLIN};
     ends[1] = (struct pollfd){.fd = fd ? fd : -1, .events = POLLIN};
     count = 2;
-    for (struct child *child = children; child; child = child->next) {
+    for (struct child *child = runners_children; child; child = child->next) {
         int from = child->handover.from;
 
         ends[count].fd = from ? from : -1;
@@ -212,8 +83,8 @@ static void sleep_until_some(int fd, int milliseconds)
         runners_output_poll(&child->output, ends + count + 1);
         count += POLLED;
     }
-    if (!signals && (milliseconds < 0 || milliseconds > TICK))
-        milliseconds = TICK;
+    if (!signals && (milliseconds < 0 || milliseconds > RUNNERS_TICK))
+        milliseconds = RUNNERS_TICK;
     poll(ends, count, milliseconds);
     free(ends);
 }
@@ -232,7 +103,7 @@ static bool has_ended(struct child *child)
 /* What a program has sent is read once more after its end. */
 static void reap(void)
 {
-    for (struct child **at = &children; *at;) {
+    for (struct child **at = &runners_children; *at;) {
         struct child *child = *at;
 
         child->ended = has_ended(child);
@@ -247,23 +118,11 @@ static void reap(void)
 
 void runners_wait(int fd, int milliseconds)
 {
-    if (!look)
+    if (!runners_child_ended())
         sleep_until_some(fd, milliseconds);
-    take_pending();
-    look = false;
+    runners_pass_on_signals();
+    runners_child_ended(); /* now it is looked at */
     reap();
-}
-
-void runners_wait_to_write(int fd)
-{
-    struct pollfd ends[] = {{.fd = fd, .events = POLLOUT},
-                            {.fd = signals ? signals : -1, .events = POLLIN}};
-
-    do {
-        poll(ends, 2, signals ? -1 : TICK);
-        if (ends[1].revents)
-            take_pending();
-    } while (!ends[0].revents);
 }
 
 int runners_spawn(char *path, char **argv)

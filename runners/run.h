@@ -81,7 +81,7 @@ void runners_output_read(struct output *);
 void runners_output_show(struct output *);
 void runners_output_end(struct output *);
 
-/* ---- children.c: running programs, and signals on their way to them ---- */
+/* ---- children.c: running programs ---- */
 
 /* The zero value is a program that shares our output and sends no results. */
 struct child {
@@ -102,8 +102,25 @@ int runners_start(struct child *, char *path, char **argv);
  * reads from children, and marks those that have ended. */
 void runners_wait(int fd, int milliseconds);
 
-/* runners_wait_to_write does so until `fd` can be written to, but reads
- * nothing. */
+/* ---- signals.c: signals on their way to programs ---- */
+
+enum { RUNNERS_TICK = 100 }; /* ms between looks if nothing can wake us */
+
+/* The programs that run. */
+extern struct child *runners_children;
+
+/* runners_pass_on_signals passes pending signals on; runners_child_ended tells,
+ * once, whether SIGCHLD was among them. */
+void runners_pass_on_signals(void);
+bool runners_child_ended(void);
+
+/* runners_signals_fd can be read when a signal is pending; 0: there is none. */
+int runners_signals_fd(void);
+
+/* runners_restore_signals, in a new process, unblocks them. */
+void runners_restore_signals(void);
+
+/* runners_wait_to_write passes signals on until `fd` can be written to. */
 void runners_wait_to_write(int fd);
 
 /* runners_asked tells, once, whether SIGUSR1 asked what is running. */

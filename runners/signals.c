@@ -1,0 +1,160 @@
+/* signals.c: takes signals and passes them on to the programs that run.
+ *
+ * The signals are blocked, and are taken while we wait: there is no handler.
+ */
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "harness/runner/runner.h"
+#include "run.h"
+
+struct child *runners_children;
+
+static sigset_t before, ours;
+static int signals; /* a descriptor for `ours`; 0: there is none */
+static int interrupted;
+static bool asked;
+static bool look;    /* a child may have ended */
+static bool patient; /* the program ends when it wants to */
+
+/* A signal that is ignored, as with nohup, stays ignored. */
+static void add(int number)
+{
+    struct sigaction action;
+
+    if (sigaction(number, NULL, &action) || action.sa_handler != SIG_IGN)
+        sigaddset(&ours, number);
+}
+
+static void block(void)
+{
+    int fd =
+        signalfd(signals ? signals : -1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+
+    signals = fd > 0 ? fd : 0;
+    sigprocmask(SIG_BLOCK, &ours, NULL);
+}
+
+void runners_take_signals(void)
+{
+    signal(SIGCHLD, SIG_DFL); /* if it were ignored, waitpid would fail */
+    test_log_stdio_outlive();
+    sigprocmask(SIG_BLOCK, NULL, &before);
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGCHLD);
+    add(SIGINT);
+    add(SIGTERM);
+    add(SIGHUP);
+    add(SIGUSR1);
+    block();
+}
+
+void runners_hand_on_signals(void)
+{
+    patient = true;
+    runners_take_signals();
+    add(SIGQUIT);
+    add(SIGUSR2);
+    block();
+}
+
+int runners_interrupted(void)
+{
+    sigset_t pending;
+
+    /* One that came while nothing was waited for. */
+    for (int number = SIGHUP; !interrupted && number <= SIGTERM; number++)
+        if (number != SIGUSR1 && sigismember(&ours, number) == 1 &&
+            !sigpending(&pending) && sigismember(&pending, number))
+            interrupted = number;
+    return interrupted;
+}
+
+bool runners_asked(void)
+{
+    bool was = asked;
+
+    asked = false;
+    return was;
+}
+
+static void kill_all(int number)
+{
+    for (struct child *child = runners_children; child; child = child->next)
+        kill(child->pid, number);
+}
+
+static void die(int number)
+{
+    kill_all(SIGKILL);
+    runners_jobserver_end();
+    signal(number, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    raise(number);
+    _exit(128 + number);
+}
+
+/* The first interrupt is for the programs, the second ends everything. */
+static void hand_on(int number)
+{
+    if (number == SIGUSR1)
+        asked = true;
+    else if (interrupted)
+        die(number);
+    else
+        interrupted = number;
+    kill_all(number);
+}
+
+/* What a terminal sends, it sends to the program as well. */
+static void pass_on(const siginfo_t *signal)
+{
+    if (!patient)
+        hand_on(signal->si_signo);
+    else if (signal->si_code != SI_KERNEL)
+        kill_all(signal->si_signo);
+}
+
+void runners_pass_on_signals(void)
+{
+    static const struct timespec none;
+    siginfo_t signal;
+
+    while (sigtimedwait(&ours, &signal, &none) > 0)
+        if (signal.si_signo == SIGCHLD)
+            look = true;
+        else
+            pass_on(&signal);
+}
+
+bool runners_child_ended(void)
+{
+    bool was = look;
+
+    look = false;
+    return was;
+}
+
+int runners_signals_fd(void)
+{
+    return signals;
+}
+
+void runners_restore_signals(void)
+{
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+void runners_wait_to_write(int fd)
+{
+    struct pollfd ends[] = {{.fd = fd, .events = POLLOUT},
+                            {.fd = signals ? signals : -1, .events = POLLIN}};
+
+    do {
+        poll(ends, 2, signals ? -1 : RUNNERS_TICK);
+        if (ends[1].revents)
+            runners_pass_on_signals();
+    } while (!ends[0].revents);
+}
