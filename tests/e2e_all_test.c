@@ -254,7 +254,7 @@ Test(e2e_all, keeps_annotated_tests_as_they_are)
     run = e2e_run("%s --all-tests --nocapture",
                   e2e_program("capture", E2E_TRACED));
     e2e_expect_has(run->err, "logged by");
-    cr_expect_eq(e2e_count(run->err, "logged by what passes\n"), 1);
+    cr_expect_eq(e2e_count(run->err, "logged by a passing test\n"), 1);
 }
 
 Test(e2e_all, is_passed_on_by_testlog_run)

@@ -41,10 +41,10 @@ Test(e2e_capture, prints_nothing_of_passing_tests)
     e2e_expect_lacks(run->out, "logged by");
     e2e_expect_is(e2e_read("testlog-runs/latest/tests/capture_test/"
                            "capture.prints_and_passes/output.txt"),
-                  "printed by what passes\ncomplained by what passes\n");
+                  "printed by a passing test\ncomplained by a passing test\n");
     e2e_expect_has(e2e_read("testlog-runs/latest/tests/capture_test/"
                             "capture.prints_and_passes/log.txt"),
-                   "INFO programs::capture: logged by what passes\n");
+                   "INFO programs::capture: logged by a passing test\n");
 }
 
 static void expect_shown(const struct e2e *run)
@@ -52,9 +52,10 @@ static void expect_shown(const struct e2e *run)
     e2e_expect_code(run, 0);
     e2e_expect_has(run->out,
                    "---- capture/prints_and_passes: passed ----\noutput:\n"
-                   "printed by what passes\ncomplained by what passes\n"
+                   "printed by a passing test\ncomplained by a passing test\n"
                    "log:\n");
-    e2e_expect_has(run->out, "INFO programs::capture: logged by what passes\n");
+    e2e_expect_has(run->out,
+                   "INFO programs::capture: logged by a passing test\n");
 }
 
 Test(e2e_capture, shows_passing_tests_with_show_output)
@@ -117,7 +118,7 @@ Test(e2e_capture, hides_lines_below_the_filter_of_a_failure)
 
 Test(e2e_capture, captures_the_output_of_children)
 {
-    e2e_expect_has(run_one("", "capture/prints_what_a_child_prints")->out,
+    e2e_expect_has(run_one("", "capture/prints_in_a_child")->out,
                    "output:\nout of a child\nerr of a child\nlog:\n");
 }
 

@@ -212,8 +212,8 @@ static void expect_loaded(const struct e2e *run, const char *lines)
     e2e_expect_is(e2e_last(run->out), "2 passed, 1 failed, 0 skipped");
     e2e_expect_has(lines, "plugin_work{number=5}: programs::plugin: "
                           "one works on 5\n");
-    e2e_expect_has(lines, "programs::plugin: one goes\n");
-    e2e_expect_has(lines, "programs::loading: everything was looked at\n");
+    e2e_expect_has(lines, "programs::plugin: one is unloaded\n");
+    e2e_expect_has(lines, "programs::loading: visited all call sites\n");
 }
 
 static void expect_recorded(const char *library)
@@ -224,9 +224,9 @@ static void expect_recorded(const char *library)
 
     expect_loaded(run, run->err);
     e2e_expect_has(lines, "INFO one's span{name=\"one\"}: programs::loading: "
-                          "in a span of what is gone\n");
+                          "in a span of unloaded code\n");
     e2e_expect_has(lines, "INFO cxx's span{name=\"cxx\"}: programs::loading: "
-                          "in a span of what is gone\n");
+                          "in a span of unloaded code\n");
     e2e_expect_has(lines, "plugin_work{number=1}: programs::plugin: "
                           "other's event number=1\n");
 }
@@ -247,9 +247,9 @@ Test(e2e_link, prints_code_that_is_unloaded_live)
 
     expect_loaded(run, run->err);
     e2e_expect_has(run->err, "one's span{name=\"one\"}: programs::loading: "
-                             "in a span of what is gone\n");
+                             "in a span of unloaded code\n");
     e2e_expect_has(run->err, "cxx's span{name=\"cxx\"}: programs::loading: "
-                             "in a span of what is gone\n");
+                             "in a span of unloaded code\n");
     e2e_expect_has(run->err, "one's span{name=\"one\"}: programs::plugin: "
                              "close\n");
 }

@@ -199,7 +199,7 @@ Test(e2e_outcome, reports_uncaught_exceptions)
 {
     expect("throws", "throws/an_exception", "failed", "out of luck");
     expect("throws", "throws/a_number", "failed", "exception");
-    expect("throws", "throws/what_is_caught", "passed", "");
+    expect("throws", "throws/a_caught_number", "passed", "");
 }
 
 Test(e2e_outcome, logs_uncaught_exceptions_as_errors)

@@ -38,7 +38,7 @@ TestSuite(e2e_passing, .init = e2e_begin, .timeout = 180);
     X(deaf, swallows, "timeout", "after ", "")                                 \
     X(deaf, ignores, "timeout", "after ", "")                                  \
     X(deaf, blocks, "timeout", "after ", "")                                   \
-    X(deaf, ends_all_the_same, "timeout", "after ", "")                        \
+    X(deaf, ends_late, "timeout", "after ", "")                                \
     X(deaf, hangs_at_its_exit, "timeout", "after ", "")                        \
     X(deaf, has_no_limit, "timeout", "after ", "")
 

@@ -235,8 +235,8 @@ Test(e2e_runner, applies_timeout_to_every_test)
     e2e_expect_closing(result, "1 passed, 3 failed, 0 skipped");
     cr_expect_str_eq(e2e_text(latest("waits/unannotated"), "outcome"),
                      "timeout");
-    cr_expect_str_eq(e2e_text(latest("waits/and_heeds_nothing"), "outcome"),
-                     "timeout");
+    cr_expect_str_eq(
+        e2e_text(latest("waits/and_blocks_all_signals"), "outcome"), "timeout");
     cr_expect_str_eq(e2e_text(latest("waits/for_ever"), "outcome"), "timeout");
 }
 

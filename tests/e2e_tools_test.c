@@ -214,7 +214,7 @@ Test(e2e_tools, keeps_coverage_after_a_crash)
     e2e_expect_code(e2e_run("gcov -o . findings_test-findings.gcda"), 0);
     lines = e2e_read("findings.c.gcov");
     for (size_t i = 0; i < sizeof(covered) / sizeof(*covered); i++) {
-        snprintf(message, sizeof(message), "a line of what %s", covered[i]);
+        snprintf(message, sizeof(message), "a line that %s", covered[i]);
         expect_covered(lines, message);
     }
     e2e_expect_has(e2e_line(lines, "before it is used"), "#####");

@@ -1,4 +1,4 @@
-/* allocator.c: a program whose own malloc is annotated, as is its printer. */
+/* allocator.c: a program with an annotated malloc and an annotated printer. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* alone.c: a program that says that no other may run beside it. */
+/* alone.c: a program that must run alone. */
 #include <unistd.h>
 
 #include <testlog/test_log.h>

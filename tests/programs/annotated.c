@@ -1,11 +1,11 @@
-/* annotated.c: all that annotates. Lines marked "gone" are gone without it. */
+/* annotated.c: every annotation. Lines marked "gone" leave no code when off. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <testlog/test_log.h>
 
-/* How often an argument is evaluated: of level INFO, and of DEBUG. */
+/* How often an argument of level INFO, and of DEBUG, is evaluated. */
 #ifndef TRACING
 enum { ONCE = 0, ONCE_FINE = 0 };
 #elif defined(LOG_STATIC_MAX)
@@ -55,7 +55,7 @@ TEST_LOG(annotated, finds)
     cr_assert_eq(count, ONCE);
 }
 
-TEST_LOG(annotated, evaluates_what_is_info)
+TEST_LOG(annotated, evaluates_info_arguments)
 {
     trace_function(INFO, (evaluated()));                           /* gone */
     trace_span(INFO, "s", (evaluated()));                          /* gone */
@@ -71,7 +71,7 @@ TEST_LOG(annotated, evaluates_what_is_info)
     cr_assert_eq(count, 10 * ONCE, "%d", count);
 }
 
-TEST_LOG(annotated, evaluates_what_is_fine)
+TEST_LOG(annotated, evaluates_debug_arguments)
 {
     trace_function(DEBUG, (evaluated()));                           /* gone */
     trace_span(DEBUG, "s", (evaluated()));                          /* gone */
@@ -96,7 +96,7 @@ TEST_LOG(annotated, has_options, .timeout = 5, .description = "options")
     cr_assert(true);
 }
 
-#ifdef __OPTIMIZE__ /* a variable of the user's is no annotation */
+#ifdef __OPTIMIZE__ /* the user's variable stays at -O0 */
 TEST_LOG(annotated, begins_and_ends)
 {
     struct trace_span_ref s = trace_span_begin(INFO, "begun"); /* gone */

@@ -1,4 +1,4 @@
-// annotated_cxx.cpp: all that annotates. Lines marked "gone" are gone without.
+// annotated_cxx.cpp: every annotation. Lines marked "gone" leave no code.
 #include <string>
 #include <vector>
 

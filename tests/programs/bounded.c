@@ -1,5 +1,5 @@
-/* bounded.c: tests that need a little of everything; also built for Criterion
- * alone, with -DALONE. */
+/* bounded.c: tests that need a little of each resource; -DALONE builds them for
+ * Criterion alone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* capture.c: tests that print and log, to see what is shown of it. */
+/* capture.c: tests that print and log, to check what is shown. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,13 +9,13 @@
 
 #include <criterion/redirect.h>
 
-/* ---- Held and shown ---- */
+/* ---- Captured ---- */
 
 TEST_LOG(capture, prints_and_passes)
 {
-    printf("printed by what passes\n");
-    fprintf(stderr, "complained by what passes\n");
-    log_info("logged by what passes");
+    printf("printed by a passing test\n");
+    fprintf(stderr, "complained by a passing test\n");
+    log_info("logged by a passing test");
 }
 
 TEST_LOG(capture, prints_and_fails)
@@ -53,7 +53,7 @@ TEST_LOG(capture, hangs, .timeout = 1)
         pause();
 }
 
-TEST_LOG(capture, prints_what_a_child_prints)
+TEST_LOG(capture, prints_in_a_child)
 {
     cr_assert_eq(system("echo out of a child; echo err of a child >&2"), 0);
     cr_assert(false, "so that it is shown");
@@ -83,7 +83,7 @@ TEST_LOG_DEFAULT("warn,programs=trace", capture, has_a_default)
     cr_assert(false);
 }
 
-/* ---- Many at once ---- */
+/* ---- Tests side by side ---- */
 
 static void say(const char *name)
 {

@@ -1,5 +1,5 @@
-/* ci.c: tests whose names, reasons and output are hard on readers of results.
- */
+/* ci.c: tests with names, reasons and output that are hard to parse.
+ * e2e_results_test.c expects their line numbers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -45,7 +45,7 @@ TEST_LOG(ci, hangs, .timeout = 0.2)
         ;
 }
 
-/* Until it is killed, if it is told to. */
+/* With CI_WAIT, waits until it is killed. */
 TEST_LOG(ci, waits)
 {
     while (getenv("CI_WAIT"))

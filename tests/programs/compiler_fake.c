@@ -1,5 +1,5 @@
-/* compiler_fake.c: a stand-in for NVRTC and nvJitLink. A source that has "fail"
- * fails; one that has "warn" warns. */
+/* compiler_fake.c: a fake of NVRTC and nvJitLink. A source that contains "fail"
+ * fails; "warn" prints a warning. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ int nvrtcAddNameExpression(struct program *program, const char *expression)
     return 0;
 }
 
-/* "again" compiles another within, as a callback may. */
+/* "again" starts a nested compilation, as a callback may. */
 static void compile_within(void)
 {
     struct program *inner;
@@ -59,7 +59,7 @@ int nvrtcCompileProgram(struct program *program, int count,
     if (strstr(program->source, "again"))
         compile_within();
     program->done = 1;
-    errno = E2BIG; /* what the library leaves, the program sees */
+    errno = E2BIG; /* the program must see this value */
     if (strstr(program->source, "fail")) {
         strcpy(program->log, "saxpy.cu(1): error: it fails\n2nd line\n");
         return 6;

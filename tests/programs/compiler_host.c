@@ -1,8 +1,8 @@
-/* compiler_host.c: a program with a recording, whose code compiles.
+/* compiler_host.c: a program that records while user code compiles.
  *
- *     host RECORDING compile|link|ptx|threads|many SOURCE [OPTION...]
+ *     host RECORDING compile|link|ptx|threads SOURCE [OPTION...]
  *
- * With PLUGIN the user's code is in the library that this names. */
+ * With PLUGIN, the user code is in that library. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,10 +1,11 @@
-/* compiler_many.c: several libraries of one name. With LIBRARY it is a stand-in
- * for NVRTC that knows only handles of its own, with PLUGIN a library that is
- * linked with one, else a program:
+/* compiler_many.c: several libraries with the same name. With LIBRARY, this is
+ * a fake of NVRTC that accepts only its own handles; with PLUGIN, a library
+ * that is linked with such a fake; otherwise a program:
  *
  *     many close|keep PLUGIN...
  *
- * It loads each, prints what it compiles to, and closes it or not. */
+ * It loads each plugin, prints the result of a compilation, and closes the
+ * plugin or keeps it. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +78,7 @@ int main(int argc, char **argv)
         printf("%d\n", plugin());
         if (!strcmp(argv[1], "close"))
             dlclose(handle);
-        /* What is loaded again comes elsewhere. */
+        /* Moves the next library to another address. */
         mmap(NULL, 16 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     }
     return 0;

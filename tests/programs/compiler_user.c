@@ -1,5 +1,5 @@
-/* compiler_user.c: a user's code that compiles. It calls the libraries that it
- * is linked with or, with LATE, looks their functions up. C and C++. */
+/* compiler_user.c: user code in C or C++ that compiles. It calls the libraries
+ * that it is linked with or, with LATE, looks their functions up. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdint.h>
@@ -57,7 +57,7 @@ int user_compile(const char *source, const char *name, int count,
 int user_link(const char *data, const char *name);
 int user_link_ptx(const char *source);
 
-/* What a compile leaves in errno is kept; the result is printed. */
+/* Keeps the compiler's errno and prints the result. */
 int user_compile(const char *source, const char *name, int count,
                  const char *const *options)
 {

@@ -1,5 +1,5 @@
-/* device.c: a test with a back end that makes up what a device did; some of it
- * becomes known late. */
+/* device.c: a test with a back end that makes up GPU activities, some of which
+ * are reported late. */
 #include <unistd.h>
 
 #include <testlog/test_log.h>
@@ -37,7 +37,7 @@ static void put(unsigned kind, uint64_t begin, uint32_t span, unsigned level,
 static uint64_t call;
 static uint32_t step_span;
 
-/* A kernel is known when the test ends, or somebody asks. */
+/* The kernel is reported at a flush or at the end of the test. */
 static void flush(bool last)
 {
     (void)last;
@@ -66,7 +66,7 @@ TEST_LOG(device, launches)
     launch();
     usleep(400000);
     log_info("waited");
-    usleep(400000); /* who follows has seen that by then */
+    usleep(400000); /* until a follower has seen it */
 }
 
 TEST_LOG(device, fails)

@@ -1,5 +1,5 @@
-/* dying.c: as many tests as DYING_COUNT says, each of which dies as the seed
- * DYING_SEED has it and leaves a page in the file DYING_PAGES. */
+/* dying.c: DYING_COUNT tests, each of which dies as the seed DYING_SEED decides
+ * and notes its progress in the file DYING_PAGES. */
 #include <fcntl.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* early.c: it is interrupted before it has any test to run. */
+/* early.c: a program that is interrupted before its first test. */
 #include <signal.h>
 #include <unistd.h>
 
@@ -12,13 +12,13 @@ static bool is_pending(void)
     return !sigpending(&pending) && sigismember(&pending, SIGINT) == 1;
 }
 
-/* Before testlog's own hook, for it is linked before it. */
+/* Runs before testlog's hook, because it is linked first. */
 ReportHook(PRE_ALL)(struct criterion_test_set *set)
 {
     (void)set;
     kill(getpid(), SIGINT);
     do
-        usleep(200000); /* what was taken is then seen to */
+        usleep(200000); /* until the signal is handled */
     while (is_pending());
 }
 

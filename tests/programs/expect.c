@@ -1,5 +1,5 @@
-/* expect.c: tests that assert on their own records. What is called as it should
- * be passes; the suite `wrong` fails. */
+/* expect.c: tests that assert on their own records. The suite `wrong` fails,
+ * the others pass. */
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -24,7 +24,7 @@ static void outer(void)
     log_trace("done");
 }
 
-/* ---- What is met ---- */
+/* ---- Expectations that are met ---- */
 
 TEST_LOG(expect, lines)
 {
@@ -124,13 +124,13 @@ TEST_LOG(expect, a_hundred_thousand)
     log_expect_event_count(100000, "/^number/");
 }
 
-/* ---- What is not ---- */
+/* ---- Expectations that are not met ---- */
 
 TEST_LOG(wrong, line)
 {
     outer();
     log_expect_contains("evictd");
-    log_expect_contains("evictd"); /* what failed has the text, too */
+    log_expect_contains("evictd"); /* not found in the failure above */
     log_expect_contains("evicted");
     if (log_enabled(INFO))
         log_expect_lacks("log_expect");
@@ -174,7 +174,7 @@ TEST_LOG(wrong, open)
     log_expect_span_entered("filled");
 }
 
-/* ---- What is not judged ---- */
+/* ---- Expectations that are not judged ---- */
 
 TEST_LOG(missing, disabled)
 {

@@ -1,4 +1,4 @@
-// expect_cxx.cpp: expectations where C++ has code.
+// expect_cxx.cpp: expectations in C++ code of all kinds.
 #include <string>
 
 #include <testlog/test_log.h>

@@ -1,5 +1,5 @@
-/* expecting.c: every expectation, wherever code can stand. Lines marked "gone"
- * are gone without it. */
+/* expecting.c: every expectation, in all kinds of code. Lines marked "gone"
+ * leave no code without TRACING. */
 #include <stdio.h>
 
 #include <testlog/test_log.h>

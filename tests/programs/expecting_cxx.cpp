@@ -1,5 +1,5 @@
-// expecting_cxx.cpp: expectations, wherever C++ has code. Lines marked "gone"
-// are gone without it.
+// expecting_cxx.cpp: expectations in all kinds of C++ code. Lines marked "gone"
+// leave no code without TRACING.
 #include <string>
 
 #include <testlog/test_log.h>

@@ -1,4 +1,4 @@
-/* faulty.c: as many outcomes as there are, for faults to change none. */
+/* faulty.c: tests with different outcomes, which no fault must change. */
 #include <stdlib.h>
 
 #include <testlog/test_log.h>

@@ -1,4 +1,4 @@
-/* findings.c: what sanitizers, valgrind, a debugger and gcov look for. */
+/* findings.c: errors for sanitizers, valgrind, a debugger and gcov. */
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -41,14 +41,14 @@ TEST_LOG(memory, used_in_a_child)
         free(text);
         _exit(text[one]); /* cppcheck-suppress deallocuse */
     }
-    cr_expect_eq(waitpid(child, NULL, 0), child); /* it may end as it likes */
+    cr_expect_eq(waitpid(child, NULL, 0), child); /* with any status */
 }
 
 /* ---- Leaks ---- */
 
 static void *volatile held;
 
-/* A copy of the pointer that is left on the stack would hide the leak. */
+/* Overwrites copies of the pointer on the stack, which would hide the leak. */
 static __attribute__((noinline)) void clear_stack(void)
 {
     volatile char stack[8192];
@@ -192,35 +192,35 @@ static void hang(void)
 
 TEST_LOG(covered, passes)
 {
-    log_info("a line of what passes");
+    log_info("a line that passes");
 }
 
 TEST_LOG(covered, exits)
 {
-    log_info("a line of what exits");
+    log_info("a line that exits");
     exit(3);
 }
 
 TEST_LOG(covered, aborts)
 {
-    log_info("a line of what aborts");
+    log_info("a line that aborts");
     abort();
 }
 
 TEST_LOG(covered, segfaults)
 {
-    log_info("a line of what segfaults");
+    log_info("a line that segfaults");
     raise(SIGSEGV);
 }
 
 TEST_LOG(covered, hangs, .timeout = 0.5)
 {
-    log_info("a line of what hangs");
+    log_info("a line that hangs");
     hang();
 }
 
 TEST_LOG(covered, raises_as_expected, .signal = SIGTERM)
 {
-    log_info("a line of what raises");
+    log_info("a line that raises");
     raise(SIGTERM);
 }

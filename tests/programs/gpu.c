@@ -1,4 +1,4 @@
-/* gpu.c: tests of which some use a GPU, or so it seems. */
+/* gpu.c: tests, some of which seem to use a GPU. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ TEST_LOG(gpu, uses_it_too)
     gpu_init();
 }
 
-/* The assertion jumps out of the spans. */
+/* The failed assertion jumps out of the spans. */
 TEST_LOG(gpu, fails)
 {
     trace_span(INFO, "outer");
@@ -29,7 +29,7 @@ TEST_LOG(gpu, fails)
     cr_assert(getenv("GPU_PASSES"));
 }
 
-/* What is loaded here, and what a child would be told. */
+/* Logs which libraries a child would load. */
 TEST_LOG(gpu, leaves_it_alone)
 {
     FILE *maps = fopen("/proc/self/maps", "re");

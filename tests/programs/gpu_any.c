@@ -1,5 +1,5 @@
-/* gpu_any.c: a program that knows nothing of testlog. Its arguments are what it
- * does, in turn: init, child, pause, exit=N, kill=N. */
+/* gpu_any.c: a program without testlog. Its arguments are its actions, in
+ * order: init, child, pause, exit=N, kill=N. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -25,7 +25,7 @@ static void child(void)
     waitpid(pid, NULL, 0);
 }
 
-/* Until a signal comes. */
+/* Waits for a signal. */
 static void wait_long(void)
 {
     struct sigaction action = {.sa_handler = catch};

@@ -1,4 +1,4 @@
-/* gpu_init.h: what the driver does in cuInit, as far as it concerns us. */
+/* gpu_init.h: loads the injected library, as the driver does in cuInit. */
 #ifndef TESTS_GPU_INIT_H
 #define TESTS_GPU_INIT_H
 

@@ -1,4 +1,4 @@
-/* gpu_stub.c: stands in for libtestlog-gpu.so: it tells what variables say. */
+/* gpu_stub.c: a stub of libtestlog-gpu.so that reports what variables say. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 
 static const struct trace_device_host *host;
 
-/* A kernel that the calling thread's span has launched. */
+/* Reports a kernel, launched in the calling thread's span. */
 static void launch(const char *name)
 {
     static const char *const fields[] = {"device"};
@@ -42,7 +42,8 @@ static void launch_many(void)
         launch("one of many");
 }
 
-/* Each pair of STUB_NOTES, "gpu.api=27;gpu.kinds=kernel,memcpy". */
+/* Reports each pair of STUB_NOTES, such as
+ * "gpu.api=27;gpu.kinds=kernel,memcpy". */
 static void note_all(void)
 {
     const char *given = getenv("STUB_NOTES");
@@ -64,7 +65,7 @@ static void flush(bool last)
     launch(last ? "last" : "flushed");
 }
 
-/* A recording of this process's own, as `testlog record` asks for it. */
+/* Opens an own recording if `testlog record` asks for it. */
 static const struct trace_device_host *own_host(void)
 {
     const char *folder = getenv("TESTLOG_RECORD");

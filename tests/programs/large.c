@@ -1,5 +1,4 @@
-/* large.c: as many tests as LARGE_TESTS says, and one that records as much as
- * LARGE_EVENTS says. */
+/* large.c: LARGE_TESTS tests, and one that records LARGE_EVENTS events. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +42,7 @@ static void *records(void *unused)
     return NULL;
 }
 
-/* Spans within spans. */
+/* Opens nested spans. */
 static void descend(int depth)
 {
     trace_span(DEBUG, "deep", ("depth", depth));

@@ -1,6 +1,6 @@
-/* library.c: every macro, wherever code can stand. Without TRACING all marked
- * lines are gone; at LOG_STATIC_MAX=info those marked "debug"; at "off" all but
- * those marked "kept". */
+/* library.c: every macro, in all kinds of code. Without TRACING, no marked line
+ * leaves code; with LOG_STATIC_MAX=info, those marked "debug" don't; with
+ * "off", only those marked "kept" do. */
 #include <stdio.h>
 
 #include <testlog/log.h>
@@ -111,7 +111,7 @@ int spans(struct trace_span_ref span)
     trace_record(trace_span_new(INFO, "new"), ("s", 200));     /* kept */
     trace_span_end(span);                                      /* kept */
     trace_span_end(trace_span_begin(INFO, "b", (span.place))); /* kept */
-#ifdef __OPTIMIZE__ /* a value that is wanted is made at -O0 */
+#ifdef __OPTIMIZE__ /* a value that is used stays at -O0 */
     span = trace_span_begin(WARN, "b", ("s", trace_empty())); /* gone */
     span = trace_span_begin(TRACE, "b", ("s", 1));            /* debug */
     (void)trace_span_new(ERROR, "n");                         /* gone */

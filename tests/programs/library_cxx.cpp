@@ -1,5 +1,5 @@
-// library_cxx.cpp: every macro, wherever C++ has code. What is marked is gone
-// as library.c says.
+// library_cxx.cpp: every macro, in all kinds of C++ code. The marks have the
+// same meaning as in library.c.
 #include <map>
 #include <string>
 #include <string_view>
@@ -101,7 +101,7 @@ int lambdas(int x)
 
     trace_event(WARN, "lambda", ("v", [] { return 7; }()));      /* gone */
     trace_event(DEBUG, "lambda", ("v", [&x] { return ++x; }())); /* debug */
-#ifdef __OPTIMIZE__ /* what only an argument instantiates stays at -O0 */
+#ifdef __OPTIMIZE__ /* instantiations for arguments stay at -O0 */
     log_info("%d", [](auto y) { return y + 1; }(x));     /* gone */
     log_debug("%zu", std::map<int, int>{{1, x}}.size()); /* debug */
 #endif
@@ -154,7 +154,7 @@ int spans(trace_span_ref span)
         log_info("%d", cube(2));                           /* gone */
     if (log_enabled(TRACE))                                /* debug */
         log_trace("%d", cube(2));                          /* debug */
-#ifdef __OPTIMIZE__ /* a value that is wanted is made at -O0 */
+#ifdef __OPTIMIZE__ /* a value that is used stays at -O0 */
     span = trace_span_begin(WARN, "b", ("s", trace_empty())); /* gone */
     span = trace_span_new(TRACE, "b");                        /* debug */
 #endif

@@ -1,4 +1,4 @@
-/* limited.c: tests that print and record more than a small file holds. */
+/* limited.c: tests that print and record more than a small file can hold. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ TEST_LOG(limited, fails)
     cr_assert_fail("on purpose");
 }
 
-/* The child prints after its test has ended: nobody sees it. */
+/* The child prints after its test has ended: nobody reads that. */
 TEST_LOG(limited, leaves_a_child)
 {
     if (!fork()) {

@@ -1,5 +1,5 @@
-/* linked.c: a few tests, to be linked in every way. LINKED_LIBRARY: only what
- * the tests are about; LINKED_TESTS: only the tests. */
+/* linked.c: a few tests, to be linked in many ways. LINKED_LIBRARY: only the
+ * tested code; LINKED_TESTS: only the tests. */
 #include <testlog/test_log.h>
 
 int linked_work(int number);

@@ -1,5 +1,5 @@
-/* loading.c: tests that load and unload annotated code. The objects are
- * ./one.so, ./other.so and ./cxx.so, made of plugin.c and plugin.cpp. */
+/* loading.c: tests that load and unload annotated code: ./one.so, ./other.so
+ * and ./cxx.so, built from plugin.c and plugin.cpp. */
 #include <dlfcn.h>
 #include <string.h>
 
@@ -30,12 +30,12 @@ static void unload(const struct plugin *plugin, const char *path)
     cr_assert_null(dlopen(path, RTLD_NOW | RTLD_NOLOAD), "%s stays", path);
 }
 
-/* Looks at every call site that is known. */
-static void look_at_all(void)
+/* Visits every known call site. */
+static void visit_all(void)
 {
     trace_disable();
     trace_enable();
-    log_info("everything was looked at");
+    log_info("visited all call sites");
 }
 
 static void use(const char *path, int number)
@@ -44,7 +44,7 @@ static void use(const char *path, int number)
 
     cr_expect_eq(plugin.work(number), number + 1);
     unload(&plugin, path);
-    look_at_all();
+    visit_all();
 }
 
 TEST_LOG(loading, unloads_and_loads_again)
@@ -64,10 +64,10 @@ static void outlive(const char *path)
     struct trace_span_ref span = plugin.begin();
 
     unload(&plugin, path);
-    look_at_all();
+    visit_all();
     {
         trace_span_enter(span);
-        log_info("in a span of what is gone");
+        log_info("in a span of unloaded code");
     }
     trace_span_end(span);
 }
@@ -79,7 +79,7 @@ TEST_LOG(loading, spans_outlive_their_object)
     use("./other.so", 1);
 }
 
-TEST_LOG(loading, fails_in_what_was_loaded)
+TEST_LOG(loading, fails_after_unloading)
 {
     use("./one.so", 5);
     cr_assert(0, "after all that");

@@ -16,7 +16,7 @@ static int is(const char *what)
     return given && !strcmp(given, what);
 }
 
-/* In the runner. Criterion's tests t00 to t19 end in this order with -j1. */
+/* Runs in the runner. With -j1, the tests end in the order t00 to t19. */
 ReportHook(POST_TEST)(struct criterion_test_stats *stats)
 {
     if (strcmp(stats->test->name, "t10") != 0)
@@ -40,7 +40,7 @@ static void pass_time(void)
 
 static void remove_run(void)
 {
-    const char *files = getenv("LOSING_FILES"); /* a command of the shell */
+    const char *files = getenv("LOSING_FILES"); /* a shell command */
 
     if (files && system(files))
         cr_log_warn("could not run %s", files);

@@ -24,7 +24,7 @@ static void on_fault(int number)
     mprotect(page, 4096, PROT_READ | PROT_WRITE);
 }
 
-/* The recorder cannot copy what it is given until the handler has run. */
+/* The recorder's copy faults until the handler has run. */
 static void interrupt_records(int times)
 {
     signal(SIGSEGV, on_fault);

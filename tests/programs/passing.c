@@ -1,5 +1,5 @@
-/* passing.c: what Criterion alone lets pass, or hangs on, and what only looks
- * so. */
+/* passing.c: tests that Criterion alone passes or hangs on, and tests that only
+ * look like them. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <criterion/criterion.h>
 #include <criterion/logging.h>
 
-/* ---- Ends too early ---- */
+/* ---- Early exits ---- */
 
 Test(early, exits)
 {
@@ -48,7 +48,7 @@ Test(early, exits_in_a_thread)
     pthread_join(thread, NULL);
 }
 
-/* ---- Tear-down ---- */
+/* ---- Teardown ---- */
 
 static void fail(void)
 {
@@ -78,7 +78,7 @@ Test(fini_of_suite, asserts)
 {
 }
 
-/* ---- What ends otherwise, and passes ---- */
+/* ---- Tests that must pass ---- */
 
 Test(right, exits_as_expected, .exit_code = 3)
 {
@@ -120,7 +120,7 @@ Test(right, may_write_nothing)
 
 /* ---- Forked children ---- */
 
-/* What a child's end was, in wait's words; it ends by itself. */
+/* Waits for a child; returns its wait status. */
 static int status_of(pid_t child)
 {
     int status = -1;
@@ -186,7 +186,7 @@ Test(children, fail_and_go_on)
     cr_expect_eq(status_of(child), 0);
 }
 
-/* ---- Deaf ---- */
+/* ---- Tests that ignore SIGPROF ---- */
 
 static void hang(void)
 {
@@ -220,10 +220,10 @@ Test(deaf, blocks, .timeout = 0.3)
     hang();
 }
 
-Test(deaf, ends_all_the_same, .timeout = 0.3)
+Test(deaf, ends_late, .timeout = 0.3)
 {
     signal(SIGPROF, SIG_IGN);
-    usleep(400000); /* and a little later it would be killed */
+    usleep(400000); /* shortly before it would be killed */
 }
 
 Test(deaf, hangs_at_its_exit, .timeout = 0.3)

@@ -1,5 +1,5 @@
-/* plugin.c, and as C++ plugin.cpp: a shared object that is loaded and unloaded
- * while a test runs. PLUGIN names it. */
+/* plugin.c (plugin.cpp in C++): a shared object that is loaded and unloaded
+ * during a test. PLUGIN is its name. */
 #include <testlog/log.h>
 
 #ifdef __cplusplus
@@ -24,7 +24,7 @@ int plugin_work(int number)
 
 __attribute__((destructor)) static void leave(void)
 {
-    log_info(PLUGIN " goes");
+    log_info(PLUGIN " is unloaded");
 }
 
 #ifdef __cplusplus

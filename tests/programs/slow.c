@@ -1,4 +1,4 @@
-/* slow.c: a test that takes its time between two lines. */
+/* slow.c: a test that waits between two lines. */
 #include <unistd.h>
 
 #include <testlog/test_log.h>

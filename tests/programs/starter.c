@@ -1,4 +1,4 @@
-/* starter.c: tests that start the program that HELPER names. */
+/* starter.c: tests that start the program HELPER. */
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -7,7 +7,7 @@
 #include <criterion/hooks.h>
 #include <testlog/test_log.h>
 
-/* Every worker counts itself; the one that HANG_AT names never begins. */
+/* Counts the workers; worker number HANG_AT hangs. */
 __attribute__((constructor)) static void start(void)
 {
     const char *at = getenv("HANG_AT"), *counter = getenv("COUNTER");
@@ -54,7 +54,7 @@ TEST_LOG(starting, c)
 {
 }
 
-/* Each takes a third of its time. */
+/* Each takes a third of its timeout. */
 #define BRIEF(name)                                                            \
     TEST_LOG(brief, name, .timeout = 3)                                        \
     {                                                                          \

@@ -1,7 +1,7 @@
 /* storm.c: signal handlers that log at any moment, and some that jump.
  *
- * STORM_LINES is how many lines each of its threads logs, STORM_EVERY how many
- * microseconds there are between two signals.
+ * STORM_LINES is the number of lines that each thread logs, STORM_EVERY the
+ * number of microseconds between two signals.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -41,7 +41,7 @@ static void stop_signals(void)
 
 static unsigned handled; /* atomic */
 
-/* Each call site is fresh once. */
+/* Uses a new call site for each of the first FRESH signals. */
 static void log_fresh(unsigned which)
 {
 #define SITE(n)                                                                \

@@ -12,7 +12,7 @@ static void record(int count)
         log_info("line %d of the survivor", i);
 }
 
-/* It has recorded when the test ends. */
+/* Leaves a child that has recorded something before the test ends. */
 static void leave_behind(useconds_t wait, int times, int count)
 {
     int ends[2];
@@ -22,7 +22,7 @@ static void leave_behind(useconds_t wait, int times, int count)
         return;
     if (!fork()) {
         close(ends[0]);
-        close(STDOUT_FILENO); /* or the runner's reader waits for it */
+        close(STDOUT_FILENO); /* otherwise the runner's reader waits */
         close(STDERR_FILENO);
         log_info("begun");
         close(ends[1]);
@@ -52,7 +52,7 @@ TEST_LOG(survivors, late)
     leave_behind(10000, 300, 2000);
 }
 
-/* A child that the test does not wait for is a zombie, if nobody else does. */
+/* A child that nobody waits for is a zombie. */
 TEST_LOG(survivors, zombie)
 {
     if (!fork()) {
@@ -62,7 +62,7 @@ TEST_LOG(survivors, zombie)
     usleep(50000);
 }
 
-/* The first process of a PID namespace has number 1, as init has. */
+/* The first process of a PID namespace is number 1, like init. */
 TEST_LOG(survivors, sandbox)
 {
     int status;
@@ -78,10 +78,11 @@ TEST_LOG(survivors, sandbox)
     }
     wait(&status);
     if (status)
-        cr_skip_test("may not make a PID namespace");
+        cr_skip_test("no permission to make a PID namespace");
 }
 
-/* At its end, nobody waits for what the others left behind any more. */
+/* When these end, the runner no longer waits for processes that others left
+ * behind. */
 TEST_LOG(survivors, zz_long)
 {
     usleep(1200000);

@@ -1,4 +1,4 @@
-// throws.cpp: tests that end with an exception of C++.
+// throws.cpp: tests that end with a C++ exception.
 #include <stdexcept>
 
 #include <testlog/test_log.h>
@@ -15,7 +15,7 @@ TEST_LOG(throws, a_number)
     throw 42;
 }
 
-TEST_LOG(throws, what_is_caught)
+TEST_LOG(throws, a_caught_number)
 {
     try {
         trace_span(INFO, "left by an exception");

@@ -1,4 +1,4 @@
-/* traced.c: tests whose recordings and traces are looked at. */
+/* traced.c: tests whose recordings and traces are checked. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -124,7 +124,7 @@ TEST_LOG(traced, ends_while_a_thread_logs)
     log_info("the test ends");
 }
 
-/* ---- More than there is room for ---- */
+/* ---- Limits ---- */
 
 static void flood(void)
 {

@@ -1,4 +1,5 @@
-/* unborn.c: a test whose process dies before Criterion hears that it began. */
+/* unborn.c: a test whose process dies before it reports its start to
+ * Criterion. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -10,7 +11,7 @@ TEST_LOG(unborn, never_begins)
 {
 }
 
-/* Criterion's messages: the first says that the process is there. */
+/* Intercepts Criterion's messages, the first of which reports the process. */
 int nn_send(int socket, const void *message, size_t size, int flags)
 {
     static int (*next)(int, const void *, size_t, int);

@@ -1,4 +1,4 @@
-/* undumpable.c: nobody but root may look into this program's processes. */
+/* undumpable.c: processes that only root may look into. */
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -5,7 +5,7 @@
 
 #include <testlog/test_log.h>
 
-/* Notes something in a file; returns how often that was done. */
+/* Counts something in a file; returns how often it was counted. */
 static long count(const char *name)
 {
     FILE *file = fopen(name, "ae");
@@ -73,7 +73,7 @@ TEST_LOG(waits, for_ever)
     hang();
 }
 
-TEST_LOG(waits, and_heeds_nothing)
+TEST_LOG(waits, and_blocks_all_signals)
 {
     sigset_t all;
 

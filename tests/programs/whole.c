@@ -1,5 +1,5 @@
-/* whole.c: tests as Criterion's users write them; none is annotated. Only the
- * code that they test is. */
+/* whole.c: tests as Criterion's users write them. Only the tested code is
+ * annotated. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int twice(int number)
     return number * 2;
 }
 
-/* ---- What belongs to a test ---- */
+/* ---- Fixtures ---- */
 
 static void suite_init(void)
 {
@@ -57,7 +57,7 @@ Test(fixtures, after_a_failure, .init = test_init, .fini = test_fini)
     cr_assert_eq(twice(2), 5, "no five");
 }
 
-/* ---- Every end ---- */
+/* ---- Ends ---- */
 
 Test(ends, passes)
 {
@@ -180,7 +180,7 @@ Test(unwanted, is_disabled_with_its_suite)
 {
 }
 
-/* ---- More than one ---- */
+/* ---- Parameters and theories ---- */
 
 ParameterizedTestParameters(several, parameters)
 {
