@@ -1,4 +1,4 @@
-/* chrome.c: a trace for viewers, parsed. */
+/* chrome.c: parses exported traces. */
 #include "chrome.h"
 
 #include <criterion/criterion.h>
@@ -66,7 +66,7 @@ const cJSON *chrome_event(const cJSON *json, const char *phase,
         if (is_called(event, phase, name))
             return event;
     }
-    cr_assert_fail("there is no %s called %s", phase, name);
+    cr_assert_fail("no %s with the name %s", phase, name);
     return NULL;
 }
 
@@ -85,7 +85,7 @@ size_t chrome_count(const cJSON *json, const char *phase, const char *name)
     return count;
 }
 
-/* ---- What must hold of every export ---- */
+/* ---- Checks for every export ---- */
 
 void chrome_check_keys(const cJSON *object)
 {
@@ -100,8 +100,8 @@ void chrome_check_keys(const cJSON *object)
     }
 }
 
-/* Of two complete events of a track one is in the other or they are apart; a
- * rounding of a nanosecond is none. */
+/* Two complete events on a track are nested or disjoint, up to a nanosecond of
+ * rounding. */
 static void check_pair(const cJSON *a, const cJSON *b)
 {
     double from = chrome_number(b, "ts"), to = chrome_end(b);

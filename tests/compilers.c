@@ -1,4 +1,4 @@
-/* compilers.c: programs that compile, built and run. */
+/* compilers.c: builds and runs programs that call NVRTC and nvJitLink. */
 #include "compilers.h"
 
 #include <stdio.h>
@@ -84,7 +84,7 @@ const char *compilers_audit(void)
     return text;
 }
 
-/* How the user's code is compiled, apart from the program. */
+/* Compiler flags of the user's code. */
 static const char *user_flags(enum compilers_user user)
 {
     switch (user) {
@@ -151,9 +151,9 @@ const struct e2e *compilers_run(enum compilers_user user, const char *libraries,
     return result;
 }
 
-/* ---- What was recorded ---- */
+/* ---- Recordings ---- */
 
-/* Texts as they are, numbers in decimal. */
+/* Writes texts unchanged, numbers in decimal. */
 static void write_value(char *text, size_t size,
                         const struct trace_value *value)
 {
@@ -194,7 +194,7 @@ static struct trace_reader *read_recording(void)
 {
     struct trace_reader *reader = trace_reader_open("recording");
 
-    cr_assert_not_null(reader, "there is no recording");
+    cr_assert_not_null(reader, "no recording");
     return reader;
 }
 
@@ -211,7 +211,7 @@ size_t compilers_count(const char *stage, const char *name)
     return count;
 }
 
-/* Reads the first event of a stage. */
+/* Finds the first event of a stage. */
 static struct trace_reader *find(const char *stage, struct trace_entry *entry)
 {
     struct trace_reader *reader = read_recording();

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # criterion.sh BUILD: runs Criterion's own samples and tests, and two programs of
-# ours, with every test logged and traced, not a line of them changed, and
-# compares with Criterion.
+# ours, with every test logged and traced, and compares the results with
+# Criterion's.
 #
 # Each program is linked twice from one object file: with Criterion alone, and
 # with -Wl,-u,test_log_all -ltestlog. Both run at -j1 and -j8, ours captured
-# and live; verdicts and exit codes must be the same, but for the table below.
-# Without Criterion's source only our programs run. Ends with the line
+# and live. Verdicts and exit codes must be the same, except for the table below.
+# Without Criterion's source, only our programs run. The last line is
 # "N passed, N failed, N skipped".
 set -u
 cd "$(dirname "$0")/.." || exit
@@ -17,14 +17,14 @@ unset -v "${!TESTLOG_@}" "${!TEST_LOG_@}" "${!CRITERION_@}" LOG LOG_TIME \
     LOG_FORMAT LOG_SPAN_EVENTS TRACE_FILTER TRACE_DIR TRACE_LIMIT \
     TRACE_OPTIONS NOCAPTURE SHOW_OUTPUT FORCE_COLOR CLICOLOR_FORCE
 
-# What Criterion says | what we say, of a program and a test or its exit code.
+# Program, test (or "exit"), Criterion's verdict, our verdict.
 # testlog-program(7) says why, under STANDARDS.
 known_differences() {
     sed 's/ *#.*//' <<'END'
 whole.c          ends/exits_with_0 passed failed   # before its end
 whole.c          ends/exits_in_fini passed failed
 whole.c          ends/fails_in_fini passed failed
-whole.c          ends/aborts_in_fini passed crashed   # died in its tear-down
+whole.c          ends/aborts_in_fini passed crashed   # died in its teardown
 whole.c          ends/aborts_at_exit passed crashed
 exit.c           exit_with_fixtures/fini_exits passed failed
 exit.cc          exit_with_fixtures/fini_exits passed failed
@@ -33,7 +33,7 @@ log.cc           exit 1 0
 flood.c          exit 0 4   # has no test
 END
     case ${FLAGS:-} in
-    *address*) ;; # makes an exit of SIGSEGV, which passes in a tear-down
+    *address*) ;; # exits on SIGSEGV, which passes in a teardown
     *)
         echo "other-crashes.c  misc/teardown_crash passed crashed"
         echo "other-crashes.cc misc/teardown_crash passed crashed"
@@ -48,7 +48,7 @@ missing() {
     return 1
 }
 
-# apt with a folder of its own, and a list that has Debian's sources.
+# Runs apt in its own folder, with a list of Debian's source packages.
 apt() {
     apt-get -o Dir::Etc::sourcelist="$work/apt/sources.list" \
         -o Dir::Etc::sourceparts=- -o Dir::State::lists="$work/apt/lists" \
@@ -58,7 +58,7 @@ apt() {
 }
 
 fetch() {
-    command -v apt-get >/dev/null || missing "no apt-get here" ||
+    command -v apt-get >/dev/null || missing "apt-get is not installed" ||
         return
     local package version source
     package=$(dpkg-query -W -f='${source:Package} ${source:Version}' \
@@ -66,7 +66,7 @@ fetch() {
         missing "libcriterion-dev is not installed" || return
     read -r source version <<<"$package"
     mkdir -p "$work/apt/lists/partial" "$work/apt/cache/archives/partial"
-    # What the system fetches packages from, as a source of sources.
+    # The system's package repositories, as source repositories.
     # shellcheck disable=SC2016
     apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
         'Created-By: Packages' 2>/dev/null | sort -u |
@@ -78,7 +78,7 @@ fetch() {
     rm -rf "$work/source" "$work/source.new"
     mkdir "$work/source.new"
     tar xf "$work"/apt/*.orig.tar.* --strip-components=1 \
-        -C "$work/source.new" || missing "what was fetched cannot be read" ||
+        -C "$work/source.new" || missing "the fetched archive is damaged" ||
         return
     mv "$work/source.new" "$work/source"
 }
@@ -91,7 +91,7 @@ list_programs() {
         "$work"/source/test/{full,unit}/*.c*
 }
 
-# name_of SOURCE: a unit test may be called as a sample is.
+# name_of SOURCE: a unit test may have the name of a sample.
 name_of() {
     case $1 in
     */unit/*) echo "unit-${1##*/}" ;;
@@ -99,8 +99,8 @@ name_of() {
     esac
 }
 
-# build SOURCE: both programs, unless they are newer than what they are made of.
-# Criterion's unit tests know its own headers and what only its archive has.
+# build SOURCE: builds both programs, unless they are up to date. Criterion's
+# unit tests need its private headers and functions that only its archive has.
 build() {
     local to=$out/$(name_of "$1") compiler=${CC:-cc} headers= archive=
     [ "${1##*.}" = c ] || compiler=${CXX:-c++}
@@ -141,20 +141,20 @@ read_theirs() {
         }' "$1" | sort
 }
 
-# An instance is "name[07]"; Criterion calls all of them "name".
+# We call an instance "name[07]", Criterion calls all of them "name".
 read_ours() {
     sed -n 's/.*"name":"\([^"]*\)","outcome":"\([^"]*\)".*/\1 \2/p' "$1" |
         sed 's/\[[0-9]*\] / /' | sort
 }
 
-# Criterion's own lines, without what differs from run to run.
+# Criterion's own lines, without the parts that differ between runs.
 console() {
     grep -aE '^\[(----|====|[A-Z ]{4})\] ' "$1" | sed 's/([0-9.]*s)/(TIME)/; s/0x[0-9a-f]*/0x/g
         s/\(::[^[ ]*\)\[[0-9]*\]/\1/' | sort
 }
 
-# expected PROGRAM: stdin, with the known differences put in. One that is not
-# met fails, so that the table stays true.
+# expected PROGRAM FILE: the file with the known differences applied. A
+# difference that does not occur is an error, so that the table stays true.
 expected() {
     known_differences | awk -v program="$1" '
         FNR == NR { if ($1 == program) { to[$2 " " $3] = $4 }; next }
@@ -164,7 +164,7 @@ expected() {
     ' - "$2"
 }
 
-# Every test that ran has a recording.
+# Lists tests that ran without a recording.
 unrecorded() {
     local run=testlog-runs/latest folder
     [ -e $run/run.json ] || return
@@ -176,14 +176,14 @@ unrecorded() {
         done
 }
 
-run() { # OUT COMMAND...: its exit code, and what it said in OUT.err
+run() { # OUT COMMAND...: writes OUT.out, OUT.err and OUT.code
     local out=$1
     shift
     timeout -k 5 60 "$@" >"$out.out" 2>"$out.err" </dev/null
     echo "exit $?" >"$out.code"
 }
 
-# same WHAT: what is expected and what came, as two files
+# same WHAT EXPECTED ACTUAL: prints the differences of two files
 same() {
     diff -u --label "Criterion: $1" --label "testlog: $1" "$2" "$3" | tail -n +1
 }
@@ -215,7 +215,7 @@ compare() { # PROGRAM JOBS MODE FLAG...
     fi
 }
 
-# check SOURCE: all that is said about one program.
+# check SOURCE: prints the results of one program.
 check() {
     local program=$(name_of "$1") jobs
     if ! build "$1"; then

@@ -1,4 +1,4 @@
-/* devices.c: what the tests of trace/devices share. */
+/* devices.c: helpers for the tests of trace/devices. */
 #include "devices.h"
 
 #include <criterion/criterion.h>
@@ -220,7 +220,7 @@ static bool has_cupti(const char *root)
     return !access(path, F_OK);
 }
 
-/* Where nvcc on PATH is of. */
+/* Finds the toolkit of the nvcc on PATH. */
 static bool beside_nvcc(char root[PATH_MAX])
 {
     FILE *pipe = popen("dirname $(dirname $(readlink -f $(command -v nvcc)))"

@@ -1,6 +1,5 @@
-/* dying.h: a process that records on several threads, says in a shared page how
- * far it came, and dies. Of the plain recorders of soak_death_test.c, and of
- * programs/dying.c.
+/* dying.h: a process that records on several threads, notes its progress in a
+ * shared page, and dies; for soak_death_test.c and programs/dying.c.
  */
 #ifndef TESTS_DYING_H
 #define TESTS_DYING_H
@@ -33,15 +32,16 @@ enum dying_way {
         DYING_COUNT
 };
 
-/* What a death leaves behind: the steps that each thread has recorded. */
+/* The progress of a process that died: the steps that each thread has
+ * recorded. */
 struct dying_page {
     uint64_t steps[DYING_THREADS];
 };
 
-/* How one dies, which only the seed and its number decide. */
+/* How a process dies; only the seed and its number decide. */
 struct dying_plan {
     enum dying_way way;
-    uint64_t goal; /* steps of all threads until then */
+    uint64_t goal; /* steps of all threads before the end */
     uint64_t chance;
 };
 
@@ -70,7 +70,7 @@ struct dying_thread {
     int number;
 };
 
-/* Mostly small; now and then as much as takes several chunks. */
+/* Mostly small, sometimes larger than a chunk. */
 static size_t dying_size(uint64_t chance)
 {
     return chance % 128 ? (chance >> 8) % 500 : (chance >> 8) % DYING_LONGEST;
@@ -101,7 +101,7 @@ static uint64_t dying_sum(const struct dying_page *page)
     return sum;
 }
 
-/* A killer may be slow to come. */
+/* Waits now and then, because the killer may be slow. */
 static void *dying_goes_on(void *context)
 {
     const struct dying_thread *self = context;
@@ -134,7 +134,7 @@ static void dying_die(enum dying_way way)
 
     switch (way) {
     case DYING_segfaults:
-        map = (char *)1; /* of NULL sanitizers would speak */
+        map = (char *)1; /* sanitizers would report NULL */
         *map = 1;
         break;
     case DYING_aborts:
@@ -157,7 +157,7 @@ static void dying_die(enum dying_way way)
     }
 }
 
-/* Another process ends this one, wherever its threads are. */
+/* Starts a process that kills this one at any step of its threads. */
 static void dying_await_killer(const struct dying_page *page, uint64_t goal)
 {
     pid_t victim = getpid();
@@ -170,7 +170,7 @@ static void dying_await_killer(const struct dying_page *page, uint64_t goal)
     _exit(0);
 }
 
-/* Records until the plan's end of it. */
+/* Records until the plan says to die. */
 static inline void dying_run(struct dying_page *page, struct dying_plan plan)
 {
     static struct dying_thread threads[DYING_THREADS];

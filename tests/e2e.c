@@ -1,4 +1,4 @@
-/* e2e.c: running programs as users do, and reading what they see. */
+/* e2e.c: runs programs as users do, and reads their output. */
 #include "e2e.h"
 #include "support.h"
 
@@ -22,7 +22,7 @@
 
 enum { TIME_LIMIT = 60 * 1000, SOAK_LIMIT = 3600 * 1000, KEPT = 1 << 18 };
 
-/* What tests hold on to until their process ends. */
+/* Memory that tests keep until their process ends. */
 static void *kept[KEPT];
 static size_t kept_count;
 
@@ -82,7 +82,7 @@ static const char *common(void)
 {
     const char *path = getenv("E2E_FOLDER");
 
-    cr_assert_not_null(path, "there is no folder for these tests");
+    cr_assert_not_null(path, "E2E_FOLDER is not set");
     return path;
 }
 
@@ -100,8 +100,8 @@ void e2e_begin(void)
 
 static char **environment(void)
 {
-    /* Criterion's runner leaks a theory's arguments; the leaks of ours are
-     * looked for in the programs that these tests are part of. */
+    /* Criterion's runner leaks a theory's arguments. Our own leaks are found in
+     * the programs that contain these tests. */
     static char fixed[][32] = {"TERM=dumb", "LC_ALL=C.UTF-8",
                                "ASAN_OPTIONS=detect_leaks=0"};
     static const char *const same[] = {"PATH", "HOME", "TMPDIR",
@@ -128,7 +128,7 @@ static pid_t start(const char *where, const char *command, int out, int err)
     if (child)
         return child;
     setpgid(0, 0);
-    signal(SIGHUP, SIG_DFL); /* nohup has it ignored */
+    signal(SIGHUP, SIG_DFL); /* nohup ignores it */
     if (dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO) < 0 ||
         dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0 ||
         chdir(where))
@@ -137,7 +137,7 @@ static pid_t start(const char *where, const char *command, int out, int err)
     _exit(127);
 }
 
-/* Waits for a command, but not for ever. */
+/* Waits for a command, up to a limit. */
 static int finish(pid_t child, const char *command)
 {
     struct pollfd end = {.fd = pidfd_open(child, 0), .events = POLLIN};
@@ -172,7 +172,7 @@ static struct e2e *new_result(const char *where, const char *command)
     return result;
 }
 
-/* Runs a command; what it says goes to files beside its folder. */
+/* Runs a command; its output goes to files beside its folder. */
 static const struct e2e *run(const char *where, const char *command)
 {
     static unsigned number;
@@ -313,7 +313,7 @@ const struct e2e *e2e_writes(const char *format, ...)
     va_start(args, format);
     result = new_result(".", text_of(format, args));
     va_end(args);
-    /* Such a socket keeps writes apart. */
+    /* This kind of socket keeps the boundaries of writes. */
     cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
     setsockopt(fds[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
     child = start(".", result->command, fds[1], fds[1]);
@@ -362,7 +362,7 @@ const cJSON *e2e_json(const char *format, ...)
     path = text_of(format, args);
     va_end(args);
     json = cJSON_Parse(e2e_read("%s", path));
-    cr_assert_not_null(json, "%s is no JSON: %.200s", path,
+    cr_assert_not_null(json, "%s is not JSON: %.200s", path,
                        cJSON_GetErrorPtr());
     held_json[held_json_count++ % 64] = json;
     return json;
@@ -380,7 +380,7 @@ double e2e_number(const cJSON *object, const char *member)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, member);
 
-    cr_assert(cJSON_IsNumber(item), "%s is no number", member);
+    cr_assert(cJSON_IsNumber(item), "%s is not a number", member);
     return item->valuedouble;
 }
 
@@ -463,7 +463,7 @@ const char *e2e_between(const char *text, const char *from, const char *to)
     return end ? join("%.*s", (int)(end - begin), begin) : "";
 }
 
-/* Every match of a regular expression in other words. */
+/* Replaces every match of a regular expression with a word. */
 static const char *replace(const char *text, const char *pattern,
                            const char *word)
 {

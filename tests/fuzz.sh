@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# fuzz.sh FOLDER: builds the fuzz targets with clang and runs all of them at
-# once, each for FUZZ_SECONDS. What they find worth keeping goes to
-# FOLDER/corpus, what breaks them to FOLDER. The last line counts the targets.
+# fuzz.sh FOLDER: builds the fuzz targets with clang and runs all of them side
+# by side, each for FUZZ_SECONDS. New inputs go to FOLDER/corpus, failing inputs
+# to FOLDER. The last line counts the targets.
 set -u
 folder=$1
 clang=${FUZZ_CC:-clang}
@@ -24,7 +24,7 @@ build() {
         -o "$folder/fuzz_$1"
 }
 
-# A recording that reaches into a second chunk is longer than what is usual.
+# A recording with a second chunk is longer than other inputs.
 fuzz() {
     local longest=4096
     [ "$1" != reader ] || longest=69632
@@ -52,7 +52,7 @@ for target in $targets; do
         echo "testlog: fuzz_$target: nothing found in $runs runs"
     else
         failed=$((failed + 1))
-        echo "testlog: fuzz_$target: broken by what is in $folder/$target-*:" >&2
+        echo "testlog: fuzz_$target: fails with the inputs $folder/$target-*:" >&2
         tail -n 60 "$folder/$target.log" >&2
     fi
     jobs=("${jobs[@]:1}")

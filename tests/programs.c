@@ -1,4 +1,4 @@
-/* programs.c: what a filter makes of a program. */
+/* programs.c: applies a filter to a program in several ways. */
 #include "programs.h"
 
 #include <criterion/criterion.h>

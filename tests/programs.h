@@ -1,6 +1,5 @@
-/* programs.h: what a filter makes of a program, three times over: what is shown
- * of a recording of everything, what is printed live, and what is recorded if
- * the filter decides that. */
+/* programs.h: applies a filter to a program in three ways: to a recording of
+ * everything, to live lines, and as the filter of the recording. */
 #ifndef TESTS_PROGRAMS_H
 #define TESTS_PROGRAMS_H
 
@@ -8,20 +7,20 @@
 
 extern const struct log_style program_style;
 
-/* program_subscribe makes filters the process's; it prints live if there is a
- * descriptor. */
+/* program_subscribe sets the process's filters; prints live if `fd` is not
+ * negative. */
 void program_subscribe(const char *show, const char *record, int fd);
 
-/* program_messages returns the messages of the events that are shown of a
- * recording, to be freed, as all that follows. */
+/* program_messages returns the messages of the events that the filter shows of
+ * a recording. The caller frees the result, also of the next two. */
 char *program_messages(struct trace_reader *, const char *filter);
 
-/* program_shown runs a program that is recorded whole and returns what is shown
- * of that; what it prints live must be the same. */
+/* program_shown runs a program, records everything, and returns the messages
+ * that the filter shows. The live lines must be the same. */
 char *program_shown(const char *filter, void (*program)(void));
 
-/* program_recorded runs a program that the filter records and returns what is
- * in the recording, of which the filter must show all. */
+/* program_recorded runs a program, records by the filter, and returns the
+ * recorded messages. The filter must show all of them. */
 char *program_recorded(const char *filter, void (*program)(void));
 
 /* program_expect does both. */

@@ -1,7 +1,7 @@
 #!/bin/sh
-# slurm.sh FOLDER LAST SCRIPT: runs SCRIPT as the tasks 0 to LAST of an array of
-# Slurm's, on this machine, whose daemons have their files in FOLDER. 77: they
-# did not start, or not the tasks.
+# slurm.sh FOLDER LAST SCRIPT: runs SCRIPT as tasks 0 to LAST of a Slurm array on
+# this machine. The daemons keep their files in FOLDER. Exits with 77 if the
+# daemons or the tasks did not start.
 folder=$1 last=$2 script=$3 host=$(hostname -s) end=$(($(date +%s) + 50))
 daemons=
 cleanup() {
@@ -13,7 +13,7 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 77' INT TERM
 
-free_port() { # two of them, where nobody listens
+free_port() { # finds two unused ports
     port=$((20000 + $$ % 20000))
     while grep -qiE "^ *[0-9]+: [0-9A-F]+:($(printf '%04X|%04X' $port $((port + 1)))) " \
         /proc/net/tcp /proc/net/tcp6 2>/dev/null; do
@@ -21,12 +21,12 @@ free_port() { # two of them, where nobody listens
     done
 }
 
-wait_for() { # COMMAND...: for some seconds
+wait_for() { # COMMAND...: retries for 8 seconds
     for _ in $(seq 80); do
         "$@" >/dev/null 2>&1 && return
         sleep 0.1
     done
-    echo "in vain: $*" >&2
+    echo "failed: $*" >&2
     tail -n 5 "$folder"/*.log >&2
     exit 77
 }
