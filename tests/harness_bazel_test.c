@@ -1,4 +1,4 @@
-/* harness_bazel_test.c: the file that says that a test did not end. */
+/* harness_bazel_test.c: the file by which Bazel notices a premature exit. */
 #include "harness/runner/runner.h"
 #include "harness/session.h"
 
@@ -28,7 +28,7 @@ static bool is_there(void)
     return !access(test_path("file"), F_OK);
 }
 
-Test(harness_bazel, file_is_there_while_tests_run)
+Test(harness_bazel, keeps_the_file_while_tests_run)
 {
     test_log_bazel_begin(&none);
     cr_expect(is_there());
@@ -36,8 +36,8 @@ Test(harness_bazel, file_is_there_while_tests_run)
     cr_expect_not(is_there());
 }
 
-/* Whoever looks for it knows by it that shards are known of. */
-Test(harness_bazel, status_of_shards_is_there_and_stays)
+/* The file tells Bazel that the program supports shards. */
+Test(harness_bazel, creates_and_keeps_the_shard_status_file)
 {
     static const char *const names[] = {"TEST_SHARD_STATUS_FILE",
                                         "GTEST_SHARD_STATUS_FILE"};
@@ -55,7 +55,7 @@ Test(harness_bazel, status_of_shards_is_there_and_stays)
     }
 }
 
-Test(harness_bazel, without_the_variable_there_is_no_file)
+Test(harness_bazel, creates_no_file_without_the_variable)
 {
     setenv("TEST_PREMATURE_EXIT_FILE", "", 1);
     test_log_bazel_begin(&none);
@@ -73,8 +73,8 @@ static void expect_left_alone(const struct test_log_session *session)
     unlink(test_path("file"));
 }
 
-/* The program that Bazel started makes and removes the file. */
-Test(harness_bazel, parts_of_a_run_and_tests_of_tests_leave_it_alone)
+/* The program that Bazel started creates and removes the file. */
+Test(harness_bazel, leaves_the_file_alone_in_parts_and_nested_runs)
 {
     expect_left_alone(&nested);
     expect_left_alone(&part);
@@ -82,7 +82,7 @@ Test(harness_bazel, parts_of_a_run_and_tests_of_tests_leave_it_alone)
     expect_left_alone(&none);
 }
 
-Test(harness_bazel, file_that_cannot_be_made_is_no_reason_to_stop)
+Test(harness_bazel, continues_if_the_file_cannot_be_created)
 {
     setenv("TEST_PREMATURE_EXIT_FILE", "/nowhere/at/all", 1);
     test_log_bazel_begin(&none);

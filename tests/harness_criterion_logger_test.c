@@ -1,5 +1,4 @@
-/* harness_criterion_logger_test.c: what becomes of a test as Criterion tells of
- * it. */
+/* harness_criterion_logger_test.c: turns Criterion's events into outcomes. */
 #include "harness/runner/runner.h"
 
 #include <signal.h>
@@ -19,7 +18,7 @@ static struct criterion_test test = {.name = "t", .data = &data};
 static struct criterion_suite suite = {.name = "s"};
 static struct criterion_test_stats stats = {.test = &test};
 
-/* A run with one test, of which nothing has been told. */
+/* Makes a run with one test, without any event yet. */
 static void begin(void)
 {
     struct test_log_result *result = test_log_run_add(&run);
@@ -46,7 +45,7 @@ static void end(void)
 
 TestSuite(harness_criterion_logger, .init = begin, .fini = end, .timeout = 60);
 
-/* Our functions, while Criterion goes on with its own. */
+/* Our logger; Criterion continues with its own. */
 static const struct criterion_logger *ours(void)
 {
     return criterion_options.logger;
@@ -60,14 +59,14 @@ static void expect(enum test_log_outcome outcome, const char *reason)
                      reason);
 }
 
-static void tell_all(void)
+static void send_all_events(void)
 {
     ours()->log_pre_init(&suite, &test);
     ours()->log_post_test(&stats);
     ours()->log_post_fini(&stats);
 }
 
-Test(harness_criterion_logger, a_test_is_found_by_criterion_s)
+Test(harness_criterion_logger, finds_the_job_of_criterions_test)
 {
     struct criterion_test other = {.name = "o", .data = &data};
 
@@ -75,15 +74,15 @@ Test(harness_criterion_logger, a_test_is_found_by_criterion_s)
     cr_expect_null(test_log_job_of(&test_log_runner, &other));
 }
 
-Test(harness_criterion_logger, of_which_nothing_is_wrong_has_passed)
+Test(harness_criterion_logger, passes_a_test_without_errors)
 {
     stats.elapsed_time = 0.5f;
-    tell_all();
+    send_all_events();
     expect(TEST_LOG_OUTCOME_PASSED, "");
     cr_expect_eq(run.results[0].duration, 500000000);
 }
 
-Test(harness_criterion_logger, the_first_failure_is_the_reason)
+Test(harness_criterion_logger, reports_the_first_failure_as_the_reason)
 {
     struct criterion_assert_stats first = {
         .message = "one", .file = "f.c", .line = 1};
@@ -93,20 +92,20 @@ Test(harness_criterion_logger, the_first_failure_is_the_reason)
     stats.asserts = &last; /* Criterion's list begins with it */
     stats.failed_asserts = 2;
     stats.test_status = CR_STATUS_FAILED;
-    tell_all();
+    send_all_events();
     expect(TEST_LOG_OUTCOME_FAILED, "f.c:1: one");
 }
 
-Test(harness_criterion_logger, another_exit_code_is_a_failure)
+Test(harness_criterion_logger, fails_a_test_with_another_exit_code)
 {
     data.exit_code = 3;
     stats.exit_code = 4;
     stats.test_status = CR_STATUS_FAILED;
-    tell_all();
+    send_all_events();
     expect(TEST_LOG_OUTCOME_FAILED, "exited with 4 instead of 3");
 }
 
-Test(harness_criterion_logger, a_signal_is_a_crash)
+Test(harness_criterion_logger, reports_a_signal_as_a_crash)
 {
     stats.signal = SIGSEGV;
     stats.file = "f.c";
@@ -116,7 +115,7 @@ Test(harness_criterion_logger, a_signal_is_a_crash)
     expect(TEST_LOG_OUTCOME_CRASHED, "SIGSEGV, below f.c:7");
 }
 
-Test(harness_criterion_logger, a_time_limit_is_no_crash)
+Test(harness_criterion_logger, reports_a_timeout)
 {
     stats.elapsed_time = 2;
     stats.timed_out = true;
@@ -139,7 +138,7 @@ static void count_crash(struct criterion_test_stats *of)
     crashes++;
 }
 
-static void listen_to_deaths(void)
+static void count_deaths(void)
 {
     quiet.log_test_timeout = count_timeout;
     quiet.log_test_crash = quiet.log_other_crash = count_crash;
@@ -148,10 +147,9 @@ static void listen_to_deaths(void)
     ours()->log_pre_init(&suite, &test);
 }
 
-Test(harness_criterion_logger,
-     what_was_told_that_its_time_is_over_has_not_crashed)
+Test(harness_criterion_logger, reports_a_killed_late_test_as_a_timeout)
 {
-    listen_to_deaths();
+    count_deaths();
     job->late = test_log_now();
     stats.signal = SIGPROF;
     ours()->log_test_crash(&stats);
@@ -165,9 +163,9 @@ Test(harness_criterion_logger,
         strstr(run.results[0].reason, " s; SIGPROF did not end it"));
 }
 
-Test(harness_criterion_logger, what_the_end_of_a_run_kills_is_no_crash)
+Test(harness_criterion_logger, reports_tests_killed_by_an_interrupt_as_failed)
 {
-    listen_to_deaths();
+    count_deaths();
     job->ended = true;
     run.interrupted = SIGINT;
     stats.signal = SIGKILL;
@@ -176,7 +174,7 @@ Test(harness_criterion_logger, what_the_end_of_a_run_kills_is_no_crash)
     cr_expect_eq(timeouts + crashes, 0);
 }
 
-Test(harness_criterion_logger, what_dies_before_or_after_is_said)
+Test(harness_criterion_logger, reports_crashes_in_setup_and_teardown)
 {
     ours()->log_pre_init(&suite, &test);
     ours()->log_other_crash(&stats);
@@ -187,15 +185,15 @@ Test(harness_criterion_logger, what_dies_before_or_after_is_said)
     expect(TEST_LOG_OUTCOME_CRASHED, "in its tear-down");
 }
 
-Test(harness_criterion_logger, a_test_may_skip_itself)
+Test(harness_criterion_logger, skips_a_test_that_skips_itself)
 {
     stats.test_status = CR_STATUS_SKIPPED;
     stats.message = "no need";
-    tell_all();
+    send_all_events();
     expect(TEST_LOG_OUTCOME_SKIPPED, "no need");
 }
 
-Test(harness_criterion_logger, what_is_stopped_does_not_begin)
+Test(harness_criterion_logger, skips_tests_after_a_stop)
 {
     cr_expect_null(test_log_runner.stopped);
     test_log_stop(&test_log_runner, "enough");
@@ -206,14 +204,14 @@ Test(harness_criterion_logger, what_is_stopped_does_not_begin)
     expect(TEST_LOG_OUTCOME_SKIPPED, "enough");
 }
 
-Test(harness_criterion_logger, what_has_begun_is_not_stopped)
+Test(harness_criterion_logger, does_not_stop_a_running_test)
 {
     ours()->log_pre_init(&suite, &test);
     test_log_stop(&test_log_runner, "enough");
     cr_expect_not(data.disabled);
 }
 
-Test(harness_criterion_logger, of_which_nothing_is_told_has_failed)
+Test(harness_criterion_logger, fails_a_test_without_a_result)
 {
     test_log_logger_end();
     expect(TEST_LOG_OUTCOME_FAILED, "Criterion did not report a result");

@@ -1,4 +1,5 @@
-/* harness_github_test.c: GitHub's workflow commands, and nobody else's. */
+/* harness_github_test.c: GitHub's workflow commands, which tests must not
+ * forge. */
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
@@ -51,7 +52,7 @@ static struct test_log_result *add(const char *name,
     return result;
 }
 
-static const char *said(void)
+static const char *printed(void)
 {
     free(text);
     text = test_load(test_path("out"), NULL);
@@ -62,7 +63,7 @@ static size_t count(const char *part)
 {
     size_t found = 0;
 
-    for (const char *at = said(); (at = strstr(at, part)); at++)
+    for (const char *at = printed(); (at = strstr(at, part)); at++)
         found++;
     return found;
 }
@@ -70,31 +71,32 @@ static size_t count(const char *part)
 static void start(void)
 {
     test_log_github_begin(&run);
-    cr_assert_eq(sscanf(said(), "::stop-commands::%32s\n", token), 1);
+    cr_assert_eq(sscanf(printed(), "::stop-commands::%32s\n", token), 1);
     cr_assert_eq(strlen(token), 32);
 }
 
-/* A command stands between the tokens, on lines of their own. */
+/* Expects a command between the tokens, on its own line. */
 static void expect_command(const char *command)
 {
     char all[8192];
 
     snprintf(all, sizeof(all), "\n::%s::\n%s\n::stop-commands::%s\n", token,
              command, token);
-    cr_expect_not_null(strstr(said(), all), "%s is not in:\n%s", command, text);
+    cr_expect_not_null(strstr(printed(), all), "%s is not in:\n%s", command,
+                       text);
 }
 
-Test(harness_github, commands_are_stopped_and_at_the_end_let_through)
+Test(harness_github, stops_commands_until_the_end)
 {
     char all[128];
 
     start();
     test_log_github_end(&run);
     snprintf(all, sizeof(all), "::stop-commands::%s\n\n::%s::\n", token, token);
-    cr_expect_str_eq(said(), all);
+    cr_expect_str_eq(printed(), all);
 }
 
-Test(harness_github, token_cannot_be_guessed)
+Test(harness_github, uses_a_random_token)
 {
     char first[33];
 
@@ -108,7 +110,7 @@ Test(harness_github, token_cannot_be_guessed)
     cr_expect_eq(strspn(token, "0123456789abcdef"), 32);
 }
 
-Test(harness_github, block_is_a_group)
+Test(harness_github, prints_a_block_as_a_group)
 {
     start();
     test_log_github_group(add("a", TEST_LOG_OUTCOME_FAILED, "why\nand what"));
@@ -118,7 +120,7 @@ Test(harness_github, block_is_a_group)
     expect_command("::endgroup::");
 }
 
-Test(harness_github, open_line_of_a_test_swallows_no_token)
+Test(harness_github, ends_an_open_line_before_the_token)
 {
     start();
     fputs("open", test_log_out);
@@ -127,7 +129,7 @@ Test(harness_github, open_line_of_a_test_swallows_no_token)
     cr_expect_eq(count("open\n::"), 1);
 }
 
-Test(harness_github, failed_tests_are_annotated_where_they_failed)
+Test(harness_github, annotates_failures_at_their_location)
 {
     start();
     add("a", TEST_LOG_OUTCOME_FAILED, "other.c:7: why");
@@ -147,7 +149,7 @@ Test(harness_github, failed_tests_are_annotated_where_they_failed)
     cr_expect_eq(count("::error"), 4);
 }
 
-Test(harness_github, test_without_a_place_is_annotated_without_one)
+Test(harness_github, annotates_a_test_without_a_location)
 {
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
 
@@ -158,7 +160,7 @@ Test(harness_github, test_without_a_place_is_annotated_without_one)
     expect_command("::error title=suite/a::failed");
 }
 
-Test(harness_github, files_are_named_from_the_workspace_on)
+Test(harness_github, prints_paths_relative_to_the_workspace)
 {
     setenv("GITHUB_WORKSPACE", "/home/me", 1);
     start();
@@ -171,8 +173,8 @@ Test(harness_github, files_are_named_from_the_workspace_on)
                    "failed: /home/men/b.c:8: why");
 }
 
-/* As with Meson, which compiles in a folder of its own. */
-Test(harness_github, names_files_from_the_workspace_wherever_they_were_built)
+/* Meson, for example, compiles in a build folder. */
+Test(harness_github, finds_files_in_the_workspace_from_any_build_folder)
 {
     char workspace[PATH_MAX];
 
@@ -200,7 +202,7 @@ Test(harness_github, names_files_from_the_workspace_wherever_they_were_built)
                    "failed: ../outside.c:4: why");
 }
 
-Test(harness_github, what_comes_from_tests_is_escaped)
+Test(harness_github, escapes_text_from_tests)
 {
     start();
     add("a,b:c%", TEST_LOG_OUTCOME_FAILED,
@@ -213,7 +215,7 @@ Test(harness_github, what_comes_from_tests_is_escaped)
     cr_expect_eq(count("\n::add-mask"), 0);
 }
 
-Test(harness_github, at_most_ten_are_annotated)
+Test(harness_github, annotates_at_most_ten_tests)
 {
     char name[16];
 
@@ -226,8 +228,8 @@ Test(harness_github, at_most_ten_are_annotated)
     cr_expect_eq(count("::error"), 10);
 }
 
-/* More than that, and a pipe may put another's text in between. */
-Test(harness_github, commands_are_short_whatever_tests_say)
+/* A pipe may interrupt longer writes with other text. */
+Test(harness_github, cuts_long_commands)
 {
     enum { SIZE = 100000 };
     char *reason = malloc(SIZE + 1), *name = malloc(SIZE + 1);
@@ -241,7 +243,7 @@ Test(harness_github, commands_are_short_whatever_tests_say)
     free(add(name, TEST_LOG_OUTCOME_FAILED, reason)->file);
     run.results[0].file = strdup(name);
     test_log_github_end(&run);
-    from = strstr(said(), "::error");
+    from = strstr(printed(), "::error");
     to = from ? strstr(from, "::stop-commands") : NULL;
     cr_assert_not_null(to);
     cr_expect_lt(to - from, PIPE_BUF - 100);
@@ -249,7 +251,7 @@ Test(harness_github, commands_are_short_whatever_tests_say)
     free(name);
 }
 
-Test(harness_github, messages_are_cut_between_characters)
+Test(harness_github, cuts_messages_between_characters)
 {
     char reason[3000] = "";
     const char *end;
@@ -260,11 +262,11 @@ Test(harness_github, messages_are_cut_between_characters)
     add("a", TEST_LOG_OUTCOME_FAILED, reason);
     start();
     test_log_github_end(&run);
-    end = strstr(said(), "\254\n::stop-commands");
+    end = strstr(printed(), "\254\n::stop-commands");
     cr_expect_not_null(end, "%s", text);
 }
 
-Test(harness_github, elsewhere_nothing_is_said)
+Test(harness_github, prints_nothing_outside_github)
 {
     static const char *const values[] = {"false", "", "1"};
 
@@ -279,23 +281,23 @@ Test(harness_github, elsewhere_nothing_is_said)
         test_log_github_endgroup();
         test_log_github_end(&run);
     }
-    cr_expect_str_eq(said(), "");
+    cr_expect_str_eq(printed(), "");
 }
 
-Test(harness_github, tests_that_a_test_runs_are_not_github_s)
+Test(harness_github, prints_nothing_in_nested_runs)
 {
     run.parent.nested = true;
     test_log_github_begin(&run);
-    cr_expect_str_eq(said(), "");
+    cr_expect_str_eq(printed(), "");
 }
 
-Test(harness_github, part_of_a_run_has_its_token_and_leaves_the_end_to_it)
+Test(harness_github, uses_the_token_of_testlog_run)
 {
     add("a", TEST_LOG_OUTCOME_FAILED, "why");
     run.parent.part = true;
     run.parent.token = "0123456789abcdef0123456789abcdef";
     test_log_github_begin(&run);
-    cr_expect_str_eq(said(), "");
+    cr_expect_str_eq(printed(), "");
     snprintf(token, sizeof(token), "0123456789abcdef0123456789abcdef");
     test_log_github_group(run.results);
     expect_command("::group::suite/a: failed: why");
@@ -303,9 +305,9 @@ Test(harness_github, part_of_a_run_has_its_token_and_leaves_the_end_to_it)
     cr_expect_eq(count("::error"), 0);
 }
 
-Test(harness_github, several_programs_are_given_the_token)
+Test(harness_github, passes_the_token_to_programs)
 {
     test_log_github_begin(&run);
-    cr_assert_eq(sscanf(said(), "::stop-commands::%32s\n", token), 1);
+    cr_assert_eq(sscanf(printed(), "::stop-commands::%32s\n", token), 1);
     cr_expect_str_eq(test_log_github_token(), token);
 }

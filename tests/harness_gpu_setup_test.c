@@ -1,5 +1,5 @@
-/* harness_gpu_setup_test.c: what workers are told, and what is known without
- * CUDA. */
+/* harness_gpu_setup_test.c: the variables that workers get for GPU traces, and
+ * the state of a machine without CUDA. */
 #include "harness/results/run_folder.h"
 #include "harness/runner/runner.h"
 #include "harness/session.h"
@@ -15,7 +15,7 @@
 #include "support.h"
 #include "trace/device.h"
 
-/* As in a program that is linked with CUDA's static runtime. */
+/* Makes this program look linked with CUDA's static runtime. */
 void __cudaRegisterFatBinary(void);
 void __cudaRegisterFatBinary(void)
 {
@@ -25,7 +25,7 @@ static struct test_log_options options;
 static struct test_log_gpu gpu;
 static bool compilers;
 
-/* Whoever has none of its own asks this. */
+/* Used unless the compilers' part is linked. */
 __attribute__((weak)) bool trace_compilers_possible(void)
 {
     return compilers;
@@ -62,7 +62,7 @@ static void end(void)
 
 TestSuite(harness_gpu_setup, .init = begin, .fini = end);
 
-/* A variable's value, "" if it is not set; paths are resolved. */
+/* A variable's value, "" if unset. */
 static const char *value_of(const char *name)
 {
     const char *value = getenv(name);
@@ -77,12 +77,12 @@ static const char *resolved(const char *path)
     return realpath(path, text) ? text : "";
 }
 
-/* ---- What there is ---- */
+/* ---- Detection ---- */
 
 static const char *const drivers[] = {"proc/driver/nvidia/version",
                                       "dev/nvidiactl", "dev/dxg"};
 
-Test(harness_gpu_setup, driver_is_known_by_its_files)
+Test(harness_gpu_setup, detects_a_driver_by_its_files)
 {
     char path[PATH_MAX];
 
@@ -98,7 +98,7 @@ Test(harness_gpu_setup, driver_is_known_by_its_files)
     }
 }
 
-Test(harness_gpu_setup, very_long_root_has_no_driver)
+Test(harness_gpu_setup, finds_no_driver_below_a_very_long_root)
 {
     static char root[2 * PATH_MAX];
 
@@ -106,12 +106,12 @@ Test(harness_gpu_setup, very_long_root_has_no_driver)
     cr_expect_not(test_log_gpu_driver(root));
 }
 
-Test(harness_gpu_setup, static_runtime_is_seen)
+Test(harness_gpu_setup, detects_the_static_runtime)
 {
     cr_expect(test_log_gpu_linked());
 }
 
-Test(harness_gpu_setup, library_that_was_named_is_the_only_one)
+Test(harness_gpu_setup, considers_only_a_library_that_is_named)
 {
     char path[PATH_MAX];
 
@@ -124,7 +124,7 @@ Test(harness_gpu_setup, library_that_was_named_is_the_only_one)
     cr_expect_not(test_log_gpu_library(path));
 }
 
-Test(harness_gpu_setup, link_to_the_library_is_resolved)
+Test(harness_gpu_setup, resolves_a_link_to_the_library)
 {
     char path[PATH_MAX];
 
@@ -136,7 +136,7 @@ Test(harness_gpu_setup, link_to_the_library_is_resolved)
 
 /* ---- Variables ---- */
 
-Test(harness_gpu_setup, workers_are_told_of_the_library)
+Test(harness_gpu_setup, sets_the_library_for_workers)
 {
     test_log_gpu_prepare(&gpu, &options);
     cr_expect_eq(gpu.state, TEST_LOG_GPU_UNUSED);
@@ -147,7 +147,7 @@ Test(harness_gpu_setup, workers_are_told_of_the_library)
     cr_expect_null(getenv("TESTLOG_RECORD"));
 }
 
-Test(harness_gpu_setup, without_a_driver_they_are_told_all_the_same)
+Test(harness_gpu_setup, sets_the_library_even_without_a_driver)
 {
     unlink(test_path("dev/nvidiactl"));
     test_log_gpu_prepare(&gpu, &options);
@@ -155,7 +155,7 @@ Test(harness_gpu_setup, without_a_driver_they_are_told_all_the_same)
     cr_expect_str_eq(value_of("CUDA_INJECTION64_PATH"), resolved(library()));
 }
 
-Test(harness_gpu_setup, what_another_tool_has_set_stays)
+Test(harness_gpu_setup, keeps_the_library_of_another_tool)
 {
     setenv("CUDA_INJECTION64_PATH", "/tools/libother.so", 1);
     test_log_gpu_prepare(&gpu, &options);
@@ -165,7 +165,7 @@ Test(harness_gpu_setup, what_another_tool_has_set_stays)
     cr_expect_str_eq(value_of("CUDA_INJECTION64_PATH"), "/tools/libother.so");
 }
 
-Test(harness_gpu_setup, what_an_outer_run_has_set_is_replaced)
+Test(harness_gpu_setup, replaces_the_library_of_an_outer_run)
 {
     setenv("CUDA_INJECTION64_PATH", "/outer/libtestlog-gpu.so", 1);
     test_log_gpu_prepare(&gpu, &options);
@@ -173,7 +173,7 @@ Test(harness_gpu_setup, what_an_outer_run_has_set_is_replaced)
     cr_expect_str_eq(value_of("CUDA_INJECTION64_PATH"), resolved(library()));
 }
 
-Test(harness_gpu_setup, missing_library_is_said)
+Test(harness_gpu_setup, reports_a_missing_library)
 {
     unlink(library());
     test_log_gpu_prepare(&gpu, &options);
@@ -183,7 +183,7 @@ Test(harness_gpu_setup, missing_library_is_said)
     cr_expect_null(getenv("CUDA_INJECTION64_PATH"));
 }
 
-Test(harness_gpu_setup, off_leaves_nothing_of_ours)
+Test(harness_gpu_setup, unsets_our_variables_if_off)
 {
     options.profiler.device_tracer_level = 0;
     setenv("CUDA_INJECTION64_PATH", "/outer/libtestlog-gpu.so", 1);
@@ -194,7 +194,7 @@ Test(harness_gpu_setup, off_leaves_nothing_of_ours)
     cr_expect_null(getenv("LD_AUDIT"));
 }
 
-Test(harness_gpu_setup, off_leaves_what_others_have_set)
+Test(harness_gpu_setup, keeps_the_variables_of_others_if_off)
 {
     setenv("TRACE_CUPTI", "off", 1);
     setenv("CUDA_INJECTION64_PATH", "none", 1);
@@ -212,7 +212,7 @@ static const char *audited(const char *before)
     return list;
 }
 
-Test(harness_gpu_setup, linker_is_asked_for_compilers)
+Test(harness_gpu_setup, sets_LD_AUDIT_for_compilers)
 {
     if (trace_compilers_possible())
         cr_skip_test("this program may have compilers");
@@ -231,7 +231,7 @@ Test(harness_gpu_setup, linker_is_asked_for_compilers)
 
 /* ---- Any program ---- */
 
-Test(harness_gpu_setup, any_program_is_told_where_to_record)
+Test(harness_gpu_setup, sets_the_recording_of_any_program)
 {
     setenv("LD_PRELOAD", "/a.so", 1);
     setenv("LD_AUDIT", "/b.so", 1);
@@ -245,8 +245,8 @@ Test(harness_gpu_setup, any_program_is_told_where_to_record)
     cr_expect_str_eq(value_of("LD_AUDIT"), "/b.so");
 }
 
-/* A name that goes on behind ours is another's. */
-Test(harness_gpu_setup, any_program_is_told_whatever_is_named_nearly_so)
+/* A name that only begins with ours is another library. */
+Test(harness_gpu_setup, preloads_our_library_beside_a_similar_name)
 {
     char before[PATH_MAX + 8], list[2 * PATH_MAX + 8];
 
@@ -259,7 +259,7 @@ Test(harness_gpu_setup, any_program_is_told_whatever_is_named_nearly_so)
     cr_expect_str_eq(value_of("LD_PRELOAD"), list);
 }
 
-Test(harness_gpu_setup, any_program_runs_without_the_library)
+Test(harness_gpu_setup, preloads_nothing_without_the_library)
 {
     unlink(library());
     test_log_gpu_record(&gpu, &options, "/run/tests/x");

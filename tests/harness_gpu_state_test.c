@@ -1,4 +1,5 @@
-/* harness_gpu_state_test.c: what recordings tell of GPUs, and the sum of it. */
+/* harness_gpu_state_test.c: reads GPU states from recordings and adds them
+ * up. */
 #include "harness/results/gpu_state.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static void end(void)
 
 TestSuite(harness_gpu_state, .init = test_folder, .fini = end);
 
-/* What a recording with these pairs tells. */
+/* Reads a recording with these pairs. */
 static bool read_notes(const char *const *pairs)
 {
     struct trace_reader *reader;
@@ -61,7 +62,7 @@ static const cJSON *item(const struct test_log_gpu *gpu, const char *name)
 
 /* ---- States ---- */
 
-Test(harness_gpu_state, every_state_has_its_word)
+Test(harness_gpu_state, converts_states_to_words_and_back)
 {
     enum test_log_gpu_state state;
 
@@ -75,7 +76,7 @@ Test(harness_gpu_state, every_state_has_its_word)
     cr_expect_not(test_log_gpu_state_of(NULL, &state));
 }
 
-Test(harness_gpu_state, what_tells_most_is_the_runs)
+Test(harness_gpu_state, keeps_the_most_informative_state)
 {
     static const enum test_log_gpu_state order[] = {
         TEST_LOG_GPU_UNUSED,  TEST_LOG_GPU_NO_DRIVER, TEST_LOG_GPU_NO_LIBCUPTI,
@@ -94,7 +95,7 @@ Test(harness_gpu_state, what_tells_most_is_the_runs)
 
 /* ---- Recordings ---- */
 
-Test(harness_gpu_state, recording_without_a_state_tells_nothing)
+Test(harness_gpu_state, ignores_a_recording_without_a_state)
 {
     static const char *const pairs[] = {"gpu.lost", "3", NULL};
     static const char *const strange[] = {"gpu.state", "asleep", NULL};
@@ -104,7 +105,7 @@ Test(harness_gpu_state, recording_without_a_state_tells_nothing)
     cr_expect_eq(one.lost, 0);
 }
 
-Test(harness_gpu_state, last_note_of_a_name_counts)
+Test(harness_gpu_state, uses_the_last_note_of_a_name)
 {
     static const char *const pairs[] = {
         "gpu.state", "no-driver", "gpu.lost", "3",  "gpu.state",
@@ -116,7 +117,7 @@ Test(harness_gpu_state, last_note_of_a_name_counts)
     cr_expect(one.cuda);
 }
 
-Test(harness_gpu_state, unused_is_no_sign_of_cuda)
+Test(harness_gpu_state, does_not_take_unused_for_cuda)
 {
     static const char *const pairs[] = {"gpu.state", "unused", NULL};
 
@@ -124,7 +125,7 @@ Test(harness_gpu_state, unused_is_no_sign_of_cuda)
     cr_expect_not(one.cuda);
 }
 
-Test(harness_gpu_state, devices_are_those_with_a_number_alone)
+Test(harness_gpu_state, reads_only_devices_with_a_plain_number)
 {
     static const char *const pairs[] = {"gpu.state",
                                         "on",
@@ -155,7 +156,7 @@ Test(harness_gpu_state, devices_are_those_with_a_number_alone)
 
 /* ---- Sums ---- */
 
-Test(harness_gpu_state, counts_and_devices_add_up)
+Test(harness_gpu_state, adds_counts_and_devices)
 {
     struct test_log_gpu a = {.launches = 3, .lost = 1, .devices = {TEXT("A")}};
     struct test_log_gpu b = {
@@ -170,7 +171,7 @@ Test(harness_gpu_state, counts_and_devices_add_up)
     cr_expect_str_eq(all.devices[1], "B");
 }
 
-Test(harness_gpu_state, texts_are_of_the_first_with_the_state)
+Test(harness_gpu_state, keeps_texts_of_the_first_with_the_state)
 {
     struct test_log_gpu a = {.state = TEST_LOG_GPU_BUSY,
                              .notice = TEXT("busy"),
@@ -185,9 +186,9 @@ Test(harness_gpu_state, texts_are_of_the_first_with_the_state)
     cr_expect_str_eq(all.library, "b.so");
 }
 
-/* ---- What is written and said ---- */
+/* ---- Output ---- */
 
-Test(harness_gpu_state, kinds_are_words)
+Test(harness_gpu_state, writes_kinds_as_words)
 {
     struct test_log_gpu some = {.kinds = TEXT("kernel,mem\"cpy,")};
     const cJSON *kinds = item(&some, "kinds");
@@ -197,7 +198,7 @@ Test(harness_gpu_state, kinds_are_words)
     cr_expect_null(item(&(struct test_log_gpu){0}, "kinds"));
 }
 
-Test(harness_gpu_state, any_bytes_are_json)
+Test(harness_gpu_state, writes_any_bytes_as_json)
 {
     char bytes[200];
 
@@ -212,7 +213,8 @@ Test(harness_gpu_state, any_bytes_are_json)
     }
 }
 
-Test(harness_gpu_state, said_to_those_who_care, .init = cr_redirect_stderr)
+Test(harness_gpu_state, prints_the_notice_if_asked_or_if_cuda_is_used,
+     .init = cr_redirect_stderr)
 {
     struct test_log_gpu gpu = {.notice = TEXT("why")};
 
@@ -227,13 +229,13 @@ Test(harness_gpu_state, said_to_those_who_care, .init = cr_redirect_stderr)
     cr_assert_stderr_eq_str("testlog: why\ntestlog: how\n");
 }
 
-Test(harness_gpu_state, without_memory_nothing_breaks)
+Test(harness_gpu_state, survives_a_lack_of_memory)
 {
     static const char *const pairs[] = {
         "gpu.state", "on", "gpu.notice", "why", "gpu.device.0", "A", NULL};
 
     if (!test_can_fail_memory())
-        cr_skip_test("a sanitizer owns the memory");
+        cr_skip_test("sanitizers replace malloc");
     cr_assert(read_notes(pairs));
     for (size_t nth = 1; nth < 8; nth++) {
         test_fail_memory(nth, true);

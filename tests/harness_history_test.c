@@ -1,4 +1,4 @@
-/* harness_history_test.c: what a run leaves for the next one, and tries. */
+/* harness_history_test.c: the results that a run keeps for the next one. */
 #include "harness/results/history.h"
 #include "harness/results/run_folder.h"
 #include "harness/runner/plan.h"
@@ -71,7 +71,7 @@ Test(harness_history, reads_what_was_written)
     cr_expect_not_null(test_log_history_of(&last, "program", "s/good"));
 }
 
-Test(harness_history, what_failed_is_chosen)
+Test(harness_history, chooses_failed_tests)
 {
     add("s", "good", TEST_LOG_OUTCOME_PASSED, 1);
     add("s", "bad#2", TEST_LOG_OUTCOME_FAILED, 1);
@@ -83,7 +83,7 @@ Test(harness_history, what_failed_is_chosen)
     cr_expect_null(options.only[2]);
 }
 
-Test(harness_history, nothing_is_chosen_of_a_program_without_failures)
+Test(harness_history, chooses_no_test_of_a_program_without_failures)
 {
     add("s", "bad", TEST_LOG_OUTCOME_FAILED, 1);
     free(add("s", "good", TEST_LOG_OUTCOME_PASSED, 1)->program);
@@ -94,7 +94,7 @@ Test(harness_history, nothing_is_chosen_of_a_program_without_failures)
     cr_expect_not(test_log_history_failed(&last, "other"));
 }
 
-Test(harness_history, all_is_chosen_of_a_program_that_is_not_known)
+Test(harness_history, chooses_all_tests_of_an_unknown_program)
 {
     add("s", "bad", TEST_LOG_OUTCOME_FAILED, 1);
     write_and_read();
@@ -102,7 +102,7 @@ Test(harness_history, all_is_chosen_of_a_program_that_is_not_known)
     cr_expect_null(options.only);
 }
 
-Test(harness_history, a_program_that_is_left_out_stays_known)
+Test(harness_history, remembers_a_program_that_is_left_out)
 {
     struct test_log_run next = {.path = run.path};
 
@@ -121,7 +121,7 @@ Test(harness_history, a_program_that_is_left_out_stays_known)
     cr_expect_not(test_log_rerun_choose(&options, &last, "program"));
 }
 
-Test(harness_history, a_program_that_failed_as_a_whole_runs_as_a_whole)
+Test(harness_history, chooses_all_tests_of_a_program_that_crashed)
 {
     add("s", "bad", TEST_LOG_OUTCOME_FAILED, 1);
     add(NULL, "program", TEST_LOG_OUTCOME_CRASHED, 1);
@@ -130,7 +130,7 @@ Test(harness_history, a_program_that_failed_as_a_whole_runs_as_a_whole)
     cr_expect_null(options.only);
 }
 
-Test(harness_history, lines_that_are_none_are_left_out)
+Test(harness_history, skips_malformed_lines)
 {
     static const char text[] =
         "passed\nfailed\t1\tp\n\t\t\t\nfailed\tx\tp\ts/t";

@@ -56,7 +56,7 @@ Test(harness_jobs, finds_nothing_before_jobs_are_made)
     cr_expect_null(test_log_job_of(&none, &tests[0]));
 }
 
-Test(harness_jobs, a_job_runs_until_it_has_an_outcome)
+Test(harness_jobs, runs_a_job_until_it_has_an_outcome)
 {
     cr_expect_not(test_log_job_runs(&jobs[0]));
     jobs[0].running = true;
@@ -79,7 +79,7 @@ Test(harness_jobs, stops_tests_that_have_not_begun)
     cr_expect(jobs[2].left_out);
 }
 
-Test(harness_jobs, a_suite_can_disable_its_tests)
+Test(harness_jobs, disables_tests_with_their_suite)
 {
     struct criterion_test_extra_data of_suite = {.disabled = true};
     struct criterion_suite suite = {.data = &of_suite}, plain = {0};
@@ -90,7 +90,7 @@ Test(harness_jobs, a_suite_can_disable_its_tests)
     cr_expect(test_log_is_disabled(&plain, &tests[0]));
 }
 
-Test(harness_jobs, a_retry_keeps_the_try_before)
+Test(harness_jobs, keeps_the_earlier_try_on_a_retry)
 {
     struct test_log_job *job = &jobs[0];
     struct test_log_result *result = job->result;
@@ -116,7 +116,7 @@ Test(harness_jobs, a_retry_keeps_the_try_before)
     cr_expect(test_log_flaky(result));
 }
 
-Test(harness_jobs, a_test_that_the_end_of_the_run_killed_is_not_retried)
+Test(harness_jobs, does_not_retry_tests_killed_by_an_interrupt)
 {
     run.retries = 1;
     jobs[0].result->outcome = TEST_LOG_OUTCOME_CRASHED;

@@ -1,4 +1,4 @@
-/* harness_json_lines_test.c: a line for each test as it ends. */
+/* harness_json_lines_test.c: writes a line for each test when it ends. */
 #include "harness/results/writers.h"
 #include "harness/runner/runner.h"
 
@@ -67,7 +67,7 @@ static void expect_file(const char *name, const char *expected)
     "\"line\":0,\"duration_ns\":0,\"folder\":null,\"tries\":1,"                \
     "\"flaky\":false}\n"
 
-Test(harness_json_lines, lines_are_there_at_once)
+Test(harness_json_lines, writes_each_line_immediately)
 {
     test_log_jsonl_open(&run, &options);
     test_log_jsonl_result(add("a", TEST_LOG_OUTCOME_PASSED));
@@ -76,7 +76,7 @@ Test(harness_json_lines, lines_are_there_at_once)
     expect_file("results.jsonl", LINE("a", "passed") LINE("b", "crashed"));
 }
 
-Test(harness_json_lines, test_is_told_again_only_if_its_outcome_changed)
+Test(harness_json_lines, writes_a_test_again_only_if_its_outcome_changed)
 {
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_PASSED);
 
@@ -89,7 +89,7 @@ Test(harness_json_lines, test_is_told_again_only_if_its_outcome_changed)
     expect_file("results.jsonl", LINE("a", "passed") LINE("a", "crashed"));
 }
 
-Test(harness_json_lines, each_try_is_told_and_the_last_line_is_of_the_last)
+Test(harness_json_lines, writes_a_line_for_each_try)
 {
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED);
     struct test_log_job job = {.result = result};
@@ -117,7 +117,7 @@ Test(harness_json_lines, each_try_is_told_and_the_last_line_is_of_the_last)
     free(text);
 }
 
-Test(harness_json_lines, what_was_not_told_is_told_at_the_end)
+Test(harness_json_lines, writes_missing_lines_at_the_end)
 {
     test_log_jsonl_open(&run, &options);
     test_log_jsonl_result(add("a", TEST_LOG_OUTCOME_PASSED));
@@ -127,7 +127,7 @@ Test(harness_json_lines, what_was_not_told_is_told_at_the_end)
     expect_file("results.jsonl", LINE("a", "passed") LINE("b", "failed"));
 }
 
-Test(harness_json_lines, reasons_are_of_one_line)
+Test(harness_json_lines, writes_reasons_on_one_line)
 {
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED);
     char *text;
@@ -145,7 +145,7 @@ Test(harness_json_lines, reasons_are_of_one_line)
     free(text);
 }
 
-Test(harness_json_lines, own_files_begin_anew_and_those_of_a_whole_run_go_on)
+Test(harness_json_lines, truncates_own_files_and_appends_to_a_runs)
 {
     test_save(test_path("file"), "old\n", 4);
     add_file(test_path("file"));
@@ -160,7 +160,7 @@ Test(harness_json_lines, own_files_begin_anew_and_those_of_a_whole_run_go_on)
     expect_file("results.jsonl", LINE("a", "passed") LINE("b", "passed"));
 }
 
-Test(harness_json_lines, file_that_cannot_be_written_leaves_the_others_alone)
+Test(harness_json_lines, writes_other_files_if_one_cannot_be_opened)
 {
     add_file("/nowhere/at/all");
     add_file(test_path("file"));
@@ -170,10 +170,10 @@ Test(harness_json_lines, file_that_cannot_be_written_leaves_the_others_alone)
     expect_file("results.jsonl", LINE("a", "passed"));
 }
 
-Test(harness_json_lines, full_disk_is_said_and_leaves_the_others_alone)
+Test(harness_json_lines, writes_other_files_if_one_disk_is_full)
 {
     if (access("/dev/full", W_OK))
-        cr_skip_test("/dev/full is not here");
+        cr_skip_test("no /dev/full");
     add_file("/dev/full");
     test_log_jsonl_open(&run, &options);
     test_log_jsonl_result(add("a", TEST_LOG_OUTCOME_PASSED));
@@ -181,8 +181,8 @@ Test(harness_json_lines, full_disk_is_said_and_leaves_the_others_alone)
     expect_file("results.jsonl", LINE("a", "passed") LINE("b", "passed"));
 }
 
-/* A reader that went away: `... | head -1`. */
-Test(harness_json_lines, reader_that_is_gone_kills_nobody)
+/* The reader went away, as in `... | head -1`. */
+Test(harness_json_lines, survives_a_reader_that_is_gone)
 {
     char path[64];
     int ends[2];
@@ -199,7 +199,7 @@ Test(harness_json_lines, reader_that_is_gone_kills_nobody)
     close(ends[1]);
 }
 
-Test(harness_json_lines, without_a_folder_there_are_other_files)
+Test(harness_json_lines, writes_files_without_a_folder)
 {
     free(run.path);
     run.path = NULL;

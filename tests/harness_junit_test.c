@@ -1,4 +1,4 @@
-/* harness_junit_test.c: junit.xml, its subset and its escapes. */
+/* harness_junit_test.c: junit.xml and its escapes. */
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
 #include "harness/version.h"
@@ -45,7 +45,7 @@ static struct test_log_result *add(const char *program, const char *name,
     return result;
 }
 
-/* A test whose output is `size` bytes. */
+/* Adds a test with `size` bytes of output. */
 static void add_output(const char *name, const void *bytes, size_t size)
 {
     char path[PATH_MAX];
@@ -58,7 +58,7 @@ static void add_output(const char *name, const void *bytes, size_t size)
     test_save(test_path(path), bytes, size);
 }
 
-/* The host's name is not the same everywhere. */
+/* Removes the host's name, which differs between machines. */
 static void forget_host(char *text)
 {
     static const char name[] = " hostname=\"";
@@ -127,7 +127,7 @@ static const char looks[] =
          "") "      <skipped message=\"no time\"/>\n    </testcase>\n"
              "  </testsuite>\n</testsuites>\n";
 
-Test(harness_junit, looks_like_this)
+Test(harness_junit, writes_this_file)
 {
     struct test_log_result *result;
 
@@ -155,7 +155,7 @@ Test(harness_junit, looks_like_this)
     free(text);
 }
 
-Test(harness_junit, run_without_tests_is_well_formed)
+Test(harness_junit, writes_a_run_without_tests)
 {
     cr_expect_str_eq(written(),
                      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -164,7 +164,7 @@ Test(harness_junit, run_without_tests_is_well_formed)
                      "</testsuites>\n");
 }
 
-Test(harness_junit, test_has_properties_if_it_has_a_trace)
+Test(harness_junit, writes_properties_of_a_test_with_a_trace)
 {
     struct test_log_result *result =
         add("p", "t", TEST_LOG_OUTCOME_PASSED, NULL);
@@ -179,7 +179,7 @@ Test(harness_junit, test_has_properties_if_it_has_a_trace)
     expect_has("/folder/trace.json\"/>\n");
 }
 
-Test(harness_junit, program_that_is_no_suite_is_a_class)
+Test(harness_junit, writes_a_script_as_a_class)
 {
     struct test_log_result *result =
         add("script", "script", TEST_LOG_OUTCOME_PASSED, NULL);
@@ -189,14 +189,14 @@ Test(harness_junit, program_that_is_no_suite_is_a_class)
     expect_has("<testcase name=\"script\" classname=\"script\" time=");
 }
 
-Test(harness_junit, reserved_characters_are_escaped)
+Test(harness_junit, escapes_reserved_characters)
 {
     add("p<\"&>", "t", TEST_LOG_OUTCOME_FAILED, "a < b && \"c\" > 'd'");
     expect_has("name=\"p&lt;&quot;&amp;&gt;\"");
     expect_has("message=\"a &lt; b &amp;&amp; &quot;c&quot; &gt; 'd'\"");
 }
 
-Test(harness_junit, newline_in_a_reason_survives)
+Test(harness_junit, keeps_newlines_in_reasons)
 {
     add("p", "t", TEST_LOG_OUTCOME_FAILED, "one\ntwo");
     expect_has("message=\"one&#10;two\"");
@@ -219,7 +219,7 @@ static const struct {
     {"end_of_cdata", "]]>", "<system-out>]]&gt;</system-out>"},
 };
 
-Test(harness_junit, any_output_is_text_of_xml)
+Test(harness_junit, writes_any_output_as_xml_text)
 {
     for (size_t i = 0; i < sizeof(outputs) / sizeof(*outputs); i++) {
         test_log_run_free(&run);
@@ -229,13 +229,13 @@ Test(harness_junit, any_output_is_text_of_xml)
     }
 }
 
-Test(harness_junit, nul_bytes_are_shown_as_others)
+Test(harness_junit, replaces_nul_bytes)
 {
     add_output("nul", "a\0b", 3);
     expect_has("<system-out>a?b</system-out>");
 }
 
-Test(harness_junit, characters_across_pieces_of_a_file_stay_whole)
+Test(harness_junit, keeps_characters_across_read_buffers)
 {
     enum { SIZE = 30000 };
     char *bytes = malloc(SIZE + 1), *begin;
@@ -255,7 +255,7 @@ Test(harness_junit, characters_across_pieces_of_a_file_stay_whole)
     free(bytes);
 }
 
-Test(harness_junit, random_bytes_are_well_formed)
+Test(harness_junit, writes_random_bytes_as_well_formed_xml)
 {
     char bytes[4096];
 
@@ -269,13 +269,13 @@ Test(harness_junit, random_bytes_are_well_formed)
     }
     written();
     if (system("command -v xmllint >/dev/null"))
-        cr_skip_test("xmllint is not here");
+        cr_skip_test("xmllint is not installed");
     snprintf(bytes, sizeof(bytes), "xmllint --noout '%s'",
              test_path("junit.xml"));
     cr_expect_eq(system(bytes), 0);
 }
 
-Test(harness_junit, folder_that_is_gone_is_a_failure)
+Test(harness_junit, fails_without_the_folder)
 {
     free(run.path);
     run.path = strdup(test_path("nowhere"));

@@ -1,12 +1,12 @@
-/* harness_lazy_libgit2_test.c: Criterion's libgit2 starts late, a test's own at
- * once.
+/* harness_lazy_libgit2_test.c: Criterion's libgit2 starts late, a test's own
+ * immediately.
  */
 #include "harness/runner/runner.h"
 #include "harness/session.h"
 
 #include <criterion/criterion.h>
 
-/* libgit2's own, behind ours. */
+/* libgit2's own functions, which ours replace. */
 static int (*started)(void), (*stopped)(void);
 
 int git_libgit2_shutdown(void);
@@ -19,13 +19,13 @@ static void find(void)
 
 TestSuite(harness_lazy_libgit2, .init = find);
 
-Test(harness_lazy_libgit2, a_test_without_a_diff_starts_nothing)
+Test(harness_lazy_libgit2, starts_nothing_without_a_diff)
 {
     cr_expect_eq(started(), 1);
     cr_expect_eq(stopped(), 0);
 }
 
-Test(harness_lazy_libgit2, a_test_that_uses_libgit2_is_told_of_criterions_start)
+Test(harness_lazy_libgit2, counts_criterions_start_for_a_test)
 {
     cr_expect_eq(git_libgit2_init(), 2);
     cr_expect_eq(started(), 3);
@@ -33,7 +33,7 @@ Test(harness_lazy_libgit2, a_test_that_uses_libgit2_is_told_of_criterions_start)
     cr_expect_eq(git_libgit2_shutdown(), 1);
 }
 
-Test(harness_lazy_libgit2, what_was_not_started_is_not_stopped)
+Test(harness_lazy_libgit2, does_not_stop_what_was_not_started)
 {
     cr_expect_eq(git_libgit2_shutdown(), 0);
     cr_expect_eq(started(), 1);

@@ -21,7 +21,7 @@ static const struct {
 
 enum { OUTCOMES = sizeof(outcomes) / sizeof(*outcomes) };
 
-Test(harness_model, words_and_outcomes_are_one)
+Test(harness_model, converts_outcomes_to_words_and_back)
 {
     for (int i = 0; i < OUTCOMES; i++) {
         enum test_log_outcome outcome = outcomes[i].outcome;
@@ -34,14 +34,14 @@ Test(harness_model, words_and_outcomes_are_one)
     }
 }
 
-Test(harness_model, unknown_word_is_no_outcome)
+Test(harness_model, converts_no_unknown_word)
 {
     cr_expect_eq(test_log_outcome_of(""), TEST_LOG_OUTCOME_NONE);
     cr_expect_eq(test_log_outcome_of("Passed"), TEST_LOG_OUTCOME_NONE);
     cr_expect_eq(test_log_outcome_of("passed "), TEST_LOG_OUTCOME_NONE);
 }
 
-Test(harness_model, sums_count_each_result_once)
+Test(harness_model, counts_each_result_once)
 {
     struct test_log_run run = {0};
     struct test_log_sums sums;
@@ -58,7 +58,7 @@ Test(harness_model, sums_count_each_result_once)
     cr_expect_null(run.results);
 }
 
-Test(harness_model, empty_run_sums_to_nothing)
+Test(harness_model, counts_nothing_in_an_empty_run)
 {
     struct test_log_run run = {0};
     struct test_log_sums sums = test_log_run_sums(&run);
@@ -67,7 +67,7 @@ Test(harness_model, empty_run_sums_to_nothing)
     test_log_run_free(&run);
 }
 
-Test(harness_model, added_result_is_zeroed)
+Test(harness_model, zeroes_an_added_result)
 {
     struct test_log_run run = {0};
 
@@ -77,7 +77,7 @@ Test(harness_model, added_result_is_zeroed)
     test_log_run_free(&run);
 }
 
-Test(harness_model, name_is_suite_and_test)
+Test(harness_model, joins_suite_and_test_to_a_name)
 {
     char suite[] = "suite", test[] = "test[07]", empty[] = "";
     struct test_log_result both = {.suite = suite, .test = test};
@@ -89,7 +89,7 @@ Test(harness_model, name_is_suite_and_test)
     cr_expect_str_eq(test_log_name(&bare), "test[07]");
 }
 
-Test(harness_model, eight_names_last)
+Test(harness_model, keeps_eight_names)
 {
     char suite[] = "s", test[2] = "a";
     struct test_log_result result = {.suite = suite, .test = test};
@@ -103,7 +103,7 @@ Test(harness_model, eight_names_last)
     cr_expect_str_eq(names[7], "s/h");
 }
 
-Test(harness_model, long_name_is_cut)
+Test(harness_model, cuts_a_long_name)
 {
     char name[2000];
     struct test_log_result result = {.suite = name, .test = name};
@@ -113,7 +113,7 @@ Test(harness_model, long_name_is_cut)
     cr_expect_lt(strlen(test_log_name(&result)), 512);
 }
 
-Test(harness_model, a_signal_without_a_name_has_its_number)
+Test(harness_model, names_a_signal_or_prints_its_number)
 {
     cr_expect_str_eq(test_log_signal(11), "SIGSEGV");
     cr_expect_str_eq(test_log_signal(36), "signal 36");

@@ -1,4 +1,5 @@
-/* harness_option_words_test.c: words of flags, and what is said of others. */
+/* harness_option_values_test.c: parses words as values of options, and suggests
+ * the nearest flag. */
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 #include <getopt.h>
@@ -6,7 +7,7 @@
 
 #include "harness/runner/options.h"
 
-Test(harness_option_words, takes_words_in_any_case)
+Test(harness_option_values, takes_words_in_any_case)
 {
     enum log_format format = LOG_FORMAT_FULL;
     enum log_time time = LOG_TIME_UTC;
@@ -20,7 +21,7 @@ Test(harness_option_words, takes_words_in_any_case)
     cr_expect_str_eq(color, "always");
 }
 
-Test(harness_option_words, joins_words_about_spans)
+Test(harness_option_values, joins_words_about_spans)
 {
     static const struct {
         const char *text;
@@ -44,7 +45,7 @@ Test(harness_option_words, joins_words_about_spans)
     }
 }
 
-Test(harness_option_words, refuses_other_words_and_changes_nothing)
+Test(harness_option_values, refuses_other_words_and_changes_nothing)
 {
     enum log_format format = LOG_FORMAT_PRETTY;
     unsigned events = 7;
@@ -66,7 +67,7 @@ Test(harness_option_words, refuses_other_words_and_changes_nothing)
         "active, full or none\n");
 }
 
-Test(harness_option_words, finds_the_flag_that_was_meant)
+Test(harness_option_values, suggests_the_nearest_flag)
 {
     static const struct option flags[] = {
         {"follow", no_argument, NULL, 'f'}, {"filter", 1, NULL, 'F'}, {0}};

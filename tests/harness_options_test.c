@@ -1,4 +1,4 @@
-/* harness_options_test.c: what flags and variables mean. */
+/* harness_options_test.c: parses flags and variables. */
 #include "harness/results/notice.h"
 #include "harness/results/writers.h"
 #include "harness/runner/options.h"
@@ -38,7 +38,7 @@ static const char *const variables[] = {"LOG",
                                         "TEST_TOTAL_SHARDS",
                                         "TESTLOG_SESSION"};
 
-/* What is refused is said, which is another test's matter. */
+/* Captures error messages, which other tests check. */
 static void clear(void)
 {
     cr_redirect_stdout();
@@ -63,7 +63,7 @@ TestSuite(harness_options, .init = clear, .fini = forget);
 
 enum { ARGUMENTS = 8 };
 
-/* Reads the flags of a line, which spaces separate. */
+/* Parses a line of flags, separated by spaces. */
 static int parse(const char *line)
 {
     static char words[512];
@@ -84,7 +84,7 @@ static bool passes_on(const char *argument)
     return false;
 }
 
-Test(harness_options, defaults)
+Test(harness_options, has_these_defaults)
 {
     cr_assert_eq(parse(""), 0);
     cr_expect_str_eq(options.show.value, "info");
@@ -102,7 +102,7 @@ Test(harness_options, defaults)
     cr_expect_str_eq(options.criterion[0], "program");
 }
 
-Test(harness_options, flags_beat_variables)
+Test(harness_options, prefers_flags_to_variables)
 {
     setenv("LOG", "warn", 1);
     setenv("TRACE_FILTER", "debug", 1);
@@ -142,7 +142,7 @@ static const struct {
     {"close,active,close", LOG_SPAN_CLOSE | LOG_SPAN_ACTIVE},
 };
 
-Test(harness_options, events_of_spans_add_up)
+Test(harness_options, combines_events_of_spans)
 {
     cr_assert_eq(parse(""), 0);
     cr_expect_eq(options.output.style.span_events, 0);
@@ -158,7 +158,7 @@ Test(harness_options, events_of_spans_add_up)
     cr_expect_eq(options.output.style.span_events, LOG_SPAN_NEW);
 }
 
-Test(harness_options, layouts_are_called_by_their_names)
+Test(harness_options, parses_names_of_layouts)
 {
     static const char *const words[] = {"full", "compact", "pretty", "json"};
     char line[64];
@@ -174,7 +174,7 @@ Test(harness_options, layouts_are_called_by_their_names)
     cr_expect_eq(options.output.style.format, LOG_FORMAT_JSON);
 }
 
-Test(harness_options, last_flag_counts)
+Test(harness_options, applies_the_last_flag)
 {
     cr_assert_eq(parse("--log=error --log=debug -j4 -j2"), 0);
     cr_expect_str_eq(options.show.value, "debug");
@@ -199,7 +199,7 @@ static const struct {
     {"", "--color=never"},
 };
 
-Test(harness_options, criterion_s_flags_are_passed_on)
+Test(harness_options, passes_on_criterions_flags)
 {
     for (size_t i = 0; i < sizeof(passed_on) / sizeof(*passed_on); i++) {
         cr_assert_eq(parse(passed_on[i].line), 0);
@@ -208,8 +208,8 @@ Test(harness_options, criterion_s_flags_are_passed_on)
     }
 }
 
-/* Each letter is an argument of Criterion's. */
-Test(harness_options, one_word_may_have_any_number_of_flags)
+/* Each letter becomes an argument for Criterion. */
+Test(harness_options, accepts_any_number_of_flags_in_one_word)
 {
     cr_assert_eq(
         parse("-SSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSS"
@@ -217,20 +217,20 @@ Test(harness_options, one_word_may_have_any_number_of_flags)
         0);
     cr_expect_eq(options.criterion_count, 2 + 111);
     cr_expect_null(options.criterion[options.criterion_count]);
-    test_log_options_free(&options); /* which a damaged heap does not bear */
+    test_log_options_free(&options); /* aborts if the heap is damaged */
 }
 
-Test(harness_options, own_flags_are_not_passed_on)
+Test(harness_options, does_not_pass_on_own_flags)
 {
     cr_assert_eq(parse("--log=debug --nocapture --show-output --filter a/b "
                        "--trace-limit=1M -f"),
                  0);
-    cr_expect_eq(options.criterion_count, 2); /* its name and the colours */
+    cr_expect_eq(options.criterion_count, 2); /* its name and the color flag */
     cr_expect(options.output.live && options.output.show_output &&
               options.fail_fast);
 }
 
-Test(harness_options, filters_add_up)
+Test(harness_options, collects_filters)
 {
     setenv("CRITERION_TEST_PATTERN", "c/*", 1);
     cr_assert_eq(parse("--filter a/b --pattern=@(x|y)/z"), 0);
@@ -250,7 +250,7 @@ static const struct {
     {"--tap", true},       {"--json=x", false}, {"", false},
 };
 
-Test(harness_options, report_on_stdout_is_noticed)
+Test(harness_options, detects_a_report_on_stdout)
 {
     for (size_t i = 0; i < sizeof(reports) / sizeof(*reports); i++) {
         cr_assert_eq(parse(reports[i].line), 0);
@@ -276,7 +276,7 @@ static void expect_output(size_t number, enum test_log_report_format format,
     cr_expect_str_eq(options.output.reports[number].origin, origin);
 }
 
-Test(harness_options, reports_add_up)
+Test(harness_options, collects_reports)
 {
     cr_assert_eq(parse("--report=tap:a --report jsonl:- --report=junit:b:c"),
                  0);
@@ -300,13 +300,13 @@ static const char *const bad_reports[] = {
     "--xml=- --report=jsonl:-",
 };
 
-Test(harness_options, reports_of_no_format_or_file_are_refused)
+Test(harness_options, refuses_reports_without_format_or_file)
 {
     for (size_t i = 0; i < sizeof(bad_reports) / sizeof(*bad_reports); i++)
         cr_expect_eq(parse(bad_reports[i]), 102, "%s", bad_reports[i]);
 }
 
-Test(harness_options, bazel_is_listened_to)
+Test(harness_options, applies_bazels_variables)
 {
     setenv("XML_OUTPUT_FILE", "out.xml", 1);
     setenv("TESTBRIDGE_TEST_ONLY", "a/b", 1);
@@ -326,7 +326,7 @@ Test(harness_options, bazel_is_listened_to)
     cr_expect_eq(parse(""), 102);
 }
 
-Test(harness_options, bazel_means_no_tests_of_tests)
+Test(harness_options, ignores_bazels_variables_in_nested_runs)
 {
     setenv("XML_OUTPUT_FILE", "out.xml", 1);
     setenv("TESTBRIDGE_TEST_ONLY", "a/b", 1);
@@ -357,7 +357,7 @@ static const struct {
     {"99999999999999999999", 0},
 };
 
-Test(harness_options, limits_have_units_and_bounds)
+Test(harness_options, parses_units_and_bounds_of_limits)
 {
     char line[64];
 
@@ -370,7 +370,7 @@ Test(harness_options, limits_have_units_and_bounds)
     }
 }
 
-Test(harness_options, what_is_refused_is_2_and_what_informs_is_0)
+Test(harness_options, exits_with_2_for_errors_and_0_for_help)
 {
     cr_expect_eq(parse("--nonsense"), 102);
     cr_expect_eq(parse("--jobs=x"), 102);
@@ -382,7 +382,7 @@ Test(harness_options, what_is_refused_is_2_and_what_informs_is_0)
     cr_expect(options.informs);
 }
 
-Test(harness_options, all_tests_by_variable_or_flag)
+Test(harness_options, enables_all_tests_by_variable_or_flag)
 {
     cr_assert_eq(parse("--all-tests"), 0);
     cr_expect(options.all_tests);
@@ -399,7 +399,7 @@ Test(harness_options, all_tests_by_variable_or_flag)
     cr_expect_eq(parse(""), 102);
 }
 
-Test(harness_options, empty_variable_is_unset)
+Test(harness_options, ignores_empty_variables)
 {
     setenv("LOG", "", 1);
     setenv("TRACE_LIMIT", "", 1);
@@ -422,7 +422,7 @@ static const struct {
     {"auto", "1", "1", "", false}, {NULL, "", "0", "1", true},
 };
 
-Test(harness_options, colors_are_decided_in_order)
+Test(harness_options, decides_colors_in_order)
 {
     FILE *file = tmpfile();
 

@@ -1,4 +1,5 @@
-/* harness_output_pipe_test.c: a test's output goes through a FIFO to a file. */
+/* harness_output_pipe_test.c: moves a test's output through a FIFO into a
+ * file. */
 #include "harness/results/run_folder.h"
 #include "harness/runner/supervisor.h"
 #include "harness/worker/worker.h"
@@ -18,9 +19,9 @@ static struct test_log_run run;
 static struct test_log_result result;
 static struct test_log_job job = {.result = &result};
 static char file[PATH_MAX];
-static bool taken; /* something else is where the output goes */
+static bool taken; /* the output file exists already */
 
-/* Makes the pipe as a worker does, which is this process; returns its end. */
+/* Makes the pipe as a worker does, in this process; returns the write end. */
 static int capture(const char *folder)
 {
     int out = dup(STDOUT_FILENO), error = dup(STDERR_FILENO), fd;
@@ -34,7 +35,7 @@ static int capture(const char *folder)
     return fd;
 }
 
-/* Opens both ends in a folder of the test's own; returns the worker's. */
+/* Opens both ends in the test's folder; returns the worker's end. */
 static int begin(void)
 {
     static char folder[] = "/tmp/testlog-drain-XXXXXX";
@@ -71,7 +72,7 @@ static off_t size_of_file(void)
     return stat(file, &status) ? -1 : status.st_size;
 }
 
-Test(harness_output_pipe, moves_what_was_printed)
+Test(harness_output_pipe, moves_printed_text_to_the_file)
 {
     int fd = begin();
 
@@ -84,7 +85,7 @@ Test(harness_output_pipe, moves_what_was_printed)
     cr_expect_eq(size_of_file(), 11);
 }
 
-Test(harness_output_pipe, keeps_what_the_limit_allows)
+Test(harness_output_pipe, keeps_output_up_to_the_file_size_limit)
 {
     struct rlimit limit = {10, 10};
     int fd = begin();
@@ -99,19 +100,19 @@ Test(harness_output_pipe, keeps_what_the_limit_allows)
     cr_expect_eq(test_log_file_limit(), 10);
 }
 
-/* A test may have put a file in the place of its output. */
+/* A test may have created a file with the name of the output. */
 Test(harness_output_pipe, says_why_output_is_not_kept)
 {
     char text[256] = "";
-    int fd, said[2];
+    int fd, printed[2];
 
     taken = true;
     fd = begin();
     cr_assert_eq(write(fd, "hello\n", 6), 6);
-    cr_assert_eq(pipe(said), 0);
-    dup2(said[1], STDERR_FILENO);
+    cr_assert_eq(pipe(printed), 0);
+    dup2(printed[1], STDERR_FILENO);
     test_log_output_pipe_finish(&job);
-    cr_assert_gt(read(said[0], text, sizeof(text) - 1), 0);
+    cr_assert_gt(read(printed[0], text, sizeof(text) - 1), 0);
     cr_expect_str_eq(text, "testlog: drain/one: cannot keep all of its output: "
                            "File exists\n");
     cr_expect_eq(size_of_file(), 0);

@@ -1,4 +1,4 @@
-/* harness_plan_test.c: patterns, and what they match. */
+/* harness_plan_test.c: checks and matches patterns of test names. */
 #include "harness/runner/plan.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ static const struct {
     {"@([a)", "a [ without a ]"},
 };
 
-Test(harness_plan, faults_of_a_pattern_are_named)
+Test(harness_plan, names_the_fault_of_a_pattern)
 {
     for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
         const char *fault = test_log_pattern_fault(faults[i].pattern);
@@ -73,7 +73,7 @@ static const struct {
     {"Suite/test", "suite", "test", false},
 };
 
-Test(harness_plan, patterns_match_names_and_groups_of_instances)
+Test(harness_plan, matches_names_and_groups_of_instances)
 {
     for (size_t i = 0; i < sizeof(matches) / sizeof(*matches); i++)
         cr_expect_eq(test_log_pattern_matches(
@@ -82,7 +82,7 @@ Test(harness_plan, patterns_match_names_and_groups_of_instances)
                      matches[i].suite, matches[i].test);
 }
 
-Test(harness_plan, long_names_are_no_danger)
+Test(harness_plan, matches_very_long_names)
 {
     char suite[600], test[600];
 

@@ -16,7 +16,7 @@ static int parse(const char *text)
     return test_log_profiler_read(&profiler, "TRACE_OPTIONS", text);
 }
 
-Test(harness_profiler_options, default_values)
+Test(harness_profiler_options, has_these_defaults)
 {
     cr_expect_eq(test_log_profiler_default.device_tracer_level, 1);
     cr_expect_eq(test_log_profiler_default.compress, 1);
@@ -34,7 +34,7 @@ static const struct {
     {"device_tracer_level=00", 0},
 };
 
-Test(harness_profiler_options, reads_keys_and_values)
+Test(harness_profiler_options, parses_keys_and_values)
 {
     for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++) {
         cr_expect_eq(parse(taken[i].text), 0, "%s", taken[i].text);
@@ -44,8 +44,8 @@ Test(harness_profiler_options, reads_keys_and_values)
     }
 }
 
-/* Else a run would have to say what became of GPUs. */
-Test(harness_profiler_options, only_those_of_gpus_are_asked_of_gpus)
+/* Only GPU options ask for a notice about GPUs. */
+Test(harness_profiler_options, asks_for_gpus_only_by_gpu_options)
 {
     cr_expect_eq(parse("compress=0"), 0);
     cr_expect_eq(profiler.compress, 0);
@@ -54,7 +54,7 @@ Test(harness_profiler_options, only_those_of_gpus_are_asked_of_gpus)
     cr_expect(profiler.given);
 }
 
-Test(harness_profiler_options, a_second_text_adds_to_the_first)
+Test(harness_profiler_options, adds_a_second_text_to_the_first)
 {
     parse("device_tracer_level=0");
     cr_expect_eq(test_log_profiler_read(&profiler, "--trace-options",
@@ -80,7 +80,7 @@ static const char *const refused[] = {
     "DEVICE_TRACER_LEVEL=1",
     "device tracer level=1"};
 
-Test(harness_profiler_options, refuses_what_it_does_not_know)
+Test(harness_profiler_options, refuses_unknown_options_and_values)
 {
     for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
         cr_expect_eq(parse(refused[i]), -1, "%s", refused[i]);

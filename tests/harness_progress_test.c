@@ -1,4 +1,4 @@
-/* harness_progress_test.c: the words of the status line. */
+/* harness_progress_test.c: the text of the status line. */
 #include "harness/runner/supervisor.h"
 
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static void expect_line(size_t at_once, const char *line)
     cr_expect_str_eq(text.data, line);
 }
 
-Test(harness_progress, counts_and_names_what_runs)
+Test(harness_progress, counts_tests_and_names_running_ones)
 {
     expect_line(1, "[1/3, 1 failed]: s/b 1.0 s");
     jobs[2].running = true;
@@ -65,14 +65,14 @@ Test(harness_progress, counts_and_names_what_runs)
     expect_line(1, "[1/3]: s/b 1.0 s, s/c 1.0 s");
 }
 
-Test(harness_progress, tells_what_is_left_by_the_last_run)
+Test(harness_progress, estimates_the_time_left_by_the_last_run)
 {
     last = (struct test_log_history){(char *)"", past, 3};
     expect_line(1, "[1/3, 1 failed] about 9 s left: s/b 1.0 s");
     expect_line(3, "[1/3, 1 failed] about 3 s left: s/b 1.0 s");
 }
 
-Test(harness_progress, tells_nothing_of_what_is_not_known)
+Test(harness_progress, estimates_no_time_for_unknown_tests)
 {
     last = (struct test_log_history){(char *)"", past, 1};
     expect_line(1, "[1/3, 1 failed]: s/b 1.0 s");
@@ -85,7 +85,7 @@ Test(harness_progress, counts_other_programs)
     expect_line(2, "[11/18, 3 failed, program 2/4] about 10 s left: s/b 1.0 s");
 }
 
-Test(harness_progress, is_no_wider_than_the_terminal)
+Test(harness_progress, cuts_the_line_to_the_terminal)
 {
     width = 9;
     expect_line(1, "[1/3, 1 f");

@@ -1,4 +1,5 @@
-/* harness_report_files_test.c: which results are written, where and by whom. */
+/* harness_report_files_test.c: which reports are written, where, and by which
+ * process. */
 #include "harness/results/notice.h"
 #include "harness/results/writers.h"
 
@@ -53,14 +54,14 @@ static bool is_there(const char *name)
     return !access(test_path(name), F_OK);
 }
 
-Test(harness_report_files, every_run_has_its_tap)
+Test(harness_report_files, writes_tap_for_every_run)
 {
     test_log_reports_begin(&run, &options, false);
     test_log_reports_write(&run, &options);
     expect_begins("results.tap", "TAP version 14\n1..0");
 }
 
-Test(harness_report_files, files_are_written_as_they_were_asked_for)
+Test(harness_report_files, writes_the_requested_files)
 {
     add(TEST_LOG_REPORT_TAP, test_path("a"));
     add(TEST_LOG_REPORT_JUNIT, test_path("b"));
@@ -73,7 +74,7 @@ Test(harness_report_files, files_are_written_as_they_were_asked_for)
     expect_begins("out", "");
 }
 
-Test(harness_report_files, without_a_folder_they_are_written_too)
+Test(harness_report_files, writes_requested_files_without_a_folder)
 {
     free(run.path);
     run.path = NULL;
@@ -83,7 +84,7 @@ Test(harness_report_files, without_a_folder_they_are_written_too)
     expect_begins("a", "TAP version 14\n");
 }
 
-Test(harness_report_files, part_of_a_run_writes_none)
+Test(harness_report_files, writes_nothing_as_a_part_of_a_run)
 {
     add(TEST_LOG_REPORT_TAP, test_path("a"));
     run.parent.part = true;
@@ -92,7 +93,7 @@ Test(harness_report_files, part_of_a_run_writes_none)
     cr_expect_not(is_there("a") || is_there("results.tap"));
 }
 
-Test(harness_report_files, file_that_cannot_be_written_is_named)
+Test(harness_report_files, names_a_file_that_cannot_be_written)
 {
     add(TEST_LOG_REPORT_TAP, "/dev/null/at/all");
     add(TEST_LOG_REPORT_JUNIT, test_path("b"));
@@ -104,10 +105,10 @@ Test(harness_report_files, file_that_cannot_be_written_is_named)
     expect_begins("b", "<?xml");
 }
 
-Test(harness_report_files, full_disk_is_said)
+Test(harness_report_files, reports_a_full_disk)
 {
     if (access("/dev/full", W_OK))
-        cr_skip_test("/dev/full is not here");
+        cr_skip_test("no /dev/full");
     add(TEST_LOG_REPORT_TAP, "/dev/full");
     test_log_reports_begin(&run, &options, false);
     test_log_reports_write(&run, &options);
@@ -115,7 +116,7 @@ Test(harness_report_files, full_disk_is_said)
                          "left on device");
 }
 
-Test(harness_report_files, pipe_is_written_to_and_stays_a_pipe)
+Test(harness_report_files, writes_to_a_pipe_without_replacing_it)
 {
     char bytes[16] = "";
     struct stat status;
@@ -149,7 +150,7 @@ static void print(const char *text)
                  (ssize_t)strlen(text));
 }
 
-/* In a child, for it is Criterion's stdout too. */
+/* Runs in a child, because Criterion uses stdout, too. */
 static void report_on_stdout(void)
 {
     to_file("stdout", STDOUT_FILENO);
@@ -162,7 +163,7 @@ static void report_on_stdout(void)
     _exit(0);
 }
 
-Test(harness_report_files, stdout_is_for_the_report_while_tests_run)
+Test(harness_report_files, keeps_stdout_for_the_report_while_tests_run)
 {
     cr_assert_eq(test_child(report_on_stdout), 0);
     expect_begins("stderr", "of a test\n");
@@ -188,7 +189,7 @@ static void lend(void)
     execlp("sh", "sh", "-c", command, NULL);
 }
 
-Test(harness_report_files, programs_are_lent_the_stdout_that_scripts_lack)
+Test(harness_report_files, lends_stdout_to_programs_but_not_scripts)
 {
     cr_assert_eq(test_child(lend), 7 << 8);
     expect_begins("stderr", "script\n");
@@ -209,7 +210,7 @@ static void borrow(void)
     _exit(test_log_reports_stdout() == STDOUT_FILENO ? 0 : 2);
 }
 
-Test(harness_report_files, program_gives_back_what_it_was_lent)
+Test(harness_report_files, returns_a_borrowed_stdout)
 {
     cr_assert_eq(test_child(borrow), 0);
     expect_begins("stderr", "closing\n");
@@ -228,15 +229,15 @@ static void github(void)
     _exit(0);
 }
 
-/* Two streams have no order, so commands could not be kept apart. */
-Test(harness_report_files, github_gets_what_tests_print_on_one_stream)
+/* Two streams have no common order, so commands could not be told apart. */
+Test(harness_report_files, prints_test_output_on_one_stream_for_github)
 {
     cr_assert_eq(test_child(github), 0);
     expect_begins("stderr", "of a test\n");
     expect_begins("stdout", "closing\n");
 }
 
-Test(harness_report_files, programs_apart_are_told_and_so_is_who_misses_a_file)
+Test(harness_report_files, reports_files_that_need_the_runs_folder)
 {
     add(TEST_LOG_REPORT_TAP, "a.tap");
     add(TEST_LOG_REPORT_JSONL, "-");

@@ -15,12 +15,12 @@
 #include "support.h"
 
 static struct test_log_run run;
-static char said[4096];
+static char printed[4096];
 
 static void begin(void)
 {
     test_folder();
-    test_log_out = fmemopen(said, sizeof(said), "w");
+    test_log_out = fmemopen(printed, sizeof(printed), "w");
     run.start = trace_anchor_now();
 }
 
@@ -43,7 +43,7 @@ static void close_run(void)
     run.start = trace_anchor_now();
 }
 
-Test(harness_run_folder, folders_are_made_with_their_parents)
+Test(harness_run_folder, creates_folders_with_their_parents)
 {
     cr_expect_eq(test_log_make_folders(test_path("a/b/c")), 0);
     cr_expect(exists(test_path("a/b/c")));
@@ -52,7 +52,7 @@ Test(harness_run_folder, folders_are_made_with_their_parents)
     cr_expect(exists(test_path("a/b/d")));
 }
 
-Test(harness_run_folder, folder_below_a_file_cannot_be_made)
+Test(harness_run_folder, cannot_create_a_folder_below_a_file)
 {
     char path[PATH_MAX + 2];
 
@@ -65,7 +65,7 @@ Test(harness_run_folder, folder_below_a_file_cannot_be_made)
     cr_expect_eq(errno, ENAMETOOLONG);
 }
 
-/* An earlier call has left it there. */
+/* Fills the stack with bytes, as an earlier call may. */
 static __attribute__((noinline)) void fill_stack(void)
 {
     volatile char bytes[4 * PATH_MAX];
@@ -74,7 +74,7 @@ static __attribute__((noinline)) void fill_stack(void)
         bytes[i] = 'x';
 }
 
-/* The address sanitizer sees it read on to the end of its buffer. */
+/* AddressSanitizer notices a read beyond the buffer. */
 Test(harness_run_folder, refuses_a_folder_without_a_name)
 {
     fill_stack();
@@ -82,7 +82,7 @@ Test(harness_run_folder, refuses_a_folder_without_a_name)
     cr_expect_eq(errno, ENOENT);
 }
 
-Test(harness_run_folder, paths_are_joined_and_bounded)
+Test(harness_run_folder, joins_paths_up_to_the_limit)
 {
     char path[PATH_MAX], name[PATH_MAX];
 
@@ -95,7 +95,7 @@ Test(harness_run_folder, paths_are_joined_and_bounded)
     cr_expect_eq(errno, ENAMETOOLONG);
 }
 
-Test(harness_run_folder, test_s_files_are_in_its_folder)
+Test(harness_run_folder, finds_a_tests_files_in_its_folder)
 {
     char folder[] = "tests/p/s.t", path[PATH_MAX];
     struct test_log_result result = {.folder = folder}, none = {0};
@@ -106,7 +106,7 @@ Test(harness_run_folder, test_s_files_are_in_its_folder)
     cr_expect_eq(test_log_file(&run, &none, "log.txt", path), -1);
 }
 
-Test(harness_run_folder, run_is_named_by_its_start_in_utc)
+Test(harness_run_folder, names_a_run_by_its_start_in_utc)
 {
     char latest[PATH_MAX] = "";
     const char *name;
@@ -122,7 +122,7 @@ Test(harness_run_folder, run_is_named_by_its_start_in_utc)
     cr_expect_null(run.program);
 }
 
-Test(harness_run_folder, runs_of_one_microsecond_have_two_folders)
+Test(harness_run_folder, separates_runs_of_the_same_microsecond)
 {
     struct test_log_run other = {.start = run.start};
 
@@ -133,14 +133,14 @@ Test(harness_run_folder, runs_of_one_microsecond_have_two_folders)
     test_log_run_free(&other);
 }
 
-Test(harness_run_folder, run_inside_a_test_leaves_latest_alone)
+Test(harness_run_folder, leaves_latest_alone_inside_a_test)
 {
     run.parent.nested = true;
     cr_assert_eq(test_log_run_open(&run, test_path("runs"), NULL), 0);
     cr_expect_not(exists(test_path("runs/latest")));
 }
 
-Test(harness_run_folder, program_s_folder_is_its_base_name)
+Test(harness_run_folder, names_a_programs_folder_by_its_base_name)
 {
     char path[PATH_MAX];
 
@@ -151,7 +151,7 @@ Test(harness_run_folder, program_s_folder_is_its_base_name)
     cr_expect(exists(path));
 }
 
-Test(harness_run_folder, program_joins_the_run_that_is_given)
+Test(harness_run_folder, joins_a_given_run)
 {
     static const char *const names[] = {"some_test", "some_test~2",
                                         "some_test~3"};
@@ -171,7 +171,7 @@ Test(harness_run_folder, program_joins_the_run_that_is_given)
     free(folder);
 }
 
-Test(harness_run_folder, first_free_folder_is_found)
+Test(harness_run_folder, finds_the_first_free_folder)
 {
     char *name;
 
@@ -186,7 +186,7 @@ Test(harness_run_folder, first_free_folder_is_found)
     free(name);
 }
 
-Test(harness_run_folder, unwritable_folder_is_replaced_and_said)
+Test(harness_run_folder, replaces_and_reports_an_unwritable_folder)
 {
     test_save(test_path("file"), "", 0);
     test_log_make_folders(test_path("temporary"));
@@ -197,18 +197,20 @@ Test(harness_run_folder, unwritable_folder_is_replaced_and_said)
                  0, "%s", run.path);
     cr_expect(exists(run.path));
     fflush(test_log_out);
-    cr_expect_not_null(strstr(said, "testlog: cannot write to "), "%s", said);
-    cr_expect_not_null(strstr(said, "/file/runs: Not a directory; "), "%s",
-                       said);
-    cr_expect_eq(strchr(said, '\n'), said + strlen(said) - 1, "%s", said);
+    cr_expect_not_null(strstr(printed, "testlog: cannot write to "), "%s",
+                       printed);
+    cr_expect_not_null(strstr(printed, "/file/runs: Not a directory; "), "%s",
+                       printed);
+    cr_expect_eq(strchr(printed, '\n'), printed + strlen(printed) - 1, "%s",
+                 printed);
 }
 
-Test(harness_run_folder, nowhere_to_write_is_a_failure_and_said)
+Test(harness_run_folder, fails_and_reports_if_no_folder_is_writable)
 {
     test_save(test_path("file"), "", 0);
     setenv("TMPDIR", test_path("nothing"), 1);
     cr_expect_eq(test_log_run_open(&run, test_path("file/runs"), "p"), -1);
     fflush(test_log_out);
-    cr_expect_not_null(strstr(said, "this run keeps no logs and traces\n"),
-                       "%s", said);
+    cr_expect_not_null(strstr(printed, "this run keeps no logs and traces\n"),
+                       "%s", printed);
 }

@@ -1,4 +1,4 @@
-/* harness_run_json_test.c: run.json, read again. */
+/* harness_run_json_test.c: writes run.json, which is parsed again. */
 #include "harness/results/writers.h"
 #include "harness/version.h"
 
@@ -42,7 +42,7 @@ static void add(const char *name, enum test_log_outcome outcome,
     result->line = 42;
 }
 
-/* What was written; it lasts as long as the test. */
+/* Writes the run and parses it; valid until the test ends. */
 static const cJSON *written(void)
 {
     static cJSON *json;
@@ -72,7 +72,7 @@ static const char *text(const cJSON *object, const char *name)
     return string ? string : "(null)";
 }
 
-Test(harness_run_json, has_what_a_run_is)
+Test(harness_run_json, writes_the_properties_of_a_run)
 {
     const cJSON *json;
 
@@ -93,7 +93,7 @@ Test(harness_run_json, has_what_a_run_is)
     cr_expect_eq(cJSON_GetArraySize(item(json, "tests")), 0);
 }
 
-Test(harness_run_json, has_every_test_that_ran)
+Test(harness_run_json, writes_every_test_that_ran)
 {
     const cJSON *json, *test;
 
@@ -119,7 +119,7 @@ Test(harness_run_json, has_every_test_that_ran)
     cr_expect(cJSON_IsNull(item(test, "file")));
 }
 
-Test(harness_run_json, any_bytes_are_a_string)
+Test(harness_run_json, writes_any_bytes_as_a_string)
 {
     const cJSON *test;
 
@@ -129,7 +129,7 @@ Test(harness_run_json, any_bytes_are_a_string)
                      "q\"b\\n\n\t\001 \357\277\275 \342\202\254");
 }
 
-Test(harness_run_json, random_reasons_can_be_read)
+Test(harness_run_json, writes_random_reasons_as_json)
 {
     char reason[300];
 
@@ -142,7 +142,7 @@ Test(harness_run_json, random_reasons_can_be_read)
     cr_expect_eq(cJSON_GetArraySize(item(written(), "tests")), 100);
 }
 
-Test(harness_run_json, names_directives_that_matched_nothing)
+Test(harness_run_json, writes_directives_that_matched_nothing)
 {
     const cJSON *unseen;
 
@@ -155,7 +155,7 @@ Test(harness_run_json, names_directives_that_matched_nothing)
                      "TRACE_FILTER: b");
 }
 
-Test(harness_run_json, folder_that_is_gone_is_a_failure)
+Test(harness_run_json, fails_without_the_folder)
 {
     free(run.path);
     run.path = strdup(test_path("nowhere"));

@@ -1,5 +1,5 @@
-/* harness_sanitize_text_test.c: text of any bytes becomes text that readers
- * take. */
+/* harness_sanitize_text_test.c: turns any bytes into text that readers
+ * accept. */
 #include "harness/results/notice.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static const struct {
     {"\357\277\275", "\357\277\275"},
 };
 
-Test(harness_sanitize_text, only_what_readers_take_is_left)
+Test(harness_sanitize_text, replaces_characters_that_readers_reject)
 {
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         trace_text_clear(&text);
@@ -43,8 +43,9 @@ Test(harness_sanitize_text, only_what_readers_take_is_left)
     }
 }
 
-/* U+061C, U+200E, U+202A, U+202E, U+2066 and U+2069; not those beside them. */
-Test(harness_sanitize_text, replaces_what_reorders_text)
+/* U+061C, U+200E, U+202A, U+202E, U+2066 and U+2069, but not their
+ * neighbors. */
+Test(harness_sanitize_text, replaces_characters_that_reorder_text)
 {
     static const char controls[] = "\330\234\342\200\216\342\200\252"
                                    "\342\200\256\342\201\246\342\201\251";
@@ -59,21 +60,20 @@ Test(harness_sanitize_text, replaces_what_reorders_text)
     cr_expect_str_eq(text.data, others);
 }
 
-Test(harness_sanitize_text, nul_is_a_control_character)
+Test(harness_sanitize_text, replaces_nul_bytes)
 {
     test_log_sanitize(&text, "a\0b", 3);
     cr_expect_str_eq(text.data, "a?b");
 }
 
-Test(harness_sanitize_text,
-     line_has_spaces_for_newlines_and_leaves_the_rest_alone)
+Test(harness_sanitize_text, replaces_newlines_only_in_the_added_line)
 {
     trace_text_string(&text, "before\n");
     test_log_sanitize_line(&text, "one\ntwo\tthree");
     cr_expect_str_eq(text.data, "before\none two three");
 }
 
-Test(harness_sanitize_text, clean_text_stays_as_it_is)
+Test(harness_sanitize_text, keeps_clean_text)
 {
     char bytes[512];
     struct trace_text again = {0};
@@ -93,10 +93,10 @@ Test(harness_sanitize_text, clean_text_stays_as_it_is)
     trace_text_free(&again);
 }
 
-Test(harness_sanitize_text, text_without_memory_is_none_and_no_crash)
+Test(harness_sanitize_text, fails_without_memory)
 {
     if (!test_can_fail_memory())
-        cr_skip_test("a sanitizer owns allocations");
+        cr_skip_test("sanitizers replace malloc");
     test_fail_memory(1, false);
     test_log_sanitize(&text, "a\377b", 3);
     test_fail_memory(0, false);

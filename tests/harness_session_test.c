@@ -1,4 +1,4 @@
-/* harness_session_test.c: what a process tells those that it starts. */
+/* harness_session_test.c: passes a session to child processes. */
 #include "harness/session.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ Test(harness_session, passes_every_field)
     cr_expect_null(session->nested);
 }
 
-Test(harness_session, leaves_out_fields_that_were_not_given)
+Test(harness_session, omits_missing_fields)
 {
     test_log_session_export(&(struct test_log_session){.show = ""});
     cr_expect_str_eq(test_log_session()->show, "");
@@ -55,7 +55,7 @@ Test(harness_session, is_empty_without_the_variable)
     cr_expect_null(getenv(VARIABLE));
 }
 
-Test(harness_session, leaves_the_environment)
+Test(harness_session, removes_itself_from_the_environment)
 {
     test_log_session_export(&all);
     cr_assert_not_null(getenv(VARIABLE));
@@ -63,7 +63,7 @@ Test(harness_session, leaves_the_environment)
     cr_expect_null(getenv(VARIABLE));
 }
 
-Test(harness_session, tells_children_of_a_test_where_they_are)
+Test(harness_session, marks_children_of_a_test_as_nested)
 {
     struct test_log_session session = all;
 
@@ -76,7 +76,7 @@ Test(harness_session, tells_children_of_a_test_where_they_are)
     cr_expect_null(test_log_session()->show);
 }
 
-Test(harness_session, is_a_worker_s_only_if_nothing_is_missing)
+Test(harness_session, is_a_workers_only_if_complete)
 {
     struct test_log_session session = all;
 
@@ -85,7 +85,7 @@ Test(harness_session, is_a_worker_s_only_if_nothing_is_missing)
     cr_expect_not(test_log_session_is_worker(&session));
 }
 
-Test(harness_session, tells_a_parent_from_other_processes)
+Test(harness_session, distinguishes_a_parent_from_other_processes)
 {
     struct test_log_session session = {0};
     char text[16];
@@ -104,7 +104,7 @@ static const char *const damaged[] = {
     "show=1:xy", "nosuch=1:x", "nested=1:1show", "show=1:x\377=1:y",
 };
 
-Test(harness_session, reads_no_further_than_damage)
+Test(harness_session, stops_parsing_at_damage)
 {
     for (size_t i = 0; i < sizeof(damaged) / sizeof(*damaged); i++) {
         const char *show;

@@ -1,4 +1,5 @@
-/* harness_shards_test.c: which shard this is, and which tests are in it. */
+/* harness_shards_test.c: finds the shard of a process, and the tests in a
+ * shard. */
 #include "harness/runner/plan.h"
 #include "harness/session.h"
 
@@ -36,7 +37,7 @@ static void clear(void)
 
 TestSuite(harness_shards, .init = clear);
 
-/* Finds the shard with the variables of a line, which blanks separate. */
+/* Finds the shard under a line of variables, separated by spaces. */
 static int find(struct test_log_shard *shard, const char *line,
                 const char *asked)
 {
@@ -85,7 +86,7 @@ static const struct {
     {"TEST_SHARD_INDEX=1 TEST_TOTAL_SHARDS=4 GTEST_SHARD_INDEX=0 "
      "GTEST_TOTAL_SHARDS=2",
      NULL, 1, 4, "TEST_SHARD_INDEX"},
-    /* Who does not ask is not cut into pieces by where it happens to run. */
+    /* Without a request, a scheduler's variables have no effect. */
     {ARRAY STEP OMPI "PMI_RANK=1 PMI_SIZE=2 JOB_COMPLETION_INDEX=1", NULL, 0, 0,
      NULL},
     {"", "auto", 0, 0, "--shard"},
@@ -101,7 +102,7 @@ static const struct {
     {"TESTLOG_SESSION=nested=1:1", "2/3", 1, 3, "--shard"},
 };
 
-Test(harness_shards, shard_is_found)
+Test(harness_shards, finds_the_shard)
 {
     for (size_t i = 0; i < sizeof(found) / sizeof(*found); i++) {
         struct test_log_shard shard;
@@ -117,7 +118,7 @@ Test(harness_shards, shard_is_found)
 }
 
 static const struct {
-    const char *variables, *asked, *said;
+    const char *variables, *asked, *printed;
 } refused[] = {
     {"", "", "--shard: \"\" is no shard; write one as in 2/5, or auto"},
     {"", "2", "--shard: \"2\" is no shard; write one as in 2/5, or auto"},
@@ -167,20 +168,20 @@ static const struct {
      "auto", "SLURM_ARRAY_TASK_MIN: \"y\" is no number"},
 };
 
-Test(harness_shards, bad_values_are_named)
+Test(harness_shards, names_bad_values)
 {
-    struct trace_text said = {0};
+    struct trace_text printed = {0};
 
     for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
         struct test_log_shard shard;
 
         cr_expect_eq(find(&shard, refused[i].variables, refused[i].asked), -1,
                      "row %zu", i);
-        trace_text_printf(&said, "testlog: %s\n", refused[i].said);
+        trace_text_printf(&printed, "testlog: %s\n", refused[i].printed);
     }
     fflush(stderr);
-    cr_expect_stderr_eq_str(said.data);
-    trace_text_free(&said);
+    cr_expect_stderr_eq_str(printed.data);
+    trace_text_free(&printed);
 }
 
 /* ---- Which tests ---- */
@@ -195,7 +196,7 @@ static const char *name_of(size_t i)
     return name;
 }
 
-/* How many of `total` shards have a test. */
+/* How many of `total` shards contain a test. */
 static size_t owners(size_t total, enum test_log_shard_way way, size_t i,
                      size_t *counts)
 {
@@ -211,7 +212,7 @@ static size_t owners(size_t total, enum test_log_shard_way way, size_t i,
     return sum;
 }
 
-Test(harness_shards, every_test_is_in_one_shard)
+Test(harness_shards, puts_every_test_into_one_shard)
 {
     static const enum test_log_shard_way ways[] = {TEST_LOG_SHARD_SLICE,
                                                    TEST_LOG_SHARD_HASH};
@@ -228,7 +229,7 @@ Test(harness_shards, every_test_is_in_one_shard)
         }
 }
 
-Test(harness_shards, without_shards_every_test_is_in)
+Test(harness_shards, runs_every_test_without_shards)
 {
     const struct test_log_shard none = {.total = 0};
 
@@ -236,8 +237,8 @@ Test(harness_shards, without_shards_every_test_is_in)
     cr_expect(test_log_shard_has(&none, 17, "a/c"));
 }
 
-/* FNV-1a of "a" and "foobar", as its authors give them. */
-Test(harness_shards, hash_is_of_the_name_alone_and_stays)
+/* FNV-1a of "a" and "foobar", as published. */
+Test(harness_shards, hashes_only_the_name)
 {
     static const struct {
         const char *name;
@@ -255,7 +256,7 @@ Test(harness_shards, hash_is_of_the_name_alone_and_stays)
     }
 }
 
-Test(harness_shards, ways_are_words)
+Test(harness_shards, parses_ways_to_split)
 {
     enum test_log_shard_way way = TEST_LOG_SHARD_SLICE;
 
@@ -267,15 +268,15 @@ Test(harness_shards, ways_are_words)
                             "write slice or hash\n");
 }
 
-/* ---- What is said ---- */
+/* ---- Output ---- */
 
-static void expect_said(struct test_log_shard shard, const char *said,
+static void expect_text(struct test_log_shard shard, const char *printed,
                         const char *member)
 {
     struct trace_text text = {0};
 
     test_log_shard_text(&text, &shard);
-    cr_expect_str_eq(text.data ? text.data : "", said);
+    cr_expect_str_eq(text.data ? text.data : "", printed);
     trace_text_free(&text);
     text = (struct trace_text){0};
     test_log_shard_member(&text, &shard);
@@ -283,14 +284,14 @@ static void expect_said(struct test_log_shard shard, const char *said,
     trace_text_free(&text);
 }
 
-Test(harness_shards, shard_is_said_as_it_is_asked_for)
+Test(harness_shards, prints_the_shard_as_requested)
 {
-    expect_said((struct test_log_shard){1, 5, TEST_LOG_SHARD_HASH, "--shard"},
+    expect_text((struct test_log_shard){1, 5, TEST_LOG_SHARD_HASH, "--shard"},
                 "shard: 2/5 by hash (--shard)",
                 "\"shard\":{\"index\":1,\"total\":5,\"by\":\"hash\"}");
-    expect_said((struct test_log_shard){0, 0, TEST_LOG_SHARD_SLICE, NULL}, "",
+    expect_text((struct test_log_shard){0, 0, TEST_LOG_SHARD_SLICE, NULL}, "",
                 "\"shard\":null");
-    expect_said(
+    expect_text(
         (struct test_log_shard){0, 0, TEST_LOG_SHARD_SLICE, "TEST_SHARD"},
         "shard: all tests, as no scheduler's variable is set (TEST_SHARD=auto)",
         "\"shard\":null");

@@ -1,4 +1,5 @@
-/* harness_stdio_fds_test.c: descriptors that a program was started without. */
+/* harness_stdio_fds_test.c: reserves the standard descriptors that were closed
+ * at start. */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@ static void expect_beyond(void)
     close(fd);
 }
 
-Test(harness_stdio_fds, no_file_gets_a_number_that_was_closed)
+Test(harness_stdio_fds, keeps_files_off_closed_descriptors)
 {
     for (unsigned closed = 1; closed < 8; closed++) {
         for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -28,7 +29,7 @@ Test(harness_stdio_fds, no_file_gets_a_number_that_was_closed)
     }
 }
 
-Test(harness_stdio_fds, what_was_closed_goes_on_to_fail)
+Test(harness_stdio_fds, lets_closed_descriptors_fail)
 {
     char byte = 'x';
 
@@ -45,7 +46,7 @@ Test(harness_stdio_fds, what_was_closed_goes_on_to_fail)
     }
 }
 
-Test(harness_stdio_fds, what_is_open_stays)
+Test(harness_stdio_fds, keeps_open_descriptors)
 {
     char byte = 0;
     int ends[2];

@@ -1,4 +1,4 @@
-/* harness_tap_test.c: TAP 14 as its specification has it. */
+/* harness_tap_test.c: writes TAP 14. */
 #include "harness/results/writers.h"
 
 #include <stdio.h>
@@ -55,7 +55,7 @@ static void expect_has(const char *part)
                        text);
 }
 
-Test(harness_tap, looks_like_this)
+Test(harness_tap, writes_this_text)
 {
     struct test_log_result *result;
 
@@ -87,12 +87,12 @@ Test(harness_tap, looks_like_this)
         "  duration_ms: 1.500\n  ...\n");
 }
 
-Test(harness_tap, run_without_tests_is_a_plan_that_skips_all)
+Test(harness_tap, writes_a_skipping_plan_without_tests)
 {
     cr_expect_str_eq(written(), "TAP version 14\n1..0 # SKIP no test ran\n");
 }
 
-Test(harness_tap, tests_of_several_programs_are_called_by_these)
+Test(harness_tap, prefixes_tests_of_several_programs)
 {
     struct test_log_result *script;
 
@@ -104,13 +104,13 @@ Test(harness_tap, tests_of_several_programs_are_called_by_these)
     expect_has("\nok 2 - script\n");
 }
 
-Test(harness_tap, skip_without_a_reason_is_a_directive_alone)
+Test(harness_tap, writes_a_skip_without_a_reason)
 {
     add("t", TEST_LOG_OUTCOME_SKIPPED, NULL);
     expect_has("suite/t # SKIP\n");
 }
 
-Test(harness_tap, hash_and_backslash_are_escaped_in_names_and_reasons)
+Test(harness_tap, escapes_hash_and_backslash)
 {
     run.program = strdup("p");
     add("a # SKIP \\ b", TEST_LOG_OUTCOME_FAILED, "why");
@@ -119,14 +119,14 @@ Test(harness_tap, hash_and_backslash_are_escaped_in_names_and_reasons)
     expect_has("\nok 2 - suite/c # SKIP issue \\#7 \\\\ here\n");
 }
 
-Test(harness_tap, reason_of_several_lines_is_one_line_of_a_directive)
+Test(harness_tap, joins_the_lines_of_a_skip_reason)
 {
     add("t", TEST_LOG_OUTCOME_SKIPPED, "one\nok 2 - forged\n  ...\n");
     expect_has("# SKIP one ok 2 - forged   ... \n  ---\n");
     expect_has("\n  message: \"one\\nok 2 - forged\\n  ...\\n\"\n");
 }
 
-Test(harness_tap, any_bytes_are_lines_of_their_kind)
+Test(harness_tap, cannot_be_forged_by_any_bytes)
 {
     char bytes[256];
     size_t lines = 0;

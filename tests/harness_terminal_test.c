@@ -1,4 +1,4 @@
-/* harness_terminal_test.c: what is said of a test and of a run. */
+/* harness_terminal_test.c: prints tests and runs on the terminal. */
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/terminal.h"
@@ -16,20 +16,20 @@
 
 static struct test_log_run run;
 static struct test_log_output options;
-static char *said;
-static size_t said_size;
+static char *printed;
+static size_t printed_size;
 
 static void begin(void)
 {
     test_folder();
     run.path = strdup(test_path(""));
-    test_log_out = open_memstream(&said, &said_size);
+    test_log_out = open_memstream(&printed, &printed_size);
 }
 
 static void end(void)
 {
     fclose(test_log_out);
-    free(said);
+    free(printed);
     test_log_run_free(&run);
 }
 
@@ -51,7 +51,7 @@ static struct test_log_result *add(const char *name,
     return result;
 }
 
-/* Gives a result a folder with this output and a recording without records. */
+/* Gives a result a folder with this output and an empty recording. */
 static void give_output(struct test_log_result *result, const char *output)
 {
     char path[PATH_MAX];
@@ -69,30 +69,31 @@ static void give_output(struct test_log_result *result, const char *output)
 static void expect_has(const char *part)
 {
     fflush(test_log_out);
-    cr_expect_not_null(strstr(said, part), "%s is not in:\n%s", part, said);
+    cr_expect_not_null(strstr(printed, part), "%s is not in:\n%s", part,
+                       printed);
 }
 
 static void expect_lacks(const char *part)
 {
     fflush(test_log_out);
-    cr_expect_null(strstr(said, part), "%s is in:\n%s", part, said);
+    cr_expect_null(strstr(printed, part), "%s is in:\n%s", part, printed);
 }
 
-Test(harness_terminal, notice_is_one_line)
+Test(harness_terminal, prints_a_notice_on_one_line)
 {
     test_log_notice("%d of %s", 1, "many");
     fflush(test_log_out);
-    cr_expect_str_eq(said, "testlog: 1 of many\n");
+    cr_expect_str_eq(printed, "testlog: 1 of many\n");
 }
 
-Test(harness_terminal, notice_sends_no_control_bytes)
+Test(harness_terminal, escapes_control_bytes_in_notices)
 {
     test_log_notice("%s", "\x1b[31mred\n\xff");
     fflush(test_log_out);
-    cr_expect_str_eq(said, "testlog: \\x1b[31mred\\n\\xff\n");
+    cr_expect_str_eq(printed, "testlog: \\x1b[31mred\\n\\xff\n");
 }
 
-Test(harness_terminal, every_complaint_begins_alike)
+Test(harness_terminal, prefixes_every_complaint)
 {
     struct trace_text complaints = {0};
 
@@ -101,12 +102,13 @@ Test(harness_terminal, every_complaint_begins_alike)
     test_log_complain(&complaints);
     trace_text_free(&complaints);
     fflush(test_log_out);
-    cr_expect_str_eq(said, "testlog: LOG: a\n    x\n    ^\ntestlog: LOG: b\n");
+    cr_expect_str_eq(printed,
+                     "testlog: LOG: a\n    x\n    ^\ntestlog: LOG: b\n");
 }
 
 /* ---- A test's block ---- */
 
-Test(harness_terminal, much_output_is_cut_at_a_line_and_says_where_the_rest_is)
+Test(harness_terminal, cuts_long_output_at_a_line_and_names_the_file)
 {
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
     enum { LINES = 20000 };
@@ -124,7 +126,7 @@ Test(harness_terminal, much_output_is_cut_at_a_line_and_says_where_the_rest_is)
     free(output);
 }
 
-Test(harness_terminal, of_one_long_line_the_end_is_shown)
+Test(harness_terminal, shows_the_end_of_one_long_line)
 {
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
     enum { SIZE = 100000 };
@@ -139,12 +141,12 @@ Test(harness_terminal, of_one_long_line_the_end_is_shown)
     free(output);
 }
 
-Test(harness_terminal, block_without_files_is_a_header)
+Test(harness_terminal, prints_only_a_header_without_files)
 {
     test_log_print_block(&run, add("a", TEST_LOG_OUTCOME_FAILED, "f.c:1: no"),
                          &options);
     fflush(test_log_out);
-    cr_expect_str_eq(said, "---- suite/a: failed: f.c:1: no ----\n\n");
+    cr_expect_str_eq(printed, "---- suite/a: failed: f.c:1: no ----\n\n");
 }
 
 static const struct {
@@ -158,7 +160,7 @@ static const struct {
     {TEST_LOG_OUTCOME_FAILED, "", "suite/a: failed ----\n"},
 };
 
-Test(harness_terminal, header_names_outcome_and_reason_on_one_line)
+Test(harness_terminal, prints_outcome_and_reason_in_the_header)
 {
     for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++) {
         struct test_log_result *result =
@@ -182,10 +184,10 @@ Test(harness_terminal, prints_no_block_for_a_good_test_without_text)
         test_log_print_block(&run, result, &options);
     }
     fflush(test_log_out);
-    cr_expect_str_eq(said, "");
+    cr_expect_str_eq(printed, "");
 }
 
-Test(harness_terminal, prints_paths_below_the_working_directory_relative_to_it)
+Test(harness_terminal, prints_paths_relative_to_the_working_directory)
 {
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
 
@@ -196,7 +198,7 @@ Test(harness_terminal, prints_paths_below_the_working_directory_relative_to_it)
     expect_has("\ntrace: folder/trace.json\n");
 }
 
-Test(harness_terminal, output_ends_with_a_newline)
+Test(harness_terminal, ends_output_with_a_newline)
 {
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
 
@@ -205,7 +207,7 @@ Test(harness_terminal, output_ends_with_a_newline)
     expect_has("output:\nno newline\ntrace: ");
 }
 
-Test(harness_terminal, trace_is_named_only_if_there_was_a_recording)
+Test(harness_terminal, names_the_trace_only_with_a_recording)
 {
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
 
@@ -216,7 +218,7 @@ Test(harness_terminal, trace_is_named_only_if_there_was_a_recording)
     expect_lacks("trace: ");
 }
 
-Test(harness_terminal, output_is_shown_as_it_is)
+Test(harness_terminal, shows_output_unchanged)
 {
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
 
@@ -225,7 +227,7 @@ Test(harness_terminal, output_is_shown_as_it_is)
     expect_has("output:\n\033[1mbold\033[0m \377\n\ntrace: ");
 }
 
-Test(harness_terminal, empty_output_has_no_heading)
+Test(harness_terminal, prints_no_heading_for_empty_output)
 {
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
 
@@ -234,7 +236,7 @@ Test(harness_terminal, empty_output_has_no_heading)
     expect_lacks("output:");
 }
 
-Test(harness_terminal, live_block_repeats_no_output)
+Test(harness_terminal, does_not_repeat_live_output)
 {
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
 
@@ -244,7 +246,7 @@ Test(harness_terminal, live_block_repeats_no_output)
     expect_lacks("printed before");
 }
 
-Test(harness_terminal, corrupt_recording_costs_its_part_only)
+Test(harness_terminal, shows_output_despite_a_corrupt_recording)
 {
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_CRASHED, NULL);
     char path[PATH_MAX];
@@ -257,7 +259,7 @@ Test(harness_terminal, corrupt_recording_costs_its_part_only)
     expect_lacks("trace: ");
 }
 
-Test(harness_terminal, lines_and_open_spans_stand_apart)
+Test(harness_terminal, prints_lines_and_open_spans_separately)
 {
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_CRASHED, NULL);
     static struct trace_site span = TEST_SITE(SPAN, INFO, "open", "t", NULL, 0);
@@ -278,7 +280,7 @@ Test(harness_terminal, lines_and_open_spans_stand_apart)
 
 /* ---- The end ---- */
 
-Test(harness_terminal, summary_lists_failures_and_a_command)
+Test(harness_terminal, lists_failures_and_a_command_to_rerun)
 {
     struct test_log_result *result;
 
@@ -298,7 +300,7 @@ Test(harness_terminal, summary_lists_failures_and_a_command)
                "run: ");
 }
 
-Test(harness_terminal, command_names_each_of_many_failures_once)
+Test(harness_terminal, names_each_failure_once_in_the_command)
 {
     struct trace_text expected = {0};
     char name[16];
@@ -316,7 +318,7 @@ Test(harness_terminal, command_names_each_of_many_failures_once)
     trace_text_free(&expected);
 }
 
-Test(harness_terminal, what_tests_say_commands_no_terminal)
+Test(harness_terminal, escapes_terminal_control_bytes)
 {
     static const char evil[] = "\033[31mred\r\nmore";
     struct test_log_result *flaky;
@@ -370,7 +372,7 @@ Test(harness_terminal, lists_three_tests_skipped_for_the_same_reason)
                "    suite/b: skipped\n");
 }
 
-Test(harness_terminal, summary_of_success_names_the_run)
+Test(harness_terminal, names_the_run_if_all_tests_passed)
 {
     add("a", TEST_LOG_OUTCOME_PASSED, NULL);
     test_log_print_summary(&run, "./program");
@@ -378,16 +380,16 @@ Test(harness_terminal, summary_of_success_names_the_run)
     expect_has("run: ");
 }
 
-Test(harness_terminal, summary_without_a_folder_names_none)
+Test(harness_terminal, names_no_run_without_a_folder)
 {
     free(run.path);
     run.path = NULL;
     test_log_print_summary(&run, "./program");
     fflush(test_log_out);
-    cr_expect_str_eq(said, "");
+    cr_expect_str_eq(printed, "");
 }
 
-Test(harness_terminal, unseen_directives_have_a_hint)
+Test(harness_terminal, suggests_fixes_for_unmatched_directives)
 {
     run.unseen = calloc(4, sizeof(*run.unseen));
     run.unseen[run.unseen_count++] = strdup("LOG: nowhere=debug");
@@ -398,7 +400,7 @@ Test(harness_terminal, unseen_directives_have_a_hint)
     run.unseen[run.unseen_count++] = strdup("LOG: net:debug");
     test_log_print_unseen(&run);
     fflush(test_log_out);
-    cr_expect_str_eq(said,
+    cr_expect_str_eq(printed,
                      "testlog: LOG: nowhere=debug matched no call site\n"
                      "testlog: --log: inof matched no call site; did you mean "
                      "the level info?\n"
@@ -407,7 +409,7 @@ Test(harness_terminal, unseen_directives_have_a_hint)
                      "mean net=debug?\n");
 }
 
-Test(harness_terminal, ten_unseen_directives_are_named_and_none_at_length)
+Test(harness_terminal, names_at_most_ten_unmatched_directives)
 {
     struct trace_text text = {0};
     size_t lines = 0;
@@ -421,10 +423,10 @@ Test(harness_terminal, ten_unseen_directives_are_named_and_none_at_length)
     trace_text_free(&text);
     test_log_print_unseen(&run);
     fflush(test_log_out);
-    for (const char *c = said; *c; c++)
+    for (const char *c = printed; *c; c++)
         lines += *c == '\n';
     cr_expect_eq(lines, 11);
-    cr_expect_lt(strlen(said), 11 * 250);
+    cr_expect_lt(strlen(printed), 11 * 250);
     expect_lacks("\x1b");
     expect_has("0... matched no call site\n");
     expect_has("testlog: 990 more directives matched no call site\n");
@@ -441,7 +443,7 @@ static const struct {
     {true, true, true, "", "1 passed, 0 failed, 0 skipped\n"},
 };
 
-Test(harness_terminal, closing_line_is_a_line_of_its_own)
+Test(harness_terminal, prints_the_closing_line_on_a_line_of_its_own)
 {
     struct test_log_result *result = add("a", TEST_LOG_OUTCOME_PASSED, NULL);
     struct trace_text expected = {0};
@@ -455,8 +457,8 @@ Test(harness_terminal, closing_line_is_a_line_of_its_own)
         rewind(test_log_out);
         test_log_print_closing(&run, &options);
         fflush(test_log_out);
-        cr_expect_eq(strncmp(said, closings[i].err, strlen(closings[i].err)), 0,
-                     "row %zu: %s", i, said);
+        cr_expect_eq(strncmp(printed, closings[i].err, strlen(closings[i].err)),
+                     0, "row %zu: %s", i, printed);
         trace_text_string(&expected, closings[i].out);
     }
     fflush(stdout);

@@ -1,4 +1,4 @@
-/* harness_test_files_test.c: a test's files, rendered from its recording. */
+/* harness_test_files_test.c: renders a test's files from its recording. */
 #include "harness/results/notice.h"
 #include "harness/results/writers.h"
 
@@ -15,8 +15,8 @@
 
 static struct test_log_run run;
 static const struct log_style style = {.time = LOG_TIME_NONE};
-static char *said;
-static size_t said_size;
+static char *printed;
+static size_t printed_size;
 
 static void begin(void)
 {
@@ -26,19 +26,19 @@ static void begin(void)
     snprintf(path, sizeof(path), "%s", test_path(""));
     run.path = strdup(path);
     run.record = strdup("trace");
-    test_log_out = open_memstream(&said, &said_size);
+    test_log_out = open_memstream(&printed, &printed_size);
 }
 
 static void end(void)
 {
     fclose(test_log_out);
-    free(said);
+    free(printed);
     test_log_run_free(&run);
 }
 
 TestSuite(harness_test_files, .init = begin, .fini = end);
 
-/* A result whose folder is the test's own. */
+/* Adds a result with the folder of this test. */
 static struct test_log_result *add(const char *name, const char *filter)
 {
     struct test_log_result *result = test_log_run_add(&run);
@@ -65,7 +65,7 @@ static const char *load(const char *name)
 static const char *words(void)
 {
     fflush(test_log_out);
-    return said ? said : "";
+    return printed ? printed : "";
 }
 
 static struct trace_site span = TEST_SITE(SPAN, INFO, "span", "t", NULL, 0);
@@ -85,7 +85,7 @@ static void record(void)
     trace_reader_close(test_read());
 }
 
-Test(harness_test_files, log_has_what_the_filter_shows)
+Test(harness_test_files, writes_the_lines_that_the_filter_shows)
 {
     record();
     test_log_render(&run, add("a", "info"), &style, false);
@@ -98,7 +98,7 @@ Test(harness_test_files, log_has_what_the_filter_shows)
     cr_expect_str_eq(words(), "");
 }
 
-Test(harness_test_files, log_has_neither_colors_nor_names)
+Test(harness_test_files, writes_neither_colors_nor_names)
 {
     struct log_style loud = {
         .time = LOG_TIME_NONE, .color = true, .test = "suite/a"};
@@ -108,7 +108,7 @@ Test(harness_test_files, log_has_neither_colors_nor_names)
     cr_expect_str_eq(load("log.txt"), " INFO span: t: info\n");
 }
 
-Test(harness_test_files, trace_has_everything)
+Test(harness_test_files, writes_everything_to_the_trace)
 {
     cJSON *json;
 
@@ -124,7 +124,7 @@ Test(harness_test_files, trace_has_everything)
     cJSON_Delete(json);
 }
 
-Test(harness_test_files, missing_recording_is_said_once)
+Test(harness_test_files, reports_a_missing_recording_once)
 {
     test_log_render(&run, add("a", "info"), &style, false);
     test_log_render(&run, add("b", "info"), &style, false);
@@ -135,7 +135,7 @@ Test(harness_test_files, missing_recording_is_said_once)
     cr_expect(access(test_path("log.txt"), F_OK));
 }
 
-Test(harness_test_files, corrupt_recording_changes_no_result)
+Test(harness_test_files, keeps_the_result_despite_a_corrupt_recording)
 {
     struct test_log_result *result = add("a", "info");
 
@@ -147,7 +147,7 @@ Test(harness_test_files, corrupt_recording_changes_no_result)
                        "%s", words());
 }
 
-Test(harness_test_files, test_without_a_folder_has_no_files)
+Test(harness_test_files, writes_no_files_without_a_folder)
 {
     struct test_log_result *result = add("a", "info");
 
@@ -157,7 +157,7 @@ Test(harness_test_files, test_without_a_folder_has_no_files)
     cr_expect_str_eq(words(), "");
 }
 
-Test(harness_test_files, losses_are_counted_and_said)
+Test(harness_test_files, counts_and_reports_lost_records)
 {
     struct test_log_result *result = add("a", "info");
 
@@ -176,7 +176,7 @@ Test(harness_test_files, losses_are_counted_and_said)
     cr_expect_not_null(strstr(load("trace.json"), "\"lost\":\""));
 }
 
-Test(harness_test_files, whole_trace_has_a_track_for_each_test)
+Test(harness_test_files, writes_a_track_for_each_test_of_a_run)
 {
     const char *text;
     cJSON *json;
@@ -196,7 +196,7 @@ Test(harness_test_files, whole_trace_has_a_track_for_each_test)
     cJSON_Delete(json);
 }
 
-Test(harness_test_files, whole_trace_of_nothing_is_json)
+Test(harness_test_files, writes_an_empty_trace_as_json)
 {
     cJSON *json;
 

@@ -1,4 +1,4 @@
-/* harness_trust_test.c: whose files are as good as our own. */
+/* harness_trust_test.c: which users' files are trusted. */
 #include "harness/results/run_folder.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ static void change(const char *name, mode_t mode)
     cr_assert_eq(chmod(test_path(name), mode), 0);
 }
 
-/* As test_log_gpu_library does first. */
+/* Resolves links first, like test_log_gpu_library. */
 static bool trusts(const char *name)
 {
     char *path = realpath(test_path(name), NULL);
@@ -58,7 +58,7 @@ Test(harness_trust, trusts_root_and_itself)
 Test(harness_trust, trusts_the_caller_of_sudo)
 {
     if (geteuid())
-        cr_skip_test("only root has been called by sudo");
+        cr_skip_test("only root can be called by sudo");
     setenv("SUDO_UID", "54321", 1);
     cr_expect(test_log_trusts(STRANGER));
     cr_expect_not(test_log_trusts(STRANGER + 1));
@@ -81,7 +81,7 @@ Test(harness_trust, trusts_no_sudo_of_an_ordinary_user)
     cr_expect_eq(test_child(become_nobody), 0);
 }
 
-Test(harness_trust, trusts_who_can_replace_a_program)
+Test(harness_trust, trusts_the_owner_of_a_programs_folder)
 {
     give_away("folder");
     cr_expect_not(test_log_trusts(STRANGER));
@@ -144,14 +144,14 @@ Test(harness_trust, trusts_no_file_of_a_stranger)
     cr_expect_not(trusts("folder/file"));
 }
 
-Test(harness_trust, trusts_no_file_in_a_stranger_s_folder)
+Test(harness_trust, trusts_no_file_in_a_strangers_folder)
 {
     give_away("folder");
     cr_expect_not(trusts("folder/file"));
 }
 
-/* A group of one's own is usual, with a umask of 002. */
-Test(harness_trust, tells_a_user_s_own_group_from_others)
+/* Users often have a group of their own, and a umask of 002. */
+Test(harness_trust, trusts_a_users_own_group_only)
 {
     if (geteuid())
         cr_skip_test("only root can give a file away");

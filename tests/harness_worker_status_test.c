@@ -1,5 +1,4 @@
-/* harness_worker_status_test.c: what a process notes of itself reaches its
- * result. */
+/* harness_worker_status_test.c: passes the status of a worker to the runner. */
 #include "harness/runner/supervisor.h"
 #include "harness/worker/worker.h"
 
@@ -25,8 +24,9 @@ static struct test_log_job *job_of_this_test(void)
     return runner.jobs;
 }
 
-/* A child notes itself as this test's process, then does `more`. */
-static pid_t note_in_child(void (*more)(void))
+/* Starts a child that reports itself as this test's process, then does
+ * `more`. */
+static pid_t report_in_child(void (*more)(void))
 {
     pid_t child = fork();
 
@@ -54,25 +54,25 @@ static void fail_twice(void)
     test_log_status_fail("the second reason");
 }
 
-Test(harness_worker_status, gives_a_result_its_process)
+Test(harness_worker_status, records_the_process_of_a_result)
 {
     struct test_log_job *job = job_of_this_test();
     pid_t child;
 
     cr_assert_eq(test_log_status_open(4), 0);
-    child = note_in_child(NULL);
+    child = report_in_child(NULL);
     test_log_status_update(&runner);
     cr_expect_eq(job->pid, (uint32_t)child);
     cr_expect_not(job->unborn);
     cr_expect_not(test_log_status_of(&runner, job).returned);
 }
 
-Test(harness_worker_status, tells_that_the_body_returned)
+Test(harness_worker_status, reports_that_the_body_returned)
 {
     struct test_log_job *job = job_of_this_test();
 
     cr_assert_eq(test_log_status_open(4), 0);
-    note_in_child(return_from_the_body);
+    report_in_child(return_from_the_body);
     cr_expect(test_log_status_of(&runner, job).returned);
     cr_expect_null(test_log_status_of(&runner, job).fault);
 }
@@ -82,22 +82,21 @@ Test(harness_worker_status, keeps_the_first_reason_to_fail)
     struct test_log_job *job = job_of_this_test();
 
     cr_assert_eq(test_log_status_open(1), 0);
-    note_in_child(fail_twice);
+    report_in_child(fail_twice);
     cr_expect_str_eq(test_log_status_of(&runner, job).fault,
                      "the first reason");
 }
 
-/* The last note of a process that tries again counts; a full board changes
- * nothing. */
-Test(harness_worker_status, takes_as_many_notes_as_it_has_room_for)
+/* The last report of a retried test counts; a full board changes nothing. */
+Test(harness_worker_status, keeps_as_many_reports_as_fit)
 {
     struct test_log_job *job = job_of_this_test();
     pid_t second;
 
     cr_assert_eq(test_log_status_open(2), 0);
-    note_in_child(NULL);
-    second = note_in_child(NULL);
-    note_in_child(return_from_the_body);
+    report_in_child(NULL);
+    second = report_in_child(NULL);
+    report_in_child(return_from_the_body);
     test_log_status_update(&runner);
     cr_expect_eq(job->pid, (uint32_t)second);
     cr_expect_not(test_log_status_of(&runner, job).returned);
@@ -111,12 +110,12 @@ Test(harness_worker_status, needs_no_file)
 
     setrlimit(RLIMIT_FSIZE, &none);
     cr_assert_eq(test_log_status_open(10000), 0);
-    child = note_in_child(NULL);
+    child = report_in_child(NULL);
     test_log_status_update(&runner);
     cr_expect_eq(job->pid, (uint32_t)child);
 }
 
-Test(harness_worker_status, without_a_board_nothing_is_known)
+Test(harness_worker_status, reports_nothing_without_a_board)
 {
     struct test_log_job *job = job_of_this_test();
 

@@ -1,4 +1,4 @@
-/* runners_compressed_test.c: recordings at rest, compressed and read again. */
+/* runners_compressed_test.c: compresses recordings and reads them again. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -19,26 +19,26 @@
 #include "harness/runner/options.h"
 #include "runners/runners.h"
 
-static char *said;
-static size_t said_size;
+static char *printed;
+static size_t printed_size;
 
 static void set_up(void)
 {
     test_folder();
-    test_log_out = open_memstream(&said, &said_size);
+    test_log_out = open_memstream(&printed, &printed_size);
 }
 
 static void tear_down(void)
 {
     fclose(test_log_out);
-    free(said);
+    free(printed);
 }
 
 TestSuite(runners_compressed, .init = set_up, .fini = tear_down);
 
 enum { MANY = 20000, FEW = 10 };
 
-/* Records that many spans and lines; returns the lines, to be freed. */
+/* Records `count` spans and lines; returns the lines, to be freed. */
 static char *record(int count)
 {
     struct trace_reader *reader;
@@ -57,10 +57,10 @@ static char *record(int count)
     return lines;
 }
 
-static const char *said_so_far(void)
+static const char *printed_so_far(void)
 {
     fflush(test_log_out);
-    return said;
+    return printed;
 }
 
 static void compress_as(const struct test_log_profiler *profiler)
@@ -90,16 +90,16 @@ static void expect_lines(struct trace_reader *reader, const char *lines)
 {
     char *again;
 
-    cr_assert_not_null(reader, "%s: %s", strerror(errno), said_so_far());
+    cr_assert_not_null(reader, "%s: %s", strerror(errno), printed_so_far());
     again = test_lines(reader, "trace", &(struct log_style){0});
     cr_expect_str_eq(again, lines);
     free(again);
     trace_reader_close(reader);
 }
 
-/* ---- What is compressed ---- */
+/* ---- Compression ---- */
 
-Test(runners_compressed, says_the_same_and_is_smaller)
+Test(runners_compressed, compresses_without_loss)
 {
     char *lines = record(MANY);
     struct stat before, after;
@@ -111,11 +111,11 @@ Test(runners_compressed, says_the_same_and_is_smaller)
     cr_expect_lt(after.st_size, before.st_size / 2);
     expect_lines(runners_open(test_path("recording")), lines);
     expect_lines(runners_open(test_path("recording.zst")), lines);
-    cr_expect_str_eq(said_so_far(), "");
+    cr_expect_str_eq(printed_so_far(), "");
     free(lines);
 }
 
-Test(runners_compressed, twice_is_once)
+Test(runners_compressed, compresses_only_once)
 {
     char *lines = record(MANY);
 
@@ -125,7 +125,7 @@ Test(runners_compressed, twice_is_once)
     free(lines);
 }
 
-Test(runners_compressed, small_ones_stay)
+Test(runners_compressed, keeps_small_recordings)
 {
     free(record(FEW));
     compress();
@@ -133,7 +133,7 @@ Test(runners_compressed, small_ones_stay)
     cr_expect_not(is_there("recording.zst"));
 }
 
-Test(runners_compressed, an_option_leaves_all)
+Test(runners_compressed, keeps_all_recordings_if_the_option_is_off)
 {
     struct test_log_profiler profiler = test_log_profiler_default;
 
@@ -144,8 +144,8 @@ Test(runners_compressed, an_option_leaves_all)
     cr_expect_not(is_there("recording.zst"));
 }
 
-/* Its process may be writing. */
-Test(runners_compressed, one_without_an_end_stays)
+/* The process may still be writing. */
+Test(runners_compressed, keeps_a_recording_without_an_end)
 {
     test_record();
     for (int i = 0; i < MANY; i++)
@@ -158,7 +158,7 @@ Test(runners_compressed, one_without_an_end_stays)
     cr_expect_not(is_there("recording"));
 }
 
-Test(runners_compressed, the_beginning_tells_the_test)
+Test(runners_compressed, reads_the_beginning_of_a_compressed_recording)
 {
     const char *const metadata[] = {"test", "suite/name", NULL};
     const struct trace_options options = {.limit = TRACE_LIMIT_LEAST * 64,
@@ -176,7 +176,7 @@ Test(runners_compressed, the_beginning_tells_the_test)
     trace_reader_close(reader);
 }
 
-/* ---- What goes wrong ---- */
+/* ---- Errors ---- */
 
 static size_t parts(void)
 {
@@ -189,7 +189,7 @@ static size_t parts(void)
     return count;
 }
 
-Test(runners_compressed, a_full_disk_leaves_it_as_it_was)
+Test(runners_compressed, keeps_the_recording_if_the_disk_is_full)
 {
     struct rlimit limit = {.rlim_cur = 1000, .rlim_max = RLIM_INFINITY};
     char *lines = record(MANY);
@@ -199,7 +199,7 @@ Test(runners_compressed, a_full_disk_leaves_it_as_it_was)
     compress();
     limit.rlim_cur = RLIM_INFINITY;
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    cr_expect_str_eq(said_so_far(),
+    cr_expect_str_eq(printed_so_far(),
                      "testlog: cannot compress recordings: File too large; "
                      "they stay as they are\n");
     cr_expect(is_there("recording"));
@@ -209,8 +209,8 @@ Test(runners_compressed, a_full_disk_leaves_it_as_it_was)
     free(lines);
 }
 
-/* The runner was killed before it removed what it had compressed. */
-Test(runners_compressed, of_two_the_one_not_compressed_is_read)
+/* As if the runner had been killed before it removed the original. */
+Test(runners_compressed, prefers_the_uncompressed_recording)
 {
     char *lines = record(MANY);
 
@@ -222,28 +222,28 @@ Test(runners_compressed, of_two_the_one_not_compressed_is_read)
     free(lines);
 }
 
-Test(runners_compressed, what_is_not_there_is_not_damaged)
+Test(runners_compressed, does_not_call_a_missing_recording_damaged)
 {
     cr_expect_not(runners_is_there(test_path("recording")));
     cr_expect_null(runners_open(test_path("recording")));
     cr_expect_eq(errno, ENOENT);
-    cr_expect_str_eq(said_so_far(), "");
+    cr_expect_str_eq(printed_so_far(), "");
 }
 
 static void expect_damaged(const char *bytes, size_t size, const char *what)
 {
-    size_t before = (said_so_far(), said_size);
+    size_t before = (printed_so_far(), printed_size);
 
     test_save(test_path("recording.zst"), bytes, size);
     cr_expect_null(runners_open(test_path("recording")), "%s", what);
     cr_expect_eq(errno, EBADMSG, "%s: %s", what, strerror(errno));
-    said_so_far();
-    cr_expect_eq(strncmp(said + before, "testlog: cannot read ", 21), 0);
-    cr_expect_eq(strchr(said + before, '\n'), said + said_size - 1, "%s",
-                 said + before);
+    printed_so_far();
+    cr_expect_eq(strncmp(printed + before, "testlog: cannot read ", 21), 0);
+    cr_expect_eq(strchr(printed + before, '\n'), printed + printed_size - 1,
+                 "%s", printed + before);
 }
 
-Test(runners_compressed, damage_is_one_line)
+Test(runners_compressed, reports_damage_in_one_line)
 {
     char *lines = record(MANY), *bytes, what[64];
     size_t size;
@@ -287,7 +287,7 @@ static void add_frame(FILE *out, const char *bytes, size_t size, size_t times)
     ZSTD_freeCCtx(context);
 }
 
-/* A recording, if `whole`, and behind it `size` MiB of one byte. */
+/* Writes a recording, if `whole`, and `size` MiB of one byte after it. */
 static void make_bomb(bool whole, char byte, size_t size)
 {
     FILE *out = fopen(test_path("recording.zst"), "we");
@@ -298,7 +298,7 @@ static void make_bomb(bool whole, char byte, size_t size)
     memset(fill, byte, MIB);
     bytes = test_load(test_path("recording"), &length);
     cr_assert_eq(unlink(test_path("recording")), 0);
-    if (whole) { /* in one frame with the rest it has to be */
+    if (whole) { /* the recording must share a frame with the rest */
         char *all = calloc(1, MIB);
 
         cr_assert(all && length <= MIB);
@@ -313,7 +313,7 @@ static void make_bomb(bool whole, char byte, size_t size)
     cr_assert_eq(fclose(out), 0);
 }
 
-/* No file may be larger than 16 MiB. */
+/* Limits files to 16 MiB. */
 static void limit_files(void)
 {
     struct rlimit limit = {16 * MIB, 16 * MIB};
@@ -322,14 +322,14 @@ static void limit_files(void)
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-Test(runners_compressed, zeros_take_no_room)
+Test(runners_compressed, expands_zeros_without_disk_space)
 {
     char *lines = record(FEW);
 
     make_bomb(true, 0, 1000);
     limit_files();
     expect_lines(runners_open(test_path("recording")), lines);
-    cr_expect_str_eq(said_so_far(), "");
+    cr_expect_str_eq(printed_so_far(), "");
     free(lines);
 }
 
@@ -337,10 +337,10 @@ static void expect_refused(const char *why)
 {
     cr_expect_null(runners_open(test_path("recording")));
     cr_expect_eq(errno, EBADMSG);
-    cr_expect_not_null(strstr(said_so_far(), why), "%s", said);
+    cr_expect_not_null(strstr(printed_so_far(), why), "%s", printed);
 }
 
-Test(runners_compressed, what_is_no_recording_is_not_expanded)
+Test(runners_compressed, does_not_expand_other_files)
 {
     free(record(FEW));
     make_bomb(false, 'x', 1000);
@@ -348,7 +348,7 @@ Test(runners_compressed, what_is_no_recording_is_not_expanded)
     expect_refused("/recording.zst: it is no recording\n");
 }
 
-Test(runners_compressed, half_of_the_room_stays_free)
+Test(runners_compressed, leaves_half_of_the_disk_free)
 {
     struct statvfs disk;
 
@@ -356,7 +356,7 @@ Test(runners_compressed, half_of_the_room_stays_free)
     make_bomb(true, 'x', 100);
     cr_assert_eq(mkdir(test_path("small"), 0777), 0);
     if (mount("testlog", test_path("small"), "tmpfs", 0, "size=16m"))
-        cr_skip_test("may not mount a small disk");
+        cr_skip_test("no permission to mount a small disk");
     setenv("TMPDIR", test_path("small"), 1);
     expect_refused("/recording.zst: it takes more than half of the room in "
                    "TMPDIR\n");
