@@ -231,7 +231,7 @@ Test(e2e_log, reports_output_that_cannot_be_written)
         {TESTLOG "log -f %s", "log"},
         {TESTLOG "export %s", "export"},
     };
-    char command[2 * PATH_MAX], said[128];
+    char command[2 * PATH_MAX], printed[128];
     const struct e2e *result;
 
     if (!e2e_exists("/dev/full"))
@@ -243,13 +243,13 @@ Test(e2e_log, reports_output_that_cannot_be_written)
                  (int)(run ? (size_t)(run - commands[i][0])
                            : strlen(commands[i][0])),
                  commands[i][0], run ? a_run() : "");
-        snprintf(said, sizeof(said),
+        snprintf(printed, sizeof(printed),
                  "testlog: %s: cannot write to standard output: No space left "
                  "on device\n",
                  commands[i][1]);
         result = e2e_run("%s", command);
         e2e_expect_code(result, 1);
-        e2e_expect_is(result->err, said);
+        e2e_expect_is(result->err, printed);
     }
     result = e2e_run("'%s' --list-sites >/dev/full",
                      e2e_program("slow", E2E_TRACED));

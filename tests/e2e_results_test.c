@@ -350,7 +350,7 @@ Test(e2e_results, prints_nothing_else_beside_tap)
 }
 
 static const struct {
-    const char *flag, *said;
+    const char *flag, *printed;
 } refused[] = {
     {"--report=xml:a", "testlog: --report: unknown value \"xml\"; write tap, "
                        "junit or jsonl\n"},
@@ -370,8 +370,8 @@ Test(e2e_results, refuses_bad_reports_before_any_test)
 
         e2e_expect_code(one, 2);
         e2e_expect_code(all, 2);
-        e2e_expect_is(one->err, refused[i].said);
-        e2e_expect_is(all->err, refused[i].said);
+        e2e_expect_is(one->err, refused[i].printed);
+        e2e_expect_is(all->err, refused[i].printed);
     }
     cr_expect_not(e2e_exists("testlog-runs"));
 }

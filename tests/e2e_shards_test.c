@@ -204,7 +204,7 @@ Test(e2e_shards, failed_reruns_failures_in_their_shard)
 }
 
 static const struct {
-    const char *command, *said;
+    const char *command, *printed;
 } refused[] = {
     {"TEST_SHARD_INDEX=3 TEST_TOTAL_SHARDS=3 ./small",
      "testlog: TEST_SHARD_INDEX: \"3\" is no shard of 3 (TEST_TOTAL_SHARDS); "
@@ -229,7 +229,7 @@ Test(e2e_shards, reports_bad_values_in_one_line_before_any_test)
         const struct e2e *result = e2e_run("%s", refused[i].command);
 
         e2e_expect_code(result, 2);
-        e2e_expect_is(result->err, refused[i].said);
+        e2e_expect_is(result->err, refused[i].printed);
         e2e_expect_is(result->out, "");
     }
     cr_expect_not(e2e_exists("testlog-runs"));

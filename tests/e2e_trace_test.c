@@ -190,10 +190,10 @@ Test(e2e_trace, gives_children_their_own_tracks)
         const cJSON *trace = trace_of(all()->folder, tests[i][0]);
         const cJSON *parent = needed(trace, "X", "parent");
         const cJSON *child = needed(trace, "X", "child");
-        const cJSON *said = needed(trace, "i", tests[i][1]);
+        const cJSON *line = needed(trace, "i", tests[i][1]);
 
         cr_expect_neq(e2e_number(child, "tid"), e2e_number(parent, "tid"));
-        cr_expect_eq(e2e_number(said, "tid"), e2e_number(child, "tid"));
+        cr_expect_eq(e2e_number(line, "tid"), e2e_number(child, "tid"));
         expect_in(needed(trace, "i", "before the fork"), parent);
         expect_in(needed(trace, "i", "after the fork"), parent);
         cr_expect_null(argument(parent, "unfinished"));
