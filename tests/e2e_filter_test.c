@@ -283,7 +283,7 @@ Test(e2e_filter, prefers_a_path_to_a_program_in_PATH)
     e2e_expect_has(result->out, "span \"outer\"");
 }
 
-Test(e2e_filter, refuses_what_is_not_a_test_program)
+Test(e2e_filter, refuses_other_programs)
 {
     const struct e2e *result = e2e_run(TESTLOG "filter info ./nothing");
 

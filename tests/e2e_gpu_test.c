@@ -140,7 +140,7 @@ Test(e2e_gpu, ignores_an_unknown_state)
     e2e_expect_is(e2e_text(gpu_of(run_json()), "state"), "unused");
 }
 
-Test(e2e_gpu, says_that_records_are_played_back)
+Test(e2e_gpu, reports_that_records_are_played_back)
 {
     const struct e2e *result =
         e2e_run(WITH_STUB "STUB_NOTES='gpu.state=playback;"

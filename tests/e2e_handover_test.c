@@ -92,14 +92,14 @@ static void expect_ended_counted(const struct e2e *result, const char *reason)
     e2e_expect_is(e2e_text(e2e_result(run, "losing"), "reason"), reason);
 }
 
-Test(e2e_handover, counts_what_ended_before_the_runner_crashed)
+Test(e2e_handover, counts_results_before_the_runner_crashed)
 {
     if (SANITIZE_FLAGS[0])
         cr_skip_test("sanitizers handle SIGSEGV");
     expect_ended_counted(run_dying("crash"), "the program died of SIGSEGV");
 }
 
-Test(e2e_handover, counts_what_ended_before_the_runner_was_killed)
+Test(e2e_handover, counts_results_before_the_runner_was_killed)
 {
     expect_ended_counted(run_dying("kill"), "the program died of SIGKILL");
 }

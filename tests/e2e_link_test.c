@@ -275,7 +275,7 @@ Test(e2e_link, make_accepts_only_0_and_1_for_TRACING)
     e2e_expect_code(e2e_run("make -n -C %s TRACING= help", SOURCE_DIR), 0);
 }
 
-Test(e2e_link, make_builds_what_is_installed_and_examples)
+Test(e2e_link, make_builds_all_installed_files_and_examples)
 {
     const struct e2e *run =
         e2e_run("make -n --no-print-directory -C %s B=elsewhere", SOURCE_DIR);

@@ -198,7 +198,7 @@ Test(e2e_log, log_waits_for_a_missing_test_until_the_run_ends)
                   "no/such");
 }
 
-Test(e2e_log, log_says_once_what_it_waits_for)
+Test(e2e_log, log_reports_once_what_it_waits_for)
 {
     const struct e2e *result = e2e_run(
         "mkdir -p r/tests; (until [ -s err ]; do sleep 0.01; done; sleep 0.5; "
@@ -312,7 +312,7 @@ Test(e2e_log, trace_contains_counters_and_signposts)
                    "\"signpost\":\"phase\"");
 }
 
-/* ---- What is refused ---- */
+/* ---- Bad arguments ---- */
 
 Test(e2e_log, refuses_bad_arguments)
 {

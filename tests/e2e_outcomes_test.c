@@ -84,7 +84,7 @@ static void expect(const char *program, const char *name, const char *outcome,
     }
 }
 
-/* X(test, outcome, in its reason: "" for none) */
+/* X(test, outcome, part of its reason: "" for none) */
 #define OUTCOMES(X)                                                            \
     X(passes, "passed", "")                                                    \
     X(passes_without_annotation, "passed", "")                                 \

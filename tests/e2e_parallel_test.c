@@ -37,7 +37,7 @@ static void link_program(const char *program, const char *name)
                  strerror(errno));
 }
 
-/* ---- How many at once ---- */
+/* ---- Number of programs ---- */
 
 Test(e2e_parallel, runs_programs_side_by_side)
 {
@@ -181,7 +181,7 @@ Test(e2e_parallel, runs_a_program_alone_that_is_marked_serial)
     e2e_expect_closing(result, "3 passed, 0 failed, 0 skipped");
 }
 
-Test(e2e_parallel, refuses_a_serial_program_that_is_not_run)
+Test(e2e_parallel, refuses_an_unknown_serial_program)
 {
     static const char *const lines[][2] = {
         {"--serial c ./a", "testlog: --serial: no program is called c\n"},
@@ -293,7 +293,7 @@ Test(e2e_parallel, kills_all_programs_on_the_second_interrupt)
 }
 
 /* Output is shown before the program ends if it answers a signal. */
-Test(e2e_parallel, shows_what_programs_answer_to_sigusr1)
+Test(e2e_parallel, shows_answers_to_sigusr1_immediately)
 {
     const struct e2e *result;
 
@@ -324,7 +324,7 @@ Test(e2e_parallel, prints_nothing_else_beside_a_report_on_stdout)
     cr_expect_eq(strncmp(result->out, "TAP version", 11), 0);
 }
 
-Test(e2e_parallel, runs_again_only_what_failed)
+Test(e2e_parallel, reruns_only_failures)
 {
     const struct e2e *result;
 
@@ -426,7 +426,7 @@ Test(e2e_parallel, uses_all_jobs_that_make_has)
     e2e_expect_code(make("-j2"), 0);
 }
 
-Test(e2e_parallel, gives_jobs_back_when_it_is_killed)
+Test(e2e_parallel, returns_jobs_if_killed)
 {
     script("a", "meet here; kill -KILL $PPID");
     script("b", "meet here; exec sleep 60");
@@ -434,7 +434,7 @@ Test(e2e_parallel, gives_jobs_back_when_it_is_killed)
     e2e_expect_code(make("-j2"), 0);
 }
 
-Test(e2e_parallel, gives_jobs_back_when_it_is_interrupted)
+Test(e2e_parallel, returns_jobs_if_interrupted)
 {
     script("a", "meet here; exec sleep 60");
     script("b",
@@ -474,7 +474,7 @@ Test(e2e_parallel, uses_no_jobserver_without_its_pipes)
     cr_expect_str_eq(e2e_read("out"), "");
 }
 
-Test(e2e_parallel, uses_a_jobserver_that_is_a_fifo)
+Test(e2e_parallel, uses_a_fifo_as_a_jobserver)
 {
     const struct e2e *result;
 

@@ -13,7 +13,7 @@ TestSuite(e2e_passing, .init = e2e_begin, .timeout = 180);
 
 #define CHILD "in a forked child: programs/passing.c:"
 
-/* X(suite, test, outcome, in its reason, what Criterion says) */
+/* X(suite, test, outcome, part of its reason, Criterion's status) */
 #define TESTS(X)                                                               \
     X(early, exits, "failed", "exited with 0 before", "PASSED")                \
     X(early, exits_at_once, "failed", "exited with 0 before", "PASSED")        \

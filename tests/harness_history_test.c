@@ -54,7 +54,7 @@ static void write_and_read(void)
     test_log_history_read(&last, options.dir, NULL);
 }
 
-Test(harness_history, reads_what_was_written)
+Test(harness_history, reads_back_results)
 {
     const struct test_log_past *past;
 

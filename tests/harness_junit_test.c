@@ -127,7 +127,7 @@ static const char looks[] =
          "") "      <skipped message=\"no time\"/>\n    </testcase>\n"
              "  </testsuite>\n</testsuites>\n";
 
-Test(harness_junit, writes_this_file)
+Test(harness_junit, writes_the_expected_file)
 {
     struct test_log_result *result;
 

@@ -33,7 +33,7 @@ Test(harness_lazy_libgit2, counts_criterions_start_for_a_test)
     cr_expect_eq(git_libgit2_shutdown(), 1);
 }
 
-Test(harness_lazy_libgit2, does_not_stop_what_was_not_started)
+Test(harness_lazy_libgit2, does_not_stop_before_a_start)
 {
     cr_expect_eq(git_libgit2_shutdown(), 0);
     cr_expect_eq(started(), 1);

@@ -101,7 +101,7 @@ Test(harness_output_pipe, keeps_output_up_to_the_file_size_limit)
 }
 
 /* A test may have created a file with the name of the output. */
-Test(harness_output_pipe, says_why_output_is_not_kept)
+Test(harness_output_pipe, reports_why_output_is_not_kept)
 {
     char text[256] = "";
     int fd, printed[2];

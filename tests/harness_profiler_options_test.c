@@ -86,7 +86,7 @@ Test(harness_profiler_options, refuses_unknown_options_and_values)
         cr_expect_eq(parse(refused[i]), -1, "%s", refused[i]);
 }
 
-Test(harness_profiler_options, says_what_to_write)
+Test(harness_profiler_options, suggests_valid_options)
 {
     parse("device_tracr_level=1");
     parse("pc=1");

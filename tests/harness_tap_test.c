@@ -55,7 +55,7 @@ static void expect_has(const char *part)
                        text);
 }
 
-Test(harness_tap, writes_this_text)
+Test(harness_tap, writes_the_expected_text)
 {
     struct test_log_result *result;
 

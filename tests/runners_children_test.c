@@ -1,5 +1,5 @@
-/* runners_children_test.c: programs that run, and signals on their way to
- * them. */
+/* runners_children_test.c: starts programs, waits for them, and forwards
+ * signals to them. */
 #include "runners/run.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ Test(runners_children, spawns_a_program_and_returns_its_status)
     cr_expect_eq(WTERMSIG(status), SIGKILL);
 }
 
-Test(runners_children, says_why_a_program_cannot_run)
+Test(runners_children, returns_why_a_program_cannot_run)
 {
     static char *argv[] = {(char *)"nothing", NULL};
 
@@ -55,7 +55,7 @@ Test(runners_children, says_why_a_program_cannot_run)
     cr_expect_eq(errno, ECHILD);
 }
 
-Test(runners_children, waits_for_several)
+Test(runners_children, waits_for_several_programs)
 {
     struct child one = {0}, two = {0};
 
@@ -67,7 +67,7 @@ Test(runners_children, waits_for_several)
     cr_expect_eq(WEXITSTATUS(two.status), 2);
 }
 
-Test(runners_children, wakes_up_when_the_time_is_over)
+Test(runners_children, stops_waiting_at_the_timeout)
 {
     struct child child = {0};
 
@@ -78,7 +78,7 @@ Test(runners_children, wakes_up_when_the_time_is_over)
     wait_for(&child);
 }
 
-Test(runners_children, captures_what_a_program_prints)
+Test(runners_children, captures_output_of_a_program)
 {
     struct child child = {0};
 
@@ -90,7 +90,7 @@ Test(runners_children, captures_what_a_program_prints)
     cr_expect_str_eq(child.output.streams[0].text.data, "hello\n");
 }
 
-Test(runners_children, passes_an_interrupt_on_to_all)
+Test(runners_children, forwards_an_interrupt_to_all_programs)
 {
     struct child one = {0}, two = {0};
 
@@ -113,14 +113,14 @@ Test(runners_children, dies_of_the_second_interrupt, .signal = SIGTERM)
     wait_for(&child);
 }
 
-Test(runners_children, tells_once_that_somebody_asks_what_runs)
+Test(runners_children, reports_each_sigusr1_once)
 {
     struct child child = {0};
 
     cr_expect_not(runners_asked());
     start(&child, "exec sleep 60");
     raise(SIGUSR1);
-    wait_for(&child); /* it dies of that */
+    wait_for(&child); /* the signal kills it */
     cr_expect(runners_asked());
     cr_expect_not(runners_asked());
     cr_expect_eq(runners_interrupted(), 0);

@@ -1,4 +1,5 @@
-/* runners_handover_test.c: results that a program sends, line by line. */
+/* runners_handover_test.c: reads the results that a program sends, line by
+ * line. */
 #include "harness/results/writers.h"
 #include "runners/run.h"
 
@@ -14,13 +15,13 @@
 
 #define LINE TEST_LOG_JSONL_TEST "\"name\":\"s/t\"}\n"
 
-static void say(const struct handover *handover, const char *text)
+static void send(const struct handover *handover, const char *text)
 {
     cr_assert_eq(write(handover->to, text, strlen(text)),
                  (ssize_t)strlen(text));
 }
 
-Test(runners_handover, keeps_its_pipe_open_in_the_program_it_is_given_to)
+Test(runners_handover, passes_its_pipe_to_the_program)
 {
     struct handover handover;
 
@@ -38,18 +39,18 @@ Test(runners_handover, counts_whole_lines_of_tests)
     struct handover handover;
 
     runners_handover_begin(&handover);
-    runners_handover_read(&handover); /* nothing yet; it does not wait */
+    runners_handover_read(&handover); /* nothing yet; must not wait */
     cr_expect_eq(handover.tests, 0);
-    say(&handover, LINE LINE "{\"schema\"");
+    send(&handover, LINE LINE "{\"schema\"");
     runners_handover_read(&handover);
     cr_expect_eq(handover.tests, 2);
-    say(&handover, ":1,\"event\":\"test\",}\n{\"schema\":1}\n");
+    send(&handover, ":1,\"event\":\"test\",}\n{\"schema\":1}\n");
     runners_handover_read(&handover);
     cr_expect_eq(handover.tests, 3, "the last line is the run's");
     runners_handover_end(&handover);
 }
 
-Test(runners_handover, is_nothing_without_a_pipe)
+Test(runners_handover, does_nothing_without_a_pipe)
 {
     struct handover handover = {0};
 

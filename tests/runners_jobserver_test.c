@@ -1,4 +1,4 @@
-/* runners_jobserver_test.c: tokens of GNU make, taken and given back. */
+/* runners_jobserver_test.c: takes tokens from GNU make and returns them. */
 #include "runners/run.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ __attribute__((format(printf, 1, 2))) static void set_flags(const char *format,
     setenv("MAKEFLAGS", flags, 1);
 }
 
-/* A jobserver with these tokens. */
+/* Makes a jobserver with these tokens. */
 static void serve(const char *tokens)
 {
     cr_assert_eq(pipe(ends), 0);
@@ -57,7 +57,7 @@ Test(runners_jobserver, is_not_used_without_makeflags)
     runners_jobserver_end();
 }
 
-Test(runners_jobserver, takes_and_gives_back_tokens)
+Test(runners_jobserver, takes_and_returns_tokens)
 {
     serve("abc");
     runners_jobserver_find();
@@ -70,7 +70,7 @@ Test(runners_jobserver, takes_and_gives_back_tokens)
     expect_tokens("cba");
 }
 
-Test(runners_jobserver, gives_all_back_at_the_end)
+Test(runners_jobserver, returns_all_tokens_at_the_end)
 {
     serve("ab");
     runners_jobserver_find();
@@ -80,7 +80,7 @@ Test(runners_jobserver, gives_all_back_at_the_end)
     cr_expect_eq(runners_jobserver_fd(), 0);
 }
 
-Test(runners_jobserver, gives_all_back_if_it_is_killed)
+Test(runners_jobserver, returns_all_tokens_if_killed)
 {
     char byte;
     pid_t pid;
@@ -93,11 +93,11 @@ Test(runners_jobserver, gives_all_back_if_it_is_killed)
         raise(SIGKILL);
     }
     cr_assert_eq(waitpid(pid, NULL, 0), pid);
-    cr_assert_eq(read(ends[0], &byte, 1), 1); /* it waits for the token */
+    cr_assert_eq(read(ends[0], &byte, 1), 1); /* waits for the token */
     cr_expect_eq(byte, 'x');
 }
 
-Test(runners_jobserver, leaves_make_s_descriptors_blocking)
+Test(runners_jobserver, leaves_makes_descriptors_blocking)
 {
     serve("");
     runners_jobserver_find();
@@ -115,7 +115,7 @@ static void expect_unused(void)
 
 #define expect_none(...) (set_flags(__VA_ARGS__), expect_unused())
 
-Test(runners_jobserver, is_used_only_if_its_pipe_is_there)
+Test(runners_jobserver, is_used_only_with_a_valid_pipe)
 {
     int other[2], file;
 
@@ -137,7 +137,7 @@ Test(runners_jobserver, is_used_only_if_its_pipe_is_there)
     expect_none("--jobserver-auth=");
 }
 
-Test(runners_jobserver, is_the_last_one_of_any_version)
+Test(runners_jobserver, is_the_last_in_makeflags_of_any_version)
 {
     serve("a");
     set_flags("--jobserver-auth=98,99 --jobserver-auth=%d,%d", ends[0],

@@ -1,4 +1,4 @@
-/* runners_output_test.c: captured output, printed whole. */
+/* runners_output_test.c: captures output and prints it as a whole. */
 #include "runners/run.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@ static struct output output;
 
 static int stderr_before;
 
-/* Output goes to files: a pipe would take only so much. */
+/* Redirects to files, because a pipe has a limited size. */
 static void redirect(void)
 {
     test_folder();
@@ -49,7 +49,7 @@ static void expect_printed(const char *name, const char *text)
     free(bytes);
 }
 
-static void say(size_t number, const char *text)
+static void put(size_t number, const char *text)
 {
     cr_assert_eq(write(output.to[number], text, strlen(text)),
                  (ssize_t)strlen(text));
@@ -58,16 +58,16 @@ static void say(size_t number, const char *text)
 Test(runners_output, keeps_stdout_and_stderr_apart)
 {
     cr_assert_eq(runners_output_begin(&output), 0);
-    say(0, "out\n");
-    say(1, "err\n");
+    put(0, "out\n");
+    put(1, "err\n");
     runners_output_read(&output);
     runners_output_end(&output);
     expect_printed("out", "out\n");
     expect_printed("err", "err\n");
 }
 
-/* Then the order of what is written to both is kept. */
-Test(runners_output, has_one_pipe_if_both_go_to_the_same_place)
+/* One pipe keeps the order of writes to both streams. */
+Test(runners_output, uses_one_pipe_if_both_streams_are_the_same)
 {
     cr_assert_eq(dup2(STDOUT_FILENO, STDERR_FILENO), STDERR_FILENO);
     cr_assert_eq(runners_output_begin(&output), 0);
@@ -79,12 +79,12 @@ Test(runners_output, has_one_pipe_if_both_go_to_the_same_place)
 Test(runners_output, prints_nothing_before_the_end_unless_asked)
 {
     cr_assert_eq(runners_output_begin(&output), 0);
-    say(0, "one\n");
+    put(0, "one\n");
     runners_output_read(&output);
     cr_expect_eq(output.streams[0].text.size, 4);
     runners_output_show(&output);
     cr_expect_eq(output.streams[0].text.size, 0);
-    say(0, "two\n");
+    put(0, "two\n");
     runners_output_end(&output);
     expect_printed("out", "one\ntwo\n");
 }
@@ -111,7 +111,7 @@ Test(runners_output, keeps_long_output_in_a_file)
     free(all);
 }
 
-Test(runners_output, of_nothing_is_nothing)
+Test(runners_output, prints_nothing_without_pipes)
 {
     struct pollfd polled[2];
 

@@ -1,4 +1,5 @@
-/* runners_programs_test.c: names of programs, and what the last run tells. */
+/* runners_programs_test.c: names programs, and recalls their tests from the
+ * last run. */
 #include "harness/results/history.h"
 #include "runners/run.h"
 
@@ -29,7 +30,7 @@ static void expect_names(char **paths, const char *const *names, size_t count)
         cr_expect_str_eq(programs.all[i].name, names[i]);
 }
 
-Test(runners_programs, gives_each_program_a_name_of_its_own)
+Test(runners_programs, gives_each_program_a_unique_name)
 {
     static char *paths[] = {(char *)"a/x", (char *)"b/x", (char *)"y",
                             (char *)"x"};
@@ -38,7 +39,7 @@ Test(runners_programs, gives_each_program_a_name_of_its_own)
     expect_names(paths, names, 4);
 }
 
-Test(runners_programs, gives_no_name_twice_if_a_program_is_called_like_it)
+Test(runners_programs, avoids_names_of_other_programs)
 {
     static char *paths[] = {(char *)"a/x", (char *)"b/x", (char *)"x~2"};
     static const char *const names[] = {"x", "x~2", "x~2~2"};
@@ -87,7 +88,7 @@ static struct test_log_past past[] = {
 static const struct test_log_history last = {(char *)"run", past, 3};
 static char *known[] = {(char *)"good", (char *)"bad", (char *)"new"};
 
-Test(runners_programs, recalls_tests_and_their_time)
+Test(runners_programs, recalls_tests_and_their_duration)
 {
     struct trace_text lines = {0};
 
@@ -100,7 +101,7 @@ Test(runners_programs, recalls_tests_and_their_time)
     cr_expect_eq(lines.size, 0);
 }
 
-Test(runners_programs, leaves_out_what_passed_and_carries_it_on)
+Test(runners_programs, leaves_out_programs_that_passed_and_keeps_their_lines)
 {
     struct trace_text lines = {0};
 

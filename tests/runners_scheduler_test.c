@@ -1,5 +1,4 @@
-/* runners_scheduler_test.c: which program starts next, and with how many
- * jobs. */
+/* runners_scheduler_test.c: chooses the next program and its number of jobs. */
 #include "harness/runner/options.h"
 #include "runners/run.h"
 
@@ -19,8 +18,8 @@ static void expect_next(size_t number)
                  runners_next(&schedule) - all, number);
 }
 
-/* What a program of the last run took. */
-static void took(size_t number, size_t tests, uint64_t time)
+/* Sets a program's tests and duration in the last run. */
+static void set_last(size_t number, size_t tests, uint64_t time)
 {
     all[number].tests = tests;
     all[number].time = time;
@@ -38,11 +37,11 @@ Test(runners_scheduler, starts_unknown_programs_in_the_given_order)
     cr_expect_null(runners_next(&schedule));
 }
 
-Test(runners_scheduler, starts_the_longest_first_and_new_ones_before)
+Test(runners_scheduler, starts_new_programs_first_then_the_longest)
 {
-    took(0, 1, 10);
-    took(1, 1, 30);
-    took(3, 1, 20);
+    set_last(0, 1, 10);
+    set_last(1, 1, 30);
+    set_last(3, 1, 20);
     expect_next(2);
     all[2].state = PROGRAM_RUNNING;
     expect_next(1);
@@ -50,12 +49,12 @@ Test(runners_scheduler, starts_the_longest_first_and_new_ones_before)
     expect_next(3);
 }
 
-Test(runners_scheduler, keeps_the_order_one_after_another)
+Test(runners_scheduler, keeps_the_order_if_programs_run_in_turn)
 {
     schedule.in_turn = true;
     all[0].serial = true;
-    took(0, 1, 10);
-    took(1, 1, 30);
+    set_last(0, 1, 10);
+    set_last(1, 1, 30);
     expect_next(0);
 }
 
@@ -68,7 +67,7 @@ Test(runners_scheduler, starts_serial_programs_last_and_alone)
     schedule.running = 1;
     cr_expect_eq(runners_share(&schedule, &all[0]), 0);
     schedule.running = 0;
-    cr_expect_eq(runners_share(&schedule, &all[0]), 8, "it has all jobs");
+    cr_expect_eq(runners_share(&schedule, &all[0]), 8, "all jobs");
 }
 
 Test(runners_scheduler, shares_equally_among_unknown_programs)
@@ -77,26 +76,26 @@ Test(runners_scheduler, shares_equally_among_unknown_programs)
     schedule.limit = 4;
     cr_expect_eq(runners_share(&schedule, &all[0]), 1);
     schedule.limit = 2;
-    cr_expect_eq(runners_share(&schedule, &all[0]), 1, "never none");
+    cr_expect_eq(runners_share(&schedule, &all[0]), 1, "at least one");
 }
 
-Test(runners_scheduler, gives_long_programs_more)
+Test(runners_scheduler, gives_long_programs_more_jobs)
 {
-    took(0, 100, 50000);
-    took(1, 100, 10000);
-    took(2, 100, 10000);
-    took(3, 100, 10000);
+    set_last(0, 100, 50000);
+    set_last(1, 100, 10000);
+    set_last(2, 100, 10000);
+    set_last(3, 100, 10000);
     cr_expect_eq(runners_share(&schedule, &all[0]), 5);
     cr_expect_eq(runners_share(&schedule, &all[1]), 1);
-    took(0, 3, 50000);
+    set_last(0, 3, 50000);
     cr_expect_eq(runners_share(&schedule, &all[0]), 3, "one for each test");
 }
 
-Test(runners_scheduler, leaves_a_job_to_others)
+Test(runners_scheduler, leaves_a_job_for_others)
 {
-    took(0, 100, 1000000);
+    set_last(0, 100, 1000000);
     for (size_t i = 1; i < COUNT; i++)
-        took(i, 1, 1);
+        set_last(i, 1, 1);
     cr_expect_eq(runners_share(&schedule, &all[0]), 7);
     for (size_t i = 1; i < COUNT; i++)
         all[i].state = PROGRAM_ENDED;
@@ -112,10 +111,10 @@ Test(runners_scheduler, starts_nothing_without_a_free_job)
     cr_expect_eq(runners_share(&schedule, &all[0]), 1);
     schedule.limit = 1000;
     schedule.used = schedule.running = 64;
-    cr_expect_eq(runners_share(&schedule, &all[0]), 0, "descriptors are few");
+    cr_expect_eq(runners_share(&schedule, &all[0]), 0, "limited descriptors");
 }
 
-Test(runners_scheduler, takes_one_job_of_make_while_others_wait)
+Test(runners_scheduler, takes_one_job_from_make_while_others_wait)
 {
     schedule.tokens = true;
     cr_expect_eq(runners_share(&schedule, &all[0]), 1);

@@ -1,4 +1,4 @@
-/* runners_serial_test.c: the note of TEST_LOG_SERIAL, in any file. */
+/* runners_serial_test.c: finds the ELF note of TEST_LOG_SERIAL in any file. */
 #include "runners/run.h"
 
 #include <elf.h>
@@ -10,7 +10,7 @@
 
 #include "support.h"
 
-/* A program of one segment of notes, with another note before ours. */
+/* A program with one segment of notes, in which another note precedes ours. */
 struct image {
     ElfW(Ehdr) header;
     ElfW(Phdr) segment;
@@ -57,7 +57,7 @@ Test(runners_serial, finds_the_note_among_others)
     cr_expect(is_serial(sizeof(image)));
 }
 
-Test(runners_serial, takes_no_other_note_for_it)
+Test(runners_serial, ignores_other_notes)
 {
     image.note.n_type = 2;
     cr_expect_not(is_serial(sizeof(image)));
@@ -75,7 +75,7 @@ Test(runners_serial, survives_files_of_any_size)
         cr_expect_not(is_serial(size), "%zu", size);
 }
 
-Test(runners_serial, survives_any_sizes_within)
+Test(runners_serial, survives_any_sizes_in_headers)
 {
     static const unsigned sizes[] = {0,          1,          7,
                                      0x7fffffff, 0xfffffffc, 0xffffffff};
@@ -102,7 +102,7 @@ Test(runners_serial, survives_any_sizes_within)
     }
 }
 
-Test(runners_serial, reads_nothing_but_files)
+Test(runners_serial, reads_only_regular_files)
 {
     cr_expect_not(runners_is_serial("nowhere"));
     cr_expect_not(runners_is_serial("/dev/zero"));

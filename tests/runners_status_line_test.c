@@ -1,4 +1,4 @@
-/* runners_status_line_test.c: the words of the status line of `testlog run`. */
+/* runners_status_line_test.c: the text of the status line of `testlog run`. */
 #include "harness/results/model.h"
 #include "runners/run.h"
 
@@ -45,7 +45,7 @@ Test(runners_status_line, counts_tests_and_programs)
         "[5/17, 1 failed, 1/3 programs] about 6 s left: one 1.0 s, two 1.5 s");
 }
 
-Test(runners_status_line, tells_no_time_it_does_not_know)
+Test(runners_status_line, estimates_no_time_for_unknown_programs)
 {
     results[1].outcome = TEST_LOG_OUTCOME_PASSED;
     all[1].tests = all[2].tests = 0;

@@ -1,4 +1,5 @@
-/* runners_verdict_test.c: what the end of a program means for the run. */
+/* runners_verdict_test.c: turns the end of a program into a result and an exit
+ * code. */
 #include "harness/results/model.h"
 #include "harness/runner/options.h"
 #include "runners/run.h"
@@ -10,17 +11,17 @@
 
 #include "support.h"
 
-enum { EXITED = 256 }; /* a status has the exit code above its signal */
+enum { EXITED = 256 }; /* a status contains the exit code above the signal */
 
 struct end {
     int status;
     enum told told;
     int code;
-    enum test_log_outcome outcome; /* of the test that stands for the program */
+    enum test_log_outcome outcome; /* of the test that represents the program */
     char reason[64];
 };
 
-ParameterizedTestParameters(runners_verdict, judges_each_end)
+ParameterizedTestParameters(runners_verdict, turns_each_end_into_a_result)
 {
     static struct end ends[] = {
         {0, TOLD_ALL, 0, TEST_LOG_OUTCOME_NONE, ""},
@@ -44,7 +45,8 @@ ParameterizedTestParameters(runners_verdict, judges_each_end)
     return cr_make_param_array(struct end, ends, sizeof(ends) / sizeof(*ends));
 }
 
-ParameterizedTest(struct end *end, runners_verdict, judges_each_end)
+ParameterizedTest(struct end *end, runners_verdict,
+                  turns_each_end_into_a_result)
 {
     struct test_log_run run = {0};
     const struct test_log_result *result;
@@ -61,7 +63,7 @@ ParameterizedTest(struct end *end, runners_verdict, judges_each_end)
     test_log_run_free(&run);
 }
 
-Test(runners_verdict, joins_codes_by_how_bad_they_are)
+Test(runners_verdict, keeps_the_worse_exit_code)
 {
     static const int codes[][3] = {{4, 4, 4}, {4, 0, 0}, {0, 4, 0}, {4, 1, 1},
                                    {0, 0, 0}, {0, 1, 1}, {1, 0, 1}, {1, 2, 2},

@@ -56,8 +56,8 @@ static const char *alone(void)
     return path;
 }
 
-/* Runs a program under a limit in a folder of its own. Root has no limits, so
- * it becomes another user. */
+/* Runs a program under a limit in its own folder. Root has no limits, so it
+ * becomes another user. */
 static const struct e2e *run_limited(const char *program, const char *option,
                                      unsigned limit)
 {
