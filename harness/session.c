@@ -7,6 +7,7 @@
 
 #include "harness/session.h"
 #include "trace/reader.h"
+#include "trace/strings.h"
 
 #define VARIABLE "TESTLOG_SESSION"
 
@@ -156,13 +157,6 @@ char *test_log_filter_of(const char *show, const char *origin, const char *own)
 
 /* ---- GPU ---- */
 
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* It is the last of a list, or all of it. */
 void test_log_gpu_hide(void)
 {
@@ -172,7 +166,8 @@ void test_log_gpu_hide(void)
     if (!list)
         return;
     last = strrchr(list, ':');
-    if (strcmp(base_of(last ? last + 1 : list), "libtestlog-audit.so") != 0)
+    if (strcmp(trace_base_name(last ? last + 1 : list),
+               "libtestlog-audit.so") != 0)
         return;
     rest = last ? strndup(list, (size_t)(last - list)) : NULL;
     if (rest)

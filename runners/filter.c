@@ -64,7 +64,7 @@ struct listed {
 
 struct list {
     struct listed *sites;
-    size_t count;
+    size_t count, capacity;
     size_t in[LOG_STATE_SOMETIMES + 1]; /* each state */
 };
 
@@ -98,18 +98,9 @@ static void read_site(struct listed *listed)
 static bool add_site(struct list *list, const char *line)
 {
     cJSON *object = cJSON_Parse(line);
-    size_t count = list->count;
 
-    if (!(count & (count - 1))) { /* a power of two: full */
-        void *grown = realloc(list->sites,
-                              (count ? 2 * count : 1) * sizeof(*list->sites));
-
-        if (grown)
-            list->sites = grown;
-        else
-            count = SIZE_MAX;
-    }
-    if (count == SIZE_MAX || !cJSON_HasObjectItem(object, "level")) {
+    if (!TRACE_ARRAY_RESERVE(list->sites, list->capacity, list->count + 1) ||
+        !cJSON_HasObjectItem(object, "level")) {
         cJSON_Delete(object);
         return false;
     }

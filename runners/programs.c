@@ -6,13 +6,7 @@
 #include "harness/results/history.h"
 #include "harness/results/run_folder.h"
 #include "run.h"
-
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
+#include "trace/strings.h"
 
 static bool is_taken(const struct programs *programs, const char *name)
 {
@@ -25,11 +19,11 @@ static bool is_taken(const struct programs *programs, const char *name)
 /* The first name that no program before has, to be freed. */
 static char *name_for(const struct programs *programs, const char *path)
 {
-    char *name = test_log_program_name(base_of(path), 1);
+    char *name = test_log_program_name(trace_base_name(path), 1);
 
     for (unsigned number = 2; name && is_taken(programs, name); number++) {
         free(name);
-        name = test_log_program_name(base_of(path), number);
+        name = test_log_program_name(trace_base_name(path), number);
     }
     return name;
 }
@@ -91,7 +85,7 @@ size_t runners_programs_mark_serial(struct programs *programs, const char *glob)
     for (size_t i = 0; i < programs->count; i++) {
         struct program *program = &programs->all[i];
 
-        if (fnmatch(glob, base_of(program->path), 0) &&
+        if (fnmatch(glob, trace_base_name(program->path), 0) &&
             fnmatch(glob, program->path, 0))
             continue;
         program->serial = true;

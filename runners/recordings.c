@@ -74,7 +74,6 @@ static int add(struct recordings *found, const char *program, const char *path,
                const char *folder, char **patterns)
 {
     char *test;
-    void *grown;
 
     for (size_t i = 0; i < found->count; i++)
         if (!strcmp(found->all[i].path, path))
@@ -84,12 +83,10 @@ static int add(struct recordings *found, const char *program, const char *path,
         free(test);
         return 0;
     }
-    grown = realloc(found->all, (found->count + 1) * sizeof(*found->all));
-    if (!grown) {
+    if (!TRACE_ARRAY_RESERVE(found->all, found->capacity, found->count + 1)) {
         free(test);
         return -1;
     }
-    found->all = grown;
     found->all[found->count++] = (struct recording){
         .path = strdup(path), .program = plain(program), .test = test};
     return 0;
@@ -122,14 +119,13 @@ static int each(const char *folder,
 static int add_test(struct recordings *found, const char *folder,
                     const char *name, char **patterns)
 {
-    const char *program = strrchr(folder, '/');
     char path[PATH_MAX];
 
     if (snprintf(path, sizeof(path), "%s/%s/recording", folder, name) >=
             PATH_MAX ||
         !runners_is_there(path))
         return 0;
-    return add(found, program ? program + 1 : folder, path, name, patterns);
+    return add(found, trace_base_name(folder), path, name, patterns);
 }
 
 static int add_program(struct recordings *found, const char *folder,

@@ -45,7 +45,7 @@ struct recording {
 
 struct recordings {
     struct recording *all; /* by program and test */
-    size_t count;
+    size_t count, capacity;
 };
 
 /* runners_recordings_find adds new recordings at `where`, which is a run, the

@@ -9,9 +9,9 @@
 /* ---- array.c ---- */
 
 /* trace_array_reserve makes room for `count` elements of `size` bytes. `array`
- * points to the pointer to the first element, which the caller frees;
- * `capacity` at least doubles when it grows, and new elements are zero. Returns
- * false without memory and changes nothing then. */
+ * points to the pointer to the first element. The caller frees it, and then
+ * resets the capacity as well. `capacity` at least doubles when it grows; new
+ * elements are zero. Returns false without memory, and changes nothing then. */
 bool trace_array_reserve(void *array, size_t *capacity, size_t count,
                          size_t size);
 

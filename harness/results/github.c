@@ -14,6 +14,7 @@
 
 #include "harness/results/notice.h"
 #include "harness/results/writers.h"
+#include "trace/strings.h"
 
 /* GitHub shows ten annotations a step. A name or a message is cut so that a
  * command stays one write to a pipe. */
@@ -85,11 +86,7 @@ const char *test_log_github_token(void)
 
 static size_t cut(const char *text, size_t size, size_t most)
 {
-    if (size <= most)
-        return size;
-    while (most && ((unsigned char)text[most] & 0xc0) == 0x80)
-        most--;
-    return most;
+    return size <= most ? size : trace_utf8_boundary(text, most);
 }
 
 static void add_data(struct trace_text *out, const char *text, size_t size,

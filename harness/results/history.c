@@ -12,6 +12,7 @@
 #include "harness/results/history.h"
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
+#include "trace/containers.h"
 
 /* ---- Writing ---- */
 
@@ -51,15 +52,8 @@ int test_log_history_write(const struct test_log_run *run, const char *name)
 
 static bool add(struct test_log_history *last, struct test_log_past past)
 {
-    /* Room for 1, 2, 4, 8, ... */
-    if (!(last->count & (last->count - 1))) {
-        size_t room = last->count ? last->count * 2 : 1;
-        void *grown = realloc(last->tests, room * sizeof(*last->tests));
-
-        if (!grown)
-            return false;
-        last->tests = grown;
-    }
+    if (!TRACE_ARRAY_RESERVE(last->tests, last->capacity, last->count + 1))
+        return false;
     last->tests[last->count++] = past;
     return true;
 }
@@ -109,7 +103,7 @@ void test_log_history_read(struct test_log_history *last, const char *dir,
     char path[PATH_MAX], real[PATH_MAX];
     uid_t owner;
 
-    *last = (struct test_log_history){NULL, NULL, 0};
+    *last = (struct test_log_history){.path = NULL};
     if (!given &&
         (!dir || snprintf(path, sizeof(path), "%s/latest", dir) >= PATH_MAX))
         return;
@@ -129,7 +123,7 @@ void test_log_history_free(struct test_log_history *last)
     }
     free(last->tests);
     free(last->path);
-    *last = (struct test_log_history){NULL, NULL, 0};
+    *last = (struct test_log_history){.path = NULL};
 }
 
 /* ---- What is to run again ---- */

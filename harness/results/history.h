@@ -15,7 +15,7 @@ struct test_log_past {
 struct test_log_history {
     char *path; /* NULL: there was none */
     struct test_log_past *tests;
-    size_t count;
+    size_t count, capacity;
 };
 
 /* test_log_history_write writes a run's results; -1 with errno. */

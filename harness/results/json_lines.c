@@ -13,6 +13,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
+#include "trace/containers.h"
 
 struct stream {
     int fd; /* -1: closed */
@@ -20,15 +21,12 @@ struct stream {
 };
 
 static struct stream *streams;
-static size_t stream_count;
+static size_t stream_count, stream_capacity;
 
 static void add_stream(int fd, const char *name)
 {
-    void *grown = realloc(streams, (stream_count + 1) * sizeof(*streams));
-
-    if (grown)
-        streams = grown;
-    if (fd < 0 || !grown) {
+    if (fd < 0 ||
+        !TRACE_ARRAY_RESERVE(streams, stream_capacity, stream_count + 1)) {
         test_log_notice("cannot write %s: %s; results are not affected", name,
                         strerror(errno));
         if (fd >= 0)
@@ -115,5 +113,5 @@ void test_log_jsonl_close(struct test_log_run *run)
     }
     free(streams);
     streams = NULL;
-    stream_count = 0;
+    stream_count = stream_capacity = 0;
 }

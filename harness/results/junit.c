@@ -11,6 +11,7 @@
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
 #include "harness/version.h"
+#include "trace/strings.h"
 
 /* Clean text; in an attribute white space is kept by references. */
 static void put_clean(FILE *out, const struct trace_text *text, bool attribute)
@@ -72,11 +73,9 @@ static void put_property(FILE *out, const char *margin, const char *name,
  * next one. */
 static size_t whole(const char *text, size_t size)
 {
-    size_t at = size;
+    size_t last = size ? trace_utf8_boundary(text, size - 1) : 0;
 
-    while (at && size - at < 3 && ((unsigned char)text[at - 1] & 0xc0) == 0x80)
-        at--;
-    return at && (unsigned char)text[at - 1] >= 0xc0 ? at - 1 : size;
+    return last < size && (unsigned char)text[last] >= 0xc0 ? last : size;
 }
 
 static void put_file(FILE *out, const char *element,

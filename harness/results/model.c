@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "harness/results/model.h"
+#include "trace/containers.h"
 
 static const struct {
     const char *word, *text;
@@ -42,15 +43,8 @@ bool test_log_outcome_bad(enum test_log_outcome outcome)
 
 struct test_log_result *test_log_run_add(struct test_log_run *run)
 {
-    if (run->count == run->capacity) {
-        size_t capacity = run->capacity ? run->capacity * 2 : 64;
-        void *grown = realloc(run->results, capacity * sizeof(*run->results));
-
-        if (!grown)
-            return NULL;
-        run->results = grown;
-        run->capacity = capacity;
-    }
+    if (!TRACE_ARRAY_RESERVE(run->results, run->capacity, run->count + 1))
+        return NULL;
     run->results[run->count] = (struct test_log_result){0};
     return &run->results[run->count++];
 }

@@ -57,7 +57,7 @@ struct test_log_result {
     char *filter;      /* which of its lines are shown */
     char *folder; /* of its files, below the run's folder; NULL: it has none */
     struct test_log_try *earlier; /* tries before this, the last one */
-    size_t earlier_count;
+    size_t earlier_count, earlier_capacity;
     enum test_log_outcome written; /* as a line of JSON, of this try */
     bool borrows; /* its names: there was no memory for copies */
 };
@@ -124,7 +124,7 @@ struct test_log_run {
     char *show, *show_origin, *record, *record_origin;
     char **unseen; /* "LOG: x": directives that matched no call site */
     char **meant;  /* what each was probably meant to be, or NULL */
-    size_t unseen_count;
+    size_t unseen_count, unseen_capacity, meant_capacity;
     bool annotated;      /* a program has annotated tests, and so ... */
     unsigned static_max; /* the most verbose level that one was built with */
     struct test_log_result *results;

@@ -14,6 +14,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
+#include "trace/containers.h"
 
 static const struct {
     const char *word;
@@ -27,12 +28,9 @@ static const struct {
 int test_log_report_add(struct test_log_output *output,
                         struct test_log_report report)
 {
-    void *grown = realloc(output->reports, (output->report_count + 1) *
-                                               sizeof(*output->reports));
-
-    if (!grown)
+    if (!TRACE_ARRAY_RESERVE(output->reports, output->report_capacity,
+                             output->report_count + 1))
         return -1;
-    output->reports = grown;
     output->reports[output->report_count++] = report;
     return 0;
 }

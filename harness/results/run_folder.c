@@ -12,6 +12,7 @@
 
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
+#include "trace/strings.h"
 
 int test_log_make_folders(const char *path)
 {
@@ -156,10 +157,9 @@ static int make_temporary(struct test_log_run *run, const char *dir,
 /* Its name is in paths and reports, which terminals show. */
 char *test_log_program_name(const char *program, unsigned number)
 {
-    const char *slash = strrchr(program, '/');
     struct trace_text name = {0};
 
-    test_log_sanitize_line(&name, slash ? slash + 1 : program);
+    test_log_sanitize_line(&name, trace_base_name(program));
     if (number != 1)
         trace_text_printf(&name, "~%u", number);
     if (name.failed)

@@ -15,7 +15,7 @@ struct test_log_output {
     bool report_on_stdout;           /* so that nothing else may go there */
     uint64_t slow;                   /* ns; longer tests are listed; 0: none */
     struct test_log_report *reports; /* of --report */
-    size_t report_count;
+    size_t report_count, report_capacity;
 };
 
 /* test_log_print_block prints a test's captured output, lines and open

@@ -8,6 +8,7 @@
 #include "harness/results/run_folder.h"
 #include "harness/runner/runner.h"
 #include "harness/session.h"
+#include "trace/containers.h"
 
 /* If nothing can be read of a filter, the default applies. */
 static struct log_filter *check(struct test_log_setting *setting,
@@ -144,21 +145,13 @@ static char *meant_by(const char *directive)
     return meant;
 }
 
-static bool grow(char ***strings, size_t count)
-{
-    void *grown = realloc(*strings, count * sizeof(**strings));
-
-    if (grown)
-        *strings = grown;
-    return grown;
-}
-
 static void add_unseen(struct test_log_run *run, const char *origin,
                        const char *directive)
 {
     size_t count = run->unseen_count + 1;
 
-    if (!grow(&run->unseen, count) || !grow(&run->meant, count) ||
+    if (!TRACE_ARRAY_RESERVE(run->unseen, run->unseen_capacity, count) ||
+        !TRACE_ARRAY_RESERVE(run->meant, run->meant_capacity, count) ||
         asprintf(&run->unseen[count - 1], "%s: %s", origin, directive) < 0)
         return;
     run->meant[count - 1] = meant_by(directive);

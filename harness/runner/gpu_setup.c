@@ -14,18 +14,12 @@
 #include "harness/results/run_folder.h"
 #include "harness/runner/runner.h"
 #include "harness/session.h"
+#include "trace/strings.h"
 
 static const char library_name[] = "libtestlog-gpu.so";
 static const char audit_name[] = "libtestlog-audit.so";
 static const char injection[] = "CUDA_INJECTION64_PATH";
 static const char audit_variable[] = "LD_AUDIT";
-
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
 
 /* ---- Finding the library ---- */
 
@@ -57,7 +51,7 @@ __attribute__((format(printf, 2, 3))) static bool is_there(char *resolved,
 
 static int folder_of(const char *file)
 {
-    return (int)(base_of(file) - file);
+    return (int)(trace_base_name(file) - file);
 }
 
 /* The library may be beside libtestlog.so, of which we may be a part. */
@@ -68,7 +62,7 @@ static bool is_near_us(char *path)
 
     return dladdr(library_name, &info) && info.dli_fname &&
            strchr(info.dli_fname, '/') &&
-           !strncmp(base_of(info.dli_fname), name, strlen(name)) &&
+           !strncmp(trace_base_name(info.dli_fname), name, strlen(name)) &&
            is_there(path, "%.*s%s", folder_of(info.dli_fname), info.dli_fname,
                     library_name);
 }
@@ -90,7 +84,7 @@ static bool is_near_testlog(char *path)
 /* Whether the driver loads our library already, as in a test of a test. */
 static bool is_ours(const char *path)
 {
-    return path && !strcmp(base_of(path), library_name);
+    return path && !strcmp(trace_base_name(path), library_name);
 }
 
 bool test_log_gpu_library(char *path)
@@ -138,7 +132,7 @@ static int is_cuda(struct dl_phdr_info *object, size_t size, void *none)
     /* Whole names would be found where programs are searched for them. */
     static const char *const names[] = {"cudart.so", "cuda.so", "nvrtc.so",
                                         "OpenCL.so"};
-    const char *base = base_of(object->dlpi_name);
+    const char *base = trace_base_name(object->dlpi_name);
 
     (void)size;
     (void)none;

@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 
 #include "harness/runner/runner.h"
+#include "trace/containers.h"
 
 struct test_log_runner test_log_runner;
 
@@ -79,18 +80,15 @@ bool test_log_job_retries(const struct test_log_runner *runner,
 int test_log_job_retry(struct test_log_job *job)
 {
     struct test_log_result *result = job->result;
-    struct test_log_try *grown =
-        realloc(result->earlier,
-                (result->earlier_count + 1) * sizeof(*result->earlier));
 
-    if (!grown)
+    if (!TRACE_ARRAY_RESERVE(result->earlier, result->earlier_capacity,
+                             result->earlier_count + 1))
         return -1;
-    grown[result->earlier_count++] =
+    result->earlier[result->earlier_count++] =
         (struct test_log_try){.outcome = result->outcome,
                               .reason = result->reason,
                               .folder = result->folder,
                               .duration = result->duration};
-    result->earlier = grown;
     result->outcome = result->written = TEST_LOG_OUTCOME_NONE;
     result->reason = NULL;
     result->folder = NULL;

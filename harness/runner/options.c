@@ -13,6 +13,7 @@
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"
 #include "harness/version.h"
+#include "trace/containers.h"
 
 /* What is being read. */
 struct reader {
@@ -73,14 +74,14 @@ static bool judge(struct reader *reader, int failed)
 static bool add_criterion(struct reader *reader, char *argument)
 {
     struct test_log_options *options = reader->options;
-    size_t room = (size_t)options->criterion_count + 2;
-    void *grown = realloc(options->criterion, room * sizeof(char *));
+    size_t count = (size_t)options->criterion_count;
 
-    if (!argument || !grown) {
+    if (!argument ||
+        !TRACE_ARRAY_RESERVE(options->criterion, options->criterion_capacity,
+                             count + 2)) {
         free(argument);
         return refuse(reader, "out of memory");
     }
-    options->criterion = grown;
     options->criterion[options->criterion_count++] = argument;
     options->criterion[options->criterion_count] = NULL;
     return true;
@@ -206,20 +207,18 @@ static bool read_pattern(struct reader *reader)
 {
     struct test_log_options *options = reader->options;
     const char *fault = test_log_pattern_fault(reader->value);
-    char **grown;
+    size_t count = options->pattern_count;
 
     if (fault)
         return refuse(reader, "%s: \"%s\" is no pattern: %s", reader->name,
                       reader->value, fault);
-    grown = realloc(options->patterns,
-                    (options->pattern_count + 2) * sizeof(*grown));
-    if (!grown)
+    if (!TRACE_ARRAY_RESERVE(options->patterns, options->pattern_capacity,
+                             count + 2))
         return refuse(reader, "out of memory");
-    options->patterns = grown;
-    grown[options->pattern_count] = strdup(reader->value);
-    if (!grown[options->pattern_count])
+    options->patterns[count] = strdup(reader->value);
+    if (!options->patterns[count])
         return refuse(reader, "out of memory");
-    grown[++options->pattern_count] = NULL;
+    options->patterns[++options->pattern_count] = NULL;
     options->pattern_origin = reader->name;
     return true;
 }

@@ -60,11 +60,12 @@ struct test_log_options {
     bool dir_given;  /* ...if it is not the default */
     size_t jobs;     /* 0: as many as processors */
     char **patterns; /* of --filter, NULL at the end */
-    size_t pattern_count;
+    size_t pattern_count, pattern_capacity;
     const char *pattern_origin; /* of the last: "--filter" or a variable */
     bool pass_with_no_tests;
     char **criterion; /* arguments for Criterion, NULL at the end */
     int criterion_count;
+    size_t criterion_capacity, only_capacity;
 };
 
 /* test_log_options_read reads variables and flags; `all_tests` is what it is

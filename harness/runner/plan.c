@@ -14,6 +14,7 @@
 
 #include "harness/results/notice.h"
 #include "harness/runner/plan.h"
+#include "trace/containers.h"
 
 struct instance {
     struct criterion_test_extra_data *data;
@@ -28,7 +29,7 @@ struct group {
 };
 
 static struct instance *instances;
-static size_t instance_count;
+static size_t instance_count, instance_capacity;
 static size_t *order; /* of those that run, as the set has them */
 static size_t order_count, next_in_order;
 static struct criterion_ordered_set_node *taken; /* out of the set */
@@ -96,16 +97,15 @@ static bool add_instance(struct criterion_test_set *set,
                          const struct criterion_test *test,
                          struct instance instance, char *name)
 {
-    void *grown = realloc(instances, (instance_count + 1) * sizeof(*instances));
+    bool room =
+        TRACE_ARRAY_RESERVE(instances, instance_capacity, instance_count + 1);
 
-    if (grown)
-        instances = grown;
     instance.name = name;
     instance.data = malloc(sizeof(*instance.data));
     if (!name ||
         asprintf(&instance.identifier, "%s/%s", test->category, name) < 0)
         instance.identifier = NULL;
-    if (!grown || !instance.data || !instance.identifier) {
+    if (!room || !instance.data || !instance.identifier) {
         free_instance(&instance);
         return false;
     }
@@ -152,19 +152,15 @@ static void unlink_test(struct criterion_ordered_set_node **at,
 
 struct found {
     struct criterion_test *tests;
-    size_t count;
+    size_t count, capacity;
 };
 
 static void take(struct criterion_ordered_set_node **at,
                  struct criterion_suite_set *suite,
                  const struct criterion_test *test, struct found *found)
 {
-    void *grown =
-        realloc(found->tests, (found->count + 1) * sizeof(*found->tests));
-
-    if (!grown)
+    if (!TRACE_ARRAY_RESERVE(found->tests, found->capacity, found->count + 1))
         return;
-    found->tests = grown;
     found->tests[found->count++] = *test;
     unlink_test(at, suite);
 }
@@ -204,7 +200,7 @@ static void expand(struct criterion_test_set *set,
 
 void test_log_plan_expand(struct criterion_test_set *set)
 {
-    struct found found = {NULL, 0};
+    struct found found = {.count = 0};
 
     each(set, take_out, &found);
     set->tests -= found.count;
@@ -257,7 +253,7 @@ void test_log_plan_free(void)
     free(order);
     instances = NULL;
     order = NULL;
-    instance_count = order_count = 0;
+    instance_count = instance_capacity = order_count = 0;
 }
 
 /* ---- Repeating ---- */
@@ -291,7 +287,7 @@ static void take_enabled(struct criterion_ordered_set_node **at,
 
 void test_log_plan_repeat(struct criterion_test_set *set, size_t times)
 {
-    struct found found = {NULL, 0};
+    struct found found = {.count = 0};
 
     if (times < 2)
         return;

@@ -6,31 +6,29 @@
 #include "harness/results/notice.h"
 #include "harness/runner/plan.h"
 #include "harness/session.h"
+#include "trace/containers.h"
+#include "trace/strings.h"
 
 /* How a program is called in the last run. */
 static const char *name_of(const char *program)
 {
     const char *given = test_log_session()->program;
-    const char *slash = strrchr(program, '/');
 
-    return given ? given : slash ? slash + 1 : program;
+    return given ? given : trace_base_name(program);
 }
 
 static bool add_name(struct test_log_options *options, const char *name)
 {
     size_t count = 0;
-    char **grown;
 
     while (options->only[count])
         count++;
-    grown = realloc(options->only, (count + 2) * sizeof(*grown));
-    if (!grown)
+    if (!TRACE_ARRAY_RESERVE(options->only, options->only_capacity, count + 2))
         return false;
-    options->only = grown;
     /* Repetitions are one test. */
-    grown[count] = strndup(name, strcspn(name, "#"));
-    grown[count + 1] = NULL;
-    return grown[count];
+    options->only[count] = strndup(name, strcspn(name, "#"));
+    options->only[count + 1] = NULL;
+    return options->only[count];
 }
 
 bool test_log_rerun_choose(struct test_log_options *options,
@@ -68,6 +66,7 @@ bool test_log_rerun_choose(struct test_log_options *options,
             free(*each);
         free(options->only);
         options->only = NULL;
+        options->only_capacity = 0;
     }
     return true;
 }

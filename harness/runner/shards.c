@@ -11,6 +11,7 @@
 #include "harness/results/notice.h"
 #include "harness/runner/plan.h"
 #include "harness/session.h"
+#include "trace/strings.h"
 
 /* ---- Which shard it is ---- */
 
@@ -190,21 +191,13 @@ int test_log_shard_read_way(const char *name, const char *word,
 
 /* ---- Which tests are in it ---- */
 
-/* FNV-1a, of 64 bits: it must never change. */
-static uint64_t sum_of(const char *name)
-{
-    uint64_t sum = UINT64_C(14695981039346656037);
-
-    for (; *name; name++)
-        sum = (sum ^ (unsigned char)*name) * UINT64_C(1099511628211);
-    return sum;
-}
-
 bool test_log_shard_has(const struct test_log_shard *shard, size_t place,
                         const char *name)
 {
-    uint64_t number =
-        shard->way == TEST_LOG_SHARD_HASH ? sum_of(name) : (uint64_t)place;
+    /* The hash must never change: machines of any version share the tests. */
+    uint64_t number = shard->way == TEST_LOG_SHARD_HASH
+                          ? trace_hash_string(TRACE_HASH, name)
+                          : (uint64_t)place;
 
     return !shard->total || number % shard->total == shard->index;
 }
