@@ -248,15 +248,15 @@ struct log_span {
 };
 
 /* log_span_begin returns whether a new span is shown, log_span_fields adds
- * later values, log_span_holds returns the scope within the span if it is
+ * later values, log_span_scope returns the scope within the span if it is
  * entered now. */
 bool log_span_begin(struct log_span *, struct trace_scope inside,
                     const struct log_fields *);
 void log_span_fields(struct log_span *, const struct log_fields *);
-struct trace_scope log_span_holds(const struct log_span *);
+struct trace_scope log_span_scope(const struct log_span *);
 
-/* log_span_waits returns whether a later value may extend its scope. */
-bool log_span_waits(const struct log_span *);
+/* log_span_may_extend returns whether a later value may extend its scope. */
+bool log_span_may_extend(const struct log_span *);
 
 /* ---- tracked.c: facts about spans, by the place of their record ----
  */

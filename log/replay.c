@@ -203,21 +203,21 @@ static void step_exit(struct log_replay *replay,
 }
 
 /* The scope within a span if it is entered now. */
-static struct trace_scope holds(struct log_replay *replay,
-                                const struct trace_reader *reader,
-                                uint32_t place)
+static struct trace_scope scope_within(struct log_replay *replay,
+                                       const struct trace_reader *reader,
+                                       uint32_t place)
 {
     struct log_span *tracked = log_tracked_find(&replay->tracked, place);
     struct log_span span = {.shown = !is_hidden(replay, place)};
     struct trace_entry entry;
 
     if (tracked)
-        return log_span_holds(tracked);
+        return log_span_scope(tracked);
     if (trace_reader_span(reader, place, &entry))
         span.verdict = verdict_of(replay, entry.site);
     if (!span.verdict || span.verdict->patterns)
         return (struct trace_scope){0, 0};
-    return log_span_holds(&span);
+    return log_span_scope(&span);
 }
 
 /* A forked child starts in its parent's spans. */
@@ -228,7 +228,7 @@ static void inherit(struct log_replay *replay,
     struct trace_entry span;
 
     for (; place && trace_reader_span(reader, place, &span); place = span.span)
-        push(thread, place, false, holds(replay, reader, place));
+        push(thread, place, false, scope_within(replay, reader, place));
 }
 
 static struct thread *thread_of(struct log_replay *replay,
@@ -283,7 +283,7 @@ static bool step_span(struct log_replay *replay,
     log_span_begin(span, scope_of(thread), &fields);
     set_hidden(replay, entry->id, !span->shown);
     if (entry->entered)
-        push(thread, entry->id, true, holds(replay, reader, entry->id));
+        push(thread, entry->id, true, scope_within(replay, reader, entry->id));
     return !is_hidden(replay, entry->id);
 }
 
@@ -316,10 +316,11 @@ static bool step_event(struct log_replay *replay,
 /* The scope within a span that caused an activity, by its values up to `time`:
  * the span may have ended since. A launch is judged here, within the scope
  * `around` it. */
-static struct trace_scope held(struct log_replay *replay,
-                               const struct trace_reader *reader,
-                               const struct trace_entry *span, uint64_t time,
-                               struct trace_scope around)
+static struct trace_scope scope_of_span(struct log_replay *replay,
+                                        const struct trace_reader *reader,
+                                        const struct trace_entry *span,
+                                        uint64_t time,
+                                        struct trace_scope around)
 {
     const struct log_verdict *verdict = verdict_of(replay, span->site);
     struct trace_scope own = {0, 0};
@@ -344,7 +345,7 @@ static struct trace_scope held(struct log_replay *replay,
         fields = fields_of(&late, values);
         log_span_fields(one, &fields);
     }
-    own = log_span_holds(one);
+    own = log_span_scope(one);
     free(one);
     return own;
 }
@@ -360,9 +361,9 @@ static struct trace_scope scope_around(struct log_replay *replay,
     if (replay->simple)
         return scope;
     for (; place && trace_reader_span(reader, place, &span); place = span.span)
-        widen(&scope, held(replay, reader, &span, entry->time, scope));
+        widen(&scope, scope_of_span(replay, reader, &span, entry->time, scope));
     if (log_launch_of(entry, &span))
-        widen(&scope, held(replay, reader, &span, entry->time, scope));
+        widen(&scope, scope_of_span(replay, reader, &span, entry->time, scope));
     return scope;
 }
 
@@ -449,7 +450,8 @@ bool log_replay_step(struct log_replay *replay,
     case TRACE_ENTRY_SPAN:
         return step_span(replay, reader, entry, thread);
     case TRACE_ENTRY_ENTER:
-        push(thread, entry->span, false, holds(replay, reader, entry->span));
+        push(thread, entry->span, false,
+             scope_within(replay, reader, entry->span));
         break;
     case TRACE_ENTRY_EXIT:
         step_exit(replay, entry, thread);

@@ -161,8 +161,8 @@ static bool judge_span(const struct trace_site *site, struct trace_scope inside,
 
     if (span) {
         recorded = log_span_begin(span, inside, &fields) ||
-                   log_span_waits(span) || judged->always;
-        *own = log_span_holds(span);
+                   log_span_may_extend(span) || judged->always;
+        *own = log_span_scope(span);
         if (!recorded)
             log_tracked_remove(&tracked, place);
     }
@@ -193,7 +193,7 @@ static struct trace_scope enter_span(uint32_t place)
     const struct log_span *span = log_tracked_find(&tracked, place);
 
     if (span)
-        own = log_span_holds(span);
+        own = log_span_scope(span);
     unlock_tracked();
     return own;
 }

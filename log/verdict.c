@@ -286,7 +286,7 @@ static bool all_matched(const struct log_directive *directive,
     return all;
 }
 
-struct trace_scope log_span_holds(const struct log_span *span)
+struct trace_scope log_span_scope(const struct log_span *span)
 {
     const struct log_verdict *verdict = span->verdict;
     const bool *matched = span->matched;
@@ -325,7 +325,7 @@ static bool excluded(const struct log_span *span)
     return false;
 }
 
-bool log_span_waits(const struct log_span *span)
+bool log_span_may_extend(const struct log_span *span)
 {
     const struct log_verdict *verdict = span->verdict;
     const bool *matched = span->matched;

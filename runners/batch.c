@@ -186,7 +186,7 @@ static bool enter(struct scene *scene, const struct trace_site *site,
             log_span_begin(span, scene->inside, &first) ? '1' : '0';
         if (rest[0] == '+' && rest[1] == '{')
             record(rest + 2, span);
-        own = log_span_holds(span);
+        own = log_span_scope(span);
         if (own.adds > scene->inside.adds)
             scene->inside.adds = own.adds;
         if (own.takes > scene->inside.takes)

@@ -54,10 +54,10 @@ static struct trace_scope fuzz_span(const struct log_verdict *verdict,
     fuzz_values(values, 1);
     if (span) {
         log_span_begin(span, inside, &fields);
-        own = log_span_holds(span);
+        own = log_span_scope(span);
         fuzz_values(values, 2);
         log_span_fields(span, &fields);
-        own = log_span_holds(span);
+        own = log_span_scope(span);
     }
     log_tracked_free(&tracked);
     return own;

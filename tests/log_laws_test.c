@@ -318,7 +318,7 @@ static unsigned enter(const struct log_filter *filter,
 
     shown = log_span_begin(span, *inside, &fields);
     log_span_fields(span, &late);
-    own = log_span_holds(span);
+    own = log_span_scope(span);
     inside->adds = own.adds > inside->adds ? own.adds : inside->adds;
     inside->takes = own.takes > inside->takes ? own.takes : inside->takes;
     cr_assert(!shown || log_verdict_reaches(&verdict));

@@ -54,7 +54,7 @@ static bool enter(const struct log_filter *filter, const struct case_span *of,
     shown = log_span_begin(span, *inside, &fields);
     record(span, &of->before);
 
-    struct trace_scope own = log_span_holds(span);
+    struct trace_scope own = log_span_scope(span);
 
     record(span, &of->after);
     inside->adds = own.adds > inside->adds ? own.adds : inside->adds;

@@ -20,14 +20,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Activities of one kind and name share a call site, so that its facts are
  * recorded once. They are never freed. */
-struct made {
+struct device_site {
     struct trace_site site;
     const char *const *fields; /* as they were given */
     uint16_t kind;
     char text[]; /* name and symbol */
 };
 
-static struct trace_table made; /* by key_of */
+static struct trace_table device_sites; /* by key_of */
 
 void trace_device_lock(void)
 {
@@ -79,7 +79,8 @@ static uint64_t key_of(const struct trace_activity *activity)
     return trace_hash_string(hash, symbol_of(activity));
 }
 
-static bool is_of(const struct made *one, const struct trace_activity *activity)
+static bool is_of(const struct device_site *one,
+                  const struct trace_activity *activity)
 {
     return one->kind == activity->at.kind && one->fields == activity->fields &&
            one->site.field_count == activity->field_count &&
@@ -88,11 +89,11 @@ static bool is_of(const struct made *one, const struct trace_activity *activity)
            !strcmp(one->site.function, symbol_of(activity));
 }
 
-static struct made *make(const struct trace_activity *activity)
+static struct device_site *make_site(const struct trace_activity *activity)
 {
     size_t name = strlen(activity->name) + 1;
     size_t symbol = strlen(symbol_of(activity)) + 1;
-    struct made *one = malloc(sizeof(*one) + name + symbol);
+    struct device_site *one = malloc(sizeof(*one) + name + symbol);
 
     if (!one)
         return NULL;
@@ -119,17 +120,17 @@ static struct made *make(const struct trace_activity *activity)
 static struct trace_site *site_of(const struct trace_activity *activity)
 {
     uint64_t key = key_of(activity);
-    struct made *one;
+    struct device_site *one;
     uintptr_t found;
 
-    if (trace_table_find(&made, key, &found)) {
-        one = (struct made *)found;
+    if (trace_table_find(&device_sites, key, &found)) {
+        one = (struct device_site *)found;
         if (is_of(one, activity))
             return &one->site;
     }
-    one = make(activity);
+    one = make_site(activity);
     if (one)
-        trace_table_set(&made, key, (uintptr_t)one);
+        trace_table_set(&device_sites, key, (uintptr_t)one);
     return one ? &one->site : NULL;
 }
 
@@ -232,17 +233,18 @@ void trace_device_follow(struct trace_writer *writer)
         now->inside(writer->depth ? writer->stack[writer->depth - 1].span : 0);
 }
 
-uint32_t trace_device_told(void)
+uint32_t trace_device_follower(void)
 {
-    return __atomic_load_n(&backend, __ATOMIC_RELAXED) ? TRACE_TOLD_DEVICES : 0;
+    return __atomic_load_n(&backend, __ATOMIC_RELAXED) ? TRACE_FOLLOWER_DEVICES
+                                                       : 0;
 }
 
 /* A forked child does not inherit the back end. */
 void trace_device_forget(void)
 {
     __atomic_store_n(&backend, NULL, __ATOMIC_RELEASE);
-    __atomic_fetch_and(&trace_recording.told, ~(uint32_t)TRACE_TOLD_DEVICES,
-                       __ATOMIC_RELAXED);
+    __atomic_fetch_and(&trace_recording.followers,
+                       ~(uint32_t)TRACE_FOLLOWER_DEVICES, __ATOMIC_RELAXED);
 }
 
 static bool attach(const struct trace_backend *given)
@@ -253,7 +255,7 @@ static bool attach(const struct trace_backend *given)
         !__atomic_compare_exchange_n(&backend, &none, given, false,
                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return false;
-    __atomic_fetch_or(&trace_recording.told, TRACE_TOLD_DEVICES,
+    __atomic_fetch_or(&trace_recording.followers, TRACE_FOLLOWER_DEVICES,
                       __ATOMIC_RELEASE);
     return true;
 }

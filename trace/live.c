@@ -35,28 +35,28 @@ static bool has_handlers(void)
 }
 
 /* The thread's state before it reports. */
-struct telling {
+struct reporting {
     struct trace_hold hold;
     uintptr_t busy;
 };
 
 /* A handler that jumps would leave the lock locked, and printing is a
  * cancellation point. The allocator may be the program's own. */
-static void begin(struct telling *telling)
+static void begin(struct reporting *reporting)
 {
     if (has_handlers())
-        trace_hold(&telling->hold);
+        trace_hold(&reporting->hold);
     else
-        trace_hold_cancelling(&telling->hold);
-    telling->busy = trace_ours_begin(&trace_writer);
+        trace_hold_cancelling(&reporting->hold);
+    reporting->busy = trace_ours_begin(&trace_writer);
     pthread_mutex_lock(&trace_recording.live_lock);
 }
 
-static void end(const struct telling *telling)
+static void end(const struct reporting *reporting)
 {
     pthread_mutex_unlock(&trace_recording.live_lock);
-    trace_ours_end(&trace_writer, telling->busy);
-    trace_release(&telling->hold);
+    trace_ours_end(&trace_writer, reporting->busy);
+    trace_release(&reporting->hold);
 }
 
 /* ---- Data of the reader ---- */
@@ -166,7 +166,7 @@ static void refine_clock(uint64_t ticks)
         trace_reader_set_end(&reader, trace_anchor_now());
 }
 
-static void tell(const struct trace_entry *entry)
+static void report(const struct trace_entry *entry)
 {
     if (trace_subscriber && trace_subscriber->live)
         trace_subscriber->live(&reader, entry);
@@ -174,7 +174,7 @@ static void tell(const struct trace_entry *entry)
 
 /* Returns the current thread; `name` holds its name. Each part costs a system
  * call, so only what may have changed and is wanted is read. */
-static struct trace_thread teller(char name[16])
+static struct trace_thread current_thread(char name[16])
 {
     static _Thread_local struct {
         uint32_t generation, pid, tid;
@@ -200,17 +200,17 @@ static void count_overflow(const struct trace_record *record)
         trace_drop(trace_why_no_room(record->slots));
 }
 
-void trace_live_tell(const struct trace_record *record)
+void trace_live_report(const struct trace_record *record)
 {
     uint32_t place =
         (uint32_t)(record - (const struct trace_record *)reader.base);
     char name[16] = "";
     int error = errno;
-    struct trace_thread thread = teller(name);
+    struct trace_thread thread = current_thread(name);
     struct trace_entry entry;
-    struct telling telling;
+    struct reporting reporting;
 
-    begin(&telling);
+    begin(&reporting);
     refine_clock(record->time);
     count_overflow(record);
     if (record->kind == TRACE_KIND_FIELDS)
@@ -220,9 +220,9 @@ void trace_live_tell(const struct trace_record *record)
             thread.tid = entry.at.thread;
             thread.name = ""; /* unknown: another thread's */
         }
-        tell(&entry);
+        report(&entry);
     }
-    end(&telling);
+    end(&reporting);
     errno = error;
 }
 
@@ -232,17 +232,17 @@ void trace_live_exit(const struct trace_record *record, uint64_t time)
         (uint32_t)(record - (const struct trace_record *)reader.base);
     char name[16] = "";
     int error = errno;
-    struct trace_thread thread = teller(name);
+    struct trace_thread thread = current_thread(name);
     struct trace_entry entry;
-    struct telling telling;
+    struct reporting reporting;
 
-    begin(&telling);
+    begin(&reporting);
     if (trace_reader_entry(&reader, place, &thread, &entry)) {
         entry.span = entry.kind == TRACE_ENTRY_SPAN ? place : entry.span;
         entry.kind = TRACE_ENTRY_EXIT;
         entry.time = trace_reader_time(&reader, time);
-        tell(&entry);
+        report(&entry);
     }
-    end(&telling);
+    end(&reporting);
     errno = error;
 }

@@ -195,7 +195,7 @@ static inline void trace_publish(struct trace_writer *writer,
 {
     trace_commit(writer, record);
     if (unlikely(trace_recording.live))
-        trace_live_tell(record);
+        trace_live_report(record);
 }
 
 static inline unsigned trace_interest_of(const struct trace_site *site)

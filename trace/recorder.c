@@ -383,9 +383,9 @@ static void begin(struct trace_header *header, const char *path, size_t size,
     trace_recording.map_size = size + overflow;
     trace_recording.overflows = 0;
     trace_recording.live = overflow > 0;
-    trace_recording.told = trace_device_told();
+    trace_recording.followers = trace_device_follower();
     if (trace_subscriber && trace_subscriber->entered)
-        trace_recording.told |= TRACE_TOLD_SUBSCRIBER;
+        trace_recording.followers |= TRACE_FOLLOWER_SUBSCRIBER;
     trace_recording.open = true;
     trace_recording.joined = false;
     trace_room_forget();

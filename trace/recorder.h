@@ -18,9 +18,9 @@ enum {
 };
 
 /* Who is told about a thread's enters and exits. */
-enum trace_told {
-    TRACE_TOLD_SUBSCRIBER = 1, /* spans with a scope exist */
-    TRACE_TOLD_DEVICES = 2,
+enum trace_follower {
+    TRACE_FOLLOWER_SUBSCRIBER = 1, /* spans with a scope exist */
+    TRACE_FOLLOWER_DEVICES = 2,
 };
 
 /* In memory that the kernel zeroes in a child, however the process forks: raw
@@ -41,9 +41,9 @@ struct trace_recording {
     bool open;
     bool joined; /* it belongs to another process */
     bool live;
-    bool file_limited; /* RLIMIT_FSIZE allows less than TRACE_LIMIT */
-    uint32_t told;     /* atomic: enum trace_told */
-    uint32_t strays;   /* atomic: spans ended by another thread */
+    bool file_limited;  /* RLIMIT_FSIZE allows less than TRACE_LIMIT */
+    uint32_t followers; /* atomic: enum trace_follower */
+    uint32_t strays;    /* atomic: spans ended by another thread */
     pthread_mutex_t live_lock;
     char path[PATH_MAX]; /* "": not stored */
 };
@@ -140,10 +140,10 @@ void trace_commit(struct trace_writer *, struct trace_record *);
 /* ---- device.c ---- */
 
 /* trace_device_follow tells the back end about the thread's span.
- * trace_device_told returns TRACE_TOLD_DEVICES if there is a back end, which a
- * forked child forgets. */
+ * trace_device_follower returns TRACE_FOLLOWER_DEVICES if there is a back end,
+ * which a forked child forgets. */
 void trace_device_follow(struct trace_writer *);
-uint32_t trace_device_told(void);
+uint32_t trace_device_follower(void);
 void trace_device_forget(void);
 
 /* trace_device_lock prevents activities from being recorded during a fork. */
@@ -153,10 +153,10 @@ void trace_device_unlock_forked(void);
 
 /* ---- live.c ---- */
 
-/* trace_live_begin opens a reader on what the process writes. trace_live_tell
+/* trace_live_begin opens a reader on what the process writes. trace_live_report
  * reports a record to the subscriber, trace_live_exit a span's exit. */
 void trace_live_begin(const struct trace_header *, size_t size);
-void trace_live_tell(const struct trace_record *);
+void trace_live_report(const struct trace_record *);
 void trace_live_exit(const struct trace_record *, uint64_t time);
 void trace_live_site(const struct trace_site *, uint32_t id);
 

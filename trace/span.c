@@ -75,9 +75,9 @@ static __attribute__((noinline)) void tell_end(uint32_t place)
 
 /* Reports that nobody enters a span any more: its block has ended, or
  * trace_span_end was called. */
-static inline void tell_closed(uint32_t place)
+static inline void report_closed(uint32_t place)
 {
-    if (unlikely(trace_tells(TRACE_TOLD_SUBSCRIBER)) &&
+    if (unlikely(trace_is_followed(TRACE_FOLLOWER_SUBSCRIBER)) &&
         !trace_unrecorded(place) &&
         trace_record_at(place)->kind == TRACE_KIND_SPAN)
         tell_end(place);
@@ -180,7 +180,7 @@ static __attribute__((noinline)) void end_left(struct trace_writer *writer,
             return;
         trace_patch(writer, top->record);
         trace_pop(writer);
-        tell_closed(place);
+        report_closed(place);
     }
 }
 
@@ -305,7 +305,7 @@ bool trace_enter_again(struct trace_writer *writer,
         return false;
     entered.record = trace_place_of(record);
     entered.place = entered.place ? entered.place : entered.record;
-    if (trace_tells(TRACE_TOLD_SUBSCRIBER))
+    if (trace_is_followed(TRACE_FOLLOWER_SUBSCRIBER))
         entered.own = ask_entered(entered.span);
     return trace_push(writer, entered);
 }
@@ -352,7 +352,7 @@ static void put_fields(struct trace_span_ref span, struct trace_site *site,
 
     if (!writer)
         return;
-    if (unlikely(trace_tells(TRACE_TOLD_SUBSCRIBER)))
+    if (unlikely(trace_is_followed(TRACE_FOLLOWER_SUBSCRIBER)))
         tell_fields(site, span.place, count, values);
 
     struct trace_record *record = trace_put_of(
@@ -412,7 +412,7 @@ void trace_span_leave_(struct trace_span_ref ref)
         if (at < writer->depth)
             trace_leave_at(writer, at, true);
     }
-    tell_closed(ref.place);
+    report_closed(ref.place);
     trace_leave(writer);
 }
 
@@ -436,7 +436,7 @@ struct trace_span_ref trace_span_current(void)
 static void end_stray(struct trace_writer *writer, uint32_t place)
 {
     trace_patch(writer, place);
-    if (trace_tells(TRACE_TOLD_SUBSCRIBER))
+    if (trace_is_followed(TRACE_FOLLOWER_SUBSCRIBER))
         __atomic_fetch_add(&trace_recording.strays, 1, __ATOMIC_RELEASE);
 }
 
@@ -461,6 +461,6 @@ void trace_span_end(struct trace_span_ref span)
         end_stray(writer, span.place);
     else
         put_plain(writer, TRACE_KIND_CLOSE, span.place);
-    tell_closed(span.place);
+    report_closed(span.place);
     trace_leave(writer);
 }

@@ -2,14 +2,14 @@
  * them. */
 #include "stack.h"
 
-void trace_tell(struct trace_writer *writer)
+void trace_report_spans(struct trace_writer *writer)
 {
     const struct trace_entered *top =
         writer->depth ? &writer->stack[writer->depth - 1] : NULL;
 
-    if (trace_tells(TRACE_TOLD_SUBSCRIBER))
+    if (trace_is_followed(TRACE_FOLLOWER_SUBSCRIBER))
         trace_scope_ = top ? top->inside : (struct trace_scope){0, 0};
-    if (trace_tells(TRACE_TOLD_DEVICES))
+    if (trace_is_followed(TRACE_FOLLOWER_DEVICES))
         trace_device_follow(writer);
 }
 
@@ -22,7 +22,7 @@ static void rescope(struct trace_writer *writer)
         scope = trace_joined(scope, writer->stack[i].own);
         writer->stack[i].inside = scope;
     }
-    trace_tell(writer);
+    trace_report_spans(writer);
 }
 
 void trace_drop_strays(struct trace_writer *writer, uint32_t strays)
@@ -75,7 +75,7 @@ void trace_leave_at(struct trace_writer *writer, uint32_t at, bool guard)
     if (at + 1 == inherited)
         writer->inherited = at;
     writer->depth = kept;
-    if (unlikely(trace_tells(~0u)))
+    if (unlikely(trace_is_followed(~0u)))
         rescope(writer);
 }
 

@@ -41,20 +41,20 @@ uint32_t trace_find(const struct trace_writer *, uint32_t place);
  * false without space. */
 bool trace_enter_again(struct trace_writer *, struct trace_entered entered);
 
-/* trace_tells returns whether anybody wants to know a thread's enters;
- * trace_tell tells them its current span. */
-static inline bool trace_tells(unsigned told)
+/* trace_is_followed returns whether anybody wants to know a thread's enters;
+ * trace_report_spans tells them its current span. */
+static inline bool trace_is_followed(unsigned by)
 {
-    return __atomic_load_n(&trace_recording.told, __ATOMIC_RELAXED) & told;
+    return __atomic_load_n(&trace_recording.followers, __ATOMIC_RELAXED) & by;
 }
 
-void trace_tell(struct trace_writer *);
+void trace_report_spans(struct trace_writer *);
 
 static inline void trace_pop(struct trace_writer *writer)
 {
     writer->depth--;
-    if (unlikely(trace_tells(~0u)))
-        trace_tell(writer);
+    if (unlikely(trace_is_followed(~0u)))
+        trace_report_spans(writer);
 }
 
 /* Returns the thread's current span, after removing enters that another thread
@@ -103,8 +103,8 @@ static inline bool trace_push(struct trace_writer *writer,
     top->inside = trace_joined(trace_scope_, entered.own);
     trace_barrier();
     writer->depth++;
-    if (unlikely(trace_tells(~0u)))
-        trace_tell(writer);
+    if (unlikely(trace_is_followed(~0u)))
+        trace_report_spans(writer);
     return true;
 }
 
