@@ -233,8 +233,8 @@ static int begin(struct programs *programs, struct test_log_options *options)
     runners_take_signals();
     test_log_history_read(&last, options->dir, NULL);
     if (options->failed && !options->informs && !last.count)
-        test_log_notice("--failed: %s has no last run that tells what failed; "
-                        "all tests run",
+        test_log_notice("--failed: no results of a last run in %s; all "
+                        "tests run",
                         options->dir);
     if (options->failed && none_failed(programs, &last)) {
         test_log_notice("nothing failed in the last run, %s", last.path);

@@ -532,7 +532,7 @@ Test(e2e_compile, advises_a_custom_main_to_call_test_log_main)
         e2e_expect_code(result, 0);
         e2e_expect_lacks(result->err, "-lcriterion");
         e2e_expect_has(result->err,
-                       "testlog: this program has a main of its own, so "
+                       "testlog: this program has its own main, so "
                        "nothing is recorded: call test_log_main(argc, argv)");
         snprintf(flags, sizeof(flags), "-DOURS %s", ways[i][0]);
         result = run_own_main(flags, ways[i][1]);

@@ -104,13 +104,13 @@ static void expect(const char *program, const char *name, const char *outcome,
     X(does_not_exit_as_expected, "failed", "exited with 0 instead of 3")       \
     X(raises_as_expected, "passed", "")                                        \
     X(does_not_raise_as_expected, "failed", "SIGTERM was expected")            \
-    X(crashes_in_init, "crashed", "in its set-up")                             \
-    X(crashes_in_fini, "crashed", "in its tear-down")                          \
-    X(fails_in_init, "crashed", "in its set-up")                               \
-    X(exits_in_init, "crashed", "exited in its set-up")                        \
-    X(exits_in_fini, "failed", "exited in its tear-down")                      \
-    X(fails_and_crashes_in_fini, "crashed", "in its tear-down")                \
-    X(crashes_at_exit, "crashed", "in its tear-down")                          \
+    X(crashes_in_init, "crashed", "in its setup")                              \
+    X(crashes_in_fini, "crashed", "in its teardown")                           \
+    X(fails_in_init, "crashed", "in its setup")                                \
+    X(exits_in_init, "crashed", "exited in its setup")                         \
+    X(exits_in_fini, "failed", "exited in its teardown")                       \
+    X(fails_and_crashes_in_fini, "crashed", "in its teardown")                 \
+    X(crashes_at_exit, "crashed", "in its teardown")                           \
     X(is_skipped, "skipped", "no time today")                                  \
     X(is_skipped_silently, "skipped", "")                                      \
     X(is_disabled, "skipped", "disabled")                                      \

@@ -19,10 +19,10 @@ TestSuite(e2e_passing, .init = e2e_begin, .timeout = 180);
     X(early, exits_at_once, "failed", "exited with 0 before", "PASSED")        \
     X(early, becomes_another, "failed", "exited with 0 before", "PASSED")      \
     X(early, exits_in_a_thread, "failed", "exited with 0 before", "PASSED")    \
-    X(fini, asserts, "failed", ": in a tear-down", "PASSED")                   \
-    X(fini, expects, "failed", ": expected in a tear-down", "PASSED")          \
-    X(fini, exits, "failed", "exited in its tear-down", "PASSED")              \
-    X(fini_of_suite, asserts, "failed", ": in a tear-down", "PASSED")          \
+    X(fini, asserts, "failed", ": in a teardown", "PASSED")                    \
+    X(fini, expects, "failed", ": expected in a teardown", "PASSED")           \
+    X(fini, exits, "failed", "exited in its teardown", "PASSED")               \
+    X(fini_of_suite, asserts, "failed", ": in a teardown", "PASSED")           \
     X(right, exits_as_expected, "passed", "", "PASSED")                        \
     X(right, raises_as_expected, "passed", "", "PASSED")                       \
     X(right, skips, "skipped", "not today", "SKIPPED")                         \

@@ -378,7 +378,7 @@ static const struct {
                            "record --help lists all"},
     {"-o", "testlog: record: -o wants a value; testlog record --help lists "
            "all"},
-    {"--output= -- true", "testlog: --trace-dir: names no folder"},
+    {"--output= -- true", "testlog: --trace-dir: needs a folder"},
     {"--log-format=x -- true", "testlog: --log-format: unknown value \"x\"; "
                                "write full, compact, pretty or json"},
     {"--trace-options=x=1 -- true", "testlog: --trace-options: unknown option "

@@ -354,7 +354,7 @@ static const struct {
 } refused[] = {
     {"--report=xml:a", "testlog: --report: unknown value \"xml\"; write tap, "
                        "junit or jsonl\n"},
-    {"--report=tap", "testlog: --report: \"tap\" names no file; write "
+    {"--report=tap", "testlog: --report: \"tap\" has no file; write "
                      "FORMAT:FILE\n"},
     {"--report=tap:- --report=jsonl:-",
      "testlog: --report: stdout is for one report only; write the others to "
@@ -560,7 +560,7 @@ Test(e2e_results, applies_bazels_filter)
     const struct e2e *bad = e2e_run("TESTBRIDGE_TEST_ONLY='(a' ./small");
 
     e2e_expect_code(bad, 2);
-    e2e_expect_has(bad->err, "TESTBRIDGE_TEST_ONLY: \"(a\" is no pattern");
+    e2e_expect_has(bad->err, "TESTBRIDGE_TEST_ONLY: \"(a\" is not a pattern");
 }
 
 Test(e2e_results, writes_the_run_to_bazels_outputs)

@@ -172,7 +172,7 @@ Test(e2e_runner, failed_runs_all_without_a_last_run)
         e2e_run("%s --failed --filter unsteady/passes", program());
 
     e2e_expect_code(result, 0);
-    e2e_expect_has(result->err, "has no last run that tells what failed; all "
+    e2e_expect_has(result->err, "no results of a last run in testlog-runs; all "
                                 "tests run\n");
     e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
 }

@@ -207,18 +207,18 @@ static const struct {
     const char *command, *printed;
 } refused[] = {
     {"TEST_SHARD_INDEX=3 TEST_TOTAL_SHARDS=3 ./small",
-     "testlog: TEST_SHARD_INDEX: \"3\" is no shard of 3 (TEST_TOTAL_SHARDS); "
-     "write 0 to 2\n"},
+     "testlog: TEST_SHARD_INDEX: \"3\" is not a shard of 3 "
+     "(TEST_TOTAL_SHARDS); write 0 to 2\n"},
     {"TEST_TOTAL_SHARDS=3 ./small",
      "testlog: TEST_TOTAL_SHARDS is set and TEST_SHARD_INDEX is not; set both "
      "or neither\n"},
     {"GTEST_SHARD_INDEX=one GTEST_TOTAL_SHARDS=3 " TESTLOG " run ./small",
-     "testlog: GTEST_SHARD_INDEX: \"one\" is no shard of 3 "
+     "testlog: GTEST_SHARD_INDEX: \"one\" is not a shard of 3 "
      "(GTEST_TOTAL_SHARDS); write 0 to 2\n"},
     {"TEST_SHARD=4/3 " TESTLOG " run ./small ./small",
-     "testlog: TEST_SHARD: \"4/3\" is no shard; write 1/3 to 3/3\n"},
+     "testlog: TEST_SHARD: \"4/3\" is not a shard; write 1/3 to 3/3\n"},
     {TESTLOG " run ./small -- --shard=3",
-     "testlog: --shard: \"3\" is no shard; write one as in 2/5, or auto\n"},
+     "testlog: --shard: \"3\" is not a shard; write one as in 2/5, or auto\n"},
     {"./small --shard-by=name",
      "testlog: --shard-by: unknown value \"name\"; write slice or hash\n"},
 };

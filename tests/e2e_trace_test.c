@@ -338,8 +338,8 @@ Test(e2e_trace, failing_examples_print_their_outcomes)
     static const char *const always[] = {
         "failures/aborts: crashed: SIGABRT",
         "failures/assert_fails_in_nested_spans: failed: ",
-        "failures/crashes_in_fini: crashed: in its tear-down",
-        "failures/crashes_in_init: crashed: in its set-up",
+        "failures/crashes_in_fini: crashed: in its teardown",
+        "failures/crashes_in_init: crashed: in its setup",
         "failures/exits_with_3: failed: exited with 3 instead of 0",
         "failures/hangs_in_a_span: timed out: after ",
         "failures/hangs_in_a_thread: timed out: after ",

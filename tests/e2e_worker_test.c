@@ -60,7 +60,7 @@ Test(e2e_worker, times_out_a_worker_that_hangs_in_a_constructor)
     e2e_expect_code(result, 1);
     e2e_expect_closing(result, "2 passed, 1 failed, 0 skipped");
     cr_expect_str_eq(e2e_text(latest("starting/b"), "outcome"), "timeout");
-    e2e_expect_has(reason("starting/b"), "its process had not begun the test");
+    e2e_expect_has(reason("starting/b"), "its process never began the test");
 }
 
 Test(e2e_worker, distinguishes_a_worker_from_a_hooks_child)

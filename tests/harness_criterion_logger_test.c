@@ -178,11 +178,11 @@ Test(harness_criterion_logger, reports_crashes_in_setup_and_teardown)
 {
     ours()->log_pre_init(&suite, &test);
     ours()->log_other_crash(&stats);
-    expect(TEST_LOG_OUTCOME_CRASHED, "in its set-up");
+    expect(TEST_LOG_OUTCOME_CRASHED, "in its setup");
     run.results[0].outcome = TEST_LOG_OUTCOME_NONE;
     ours()->log_post_test(&stats);
     ours()->log_other_crash(&stats);
-    expect(TEST_LOG_OUTCOME_CRASHED, "in its tear-down");
+    expect(TEST_LOG_OUTCOME_CRASHED, "in its teardown");
 }
 
 Test(harness_criterion_logger, skips_a_test_that_skips_itself)

@@ -120,16 +120,18 @@ Test(harness_shards, finds_the_shard)
 static const struct {
     const char *variables, *asked, *printed;
 } refused[] = {
-    {"", "", "--shard: \"\" is no shard; write one as in 2/5, or auto"},
-    {"", "2", "--shard: \"2\" is no shard; write one as in 2/5, or auto"},
-    {"", "2/x", "--shard: \"2/x\" is no shard; write one as in 2/5, or auto"},
-    {"", "1/0", "--shard: \"1/0\" is no shard; write one as in 2/5, or auto"},
+    {"", "", "--shard: \"\" is not a shard; write one as in 2/5, or auto"},
+    {"", "2", "--shard: \"2\" is not a shard; write one as in 2/5, or auto"},
+    {"", "2/x",
+     "--shard: \"2/x\" is not a shard; write one as in 2/5, or auto"},
+    {"", "1/0",
+     "--shard: \"1/0\" is not a shard; write one as in 2/5, or auto"},
     {"", "1/1000001",
-     "--shard: \"1/1000001\" is no shard; write one as in 2/5, or auto"},
-    {"", "0/5", "--shard: \"0/5\" is no shard; write 1/5 to 5/5"},
-    {"", "6/5", "--shard: \"6/5\" is no shard; write 1/5 to 5/5"},
-    {"", "/5", "--shard: \"/5\" is no shard; write 1/5 to 5/5"},
-    {"", "-1/5", "--shard: \"-1/5\" is no shard; write 1/5 to 5/5"},
+     "--shard: \"1/1000001\" is not a shard; write one as in 2/5, or auto"},
+    {"", "0/5", "--shard: \"0/5\" is not a shard; write 1/5 to 5/5"},
+    {"", "6/5", "--shard: \"6/5\" is not a shard; write 1/5 to 5/5"},
+    {"", "/5", "--shard: \"/5\" is not a shard; write 1/5 to 5/5"},
+    {"", "-1/5", "--shard: \"-1/5\" is not a shard; write 1/5 to 5/5"},
     {"TEST_SHARD_INDEX=1", NULL,
      "TEST_SHARD_INDEX is set and TEST_TOTAL_SHARDS is not; set both or "
      "neither"},
@@ -148,24 +150,24 @@ static const struct {
     {"SLURM_NTASKS=1", "auto",
      "SLURM_NTASKS is set and SLURM_PROCID is not; set both or neither"},
     {"TEST_SHARD_INDEX=3 TEST_TOTAL_SHARDS=3", NULL,
-     "TEST_SHARD_INDEX: \"3\" is no shard of 3 (TEST_TOTAL_SHARDS); write 0 to "
-     "2"},
-    {"TEST_SHARD_INDEX=1e0 TEST_TOTAL_SHARDS=3", NULL,
-     "TEST_SHARD_INDEX: \"1e0\" is no shard of 3 (TEST_TOTAL_SHARDS); write 0 "
+     "TEST_SHARD_INDEX: \"3\" is not a shard of 3 (TEST_TOTAL_SHARDS); write 0 "
      "to 2"},
+    {"TEST_SHARD_INDEX=1e0 TEST_TOTAL_SHARDS=3", NULL,
+     "TEST_SHARD_INDEX: \"1e0\" is not a shard of 3 (TEST_TOTAL_SHARDS); write "
+     "0 to 2"},
     {"TEST_SHARD_INDEX=18446744073709551617 TEST_TOTAL_SHARDS=3", NULL,
-     "TEST_SHARD_INDEX: \"18446744073709551617\" is no shard of 3 "
+     "TEST_SHARD_INDEX: \"18446744073709551617\" is not a shard of 3 "
      "(TEST_TOTAL_SHARDS); write 0 to 2"},
     {"TEST_SHARD_INDEX=0 TEST_TOTAL_SHARDS=0", NULL,
-     "TEST_TOTAL_SHARDS: \"0\" is no number of shards; write 1 to 1000000"},
+     "TEST_TOTAL_SHARDS: \"0\" is not a number of shards; write 1 to 1000000"},
     {"GTEST_SHARD_INDEX=0 GTEST_TOTAL_SHARDS=x", NULL,
-     "GTEST_TOTAL_SHARDS: \"x\" is no number of shards; write 1 to 1000000"},
+     "GTEST_TOTAL_SHARDS: \"x\" is not a number of shards; write 1 to 1000000"},
     {"SLURM_ARRAY_TASK_ID=4 SLURM_ARRAY_TASK_MIN=5 SLURM_ARRAY_TASK_COUNT=2",
      "auto",
-     "SLURM_ARRAY_TASK_ID: \"4\" is no shard of 2 (SLURM_ARRAY_TASK_COUNT); "
+     "SLURM_ARRAY_TASK_ID: \"4\" is not a shard of 2 (SLURM_ARRAY_TASK_COUNT); "
      "write 5 to 6"},
     {"SLURM_ARRAY_TASK_ID=4 SLURM_ARRAY_TASK_MIN=y SLURM_ARRAY_TASK_COUNT=2",
-     "auto", "SLURM_ARRAY_TASK_MIN: \"y\" is no number"},
+     "auto", "SLURM_ARRAY_TASK_MIN: \"y\" is not a number"},
 };
 
 Test(harness_shards, names_bad_values)

@@ -20,7 +20,7 @@ static struct test_log_job *job_of_this_test(void)
     result->suite = strdup(criterion_current_test->category);
     result->test = strdup(criterion_current_test->name);
     cr_assert_eq(test_log_jobs_make(&runner), 0);
-    runner.jobs[0].unborn = true;
+    runner.jobs[0].starting = true;
     return runner.jobs;
 }
 
@@ -63,7 +63,7 @@ Test(harness_worker_status, records_the_process_of_a_result)
     child = report_in_child(NULL);
     test_log_status_update(&runner);
     cr_expect_eq(job->pid, (uint32_t)child);
-    cr_expect_not(job->unborn);
+    cr_expect_not(job->starting);
     cr_expect_not(test_log_status_of(&runner, job).returned);
 }
 

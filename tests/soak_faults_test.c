@@ -240,7 +240,7 @@ Test(soak_faults, fails_without_proc)
                      "exec %s -j4'",
                      program);
     e2e_expect_code(result, 4);
-    e2e_expect_has(result->err, "testlog: Criterion finds no test without "
+    e2e_expect_has(result->err, "testlog: Criterion cannot find tests without "
                                 "/proc\n");
 }
 

@@ -1,8 +1,8 @@
-/* bazel.c: what Bazel asks of a test, where no flag is about it.
+/* bazel.c: supports what Bazel expects of a test, where no flag does.
  *
- * It wants to see that shards are known of; so does GoogleTest. And it takes a
- * test that ends with 0 for passed, unless it left its TEST_PREMATURE_EXIT_FILE
- * behind: something exited in the midst of it.
+ * Bazel, like GoogleTest, wants a file that shows that shards are supported. It
+ * passes a test that exits with 0, unless the test's TEST_PREMATURE_EXIT_FILE
+ * still exists: then the test exited midway.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +16,8 @@
 
 static char *premature;
 
-/* Makes the file that a variable names, and returns its path; NULL if there is
- * none. */
+/* Creates the file that a variable names, and returns its path; NULL without
+ * one. */
 static const char *make(const char *variable, const char *path)
 {
     int fd;

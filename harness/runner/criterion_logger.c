@@ -1,7 +1,7 @@
 /* criterion_logger.c: turns what Criterion's logger reports into results.
  *
- * The logger, wrapped, tells of every test, also of those that Criterion's
- * hooks are silent about (a crash in set-up).
+ * The wrapped logger reports every test, also tests that Criterion's hooks do
+ * not report (a crash in the setup).
  */
 #include <errno.h>
 #include <limits.h>
@@ -23,7 +23,7 @@
 
 static struct test_log_runner *const runner = &test_log_runner;
 static struct criterion_logger original;
-static struct criterion_logger wrapped[2]; /* one more as slack: it may grow */
+static struct criterion_logger wrapped[2]; /* one is spare: it may grow */
 
 /* ---- Results, as Criterion reports them ---- */
 
@@ -39,8 +39,8 @@ __attribute__((format(printf, 2, 3))) static void set_reason(
     va_end(args);
 }
 
-/* Whether the worker is gone, so that nobody writes its files any more. */
-static bool is_gone(struct test_log_job *job)
+/* Whether the worker has exited, so that nobody writes its files any more. */
+static bool has_exited(struct test_log_job *job)
 {
     if (!job->pid) {
         struct trace_reader *reader =
@@ -60,19 +60,19 @@ static void render(struct test_log_job *job)
 {
     bool patient;
 
-    if (!job->gone)
-        job->gone = test_log_now();
+    if (!job->exited)
+        job->exited = test_log_now();
     patient =
-        !runner->run->interrupted && test_log_now() - job->gone < PATIENCE;
+        !runner->run->interrupted && test_log_now() - job->exited < PATIENCE;
     test_log_output_pipe_close(job);
     /* A process that died before its test has recorded nothing. */
-    job->running = !job->unborn &&
+    job->running = !job->starting &&
                    !test_log_render(runner->run, job->result,
                                     &runner->options->output.style, patient);
 }
 
 /* Writes the files of the tests that have ended, or of all tests; false if it
- * still waits for children of some. */
+ * still waits for a test's children. */
 static bool render_ended(bool all)
 {
     bool done = true;
@@ -80,7 +80,7 @@ static bool render_ended(bool all)
     for (size_t i = 0; i < runner->job_count; i++) {
         struct test_log_job *job = &runner->jobs[i];
 
-        if (!job->running || !job->shown || (!all && !is_gone(job)))
+        if (!job->running || !job->shown || (!all && !has_exited(job)))
             continue;
         render(job);
         done = done && !job->running;
@@ -108,8 +108,8 @@ static double seconds_of(const struct test_log_job *job)
     return (double)(test_log_now() - job->started) / 1e9;
 }
 
-/* How long a test took as Criterion measured it, unless its clock stepped back:
- * then it has a negative time, or one of centuries. */
+/* Returns a test's duration as Criterion measured it. If its clock went back,
+ * that is negative or centuries long, and ours counts. */
 static uint64_t duration_of(const struct test_log_job *job,
                             const struct criterion_test_stats *stats)
 {
@@ -118,7 +118,7 @@ static uint64_t duration_of(const struct test_log_job *job,
     return ns >= 0 && ns < 1e18 ? (uint64_t)ns : test_log_now() - job->started;
 }
 
-/* A test that was killed has not failed by itself. */
+/* Judges a test that the supervisor may have killed. */
 static enum test_log_outcome judge_killed(struct test_log_job *job,
                                           enum test_log_outcome outcome)
 {
@@ -126,7 +126,7 @@ static enum test_log_outcome judge_killed(struct test_log_job *job,
 
     if (job->late) {
         set_reason(job->result, "after %.2f s%s", spent,
-                   job->unborn   ? "; its process had not begun the test"
+                   job->starting ? "; its process never began the test"
                    : job->killed ? "; SIGPROF did not end it"
                                  : "");
         return TEST_LOG_OUTCOME_TIMEOUT;
@@ -141,7 +141,7 @@ static enum test_log_outcome judge_killed(struct test_log_job *job,
 static void finish(struct test_log_job *job, enum test_log_outcome outcome)
 {
     job->result->outcome = outcome;
-    if (!job->started) { /* it died before Criterion reported its beginning */
+    if (!job->started) { /* it died before Criterion reported its start */
         job->started = test_log_now();
         job->running = true;
     }
@@ -179,7 +179,7 @@ static void on_pre_init(struct criterion_suite *suite,
     job->paused = 0;
     job->begun = true;
     test_log_status_update(runner);
-    /* A test that has a process was disabled too late to be kept from it. */
+    /* A test that has a process was disabled too late, so it runs. */
     if (!job->pid && test_log_is_disabled(suite, test)) {
         skip_disabled(job);
         return;
@@ -220,18 +220,18 @@ static void explain_failure(struct test_log_job *job,
                    test_log_signal(number));
 }
 
-/* Whether a test has failed that Criterion lets pass. */
-static bool failed_unheard(struct test_log_job *job,
-                           const struct criterion_test_stats *stats)
+/* Whether a test failed although Criterion passed it. */
+static bool failed_unnoticed(struct test_log_job *job,
+                             const struct criterion_test_stats *stats)
 {
     const struct criterion_test_extra_data *data = stats->test->data;
-    struct test_log_worker_status said = test_log_status_of(runner, job);
+    struct test_log_worker_status status = test_log_status_of(runner, job);
 
-    if (said.fault || stats->failed_asserts) { /* these, in its tear-down */
+    if (status.fault || stats->failed_asserts) { /* asserts: in its teardown */
         explain_failure(job, stats);
         return true;
     }
-    if (said.returned || data->exit_code || data->signal)
+    if (status.returned || data->exit_code || data->signal)
         return false;
     set_reason(job->result, "exited with 0 before the test ended");
     return true;
@@ -245,9 +245,9 @@ static bool is_unjudged(const struct criterion_assert_stats *stats)
 }
 
 /* "a.c:7: not judged: log_expect_contains("x"): why (and 2 more)" */
-static void say_unjudged(const struct test_log_result *result,
-                         const struct criterion_assert_stats *first,
-                         size_t count)
+static void print_unjudged(const struct test_log_result *result,
+                           const struct criterion_assert_stats *first,
+                           size_t count)
 {
     char more[40] = "";
 
@@ -257,8 +257,8 @@ static void say_unjudged(const struct test_log_result *result,
                     first->line, first->message, more);
 }
 
-/* Notes which expectations were not judged, and says why. Criterion's list may
- * be looked at more than once, and grows. */
+/* Counts the expectations that were not judged, and prints why. Criterion's
+ * list grows, so it is searched again. */
 static void note_unjudged(struct test_log_result *result,
                           const struct criterion_test_stats *stats)
 {
@@ -272,7 +272,7 @@ static void note_unjudged(struct test_log_result *result,
             count++;
         }
     if (first && !result->unjudged)
-        say_unjudged(result, first, count);
+        print_unjudged(result, first, count);
     result->unjudged = count;
 }
 
@@ -294,11 +294,11 @@ static void on_post_test(struct criterion_test_stats *stats)
     finish(job, TEST_LOG_OUTCOME_SKIPPED);
 }
 
-/* Tells Criterion's logger how a process died. It did not crash by itself if
- * its time was over, or the run's. */
-static void tell_death(struct criterion_test_stats *stats,
-                       const struct test_log_job *job,
-                       void (*crash)(struct criterion_test_stats *))
+/* Reports to Criterion's logger how a process died. It did not crash if it was
+ * killed for a timeout or an interrupt. */
+static void report_death(struct criterion_test_stats *stats,
+                         const struct test_log_job *job,
+                         void (*crash)(struct criterion_test_stats *))
 {
     if (job && job->late) {
         stats->timed_out = true;
@@ -325,13 +325,13 @@ static void on_post_fini(struct criterion_test_stats *stats)
         return;
     if (stats->test_status == CR_STATUS_FAILED)
         explain_failure(job, stats);
-    if (stats->test_status == CR_STATUS_FAILED || failed_unheard(job, stats))
+    if (stats->test_status == CR_STATUS_FAILED || failed_unnoticed(job, stats))
         outcome = TEST_LOG_OUTCOME_FAILED;
-    /* A test may be one that is to die of SIGKILL. */
+    /* A test may expect to die of SIGKILL. */
     if (stats->signal == SIGKILL || job->late)
         outcome = judge_killed(job, outcome);
     if (job->late)
-        tell_death(stats, job, NULL);
+        report_death(stats, job, NULL);
     finish(job, outcome);
 }
 
@@ -348,7 +348,7 @@ static void on_test_crash(struct criterion_test_stats *stats)
 {
     struct test_log_job *job = test_log_job_of(runner, stats->test);
 
-    tell_death(stats, job, original.log_test_crash);
+    report_death(stats, job, original.log_test_crash);
     if (!job)
         return;
     note_unjudged(job->result, stats);
@@ -385,33 +385,33 @@ static void on_other_crash(struct criterion_test_stats *stats)
 {
     struct test_log_job *job = test_log_job_of(runner, stats->test);
 
-    tell_death(stats, job, original.log_other_crash);
+    report_death(stats, job, original.log_other_crash);
     if (!job)
         return;
-    set_reason(job->result, "in its %s",
-               job->body_done ? "tear-down" : "set-up");
+    set_reason(job->result, "in its %s", job->body_done ? "teardown" : "setup");
     worsen(job, judge_killed(job, TEST_LOG_OUTCOME_CRASHED));
 }
 
-/* The leak checker ends the process where it cannot trace it: no verdict. */
-static enum test_log_outcome judge_left(
+/* Judges a test whose process exited after its body. The leak checker exits
+ * where it cannot work; that is no failure. */
+static enum test_log_outcome judge_exit(
     struct test_log_job *job, const struct criterion_test_stats *stats)
 {
-    static bool told;
+    static bool printed;
 
     if (stats->test_status == CR_STATUS_FAILED) {
         explain_failure(job, stats);
         return TEST_LOG_OUTCOME_FAILED;
     }
     if (!test_log_status_of(runner, job).checking) {
-        set_reason(job->result, "exited in its tear-down");
+        set_reason(job->result, "exited in its teardown");
         return TEST_LOG_OUTCOME_FAILED;
     }
-    if (!told)
-        test_log_notice("the leak checker does not work here, so leaks fail no "
-                        "test: see the output of %s",
+    if (!printed)
+        test_log_notice("the leak checker does not work here, so leaks do not "
+                        "fail tests; see the output of %s",
                         test_log_name(job->result));
-    told = true;
+    printed = true;
     return TEST_LOG_OUTCOME_PASSED;
 }
 
@@ -424,15 +424,15 @@ static void on_abnormal_exit(struct criterion_test_stats *stats)
     if (!job)
         return;
     if (job->body_done && !job->shown) {
-        finish(job, judge_left(job, stats));
+        finish(job, judge_exit(job, stats));
     } else if (!job->body_done) {
-        set_reason(job->result, "exited in its set-up");
+        set_reason(job->result, "exited in its setup");
         worsen(job, TEST_LOG_OUTCOME_CRASHED);
     }
 }
 
-/* Counts a test as Criterion does one that it ended itself: as failed, not as
- * crashed, and in its tear-down also as passed. */
+/* Counts a test as Criterion counts its own timeouts: as failed, not as crashed
+ * or passed. */
 static void recount(struct criterion_test_stats *test,
                     struct criterion_suite_stats *suite,
                     struct criterion_global_stats *all)
@@ -458,7 +458,7 @@ static void after_all(struct criterion_global_stats *all)
                 recount(test, suite, all);
 }
 
-/* Of many programs without a match, nobody wants to read. */
+/* `testlog run` does not print this for each program without a match. */
 static void on_post_all(struct criterion_global_stats *stats)
 {
     if (original.log_post_all && (stats->nb_tests || !runner->run->foreign))
@@ -493,7 +493,8 @@ void test_log_logger_render(void)
         usleep(LOOK_EVERY);
 }
 
-/* Criterion reports every test; one that it should leave out did not pass. */
+/* Criterion should report every test; a test that it leaves out did not pass.
+ */
 void test_log_logger_end(void)
 {
     for (size_t i = 0; i < runner->job_count; i++) {

@@ -1,5 +1,5 @@
-/* filters.c: the filters of a run: checked before it, and after it compared
- * with the call sites that there were. */
+/* filters.c: checks the filters before a run, and afterwards compares them with
+ * the call sites that there were. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "harness/session.h"
 #include "trace/containers.h"
 
-/* If nothing can be read of a filter, the default applies. */
+/* If a filter cannot be parsed, the default applies. */
 static struct log_filter *check(struct test_log_setting *setting,
                                 const char *fallback,
                                 struct trace_text *complaints)
@@ -28,28 +28,29 @@ static struct log_filter *check(struct test_log_setting *setting,
 }
 
 void test_log_filters_check(struct test_log_filters *filters,
-                            struct test_log_options *options, bool say)
+                            struct test_log_options *options, bool print)
 {
     struct trace_text complaints = {0};
 
     filters->show = check(&options->show, "info", &complaints);
     filters->record = check(&options->record, "trace", &complaints);
-    if (say)
+    if (print)
         test_log_complain(&complaints);
     trace_text_free(&complaints);
 }
 
-/* Adds a filter in force, with the default that it takes away from. */
+/* Adds the filter that applies, combined with the default that it changes. */
 static void add_setting(struct trace_text *out,
                         const struct test_log_setting *setting,
                         const char *fallback)
 {
-    char *whole = test_log_filter_of(setting->value, setting->origin, fallback);
-    bool own = !whole || !strcmp(setting->origin, "default");
+    char *combined =
+        test_log_filter_of(setting->value, setting->origin, fallback);
+    bool is_plain = !combined || !strcmp(setting->origin, "default");
 
-    log_filter_brief(out, own ? setting->value : whole);
+    log_filter_brief(out, is_plain ? setting->value : combined);
     trace_text_printf(out, " (%s)", setting->origin);
-    free(whole);
+    free(combined);
 }
 
 void test_log_filters_print(const struct test_log_options *options)
@@ -69,8 +70,8 @@ void test_log_filters_print(const struct test_log_options *options)
     trace_text_free(&text);
 }
 
-static bool say_compiled_out(const struct log_filter *filter,
-                             const char *origin, unsigned max)
+static bool warn_compiled_out(const struct log_filter *filter,
+                              const char *origin, unsigned max)
 {
     unsigned wanted = filter ? log_filter_most(filter) : TRACE_LEVEL_OFF;
 
@@ -92,8 +93,8 @@ void test_log_filters_print_compiled_out(const struct test_log_filters *filters,
                                          const struct test_log_run *run)
 {
     if (run->annotated &&
-        !say_compiled_out(filters->show, run->show_origin, run->static_max))
-        say_compiled_out(filters->record, run->record_origin, run->static_max);
+        !warn_compiled_out(filters->show, run->show_origin, run->static_max))
+        warn_compiled_out(filters->record, run->record_origin, run->static_max);
 }
 
 void test_log_filters_free(struct test_log_filters *filters)
@@ -113,8 +114,8 @@ static void see(struct trace_site *site, void *filter)
     log_filter_seen(filter, site);
 }
 
-/* What was recorded has sites that this process does not know of: those of C++
- * and of shared objects that a test loaded. */
+/* Recordings have sites that this process does not have: those of C++ and of
+ * shared objects that a test loaded. */
 static void see_recorded(const struct test_log_run *run,
                          struct log_filter *filter)
 {
@@ -132,7 +133,8 @@ static void suggest_site(struct trace_site *site, void *suggestion)
     log_suggest_site(suggestion, site);
 }
 
-/* What was meant, to be freed; NULL if there is no guess. */
+/* Returns what a directive probably meant, to be freed; NULL if there is no
+ * guess. */
 static char *meant_by(const char *directive)
 {
     struct log_suggestion suggestion = {.directive = directive};
@@ -158,7 +160,7 @@ static void add_unseen(struct test_log_run *run, const char *origin,
     run->unseen_count = count;
 }
 
-/* Finds the directives that were about nothing. */
+/* Finds the directives that matched no site. */
 static void find_unseen(struct test_log_run *run, struct log_filter *filter,
                         const char *origin)
 {

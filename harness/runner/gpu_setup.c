@@ -54,8 +54,9 @@ static int folder_of(const char *file)
     return (int)(trace_base_name(file) - file);
 }
 
-/* The library may be beside libtestlog.so, of which we may be a part. */
-static bool is_near_us(char *path)
+/* The library may be in the folder of libtestlog.so, which may contain this
+ * code. */
+static bool is_beside_us(char *path)
 {
     static const char name[] = "libtestlog.so";
     Dl_info info;
@@ -69,8 +70,8 @@ static bool is_near_us(char *path)
 
 static bool is_testlog; /* this program */
 
-/* Testlog, as it is built and as it is installed. */
-static bool is_near_testlog(char *path)
+/* Looks where testlog is built and where it is installed. */
+static bool is_beside_testlog(char *path)
 {
     char program[PATH_MAX];
 
@@ -81,7 +82,7 @@ static bool is_near_testlog(char *path)
                      library_name));
 }
 
-/* Whether the driver loads our library already, as in a test of a test. */
+/* Whether this is our library, which an outer test program may have set. */
 static bool is_ours(const char *path)
 {
     return path && !strcmp(trace_base_name(path), library_name);
@@ -96,7 +97,7 @@ bool test_log_gpu_library(char *path)
     refused[0] = '\0';
     if (given)
         return is_there(path, "%s", given);
-    return is_near_us(path) || is_near_testlog(path) ||
+    return is_beside_us(path) || is_beside_testlog(path) ||
            (hint && is_there(path, "%s", hint)) ||
            is_there(path, TEST_LOG_LIBRARIES "/%s", library_name) ||
            (is_ours(set) && is_there(path, "%s", set));
@@ -108,7 +109,7 @@ bool test_log_gpu_own(char *path)
     return test_log_gpu_library(path);
 }
 
-/* ---- What is the case ---- */
+/* ---- What prevents a GPU trace ---- */
 
 bool test_log_gpu_driver(const char *root)
 {
@@ -129,7 +130,8 @@ extern char __cudaRegisterFatBinary[];
 
 static int is_cuda(struct dl_phdr_info *object, size_t size, void *none)
 {
-    /* Whole names would be found where programs are searched for them. */
+    /* The prefix is separate, so that a search of this program for such names
+     * does not match. */
     static const char *const names[] = {"cudart.so", "cuda.so", "nvrtc.so",
                                         "OpenCL.so"};
     const char *base = trace_base_name(object->dlpi_name);
@@ -169,8 +171,8 @@ __attribute__((format(printf, 3, 4))) static void judge(
     va_end(args);
 }
 
-/* Why nothing will be seen of GPUs, as far as it can be known before a driver
- * is asked. */
+/* Finds out why nothing can be recorded of GPUs, as far as that is known before
+ * a driver is asked. */
 static void judge_here(struct test_log_gpu *gpu, bool found)
 {
     const char *set = test_log_variable("CUDA_INJECTION64_PATH");
@@ -213,7 +215,7 @@ static bool has(const char *list, const char *path)
     return false;
 }
 
-/* Adds to a list between colons what it does not have already. */
+/* Appends a path to a list with colons, unless the list has it. */
 static void append(const char *variable, const char *path)
 {
     const char *list = test_log_variable(variable);
@@ -228,7 +230,7 @@ static void append(const char *variable, const char *path)
     free(longer);
 }
 
-/* The linker asks it before the program has begun. */
+/* The dynamic linker loads it before the program begins. */
 static void export_audit(const char *library)
 {
     char path[PATH_MAX];
@@ -237,8 +239,8 @@ static void export_audit(const char *library)
         append(audit_variable, path);
 }
 
-/* What an outer program has set is not wanted in this one. */
-static void leave(void)
+/* Removes what an outer program has set. */
+static void remove_outer(void)
 {
     if (is_ours(test_log_variable("CUDA_INJECTION64_PATH")))
         unsetenv(injection);
@@ -251,7 +253,7 @@ static bool prepare(struct test_log_gpu *gpu, char *library)
     bool found = test_log_gpu_library(library);
 
     judge_here(gpu, found);
-    /* Where it knows of no driver, there may be one all the same. */
+    /* A driver may exist even if none was found. */
     if (found && gpu->state != TEST_LOG_GPU_BUSY)
         setenv(injection, library, 1);
     else if (is_ours(test_log_variable(injection)))
@@ -267,7 +269,7 @@ void test_log_gpu_prepare(struct test_log_gpu *gpu,
     gpu->cuda = test_log_gpu_linked();
     if (is_off(options)) {
         gpu->state = TEST_LOG_GPU_OFF;
-        leave();
+        remove_outer();
     } else if (prepare(gpu, library) && trace_compilers_possible()) {
         export_audit(library);
     }
@@ -283,7 +285,7 @@ void test_log_gpu_record(struct test_log_gpu *gpu,
     gpu->asked = true;
     if (is_off(options)) {
         gpu->state = TEST_LOG_GPU_OFF;
-        leave();
+        remove_outer();
     } else if (prepare(gpu, library)) {
         append("LD_PRELOAD", library);
         export_audit(library);

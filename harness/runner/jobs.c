@@ -29,7 +29,7 @@ void test_log_jobs_free(struct test_log_runner *runner)
 struct test_log_job *test_log_job_of(const struct test_log_runner *runner,
                                      const struct criterion_test *test)
 {
-    static size_t expected; /* tests come one after the other */
+    static size_t expected; /* tests come in order */
     size_t count = runner->job_count;
 
     for (size_t i = 0; i < count; i++) {
@@ -102,7 +102,7 @@ int test_log_job_retry(struct test_log_job *job)
 
 /* ---- Time ---- */
 
-/* The clock of a virtual machine may step back; this one stands still. */
+/* A virtual machine's clock may go back; this one never does. */
 uint64_t test_log_now(void)
 {
     static uint64_t latest;

@@ -1,8 +1,8 @@
 /* lazy_libgit2.c: starts Criterion's libgit2 only when a diff is needed.
  *
- * Criterion starts libgit2 in every process, workers included, for the runner's
- * comparisons of two texts. It reads all certificates of the system: a third of
- * what a short test costs.
+ * Criterion starts libgit2 in every process, workers included, but only the
+ * runner compares texts with it. Starting it reads all of the system's
+ * certificates, which takes a third of a short test's time.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -19,13 +19,13 @@ TRACE_API int git_diff_buffers(const void *from, size_t from_size,
                                void (*binary)(void), void (*hunk)(void),
                                void (*line)(void), void *payload);
 
-/* A program may bring a libgit2 of its own. */
+/* A program may link its own libgit2. */
 #pragma weak git_libgit2_init
 #pragma weak git_libgit2_shutdown
 #pragma weak git_diff_buffers
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int owed; /* starts that Criterion was told of, and had not */
+static int deferred; /* starts that Criterion asked for and that are deferred */
 
 static const void *object_of(const void *address)
 {
@@ -50,10 +50,10 @@ static int start(void)
     return next();
 }
 
-static void pay(void)
+static void start_deferred(void)
 {
     pthread_mutex_lock(&lock);
-    for (; owed; owed--)
+    for (; deferred; deferred--)
         start();
     pthread_mutex_unlock(&lock);
 }
@@ -65,11 +65,11 @@ TRACE_API int git_libgit2_init(void)
     int starts;
 
     if (!is_criterion(__builtin_return_address(0))) {
-        pay();
+        start_deferred();
         return start();
     }
     pthread_mutex_lock(&lock);
-    starts = ++owed;
+    starts = ++deferred;
     pthread_mutex_unlock(&lock);
     return starts;
 }
@@ -79,8 +79,8 @@ TRACE_API int git_libgit2_shutdown(void)
     int (*next)(void), starts = -1;
 
     pthread_mutex_lock(&lock);
-    if (owed)
-        starts = --owed;
+    if (deferred)
+        starts = --deferred;
     pthread_mutex_unlock(&lock);
     if (starts >= 0)
         return starts;
@@ -99,7 +99,7 @@ TRACE_API int git_diff_buffers(const void *from, size_t from_size,
 
     if (!next)
         test_log_next_function("git_diff_buffers", &next);
-    pay();
+    start_deferred();
     return next(from, from_size, from_path, to, to_size, to_path, options, file,
                 binary, hunk, line, payload);
 }

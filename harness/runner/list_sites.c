@@ -19,8 +19,8 @@ static const char *const kinds[] = {
     [TRACE_SITE_SIGNPOST] = "signpost",
 };
 
-/* One JSON object a line. Formats of printf that are not used yet are not
- * known: such a site has no name. */
+/* Writes one JSON object per line. The format of a printf call is unknown until
+ * the call has run, so its site has no name. */
 static void put_site(struct trace_site *site, void *context)
 {
     struct trace_text *out = context;

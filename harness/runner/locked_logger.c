@@ -40,7 +40,7 @@
       (a, b, c))
 
 static struct criterion_logger inner;
-static struct criterion_logger guarded[2]; /* one more as slack: it may grow */
+static struct criterion_logger guarded[2]; /* one is spare: it may grow */
 
 #define X(name, parameters, arguments)                                         \
     static void guard_##name parameters                                        \

@@ -62,7 +62,7 @@ int test_log_read_time(const char *name, const char *word, enum log_time *time)
     return 0;
 }
 
-/* Several words between commas. */
+/* Parses words separated by commas. */
 int test_log_read_span_events(const char *name, const char *text,
                               unsigned *events)
 {
@@ -136,7 +136,8 @@ bool test_log_color(const char *flag, FILE *stream)
 
 /* ---- Numbers ---- */
 
-/* "64k" as it is to be written; false if that is no size either. */
+/* Writes "64k" with the capital letter that it needs; false if the result is
+ * not a size either. */
 static bool capital_size(const char *text, char *size, size_t room)
 {
     uint64_t bytes;
@@ -157,7 +158,7 @@ int test_log_read_limit(const char *name, const char *text, uint64_t *limit)
 
     if (!trace_parse_size(text, &bytes)) {
         fprintf(
-            stderr, "testlog: %s: \"%s\" is no size; write %s\n", name, text,
+            stderr, "testlog: %s: \"%s\" is not a size; write %s\n", name, text,
             capital_size(text, capital, sizeof(capital)) ? capital
                                                          : "bytes, as in 64M");
         return -1;
@@ -175,7 +176,7 @@ int test_log_read_limit(const char *name, const char *text, uint64_t *limit)
 static int refuse(const char *name, const char *text, const char *what,
                   double most)
 {
-    fprintf(stderr, "testlog: %s: \"%s\" is no %s; write 0 to %.0f\n", name,
+    fprintf(stderr, "testlog: %s: \"%s\" is not a %s; write 0 to %.0f\n", name,
             text, what, most);
     return -1;
 }
@@ -274,7 +275,7 @@ static int take(struct test_log_profiler *profiler, const char *name,
     return 0;
 }
 
-/* Without the blanks around it. */
+/* Removes the blanks around a text. */
 static char *strip(char *text)
 {
     static const char blanks[] = " \t\n";

@@ -15,7 +15,7 @@
 #include "harness/version.h"
 #include "trace/containers.h"
 
-/* What is being read. */
+/* The flag or variable that is being read. */
 struct reader {
     struct test_log_options *options;
     const struct option_row *row;
@@ -197,7 +197,7 @@ static bool read_shard_way(struct reader *reader)
 static bool read_dir(struct reader *reader)
 {
     if (!reader->value[0])
-        return refuse(reader, "%s: names no folder", reader->name);
+        return refuse(reader, "%s: needs a folder", reader->name);
     reader->options->dir = reader->value;
     reader->options->dir_given = true;
     return true;
@@ -210,7 +210,7 @@ static bool read_pattern(struct reader *reader)
     size_t count = options->pattern_count;
 
     if (fault)
-        return refuse(reader, "%s: \"%s\" is no pattern: %s", reader->name,
+        return refuse(reader, "%s: \"%s\" is not a pattern: %s", reader->name,
                       reader->value, fault);
     if (!TRACE_ARRAY_RESERVE(options->patterns, options->pattern_capacity,
                              count + 2))
@@ -268,7 +268,7 @@ static bool read_format_file(struct reader *reader, const char *const *formats,
 
     *file = strchr(reader->value, ':');
     if (!*file || !(*file)[1])
-        return refuse(reader, "%s: \"%s\" names no file; write FORMAT:FILE",
+        return refuse(reader, "%s: \"%s\" has no file; write FORMAT:FILE",
                       reader->name, reader->value);
     snprintf(format, sizeof(format), "%.*s", (int)(*file - reader->value),
              reader->value);
@@ -344,7 +344,7 @@ static bool read_outputs(struct reader *reader)
     return right;
 }
 
-/* ---- Readers of what informs ---- */
+/* ---- Readers of --list, --version, ... ---- */
 
 static bool read_inform(struct reader *reader)
 {
@@ -395,8 +395,8 @@ static const struct option_row rows[] = {
     {NULL, "TEST_UNDECLARED_OUTPUTS_DIR", "DIR", NULL, .read = read_dir,
      .outer = true},
     {"--trace-dir", "TRACE_DIR", "DIR", "where runs go", .read = read_dir},
-    {"--trace-limit", "TRACE_LIMIT", "BYTES", "that a test may record (256M)",
-     .read = read_limit},
+    {"--trace-limit", "TRACE_LIMIT", "BYTES",
+     "most that a test may record (256M)", .read = read_limit},
     {"--trace-options", "TRACE_OPTIONS", TEST_LOG_PROFILER_OPTIONS(KEY_WORD),
      "profiler options; several with commas", .read = read_profiler},
     {"--color", NULL, "[auto|always|never|", "colours", .read = read_color},
@@ -414,11 +414,11 @@ static const struct option_row rows[] = {
      .read = read_inform, AT(list_sites)},
     {"--jobs", "CRITERION_JOBS", "N", "run N tests at the same time",
      .read = read_count, AT(jobs), "number of jobs", 'j', .pass = true},
-    {"--timeout", NULL, "SECONDS", "for every test, at most",
+    {"--timeout", NULL, "SECONDS", "longest time for each test",
      .read = read_seconds, AT(timeout), .letter = 't', .pass = true},
     {"--slow", NULL, "SECONDS", "list tests that take longer",
      .read = read_slow},
-    {"--retries", NULL, "N", "try a failed test N times more",
+    {"--retries", NULL, "N", "run a failed test up to N more times",
      .read = read_count, AT(retries), "number of tries"},
     {"--repeat", NULL, "N", "run each test N times", .read = read_count,
      AT(repeat), "number of times"},
@@ -434,9 +434,9 @@ static const struct option_row rows[] = {
      .read = read_on, AT(pass_with_no_tests)},
     {"--fail-fast", NULL, NULL, "stop at the first failure", .read = read_on,
      AT(fail_fast), .letter = 'f'},
-    {"--quiet", NULL, NULL, "print little", .read = read_on, AT(output.quiet),
+    {"--quiet", NULL, NULL, "print less", .read = read_on, AT(output.quiet),
      .letter = 'q', .pass = true},
-    {"--verbose", NULL, "[LEVEL", "print much; print output immediately",
+    {"--verbose", NULL, "[LEVEL", "print more; print output immediately",
      .read = read_verbose, .pass = true},
     {"--short-filename", NULL, NULL, "file names without folders",
      .read = read_passed, .letter = 'S', .pass = true},
@@ -445,7 +445,7 @@ static const struct option_row rows[] = {
     {"--report", NULL, "tap:FILE|junit:FILE|jsonl:FILE|",
      "write results; may be repeated", .read = read_report},
     {"--output", NULL, "tap:FILE|xml:FILE|json:FILE|",
-     "write a report of Criterion's", .read = read_output, .letter = 'O'},
+     "write a Criterion report", .read = read_output, .letter = 'O'},
     {NULL, "CRITERION_OUTPUTS", "FORMAT:FILE,...", NULL, .read = read_outputs},
     {"--tap", NULL, "[FILE", "Criterion's report in TAP",
      .read = read_criterion_report, .pass = true},
@@ -463,12 +463,12 @@ static const struct option_row rows[] = {
      .pass = true},
     {"--debug", NULL, "[gdb|lldb|idle|", "run tests in a debugging server",
      .read = read_debug, .pass = true},
-    {"--debug-transport", NULL, "tcp:PORT", "of the debugging server",
-     .read = read_passed, .pass = true},
+    {"--debug-transport", NULL, "tcp:PORT",
+     "where the debugging server listens", .read = read_passed, .pass = true},
     {"--wait", NULL, NULL, "wait for external clients", .read = read_passed,
      .letter = 'w', .pass = true},
-    {"--encoding", NULL, "ENCODING", "of the report", .read = read_passed,
-     .pass = true},
+    {"--encoding", NULL, "ENCODING", "encoding of the report",
+     .read = read_passed, .pass = true},
     {"--ascii", NULL, NULL, "no colours, no symbols", .read = read_passed,
      .pass = true},
     {"--no-early-exit", NULL, NULL, "does nothing", .read = read_passed,
@@ -491,7 +491,7 @@ static bool read_help(struct reader *reader)
     puts("\nExit codes: 0 all tests that ran passed, 1 a test failed, 2 wrong\n"
          "usage, 4 no test matched, 128 plus the number of the signal that\n"
          "ended the run. SIGUSR1 prints which tests are running. An interrupt\n"
-         "stops the run and writes its files; a second one quits now.");
+         "stops the run and writes its files; a second one quits immediately.");
     return false;
 }
 
@@ -532,7 +532,7 @@ static int kind_of(const struct option_row *row)
                                      : required_argument;
 }
 
-/* Prints what getopt_long did not understand. */
+/* Prints what getopt_long rejected. */
 static bool refuse_flag(struct reader *reader, const char *word,
                         const struct option *longs)
 {
@@ -637,7 +637,8 @@ static bool check(struct reader *reader)
                  test_log_shard_find(&options->shard, &options->shard_asked));
 }
 
-/* A program that runs beside others has fewer jobs, and no terminal to ask. */
+/* A program that runs beside others gets fewer jobs, and takes colours from
+ * `testlog run`. */
 static bool take_share(struct reader *reader)
 {
     struct test_log_share share;
@@ -666,8 +667,7 @@ static bool pass_rest(struct reader *reader)
            pass(reader, "--color", color ? "always" : "never");
 }
 
-/* A filter of which nothing can be parsed is not refused: the default
- * applies. */
+/* A filter that cannot be parsed is not an error: the default applies. */
 int test_log_options_read(struct test_log_options *options, int argc,
                           char **argv, int *code)
 {

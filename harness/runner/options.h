@@ -43,10 +43,10 @@ struct test_log_setting {
 struct test_log_options {
     struct test_log_setting show, record;
     struct test_log_output output;
-    bool all_tests; /* as if each was annotated */
+    bool all_tests; /* treat every test as annotated */
     bool fail_fast;
     bool reports;           /* Criterion's, to files or stdout */
-    bool failed;            /* only what failed in the last run, which is ... */
+    bool failed;            /* run what failed in the last run: */
     char **only;            /* NULL: all; else names, NULL at the end */
     size_t retries, repeat; /* repeat 0 is once */
     double timeout;         /* s, at most for every test; 0: none */
@@ -56,8 +56,8 @@ struct test_log_options {
     struct test_log_setting shard_asked; /* "2/5", "auto", NULL */
     uint64_t limit;                      /* bytes a test may record */
     struct test_log_profiler profiler;
-    const char *dir; /* where runs go... */
-    bool dir_given;  /* ...if it is not the default */
+    const char *dir; /* where runs go */
+    bool dir_given;  /* `dir` is not the default */
     size_t jobs;     /* 0: as many as processors */
     char **patterns; /* of --filter, NULL at the end */
     size_t pattern_count, pattern_capacity;
@@ -68,9 +68,9 @@ struct test_log_options {
     size_t criterion_capacity, only_capacity;
 };
 
-/* test_log_options_read reads variables and flags; `all_tests` is what it is
- * without them. Returns 0; otherwise it has printed what is wrong, or what was
- * asked for, and *code is the exit code. */
+/* test_log_options_read reads variables and flags; `all_tests` is its default.
+ * Returns 0; otherwise it has printed what is wrong, or what was asked for, and
+ * *code is the exit code. */
 int test_log_options_read(struct test_log_options *, int argc, char **argv,
                           int *code);
 void test_log_options_free(struct test_log_options *);
@@ -82,8 +82,8 @@ void test_log_options_free(struct test_log_options *);
 void test_log_print_words(const char *const *words);
 
 /* test_log_read_word finds a word, in any case, among `words`, which NULL ends;
- * `name` is the flag or variable. -1 if it has printed that it is none of them.
- * The others do so for the words of one setting each. */
+ * `name` is the flag or variable. -1 if it has printed that the value is
+ * unknown. The others parse the words of one setting each. */
 int test_log_read_word(const char *name, const char *word,
                        const char *const *words, unsigned *choice);
 int test_log_read_format(const char *name, const char *word, enum log_format *);
@@ -97,8 +97,8 @@ int test_log_read_color(const char *name, const char *word, const char **color);
 bool test_log_color(const char *flag, FILE *stream);
 
 /* test_log_suggest_flag returns the name of the flag of getopt_long that a
- * word, "--name" or "--name=value", was probably meant to be; NULL if none is
- * near. */
+ * word, "--name" or "--name=value", probably meant; NULL if there is no similar
+ * one. */
 struct option;
 const char *test_log_suggest_flag(const char *word, const struct option *);
 
@@ -108,9 +108,9 @@ const char *test_log_suggest_flag(const char *word, const struct option *);
 void test_log_print_option(char letter, const char *name, const char *argument,
                            const char *help, const char *variable);
 
-/* test_log_read_number parses a number up to `most`, of which `what` says what
- * it is; test_log_read_count a whole one; test_log_read_limit how much a test
- * may record. -1 if they have printed what is wrong. */
+/* test_log_read_number parses a number up to `most`; `what` names it in
+ * messages. test_log_read_count parses an integer, test_log_read_limit how much
+ * a test may record. -1 if they have printed what is wrong. */
 int test_log_read_number(const char *name, const char *text, const char *what,
                          double most, double *number);
 int test_log_read_count(const char *name, const char *text, const char *what,

@@ -82,8 +82,8 @@ static void keep(struct test_log_output_pipe *ends, const char *data,
     }
 }
 
-/* Returns whether there may be more. Takes no more than the FIFO has room for,
- * or a test that always prints would keep the runner here. */
+/* Returns whether there may be more. It reads only as much as fits in the FIFO;
+ * otherwise a test that always prints would keep the runner busy. */
 static bool pump(struct test_log_output_pipe *ends)
 {
     static char buffer[1 << 16];

@@ -30,9 +30,9 @@ struct group {
 
 static struct instance *instances;
 static size_t instance_count, instance_capacity;
-static size_t *order; /* of those that run, as the set has them */
+static size_t *order; /* of the instances that run, in the set's order */
 static size_t order_count, next_in_order;
-static struct criterion_ordered_set_node *taken; /* out of the set */
+static struct criterion_ordered_set_node *taken; /* removed from the set */
 static char nearest[512];
 static struct group *groups;
 
@@ -91,8 +91,8 @@ static void free_instance(struct instance *instance)
     free(instance->identifier);
 }
 
-/* Makes a test of the set of an instance called `name`, which it takes, with
- * data of its own; without memory there is none. */
+/* Adds an instance to the set as a test called `name`, which it takes, with its
+ * own data; false without memory. */
 static bool add_instance(struct criterion_test_set *set,
                          const struct criterion_test *test,
                          struct instance instance, char *name)
@@ -138,7 +138,7 @@ static bool add_parameter(struct criterion_test_set *set,
     return true;
 }
 
-/* Takes a test out of its suite, but not out of memory: it is Criterion's. */
+/* Removes a test from its suite, but keeps its memory: that is Criterion's. */
 static void unlink_test(struct criterion_ordered_set_node **at,
                         struct criterion_suite_set *suite)
 {
@@ -172,7 +172,7 @@ static bool enabled(const struct criterion_test *test,
            !(suite->suite.data && suite->suite.data->disabled);
 }
 
-/* Takes parameterized tests out of the set. */
+/* Removes parameterized tests from the set. */
 static void take_out(struct criterion_ordered_set_node **at,
                      struct criterion_suite_set *suite,
                      struct criterion_test *test, void *context)
@@ -258,7 +258,7 @@ void test_log_plan_free(void)
 
 /* ---- Repeating ---- */
 
-/* A test with data of its own, that another part of the set has as well. */
+/* Adds a repetition of a test, with its own data. */
 static bool add_repetition(struct criterion_test_set *set,
                            const struct criterion_test *test, size_t number,
                            int width)
@@ -276,7 +276,7 @@ static bool add_repetition(struct criterion_test_set *set,
     return add_instance(set, test, instance, name);
 }
 
-/* Takes all out that is not disabled. */
+/* Removes all tests that are not disabled. */
 static void take_enabled(struct criterion_ordered_set_node **at,
                          struct criterion_suite_set *suite,
                          struct criterion_test *test, void *context)
@@ -304,7 +304,7 @@ void test_log_plan_repeat(struct criterion_test_set *set, size_t times)
 
 /* ---- Selecting ---- */
 
-/* Criterion's extglob is bash's; these are the faults that it finds. */
+/* Criterion's extglob is bash's; these are the mistakes that it reports. */
 const char *test_log_pattern_fault(const char *pattern)
 {
     int depth = 0;
@@ -339,14 +339,14 @@ bool test_log_pattern_matches(const char *pattern, const char *suite,
         return true;
     if (group >= strlen(name))
         return false;
-    /* A parameterized test's name stands for all its instances. */
+    /* A parameterized test's name matches all its instances. */
     name[group] = '\0';
     return !fnmatch(pattern, name, FNM_EXTMATCH);
 }
 
 struct selection {
     const struct test_log_options *options;
-    char **names; /* of all tests, for whoever mistypes one */
+    char **names; /* of all tests, for suggestions */
     size_t name_count;
     bool *exact; /* by pattern: it is a test's full name */
     size_t count;
@@ -360,7 +360,7 @@ static bool is_name(const char *pattern, const struct criterion_test *test)
            !strcmp(pattern + size + 1, test->name);
 }
 
-/* "suite/test[07]" is that test; as an extglob it would be another. */
+/* "suite/test[07]" is that test; as an extglob it would match another one. */
 static void find_exact(struct criterion_ordered_set_node **at,
                        struct criterion_suite_set *suite,
                        struct criterion_test *test, void *context)
@@ -373,7 +373,8 @@ static void find_exact(struct criterion_ordered_set_node **at,
         selection->exact[i] |= is_name(selection->options->patterns[i], test);
 }
 
-/* A test that is left out is taken out, so that no report calls it skipped. */
+/* Tests that are not selected are removed, so that no report calls them
+ * skipped. */
 static void select_test(struct criterion_ordered_set_node **at,
                         struct criterion_suite_set *suite,
                         struct criterion_test *test, void *context)
@@ -407,8 +408,7 @@ static void collect_name(struct criterion_ordered_set_node **at,
     selection->names[selection->name_count++] = name;
 }
 
-/* A word that stands in names of tests, or is a suite's: the pattern that
- * matches these. */
+/* Suggests a pattern for a word that is a suite or a part of tests' names. */
 static bool find_part(const struct selection *selection, const char *word)
 {
     size_t size = strlen(word);
@@ -428,7 +428,7 @@ static bool find_part(const struct selection *selection, const char *word)
     return part;
 }
 
-/* A word that is nearly the name of a test, without its suite. */
+/* Finds the test whose name, without its suite, is nearly the word. */
 static const char *find_test(const struct selection *selection,
                              const char *word)
 {
@@ -502,25 +502,25 @@ size_t test_log_plan_select(struct criterion_test_set *set,
     return selection.count;
 }
 
-struct look {
+struct search {
     const char *pattern;
     bool found;
 };
 
-static void look_at(struct criterion_ordered_set_node **at,
-                    struct criterion_suite_set *suite,
-                    struct criterion_test *test, void *context)
+static void find_match(struct criterion_ordered_set_node **at,
+                       struct criterion_suite_set *suite,
+                       struct criterion_test *test, void *context)
 {
-    struct look *look = context;
+    struct search *search = context;
 
     (void)at;
     (void)suite;
-    look->found =
-        look->found || is_name(look->pattern, test) ||
-        test_log_pattern_matches(look->pattern, test->category, test->name);
+    search->found =
+        search->found || is_name(search->pattern, test) ||
+        test_log_pattern_matches(search->pattern, test->category, test->name);
 }
 
-enum { UNMATCHED_MAX = 10 }; /* that are named */
+enum { UNMATCHED_MAX = 10 }; /* that are printed */
 
 void test_log_plan_print_unmatched(struct criterion_test_set *set,
                                    const struct test_log_options *options)
@@ -528,14 +528,14 @@ void test_log_plan_print_unmatched(struct criterion_test_set *set,
     size_t count = 0;
 
     for (size_t i = 0; i < options->pattern_count; i++) {
-        struct look look = {options->patterns[i], false};
+        struct search search = {options->patterns[i], false};
 
-        each(set, look_at, &look);
-        if (!look.found && count++ < UNMATCHED_MAX)
-            test_log_notice("no test matched the filter %s", look.pattern);
+        each(set, find_match, &search);
+        if (!search.found && count++ < UNMATCHED_MAX)
+            test_log_notice("no test matched the filter %s", search.pattern);
     }
     if (count > UNMATCHED_MAX)
-        test_log_notice("nor did any match %zu more filters",
+        test_log_notice("%zu more filters matched no test",
                         count - UNMATCHED_MAX);
 }
 

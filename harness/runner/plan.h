@@ -25,11 +25,11 @@ void test_log_plan_print_unmatched(struct criterion_test_set *,
                                    const struct test_log_options *);
 
 /* test_log_plan_nearest returns the test, or a quoted pattern, that the
- * patterns, which matched no test, probably meant; NULL if none is near. It
- * lasts until the next selection. */
+ * patterns, which matched no test, probably meant; NULL if there is no similar
+ * one. It lasts until the next selection. */
 const char *test_log_plan_nearest(void);
 
-/* test_log_plan_repeat gives every test its place `times` times, as "name#1",
+/* test_log_plan_repeat replaces every test by `times` tests, "name#1",
  * "name#2", ... */
 void test_log_plan_repeat(struct criterion_test_set *, size_t times);
 
@@ -51,7 +51,7 @@ bool test_log_pattern_matches(const char *pattern, const char *suite,
 /* ---- shards.c ---- */
 
 /* test_log_shard_find finds which shard this is: the one asked for, otherwise
- * what variables of schedulers say. -1 if it has printed what is wrong. */
+ * the one in variables of schedulers. -1 if it has printed what is wrong. */
 int test_log_shard_find(struct test_log_shard *,
                         const struct test_log_setting *asked);
 int test_log_shard_read_way(const char *name, const char *word,
@@ -73,9 +73,9 @@ void test_log_shard_list(struct criterion_test_set *,
 
 struct test_log_history;
 
-/* test_log_rerun_choose, for --failed, leaves in options->only which tests of a
- * program (a path) run; false if none of them failed. Without a last run all
- * run, and it prints so. */
+/* test_log_rerun_choose, for --failed, stores in options->only which tests of a
+ * program (a path) run; false if none of them failed. Without a last run it
+ * prints so, and all run. */
 bool test_log_rerun_choose(struct test_log_options *,
                            const struct test_log_history *,
                            const char *program);

@@ -1,4 +1,4 @@
-/* preflight.c: checks for what Criterion needs, because it aborts without. */
+/* preflight.c: checks what Criterion needs, because it aborts without it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,7 +23,7 @@ static bool has_room(const char *path)
            (uint64_t)disk.f_bavail * disk.f_frsize >= ARENA_SIZE;
 }
 
-/* The limit on files counts for shared memory, too. */
+/* The limit on file sizes applies to shared memory, too. */
 static bool is_limited(void)
 {
     struct rlimit limit;
@@ -43,7 +43,7 @@ bool test_log_preflight_memory(void)
         error = ENOSPC;
     if (error)
         test_log_notice("cannot share memory in " SHARED ": %s; Criterion "
-                        "runs no test without it: %s",
+                        "needs it: %s",
                         strerror(error),
                         error == EFBIG ? "raise the limit on file sizes "
                                          "(ulimit -f) to 128 KiB or more"

@@ -24,15 +24,15 @@
 
 /* ---- Folders ---- */
 
-static void complain_folder(const struct test_log_result *result, int error)
+static void print_folder_error(const struct test_log_result *result, int error)
 {
-    static bool said;
+    static bool printed;
 
-    if (!said)
-        test_log_notice("%s has no folder, nor may others: %s; results are not "
-                        "affected",
+    if (!printed)
+        test_log_notice("cannot create a folder for %s: %s (others may fail "
+                        "too); results are not affected",
                         test_log_name(result), strerror(error));
-    said = true;
+    printed = true;
 }
 
 static void make_folder(const struct test_log_runner *runner,
@@ -43,7 +43,7 @@ static void make_folder(const struct test_log_runner *runner,
         result->folder = NULL;
     if (result->folder && !test_log_make_folder(runner->run, result->folder))
         return;
-    complain_folder(result, result->folder ? errno : ENOMEM);
+    print_folder_error(result, result->folder ? errno : ENOMEM);
     free(result->folder);
     result->folder = NULL;
 }
@@ -56,17 +56,17 @@ static void copy(char **to, const char *text)
     *to = text ? strdup(text) : NULL;
 }
 
-/* Says once what cannot be read of a test's own filter. */
-static void check_own(const char *own)
+/* Prints once what is wrong with a test's own filter. */
+static void check_test_filter(const char *text)
 {
-    static const char *last;
+    static const char *checked;
     struct trace_text complaints = {0};
     struct log_filter *filter;
 
-    if (own == last) /* the next instance of the same test */
+    if (text == checked) /* another instance of the same test */
         return;
-    last = own;
-    filter = log_filter_parse(own, NULL, "TEST_LOG_DEFAULT", &complaints);
+    checked = text;
+    filter = log_filter_parse(text, NULL, "TEST_LOG_DEFAULT", &complaints);
     if (filter)
         log_filter_advise(filter, "TEST_LOG_DEFAULT", &complaints);
     log_filter_free(filter);
@@ -74,10 +74,11 @@ static void check_own(const char *own)
     trace_text_free(&complaints);
 }
 
-/* How long a test may take, in ns; --timeout is for all of them. */
-static uint64_t limit_of(const struct test_log_options *options,
-                         const struct criterion_suite *suite,
-                         struct criterion_test *test)
+/* Returns a test's time limit in ns: its own, or --timeout if that is shorter.
+ * Takes it away from Criterion if the supervisor enforces it. */
+static uint64_t take_limit(const struct test_log_options *options,
+                           const struct criterion_suite *suite,
+                           struct criterion_test *test)
 {
     double limit = test->data->timeout;
 
@@ -89,10 +90,10 @@ static uint64_t limit_of(const struct test_log_options *options,
     return limit > 0 ? (uint64_t)(limit * 1e9) : 0;
 }
 
-/* What Criterion has stays until the end: it serves where there is no memory.
- */
-static void name(struct test_log_result *result, const char *program,
-                 const struct criterion_test *test)
+/* Without memory for copies, the result borrows Criterion's strings, which last
+ * until the end. */
+static void set_names(struct test_log_result *result, const char *program,
+                      const struct criterion_test *test)
 {
     program = program ? program : "?";
 
@@ -117,19 +118,20 @@ static void add_result(struct test_log_runner *runner,
     struct test_log_result *result = test_log_run_add(run);
     const struct test_log_entry *entry =
         test_log_annotated_find(test->category, test->name);
-    const char *own = entry ? entry->filter : NULL;
+    const char *test_filter = entry ? entry->filter : NULL;
 
     if (!result)
         return;
-    name(result, run->program, test);
+    set_names(result, run->program, test);
     result->line = test->data->line_;
     result->gpu = run->gpu.state;
-    result->filter =
-        test_log_filter_of(options->show.value, options->show.origin, own);
+    result->filter = test_log_filter_of(options->show.value,
+                                        options->show.origin, test_filter);
     if (!entry && !options->all_tests)
         return;
-    if (own && result->filter && !strncmp(result->filter, own, strlen(own)))
-        check_own(own);
+    if (test_filter && result->filter &&
+        !strncmp(result->filter, test_filter, strlen(test_filter)))
+        check_test_filter(test_filter);
     if (run->path && !test_log_is_disabled(suite, test))
         make_folder(runner, result);
     if (run->path && entry)
@@ -152,7 +154,8 @@ static void each(struct test_log_runner *runner, struct criterion_test_set *set,
     }
 }
 
-/* Jobs are made after the last result: these move while they are added. */
+/* Jobs point to results, and adding a result moves them all. So jobs are made
+ * after the last result. */
 static void add_job(struct test_log_runner *runner,
                     const struct criterion_suite *suite,
                     struct criterion_test *test)
@@ -160,10 +163,10 @@ static void add_job(struct test_log_runner *runner,
     struct test_log_job *job = &runner->jobs[runner->job_count++];
 
     job->test = test;
-    job->limit = limit_of(runner->options, suite, test);
+    job->limit = take_limit(runner->options, suite, test);
 }
 
-/* Criterion must not enforce what the supervisor does. */
+/* Keeps Criterion from enforcing the timeouts that the supervisor enforces. */
 static void clear_timeouts(struct criterion_test_set *set)
 {
     for (struct criterion_ordered_set_node *s = set->suites->first; s;
@@ -175,19 +178,19 @@ static void clear_timeouts(struct criterion_test_set *set)
     }
 }
 
-static bool nothing(const struct criterion_test *test)
+static bool want_none(const struct criterion_test *test)
 {
     (void)test;
     return false;
 }
 
-/* A test without a place for its result would pass whatever it did. */
+/* Without memory for its result, a test would pass whatever it did. */
 static void run_nothing(struct test_log_runner *runner,
                         struct criterion_test_set *set)
 {
     test_log_notice("out of memory: no test runs");
     runner->run->refused = true;
-    test_log_plan_keep(set, nothing);
+    test_log_plan_keep(set, want_none);
 }
 
 static void make_jobs(struct test_log_runner *runner,
@@ -206,7 +209,7 @@ static void make_jobs(struct test_log_runner *runner,
 }
 
 /* Criterion's spawner clears a byte for each descriptor that may be open, and
- * some containers allow a thousand million. */
+ * some containers allow a billion. */
 static void lower_descriptors(void)
 {
     struct rlimit limit;
@@ -270,7 +273,8 @@ static void export_session(const struct test_log_runner *runner)
     test_log_session_export(&session);
 }
 
-/* Who follows the run ends when that process has. */
+/* Finds the process that ends the run: programs that follow the run end with
+ * it. */
 static void find_outermost(struct test_log_runner *runner)
 {
     const char *given =
@@ -280,8 +284,8 @@ static void find_outermost(struct test_log_runner *runner)
              given ? strtol(given, NULL, 10) : (long)getpid());
 }
 
-/* What failed in a shard is looked for in that shard again, so that comes last.
- * A shard may be empty; that is no mistake of the filters. */
+/* --failed applies last: it runs the failed tests of the same shard. An empty
+ * shard does not mean that the filters are wrong. */
 static void select_tests(struct test_log_runner *runner,
                          struct criterion_test_set *set)
 {
@@ -300,9 +304,10 @@ static void open_status(size_t tests)
 {
     test_log_status_close();
     if (tests && test_log_status_open(tests))
-        test_log_notice("no shared memory with tests: %s; Criterion enforces "
-                        "timeouts, and a test that exits early passes",
-                        strerror(errno));
+        test_log_notice(
+            "cannot share memory with tests: %s; Criterion enforces "
+            "timeouts, and a test that exits early passes",
+            strerror(errno));
 }
 
 void test_log_prepare(struct test_log_runner *runner,

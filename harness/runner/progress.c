@@ -1,7 +1,7 @@
 /* progress.c: the status line, "[12/40, 1 failed] 3 s left: suite/test 1.2 s".
  *
- * It is shown on a terminal only, and only if all that tests print is captured:
- * whatever else is printed must find it gone.
+ * It is shown only on a terminal, and only if the output of all tests is
+ * captured: the line must be erased before anything else is printed.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -39,8 +39,8 @@ static void read_others(void)
 
 /* ---- The line ---- */
 
-/* The time that is left, from how long tests took last time; 0 if that is not
- * known of most of them. */
+/* Estimates the time that is left from the durations of the last run; 0 if most
+ * of them are unknown. */
 static uint64_t time_left(const struct test_log_runner *runner,
                           const struct test_log_others *more, uint64_t now)
 {
@@ -164,7 +164,7 @@ static const char erase[] = "\r\033[K"; /* the row */
 static void put(const char *text, size_t size)
 {
     fflush(test_log_stream());
-    /* A terminal that takes nothing misses nothing. */
+    /* A status line that cannot be written is no loss. */
     if (write(fileno(test_log_stream()), text, size) < 0)
         shown = false;
 }

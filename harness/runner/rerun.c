@@ -9,7 +9,7 @@
 #include "trace/containers.h"
 #include "trace/strings.h"
 
-/* How a program is called in the last run. */
+/* The name of a program in the last run. */
 static const char *name_of(const char *program)
 {
     const char *given = test_log_session()->program;
@@ -32,32 +32,32 @@ static bool add_name(struct test_log_options *options, const char *name)
 }
 
 bool test_log_rerun_choose(struct test_log_options *options,
-                           const struct test_log_history *last,
+                           const struct test_log_history *history,
                            const char *program)
 {
     const char *name = name_of(program);
 
-    if (!last->path || !last->count) {
+    if (!history->path || !history->count) {
         if (!test_log_variable("TESTLOG_RUN")) /* testlog run has said so */
-            test_log_notice("--failed: %s has no last run that tells what "
-                            "failed; all tests run",
+            test_log_notice("--failed: no results of a last run in %s; all "
+                            "tests run",
                             options->dir);
         return true;
     }
-    if (!test_log_history_has(last, name)) {
+    if (!test_log_history_has(history, name)) {
         test_log_notice("--failed: the last run, %s, has no test of %s; all "
                         "its tests run",
-                        last->path, name);
+                        history->path, name);
         return true;
     }
-    if (!test_log_history_failed(last, name))
+    if (!test_log_history_failed(history, name))
         return false;
     options->only = calloc(1, sizeof(*options->only));
-    for (size_t i = 0; options->only && i < last->count; i++) {
-        const char *test = last->tests[i].name;
+    for (size_t i = 0; options->only && i < history->count; i++) {
+        const char *test = history->tests[i].name;
 
-        if (!test_log_outcome_bad(last->tests[i].outcome) ||
-            strcmp(last->tests[i].program, name) != 0)
+        if (!test_log_outcome_bad(history->tests[i].outcome) ||
+            strcmp(history->tests[i].program, name) != 0)
             continue;
         /* A program that left no results has no test to name. */
         if (strchr(test, '/') && add_name(options, test))

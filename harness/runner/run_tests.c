@@ -19,7 +19,7 @@
 
 extern int main(int, char **);
 
-/* Criterion, as a shared library, has a main beside its other functions. */
+/* In a shared Criterion, main is beside its other functions. */
 static bool is_criterion_main(void)
 {
     void *function = dlsym(RTLD_NEXT, "criterion_initialize");
@@ -34,8 +34,8 @@ static void advise(void)
     fputs(is_criterion_main()
               ? "testlog: Criterion's main runs instead of testlog's, so "
                 "nothing is recorded: put -ltestlog before -lcriterion\n"
-              : "testlog: this program has a main of its own, so nothing is "
-                "recorded: call test_log_main(argc, argv) there, in place of "
+              : "testlog: this program has its own main, so nothing is "
+                "recorded: call test_log_main(argc, argv) there instead of "
                 "Criterion's functions\n",
           stderr);
 }

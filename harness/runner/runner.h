@@ -18,22 +18,22 @@ struct test_log_job {
     const struct criterion_test *test;
     struct test_log_result *result;
     uint64_t started; /* ns, monotonic; 0: not yet */
-    uint64_t limit;   /* ns that it may take; 0: any */
+    uint64_t limit;   /* ns that it may take; 0: no limit */
     uint64_t paused;  /* ns of its time during which the runner was stopped */
-    uint64_t late;    /* when it was told that its time is over; 0: it is not */
-    uint64_t gone;    /* when its process was first found gone; 0: not yet */
+    uint64_t late;    /* when its timeout was noticed; 0: not yet */
+    uint64_t exited;  /* when its exit was first noticed; 0: not yet */
     uint32_t pid;     /* 0: not known */
     size_t note;      /* its process reports there, from 1; 0: nowhere */
     struct test_log_output_pipe *pipe; /* of its output; NULL: it is a file */
-    bool unborn;    /* it has a process, which has not reported itself */
+    bool starting;  /* its process has not reported itself yet */
     bool begun;     /* Criterion has reported that */
     bool running;   /* its files are not rendered yet */
     bool body_done; /* Criterion has reported that */
     bool shown;     /* its block is printed */
-    bool left_out;  /* it was kept from beginning */
-    bool killed;    /* because it went on after its time */
+    bool left_out;  /* the run stopped before it began */
+    bool killed;    /* because it went on after its timeout */
     bool ended;     /* killed because the run ends */
-    bool named;     /* as slow */
+    bool slow;      /* it was reported as slow */
 };
 
 struct test_log_runner {
@@ -43,9 +43,9 @@ struct test_log_runner {
     struct test_log_job *jobs; /* one for each of the run's results */
     size_t job_count;
     size_t matched;      /* tests, by the filters */
-    const char *stopped; /* why no further test begins; NULL: they do */
-    char attempt[16];    /* ".try2": the end of folders' names */
-    char outermost[16];  /* the process that ends the run */
+    const char *stopped; /* why no further test starts; NULL: they do */
+    char attempt[16];    /* ".try2": suffix of folder names */
+    char outermost[16];  /* id of the process that ends the run */
 };
 
 /* The runner of this process: Criterion's hooks and loggers get no context. */
@@ -70,8 +70,8 @@ bool test_log_job_retries(const struct test_log_runner *,
  * keeps the result as an earlier one; -1 without memory. */
 int test_log_job_retry(struct test_log_job *);
 
-/* test_log_stop keeps the tests that have not begun from beginning; the first
- * reason counts. */
+/* test_log_stop disables the tests that have not begun; the first reason
+ * counts. */
 void test_log_stop(struct test_log_runner *, const char *why);
 
 bool test_log_is_disabled(const struct criterion_suite *,
@@ -82,9 +82,9 @@ uint64_t test_log_now(void);
 
 /* ---- prepare.c ---- */
 
-/* test_log_prepare makes a run ready: chooses its tests, makes their folders,
- * jobs and session. test_log_prepare_retry makes those tests ready that have a
- * try left, the number-th, and returns how many these are. */
+/* test_log_prepare prepares a run: chooses its tests and makes their folders,
+ * jobs and session. test_log_prepare_retry prepares the number-th try of the
+ * tests that have one left, and returns how many there are. */
 void test_log_prepare(struct test_log_runner *, struct criterion_test_set *);
 size_t test_log_prepare_retry(struct test_log_runner *,
                               struct criterion_test_set *, size_t number);
@@ -111,12 +111,12 @@ void test_log_filters_free(struct test_log_filters *);
 /* test_log_filters_print prints which filters are in force. */
 void test_log_filters_print(const struct test_log_options *);
 
-/* test_log_filters_print_compiled_out prints that a filter asks for levels
- * that LOG_STATIC_MAX has left out of every program of the run, if so. */
+/* test_log_filters_print_compiled_out warns if a filter asks for levels that
+ * LOG_STATIC_MAX removed from every program of the run. */
 void test_log_filters_print_compiled_out(const struct test_log_filters *,
                                          const struct test_log_run *);
 
-/* test_log_filters_ask tells whether one of them is about GPUs. */
+/* test_log_filters_ask tells whether a filter is about GPUs. */
 bool test_log_filters_ask(const struct test_log_filters *);
 
 /* test_log_filters_find_unseen notes in the run which directives matched no
@@ -150,7 +150,7 @@ void test_log_gpu_record(struct test_log_gpu *, const struct test_log_options *,
 
 /* ---- criterion_logger.c ---- */
 
-/* test_log_logger_install puts ours in front of Criterion's logger. */
+/* test_log_logger_install wraps Criterion's logger. */
 void test_log_logger_install(void);
 
 /* test_log_logger_render writes the files of all tests that have ended;
@@ -173,14 +173,14 @@ TRACE_API int git_libgit2_init(void);
 
 /* ---- stdio_fds.c ---- */
 
-/* test_log_stdio_hold takes the numbers of stdin, stdout and stderr if a
- * program was started without: no file may get them. Reading and writing there
- * still fails. */
+/* test_log_stdio_hold occupies stdin, stdout and stderr if a program was
+ * started without them, so that no file gets their numbers. Reading and writing
+ * there still fails. */
 void test_log_stdio_hold(void);
 
-/* test_log_stdio_outlive lets a run go on when nobody reads its output any
- * more (`| head`), or when a file reaches its size limit (ulimit -f). Processes
- * that it starts still die of that. */
+/* test_log_stdio_outlive lets a run continue when nobody reads its output any
+ * more (`| head`), or when a file reaches its size limit (ulimit -f). These
+ * signals still kill the processes that it starts. */
 void test_log_stdio_outlive(void);
 
 /* ---- preflight.c ---- */
@@ -194,8 +194,8 @@ bool test_log_preflight_program(const char *name);
 
 /* ---- bazel.c ---- */
 
-/* test_log_bazel_begin makes the files that tell Bazel that a test did not end,
- * and that it supports shards; test_log_bazel_end removes the first. */
+/* test_log_bazel_begin creates the files that tell Bazel that a test did not
+ * end, and that it supports shards; test_log_bazel_end removes the first. */
 void test_log_bazel_begin(const struct test_log_session *);
 void test_log_bazel_end(void);
 

@@ -1,7 +1,7 @@
-/* shards.c: a part of the tests, where others run the other parts.
+/* shards.c: runs a part of the tests; other processes run the other parts.
  *
- * Each test belongs to one of `total` shards. Nobody is asked which: every
- * process that has the same tests and filters comes to the same answer.
+ * Each test belongs to one of `total` shards. No process coordinates them: all
+ * processes with the same tests and filters compute the same parts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 /* ---- Which shard it is ---- */
 
 /* X(index, total, where indexes begin or NULL, whether "auto" asks for it). The
- * first that is there counts. In a job of Slurm, ranks of MPI tell more than
- * the step that launched its daemons. */
+ * first one that is set counts. In a Slurm job, the ranks of MPI are more
+ * precise than the step that launched its daemons. */
 #define SOURCES(X)                                                             \
     X("TEST_SHARD_INDEX", "TEST_TOTAL_SHARDS", NULL, false)                    \
     X("GTEST_SHARD_INDEX", "GTEST_TOTAL_SHARDS", NULL, false)                  \
@@ -48,7 +48,7 @@ enum {
 /* Slurm's arrays may begin anywhere, but no scheduler has as many tasks. */
 static const size_t most = 1000000, last_index = 1000000000;
 
-/* Digits only: "1e3" and " 7" are nobody's index. */
+/* Accepts only digits, not "1e3" or " 7". */
 static bool is_number(const char *text, size_t limit, size_t *number)
 {
     *number = 0;
@@ -60,7 +60,8 @@ static bool is_number(const char *text, size_t limit, size_t *number)
     return *text && *number <= limit;
 }
 
-/* Of a source that lacks a variable, too: the others would not mean it. */
+/* Finds the first source of which a variable is set. Its other variables are
+ * not taken from other sources. */
 static const struct source *find_source(bool all)
 {
     for (size_t i = 0; i < SOURCE_COUNT; i++) {
@@ -89,7 +90,7 @@ static const char *missing(const struct source *source)
     return NULL;
 }
 
-/* Says what is wrong with a source that lacks a variable. */
+/* Prints what is wrong with a source that lacks a variable. */
 static int refuse_half(const struct source *source, const char *lacks)
 {
     fprintf(stderr, "testlog: %s is set and %s is not; set both or neither\n",
@@ -108,21 +109,22 @@ static int read_source(struct test_log_shard *shard,
     index = test_log_variable(source->index);
     total = test_log_variable(source->total);
     if (!is_number(total, most, &shard->total) || !shard->total) {
-        fprintf(stderr,
-                "testlog: %s: \"%s\" is no number of shards; write 1 to %zu\n",
-                source->total, total, most);
+        fprintf(
+            stderr,
+            "testlog: %s: \"%s\" is not a number of shards; write 1 to %zu\n",
+            source->total, total, most);
         return -1;
     }
     if (source->first &&
         !is_number(test_log_variable(source->first), last_index, &first)) {
-        fprintf(stderr, "testlog: %s: \"%s\" is no number\n", source->first,
+        fprintf(stderr, "testlog: %s: \"%s\" is not a number\n", source->first,
                 test_log_variable(source->first));
         return -1;
     }
     last = first + shard->total - 1;
     if (!is_number(index, last, &shard->index) || shard->index < first) {
         fprintf(stderr,
-                "testlog: %s: \"%s\" is no shard of %zu (%s); write %zu to "
+                "testlog: %s: \"%s\" is not a shard of %zu (%s); write %zu to "
                 "%zu\n",
                 source->index, index, shard->total, source->total, first, last);
         return -1;
@@ -141,7 +143,7 @@ static int read_pair(struct test_log_shard *shard,
 
     if (!slash || !is_number(slash + 1, most, &shard->total) || !shard->total) {
         fprintf(stderr,
-                "testlog: %s: \"%s\" is no shard; write one as in 2/5, or "
+                "testlog: %s: \"%s\" is not a shard; write one as in 2/5, or "
                 "auto\n",
                 asked->origin, asked->value);
         return -1;
@@ -150,7 +152,7 @@ static int read_pair(struct test_log_shard *shard,
              asked->value);
     if (!is_number(index, shard->total, &shard->index) || !shard->index) {
         fprintf(stderr,
-                "testlog: %s: \"%s\" is no shard; write 1/%zu to %zu/%zu\n",
+                "testlog: %s: \"%s\" is not a shard; write 1/%zu to %zu/%zu\n",
                 asked->origin, asked->value, shard->total, shard->total,
                 shard->total);
         return -1;
@@ -169,7 +171,8 @@ int test_log_shard_find(struct test_log_shard *shard,
         shard->origin = asked->origin;
         return read_pair(shard, asked);
     }
-    /* What a runner was told is not for what its tests run. */
+    /* The variables are for the outer runner, not for programs that its tests
+     * start. */
     if (all || !test_log_session()->nested)
         source = find_source(all);
     if (source)
@@ -274,7 +277,7 @@ void test_log_shard_take(struct criterion_test_set *set,
 
 /* ---- Listing it ---- */
 
-/* As Criterion lists them, for whoever reads that. */
+/* Prints the format of Criterion's list, which other programs parse. */
 static void list_suite(const struct criterion_suite_set *suite)
 {
     static const char *const signs[][2] = {

@@ -1,5 +1,5 @@
 /* share.c: what `testlog run` gives a program that runs beside others: how many
- * tests it may run at once, and whether its lines have colours.
+ * tests it may run in parallel, and whether its lines have colours.
  */
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* spawn.c: finds the process of the worker that Criterion is starting.
  *
- * A worker notes its process on the board, but it may hang before, in a
- * constructor or an allocator. Criterion's thread then hangs as well, because
+ * A worker reports its process in shared memory, but it may hang before that,
+ * in a constructor or an allocator. Criterion's thread then hangs too, because
  * it waits for the worker to stop twice. So the runner notes each process that
  * it forks.
  */
@@ -29,9 +29,9 @@ static struct spawn *spawn; /* shared with the child; NULL: none is watched */
 static struct test_log_runner *runner;
 static pthread_t criterion;
 
-/* BoxFort 0.1 tells a worker this in a file in /dev/shm that both map. */
+/* BoxFort 0.1 passes this to a worker in a file in /dev/shm that both map. */
 struct box {
-    size_t size; /* of this and the name behind it */
+    size_t size; /* of this struct and the name after it */
     const void *function;
     size_t segment;
     pid_t pid;
@@ -64,21 +64,21 @@ static bool is_worker(pid_t pid)
 
 /* ---- Forks of the runner ---- */
 
-static bool is_to_run(const struct test_log_job *job)
+static bool will_run(const struct test_log_job *job)
 {
     return job->result->outcome == TEST_LOG_OUTCOME_NONE && !job->begun &&
            !job->test->data->disabled;
 }
 
-/* Criterion starts tests in the order of the jobs. A hook that forks takes
- * no test's turn. */
+/* Criterion starts tests in the order of the jobs. A process that a hook forks
+ * is not a test's. */
 static size_t next_number(void)
 {
     size_t number = spawn->number;
 
     if (spawn->pid && is_worker((pid_t)spawn->pid))
         number++;
-    while (number < runner->job_count && !is_to_run(&runner->jobs[number]))
+    while (number < runner->job_count && !will_run(&runner->jobs[number]))
         number++;
     return number;
 }
@@ -109,8 +109,8 @@ static void in_child(void)
 
 /* ---- The runner's second thread ---- */
 
-/* Reads which process is of which result; false while Criterion's thread
- * changes that, or if there is none. */
+/* Reads which process belongs to which job; false if there is none, or while
+ * Criterion's thread changes it. */
 static bool read_spawn(struct spawn *now)
 {
     if (!spawn)
@@ -125,7 +125,7 @@ static bool read_spawn(struct spawn *now)
 /* A test may have been stopped just after Criterion forked its worker. */
 static bool is_starting(const struct test_log_job *job, pid_t pid)
 {
-    return is_to_run(job) || (job->left_out && !job->begun && is_worker(pid));
+    return will_run(job) || (job->left_out && !job->begun && is_worker(pid));
 }
 
 void test_log_spawn_update(void)
@@ -136,10 +136,10 @@ void test_log_spawn_update(void)
     if (!read_spawn(&now))
         return;
     job = &runner->jobs[now.number];
-    if (!is_starting(job, (pid_t)now.pid) || (job->pid && !job->unborn))
+    if (!is_starting(job, (pid_t)now.pid) || (job->pid && !job->starting))
         return;
     job->left_out = false;
-    job->unborn = true;
+    job->starting = true;
     job->running = true;
     job->started = now.time;
     job->pid = now.pid;
@@ -171,12 +171,12 @@ static bool was_continued(pid_t pid, int keep)
            info.si_pid;
 }
 
-/* Makes the worker stop as one that has begun does; true once Criterion's
- * thread has seen that, and has let it go on. */
+/* Makes the worker stop as if it had begun; true once Criterion's thread has
+ * noticed and continued it. */
 static bool let_begin(struct box *box, pid_t pid)
 {
     if (box->pid != pid || box->size != sizeof(*box) + box->name_size)
-        return true; /* another BoxFort: nothing to write there */
+        return true; /* another version of BoxFort: its layout may differ */
     if (box->ok)
         return was_continued(pid, WNOWAIT);
     while (was_continued(pid, 0))
@@ -198,12 +198,12 @@ bool test_log_spawn_release(const struct test_log_job *job)
         return released;
     }
     if (is_worker(pid))
-        return true; /* it has begun by itself */
+        return true; /* the worker has begun after all */
     kill(pid, SIGSTOP);
     return false;
 }
 
-/* ---- From the beginning to the end ---- */
+/* ---- Begin and end ---- */
 
 void test_log_spawn_begin(struct test_log_runner *of)
 {

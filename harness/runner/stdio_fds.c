@@ -5,7 +5,7 @@
 
 #include "harness/runner/runner.h"
 
-/* Opened the wrong way round, they fail as they did. */
+/* Opened in the wrong direction, so that reading and writing still fail. */
 void test_log_stdio_hold(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -14,25 +14,25 @@ void test_log_stdio_hold(void)
             return;
 }
 
-static void go_on(int number)
+static void do_nothing(int number)
 {
     (void)number;
 }
 
-/* Were it ignored, tests would inherit that. */
-static void outlive(int number)
+/* A handler, because tests would inherit SIG_IGN. */
+static void survive(int number)
 {
     struct sigaction action;
 
     if (sigaction(number, NULL, &action) || action.sa_handler != SIG_DFL)
         return;
-    action.sa_handler = go_on;
+    action.sa_handler = do_nothing;
     action.sa_flags = SA_RESTART;
     sigaction(number, &action, NULL);
 }
 
 void test_log_stdio_outlive(void)
 {
-    outlive(SIGPIPE);
-    outlive(SIGXFSZ);
+    survive(SIGPIPE);
+    survive(SIGXFSZ);
 }

@@ -1,12 +1,11 @@
 /* supervisor.c: enforces timeouts, takes signals and paints the status line,
  * from a second thread beside Criterion's.
  *
- * Criterion would end these, too, but where one test's limit is taken back
- * while the next one's is set, two threads of its may be left that both end
- * the same test, of which the second finds it freed, and the run dies.
+ * Criterion's timers race: two threads can end the same test, and the second
+ * uses freed memory.
  *
- * Criterion's thread has no part in signals: they are blocked there, and
- * workers get back the mask that the runner was started with.
+ * Criterion's thread takes no signals: they are blocked there. Workers get back
+ * the mask that the runner was started with.
  */
 #include <errno.h>
 #include <limits.h>
@@ -24,7 +23,7 @@
 
 enum { TICK = 100000000 }; /* ns */
 enum { PUMP_TICK = TICK / 10 };
-enum { GRACE = 3 * TICK }; /* for a test to end of SIGPROF */
+enum { GRACE = 3 * TICK }; /* for a test to end after SIGPROF */
 enum { SIGNALS_TAKEN = 4 };
 enum { STACK = 256 * 1024 };
 
@@ -46,20 +45,20 @@ void test_log_supervisor_leave(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- Ending tests ---- */
+/* ---- Timeouts ---- */
 
-/* A worker leads a group of its own: whatever it started goes with it. */
-static bool end(const struct test_log_job *job)
+/* A worker leads its own process group, so this kills its children too. */
+static bool kill_test(const struct test_log_job *job)
 {
     pid_t pid = (pid_t)job->pid;
 
-    if (!pid || (job->unborn && !test_log_spawn_release(job)))
+    if (!pid || (job->starting && !test_log_spawn_release(job)))
         return false;
     return !kill(-pid, SIGKILL) || !kill(pid, SIGKILL);
 }
 
-/* Whether a process is there; a number that is no child's may be anybody's. */
-static bool lives(pid_t pid)
+/* Whether a child is alive. The id of another process may have been reused. */
+static bool is_alive(pid_t pid)
 {
     siginfo_t info = {0};
 
@@ -68,7 +67,7 @@ static bool lives(pid_t pid)
            !info.si_pid;
 }
 
-/* When a test is to be told that its time is over, or killed; 0: never. */
+/* Returns when to signal a test for its timeout, or to kill it; 0: never. */
 static uint64_t deadline_of(const struct test_log_job *job)
 {
     uint64_t from = job->late ? job->late : job->started;
@@ -79,24 +78,26 @@ static uint64_t deadline_of(const struct test_log_job *job)
     return from + (job->late ? GRACE : job->limit) + job->paused;
 }
 
-/* SIGPROF is what Criterion sends, but not to a worker that it still starts. */
-static void end_late(struct test_log_job *job, uint64_t now)
+/* Criterion's own timeout sends SIGPROF, too. A worker that is starting is
+ * killed without it. */
+static void end_overdue(struct test_log_job *job, uint64_t now)
 {
     uint64_t deadline = deadline_of(job);
     pid_t pid = (pid_t)job->pid;
 
-    if (!deadline || now < deadline || !lives(pid))
+    if (!deadline || now < deadline || !is_alive(pid))
         return;
-    if (job->late || job->unborn)
-        job->killed = end(job);
-    if (!job->late && (job->unborn || !kill(pid, SIGPROF))) {
+    if (job->late || job->starting)
+        job->killed = kill_test(job);
+    if (!job->late && (job->starting || !kill(pid, SIGPROF))) {
         job->late = now;
-        job->paused = 0; /* what it was given before is used up */
+        job->paused = 0; /* the extra time before is used up */
     }
 }
 
-/* The runner was stopped, or its machine was: tests are given that time. */
-static void give_time(struct test_log_runner *runner, uint64_t ns)
+/* Extends the time of running tests after the runner or the machine was
+ * stopped. */
+static void extend_time(struct test_log_runner *runner, uint64_t ns)
 {
     for (size_t i = 0; i < runner->job_count; i++)
         if (runner->jobs[i].running)
@@ -120,32 +121,32 @@ static uint64_t next_tick(struct test_log_runner *runner, uint64_t now)
     return tick - now;
 }
 
-static void name_slow(const struct test_log_runner *runner,
-                      struct test_log_job *job, uint64_t now)
+static void print_slow(const struct test_log_runner *runner,
+                       struct test_log_job *job, uint64_t now)
 {
     uint64_t slow = runner->options->output.slow;
 
-    if (!slow || job->named || now - job->started < slow ||
+    if (!slow || job->slow || now - job->started < slow ||
         !test_log_progress_shown())
         return;
-    job->named = true;
+    job->slow = true;
     test_log_progress_erase();
     test_log_notice("slow: %s has been running for more than %g s",
                     test_log_name(job->result), (double)slow / 1e9);
 }
 
-static void look_after(struct test_log_runner *runner, uint64_t now)
+static void check_tests(struct test_log_runner *runner, uint64_t now)
 {
     for (size_t i = 0; i < runner->job_count; i++) {
         struct test_log_job *job = &runner->jobs[i];
 
-        if (job->running) /* maybe beyond its end, in atexit(3) */
-            end_late(job, now);
+        if (job->running) /* perhaps in atexit(3), after its end */
+            end_overdue(job, now);
         if (!test_log_job_runs(job))
             continue;
-        name_slow(runner, job, now);
+        print_slow(runner, job, now);
         if (runner->run->interrupted && !job->ended)
-            job->ended = end(job);
+            job->ended = kill_test(job);
     }
 }
 
@@ -161,7 +162,7 @@ static void print_spans(const struct test_log_run *run,
     trace_reader_close(reader);
 }
 
-/* Which tests run, and in which spans they are. */
+/* Prints which tests are running, and in which spans they are. */
 static void print_running(const struct test_log_runner *runner, uint64_t now)
 {
     size_t running = 0, done = 0;
@@ -186,16 +187,16 @@ static void die(const struct test_log_runner *runner, int number)
 {
     for (size_t i = 0; i < runner->job_count; i++)
         if (test_log_job_runs(&runner->jobs[i]))
-            end(&runner->jobs[i]);
+            kill_test(&runner->jobs[i]);
     signal(number, SIG_DFL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     raise(number);
     _exit(128 + number);
 }
 
-/* `testlog run` hands on a signal that a terminal or a script has sent to the
- * whole group already. */
-static bool repeats(const struct test_log_run *run, const siginfo_t *info)
+/* `testlog run` forwards a signal that a terminal or a script may have sent to
+ * the whole group already. */
+static bool is_repeated(const struct test_log_run *run, const siginfo_t *info)
 {
     return run->interrupted && run->foreign && info->si_code == SI_USER &&
            info->si_pid == getppid();
@@ -203,7 +204,7 @@ static bool repeats(const struct test_log_run *run, const siginfo_t *info)
 
 static void interrupt(struct test_log_runner *runner, const siginfo_t *info)
 {
-    if (repeats(runner->run, info))
+    if (is_repeated(runner->run, info))
         return;
     if (runner->run->interrupted)
         die(runner, info->si_signo);
@@ -214,36 +215,36 @@ static void interrupt(struct test_log_runner *runner, const siginfo_t *info)
     test_log_stop(runner, TEST_LOG_INTERRUPTED);
 }
 
-static void take(struct test_log_runner *runner, const siginfo_t *info)
+static void handle_signal(struct test_log_runner *runner, const siginfo_t *info)
 {
     test_log_progress_erase();
     test_log_status_update(runner);
-    test_log_spawn_update(); /* before stopping: else it counts as not begun */
+    test_log_spawn_update(); /* first, or a starting test counts as not begun */
     if (info->si_signo == SIGUSR1)
         print_running(runner, test_log_now());
     else
         interrupt(runner, info);
 }
 
-/* After a tick that came far too late, Criterion's thread has a whole tick to
- * notice the tests that ended meanwhile, but only once: on a machine where
- * every tick is late, tests must end, too. Returns when to look again. */
-static uint64_t look(struct test_log_runner *runner, uint64_t due)
+/* After a tick that came far too late, Criterion's thread gets a whole tick to
+ * notice the tests that ended meanwhile. It gets that only once in a row: where
+ * every tick is late, timeouts must still work. Returns when to check again. */
+static uint64_t check(struct test_log_runner *runner, uint64_t due)
 {
     static bool waited;
     uint64_t now = test_log_now();
-    bool stood_still = now > due + TICK;
+    bool is_late = now > due + TICK;
 
     test_log_status_update(runner);
     test_log_spawn_update();
-    if (stood_still)
-        give_time(runner, now - due);
-    if (!stood_still || waited)
-        look_after(runner, now);
-    waited = stood_still && !waited;
+    if (is_late)
+        extend_time(runner, now - due);
+    if (!is_late || waited)
+        check_tests(runner, now);
+    waited = is_late && !waited;
     test_log_progress_paint(runner, now);
     now = test_log_now();
-    return now + (stood_still ? TICK : next_tick(runner, now));
+    return now + (is_late ? TICK : next_tick(runner, now));
 }
 
 static void *supervise(void *context)
@@ -261,22 +262,22 @@ static void *supervise(void *context)
         if (ending)
             break;
         if (number > 0)
-            take(runner, &info);
-        due = look(runner, due);
+            handle_signal(runner, &info);
+        due = check(runner, due);
         pthread_mutex_unlock(&lock);
     }
     pthread_mutex_unlock(&lock);
     return NULL;
 }
 
-/* ---- From the beginning to the end ---- */
+/* ---- Begin and end ---- */
 
 static void restore_mask(void)
 {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* A signal that is ignored, as nohup has it, stays so. */
+/* A signal that was ignored, as under nohup, stays ignored. */
 static bool ignored(int number)
 {
     struct sigaction action;
@@ -284,7 +285,7 @@ static bool ignored(int number)
     return !sigaction(number, NULL, &action) && action.sa_handler == SIG_IGN;
 }
 
-/* Under a limit to memory, a stack of the default size may be too large. */
+/* A stack of the default size may exceed a memory limit. */
 static int start_thread(struct test_log_runner *runner)
 {
     pthread_attr_t attributes;

@@ -1,6 +1,5 @@
-/* supervisor.h: what looks after tests from a second thread, and how it knows
- * their processes. Private.
- */
+/* supervisor.h: supervises tests from a second thread, and finds their
+ * processes. Private. */
 #ifndef TESTLOG_SUPERVISOR_H
 #define TESTLOG_SUPERVISOR_H
 
@@ -14,7 +13,7 @@ void test_log_supervisor_begin(struct test_log_runner *);
 void test_log_supervisor_end(void);
 
 /* test_log_supervisor_limits tells whether it enforces timeouts; without the
- * thread, or the workers' status, Criterion has to. */
+ * thread or the workers' status, Criterion must. */
 bool test_log_supervisor_limits(void);
 
 /* Reading or changing results, and printing, happens between these; the status
@@ -24,9 +23,9 @@ void test_log_supervisor_leave(void);
 
 /* ---- worker_status.c: what workers report ---- */
 
-/* test_log_status_open makes memory for that many workers; -1 with errno
- * without it, and nothing is known about processes then. test_log_status_id
- * returns what workers need to find it, NULL without it. */
+/* test_log_status_open creates shared memory for that many workers; -1 with
+ * errno on failure, and then nothing is known about processes.
+ * test_log_status_id returns what workers need to find it, NULL without it. */
 int test_log_status_open(size_t notes);
 const char *test_log_status_id(void);
 bool test_log_status_is_open(void);
@@ -37,7 +36,7 @@ void test_log_status_update(struct test_log_runner *);
 
 /* What a worker has reported. */
 struct test_log_worker_status {
-    bool returned; /* or nothing is known */
+    bool returned; /* true also if nothing is known */
     bool checking;
     const char *fault; /* NULL: none; valid until the next call */
 };
@@ -54,13 +53,12 @@ void test_log_spawn_begin(struct test_log_runner *);
 void test_log_spawn_again(void);
 void test_log_spawn_end(void);
 
-/* test_log_spawn_update gives the job whose test is being started its process
- * and marks it unborn. */
+/* test_log_spawn_update stores the process of the test that is being started in
+ * its job and marks the job as starting. */
 void test_log_spawn_update(void);
 
-/* test_log_spawn_release frees Criterion's thread, which waits for an unborn
- * test to begin; true once the process can be killed. Call it again until
- * then. */
+/* test_log_spawn_release frees Criterion's thread, which waits for a starting
+ * worker; true once the process can be killed. Call it again until then. */
 bool test_log_spawn_release(const struct test_log_job *);
 
 /* ---- output_pipe.c: output of tests under a file size limit ---- */
@@ -95,8 +93,8 @@ bool test_log_share_take(struct test_log_share *);
 
 /* ---- progress.c: the status line ---- */
 
-/* What `testlog run` knows about other programs: tests done before, tests to
- * come and how long they took last time, and which program this is. */
+/* What `testlog run` reports about other programs: tests done, tests left and
+ * how long they took last time, and which program this is. */
 struct test_log_others {
     unsigned long long done, failed, to_come, time;
     unsigned number, count;

@@ -30,16 +30,16 @@ static bool write_failed(const char *name, int status)
     return status != 0;
 }
 
-/* `testlog run` reads the file only if no results came through the pipe. */
+/* `testlog run` reads this file only if no results came through the pipe. */
 static void write_part(const struct test_log_run *run)
 {
-    bool handed = !test_log_handover_run(run);
+    bool handed_over = !test_log_handover_run(run);
     char name[PATH_MAX];
 
     if (!run->path)
         return;
     snprintf(name, sizeof(name), "tests/%s/run.json", run->program);
-    if (handed)
+    if (handed_over)
         write_failed(name, test_log_write_run_json(run, name));
     else if (test_log_write_run_json(run, name))
         test_log_notice("cannot write %s: %s; its results are only in the "
@@ -60,8 +60,8 @@ static void write_run(const struct test_log_run *run)
         write_failed("trace.json", test_log_write_trace(run, "trace.json"));
 }
 
-/* Whether a pattern is that of a variable, which may be set for many programs.
- */
+/* Whether the pattern comes from a variable, which may be meant for other
+ * programs, too. */
 static bool is_for_others(const struct test_log_options *options)
 {
     return options->pattern_count &&
@@ -96,21 +96,21 @@ static int exit_code(const struct test_log_run *run,
     return TEST_LOG_PASSED;
 }
 
-static void say_no_match(const struct test_log_options *options)
+static void print_no_match(const struct test_log_options *options)
 {
-    const char *near = test_log_plan_nearest();
+    const char *nearest = test_log_plan_nearest();
 
     if (!finds_tests())
-        test_log_notice("Criterion finds no test without /proc");
+        test_log_notice("Criterion cannot find tests without /proc; mount it");
     else if (options->pass_with_no_tests)
         test_log_notice("no test matched, so none ran (--pass-with-no-tests)");
     else if (is_for_others(options))
         test_log_notice("%s matched no test of this program, so none ran",
                         options->pattern_origin);
-    else if (near)
+    else if (nearest)
         test_log_notice("no test matched; did you mean %s? --list lists them "
                         "all",
-                        near);
+                        nearest);
     else
         test_log_notice("no test matched; --list lists them all");
 }
@@ -119,9 +119,9 @@ static void report(const struct test_log_run *run,
                    const struct test_log_options *options, size_t matched)
 {
     if (!matched && !run->foreign)
-        say_no_match(options);
+        print_no_match(options);
     if (run->foreign)
-        return; /* testlog run does */
+        return; /* testlog run prints all of this */
     if (matched)
         test_log_print_empty_shard(run);
     test_log_print_unseen(run);
@@ -132,17 +132,18 @@ static void report(const struct test_log_run *run,
     test_log_print_closing(run, &options->output);
 }
 
-/* A program without annotations has nothing to filter; whoever asked for lines
- * is told why there are none. */
-static void say_filters(const struct test_log_options *options)
+/* Prints the filters, or that they have no effect in a program without
+ * annotated tests. */
+static void print_filters(const struct test_log_options *options)
 {
     struct trace_text shard = {0};
 
     if (test_log_annotated() || options->all_tests)
         test_log_filters_print(options);
     else if (strcmp(options->show.origin, "default"))
-        test_log_notice("%s has no effect: no test is annotated here, or this "
-                        "was built without -DTRACING; --all-tests logs all",
+        test_log_notice("%s has no effect: no test is annotated, or the "
+                        "program was built without -DTRACING; --all-tests logs "
+                        "all tests",
                         options->show.origin);
     if (test_log_annotated() || options->all_tests || options->output.quiet ||
         options->output.report_on_stdout)
@@ -153,10 +154,10 @@ static void say_filters(const struct test_log_options *options)
     trace_text_free(&shard);
 }
 
-/* A weak name brings nothing with it that would not be linked anyway. */
+/* A weak reference links nothing that would not be linked anyway. */
 #pragma weak test_log_expect_
 
-/* Tests that assert on records must find all of them. */
+/* Tests that assert on records need all of them. */
 static void record_all(struct test_log_options *options)
 {
     if (!test_log_expect_)
@@ -178,7 +179,7 @@ static char *quoted(const char *path)
 
 static int run_watched(struct criterion_test_set *set,
                        struct test_log_options *options,
-                       const struct test_log_history *last,
+                       const struct test_log_history *history,
                        struct test_log_run *run)
 {
     struct test_log_runner *runner = &test_log_runner;
@@ -189,11 +190,11 @@ static int run_watched(struct criterion_test_set *set,
     record_all(options);
     run->gpu.asked = options->profiler.given || test_log_filters_ask(&filters);
     if (!run->foreign)
-        say_filters(options);
+        print_filters(options);
     test_log_stdio_outlive();
     test_log_reports_begin(run, &options->output, false);
     *runner = (struct test_log_runner){
-        .options = options, .history = last, .run = run};
+        .options = options, .history = history, .run = run};
     test_log_supervisor_begin(runner);
     test_log_run_tests(runner, set);
     matched = runner->matched;
@@ -210,14 +211,14 @@ static int run_watched(struct criterion_test_set *set,
     return exit_code(run, options, matched);
 }
 
-/* Nothing runs, and `latest` stays what it is. */
-static int say_nothing_failed(const struct test_log_run *run,
-                              const struct test_log_options *options,
-                              const struct test_log_history *last)
+/* No test runs, and `latest` does not change. */
+static int print_nothing_failed(const struct test_log_run *run,
+                                const struct test_log_options *options,
+                                const struct test_log_history *history)
 {
     if (run->foreign)
-        return TEST_LOG_NO_TEST; /* testlog run says so, if it is so of all */
-    test_log_notice("nothing failed in the last run, %s", last->path);
+        return TEST_LOG_NO_TEST; /* testlog run prints it, for all programs */
+    test_log_notice("nothing failed in the last run, %s", history->path);
     test_log_print_closing(run, &options->output);
     return TEST_LOG_PASSED;
 }
@@ -251,31 +252,31 @@ static int run_tests(struct criterion_test_set *set,
     const struct test_log_session *session = test_log_session();
     struct test_log_run run = {.start = trace_anchor_now(),
                                .parent = find_parent(session)};
-    struct test_log_history last;
+    struct test_log_history history;
     int code;
 
     run.foreign = run.parent.folder;
     test_log_handover_begin(run.parent.results);
 
-    setlocale(LC_NUMERIC, "C"); /* of files that others read, and of lines */
+    setlocale(LC_NUMERIC, "C"); /* numbers in files and lines have a point */
     run.command = quoted(program);
     run.executable = program;
     run.annotated = test_log_annotated() || options->all_tests;
     run.static_max = trace_static_max();
-    test_log_history_read(&last, run.foreign ? NULL : options->dir,
+    test_log_history_read(&history, run.foreign ? NULL : options->dir,
                           session->last_run);
-    if (options->failed && !test_log_rerun_choose(options, &last, program))
-        code = say_nothing_failed(&run, options, &last);
+    if (options->failed && !test_log_rerun_choose(options, &history, program))
+        code = print_nothing_failed(&run, options, &history);
     else
-        code = run_watched(set, options, &last, &run);
-    test_log_history_free(&last);
+        code = run_watched(set, options, &history, &run);
+    test_log_history_free(&history);
     test_log_run_free(&run);
     return code;
 }
 
 /* ---- The beginning ---- */
 
-/* For `testlog run`, when no program had a match. */
+/* Prints a suggestion for `testlog run`, when no program had a match. */
 static int suggest(struct criterion_test_set *set,
                    const struct test_log_options *options)
 {
@@ -294,7 +295,7 @@ static int list_sites(void)
     return TEST_LOG_FAILED;
 }
 
-/* Criterion has listed its tests, but knows neither filters nor shards. */
+/* Criterion lists its tests, but without filters and shards. */
 static int inform(struct criterion_test_set *set,
                   const struct test_log_options *options)
 {
@@ -312,8 +313,8 @@ static void open_out(void)
         test_log_out = stderr;
 }
 
-/* At the first failure Criterion would kill the runner, results and all; ours
- * starts no further test instead. */
+/* At the first failure Criterion would kill the runner and lose its results;
+ * ours stops starting tests instead. */
 static struct test_log_options *take_fail_fast(struct test_log_options *options)
 {
     options->fail_fast |= criterion_options.fail_fast;
@@ -321,14 +322,14 @@ static struct test_log_options *take_fail_fast(struct test_log_options *options)
     return options;
 }
 
-/* Criterion makes a process group of its own, which ^C would not reach: the
- * terminal sends it to the group of make, or of the shell's job. */
+/* Criterion makes its own process group. But the terminal sends ^C to the group
+ * of make, or of the shell's job, so the runner goes back there. */
 static struct criterion_test_set *initialize(void)
 {
     pid_t group = getpgrp();
     struct criterion_test_set *set;
 
-    signal(SIGCHLD, SIG_DFL); /* else Criterion would wait for ever */
+    signal(SIGCHLD, SIG_DFL); /* otherwise Criterion waits forever */
     __asm__ volatile("" : : "r"(&git_libgit2_init)); /* links it */
     set = criterion_initialize();
     if (group != getpid())
@@ -336,7 +337,7 @@ static struct criterion_test_set *initialize(void)
     return set;
 }
 
-/* Weak, so that it is not linked because of this. */
+/* Weak, so that this reference does not link it. */
 #pragma weak test_log_all
 
 int test_log_main(int argc, char **argv)
@@ -355,9 +356,9 @@ int test_log_main(int argc, char **argv)
         return code;
     }
     test_log_bazel_begin(test_log_session());
-    unsetenv("CRITERION_TEST_PATTERN"); /* it is a filter like --filter */
-    unsetenv("CRITERION_OUTPUTS");      /* they are like --output */
-    unsetenv(TRACE_INVITATION);         /* tests have recordings of their own */
+    unsetenv("CRITERION_TEST_PATTERN"); /* read as --filter */
+    unsetenv("CRITERION_OUTPUTS");      /* read as --output */
+    unsetenv(TRACE_INVITATION);         /* tests have their own recordings */
     set = initialize();
     if (!criterion_handle_args(options.criterion_count, options.criterion,
                                false) ||

@@ -1,13 +1,13 @@
 /* worker_status.c: which process runs which test, and what it reports.
  *
- * Criterion does not tell which process runs a test. Each worker notes itself
- * in memory that it shares with the runner, and keeps its note mapped: what it
- * adds later cannot fail, and outlives the process.
+ * Criterion does not report which process runs a test. Each worker writes a
+ * note to memory that it shares with the runner, and keeps the note mapped:
+ * what it adds later cannot fail, and outlives the process.
  *
- * System V shared memory, because a worker inherits no descriptor, may not be
- * allowed to look into the runner's, and files in memory count against
- * RLIMIT_FSIZE. The segment is marked for removal at once, so it ends with the
- * last process that has it.
+ * This is System V shared memory. A worker inherits no descriptor and may not
+ * be allowed to read the runner's, and files in memory count against
+ * RLIMIT_FSIZE. The segment is marked for removal immediately, so it goes away
+ * with its last process.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,9 +20,9 @@
 
 static struct test_log_status *status; /* NULL: there is none */
 static char id_text[16];               /* of the segment */
-static bool *given;                    /* notes that a job has */
-static size_t seen;                    /* notes before this one are given */
-static size_t expected;                /* where the next job probably is */
+static bool *assigned;  /* which notes have been assigned to a job */
+static size_t seen;     /* all notes before this one are assigned */
+static size_t expected; /* index of the job that probably comes next */
 
 static struct test_log_status *make_status(size_t notes, int *id)
 {
@@ -41,8 +41,8 @@ int test_log_status_open(size_t notes)
     int id;
 
     seen = expected = 0;
-    given = calloc(notes, sizeof(*given));
-    status = given ? make_status(notes, &id) : NULL;
+    assigned = calloc(notes, sizeof(*assigned));
+    status = assigned ? make_status(notes, &id) : NULL;
     if (!status)
         return -1;
     status->capacity = (uint32_t)notes;
@@ -55,8 +55,8 @@ void test_log_status_close(void)
     if (status)
         shmdt(status);
     status = NULL;
-    free(given);
-    given = NULL;
+    free(assigned);
+    assigned = NULL;
     id_text[0] = '\0';
 }
 
@@ -70,7 +70,7 @@ bool test_log_status_is_open(void)
     return status;
 }
 
-static void give(struct test_log_runner *runner, size_t number)
+static void assign_note(struct test_log_runner *runner, size_t number)
 {
     const struct test_log_note *note = test_log_status_note(status, number);
 
@@ -83,7 +83,7 @@ static void give(struct test_log_runner *runner, size_t number)
             continue;
         job->pid = note->pid;
         job->note = number + 1;
-        job->unborn = false;
+        job->starting = false;
         expected = at + 1;
         return;
     }
@@ -103,11 +103,11 @@ void test_log_status_update(struct test_log_runner *runner)
         return;
     taken = __atomic_load_n(&status->taken, __ATOMIC_RELAXED);
     for (size_t i = seen; i < taken && i < status->capacity; i++) {
-        if (!given[i] && is_ready(i)) {
-            give(runner, i);
-            given[i] = true;
+        if (!assigned[i] && is_ready(i)) {
+            assign_note(runner, i);
+            assigned[i] = true;
         }
-        seen += i == seen && given[i];
+        seen += i == seen && assigned[i];
     }
 }
 

@@ -52,12 +52,12 @@ Test(early, exits_in_a_thread)
 
 static void fail(void)
 {
-    cr_assert(0, "in a tear-down");
+    cr_assert(0, "in a teardown");
 }
 
 static void expect(void)
 {
-    cr_expect(0, "expected in a tear-down");
+    cr_expect(0, "expected in a teardown");
 }
 
 Test(fini, asserts, .fini = fail)
