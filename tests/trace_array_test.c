@@ -38,8 +38,8 @@ Test(trace_array, grows_to_a_distant_index_with_zeroes)
     free(numbers);
 }
 
-/* Appending n elements copies O(n) of them. */
-Test(trace_array, at_least_doubles)
+/* Otherwise, appending n elements would copy more than O(n) of them. */
+Test(trace_array, at_least_doubles_its_capacity)
 {
     size_t capacity = 0, grown = 0;
     char *bytes = NULL;
@@ -55,7 +55,7 @@ Test(trace_array, at_least_doubles)
     free(bytes);
 }
 
-Test(trace_array, changes_nothing_without_memory)
+Test(trace_array, leaves_the_array_alone_without_memory)
 {
     size_t capacity = 0;
     int *numbers = NULL, *before;

@@ -1,4 +1,4 @@
-/* trace_clock_test.c: the clocks agree with the system's. */
+/* trace_clock_test.c: ticks and anchors agree with the system's clocks. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -15,7 +15,7 @@ static uint64_t nanoseconds(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-Test(trace_clock, the_choice_stays)
+Test(trace_clock, chooses_the_same_clock_again)
 {
     enum trace_clock chosen = trace_clock_choose();
 
@@ -36,7 +36,7 @@ Test(trace_clock, never_steps_back_on_a_thread)
     }
 }
 
-Test(trace_clock, an_anchor_lies_between_what_is_read_around_it)
+Test(trace_clock, reads_an_anchor_between_two_other_readings)
 {
     for (int i = 0; i < 100; i++) {
         uint64_t monotonic = nanoseconds(CLOCK_MONOTONIC);
@@ -52,8 +52,8 @@ Test(trace_clock, an_anchor_lies_between_what_is_read_around_it)
     }
 }
 
-/* What passes between two anchors is the same on all clocks, to a tenth. */
-Test(trace_clock, recordings_turn_ticks_into_nanoseconds)
+/* The tolerance is a tenth of the elapsed time. */
+Test(trace_clock, converts_ticks_to_nanoseconds)
 {
     static struct trace_site site =
         TEST_SITE(EVENT, INFO, "event", "m", NULL, 0);

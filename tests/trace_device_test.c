@@ -1,4 +1,4 @@
-/* trace_device_test.c: what devices did stands in the recording. */
+/* trace_device_test.c: records the activities and notes of devices. */
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,9 +29,9 @@ static uint64_t now(void)
     return trace_device_host()->now();
 }
 
-/* ---- What is recorded ---- */
+/* ---- Activities ---- */
 
-Test(trace_device, an_activity_is_read_as_it_was_put)
+Test(trace_device, reads_back_an_activity)
 {
     struct trace_entry entry;
     struct trace_value value;
@@ -71,8 +71,8 @@ Test(trace_device, an_activity_is_read_as_it_was_put)
     trace_reader_close(reader);
 }
 
-/* Records of devices come late; they are told when they happened. */
-Test(trace_device, activities_stand_in_the_order_of_time)
+/* Device records arrive late; the reader puts them where they happened. */
+Test(trace_device, orders_activities_by_time)
 {
     struct trace_entry entry;
     uint64_t first, second;
@@ -98,7 +98,7 @@ Test(trace_device, activities_stand_in_the_order_of_time)
     trace_reader_close(reader);
 }
 
-Test(trace_device, a_name_is_recorded_once)
+Test(trace_device, records_each_name_once)
 {
     struct trace_entry entry;
     size_t count = 0;
@@ -119,7 +119,7 @@ Test(trace_device, a_name_is_recorded_once)
     trace_reader_close(reader);
 }
 
-Test(trace_device, a_caller_that_recorded_nothing_has_a_thread)
+Test(trace_device, adds_a_thread_for_an_unknown_caller)
 {
     struct trace_activity activity = test_kernel(now(), now());
     struct trace_entry entry;
@@ -136,7 +136,7 @@ Test(trace_device, a_caller_that_recorded_nothing_has_a_thread)
     trace_reader_close(reader);
 }
 
-Test(trace_device, without_a_recording_nothing_happens)
+Test(trace_device, does_nothing_without_a_recording)
 {
     put_kernel(1, 2, 0);
     trace_device_say(TRACE_LEVEL_WARN, "nobody hears");
@@ -144,7 +144,7 @@ Test(trace_device, without_a_recording_nothing_happens)
     trace_device_flush(true);
 }
 
-Test(trace_device, later_notes_count)
+Test(trace_device, uses_the_last_note_of_a_name)
 {
     size_t cursor = 0, count = 0;
     const char *name, *value;
@@ -182,13 +182,13 @@ static void on_flush(bool last)
 
 static const struct trace_backend backend = {on_inside, on_flush};
 
-Test(trace_device, a_back_end_is_told_of_spans)
+Test(trace_device, tells_the_back_end_the_current_span)
 {
     struct trace_entry entry;
 
     test_record();
     cr_assert(trace_device_host()->attach(&backend));
-    cr_expect_not(trace_device_host()->attach(&backend), "it is attached");
+    cr_expect_not(trace_device_host()->attach(&backend), "attached twice");
 
     struct trace_span_ref outer = trace_span_open_(&span_site, 0, NULL);
     struct trace_span_ref inner = trace_span_open_(&span_site, 0, NULL);
@@ -205,7 +205,7 @@ Test(trace_device, a_back_end_is_told_of_spans)
 
     cr_expect_eq(flushes, 1);
     cr_expect(test_find(reader, TRACE_ENTRY_DEVICE, NULL, &entry),
-              "what the end flushed is in the recording");
+              "the last flush was not recorded");
     trace_reader_close(reader);
 }
 
@@ -217,15 +217,15 @@ static void fork_body(void)
     _exit(inside_count ? 1 : 0);
 }
 
-Test(trace_device, a_forked_child_has_no_back_end)
+Test(trace_device, detaches_the_back_end_in_a_forked_child)
 {
     test_record();
     cr_assert(trace_device_host()->attach(&backend));
     cr_expect_eq(test_child(fork_body), 0);
 }
 
-/* What is missing is told where there is no room for more. */
-Test(trace_device, notes_stand_in_a_full_recording)
+/* A note reports the losses, so it must fit when nothing else does. */
+Test(trace_device, records_notes_in_a_full_recording)
 {
     test_record_limit(UINT64_C(1) << 20);
     trace_device_note("gpu.lost", "0");
@@ -240,7 +240,7 @@ Test(trace_device, notes_stand_in_a_full_recording)
     trace_reader_close(reader);
 }
 
-Test(trace_device, what_it_says_is_in_every_recording)
+Test(trace_device, repeats_messages_in_each_new_recording)
 {
     for (int i = 0; i < 2; i++) {
         struct trace_entry entry;
@@ -268,11 +268,11 @@ static void *puts_on(void *unused)
 
 static void put_one(void)
 {
-    alarm(20); /* it waits for ever for a lock that nobody holds */
+    alarm(20); /* in case it waits for a lock that its parent held */
     put_kernel(1, 2, 0);
 }
 
-Test(trace_device, a_fork_amid_activities)
+Test(trace_device, records_in_children_of_a_recording_process)
 {
     pthread_t threads[2];
 
@@ -288,7 +288,7 @@ Test(trace_device, a_fork_amid_activities)
 
 /* ---- Finding the host ---- */
 
-Test(trace_device, the_host_is_found_in_its_process_alone)
+Test(trace_device, finds_the_host_only_in_its_own_process)
 {
     char text[64];
 
@@ -299,10 +299,10 @@ Test(trace_device, the_host_is_found_in_its_process_alone)
     snprintf(text, sizeof(text), "%ld:%p", (long)getpid() + 1,
              (const void *)trace_device_host());
     setenv("TESTLOG_DEVICES", text, 1);
-    cr_expect_null(trace_device_find(), "another process's");
+    cr_expect_null(trace_device_find(), "found the host of another process");
 }
 
-Test(trace_device, what_is_no_host_is_refused)
+Test(trace_device, refuses_addresses_that_are_no_host)
 {
     static const char *const texts[] = {"", "1", "x:y", "%ld:0x10",
                                         "%ld:0xffffffffffffff00"};

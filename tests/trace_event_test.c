@@ -1,4 +1,4 @@
-/* trace_event_test.c: counters and signposts are recorded whatever filters say.
+/* trace_event_test.c: records counters and signposts whatever the filters are.
  */
 #include "support.h"
 
@@ -36,7 +36,7 @@ static void expect_lines(const char *filter, const char *expected)
     free(text);
 }
 
-Test(trace_event, counters_are_recorded_whatever_filters_say)
+Test(trace_event, records_counters_whatever_the_filters_are)
 {
     subscribe("off", "off");
     test_record();
@@ -52,14 +52,14 @@ Test(trace_event, counters_are_recorded_whatever_filters_say)
                           "TRACE tests::trace_event_test: load=0.5\n");
 }
 
-Test(trace_event, counters_lines_are_of_level_trace)
+Test(trace_event, shows_counters_at_level_trace)
 {
     test_record();
     trace_counter("depth", 3);
     expect_lines("debug", "");
 }
 
-Test(trace_event, counters_can_be_chosen_by_their_value)
+Test(trace_event, filters_counters_by_value)
 {
     test_record();
     for (int i = 0; i < 10; i++)
@@ -67,7 +67,7 @@ Test(trace_event, counters_can_be_chosen_by_their_value)
     expect_lines("off,{depth>8}", "TRACE tests::trace_event_test: depth=9\n");
 }
 
-Test(trace_event, signposts_are_lines_of_level_info)
+Test(trace_event, shows_signposts_at_level_info)
 {
     subscribe("off", "off");
     test_record();
@@ -80,7 +80,7 @@ Test(trace_event, signposts_are_lines_of_level_info)
                          " INFO tests::trace_event_test: phase: two\n");
 }
 
-Test(trace_event, signposts_stand_in_their_span)
+Test(trace_event, shows_signposts_inside_their_span)
 {
     test_record();
     {
@@ -91,8 +91,7 @@ Test(trace_event, signposts_stand_in_their_span)
                  " INFO load{n=1}: tests::trace_event_test: phase: begins\n");
 }
 
-/* What a signpost says never breaks the line. */
-Test(trace_event, signposts_take_any_text)
+Test(trace_event, escapes_newlines_in_signposts)
 {
     const char *header = "a\nb";
 
@@ -101,7 +100,7 @@ Test(trace_event, signposts_take_any_text)
     expect_lines("info", " INFO tests::trace_event_test: a\\nb: c\\nd\n");
 }
 
-Test(trace_event, signposts_can_be_chosen_by_their_message)
+Test(trace_event, filters_signposts_by_message)
 {
     test_record();
     trace_signpost("phase", "one");
@@ -117,7 +116,7 @@ static int next(void)
     return ++evaluated;
 }
 
-Test(trace_event, nothing_is_evaluated_where_nothing_is_recorded)
+Test(trace_event, evaluates_nothing_without_a_recording)
 {
     trace_counter("n", next());
     trace_signpost("header", "%d", next());
@@ -135,7 +134,7 @@ Test(trace_event, nothing_is_evaluated_where_nothing_is_recorded)
                           " INFO tests::trace_event_test: header: 2\n");
 }
 
-Test(trace_event, errno_is_left_alone)
+Test(trace_event, leaves_errno_alone)
 {
     test_record();
     errno = EDOM;
@@ -144,7 +143,7 @@ Test(trace_event, errno_is_left_alone)
     cr_expect_eq(errno, EDOM);
 }
 
-Test(trace_event, a_signpost_without_memory_is_its_format)
+Test(trace_event, shows_a_signpost_s_format_without_memory)
 {
     if (!test_can_fail_memory())
         cr_skip_test("a sanitizer owns the memory");

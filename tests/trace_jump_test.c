@@ -34,9 +34,9 @@ static void expect_events(const char *name, size_t count)
     trace_reader_close(reader);
 }
 
-/* ---- Out of a record ---- */
+/* ---- Jumps out of a record ---- */
 
-/* To copy the bytes of such a field is a fault amid the record. */
+/* Copying the bytes of such a field faults inside the record. */
 static const void *unreadable(void)
 {
     static void *page;
@@ -54,7 +54,7 @@ static void jump_back(int number)
     siglongjmp(back, 1);
 }
 
-/* Handlers run on `alternate` if there is one. */
+/* The handler runs on the stack `alternate`, if given. */
 static void handle(void (*handler)(int), void *alternate, size_t size)
 {
     stack_t stack = {.ss_sp = alternate, .ss_size = size};
@@ -85,7 +85,7 @@ Test(trace_jump, records_again_after_a_jump_out_of_a_record)
         fault_and_return();
         trace_event(INFO, "after");
     }
-    cr_expect_eq(dropped(), 100); /* the handler's */
+    cr_expect_eq(dropped(), 100); /* the handler's own event */
     expect_events("after", 100);
 }
 
@@ -103,7 +103,8 @@ Test(trace_jump, records_again_after_a_jump_off_the_alternate_stack)
     expect_events("after", 100);
 }
 
-/* The handler is above the record, but the record goes on behind it. */
+/* The handler's stack is above the record, but the record continues
+ * afterwards. */
 static int repaired;
 
 static void repair(int number)
@@ -114,7 +115,7 @@ static void repair(int number)
     repaired++;
 }
 
-Test(trace_jump, a_record_goes_on_after_a_handler_on_an_alternate_stack)
+Test(trace_jump, completes_a_record_after_a_handler_returns)
 {
     char above[64 << 10];
 
@@ -132,7 +133,7 @@ static __attribute__((noinline)) void open_span(void)
     trace_span(INFO, "never", ("bytes", trace_bytes(unreadable(), 64)));
 }
 
-Test(trace_jump, a_span_that_a_jump_kept_from_beginning_encloses_nothing)
+Test(trace_jump, does_not_enter_a_span_that_a_jump_interrupted)
 {
     struct trace_reader *reader;
     struct trace_entry entry;
@@ -148,7 +149,7 @@ Test(trace_jump, a_span_that_a_jump_kept_from_beginning_encloses_nothing)
     trace_reader_close(reader);
 }
 
-/* ---- Out of a live line ---- */
+/* ---- Jumps out of a live line ---- */
 
 static bool raises;
 
@@ -174,7 +175,7 @@ static void record_in_child(void)
     record_two(NULL);
 }
 
-Test(trace_jump, a_handler_jumps_when_the_live_line_is_done)
+Test(trace_jump, delays_a_handler_until_the_live_line_is_written)
 {
     static const struct trace_subscriber live = {.live = raise_when_told};
 
@@ -185,13 +186,13 @@ Test(trace_jump, a_handler_jumps_when_the_live_line_is_done)
     if (!sigsetjmp(back, 1))
         trace_event(INFO, "first");
     raises = false;
-    cr_expect_eq(dropped(), 1); /* its own */
+    cr_expect_eq(dropped(), 1); /* the handler's own event */
     test_thread(record_two, NULL);
     cr_expect_eq(test_child(record_in_child), 0);
     expect_events("third", 2);
 }
 
-/* ---- Out of callbacks ---- */
+/* ---- Jumps out of callbacks ---- */
 
 static void print_and_jump(struct trace_text *out, const void *unused)
 {
@@ -207,7 +208,7 @@ static void print_and_record(struct trace_text *out, const void *unused)
     trace_text_string(out, "printed");
 }
 
-Test(trace_jump, a_callback_may_jump)
+Test(trace_jump, records_again_after_a_callback_jumps)
 {
     test_record();
     for (int i = 0; i < 100; i++) {
@@ -220,7 +221,7 @@ Test(trace_jump, a_callback_may_jump)
     expect_events("after", 100);
 }
 
-Test(trace_jump, callbacks_do_not_nest)
+Test(trace_jump, drops_a_record_nested_in_a_callback)
 {
     test_record();
     trace_event(INFO, "outer", ("x", trace_display(print_and_record, "")));
@@ -242,7 +243,7 @@ static void *exit_in_callback(void *unused)
     return NULL;
 }
 
-Test(trace_jump, a_callback_may_end_its_thread)
+Test(trace_jump, records_again_after_a_callback_ends_its_thread)
 {
     test_record();
     test_thread(exit_in_callback, NULL);

@@ -1,4 +1,4 @@
-/* trace_live_test.c: a live subscriber is told of all that happens, at once. */
+/* trace_live_test.c: passes every entry to a live subscriber immediately. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -9,10 +9,10 @@
 
 TestSuite(trace_live, .init = test_folder);
 
-/* ---- What was told ---- */
+/* ---- What the subscriber saw ---- */
 
-static struct trace_text told;
-static size_t tellings;
+static struct trace_text seen;
+static size_t calls;
 static uint64_t last_time;
 static bool inside;
 
@@ -21,7 +21,7 @@ static void add_name(const struct trace_reader *reader, uint32_t place)
     struct trace_entry span;
 
     if (trace_reader_span(reader, place, &span))
-        trace_text_printf(&told, "@%s", span.site->name);
+        trace_text_printf(&seen, "@%s", span.site->name);
 }
 
 static void listen(const struct trace_reader *reader,
@@ -31,12 +31,12 @@ static void listen(const struct trace_reader *reader,
 
     cr_assert_not(inside);
     inside = true;
-    tellings++;
-    if (told.size < 10000) {
-        trace_text_printf(&told, "%s%c", told.size ? " " : "",
+    calls++;
+    if (seen.size < 10000) {
+        trace_text_printf(&seen, "%s%c", seen.size ? " " : "",
                           marks[entry->kind]);
         if (entry->kind == TRACE_ENTRY_SPAN || entry->kind == TRACE_ENTRY_EVENT)
-            trace_text_string(&told, entry->site->name);
+            trace_text_string(&seen, entry->site->name);
         add_name(reader, entry->span);
     }
     last_time = entry->time;
@@ -49,8 +49,8 @@ static void begin(const char *path)
 {
     struct trace_options options = {.limit = TRACE_LIMIT_LEAST};
 
-    trace_text_clear(&told);
-    tellings = 0;
+    trace_text_clear(&seen);
+    calls = 0;
     trace_subscribe(&loud);
     cr_assert_eq(trace_open(path, &options), 0);
 }
@@ -70,41 +70,41 @@ static void record(void)
     trace_span_end(made);
 }
 
-static const char record_told[] =
+static const char expected[] =
     "<made <outer +@outer (@made !event@made >@made /@made >@outer";
 
-Test(trace_live, is_told_in_order_and_at_once)
+Test(trace_live, passes_entries_immediately_and_in_order)
 {
     begin(test_path("recording"));
     record();
-    cr_expect_str_eq(told.data, record_told, "%s", told.data);
-    cr_expect_eq(tellings, 8);
+    cr_expect_str_eq(seen.data, expected, "%s", seen.data);
+    cr_expect_eq(calls, 8);
     trace_close();
     record();
-    cr_expect_eq(tellings, 8);
-    trace_text_free(&told);
+    cr_expect_eq(calls, 8);
+    trace_text_free(&seen);
 }
 
-Test(trace_live, is_told_the_same_when_nothing_is_kept)
+Test(trace_live, passes_the_same_entries_without_a_file)
 {
     begin(NULL);
     record();
-    cr_expect_str_eq(told.data, record_told, "%s", told.data);
-    trace_text_free(&told);
+    cr_expect_str_eq(seen.data, expected, "%s", seen.data);
+    trace_text_free(&seen);
 }
 
-Test(trace_live, each_recording_is_told_anew)
+Test(trace_live, starts_afresh_with_each_recording)
 {
     for (int i = 0; i < 3; i++) {
         begin(NULL);
         record();
-        cr_expect_str_eq(told.data, record_told, "%s", told.data);
+        cr_expect_str_eq(seen.data, expected, "%s", seen.data);
         trace_close();
     }
-    trace_text_free(&told);
+    trace_text_free(&seen);
 }
 
-Test(trace_live, goes_on_when_the_recording_is_full)
+Test(trace_live, continues_when_the_recording_is_full)
 {
     static char text[3000];
 
@@ -112,14 +112,14 @@ Test(trace_live, goes_on_when_the_recording_is_full)
     begin(test_path("recording"));
     for (int i = 0; i < 1000; i++)
         trace_event(INFO, "filler", (text));
-    cr_expect_eq(tellings, 1000);
+    cr_expect_eq(calls, 1000);
 
     struct trace_reader *reader = test_read();
 
     cr_expect(trace_reader_summary(reader).limit_reached);
     cr_expect_lt(test_count(reader, TRACE_ENTRY_EVENT, "filler"), 100);
     trace_reader_close(reader);
-    trace_text_free(&told);
+    trace_text_free(&seen);
 }
 
 static void *work(void *unused)
@@ -132,7 +132,7 @@ static void *work(void *unused)
     return NULL;
 }
 
-Test(trace_live, threads_are_told_of_one_at_a_time)
+Test(trace_live, calls_the_subscriber_one_thread_at_a_time)
 {
     pthread_t threads[4];
 
@@ -141,31 +141,31 @@ Test(trace_live, threads_are_told_of_one_at_a_time)
         pthread_create(&threads[i], NULL, work, NULL);
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
-    cr_expect_eq(tellings, 4 * 500 * 3);
-    trace_text_free(&told);
+    cr_expect_eq(calls, 4 * 500 * 3);
+    trace_text_free(&seen);
 }
 
-/* As a subscriber that writes to a file. */
+/* A cancellation point, as in a subscriber that writes to a file. */
 static void print(const struct trace_reader *reader,
                   const struct trace_entry *entry)
 {
     (void)reader;
     (void)entry;
     pthread_testcancel();
-    tellings++;
+    calls++;
 }
 
-static void *be_cancelled(void *told_before)
+static void *be_cancelled(void *calls_before)
 {
     pthread_cancel(pthread_self());
     {
         trace_span(INFO, "span");
     }
-    *(size_t *)told_before = tellings;
-    return told_before;
+    *(size_t *)calls_before = calls;
+    return calls_before;
 }
 
-Test(trace_live, a_cancelled_thread_leaves_no_lock, .timeout = 60)
+Test(trace_live, releases_its_lock_when_a_thread_is_cancelled, .timeout = 60)
 {
     static const struct trace_subscriber printing = {.live = print};
     size_t before = 0;
@@ -175,23 +175,23 @@ Test(trace_live, a_cancelled_thread_leaves_no_lock, .timeout = 60)
     test_thread(be_cancelled, &before);
     cr_expect_eq(before, 2);
     trace_event(INFO, "event");
-    cr_expect_eq(tellings, 3);
+    cr_expect_eq(calls, 3);
 }
 
 static void child(void)
 {
-    size_t before = tellings;
+    size_t before = calls;
 
     record();
-    _Exit(tellings == before + 8 ? 0 : 1);
+    _Exit(calls == before + 8 ? 0 : 1);
 }
 
-Test(trace_live, a_forked_child_goes_on)
+Test(trace_live, continues_in_a_forked_child)
 {
     begin(test_path("recording"));
     record();
     cr_expect_eq(test_child(child), 0);
     record();
-    cr_expect_eq(tellings, 16);
-    trace_text_free(&told);
+    cr_expect_eq(calls, 16);
+    trace_text_free(&seen);
 }

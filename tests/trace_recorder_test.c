@@ -1,4 +1,4 @@
-/* trace_recorder_test.c: files, chunks, forks, and what happens without room.
+/* trace_recorder_test.c: recording files, limits, full disks, forks and exits.
  */
 #include "support.h"
 
@@ -20,9 +20,9 @@
 
 TestSuite(trace_recorder, .init = test_folder);
 
-/* As before Linux 5.14, if so: what is 23 was not there. */
+/* Acts like Linux before 5.14, which lacks MADV_POPULATE_WRITE (23). */
 static bool old_kernel;
-static bool wipes = true; /* MADV_WIPEONFORK works */
+static bool wipes = true; /* whether MADV_WIPEONFORK works */
 
 int madvise(void *at, size_t size, int advice)
 {
@@ -43,7 +43,7 @@ static int open_at(const char *path, uint64_t limit)
     return trace_open(path, &options);
 }
 
-Test(trace_recorder, opening_fails_without_a_trace)
+Test(trace_recorder, leaves_no_file_if_opening_fails)
 {
     test_save(test_path("taken"), "mine", 4);
     cr_expect_eq(open_at(test_path("taken"), 0), -1);
@@ -59,7 +59,7 @@ Test(trace_recorder, opening_fails_without_a_trace)
     trace_close();
 }
 
-Test(trace_recorder, a_limit_below_the_least_is_refused)
+Test(trace_recorder, refuses_a_limit_below_the_minimum)
 {
     cr_expect_eq(open_at(test_path("recording"), 1), -1);
     cr_expect_eq(errno, EINVAL);
@@ -69,7 +69,7 @@ Test(trace_recorder, a_limit_below_the_least_is_refused)
     cr_expect_eq(open_at(test_path("recording"), TRACE_LIMIT_LEAST), 0);
 }
 
-Test(trace_recorder, nothing_need_be_kept)
+Test(trace_recorder, records_without_a_file)
 {
     cr_assert_eq(open_at(NULL, 0), 0);
     for (int i = 0; i < 10000; i++) {
@@ -102,7 +102,7 @@ static struct trace_summary fill(size_t records)
     return summary;
 }
 
-Test(trace_recorder, what_finds_no_room_is_counted_and_errors_are_kept)
+Test(trace_recorder, counts_dropped_records_and_keeps_errors)
 {
     test_record_limit(TRACE_LIMIT_LEAST);
 
@@ -114,7 +114,7 @@ Test(trace_recorder, what_finds_no_room_is_counted_and_errors_are_kept)
     cr_expect_lt(summary.dropped, 900);
 }
 
-Test(trace_recorder, a_record_larger_than_the_limit_is_dropped)
+Test(trace_recorder, drops_a_record_larger_than_the_limit)
 {
     static char text[1 << 20];
 
@@ -131,7 +131,7 @@ Test(trace_recorder, a_record_larger_than_the_limit_is_dropped)
     trace_reader_close(reader);
 }
 
-Test(trace_recorder, spans_without_room_do_no_harm)
+Test(trace_recorder, pairs_spans_and_exits_at_the_limit)
 {
     static char text[1000];
 
@@ -164,7 +164,7 @@ static void *fill_thread(void *unused)
     return NULL;
 }
 
-Test(trace_recorder, threads_share_the_limit)
+Test(trace_recorder, shares_the_limit_among_threads)
 {
     enum { THREADS = 8 };
     pthread_t threads[THREADS];
@@ -209,14 +209,14 @@ static void on_tiny_disk(void)
     test_save(test_path("recording"), bytes, size);
 }
 
-Test(trace_recorder, a_full_disk_is_an_error_and_no_signal)
+Test(trace_recorder, reports_a_full_disk_without_a_signal)
 {
     cr_assert_eq(mkdir(test_path("disk"), 0777), 0);
 
     int status = test_child(on_tiny_disk);
 
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-        cr_skip_test("may not mount a small disk");
+        cr_skip_test("cannot mount a small file system");
     cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%x", status);
 
     struct trace_reader *reader = trace_reader_open(test_path("recording"));
@@ -245,12 +245,12 @@ static void under_file_limit(void)
     trace_event(INFO, "event");
 }
 
-Test(trace_recorder, a_limit_on_files_is_no_signal)
+Test(trace_recorder, survives_a_limit_on_file_sizes)
 {
     int status = test_child(under_file_limit);
 
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-        cr_skip_test("may not limit the size of files");
+        cr_skip_test("cannot limit the size of files");
     cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%x", status);
 }
 
@@ -295,7 +295,7 @@ static void forks(void)
     trace_event(INFO, "parent event");
 }
 
-Test(trace_recorder, a_forked_childs_records_are_its_own)
+Test(trace_recorder, attributes_records_to_the_forked_child)
 {
     struct trace_entry event, exit;
 
@@ -333,8 +333,8 @@ static void leaves_out_of_order(void)
     trace_close();
 }
 
-/* The child steps out of the parent's spans in another order. */
-Test(trace_recorder, a_forked_child_ends_only_its_own)
+/* The child leaves the parent's spans in another order. */
+Test(trace_recorder, ends_only_the_child_s_own_spans_in_a_child)
 {
     struct trace_entry entry;
 
@@ -380,7 +380,7 @@ static void child_execs(void)
     execl("/bin/true", "true", (char *)NULL);
 }
 
-Test(trace_recorder, children_may_fork_and_exec)
+Test(trace_recorder, records_in_children_that_fork_and_exec)
 {
     test_record();
     cr_expect_eq(test_child(child_forks), 0);
@@ -413,7 +413,7 @@ static void quick_child(void)
     trace_event(INFO, "of child");
 }
 
-/* One that was there before ours comes after it, with our locks held. */
+/* Registered before ours, so it runs after ours, while our locks are held. */
 static bool prepares;
 
 static void records_one(void)
@@ -432,7 +432,7 @@ __attribute__((constructor)) static void handle_forks(void)
     pthread_atfork(on_prepare, NULL, NULL);
 }
 
-/* Records more than is reserved at first. */
+/* Records more than the first reserved chunks hold. */
 static void *be_cancelled(void *unused)
 {
     static char text[3000];
@@ -444,7 +444,7 @@ static void *be_cancelled(void *unused)
     return unused;
 }
 
-Test(trace_recorder, a_cancelled_thread_leaves_no_record_undone)
+Test(trace_recorder, completes_the_records_of_a_cancelled_thread)
 {
     old_kernel = true;
     test_record_limit(4 << 20);
@@ -458,7 +458,7 @@ Test(trace_recorder, a_cancelled_thread_leaves_no_record_undone)
     trace_reader_close(reader);
 }
 
-Test(trace_recorder, a_handler_of_forks_may_record)
+Test(trace_recorder, records_in_an_atfork_handler)
 {
     test_record();
     alarm(10);
@@ -474,7 +474,7 @@ Test(trace_recorder, a_handler_of_forks_may_record)
     trace_reader_close(reader);
 }
 
-Test(trace_recorder, forks_amid_recording_threads)
+Test(trace_recorder, forks_while_other_threads_record)
 {
     pthread_t threads[2];
 
@@ -496,7 +496,7 @@ Test(trace_recorder, forks_amid_recording_threads)
     trace_reader_close(reader);
 }
 
-/* ---- Forks without handlers ---- */
+/* ---- Forks that skip atfork handlers ---- */
 
 static pid_t clone_raw(void)
 {
@@ -541,7 +541,7 @@ static void expect_both(void)
     trace_reader_close(reader);
 }
 
-Test(trace_recorder, raw_clone_gives_the_child_its_own_chunk)
+Test(trace_recorder, gives_the_child_of_a_raw_clone_its_own_chunk)
 {
     test_record();
     trace_event(INFO, "takes a chunk");
@@ -550,7 +550,7 @@ Test(trace_recorder, raw_clone_gives_the_child_its_own_chunk)
 }
 
 #if __GLIBC_PREREQ(2, 34)
-Test(trace_recorder, Fork_gives_the_child_its_own_chunk)
+Test(trace_recorder, gives_the_child_of__Fork_its_own_chunk)
 {
     test_record();
     trace_event(INFO, "takes a chunk");
@@ -559,7 +559,7 @@ Test(trace_recorder, Fork_gives_the_child_its_own_chunk)
 }
 #endif
 
-Test(trace_recorder, child_of_a_raw_clone_inherits_spans)
+Test(trace_recorder, inherits_spans_across_a_raw_clone)
 {
     struct trace_entry exit, event;
     int status;
@@ -587,21 +587,23 @@ Test(trace_recorder, child_of_a_raw_clone_inherits_spans)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "outer"), 1);
     cr_assert(test_find(reader, TRACE_ENTRY_EVENT, "parent event", &event));
     cr_assert(test_find(reader, TRACE_ENTRY_EXIT, "outer", &exit));
-    cr_expect_geq(exit.time, event.time, "the child ended its parent's span");
+    cr_expect_geq(exit.time, event.time,
+                  "the child ended a span of its parent");
     trace_reader_close(reader);
 }
 
 static void *open_many(void *unused)
 {
     while (!__atomic_load_n(&done, __ATOMIC_RELAXED)) {
-        trace_disable(); /* holds every lock but those of a thread's end */
+        trace_disable(); /* takes every lock except those of ending threads */
         trace_enable();
     }
     return unused;
 }
 
-/* A child of a thread that holds none of the locks its siblings hold. */
-Test(trace_recorder, child_of_a_raw_clone_waits_for_no_lock, .timeout = 60)
+/* The cloning thread holds no lock; its siblings do. */
+Test(trace_recorder, waits_for_no_lock_in_the_child_of_a_raw_clone,
+     .timeout = 60)
 {
     enum { CHILDREN = 300 };
     pthread_t threads[2];
@@ -625,11 +627,11 @@ Test(trace_recorder, child_of_a_raw_clone_waits_for_no_lock, .timeout = 60)
     __atomic_store_n(&done, true, __ATOMIC_RELAXED);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    cr_expect_eq(stuck, 0, "a child waited for a lock of its parent's");
+    cr_expect_eq(stuck, 0, "a child waited for a lock that its parent held");
 }
 
-/* As where the kernel or a sandbox refuses MADV_WIPEONFORK. */
-Test(trace_recorder, forks_are_noticed_without_wiped_memory)
+/* Kernels and sandboxes may refuse MADV_WIPEONFORK. */
+Test(trace_recorder, detects_forks_without_madv_wipeonfork)
 {
     wipes = false;
     test_record();
@@ -650,7 +652,7 @@ static void child_of_stale_thread(void)
     trace_event(INFO, "stale child");
 }
 
-/* A thread that recorded into an earlier recording only, and then forks. */
+/* Records into the first recording only, then forks. */
 static void *forks_later(void *unused)
 {
     (void)unused;
@@ -661,7 +663,7 @@ static void *forks_later(void *unused)
     return NULL;
 }
 
-Test(trace_recorder, a_child_forgets_the_spans_of_an_earlier_recording)
+Test(trace_recorder, forgets_spans_of_an_earlier_recording_in_a_child)
 {
     pthread_t thread;
 
@@ -693,7 +695,7 @@ static void exits_inside(void)
     _exit(3);
 }
 
-Test(trace_recorder, nothing_is_lost_by_an_exit)
+Test(trace_recorder, loses_no_record_at_an_exit)
 {
     int status = test_child(exits_inside);
     struct trace_reader *reader = trace_reader_open(test_path("recording"));

@@ -1,4 +1,5 @@
-/* trace_room_test.c: what threads and processes take of a recording. */
+/* trace_room_test.c: the space that threads and processes take in a recording.
+ */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -50,15 +51,15 @@ static void run_wave(unsigned threads, unsigned events)
     free(started);
 }
 
-/* Chunks of their own would be 16 MiB. */
-Test(trace_room, live_threads_share_chunks)
+/* A chunk for each thread would take 16 MiB. */
+Test(trace_room, shares_chunks_among_live_threads)
 {
     test_record_limit(2 << 20);
     run_wave(256, 5);
     expect_all("of a wave", 256 * 5);
 }
 
-Test(trace_room, later_threads_reuse_what_earlier_ones_left)
+Test(trace_room, reuses_the_space_of_ended_threads)
 {
     test_record_limit(2 << 20);
     for (int i = 0; i < 10; i++)
@@ -66,8 +67,8 @@ Test(trace_room, later_threads_reuse_what_earlier_ones_left)
     expect_all("of a wave", 10 * 128 * 5);
 }
 
-/* Twice what was recorded, and a piece for each thread. */
-Test(trace_room, cost_is_in_proportion_to_what_threads_record)
+/* At most twice the size of the records, plus one piece for each thread. */
+Test(trace_room, takes_space_in_proportion_to_the_records)
 {
     enum { THREADS = 16 };
     static const unsigned events[] = {1, 50, 100, 300, 1000, 3000};
@@ -100,7 +101,7 @@ static void *record_text(void *context)
     return NULL;
 }
 
-Test(trace_room, tails_of_any_size_are_reused)
+Test(trace_room, reuses_tails_of_any_size)
 {
     size_t recorded = 0, threads = 4000;
 
@@ -129,7 +130,7 @@ static void record_one(void)
     trace_event(INFO, "of a child");
 }
 
-Test(trace_room, children_share_chunks)
+Test(trace_room, shares_chunks_among_children)
 {
     test_record_limit(2 << 20);
     for (int i = 0; i < 200; i++)
@@ -150,7 +151,7 @@ static pid_t fork_recorder(void)
     return child;
 }
 
-Test(trace_room, children_and_threads_record_at_the_same_time)
+Test(trace_room, records_children_and_threads_at_the_same_time)
 {
     enum { CHILDREN = 20 };
 

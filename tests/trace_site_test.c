@@ -1,4 +1,5 @@
-/* trace_site_test.c: call sites are found, named, and turned on and off. */
+/* trace_site_test.c: finds call sites, names them, and turns them on and off.
+ */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -9,7 +10,7 @@
 
 TestSuite(trace_site, .init = test_folder);
 
-Test(trace_site, the_default_target_is_made_of_the_files_path)
+Test(trace_site, derives_the_default_target_from_the_path)
 {
     static const struct {
         const char *file, *target;
@@ -40,7 +41,7 @@ Test(trace_site, the_default_target_is_made_of_the_files_path)
     }
 }
 
-Test(trace_site, a_long_target_is_cut)
+Test(trace_site, cuts_a_long_target)
 {
     for (size_t size = 0; size < 40; size++) {
         char target[40];
@@ -55,7 +56,7 @@ Test(trace_site, a_long_target_is_cut)
     }
 }
 
-/* ---- Which are on ---- */
+/* ---- Interest ---- */
 
 static void touch(void)
 {
@@ -99,7 +100,7 @@ static unsigned wants_none(struct trace_site *site)
     return 0;
 }
 
-Test(trace_site, all_sites_of_the_program_are_found)
+Test(trace_site, finds_all_sites_of_the_program)
 {
     touch();
     cr_expect_eq(found().first, 1);
@@ -107,7 +108,7 @@ Test(trace_site, all_sites_of_the_program_are_found)
     cr_expect_eq(found().on, 0);
 }
 
-Test(trace_site, the_subscriber_decides_which_are_on)
+Test(trace_site, asks_the_subscriber_which_sites_are_on)
 {
     static const struct trace_subscriber info = {.interest = wants_info};
     static const struct trace_subscriber none = {.interest = wants_none};
@@ -134,13 +135,13 @@ Test(trace_site, the_subscriber_decides_which_are_on)
     cr_expect_eq(found().fields, 0);
 }
 
-/* ---- Objects that come and go ---- */
+/* ---- Loaded and unloaded objects ---- */
 
 static struct trace_site loaded_site =
     TEST_SITE(EVENT, INFO, "first of these", NULL, NULL, 0);
 static struct trace_site *loaded_sites[] = {&loaded_site};
 
-Test(trace_site, an_object_loaded_amid_a_recording_is_on)
+Test(trace_site, turns_on_the_sites_of_an_object_loaded_later)
 {
     struct trace_module module = {0};
 
@@ -156,7 +157,7 @@ Test(trace_site, an_object_loaded_amid_a_recording_is_on)
     trace_close();
 }
 
-Test(trace_site, a_module_keeps_the_greatest_level_of_its_files)
+Test(trace_site, keeps_the_most_verbose_level_of_a_module_s_files)
 {
     struct trace_module module = {0};
 
@@ -172,7 +173,7 @@ Test(trace_site, a_module_keeps_the_greatest_level_of_its_files)
     trace_module_forget(&module);
 }
 
-Test(trace_site, a_site_registers_once)
+Test(trace_site, registers_a_site_once)
 {
     static struct trace_site site =
         TEST_SITE(EVENT, INFO, "first of these", "m", NULL, 0);
@@ -204,7 +205,7 @@ static unsigned raises(struct trace_site *site)
     return TRACE_ALWAYS;
 }
 
-Test(trace_site, a_handler_runs_when_its_thread_has_no_lock)
+Test(trace_site, delays_a_signal_until_its_thread_holds_no_lock)
 {
     static const struct trace_subscriber subscriber = {.interest = raises};
 

@@ -1,5 +1,4 @@
-/* trace_span_test.c: spans, events and fields become the records they should.
- */
+/* trace_span_test.c: records spans, events and fields. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -21,7 +20,7 @@ static void begin(void)
 
 TestSuite(trace_span, .init = begin);
 
-/* ---- A recording in a few words ---- */
+/* ---- A recording as a line of text ---- */
 
 static void describe(struct trace_reader *reader,
                      const struct trace_entry *entry, struct trace_text *out)
@@ -40,10 +39,11 @@ static void describe(struct trace_reader *reader,
         trace_text_printf(out, "@%s", span.site->name);
 }
 
-/* Compares what was recorded with "<outer !event@outer >@outer": '<' is a span,
- * '*<' one that is not entered, '(' an entering, '>' an exit, '/' a close, '+'
- * late fields, '!' an event; behind '@' the span it belongs to. */
-static void recorded(const char *expected)
+/* Compares the recording with a text such as "<outer !event@outer >@outer":
+ * '<' is a span, '*<' a span that is not entered, '(' an entering, '>' an
+ * exit, '/' a close, '+' late fields, '!' an event; '@' precedes the span it
+ * belongs to. */
+static void expect_recorded(const char *expected)
 {
     struct trace_reader *reader = test_read();
     struct trace_text text = {0};
@@ -56,7 +56,7 @@ static void recorded(const char *expected)
     trace_reader_close(reader);
 }
 
-static void lines(const char *expected)
+static void expect_lines(const char *expected)
 {
     struct trace_reader *reader = test_read();
     char *text = test_plain(reader);
@@ -68,7 +68,7 @@ static void lines(const char *expected)
 
 /* ---- Blocks ---- */
 
-Test(trace_span, a_span_lasts_as_long_as_its_block)
+Test(trace_span, ends_a_span_with_its_block)
 {
     {
         trace_span(INFO, "outer");
@@ -80,8 +80,9 @@ Test(trace_span, a_span_lasts_as_long_as_its_block)
         trace_event(INFO, "three");
     }
     trace_event(INFO, "four");
-    recorded("<outer !one@outer <inner@outer !two@inner >@inner !three@outer"
-             " >@outer !four");
+    expect_recorded(
+        "<outer !one@outer <inner@outer !two@inner >@inner !three@outer"
+        " >@outer !four");
 }
 
 static int leaves_early(int n)
@@ -99,19 +100,20 @@ static int leaves_early(int n)
     return -1;
 }
 
-Test(trace_span, a_span_ends_however_its_block_is_left)
+Test(trace_span, ends_a_span_however_its_block_is_left)
 {
     cr_expect_eq(leaves_early(1), 1);
     cr_expect_eq(leaves_early(5), -1);
     trace_event(INFO, "end");
-    recorded("<leaves_early <loop@leaves_early >@loop <loop@leaves_early >@loop"
-             " >@leaves_early <leaves_early <loop@leaves_early >@loop"
-             " <loop@leaves_early >@loop >@leaves_early !end");
+    expect_recorded(
+        "<leaves_early <loop@leaves_early >@loop <loop@leaves_early >@loop"
+        " >@leaves_early <leaves_early <loop@leaves_early >@loop"
+        " <loop@leaves_early >@loop >@leaves_early !end");
 }
 
 /* ---- Handles ---- */
 
-Test(trace_span, handles_end_in_any_order)
+Test(trace_span, ends_handles_in_any_order)
 {
     struct trace_span_ref a = trace_span_begin(INFO, "a");
     struct trace_span_ref b = trace_span_begin(INFO, "b");
@@ -123,10 +125,10 @@ Test(trace_span, handles_end_in_any_order)
     trace_event(INFO, "2");
     trace_span_end(b);
     trace_event(INFO, "3");
-    recorded("<a <b@a <c@b >@a !1@c >@c !2@b >@b !3");
+    expect_recorded("<a <b@a <c@b >@a !1@c >@c !2@b >@b !3");
 }
 
-Test(trace_span, a_handle_outlives_the_block_it_began_in)
+Test(trace_span, keeps_a_handle_open_beyond_its_block)
 {
     struct trace_span_ref inner;
 
@@ -136,10 +138,10 @@ Test(trace_span, a_handle_outlives_the_block_it_began_in)
     }
     trace_event(INFO, "in");
     trace_span_end(inner);
-    recorded("<block <handle@block >@block !in@handle >@handle");
+    expect_recorded("<block <handle@block >@block !in@handle >@handle");
 }
 
-Test(trace_span, a_span_may_be_entered_again_and_again)
+Test(trace_span, enters_a_span_repeatedly)
 {
     struct trace_span_ref span = trace_span_new(INFO, "made");
 
@@ -149,8 +151,8 @@ Test(trace_span, a_span_may_be_entered_again_and_again)
         trace_event(INFO, "in");
     }
     trace_span_end(span);
-    recorded("*<made !out (@made !in@made >@made (@made !in@made >@made"
-             " /@made");
+    expect_recorded("*<made !out (@made !in@made >@made (@made !in@made >@made"
+                    " /@made");
 }
 
 static void *enters(void *context)
@@ -166,17 +168,17 @@ static void *ends(void *context)
     return NULL;
 }
 
-Test(trace_span, another_thread_may_enter_and_end_a_span)
+Test(trace_span, enters_and_ends_a_span_on_another_thread)
 {
     struct trace_span_ref span = trace_span_begin(INFO, "here");
 
     test_thread(enters, &span);
     test_thread(ends, &span);
     trace_event(INFO, "out");
-    recorded("<here (@here <there@here >@there >@here >@here !out");
+    expect_recorded("<here (@here <there@here >@there >@here >@here !out");
 }
 
-Test(trace_span, a_span_below_another_parent)
+Test(trace_span, places_a_span_below_a_given_parent)
 {
     struct trace_span_ref parent = trace_span_new(INFO, "parent");
 
@@ -188,10 +190,11 @@ Test(trace_span, a_span_below_another_parent)
     {
         trace_span_in(((struct trace_span_ref){0, 0}), INFO, "root");
     }
-    recorded("*<parent <block <child@parent !event@child >@child <root >@root");
+    expect_recorded(
+        "*<parent <block <child@parent !event@child >@child <root >@root");
 }
 
-Test(trace_span, current_is_where_the_thread_is)
+Test(trace_span, returns_the_current_span)
 {
     cr_expect_eq(trace_span_current().place, 0);
     {
@@ -209,7 +212,7 @@ Test(trace_span, current_is_where_the_thread_is)
     cr_expect_eq(trace_span_current().place, 0);
 }
 
-Test(trace_span, no_span_is_taken_everywhere)
+Test(trace_span, accepts_no_span_everywhere)
 {
     struct trace_span_ref none = {0, 0};
 
@@ -220,10 +223,10 @@ Test(trace_span, no_span_is_taken_everywhere)
         trace_span_enter(none);
         trace_event(INFO, "event");
     }
-    recorded("!event");
+    expect_recorded("!event");
 }
 
-Test(trace_span, deep_nesting_is_kept)
+Test(trace_span, records_deeply_nested_spans)
 {
     struct trace_span_ref spans[200];
     struct trace_entry entry;
@@ -271,15 +274,16 @@ static void catches(void)
     lands();
 }
 
-Test(trace_span, a_jumps_guards_end_with_the_enclosing_one)
+Test(trace_span, ends_spans_that_a_jump_left_with_the_enclosing_one)
 {
     catches();
     trace_event(INFO, "after");
-    recorded("<catches <abandoned@catches <inner@abandoned >@inner >@abandoned"
-             " >@catches !after");
+    expect_recorded(
+        "<catches <abandoned@catches <inner@abandoned >@inner >@abandoned"
+        " >@catches !after");
 }
 
-Test(trace_span, unwinding_closes_what_was_entered_since)
+Test(trace_span, ends_spans_entered_since_when_unwinding)
 {
     size_t depth;
 
@@ -291,8 +295,8 @@ Test(trace_span, unwinding_closes_what_was_entered_since)
     cr_expect_eq(trace_depth(), depth);
     trace_unwind(depth);
     trace_event(INFO, "after");
-    recorded("<kept <abandoned@kept <inner@abandoned >@inner >@abandoned"
-             " !after@kept");
+    expect_recorded("<kept <abandoned@kept <inner@abandoned >@inner >@abandoned"
+                    " !after@kept");
 }
 
 /* ---- Fields ---- */
@@ -304,7 +308,7 @@ static void print_point(struct trace_text *out, const void *object)
     trace_text_printf(out, "(%d, %d)", point[0], point[1]);
 }
 
-Test(trace_span, every_type_is_recorded)
+Test(trace_span, records_fields_of_every_type)
 {
     const int point[] = {1, 2};
     signed char c = -1;
@@ -327,26 +331,28 @@ Test(trace_span, every_type_is_recorded)
     trace_event(INFO, "own", ("at", trace_display(print_point, point)),
                 ("e", trace_errno(ENOENT)), ("b", trace_bytes("\1\377", 2)),
                 ("none", trace_empty()), ("t", trace_bool(1)));
-    lines(" INFO tests::trace_span_test: small c=-1 uc=255 s=-2 yes=true c=97\n"
-          " INFO tests::trace_span_test: wide l=-3 ul=3 ll=-4 i128=-5 u128=5\n"
-          " INFO tests::trace_span_test: bits i=-3 u=5 l=549755813888\n"
-          " INFO tests::trace_span_test: real f=0.1 d=0.1 ld=0.5\n"
-          " INFO tests::trace_span_test: text text=\"text\" null=null"
-          " part=\"te\" p=0x10\n"
-          " INFO tests::trace_span_test: own at=(1, 2)"
-          " e=No such file or directory (ENOENT) b=[01 ff] t=true\n");
+    expect_lines(
+        " INFO tests::trace_span_test: small c=-1 uc=255 s=-2 yes=true c=97\n"
+        " INFO tests::trace_span_test: wide l=-3 ul=3 ll=-4 i128=-5 u128=5\n"
+        " INFO tests::trace_span_test: bits i=-3 u=5 l=549755813888\n"
+        " INFO tests::trace_span_test: real f=0.1 d=0.1 ld=0.5\n"
+        " INFO tests::trace_span_test: text text=\"text\" null=null"
+        " part=\"te\" p=0x10\n"
+        " INFO tests::trace_span_test: own at=(1, 2)"
+        " e=No such file or directory (ENOENT) b=[01 ff] t=true\n");
 }
 
-Test(trace_span, sixteen_fields_fit)
+Test(trace_span, records_sixteen_fields)
 {
     trace_event(INFO, "many", ("a", 1), ("b", 2), ("c", 3), ("d", 4), ("e", 5),
                 ("f", 6), ("g", 7), ("h", 8), ("i", 9), ("j", 10), ("k", 11),
                 ("l", 12), ("m", 13), ("n", 14), ("o", 15), ("p", 16));
-    lines(" INFO tests::trace_span_test: many a=1 b=2 c=3 d=4 e=5 f=6 g=7 h=8"
-          " i=9 j=10 k=11 l=12 m=13 n=14 o=15 p=16\n");
+    expect_lines(
+        " INFO tests::trace_span_test: many a=1 b=2 c=3 d=4 e=5 f=6 g=7 h=8"
+        " i=9 j=10 k=11 l=12 m=13 n=14 o=15 p=16\n");
 }
 
-Test(trace_span, late_fields_replace)
+Test(trace_span, replaces_fields_by_late_fields)
 {
     struct trace_span_ref span =
         trace_span_begin(INFO, "span", ("a", 1), ("late", trace_empty()));
@@ -357,13 +363,13 @@ Test(trace_span, late_fields_replace)
     trace_record(span, ("late", "y"));
     trace_event(INFO, "last");
     trace_span_end(span);
-    lines(" INFO span{a=1}: tests::trace_span_test: before\n"
-          " INFO span{a=2 late=\"x\"}: tests::trace_span_test: after\n"
-          " INFO span{a=2 late=\"y\"}: tests::trace_span_test: last\n");
+    expect_lines(" INFO span{a=1}: tests::trace_span_test: before\n"
+                 " INFO span{a=2 late=\"x\"}: tests::trace_span_test: after\n"
+                 " INFO span{a=2 late=\"y\"}: tests::trace_span_test: last\n");
 }
 
-/* Texts of every size around a chunk's. */
-Test(trace_span, texts_longer_than_a_chunk_are_whole)
+/* The sizes lie around a chunk's. */
+Test(trace_span, records_texts_longer_than_a_chunk)
 {
     static const size_t sizes[] = {0,     1,     7,     8,     31,     4096,
                                    57000, 65400, 65500, 65536, 131072, 200000};
@@ -409,7 +415,7 @@ static void print_and_log(struct trace_text *out, const void *unused)
     trace_text_string(out, "logged");
 }
 
-Test(trace_span, a_users_printer_may_write_much_and_may_log)
+Test(trace_span, runs_printers_that_write_much_or_log)
 {
     const size_t much = 100000;
 
@@ -448,7 +454,7 @@ static void everything(void)
     trace_span_in(trace_span_current(), INFO, "in", ("n", evaluate()));
 }
 
-Test(trace_span, nothing_is_evaluated_while_off)
+Test(trace_span, evaluates_nothing_while_off)
 {
     trace_disable();
     trace_disable();
@@ -478,7 +484,7 @@ static void *disables(void *unused)
     return unused;
 }
 
-Test(trace_span, who_has_disabled_finds_all_off)
+Test(trace_span, turns_all_sites_off_before_trace_disable_returns)
 {
     pthread_t threads[3];
 
@@ -488,7 +494,7 @@ Test(trace_span, who_has_disabled_finds_all_off)
         pthread_join(threads[i], NULL);
     cr_expect_eq(on_while_disabled, 0);
     trace_event(INFO, "on");
-    recorded("!on");
+    expect_recorded("!on");
 }
 
 static void opens_and_disables(void)
@@ -497,16 +503,16 @@ static void opens_and_disables(void)
     trace_disable();
 }
 
-Test(trace_span, open_spans_end_while_off)
+Test(trace_span, ends_open_spans_while_off)
 {
     opens_and_disables();
     trace_event(INFO, "off");
     trace_enable();
     trace_event(INFO, "on");
-    recorded("<open >@open !on");
+    expect_recorded("<open >@open !on");
 }
 
-Test(trace_span, disabled_before_the_start_is_off)
+Test(trace_span, stays_off_if_disabled_before_the_start)
 {
     trace_close();
     trace_disable();
@@ -514,10 +520,10 @@ Test(trace_span, disabled_before_the_start_is_off)
     trace_event(INFO, "off");
     trace_enable();
     trace_event(INFO, "on");
-    recorded("!on");
+    expect_recorded("!on");
 }
 
-Test(trace_span, errno_is_left_alone)
+Test(trace_span, leaves_errno_alone)
 {
     static char text[100000];
 
@@ -534,7 +540,7 @@ Test(trace_span, errno_is_left_alone)
 
 /* ---- Recordings that follow each other ---- */
 
-Test(trace_span, spans_of_an_earlier_recording_do_nothing)
+Test(trace_span, ignores_spans_of_an_earlier_recording)
 {
     struct trace_span_ref guard, handle, made;
 
@@ -555,7 +561,7 @@ Test(trace_span, spans_of_an_earlier_recording_do_nothing)
         trace_span_enter(made);
         trace_event(INFO, "event");
     }
-    recorded("<in !event@in >@in");
+    expect_recorded("<in !event@in >@in");
 }
 
 static pthread_barrier_t step;
@@ -591,9 +597,9 @@ static void check_note(const struct trace_entry *entry, int64_t n)
     cr_expect_eq(number.as.i, n);
 }
 
-/* A thread's spans of an earlier recording neither end in the next one nor are
- * they where the thread is. */
-Test(trace_span, a_threads_old_spans_are_not_in_a_new_recording)
+/* A thread's spans of an earlier recording neither end in the next one nor
+ * enclose its events. */
+Test(trace_span, drops_a_thread_s_old_spans_in_a_new_recording)
 {
     struct trace_entry entry;
     pthread_t thread;
@@ -633,8 +639,8 @@ static void spins(void)
     }
 }
 
-/* In the raw records: ticks are finer than nanoseconds. */
-Test(trace_span, time_stamps_of_a_thread_strictly_increase)
+/* Checks the raw records, because ticks are finer than nanoseconds. */
+Test(trace_span, records_strictly_increasing_times_on_a_thread)
 {
     uint64_t last = 0, ended = 0;
     size_t records = 0;
@@ -691,7 +697,7 @@ static void record_under_signals(void)
     setitimer(ITIMER_REAL, &never, NULL);
 }
 
-Test(trace_span, a_handler_may_record_in_the_midst)
+Test(trace_span, records_in_a_handler_that_interrupts_a_record)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 
@@ -712,7 +718,7 @@ Test(trace_span, a_handler_may_record_in_the_midst)
 
 /* ---- Messages ---- */
 
-Test(trace_span, a_message_is_asked_about_when_it_comes)
+Test(trace_span, registers_a_message_s_call_site_at_the_call)
 {
     static struct trace_site site = {
         .level = TRACE_LEVEL_ERROR, .file = "dir/file.c", .function = "f"};
@@ -720,7 +726,7 @@ Test(trace_span, a_message_is_asked_about_when_it_comes)
     trace_message(&site, "100% \n");
     trace_close();
     trace_message(&site, "not recorded");
-    lines("ERROR dir::file: 100% \\n\n");
+    expect_lines("ERROR dir::file: 100% \\n\n");
 }
 
 static void unwinding_child(void)
@@ -731,11 +737,11 @@ static void unwinding_child(void)
     }
 }
 
-Test(trace_span, a_child_that_unwinds_begins_anew)
+Test(trace_span, starts_afresh_in_a_child_that_unwinds)
 {
     {
         trace_span(INFO, "outer");
         test_child(unwinding_child);
     }
-    recorded("<outer <own >@own >@outer");
+    expect_recorded("<outer <own >@own >@outer");
 }

@@ -1,4 +1,4 @@
-/* trace_start_test.c: a program records itself, from start to stop. */
+/* trace_start_test.c: records a program from trace_start to trace_stop. */
 #include "support.h"
 
 #include <cjson/cJSON.h>
@@ -13,7 +13,7 @@
 
 TestSuite(trace_start, .init = test_folder);
 
-static bool has(const char *path, const char *text)
+static bool json_contains(const char *path, const char *text)
 {
     char *whole = test_load(path, NULL);
     cJSON *json = cJSON_Parse(whole);
@@ -25,12 +25,12 @@ static bool has(const char *path, const char *text)
     return found;
 }
 
-Test(trace_start, stopping_leaves_a_recording_and_a_trace)
+Test(trace_start, leaves_a_recording_and_a_trace_when_stopped)
 {
     cr_assert_eq(trace_start(test_path("out"), NULL), 0);
     trace_event(INFO, "first event");
     cr_assert_eq(trace_stop(), 0);
-    cr_expect(has(test_path("out/trace.json"), "first event"));
+    cr_expect(json_contains(test_path("out/trace.json"), "first event"));
 
     struct trace_reader *reader = trace_reader_open(test_path("out/recording"));
 
@@ -40,7 +40,7 @@ Test(trace_start, stopping_leaves_a_recording_and_a_trace)
     trace_reader_close(reader);
 }
 
-Test(trace_start, starting_again_replaces)
+Test(trace_start, replaces_the_files_when_started_again)
 {
     for (int i = 0; i < 3; i++) {
         cr_assert_eq(trace_start(test_path("out"), "limit=1M"), 0, "%s",
@@ -51,11 +51,11 @@ Test(trace_start, starting_again_replaces)
             trace_event(INFO, "last");
         cr_assert_eq(trace_stop(), 0);
     }
-    cr_expect(has(test_path("out/trace.json"), "last"));
-    cr_expect_not(has(test_path("out/trace.json"), "earlier"));
+    cr_expect(json_contains(test_path("out/trace.json"), "last"));
+    cr_expect_not(json_contains(test_path("out/trace.json"), "earlier"));
 }
 
-Test(trace_start, starting_twice_harms_nothing)
+Test(trace_start, refuses_to_start_twice)
 {
     cr_assert_eq(trace_start(test_path("out"), NULL), 0);
     trace_event(INFO, "kept");
@@ -64,11 +64,11 @@ Test(trace_start, starting_twice_harms_nothing)
     cr_expect_eq(trace_start(test_path("other"), NULL), -1);
     cr_expect_eq(errno, EBUSY);
     cr_expect_eq(trace_stop(), 0);
-    cr_expect(has(test_path("out/trace.json"), "kept"));
+    cr_expect(json_contains(test_path("out/trace.json"), "kept"));
     cr_expect_neq(access(test_path("other/trace.json"), F_OK), 0);
 }
 
-Test(trace_start, stopping_what_was_not_started_is_an_error)
+Test(trace_start, refuses_to_stop_what_it_did_not_start)
 {
     cr_expect_eq(trace_stop(), -1);
     cr_expect_eq(errno, EINVAL);
@@ -84,7 +84,7 @@ Test(trace_start, stopping_what_was_not_started_is_an_error)
     trace_reader_close(reader);
 }
 
-Test(trace_start, options_are_checked)
+Test(trace_start, checks_options)
 {
     static const struct {
         const char *text;
@@ -107,7 +107,7 @@ Test(trace_start, options_are_checked)
     }
 }
 
-Test(trace_start, a_folder_that_cannot_be_is_an_error)
+Test(trace_start, fails_without_a_usable_folder)
 {
     char path[PATH_MAX + 8];
 
@@ -135,18 +135,18 @@ static void records_much(void)
         log_info("line %d of several chunks", i);
 }
 
-Test(trace_start, a_forked_child_stops_nothing)
+Test(trace_start, ignores_trace_stop_in_a_forked_child)
 {
     cr_assert_eq(trace_start(test_path("out"), NULL), 0);
     cr_expect_eq(test_child(stops), 0);
     cr_expect_neq(access(test_path("out/trace.json"), F_OK), 0);
     records_much();
     cr_assert_eq(trace_stop(), 0);
-    cr_expect(has(test_path("out/trace.json"), "line 4999 of"));
+    cr_expect(json_contains(test_path("out/trace.json"), "line 4999 of"));
 }
 
-/* The file is cut; what the child has no room for is dropped. */
-Test(trace_start, a_child_that_is_left_behind_may_go_on)
+/* The file is cut at the stop; the child's records beyond that are dropped. */
+Test(trace_start, lets_a_child_that_outlives_it_record)
 {
     int ends[2], status;
     char c;

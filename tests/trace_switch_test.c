@@ -1,5 +1,5 @@
 /* trace_switch_test.c: spans of coroutines, of blocks that a jump left, and of
- * threads that end within them.
+ * threads that end inside them.
  */
 #include "support.h"
 
@@ -18,7 +18,7 @@ static void begin(void)
 
 TestSuite(trace_switch, .init = begin);
 
-/* The spans that an event is in, from the innermost on: "inner outer". */
+/* Returns the spans around an event, innermost first: "inner outer". */
 static char *spans_of(struct trace_reader *reader, const char *event)
 {
     struct trace_text text = {0};
@@ -106,7 +106,7 @@ static void take_turns(void)
     trace_event(INFO, "end");
 }
 
-Test(trace_switch, each_coroutine_has_its_own_spans)
+Test(trace_switch, keeps_the_spans_of_coroutines_apart)
 {
     struct trace_reader *reader;
 
@@ -121,10 +121,10 @@ Test(trace_switch, each_coroutine_has_its_own_spans)
     expect_spans(reader, "2 after", "second");
     expect_spans(reader, "2 last", "");
     expect_spans(reader, "end", "main");
-    /* main was left four times and entered again, ... */
+    /* main was left four times and entered again. */
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "main"), 5);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_ENTER, "main"), 4);
-    /* ... first and its inner span once, second too. */
+    /* first, its inner span and second were left once more than they ended. */
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "inner"), 2);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "second"), 2);
     cr_expect_eq(trace_reader_summary(reader).dropped, 0);
@@ -140,7 +140,7 @@ static void *restore(void *stack)
     return NULL;
 }
 
-Test(trace_switch, another_thread_restores_a_coroutine)
+Test(trace_switch, restores_a_coroutine_s_spans_on_another_thread)
 {
     struct trace_stack *stack;
     struct trace_reader *reader;
@@ -157,7 +157,7 @@ Test(trace_switch, another_thread_restores_a_coroutine)
     trace_reader_close(reader);
 }
 
-Test(trace_switch, there_is_nothing_to_save_outside_of_spans)
+Test(trace_switch, saves_nothing_outside_of_spans)
 {
     cr_expect_null(trace_stack_save());
     trace_stack_restore(NULL);
@@ -179,7 +179,7 @@ static __attribute__((noinline)) void open_deeper(void)
     open_and_jump();
 }
 
-Test(trace_switch, a_loop_of_jumps_does_not_nest_spans)
+Test(trace_switch, does_not_nest_spans_in_a_loop_of_jumps)
 {
     struct trace_reader *reader;
     volatile int i = 0;
@@ -199,7 +199,7 @@ Test(trace_switch, a_loop_of_jumps_does_not_nest_spans)
     trace_reader_close(reader);
 }
 
-Test(trace_switch, a_loop_of_jumps_within_a_block_does_not_nest_spans)
+Test(trace_switch, does_not_nest_spans_in_a_loop_of_jumps_within_a_block)
 {
     struct trace_reader *reader;
     volatile int i = 0;
@@ -230,7 +230,7 @@ static __attribute__((noinline)) void recurse(int depth)
     cr_expect_eq(trace_depth(), 50 - (size_t)depth);
 }
 
-Test(trace_switch, recursion_nests_spans)
+Test(trace_switch, nests_spans_in_a_recursion)
 {
     recurse(49);
 }
@@ -246,7 +246,7 @@ static void *exit_within(void *unused)
     pthread_exit(NULL);
 }
 
-Test(trace_switch, the_end_of_a_thread_ends_its_spans)
+Test(trace_switch, ends_a_thread_s_spans_with_the_thread)
 {
     struct trace_reader *reader;
 

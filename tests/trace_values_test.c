@@ -1,4 +1,4 @@
-/* trace_values_test.c: values are read back as they were stored. */
+/* trace_values_test.c: stores values and reads them back. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -45,7 +45,8 @@ static bool has_bytes(const struct trace_value *value)
            value->type == TRACE_TYPE_LONG_DOUBLE;
 }
 
-static void same(const struct trace_value *a, const struct trace_value *b)
+static void expect_same(const struct trace_value *a,
+                        const struct trace_value *b)
 {
     cr_assert_eq(a->type, b->type);
     cr_assert_eq(a->size, b->size);
@@ -56,7 +57,7 @@ static void same(const struct trace_value *a, const struct trace_value *b)
     cr_assert_eq(a->more.u, b->more.u);
 }
 
-Test(trace_values, are_read_back_as_stored)
+Test(trace_values, reads_values_back_as_stored)
 {
     struct trace_value values[COUNT + 1], value;
     unsigned char *bytes;
@@ -68,21 +69,22 @@ Test(trace_values, are_read_back_as_stored)
     size_t size = trace_values_size(COUNT + 1, values);
 
     cr_assert_eq(size % 8, 0);
-    bytes = malloc(size); /* to the byte, for a sanitizer */
+    bytes = malloc(
+        size); /* of exactly this size, so that a sanitizer sees overruns */
     trace_values_store(bytes, COUNT + 1, values);
 
     struct trace_values at = {bytes, bytes + size};
 
     for (size_t i = 0; i <= COUNT; i++) {
         cr_assert(trace_values_next(&at, &value), "value %zu", i);
-        same(&value, &values[i]);
+        expect_same(&value, &values[i]);
     }
     cr_expect_not(trace_values_next(&at, &value));
     cr_expect_eq(at.next, at.end);
     free(bytes);
 }
 
-Test(trace_values, a_text_ends_in_nul_and_damage_ends_the_values)
+Test(trace_values, terminates_texts_and_stops_at_damage)
 {
     struct trace_value value = trace_text_("text");
     uint64_t bytes[2];
@@ -98,7 +100,7 @@ Test(trace_values, a_text_ends_in_nul_and_damage_ends_the_values)
     cr_expect_not(trace_values_next(&at, &value));
 }
 
-Test(trace_values, any_length_and_any_bytes_are_taken)
+Test(trace_values, survives_any_length_and_any_bytes)
 {
     struct trace_value values[COUNT], value;
     unsigned char stored[512], *copy;
@@ -129,7 +131,7 @@ Test(trace_values, any_length_and_any_bytes_are_taken)
     }
 }
 
-Test(trace_values, callbacks_become_text)
+Test(trace_values, prints_callbacks_as_text)
 {
     char much[5000];
     struct trace_text text = {0};
