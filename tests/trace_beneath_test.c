@@ -1,5 +1,5 @@
-/* trace_beneath_test.c: nothing is opened outside a folder, nor what is no file
- * of ours.
+/* trace_beneath_test.c: opens nothing outside a folder, and only regular files
+ * of our own.
  */
 #include "support.h"
 
@@ -32,7 +32,7 @@ static void put_link(const char *target, const char *name)
     cr_assert_eq(symlink(target, test_path(name)), 0, "%s", strerror(errno));
 }
 
-static void refuses(const char *name, int flags, int error)
+static void expect_refused(const char *name, int flags, int error)
 {
     int fd = trace_beneath(folder, name, flags);
 
@@ -40,7 +40,7 @@ static void refuses(const char *name, int flags, int error)
     cr_expect_eq(errno, error, "%s: %s", name, strerror(errno));
 }
 
-static void contains(const char *path, const char *expected)
+static void expect_content(const char *path, const char *expected)
 {
     char *text = test_load(test_path(path), NULL);
 
@@ -59,22 +59,22 @@ Test(trace_beneath, opens_files_at_any_depth)
     cr_expect_geq(trace_beneath(folder, "./tests/./file", O_RDONLY), 0);
     fd = trace_beneath(folder, "new", O_WRONLY | O_CREAT | O_EXCL);
     cr_expect_geq(fd, 0);
-    refuses("tests/missing", O_RDONLY, ENOENT);
-    refuses("missing/file", O_RDONLY, ENOENT);
+    expect_refused("tests/missing", O_RDONLY, ENOENT);
+    expect_refused("missing/file", O_RDONLY, ENOENT);
 }
 
-Test(trace_beneath, follows_no_link)
+Test(trace_beneath, does_not_follow_links)
 {
     put_link("../outside", "run/link");
     put_link("../..", "run/tests/up");
     put_link("tests", "run/inside");
-    refuses("link", O_RDONLY, ELOOP);
-    refuses("link", O_WRONLY | O_CREAT, ELOOP);
-    refuses("tests/up/outside", O_RDONLY, ENOTDIR);
-    refuses("inside/file", O_RDONLY, ENOTDIR);
+    expect_refused("link", O_RDONLY, ELOOP);
+    expect_refused("link", O_WRONLY | O_CREAT, ELOOP);
+    expect_refused("tests/up/outside", O_RDONLY, ENOTDIR);
+    expect_refused("inside/file", O_RDONLY, ENOTDIR);
 }
 
-Test(trace_beneath, refuses_names_that_lead_elsewhere)
+Test(trace_beneath, refuses_names_that_leave_the_folder)
 {
     static const char *const names[] = {"",       "..",         ".",
                                         "/etc",   "../x",       "tests/../../x",
@@ -82,34 +82,34 @@ Test(trace_beneath, refuses_names_that_lead_elsewhere)
     char longest[NAME_MAX + 8];
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        refuses(names[i], O_RDONLY, EINVAL);
+        expect_refused(names[i], O_RDONLY, EINVAL);
     memset(longest, 'x', sizeof(longest));
     longest[sizeof(longest) - 1] = '\0';
-    refuses(longest, O_RDONLY, ENAMETOOLONG);
+    expect_refused(longest, O_RDONLY, ENAMETOOLONG);
     longest[NAME_MAX + 2] = '/';
-    refuses(longest, O_RDONLY, ENAMETOOLONG);
+    expect_refused(longest, O_RDONLY, ENAMETOOLONG);
 }
 
-Test(trace_beneath, waits_for_no_fifo, .timeout = 20)
+Test(trace_beneath, does_not_wait_for_a_fifo, .timeout = 20)
 {
     cr_assert_eq(mkfifo(test_path("run/fifo"), 0600), 0);
-    refuses("fifo", O_RDONLY, EINVAL);
-    refuses("fifo", O_WRONLY, ENXIO);
-    refuses("fifo", O_RDWR, EINVAL);
+    expect_refused("fifo", O_RDONLY, EINVAL);
+    expect_refused("fifo", O_WRONLY, ENXIO);
+    expect_refused("fifo", O_RDWR, EINVAL);
     cr_expect_null(trace_reader_beneath(folder, "fifo"));
     cr_expect_null(trace_reader_open(test_path("run/fifo")));
 }
 
 Test(trace_beneath, refuses_folders)
 {
-    refuses("tests", O_RDONLY, EINVAL);
-    refuses("tests", O_WRONLY, EISDIR);
+    expect_refused("tests", O_RDONLY, EINVAL);
+    expect_refused("tests", O_WRONLY, EISDIR);
 }
 
-Test(trace_beneath, changes_no_file_that_has_another_name)
+Test(trace_beneath, does_not_open_hard_links_for_writing)
 {
     cr_assert_eq(link(test_path("outside"), test_path("run/second")), 0);
-    refuses("second", O_WRONLY, EINVAL);
+    expect_refused("second", O_WRONLY, EINVAL);
     cr_expect_geq(trace_beneath(folder, "second", O_RDONLY), 0);
 }
 
@@ -118,19 +118,19 @@ Test(trace_beneath, refuses_a_file_of_another_user)
     if (geteuid())
         cr_skip_test("only root can give a file away");
     cr_assert_eq(chown(test_path("run/tests/file"), 65534, 65534), 0);
-    refuses("tests/file", O_RDONLY, EPERM);
-    /* All files of some file systems have one owner. */
+    expect_refused("tests/file", O_RDONLY, EPERM);
+    /* On some file systems, one user owns all files. */
     cr_assert_eq(chown(test_path("run"), 65534, 65534), 0);
     cr_expect_geq(trace_beneath(folder, "tests/file", O_RDONLY), 0);
 }
 
-Test(trace_beneath, goes_wherever_a_person_s_path_leads)
+Test(trace_beneath, follows_links_in_a_path_that_a_user_gave)
 {
     put_link("../outside", "run/link");
     cr_expect_geq(trace_beneath(AT_FDCWD, test_path("run/link"), O_RDONLY), 0);
 }
 
-/* ---- Files that appear complete ---- */
+/* ---- Files that are renamed when they are complete ---- */
 
 static void write_text(const char *name, const char *text)
 {
@@ -142,31 +142,31 @@ static void write_text(const char *name, const char *text)
     cr_assert_eq(trace_file_commit(&file), 0, "%s", strerror(errno));
 }
 
-Test(trace_beneath, a_new_file_takes_the_place_of_a_link)
+Test(trace_beneath, replaces_a_link_by_the_new_file)
 {
     put_link("../outside", "run/log.txt");
     put_link("../../missing", "run/tests/log.txt");
     write_text("log.txt", "lines");
     write_text("tests/log.txt", "more");
-    contains("outside", "outside");
-    contains("run/log.txt", "lines");
-    contains("run/tests/log.txt", "more");
+    expect_content("outside", "outside");
+    expect_content("run/log.txt", "lines");
+    expect_content("run/tests/log.txt", "more");
     cr_expect(access(test_path("missing"), F_OK));
 }
 
-Test(trace_beneath, a_link_where_a_file_is_written_first_is_removed)
+Test(trace_beneath, removes_a_link_in_the_place_of_the_part_file)
 {
     char name[64];
 
     snprintf(name, sizeof(name), "run/log.txt.%ld.part", (long)getpid());
     put_link("../outside", name);
     write_text("log.txt", "lines");
-    contains("outside", "outside");
-    contains("run/log.txt", "lines");
+    expect_content("outside", "outside");
+    expect_content("run/log.txt", "lines");
     cr_expect(access(test_path(name), F_OK));
 }
 
-Test(trace_beneath, a_folder_in_a_file_s_place_is_an_error)
+Test(trace_beneath, fails_if_a_folder_has_the_file_s_name)
 {
     struct trace_file file;
 
@@ -178,7 +178,7 @@ Test(trace_beneath, a_folder_in_a_file_s_place_is_an_error)
     cr_expect_null(file.stream);
 }
 
-Test(trace_beneath, a_file_stays_in_the_folder_that_it_was_begun_in)
+Test(trace_beneath, commits_into_the_folder_in_which_it_was_opened)
 {
     struct trace_file file;
 

@@ -1,5 +1,5 @@
-/* trace_bomb_test.c: what is read takes memory as records do, whatever sizes
- * and numbers a recording claims.
+/* trace_bomb_test.c: the reader needs memory for the records that exist, not
+ * for the sizes and numbers that a recording claims.
  */
 #include "support.h"
 
@@ -17,7 +17,7 @@ TestSuite(trace_bomb, .init = test_folder, .timeout = 60);
 
 enum { HUGE_CHUNKS = 1 << 20 }; /* 64 GiB */
 
-/* A recording of one event, of which the header claims as much as can be. */
+/* A recording of one event whose header claims the largest size. */
 static int claim(struct trace_header *header)
 {
     int fd;
@@ -31,11 +31,12 @@ static int claim(struct trace_header *header)
     cr_assert_eq(pwrite(fd, header, sizeof(*header), 0), sizeof(*header));
     if (ftruncate(fd,
                   TRACE_HEADER_SIZE + (off_t)HUGE_CHUNKS * TRACE_CHUNK_SIZE))
-        cr_skip_test("there is no file as large as that: %s", strerror(errno));
+        cr_skip_test("the file system has no such large files: %s",
+                     strerror(errno));
     return fd;
 }
 
-/* Puts the greatest number in the place of the call site's. */
+/* Replaces the call site's number by the largest. */
 static void claim_site(int fd)
 {
     struct trace_record record;
@@ -72,7 +73,7 @@ static void read_in_little_memory(void)
     trace_reader_close(reader);
 }
 
-Test(trace_bomb, a_header_claims_64_gib)
+Test(trace_bomb, opens_a_header_that_claims_64_gib)
 {
     struct trace_header header;
 
@@ -80,7 +81,7 @@ Test(trace_bomb, a_header_claims_64_gib)
     cr_expect_eq(test_child(read_in_little_memory), 0);
 }
 
-Test(trace_bomb, a_call_site_has_the_greatest_number)
+Test(trace_bomb, opens_a_call_site_with_the_largest_number)
 {
     struct trace_header header;
     int fd = claim(&header);
@@ -90,8 +91,7 @@ Test(trace_bomb, a_call_site_has_the_greatest_number)
     cr_expect_eq(test_child(read_in_little_memory), 0);
 }
 
-/* Records behind a hole are read. */
-Test(trace_bomb, records_are_found_behind_a_hole)
+Test(trace_bomb, finds_records_behind_a_hole)
 {
     struct trace_header header;
     char chunk[TRACE_CHUNK_SIZE];

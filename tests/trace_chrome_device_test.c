@@ -1,4 +1,5 @@
-/* trace_chrome_device_test.c: what devices did, as viewers want it. */
+/* trace_chrome_device_test.c: exports device activities as Chrome trace events.
+ */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static uint64_t now(void)
     return trace_device_host()->now();
 }
 
-/* Ticks that take so many ns, near enough. */
+/* Returns about as many ticks as `ns` take. */
 static uint64_t ticks(uint64_t ns)
 {
     struct trace_anchor from = trace_anchor_now(), to;
@@ -39,7 +40,7 @@ static void put_kernel(uint64_t begin, uint64_t end, uint32_t stream,
     trace_device_put(&activity);
 }
 
-/* What the host did: a call, a compilation. */
+/* Puts an activity of the host: a call or a compilation. */
 static void put_host(unsigned kind, const char *name, uint64_t begin,
                      uint64_t end, uint32_t correlation)
 {
@@ -55,7 +56,7 @@ static void put_host(unsigned kind, const char *name, uint64_t begin,
     trace_device_put(&activity);
 }
 
-/* Ends the recording. */
+/* Ends the recording and exports it. */
 static cJSON *exported(void)
 {
     struct trace_reader *reader = test_read();
@@ -95,7 +96,7 @@ static void expect_triple(const cJSON *args, const char *key, int x, int y,
 
 /* ---- Slices and their tracks ---- */
 
-Test(trace_chrome_device, a_kernel_is_a_slice_of_its_stream)
+Test(trace_chrome_device, draws_a_kernel_as_a_slice_of_its_stream)
 {
     uint64_t begin, length;
 
@@ -139,7 +140,7 @@ Test(trace_chrome_device, a_kernel_is_a_slice_of_its_stream)
     cJSON_Delete(json);
 }
 
-Test(trace_chrome_device, contexts_have_tracks_of_their_own)
+Test(trace_chrome_device, gives_each_context_its_own_tracks)
 {
     struct trace_activity other;
 
@@ -158,7 +159,7 @@ Test(trace_chrome_device, contexts_have_tracks_of_their_own)
     cJSON_Delete(json);
 }
 
-Test(trace_chrome_device, a_little_overlap_is_cut_off)
+Test(trace_chrome_device, cuts_off_a_small_overlap)
 {
     uint64_t begin, us;
 
@@ -180,7 +181,7 @@ Test(trace_chrome_device, a_little_overlap_is_cut_off)
     cJSON_Delete(json);
 }
 
-Test(trace_chrome_device, a_real_overlap_goes_to_a_track_beside)
+Test(trace_chrome_device, moves_a_large_overlap_to_another_track)
 {
     uint64_t begin, us;
 
@@ -197,7 +198,7 @@ Test(trace_chrome_device, a_real_overlap_goes_to_a_track_beside)
     cJSON_Delete(json);
 }
 
-Test(trace_chrome_device, what_the_host_did_is_in_its_span)
+Test(trace_chrome_device, draws_host_calls_inside_their_span)
 {
     struct trace_span_ref span;
     uint64_t call, done;
@@ -226,9 +227,8 @@ Test(trace_chrome_device, what_the_host_did_is_in_its_span)
     cJSON_Delete(json);
 }
 
-/* Two clocks tell of one moment: a call that seems to outlast its span a little
- * stays in it. */
-Test(trace_chrome_device, a_call_that_sticks_out_a_little_stays)
+/* The clocks differ slightly, so a call may seem to outlast its span. */
+Test(trace_chrome_device, clamps_a_call_that_slightly_outlasts_its_span)
 {
     uint64_t begin, us;
 
@@ -253,7 +253,7 @@ Test(trace_chrome_device, a_call_that_sticks_out_a_little_stays)
     cJSON_Delete(json);
 }
 
-Test(trace_chrome_device, what_nobody_did_has_a_row_of_its_own)
+Test(trace_chrome_device, gives_activities_without_a_thread_their_own_track)
 {
     struct trace_activity compile = {
         .at = {.begin = 1, .kind = TRACE_ACTIVITY_COMPILE},
@@ -294,7 +294,7 @@ static const cJSON *flow_of(const cJSON *json, const char *phase, double id)
     return NULL;
 }
 
-/* Whether a slice of the flow's track holds its moment. */
+/* Whether a slice of the flow's track spans the flow's time. */
 static bool is_in_slice(const cJSON *json, const cJSON *flow)
 {
     const cJSON *event;
@@ -312,8 +312,8 @@ static bool is_in_slice(const cJSON *json, const cJSON *flow)
     return false;
 }
 
-/* Every arrow has both ends, the first one first, each within a slice; returns
- * how many there are. */
+/* Checks that every arrow has both ends, start first, each inside a slice;
+ * returns the number of arrows. */
 static size_t check_flows(const cJSON *json)
 {
     size_t starts = chrome_count(json, "s", "ac2g");
@@ -328,7 +328,7 @@ static size_t check_flows(const cJSON *json)
             continue;
         end = flow_of(json, "f", chrome_number(event, "id"));
         cr_assert_eq(flow_of(json, "s", chrome_number(event, "id")), event,
-                     "an id is another's");
+                     "two arrows share an id");
         cr_assert_geq(chrome_number(end, "ts"), chrome_number(event, "ts"));
         cr_assert_str_eq(chrome_text(end, "bp"), "e");
         cr_assert_str_eq(chrome_text(event, "cat"), "ac2g");
@@ -338,7 +338,7 @@ static size_t check_flows(const cJSON *json)
     return starts;
 }
 
-Test(trace_chrome_device, an_arrow_leads_from_the_call_to_the_kernel)
+Test(trace_chrome_device, draws_an_arrow_from_the_call_to_the_kernel)
 {
     uint64_t begin;
 
@@ -349,7 +349,7 @@ Test(trace_chrome_device, an_arrow_leads_from_the_call_to_the_kernel)
              41);
     put_host(TRACE_ACTIVITY_RUNTIME, "cudaMalloc", begin + 4000, begin + 5000,
              42);
-    put_kernel(begin + 6000, begin + 7000, 7, 43); /* of an unknown call */
+    put_kernel(begin + 6000, begin + 7000, 7, 43); /* its call is unknown */
     put_kernel(begin + 8000, begin + 9000, 7, 0);
 
     cJSON *json = exported();
@@ -364,7 +364,7 @@ Test(trace_chrome_device, an_arrow_leads_from_the_call_to_the_kernel)
     cJSON_Delete(json);
 }
 
-Test(trace_chrome_device, a_graph_has_an_arrow_to_each_kernel)
+Test(trace_chrome_device, draws_an_arrow_to_each_kernel_of_a_graph)
 {
     uint64_t begin;
 
@@ -382,7 +382,7 @@ Test(trace_chrome_device, a_graph_has_an_arrow_to_each_kernel)
     cJSON_Delete(json);
 }
 
-Test(trace_chrome_device, what_came_before_its_call_has_no_arrow)
+Test(trace_chrome_device, draws_no_arrow_to_a_kernel_before_its_call)
 {
     uint64_t begin;
 
@@ -397,9 +397,9 @@ Test(trace_chrome_device, what_came_before_its_call_has_no_arrow)
     cJSON_Delete(json);
 }
 
-/* ---- All together ---- */
+/* ---- Random activities ---- */
 
-/* Calls and what they set off, in any order and as they should not be. */
+/* Puts a call, a compilation or a kernel at a random time, in any order. */
 static void put_random(uint64_t begin)
 {
     uint64_t length = test_below(20000), from = begin + test_below(2000000);
@@ -419,7 +419,7 @@ static void put_random(uint64_t begin)
     }
 }
 
-Test(trace_chrome_device, anything_nests_and_has_both_ends)
+Test(trace_chrome_device, nests_slices_and_completes_arrows_of_random_input)
 {
     struct trace_span_ref span;
     uint64_t begin;
@@ -456,7 +456,7 @@ static cJSON *export_twice(struct trace_reader *reader)
     return chrome_parse(text, size);
 }
 
-Test(trace_chrome_device, recordings_have_devices_and_arrows_of_their_own)
+Test(trace_chrome_device, keeps_the_devices_and_arrows_of_recordings_apart)
 {
     struct trace_reader *reader;
     uint64_t begin;
@@ -474,7 +474,7 @@ Test(trace_chrome_device, recordings_have_devices_and_arrows_of_their_own)
     cr_expect_str_eq(name_of(json, "process_name", FIRST + 1, 0), "GPU 1 of a");
     cr_expect_str_eq(name_of(json, "process_name", FIRST + 64 + 1, 0),
                      "GPU 1 of b");
-    /* When it was, and nothing of devices. */
+    /* Only the start time, because no device was noted. */
     cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(json, "otherData")), 1);
     cJSON_Delete(json);
     trace_reader_close(reader);
@@ -482,7 +482,7 @@ Test(trace_chrome_device, recordings_have_devices_and_arrows_of_their_own)
 
 /* ---- Memory and metadata ---- */
 
-Test(trace_chrome_device, memory_in_use_is_a_counter)
+Test(trace_chrome_device, draws_memory_in_use_as_a_counter)
 {
     static const char *const names[] = {"bytes", "in_use"};
     struct trace_value values[] = {trace_u64_(4096), trace_u64_(12288)};
@@ -510,8 +510,8 @@ Test(trace_chrome_device, memory_in_use_is_a_counter)
     cJSON_Delete(json);
 }
 
-/* A value that cannot be read is no other field's. */
-Test(trace_chrome_device, a_damaged_value_is_no_counter)
+/* A damaged value must not shift the fields that follow it. */
+Test(trace_chrome_device, draws_no_counter_for_a_damaged_value)
 {
     static const char *const names[] = {"bytes", "in_use"};
     struct trace_value values[] = {trace_u64_(0x1234567), trace_u64_(12288)};
@@ -544,7 +544,7 @@ Test(trace_chrome_device, a_damaged_value_is_no_counter)
     free(bytes);
 }
 
-Test(trace_chrome_device, what_was_noted_of_devices_is_metadata)
+Test(trace_chrome_device, exports_device_notes_as_metadata)
 {
     const cJSON *other;
 
@@ -563,7 +563,7 @@ Test(trace_chrome_device, what_was_noted_of_devices_is_metadata)
     cJSON_Delete(json);
 }
 
-Test(trace_chrome_device, without_a_device_it_says_so)
+Test(trace_chrome_device, reports_an_unused_gpu)
 {
     test_record();
 

@@ -1,4 +1,4 @@
-/* trace_chrome_test.c: the export is JSON that a viewer can nest. */
+/* trace_chrome_test.c: exports recordings as valid JSON with nested slices. */
 #include "chrome.h"
 
 #include <criterion/criterion.h>
@@ -9,7 +9,7 @@
 
 TestSuite(trace_chrome, .init = test_folder);
 
-/* Ends the recording; all checks read what this returns. */
+/* Ends the recording and exports it. */
 static cJSON *exported(void)
 {
     struct trace_reader *reader = test_read();
@@ -47,7 +47,7 @@ static void check_all(const cJSON *json)
 
 /* ---- Tests ---- */
 
-Test(trace_chrome, an_empty_recording_is_valid)
+Test(trace_chrome, exports_an_empty_recording)
 {
     test_record();
 
@@ -61,7 +61,7 @@ Test(trace_chrome, an_empty_recording_is_valid)
     cJSON_Delete(json);
 }
 
-Test(trace_chrome, metadata_is_shown_as_strings)
+Test(trace_chrome, exports_metadata_as_strings)
 {
     static const char *const pairs[] = {"version", "0.1", "command",
                                         "a \"b\"\n\xff", NULL};
@@ -82,7 +82,7 @@ Test(trace_chrome, metadata_is_shown_as_strings)
     trace_reader_close(reader);
 }
 
-Test(trace_chrome, several_recordings_are_several_processes)
+Test(trace_chrome, exports_each_recording_as_a_process)
 {
     struct trace_chrome chrome;
     char *text = NULL;
@@ -110,7 +110,7 @@ Test(trace_chrome, several_recordings_are_several_processes)
     trace_reader_close(reader);
 }
 
-Test(trace_chrome, spans_and_events_have_their_fields_and_place)
+Test(trace_chrome, exports_the_fields_and_locations_of_spans_and_events)
 {
     test_record();
     {
@@ -137,7 +137,7 @@ Test(trace_chrome, spans_and_events_have_their_fields_and_place)
     cJSON_Delete(json);
 }
 
-Test(trace_chrome, a_key_stands_once_with_its_last_value)
+Test(trace_chrome, writes_each_key_once_with_its_last_value)
 {
     test_record();
     {
@@ -161,7 +161,7 @@ Test(trace_chrome, a_key_stands_once_with_its_last_value)
     cJSON_Delete(json);
 }
 
-Test(trace_chrome, an_open_span_is_marked_and_lasts_to_the_end)
+Test(trace_chrome, marks_open_spans_and_extends_them_to_the_end)
 {
     test_record();
     trace_span_begin(INFO, "open");
@@ -180,7 +180,7 @@ Test(trace_chrome, an_open_span_is_marked_and_lasts_to_the_end)
     cJSON_Delete(json);
 }
 
-Test(trace_chrome, overlapping_spans_go_to_tracks_beside)
+Test(trace_chrome, moves_overlapping_spans_to_other_tracks)
 {
     test_record();
 
@@ -206,7 +206,7 @@ Test(trace_chrome, overlapping_spans_go_to_tracks_beside)
     cJSON_Delete(json);
 }
 
-Test(trace_chrome, random_spans_always_nest)
+Test(trace_chrome, nests_random_spans)
 {
     struct trace_span_ref open[8] = {{0, 0}};
 
@@ -229,7 +229,7 @@ Test(trace_chrome, random_spans_always_nest)
     cJSON_Delete(json);
 }
 
-Test(trace_chrome, odd_values_are_valid_json)
+Test(trace_chrome, writes_unusual_values_as_valid_json)
 {
     static const char odd[] = "\"\\\b\f\n\r\t\x01\x1f\x7f\xc3\xa9\xff\xe2\x82";
 
@@ -263,7 +263,7 @@ Test(trace_chrome, odd_values_are_valid_json)
     cJSON_Delete(json);
 }
 
-Test(trace_chrome, a_span_is_drawn_wherever_it_was_entered)
+Test(trace_chrome, draws_a_span_on_each_thread_that_entered_it)
 {
     test_record();
     test_rich();
@@ -305,8 +305,8 @@ Test(trace_chrome, survives_a_lack_of_memory)
 
 /* ---- Counters and signposts ---- */
 
-/* Viewers want a thread of every event, and name counters by their keys. */
-Test(trace_chrome, counters_are_counters)
+/* Viewers require a thread in every event, and name counters by their keys. */
+Test(trace_chrome, exports_numbers_as_counters)
 {
     test_record();
     trace_counter("depth", 3);
@@ -325,11 +325,11 @@ Test(trace_chrome, counters_are_counters)
     cr_expect_eq(chrome_number(args, "busy"), 1);
     cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents")) count +=
         !strcmp(chrome_text(event, "ph"), "C");
-    cr_expect_eq(count, 2, "the others have no number");
+    cr_expect_eq(count, 2, "NaN and strings are not exported");
     cJSON_Delete(json);
 }
 
-Test(trace_chrome, signposts_are_marks_with_the_text_of_their_lines)
+Test(trace_chrome, exports_signposts_as_instants_with_their_text)
 {
     test_record();
     trace_signpost("phase \"2\"", "%s begins", "it");

@@ -1,4 +1,4 @@
-/* trace_fields_test.c: what a span's fields are, at any time. */
+/* trace_fields_test.c: reads the fields that a span had at a given time. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -13,7 +13,7 @@ static void begin(void)
 
 TestSuite(trace_fields, .init = begin);
 
-Test(trace_fields, more_fields_than_fit_are_left_out)
+Test(trace_fields, omits_fields_beyond_the_maximum)
 {
     static char names[200][8];
     struct trace_field fields[TRACE_FIELDS_MAX];
@@ -41,8 +41,8 @@ Test(trace_fields, more_fields_than_fit_are_left_out)
     trace_reader_close(reader);
 }
 
-/* The value of the only field of a span at the time of an event that has the
- * value that it should be; -1: it has none. */
+/* Returns the value of the span's only field at the time of the event, or -1,
+ * and stores what the event expects. */
 static int64_t value_at(const struct trace_reader *reader,
                         const struct trace_entry *event, int64_t *expected)
 {
@@ -59,7 +59,7 @@ static int64_t value_at(const struct trace_reader *reader,
                : -1;
 }
 
-/* More spans than what is kept has room for, each with many late fields. */
+/* Records more spans than the reader caches, each with many late fields. */
 static void record_some(void)
 {
     struct trace_span_ref refs[40];
@@ -77,7 +77,7 @@ static void record_some(void)
         }
 }
 
-Test(trace_fields, are_those_of_their_time_forwards_and_back)
+Test(trace_fields, returns_earlier_values_in_either_direction)
 {
     struct trace_entry *events = malloc(31 * 40 * sizeof(*events)), entry;
     size_t count = 0;
@@ -100,9 +100,8 @@ Test(trace_fields, are_those_of_their_time_forwards_and_back)
     free(events);
 }
 
-/* To read all late fields anew for each line and each entering takes minutes.
- */
-Test(trace_fields, many_are_read_once, .timeout = 60)
+/* Rereading all late fields for each line and each entering takes minutes. */
+Test(trace_fields, reads_many_late_fields_only_once, .timeout = 60)
 {
     enum { MANY = 100000 };
     struct trace_span_ref span = trace_span_new(INFO, "span");

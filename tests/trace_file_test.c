@@ -1,4 +1,4 @@
-/* trace_file_test.c: a file is there complete or not at all. */
+/* trace_file_test.c: files appear complete or not at all. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -15,7 +15,7 @@
 
 TestSuite(trace_file, .init = test_folder);
 
-static size_t files(void)
+static size_t count_files(void)
 {
     DIR *dir = opendir(test_path("."));
     size_t count = 0;
@@ -27,7 +27,7 @@ static size_t files(void)
     return count;
 }
 
-static void contains(const char *path, const char *expected)
+static void expect_content(const char *path, const char *expected)
 {
     char *text = test_load(path, NULL);
 
@@ -35,7 +35,7 @@ static void contains(const char *path, const char *expected)
     free(text);
 }
 
-Test(trace_file, appears_at_its_commit)
+Test(trace_file, appears_when_committed)
 {
     struct trace_file file;
     const char *path = test_path("file");
@@ -44,11 +44,11 @@ Test(trace_file, appears_at_its_commit)
     cr_assert_eq(trace_file_open(&file, path), 0);
     fputs("new", file.stream);
     fflush(file.stream);
-    contains(path, "old");
+    expect_content(path, "old");
     cr_expect_eq(trace_file_commit(&file), 0);
     cr_expect_null(file.stream);
-    contains(path, "new");
-    cr_expect_eq(files(), 1);
+    expect_content(path, "new");
+    cr_expect_eq(count_files(), 1);
 }
 
 Test(trace_file, leaves_nothing_when_abandoned)
@@ -59,10 +59,10 @@ Test(trace_file, leaves_nothing_when_abandoned)
     fputs("new", file.stream);
     trace_file_abandon(&file);
     trace_file_abandon(&file);
-    cr_expect_eq(files(), 0);
+    cr_expect_eq(count_files(), 0);
 }
 
-Test(trace_file, cannot_be_opened_where_no_folder_is)
+Test(trace_file, fails_without_a_folder)
 {
     struct trace_file file;
 
@@ -72,7 +72,7 @@ Test(trace_file, cannot_be_opened_where_no_folder_is)
     trace_file_abandon(&file);
 }
 
-Test(trace_file, is_removed_if_it_cannot_be_put_in_place)
+Test(trace_file, removes_the_part_file_if_renaming_fails)
 {
     struct trace_file file;
 
@@ -80,10 +80,11 @@ Test(trace_file, is_removed_if_it_cannot_be_put_in_place)
     cr_assert_eq(mkdir(test_path("file"), 0777), 0);
     cr_expect_eq(trace_file_commit(&file), -1);
     cr_expect_eq(errno, EISDIR);
-    cr_expect_eq(files(), 1);
+    cr_expect_eq(count_files(), 1);
 }
 
-/* Fails the writes of `bytes` bytes: at once, or only as the file is closed. */
+/* Writes beyond the size limit: fails immediately, or only when the file is
+ * closed. */
 static void fail_to_write(size_t bytes)
 {
     struct rlimit limit = {64, 64};
@@ -109,13 +110,13 @@ static void fail_late(void)
     fail_to_write(100);
 }
 
-Test(trace_file, a_write_that_fails_leaves_the_old_file)
+Test(trace_file, keeps_the_old_file_if_a_write_fails)
 {
     test_save(test_path("file"), "old", 3);
     cr_expect_eq(test_child(fail_early), 0);
     cr_expect_eq(test_child(fail_late), 0);
-    contains(test_path("file"), "old");
-    cr_expect_eq(files(), 1);
+    expect_content(test_path("file"), "old");
+    cr_expect_eq(count_files(), 1);
 }
 
 Test(trace_file, survives_a_lack_of_memory)
@@ -131,12 +132,12 @@ Test(trace_file, survives_a_lack_of_memory)
         test_fail_memory(0, false);
         cr_expect_null(file.stream);
     }
-    cr_expect_eq(files(), 0);
+    cr_expect_eq(count_files(), 0);
 }
 
-/* ---- What is no file ---- */
+/* ---- Paths that are not regular files ---- */
 
-Test(trace_file, a_pipe_is_written_to)
+Test(trace_file, writes_into_a_fifo)
 {
     struct trace_file file;
     const char *path = test_path("pipe");
@@ -151,11 +152,11 @@ Test(trace_file, a_pipe_is_written_to)
     cr_expect_eq(trace_file_commit(&file), 0);
     cr_expect_eq(read(fd, text, sizeof(text)), 4);
     cr_expect_str_eq(text, "text");
-    cr_expect_eq(files(), 1);
+    cr_expect_eq(count_files(), 1);
     close(fd);
 }
 
-Test(trace_file, a_link_stays_one)
+Test(trace_file, writes_through_a_link)
 {
     struct stat status;
     struct trace_file file;
@@ -166,12 +167,12 @@ Test(trace_file, a_link_stays_one)
     cr_assert_eq(trace_file_open(&file, path), 0);
     fputs("new", file.stream);
     cr_expect_eq(trace_file_commit(&file), 0);
-    contains(target, "new");
+    expect_content(target, "new");
     cr_expect_eq(lstat(path, &status), 0);
     cr_expect(S_ISLNK(status.st_mode));
 }
 
-Test(trace_file, a_folder_is_an_error)
+Test(trace_file, refuses_a_folder)
 {
     struct trace_file file;
 

@@ -1,4 +1,4 @@
-/* trace_json_test.c: strings and numbers are what RFC 8259 allows. */
+/* trace_json_test.c: writes strings and numbers as RFC 8259 requires. */
 #include "support.h"
 
 #include <cjson/cJSON.h>
@@ -16,7 +16,7 @@ static char *json_of(const struct trace_value *value)
     return text.data;
 }
 
-Test(trace_json, strings_are_escaped)
+Test(trace_json, escapes_strings)
 {
     static const struct {
         const char *text;
@@ -49,7 +49,7 @@ Test(trace_json, strings_are_escaped)
     }
 }
 
-Test(trace_json, values_of_every_type)
+Test(trace_json, writes_values_of_every_type)
 {
     const struct {
         struct trace_value value;
@@ -86,7 +86,7 @@ Test(trace_json, values_of_every_type)
     }
 }
 
-Test(trace_json, numbers_are_read_back_as_they_were)
+Test(trace_json, writes_numbers_that_read_back_exactly)
 {
     test_seed(11);
     for (int round = 0; round < 20000; round++) {
@@ -103,7 +103,7 @@ Test(trace_json, numbers_are_read_back_as_they_were)
     }
 }
 
-Test(trace_json, any_bytes_are_a_string)
+Test(trace_json, writes_random_bytes_as_a_valid_string)
 {
     test_seed(12);
     for (int round = 0; round < 5000; round++) {
@@ -132,7 +132,7 @@ static size_t plain_by_bytes(const char *text, size_t size)
     return i;
 }
 
-Test(trace_json, what_is_plain_is_found_wherever_it_ends)
+Test(trace_json, finds_the_first_byte_that_needs_escaping)
 {
     char text[20];
 
@@ -147,7 +147,7 @@ Test(trace_json, what_is_plain_is_found_wherever_it_ends)
             }
 }
 
-/* The digits that printf finds, the fewest that read back. */
+/* Compares with the shortest of printf's formats that reads back. */
 static void expect_shortest(double f)
 {
     struct trace_value value = trace_f64_(f);
@@ -163,7 +163,7 @@ static void expect_shortest(double f)
     free(json);
 }
 
-Test(trace_json, numbers_of_few_digits_are_as_printf_has_them)
+Test(trace_json, writes_the_fewest_digits_that_read_back)
 {
     test_seed(15);
     for (int round = 0; round < 20000; round++) {
@@ -177,13 +177,13 @@ Test(trace_json, numbers_of_few_digits_are_as_printf_has_them)
     }
 }
 
-Test(trace_json, numbers_have_a_point_in_every_locale, .init = test_folder)
+Test(trace_json, writes_a_decimal_point_in_every_locale, .init = test_folder)
 {
     const struct trace_value value = trace_f64_(0.1 + 0.2);
     char *json;
 
     if (!test_decimal_comma())
-        cr_skip_test("there is no locale with a decimal comma");
+        cr_skip_test("no locale with a decimal comma");
     json = json_of(&value);
     cr_expect_str_eq(json, "0.30000000000000004");
     free(json);

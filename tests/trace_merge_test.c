@@ -1,4 +1,4 @@
-/* trace_merge_test.c: what several threads did comes in the order of time. */
+/* trace_merge_test.c: merges the records of several threads by time. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -62,7 +62,7 @@ static int64_t number_of(const struct trace_entry *entry, size_t index)
     return value.as.i;
 }
 
-/* A thread's own order: span, event in it, exit; and so on. */
+/* The order in each thread: a span, an event inside it, its exit. */
 struct progress {
     int step; /* 3 for each round */
     uint32_t span, tid;
@@ -87,7 +87,7 @@ static void check_step(struct progress *progress,
     progress->step++;
 }
 
-Test(trace_merge, threads_are_merged_and_each_keeps_its_order)
+Test(trace_merge, merges_threads_and_keeps_the_order_of_each)
 {
     struct progress progress[THREADS] = {0};
     struct trace_entry entry, span;
@@ -115,7 +115,7 @@ Test(trace_merge, threads_are_merged_and_each_keeps_its_order)
 
 enum { STEPS = 4000, DEPTH = 12 };
 
-/* What is to be read: kind and number of the span; 0: none. */
+/* The expected kind of entry, and the span's number or 0. */
 struct step {
     enum trace_entry_kind kind;
     int64_t span;
@@ -135,7 +135,7 @@ static void expect(enum trace_entry_kind kind, int64_t span)
     steps[step_count++] = (struct step){kind, span};
 }
 
-/* Ends one of the open spans, whichever; those above it stay. */
+/* Ends any of the open spans; those above it stay open. */
 static void end_one(struct open_span *open, size_t *depth)
 {
     size_t at = test_below((uint32_t)*depth);
@@ -183,7 +183,7 @@ static int64_t span_number(const struct trace_reader *reader, uint32_t place)
     return trace_reader_span(reader, place, &span) ? number_of(&span, 0) : 0;
 }
 
-Test(trace_merge, exits_come_where_they_happened)
+Test(trace_merge, returns_exits_at_the_time_they_happened)
 {
     struct trace_entry entry;
     size_t count = 0;
@@ -249,8 +249,8 @@ static size_t resident_kib(void)
     return sum;
 }
 
-/* Of 32 MiB, a few chunks at a time. */
-Test(trace_merge, what_was_read_is_given_back)
+/* Reads 32 MiB with only a few chunks resident. */
+Test(trace_merge, releases_the_memory_of_chunks_already_read)
 {
     enum { EVENTS = 500000, MOST = 8 * 1024 };
     const struct trace_value values[] = {trace_i64_(1), trace_i64_(2)};

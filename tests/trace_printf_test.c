@@ -1,4 +1,4 @@
-/* trace_printf_test.c: what is formatted later is what printf would write. */
+/* trace_printf_test.c: deferred formatting writes what printf would. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@
 #    pragma GCC diagnostic ignored "-Wformat-overflow"
 #endif
 
-/* ---- What printf wrote, to be compared with the recording ---- */
+/* ---- What printf wrote ---- */
 
 enum { EXPECTED_MAX = 32768 };
 
@@ -43,7 +43,7 @@ static void expect(const char *format, bool deferred, char *text, int size)
         (struct expected){text, size, format, deferred};
 }
 
-/* Writes and records the same; RECORD at a call site of the test's own. */
+/* Formats immediately and records the same, at a call site of the caller's. */
 #define FIRST(first, ...) first
 #define RECORD(site, literal, deferred, ...)                                   \
     do {                                                                       \
@@ -57,8 +57,8 @@ static void expect(const char *format, bool deferred, char *text, int size)
         cr_expect_eq(errno, ENOENT);                                           \
     } while (0)
 
-/* LATER is what can wait, NOW what cannot; both twice, for the second time the
- * format is known. */
+/* LATER expects a deferred format, NOW one that is formatted at the call; each
+ * twice, because the second call finds the parsed format. */
 #define LATER(...) TWICE(true, __VA_ARGS__)
 #define NOW(...)   TWICE(false, __VA_ARGS__)
 #define TWICE(deferred, ...)                                                   \
@@ -120,7 +120,7 @@ TestSuite(trace_printf, .init = begin);
 
 /* ---- Conversions ---- */
 
-Test(trace_printf, integers_of_every_length)
+Test(trace_printf, formats_integers_of_every_length)
 {
     LATER("plain");
     LATER("%%");
@@ -138,7 +138,7 @@ Test(trace_printf, integers_of_every_length)
     compare();
 }
 
-Test(trace_printf, flags_widths_and_precisions)
+Test(trace_printf, applies_flags_widths_and_precisions)
 {
     LATER("[%5d][%-5d][%05d][%+d][% d][%#x][%#o]", 42, 42, 42, 42, 42, 42, 42);
     LATER("[%-+8d][%+-8d][%--8d][%0-8d][%+ d]", 1, 2, 3, 4, 5);
@@ -154,7 +154,7 @@ Test(trace_printf, flags_widths_and_precisions)
     compare();
 }
 
-Test(trace_printf, numbers_as_arguments)
+Test(trace_printf, takes_widths_and_precisions_from_arguments)
 {
     LATER("[%*d][%*d][%-*d]", 5, 42, -5, 42, 5, 42);
     LATER("[%*d][%*.0d][%*c]", -1, 7, -1, 0, -1, 'x');
@@ -168,7 +168,7 @@ Test(trace_printf, numbers_as_arguments)
     compare();
 }
 
-Test(trace_printf, floating_point)
+Test(trace_printf, formats_floating_point)
 {
     static const double numbers[] = {0.0,       -0.0, 1.5,   1e300, 5e-324,
                                      123456789, 0.1,  -1e-9, 1e16};
@@ -187,7 +187,7 @@ Test(trace_printf, floating_point)
     compare();
 }
 
-Test(trace_printf, pointers_and_strings)
+Test(trace_printf, formats_pointers_and_strings)
 {
     char text[] = "changes";
 
@@ -203,15 +203,15 @@ Test(trace_printf, pointers_and_strings)
     compare();
 }
 
-Test(trace_printf, error_numbers)
+Test(trace_printf, formats_error_numbers)
 {
     LATER("open: %m");
     LATER("%m %d %m %s", 5, "x");
     compare();
 }
 
-/* The bytes behind a string's precision are another's. */
-Test(trace_printf, precision_bounds_what_is_read_of_a_string)
+/* A sanitizer reports a read behind the precision. */
+Test(trace_printf, reads_no_more_of_a_string_than_its_precision)
 {
     char *bytes = malloc(4);
 
@@ -223,7 +223,7 @@ Test(trace_printf, precision_bounds_what_is_read_of_a_string)
     compare();
 }
 
-Test(trace_printf, what_cannot_wait_is_formatted_at_the_call)
+Test(trace_printf, formats_what_it_cannot_defer_at_the_call)
 {
     NOW("%ls %S", L"wide", L"wide");
     NOW("%lc%C", (wint_t)'w', (wint_t)'w');
@@ -233,7 +233,7 @@ Test(trace_printf, what_cannot_wait_is_formatted_at_the_call)
     compare();
 }
 
-Test(trace_printf, many_arguments)
+Test(trace_printf, defers_up_to_32_arguments)
 {
     LATER("%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d", 1,
           2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
@@ -246,7 +246,7 @@ Test(trace_printf, many_arguments)
     compare();
 }
 
-Test(trace_printf, huge_widths)
+Test(trace_printf, formats_huge_widths_at_the_call)
 {
     LATER("%65535d|%.65535d", 1, 2);
     NOW("%65536d|", 1);
@@ -257,8 +257,7 @@ Test(trace_printf, huge_widths)
     compare();
 }
 
-/* A call site that was once too wide to wait loses no later line. */
-Test(trace_printf, a_site_may_defer_after_it_could_not)
+Test(trace_printf, defers_again_after_a_width_that_was_too_large)
 {
     static struct trace_site site = TEST_SITE(EVENT, INFO, NULL, "m", NULL, 0);
     const char *format = "%*d|";
@@ -269,7 +268,7 @@ Test(trace_printf, a_site_may_defer_after_it_could_not)
 }
 
 /* An inlined function has one call site for the literals of its callers. */
-Test(trace_printf, a_site_may_be_given_another_format)
+Test(trace_printf, takes_different_formats_at_one_call_site)
 {
     static struct trace_site site = TEST_SITE(EVENT, INFO, NULL, "m", NULL, 0);
     static struct trace_site other = TEST_SITE(EVENT, INFO, NULL, "m", NULL, 0);
@@ -283,7 +282,7 @@ Test(trace_printf, a_site_may_be_given_another_format)
     compare();
 }
 
-Test(trace_printf, a_locale_with_a_decimal_comma_is_formatted_at_the_call)
+Test(trace_printf, formats_at_the_call_in_a_decimal_comma_locale)
 {
     if (!test_decimal_comma())
         cr_skip_test("there is no locale with a decimal comma");
@@ -292,7 +291,7 @@ Test(trace_printf, a_locale_with_a_decimal_comma_is_formatted_at_the_call)
     compare();
 }
 
-Test(trace_printf, what_was_deferred_has_its_point_in_every_locale)
+Test(trace_printf, writes_deferred_numbers_with_a_decimal_point)
 {
     LATER("%.2f %5g %Le", 1.5, 2.5, 0.1L);
     if (!test_decimal_comma())
@@ -302,7 +301,7 @@ Test(trace_printf, what_was_deferred_has_its_point_in_every_locale)
 
 /* ---- %n ---- */
 
-Test(trace_printf, n_is_refused)
+Test(trace_printf, refuses_percent_n)
 {
     static const char *const formats[] = {
         "a %n", "a %hhn", "a %5n", "a %ls %n", "a %ls %hhn", "a %1$n", "%*n",
@@ -330,7 +329,7 @@ Test(trace_printf, n_is_refused)
     trace_reader_close(reader);
 }
 
-Test(trace_printf, a_percent_before_n_is_no_conversion)
+Test(trace_printf, accepts_an_escaped_percent_before_n)
 {
     static struct trace_site site = TEST_SITE(EVENT, INFO, NULL, "m", NULL, 0);
 
@@ -340,7 +339,7 @@ Test(trace_printf, a_percent_before_n_is_no_conversion)
     compare();
 }
 
-Test(trace_printf, a_broken_format_is_shown_as_it_is)
+Test(trace_printf, shows_an_invalid_format_unchanged)
 {
     static const char *const formats[] = {
         "100%", "%", "%-", "%5.", "%l", "%y", "%.99999999999d"};
@@ -358,7 +357,7 @@ Test(trace_printf, a_broken_format_is_shown_as_it_is)
     compare();
 }
 
-/* ---- Chance ---- */
+/* ---- Random formats ---- */
 
 static void random_spec(char *format, size_t room, const char *lengths,
                         const char *verbs)
@@ -385,8 +384,8 @@ static double random_double(void)
     return test_below(4) ? f : (double)(int)test_random() / 64;
 }
 
-/* The call sites keep the formats that they were given. */
-Test(trace_printf, random_conversions_are_printfs)
+/* Static, because call sites keep the formats that they get. */
+Test(trace_printf, formats_random_conversions_as_printf_does)
 {
     static char formats[5000][32];
 
@@ -412,7 +411,7 @@ Test(trace_printf, random_conversions_are_printfs)
     compare();
 }
 
-Test(trace_printf, takes_any_format_and_any_values)
+Test(trace_printf, survives_any_format_and_any_values)
 {
     static const char likely[] = "%%%%%%-+ #0*.$'Ihljzt15dsfpcmnxgL";
     uint8_t soup[160];
@@ -448,8 +447,8 @@ static struct trace_value random_value(void)
     return value;
 }
 
-/* Values that are whole but of the wrong type or number. */
-Test(trace_printf, takes_values_that_are_not_its_own)
+/* Each value is intact, but of the wrong type or number. */
+Test(trace_printf, survives_values_that_do_not_match_the_format)
 {
     static const char *const formats[] = {
         "%d %s", "%*.*f|%s", "%Lf%Lf", "%s%s%s%s%s", "%m%p%c", "%*d%*s%-*m",

@@ -1,4 +1,4 @@
-/* trace_reader_test.c: recordings are read, whatever has become of them. */
+/* trace_reader_test.c: reads recordings in whatever state they are. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
@@ -21,28 +21,28 @@ static struct trace_site event_site =
 static struct trace_site span_site =
     TEST_SITE(SPAN, INFO, "span", "m", NULL, 0);
 
-/* ---- What is no recording ---- */
+/* ---- Files that are not recordings ---- */
 
-static void refuses(const char *path, int error)
+static void expect_refused(const char *path, int error)
 {
     errno = 0;
     cr_expect_null(trace_reader_open(path), "%s", path);
     cr_expect_eq(errno, error, "%s: %s", path, strerror(errno));
 }
 
-Test(trace_reader, refuses_what_is_no_recording)
+Test(trace_reader, refuses_files_that_are_not_recordings)
 {
     char page[TRACE_HEADER_SIZE] = "not a recording";
 
-    refuses(test_path("missing"), ENOENT);
-    refuses(test_path("."), EINVAL);
-    refuses("/dev/null", EINVAL);
+    expect_refused(test_path("missing"), ENOENT);
+    expect_refused(test_path("."), EINVAL);
+    expect_refused("/dev/null", EINVAL);
     test_save(test_path("empty"), "", 0);
-    refuses(test_path("empty"), EINVAL);
+    expect_refused(test_path("empty"), EINVAL);
     test_save(test_path("short"), page, sizeof(page) - 1);
-    refuses(test_path("short"), EINVAL);
+    expect_refused(test_path("short"), EINVAL);
     test_save(test_path("page"), page, sizeof(page));
-    refuses(test_path("page"), EINVAL);
+    expect_refused(test_path("page"), EINVAL);
 }
 
 Test(trace_reader, refuses_another_version)
@@ -63,7 +63,7 @@ Test(trace_reader, refuses_another_version)
     for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++) {
         bytes[offsets[i]]++;
         test_save(test_path("other"), bytes, TRACE_HEADER_SIZE);
-        refuses(test_path("other"), EINVAL);
+        expect_refused(test_path("other"), EINVAL);
         bytes[offsets[i]]--;
     }
     free(bytes);
@@ -92,7 +92,7 @@ Test(trace_reader, reads_an_empty_recording)
     trace_reader_close(NULL);
 }
 
-Test(trace_reader, gives_back_what_it_was_told_of_itself)
+Test(trace_reader, returns_the_recording_s_metadata)
 {
     static const char *const meta[] = {"suite", "net",    "test", "",
                                        "suite", "second", NULL};
@@ -108,7 +108,7 @@ Test(trace_reader, gives_back_what_it_was_told_of_itself)
     trace_reader_close(reader);
 }
 
-Test(trace_reader, rewinding_reads_the_same_again)
+Test(trace_reader, reads_the_same_entries_after_rewinding)
 {
     struct trace_entry entry;
     size_t first = 0, again = 0;
@@ -128,7 +128,7 @@ Test(trace_reader, rewinding_reads_the_same_again)
     trace_reader_close(reader);
 }
 
-Test(trace_reader, reads_a_recording_that_still_runs)
+Test(trace_reader, reads_a_recording_that_is_still_written)
 {
     test_record();
     trace_span_open_(&span_site, 0, NULL);
@@ -147,7 +147,7 @@ Test(trace_reader, reads_a_recording_that_still_runs)
     trace_reader_close(reader);
 }
 
-Test(trace_reader, late_fields_come_in_order_and_up_to_a_time)
+Test(trace_reader, returns_late_fields_in_order_up_to_a_time)
 {
     static const char *const names[] = {"n"};
     static struct trace_site late =
@@ -211,7 +211,7 @@ static void check_open(struct trace_reader *reader)
     trace_reader_close(reader);
 }
 
-Test(trace_reader, a_killed_processs_spans_are_seen_as_open)
+Test(trace_reader, returns_the_spans_of_a_killed_process_as_open)
 {
     int status = test_child(die_inside);
 
@@ -231,7 +231,7 @@ static off_t size_of(const char *path)
     return status.st_size;
 }
 
-Test(trace_reader, shrinking_keeps_all_that_was_recorded)
+Test(trace_reader, shrinks_without_losing_entries)
 {
     test_record();
     test_rich();
@@ -247,7 +247,7 @@ Test(trace_reader, shrinking_keeps_all_that_was_recorded)
     trace_reader_close(reader);
 }
 
-Test(trace_reader, shrinking_refuses_what_is_no_recording)
+Test(trace_reader, refuses_to_shrink_other_files)
 {
     cr_expect_eq(trace_shrink(test_path("missing")), -1);
     cr_expect_eq(errno, ENOENT);
@@ -256,8 +256,8 @@ Test(trace_reader, shrinking_refuses_what_is_no_recording)
     cr_expect_eq(size_of(test_path("text")), 4);
 }
 
-/* As a test may have written over what it is mapped at. */
-Test(trace_reader, shrinking_makes_nothing_longer)
+/* The tested code may have overwritten the mapped header. */
+Test(trace_reader, never_lengthens_a_file_by_shrinking)
 {
     const uint64_t much = UINT64_C(1) << 20;
     FILE *file;
@@ -283,8 +283,8 @@ static void *one_event(void *unused)
     return NULL;
 }
 
-/* Threads that end hand back the rest of their chunk. */
-Test(trace_reader, ten_thousand_short_threads_need_little)
+/* Threads that end return the rest of their chunk. */
+Test(trace_reader, stores_ten_thousand_short_threads_in_little_space)
 {
     test_record();
     for (int i = 0; i < 10000; i++)
@@ -301,7 +301,7 @@ Test(trace_reader, ten_thousand_short_threads_need_little)
 
 /* ---- Damage ---- */
 
-/* The bytes of a shrunk recording of everything. */
+/* Returns the bytes of a shrunk recording with every kind of record. */
 static unsigned char *rich_bytes(size_t *size)
 {
     test_record();
@@ -311,7 +311,7 @@ static unsigned char *rich_bytes(size_t *size)
     return (unsigned char *)test_load(test_path("recording"), size);
 }
 
-/* Where a chunk's records end, so that damage hits something. */
+/* Returns where a chunk's records end, so that damage hits something. */
 static size_t used_end(const unsigned char *bytes, size_t from, size_t size)
 {
     size_t at = from;
@@ -339,7 +339,7 @@ static size_t random_place(const unsigned char *bytes, size_t size)
            test_below((uint32_t)(used_end(bytes, from, size) - from + 64));
 }
 
-Test(trace_reader, damaged_bytes_do_no_harm)
+Test(trace_reader, survives_damaged_bytes)
 {
     size_t size, opened = 0;
     unsigned char *bytes = rich_bytes(&size);
@@ -361,8 +361,8 @@ Test(trace_reader, damaged_bytes_do_no_harm)
     free(bytes);
 }
 
-/* Numbers at the edge, in every field of every record. */
-Test(trace_reader, damaged_numbers_do_no_harm)
+/* Writes extreme numbers into every field of every record. */
+Test(trace_reader, survives_extreme_numbers_in_any_field)
 {
     static const uint64_t edges[] = {
         0, 1, 0x7fffffff, UINT32_MAX, UINT64_C(1) << 63, UINT64_MAX};
@@ -385,7 +385,7 @@ Test(trace_reader, damaged_numbers_do_no_harm)
     free(bytes);
 }
 
-Test(trace_reader, any_length_is_read)
+Test(trace_reader, reads_recordings_cut_at_any_length)
 {
     size_t size, most = 0;
     unsigned char *bytes = rich_bytes(&size);
@@ -405,8 +405,7 @@ Test(trace_reader, any_length_is_read)
     free(bytes);
 }
 
-/* A record that was never finished: the others stand. */
-Test(trace_reader, holes_are_stepped_over)
+Test(trace_reader, skips_unfinished_records)
 {
     size_t size, holes = 0;
     unsigned char *bytes = rich_bytes(&size);
@@ -426,7 +425,7 @@ Test(trace_reader, holes_are_stepped_over)
     free(bytes);
 }
 
-Test(trace_reader, takes_any_bytes)
+Test(trace_reader, survives_any_bytes)
 {
     static uint8_t soup[8192];
 
@@ -446,9 +445,9 @@ Test(trace_reader, takes_any_bytes)
     }
 }
 
-/* ---- What is many takes no time for each pair ---- */
+/* ---- Linear time ---- */
 
-/* Puts a record behind the others; chunks begin with a thread's. */
+/* Appends a record; each chunk begins with a thread's record. */
 static void put(struct trace_record *records, size_t *next, uint8_t kind,
                 uint64_t end, size_t count, const struct trace_value *values)
 {
@@ -499,7 +498,7 @@ static void put_call(struct trace_record *records, size_t *next, uint32_t i)
     put(records, next, TRACE_KIND_DEVICE, *next + 1, 1, &value);
 }
 
-/* Reads, and writes as Chrome's trace, a recording of many of a kind. */
+/* Reads a recording of `count` records and exports it as a Chrome trace. */
 static void export_many(uint32_t count, void (*put_one)(struct trace_record *,
                                                         size_t *, uint32_t))
 {
@@ -532,17 +531,18 @@ static void export_many(uint32_t count, void (*put_one)(struct trace_record *,
     trace_reader_close(reader);
 }
 
-Test(trace_reader, threads_may_be_many, .timeout = 40)
+Test(trace_reader, reads_many_threads_in_linear_time, .timeout = 40)
 {
     export_many(250000, put_thread);
 }
 
-Test(trace_reader, metadata_may_be_much, .timeout = 40)
+Test(trace_reader, reads_much_metadata_in_linear_time, .timeout = 40)
 {
     export_many(120000, put_meta);
 }
 
-Test(trace_reader, calls_of_one_correlation_may_be_many, .timeout = 40)
+Test(trace_reader, links_many_calls_of_one_correlation_in_linear_time,
+     .timeout = 40)
 {
     export_many(250000, put_call);
 }

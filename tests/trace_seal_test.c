@@ -1,4 +1,4 @@
-/* trace_seal_test.c: recordings of processes that are gone. */
+/* trace_seal_test.c: shrinks the recordings of processes that have ended. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -34,7 +34,7 @@ static void expect_events(const char *path, const char *name, size_t count)
     trace_reader_close(reader);
 }
 
-/* ---- Nobody is left ---- */
+/* ---- Recordings that no process writes ---- */
 
 static void record_little(void)
 {
@@ -43,7 +43,7 @@ static void record_little(void)
     trace_close();
 }
 
-Test(trace_seal, cuts_a_recording_behind_its_last_record)
+Test(trace_seal, cuts_a_recording_after_its_last_record)
 {
     off_t size;
 
@@ -80,7 +80,7 @@ static void record_nothing(void)
     test_record();
 }
 
-Test(trace_seal, empty_recording_stays_one)
+Test(trace_seal, shrinks_an_empty_recording)
 {
     cr_assert_eq(test_child(record_nothing), 0);
     cr_assert_eq(trace_shrink(test_path("recording")), 0);
@@ -104,8 +104,7 @@ static void wait_and_record(void)
     _exit(0);
 }
 
-/* Leaves a child that has begun a piece and goes on once `ends` is closed; its
- * status comes through an exit code of a process of our own. */
+/* Leaves a child that has begun a piece and continues once `ends` is closed. */
 static void leave_a_child(void)
 {
     struct trace_options options = {.limit = 4 << 20};
@@ -126,7 +125,7 @@ static void leave_a_child(void)
     _exit(0);
 }
 
-/* The child is handed to us, who wait for it. */
+/* Returns the status of the child, which this process adopts. */
 static int outlive(const char *in)
 {
     int status = -1;
@@ -155,7 +154,7 @@ Test(trace_seal, keeps_chunks_that_a_child_may_write_to)
     cr_expect_eq(outlive(in), 0, "the child died");
 }
 
-/* There, a mapping does not keep a lease from being granted. */
+/* On overlayfs, a mapping does not prevent a lease. */
 Test(trace_seal, keeps_chunks_where_leases_prove_nothing)
 {
     char options[PATH_MAX * 4], in[PATH_MAX];
@@ -164,14 +163,14 @@ Test(trace_seal, keeps_chunks_where_leases_prove_nothing)
 
     mkdir(test_path("tmp"), 0777);
     if (mount("none", test_path("tmp"), "tmpfs", 0, "size=16m"))
-        cr_skip_test("may not mount");
+        cr_skip_test("cannot mount");
     for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
         mkdir(test_path(folders[i]), 0777);
     snprintf(options, sizeof(options), "lowerdir=%s,upperdir=%s,workdir=%s",
              test_path("tmp/l"), test_path("tmp/u"), test_path("tmp/w"));
     if (mount("none", test_path("over"), "overlay", 0, options)) {
         umount2(test_path("tmp"), MNT_DETACH);
-        cr_skip_test("there is no overlayfs");
+        cr_skip_test("no overlayfs");
     }
     snprintf(in, sizeof(in), "%s", test_path("over"));
 

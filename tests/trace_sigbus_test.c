@@ -1,4 +1,4 @@
-/* trace_sigbus_test.c: a file that is cut while it is read ends nobody. */
+/* trace_sigbus_test.c: survives truncation of a mapped file. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -46,7 +46,7 @@ static void (*disposition(void))(int)
     return action.sa_handler;
 }
 
-Test(trace_sigbus, pages_that_are_gone_read_as_zeros)
+Test(trace_sigbus, reads_truncated_pages_as_zeros)
 {
     char *base = map("file");
 
@@ -57,7 +57,7 @@ Test(trace_sigbus, pages_that_are_gone_read_as_zeros)
     trace_sigbus_release(base);
 }
 
-Test(trace_sigbus, the_disposition_before_is_put_back)
+Test(trace_sigbus, restores_the_previous_disposition)
 {
     char *one = map("one"), *two = map("two");
 
@@ -70,7 +70,7 @@ Test(trace_sigbus, the_disposition_before_is_put_back)
     cr_expect_eq(disposition(), SIG_IGN);
 }
 
-Test(trace_sigbus, a_handler_that_came_later_stays)
+Test(trace_sigbus, keeps_a_handler_that_was_installed_later)
 {
     char *base = map("file");
 
@@ -80,7 +80,7 @@ Test(trace_sigbus, a_handler_that_came_later_stays)
     cr_expect_eq(disposition(), SIG_IGN);
 }
 
-Test(trace_sigbus, too_many_are_refused)
+Test(trace_sigbus, refuses_more_than_64_ranges)
 {
     static char bases[65];
 
@@ -93,7 +93,7 @@ Test(trace_sigbus, too_many_are_refused)
     cr_expect(trace_sigbus_guard(&bases[64], 1));
 }
 
-/* ---- What is not ours ---- */
+/* ---- Faults elsewhere ---- */
 
 static volatile char seen;
 
@@ -101,7 +101,7 @@ static void read_another(void)
 {
     char *guarded = map("guarded"), *other = map("other");
 
-    signal(SIGBUS, SIG_DFL); /* not a sanitizer's */
+    signal(SIGBUS, SIG_DFL); /* replaces a sanitizer's handler */
     trace_sigbus_guard(guarded, PAGES * PAGE);
     cut("other", 0);
     seen = other[PAGE];
@@ -114,7 +114,7 @@ static void be_sent_one(void)
     raise(SIGBUS);
 }
 
-Test(trace_sigbus, what_happens_elsewhere_goes_to_the_handler_before)
+Test(trace_sigbus, passes_other_faults_to_the_previous_handler)
 {
     int status = test_child(read_another);
 
@@ -135,8 +135,8 @@ static size_t read_on(struct trace_reader *reader)
     return count;
 }
 
-/* At any place, while a reader is amid it. */
-Test(trace_sigbus, a_recording_is_cut_while_it_is_read)
+/* Truncates at every half page while a reader is in the middle. */
+Test(trace_sigbus, reads_a_recording_that_is_truncated_meanwhile)
 {
     char *whole;
     size_t size;

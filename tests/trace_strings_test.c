@@ -46,8 +46,9 @@ Test(trace_strings, decodes_a_nul)
     cr_expect_eq(character, 0);
 }
 
-/* Overlong forms, surrogates, beyond U+10FFFF, cut and stray bytes. */
-Test(trace_strings, refuses_what_is_not_utf8)
+/* Overlong forms, surrogates, characters beyond U+10FFFF, cut and stray
+ * bytes. */
+Test(trace_strings, refuses_invalid_utf8)
 {
     static const char *const rows[] = {"\x80",
                                        "\xbf",
@@ -82,7 +83,7 @@ Test(trace_strings, finds_where_a_character_begins)
         cr_expect_eq(trace_utf8_boundary(text, i), begins[i], "at %zu", i);
 }
 
-Test(trace_strings, leaves_a_place_among_stray_bytes)
+Test(trace_strings, keeps_an_offset_among_stray_bytes)
 {
     cr_expect_eq(trace_utf8_boundary("\x80\x80\x80\x80\x80\x80", 4), 4);
     cr_expect_eq(trace_utf8_boundary("\x80", 0), 0);

@@ -1,4 +1,4 @@
-/* trace_table_test.c: numbers are found by their keys. */
+/* trace_table_test.c: hash tables that map keys to numbers. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -10,7 +10,7 @@ static uint64_t key_of(uint32_t i)
     return (uint64_t)i << 32 | (i * 7 & 0xff);
 }
 
-Test(trace_table, an_empty_one_has_no_key)
+Test(trace_table, finds_nothing_when_empty)
 {
     struct trace_table table = {0};
     uintptr_t number = 5;
@@ -20,7 +20,7 @@ Test(trace_table, an_empty_one_has_no_key)
     trace_table_free(&table);
 }
 
-Test(trace_table, finds_what_was_set_last)
+Test(trace_table, finds_the_value_set_last)
 {
     enum { MANY = 10000 };
     struct trace_table table = {0};
@@ -40,7 +40,7 @@ Test(trace_table, finds_what_was_set_last)
     cr_expect_not(trace_table_find(&table, key_of(1), &number));
 }
 
-Test(trace_table, agrees_with_a_plain_array)
+Test(trace_table, agrees_with_an_array_after_random_changes)
 {
     enum { KEYS = 300, STEPS = 20000 };
     struct trace_table table = {0};
@@ -68,7 +68,7 @@ Test(trace_table, agrees_with_a_plain_array)
     trace_table_free(&table);
 }
 
-Test(trace_table, steps_through_each_value_once)
+Test(trace_table, visits_each_value_once)
 {
     enum { MANY = 1000 };
     struct trace_table table = {0};
@@ -89,7 +89,7 @@ Test(trace_table, steps_through_each_value_once)
     trace_table_free(&table);
 }
 
-/* Keys that are evenly spaced must not form long runs. */
+/* Evenly spaced keys must not form long runs. */
 Test(trace_table, spreads_keys_of_any_stride)
 {
     static const uint32_t strides[] = {1,   2,    3,       64,

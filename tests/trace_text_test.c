@@ -1,11 +1,11 @@
-/* trace_text_test.c: texts grow up to their ceiling; words and sizes. */
+/* trace_text_test.c: growing texts, times, level words and sizes. */
 #include "support.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-Test(trace_text, grows_with_what_is_added)
+Test(trace_text, grows_as_text_is_added)
 {
     struct trace_text text = {0};
 
@@ -23,19 +23,19 @@ Test(trace_text, grows_with_what_is_added)
     cr_expect_null(text.data);
 }
 
-Test(trace_text, a_moment_is_in_utc)
+Test(trace_text, writes_times_in_utc)
 {
     struct trace_text text = {0};
 
     trace_text_moment(&text, UINT64_C(1234567890000001999));
     cr_expect_str_eq(text.data, "2009-02-13T23:31:30.000001Z");
     trace_text_clear(&text);
-    trace_text_moment(&text, UINT64_MAX); /* of a recording that is damaged */
+    trace_text_moment(&text, UINT64_MAX); /* as in a damaged recording */
     cr_expect_eq(text.size, strlen("2554-07-21T23:34:33.709551Z"));
     trace_text_free(&text);
 }
 
-Test(trace_text, nothing_is_a_text_too)
+Test(trace_text, accepts_empty_text)
 {
     struct trace_text text = {0};
 
@@ -51,7 +51,7 @@ Test(trace_text, nothing_is_a_text_too)
     trace_text_free(&text);
 }
 
-Test(trace_text, drops_what_is_above_its_ceiling)
+Test(trace_text, drops_text_beyond_its_ceiling)
 {
     struct trace_text text = {.ceiling = 10};
 
@@ -70,7 +70,7 @@ Test(trace_text, drops_what_is_above_its_ceiling)
     cr_expect_eq(text.ceiling, 10);
 }
 
-Test(trace_text, fails_without_memory)
+Test(trace_text, reports_a_lack_of_memory)
 {
     struct trace_text text = {0};
 
@@ -87,7 +87,7 @@ Test(trace_text, fails_without_memory)
     trace_text_free(&text);
 }
 
-Test(trace_text, levels_have_words)
+Test(trace_text, names_every_level)
 {
     static const char *const words[] = {"off",   "error", "warn", "info",
                                         "debug", "trace", "?"};
@@ -97,7 +97,7 @@ Test(trace_text, levels_have_words)
     cr_expect_str_eq(trace_level_word(UINT32_MAX), "?");
 }
 
-Test(trace_text, sizes_are_digits_and_a_unit)
+Test(trace_text, parses_sizes_of_digits_and_a_unit)
 {
     static const struct {
         const char *text;
