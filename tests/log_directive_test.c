@@ -1,4 +1,4 @@
-/* log_directive_test.c: one directive, as it is read, cut off and refused. */
+/* log_directive_test.c: parses, delimits and rejects single directives. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static const char *const signs[] = {
 #undef LOG_X
 };
 
-/* Says what was read: "target [span] {field sign value} level". */
+/* Describes a parsed directive: "target [span] {field sign value} level". */
 static void describe(struct trace_text *out, const struct log_directive *d)
 {
     static const char *const effects[] = {"", "^", "!"};
@@ -36,7 +36,7 @@ static void describe(struct trace_text *out, const struct log_directive *d)
     trace_text_printf(out, " %u", d->level);
 }
 
-/* Reads a filter; what was read of its directives, in their order, to be
+/* Parses a filter; returns a description of its directives in order, to be
  * freed. */
 static char *reading_of(const char *text, char **complaints)
 {
@@ -57,7 +57,7 @@ static char *reading_of(const char *text, char **complaints)
 }
 
 struct row {
-    const char *text, *read; /* "": refused */
+    const char *text, *read; /* "": rejected */
 };
 
 static void check(const struct row *rows, size_t count)
@@ -75,7 +75,7 @@ static void check(const struct row *rows, size_t count)
 
 /* ---- EnvFilter's state machine ---- */
 
-Test(log_directive, reads_targets_and_levels_as_env_filter)
+Test(log_directive, parses_targets_and_levels_as_env_filter)
 {
     static const struct row rows[] = {
         {"a", "'a' 5"},
@@ -108,7 +108,7 @@ Test(log_directive, reads_targets_and_levels_as_env_filter)
     check(rows, COUNT(rows));
 }
 
-Test(log_directive, reads_spans_as_env_filter)
+Test(log_directive, parses_spans_as_env_filter)
 {
     static const struct row rows[] = {
         {"[s]", "'' [s] 5"},
@@ -131,7 +131,7 @@ Test(log_directive, reads_spans_as_env_filter)
     check(rows, COUNT(rows));
 }
 
-Test(log_directive, reads_fields_as_env_filter)
+Test(log_directive, parses_fields_as_env_filter)
 {
     static const struct row rows[] = {
         {"[{f}]", "'' [any] {f} 5"},
@@ -159,7 +159,7 @@ Test(log_directive, reads_fields_as_env_filter)
     check(rows, COUNT(rows));
 }
 
-/* ---- What is ours ---- */
+/* ---- Extensions ---- */
 
 Test(log_directive, trims_white_space_around_tokens)
 {
@@ -186,7 +186,7 @@ Test(log_directive, trims_white_space_around_tokens)
     check(rows, COUNT(rows));
 }
 
-Test(log_directive, reads_more_than_one_field)
+Test(log_directive, parses_several_fields)
 {
     static const struct row rows[] = {
         {"[s{a,b=1,c>2}]=1", "'' [s] {a} {b=1} {c>2} 1"},
@@ -206,7 +206,7 @@ Test(log_directive, reads_more_than_one_field)
     check(rows, COUNT(rows));
 }
 
-Test(log_directive, reads_every_operation)
+Test(log_directive, parses_every_operator)
 {
     static const struct row rows[] = {
         {"{a}", "'' event {a} 5"},
@@ -242,7 +242,7 @@ Test(log_directive, reads_every_operation)
     check(rows, COUNT(rows));
 }
 
-Test(log_directive, reads_what_takes_away)
+Test(log_directive, parses_exclusions_and_caps)
 {
     static const struct row rows[] = {
         {"!a", "!'a' 5"},
@@ -278,7 +278,7 @@ Test(log_directive, reads_what_takes_away)
     check(rows, COUNT(rows));
 }
 
-Test(log_directive, reads_globs_and_messages)
+Test(log_directive, parses_globs_and_messages)
 {
     static const struct row rows[] = {
         {"~a", "~'a' 5"},
@@ -308,7 +308,7 @@ Test(log_directive, reads_globs_and_messages)
 
 /* ---- Where a directive ends ---- */
 
-Test(log_directive, ends_at_a_comma_of_its_own)
+Test(log_directive, ends_at_the_first_comma_outside_brackets)
 {
     static const struct {
         const char *text;
@@ -351,7 +351,7 @@ Test(log_directive, ends_at_a_comma_of_its_own)
     }
 }
 
-Test(log_directive, a_brace_that_nothing_closes_spoils_no_other)
+Test(log_directive, keeps_the_directives_after_an_unclosed_brace)
 {
     static const struct row rows[] = {
         {"{a,b=1", "'b' 1"}, {"[s{a=1,b=2", "'b' 2"}, {"/a,b=1", "'b' 1"},
@@ -366,8 +366,8 @@ Test(log_directive, a_brace_that_nothing_closes_spoils_no_other)
     }
 }
 
-/* Were the rest looked at again for each, these would take hours. */
-Test(log_directive, long_filters_are_read_in_one_go)
+/* Rescanning the rest for each of these would take hours. */
+Test(log_directive, parses_long_filters_in_linear_time)
 {
     static const char *const pieces[] = {
         "[",      "{",       "(",          "/",
@@ -397,7 +397,7 @@ Test(log_directive, long_filters_are_read_in_one_go)
 
 /* ---- Messages ---- */
 
-/* Every message in full: "what" and the column of the caret. */
+/* Every message, and the column of its caret. */
 static const struct {
     const char *text, *what;
     size_t caret;
@@ -488,7 +488,7 @@ static const struct {
      5},
 };
 
-Test(log_directive, says_what_where_and_what_to_write_instead)
+Test(log_directive, reports_each_mistake_with_a_caret_and_a_correction)
 {
     for (size_t i = 0; i < COUNT(mistakes); i++) {
         struct trace_text expected = {0};
@@ -507,8 +507,7 @@ Test(log_directive, says_what_where_and_what_to_write_instead)
     }
 }
 
-/* What is suggested must be right, and be what is suggested. */
-Test(log_directive, what_is_suggested_can_be_read)
+Test(log_directive, suggests_directives_that_parse)
 {
     static const char *const texts[] = {
         "debug=net", "net{id=5}=info", "a=debug[s{f=1}]", "*=debug",
@@ -532,11 +531,11 @@ Test(log_directive, what_is_suggested_can_be_read)
 
 /* ---- Targets ---- */
 
-Test(log_directive, targets_are_prefixes_or_globs)
+Test(log_directive, matches_targets_by_prefix_or_glob)
 {
     static const struct {
         const char *directive, *target;
-        bool about;
+        bool matches;
     } rows[] = {
         {"net", "net", true},
         {"net", "network", true},
@@ -579,7 +578,7 @@ Test(log_directive, targets_are_prefixes_or_globs)
         cr_expect_eq(
             log_directive_targets(&filter->directives[0], rows[i].target,
                                   strlen(rows[i].target)),
-            rows[i].about, "%s and %s", rows[i].directive, rows[i].target);
+            rows[i].matches, "%s and %s", rows[i].directive, rows[i].target);
         log_filter_free(filter);
     }
 }

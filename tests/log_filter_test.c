@@ -1,4 +1,4 @@
-/* log_filter_test.c: whole filters, and what is said of mistakes. */
+/* log_filter_test.c: parses whole filters and reports their mistakes. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +47,8 @@ static char *complaints_of(const char *text)
     return complaints.data ? complaints.data : strdup("");
 }
 
-/* White space alone is no directive here, and so no mistake. */
-Test(log_filter, complains_where_strict_parsing_fails)
+/* Unlike upstream, white space alone is no mistake here. */
+Test(log_filter, reports_mistakes_where_strict_parsing_fails)
 {
     struct test_cases row, answer;
     size_t compared = 0;
@@ -68,9 +68,9 @@ Test(log_filter, complains_where_strict_parsing_fails)
     cr_assert_eq(compared, 10);
 }
 
-/* ---- Deciding ---- */
+/* ---- Levels and targets ---- */
 
-Test(log_filter, takes_levels_as_words_and_numbers)
+Test(log_filter, accepts_levels_as_words_and_numbers)
 {
     static const struct {
         const char *text;
@@ -126,7 +126,7 @@ Test(log_filter, trims_white_space_everywhere)
     cr_assert_not(text_shows(text, "m", TRACE_LEVEL_INFO));
 }
 
-Test(log_filter, falls_back_only_when_nothing_is_left)
+Test(log_filter, falls_back_only_when_no_directive_is_left)
 {
     static const struct {
         const char *text, *fallback;
@@ -183,9 +183,9 @@ Test(log_filter, holds_200_directives)
     trace_text_free(&text);
 }
 
-/* ---- Complaints ---- */
+/* ---- Mistakes ---- */
 
-Test(log_filter, shows_the_place_and_the_nearest_word)
+Test(log_filter, shows_the_position_and_the_nearest_word)
 {
     static const struct {
         const char *text, *complaint;
@@ -233,8 +233,7 @@ Test(log_filter, shows_the_place_and_the_nearest_word)
     }
 }
 
-/* Of a long filter only what is around a mistake is shown. */
-Test(log_filter, shows_what_is_around_a_mistake)
+Test(log_filter, shows_only_the_part_of_a_long_filter_around_a_mistake)
 {
     struct trace_text text = {0};
     char *complaints, *line, *caret;
@@ -261,7 +260,7 @@ Test(log_filter, shows_what_is_around_a_mistake)
     trace_text_free(&text);
 }
 
-Test(log_filter, keeps_the_caret_under_its_place_behind_a_tab)
+Test(log_filter, aligns_the_caret_after_a_tab)
 {
     char *complaints = complaints_of("a\t,net=x");
 
@@ -270,7 +269,7 @@ Test(log_filter, keeps_the_caret_under_its_place_behind_a_tab)
     free(complaints);
 }
 
-/* A character is not cut; bytes that are none may be cut anywhere. */
+/* Characters stay whole; invalid bytes may be cut anywhere. */
 Test(log_filter, cuts_a_long_word)
 {
     static const struct {
@@ -314,9 +313,9 @@ Test(log_filter, shows_ten_mistakes_and_counts_the_rest)
     trace_text_free(&text);
 }
 
-/* ---- Directives that are about nothing ---- */
+/* ---- Directives without a match ---- */
 
-Test(log_filter, tells_which_directives_were_about_nothing)
+Test(log_filter, lists_directives_that_matched_no_call_site)
 {
     struct log_filter *filter =
         parse("info, net = debug ,nte=debug,gpu=trace,gpu::x=5,gpux=1", NULL);
@@ -330,7 +329,7 @@ Test(log_filter, tells_which_directives_were_about_nothing)
     log_filter_free(filter);
 }
 
-Test(log_filter, tells_the_most_verbose_level_it_asks_for)
+Test(log_filter, finds_the_most_verbose_level_of_a_filter)
 {
     static const struct {
         const char *text;
@@ -360,7 +359,7 @@ Test(log_filter, tells_the_most_verbose_level_it_asks_for)
     }
 }
 
-Test(log_filter, what_says_the_same_is_unseen_once)
+Test(log_filter, lists_repeated_directives_once)
 {
     struct log_filter *filter =
         parse("!b,a,! b,^c=info,^c=warn,~d,~d,{e>1},{e>1},{e>2}", NULL);
@@ -372,7 +371,7 @@ Test(log_filter, what_says_the_same_is_unseen_once)
     log_filter_free(filter);
 }
 
-Test(log_filter, brief_is_a_line_of_200_columns_at_most)
+Test(log_filter, shortens_a_filter_to_one_line_of_200_columns)
 {
     static const struct {
         const char *text, *brief;
@@ -402,7 +401,7 @@ Test(log_filter, brief_is_a_line_of_200_columns_at_most)
 
 static const char *const field_names[] = {"id", "user"};
 
-/* What is known of a program: one event, one span, and late fields. */
+/* The call sites of a program: one event, one span, and late fields. */
 static const struct trace_site known[] = {
     TEST_SITE(EVENT, INFO, "ready", "net::tcp", field_names, 1),
     TEST_SITE(SPAN, INFO, "request", "net", field_names, 2),
@@ -464,7 +463,7 @@ static const struct {
     {"gpus", false},
 };
 
-Test(log_filter, tells_of_every_kind_of_directive_whether_it_was_about_any)
+Test(log_filter, finds_unmatched_directives_of_every_kind)
 {
     for (size_t i = 0; i < sizeof(known_or_not) / sizeof(*known_or_not); i++) {
         struct log_filter *filter = parse(known_or_not[i].directive, NULL);
@@ -511,14 +510,14 @@ static void take_soup(size_t limit, int rounds)
     free(soup);
 }
 
-Test(log_filter, takes_any_bytes)
+Test(log_filter, survives_any_bytes)
 {
     test_seed(1);
     take_soup(64, 20000);
     take_soup(4096, 300);
 }
 
-Test(log_filter, takes_the_corpus_in_pieces)
+Test(log_filter, survives_every_piece_of_the_corpus)
 {
     static const char *const files[] = {
         "bytes", "events", "globs", "messages", "mistakes",
@@ -542,7 +541,7 @@ Test(log_filter, takes_the_corpus_in_pieces)
     }
 }
 
-Test(log_filter, takes_100000_directives)
+Test(log_filter, holds_100000_directives)
 {
     struct trace_text text = {0};
     struct log_filter *filter;

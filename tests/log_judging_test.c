@@ -1,6 +1,6 @@
-/* log_judging_test.c: what a filter makes of a program, three times over: what
- * is shown of a recording of everything, what is printed live, and what is
- * recorded if the filter decides that. */
+/* log_judging_test.c: compares what a filter shows of a complete recording,
+ * prints live, and records.
+ */
 #include "programs.h"
 
 #include <criterion/criterion.h>
@@ -12,7 +12,7 @@
 
 #include "log/internal.h"
 
-/* A format may be no literal. */
+/* One format is not a literal. */
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
 TestSuite(log_judging, .init = test_folder);
@@ -31,7 +31,7 @@ static void two_handles(void)
     trace_event(DEBUG, "none");
 }
 
-Test(log_judging, the_span_that_ends_is_the_one_that_is_left)
+Test(log_judging, leaves_the_span_that_ends)
 {
     program_expect("[a]=debug", two_handles, "both");
     program_expect("[b]=debug", two_handles, "both b");
@@ -57,7 +57,7 @@ static void nested(void)
     trace_event(TRACE, "5");
 }
 
-Test(log_judging, nested_spans_add_and_take_the_most)
+Test(log_judging, combines_the_directives_of_nested_spans)
 {
     program_expect("[a]=debug", nested, "1 4");
     program_expect("[a]=debug,[c]=trace", nested, "1 3 4");
@@ -97,7 +97,7 @@ static void values(void)
     trace_span_end(s);
 }
 
-Test(log_judging, values_count_from_the_next_entering_and_stay)
+Test(log_judging, applies_late_values_from_the_next_entering)
 {
     program_expect("[s{n=1}]=debug", values, "one late again root back");
     program_expect("[s{n=500}]=debug", values, "again root back");
@@ -113,7 +113,7 @@ Test(log_judging, values_count_from_the_next_entering_and_stay)
     program_expect("debug,![s{n!=1}]", values, "one late");
 }
 
-/* What is not shown may come to take all the same. */
+/* A hidden span may exclude and cap all the same. */
 static void late_and_hidden(void)
 {
     struct trace_span_ref s =
@@ -132,7 +132,7 @@ static void late_and_hidden(void)
     trace_span_end(s);
 }
 
-Test(log_judging, a_span_that_is_not_shown_takes_once_its_values_match)
+Test(log_judging, applies_exclusions_of_a_hidden_span_once_it_matches)
 {
     program_expect("info,![s{user=root}]", late_and_hidden, "nobody");
     program_expect("info,^[s{user=root}]=error", late_and_hidden,
@@ -149,13 +149,13 @@ static void entered_twice(void)
     {
         trace_span_enter(s);
         trace_event(DEBUG, "yes");
-        trace_span_end(s); /* its first entering */
+        trace_span_end(s); /* ends its first entering */
         trace_event(DEBUG, "still");
     }
     trace_event(DEBUG, "none");
 }
 
-Test(log_judging, each_entering_ends_by_itself)
+Test(log_judging, ends_each_entering_separately)
 {
     program_expect("[s{n=1}]=debug", entered_twice, "yes still");
 }
@@ -191,7 +191,7 @@ static void handed_on(void)
     trace_event(DEBUG, "here");
 }
 
-Test(log_judging, a_thread_is_in_what_it_entered_itself)
+Test(log_judging, applies_a_span_to_the_threads_that_entered_it)
 {
     program_expect("[s]=debug", other_thread, "here");
     program_expect("debug,![s]", other_thread, "before after");
@@ -231,7 +231,7 @@ static void ended_elsewhere_first(void)
     trace_unwind(0);
 }
 
-Test(log_judging, a_span_that_another_thread_ends_is_left)
+Test(log_judging, leaves_a_span_that_another_thread_ends)
 {
     program_expect("[s]=debug", ended_elsewhere_first, "");
     program_expect("debug,^[s]=info", ended_elsewhere_first, "there inner");
@@ -262,7 +262,7 @@ static void forks(void)
     trace_event(DEBUG, "end");
 }
 
-Test(log_judging, a_forked_child_is_in_what_its_parent_was_in)
+Test(log_judging, applies_the_parent_s_spans_in_a_forked_child)
 {
     program_expect("[s]=debug", forks, "inherited own parent");
     program_expect("[s{n=5}]=debug", forks, "inherited own parent");
@@ -309,7 +309,7 @@ static void unwinds(void)
     trace_event(DEBUG, "out");
 }
 
-Test(log_judging, a_jump_leaves_no_span_behind)
+Test(log_judging, leaves_the_spans_that_a_jump_left)
 {
     program_expect("[outer]=debug", jumps, "inner landed");
     program_expect("debug,![outer]", jumps, "out");
@@ -344,7 +344,7 @@ static void ends_while_off(void)
     trace_event(DEBUG, "2");
 }
 
-Test(log_judging, what_is_off_holds_nothing_and_can_end)
+Test(log_judging, ignores_spans_while_disabled_and_ends_them)
 {
     program_expect("[s]=debug", switches, "1 3 4");
     program_expect("[t]=debug", switches, "");
@@ -353,7 +353,7 @@ Test(log_judging, what_is_off_holds_nothing_and_can_end)
     program_expect("debug,![s]", ends_while_off, "2");
 }
 
-/* ---- What EnvFilter does not have ---- */
+/* ---- Extensions of EnvFilter ---- */
 
 #undef LOG_TARGET
 #define LOG_TARGET "net::tcp"
@@ -393,7 +393,7 @@ static void targets(void)
     log_debug(format, five);
 }
 
-Test(log_judging, targets_are_excluded_capped_and_globbed)
+Test(log_judging, excludes_caps_and_globs_targets)
 {
     program_expect("info,!net", targets, "");
     program_expect("debug,!net::", targets,
@@ -411,8 +411,8 @@ Test(log_judging, targets_are_excluded_capped_and_globbed)
                    "net tcp network connect to 5 connect to 5? connect to 5!");
 }
 
-/* A target that is excluded is not a span that is: what is within stays. */
-Test(log_judging, spans_of_an_excluded_target_hold_nothing)
+/* Excluding a target hides its spans, but not the lines inside them. */
+Test(log_judging, shows_events_inside_spans_of_an_excluded_target)
 {
     program_expect("debug,!network", within_network, "tcp");
     program_expect("debug,^network=error", within_network, "tcp");
@@ -426,7 +426,7 @@ Test(log_judging, spans_of_an_excluded_target_hold_nothing)
     program_expect("debug,!tcp[detail]", within_network, "tcp");
 }
 
-Test(log_judging, messages_are_shown_excluded_and_capped)
+Test(log_judging, filters_events_by_message)
 {
     program_expect("/^connect to \\d$/=debug", targets, "connect to 5");
     program_expect("error,/connect/=debug", targets,
@@ -438,7 +438,7 @@ Test(log_judging, messages_are_shown_excluded_and_capped)
                    "tcp network connect to 5 connect to 5? connect to 5!");
 }
 
-Test(log_judging, events_are_judged_by_their_values)
+Test(log_judging, filters_events_by_field_value)
 {
     program_expect("{n>5}=info", targets, "tcp");
     program_expect("{n>=5}=info", targets, "tcp network");
@@ -453,7 +453,7 @@ Test(log_judging, events_are_judged_by_their_values)
     program_expect("off,{n=7,user=root}", targets, "tcp");
 }
 
-/* ---- Without memory ---- */
+/* ---- Lack of memory ---- */
 
 static const char demanding[] =
     "info,[s{n=1}]=debug,[a]=trace,^[b]=debug,![s{user=root}],{n>5}=debug,"
@@ -469,8 +469,8 @@ static void all_programs(void)
     targets();
 }
 
-/* Does something with ever another allocation that fails, alone and with all
- * that follow, until it needs no more. */
+/* Repeats `something` with the nth allocation failing, alone and with all later
+ * ones, until it needs fewer. */
 static void without_memory(void (*something)(void *), void *context)
 {
     if (!test_can_fail_memory())
@@ -501,8 +501,8 @@ static void render(void *context)
     fclose(stream);
 }
 
-/* Lines are lost at most. */
-Test(log_judging, a_replay_survives_a_lack_of_memory)
+/* At worst, lines are lost. */
+Test(log_judging, survives_a_lack_of_memory_while_rendering)
 {
     free(program_recorded("trace", all_programs));
 
@@ -524,8 +524,8 @@ static void run_all(void *unused)
     cr_assert_eq(trace_depth(), 0);
 }
 
-/* Something is recorded too much or too little at most. */
-Test(log_judging, judging_survives_a_lack_of_memory)
+/* At worst, too much or too little is recorded. */
+Test(log_judging, survives_a_lack_of_memory_while_recording)
 {
     program_subscribe("off", demanding, -1);
     test_record();
@@ -542,7 +542,7 @@ static void subscribe_anew(void *context)
     *failures += log_subscribe(&options) != 0;
 }
 
-Test(log_judging, subscribing_survives_a_lack_of_memory)
+Test(log_judging, survives_a_lack_of_memory_while_subscribing)
 {
     size_t failures = 0;
 

@@ -1,5 +1,6 @@
-/* log_laws_test.c: what holds for every filter of the language, tried with
- * random filters on random spans and events. */
+/* log_laws_test.c: checks laws of the filter language with random filters on
+ * random spans and events.
+ */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <math.h>
@@ -16,7 +17,7 @@ enum { FIELDS = 4, SPANS = 4, PIECES = 8, ROUNDS = 4000 };
 
 /* ---- Random filters ---- */
 
-/* White space may stand where a directive has a GAP. */
+/* In a generated directive, white space may replace a GAP. */
 #define GAP "\x01"
 
 static const char *const targets[] = {
@@ -28,7 +29,7 @@ static const char *const levels[] = {
     "off", "error", "WARN", "3", "debug", "trace", "05",
 };
 
-/* "=L", or nothing. */
+/* Adds "=LEVEL", or nothing. */
 static void add_level(struct trace_text *out, bool needed)
 {
     if (needed || test_below(4))
@@ -73,7 +74,7 @@ static void add_span(struct trace_text *out, bool old)
     trace_text_string(out, "]" GAP);
 }
 
-/* What EnvFilter reads. */
+/* Adds a directive of EnvFilter's. */
 static void add_old(struct trace_text *out)
 {
     switch (test_below(6)) {
@@ -97,7 +98,7 @@ static void add_old(struct trace_text *out)
     add_level(out, false);
 }
 
-/* What only adds, and of which EnvFilter knows nothing. */
+/* Adds a directive of our own that enables something. */
 static void add_modern(struct trace_text *out, bool needs_level)
 {
     static const char *const globs[] = {
@@ -125,7 +126,7 @@ static void add_modern(struct trace_text *out, bool needs_level)
     add_level(out, needs_level);
 }
 
-/* What takes away: "!" has no level, "^" needs one. */
+/* Adds an exclusion ("!", without a level) or a cap ("^", with a level). */
 static void add_taker(struct trace_text *out)
 {
     bool caps = test_below(2);
@@ -151,8 +152,7 @@ static void add_taker(struct trace_text *out)
 
 enum kind { OLD, MODERN, TAKER, ANY };
 
-/* One directive, to be freed. A level's "=" is the last outside braces; where
- * one is wrong, another is made. */
+/* Returns a valid directive, to be freed; tries until one parses. */
 static char *make_piece(enum kind kind)
 {
     for (;;) {
@@ -202,7 +202,7 @@ static void free_recipe(struct recipe *recipe)
     recipe->count = 0;
 }
 
-/* The text of a filter, with white space in the gaps if it is to be `wide`. */
+/* Returns the filter's text, with white space in the gaps if `wide`. */
 static char *write_out(const struct recipe *recipe, bool wide)
 {
     static const char *const spaces[] = {"", " ", "\t ", "\u3000", "\n"};
@@ -295,7 +295,7 @@ static void make_scene(struct scene *scene)
     make_thing(&scene->event, TRACE_SITE_EVENT);
 }
 
-/* ---- What a filter makes of them ---- */
+/* ---- Judging ---- */
 
 /* A bit for each span that is shown and for the event. */
 enum { EVENT_BIT = 1 << SPANS };
@@ -386,7 +386,7 @@ static void compare(const char *a, const char *b, const char *fallback,
     log_filter_free(other);
 }
 
-/* How many directives of a filter have a say. */
+/* Returns how many directives of a filter take effect. */
 static size_t kept(const char *text)
 {
     struct log_filter *filter = parse(text, NULL);
@@ -396,7 +396,8 @@ static size_t kept(const char *text)
     return count;
 }
 
-/* Compares a filter with one that has another directive somewhere. */
+/* Compares a filter with the same filter plus a directive in a random
+ * position. */
 static void compare_with(struct recipe *recipe, char *more,
                          const char *fallback, enum law law)
 {
@@ -407,14 +408,14 @@ static void compare_with(struct recipe *recipe, char *more,
             (recipe->count++ - at) * sizeof(*recipe->pieces));
     recipe->pieces[at] = more;
     after = write_out(recipe, false);
-    /* What replaces another may say less. */
+    /* A directive that replaces another may show less. */
     if (law != NO_LESS || kept(after) == kept(before) + 1)
         compare(before, after, fallback, law);
     free(before);
     free(after);
 }
 
-Test(log_laws, what_takes_away_enables_nothing)
+Test(log_laws, enables_nothing_by_an_exclusion_or_cap)
 {
     test_seed(1);
     for (int round = 0; round < ROUNDS; round++) {
@@ -427,7 +428,7 @@ Test(log_laws, what_takes_away_enables_nothing)
     }
 }
 
-Test(log_laws, what_adds_disables_nothing)
+Test(log_laws, disables_nothing_by_an_added_directive)
 {
     test_seed(2);
     for (int round = 0; round < ROUNDS; round++) {
@@ -439,7 +440,7 @@ Test(log_laws, what_adds_disables_nothing)
     }
 }
 
-Test(log_laws, the_order_of_directives_does_not_matter)
+Test(log_laws, ignores_the_order_of_directives)
 {
     size_t compared = 0;
 
@@ -469,7 +470,7 @@ Test(log_laws, the_order_of_directives_does_not_matter)
     cr_expect_gt(compared, ROUNDS / 2);
 }
 
-Test(log_laws, white_space_changes_nothing)
+Test(log_laws, ignores_white_space)
 {
     test_seed(4);
     for (int round = 0; round < ROUNDS; round++) {
@@ -487,9 +488,8 @@ Test(log_laws, white_space_changes_nothing)
     }
 }
 
-/* EnvFilter's directives mean what they mean to EnvFilter, whatever of ours
- * stands beside them. */
-Test(log_laws, what_matches_nothing_changes_nothing)
+/* Directives of EnvFilter keep their meaning beside ours. */
+Test(log_laws, changes_nothing_by_a_directive_without_a_match)
 {
     static const char *const nothings[] = {
         "~nothing*=trace",       "~nothing[s]=trace",
@@ -512,8 +512,9 @@ Test(log_laws, what_matches_nothing_changes_nothing)
     }
 }
 
-/* What is off for "trace" beside what takes away stays off. */
-Test(log_laws, what_is_taken_away_stays_away)
+/* What "trace" with an exclusion or cap hides stays hidden whatever is
+ * added. */
+Test(log_laws, keeps_exclusions_and_caps_whatever_is_added)
 {
     test_seed(6);
     for (int round = 0; round < ROUNDS; round++) {
@@ -533,8 +534,7 @@ Test(log_laws, what_is_taken_away_stays_away)
     }
 }
 
-/* A filter of ! and ^ alone applies to the default. */
-Test(log_laws, what_only_takes_away_takes_it_from_the_default)
+Test(log_laws, applies_exclusions_and_caps_alone_to_the_default)
 {
     test_seed(7);
     for (int round = 0; round < ROUNDS; round++) {
@@ -554,7 +554,7 @@ Test(log_laws, what_only_takes_away_takes_it_from_the_default)
     }
 }
 
-Test(log_laws, the_last_of_two_directives_wins)
+Test(log_laws, prefers_the_last_of_two_equal_directives)
 {
     test_seed(8);
     for (int round = 0; round < ROUNDS / 4; round++) {

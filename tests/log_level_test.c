@@ -1,4 +1,4 @@
-/* log_level_test.c: levels and white space. */
+/* log_level_test.c: parses levels and trims white space. */
 #include <criterion/criterion.h>
 #include <locale.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static unsigned level_of(const char *text)
     return log_level_of(text, &level) ? level : NONE;
 }
 
-Test(log_level, reads_levels_as_rust_does)
+Test(log_level, parses_levels_as_rust_does)
 {
     static const struct {
         const char *text;
@@ -54,7 +54,7 @@ Test(log_level, reads_levels_as_rust_does)
                      rows[i].text, level_of(rows[i].text));
 }
 
-Test(log_level, leaves_the_level_alone_where_there_is_none)
+Test(log_level, leaves_the_level_alone_if_parsing_fails)
 {
     unsigned level = 3;
 
@@ -63,19 +63,19 @@ Test(log_level, leaves_the_level_alone_where_there_is_none)
     cr_expect_eq(level, 3);
 }
 
-/* There "INFO" in small letters is no "info" but has a dotless i. */
-Test(log_level, knows_letters_in_a_turkish_locale)
+/* In Turkish, "INFO" in lower case has a dotless i. */
+Test(log_level, parses_levels_in_a_turkish_locale)
 {
     if (!setlocale(LC_ALL, "tr_TR.UTF-8") && !setlocale(LC_ALL, "tr_TR"))
-        cr_skip_test("no Turkish locale here");
+        cr_skip_test("no Turkish locale");
     cr_expect_eq(level_of("INFO"), 3);
     cr_expect_str_eq(log_nearest_level("INOF"), "info");
 }
 
 /* ---- White space ---- */
 
-/* All that Unicode 15 calls White_Space, and the characters beside it. */
-Test(log_level, knows_the_white_space_of_unicode)
+/* All characters that Unicode 15 calls White_Space, and their neighbours. */
+Test(log_level, recognizes_the_white_space_of_unicode)
 {
     static const char *const spaces[] = {
         "\t",     "\n",     "\v",     "\f",     "\r",     " ",      "\xc2\x85",

@@ -1,4 +1,5 @@
-/* log_pattern_test.c: what a directive asks of a field's value. */
+/* log_pattern_test.c: matches field values against the patterns of directives.
+ */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <float.h>
@@ -23,8 +24,8 @@ static struct trace_value display(const char *text)
     return value;
 }
 
-/* Reads "k..." as the field of a directive of spans or events. */
-static struct log_filter *read_field(const char *field, bool of_span)
+/* Parses "k..." as the field of a directive for spans or events. */
+static struct log_filter *parse_field(const char *field, bool of_span)
 {
     struct trace_text text = {0}, complaints = {0};
     struct log_filter *filter;
@@ -40,9 +41,10 @@ static struct log_filter *read_field(const char *field, bool of_span)
     return filter;
 }
 
-static bool holds_as(const char *field, bool of_span, struct trace_value value)
+static bool matches_as(const char *field, bool of_span,
+                       struct trace_value value)
 {
-    struct log_filter *filter = read_field(field, of_span);
+    struct log_filter *filter = parse_field(field, of_span);
     bool matches;
 
     cr_assert_not_null(filter, "k%s", field);
@@ -52,19 +54,19 @@ static bool holds_as(const char *field, bool of_span, struct trace_value value)
     return matches;
 }
 
-static bool span_holds(const char *field, struct trace_value value)
+static bool span_matches(const char *field, struct trace_value value)
 {
-    return holds_as(field, true, value);
+    return matches_as(field, true, value);
 }
 
-static bool event_holds(const char *field, struct trace_value value)
+static bool event_matches(const char *field, struct trace_value value)
 {
-    return holds_as(field, false, value);
+    return matches_as(field, false, value);
 }
 
-static bool is_read(const char *field, bool of_span)
+static bool parses(const char *field, bool of_span)
 {
-    struct log_filter *filter = read_field(field, of_span);
+    struct log_filter *filter = parse_field(field, of_span);
     bool there = filter != NULL;
 
     log_filter_free(filter);
@@ -74,18 +76,19 @@ static bool is_read(const char *field, bool of_span)
 struct row {
     const char *field;
     struct trace_value value;
-    bool holds;
+    bool matches;
 };
 
 static void check(const struct row *rows, size_t count, bool spans, bool events)
 {
     for (size_t i = 0; i < count; i++) {
         if (spans)
-            cr_expect_eq(span_holds(rows[i].field, rows[i].value),
-                         rows[i].holds, "row %zu, [s{k%s}]", i, rows[i].field);
+            cr_expect_eq(span_matches(rows[i].field, rows[i].value),
+                         rows[i].matches, "row %zu, [s{k%s}]", i,
+                         rows[i].field);
         if (events)
-            cr_expect_eq(event_holds(rows[i].field, rows[i].value),
-                         rows[i].holds, "row %zu, {k%s}", i, rows[i].field);
+            cr_expect_eq(event_matches(rows[i].field, rows[i].value),
+                         rows[i].matches, "row %zu, {k%s}", i, rows[i].field);
     }
 }
 
@@ -94,9 +97,9 @@ static void check(const struct row *rows, size_t count, bool spans, bool events)
 #define CHECK_EVENTS(rows) check(rows, COUNT(rows), false, true)
 #define CHECK_BOTH(rows)   check(rows, COUNT(rows), true, true)
 
-/* ---- "=" in a span: EnvFilter's ---- */
+/* ---- "=" in a span, as in EnvFilter ---- */
 
-Test(log_pattern, of_a_bool_matches_a_bool_alone)
+Test(log_pattern, matches_a_bool_only_with_a_bool)
 {
     const struct row rows[] = {
         {"=true", trace_bool(true), true},
@@ -114,7 +117,7 @@ Test(log_pattern, of_a_bool_matches_a_bool_alone)
     CHECK_SPANS(rows);
 }
 
-Test(log_pattern, of_a_whole_number_matches_whole_numbers_of_64_bits)
+Test(log_pattern, matches_an_integer_only_with_64_bit_integers)
 {
     const struct row rows[] = {
         {"=5", trace_u64_(5), true},
@@ -145,7 +148,7 @@ Test(log_pattern, of_a_whole_number_matches_whole_numbers_of_64_bits)
     CHECK_SPANS(rows);
 }
 
-Test(log_pattern, of_a_real_matches_reals_that_are_near)
+Test(log_pattern, matches_a_real_with_reals_within_epsilon)
 {
     const struct row rows[] = {
         {"=5.0", trace_f64_(5), true},
@@ -173,8 +176,8 @@ Test(log_pattern, of_a_real_matches_reals_that_are_near)
     CHECK_SPANS(rows);
 }
 
-/* They are expressions, as Rust has no such numbers. */
-Test(log_pattern, takes_for_no_number_what_rust_does_not)
+/* Rust does not parse these as numbers, so they are expressions. */
+Test(log_pattern, parses_as_expressions_what_rust_rejects_as_numbers)
 {
     static const char *const texts[] = {
         "1_000", "1e",   "e5",  ".",    "0x10",
@@ -186,11 +189,12 @@ Test(log_pattern, takes_for_no_number_what_rust_does_not)
         size_t size = strlen(texts[i]);
 
         snprintf(field, sizeof(field), "=%s", texts[i]);
-        cr_expect(span_holds(field, trace_string(texts[i], size)), "%s", field);
+        cr_expect(span_matches(field, trace_string(texts[i], size)), "%s",
+                  field);
     }
 }
 
-Test(log_pattern, of_text_matches_text_and_what_has_no_method)
+Test(log_pattern, matches_an_expression_with_text_and_formatted_values)
 {
     const struct row rows[] = {
         {"=bob", TEXT("bob"), true},
@@ -220,8 +224,8 @@ Test(log_pattern, of_text_matches_text_and_what_has_no_method)
     CHECK_SPANS(rows);
 }
 
-/* Rows of section 1.6: the first match must end where the value ends. */
-Test(log_pattern, of_text_must_end_where_the_value_ends)
+/* The first match must end where the value ends. */
+Test(log_pattern, requires_an_expression_to_match_to_the_end)
 {
     const struct row rows[] = {
         {"=b", TEXT("ab"), true},        {"=b", TEXT("bob"), false},
@@ -240,9 +244,9 @@ Test(log_pattern, of_text_must_end_where_the_value_ends)
     CHECK_SPANS(rows);
 }
 
-/* ---- Comparing ---- */
+/* ---- Comparisons ---- */
 
-Test(log_pattern, compares_whole_numbers)
+Test(log_pattern, compares_integers)
 {
     const struct row rows[] = {
         {"<6", trace_i64_(5), true},
@@ -354,8 +358,8 @@ Test(log_pattern, compares_reals)
     CHECK_EVENTS(equal);
 }
 
-/* In C a truth is as often an int as a bool. */
-Test(log_pattern, compares_truths_with_numbers)
+/* In C, a truth value is as often an int as a bool. */
+Test(log_pattern, compares_booleans_with_numbers)
 {
     const struct row rows[] = {
         {"!=true", trace_bool(false), true},
@@ -420,7 +424,7 @@ Test(log_pattern, compares_text_by_its_bytes)
     CHECK_EVENTS(equal);
 }
 
-Test(log_pattern, takes_quotes_and_escapes_off)
+Test(log_pattern, removes_quotes_and_escapes)
 {
     const struct row rows[] = {
         {"=\"a,b\"", TEXT("a,b"), true},
@@ -445,7 +449,7 @@ Test(log_pattern, takes_quotes_and_escapes_off)
     CHECK_EVENTS(rows);
 }
 
-Test(log_pattern, knows_errors_by_number_and_by_name)
+Test(log_pattern, matches_errors_by_number_and_name)
 {
     const struct row rows[] = {
         {"!=ENOENT", trace_errno(ENOENT), false},
@@ -472,16 +476,16 @@ Test(log_pattern, knows_errors_by_number_and_by_name)
     CHECK_EVENTS(equal);
 }
 
-Test(log_pattern, declared_alone_holds_for_any_value)
+Test(log_pattern, matches_any_value_with_a_bare_field_name)
 {
-    cr_expect(event_holds("", TEXT("")));
-    cr_expect(event_holds("", trace_bool(false)));
-    cr_expect_not(event_holds("", trace_empty()));
+    cr_expect(event_matches("", TEXT("")));
+    cr_expect(event_matches("", trace_bool(false)));
+    cr_expect_not(event_matches("", trace_empty()));
 }
 
-/* ---- Expressions ---- */
+/* ---- Regular expressions ---- */
 
-Test(log_pattern, searches_in_what_is_shown)
+Test(log_pattern, searches_the_formatted_value)
 {
     const struct row rows[] = {
         {"~=o", TEXT("bob"), true},
@@ -503,7 +507,7 @@ Test(log_pattern, searches_in_what_is_shown)
     CHECK_BOTH(rows);
 }
 
-Test(log_pattern, expressions_know_unicode)
+Test(log_pattern, supports_unicode_in_expressions)
 {
     const struct row rows[] = {
         {"~=^.$", TEXT("\xc3\xa9"), true},
@@ -521,7 +525,7 @@ Test(log_pattern, expressions_know_unicode)
     CHECK_BOTH(rows);
 }
 
-Test(log_pattern, expressions_take_text_that_is_not_utf_8)
+Test(log_pattern, searches_text_that_is_not_utf_8)
 {
     const struct row rows[] = {
         {"~=b$",
@@ -543,7 +547,7 @@ Test(log_pattern, expressions_take_text_that_is_not_utf_8)
     CHECK_BOTH(rows);
 }
 
-Test(log_pattern, refuses_expressions_that_are_none)
+Test(log_pattern, rejects_invalid_expressions)
 {
     static const char *const fields[] = {
         "~=(",  "~=[",    "~=*",    "~=\"a{2,1}\"",    "~=\\C",
@@ -552,7 +556,7 @@ Test(log_pattern, refuses_expressions_that_are_none)
     };
 
     for (size_t i = 0; i < COUNT(fields); i++)
-        cr_expect_not(is_read(fields[i], true), "%s", fields[i]);
+        cr_expect_not(parses(fields[i], true), "%s", fields[i]);
 }
 
 static struct trace_value long_text(const char *begin, const char *end)
@@ -566,9 +570,9 @@ static struct trace_value long_text(const char *begin, const char *end)
     return trace_string(text, size);
 }
 
-/* They would take ages: by backtracking, or by looking at the rest of the text
- * from each of its places. */
-Test(log_pattern, catastrophic_expressions_end_and_do_not_match)
+/* Without limits these take ages: by backtracking, or by searching on from
+ * every position. */
+Test(log_pattern, gives_up_on_catastrophic_expressions)
 {
     static const char *const fields[] = {
         "~=^(a+)+$",
@@ -587,11 +591,11 @@ Test(log_pattern, catastrophic_expressions_end_and_do_not_match)
     struct trace_value text = long_text("", "a!");
 
     for (size_t i = 0; i < COUNT(fields); i++)
-        cr_expect_not(event_holds(fields[i], text), "%s", fields[i]);
-    cr_expect_not(span_holds("=(?:a|aa)+", text));
+        cr_expect_not(event_matches(fields[i], text), "%s", fields[i]);
+    cr_expect_not(span_matches("=(?:a|aa)+", text));
 }
 
-Test(log_pattern, long_texts_are_searched_to_their_end)
+Test(log_pattern, searches_long_texts_to_the_end)
 {
     const struct row rows[] = {
         {"~=done$", long_text("ready", "done"), true},
@@ -603,17 +607,17 @@ Test(log_pattern, long_texts_are_searched_to_their_end)
     };
 
     CHECK_BOTH(rows);
-    cr_expect(span_holds("=.*done", long_text("ready", "done")));
-    cr_expect(span_holds("=done", long_text("ready", "done")));
+    cr_expect(span_matches("=.*done", long_text("ready", "done")));
+    cr_expect(span_matches("=done", long_text("ready", "done")));
 }
 
-Test(log_pattern, alternatives_are_tried_along_100_KB)
+Test(log_pattern, matches_alternatives_along_100_kb)
 {
     struct trace_value text = long_text("ab", "ba");
 
     text.size = 100000;
-    cr_expect(event_holds("~=^(a|b)+$", text));
-    cr_expect(span_holds("=(a|b)+", text));
+    cr_expect(event_matches("~=^(a|b)+$", text));
+    cr_expect(span_matches("=(a|b)+", text));
 }
 
 static char *repeated(const char *text, size_t times)
@@ -627,7 +631,7 @@ static char *repeated(const char *text, size_t times)
     return all.data;
 }
 
-Test(log_pattern, huge_expressions_are_refused_or_cheap)
+Test(log_pattern, rejects_huge_expressions)
 {
     static const char *const nested[] = {
         "~=\"((((a{1000}){1000}){1000}){1000})\"",
@@ -636,32 +640,32 @@ Test(log_pattern, huge_expressions_are_refused_or_cheap)
     };
 
     for (size_t i = 0; i < COUNT(nested); i++)
-        cr_expect_not(is_read(nested[i], false), "%s", nested[i]);
-    cr_expect_not(event_holds("~=\"a{65535}\"", TEXT("aaa")));
+        cr_expect_not(parses(nested[i], false), "%s", nested[i]);
+    cr_expect_not(event_matches("~=\"a{65535}\"", TEXT("aaa")));
 
     static const char *const many[] = {"a", "(", "(?:a|", "[a]", "a*", "(?=a)"};
 
     for (size_t i = 0; i < COUNT(many); i++) {
         char *field = repeated(many[i], 100000);
 
-        cr_expect_not(is_read(field, false), "%s...", many[i]);
+        cr_expect_not(parses(field, false), "%s...", many[i]);
         free(field);
     }
 }
 
-Test(log_pattern, reads_numbers_in_any_locale)
+Test(log_pattern, parses_numbers_in_any_locale)
 {
     test_folder();
     if (!test_decimal_comma())
-        cr_skip_test("there is no locale with a decimal comma");
-    cr_expect(span_holds("=0.5", trace_f64_(0.5)));
-    cr_expect(event_holds("<0.75", trace_f64_(0.5)));
-    cr_expect_not(span_holds("=0.5", TEXT("0.5")));
+        cr_skip_test("no locale with a decimal comma");
+    cr_expect(span_matches("=0.5", trace_f64_(0.5)));
+    cr_expect(event_matches("<0.75", trace_f64_(0.5)));
+    cr_expect_not(span_matches("=0.5", TEXT("0.5")));
 }
 
 Test(log_pattern, leaves_errno_alone)
 {
     errno = EBUSY;
-    cr_expect_not(span_holds("=99999999999999999999", trace_i64_(5)));
+    cr_expect_not(span_matches("=99999999999999999999", trace_i64_(5)));
     cr_expect_eq(errno, EBUSY);
 }

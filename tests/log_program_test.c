@@ -1,5 +1,6 @@
-/* log_program_test.c: any program by any filter: what is printed live, what is
- * shown of a recording and what is recorded are the same. */
+/* log_program_test.c: for random programs and filters, the lines printed live,
+ * rendered later and recorded agree.
+ */
 #include "programs.h"
 
 #include <criterion/criterion.h>
@@ -10,7 +11,7 @@
 
 TestSuite(log_program, .init = test_folder);
 
-/* ---- A program made by chance ---- */
+/* ---- A random program ---- */
 
 enum { STEPS = 60, SPAN_SITES = 10, PER_THREAD = 6, HANDLES = 5, THREADS = 3 };
 
@@ -24,11 +25,11 @@ enum operation {
     END,
     RECORD,
     EVENT,
-    EVENTS_MORE, /* the most frequent ones */
+    EVENTS_MORE, /* these two make events the most frequent */
     EVENTS_MOST,
     UNWIND,
     SWITCH,
-    TAME,        /* the number of those before */
+    TAME,        /* the number of the operations above */
     JUMP = TAME, /* leaves a guard behind */
     FORK,
     OPERATIONS,
@@ -40,7 +41,7 @@ struct step {
     struct trace_value values[2];
 };
 
-/* What runs: made by chance, then run as often as is needed. */
+/* The random program; it can run repeatedly. */
 static struct {
     struct step steps[STEPS];
     struct trace_site spans[SPAN_SITES], events[STEPS];
@@ -48,7 +49,7 @@ static struct {
     bool wild; /* with jumps, forks, and handles of "x" */
 } made;
 
-/* What a run is in the midst of. */
+/* The state of the current run. */
 static struct {
     struct trace_span_ref guards[THREADS][PER_THREAD], handles[HANDLES];
     size_t depth[THREADS];
@@ -82,8 +83,8 @@ static struct trace_site make_site(enum trace_site_kind kind, const char *name)
     };
 }
 
-/* In a tame program a span "x" is only ever a block: made where it is excluded,
- * a handle would not exist, and so mute nobody who enters it elsewhere. */
+/* In a tame program, spans "x" are only blocks: an excluded handle would not
+ * exist, so it could not mute another thread that enters it. */
 static void make_sites(void)
 {
     for (size_t i = 0; i < SPAN_SITES; i++)
@@ -178,11 +179,11 @@ static void event_step(const struct step *step)
         trace_event_(event, 2, step->values);
 }
 
-/* Each step is taken by its thread, one after the other. */
+/* Each step runs on its thread; the steps run one at a time. */
 static sem_t go[THREADS], done;
 static const struct step *current_step;
 
-/* What a child does that is forked. */
+/* What a forked child does. */
 static void be_child(void)
 {
     struct trace_site *site = &made.spans[current_step->site];
@@ -270,7 +271,7 @@ static void run_made(void)
         trace_enable();
 }
 
-/* ---- By any filter ---- */
+/* ---- Random filters ---- */
 
 static void add_directive(struct trace_text *filter)
 {
@@ -290,7 +291,7 @@ static void add_directive(struct trace_text *filter)
                                        "trace", "debug", "info"));
 }
 
-/* Lists the sites as a shared object would. */
+/* Registers the sites as a shared object would. */
 static void list_sites(void)
 {
     static struct trace_site *sites[SPAN_SITES + STEPS + 1] = {&late_fields};
@@ -312,7 +313,7 @@ static void make_filter(struct trace_text *filter)
         add_directive(filter);
 }
 
-/* What LOG shows does not depend on what TRACE_FILTER wants besides. */
+/* What LOG shows does not depend on what TRACE_FILTER records in addition. */
 static void check_besides(const char *log, const char *besides,
                           const char *expected)
 {
@@ -364,18 +365,17 @@ static void check_programs(uint64_t from, size_t count, bool wild)
     list_sites();
     for (uint64_t seed = from; seed < from + count; seed++)
         size += check_made(seed);
-    cr_expect_gt(size, count * 8, "too little is shown: %zu bytes", size);
+    cr_expect_gt(size, count * 8, "shown too little: %zu bytes", size);
 }
 
-Test(log_program, a_recording_has_what_would_be_shown_of_any_program)
+Test(log_program, records_what_it_would_show_of_any_program)
 {
     check_programs(1, 200, false);
 }
 
-/* Where a guard's block is left by a jump, the entering ends with that of a
- * block around, if it is recorded; and of a fork, the recording tells only the
- * innermost span. So only what is shown is compared. */
-Test(log_program, lines_are_the_same_live_and_later_of_any_program)
+/* Compares only what is shown: after a jump the entering ends with an enclosing
+ * recorded block, and a recording of a fork has only the innermost span. */
+Test(log_program, shows_the_same_lines_live_and_later_of_any_program)
 {
     check_programs(100000, 100, true);
 }

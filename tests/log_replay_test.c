@@ -1,5 +1,4 @@
-/* log_replay_test.c: what is shown of a recording, and what is recorded at
- * once, is what EnvFilter would show. */
+/* log_replay_test.c: shows and records what EnvFilter would. */
 #include "cases.h"
 
 #include <criterion/criterion.h>
@@ -12,9 +11,9 @@
 
 TestSuite(log_replay, .init = test_folder);
 
-/* ---- The recorded answers ---- */
+/* ---- Recorded answers ---- */
 
-/* What was found of a row: "RESULT SPANBITS HINT". */
+/* The answer to a row: "RESULT SPANBITS HINT". */
 struct answer {
     bool shown;
     char bits[CASE_SPANS + 1];
@@ -28,15 +27,15 @@ static void expect(const struct case_row *row, const struct test_cases *answer,
                 found->hint);
 }
 
-/* ---- Replayed ---- */
+/* ---- Replay ---- */
 
-enum { ROWS = 500 }; /* of a recording */
+enum { ROWS = 500 }; /* in one recording */
 
-/* An event between one row's calls and the next one's. */
+/* Separates the calls of one row from the next. */
 static struct trace_site border =
     TEST_SITE(EVENT, INFO, "border", "border", NULL, 0);
 
-/* Steps over the entries of a row. */
+/* Replays the entries of a row. */
 static void replay_row(struct trace_reader *reader, const struct case_row *row,
                        const struct log_filter *filter, struct answer *found)
 {
@@ -80,7 +79,7 @@ static void check_replayed(struct case_row *rows, size_t count,
     trace_reader_close(reader);
 }
 
-/* Records rows, many in one recording, and asks what is shown of each. */
+/* Records many rows in each recording, and checks what is shown of each. */
 static size_t replay_file(const char *cases, const char *expected)
 {
     static struct case_row rows[ROWS];
@@ -104,32 +103,32 @@ static size_t replay_file(const char *cases, const char *expected)
     return all;
 }
 
-Test(log_replay, agrees_with_upstreams_own_cases)
+Test(log_replay, matches_upstream_s_own_cases)
 {
     cr_expect_eq(replay_file("filter/upstream.tsv", "filter/upstream.expected"),
                  300);
 }
 
-Test(log_replay, agrees_on_random_filters)
+Test(log_replay, matches_upstream_on_random_filters)
 {
     cr_expect_eq(replay_file("filter/random.tsv", "filter/random.expected"),
                  4000);
 }
 
-/* ---- Judged at the call ---- */
+/* ---- Recording ---- */
 
-/* What is recorded of a row: all that a live subscriber is told of. */
-static size_t told_spans, told_events;
+/* What is recorded of a row, counted by a live subscriber. */
+static size_t seen_spans, seen_events;
 
 static void listen(const struct trace_reader *reader,
                    const struct trace_entry *entry)
 {
     (void)reader;
-    told_spans += entry->kind == TRACE_ENTRY_SPAN;
-    told_events += entry->kind == TRACE_ENTRY_EVENT;
+    seen_spans += entry->kind == TRACE_ENTRY_SPAN;
+    seen_events += entry->kind == TRACE_ENTRY_EVENT;
 }
 
-/* Begins a recording by a filter that is kept nowhere. */
+/* Begins a recording with a filter, without a file. */
 static void record_by(const char *filter)
 {
     static struct trace_subscriber listener;
@@ -143,8 +142,8 @@ static void record_by(const char *filter)
     cr_assert_eq(trace_open(NULL, &options), 0);
 }
 
-/* Records a row by its filter. Where none of its directives shows anything,
- * EnvFilter falls back to "error", a recording to all there is. */
+/* Records a row with its filter. If no directive shows anything, EnvFilter
+ * falls back to "error", but a recording to everything. */
 static unsigned record_row(struct case_row *row)
 {
     struct log_filter *bare = log_filter_parse(row->filter, NULL, "", NULL);
@@ -158,7 +157,7 @@ static unsigned record_row(struct case_row *row)
     log_filter_free(bare);
     log_filter_free(whole);
     record_by(text);
-    told_spans = told_events = 0;
+    seen_spans = seen_events = 0;
     case_run(row);
     trace_close();
     return hint;
@@ -169,15 +168,15 @@ static void judge_row(struct case_row *row, struct answer *found)
     size_t spans = 0;
 
     found->hint = trace_level_word(record_row(row));
-    found->shown = told_events;
+    found->shown = seen_events;
     for (size_t i = 0; i < row->span_count; i++) {
         bool made = row->spans[i].made.place;
 
         found->bits[i] = made ? '1' : '0';
         spans += made;
     }
-    cr_expect_eq(told_spans, spans, "\"%s\": %zu spans", row->filter,
-                 told_spans);
+    cr_expect_eq(seen_spans, spans, "\"%s\": %zu spans", row->filter,
+                 seen_spans);
 }
 
 static size_t judge_file(const char *cases, const char *expected)
@@ -201,13 +200,13 @@ static size_t judge_file(const char *cases, const char *expected)
     return count;
 }
 
-Test(log_replay, records_by_upstreams_own_cases)
+Test(log_replay, records_what_upstream_s_own_cases_show)
 {
     cr_expect_eq(judge_file("filter/upstream.tsv", "filter/upstream.expected"),
                  300);
 }
 
-Test(log_replay, records_by_random_filters)
+Test(log_replay, records_what_random_filters_show)
 {
     cr_expect_eq(judge_file("filter/random.tsv", "filter/random.expected"),
                  4000);
@@ -215,8 +214,8 @@ Test(log_replay, records_by_random_filters)
 
 /* ---- Many call sites ---- */
 
-/* A span that a filter follows must find its verdict, however many follow. */
-Test(log_replay, verdicts_stay_while_call_sites_come)
+/* A tracked span must find its verdict, however many call sites follow. */
+Test(log_replay, keeps_verdicts_as_call_sites_are_added)
 {
     static const char *const names[] = {"n"};
     static struct trace_site span = TEST_SITE(SPAN, INFO, "s", "m", names, 1);

@@ -1,4 +1,6 @@
-/* log_subscriber_test.c: filters decide what is recorded and what is live. */
+/* log_subscriber_test.c: the filters decide what is recorded and what is
+ * printed live.
+ */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -22,7 +24,7 @@ static int open_output(const char *name)
     return fd;
 }
 
-static void output_is(const char *name, const char *expected)
+static void expect_output(const char *name, const char *expected)
 {
     char *text = test_load(test_path(name), NULL);
 
@@ -50,7 +52,7 @@ static void every_level(void)
     log_trace("5");
 }
 
-static size_t recorded(void)
+static size_t count_recorded(void)
 {
     struct trace_reader *reader = test_read();
     size_t count = test_count(reader, TRACE_ENTRY_EVENT, NULL);
@@ -59,7 +61,7 @@ static size_t recorded(void)
     return count;
 }
 
-Test(log_subscriber, either_filter_makes_a_site_recorded)
+Test(log_subscriber, records_what_either_filter_wants)
 {
     static const struct {
         const char *show, *record;
@@ -71,8 +73,8 @@ Test(log_subscriber, either_filter_makes_a_site_recorded)
         {"info", "error", 3},
         {"off", "other=trace", 0},
         {"off", "tests::log_subscriber_test=info", 3},
-        {"", "off", 3}, /* what is empty falls back to info */
-        {"off", "", 5}, /* and here to trace */
+        {"", "off", 3}, /* empty: falls back to info */
+        {"off", "", 5}, /* empty: falls back to trace */
         {"!", "off", 3},
     };
 
@@ -80,12 +82,12 @@ Test(log_subscriber, either_filter_makes_a_site_recorded)
         subscribe(rows[i].show, rows[i].record, false, -1);
         test_record();
         every_level();
-        cr_expect_eq(recorded(), rows[i].events, "\"%s\" and \"%s\"",
+        cr_expect_eq(count_recorded(), rows[i].events, "\"%s\" and \"%s\"",
                      rows[i].show, rows[i].record);
     }
 }
 
-Test(log_subscriber, live_lines_are_those_that_are_shown)
+Test(log_subscriber, prints_live_lines_that_log_shows)
 {
     int fd = open_output("out");
 
@@ -95,14 +97,13 @@ Test(log_subscriber, live_lines_are_those_that_are_shown)
         trace_span(WARN, "span", ("a", 1));
         every_level();
     }
-    output_is("out", "ERROR span{a=1}: tests::log_subscriber_test: 1\n"
-                     " WARN span{a=1}: tests::log_subscriber_test: 2\n");
-    cr_expect_eq(recorded(), 5);
+    expect_output("out", "ERROR span{a=1}: tests::log_subscriber_test: 1\n"
+                         " WARN span{a=1}: tests::log_subscriber_test: 2\n");
+    cr_expect_eq(count_recorded(), 5);
     close(fd);
 }
 
-/* A test may close what it does not know. */
-Test(log_subscriber, live_lines_have_late_fields)
+Test(log_subscriber, shows_late_fields_in_live_lines)
 {
     int fd = open_output("live");
 
@@ -118,12 +119,12 @@ Test(log_subscriber, live_lines_have_late_fields)
         }
         log_info("hi");
     }
-    output_is("live", " INFO outer{a=40}:inner{b=4}: "
-                      "tests::log_subscriber_test: hi\n");
+    expect_output("live", " INFO outer{a=40}:inner{b=4}: "
+                          "tests::log_subscriber_test: hi\n");
     close(fd);
 }
 
-Test(log_subscriber, a_stolen_descriptor_is_not_written_to)
+Test(log_subscriber, does_not_write_to_a_stolen_descriptor)
 {
     int fd = open_output("out"), error = open_output("error"),
         mine = open_output("mine"), kept = dup(STDERR_FILENO);
@@ -137,13 +138,13 @@ Test(log_subscriber, a_stolen_descriptor_is_not_written_to)
     close(fd);
     log_warn("third");
     dup2(kept, STDERR_FILENO);
-    output_is("out", " WARN tests::log_subscriber_test: first\n");
-    output_is("mine", "");
-    output_is("error", " WARN tests::log_subscriber_test: second\n"
-                       " WARN tests::log_subscriber_test: third\n");
+    expect_output("out", " WARN tests::log_subscriber_test: first\n");
+    expect_output("mine", "");
+    expect_output("error", " WARN tests::log_subscriber_test: second\n"
+                           " WARN tests::log_subscriber_test: third\n");
 }
 
-Test(log_subscriber, a_descriptor_that_is_not_open_is_an_error)
+Test(log_subscriber, refuses_a_descriptor_that_is_not_open)
 {
     struct log_options options = {
         .show = "info", .record = "info", .live = true, .fd = -1};
@@ -172,12 +173,12 @@ static void expect_long_line(size_t length)
     close(fd);
 }
 
-Test(log_subscriber, a_long_line_is_whole)
+Test(log_subscriber, prints_a_long_line_completely)
 {
     expect_long_line(300000);
 }
 
-Test(log_subscriber, a_live_line_over_4_mib_is_whole)
+Test(log_subscriber, prints_a_line_over_4_mib_completely)
 {
     expect_long_line(5 << 20);
 }
@@ -208,7 +209,7 @@ static void *count_slowly(void *context)
     return size;
 }
 
-Test(log_subscriber, a_long_line_waits_for_a_file_that_does_not_block)
+Test(log_subscriber, waits_for_a_non_blocking_file)
 {
     static char text[300000];
     size_t *size;
@@ -230,7 +231,7 @@ Test(log_subscriber, a_long_line_waits_for_a_file_that_does_not_block)
     close(pipe[0]);
 }
 
-Test(log_subscriber, options_are_copied)
+Test(log_subscriber, copies_its_options)
 {
     char show[] = "warn", record[] = "off", test[] = "s/t";
     int fd = open_output("out");
@@ -247,12 +248,12 @@ Test(log_subscriber, options_are_copied)
     memset(&options, 0, sizeof(options));
     test_record();
     every_level();
-    output_is("out", "[s/t] ERROR tests::log_subscriber_test: 1\n"
-                     "[s/t]  WARN tests::log_subscriber_test: 2\n");
+    expect_output("out", "[s/t] ERROR tests::log_subscriber_test: 1\n"
+                         "[s/t]  WARN tests::log_subscriber_test: 2\n");
     close(fd);
 }
 
-/* ---- What TRACE_FILTER takes away ---- */
+/* ---- Exclusions in TRACE_FILTER ---- */
 
 static void begin_recording(const char *filter)
 {
@@ -260,8 +261,8 @@ static void begin_recording(const char *filter)
     test_record();
 }
 
-/* Compares the recording's lines, and how many spans it has. */
-static void recording_is(size_t spans, const char *expected)
+/* Compares the recording's lines and its number of spans. */
+static void expect_recording(size_t spans, const char *expected)
 {
     static const struct log_style plain = {.time = LOG_TIME_NONE};
     struct trace_reader *reader = test_read();
@@ -277,7 +278,7 @@ static void recording_is(size_t spans, const char *expected)
 #undef LOG_TARGET
 #define LOG_TARGET "t"
 
-Test(log_subscriber, nothing_within_an_excluded_span_is_recorded)
+Test(log_subscriber, records_nothing_inside_an_excluded_span)
 {
     begin_recording("trace,![quiet]");
     {
@@ -290,10 +291,10 @@ Test(log_subscriber, nothing_within_an_excluded_span_is_recorded)
         }
         trace_event(INFO, "heard");
     }
-    recording_is(1, " INFO outer: t: heard\n");
+    expect_recording(1, " INFO outer: t: heard\n");
 }
 
-Test(log_subscriber, what_log_could_show_is_recorded_all_the_same)
+Test(log_subscriber, records_what_log_could_show_despite_an_exclusion)
 {
     subscribe("info", "trace,![quiet]", false, -1);
     test_record();
@@ -304,11 +305,11 @@ Test(log_subscriber, what_log_could_show_is_recorded_all_the_same)
         trace_event(DEBUG, "muted");
     }
     trace_event(DEBUG, "heard");
-    recording_is(2, " INFO quiet:inner: t: shown\n"
-                    "DEBUG t: heard\n");
+    expect_recording(2, " INFO quiet:inner: t: shown\n"
+                        "DEBUG t: heard\n");
 }
 
-Test(log_subscriber, spans_that_a_cap_takes_are_not_recorded)
+Test(log_subscriber, does_not_record_spans_above_a_cap)
 {
     begin_recording("trace,^[s]=info");
     {
@@ -316,14 +317,14 @@ Test(log_subscriber, spans_that_a_cap_takes_are_not_recorded)
         trace_span(DEBUG, "inner");
         trace_event(INFO, "heard");
     }
-    recording_is(1, " INFO s: t: heard\n");
+    expect_recording(1, " INFO s: t: heard\n");
     begin_recording("[s]=debug,^[s]=info");
     {
         trace_span(INFO, "s");
         trace_span(DEBUG, "inner");
         trace_event(INFO, "heard");
     }
-    recording_is(1, " INFO s: t: heard\n");
+    expect_recording(1, " INFO s: t: heard\n");
 }
 
 static void *enter_elsewhere(void *span)
@@ -337,7 +338,7 @@ static void *enter_elsewhere(void *span)
     return NULL;
 }
 
-Test(log_subscriber, an_excluded_span_mutes_who_enters_it)
+Test(log_subscriber, mutes_threads_that_enter_an_excluded_span)
 {
     begin_recording("trace,![quiet]");
 
@@ -353,12 +354,12 @@ Test(log_subscriber, an_excluded_span_mutes_who_enters_it)
 
         test_thread(enter_elsewhere, &current);
     }
-    recording_is(0, " INFO t: before\n INFO t: after\n"
-                    " INFO t: before\n INFO t: after\n"
-                    " INFO t: before\n INFO t: after\n");
+    expect_recording(0, " INFO t: before\n INFO t: after\n"
+                        " INFO t: before\n INFO t: after\n"
+                        " INFO t: before\n INFO t: after\n");
 }
 
-Test(log_subscriber, excluded_spans_end_one_by_one)
+Test(log_subscriber, ends_excluded_spans_one_by_one)
 {
     begin_recording("trace,![quiet],^[capped]=error");
 
@@ -381,7 +382,7 @@ Test(log_subscriber, excluded_spans_end_one_by_one)
     trace_unwind(0);
     trace_event(INFO, "3");
     trace_span_end(trace_span_current());
-    recording_is(0, " INFO t: 1\n INFO t: 2\n INFO t: 3\n");
+    expect_recording(0, " INFO t: 1\n INFO t: 2\n INFO t: 3\n");
 }
 
 static void muted_child(void)
@@ -391,7 +392,7 @@ static void muted_child(void)
     trace_event(INFO, "child");
 }
 
-Test(log_subscriber, a_child_is_born_excluded)
+Test(log_subscriber, mutes_a_child_forked_inside_an_excluded_span)
 {
     begin_recording("trace,![quiet]");
     {
@@ -399,11 +400,11 @@ Test(log_subscriber, a_child_is_born_excluded)
         test_child(muted_child);
     }
     trace_event(INFO, "parent");
-    recording_is(0, " INFO t: child\n INFO t: parent\n");
+    expect_recording(0, " INFO t: child\n INFO t: parent\n");
 }
 
-/* What stood in the place of an excluded span is no record. */
-Test(log_subscriber, an_excluded_span_leaves_no_bytes)
+/* The bytes of an excluded span must not be read as records. */
+Test(log_subscriber, leaves_no_bytes_of_an_excluded_span)
 {
     unsigned char bytes[1024];
     struct trace_record event = {.time = trace_anchor_now().ticks,
@@ -418,7 +419,7 @@ Test(log_subscriber, an_excluded_span_leaves_no_bytes)
         trace_span(INFO, "quiet", ("bytes", trace_bytes(bytes, sizeof(bytes))));
     }
     trace_event(INFO, "heard");
-    recording_is(0, " INFO t: heard\n");
+    expect_recording(0, " INFO t: heard\n");
 }
 
 static void spoil(struct trace_text *out, const void *unused)
@@ -428,7 +429,7 @@ static void spoil(struct trace_text *out, const void *unused)
     errno = EIO;
 }
 
-Test(log_subscriber, judging_leaves_errno_alone)
+Test(log_subscriber, leaves_errno_alone_while_filtering)
 {
     begin_recording("{n=x},[s{n=x}]=debug,![s{n=y}]");
     errno = ENOENT;
@@ -440,5 +441,5 @@ Test(log_subscriber, judging_leaves_errno_alone)
         trace_record(trace_span_current(), ("n", trace_display(spoil, NULL)));
         cr_expect_eq(errno, ENOENT);
     }
-    recording_is(1, " INFO t: event n=x\n");
+    expect_recording(1, " INFO t: event n=x\n");
 }

@@ -5,14 +5,15 @@
 
 #include "support.h"
 
-/* A site of that kind, name and target. */
+/* A call site of a kind, name and target. */
 #define SITE(of, called, in)                                                   \
     ((struct trace_site){                                                      \
         .kind = TRACE_SITE_##of, .name = (called), .target = (in)})
 
 static const struct trace_site no_site[] = {{.name = NULL}};
 
-/* What is guessed with some call sites, up to one without a target. */
+/* Expects the suggestion for a directive, given call sites up to one without a
+ * target. */
 static void expect_guess(const char *directive, const char *meant,
                          const struct trace_site *sites)
 {
@@ -69,12 +70,12 @@ Test(log_suggest, suggests_similar_names)
         {"cahce::map::x", NULL},
         {"[lru_pt]=trace", "[lru_put]=trace"},
         {"cache[lru_pt{key=5}]", "cache[lru_put{key=5}]"},
-        {"[evicte]", NULL}, /* an event is called so */
+        {"[evicte]", NULL}, /* that is an event's name */
         {"cache/map.c", "cache::map"},
-        {"cach:debug", "cach=debug"}, /* what it looks like comes first */
+        {"cach:debug", "cach=debug"}, /* similar names come first */
         {"far=debug", NULL},
         {"wxyz::longer=debug", NULL},
-        {"inof", NULL}, /* was a level */
+        {"inof", NULL}, /* resembles a level */
         {"~cach", NULL},
         {"{cach}", NULL},
         {"!~cach", NULL},
@@ -139,8 +140,7 @@ Test(log_suggest, suggests_by_form)
         expect_guess(rows[i].directive, rows[i].meant, no_site);
 }
 
-/* What is suggested is no mistake. */
-Test(log_suggest, suggestions_can_be_parsed)
+Test(log_suggest, suggests_directives_that_parse)
 {
     static const char *const directives[] = {
         "net:debug",
@@ -218,7 +218,7 @@ Test(log_suggest, finds_the_nearest_level)
     }
 }
 
-Test(log_suggest, levels_differ_in_two_letters_at_most)
+Test(log_suggest, suggests_levels_within_two_edits)
 {
     cr_expect_str_eq(log_nearest_level("wran"), "warn");
     cr_expect_str_eq(log_nearest_level("information"), "info");
@@ -226,7 +226,7 @@ Test(log_suggest, levels_differ_in_two_letters_at_most)
     cr_expect_null(log_nearest_level("net"));
 }
 
-Test(log_suggest, nearest_takes_words_of_any_length)
+Test(log_suggest, accepts_words_of_any_length)
 {
     static const char long_word[] = "a-word-of-more-than-thirty-one-letters";
     const char *const words[] = {long_word, "warn", NULL};
@@ -255,7 +255,7 @@ static char *advice_of(const char *text, bool *advised)
     "a value in quotes matches only text that is printed in quotes; write "
 #define SECOND "the text after the second \"=\" is ignored; write "
 
-Test(log_suggest, advises_on_values_that_envfilter_reads_otherwise)
+Test(log_suggest, warns_about_values_that_envfilter_parses_differently)
 {
     static const struct {
         const char *text, *advice;
@@ -296,7 +296,7 @@ Test(log_suggest, advises_on_values_that_envfilter_reads_otherwise)
     }
 }
 
-Test(log_suggest, advises_in_a_line_that_names_the_directive)
+Test(log_suggest, names_the_directive_in_its_advice)
 {
     bool advised;
     char *advice = advice_of("info,[s{f==\x1b}]=debug,[t{g==1}]", &advised);

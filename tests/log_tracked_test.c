@@ -1,4 +1,4 @@
-/* log_tracked_test.c: spans are found by their place. */
+/* log_tracked_test.c: finds tracked spans by their place. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 
 static const struct log_verdict plain;
 
-Test(log_tracked, is_empty_at_first)
+Test(log_tracked, finds_nothing_when_empty)
 {
     struct trace_table tracked = {0};
 
@@ -18,7 +18,7 @@ Test(log_tracked, is_empty_at_first)
     log_tracked_free(&tracked);
 }
 
-Test(log_tracked, finds_what_was_added_and_not_removed)
+Test(log_tracked, finds_added_spans_until_they_are_removed)
 {
     static struct log_verdict verdicts[5000];
     struct trace_table tracked = {0};
@@ -44,8 +44,8 @@ Test(log_tracked, finds_what_was_added_and_not_removed)
     cr_expect_null(log_tracked_find(&tracked, 3));
 }
 
-/* A place is used again when a recording goes round. */
-Test(log_tracked, a_new_span_takes_the_place_of_an_earlier_one)
+/* Places are reused when a recording without a file wraps around. */
+Test(log_tracked, replaces_an_earlier_span_at_the_same_place)
 {
     struct log_verdict verdict = {.patterns = 3};
     struct trace_table tracked = {0};
@@ -61,7 +61,7 @@ Test(log_tracked, a_new_span_takes_the_place_of_an_earlier_one)
     log_tracked_free(&tracked);
 }
 
-Test(log_tracked, agrees_with_a_plain_table)
+Test(log_tracked, agrees_with_an_array_after_random_changes)
 {
     enum { PLACES = 700 };
     struct log_span *known[PLACES] = {NULL};

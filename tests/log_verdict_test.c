@@ -1,5 +1,6 @@
-/* log_verdict_test.c: call sites, events and spans are judged as the recorded
- * EnvFilter did, and what is ours keeps to its rules. */
+/* log_verdict_test.c: judges call sites, events and spans as EnvFilter does,
+ * and by our own rules.
+ */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <math.h>
@@ -11,7 +12,7 @@
 
 #define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
 
-/* What a filter makes of a case. */
+/* What a filter shows of a case. */
 struct outcome {
     char spans[CASE_SPANS + 1]; /* a bit for each, or "-" */
     bool event;
@@ -83,7 +84,7 @@ static struct outcome judge(const struct log_filter *filter,
     return outcome;
 }
 
-/* ---- The recorded answers ---- */
+/* ---- Recorded answers ---- */
 
 static void check_row(const struct test_cases *columns,
                       const struct test_cases *answer)
@@ -117,7 +118,7 @@ static size_t check_file(const char *cases, const char *answers)
     return compared;
 }
 
-Test(log_verdict, agrees_with_upstreams_own_cases)
+Test(log_verdict, matches_upstream_s_own_cases)
 {
     size_t compared =
         check_file("filter/upstream.tsv", "filter/upstream.expected");
@@ -125,19 +126,19 @@ Test(log_verdict, agrees_with_upstreams_own_cases)
     cr_assert_geq(compared, 200, "only %zu rows", compared);
 }
 
-Test(log_verdict, agrees_on_random_filters)
+Test(log_verdict, matches_upstream_on_random_filters)
 {
     size_t compared = check_file("filter/random.tsv", "filter/random.expected");
 
     cr_assert_eq(compared, 4000, "only %zu rows", compared);
 }
 
-/* ---- What is ours ---- */
+/* ---- Extensions ---- */
 
-/* Judges an event at `level` of "net" within spans and with fields, written as
- * in the cases; its message is "ready". */
-static struct outcome judged(const char *text, const char *spans,
-                             const char *level, const char *fields)
+/* Judges an event of target "net" with the message "ready"; spans and fields
+ * are written as in the cases. */
+static struct outcome judge_event(const char *text, const char *spans,
+                                  const char *level, const char *fields)
 {
     struct log_filter *filter = parse(text, NULL);
     struct test_cases columns = {.columns = {(char *)text, (char *)level,
@@ -154,7 +155,7 @@ static struct outcome judged(const char *text, const char *spans,
     return outcome;
 }
 
-Test(log_verdict, judges_events_by_message_and_values)
+Test(log_verdict, filters_events_by_message_and_values)
 {
     static const struct {
         const char *filter, *fields;
@@ -204,12 +205,12 @@ Test(log_verdict, judges_events_by_message_and_values)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)
-        cr_expect_eq(judged(rows[i].filter, "", "info", rows[i].fields).event,
-                     rows[i].shown, "\"%s\" and \"%s\"", rows[i].filter,
-                     rows[i].fields);
+        cr_expect_eq(
+            judge_event(rows[i].filter, "", "info", rows[i].fields).event,
+            rows[i].shown, "\"%s\" and \"%s\"", rows[i].filter, rows[i].fields);
 }
 
-Test(log_verdict, takes_from_what_is_within_spans)
+Test(log_verdict, excludes_and_caps_events_inside_spans)
 {
     static const struct {
         const char *filter, *spans, *level;
@@ -248,7 +249,7 @@ Test(log_verdict, takes_from_what_is_within_spans)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct outcome got =
-            judged(rows[i].filter, rows[i].spans, rows[i].level, "");
+            judge_event(rows[i].filter, rows[i].spans, rows[i].level, "");
 
         cr_expect(got.event == rows[i].event &&
                       (got.spans[0] == '1') == rows[i].outer &&
@@ -258,8 +259,8 @@ Test(log_verdict, takes_from_what_is_within_spans)
     }
 }
 
-/* EnvFilter's hint is not raised by what EnvFilter does not know. */
-Test(log_verdict, a_glob_of_spans_raises_no_hint)
+/* EnvFilter's level hint must not rise because of our own directives. */
+Test(log_verdict, does_not_raise_the_hint_by_a_glob_of_spans)
 {
     static const char *const filters[] = {
         "[s]=info",
@@ -268,11 +269,11 @@ Test(log_verdict, a_glob_of_spans_raises_no_hint)
     };
 
     for (size_t i = 0; i < COUNT(filters); i++)
-        cr_expect_eq(judged(filters[i], "s!trace", "info", "").spans[0], '0',
-                     "%s", filters[i]);
+        cr_expect_eq(judge_event(filters[i], "s!trace", "info", "").spans[0],
+                     '0', "%s", filters[i]);
 }
 
-Test(log_verdict, the_hint_is_the_most_that_can_be_shown)
+Test(log_verdict, hints_at_the_most_verbose_level_that_can_be_shown)
 {
     static const struct {
         const char *filter;
@@ -302,7 +303,7 @@ Test(log_verdict, the_hint_is_the_most_that_can_be_shown)
     }
 }
 
-Test(log_verdict, without_memory_is_said_and_leaves_nothing)
+Test(log_verdict, reports_a_lack_of_memory_and_leaves_nothing)
 {
     struct log_filter *filter = parse(
         "{id=1},{id=2},{id=3},{id=4},{id=5},{id=6},{id=7},!{id=8},!/x/", NULL);
