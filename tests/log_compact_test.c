@@ -1,4 +1,5 @@
-/* log_compact_test.c: lines look as tracing-subscriber's compact ones. */
+/* log_compact_test.c: writes lines as tracing-subscriber's compact format does.
+ */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -6,7 +7,7 @@
 
 TestSuite(log_compact, .init = test_folder);
 
-Test(log_compact, lines_are_those_of_upstream)
+Test(log_compact, matches_upstream_lines)
 {
     struct log_style style = {.format = LOG_FORMAT_COMPACT,
                               .time = LOG_TIME_NONE};
@@ -16,7 +17,7 @@ Test(log_compact, lines_are_those_of_upstream)
                  8);
 }
 
-Test(log_compact, colours_and_lines_of_spans_are_those_of_upstream)
+Test(log_compact, matches_upstream_colours_and_span_events)
 {
     struct log_style style = {.format = LOG_FORMAT_COMPACT, FORMAT_ALL};
 
@@ -26,7 +27,7 @@ Test(log_compact, colours_and_lines_of_spans_are_those_of_upstream)
                  8);
 }
 
-Test(log_compact, colours_change_nothing_else)
+Test(log_compact, adds_only_escapes_for_colours)
 {
     struct log_style style = {
         .format = LOG_FORMAT_COMPACT, .time = LOG_TIME_NONE, .line = true};
@@ -35,7 +36,7 @@ Test(log_compact, colours_change_nothing_else)
     cr_expect_eq(format_check_plain("formats/numbers.tsv", &style), 2);
 }
 
-Test(log_compact, nothing_breaks_a_line)
+Test(log_compact, escapes_newlines_in_every_part_of_a_line)
 {
     static const char *const names[] = {"evil\nfield"};
     struct log_style style = {

@@ -1,4 +1,4 @@
-/* log_device_test.c: what devices did has lines as events have. */
+/* log_device_test.c: shows device activities as log lines. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +21,9 @@ static uint32_t current(void)
     return trace_device_host()->current();
 }
 
-/* ---- How lines look ---- */
+/* ---- Layouts ---- */
 
-/* A kernel that took a while, in spans. */
+/* Records a kernel that took 2 ms, inside spans. */
 static void record_kernel(void)
 {
     struct trace_activity kernel;
@@ -54,7 +54,7 @@ static void expect_lines(const struct log_style *style, const char *expected)
 
 #define LAUNCH "launch{count=(4, 64, 1) stream=7 kernel.name=identity}"
 
-Test(log_device, full)
+Test(log_device, formats_a_kernel_in_full)
 {
     struct log_style style = {.time = LOG_TIME_NONE};
 
@@ -63,7 +63,7 @@ Test(log_device, full)
                          "registers=32\n");
 }
 
-Test(log_device, without_a_file_no_place_is_shown)
+Test(log_device, omits_the_location_of_a_kernel)
 {
     struct log_style style = {
         .time = LOG_TIME_NONE, .file = true, .line = true};
@@ -73,7 +73,7 @@ Test(log_device, without_a_file_no_place_is_shown)
                          "registers=32\n");
 }
 
-Test(log_device, compact)
+Test(log_device, formats_a_kernel_in_compact)
 {
     struct log_style style = {.time = LOG_TIME_NONE,
                               .format = LOG_FORMAT_COMPACT};
@@ -84,7 +84,7 @@ Test(log_device, compact)
                  "kernel.name=identity\n");
 }
 
-Test(log_device, pretty)
+Test(log_device, formats_a_kernel_in_pretty)
 {
     struct log_style style = {.time = LOG_TIME_NONE,
                               .format = LOG_FORMAT_PRETTY};
@@ -98,7 +98,7 @@ Test(log_device, pretty)
                  "    in kv::store::outer\n\n");
 }
 
-Test(log_device, json)
+Test(log_device, formats_a_kernel_in_json)
 {
     struct log_style style = {.time = LOG_TIME_NONE,
                               .format = LOG_FORMAT_JSON,
@@ -116,8 +116,8 @@ Test(log_device, json)
         "\"kernel.name\":\"identity\",\"stream\":7,\"name\":\"launch\"}]}\n");
 }
 
-/* A thread without a place stands on a line of its own. */
-Test(log_device, pretty_names_the_thread)
+/* Without a location, the thread has a line of its own. */
+Test(log_device, shows_the_thread_in_pretty)
 {
     struct log_style style = {
         .time = LOG_TIME_NONE, .format = LOG_FORMAT_PRETTY, .thread_id = true};
@@ -132,8 +132,8 @@ Test(log_device, pretty_names_the_thread)
     trace_reader_close(reader);
 }
 
-/* As those of spans, durations are there where times are. */
-Test(log_device, a_duration_is_shown_with_times)
+/* As for spans, durations are shown only with times. */
+Test(log_device, shows_durations_with_times)
 {
     struct log_style style = {.time = LOG_TIME_UPTIME};
     struct trace_reader *reader;
@@ -152,7 +152,7 @@ Test(log_device, a_duration_is_shown_with_times)
     trace_reader_close(reader);
 }
 
-Test(log_device, what_took_no_time_has_no_duration)
+Test(log_device, omits_a_duration_of_zero)
 {
     struct log_style style = {.time = LOG_TIME_UPTIME};
     struct trace_activity kernel;
@@ -170,7 +170,7 @@ Test(log_device, what_took_no_time_has_no_duration)
     trace_reader_close(reader);
 }
 
-Test(log_device, a_line_is_one_line)
+Test(log_device, escapes_newlines_in_values)
 {
     static const char *const names[] = {"log"};
     struct trace_value values[] = {trace_text_("(1, 1, 1)"), trace_u64_(7),
@@ -200,9 +200,9 @@ Test(log_device, a_line_is_one_line)
     trace_reader_close(reader);
 }
 
-/* ---- What filters make of them ---- */
+/* ---- Filters ---- */
 
-/* Something a device did; its line has the tag. */
+/* Records an activity whose line shows the tag. */
 static void put(const char *tag, unsigned kind, uint32_t stream,
                 const char *kernel, unsigned level, uint32_t span)
 {
@@ -258,7 +258,7 @@ static void program(void)
 
     trace_event(DEBUG, "event", ("tag", "a"));
     span = step();
-    put("h", KERNEL, 7, "identity", 0, span); /* when its span has ended */
+    put("h", KERNEL, 7, "identity", 0, span); /* after its span ended */
 
     struct trace_span_ref apart = trace_span_new(INFO, "apart", ("n", 1));
 
@@ -266,11 +266,11 @@ static void program(void)
     put("p", KERNEL, 9, "third", 0, apart.place);
 
     trace_span(INFO, "busy");
-    put("k", KERNEL, 7, "identity", 0, 0); /* of no span */
+    put("k", KERNEL, 7, "identity", 0, 0); /* outside of spans */
     trace_event(DEBUG, "event", ("tag", "l"));
 }
 
-/* The tags of the lines that are shown, live and of the recording. */
+/* Returns the tags of the lines that are shown, live and from the recording. */
 static char *tags(const char *filter)
 {
     char *messages = program_shown(filter, program), *lines, *tag;
@@ -287,7 +287,7 @@ static char *tags(const char *filter)
     return found.data ? found.data : strdup("");
 }
 
-Test(log_device, filters_judge_them_as_events)
+Test(log_device, filters_activities_as_events)
 {
     static const char *const rows[][2] = {
         {"trace", "abcdefjhpkl"},
@@ -300,7 +300,7 @@ Test(log_device, filters_judge_them_as_events)
         {"gpu::api=trace", "j"},
         {"gpu::overhead=trace", ""},
         {"~gpu::*=error", "e"},
-        /* fields: its own, and those of its launch */
+        /* fields of the activity and of its launch */
         {"{stream=7}=trace", "cehk"},
         {"{stream}=trace", "cdehpk"},
         {"{stream>7}=trace", "dp"},
@@ -322,7 +322,7 @@ Test(log_device, filters_judge_them_as_events)
         {"trace,^gpu=warn", "abejl"},
         {"kv::store=trace,!gpu", "abl"},
         {"gpu[step]=trace", ""},
-        /* the launch is a span as well */
+        /* the launch is a span, too */
         {"[launch]=trace", "cdehpk"},
         {"[launch{stream=8}]=trace", "d"},
         {"trace,![launch{kernel.name=identity}]", "abdfjpl"},
@@ -337,8 +337,7 @@ Test(log_device, filters_judge_them_as_events)
     }
 }
 
-/* What a filter hides is not in the line of what it shows. */
-Test(log_device, hidden_spans_are_hidden)
+Test(log_device, omits_hidden_spans_from_activity_lines)
 {
     static const char *const rows[][2] = {
         {"gpu=trace", "TRACE launch{"},
@@ -358,7 +357,7 @@ Test(log_device, hidden_spans_are_hidden)
     }
 }
 
-Test(log_device, what_has_no_line_counts_as_none)
+Test(log_device, writes_no_line_for_calls_and_overheads)
 {
     struct log_filter *filter = log_filter_parse("trace", NULL, "", NULL);
     struct log_replay *replay = log_replay_new(filter);
@@ -379,9 +378,9 @@ Test(log_device, what_has_no_line_counts_as_none)
     log_filter_free(filter);
 }
 
-/* ---- What no directive misses ---- */
+/* ---- Directives without a match ---- */
 
-Test(log_device, targets_of_devices_always_exist)
+Test(log_device, accepts_device_targets_without_a_call_site)
 {
     static const struct {
         const char *directive;
@@ -406,7 +405,7 @@ Test(log_device, targets_of_devices_always_exist)
     }
 }
 
-Test(log_device, what_a_device_did_is_what_a_directive_is_about)
+Test(log_device, matches_directives_to_recorded_activities)
 {
     static const char *const rows[] = {"[launch{stream=7}]=trace",
                                        "{kernel.name=a}=trace",
@@ -445,7 +444,7 @@ static enum log_judgement judge(enum log_expectation_kind kind, double number,
     judge(LOG_EXPECTATION_##kind, number,                                      \
           (const char *const[]){__VA_ARGS__, NULL})
 
-Test(log_device, expectations_see_them_as_events)
+Test(log_device, meets_expectations_by_activities)
 {
     test_record();
     program();
@@ -462,8 +461,7 @@ Test(log_device, expectations_see_them_as_events)
     trace_close();
 }
 
-/* A span that is open does not end with what it set off. */
-Test(log_device, a_span_goes_on_when_a_kernel_ends)
+Test(log_device, keeps_a_span_open_when_its_kernel_ends)
 {
     test_record();
     trace_span(INFO, "open");
@@ -480,7 +478,7 @@ static void flush(bool last)
         put("z", KERNEL, 7, "identity", 0, 0);
 }
 
-Test(log_device, expectations_ask_for_what_is_not_told_yet)
+Test(log_device, flushes_the_device_before_an_expectation)
 {
     static const struct trace_backend backend = {NULL, flush};
 

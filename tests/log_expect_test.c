@@ -1,4 +1,4 @@
-/* log_expect_test.c: what is expected of a recording that still runs. */
+/* log_expect_test.c: judges expectations while a recording runs. */
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static void record(void)
     log_trace("done");
 }
 
-Test(log_expect, a_text_is_looked_for_in_whole_lines)
+Test(log_expect, searches_whole_lines_for_a_text)
 {
     record();
     expect(MET, CONTAINS, 0, "3 of 6 slots");
@@ -69,7 +69,7 @@ Test(log_expect, a_text_is_looked_for_in_whole_lines)
     expect(MET, COUNT, 0, "nothing");
 }
 
-Test(log_expect, a_message_of_several_lines_is_found_as_it_is)
+Test(log_expect, finds_a_message_of_several_lines)
 {
     test_record();
     log_info("one\n\ttwo");
@@ -78,7 +78,7 @@ Test(log_expect, a_message_of_several_lines_is_found_as_it_is)
     expect(NOT_MET, CONTAINS, 0, "one\ntwo");
 }
 
-Test(log_expect, an_event_must_be_shown_by_each_filter)
+Test(log_expect, requires_every_filter_to_show_an_event)
 {
     record();
     expect(MET, EVENT, 0, "kv");
@@ -97,7 +97,7 @@ Test(log_expect, an_event_must_be_shown_by_each_filter)
     expect(MET, EVENT_COUNT, 3, "warn,/done/");
 }
 
-Test(log_expect, events_are_counted_as_lines_are_shown)
+Test(log_expect, counts_the_events_that_a_filter_shows)
 {
     static const char *const filters[] = {
         "info",
@@ -130,13 +130,14 @@ Test(log_expect, events_are_counted_as_lines_are_shown)
 
         for (const char *at = lines[i]; *at; at++)
             shown += *at == '\n';
-        if (!strchr("!", filters[i][0])) /* here it takes from all */
+        if (!strchr("!", filters[i][0])) /* as an expectation, it excludes from
+                                            all events */
             expect(MET, EVENT_COUNT, (double)shown, filters[i]);
         free(lines[i]);
     }
 }
 
-Test(log_expect, a_path_leads_to_a_span)
+Test(log_expect, finds_spans_by_path)
 {
     record();
     expect(MET, SPAN, 0, "outer");
@@ -156,7 +157,7 @@ Test(log_expect, a_path_leads_to_a_span)
     expect(NOT_MET, SPAN, 0, "evicted");
 }
 
-Test(log_expect, a_path_may_leave_spans_out)
+Test(log_expect, finds_spans_by_a_path_with_gaps)
 {
     test_record();
     trace_span(INFO, "a");
@@ -167,7 +168,7 @@ Test(log_expect, a_path_may_leave_spans_out)
     expect(MET, NO_SPAN, 0, "b:a:c::d");
 }
 
-Test(log_expect, a_path_may_have_quotes_in_quotes)
+Test(log_expect, parses_escaped_quotes_in_a_path)
 {
     test_record();
     trace_span(INFO, "a", ("at", "a \":\" \\"));
@@ -177,7 +178,7 @@ Test(log_expect, a_path_may_have_quotes_in_quotes)
     expect_why("0 of 2 spans match");
 }
 
-Test(log_expect, values_recorded_late_count)
+Test(log_expect, uses_values_recorded_later)
 {
     struct trace_span_ref span;
 
@@ -199,12 +200,12 @@ static void *run_in(void *span)
     return NULL;
 }
 
-Test(log_expect, spans_are_entered_and_closed)
+Test(log_expect, judges_whether_spans_were_entered_and_closed)
 {
     struct trace_span_ref span;
 
     test_record();
-    expect(NOT_MET, SPAN_CLOSED, 0, "request"); /* there is none */
+    expect(NOT_MET, SPAN_CLOSED, 0, "request"); /* no such span yet */
     span = trace_span_new(INFO, "request");
     expect(NOT_MET, SPAN_ENTERED, 0, "request");
     expect_why("never entered");
@@ -234,7 +235,7 @@ static void *work(void *unused)
     return unused;
 }
 
-Test(log_expect, other_threads_and_forked_children_count)
+Test(log_expect, includes_other_threads_and_forked_children)
 {
     test_record();
     trace_span(INFO, "here");
@@ -269,7 +270,7 @@ static void *work_on(void *unused)
     return unused;
 }
 
-Test(log_expect, a_recording_that_is_written_to_can_be_judged)
+Test(log_expect, judges_while_another_thread_records)
 {
     pthread_t thread;
 
@@ -285,17 +286,18 @@ Test(log_expect, a_recording_that_is_written_to_can_be_judged)
     pthread_join(thread, NULL);
 }
 
-Test(log_expect, the_file_may_be_gone)
+Test(log_expect, judges_after_the_file_was_removed)
 {
     record();
     unlink(test_path("recording"));
     expect(MET, CONTAINS, 0, "3 of 6 slots");
 }
 
-/* ---- What is said ---- */
+/* ---- Messages ---- */
 
-/* To compare all of them letter by letter takes half a minute. */
-Test(log_expect, not_all_of_long_lines_is_compared, .timeout = 15)
+/* Comparing all of them character by character takes half a minute. */
+Test(log_expect, finds_similar_records_without_comparing_long_lines,
+     .timeout = 15)
 {
     size_t size = 30 << 20;
     char *text = malloc(size + 1), letters[250] = "";
@@ -314,7 +316,7 @@ Test(log_expect, not_all_of_long_lines_is_compared, .timeout = 15)
     expect_why("nearest:  INFO kv::store: evicted");
 }
 
-Test(log_expect, numbers_are_shown_as_they_were_written)
+Test(log_expect, shows_numbers_as_written)
 {
     record();
     expect(NOT_MET, COUNT, 1234567, "slots");
@@ -325,7 +327,7 @@ Test(log_expect, numbers_are_shown_as_they_were_written)
     expect_why("log_expect_span_shorter(1e-09, \"fill\")");
 }
 
-Test(log_expect, the_nearest_records_are_shown)
+Test(log_expect, shows_the_most_similar_records)
 {
     record();
     expect(NOT_MET, CONTAINS, 0, "say \"evictd\"");
@@ -352,7 +354,7 @@ Test(log_expect, the_nearest_records_are_shown)
     expect_why("outer{id=5} (0.");
 }
 
-Test(log_expect, five_records_at_most_are_shown_and_none_at_full_length)
+Test(log_expect, shows_at_most_five_shortened_records)
 {
     size_t lines = 0;
     char text[3001];
@@ -372,7 +374,7 @@ Test(log_expect, five_records_at_most_are_shown_and_none_at_full_length)
     expect_no_why("\xc3.");
 }
 
-Test(log_expect, what_testlog_says_is_nothing_of_the_tests)
+Test(log_expect, ignores_testlog_s_own_messages)
 {
     struct trace_site site = TEST_SITE(EVENT, ERROR, "", "t", NULL, 0);
 
@@ -387,7 +389,7 @@ Test(log_expect, what_testlog_says_is_nothing_of_the_tests)
     expect(MET, CONTAINS, 0, "evicted");
 }
 
-Test(log_expect, a_mistake_is_not_met)
+Test(log_expect, fails_an_expectation_with_a_mistake)
 {
     record();
     expect(NOT_MET, EVENT, 0, "kv=loud");
@@ -404,7 +406,7 @@ Test(log_expect, a_mistake_is_not_met)
     expect(NOT_MET, NO_SPAN, 0, NULL);
 }
 
-Test(log_expect, a_path_without_a_name_is_a_mistake)
+Test(log_expect, rejects_a_path_without_a_name)
 {
     static const char *const paths[] = {
         "", ":", "gone:", ":gone", "gone{", "gone{}x", "gone::b:", "{", "a:{"};
@@ -423,7 +425,7 @@ Test(log_expect, a_path_without_a_name_is_a_mistake)
     expect(MET, SPAN, 0, "{id=5}");
 }
 
-Test(log_expect, a_mistyped_level_is_a_mistake)
+Test(log_expect, rejects_a_mistyped_level)
 {
     record();
     expect(NOT_MET, NO_EVENT, 0, "wran");
@@ -439,7 +441,7 @@ Test(log_expect, a_mistyped_level_is_a_mistake)
     expect(MET, NO_EVENT, 0, "[wran]");
 }
 
-Test(log_expect, a_target_may_be_like_a_level)
+Test(log_expect, accepts_a_target_that_resembles_a_level)
 {
     static struct trace_site site =
         TEST_SITE(EVENT, DEBUG, "e", "inof", NULL, 0);
@@ -451,9 +453,9 @@ Test(log_expect, a_target_may_be_like_a_level)
     expect(MET, EVENT, 0, "inof");
 }
 
-/* ---- What is not judged ---- */
+/* ---- Incomplete recordings ---- */
 
-Test(log_expect, nothing_is_judged_without_a_recording)
+Test(log_expect, judges_nothing_without_a_recording)
 {
     expect(NOT_JUDGED, LACKS, 0, "anything");
     record();
@@ -463,7 +465,7 @@ Test(log_expect, nothing_is_judged_without_a_recording)
     expect_why("no recording");
 }
 
-Test(log_expect, nothing_is_judged_once_trace_disable_was_called)
+Test(log_expect, judges_nothing_after_trace_disable)
 {
     record();
     trace_disable();
@@ -472,7 +474,7 @@ Test(log_expect, nothing_is_judged_once_trace_disable_was_called)
     trace_enable();
     expect(NOT_JUDGED, CONTAINS, 0, "slots");
     trace_close();
-    record(); /* the next one is complete */
+    record(); /* a new recording is complete */
     expect(MET, CONTAINS, 0, "slots");
     trace_close();
     trace_disable();
@@ -486,14 +488,14 @@ static void disable(void)
     trace_disable();
 }
 
-Test(log_expect, a_child_s_trace_disable_is_known)
+Test(log_expect, judges_nothing_after_a_child_s_trace_disable)
 {
     record();
     test_child(disable);
     expect(NOT_JUDGED, CONTAINS, 0, "slots");
 }
 
-Test(log_expect, nothing_is_judged_beyond_the_limit)
+Test(log_expect, judges_nothing_beyond_the_limit)
 {
     test_record_limit(TRACE_LIMIT_LEAST);
     for (int i = 0; i < 10000; i++)
@@ -502,10 +504,10 @@ Test(log_expect, nothing_is_judged_beyond_the_limit)
     expect_why("TRACE_LIMIT was reached");
 }
 
-Test(log_expect, no_memory_is_no_verdict)
+Test(log_expect, gives_no_wrong_judgement_without_memory)
 {
     if (!test_can_fail_memory())
-        cr_skip_test("a sanitizer owns the allocations");
+        cr_skip_test("a sanitizer owns the memory");
     record();
     for (size_t nth = 1; nth < 60; nth++) {
         enum log_judgement got[4];

@@ -1,4 +1,4 @@
-/* log_full_test.c: lines look as those that tracing-subscriber wrote. */
+/* log_full_test.c: writes lines as tracing-subscriber's full format does. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +10,14 @@ TestSuite(log_full, .init = test_folder);
 
 /* ---- Recorded answers ---- */
 
-/* Of what is shown as it is, what would break a line is escaped. */
+/* Display text is written unchanged, except that characters that would break a
+ * line are escaped. */
 static const struct format_deviation number_deviations[] = {
     {2, " \x02\x01\r", " \\0\\x01\\r"},
     {0},
 };
 
-Test(log_full, lines_are_those_of_upstream)
+Test(log_full, matches_upstream_lines)
 {
     struct log_style style = {.time = LOG_TIME_NONE};
 
@@ -25,7 +26,7 @@ Test(log_full, lines_are_those_of_upstream)
         8);
 }
 
-Test(log_full, numbers_and_escapes_are_those_of_upstream)
+Test(log_full, matches_upstream_numbers_and_escapes)
 {
     struct log_style style = {.time = LOG_TIME_NONE};
 
@@ -34,7 +35,7 @@ Test(log_full, numbers_and_escapes_are_those_of_upstream)
                  2);
 }
 
-Test(log_full, colours_and_lines_of_spans_are_those_of_upstream)
+Test(log_full, matches_upstream_colours_and_span_events)
 {
     struct log_style style = {FORMAT_ALL};
 
@@ -44,7 +45,7 @@ Test(log_full, colours_and_lines_of_spans_are_those_of_upstream)
                  8);
 }
 
-Test(log_full, colours_change_nothing_else)
+Test(log_full, adds_only_escapes_for_colours)
 {
     struct log_style style = {.time = LOG_TIME_NONE};
 
@@ -57,7 +58,7 @@ Test(log_full, colours_change_nothing_else)
 static struct trace_site plain_site =
     TEST_SITE(EVENT, WARN, "hello", "m", NULL, 0);
 
-/* The line of an event `ns` after an origin at `wall`. */
+/* Returns the line of an event `ns` after an origin at `wall`. */
 static char *line_at(uint64_t wall, uint64_t ns, const struct log_style *style)
 {
     struct trace_options options = {.origin = trace_anchor_now()};
@@ -83,7 +84,7 @@ static char *line_at(uint64_t wall, uint64_t ns, const struct log_style *style)
     return text.data;
 }
 
-Test(log_full, times_are_utc_uptime_or_none)
+Test(log_full, shows_times_as_utc_uptime_or_none)
 {
     static const struct {
         enum log_time time;
@@ -114,7 +115,7 @@ Test(log_full, times_are_utc_uptime_or_none)
     }
 }
 
-Test(log_full, style_decides_what_stands_before_the_message)
+Test(log_full, applies_the_style_to_the_line_s_prefix)
 {
     static const struct {
         struct log_style style;
@@ -152,7 +153,7 @@ static void *say_hello(void *name)
     return NULL;
 }
 
-Test(log_full, thread_names_are_as_wide_as_the_longest_so_far)
+Test(log_full, pads_thread_names_to_the_longest_so_far)
 {
     struct log_style style = {.time = LOG_TIME_NONE, .thread_name = true};
 
@@ -173,9 +174,9 @@ Test(log_full, thread_names_are_as_wide_as_the_longest_so_far)
     trace_reader_close(reader);
 }
 
-/* ---- What a program's own names can hold ---- */
+/* ---- Names with unusual characters ---- */
 
-Test(log_full, nothing_breaks_a_line)
+Test(log_full, escapes_newlines_in_every_part_of_a_line)
 {
     static const char *const names[] = {"evil\nfield"};
     struct trace_site span =

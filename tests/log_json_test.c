@@ -1,4 +1,4 @@
-/* log_json_test.c: lines look as tracing-subscriber's JSON, and are JSON. */
+/* log_json_test.c: writes valid JSON lines as tracing-subscriber does. */
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 
 TestSuite(log_json, .init = test_folder);
 
-/* DEL is escaped, as control characters are: nothing commands the terminal. */
+/* DEL is escaped like all control characters, so that no value controls the
+ * terminal. */
 static const struct format_deviation deviations[] = {
     {7, "\x7f", "\\u007f"},
     {0},
@@ -19,7 +20,7 @@ static const struct format_deviation number_deviations[] = {
     {0},
 };
 
-Test(log_json, lines_are_those_of_upstream)
+Test(log_json, matches_upstream_lines)
 {
     struct log_style style = {.format = LOG_FORMAT_JSON, .time = LOG_TIME_NONE};
 
@@ -31,7 +32,7 @@ Test(log_json, lines_are_those_of_upstream)
                  2);
 }
 
-Test(log_json, lines_of_spans_are_those_of_upstream)
+Test(log_json, matches_upstream_span_events)
 {
     struct log_style style = {.format = LOG_FORMAT_JSON, FORMAT_ALL};
 
@@ -41,9 +42,9 @@ Test(log_json, lines_of_spans_are_those_of_upstream)
                  8);
 }
 
-/* ---- As a parser sees it ---- */
+/* ---- Parsed lines ---- */
 
-/* No object within has a key twice. */
+/* Checks that no object has a key twice. */
 static void check_keys(const cJSON *object)
 {
     const cJSON *item, *other;
@@ -69,7 +70,7 @@ static const cJSON *part(const cJSON *object, const char *key)
     return cJSON_GetObjectItemCaseSensitive(object, key);
 }
 
-/* The line of all that was recorded, to be deleted. */
+/* Returns the only line of the recording, to be deleted. */
 static cJSON *read_line(const struct log_style *style)
 {
     struct trace_reader *reader = test_read();
@@ -86,7 +87,7 @@ static cJSON *read_line(const struct log_style *style)
     return object;
 }
 
-Test(log_json, every_line_of_anything_is_an_object)
+Test(log_json, writes_every_entry_as_a_json_object)
 {
     struct log_style style = {
         .format = LOG_FORMAT_JSON, FORMAT_ALL, .test = "a \"b\"\n"};
@@ -113,7 +114,7 @@ Test(log_json, every_line_of_anything_is_an_object)
     trace_reader_close(reader);
 }
 
-Test(log_json, every_type_is_a_number_a_literal_or_text)
+Test(log_json, writes_values_of_every_type)
 {
     static const char *const names[] = {"i", "f",  "inf", "b",    "s",
                                         "x", "no", "big", "bytes"};
@@ -146,7 +147,7 @@ Test(log_json, every_type_is_a_number_a_literal_or_text)
     trace_reader_close(reader);
 }
 
-Test(log_json, no_key_comes_twice)
+Test(log_json, writes_each_key_once)
 {
     static const char *const names[] = {"message", "a", "a"};
     static const char *const span_names[] = {"name", "field.name", "z"};
@@ -177,7 +178,7 @@ Test(log_json, no_key_comes_twice)
     cJSON_Delete(line);
 }
 
-Test(log_json, a_field_message_is_the_message_where_there_is_no_other)
+Test(log_json, uses_a_field_named_message_as_the_message)
 {
     static const char *const names[] = {"message"};
     struct trace_value value = trace_text_("mine");

@@ -1,4 +1,4 @@
-/* log_line_test.c: entries become lines, or none. */
+/* log_line_test.c: turns entries into lines. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -13,7 +13,7 @@ static void begin(void)
 
 TestSuite(log_line, .init = begin);
 
-Test(log_line, only_events_that_the_filter_shows_are_lines)
+Test(log_line, writes_lines_only_for_events_that_the_filter_shows)
 {
     struct log_style style = {.time = LOG_TIME_NONE};
     struct log_filter *filter = log_filter_parse("info", NULL, "LOG", NULL);
@@ -48,7 +48,7 @@ Test(log_line, only_events_that_the_filter_shows_are_lines)
     trace_reader_close(reader);
 }
 
-Test(log_line, all_lines_are_written_and_counted)
+Test(log_line, writes_and_counts_all_lines)
 {
     static const char expected[] =
         "[suite/test]  WARN tests::log_line_test: line 0\\nof two\n"
@@ -76,14 +76,13 @@ Test(log_line, all_lines_are_written_and_counted)
     trace_reader_close(reader);
 }
 
-Test(log_line, levels_are_off_where_nothing_records)
+Test(log_line, turns_levels_off_without_a_recording)
 {
     cr_expect(log_enabled(ERROR));
     trace_close();
     cr_expect_not(log_enabled(ERROR));
 }
 
-/* A text that does not fit is cut, and the line after it is whole. */
 Test(log_line, survives_a_lack_of_memory)
 {
     struct log_style style = {.time = LOG_TIME_UTC, .color = true};

@@ -1,4 +1,5 @@
-/* log_pretty_test.c: lines look as tracing-subscriber's pretty ones. */
+/* log_pretty_test.c: writes lines as tracing-subscriber's pretty format does.
+ */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +9,11 @@
 TestSuite(log_pretty, .init = test_folder);
 
 static const struct format_deviation deviations[] = {
-    /* What is recorded again replaces. */
+    /* A field that is recorded again is replaced. */
     {5, "late: 5, late: 6", "late: 6"},
-    /* A line may break here, but nothing commands the terminal. */
+    /* Newlines stay, but terminal control bytes are escaped. */
     {7, "raw\033[31m\nline", "raw\\x1b[31m\nline"},
-    /* "r#" and the hidden fields "log.*" are Rust's. */
+    /* "r#" and the hidden fields "log.*" are specific to Rust. */
     {8, " type: 1, ", " r#type: 1, log.x: 1, "},
     {0},
 };
@@ -27,7 +28,7 @@ static const struct format_deviation color_deviations[] = {
     {0},
 };
 
-Test(log_pretty, lines_are_those_of_upstream)
+Test(log_pretty, matches_upstream_lines)
 {
     struct log_style style = {.format = LOG_FORMAT_PRETTY,
                               .time = LOG_TIME_NONE};
@@ -37,7 +38,7 @@ Test(log_pretty, lines_are_those_of_upstream)
                  8);
 }
 
-Test(log_pretty, colours_and_lines_of_spans_are_those_of_upstream)
+Test(log_pretty, matches_upstream_colours_and_span_events)
 {
     struct log_style style = {.format = LOG_FORMAT_PRETTY, FORMAT_ALL};
 
@@ -47,7 +48,7 @@ Test(log_pretty, colours_and_lines_of_spans_are_those_of_upstream)
                  8);
 }
 
-Test(log_pretty, colours_change_nothing_else)
+Test(log_pretty, adds_only_escapes_for_colours)
 {
     struct log_style style = {
         .format = LOG_FORMAT_PRETTY, .time = LOG_TIME_NONE, .thread_id = true};
@@ -69,7 +70,7 @@ static void check(const struct log_style *style, const char *expected)
 static struct trace_site site =
     TEST_SITE(EVENT, WARN, "first\nsecond\r", "m", NULL, 0);
 
-Test(log_pretty, a_test_s_name_stands_on_every_line)
+Test(log_pretty, prefixes_every_line_with_the_test_s_name)
 {
     struct log_style style = {
         .format = LOG_FORMAT_PRETTY, .time = LOG_TIME_NONE, .test = "net/slow"};
@@ -82,7 +83,7 @@ Test(log_pretty, a_test_s_name_stands_on_every_line)
                   "[net/slow] \n");
 }
 
-Test(log_pretty, times_stand_behind_the_blanks)
+Test(log_pretty, shows_times_after_the_indentation)
 {
     struct log_style style = {
         .format = LOG_FORMAT_PRETTY, .color = true, .thread_id = true};

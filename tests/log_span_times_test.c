@@ -1,4 +1,6 @@
-/* log_span_times_test.c: when spans begin, are entered and left, and close. */
+/* log_span_times_test.c: lines when spans begin, are entered and left, and
+ * close.
+ */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -29,7 +31,7 @@ static void expect(const char *filter, unsigned events, const char *expected)
     trace_reader_close(reader);
 }
 
-Test(log_span_times, a_block_is_made_entered_left_and_closed)
+Test(log_span_times, shows_new_enter_exit_and_close_of_a_block)
 {
     {
         trace_span(DEBUG, "outer", ("a", trace_empty()));
@@ -44,7 +46,7 @@ Test(log_span_times, a_block_is_made_entered_left_and_closed)
            "DEBUG outer{a=1}: " AT "close\n");
 }
 
-static void tell_all(void)
+static void enter_twice(void)
 {
     struct trace_span_ref span = trace_span_new(INFO, "s");
 
@@ -72,21 +74,21 @@ static const struct {
                       " INFO s: " AT "enter\n INFO s: " AT "exit\n"},
 };
 
-Test(log_span_times, only_what_is_asked_for_is_said)
+Test(log_span_times, shows_only_the_requested_span_events)
 {
     for (size_t i = 0; i < sizeof(chosen) / sizeof(*chosen); i++) {
         if (i) {
             remove(test_path("recording"));
             test_record();
         }
-        tell_all();
+        enter_twice();
         expect("trace", chosen[i].events, chosen[i].lines);
     }
 }
 
-/* They bypass what the filter says of events, but a span that it hides has
- * none, and no place in those of others. */
-Test(log_span_times, only_shown_spans_have_lines)
+/* Span events ignore directives for events. A hidden span has none, and is
+ * missing in the chains of others. */
+Test(log_span_times, shows_events_only_of_spans_that_the_filter_shows)
 {
     {
         trace_span(INFO, "outer");
@@ -101,7 +103,7 @@ Test(log_span_times, only_shown_spans_have_lines)
            " INFO outer: " AT "close\n");
 }
 
-Test(log_span_times, spans_that_a_directive_of_spans_shows_have_lines)
+Test(log_span_times, shows_events_of_spans_that_a_span_directive_shows)
 {
     for (int i = 0; i < 2; i++) {
         trace_span(DEBUG, "request", ("id", i));
@@ -113,7 +115,7 @@ Test(log_span_times, spans_that_a_directive_of_spans_shows_have_lines)
            "DEBUG request{id=1}:read: " AT "new\n");
 }
 
-Test(log_span_times, a_span_that_never_closed_has_no_close)
+Test(log_span_times, omits_the_close_of_an_open_span)
 {
     struct trace_span_ref left = trace_span_new(INFO, "left");
 
@@ -124,9 +126,9 @@ Test(log_span_times, a_span_that_never_closed_has_no_close)
     expect("trace", LOG_SPAN_EXIT | LOG_SPAN_CLOSE, " INFO left: " AT "exit\n");
 }
 
-/* ---- Who closes ---- */
+/* ---- Closing ---- */
 
-Test(log_span_times, a_handle_closes_when_it_is_ended)
+Test(log_span_times, closes_a_handle_when_it_ends)
 {
     struct trace_span_ref span = trace_span_begin(INFO, "s");
 
@@ -142,7 +144,7 @@ Test(log_span_times, a_handle_closes_when_it_is_ended)
            " INFO s: " AT "close\n");
 }
 
-Test(log_span_times, what_was_never_entered_closes)
+Test(log_span_times, closes_a_span_that_was_never_entered)
 {
     trace_span_end(trace_span_new(INFO, "s"));
     expect("trace", LOG_SPAN_FULL,
@@ -187,7 +189,7 @@ static void begun(struct trace_span_ref *span)
     *span = trace_span_begin(INFO, "s");
 }
 
-Test(log_span_times, an_ended_span_closes_with_its_last_exit)
+Test(log_span_times, closes_an_ended_span_with_its_last_exit)
 {
     elsewhere(made);
     expect("trace", LOG_SPAN_EXIT | LOG_SPAN_CLOSE,
@@ -196,7 +198,7 @@ Test(log_span_times, an_ended_span_closes_with_its_last_exit)
            " INFO s: " AT "close\n");
 }
 
-Test(log_span_times, so_does_one_that_was_left_where_it_began)
+Test(log_span_times, closes_a_left_span_with_its_last_exit_elsewhere)
 {
     elsewhere(begun);
     expect("trace", LOG_SPAN_EXIT | LOG_SPAN_CLOSE,
@@ -212,8 +214,8 @@ static void *pass_through(void *context)
     return NULL;
 }
 
-/* Whether the thread is quick or slow must not matter. */
-Test(log_span_times, a_block_that_is_entered_after_its_end_closes_then)
+/* The result must not depend on how quick the thread is. */
+Test(log_span_times, closes_a_block_that_is_entered_after_its_end)
 {
     struct trace_span_ref span;
 
@@ -232,7 +234,7 @@ Test(log_span_times, a_block_that_is_entered_after_its_end_closes_then)
            " INFO " AT "after\n");
 }
 
-Test(log_span_times, what_a_jump_left_behind_closes_where_it_is_unwound)
+Test(log_span_times, closes_spans_that_a_jump_left_when_unwinding)
 {
     trace_span_begin(INFO, "outer");
     trace_span_begin(INFO, "inner");
@@ -245,7 +247,7 @@ Test(log_span_times, what_a_jump_left_behind_closes_where_it_is_unwound)
 
 static struct trace_site site = TEST_SITE(SPAN, INFO, "s", "m", NULL, 0);
 
-/* Lays out entries of a span at times of our choice; returns the last line. */
+/* Replays entries of a span at the given times; returns the last line. */
 static char *play(const struct trace_entry *entries, size_t count,
                   enum log_time time)
 {
@@ -293,7 +295,7 @@ static const struct trace_entry late[] = {
     {.kind = TRACE_ENTRY_CLOSE, .time = 2082400},
 };
 
-Test(log_span_times, busy_counts_once_and_idle_is_the_rest)
+Test(log_span_times, counts_overlapping_busy_time_once)
 {
     char *line = play(entries, 4, LOG_TIME_UPTIME);
 
@@ -304,7 +306,7 @@ Test(log_span_times, busy_counts_once_and_idle_is_the_rest)
     free(line);
 }
 
-Test(log_span_times, what_is_between_exits_and_the_close_is_idle)
+Test(log_span_times, counts_time_before_the_close_as_idle)
 {
     char *line = play(late, 4, LOG_TIME_UPTIME);
 
@@ -315,7 +317,7 @@ Test(log_span_times, what_is_between_exits_and_the_close_is_idle)
     free(line);
 }
 
-Test(log_span_times, without_times_there_are_no_durations)
+Test(log_span_times, omits_durations_without_times)
 {
     char *line = play(late, 4, LOG_TIME_NONE);
 
@@ -323,7 +325,7 @@ Test(log_span_times, without_times_there_are_no_durations)
     free(line);
 }
 
-Test(log_span_times, durations_have_three_digits)
+Test(log_span_times, shows_durations_with_three_digits)
 {
     static const struct {
         uint64_t ns;
@@ -377,12 +379,12 @@ Test(log_span_times, survives_a_lack_of_memory)
     trace_reader_close(reader);
 }
 
-Test(log_span_times, durations_have_a_point_in_every_locale)
+Test(log_span_times, shows_durations_with_a_decimal_point_in_every_locale)
 {
     struct trace_text text = {0};
 
     if (!test_decimal_comma())
-        cr_skip_test("there is no locale with a decimal comma");
+        cr_skip_test("no locale with a decimal comma");
     log_duration(&text, 1500);
     cr_expect_str_eq(text.data, "1.50\xc2\xb5s");
     trace_text_free(&text);

@@ -1,4 +1,4 @@
-/* log_spans_test.c: a line's spans, and the fields they have at its time. */
+/* log_spans_test.c: a line's spans and the fields that they had at its time. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -15,7 +15,7 @@ static void begin(void)
 
 TestSuite(log_spans, .init = begin);
 
-static void lines(const char *filter, const char *expected)
+static void expect_lines(const char *filter, const char *expected)
 {
     struct log_style style = {.time = LOG_TIME_NONE};
     struct trace_reader *reader = test_read();
@@ -26,24 +26,26 @@ static void lines(const char *filter, const char *expected)
     trace_reader_close(reader);
 }
 
-Test(log_spans, only_spans_that_the_filter_shows_stand_in_a_line)
+Test(log_spans, shows_only_spans_that_the_filter_shows)
 {
     trace_span(INFO, "outer", ("a", 1));
     trace_span(TRACE, "hidden", ("b", 2));
     trace_span(INFO, "inner", ("c", 3));
     trace_event(INFO, "hi");
-    lines("info", " INFO outer{a=1}:inner{c=3}: tests::log_spans_test: hi\n");
+    expect_lines("info",
+                 " INFO outer{a=1}:inner{c=3}: tests::log_spans_test: hi\n");
 }
 
-Test(log_spans, fields_without_a_value_are_left_out)
+Test(log_spans, omits_fields_without_a_value)
 {
     trace_span(INFO, "none", ("a", trace_empty()));
     trace_span(INFO, "one", ("a", trace_empty()), ("b", 1));
     trace_event(INFO, "hi", ("c", trace_empty()), ("d", 2));
-    lines("info", " INFO none:one{b=1}: tests::log_spans_test: hi d=2\n");
+    expect_lines("info",
+                 " INFO none:one{b=1}: tests::log_spans_test: hi d=2\n");
 }
 
-Test(log_spans, deep_chains_are_whole)
+Test(log_spans, shows_deep_chains_completely)
 {
     struct trace_text expected = {0};
 
@@ -54,12 +56,11 @@ Test(log_spans, deep_chains_are_whole)
     }
     trace_event(INFO, "hi");
     trace_text_string(&expected, " tests::log_spans_test: hi\n");
-    lines("info", expected.data);
+    expect_lines("info", expected.data);
     trace_text_free(&expected);
 }
 
-/* Without memory for a long chain, its innermost part stands. */
-Test(log_spans, a_long_chain_without_memory_keeps_a_part)
+Test(log_spans, keeps_the_innermost_spans_without_memory)
 {
     struct trace_entry entry;
     struct log_chain chain;
@@ -98,7 +99,7 @@ static char *span_text(struct trace_reader *reader, const char *filter_text,
     return text.data ? text.data : strdup("");
 }
 
-Test(log_spans, span_text_is_the_chain_alone)
+Test(log_spans, writes_only_the_chain_as_span_text)
 {
     static const struct {
         const char *filter, *event, *text;
@@ -142,7 +143,7 @@ static void deep(int depth)
         deep(depth + 1);
 }
 
-Test(log_spans, of_a_deep_recursion_the_middle_is_left_out)
+Test(log_spans, omits_the_middle_of_a_deep_recursion)
 {
     struct trace_reader *reader;
     char *text;
@@ -162,7 +163,7 @@ Test(log_spans, of_a_deep_recursion_the_middle_is_left_out)
 
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
-Test(log_spans, messages_of_every_kind)
+Test(log_spans, shows_messages_of_every_kind)
 {
     static struct trace_site site = {
         .level = TRACE_LEVEL_WARN, .target = "m", .file = "f.c"};
@@ -175,11 +176,11 @@ Test(log_spans, messages_of_every_kind)
     trace_event(WARN, "literal %d", ("a", 1));
     trace_event(WARN, "", ("message", "as a field"), ("a", 1));
     trace_event(WARN, "", ("message", 5));
-    lines("warn", " WARN tests::log_spans_test: deferred 5%\n"
-                  " WARN tests::log_spans_test: at the call\n"
-                  " WARN tests::log_spans_test: run time 7\n"
-                  " WARN m: its own\n"
-                  " WARN tests::log_spans_test: literal %d a=1\n"
-                  " WARN tests::log_spans_test: as a field a=1\n"
-                  " WARN tests::log_spans_test: message=5\n");
+    expect_lines("warn", " WARN tests::log_spans_test: deferred 5%\n"
+                         " WARN tests::log_spans_test: at the call\n"
+                         " WARN tests::log_spans_test: run time 7\n"
+                         " WARN m: its own\n"
+                         " WARN tests::log_spans_test: literal %d a=1\n"
+                         " WARN tests::log_spans_test: as a field a=1\n"
+                         " WARN tests::log_spans_test: message=5\n");
 }

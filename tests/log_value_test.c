@@ -1,4 +1,4 @@
-/* log_value_test.c: values look as Rust's Debug shows them. */
+/* log_value_test.c: formats values as Rust's Debug does. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -9,7 +9,7 @@
 
 #include "log/internal.h"
 
-static void shown(const struct trace_value *value, const char *expected)
+static void expect_shown(const struct trace_value *value, const char *expected)
 {
     struct trace_text text = {0};
 
@@ -26,7 +26,7 @@ static struct trace_value display(const char *text)
     return value;
 }
 
-Test(log_value, every_type)
+Test(log_value, formats_values_of_every_type)
 {
     const struct {
         struct trace_value value;
@@ -57,10 +57,10 @@ Test(log_value, every_type)
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        shown(&rows[i].value, rows[i].text);
+        expect_shown(&rows[i].value, rows[i].text);
 }
 
-Test(log_value, reals_are_the_shortest_that_read_back)
+Test(log_value, formats_reals_as_the_shortest_that_read_back)
 {
     static const struct {
         double f;
@@ -95,11 +95,11 @@ Test(log_value, reals_are_the_shortest_that_read_back)
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct trace_value value = trace_f64_(rows[i].f);
 
-        shown(&value, rows[i].text);
+        expect_shown(&value, rows[i].text);
     }
 }
 
-Test(log_value, floats_have_a_floats_digits)
+Test(log_value, formats_floats_with_a_float_s_digits)
 {
     static const struct {
         float f;
@@ -115,11 +115,11 @@ Test(log_value, floats_have_a_floats_digits)
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct trace_value value = trace_f32_(rows[i].f);
 
-        shown(&value, rows[i].text);
+        expect_shown(&value, rows[i].text);
     }
 }
 
-Test(log_value, random_reals_read_back)
+Test(log_value, formats_random_reals_that_read_back)
 {
     test_seed(13);
     for (int round = 0; round < 20000; round++) {
@@ -135,7 +135,7 @@ Test(log_value, random_reals_read_back)
     }
 }
 
-/* Written with one digit more and more, until it reads back. */
+/* Compares with the shortest format that reads back. */
 static void expect_fewest_digits(double f)
 {
     struct trace_value value = trace_f64_(f);
@@ -158,7 +158,7 @@ static void expect_fewest_digits(double f)
     trace_text_free(&text);
 }
 
-Test(log_value, reals_have_the_fewest_digits)
+Test(log_value, formats_reals_with_the_fewest_digits)
 {
     test_seed(16);
     for (int round = 0; round < 20000; round++) {
@@ -172,7 +172,7 @@ Test(log_value, reals_have_the_fewest_digits)
     expect_fewest_digits(DBL_MAX);
 }
 
-Test(log_value, quoted_text_is_escaped)
+Test(log_value, escapes_quoted_text)
 {
     static const struct {
         const char *text;
@@ -194,11 +194,11 @@ Test(log_value, quoted_text_is_escaped)
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct trace_value value = trace_string(rows[i].text, rows[i].size);
 
-        shown(&value, rows[i].shown);
+        expect_shown(&value, rows[i].shown);
     }
 }
 
-Test(log_value, plain_text_keeps_its_line_and_commands_nothing)
+Test(log_value, escapes_newlines_and_control_bytes_in_plain_text)
 {
     static const struct {
         const char *text;
@@ -225,8 +225,8 @@ Test(log_value, plain_text_keeps_its_line_and_commands_nothing)
     }
 }
 
-/* U+202E shows what follows from right to left. */
-Test(log_value, plain_text_shows_what_would_reorder_it)
+/* U+202E reverses the text that follows. */
+Test(log_value, escapes_characters_that_reorder_text)
 {
     struct trace_text text = {0};
 
@@ -235,7 +235,7 @@ Test(log_value, plain_text_shows_what_would_reorder_it)
     trace_text_free(&text);
 }
 
-Test(log_value, no_bytes_break_a_line)
+Test(log_value, escapes_any_bytes_that_break_a_line)
 {
     test_seed(14);
     for (int round = 0; round < 20000; round++) {
