@@ -1,5 +1,6 @@
-/* bench_test.c: the benchmark runs, and keeps what it measured. What it takes
- * is not asserted: that is for `make bench`. */
+/* bench_test.c: the benchmark runs and writes its measurements. `make bench`
+ * judges the times; no test does.
+ */
 #include "support.h"
 
 #include <cjson/cJSON.h>
@@ -19,7 +20,7 @@ static const cJSON *member(const cJSON *object, const char *name)
     return found;
 }
 
-/* What a row or size has to say of itself. */
+/* Checks the members of a row or size. */
 static void expect_measured(const cJSON *row)
 {
     const cJSON *repetitions;
@@ -34,7 +35,7 @@ static void expect_measured(const cJSON *row)
                  member(row, "name")->valuestring);
 }
 
-Test(bench, a_quick_run_measures_every_row)
+Test(bench, measures_every_row_in_a_quick_run)
 {
     char command[4096];
     const cJSON *row;

@@ -1,4 +1,6 @@
-/* compilers_audit_test.c: calls of compilers that a program finds by itself. */
+/* compilers_audit_test.c: records calls of compilers that a program looks up at
+ * run time.
+ */
 #include "compilers.h"
 
 E2E_FOLDER
@@ -25,34 +27,34 @@ static void expect_compiled(enum compilers_user user)
     cr_expect(compilers_inside("nvrtc"));
 }
 
-Test(compilers_audit, functions_that_are_looked_up)
+Test(compilers_audit, records_functions_that_are_looked_up)
 {
     expect_compiled(USER_LATE);
 }
 
-Test(compilers_audit, a_plugin_that_is_linked)
+Test(compilers_audit, records_a_linked_plugin)
 {
     expect_compiled(USER_PLUGIN);
 }
 
-/* No event is told twice. */
-Test(compilers_audit, a_program_that_is_linked)
+/* The linked wrapper and the audit must not both record a call. */
+Test(compilers_audit, records_a_linked_program_once)
 {
     expect_compiled(USER_LINKED);
 }
 
-Test(compilers_audit, a_program_that_is_bound_at_once)
+Test(compilers_audit, records_a_program_bound_at_startup)
 {
     expect_compiled(USER_NOW);
 }
 
-Test(compilers_audit, a_shared_library_of_the_users)
+Test(compilers_audit, records_a_shared_library_of_the_user)
 {
     expect_compiled(USER_SHARED);
 }
 
-/* Each plugin's calls go to the library that it is linked with, wherever that
- * is now. */
+/* Each plugin's calls go to the library that it is linked with, even if that
+ * was loaded again elsewhere. */
 static void expect_own(const char *before)
 {
     e2e_expect_is(e2e_run("%s ./many keep ./1.so ./2.so ./1.so", before)->out,
@@ -62,14 +64,14 @@ static void expect_own(const char *before)
         "0\n0\n0\n0\n");
 }
 
-Test(compilers_audit, libraries_of_one_name)
+Test(compilers_audit, tells_libraries_of_the_same_name_apart)
 {
     compilers_many();
     expect_own("");
     expect_own(compilers_audit());
 }
 
-Test(compilers_audit, failures)
+Test(compilers_audit, records_failures)
 {
     e2e_expect_has(run(USER_LATE, "recording compile fail")->out,
                    "result=6 errno=7\n");
@@ -79,13 +81,13 @@ Test(compilers_audit, failures)
                      "error: undefined symbol");
 }
 
-Test(compilers_audit, threads)
+Test(compilers_audit, records_many_threads)
 {
     run(USER_LATE, "recording threads kernel");
     cr_expect_eq(compilers_count("nvrtc", "thread.cu"), 200);
 }
 
-Test(compilers_audit, without_it_nothing_is_seen_and_all_goes_on)
+Test(compilers_audit, records_nothing_without_the_audit)
 {
     const struct e2e *result = compilers_run(USER_LATE, compilers_fake(), "",
                                              "recording compile kernel");
@@ -94,8 +96,8 @@ Test(compilers_audit, without_it_nothing_is_seen_and_all_goes_on)
     cr_expect_eq(compilers_count("nvrtc", NULL), 0);
 }
 
-/* Programs that know nothing of it run under it. */
-Test(compilers_audit, other_programs)
+/* Programs unrelated to testlog run under the audit. */
+Test(compilers_audit, leaves_other_programs_alone)
 {
     const struct e2e *result =
         e2e_run("%s sh -c 'ls / >/dev/null && echo well'", compilers_audit());

@@ -1,5 +1,6 @@
-/* compilers_compile_test.c: calls of compilers that a program is linked with,
- * with stand-ins for the libraries. */
+/* compilers_compile_test.c: records calls of compilers that a program is linked
+ * with; stand-ins replace the libraries.
+ */
 #include "compilers.h"
 
 E2E_FOLDER
@@ -28,27 +29,27 @@ static void expect_compiled(enum compilers_user user)
     cr_expect(compilers_inside("nvrtc"));
 }
 
-Test(compilers_compile, a_program_that_is_linked)
+Test(compilers_compile, records_a_linked_program)
 {
     expect_compiled(USER_LINKED);
 }
 
-Test(compilers_compile, a_program_that_is_bound_at_once)
+Test(compilers_compile, records_a_program_bound_at_startup)
 {
     expect_compiled(USER_NOW);
 }
 
-Test(compilers_compile, a_program_in_cxx)
+Test(compilers_compile, records_a_program_in_cxx)
 {
     expect_compiled(USER_CXX);
 }
 
-Test(compilers_compile, a_shared_library_of_the_users)
+Test(compilers_compile, records_a_shared_library_of_the_user)
 {
     expect_compiled(USER_SHARED);
 }
 
-Test(compilers_compile, a_failure_has_its_log)
+Test(compilers_compile, records_the_log_of_a_failure)
 {
     const struct e2e *result =
         run(USER_LINKED, "recording compile 'kernel fail'");
@@ -63,7 +64,7 @@ Test(compilers_compile, a_failure_has_its_log)
     cr_expect_str_eq(compilers_value("nvrtc", "ptx_bytes"), "");
 }
 
-Test(compilers_compile, a_warning_is_kept)
+Test(compilers_compile, records_a_warning)
 {
     run(USER_LINKED, "recording compile 'kernel warn'");
     cr_expect_eq(compilers_level("nvrtc"), TRACE_LEVEL_TRACE);
@@ -71,21 +72,21 @@ Test(compilers_compile, a_warning_is_kept)
                      "saxpy.cu(1): warning: unused");
 }
 
-Test(compilers_compile, lowered_names)
+Test(compilers_compile, records_lowered_names)
 {
     run(USER_LINKED, "recording compile 'named kernel'");
     cr_expect_str_eq(compilers_value("nvrtc", "kernel.names"), "_Zsaxpy");
 }
 
-/* FNV-1a, 64 bits: that of "a" stands in its description. */
-Test(compilers_compile, the_source_is_known_by_its_hash)
+/* The FNV-1a hash of "a", as in its specification. */
+Test(compilers_compile, records_the_hash_of_the_source)
 {
     run(USER_LINKED, "recording compile a");
     cr_expect_str_eq(compilers_value("nvrtc", "source_fnv"),
                      "af63dc4c8601ec8c");
 }
 
-Test(compilers_compile, a_name_does_not_break_a_line)
+Test(compilers_compile, replaces_newlines_in_a_program_s_name)
 {
     compilers_run(USER_LINKED, compilers_fake(), "NAME=\"$(printf 'a\\nb')\"",
                   "recording compile kernel");
@@ -95,21 +96,21 @@ Test(compilers_compile, a_name_does_not_break_a_line)
     cr_expect_eq(compilers_count("nvrtc", "default_program"), 1);
 }
 
-Test(compilers_compile, a_compile_within_a_compile)
+Test(compilers_compile, records_a_compilation_inside_another)
 {
     run(USER_LINKED, "recording compile 'kernel again'");
     cr_expect_eq(compilers_count("nvrtc", "saxpy.cu"), 1);
     cr_expect_eq(compilers_count("nvrtc", "inner.cu"), 1);
 }
 
-Test(compilers_compile, threads)
+Test(compilers_compile, records_compilations_on_many_threads)
 {
     run(USER_LINKED, "recording threads 'kernel warn'");
     cr_expect_eq(compilers_count("nvrtc", "thread.cu"), 200);
     cr_expect_str_eq(compilers_value("nvrtc", "source_bytes"), "11");
 }
 
-Test(compilers_compile, a_link)
+Test(compilers_compile, records_a_link)
 {
     const struct e2e *result = run(USER_LINKED, "recording link 'some ptx'");
 
@@ -123,7 +124,7 @@ Test(compilers_compile, a_link)
     cr_expect_str_eq(compilers_value("nvjitlink", "cubin_bytes"), "77");
 }
 
-Test(compilers_compile, a_link_that_fails)
+Test(compilers_compile, records_a_link_that_fails)
 {
     const struct e2e *result = run(USER_SHARED, "recording link 'fail'");
 
@@ -135,7 +136,7 @@ Test(compilers_compile, a_link_that_fails)
                      "error: undefined symbol");
 }
 
-Test(compilers_compile, without_a_recording_calls_go_on)
+Test(compilers_compile, compiles_without_a_recording)
 {
     const struct e2e *result = run(USER_LINKED, "none compile kernel");
 
@@ -143,8 +144,8 @@ Test(compilers_compile, without_a_recording_calls_go_on)
     cr_expect_not(e2e_exists("recording"));
 }
 
-/* The linker was told of it, and left it out. */
-Test(compilers_compile, a_library_that_was_not_linked)
+/* The linker dropped the library, because nothing seemed to use it. */
+Test(compilers_compile, loads_a_library_that_the_linker_dropped)
 {
     const struct e2e *result = run(USER_MISSING, "recording compile kernel");
 
@@ -154,7 +155,7 @@ Test(compilers_compile, a_library_that_was_not_linked)
     cr_expect_str_eq(compilers_value("nvrtc", "ptx_bytes"), "1234");
 }
 
-Test(compilers_compile, without_the_library_a_line_says_so)
+Test(compilers_compile, reports_a_library_that_cannot_be_loaded)
 {
     const struct e2e *result;
 
@@ -169,7 +170,7 @@ Test(compilers_compile, without_the_library_a_line_says_so)
 
 /* ---- Programs that compile nothing ---- */
 
-Test(compilers_compile, a_program_without_exports_none_of_ours)
+Test(compilers_compile, exports_no_compiler_function_in_other_programs)
 {
     const char *path = e2e_program("small", E2E_TRACED);
 

@@ -1,4 +1,5 @@
-/* compilers_toolkit_test.c: the real NVRTC and nvJitLink, which need no device.
+/* compilers_toolkit_test.c: records the real NVRTC and nvJitLink, which need no
+ * device.
  */
 #include "compilers.h"
 
@@ -34,22 +35,22 @@ static void compile(enum compilers_user user, const char *before)
     expect_size("nvrtc", "cubin_bytes");
 }
 
-Test(compilers_toolkit, ptx_and_machine_code)
+Test(compilers_toolkit, records_ptx_and_machine_code)
 {
     compile(USER_LINKED, "");
 }
 
-Test(compilers_toolkit, ptx_and_machine_code_looked_up)
+Test(compilers_toolkit, records_a_compiler_that_is_looked_up)
 {
     compile(USER_LATE, compilers_audit());
 }
 
-Test(compilers_toolkit, ptx_and_machine_code_in_a_plugin)
+Test(compilers_toolkit, records_a_compiler_in_a_plugin)
 {
     compile(USER_PLUGIN, compilers_audit());
 }
 
-Test(compilers_toolkit, an_error_is_in_the_log)
+Test(compilers_toolkit, records_the_log_of_an_error)
 {
     compilers_run(USER_SHARED, compilers_toolkit(), "NAME=bad.cu",
                   "recording compile '__global__ void f() { nonsense; }'");
@@ -72,17 +73,17 @@ static void link_ptx(enum compilers_user user, const char *before)
     expect_size("nvjitlink", "cubin_bytes");
 }
 
-Test(compilers_toolkit, ptx_is_linked)
+Test(compilers_toolkit, records_a_link_of_ptx)
 {
     link_ptx(USER_LINKED, "");
 }
 
-Test(compilers_toolkit, ptx_is_linked_looked_up)
+Test(compilers_toolkit, records_a_linker_that_is_looked_up)
 {
     link_ptx(USER_LATE, compilers_audit());
 }
 
-Test(compilers_toolkit, a_link_fails)
+Test(compilers_toolkit, records_a_link_that_fails)
 {
     compilers_run(USER_LINKED, compilers_toolkit(), "",
                   "recording link 'no ptx at all'");

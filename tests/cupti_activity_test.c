@@ -1,18 +1,18 @@
-/* cupti_activity_test.c: what a single record becomes. */
+/* cupti_activity_test.c: turns single CUPTI records into activities. */
 #include <criterion/criterion.h>
 #include <string.h>
 
 #include "fuzz_activity.c"
 #include "support.h"
 
-/* The last activity that was put, as text. */
-static char told[2048];
+/* The last activity, as text. */
+static char text[2048];
 static struct trace_activity last;
 
 static void keep(const struct trace_activity *activity)
 {
     size_t at = activity->at.launched ? TRACE_LAUNCH_FIELDS : 0;
-    int size = snprintf(told, sizeof(told), "%s", activity->name);
+    int size = snprintf(text, sizeof(text), "%s", activity->name);
 
     last = *activity;
     for (size_t i = 0; i < activity->field_count; i++) {
@@ -20,11 +20,11 @@ static void keep(const struct trace_activity *activity)
 
         if (value->type == TRACE_TYPE_DISPLAY)
             size +=
-                snprintf(told + size, sizeof(told) - (size_t)size, " %s=%.*s",
+                snprintf(text + size, sizeof(text) - (size_t)size, " %s=%.*s",
                          activity->fields[i], (int)value->size, value->as.text);
         else
             size +=
-                snprintf(told + size, sizeof(told) - (size_t)size, " %s=%llu",
+                snprintf(text + size, sizeof(text) - (size_t)size, " %s=%llu",
                          activity->fields[i], (unsigned long long)value->as.u);
     }
 }
@@ -62,10 +62,10 @@ static const char *described(uint32_t kind, size_t stride)
     memcpy(bytes, &kind, sizeof(kind));
     cupti_put_activity(&record);
     memset(bytes, 0, sizeof(bytes));
-    return told;
+    return text;
 }
 
-Test(cupti_activity, copies_between_devices)
+Test(cupti_activity, describes_copies_between_devices)
 {
     set(CUPTI_PEER_KIND, 10);
     set(CUPTI_PEER_BYTES, 1000);
@@ -81,7 +81,7 @@ Test(cupti_activity, copies_between_devices)
     cr_expect(last.at.on_device);
 }
 
-Test(cupti_activity, a_copy_of_an_unknown_kind)
+Test(cupti_activity, describes_a_copy_of_an_unknown_kind)
 {
     set(CUPTI_MEMCPY_KIND, 200);
     set(CUPTI_MEMCPY_START, 1);
@@ -91,22 +91,22 @@ Test(cupti_activity, a_copy_of_an_unknown_kind)
                      "correlation=0");
 }
 
-/* What has no time happened now, or when its call ended. */
-Test(cupti_activity, times_are_guessed)
+/* Without a valid time, an activity happened now or at the end of its call. */
+Test(cupti_activity, estimates_missing_times)
 {
     set(CUPTI_MEMSET_START, 300);
     set(CUPTI_MEMSET_END, 200);
     described(CUPTI_KIND_MEMSET, 64);
     cr_expect_eq(last.at.begin, 300);
     cr_expect_eq(last.end, 300);
-    cr_expect(strstr(told, " ts_estimated=1"));
+    cr_expect(strstr(text, " ts_estimated=1"));
     cr_expect_eq(cupti_counts.bad_times, 1);
     described(CUPTI_KIND_MEMSET, 64);
     cr_expect_eq(last.at.begin, 5000);
     cr_expect_eq(cupti_counts.bad_times, 2);
 }
 
-Test(cupti_activity, overheads)
+Test(cupti_activity, describes_overheads)
 {
     set(CUPTI_OVERHEAD_KIND, 6 << 16);
     set(CUPTI_OVERHEAD_START, 1);
@@ -119,7 +119,7 @@ Test(cupti_activity, overheads)
     cr_expect_str_eq(described(CUPTI_KIND_OVERHEAD, 56), "Overhead");
 }
 
-Test(cupti_activity, the_oldest_jit_record_has_no_thread)
+Test(cupti_activity, reads_no_thread_from_the_oldest_jit_record)
 {
     set(CUPTI_JIT_START, 1);
     set(CUPTI_JIT_END, 2);
@@ -132,7 +132,7 @@ Test(cupti_activity, the_oldest_jit_record_has_no_thread)
     cr_expect_eq(last.at.thread, 0);
 }
 
-Test(cupti_activity, waits_have_a_stream_or_an_event)
+Test(cupti_activity, describes_waits_for_a_stream_or_an_event)
 {
     set(CUPTI_SYNC_TYPE, 1);
     set(CUPTI_SYNC_START, 1);
@@ -156,21 +156,21 @@ static const char *memory_of(unsigned operation, unsigned kind, uint64_t size)
     set(CUPTI_MEMORY_TIME, 1);
     set(CUPTI_MEMORY_DEVICE, 1);
     described(CUPTI_KIND_MEMORY2, 112);
-    return strstr(told, "in_use=");
+    return strstr(text, "in_use=");
 }
 
-/* What was allocated before we looked may be released. */
-Test(cupti_activity, memory_in_use_is_summed)
+/* Memory allocated before the trace began may be released. */
+Test(cupti_activity, sums_memory_in_use)
 {
     cr_expect_str_eq(memory_of(1, DEVICE, 100), "in_use=100 device=1");
     cr_expect_str_eq(memory_of(1, DEVICE, 50), "in_use=150 device=1");
     cr_expect_str_eq(memory_of(2, DEVICE, 100), "in_use=50 device=1");
     cr_expect_str_eq(memory_of(2, DEVICE, 100), "in_use=0 device=1");
     cr_expect_str_eq(memory_of(1, DEVICE, 7), "in_use=7 device=1");
-    cr_expect_null(memory_of(1, PINNED, 7), "the host's memory");
+    cr_expect_null(memory_of(1, PINNED, 7), "counted the host's memory");
 }
 
-Test(cupti_activity, threads_that_are_not_the_kernels_are_not_known)
+Test(cupti_activity, ignores_thread_ids_that_are_not_the_kernel_s)
 {
     cupti.system_threads = false;
     set(CUPTI_CALL_THREAD, 0x1234);
@@ -180,8 +180,8 @@ Test(cupti_activity, threads_that_are_not_the_kernels_are_not_known)
     cr_expect_eq(last.at.thread, 0);
 }
 
-/* Our own wait at the end is not the program's. */
-Test(cupti_activity, our_own_calls_are_not_put)
+/* testlog's own wait at the end is not the program's. */
+Test(cupti_activity, omits_testlog_s_own_calls)
 {
     cupti.own.thread = 9;
     cupti.own.begin = 100;
@@ -189,7 +189,7 @@ Test(cupti_activity, our_own_calls_are_not_put)
     set(CUPTI_CALL_THREAD, 9);
     set(CUPTI_CALL_START, 110);
     set(CUPTI_CALL_END, 190);
-    told[0] = '\0';
+    text[0] = '\0';
     cr_expect_str_eq(described(CUPTI_KIND_DRIVER, 40), "");
     set(CUPTI_CALL_THREAD, 8);
     set(CUPTI_CALL_START, 110);

@@ -1,5 +1,5 @@
-/* cupti_buffers_test.c: buffers are there when CUPTI asks, and what is in
- * them is not lost. */
+/* cupti_buffers_test.c: hands buffers to CUPTI and keeps the records in them.
+ */
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 
 TestSuite(cupti_buffers, .init = devices_init);
 
-/* ---- How many ---- */
+/* ---- Number and layout of buffers ---- */
 
 static const char *given(const char *greed, const char *api)
 {
@@ -31,13 +31,13 @@ static const char *given(const char *greed, const char *api)
     return line;
 }
 
-Test(cupti_buffers, there_are_64_at_most)
+Test(cupti_buffers, gives_at_most_64_buffers)
 {
     cr_expect_str_eq(given("100", "27"), "given 64");
 }
 
-/* Before 12.9, CUPTI does not bear NULL. */
-Test(cupti_buffers, an_old_cupti_is_always_given_one)
+/* Before 12.9, CUPTI cannot handle NULL. */
+Test(cupti_buffers, always_gives_a_buffer_to_an_old_cupti)
 {
     cr_expect_str_eq(given("100", "26"), "given 100");
 }
@@ -47,8 +47,8 @@ static struct cupti_buffer *buffer_of(uint8_t *bytes)
     return (void *)(bytes - offsetof(struct cupti_buffer, bytes));
 }
 
-/* What is in such a buffer is dropped, and counted. */
-Test(cupti_buffers, what_is_in_a_spare_one_is_counted_as_dropped)
+/* Records in a spare buffer are dropped and counted. */
+Test(cupti_buffers, counts_records_in_a_spare_buffer_as_dropped)
 {
     enum { COUNT = 65 };
     uint8_t *bytes[COUNT];
@@ -76,7 +76,7 @@ Test(cupti_buffers, what_is_in_a_spare_one_is_counted_as_dropped)
     trace_reader_close(reader);
 }
 
-Test(cupti_buffers, they_are_aligned)
+Test(cupti_buffers, aligns_buffers)
 {
     uint8_t *bytes;
     size_t size, most;
@@ -85,7 +85,7 @@ Test(cupti_buffers, they_are_aligned)
     cupti_buffer_requested(&bytes, &size, &most);
     cr_expect_eq((uintptr_t)bytes % 64, 0);
     cr_expect_eq(size, 1 << 20);
-    cupti_buffer_completed(NULL, 0, bytes, size, size * 2 /* a lie */);
+    cupti_buffer_completed(NULL, 0, bytes, size, size * 2 /* more than fits */);
     cupti_buffer_completed(NULL, 0, NULL, 0, 0);
     trace_close();
 }
@@ -95,7 +95,7 @@ static void put(uint8_t *at, uint64_t value, size_t size)
     memcpy(at, &value, size);
 }
 
-/* A call that launches, and its kernel. */
+/* Puts a launch and its kernel; returns their size. */
 static size_t put_launch(uint8_t *at, uint32_t correlation)
 {
     put(at, CUPTI_KIND_RUNTIME, 4);
@@ -115,8 +115,8 @@ static size_t put_launch(uint8_t *at, uint32_t correlation)
            cupti.stride[CUPTI_KIND_CONCURRENT_KERNEL];
 }
 
-/* They are more than calls are kept of, before anybody decodes one. */
-Test(cupti_buffers, a_backlog_is_no_loss)
+/* More launches than the table of calls holds, before any is decoded. */
+Test(cupti_buffers, loses_no_launch_of_a_backlog)
 {
     uint32_t launches = 0;
 
@@ -156,18 +156,18 @@ static size_t threads(void)
     return count;
 }
 
-Test(cupti_buffers, the_thread_begins_with_the_first_buffer)
+Test(cupti_buffers, starts_the_thread_with_the_first_buffer)
 {
     size_t before = threads();
 
     devices_begin();
-    cr_expect_eq(threads(), before, "no device is used yet");
+    cr_expect_eq(threads(), before, "started before a device was used");
     devices_launch(1);
     cr_expect_eq(threads(), before + 1);
     trace_close();
     cr_expect_eq(threads(), before);
     devices_launch(1);
-    cr_expect_eq(threads(), before, "the process may be at its end");
+    cr_expect_eq(threads(), before, "started after the end");
 }
 
 static uint64_t entries_so_far(void)
@@ -179,8 +179,8 @@ static uint64_t entries_so_far(void)
     return count;
 }
 
-/* Who is killed loses a quarter of a second. */
-Test(cupti_buffers, the_thread_puts_what_is_complete, .timeout = 20)
+/* A killed process loses at most a quarter of a second. */
+Test(cupti_buffers, puts_completed_buffers_from_the_thread, .timeout = 20)
 {
     devices_begin();
     devices_launch(3);
@@ -197,7 +197,7 @@ static void on_signal(int number)
     signalled = gettid();
 }
 
-Test(cupti_buffers, signals_are_the_programs)
+Test(cupti_buffers, leaves_signals_to_the_program)
 {
     devices_begin();
     devices_launch(1);
@@ -211,7 +211,7 @@ Test(cupti_buffers, signals_are_the_programs)
 
 /* ---- The end ---- */
 
-Test(cupti_buffers, the_last_flush_is_forced)
+Test(cupti_buffers, forces_the_last_flush)
 {
     char *calls;
 
@@ -228,7 +228,7 @@ Test(cupti_buffers, the_last_flush_is_forced)
     free(calls);
 }
 
-Test(cupti_buffers, a_failing_flush_is_survived)
+Test(cupti_buffers, survives_a_failing_flush)
 {
     struct trace_reader *reader;
 
@@ -240,7 +240,7 @@ Test(cupti_buffers, a_failing_flush_is_survived)
     trace_reader_close(reader);
 }
 
-/* A driver with a context, or without; it tells who synchronized. */
+/* A driver with or without a context; it logs each synchronization. */
 #define DRIVER                                                                 \
     "#include <stdlib.h>\n"                                                    \
     "#include <stdio.h>\n"                                                     \
@@ -264,19 +264,19 @@ static void expect_synchronized(bool is)
     free(calls);
 }
 
-Test(cupti_buffers, the_last_flush_waits_for_the_device)
+Test(cupti_buffers, waits_for_the_device_before_the_last_flush)
 {
     setenv("CONTEXT", "1", 1);
     expect_synchronized(true);
 }
 
-Test(cupti_buffers, without_a_context_there_is_nothing_to_wait_for)
+Test(cupti_buffers, does_not_wait_without_a_context)
 {
     unsetenv("CONTEXT");
     expect_synchronized(false);
 }
 
-/* CUPTI hangs in a child that was forked. */
+/* CUPTI hangs in a forked child. */
 static void child(void)
 {
     unlink(test_path("calls"));
@@ -286,7 +286,7 @@ static void child(void)
     _exit(access(test_path("calls"), F_OK) ? 0 : 1);
 }
 
-Test(cupti_buffers, a_forked_child_does_not_call_cupti)
+Test(cupti_buffers, does_not_call_cupti_in_a_forked_child)
 {
     devices_begin();
     devices_launch(1);
@@ -311,7 +311,7 @@ static void *launch_in_spans(void *unused)
     return unused;
 }
 
-/* Each kernel is of a span of the thread that launched it. */
+/* Checks that each kernel is in a span of the thread that launched it. */
 static void expect_spans(struct trace_reader *reader)
 {
     enum { PLACES = 1 << 20 };
@@ -329,7 +329,7 @@ static void expect_spans(struct trace_reader *reader)
     }
 }
 
-Test(cupti_buffers, many_threads_launch_at_once)
+Test(cupti_buffers, attributes_launches_of_many_threads)
 {
     pthread_t all[THREADS];
     char number[32];
@@ -353,8 +353,8 @@ Test(cupti_buffers, many_threads_launch_at_once)
     trace_reader_close(reader);
 }
 
-/* The thread is in a span already when CUPTI comes. */
-Test(cupti_buffers, a_span_may_be_older_than_cupti)
+/* The thread enters the span before CUPTI is initialized. */
+Test(cupti_buffers, attributes_launches_to_a_span_older_than_cupti)
 {
     struct trace_reader *reader;
     struct trace_entry entry;

@@ -1,4 +1,4 @@
-/* cupti_clock_test.c: the rate of the recording's ticks. */
+/* cupti_clock_test.c: measures the rate of the recording's ticks. */
 #include <criterion/criterion.h>
 #include <time.h>
 
@@ -13,13 +13,13 @@ static uint64_t now(void)
 
 static const struct trace_device_host host = {.now = now};
 
-/* Ticks are not always ns. */
+/* Ticks need not be nanoseconds. */
 Test(cupti_clock, measures_the_rate_of_ticks)
 {
     struct timespec time = {0, 20000000};
 
     cupti.host = &host;
-    cr_expect_eq(cupti_ns(1000), 1000, "before it is known");
+    cr_expect_eq(cupti_ns(1000), 1000, "before the first measurement");
     cupti_measure_ticks();
     nanosleep(&time, NULL);
     ticks += 1000000; /* in 20 ms or a little more */

@@ -1,5 +1,4 @@
-/* cupti_correlation_test.c: which calls are remembered, and which launched.
- */
+/* cupti_correlation_test.c: remembers calls and counts launches. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -37,7 +36,7 @@ static void note_span(uint32_t external, uint64_t span, uint32_t correlation)
     cupti_call_note(&at);
 }
 
-static void judged(uint64_t launches, uint64_t launched)
+static void expect_counts(uint64_t launches, uint64_t launched)
 {
     cupti_call_count_launches();
     cr_expect_eq(cupti_counts.launches, launches, "%d",
@@ -45,10 +44,10 @@ static void judged(uint64_t launches, uint64_t launched)
     cr_expect_eq(cupti_counts.launched, launched, "%d",
                  (int)cupti_counts.launched);
     cr_expect_eq(cupti_counts.lost, launches - launched);
-    cr_expect_null(cupti_call_find(1), "all is forgotten");
+    cr_expect_null(cupti_call_find(1), "a call is still known");
 }
 
-Test(cupti_correlation, a_call_is_found_by_its_id)
+Test(cupti_correlation, finds_a_call_by_its_id)
 {
     cr_expect_null(cupti_call_find(1));
     note_span(CUPTI_EXTERNAL_CUSTOM0, 77, 1);
@@ -64,57 +63,57 @@ Test(cupti_correlation, a_call_is_found_by_its_id)
     cr_expect_eq(call->begin, 100);
     cr_expect_eq(call->end, 200);
     cr_expect_null(cupti_call_find(2));
-    judged(0, 0);
+    expect_counts(0, 0);
 }
 
-Test(cupti_correlation, ids_of_other_clients_are_not_spans)
+Test(cupti_correlation, ignores_ids_of_other_clients)
 {
     note_span(5, 77, 1);
     cr_expect_null(cupti_call_find(1));
 }
 
-Test(cupti_correlation, of_nested_calls_the_outermost_counts)
+Test(cupti_correlation, keeps_the_outermost_of_nested_calls)
 {
     note(CUPTI_KIND_DRIVER, DRIVER_LAUNCH, 110, 190, 1, 0);
     note(CUPTI_KIND_RUNTIME, LAUNCH, 100, 200, 1, 0);
     cr_expect_eq(cupti_call_find(1)->begin, 100);
     cr_expect_eq(cupti_call_find(1)->end, 200);
     cupti_call_find(1)->devices++;
-    judged(1, 1);
+    expect_counts(1, 1);
 }
 
-/* Whichever of the two ids the kernel has. */
-Test(cupti_correlation, nested_launches_of_two_ids_are_one)
+/* The kernel may have either of the two ids. */
+Test(cupti_correlation, counts_nested_launches_once)
 {
     for (uint32_t id = 1; id <= 2; id++) {
         fuzz_begin();
         note(CUPTI_KIND_DRIVER, DRIVER_LAUNCH, 110, 190, 2, 0);
         note(CUPTI_KIND_RUNTIME, LAUNCH, 100, 200, 1, 0);
         cupti_call_find(id)->devices++;
-        judged(1, 1);
+        expect_counts(1, 1);
     }
     fuzz_begin();
     note(CUPTI_KIND_DRIVER, DRIVER_LAUNCH, 110, 190, 2, 0);
     note(CUPTI_KIND_RUNTIME, LAUNCH, 100, 200, 1, 0);
-    judged(1, 0);
+    expect_counts(1, 0);
 }
 
-Test(cupti_correlation, launches_after_one_another_are_two)
+Test(cupti_correlation, counts_successive_launches_separately)
 {
     note(CUPTI_KIND_RUNTIME, LAUNCH, 100, 200, 1, 0);
     note(CUPTI_KIND_RUNTIME, LAUNCH, 200, 300, 2, 0);
     cupti_call_find(2)->devices++;
-    judged(2, 1);
+    expect_counts(2, 1);
 }
 
-Test(cupti_correlation, a_failed_launch_launches_nothing)
+Test(cupti_correlation, ignores_failed_launches)
 {
     note(CUPTI_KIND_RUNTIME, LAUNCH, 100, 200, 1, 98);
     note(CUPTI_KIND_RUNTIME, MALLOC, 300, 400, 2, 0);
-    judged(0, 0);
+    expect_counts(0, 0);
 }
 
-Test(cupti_correlation, launches_of_cuda_13_are_launches)
+Test(cupti_correlation, recognizes_the_launches_of_cuda_13)
 {
     cr_expect(cupti_launches(CUPTI_DOMAIN_RUNTIME, 505));
     cr_expect(cupti_launches(CUPTI_DOMAIN_RUNTIME, 506));
@@ -127,8 +126,8 @@ Test(cupti_correlation, launches_of_cuda_13_are_launches)
     cr_expect_null(cupti_compile_stage(CUPTI_DOMAIN_RUNTIME, 20));
 }
 
-/* The oldest make way, and are judged then. */
-Test(cupti_correlation, memory_is_bounded)
+/* The oldest calls are counted and removed. */
+Test(cupti_correlation, bounds_the_number_of_calls)
 {
     enum { MOST = 1 << 18, MORE = 1000 };
 
@@ -143,10 +142,10 @@ Test(cupti_correlation, memory_is_bounded)
     cr_expect(cupti_call_find(MORE + 1));
     cr_expect_eq(cupti_call_find(MOST + MORE)->correlation, MOST + MORE);
     cr_expect_eq(cupti_counts.launches, MORE);
-    judged(MOST + MORE, (MOST + MORE) / 2);
+    expect_counts(MOST + MORE, (MOST + MORE) / 2);
 }
 
-Test(cupti_correlation, without_memory_it_keeps_what_it_has_room_for)
+Test(cupti_correlation, keeps_recent_calls_without_memory)
 {
     if (!test_can_fail_memory())
         cr_skip("a sanitizer owns the memory");
@@ -156,7 +155,7 @@ Test(cupti_correlation, without_memory_it_keeps_what_it_has_room_for)
     for (uint32_t i = 1; i <= 1024; i++)
         cr_assert(cupti_call_add(i));
     test_fail_memory(1, false);
-    cr_expect(cupti_call_add(1025), "the oldest makes way");
+    cr_expect(cupti_call_add(1025), "the oldest was not replaced");
     test_fail_memory(2, true);
     cr_expect(cupti_call_add(1026));
     test_fail_memory(0, false);

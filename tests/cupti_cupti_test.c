@@ -1,5 +1,6 @@
-/* cupti_cupti_test.c: what becomes of a libcupti, and what of one that is
- * missing, refuses or is another's; and that a real one is as we think. */
+/* cupti_cupti_test.c: initializes libcupti, reports one that is missing,
+ * refuses or is in use, and agrees with a real one.
+ */
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 TestSuite(cupti_cupti, .init = devices_init);
 
-/* Begins and expects a state and a notice ("": none). */
+/* Begins a recording; expects a state and a notice ("": none). */
 static struct trace_reader *reader_of(const char *state, const char *notice)
 {
     struct trace_reader *reader;
@@ -29,9 +30,9 @@ static void expect_state(const char *state, const char *notice)
     trace_reader_close(reader_of(state, notice));
 }
 
-/* ---- Each state ---- */
+/* ---- States ---- */
 
-Test(cupti_cupti, playback)
+Test(cupti_cupti, reports_playback)
 {
     struct trace_reader *reader =
         reader_of("playback", "GPU trace is playback: made up");
@@ -47,8 +48,8 @@ Test(cupti_cupti, playback)
     trace_reader_close(reader);
 }
 
-/* Any other libcupti traces for real. */
-Test(cupti_cupti, on)
+/* Without the playback's mark, a libcupti counts as a real one. */
+Test(cupti_cupti, reports_a_working_libcupti)
 {
     char *bytes;
     size_t size;
@@ -68,14 +69,14 @@ Test(cupti_cupti, on)
     free(bytes);
 }
 
-Test(cupti_cupti, no_libcupti)
+Test(cupti_cupti, reports_a_missing_libcupti)
 {
     setenv("TRACE_CUPTI", "/nowhere/libcupti.so", 1);
     expect_state("no-libcupti", "GPU trace off: no libcupti found (TRACE_CUPTI "
                                 "is /nowhere/libcupti.so)");
 }
 
-Test(cupti_cupti, no_libcupti_anywhere)
+Test(cupti_cupti, suggests_trace_cupti_without_a_libcupti)
 {
     char path[PATH_MAX];
 
@@ -86,14 +87,14 @@ Test(cupti_cupti, no_libcupti_anywhere)
                  "GPU trace off: no libcupti found (set TRACE_CUPTI)");
 }
 
-Test(cupti_cupti, switched_off)
+Test(cupti_cupti, stays_off_if_switched_off)
 {
     setenv("TRACE_CUPTI", "off", 1);
     expect_state("unused", "");
     cr_expect_not(cupti_is_on());
 }
 
-Test(cupti_cupti, too_old)
+Test(cupti_cupti, reports_a_libcupti_that_is_too_old)
 {
     char *bytes;
     size_t size;
@@ -109,7 +110,7 @@ Test(cupti_cupti, too_old)
     free(bytes);
 }
 
-Test(cupti_cupti, no_driver)
+Test(cupti_cupti, reports_a_missing_driver)
 {
     devices_set("FAIL", "4:999");
     expect_state("no-driver",
@@ -117,14 +118,14 @@ Test(cupti_cupti, no_driver)
                  "returned 999 CUPTI_ERROR_UNKNOWN (no NVIDIA driver)");
 }
 
-Test(cupti_cupti, busy)
+Test(cupti_cupti, reports_a_busy_cupti)
 {
     devices_set("REFUSE", "10:39");
     expect_state("busy", "GPU trace off: cuptiActivityEnable returned 39 "
                          "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED");
 }
 
-Test(cupti_cupti, busy_with_a_tool_that_has_a_name)
+Test(cupti_cupti, names_the_tool_that_uses_cupti)
 {
     devices_set("REFUSE", "10:39");
     devices_set("TOOL", "CUPTI for Godot");
@@ -133,26 +134,26 @@ Test(cupti_cupti, busy_with_a_tool_that_has_a_name)
                          "(in use by CUPTI for Godot)");
 }
 
-Test(cupti_cupti, busy_under_nsight)
+Test(cupti_cupti, reports_a_session_of_nsight)
 {
     setenv("NSYS_PROFILING_SESSION_ID", "1", 1);
     expect_state("busy", "GPU trace off: in use by Nsight Systems");
 }
 
-Test(cupti_cupti, busy_with_another_injection)
+Test(cupti_cupti, reports_another_injection)
 {
     setenv("CUDA_INJECTION64_PATH", "/somebody/else.so", 1);
     expect_state("busy", "GPU trace off: in use by /somebody/else.so "
                          "(CUDA_INJECTION64_PATH)");
 }
 
-Test(cupti_cupti, our_own_injection_is_no_other)
+Test(cupti_cupti, accepts_testlog_s_own_injection)
 {
     setenv("CUDA_INJECTION64_PATH", "/proc/self/exe", 1);
     expect_state("playback", "GPU trace is playback: made up");
 }
 
-Test(cupti_cupti, busy_with_torch)
+Test(cupti_cupti, reports_pytorch_s_profiler)
 {
     char notice[PATH_MAX + 64];
     char *bytes;
@@ -167,7 +168,7 @@ Test(cupti_cupti, busy_with_torch)
     free(bytes);
 }
 
-Test(cupti_cupti, denied)
+Test(cupti_cupti, explains_how_to_get_permission)
 {
     devices_set("REFUSE", "5:35");
     expect_state("denied",
@@ -179,7 +180,7 @@ Test(cupti_cupti, denied)
 
 /* ---- Refusals ---- */
 
-Test(cupti_cupti, what_is_not_needed_may_be_refused)
+Test(cupti_cupti, continues_without_optional_kinds)
 {
     devices_set("REFUSE", "52:27,4:21");
 
@@ -194,13 +195,13 @@ Test(cupti_cupti, what_is_not_needed_may_be_refused)
     char *calls = devices_calls();
 
     cr_expect_null(strstr(calls, "DisableDriverApi"),
-                   "without the driver's calls there is no noise");
+                   "filtered calls that are not recorded");
     free(calls);
     trace_reader_close(reader);
 }
 
-/* They would hide the records behind them. */
-Test(cupti_cupti, records_without_a_length_are_not_asked_for)
+/* A record of unknown length would hide the records after it. */
+Test(cupti_cupti, does_not_enable_records_of_unknown_length)
 {
     char *calls;
 
@@ -217,7 +218,7 @@ Test(cupti_cupti, records_without_a_length_are_not_asked_for)
     trace_reader_close(reader);
 }
 
-Test(cupti_cupti, noise_is_disabled)
+Test(cupti_cupti, disables_noisy_driver_calls)
 {
     char *calls;
 
@@ -230,7 +231,7 @@ Test(cupti_cupti, noise_is_disabled)
     free(calls);
 }
 
-/* Whichever call fails: all is taken back, and nothing else happens. */
+/* Whichever call fails, everything is undone. */
 static void begin_and_end(void)
 {
     char *calls;
@@ -246,9 +247,10 @@ static void begin_and_end(void)
     _exit(cupti_is_on() ? 1 : 2);
 }
 
-Test(cupti_cupti, each_call_may_fail)
+Test(cupti_cupti, undoes_everything_if_a_call_fails)
 {
-    /* Version, threads, buffers, clock, then kinds, the first three needed. */
+    /* Version, threads, buffers, clock; then the kinds, of which the first
+     * three are required. */
     static const int outcomes[] = {2, 1, 2, 2, 2, 2, 2, 1, 1, 1, 1,
                                    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     char setting[32];
@@ -265,14 +267,14 @@ Test(cupti_cupti, each_call_may_fail)
     }
 }
 
-Test(cupti_cupti, without_a_recording_it_is_inert)
+Test(cupti_cupti, does_nothing_without_a_recording)
 {
     cr_expect_eq(InitializeInjection(), 1);
     cr_expect_not(cupti_is_on());
-    cr_expect_eq(access(test_path("calls"), F_OK), -1, "nothing is loaded");
+    cr_expect_eq(access(test_path("calls"), F_OK), -1, "a libcupti was loaded");
 }
 
-Test(cupti_cupti, it_begins_once)
+Test(cupti_cupti, initializes_once)
 {
     struct trace_reader *reader;
 
@@ -287,7 +289,7 @@ Test(cupti_cupti, it_begins_once)
     trace_reader_close(reader);
 }
 
-/* ---- The real one ---- */
+/* ---- A real libcupti ---- */
 
 static void need_toolkit(char root[PATH_MAX])
 {
@@ -295,7 +297,7 @@ static void need_toolkit(char root[PATH_MAX])
         cr_skip("no CUDA toolkit");
 }
 
-/* The newest struct of a record that the header has. */
+/* Finds the header's newest struct for a record. */
 static void newest(const char *header, const char *name, char *type,
                    size_t size)
 {
@@ -394,7 +396,7 @@ static void compile(const char *root, const char *code)
     cr_expect_eq(system(command), 0);
 }
 
-Test(cupti_cupti, offsets_and_numbers_are_those_of_the_header)
+Test(cupti_cupti, agrees_with_the_header_s_offsets_and_numbers)
 {
     struct trace_text code = {0};
     char root[PATH_MAX], path[PATH_MAX + 64];
@@ -416,8 +418,8 @@ Test(cupti_cupti, offsets_and_numbers_are_those_of_the_header)
 
 void __lsan_disable(void) __attribute__((weak));
 
-/* Loads the toolkit's, as far as it goes without a driver. What it does not
- * free is not our leak. */
+/* Loads the toolkit's libcupti, as far as it initializes without a driver.
+ * LeakSanitizer must ignore what it does not free. */
 static void real_cupti(void)
 {
     char root[PATH_MAX];
@@ -432,7 +434,7 @@ static void real_cupti(void)
         cr_skip("no libcupti");
 }
 
-Test(cupti_cupti, a_real_one_without_a_driver_says_so)
+Test(cupti_cupti, reports_a_missing_driver_with_a_real_libcupti)
 {
     struct trace_reader *reader;
 
@@ -447,7 +449,7 @@ Test(cupti_cupti, a_real_one_without_a_driver_says_so)
     trace_reader_close(reader);
 }
 
-/* A handle of our own, for what was refused is closed again. */
+/* Takes another handle, because a refused library is closed again. */
 static bool keep(void *handle)
 {
     return handle != NULL;
@@ -459,11 +461,11 @@ static void reload(void)
     cr_assert(cupti_search(keep));
 }
 
-Test(cupti_cupti, a_real_ones_records_have_lengths)
+Test(cupti_cupti, measures_the_records_of_a_real_libcupti)
 {
     reload();
 
-    /* The least are those of the oldest that is supported. */
+    /* The minimums are those of the oldest supported version. */
     cr_expect_geq(cupti.stride[CUPTI_KIND_CONCURRENT_KERNEL], 200);
     cr_expect_eq(cupti.stride[CUPTI_KIND_RUNTIME], 40);
     cr_expect_eq(cupti.stride[CUPTI_KIND_DRIVER], 40);
@@ -476,7 +478,7 @@ Test(cupti_cupti, a_real_ones_records_have_lengths)
 #undef TRACE_X
 }
 
-/* Fills a buffer with records of kinds at random; what is left is cut. */
+/* Fills a buffer with records of random kinds; the last is cut. */
 static size_t fabricate(uint8_t *bytes, size_t size)
 {
     size_t at = 0;
@@ -508,11 +510,11 @@ static void walk_both(uint8_t *bytes, size_t size)
         count++;
     }
     cr_expect(!cupti_next(bytes, size, &record) || !record.at,
-              "we step no farther than it");
+              "stepped farther than CUPTI");
     cr_expect_gt(count, 0);
 }
 
-Test(cupti_cupti, a_real_one_steps_as_we_do)
+Test(cupti_cupti, steps_over_records_as_a_real_libcupti_does)
 {
     _Alignas(8) static uint8_t bytes[8192];
 
@@ -523,7 +525,7 @@ Test(cupti_cupti, a_real_one_steps_as_we_do)
     }
 }
 
-/* ---- Its names ---- */
+/* ---- Names of calls ---- */
 
 static bool is_one_of(const char *name, const char *const *names)
 {
@@ -571,7 +573,7 @@ static void expect_known(enum cupti_domain domain)
     }
 }
 
-Test(cupti_cupti, a_real_ones_names_are_those_we_know)
+Test(cupti_cupti, knows_the_call_names_of_a_real_libcupti)
 {
     reload();
     if (cupti.version < 130000)

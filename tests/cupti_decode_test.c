@@ -1,5 +1,5 @@
-/* cupti_decode_test.c: what was recorded of a device becomes what an
- * independent reader makes of it. */
+/* cupti_decode_test.c: decodes recorded buffers as an independent reader does.
+ */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 TestSuite(cupti_decode, .init = devices_init);
 
-static char *expected(const char *fixture)
+static char *load_expected(const char *fixture)
 {
     char path[512];
 
@@ -20,8 +20,8 @@ static char *expected(const char *fixture)
     return test_load(path, NULL);
 }
 
-/* Plays a fixture; `reader` is open afterwards. */
-static char *played(const char *fixture, struct trace_reader **reader)
+/* Plays a fixture; returns its lines and opens `reader`. */
+static char *play(const char *fixture, struct trace_reader **reader)
 {
     devices_play(fixture);
     devices_begin();
@@ -32,8 +32,8 @@ static char *played(const char *fixture, struct trace_reader **reader)
 static void expect_as_the_oracle(const char *fixture)
 {
     struct trace_reader *reader;
-    char *lines = played(fixture, &reader);
-    char *right = expected(fixture);
+    char *lines = play(fixture, &reader);
+    char *right = load_expected(fixture);
 
     cr_expect_str_eq(lines, right);
     cr_expect_str_eq(devices_meta(reader, "lost"), "0");
@@ -46,32 +46,32 @@ static void expect_as_the_oracle(const char *fixture)
     trace_reader_close(reader);
 }
 
-Test(cupti_decode, plain)
+Test(cupti_decode, decodes_plain_kernels)
 {
     expect_as_the_oracle("plain");
 }
 
-Test(cupti_decode, graph)
+Test(cupti_decode, decodes_graphs)
 {
     expect_as_the_oracle("graph");
 }
 
-Test(cupti_decode, jit)
+Test(cupti_decode, decodes_jit_compilations)
 {
     expect_as_the_oracle("jit");
 }
 
-/* Device's records come before their calls. */
-Test(cupti_decode, the_order_of_buffers_matters_not)
+/* Device records arrive before their calls. */
+Test(cupti_decode, decodes_buffers_in_any_order)
 {
     devices_set("REVERSE", "1");
     expect_as_the_oracle("plain");
 }
 
-Test(cupti_decode, what_comes_in_an_earlier_round_waits)
+Test(cupti_decode, matches_kernels_that_arrive_before_their_calls)
 {
     struct trace_reader *reader;
-    char *lines, *right = expected("jit");
+    char *lines, *right = load_expected("jit");
 
     devices_set("REVERSE", "1");
     devices_set("LATE", "1");
@@ -86,24 +86,24 @@ Test(cupti_decode, what_comes_in_an_earlier_round_waits)
     trace_reader_close(reader);
 }
 
-Test(cupti_decode, buffers_may_be_completed_on_another_thread)
+Test(cupti_decode, decodes_buffers_completed_on_another_thread)
 {
     devices_set("THREAD", "1");
     expect_as_the_oracle("jit");
 }
 
-/* ---- What is wrong with what comes ---- */
+/* ---- Damaged and missing records ---- */
 
 static struct trace_reader *reader_of(const char *fixture)
 {
     struct trace_reader *reader;
 
-    free(played(fixture, &reader));
+    free(play(fixture, &reader));
     return reader;
 }
 
-/* The one event that says what is missing. */
-static void expect_said(struct trace_reader *reader, const char *message)
+/* Expects one event, which reports the losses. */
+static void expect_reported(struct trace_reader *reader, const char *message)
 {
     char *lines = test_plain(reader);
 
@@ -113,7 +113,7 @@ static void expect_said(struct trace_reader *reader, const char *message)
     trace_reader_close(reader);
 }
 
-Test(cupti_decode, a_record_that_is_cut_is_counted)
+Test(cupti_decode, counts_a_truncated_record)
 {
     devices_set("TRUNCATE", "8");
 
@@ -121,11 +121,11 @@ Test(cupti_decode, a_record_that_is_cut_is_counted)
 
     cr_expect_str_eq(devices_meta(reader, "undecoded"), "1");
     cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, "node2"), 1);
-    expect_said(reader, "0 launches have no kernel record; 0 dropped, 1 "
-                        "undecoded");
+    expect_reported(reader, "0 launches have no kernel record; 0 dropped, 1 "
+                            "undecoded");
 }
 
-Test(cupti_decode, an_unknown_kind_hides_the_rest_of_its_buffer)
+Test(cupti_decode, drops_the_rest_of_a_buffer_after_an_unknown_kind)
 {
     devices_set("UNKNOWN", "3");
 
@@ -134,27 +134,27 @@ Test(cupti_decode, an_unknown_kind_hides_the_rest_of_its_buffer)
     cr_expect_str_eq(devices_meta(reader, "undecoded"), "1");
     cr_expect_str_eq(devices_meta(reader, "orphans"), "3");
     cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, "node0"), 2,
-                 "kernels without a call are there, too");
-    expect_said(reader, "1 undecoded, 3 without a call");
+                 "lost a kernel without a call");
+    expect_reported(reader, "1 undecoded, 3 without a call");
 }
 
-Test(cupti_decode, kernels_without_times_stand_at_the_end_of_their_call)
+Test(cupti_decode, puts_kernels_without_times_at_the_end_of_their_call)
 {
     struct trace_reader *reader;
     char *lines;
 
     devices_set("ZERO", "1");
-    lines = played("graph", &reader);
+    lines = play("graph", &reader);
     e2e_expect_has(e2e_line(lines, "KERNEL node0 corr=100"),
                    "ts=1900 dur=0 device=0/1/7");
     e2e_expect_has(e2e_line(lines, "KERNEL node0 corr=100"),
                    "ts_estimated=true");
     cr_expect_str_eq(devices_meta(reader, "bad_times"), "6");
     free(lines);
-    expect_said(reader, "6 without times");
+    expect_reported(reader, "6 without times");
 }
 
-Test(cupti_decode, what_is_not_complete_comes_last)
+Test(cupti_decode, puts_incomplete_kernels_at_the_end)
 {
     devices_set("INCOMPLETE", "1");
 
@@ -165,7 +165,7 @@ Test(cupti_decode, what_is_not_complete_comes_last)
     trace_reader_close(reader);
 }
 
-Test(cupti_decode, launches_without_kernels_are_lost)
+Test(cupti_decode, counts_launches_without_kernels_as_lost)
 {
     struct trace_reader *reader;
 
@@ -173,28 +173,28 @@ Test(cupti_decode, launches_without_kernels_are_lost)
     devices_set("UNKNOWN", "0");
     devices_play("graph");
     devices_begin();
-    cupti.disable(CUPTI_KIND_CONCURRENT_KERNEL); /* CUPTI 12.4U1 does so */
+    cupti.disable(CUPTI_KIND_CONCURRENT_KERNEL); /* as CUPTI 12.4U1 does */
     reader = test_read();
     cr_expect_str_eq(devices_meta(reader, "launches"), "2");
     cr_expect_str_eq(devices_meta(reader, "launched"), "0");
     cr_expect_str_eq(devices_meta(reader, "lost"), "2");
-    expect_said(reader, "2 launches have no kernel record; 0 dropped, 0 "
-                        "undecoded");
+    expect_reported(reader, "2 launches have no kernel record; 0 dropped, 0 "
+                            "undecoded");
 }
 
-Test(cupti_decode, what_is_dropped_is_said)
+Test(cupti_decode, reports_dropped_records)
 {
     devices_set("DROPPED", "5");
 
     struct trace_reader *reader = reader_of("graph");
 
     cr_expect_str_eq(devices_meta(reader, "dropped"), "5");
-    expect_said(reader, "5 dropped");
+    expect_reported(reader, "5 dropped");
 }
 
 /* ---- Failed calls ---- */
 
-Test(cupti_decode, a_failed_call_has_its_errors_name)
+Test(cupti_decode, names_the_error_of_a_failed_call)
 {
     struct trace_reader *reader;
     char *lines;
@@ -203,10 +203,11 @@ Test(cupti_decode, a_failed_call_has_its_errors_name)
                    "const char *cudaGetErrorName(int code)\n"
                    "{ return code == 2 ? \"cudaErrorMemoryAllocation\" : "
                    "\"other\"; }\n");
-    lines = played("plain", &reader);
+    lines = play("plain", &reader);
     e2e_expect_has(e2e_line(lines, "WARN RUNTIME cudaMalloc"),
                    "result=2 error=cudaErrorMemoryAllocation");
-    cr_expect_eq(e2e_count(lines, "WARN "), 1, "not ready is no failure");
+    cr_expect_eq(e2e_count(lines, "WARN "), 1,
+                 "warned of a result that is no failure");
     free(lines);
     trace_reader_close(reader);
 }
@@ -219,41 +220,41 @@ static void expect_kernels(const char *stride, bool clusters)
     char *lines;
 
     devices_set("STRIDE", stride);
-    lines = played("plain", &reader);
+    lines = play("plain", &reader);
     cr_expect_eq(e2e_count(lines, " KERNEL "), 9);
     cr_expect_eq(e2e_count(lines, "cluster=(2, 1, 1)"), clusters);
     free(lines);
     trace_reader_close(reader);
 }
 
-Test(cupti_decode, kernels_of_216_bytes)
+Test(cupti_decode, decodes_kernels_of_216_bytes)
 {
     expect_kernels("10:216", true);
 }
 
-Test(cupti_decode, kernels_of_208_bytes)
+Test(cupti_decode, decodes_kernels_of_208_bytes)
 {
     expect_kernels("10:208", true);
 }
 
-Test(cupti_decode, kernels_of_200_bytes)
+Test(cupti_decode, decodes_kernels_of_200_bytes)
 {
     expect_kernels("10:200", true);
 }
 
-Test(cupti_decode, kernels_of_160_bytes)
+Test(cupti_decode, decodes_kernels_of_160_bytes)
 {
     expect_kernels("10:160", false);
 }
 
-Test(cupti_decode, longer_records_are_none_of_our_business)
+Test(cupti_decode, ignores_additional_bytes_of_longer_records)
 {
     devices_set("STRIDE", "10:240,5:48,52:96");
     expect_as_the_oracle("jit");
 }
 
-/* Every record of what is no such thing looks odd. */
-Test(cupti_decode, an_unknown_layout_switches_off)
+/* Records of this size cannot be kernels. */
+Test(cupti_decode, switches_off_if_the_layout_is_unknown)
 {
     struct trace_reader *reader;
 
@@ -266,7 +267,7 @@ Test(cupti_decode, an_unknown_layout_switches_off)
     trace_reader_close(reader);
 }
 
-/* ---- Any bytes ---- */
+/* ---- Random input ---- */
 
 static size_t put_random(uint8_t *bytes, size_t room, size_t *activities)
 {
@@ -292,7 +293,7 @@ static size_t random_records(uint8_t *bytes, size_t room, size_t *activities)
     return size;
 }
 
-Test(cupti_decode, all_of_a_soup_of_records_is_put)
+Test(cupti_decode, puts_every_activity_of_random_records)
 {
     static uint8_t bytes[1 << 16];
 
@@ -308,13 +309,13 @@ Test(cupti_decode, all_of_a_soup_of_records_is_put)
         cupti_decode(fuzz_buffer(bytes, size), false);
         size = random_records(bytes, test_below(sizeof(bytes)), &activities);
         cupti_decode(fuzz_buffer(bytes, size), true);
-        cr_expect_eq(fuzz_told.puts, activities, "seed %d: %zu of %zu",
-                     (int)seed, fuzz_told.puts, activities);
+        cr_expect_eq(fuzz_seen.puts, activities, "seed %d: %zu of %zu",
+                     (int)seed, fuzz_seen.puts, activities);
         cr_expect_eq(cupti_counts.undecoded, 0);
     }
 }
 
-Test(cupti_decode, a_round_is_put_in_the_order_of_time)
+Test(cupti_decode, sorts_a_round_by_time)
 {
     static uint8_t bytes[40 * 100];
 
@@ -328,11 +329,11 @@ Test(cupti_decode, a_round_is_put_in_the_order_of_time)
         memcpy(bytes + at + 16, &begin, 8);
     }
     cupti_decode(fuzz_buffer(bytes, sizeof(bytes)), true);
-    cr_expect_eq(fuzz_told.puts, 100);
-    cr_expect_not(fuzz_told.disorder);
+    cr_expect_eq(fuzz_seen.puts, 100);
+    cr_expect_not(fuzz_seen.disorder);
 }
 
-Test(cupti_decode, any_bytes_do_no_harm)
+Test(cupti_decode, survives_any_bytes)
 {
     static uint8_t bytes[4096];
     size_t puts = 0;
@@ -347,12 +348,12 @@ Test(cupti_decode, any_bytes_do_no_harm)
             if (seed % 2 || test_below(2)) /* many look like kinds */
                 memcpy(bytes + at, (uint32_t[]){test_below(56), 0}, 8);
         LLVMFuzzerTestOneInput(bytes, size);
-        puts += fuzz_told.puts;
+        puts += fuzz_seen.puts;
     }
     cr_expect_gt(puts, 1000);
 }
 
-/* ---- Without memory ---- */
+/* ---- Lack of memory ---- */
 
 static size_t puts_without(size_t nth, bool once)
 {
@@ -371,11 +372,11 @@ static size_t puts_without(size_t nth, bool once)
     test_fail_memory(nth, once);
     cupti_decode(first, false);
     cupti_decode(second, true);
-    cr_expect_eq(fuzz_told.puts, 2 * activities, "allocation %zu", nth);
+    cr_expect_eq(fuzz_seen.puts, 2 * activities, "allocation %zu", nth);
     return test_fail_memory(0, false);
 }
 
-Test(cupti_decode, without_memory_all_is_put_as_well)
+Test(cupti_decode, puts_every_activity_without_memory)
 {
     size_t count;
 
@@ -389,9 +390,9 @@ Test(cupti_decode, without_memory_all_is_put_as_well)
     }
 }
 
-/* ---- The oracle ---- */
+/* ---- The independent reader ---- */
 
-Test(cupti_decode, the_oracle_says_the_same_again)
+Test(cupti_decode, agrees_with_a_new_run_of_the_independent_reader)
 {
     static const char *const names[] = {"plain", "graph", "jit"};
     char command[1024];

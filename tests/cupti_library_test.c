@@ -1,4 +1,4 @@
-/* cupti_library_test.c: where libcupti is looked for. */
+/* cupti_library_test.c: finds libcupti. */
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ TestSuite(cupti_library, .init = devices_init);
 static char first[PATH_MAX];
 static unsigned tried;
 
-/* The path of what is tried; none is good but for those of our folder. */
+/* Notes the path of a candidate; accepts only those in the test's folder. */
 static bool is_ours(void *handle)
 {
     void *symbol = dlsym(handle, "cuptiGetVersion");
@@ -49,7 +49,7 @@ static void expect_found(const char *name)
     cr_expect_str_eq(first, path);
 }
 
-Test(cupti_library, the_one_that_was_given_and_no_other)
+Test(cupti_library, uses_only_the_given_library)
 {
     setenv("CUDA_HOME", test_path("home"), 1);
     install("home/lib64/libcupti.so.13");
@@ -61,14 +61,14 @@ Test(cupti_library, the_one_that_was_given_and_no_other)
     cr_expect(strstr(first, "any.so"));
 }
 
-Test(cupti_library, in_the_toolkit_that_a_variable_names)
+Test(cupti_library, searches_the_toolkit_named_by_a_variable)
 {
     setenv("CUDA_HOME", test_path("home"), 1);
     install("home/extras/CUPTI/lib64/libcupti.so.12");
     expect_found("home/extras/CUPTI/lib64/libcupti.so.12");
 }
 
-Test(cupti_library, the_newer_one_first)
+Test(cupti_library, prefers_the_newer_library)
 {
     setenv("CUDA_PATH", test_path("home"), 1);
     install("home/lib64/libcupti.so.12");
@@ -76,7 +76,7 @@ Test(cupti_library, the_newer_one_first)
     expect_found("home/lib64/libcupti.so.13");
 }
 
-Test(cupti_library, the_loaded_one_before_all)
+Test(cupti_library, prefers_a_loaded_library)
 {
     setenv("CUDA_HOME", test_path("home"), 1);
     install("home/lib64/libcupti.so.13");
@@ -84,7 +84,7 @@ Test(cupti_library, the_loaded_one_before_all)
     expect_found("wheel/libcupti-0a1b2c.so.12");
 }
 
-Test(cupti_library, beside_the_loaded_runtime)
+Test(cupti_library, searches_beside_the_loaded_runtime)
 {
     setenv("CUDA_HOME", test_path("home"), 1);
     install("home/lib64/libcupti.so.13");
@@ -93,7 +93,7 @@ Test(cupti_library, beside_the_loaded_runtime)
     expect_found("kit/lib64/libcupti.so.12");
 }
 
-Test(cupti_library, in_the_wheels_of_python)
+Test(cupti_library, searches_python_wheels)
 {
     install("site-packages/nvidia/cuda_cupti/lib/libcupti.so.12");
     cr_assert(
@@ -102,7 +102,7 @@ Test(cupti_library, in_the_wheels_of_python)
     expect_found("site-packages/nvidia/cuda_cupti/lib/libcupti.so.12");
 }
 
-Test(cupti_library, a_symbol_of_what_is_loaded)
+Test(cupti_library, finds_a_symbol_of_a_loaded_library)
 {
     char path[PATH_MAX];
 

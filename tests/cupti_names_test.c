@@ -1,4 +1,4 @@
-/* cupti_names_test.c: what calls, kernels and errors are called. */
+/* cupti_names_test.c: names calls, kernels and errors. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 TestSuite(cupti_names, .init = fuzz_begin);
 
-Test(cupti_names, versions_and_suffixes_are_not_shown)
+Test(cupti_names, strips_versions_and_suffixes_of_calls)
 {
     static const char *const names[][2] = {
         {"cudaLaunchKernel_v7000", "cudaLaunchKernel"},
@@ -35,7 +35,7 @@ Test(cupti_names, versions_and_suffixes_are_not_shown)
     cr_expect_str_eq(shown, "cuda");
 }
 
-Test(cupti_names, a_calls_name_is_asked_once)
+Test(cupti_names, asks_for_a_call_s_name_once)
 {
     const char *raw;
 
@@ -44,12 +44,12 @@ Test(cupti_names, a_calls_name_is_asked_once)
     cr_expect_str_eq(cupti_call_name(CUPTI_DOMAIN_DRIVER, 1, &raw),
                      "cuLaunchKernel");
     cr_expect_str_eq(raw, "cuLaunchKernel_ptsz");
-    cupti.callback_name = NULL; /* it is not asked again */
+    cupti.callback_name = NULL; /* must not be called again */
     cr_expect_str_eq(cupti_call_name(CUPTI_DOMAIN_DRIVER, 1, &raw),
                      "cuLaunchKernel");
 }
 
-Test(cupti_names, an_id_of_the_future_has_a_name)
+Test(cupti_names, names_calls_with_unknown_ids)
 {
     const char *raw;
 
@@ -60,7 +60,7 @@ Test(cupti_names, an_id_of_the_future_has_a_name)
         "unknown call");
 }
 
-Test(cupti_names, kernels_are_demangled)
+Test(cupti_names, demangles_kernels)
 {
     const char *name = cupti_kernel_name("_Z5saxpyIfEvPT_PKS0_S0_i");
 
@@ -72,7 +72,7 @@ Test(cupti_names, kernels_are_demangled)
     cr_expect_str_eq(cupti_kernel_name(""), "");
 }
 
-Test(cupti_names, a_name_that_is_too_long_stays)
+Test(cupti_names, leaves_a_very_long_name_mangled)
 {
     char *name = malloc(20001);
 
@@ -83,7 +83,7 @@ Test(cupti_names, a_name_that_is_too_long_stays)
     free(name);
 }
 
-Test(cupti_names, without_memory_names_are_as_they_are)
+Test(cupti_names, keeps_raw_names_without_memory)
 {
     const char *raw;
 
@@ -99,13 +99,13 @@ Test(cupti_names, without_memory_names_are_as_they_are)
                      "cuLaunchKernel");
 }
 
-Test(cupti_names, errors_have_no_name_where_nobody_knows)
+Test(cupti_names, returns_no_name_for_errors_without_a_runtime)
 {
     cr_expect_null(cupti_error_name(CUPTI_DOMAIN_RUNTIME, 2));
     cr_expect_null(cupti_error_name(CUPTI_DOMAIN_DRIVER, 2));
 }
 
-Test(cupti_names, memory_is_asked_without_being_touched)
+Test(cupti_names, probes_memory_without_touching_it)
 {
     void *page =
         mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

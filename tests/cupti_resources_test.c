@@ -1,11 +1,11 @@
-/* cupti_resources_test.c: metadata of devices, contexts and streams. */
+/* cupti_resources_test.c: notes devices, contexts and streams as metadata. */
 #include <criterion/criterion.h>
 
 #include "devices.h"
 
 TestSuite(cupti_resources, .init = devices_init);
 
-Test(cupti_resources, devices_contexts_and_streams_are_noted)
+Test(cupti_resources, notes_devices_contexts_and_streams)
 {
     struct trace_reader *reader;
 

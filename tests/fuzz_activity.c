@@ -1,4 +1,4 @@
-/* fuzz_activity.c: any bytes as records of CUPTI's, of any lengths. */
+/* fuzz_activity.c: feeds any bytes as CUPTI records of any lengths. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,13 +7,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What the fuzzer's recording was told. */
+/* What the decoder put. */
 static struct {
     size_t puts, notes;
-    uint64_t sum; /* of all bytes, so that all is read */
+    uint64_t sum; /* of all bytes, so that every byte is read */
     uint64_t last;
     bool disorder;
-} fuzz_told;
+} fuzz_seen;
 
 static uint64_t fuzz_now(void)
 {
@@ -23,7 +23,7 @@ static uint64_t fuzz_now(void)
 static void fuzz_read(const void *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++)
-        fuzz_told.sum += ((const unsigned char *)bytes)[i];
+        fuzz_seen.sum += ((const unsigned char *)bytes)[i];
 }
 
 static void fuzz_put(const struct trace_activity *activity)
@@ -39,9 +39,9 @@ static void fuzz_put(const struct trace_activity *activity)
     for (size_t i = 0; i < count; i++)
         if (activity->values[i].type == TRACE_TYPE_DISPLAY)
             fuzz_read(activity->values[i].as.text, activity->values[i].size);
-    fuzz_told.disorder |= activity->at.begin < fuzz_told.last;
-    fuzz_told.last = activity->at.begin;
-    fuzz_told.puts++;
+    fuzz_seen.disorder |= activity->at.begin < fuzz_seen.last;
+    fuzz_seen.last = activity->at.begin;
+    fuzz_seen.puts++;
 }
 
 static void fuzz_say(unsigned level, const char *message)
@@ -53,7 +53,7 @@ static void fuzz_note(const char *name, const char *value)
 {
     fuzz_read(name, strlen(name));
     fuzz_read(value, strlen(value));
-    fuzz_told.notes++;
+    fuzz_seen.notes++;
 }
 
 static int fuzz_name(int domain, uint32_t id, const char **name)
@@ -70,12 +70,12 @@ static int fuzz_kind(int kind)
 static const struct trace_device_host fuzz_host = {
     .now = fuzz_now, .put = fuzz_put, .say = fuzz_say, .note = fuzz_note};
 
-/* A libcupti that is on. */
+/* Begins with a libcupti that is on. */
 static void fuzz_begin(void)
 {
     memset(&cupti, 0, sizeof(cupti));
     memset(&cupti_counts, 0, sizeof(cupti_counts));
-    memset(&fuzz_told, 0, sizeof(fuzz_told));
+    memset(&fuzz_seen, 0, sizeof(fuzz_seen));
     cupti.host = &fuzz_host;
     cupti.callback_name = fuzz_name;
     cupti.disable = fuzz_kind;
@@ -83,8 +83,8 @@ static void fuzz_begin(void)
     cupti.on = cupti.system_threads = true;
 }
 
-/* A buffer just as large as what is in it. What records point to is CUPTI's
- * word, which is taken. */
+/* Returns a buffer of exactly the size of its content. Pointers in records come
+ * from CUPTI and are trusted, so they must be valid. */
 static struct cupti_buffer *fuzz_buffer(const void *bytes, size_t size)
 {
     struct cupti_buffer *buffer = NULL;
@@ -108,8 +108,8 @@ static struct cupti_buffer *fuzz_buffer(const void *bytes, size_t size)
     return buffer;
 }
 
-/* The first bytes are the records' lengths. Half of the rest comes in a second
- * round. */
+/* The first bytes are the lengths of the kinds of records. Half of the rest
+ * comes in a second round. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     enum { LENGTHS = 56 };

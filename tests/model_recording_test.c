@@ -1,10 +1,9 @@
-/* model_recording_test.c: every interleaving of a few threads that record, and
- * a crash at each of their steps: what was committed is read.
- *
- * The steps are the stores and atomic operations of room.c, recorder.c and
- * record.c, in their order, on chunks of eight units (pieces of one or more);
- * each state that they can leave behind is written out and read by the reader
- * that reads recordings.
+/* model_recording_test.c: explores every interleaving of a few recording
+ * threads, with a crash at each step: the reader finds exactly the committed
+ * records. The steps are the stores and atomic operations of room.c, recorder.c
+ * and record.c, in their order, on chunks of eight units (a unit is one or more
+ * pieces). Each state that a crash can leave is written to a file and opened by
+ * the real reader.
  */
 #include "support.h"
 
@@ -22,10 +21,10 @@ enum {
     CHUNKS = 4,
     THREADS = 3,
     ITEMS = 4,
-    CHILD = THREADS - 1, /* a forked process: it shares no tails */
+    CHILD = THREADS - 1, /* a forked process, which shares no tails */
 };
 
-/* What a thread records: an event of so many units, or an error. */
+/* What a thread records: an event of that many units, or an error. */
 struct item {
     uint8_t units;
     bool error;
@@ -67,7 +66,7 @@ struct thread {
     uint8_t step, item;
     uint8_t next, end; /* units from the first chunk's begin */
     uint8_t record, first;
-    uint8_t pieces; /* units that it took at once when it last needed room */
+    uint8_t pieces; /* how many it took when it last needed room */
     uint8_t time;
     uint8_t committed; /* a bit for each item */
     bool spare;
@@ -75,8 +74,8 @@ struct thread {
 
 struct state {
     uint8_t chunks, reserved, spare, spare_units;
-    uint8_t shared; /* the next free unit; the first of a chunk: none is free */
-    uint8_t tail_next, tail_end; /* at most one: 0, 0 for none */
+    uint8_t shared; /* the next free unit; if it begins a chunk, none is free */
+    uint8_t tail_next, tail_end; /* at most one tail; 0, 0: none */
     struct thread threads[THREADS];
     struct unit units[CHUNKS * UNITS];
 };
@@ -141,7 +140,8 @@ static void take_pieces(struct state *s, struct thread *t, unsigned units)
     s->shared = (uint8_t)(s->shared + count);
 }
 
-/* Another may share a chunk since this one saw that none is shared. */
+/* Another thread may have shared a chunk since this one saw that none is
+ * shared. */
 static void share(struct state *s, struct thread *t, unsigned units)
 {
     unsigned first = t->first * UNITS, count = wanted(t, units);
@@ -274,7 +274,7 @@ static void commit(struct state *s, struct thread *t)
     next_item(t);
 }
 
-/* False if it has ended before. */
+/* Returns false if the thread has ended before. */
 static bool end(struct state *s, struct thread *t)
 {
     if (t->item > ITEMS)
@@ -284,7 +284,7 @@ static bool end(struct state *s, struct thread *t)
     return true;
 }
 
-/* Does a thread's next step; false if it has ended. */
+/* Does a thread's next step; returns false if the thread has ended. */
 static bool do_step(struct state *s, unsigned number)
 {
     struct thread *t = &s->threads[number];
@@ -420,7 +420,7 @@ static void read_state(uint8_t *found)
         cr_assert(trace_values_next(&values, &thread) &&
                   trace_values_next(&values, &item));
         cr_assert_eq(entry.thread->tid, thread.as.u + 1);
-        cr_assert_not(found[thread.as.u] & 1u << item.as.u, "told twice");
+        cr_assert_not(found[thread.as.u] & 1u << item.as.u, "read twice");
         found[thread.as.u] |= (uint8_t)(1u << item.as.u);
     }
     trace_reader_close(reader);
@@ -452,7 +452,7 @@ static void check(const struct state *s)
     }
 }
 
-/* ---- All that can happen ---- */
+/* ---- All interleavings ---- */
 
 enum { SEEN = 1 << 22 };
 static uint64_t *seen_states, *seen_files;
@@ -468,7 +468,7 @@ static uint64_t hash(const void *bytes, size_t size)
     return sum | 1;
 }
 
-/* Whether it is there already; else it is now. */
+/* Returns whether the table has the hash; adds it otherwise. */
 static bool seen(uint64_t *table, uint64_t sum)
 {
     size_t at = sum >> 20 & (SEEN - 1);
@@ -526,19 +526,19 @@ static void explore_all(void)
 
 TestSuite(model_recording, .timeout = 600);
 
-Test(model_recording, chunks_and_tails)
+Test(model_recording, keeps_records_in_chunks_and_tails)
 {
     RECORDS(4, {{{2, false}, {6, false}}, {{3, false}}, {{1, false}}});
     explore_all();
 }
 
-Test(model_recording, records_of_several_chunks)
+Test(model_recording, keeps_records_of_several_chunks)
 {
     RECORDS(4, {{{12, false}, {1, false}}, {{3, false}, {2, false}}});
     explore_all();
 }
 
-Test(model_recording, errors_when_room_is_short)
+Test(model_recording, keeps_errors_at_the_limit)
 {
     RECORDS(3, {{{7, false}, {1, true}, {1, true}},
                 {{6, false}, {1, true}, {1, true}},
@@ -546,14 +546,14 @@ Test(model_recording, errors_when_room_is_short)
     explore_all();
 }
 
-Test(model_recording, errors_of_several_processes)
+Test(model_recording, keeps_errors_of_several_processes)
 {
     RECORDS(2, {{{1, true}}, {{6, false}, {1, true}}, {{1, true}, {1, true}}});
     explore_all();
 }
 
-/* The first of them keeps its chunk; the others share one. */
-Test(model_recording, pieces_of_threads_and_a_process)
+/* The first keeps its chunk; the others share one. */
+Test(model_recording, keeps_records_in_pieces_of_threads_and_a_process)
 {
     RECORDS(4,
             {{{1, false}}, {{1, false}, {2, false}}, {{1, false}, {1, false}}});
