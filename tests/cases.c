@@ -1,6 +1,5 @@
-/* cases.c: a recorded case of tests/cases/filter as calls of the library.
- *
- * tests/cases/filter/README.md says how a row is written.
+/* cases.c: turns a recorded case of tests/cases/filter into calls of the
+ * library. tests/cases/filter/README.md describes the syntax of a row.
  */
 #include "cases.h"
 
@@ -32,7 +31,7 @@ static char *unescape(char *text)
     return text;
 }
 
-/* What Rust's Debug writes of a string: it alone comes with quotes. */
+/* Formats a string as Rust's Debug does: only strings are quoted. */
 static struct trace_value quoted(const char *text)
 {
     struct trace_value value = trace_string(text, strlen(text));
@@ -44,7 +43,7 @@ static struct trace_value quoted(const char *text)
     return value;
 }
 
-static struct trace_value guessed(const char *text)
+static struct trace_value guess(const char *text)
 {
     char *end;
 
@@ -63,7 +62,7 @@ static struct trace_value value_of(const char *text)
     struct trace_value value;
 
     if (!*text || text[1] != ':')
-        return guessed(text);
+        return guess(text);
     switch (*text) {
     case 'i':
         return trace_i64_(strtoll(rest, NULL, 10));
@@ -93,7 +92,7 @@ static void read_fields(struct case_fields *fields, enum trace_site_kind kind,
     while (text && *text && (field = strsep(&text, ","))) {
         char *value = strchr(field, '=');
 
-        cr_assert_lt(count, CASE_FIELDS, "more fields than there is room for");
+        cr_assert_lt(count, CASE_FIELDS, "too many fields");
         if (value)
             *value++ = '\0';
         fields->names[count] = unescape(field);
@@ -111,7 +110,7 @@ static void read_fields(struct case_fields *fields, enum trace_site_kind kind,
                                        .field_count = (uint8_t)count};
 }
 
-/* Cuts "before{inside}" up and returns the inside; NULL if there is none. */
+/* Splits "before{inside}" and returns the inside, or NULL. */
 static char *braces(char *text, const char *before)
 {
     char *open = text ? strstr(text, before) : NULL;
@@ -230,12 +229,12 @@ void case_run(struct case_row *row)
         end(&row->spans[i]);
 }
 
-/* ---- The recorded answers ---- */
+/* ---- Recorded answers ---- */
 
-/* Where ours differs on purpose. */
+/* Deviations on purpose. */
 #define TRIMMED "white space around tokens is trimmed"
-#define BRACED  "a comma in braces parts fields"
-#define ANCHORS "PCRE2 knows anchors and \\b"
+#define BRACED  "a comma in braces separates fields"
+#define ANCHORS "PCRE2 supports anchors and \\b"
 
 static const struct {
     const char *filter, *answer, *reason;
@@ -280,7 +279,8 @@ void case_expect(const struct case_row *row, const struct test_cases *answer,
     snprintf(recorded, sizeof(recorded), "%s\t%s\t%s", answer->columns[0],
              answer->columns[1], answer->columns[2]);
     if (ours)
-        cr_expect_str_neq(ours, recorded, "\"%s\" is none", row->filter);
+        cr_expect_str_neq(ours, recorded, "\"%s\" does not deviate",
+                          row->filter);
     cr_expect_str_eq(text, ours ? ours : recorded, "\"%s\" %s %s: %s, not %s",
                      row->filter, row->text[1], row->text[2], text,
                      ours ? ours : recorded);

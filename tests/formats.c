@@ -1,6 +1,5 @@
-/* formats.c: the recorded lines of tests/cases/formats, and how ours are made.
- *
- * A row of theirs is written as tests/cases/filter/README.md says.
+/* formats.c: compares our lines with the recorded ones of tests/cases/formats.
+ * tests/cases/filter/README.md describes the syntax of a row.
  */
 #include "formats.h"
 
@@ -11,7 +10,7 @@
 
 #include "log/internal.h"
 
-/* ---- Rows of recorded cases become recordings ---- */
+/* ---- Rows become recordings ---- */
 
 enum { FIELDS = 16, SPANS = 8, SITES = 32 };
 
@@ -29,7 +28,7 @@ static int hex(char c)
     return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* Turns "%1B" into the byte, in place; returns the length. */
+/* Replaces each "%XX" by its byte, in place; returns the length. */
 static size_t unescape(char *text)
 {
     char *to = text;
@@ -53,8 +52,8 @@ static struct trace_value text_value(char *text, bool display)
     return value;
 }
 
-/* What Rust's Debug writes of a string: it alone comes with quotes. It lasts
- * for as many fields as a call site may have. */
+/* Formats a string as Rust's Debug does: only strings are quoted. The text is
+ * overwritten after 16 calls, the most fields of a call site. */
 static struct trace_value quoted(char *text)
 {
     static struct trace_text texts[16];
@@ -69,7 +68,7 @@ static struct trace_value quoted(char *text)
     return value;
 }
 
-/* A value whose type no prefix tells: a bool, an integer, a double or text. */
+/* A value without a type prefix: a bool, an integer, a double or text. */
 static struct trace_value guess(char *text)
 {
     char *end;
@@ -109,7 +108,7 @@ static struct trace_value value_of(char *text)
     }
 }
 
-/* Makes a call site with "a=1,b=s:x" as its fields. */
+/* Makes a call site with fields such as "a=1,b=s:x". */
 static struct made *make(uint8_t kind, unsigned level, const char *name,
                          const char *target, char *fields)
 {
@@ -132,7 +131,8 @@ static struct made *make(uint8_t kind, unsigned level, const char *name,
     return one;
 }
 
-/* Takes "{...}" off a span's text; `mark` stands before it. */
+/* Removes "{...}", preceded by `mark`, from a span's text and returns the
+ * inside. */
 static char *group(char **at, char mark)
 {
     if (mark && **at != mark)
@@ -163,7 +163,7 @@ struct spanned {
     struct trace_span_ref span, entered;
 };
 
-/* Begins and enters a span, "name[@target][!LEVEL]{...}+{...}>{...}". */
+/* Begins and enters a span: "name[@target][!LEVEL]{...}+{...}>{...}". */
 static struct spanned enter(char *text, const char *target, size_t depth)
 {
     char *at = text + strcspn(text, "{+>");
@@ -228,10 +228,9 @@ char *format_lines(struct test_cases *row, const struct log_style *style)
     return lines;
 }
 
-/* ---- Where ours differs ---- */
+/* ---- Deviations ---- */
 
-/* A line stays a line: what would break it is escaped, in a text that is shown
- * as it is too. */
+/* Newlines are escaped in display text, too, so that a line stays one line. */
 #define NEWLINES                                                               \
     {7, "\\x7f\nnew", "\\x7f\\nnew"},                                          \
     {                                                                          \
@@ -239,10 +238,10 @@ char *format_lines(struct test_cases *row, const struct log_style *style)
     }
 
 const struct format_deviation format_text[] = {
-    /* What is recorded again replaces. */
+    /* A field that is recorded again is replaced. */
     {5, "late=5 late=6", "late=6"},
     NEWLINES,
-    /* "r#" and the hidden fields "log.*" are Rust's. */
+    /* "r#" and the hidden fields "log.*" are specific to Rust. */
     {8, " type=1 ", " r#type=1 log.x=1 "},
     {0},
 };
@@ -275,7 +274,7 @@ static struct answers answers_open(const char *name)
     return answers;
 }
 
-/* Adds a text with each `from` in it, of which there must be one, as `to`. */
+/* Appends a text and replaces each `from` in it, which must occur, by `to`. */
 static void add_replaced(struct trace_text *out, const char *text,
                          const char *from, const char *to, bool any)
 {
@@ -285,10 +284,10 @@ static void add_replaced(struct trace_text *out, const char *text,
         trace_text_string(out, to);
     }
     trace_text_string(out, text);
-    cr_expect(any, "no \"%s\" to differ from", from);
+    cr_expect(any, "no \"%s\" to replace", from);
 }
 
-/* The lines of the next answer, to be freed. */
+/* Returns the lines of the next answer, to be freed. */
 static struct trace_text answer_next(struct answers *answers)
 {
     struct trace_text lines = {0};

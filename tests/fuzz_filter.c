@@ -1,4 +1,6 @@
-/* fuzz_filter.c: any bytes as a filter, which then judges a few call sites. */
+/* fuzz_filter.c: feeds any bytes as a filter, which then judges a few call
+ * sites.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -41,7 +43,7 @@ static void fuzz_values(struct trace_value *values, unsigned round)
     values[5] = round & 2 ? trace_bytes("\0\1\2", 3) : trace_empty();
 }
 
-/* What a span says, at its begin and after later values. */
+/* Judges a span at its beginning and after late values. */
 static struct trace_scope fuzz_span(const struct log_verdict *verdict,
                                     struct trace_scope inside)
 {
@@ -100,7 +102,7 @@ static void fuzz_ask(struct log_filter *filter)
         ;
 }
 
-/* The columns of a line that is shown. */
+/* Returns the number of columns of a line. */
 static size_t fuzz_columns(const char *line, size_t size)
 {
     size_t columns = 0;
@@ -113,13 +115,13 @@ static size_t fuzz_columns(const char *line, size_t size)
 static void fuzz_need(bool holds, const char *complaints)
 {
     if (!holds) {
-        fprintf(stderr, "bad complaints:\n%s\n", complaints);
+        fprintf(stderr, "malformed messages:\n%s\n", complaints);
         abort();
     }
 }
 
-/* A complaint is a message, the filter, and a caret that points into it; the
- * last may be one line that counts the rest. */
+/* Each mistake has three lines: a message, the filter, and a caret that points
+ * into it. After ten, one line counts the rest. */
 static void fuzz_check(const char *complaints)
 {
     const char *line = complaints;

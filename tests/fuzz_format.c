@@ -1,5 +1,6 @@
-/* fuzz_format.c: any format, up to its NUL: with any bytes as its values, and
- * with arguments, which are walked and then formatted. */
+/* fuzz_format.c: feeds any format: with any bytes as its values, and with
+ * arguments that are taken and then formatted.
+ */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What the walker took goes through a record and becomes text. */
+/* Takes the arguments, stores them as in a record, and formats them. */
 static void walk_args(const char *format, ...)
 {
     struct trace_site site = {.name = format};
@@ -20,7 +21,7 @@ static void walk_args(const char *format, ...)
     struct trace_text text = {.ceiling = 1 << 20};
     va_list args;
 
-    /* The second time it goes by the codes that it kept. */
+    /* The second round uses the parsed format that the site keeps. */
     for (int round = 0; round < 2; round++) {
         va_start(args, format);
 
@@ -50,8 +51,7 @@ static void walk_args(const char *format, ...)
     trace_text_free(&text);
 }
 
-/* Every argument is what any conversion may ask for: a number, or the address
- * of a text. */
+/* Every argument suits any conversion: a number, or the address of a text. */
 static void walk_format(const char *format)
 {
     static const wchar_t text[] = L"wide and narrow";

@@ -1,4 +1,4 @@
-/* fuzz_reader.c: any bytes as a recording, or as the records of one. */
+/* fuzz_reader.c: feeds any bytes as a recording, or as the records of one. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -34,8 +34,8 @@ static void walk_entry(const struct trace_reader *reader,
     trace_reader_later(reader, entry->id);
 }
 
-/* Renders lines in each layout, with those about spans, or without: then
- * returns how many. */
+/* Renders lines in each layout, with or without span events; returns how many
+ * the last layout has. */
 static size_t walk_lines(const struct log_filter *filter, unsigned span_events,
                          struct trace_reader *reader, FILE *stream)
 {
@@ -55,7 +55,8 @@ static size_t walk_lines(const struct log_filter *filter, unsigned span_events,
     return lines;
 }
 
-/* Renders all there is, in each way; returns how many lines events have. */
+/* Renders the recording in every way; returns the number of lines without span
+ * events. */
 static size_t walk_export(struct trace_reader *reader)
 {
     struct log_filter *filter = log_filter_parse("trace", NULL, "", NULL);
@@ -76,8 +77,8 @@ static size_t walk_export(struct trace_reader *reader)
     return lines;
 }
 
-/* Reads all that a recording has; times must not step back. Returns the number
- * of entries. */
+/* Reads everything in a recording and checks that times never decrease. Returns
+ * the number of entries. */
 static size_t walk(struct trace_reader *reader)
 {
     struct trace_entry entry;
@@ -100,8 +101,8 @@ static size_t walk(struct trace_reader *reader)
     return count;
 }
 
-/* Opens bytes as a recording; returns the number of entries, 0 if it is none.
- */
+/* Opens bytes as a recording; returns the number of entries, or 0 if it cannot
+ * be opened. */
 static size_t walk_bytes(const void *header, size_t header_size,
                          const void *data, size_t size)
 {
@@ -123,7 +124,7 @@ static size_t walk_bytes(const void *header, size_t header_size,
     return count;
 }
 
-/* An even first byte stands for a header that is whole. */
+/* If the first byte is even, a valid header precedes the rest. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     unsigned char page[TRACE_HEADER_SIZE] = {0};

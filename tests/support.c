@@ -1,4 +1,4 @@
-/* support.c: what the unit tests share. */
+/* support.c: helpers of the unit tests. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -133,7 +133,7 @@ struct trace_reader *test_read(void)
     return reader;
 }
 
-/* The name of what an entry is about. */
+/* Returns the name of the entry's span, event or activity. */
 static const char *name_of(const struct trace_reader *reader,
                            const struct trace_entry *entry)
 {
@@ -145,8 +145,8 @@ static const char *name_of(const struct trace_reader *reader,
     return trace_reader_span(reader, entry->span, &span) ? span.site->name : "";
 }
 
-static bool next_called(struct trace_reader *reader, enum trace_entry_kind kind,
-                        const char *name, struct trace_entry *entry)
+static bool next_named(struct trace_reader *reader, enum trace_entry_kind kind,
+                       const char *name, struct trace_entry *entry)
 {
     while (trace_reader_next(reader, entry))
         if (entry->kind == kind &&
@@ -159,7 +159,7 @@ bool test_find(struct trace_reader *reader, enum trace_entry_kind kind,
                const char *name, struct trace_entry *entry)
 {
     cr_assert_eq(trace_reader_rewind(reader), 0);
-    return next_called(reader, kind, name, entry);
+    return next_named(reader, kind, name, entry);
 }
 
 size_t test_count(struct trace_reader *reader, enum trace_entry_kind kind,
@@ -169,7 +169,7 @@ size_t test_count(struct trace_reader *reader, enum trace_entry_kind kind,
     size_t count = 0;
 
     cr_assert_eq(trace_reader_rewind(reader), 0);
-    while (next_called(reader, kind, name, &entry))
+    while (next_named(reader, kind, name, &entry))
         count++;
     return count;
 }
@@ -196,7 +196,7 @@ char *test_plain(struct trace_reader *reader)
     return test_lines(reader, "trace", &style);
 }
 
-/* ---- A recording of everything ---- */
+/* ---- A recording with every kind of entry ---- */
 
 static void print_object(struct trace_text *out, const void *object)
 {
@@ -268,7 +268,7 @@ void test_rich(void)
     trace_span_begin_(&outer, 2, values);
 }
 
-/* ---- What a device did ---- */
+/* ---- Device activities ---- */
 
 struct trace_activity test_kernel(uint64_t begin, uint64_t end)
 {
@@ -318,7 +318,7 @@ __attribute__((noinline)) struct trace_span_ref test_block(
     return begun;
 }
 
-/* ---- Chance ---- */
+/* ---- Random numbers ---- */
 
 static uint64_t chance = 88172645463325252;
 

@@ -1,5 +1,6 @@
-/* tsan_main.c: several threads record while one turns the sites off and on and
- * one reads, once all there is and once by a filter; for a thread sanitizer. */
+/* tsan_main.c: threads record while others turn the sites off and on, and read;
+ * with and without a filter. Built with ThreadSanitizer.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static void print_number(struct trace_text *out, const void *number)
     trace_text_printf(out, "#%d", *(const int *)number);
 }
 
-/* Ends the span that whichever thread began last. */
+/* Ends the span that the previous caller began on any thread. */
 static void end_stray(void)
 {
     struct trace_span_ref mine = trace_span_begin(INFO, "stray"), other;
@@ -30,7 +31,7 @@ static void end_stray(void)
     trace_span_end(other);
 }
 
-/* What a device's library tells on a thread of its own. */
+/* Puts an activity, as a device's library does on a thread of its own. */
 static void put_activity(int i)
 {
     static const char *const fields[] = {"bytes"};
@@ -83,7 +84,7 @@ static void *toggle(void *unused)
     return NULL;
 }
 
-/* Short threads come and go. */
+/* Starts short threads. */
 static void *begin_threads(void *unused)
 {
     (void)unused;
@@ -134,7 +135,7 @@ static void run(void)
         pthread_join(others[i], NULL);
 }
 
-/* Records it all by a filter; returns how much there is. */
+/* Records everything with a filter; returns the number of entries. */
 static size_t record(const char *filter)
 {
     struct trace_options options = {.limit = UINT64_C(256) << 20};

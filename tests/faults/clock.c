@@ -1,5 +1,5 @@
-/* clock.c: a monotonic clock that steps, forth and back, by up to CLOCK_STEP
- * milliseconds. To be preloaded.
+/* clock.c: preloaded: makes the monotonic clock step forward and back by up to
+ * CLOCK_STEP milliseconds.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 static uint64_t state;
 
-/* xorshift64, by Marsaglia; threads that mix their numbers do no harm. */
+/* Marsaglia's xorshift64. Races between threads do no harm. */
 static uint64_t draw(void)
 {
     uint64_t x = state ? state : (uint64_t)getpid() * 2654435769u;

@@ -1,10 +1,9 @@
-/* faults.c: makes one call of a program fail, or all from that one on.
- *
- * To be preloaded. FAULT_CALL names the function, FAULT_NTH counts the
- * program's own calls of it, not those of libraries, in each of its processes;
- * FAULT_IN is "runner" or "worker". With FAULT_ALL all later ones fail, too.
- * How many calls there were at most stands in the first word of the file
- * FAULT_COUNT.
+/* faults.c: preloaded: makes one call of a program fail, or that one and all
+ * later ones. FAULT_CALL names the function. FAULT_NTH counts the program's own
+ * calls of it, without those of libraries, in each process. FAULT_IN is
+ * "runner" or "worker". With FAULT_ALL all later calls fail, too. The first
+ * word of the file FAULT_COUNT receives the largest number of calls in a
+ * process.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,7 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const char *chosen; /* NULL: none in this process */
+static const char *chosen; /* NULL: no call fails in this process */
 static uint32_t nth, calls, *count;
 static bool all;
 static uintptr_t from, to; /* the program */
@@ -42,7 +41,8 @@ static int find_program(struct dl_phdr_info *object, size_t size, void *unused)
     return 1; /* the program comes first */
 }
 
-/* The file, by system calls: the functions may be those that fail. */
+/* Maps the file with raw system calls, because the functions may be the ones
+ * that fail. */
 static void map_count(const char *path)
 {
     long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0);
