@@ -1,4 +1,4 @@
-/* bench.h: what the benchmark's files share. */
+/* bench.h: declarations of the benchmark's files. */
 #ifndef TESTS_BENCH_BENCH_H
 #define TESTS_BENCH_BENCH_H
 
@@ -10,58 +10,58 @@
 
 enum {
     BENCH_TIMES_MAX = 101,
-    BENCH_SLOTS = 16 * 1024, /* of a floor's ring */
-    BENCH_WARM = 8192,       /* spans and events of a repetition... */
-    BENCH_CHUNKS = 16,       /* ...and the chunks that hold them, twice */
+    BENCH_SLOTS = 16 * 1024, /* of the floor's ring */
+    BENCH_WARM = 8192,       /* spans and events of a repetition, */
+    BENCH_CHUNKS = 16,       /* and the chunks that hold them twice */
 };
 
-/* Who does the same work as the others of its group. The first of a group is
- * what ratios are to, unless `against` names another. */
+/* One way to do the work of a group. Ratios are to the first row of the group,
+ * unless `against` names another. */
 struct bench_row {
     const char *group, *name;
-    double (*run)(size_t count); /* ns each; NULL: a peer's */
-    const char *peer, *work;     /* its command, and what it is asked for */
+    double (*run)(size_t count); /* ns each; NULL: a peer's row */
+    const char *peer, *work;     /* its command and its work */
     size_t count;
     int times;
-    double budget;       /* that the ratio may be at most; 0: none */
-    const char *against; /* another of the group */
-    bool counted;        /* callgrind can tell its instructions */
+    double budget;       /* the largest allowed ratio; 0: none */
+    const char *against; /* another row of the group */
+    bool counted;        /* callgrind can count its instructions */
 };
 
-/* What was measured of a row. */
+/* The measurements of a row. */
 struct bench_result {
-    bool there; /* else it is not installed, or failed */
+    bool there; /* false: not installed, or failed */
     double ns[BENCH_TIMES_MAX], ratios[BENCH_TIMES_MAX];
     int times;
     double median, ratio; /* ratio 0: nothing to compare with */
     double instructions;  /* 0: not counted */
 };
 
-/* A size that was measured once. */
+/* A size, measured once. */
 struct bench_size {
     const char *name, *unit;
-    double value, budget; /* value below 0: could not be measured */
+    double value, budget; /* value below 0: not measured */
 };
 
 extern const struct bench_row bench_rows[];
 extern const size_t bench_row_count;
 
-/* What the program was asked for. */
+/* The program's settings. */
 extern struct bench_settings {
     const char *directory; /* where its files go */
     const char *programs;  /* where the peers and the suites are */
-    bool quick;            /* once each, and little of it */
+    bool quick;            /* little work, once */
     bool alone;            /* without peers */
     bool instructions;
-    size_t events; /* that are rendered */
+    size_t events; /* the number of rendered events */
 } bench_settings;
 
 /* ---- main.c ---- */
 
-/* bench_stop ends the program: errno says why. */
+/* bench_stop prints errno's message and ends the program. */
 __attribute__((noreturn)) void bench_stop(const char *what);
 
-/* bench_path is where a file of this run is. */
+/* bench_path returns the path of this run's file. */
 const char *bench_path(void);
 
 /* bench_pin lets the process and its children run on one processor, or on
@@ -79,8 +79,7 @@ double bench_write_file(size_t count);
 double bench_snprintf_null(size_t count);
 double bench_snprintf_file(size_t count);
 
-/* bench_store_spans is the floor, in a ring of one's own; bench_ring maps
- * one. */
+/* bench_store_spans is the floor, in a private ring; bench_ring maps one. */
 struct trace_record;
 void bench_store_spans(struct trace_record *ring, size_t count);
 struct trace_record *bench_ring(void);
@@ -99,9 +98,10 @@ double bench_start_and_end(size_t count);
 double bench_no_gpu(size_t count);
 double bench_set_filter(size_t count);
 
-/* bench_begin begins a recording, bench_begin_warm one whose chunks have been
- * touched, as bench_warm_up does, both with the subscriber that wants all but
- * level TRACE. bench_end ends it and gives back its memory. */
+/* bench_begin begins a recording; bench_begin_warm begins one whose chunks have
+ * been touched, as bench_warm_up does. Both use the subscriber that wants
+ * everything but level TRACE. bench_end ends the recording and frees its
+ * memory. */
 void bench_begin(uint64_t limit);
 void bench_begin_warm(size_t chunks);
 void bench_warm_up(size_t chunks);
@@ -122,8 +122,8 @@ double bench_live_fields(size_t count);
 
 /* ---- render.c ---- */
 
-/* bench_free_events frees what is rendered, which is recorded when first
- * needed. */
+/* bench_free_events frees the recording to render, which is made on first
+ * use. */
 void bench_free_events(void);
 double bench_chrome(size_t count);
 double bench_cjson(size_t count);
@@ -137,10 +137,10 @@ double bench_message(size_t count);
 
 enum { BENCH_SIZES_MAX = 16 };
 
-/* bench_measure_sizes fills in what is measured in bytes; returns how many. */
+/* bench_measure_sizes measures the sizes in bytes and returns their number. */
 size_t bench_measure_sizes(struct bench_size *sizes);
 
-/* bench_export writes Chrome's trace events of what is rendered. */
+/* bench_export writes the rendered recording as Chrome trace events. */
 void bench_export(FILE *stream);
 
 /* ---- suite.c ---- */
@@ -148,20 +148,20 @@ void bench_export(FILE *stream);
 double bench_suite_plain(size_t count);
 double bench_suite_logged(size_t count);
 
-/* bench_suite_end removes what the suites recorded, all at once: for minutes
- * ext4 without a journal passes by the inodes that were freed, one by one, so
- * that removing a run would slow down the next. */
+/* bench_suite_end removes the suites' runs together at the end: ext4 without a
+ * journal skips recently freed inodes one by one for minutes, so that removing
+ * a run would slow down the next. */
 void bench_suite_end(void);
 
 /* ---- peers.c ---- */
 
 /* bench_ask_peer returns the nanoseconds that a peer's work took, below 0 if
- * it is not there. */
+ * the peer is not available. */
 double bench_ask_peer(const char *command, const char *work, size_t count);
 void bench_end_peers(void);
 
-/* bench_count_instructions has callgrind count those of one unit of work; 0 if
- * it cannot. */
+/* bench_count_instructions counts the instructions of one unit of work with
+ * callgrind; 0 if it cannot. */
 double bench_count_instructions(const struct bench_row *);
 
 /* ---- table.c ---- */
@@ -171,7 +171,7 @@ void bench_print_row(const struct bench_row *, const struct bench_result *,
                      bool first);
 void bench_print_size(const struct bench_size *);
 
-/* bench_write_json keeps all that was measured. */
+/* bench_write_json writes all measurements. */
 void bench_write_json(const char *path, const struct bench_result *results,
                       const struct bench_size *sizes, size_t size_count);
 

@@ -1,4 +1,4 @@
-# bench.mk: the benchmarks, and the peers that they are compared with.
+# bench.mk: the benchmarks, and the tracers that they are compared with.
 
 # The peers that bench-deps installs.
 BENCH_DEPS := liblttng-ust-dev lttng-tools librust-tracing-dev librust-tracing-subscriber-dev \
@@ -28,7 +28,7 @@ $(BENCH)/tests_logged: $(BENCH)/tests.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) -lpthread
 
-# Peers are built if they are installed, with flags of their own.
+# Peers are built if their packages are installed, with their own flags.
 $(BENCH)/peers/%: private SAN :=
 $(BENCH)/peers/hooks: tests/bench/peers/called.c tests/bench/peers/peer.h
 	$(call say,PEER,$@)

@@ -1,6 +1,5 @@
-/* floor.c: what recording cannot cost less than, and the plainest peers.
- *
- * The floor of a span is two readings of the counter and two stores of 32
+/* floor.c: the lower bounds of recording, and the simplest alternatives. The
+ * floor of a span is two reads of the time-stamp counter and two stores of 32
  * bytes into warm shared memory.
  */
 #include <errno.h>
@@ -55,7 +54,7 @@ double bench_load_and_branch(size_t count)
 
 /* ---- A span ---- */
 
-/* A shared mapping of a file like a recording's, the first of it reserved. */
+/* Maps a shared file like a recording's, with the first part reserved. */
 static void *map_file(size_t size, size_t reserved)
 {
     int fd = open(bench_path(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -127,8 +126,8 @@ double bench_clock_gettime(size_t count)
     return (now_ns() - from) / (double)count;
 }
 
-/* The bare loop: one record, whose end is stored in place; room is reserved as
- * the recorder does it. */
+/* The bare loop: one record, whose end is stored in place; space is reserved as
+ * the recorder does. */
 double bench_floor_fresh(size_t count)
 {
     size_t first = TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE;
@@ -153,7 +152,7 @@ double bench_floor_fresh(size_t count)
 
 /* ---- A line ---- */
 
-/* The system call alone. */
+/* Only the system call. */
 static double write_all(int fd, size_t count)
 {
     static const char line[] =
@@ -179,7 +178,8 @@ double bench_write_file(size_t count)
     return write_all(scratch_file(), count);
 }
 
-/* The text of a line in two spans, with three fields, its date known. */
+/* Prints the text of a line in two spans, with three fields and a known
+ * date. */
 static double print(int fd, size_t count)
 {
     char line[256];

@@ -1,4 +1,4 @@
-/* live.c: lines that are printed as they happen, a write(2) each. */
+/* live.c: lines that are printed immediately, with one write(2) each. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "bench.h"
 #include "trace/recorder.h"
 
-/* As the harness has it: a number that a test does not take by chance. */
+/* Like the harness: a descriptor number that a test does not take by chance. */
 static int far(int fd)
 {
     int own = fcntl(fd, F_DUPFD_CLOEXEC, 200);

@@ -1,16 +1,17 @@
-/* main.c: what testlog costs, as ratios to what it cannot cost less than, and
- * beside what others cost.
+/* main.c: measures what testlog costs, as ratios to a lower bound, and compares
+ * it with other tracers.
  *
- * The rows of a group are measured in turns, so that whatever else the machine
- * does slows all of them; the median of the ratios is what counts.
+ * The rows of a group are measured in turns, so that other work on the machine
+ * slows all of them. The result is the median of the ratios.
  *
  *  bench [--quick] [--alone] [--instructions] [--json=FILE] [DIRECTORY]
  *
- * Its files go to DIRECTORY: TMPDIR or /tmp by default. --quick does little of
- * everything, once; --alone leaves out what is not ours. With --instructions,
- * callgrind counts those.
+ * Its files go to DIRECTORY: TMPDIR or /tmp by default. --quick does little
+ * work, once; --alone leaves out peers; --instructions counts instructions with
+ * callgrind.
  *
- *  bench --serve [DIRECTORY]       does ours as a peer does; see peers/peer.h
+ *  bench --serve [DIRECTORY]       measures our rows as a peer; see
+ * peers/peer.h
  */
 #include <errno.h>
 #include <libgen.h>
@@ -85,7 +86,7 @@ static double once(const struct bench_row *row)
                     : bench_ask_peer(row->peer, row->work, count);
 }
 
-/* The row that a row's ratio is to; the first of `rows` but where it says. */
+/* Returns the row that a row is compared with: `against`, or the first. */
 static size_t reference_of(const struct bench_row *rows, size_t count, size_t i)
 {
     size_t at = 0;
@@ -113,7 +114,7 @@ static void compare_row(const struct bench_row *rows,
     result->ratio = median(result->ratios, result->times);
 }
 
-/* Measures a group in turns, after a turn that warms up. */
+/* Measures the rows of a group in turns, after a warm-up turn. */
 static void measure(const struct bench_row *rows, struct bench_result *results,
                     size_t count)
 {
@@ -194,7 +195,7 @@ static void name_files(const char *program)
     bench_settings.programs = dirname(programs);
 }
 
-/* Where lines go that are written to a file, by us and by peers. */
+/* Names the file to which testlog and the peers write lines. */
 static void name_scratch(void)
 {
     char scratch[PATH_MAX + 8];
@@ -231,7 +232,7 @@ int main(int argc, char **argv)
     trace_clock_choose();
     if (serves)
         return serve_ours();
-    signal(SIGPIPE, SIG_IGN); /* of a peer that is gone */
+    signal(SIGPIPE, SIG_IGN); /* a peer may have ended */
     name_scratch();
     bench_pin(true);
     measure_all();

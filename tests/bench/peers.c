@@ -1,5 +1,6 @@
-/* peers.c: programs that do the same work with other libraries; see
- * peers/peer.h. Each stays until the end, waiting for its turns. */
+/* peers.c: runs programs that do the same work with other libraries; see
+ * peers/peer.h. Each runs until the end and waits for its turns.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -13,13 +14,13 @@
 enum { PEERS_MAX = 16, COUNTED = 512 };
 
 static struct peer {
-    const char *command; /* in the programs' folder */
-    pid_t pid;           /* 0: not there */
+    const char *command; /* relative to the programs' folder */
+    pid_t pid;           /* 0: not running */
     FILE *asks, *answers;
 } peers[PEERS_MAX];
 
-/* A command's first words may be of the system: uftrace runs a peer. What is
- * in the programs' folder is written "@/name". */
+/* Expands "@/name" to a program relative to the programs' folder. A command may
+ * begin with other words: uftrace runs a peer. */
 static void whole_command(const char *command, char *out, size_t size)
 {
     size_t at = 0;
@@ -35,7 +36,7 @@ static void whole_command(const char *command, char *out, size_t size)
     out[at] = '\0';
 }
 
-/* Whether all programs that a command names are there. */
+/* Returns whether all programs that a command names exist. */
 static bool is_built(const char *command)
 {
     char path[PATH_MAX];
@@ -126,8 +127,8 @@ void bench_end_peers(void)
 
 /* ---- Instructions ---- */
 
-/* What callgrind collects of a program that does some work once; below 0 if it
- * cannot. */
+/* Returns the instructions that callgrind counts in a program that does some
+ * work once; below 0 if it fails. */
 static double collect(const char *program, const char *work, size_t count)
 {
     char command[2 * PATH_MAX], line[256];

@@ -1,4 +1,4 @@
-/* record.c: what our annotations cost. */
+/* record.c: the costs of annotations. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -18,7 +18,7 @@ static unsigned interest(struct trace_site *);
 
 static const struct trace_subscriber subscriber = {.interest = interest};
 
-/* The annotations of the row "off" are the only ones of level TRACE. */
+/* Only the row "off" has annotations of level TRACE. */
 static unsigned interest(struct trace_site *site)
 {
     return site->level < TRACE_LEVEL_TRACE ? TRACE_ALWAYS : 0;
@@ -40,7 +40,7 @@ void bench_begin(uint64_t limit)
     open_recording(limit);
 }
 
-/* trace_close cannot know nobody to use the memory. */
+/* trace_close keeps the memory, because other threads may still use it. */
 void bench_end(void)
 {
     trace_close();
@@ -98,7 +98,7 @@ static void subscribe(const char *record)
         bench_stop("log_subscribe");
 }
 
-/* Call sites that only a span could turn on, outside of it. */
+/* Call sites that only a span could turn on, outside that span. */
 double bench_outside(size_t count)
 {
     subscribe("info,[request{id=417}]=trace");
@@ -154,7 +154,7 @@ WARM_ROW(bench_span_fields, span_with_fields)
 WARM_ROW(bench_event, event_with_fields)
 WARM_ROW(bench_line, line)
 
-/* The field alone: of a span that is open. */
+/* Only the field, in an open span. */
 double bench_span_late(size_t count)
 {
     bench_begin_warm(BENCH_CHUNKS);
@@ -203,7 +203,7 @@ double bench_start_and_end(size_t count)
     return sum / (double)count;
 }
 
-/* What a test pays for GPUs that uses none. */
+/* What GPU tracing costs a test that uses no GPU. */
 double bench_no_gpu(size_t count)
 {
     double from = now_ns();
@@ -218,7 +218,7 @@ double bench_no_gpu(size_t count)
     return (now_ns() - from) / (double)count;
 }
 
-/* A recording begins and ends with a filter of many directives over many call
+/* Begins and ends a recording with a filter of many directives and many call
  * sites. */
 double bench_set_filter(size_t count)
 {

@@ -1,4 +1,4 @@
-/* render.c: a recording as Chrome's trace events and as lines. */
+/* render.c: renders a recording as Chrome trace events and as lines. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static struct trace_reader *record_events(void)
     return made;
 }
 
-/* What is rendered, recorded when first asked for. */
+/* The recording to render, made on first use. */
 static struct trace_reader *events(void)
 {
     if (!reader)
@@ -67,7 +67,7 @@ void bench_export(FILE *stream)
     trace_chrome_end(&chrome, NULL);
 }
 
-/* Whatever the count is, all there is. */
+/* Renders the whole recording, whatever the count. */
 double bench_chrome(size_t count)
 {
     double from;
@@ -79,7 +79,7 @@ double bench_chrome(size_t count)
     return (now_ns() - from) / (double)bench_settings.events;
 }
 
-/* What trace_chrome_add writes for a span or an event. */
+/* Builds what trace_chrome_add writes for a span or an event. */
 static cJSON *object(size_t i)
 {
     bool is_span = i % 2 == 0;
@@ -153,7 +153,7 @@ double bench_json(size_t count)
     return render(LOG_FORMAT_JSON);
 }
 
-/* A message as it was recorded, and from its arguments. */
+/* Formats a message from the recording, and directly from its arguments. */
 double bench_message(size_t count)
 {
     struct trace_value values[] = {trace_text_("fetch"), trace_i64_(1234),
@@ -189,7 +189,7 @@ double bench_snprintf(size_t count)
     return (now_ns() - from) / (double)count;
 }
 
-/* The text that "full" makes, its date known. */
+/* Prints the text that "full" produces, with a known date. */
 double bench_fprintf(size_t count)
 {
     FILE *null = null_stream();

@@ -1,4 +1,4 @@
-/* rows.c: what is measured, and what it may cost. */
+/* rows.c: the rows to measure and their budgets. */
 #include "bench.h"
 
 enum {

@@ -1,4 +1,5 @@
-/* sizes.c: what is measured in bytes: memory of an export, and recordings. */
+/* sizes.c: measures bytes: the memory of an export, and the size of recordings.
+ */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 
 /* ---- Memory ---- */
 
-/* The process's memory in MiB: its own, and of files that it has mapped. */
+/* The process's memory in MiB: its own, and mapped files. */
 struct memory {
     double own, mapped;
 };
@@ -39,7 +40,7 @@ static struct memory memory_now(void)
     return memory;
 }
 
-/* A stream that looks how much memory there is, every so often. */
+/* A stream that regularly measures the process's memory. */
 static ssize_t watch(void *most, const char *text, size_t size)
 {
     static unsigned writes;
@@ -71,8 +72,8 @@ static struct memory memory_of_export(void)
 
 /* ---- Recordings ---- */
 
-/* Takes up to some microseconds, as chance has it, so that times are not those
- * of a loop, which compress to nothing. */
+/* Takes a random time of up to some microseconds, because the regular times of
+ * a loop would compress to nothing. */
 static void work(void)
 {
     static uint32_t chance = 1;
@@ -82,7 +83,7 @@ static void work(void)
         keep(i);
 }
 
-/* Spans within spans, of several call sites. */
+/* Records nested spans of several call sites. */
 static size_t record_request(void)
 {
     trace_span(INFO, "request");
@@ -117,7 +118,7 @@ static size_t record_spans(size_t count)
     return spans;
 }
 
-/* Bytes of a file when it is compressed. */
+/* Returns the compressed size of a file. */
 static double compressed(const char *path, int level)
 {
     struct stat status;

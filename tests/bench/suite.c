@@ -1,6 +1,5 @@
-/* suite.c: how long a program of a thousand tests takes, with us and without.
- *
- * Both programs are tests.c; one knows Criterion alone, in the other every test
+/* suite.c: the time of a program of a thousand tests, with and without testlog.
+ * Both programs are tests.c: one uses only Criterion; in the other every test
  * is recorded and rendered.
  */
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* table.c: what was measured, for people and as JSON. */
+/* table.c: prints the measurements as a table and as JSON. */
 #include <stdlib.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -67,7 +67,7 @@ void bench_print_size(const struct bench_size *size)
 
 /* ---- JSON ---- */
 
-/* A line of what a command says. */
+/* Adds the first line of a command's output. */
 static void add_output(cJSON *to, const char *key, const char *command)
 {
     char line[4096] = "";

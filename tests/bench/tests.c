@@ -1,4 +1,4 @@
-/* tests.c: a thousand tests, each a dozen records if they are compiled in. */
+/* tests.c: a thousand tests, each with a dozen records if compiled in. */
 #include <testlog/test_log.h>
 
 static void step(int i)

@@ -1,7 +1,6 @@
-/* threads.c: whether threads get in each other's way.
- *
- * They take their own time: who starts them may run when they have ended. What
- * counts is the processor's time, for there are more of them than
+/* threads.c: measures whether threads slow each other down. Each thread
+ * measures its own time, because the thread that starts them may be scheduled
+ * after they end. It is processor time, because there are more threads than
  * processors.
  */
 #include <errno.h>
@@ -59,7 +58,7 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Shared memory for a floor, one ring a thread. */
+/* Maps the shared memory of a floor: one ring per thread. */
 static struct trace_record *ring(int i)
 {
     static struct trace_record *rings[MANY];

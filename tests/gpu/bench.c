@@ -1,14 +1,15 @@
-/* bench.c: what tracing a GPU costs.
+/* bench.c: measures what tracing a GPU costs.
  *
  *  bench MODE WORK COUNT       WORK as in launches.h
  *
- * MODE is "off", which is also what is traced from outside, or "min:KINDS":
- * CUPTI's numbers of kinds, such as min:10,5, with nothing but what CUPTI asks
- * of a client. "min+flush:KINDS" has a thread that flushes four times a second.
+ * MODE "off" traces nothing, or is traced from outside. "min:KINDS" enables
+ * CUPTI's kinds with those numbers, such as min:10,5, and does only what CUPTI
+ * requires. "min+flush:KINDS" adds a thread that flushes four times a second.
  *
- * It adds a JSON object in a line to the file BENCH_OUT, else to its standard
- * output. BENCH_LABEL is put in place of the mode, BENCH_REPETITION beside it;
- * BENCH_LAUNCHES is the shared object that launches, TRACE_CUPTI the libcupti.
+ * It appends a line with a JSON object to the file BENCH_OUT, or to stdout.
+ * BENCH_LABEL replaces the mode in it, BENCH_REPETITION is added.
+ * BENCH_LAUNCHES names the shared object that launches, TRACE_CUPTI the
+ * libcupti.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,9 +1,9 @@
-"""The launches of bench.c, with torch.profiler in the place of testlog.
+"""Measures the launches of bench.c with torch.profiler instead of testlog.
 
     bench_torch.py off|cuda|cpu+cuda WORK COUNT
 
-Adds a JSON object in a line to BENCH_OUT, else to its standard output. The
-warm-up is profiled, too, so that counts can be compared.
+Appends a line with a JSON object to BENCH_OUT, or to stdout. The warm-up is
+profiled, too, so that counts can be compared.
 """
 import collections
 import ctypes

@@ -1,10 +1,10 @@
-/* count.c: what a recording holds of devices, in numbers.
+/* count.c: counts the device activities of a recording.
  *
- *  count LABEL RECORDING       adds a JSON object in a line to BENCH_OUT, else
- *                              to standard output
+ *  count LABEL RECORDING       appends a line with a JSON object to BENCH_OUT,
+ *                              or to stdout
  *
- * It reads the recording and draws nothing, so that what was recorded of
- * each launch is judged, whatever is made of that later.
+ * It reads the recording directly, so that it judges what was recorded of each
+ * launch, not what exporters draw.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static void add(cJSON *counts, const char *name)
         cJSON_AddNumberToObject(counts, name, 1);
 }
 
-/* ---- Each by itself ---- */
+/* ---- Single activities ---- */
 
 static void read_activity(struct activities *activities,
                           const struct trace_entry *entry)
@@ -90,7 +90,7 @@ static const char *word_of(unsigned kind)
     }
 }
 
-/* What happened outside of the time that was recorded has another clock. */
+/* An activity outside of the recorded time has another clock. */
 static void count_each(cJSON *row, const struct activities *activities,
                        uint64_t end)
 {
@@ -147,7 +147,7 @@ static void add_durations(cJSON *row, const struct activities *activities)
     free(durations);
 }
 
-/* ---- What belongs together: calls, and kernels that they set off ---- */
+/* ---- Calls and their kernels ---- */
 
 static int by_correlation(const void *a, const void *b)
 {
@@ -161,13 +161,13 @@ static int by_correlation(const void *a, const void *b)
 }
 
 struct launches_seen {
-    double ids;       /* that kernels have */
-    double unmatched; /* of them without a call */
-    double disjoint;  /* of them with calls that are not in the first one */
+    double ids;       /* correlations of kernels */
+    double unmatched; /* kernels without a call */
+    double disjoint;  /* groups whose calls are not nested in the first */
     double early;     /* kernels that begin before their call */
 };
 
-/* A group is all that has one correlation, the calls first. */
+/* A group has all activities of one correlation, the calls first. */
 static void see_group(struct launches_seen *seen, cJSON *calls_of_launches,
                       const struct activity *group, size_t count)
 {
@@ -218,7 +218,7 @@ static void add_launches(cJSON *row, struct activities *activities)
     cJSON_AddNumberToObject(row, "kernels_before_call", seen.early);
 }
 
-/* ---- The rest ---- */
+/* ---- Fields ---- */
 
 static void add_field(cJSON *fields, const char *name,
                       const struct trace_value *value)

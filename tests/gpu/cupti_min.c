@@ -1,4 +1,4 @@
-/* cupti_min.c: a client of CUPTI that counts. */
+/* cupti_min.c: a minimal client of CUPTI, which counts records. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-# gpu.mk: what tests/gpu/run.sh runs on a machine with a GPU.
+# gpu.mk: the programs that tests/gpu/run.sh runs on a machine with a GPU.
 
 GPU_TOOLS := $(addprefix $(B)/tests/gpu/,bench count probe record_fixture standin.so \
     $(if $(NVCC),launches.so))
@@ -38,5 +38,5 @@ gpu-tests: ## run what needs a GPU: tests/gpu/run.sh $(FLAGS), such as --dry-run
 	@echo 'testlog: CUDA toolkit: $(if $(NVCC),$(CUDA_ROOT) ($(NVCC)),none: $(strip $(CUDA_LEFT_OUT)))'
 	@CUDA='$(CUDA)' tests/gpu/run.sh $(FLAGS)
 
-# A goal of its own, so that run.sh has the tools even if other goals fail.
+# A separate goal, so that run.sh has the tools even if other goals fail.
 gpu-tools: $(GPU_TOOLS) cuda-left-out $(PLAYBACK)

@@ -1,7 +1,7 @@
-// launches.cu: launches, as many and of as many kinds as tracing has to see.
+// launches.cu: launches of every kind that tracing must see.
 //
 // The driver queues about 1,000 launches; a full queue makes the next one wait.
-// So there is a wait of our own now and then, outside of what is timed.
+// So the program waits regularly, outside of the timed part.
 #include <cuda_runtime.h>
 #include <pthread.h>
 #include <stdint.h>

@@ -1,10 +1,11 @@
-/* probe.c: asks a machine with a GPU what no manual answers.
+/* probe.c: answers questions about a GPU that no manual answers.
  *
- *  probe setenv LIBRARY    is a library injected that is named only now?
+ *  probe setenv LIBRARY    can a library still be injected now?
  *  probe subscriber        who is subscribed to CUPTI in this process?
  *  probe sampling          may this user sample the performance monitors?
  *
- * Each answer is a JSON object. BENCH_LAUNCHES and TRACE_CUPTI as for bench.
+ * Each answer is a JSON object. BENCH_LAUNCHES and TRACE_CUPTI are as in
+ * bench.c.
  */
 #include <dlfcn.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* record_fixture.c: what CUPTI writes of some work, as a fixture that
- * tests/playback/playback.c plays back; fixture.py has its form.
+/* record_fixture.c: records what CUPTI writes for some work, as a fixture
+ * for tests/playback/playback.c; fixture.py describes the format.
  *
  *  record_fixture FILE WORK COUNT KINDS DEVICE DRIVER
  *
@@ -57,7 +57,7 @@ static void stop(const char *what)
     exit(2);
 }
 
-/* ---- While CUPTI gives its buffers ---- */
+/* ---- CUPTI's buffers ---- */
 
 static void keep_string(uint64_t address, bool is_path)
 {
@@ -102,7 +102,8 @@ static void keep_strings(const unsigned char *record)
     }
 }
 
-/* Overhead's own data (kind 17) is at an address that is nobody's later. */
+/* The data of overhead records (kind 17) points to memory that is gone
+ * later. */
 static void forget_overhead(const uint8_t *record, unsigned char *kept)
 {
     uint32_t kind;
@@ -139,10 +140,10 @@ static void keep(const uint8_t *buffer, size_t size, uint32_t stream)
     fixture.header.buffers++;
 }
 
-/* ---- Before and after ---- */
+/* ---- Recording ---- */
 
-/* The length of a kind's record is where the library sees the next one in a
- * buffer that is full of its number. */
+/* A kind's length is the distance to the next record in a buffer that is filled
+ * with the kind's number. */
 static void ask_strides(void)
 {
     static _Alignas(8) uint8_t buffer[2048];

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # run.sh [--out DIR] [--debs DIR] [--dry-run] [--limit SECONDS] [--launches N]
-# [--repetitions N] [--built DIR]: all that only a GPU can show, in one command.
+# [--repetitions N] [--built DIR]: tests everything that needs a GPU, in one command.
 #
-# It needs no network: Criterion and the other libraries come from a folder of
-# .deb files where they are not installed. They are unpacked into DIR, and
-# nothing is installed. A step that fails or hangs stops no other.
+# It needs no network and installs nothing: missing libraries, such as Criterion,
+# are unpacked into DIR from a folder of .deb files. If a step fails or hangs, the
+# others still run.
 #
-# DIR/results.jsonl has every number, DIR/RESULTS.md the summary, DIR/log what
-# each step said. With --dry-run, a library that plays back records stands in
-# for CUPTI and another one for the GPU: that shows that the script works, and
-# nothing else. --built names a folder of build/ in which all is built already.
+# DIR/results.jsonl has every number, DIR/RESULTS.md the summary, DIR/log the
+# output of each step. With --dry-run, one library replaces CUPTI by playback and
+# another replaces the GPU; that only shows that the script works. --built names
+# a folder of build/ in which everything is already built.
 #
-# Ends with "N passed, N failed, N skipped"; exit code 1 if any failed.
+# Ends with "N passed, N failed, N skipped"; exits with 1 if any failed.
 set -u
 cd "$(dirname "$0")/../.." || exit
 export LC_ALL=C.UTF-8 NO_COLOR=1
@@ -53,7 +53,7 @@ injected=$b/libtestlog-gpu.so
 export TESTLOG_GPU_LIBRARY="$injected" # for programs that are run alone
 playback=$b/tests/playback.so
 
-# ---- What is said ----
+# ---- Output ----
 
 # quoted TEXT: as a JSON string
 quoted() {
@@ -72,7 +72,7 @@ verdict() {
     esac
 }
 
-# step NAME SECONDS COMMAND...: each has a time limit, and all have one.
+# step NAME SECONDS COMMAND...: runs a step with a time limit, within that of all steps.
 step() {
     local name=$1 seconds=$2 log code left=$((limit - SECONDS))
     log=$out/log/$(tr -c 'a-zA-Z0-9\n' _ <<<"$1").txt
@@ -94,18 +94,18 @@ step() {
 
 skip() { verdict step "$1" skip "$2"; }
 
-# ask NUMBER JSON: an answer to one of the questions in summary.py
+# ask NUMBER JSON: records the answer to a question of summary.py
 ask() {
     printf '{"kind":"question","number":%d,"seen":%s}\n' "$1" "${2:-null}" \
         >>"$results"
 }
 
-# last FIELD: a number of the last measurement
+# last FIELD: prints a number of the last measurement
 last() { grep '"kind":"bench"' "$results" | tail -n 1 | sed -n "s/.*\"$1\":\\([0-9.-]*\\).*/\\1/p"; }
 
-# ---- What is needed ----
+# ---- Requirements ----
 
-# Of what the system has itself, the system's is used.
+# Libraries of the system are preferred.
 unpack() {
     local deb library prefix=$out/prefix triplet
     for deb in "$debs"/*.deb; do
@@ -180,7 +180,7 @@ environment() {
 
 # ---- Measuring ----
 
-# CUPTI has a thread of its own, which gets a processor of its own.
+# CUPTI's thread gets a separate processor.
 pin=()
 if [ "$(nproc)" -ge 4 ] && command -v taskset >/dev/null; then
     pin=(taskset -c "2,3")
@@ -192,7 +192,7 @@ bench() {
         "${pin[@]}" "$tools/bench" "$@"
 }
 
-# ours LABEL WORK COUNT: traced by testlog record, and what it recorded
+# ours LABEL WORK COUNT: measures under testlog record, and counts the recording
 ours() {
     local label=$1 runs=$out/runs/$1 recording name
     shift
@@ -207,7 +207,7 @@ ours() {
             "$(stat -c %s "${recording%/*}/trace.json" 2>/dev/null || echo 0)" \
             >>"$results"
     done
-    # What is large is kept once.
+    # Large files are kept once.
     [ "$label" = empty.1 ] || rm -rf "$runs"
 }
 
@@ -229,7 +229,7 @@ find_torch() {
     fi
 }
 
-# What the stand-in must say that it did: what will be played back.
+# The stand-in claims what will be played back.
 play() {
     local fixture=$1
     export PLAYBACK_FIXTURE=$PWD/tests/playback/$fixture.fixture
@@ -301,7 +301,7 @@ compiling() {
     CUDA_MODULE_LOADING=EAGER ours jit.eager jit 1000
 }
 
-# The suite must have run, not been skipped; its lines show what was seen.
+# The suite must not be skipped; its lines show what was recorded.
 suite() {
     local program=$b/examples/cuda_identity_test
     if [ ! -x "$program" ]; then
@@ -319,7 +319,7 @@ suite() {
     done
 }
 
-# ---- Questions: summary.py has their words ----
+# ---- Questions; summary.py has their texts ----
 
 questions() {
     local threads
@@ -346,7 +346,7 @@ questions() {
         quoted "$(ls /etc/OpenCL/vendors 2>/dev/null; ldconfig -p | grep -o 'libnvidia-opencl[^ ]*')")}"
 }
 
-# record NAME WORK COUNT KINDS: a fixture for tests/playback
+# record NAME WORK COUNT KINDS: records a fixture for tests/playback
 record() {
     local file=$out/fixtures/$1.fixture
     step "fixture $1" 60 "$tools/record_fixture" "$file" "$2" "$3" "$4" \
@@ -395,7 +395,7 @@ fi
 rm -rf "$out/prefix"
 if command -v python3 >/dev/null; then
     step "summary" 60 python3 tests/gpu/summary.py "$results" "$out/RESULTS.md"
-    # It adds the criteria, which count.
+    # It appends the criteria, which count as results.
     sed -n 's/.*"kind": "criterion".*"name": "\(.*\)", "verdict": "\(.*\)", "note": "\(.*\)"}/\2 \1: \3/p' \
         "$results" | sed 's/^pass/ok      /; s/^fail/FAILED  /; s/^skip/[SKIP]  /'
 else

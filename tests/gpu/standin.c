@@ -1,8 +1,7 @@
-/* standin.c: in place of launches.cu where there is no GPU.
- *
- * It loads what is to be injected as the driver does in cuInit, and claims to
- * have launched what the playback library will report: STANDIN_WORK has the
- * numbers of kernels, copies and sets.
+/* standin.c: replaces launches.cu on machines without a GPU. It loads the
+ * injected library as the driver does in cuInit, and claims the launches that
+ * the playback library will report: STANDIN_WORK has the numbers of kernels,
+ * copies and sets.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -26,7 +25,7 @@ int launches_init(void)
     return 0;
 }
 
-/* The first time is the bench's warming up. */
+/* The first call is the benchmark's warm-up. */
 int launches_run(const char *work, long count, struct launches *result)
 {
     static int times;

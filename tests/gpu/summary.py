@@ -1,9 +1,9 @@
-"""What the numbers of run.sh say: criteria, overheads, answers.
+"""Summarizes the numbers of run.sh: criteria, overheads, answers.
 
     summary.py RESULTS.jsonl RESULTS.md
 
-Adds a line for each criterion to the former, with its verdict, and writes the
-latter. A criterion that lacks its numbers is skipped, and says which.
+Appends a line with the verdict of each criterion to the first, and writes the
+second. A criterion without its numbers is skipped and names them.
 """
 import json
 import statistics
@@ -30,7 +30,7 @@ QUESTIONS = {
 
 
 class Missing(Exception):
-    """A number that a criterion needs is not there."""
+    """A criterion lacks a number."""
 
 
 class Results:
@@ -52,7 +52,7 @@ class Results:
         return rows[-1]
 
     def counted(self, label):
-        """What was launched, and what was recorded of it."""
+        """Returns what was launched and what was recorded of it."""
         work, _, repetition = label.partition(".")
         wanted = {"mode": "ours", "work": work}
         if repetition.isdigit():
@@ -63,14 +63,14 @@ class Results:
 WORKS = ("empty.1", "streams:16", "threads:8", "graph", "mixed")
 
 
-# ---- Criteria: each returns what differs, "" if nothing does ----
+# ---- Criteria: each returns the differences, or "" ----
 
 def differing(found, wanted):
     return "" if found == wanted else "%g of %g" % (found, wanted)
 
 
 def each(function):
-    """A criterion of all works."""
+    """Applies a criterion to every work."""
     def all_works(results):
         failures = []
         for label in WORKS:
@@ -272,7 +272,7 @@ def only(row, *names):
 
 
 def answers(results):
-    """What was seen of each question, as rows; null: nothing."""
+    """Returns a row for each question; null: no answer."""
     seen = {row["number"]: row["seen"] for row in results.of("question")}
 
     def counts(*labels):

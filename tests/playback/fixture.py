@@ -1,8 +1,8 @@
-"""The form of a fixture: what CUPTI wrote, as playback.c and oracle.py read it.
+"""The format of a fixture: CUPTI's buffers, as playback.c and oracle.py read them.
 
-All numbers are little-endian. A header, the lengths of records by kind, the
-buffers in the order they were completed, the strings that records point to by
-the addresses they had, and the pool of these strings.
+All numbers are little-endian. A fixture has a header, the lengths of records by
+kind, the buffers in the order they were completed, the strings that records
+point to by their old addresses, and the pool of these strings.
 """
 import struct
 

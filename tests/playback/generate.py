@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the fixtures beside it: plain, graph and jit. No GPU wrote them."""
+"""Generates the fixtures in this folder: plain, graph and jit. No GPU wrote them."""
 import os
 import struct
 
@@ -115,7 +115,7 @@ def plain():
     for i in range(8):
         begin = 10000 + 2000 * i
         span = 1 + i % 2
-        # Half of them with the driver's call in the runtime's, of one id.
+        # In half of them, the driver's call is inside the runtime's and shares its id.
         if i % 2:
             make.call(4, 307, begin + 100, begin + 900, 10 + i, span=span)
         make.call(5, 505, begin, begin + 1000, 10 + i, span=span)
@@ -123,7 +123,7 @@ def plain():
                     begin + 1700, 10 + i, (4 << i, 64, 1), (256, 1, 1),
                     static=1024 * (i == 2), dynamic=2048 * (i >= 2),
                     local=16 * i, cluster=(2, 1, 1) if i == 5 else None)
-    # The driver's call has an id of its own, which the kernel has.
+    # The driver's call has a different id, which the kernel shares.
     make.call(4, 307, 27000, 27500, 31, span=2)
     make.call(5, 211, 26900, 27600, 30, span=2)
     make.kernel("inner", 28000, 28500, 31, (1, 1, 1), (1024, 1, 1), stream=13)

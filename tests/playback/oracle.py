@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What must become of a fixture, told by other means than those tested.
+"""Decodes a fixture independently of the code under test.
 
-It has offsets of its own and reads records one by one: a line for each activity,
-with its fields, in the order of lines. Times are relative to the fixture's
-zero, spans are numbered as they were entered, thread 1 is the test's own.
+It has its own offsets and reads records one by one. It prints a line for each
+activity with its fields, sorted. Times are relative to the fixture's zero, spans
+are numbered in the order they were entered, and thread 1 is the test's own.
 """
 import struct
 import sys

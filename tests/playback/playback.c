@@ -1,26 +1,25 @@
-/* playback.c: a libcupti that plays back what was recorded, for tests on
- * machines without a GPU. It traces nothing: records come from a file, or are
- * made up by trace_playback_launch, and go through the client's own callbacks.
+/* playback.c: a libcupti that plays back recorded buffers, for tests without
+ * a GPU. It traces nothing: records come from a file, or are made up by
+ * trace_playback_launch, and go through the client's own callbacks.
  *
- * Variables, all starting with PLAYBACK_, say what is played and what goes
- * wrong:
- *   FIXTURE=FILE     what is played at the first flush: fixture.py has its form
- *   API=N            the version; 130001 otherwise
+ * Variables, all starting with PLAYBACK_, say what to play and what to
+ * break:
+ *   FIXTURE=FILE     played at the first flush; fixture.py has the format
+ *   API=N            the version (default 130001)
  *   STRIDE=K:N,...   records of kind K are N bytes long; below 0: unknown
  *   REFUSE=K:CODE    enabling kind K returns CODE
  *   FAIL=N:CODE      the Nth call returns CODE
- *   DROPPED=N        so many records were dropped
+ *   DROPPED=N        reports N dropped records
  *   TRUNCATE=N       the last buffer lacks its last N bytes
  *   UNKNOWN=N        the Nth record of the first buffer has an unknown kind
  *   ZERO=1           kernels have no times
- *   INCOMPLETE=1     kernels have no end, and come at a forced flush only
+ *   INCOMPLETE=1     kernels have no end, and come only at a forced flush
  *   REVERSE=1        the last buffer comes first
  *   LATE=1           each flush brings one buffer
  *   THREAD=1         buffers are completed on another thread
- *   GREEDY=N         N buffers are asked for at once; the rest are given back
- *                    empty
- *   CALLS=FILE       a line for each call goes there
- *   TOOL=NAME        who is subscribed already
+ *   GREEDY=N         asks for N buffers at once and returns the rest empty
+ *   CALLS=FILE       writes a line for each call there
+ *   TOOL=NAME        the tool that is already subscribed
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -66,7 +65,7 @@ static long number(const char *name, long otherwise)
     return value ? strtol(value, NULL, 10) : otherwise;
 }
 
-/* The second number of "N:CODE" if the first is `first`, else 0. */
+/* Returns CODE of "N:CODE" if N is `first`, otherwise 0. */
 static int second_of(const char *name, long first)
 {
     const char *at = setting(name);
@@ -113,7 +112,7 @@ static struct {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Lengths of 13.0's records. */
+/* The lengths of CUPTI 13.0's records. */
 static const uint16_t lengths[KINDS] = {
     [1] = 96,  [2] = 88,   [4] = 40,  [5] = 40,   [8] = 184,
     [9] = 32,  [10] = 216, [17] = 56, [22] = 96,  [36] = 56,
@@ -213,7 +212,7 @@ static size_t recorded_length(uint32_t kind)
     return 0;
 }
 
-/* ---- A record of it, as if it happened here ---- */
+/* ---- A fixture's record, moved to this process ---- */
 
 static uint64_t get(const uint8_t *record, size_t at, size_t size)
 {
@@ -228,7 +227,7 @@ static void set(uint8_t *record, size_t at, uint64_t value, size_t size)
     memcpy(record + at, &value, size);
 }
 
-/* Where times, strings and threads stand. */
+/* The offsets of times, strings and threads. */
 static const struct row {
     uint16_t start, end, string, thread;
 } rows[KINDS] = {
@@ -258,7 +257,7 @@ static void move_string(uint8_t *record, size_t at, size_t length)
         set(record, at, 0, 8);
 }
 
-/* Ids of spans were numbered as they were pushed. */
+/* The ids of spans, numbered in the order of their pushes. */
 static uint64_t pushed[IDS];
 static unsigned pushed_count;
 
@@ -323,7 +322,7 @@ static void complete(struct out *out)
     out->bytes = NULL;
 }
 
-/* Copies a record, in the length that this library has. */
+/* Copies a record, cut or extended to this library's length. */
 static void give(struct out *out, const uint8_t *record, uint32_t kind,
                  bool adapted)
 {
@@ -388,7 +387,7 @@ static void play_some(bool forced)
     }
 }
 
-/* More than a client may have: all but what it refuses come back empty. */
+/* Asks for more buffers than a client gives, and returns them empty. */
 static void be_greedy(void)
 {
     static bool was;
@@ -406,7 +405,7 @@ static void be_greedy(void)
     free(outs);
 }
 
-/* ---- Launches that are made up ---- */
+/* ---- Made-up launches ---- */
 
 static struct out pending;
 static __thread uint64_t stack[IDS];
@@ -616,7 +615,7 @@ CALL(cuptiActivityPushExternalCorrelationId, int kind, uint64_t id)
 
     (void)kind;
     if (depth == IDS)
-        abort(); /* what is pushed is popped */
+        abort(); /* popped in reverse */
     stack[depth++] = id;
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < pushed_count; i++)

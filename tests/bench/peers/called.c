@@ -1,6 +1,7 @@
-/* called.c: a function call that a compiler's hooks record. With HOOKS, they
- * are ours: two readings of the counter, two records in memory. Without, they
- * are those of who runs it, uftrace. */
+/* called.c: a function call that compiler hooks record. With HOOKS, the hooks
+ * are ours: two reads of the counter and two records in memory. Without, they
+ * are those of the tracer that runs the program (uftrace).
+ */
 #include <stdint.h>
 #if defined(__x86_64__) || defined(__i386__)
 #    include <x86intrin.h>

@@ -1,4 +1,4 @@
-/* lttng.c: LTTng-UST; lttng.sh has its session. */
+/* lttng.c: LTTng-UST; lttng.sh runs it in a session. */
 #define TRACEPOINT_CREATE_PROBES
 #define TRACEPOINT_DEFINE
 #include "lttng.h"

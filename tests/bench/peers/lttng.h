@@ -1,5 +1,6 @@
-/* lttng.h: the tracepoints of lttng.c; the library's macros read it again and
- * again. */
+/* lttng.h: the tracepoints of lttng.c; the library's macros include this file
+ * repeatedly.
+ */
 #undef TRACEPOINT_PROVIDER
 #define TRACEPOINT_PROVIDER bench
 #undef TRACEPOINT_INCLUDE

@@ -1,5 +1,5 @@
 #!/bin/sh
-# lttng.sh PROGRAM: runs it within a recording session of LTTng of its own.
+# lttng.sh PROGRAM: runs it inside a new recording session of LTTng.
 set -eu
 home=$(mktemp -d)
 export LTTNG_HOME="$home" LTTNG_UST_REGISTER_TIMEOUT=3000

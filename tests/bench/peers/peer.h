@@ -1,7 +1,6 @@
-/* peer.h: what a program that is measured beside ours has to be.
- *
- * It reads lines "WORK COUNT", does that so many times, and answers each with
- * the nanoseconds that one took. Work that cannot be done answers "-".
+/* peer.h: the protocol of a program that is measured beside ours. It reads
+ * lines "WORK COUNT", does the work that many times, and answers each with the
+ * nanoseconds of one. It answers "-" if it cannot do the work.
  */
 #ifndef TESTS_BENCH_PEER_H
 #define TESTS_BENCH_PEER_H
@@ -16,7 +15,7 @@
 
 #define keep(x) __asm__ volatile("" : : "g"(x) : "memory")
 
-/* The work takes how often, and returns nanoseconds each. */
+/* The work takes its number of repetitions and returns nanoseconds for each. */
 struct work {
     const char *name;
     double (*run)(size_t count);
@@ -30,7 +29,7 @@ __attribute__((no_instrument_function)) static inline double now_ns(void)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* scratch_file opens the file that lines go to, empty. */
+/* scratch_file opens and empties the file that lines are written to. */
 __attribute__((no_instrument_function)) static inline int scratch_file(void)
 {
     const char *path = getenv("BENCH_FILE");
@@ -44,7 +43,7 @@ __attribute__((no_instrument_function)) static inline int scratch_file(void)
     return fd;
 }
 
-/* serve does what stdin asks for, up to its end. */
+/* serve does what stdin asks for, until its end. */
 __attribute__((no_instrument_function)) static inline int serve(
     const struct work *works, size_t count)
 {

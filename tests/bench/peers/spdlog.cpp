@@ -1,4 +1,4 @@
-/* spdlog.cpp: spdlog, its header-only form and its default layout. */
+/* spdlog.cpp: spdlog: the header-only form with its default layout. */
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# uftrace.sh PROGRAM: runs it traced by uftrace.
+# uftrace.sh PROGRAM: runs it under uftrace.
 set -eu
 data=$(mktemp -d)
 trap 'rm -rf "$data"' EXIT
