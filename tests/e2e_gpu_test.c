@@ -237,7 +237,7 @@ Test(e2e_gpu, writes_libraries_devices_and_counts_to_run_json)
     cr_expect_eq(e2e_number(e2e_result(run_json(), "gpu/uses_it"), "gpu_lost"),
                  1);
     e2e_expect_has(result->err, "testlog: gpu/uses_it: 1 of 3 launches have no "
-                                "device record; its log says more\n");
+                                "device record; see its log\n");
 }
 
 /* ---- Notices ---- */

@@ -415,7 +415,7 @@ Test(e2e_results, writes_or_misses_reports_without_any_folder)
 
     e2e_expect_code(all, 0);
     cr_expect_not(e2e_exists("a"));
-    cr_expect_eq(e2e_count(all->err, "there is no a (--report)"), 1);
+    cr_expect_eq(e2e_count(all->err, "cannot write a (--report)"), 1);
     expect_lines(e2e_read("b"), 32);
 }
 

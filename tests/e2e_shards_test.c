@@ -264,7 +264,7 @@ Test(e2e_shards, takes_the_shard_from_a_scheduler_on_request)
     e2e_expect_closing(e2e_run("SLURM_PROCID=1 SLURM_NTASKS=4 ./small"),
                        "16 passed, 0 failed, 0 skipped");
     e2e_expect_has(e2e_run("./small --shard=auto")->err,
-                   "shard: all tests, as no scheduler's variable is set "
+                   "shard: all tests, because no scheduler's variable is set "
                    "(--shard=auto)\n");
 }
 

@@ -242,6 +242,6 @@ Test(harness_report_files, reports_files_that_need_the_runs_folder)
     add(TEST_LOG_REPORT_TAP, "a.tap");
     add(TEST_LOG_REPORT_JSONL, "-");
     test_log_reports_apart(&options);
-    expect_begins("out", "testlog: without a folder for the run there is no "
-                         "a.tap (--report)\n");
+    expect_begins("out", "testlog: cannot write a.tap (--report): the run has "
+                         "no folder\n");
 }

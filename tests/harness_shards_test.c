@@ -295,6 +295,7 @@ Test(harness_shards, prints_the_shard_as_requested)
                 "\"shard\":null");
     expect_text(
         (struct test_log_shard){0, 0, TEST_LOG_SHARD_SLICE, "TEST_SHARD"},
-        "shard: all tests, as no scheduler's variable is set (TEST_SHARD=auto)",
+        "shard: all tests, because no scheduler's variable is set "
+        "(TEST_SHARD=auto)",
         "\"shard\":null");
 }

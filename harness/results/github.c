@@ -1,9 +1,9 @@
 /* github.c: GitHub's workflow commands: a group for each failed test's block,
  * an annotation for each of the first failed tests.
  *
- * Whatever tests print could hold commands too, so none are taken while tests
- * run, but for ours: each stands in one write(2) between the token that lets
- * them through and the one that stops them. Tests see neither.
+ * Tests could print commands, too, so GitHub is told to ignore commands while
+ * tests run. Each of ours is one write(2), between the token that enables
+ * commands and the one that stops them. Tests never see the token.
  */
 #include <ctype.h>
 #include <limits.h>
@@ -16,30 +16,30 @@
 #include "harness/results/writers.h"
 #include "trace/strings.h"
 
-/* GitHub shows ten annotations a step. A name or a message is cut so that a
- * command stays one write to a pipe. */
+/* GitHub shows ten annotations per step. Names and messages are cut so that a
+ * command fits in one write to a pipe. */
 enum { ANNOTATIONS = 10, NAME_MAX_SHOWN = 200, MESSAGE_MAX_SHOWN = 800 };
 
-static char token[33]; /* "": GitHub does not read what is said */
+static char token[33]; /* "": no commands are written */
 static bool is_part;
 
-static void say(const struct trace_text *text)
+static void put(const struct trace_text *text)
 {
     FILE *out = test_log_stream();
 
     fflush(out);
     if (!text->failed && write(fileno(out), text->data, text->size) < 0)
-        return; /* nobody listens */
+        return; /* the output is closed */
 }
 
-/* What a test left as an open line must not swallow the token. */
+/* The newline first, because a test may have left a line open. */
 static void command(const char *text)
 {
     struct trace_text all = {0};
 
     trace_text_printf(&all, "\n::%s::\n%s\n::stop-commands::%s\n", token, text,
                       token);
-    say(&all);
+    put(&all);
     trace_text_free(&all);
 }
 
@@ -73,7 +73,7 @@ void test_log_github_begin(const struct test_log_run *run)
     if (is_part || !test_log_github_wanted(run) || !make_token())
         return;
     trace_text_printf(&text, "::stop-commands::%s\n", token);
-    say(&text);
+    put(&text);
     trace_text_free(&text);
 }
 
@@ -153,10 +153,10 @@ void test_log_github_endgroup(void)
 
 /* ---- Annotations ---- */
 
-/* Where it failed: where its reason says, "file:line: why", or where the test
- * stands. */
-static unsigned place_of(const struct test_log_result *result,
-                         const char **file, size_t *size)
+/* Finds where a test failed: the place in its reason, "file:line: why", or the
+ * test's own. */
+static unsigned find_place(const struct test_log_result *result,
+                           const char **file, size_t *size)
 {
     const char *reason = result->reason ? result->reason : "";
     size_t name = strcspn(reason, ":\n");
@@ -175,9 +175,9 @@ static unsigned place_of(const struct test_log_result *result,
     return result->line;
 }
 
-/* The part of a file's path that is behind the workspace; NULL if it is not in
- * there. Both must be real paths. */
-static const char *within(const char *file, const char *workspace)
+/* Returns the part of a file's path below the workspace; NULL if the file is
+ * elsewhere. Both must be real paths. */
+static const char *path_below(const char *file, const char *workspace)
 {
     size_t size = strlen(workspace);
 
@@ -186,25 +186,26 @@ static const char *within(const char *file, const char *workspace)
                : NULL;
 }
 
-/* A compiler's name of a file as GitHub's, which begins at the workspace: it
- * may begin at the working directory, or, with "../", at a folder in which a
- * build system has compiled. `real` has PATH_MAX bytes. */
-static const char *name_in(const char *workspace, const char *file, char *real)
+/* Converts a compiler's file name to GitHub's, which is relative to the
+ * workspace. The compiler's may be relative to the working directory or, with
+ * "../", to a build system's folder. `real` has PATH_MAX bytes. */
+static const char *name_in_workspace(const char *workspace, const char *file,
+                                     char *real)
 {
     char root[PATH_MAX], path[PATH_MAX];
     const char *inner = file;
 
     if (!realpath(workspace, root))
-        return within(file, workspace);
-    if (realpath(file, real) && within(real, root))
-        return within(real, root);
+        return path_below(file, workspace);
+    if (realpath(file, real) && path_below(real, root))
+        return path_below(real, root);
     while (!strncmp(inner, "../", 3) || !strncmp(inner, "./", 2))
         inner = strchr(inner, '/') + 1;
     if (inner[0] != '/' &&
         snprintf(path, sizeof(path), "%s/%s", root, inner) < PATH_MAX &&
         realpath(path, real))
-        return within(real, root);
-    return within(file, workspace);
+        return path_below(real, root);
+    return path_below(file, workspace);
 }
 
 static void add_place(struct trace_text *text,
@@ -213,12 +214,12 @@ static void add_place(struct trace_text *text,
     const char *workspace = test_log_variable("GITHUB_WORKSPACE"), *found, *at;
     char file[PATH_MAX], real[PATH_MAX];
     size_t size;
-    unsigned line = place_of(result, &at, &size);
+    unsigned line = find_place(result, &at, &size);
 
     if (!size || size > PATH_MAX / 4)
         return;
     snprintf(file, sizeof(file), "%.*s", (int)size, at);
-    found = workspace ? name_in(workspace, file, real) : NULL;
+    found = workspace ? name_in_workspace(workspace, file, real) : NULL;
     found = found ? found : file;
     trace_text_string(text, "file=");
     add_data(text, found, strlen(found), true);
@@ -253,7 +254,7 @@ void test_log_github_end(const struct test_log_run *run)
             count++;
         }
     trace_text_printf(&text, "\n::%s::\n", token);
-    say(&text);
+    put(&text);
     trace_text_free(&text);
     token[0] = '\0';
 }

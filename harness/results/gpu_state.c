@@ -1,4 +1,4 @@
-/* gpu_state.c: reads what recordings tell about GPUs, and sums it up for the
+/* gpu_state.c: reads what recordings contain about GPUs, and adds it up for the
  * run. */
 #include <ctype.h>
 #include <inttypes.h>
@@ -31,7 +31,7 @@ bool test_log_gpu_state_of(const char *word, enum test_log_gpu_state *state)
     return false;
 }
 
-/* ---- Adding up ---- */
+/* ---- Sums ---- */
 
 void test_log_gpu_device(struct test_log_gpu *gpu, size_t ordinal,
                          const char *name)
@@ -117,7 +117,7 @@ bool test_log_gpu_read(struct test_log_gpu *gpu,
     if (!test_log_gpu_state_of(trace_reader_meta(reader, "gpu.state"),
                                &gpu->state))
         return false;
-    /* Who has no CUDA does not come this far. */
+    /* A program without CUDA always records "unused". */
     gpu->cuda = gpu->state != TEST_LOG_GPU_UNUSED;
 #define TEST_LOG_X(name) gpu->name = text_of(reader, "gpu." #name);
     TEST_LOG_GPU_TEXTS(TEST_LOG_X)
@@ -129,7 +129,7 @@ bool test_log_gpu_read(struct test_log_gpu *gpu,
     return true;
 }
 
-/* ---- What is said ---- */
+/* ---- Output ---- */
 
 void test_log_gpu_print(const struct test_log_gpu *gpu)
 {
@@ -150,7 +150,7 @@ static void put_text(struct trace_text *text, const char *name,
     trace_json_string(text, value, strlen(value));
 }
 
-/* "kernel,memcpy" as an array. */
+/* Puts "kernel,memcpy" as an array. */
 static void put_kinds(struct trace_text *text, const char *kinds)
 {
     if (!kinds)

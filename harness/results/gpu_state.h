@@ -1,4 +1,4 @@
-/* gpu_state.h: what was recorded of GPUs. Private. */
+/* gpu_state.h: what was recorded about GPUs. Private. */
 #ifndef TESTLOG_GPU_STATE_H
 #define TESTLOG_GPU_STATE_H
 
@@ -6,7 +6,7 @@
 
 #include "trace/reader.h"
 
-/* X(NAME, word): a later one tells more about a run. */
+/* X(NAME, word): in a run, a later state replaces an earlier one. */
 #define TEST_LOG_GPU_STATES(X)                                                 \
     X(UNUSED, "unused")                                                        \
     X(OFF, "off")                                                              \
@@ -24,7 +24,8 @@ enum test_log_gpu_state {
 #undef TEST_LOG_X
 };
 
-/* X(name in the recording, after "gpu.", and in run.json); counts add up. */
+/* X(name in the recording, after "gpu.", and in run.json). Counts are added up.
+ */
 #define TEST_LOG_GPU_TEXTS(X)                                                  \
     X(notice) X(library) X(api) X(kinds) X(refused) X(source)
 #define TEST_LOG_GPU_COUNTS(X)                                                 \
@@ -33,8 +34,8 @@ enum test_log_gpu_state {
 
 enum { TEST_LOG_GPU_DEVICES = 64 };
 
-/* Of one test, or of a run: then the texts are those of the first test whose
- * state is the run's. */
+/* The state of a test or a run. The texts of a run come from the first test
+ * with the run's state. */
 struct test_log_gpu {
     enum test_log_gpu_state state;
 #define TEST_LOG_X(name) char *name;
@@ -50,12 +51,12 @@ struct test_log_gpu {
 
 const char *test_log_gpu_word(enum test_log_gpu_state);
 
-/* test_log_gpu_state_of finds the state for a word (or NULL); false if there is
- * none. */
+/* test_log_gpu_state_of finds the state for a word; false if the word is NULL
+ * or unknown. */
 bool test_log_gpu_state_of(const char *word, enum test_log_gpu_state *);
 
-/* test_log_gpu_read reads what a recording tells about GPUs, to be freed; false
- * if that is nothing. */
+/* test_log_gpu_read reads what a recording contains about GPUs, to be freed;
+ * false if it contains nothing. */
 bool test_log_gpu_read(struct test_log_gpu *, const struct trace_reader *);
 void test_log_gpu_add(struct test_log_gpu *all, const struct test_log_gpu *one);
 void test_log_gpu_device(struct test_log_gpu *, size_t ordinal,
@@ -66,7 +67,7 @@ void test_log_gpu_free(struct test_log_gpu *);
  * braces. */
 void test_log_gpu_members(struct trace_text *, const struct test_log_gpu *);
 
-/* test_log_gpu_print prints why nothing was recorded of GPUs, if the program
+/* test_log_gpu_print prints why no GPU activity was recorded, if the program
  * uses CUDA or the user asks about GPUs. */
 void test_log_gpu_print(const struct test_log_gpu *);
 

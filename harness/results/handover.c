@@ -1,8 +1,8 @@
 /* handover.c: sends the results of a program to the `testlog run` that started
  * it.
  *
- * They go through a pipe: no removed folder, full disk or limit on file sizes
- * can lose them, and the reader still gets all that was written before a crash.
+ * They go through a pipe, which does not depend on a folder, a disk or a file
+ * size limit. The reader still gets all that was written before a crash.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +53,7 @@ int test_log_handover_run(const struct test_log_run *run)
     test_log_run_json(&text, run);
     for (size_t i = 0; i < text.size; i++)
         if (text.data[i] == '\n')
-            text.data[i] = ' '; /* between members: strings have none */
+            text.data[i] = ' '; /* a separator: strings escape newlines */
     trace_text_char(&text, '\n');
     if (!text.failed)
         status = test_log_handover_line(&text);

@@ -1,6 +1,6 @@
 /* history.c: results.tsv, one line for each test of a run: outcome,
- * nanoseconds, program, name. People read it with cut and sort; the next run
- * reads in it which tests failed and how long each test takes. */
+ * nanoseconds, program, name. It suits cut and sort. The next run reads from it
+ * which tests failed and how long each test takes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -50,15 +50,16 @@ int test_log_history_write(const struct test_log_run *run, const char *name)
 
 /* ---- Reading ---- */
 
-static bool add(struct test_log_history *last, struct test_log_past past)
+static bool add(struct test_log_history *history, struct test_log_past past)
 {
-    if (!TRACE_ARRAY_RESERVE(last->tests, last->capacity, last->count + 1))
+    if (!TRACE_ARRAY_RESERVE(history->tests, history->capacity,
+                             history->count + 1))
         return false;
-    last->tests[last->count++] = past;
+    history->tests[history->count++] = past;
     return true;
 }
 
-static void add_line(struct test_log_history *last, char *line)
+static void add_line(struct test_log_history *history, char *line)
 {
     char *columns[4] = {NULL}, *at = line;
     struct test_log_past past = {.duration = 0};
@@ -71,15 +72,15 @@ static void add_line(struct test_log_history *last, char *line)
     past.duration = strtoull(columns[1], NULL, 10);
     past.program = strdup(columns[2]);
     past.name = strdup(columns[3]);
-    if (past.program && past.name && add(last, past))
+    if (past.program && past.name && add(history, past))
         return;
     free(past.program);
     free(past.name);
 }
 
-static void read_lines(struct test_log_history *last)
+static void read_lines(struct test_log_history *history)
 {
-    struct test_log_run run = {.path = last->path};
+    struct test_log_run run = {.path = history->path};
     int fd = test_log_open(&run, "results.tsv", O_RDONLY);
     FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
     char *line = NULL;
@@ -88,7 +89,7 @@ static void read_lines(struct test_log_history *last)
 
     while (in && (size = getline(&line, &room, in)) > 0) {
         line[size - (line[size - 1] == '\n')] = '\0';
-        add_line(last, line);
+        add_line(history, line);
     }
     free(line);
     if (in)
@@ -97,36 +98,36 @@ static void read_lines(struct test_log_history *last)
         close(fd);
 }
 
-void test_log_history_read(struct test_log_history *last, const char *dir,
+void test_log_history_read(struct test_log_history *history, const char *dir,
                            const char *given)
 {
     char path[PATH_MAX], real[PATH_MAX];
     uid_t owner;
 
-    *last = (struct test_log_history){.path = NULL};
+    *history = (struct test_log_history){.path = NULL};
     if (!given &&
         (!dir || snprintf(path, sizeof(path), "%s/latest", dir) >= PATH_MAX))
         return;
-    /* Another user's results are ignored. */
+    /* Results of a user who is not trusted are ignored. */
     if (realpath(given ? given : path, real) &&
         (given || test_log_trusts_folder(real, &owner)))
-        last->path = strdup(real);
-    if (last->path)
-        read_lines(last);
+        history->path = strdup(real);
+    if (history->path)
+        read_lines(history);
 }
 
-void test_log_history_free(struct test_log_history *last)
+void test_log_history_free(struct test_log_history *history)
 {
-    for (size_t i = 0; i < last->count; i++) {
-        free(last->tests[i].program);
-        free(last->tests[i].name);
+    for (size_t i = 0; i < history->count; i++) {
+        free(history->tests[i].program);
+        free(history->tests[i].name);
     }
-    free(last->tests);
-    free(last->path);
-    *last = (struct test_log_history){.path = NULL};
+    free(history->tests);
+    free(history->path);
+    *history = (struct test_log_history){.path = NULL};
 }
 
-/* ---- What is to run again ---- */
+/* ---- Failed tests ---- */
 
 static bool failed_in(const struct test_log_past *past, const char *program)
 {
@@ -134,29 +135,29 @@ static bool failed_in(const struct test_log_past *past, const char *program)
            (!program || !strcmp(past->program, program));
 }
 
-bool test_log_history_failed(const struct test_log_history *last,
+bool test_log_history_failed(const struct test_log_history *history,
                              const char *program)
 {
-    for (size_t i = 0; i < last->count; i++)
-        if (failed_in(&last->tests[i], program))
+    for (size_t i = 0; i < history->count; i++)
+        if (failed_in(&history->tests[i], program))
             return true;
     return false;
 }
 
-bool test_log_history_has(const struct test_log_history *last,
+bool test_log_history_has(const struct test_log_history *history,
                           const char *program)
 {
-    for (size_t i = 0; i < last->count; i++)
-        if (!strcmp(last->tests[i].program, program))
+    for (size_t i = 0; i < history->count; i++)
+        if (!strcmp(history->tests[i].program, program))
             return true;
     return false;
 }
 
-void test_log_history_carry(const struct test_log_history *last,
+void test_log_history_carry(const struct test_log_history *history,
                             const char *program, struct trace_text *lines)
 {
-    for (size_t i = 0; i < last->count; i++) {
-        const struct test_log_past *past = &last->tests[i];
+    for (size_t i = 0; i < history->count; i++) {
+        const struct test_log_past *past = &history->tests[i];
 
         if (!strcmp(past->program, program))
             trace_text_printf(lines, "%s\t%" PRIu64 "\t%s\t%s\n",
@@ -166,13 +167,14 @@ void test_log_history_carry(const struct test_log_history *last,
 }
 
 const struct test_log_past *test_log_history_of(
-    const struct test_log_history *last, const char *program, const char *name)
+    const struct test_log_history *history, const char *program,
+    const char *name)
 {
-    static size_t expected; /* tests are asked for in the file's order */
+    static size_t expected; /* callers ask in the file's order */
 
-    for (size_t i = 0; i < last->count; i++) {
-        size_t number = (expected + i) % last->count;
-        const struct test_log_past *past = &last->tests[number];
+    for (size_t i = 0; i < history->count; i++) {
+        size_t number = (expected + i) % history->count;
+        const struct test_log_past *past = &history->tests[number];
 
         if (strcmp(past->name, name) || strcmp(past->program, program))
             continue;

@@ -21,8 +21,8 @@ struct test_log_history {
 /* test_log_history_write writes a run's results; -1 with errno. */
 int test_log_history_write(const struct test_log_run *, const char *name);
 
-/* test_log_history_read reads what the last run left behind: that at `path`, if
- * it is not NULL, otherwise the latest below `dir`, if that is not NULL. */
+/* test_log_history_read reads the results of the last run: the one at `path`,
+ * or else the latest below `dir`. Both may be NULL. */
 void test_log_history_read(struct test_log_history *, const char *dir,
                            const char *path);
 void test_log_history_free(struct test_log_history *);
@@ -33,8 +33,8 @@ bool test_log_history_failed(const struct test_log_history *,
                              const char *program);
 bool test_log_history_has(const struct test_log_history *, const char *program);
 
-/* test_log_history_carry adds lines that keep the tests of a program, which
- * --failed has left out, in the next results.tsv: their outcome is "none". */
+/* test_log_history_carry adds lines to the next results.tsv for the tests of a
+ * program that --failed skipped; their outcome is "none". */
 void test_log_history_carry(const struct test_log_history *,
                             const char *program, struct trace_text *lines);
 

@@ -36,7 +36,7 @@ static void add_stream(int fd, const char *name)
     streams[stream_count++] = (struct stream){fd, strdup(name)};
 }
 
-/* A part of a run makes nothing but its own folder. */
+/* A part of a run creates only its own folder. */
 static void add_results(const struct test_log_run *run, int flags)
 {
     char path[PATH_MAX];

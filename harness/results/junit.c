@@ -1,6 +1,6 @@
-/* junit.c: junit.xml, in the subset that its readers have in common: one
- * <testsuite> for each program, system-out the test's own output, system-err
- * its log lines. */
+/* junit.c: writes junit.xml, in the subset that all readers support: one
+ * <testsuite> for each program; system-out is the test's output, system-err its
+ * log lines. */
 #include <limits.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -13,7 +13,7 @@
 #include "harness/version.h"
 #include "trace/strings.h"
 
-/* Clean text; in an attribute white space is kept by references. */
+/* Puts clean text. In an attribute, white space is kept as references. */
 static void put_clean(FILE *out, const struct trace_text *text, bool attribute)
 {
     for (size_t i = 0; i < text->size; i++) {
@@ -69,9 +69,9 @@ static void put_property(FILE *out, const char *margin, const char *name,
     fputs("/>\n", out);
 }
 
-/* How much of a piece can be written: a character at its end may go on in the
- * next one. */
-static size_t whole(const char *text, size_t size)
+/* Returns how many bytes of a piece can be written: the last character may
+ * continue in the next piece. */
+static size_t complete_size(const char *text, size_t size)
 {
     size_t last = size ? trace_utf8_boundary(text, size - 1) : 0;
 
@@ -90,7 +90,7 @@ static void put_file(FILE *out, const char *element,
         return;
     fprintf(out, "      <%s>", element);
     while ((size = fread(bytes + kept, 1, sizeof(bytes) - kept, in))) {
-        size_t ready = whole(bytes, kept + size);
+        size_t ready = complete_size(bytes, kept + size);
 
         put_text(out, bytes, ready, false);
         kept += size - ready;
@@ -101,8 +101,8 @@ static void put_file(FILE *out, const char *element,
     fclose(in);
 }
 
-/* What `message` says in one place stands in the element too, for there are
- * readers of either. */
+/* The text in `message` is in the element, too: some readers show only one of
+ * them. */
 static void put_outcome(FILE *out, const struct test_log_result *result)
 {
     const char *element =
@@ -128,7 +128,8 @@ static void put_outcome(FILE *out, const struct test_log_result *result)
     }
 }
 
-/* What is about one test: its lines' filter, where its trace is. */
+/* Puts the properties of a test: the filter of its lines, and where its trace
+ * is. */
 static void put_case_properties(FILE *out, const struct test_log_run *run,
                                 const struct test_log_result *result)
 {
@@ -143,7 +144,7 @@ static void put_case_properties(FILE *out, const struct test_log_run *run,
     fputs("      </properties>\n", out);
 }
 
-/* Tries before the last one, as Surefire has them. */
+/* Puts the tries before the last one in Surefire's format. */
 static void put_tries(FILE *out, const struct test_log_result *result)
 {
     const char *element =
@@ -206,7 +207,7 @@ static void put_counts(FILE *out, const struct test_log_run *run, size_t from,
             counts[TEST_LOG_OUTCOME_SKIPPED], time);
 }
 
-/* When and where: of the run, for programs do not tell. */
+/* Puts time and host of the run; programs have none of their own. */
 static void put_origin(FILE *out, const struct test_log_run *run)
 {
     time_t seconds = (time_t)(run->start.wall / 1000000000);

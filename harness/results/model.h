@@ -56,14 +56,14 @@ struct test_log_result {
     uint64_t gpu_lost; /* launches without a device record */
     char *filter;      /* which of its lines are shown */
     char *folder; /* of its files, below the run's folder; NULL: it has none */
-    struct test_log_try *earlier; /* tries before this, the last one */
+    struct test_log_try *earlier; /* tries before this one */
     size_t earlier_count, earlier_capacity;
-    enum test_log_outcome written; /* as a line of JSON, of this try */
-    bool borrows; /* its names: there was no memory for copies */
+    enum test_log_outcome written; /* outcome in this try's line of JSON */
+    bool borrows; /* its names are not copies: memory ran out */
 };
 
-/* test_log_name returns "suite/test" in a buffer that the next eight calls
- * leave alone. */
+/* test_log_name returns "suite/test" in a static buffer that is reused after
+ * eight more calls. */
 const char *test_log_name(const struct test_log_result *);
 
 /* test_log_flaky tells whether a test passed after a try that did not. */
@@ -102,31 +102,31 @@ void test_log_shard_member(struct trace_text *, const struct test_log_shard *);
 
 /* ---- A run ---- */
 
-/* What the process that started this program told it. */
+/* What the process that started this program passed to it. */
 struct test_log_parent {
-    const char *folder;  /* of the run that it made: TESTLOG_RUN; NULL: none */
-    const char *program; /* name of our folder in there; NULL: any */
-    const char *token;   /* that lets GitHub's commands through; NULL: none */
+    const char *folder;  /* of the run that it created; NULL: none */
+    const char *program; /* name of our folder in that; NULL: any */
+    const char *token;   /* that enables GitHub's commands; NULL: none */
     int results;         /* a pipe for results; 0: none */
-    int output;          /* its stdout, for a report; 0: ours is not taken */
+    int output;          /* its stdout, for a report; 0: ours is used */
     bool part;           /* it writes the reports */
     bool nested;         /* we run inside a test */
 };
 
 /* A run, or one program's part of it. */
 struct test_log_run {
-    char *path;             /* of the folder, as it is printed */
+    char *path;             /* of the folder, as printed */
     int folder;             /* a descriptor of it; 0: `path` is opened */
-    char *command;          /* that started it, as a shell reads it */
+    char *command;          /* that started it, quoted for a shell */
     const char *executable; /* NULL: of several */
     char *program;          /* its folder's name; NULL: of several */
     struct trace_anchor start;
     char *show, *show_origin, *record, *record_origin;
     char **unseen; /* "LOG: x": directives that matched no call site */
-    char **meant;  /* what each was probably meant to be, or NULL */
+    char **meant;  /* what each probably meant, or NULL */
     size_t unseen_count, unseen_capacity, meant_capacity;
-    bool annotated;      /* a program has annotated tests, and so ... */
-    unsigned static_max; /* the most verbose level that one was built with */
+    bool annotated;      /* a program has annotated tests */
+    unsigned static_max; /* most verbose level of a program with them */
     struct test_log_result *results;
     size_t count, capacity;
     size_t retries; /* how many more tries a failed test gets */
@@ -135,8 +135,8 @@ struct test_log_run {
     struct trace_text left_out; /* by --failed: lines for results.tsv */
     struct test_log_parent parent;
     bool foreign;    /* the folder is the parent's */
-    bool dir_given;  /* a person has named where runs go */
-    bool refused;    /* no memory for its results: no test ran */
+    bool dir_given;  /* the user chose where runs go */
+    bool refused;    /* no memory for its results; no test ran */
     int interrupted; /* by this signal, or 0 */
 };
 
@@ -149,8 +149,8 @@ struct test_log_sums {
 
 struct test_log_sums test_log_run_sums(const struct test_log_run *);
 
-/* test_log_run_add returns a new zeroed result, NULL without memory; earlier
- * pointers move. test_log_run_replace moves the last result into the place of
+/* test_log_run_add returns a new zeroed result, NULL without memory; it moves
+ * earlier results. test_log_run_replace moves the last result into the place of
  * another. */
 struct test_log_result *test_log_run_add(struct test_log_run *);
 void test_log_run_replace(struct test_log_run *, size_t number);

@@ -41,7 +41,7 @@ void test_log_complain(const struct trace_text *complaints)
     while (*line) {
         const char *end = line + strcspn(line, "\n");
 
-        /* The filter and a caret stand below what is said of them. */
+        /* The filter and a caret are printed below the complaint. */
         fprintf(test_log_stream(), "%s%.*s\n",
                 *line == ' ' ? "" : "testlog: ", (int)(end - line), line);
         line = end + (*end == '\n');

@@ -1,7 +1,8 @@
-/* report_files.c: the reports of --report, and who owns stdout.
+/* report_files.c: writes the reports of --report, and decides who writes to
+ * stdout.
  *
- * Whoever was started by a person or by CI writes them, once, for all programs
- * of the run: a program that is a part of one only adds to its JSON lines.
+ * The process that a person or CI started writes them, once, for all programs
+ * of the run. A program that is a part of a run only adds JSON lines.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,10 +46,10 @@ const char *test_log_report_name(const char *file)
     return test_log_report_is_stdout(file) ? "standard output" : file;
 }
 
-/* ---- Whose stdout is ---- */
+/* ---- Who writes to stdout ---- */
 
-static int kept;  /* the stdout that we were started with; 0: it is in place */
-static bool lent; /* our parent keeps it for us */
+static int kept;       /* our original stdout, if moved; otherwise 0 */
+static bool inherited; /* our parent passed it to us */
 
 int test_log_reports_stdout(void)
 {
@@ -60,17 +61,17 @@ int test_log_reports_kept(void)
     return kept;
 }
 
-/* Takes the stdout that `testlog run` keeps for us. */
-static bool take_lent(const struct test_log_parent *parent)
+/* Takes the stdout that `testlog run` passed to us. */
+static bool take_inherited(const struct test_log_parent *parent)
 {
     if (!parent->part || parent->output <= STDERR_FILENO ||
         fcntl(parent->output, F_SETFD, FD_CLOEXEC))
         return false;
     kept = parent->output;
-    return lent = true;
+    return inherited = true;
 }
 
-/* Puts stderr in the place of stdout, which is for a report. */
+/* Redirects stdout to stderr, because a report needs stdout. */
 static void divert(bool several)
 {
     int fd;
@@ -81,7 +82,7 @@ static void divert(bool several)
         kept = fd;
 }
 
-/* What then cannot be written is told when it is. */
+/* Failures are reported when the file is written. */
 static void make_folder_of(const char *file)
 {
     const char *slash = strrchr(file, '/');
@@ -104,7 +105,7 @@ void test_log_reports_begin(const struct test_log_run *run,
             wanted = true;
         else
             make_folder_of(output->reports[i].file);
-    if (!take_lent(&run->parent) && wanted)
+    if (!take_inherited(&run->parent) && wanted)
         divert(several);
     test_log_github_begin(run);
 }
@@ -114,11 +115,11 @@ static void give_back(void)
     if (!kept)
         return;
     fflush(stdout);
-    if (!lent)
+    if (!inherited)
         dup2(kept, STDOUT_FILENO);
     close(kept);
     kept = 0;
-    lent = false;
+    inherited = false;
 }
 
 /* ---- Writing ---- */
@@ -183,7 +184,7 @@ void test_log_reports_apart(const struct test_log_output *output)
         const struct test_log_report *report = &output->reports[i];
 
         if (formats[report->format].put)
-            test_log_notice("without a folder for the run there is no %s (%s)",
+            test_log_notice("cannot write %s (%s): the run has no folder",
                             test_log_report_name(report->file), report->origin);
         else if (!test_log_report_is_stdout(report->file))
             unlink(report->file); /* programs will append */

@@ -1,6 +1,5 @@
-/* run_files.c: files in a run's folder, where its tests may have put anything:
- * see trace_beneath.
- */
+/* run_files.c: opens files in a run's folder. Tests may have put anything
+ * there, so links are not followed: see trace_beneath. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -39,7 +38,7 @@ int test_log_file(const struct test_log_run *run,
     return name_of(result, name, part) ? -1 : test_log_path(run, part, path);
 }
 
-/* A descriptor of the run's folder, to be left. */
+/* Returns a descriptor of the run's folder, for leave. */
 static int enter(const struct test_log_run *run)
 {
     if (run->folder > 0)
@@ -132,8 +131,8 @@ int test_log_change_recording(const struct test_log_run *run,
     return status;
 }
 
-/* A descriptor of the folder that a file of the run is in, to be left; `name`
- * becomes the file's own. */
+/* Returns a descriptor of the folder that contains a file of the run, for
+ * leave; `name` becomes the base name. */
 static int enter_parent(const struct test_log_run *run, const char **name)
 {
     int folder = enter(run), parent;

@@ -57,7 +57,7 @@ static void point_latest(int dir, const char *path, const char *name)
     snprintf(aside, sizeof(aside), ".latest.%ld", (long)getpid());
     unlinkat(dir, aside, 0);
     if (symlinkat(name, dir, aside) || renameat(dir, aside, dir, "latest")) {
-        test_log_notice("cannot make %s/latest: %s", path, strerror(errno));
+        test_log_notice("cannot create %s/latest: %s", path, strerror(errno));
         unlinkat(dir, aside, 0);
     }
 }
@@ -75,7 +75,7 @@ static int open_folder(int dir, const char *path, int flags)
     return openat(dir, path, flags | O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
 }
 
-/* Takes the new folder that is called `name` in `dir` for the run. */
+/* Opens the new folder `name` in `dir` for the run. */
 static int take_run(struct test_log_run *run, int dir, const char *path,
                     const char *name)
 {
@@ -109,7 +109,8 @@ static int make_run(struct test_log_run *run, int dir, const char *path)
     return -1;
 }
 
-/* Makes the folder of a new run below `path`; *why tells why not. */
+/* Creates the folder of a new run below `path`; on failure, *why is the reason.
+ */
 static int open_run(struct test_log_run *run, const char *path,
                     const char **why)
 {
@@ -141,20 +142,20 @@ static int make_temporary(struct test_log_run *run, const char *dir,
     if (snprintf(path, sizeof(path), "%s/testlog-XXXXXX",
                  parent ? parent : "/tmp") >= PATH_MAX ||
         !mkdtemp(path)) {
-        test_log_notice("cannot write to %s: %s, nor to a temporary folder; "
+        test_log_notice("cannot write to %s: %s, or to a temporary folder; "
                         "this run keeps no logs and traces",
                         dir, why);
         return -1;
     }
-    test_log_notice("cannot write to %s: %s; this run is in %s (TRACE_DIR "
-                    "names another place)",
+    test_log_notice("cannot write to %s: %s; this run is in %s; set TRACE_DIR "
+                    "to choose the folder",
                     dir, why, path);
     run->path = strdup(path);
     run->folder = open_folder(AT_FDCWD, path, O_NOFOLLOW);
     return run->path && run->folder >= 0 ? 0 : -1;
 }
 
-/* Its name is in paths and reports, which terminals show. */
+/* The name appears in paths and reports, which terminals show. */
 char *test_log_program_name(const char *program, unsigned number)
 {
     struct trace_text name = {0};

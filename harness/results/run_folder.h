@@ -8,16 +8,16 @@
 
 /* ---- run_folder.c ---- */
 
-/* test_log_run_open makes the folder of a new run below `dir`, or joins the one
- * that its parent has made, and a folder for `program` (a path) if not NULL. If
- * `dir` cannot be written to, or belongs to a user whom we do not trust and
- * nobody has named it, it prints why and the run goes to a temporary folder; -1
- * if that fails too. */
+/* test_log_run_open creates the folder of a new run below `dir`, or joins its
+ * parent's run, and creates a folder for `program` (a path) if not NULL. If
+ * `dir` cannot be written to, or is the default and belongs to a user whom we
+ * do not trust, it prints why and the run goes to a temporary folder; -1 if
+ * that fails, too. */
 int test_log_run_open(struct test_log_run *, const char *dir,
                       const char *program);
 
-/* test_log_program_name returns how the number-th program of a base name is
- * called, "name" or "name~2", to be freed; NULL without memory. */
+/* test_log_program_name returns the name of the number-th program with a base
+ * name, "name" or "name~2", to be freed; NULL without memory. */
 char *test_log_program_name(const char *program, unsigned number);
 
 /* test_log_program_folder finds the first free name for a program's folder:
@@ -71,14 +71,14 @@ int test_log_change_recording(const struct test_log_run *,
 int test_log_make_folder(const struct test_log_run *, const char *name);
 int test_log_remove(const struct test_log_run *, const char *name);
 
-/* test_log_write_all writes all bytes; -1 with errno, for example when the
- * reader of a pipe is gone. */
+/* test_log_write_all writes all bytes; -1 with errno, for example when a pipe
+ * has no reader. */
 int test_log_write_all(int fd, const char *data, size_t size);
 
-/* ---- trust.c: users whose files are used like our own ---- */
+/* ---- trust.c: whose files are trusted ---- */
 
-/* test_log_trusts tells whether a user is we, root, the one who called sudo, or
- * one who could replace this program or one that was given to
+/* test_log_trusts tells whether a user is the current one, root, the one who
+ * called sudo, or one who could replace this program or one that was passed to
  * test_log_trust_program; test_log_trust_end forgets those. */
 bool test_log_trusts(uid_t user);
 void test_log_trust_program(const char *path);

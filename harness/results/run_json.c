@@ -1,4 +1,4 @@
-/* run_json.c: run.json, what a run was and what came of it. */
+/* run_json.c: writes run.json: what was run, and the results. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -130,7 +130,7 @@ const char *test_log_loss_word(enum trace_loss loss)
     return words[loss];
 }
 
-/* "lost" has the causes that there were. */
+/* Puts the causes of losses into "lost". */
 static void put_losses(struct trace_text *text,
                        const struct test_log_result *result)
 {

@@ -20,10 +20,9 @@ static bool is(const unsigned char *c, unsigned char second,
     return c[1] == second && c[2] >= first && c[2] <= last;
 }
 
-/* How many of the bytes, of `size`, are a character that no reader should
- * obey: U+0080 to U+009F, what shows text in another order (U+061C, U+200E,
- * U+200F, U+202A to U+202E, U+2066 to U+2069), and U+FFFE and U+FFFF, which are
- * no characters. */
+/* Returns how many of the `size` bytes are an unwanted character: U+0080 to
+ * U+009F; those that reorder text (U+061C, U+200E, U+200F, U+202A to U+202E,
+ * U+2066 to U+2069); or U+FFFE and U+FFFF, which are not characters. */
 static size_t unwanted(const unsigned char *c, size_t size)
 {
     if (size >= 2 &&
@@ -84,7 +83,7 @@ void test_log_sanitize_line(struct trace_text *out, const char *text)
             out->data[i] = ' ';
 }
 
-/* Whether a terminal would obey a part of the word. */
+/* Whether the word contains terminal control bytes. */
 static bool is_unclean(const char *word)
 {
     struct trace_text clean = {0};
@@ -96,7 +95,7 @@ static bool is_unclean(const char *word)
     return unclean;
 }
 
-/* $'...', all of which is printable ASCII. */
+/* Adds the word as $'...' in printable ASCII. */
 static void add_escaped_word(struct trace_text *text, const char *word)
 {
     trace_text_string(text, "$'");

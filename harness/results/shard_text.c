@@ -1,4 +1,4 @@
-/* shard_text.c: how a shard is called, for people and in run.json. */
+/* shard_text.c: prints which shard this is, for people and in run.json. */
 #include "harness/results/notice.h"
 #include "harness/results/terminal.h"
 
@@ -16,10 +16,11 @@ void test_log_shard_text(struct trace_text *text,
                           shard->total, test_log_shard_ways[shard->way],
                           shard->origin);
     else if (shard->origin)
-        trace_text_printf(text,
-                          "shard: all tests, as no scheduler's variable is set "
-                          "(%s=auto)",
-                          shard->origin);
+        trace_text_printf(
+            text,
+            "shard: all tests, because no scheduler's variable is set "
+            "(%s=auto)",
+            shard->origin);
 }
 
 void test_log_print_empty_shard(const struct test_log_run *run)

@@ -25,7 +25,7 @@ static bool read_process(uint32_t pid, struct process *process)
     file = fopen(path, "re");
     if (!file)
         return false;
-    /* "1 (name) S ..."; a name may have anything */
+    /* "1 (name) S ..."; a name may contain anything. */
     name_end = memrchr(line, ')', fread(line, 1, sizeof(line) - 1, file));
     fclose(file);
     return name_end &&
@@ -35,9 +35,9 @@ static bool read_process(uint32_t pid, struct process *process)
                   &process->state, &process->started) == 2;
 }
 
-/* Whether a process is alive and no zombie, which nobody may wait for. One that
- * is older than the run only has the number that a child has in a PID namespace
- * of its own. `begun` is on CLOCK_MONOTONIC, in ns. */
+/* Whether a process is alive and not a zombie. An older process than the run is
+ * another one: the recorded id is from another PID namespace. `begun` is on
+ * CLOCK_MONOTONIC, in ns. */
 static bool is_alive(uint32_t pid, uint64_t begun)
 {
     struct process process;

@@ -1,4 +1,4 @@
-/* terminal.c: what a person reads while and after tests run. */
+/* terminal.c: prints what people read while and after tests run. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static void put_name(const struct test_log_result *result)
     put_plain(name, strlen(name));
 }
 
-/* ": why", the first line of it; `why` may be NULL. */
+/* Prints ": why", only its first line; `why` may be NULL. */
 static void put_reason(const char *why)
 {
     size_t size = why ? strcspn(why, "\n") : 0;
@@ -52,7 +52,7 @@ static void put_reason(const char *why)
         fputs(" ...", test_log_stream());
 }
 
-/* "suite/test: failed: why" */
+/* Prints "suite/test: failed: why". */
 static void put_outcome(const struct test_log_result *result)
 {
     put_name(result);
@@ -95,16 +95,16 @@ static void heading(struct block *block, const char *title)
     fprintf(test_log_stream(), "%s:\n", title);
 }
 
-/* So much is printed of a file; all of it stays in the file. */
+/* The end of a file that is printed; the file keeps everything. */
 enum { SHOWN_MAX = 64 * 1024 };
 
-static void say_left_out(size_t bytes, const char *path)
+static void print_left_out(size_t bytes, const char *path)
 {
     fprintf(test_log_stream(), "... %zu bytes before this are in %s\n", bytes,
             shown_path(path));
 }
 
-/* Goes on with the first whole line of what is shown at most. */
+/* Skips to the first complete line within the limit. */
 static void skip_to_end(struct block *block, FILE *in, const char *path)
 {
     struct stat file;
@@ -115,10 +115,10 @@ static void skip_to_end(struct block *block, FILE *in, const char *path)
         return;
     while ((c = fgetc(in)) != EOF && c != '\n')
         ;
-    if (ftell(in) == file.st_size) /* a single line; it shows its end */
+    if (ftell(in) == file.st_size) /* a single long line: print its end */
         fseek(in, file.st_size - SHOWN_MAX, SEEK_SET);
     heading(block, "output");
-    say_left_out((size_t)ftell(in), path);
+    print_left_out((size_t)ftell(in), path);
 }
 
 static void put_output(struct block *block, FILE *in, const char *path)
@@ -143,7 +143,7 @@ static void put_output(struct block *block, FILE *in, const char *path)
     fclose(in);
 }
 
-/* Takes away what stands before the last lines; returns how much it was. */
+/* Removes what is before the last lines; returns how many bytes. */
 static size_t keep_end(struct trace_text *text)
 {
     size_t from = text->size - SHOWN_MAX;
@@ -174,13 +174,13 @@ static void put_lines(struct block *block, const struct log_filter *filter,
     if (text.size)
         heading(block, "log");
     if (left_out)
-        say_left_out(left_out, path);
+        print_left_out(left_out, path);
     fwrite(text.data ? text.data : "", 1, text.size, test_log_stream());
     trace_text_free(&text);
     log_replay_free(replay);
 }
 
-/* The innermost spans that were never left, one for each thread. */
+/* The innermost spans that were never exited, one for each thread. */
 struct open_span {
     const struct trace_thread *thread;
     uint32_t place;
@@ -244,7 +244,7 @@ static void put_losses(struct block *block, const struct trace_reader *reader)
     trace_text_free(&text);
 }
 
-/* A recording that cannot be read has no trace either. */
+/* Without a readable recording, there is no trace either. */
 static void put_recording(struct block *block)
 {
     const struct test_log_run *run = block->run;
@@ -315,8 +315,9 @@ static void put_line(const struct test_log_run *run,
     fputc('\n', test_log_stream());
 }
 
-/* Repetitions, "test#1" and "test#2", are one test. */
-static int own_size(const struct test_log_result *result)
+/* The length of a name without its repetition: "test#1" and "test#2" are one
+ * test. */
+static int base_size(const struct test_log_result *result)
 {
     return (int)strcspn(result->test, "#");
 }
@@ -324,15 +325,15 @@ static int own_size(const struct test_log_result *result)
 static bool same_test(const struct test_log_result *one,
                       const struct test_log_result *other)
 {
-    int size = own_size(one);
+    int size = base_size(one);
 
     return one->suite && other->suite && !strcmp(one->suite, other->suite) &&
-           own_size(other) == size &&
+           base_size(other) == size &&
            !strncmp(one->test, other->test, (size_t)size);
 }
 
-/* Whether a test of another program has failed by the same name. */
-static bool named_before(const struct test_log_run *run, size_t number)
+/* Whether a failed test of an earlier program has the same name. */
+static bool is_named_before(const struct test_log_run *run, size_t number)
 {
     for (size_t i = 0; i < number; i++)
         if (test_log_outcome_bad(run->results[i].outcome) &&
@@ -341,35 +342,35 @@ static bool named_before(const struct test_log_run *run, size_t number)
     return false;
 }
 
-/* Whether variables, not flags, say which shard it is: they are still there
- * when the command is run, and would leave a part of it out. */
-static bool shard_stays(const struct test_log_run *run)
+/* Whether the shard comes from variables, not flags: the command for failed
+ * tests would run in the same shard and might leave some out. */
+static bool is_shard_in_environment(const struct test_log_run *run)
 {
     return run->shard.total && strcmp(run->shard.origin, "--shard") != 0;
 }
 
-/* The command that runs the failed tests again, and no other. */
+/* Prints the command that runs only the failed tests again. */
 static void put_rerun(const struct test_log_run *run, const char *rerun)
 {
-    const char *shard = shard_stays(run) ? " --shard 1/1" : "";
+    const char *shard = is_shard_in_environment(run) ? " --shard 1/1" : "";
 
     fprintf(test_log_stream(), "run them again:\n    %s", rerun);
     for (size_t i = 0; i < run->count; i++) {
         const struct test_log_result *result = &run->results[i];
 
-        /* A program that left no results has no test to name. */
+        /* A program without results has no test names. */
         if (!test_log_outcome_bad(result->outcome) || !result->suite ||
-            named_before(run, i))
+            is_named_before(run, i))
             continue;
         fprintf(test_log_stream(), "%s --filter '%s%s%.*s'", shard,
-                result->suite, result->suite[0] ? "/" : "", own_size(result),
+                result->suite, result->suite[0] ? "/" : "", base_size(result),
                 result->test);
         shard = "";
     }
     fputc('\n', test_log_stream());
 }
 
-enum { UNSEEN_MAX = 10 }; /* that are named */
+enum { UNSEEN_MAX = 10 }; /* that are printed */
 
 static void report_unseen(const char *unseen, const char *meant)
 {
@@ -448,8 +449,8 @@ static void put_flaky(const struct test_log_run *run)
     }
 }
 
-/* What an interrupt kept from running is counted, but not listed. */
-static bool is_left(const struct test_log_result *result)
+/* Tests that an interrupt prevented are counted, but not listed. */
+static bool is_interrupted(const struct test_log_result *result)
 {
     return result->outcome == TEST_LOG_OUTCOME_SKIPPED && result->reason &&
            !strcmp(result->reason, TEST_LOG_INTERRUPTED);
@@ -467,7 +468,7 @@ static void put_interrupted(const struct test_log_run *run, size_t left)
     fputc('\n', test_log_stream());
 }
 
-/* More skipped tests than this with one reason are one line. */
+/* If more skipped tests than this have the same reason, they share one line. */
 enum { ALIKE_MAX = 3 };
 
 static bool skipped_alike(const struct test_log_result *one,
@@ -478,8 +479,8 @@ static bool skipped_alike(const struct test_log_result *one,
            other->reason && !strcmp(one->reason, other->reason);
 }
 
-/* Counts the tests that were skipped for the reason of the number-th, which is
- * the first of them; 0 if it is not. */
+/* Counts the tests that were skipped for the same reason as the number-th, if
+ * that is the first of them; otherwise 0. */
 static size_t count_alike(const struct test_log_run *run, size_t number)
 {
     const struct test_log_result *result = &run->results[number];
@@ -518,7 +519,7 @@ static void put_skipped(const struct test_log_run *run)
     fputs("\nskipped:\n", test_log_stream());
     for (size_t i = 0; i < run->count; i++)
         if (run->results[i].outcome == TEST_LOG_OUTCOME_SKIPPED &&
-            !is_left(&run->results[i]))
+            !is_interrupted(&run->results[i]))
             put_alike(run, i);
 }
 
@@ -528,7 +529,7 @@ void test_log_print_summary(const struct test_log_run *run, const char *rerun)
     size_t left = 0;
 
     for (size_t i = 0; i < run->count; i++)
-        left += is_left(&run->results[i]);
+        left += is_interrupted(&run->results[i]);
     put_flaky(run);
     if (sums.skipped > left)
         put_skipped(run);
@@ -545,7 +546,7 @@ void test_log_print_summary(const struct test_log_run *run, const char *rerun)
     fflush(test_log_stream());
 }
 
-/* Whether what tests print went to our own stdout. */
+/* Whether tests print to our own stdout. */
 static bool prints_through(const struct test_log_run *run,
                            const struct test_log_output *output)
 {
@@ -563,7 +564,7 @@ void test_log_print_closing(const struct test_log_run *run,
     FILE *stream = output->report_on_stdout ? test_log_stream() : stdout;
 
     if (stream == stdout && prints_through(run, output))
-        fputc('\n', stdout); /* the last line may be an open one */
+        fputc('\n', stdout); /* the last line may be open */
     fprintf(stream, "%zu passed, %zu failed, %zu skipped\n", sums.passed,
             sums.failed, sums.skipped);
     fflush(stream);

@@ -1,4 +1,4 @@
-/* terminal.h: what a person reads while and after tests run. Private. */
+/* terminal.h: prints what people read while and after tests run. Private. */
 #ifndef TESTLOG_TERMINAL_H
 #define TESTLOG_TERMINAL_H
 
@@ -9,10 +9,10 @@ struct test_log_report;
 /* What a run prints. */
 struct test_log_output {
     struct log_style style;
-    bool live;        /* tests print for themselves */
+    bool live;        /* tests print directly */
     bool show_output; /* of passing tests, too */
     bool quiet;
-    bool report_on_stdout;           /* so that nothing else may go there */
+    bool report_on_stdout;           /* nothing else may go there */
     uint64_t slow;                   /* ns; longer tests are listed; 0: none */
     struct test_log_report *reports; /* of --report */
     size_t report_count, report_capacity;
@@ -35,7 +35,7 @@ void test_log_print_slow(const struct test_log_run *,
 /* test_log_print_unseen warns about directives that matched no call site. */
 void test_log_print_unseen(const struct test_log_run *);
 
-/* test_log_print_empty_shard prints that a shard has no test, if so. */
+/* test_log_print_empty_shard prints a line if a shard has no test. */
 void test_log_print_empty_shard(const struct test_log_run *);
 
 /* test_log_print_summary lists flaky, skipped and failed tests, and prints how

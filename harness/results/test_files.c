@@ -63,40 +63,41 @@ static int write_log(const struct test_log_run *run,
     return status;
 }
 
-/* Says once a run that files cannot be written, however many there are. */
-static void complain(const struct test_log_result *result)
+/* Prints only the first failure of a run. */
+static void print_write_error(const struct test_log_result *result)
 {
-    static bool said;
+    static bool printed;
 
-    if (!said)
+    if (!printed)
         test_log_notice("cannot write the trace and log of %s: %s; results "
                         "are not affected",
                         test_log_name(result), strerror(errno));
-    said = true;
+    printed = true;
 }
 
-/* The worker has no voice of its own, but a disk without room tells. */
-static void complain_missing(const struct test_log_run *run,
-                             const struct test_log_result *result, int error)
+/* The worker prints nothing of its own, so the runner prints why a recording is
+ * missing. */
+static void print_missing(const struct test_log_run *run,
+                          const struct test_log_result *result, int error)
 {
-    static bool said;
+    static bool printed;
 
     if (test_log_disk_full(run->path))
         error = ENOSPC;
     else if (error == ENOENT && test_log_file_limit() < TRACE_LIMIT_LEAST)
         error = EFBIG;
-    if (!said)
-        test_log_notice("%s has no recording, nor may others: %s; results are "
-                        "not affected",
+    if (!printed)
+        test_log_notice("%s has no recording: %s (others may lack one, "
+                        "too); results are not affected",
                         test_log_name(result),
                         error == EINVAL ? "it is damaged" : strerror(error));
-    said = true;
+    printed = true;
 }
 
-/* The block of a test that is shown names its losses. */
-static void note_losses(const struct test_log_run *run,
-                        struct test_log_result *result,
-                        const struct trace_reader *reader)
+/* Reports losses, unless the test's block prints them. */
+static void report_losses(const struct test_log_run *run,
+                          struct test_log_result *result,
+                          const struct trace_reader *reader)
 {
     struct trace_text text = {0};
 
@@ -104,7 +105,7 @@ static void note_losses(const struct test_log_run *run,
 
     memcpy(result->lost, summary.lost, sizeof(result->lost));
     if (summary.refused)
-        complain_missing(run, result, summary.error);
+        print_missing(run, result, summary.error);
     else if (!test_log_outcome_bad(result->outcome) &&
              trace_reader_losses(&text, reader))
         test_log_notice("%s: %s", test_log_name(result), text.data);
@@ -121,15 +122,16 @@ static void note_gpu(struct test_log_run *run, struct test_log_result *result,
     result->gpu = gpu.state;
     result->gpu_lost = gpu.lost;
     if (gpu.lost)
-        test_log_notice("%s: %llu of %llu launches have no device record; its "
-                        "log says more",
+        test_log_notice("%s: %llu of %llu launches have no device record; see "
+                        "its log",
                         test_log_name(result), (unsigned long long)gpu.lost,
                         (unsigned long long)gpu.launches);
     test_log_gpu_add(&run->gpu, &gpu);
     test_log_gpu_free(&gpu);
 }
 
-/* Their records are kept, if there is room, but not rendered. */
+/* Records that survivors make later are kept in the recording, but not
+ * rendered. */
 static void note_survivors(struct test_log_result *result,
                            const struct trace_reader *reader)
 {
@@ -173,7 +175,7 @@ bool test_log_render(struct test_log_run *run, struct test_log_result *result,
         return true;
     reader = test_log_recording(run, result);
     if (!reader) {
-        complain_missing(run, result, errno);
+        print_missing(run, result, errno);
         return true;
     }
     if (patient && test_log_survivors(NULL, reader)) {
@@ -182,12 +184,12 @@ bool test_log_render(struct test_log_run *run, struct test_log_result *result,
     }
     plain.color = false;
     plain.test = NULL;
-    note_losses(run, result, reader);
+    report_losses(run, result, reader);
     note_survivors(result, reader);
     note_gpu(run, result, reader);
     if (write_log(run, result, reader, &plain) ||
         write_trace(run, result, reader))
-        complain(result);
+        print_write_error(result);
     trace_reader_close(reader);
     test_log_change_recording(run, result, trace_shrink_beneath);
     return true;

@@ -1,9 +1,9 @@
-/* trust.c: decides which users' files are used like our own.
+/* trust.c: decides which other users' files are trusted like our own.
  *
  * The owners of the test program and of the folders above it can replace the
- * program, so they can make us do anything already. Root in a container may
- * therefore use the files of the user whose checkout it tests, but not those of
- * a user who only put a folder in its way.
+ * program, so they can make us do anything already. So root in a container may
+ * use the files of the user whose checkout it tests, but not those of a user
+ * who only put a folder in its way.
  */
 #include <errno.h>
 #include <limits.h>
@@ -60,10 +60,10 @@ static bool has_owner(const char *program, uid_t user)
 
 static bool owns_program(uid_t user)
 {
-    char *own = realpath("/proc/self/exe", NULL);
-    bool owns = own && has_owner(own, user);
+    char *program = realpath("/proc/self/exe", NULL);
+    bool owns = program && has_owner(program, user);
 
-    free(own);
+    free(program);
     for (size_t i = 0; !owns && i < program_count; i++)
         owns = has_owner(programs[i], user);
     return owns;
@@ -92,13 +92,13 @@ bool test_log_trusts_folder(const char *path, uid_t *owner)
     struct stat link, folder;
 
     if (lstat(path, &link) || stat(path, &folder))
-        return true; /* there is none */
+        return true; /* it does not exist */
     *owner = test_log_trusts(link.st_uid) ? folder.st_uid : link.st_uid;
     return test_log_trusts(*owner);
 }
 
-/* A group that has its user's number has no other member, and root is trusted
- * to choose its groups. */
+/* A group with its user's number has no other member, and root is trusted to
+ * choose its groups. */
 static bool others_write(const struct stat *status)
 {
     return (status->st_mode & S_IWOTH) ||

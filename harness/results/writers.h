@@ -1,5 +1,4 @@
-/* writers.h: the files of a run, and what it sends to other programs. Private.
- */
+/* writers.h: the files of a run, and its output to other programs. Private. */
 #ifndef TESTLOG_WRITERS_H
 #define TESTLOG_WRITERS_H
 
@@ -9,13 +8,13 @@
 /* ---- test_files.c ---- */
 
 /* test_log_render writes a test's trace.json and log.txt from its recording,
- * and notes in the result what was lost and which processes have outlived the
- * test. If `patient` and there are such processes, it does nothing and returns
- * false. */
+ * and stores in the result what was lost and which processes outlived the test.
+ * If `patient` and there are such processes, it does nothing and returns false.
+ */
 bool test_log_render(struct test_log_run *, struct test_log_result *,
                      const struct log_style *, bool patient);
 
-/* test_log_note_late_losses notes what those processes have lost since then. */
+/* test_log_note_late_losses adds what those processes have lost since then. */
 void test_log_note_late_losses(const struct test_log_run *,
                                struct test_log_result *);
 
@@ -24,8 +23,8 @@ int test_log_write_trace(const struct test_log_run *, const char *name);
 
 /* ---- survivors.c ---- */
 
-/* test_log_survivors counts the processes that recorded, are not the test's own
- * and are alive, and adds their ids and names unless `names` is NULL. */
+/* test_log_survivors counts the live processes other than the test's own that
+ * recorded, and adds their ids and names unless `names` is NULL. */
 size_t test_log_survivors(struct trace_text *names,
                           const struct trace_reader *);
 
@@ -68,12 +67,12 @@ struct test_log_report {
 int test_log_report_add(struct test_log_output *, struct test_log_report);
 bool test_log_report_is_stdout(const char *file);
 
-/* test_log_report_name returns how a file is called in messages. */
+/* test_log_report_name returns a file's name for messages. */
 const char *test_log_report_name(const char *file);
 
-/* test_log_reports_begin, before any test starts, keeps stdout for a report
- * that goes there: what tests print goes to stderr. `several`: programs will be
- * started that are parts of the run. */
+/* test_log_reports_begin, called before any test starts, keeps stdout for a
+ * report that goes there: what tests print goes to stderr. `several`: the run
+ * will start programs that are parts of it. */
 void test_log_reports_begin(const struct test_log_run *,
                             const struct test_log_output *, bool several);
 
@@ -88,8 +87,8 @@ void test_log_reports_write(const struct test_log_run *,
                             const struct test_log_output *);
 
 /* test_log_reports_apart is for programs that will be started without a common
- * run: it prints which reports cannot be written, and empties files that those
- * programs append to. */
+ * run: it prints which reports cannot be written, and removes files to which
+ * those programs append. */
 void test_log_reports_apart(const struct test_log_output *);
 
 /* ---- tap.c, junit.c ---- */
@@ -103,11 +102,10 @@ int test_log_write_junit(const struct test_log_run *, const char *name);
 /* The line of a test begins with this. */
 #define TEST_LOG_JSONL_TEST "{\"schema\":1,\"event\":\"test\","
 
-/* test_log_jsonl_open opens results.jsonl and other files of JSON lines,
- * test_log_jsonl_result writes a line, unless there is one of this try with
- * that outcome, and test_log_jsonl_close writes those that are missing of the
- * run, if not NULL. test_log_jsonl_line writes a line that a program handed
- * over. */
+/* test_log_jsonl_open opens results.jsonl and other files of JSON lines.
+ * test_log_jsonl_result writes a line, unless this try and outcome have one.
+ * test_log_jsonl_close writes the missing lines of the run, if not NULL.
+ * test_log_jsonl_line writes a line that a program handed over. */
 void test_log_jsonl_open(const struct test_log_run *,
                          const struct test_log_output *);
 void test_log_jsonl_result(struct test_log_result *);
@@ -116,9 +114,8 @@ void test_log_jsonl_line(const char *line, size_t size);
 
 /* ---- handover.c: results on their way to `testlog run` ---- */
 
-/* test_log_handover_begin takes a pipe, if `fd` is one, and keeps it from
- * processes that are started; test_log_handover_open tells whether there is
- * one. */
+/* test_log_handover_begin takes `fd` if it is a pipe, and hides it from child
+ * processes; test_log_handover_open tells whether there is a pipe. */
 void test_log_handover_begin(int fd);
 bool test_log_handover_open(void);
 
@@ -131,15 +128,15 @@ int test_log_handover_run(const struct test_log_run *);
 
 bool test_log_github_wanted(const struct test_log_run *);
 
-/* test_log_github_begin stops commands, so that nothing that tests print is
- * one. test_log_github_token returns what lets commands through, NULL if
- * nothing does: programs of the run need it. */
+/* test_log_github_begin stops commands, so that tests cannot print any.
+ * test_log_github_token returns what enables commands, which programs of the
+ * run need; NULL if nothing does. */
 void test_log_github_begin(const struct test_log_run *);
 const char *test_log_github_token(void);
 void test_log_github_group(const struct test_log_result *);
 void test_log_github_endgroup(void);
 
-/* test_log_github_end annotates failed tests and lets commands through. */
+/* test_log_github_end annotates failed tests and enables commands again. */
 void test_log_github_end(const struct test_log_run *);
 
 #endif
