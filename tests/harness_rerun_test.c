@@ -1,0 +1,144 @@
+/* harness_rerun_test.c: --failed chooses what failed in the last run. */
+#include "harness/results/history.h"
+#include "harness/results/notice.h"
+#include "harness/runner/plan.h"
+#include "harness/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "support.h"
+
+static struct test_log_past past[] = {
+    {TEST_LOG_OUTCOME_PASSED, 1, (char *)"program", (char *)"s/good"},
+    {TEST_LOG_OUTCOME_FAILED, 1, (char *)"program", (char *)"s/bad#1"},
+    {TEST_LOG_OUTCOME_TIMEOUT, 1, (char *)"program", (char *)"s/slow[03]"},
+    {TEST_LOG_OUTCOME_CRASHED, 1, (char *)"program~2", (char *)"s/other"},
+    {TEST_LOG_OUTCOME_PASSED, 1, (char *)"passing", (char *)"s/good"},
+    {TEST_LOG_OUTCOME_CRASHED, 1, (char *)"crashed", (char *)"s/bad"},
+    {TEST_LOG_OUTCOME_CRASHED, 1, (char *)"crashed", (char *)"crashed"},
+    {TEST_LOG_OUTCOME_FAILED, 1, (char *)"crashed", (char *)"s/worse"},
+};
+static struct test_log_history last = {.path = (char *)"/runs/last",
+                                       .tests = past,
+                                       .count = sizeof(past) / sizeof(*past)};
+static struct test_log_options options = {.dir = "/runs"};
+static char *printed;
+static size_t printed_size;
+
+static void begin(void)
+{
+    unsetenv("TESTLOG_RUN");
+    unsetenv("TESTLOG_SESSION");
+    test_log_session_forget();
+    test_log_out = open_memstream(&printed, &printed_size);
+    cr_assert_not_null(test_log_out);
+    fflush(test_log_out); /* makes it "" */
+}
+
+static void end(void)
+{
+    fclose(test_log_out);
+    free(printed);
+    test_log_options_free(&options);
+}
+
+TestSuite(harness_rerun, .init = begin, .fini = end);
+
+/* ---- What runs ---- */
+
+Test(harness_rerun, chooses_failed_tests_by_their_names)
+{
+    cr_assert(test_log_rerun_choose(&options, &last, "./bin/program"));
+    cr_assert_not_null(options.only);
+    cr_expect_str_eq(options.only[0], "s/bad", "the repetition is no name");
+    cr_expect_str_eq(options.only[1], "s/slow[03]");
+    cr_expect_null(options.only[2]);
+    cr_expect_str_eq(printed, "");
+}
+
+Test(harness_rerun, chooses_by_the_name_that_testlog_run_gave)
+{
+    test_log_session_export(&(struct test_log_session){.program = "program~2"});
+    cr_assert(test_log_rerun_choose(&options, &last, "./bin/program"));
+    cr_assert_not_null(options.only);
+    cr_expect_str_eq(options.only[0], "s/other");
+    cr_expect_null(options.only[1]);
+}
+
+Test(harness_rerun, runs_nothing_of_a_program_that_passed)
+{
+    cr_expect_not(test_log_rerun_choose(&options, &last, "passing"));
+    cr_expect_null(options.only);
+    cr_expect_str_eq(printed, "");
+}
+
+/* Its last line names the program: which test had run is not known. */
+Test(harness_rerun, runs_all_tests_of_a_program_that_left_no_results)
+{
+    cr_expect(test_log_rerun_choose(&options, &last, "crashed"));
+    cr_expect_null(options.only);
+}
+
+/* ---- Without a last run ---- */
+
+static void expect_all(const char *program, const char *first,
+                       const char *second)
+{
+    cr_expect(test_log_rerun_choose(&options, &last, program));
+    cr_expect_null(options.only);
+    cr_expect(strstr(printed, first), "%s", printed);
+    cr_expect(strstr(printed, second), "%s", printed);
+}
+
+Test(harness_rerun, runs_all_tests_of_an_unknown_program)
+{
+    expect_all("unknown", "/runs/last", "unknown");
+}
+
+Test(harness_rerun, runs_all_tests_without_a_last_run)
+{
+    last.path = NULL;
+    expect_all("program", "testlog: --failed: ", "/runs");
+}
+
+Test(harness_rerun, runs_all_tests_after_a_run_without_tests)
+{
+    last.count = 0;
+    expect_all("program", "testlog: --failed: ", "/runs");
+}
+
+/* `testlog run` has printed that for all its programs. */
+Test(harness_rerun, program_of_testlog_run_repeats_no_message)
+{
+    last.path = NULL;
+    setenv("TESTLOG_RUN", "/runs/this", 1);
+    cr_expect(test_log_rerun_choose(&options, &last, "program"));
+    cr_expect_str_eq(printed, "");
+}
+
+/* ---- Without memory ---- */
+
+Test(harness_rerun, runs_all_tests_without_memory)
+{
+    size_t asked;
+
+    if (!test_can_fail_memory())
+        cr_skip_test("a sanitizer owns the memory");
+    test_fail_memory(0, false);
+    cr_assert(test_log_rerun_choose(&options, &last, "program"));
+    asked = test_fail_memory(0, false);
+    cr_assert_gt(asked, 0);
+    for (size_t i = 1; i <= asked; i++) {
+        bool runs;
+
+        test_log_options_free(&options);
+        test_fail_memory(i, false);
+        runs = test_log_rerun_choose(&options, &last, "program");
+        test_fail_memory(0, false);
+        cr_expect(runs);
+        cr_expect_null(options.only, "%zu", i);
+    }
+}
