@@ -69,7 +69,7 @@ Test(compilers_handles, hashes_source_that_comes_in_pieces)
     trace_handle_free(whole);
 }
 
-Test(compilers_handles, without_memory_there_is_no_entry)
+Test(compilers_handles, returns_no_entry_without_memory)
 {
     char handle;
 

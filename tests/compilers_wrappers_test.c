@@ -96,7 +96,7 @@ Test(compilers_wrappers, finds_functions_of_a_loaded_library)
     cr_expect_null(trace_call_other(&call, "Nothing"));
 }
 
-Test(compilers_wrappers, a_slot_calls_what_the_audit_library_assigned)
+Test(compilers_wrappers, calls_the_function_that_the_audit_library_assigned)
 {
     struct trace_call call;
 

@@ -8,7 +8,7 @@
 
 TestSuite(cupti_state, .init = devices_init);
 
-Test(cupti_state, stops_for_a_reason_that_is_recorded)
+Test(cupti_state, records_the_reason_for_stopping)
 {
     struct trace_reader *reader;
     char *calls, *first, *last;
@@ -33,7 +33,7 @@ static void be_off(void)
     _exit(cupti_is_on());
 }
 
-Test(cupti_state, is_off_in_a_forked_child)
+Test(cupti_state, turns_off_in_a_forked_child)
 {
     devices_begin();
     cr_expect(cupti_is_on());

@@ -116,7 +116,7 @@ Test(inject_inject, records_any_program)
     trace_reader_close(reader);
 }
 
-Test(inject_inject, reports_a_folder_that_cannot_be_made)
+Test(inject_inject, reports_a_folder_that_cannot_be_created)
 {
     char *out;
 

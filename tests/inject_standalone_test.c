@@ -20,7 +20,7 @@ Test(inject_standalone, uses_the_recording_of_a_test)
     trace_close();
 }
 
-Test(inject_standalone, starts_none_unless_asked)
+Test(inject_standalone, records_nothing_unless_asked)
 {
     cr_expect_null(trace_device_record_here());
     setenv("TESTLOG_RECORD", test_path("deep"), 1);
@@ -39,7 +39,7 @@ static void record_here(void)
 }
 
 /* The child must not end the recording, or its parent could not read it. */
-Test(inject_standalone, makes_the_folders_of_a_recording)
+Test(inject_standalone, creates_the_folders_of_a_recording)
 {
     char command[PATH_MAX + 64];
 
@@ -57,7 +57,7 @@ static void record_nowhere(void)
     _exit(trace_device_record_here() || errno != 7);
 }
 
-Test(inject_standalone, goes_on_without_a_folder)
+Test(inject_standalone, continues_without_a_folder)
 {
     setenv("TESTLOG_RECORD", "/dev/null/folder", 1);
     cr_expect_eq(test_child(record_nowhere), 0);

@@ -93,7 +93,7 @@ Test(log_expect_near, keeps_the_five_nearest_in_their_order)
     free(lines);
 }
 
-Test(log_expect_near, a_match_is_found_and_others_are_far)
+Test(log_expect_near, shows_only_matches_if_there_are_any)
 {
     static const char *const text[] = {"evicted", NULL};
     struct search search = search_for(&of_lines, text);
@@ -107,7 +107,7 @@ Test(log_expect_near, a_match_is_found_and_others_are_far)
     free(lines);
 }
 
-Test(log_expect_near, without_a_near_record_some_are_better_than_none)
+Test(log_expect_near, shows_some_records_if_none_is_near)
 {
     static const char *const text[] = {"evicted", NULL};
     struct search search = search_for(&of_lines, text);
@@ -119,7 +119,7 @@ Test(log_expect_near, without_a_near_record_some_are_better_than_none)
     free(lines);
 }
 
-Test(log_expect_near, events_must_meet_as_many_conditions_as_the_best)
+Test(log_expect_near, shows_events_that_meet_the_most_conditions)
 {
     static const char *const texts[] = {"kv", "=warn", NULL};
     struct search search = search_for(&of_events, texts);

@@ -69,7 +69,7 @@ Test(log_expect_read, splits_a_path_at_single_colons)
     }
 }
 
-Test(log_expect_read, refuses_bad_paths)
+Test(log_expect_read, rejects_bad_paths)
 {
     static const struct {
         const char *path, *why;
@@ -91,7 +91,7 @@ Test(log_expect_read, refuses_bad_paths)
     }
 }
 
-Test(log_expect_read, reads_levels_and_filters)
+Test(log_expect_read, parses_levels_and_filters)
 {
     cr_assert(read_all(&of_events, "=warn", "info,kv=trace"));
     cr_assert_eq(search.condition_count, 2);
@@ -103,7 +103,7 @@ Test(log_expect_read, reads_levels_and_filters)
 }
 
 /* A test may not pass because its condition was ignored. */
-Test(log_expect_read, refuses_a_filter_with_a_bad_directive)
+Test(log_expect_read, rejects_a_filter_with_a_bad_directive)
 {
     cr_expect_not(read_all(&of_events, "info,kv=loud"));
     cr_expect(strstr(why.data, "unknown level \"loud\""), "%s", why.data);
@@ -111,7 +111,7 @@ Test(log_expect_read, refuses_a_filter_with_a_bad_directive)
     forget();
 }
 
-Test(log_expect_read, text_needs_no_parsing)
+Test(log_expect_read, does_not_parse_text)
 {
     static const struct kind of_lines = {"contains", LINES, SOME, ""};
 
@@ -119,7 +119,7 @@ Test(log_expect_read, text_needs_no_parsing)
     cr_expect_eq(search.condition_count + search.path_count, 0);
 }
 
-Test(log_expect_read, without_memory_it_has_no_reason)
+Test(log_expect_read, gives_no_reason_without_memory)
 {
     bool ok = false;
 

@@ -100,7 +100,7 @@ Test(log_explain, explains_each_directive)
     }
 }
 
-Test(log_explain, escapes_what_would_control_the_terminal)
+Test(log_explain, escapes_terminal_control_bytes)
 {
     char *text = text_of(log_filter_explain, "[a{f=\x1bm}]");
 
@@ -113,7 +113,7 @@ Test(log_explain, escapes_what_would_control_the_terminal)
 
 static const char *const fields[] = {"n"};
 
-Test(log_explain, names_what_decides_on_a_call_site)
+Test(log_explain, names_the_directive_that_decides_on_a_call_site)
 {
     static const struct {
         const char *filter;
@@ -150,7 +150,7 @@ Test(log_explain, names_what_decides_on_a_call_site)
     }
 }
 
-Test(log_explain, without_memory_a_site_depends)
+Test(log_explain, reports_a_site_as_undecided_without_memory)
 {
     struct trace_site site =
         TEST_SITE(EVENT, INFO, "connected", "net::tcp", fields, 1);

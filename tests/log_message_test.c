@@ -26,7 +26,7 @@ static void expect_event(struct trace_reader *reader, const char *name,
     trace_text_free(&text);
 }
 
-Test(log_message, comes_from_the_name_the_format_or_the_values)
+Test(log_message, formats_the_message_of_an_event)
 {
     struct trace_reader *reader;
 
@@ -39,7 +39,7 @@ Test(log_message, comes_from_the_name_the_format_or_the_values)
     trace_reader_close(reader);
 }
 
-Test(log_message, of_a_signpost_has_its_header)
+Test(log_message, shows_a_signpost_s_header)
 {
     struct trace_reader *reader;
 
@@ -50,7 +50,7 @@ Test(log_message, of_a_signpost_has_its_header)
     trace_reader_close(reader);
 }
 
-Test(log_message, of_an_activity_is_its_kinds)
+Test(log_message, shows_the_message_of_an_activity_s_kind)
 {
     struct trace_activity kernel = test_kernel(1, 2);
     struct trace_reader *reader;

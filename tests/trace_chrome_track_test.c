@@ -45,7 +45,7 @@ Test(trace_chrome_track, nests_slices_on_one_track)
     trace_chrome_tracks_free(&exporter);
 }
 
-Test(trace_chrome_track, moves_an_overlapping_slice_beside)
+Test(trace_chrome_track, moves_an_overlapping_slice_to_another_track)
 {
     cr_expect_eq(place_at(10, 100), 7);
     cr_expect_eq(place_at(50, 150), 107, "it ends later");
@@ -56,7 +56,7 @@ Test(trace_chrome_track, moves_an_overlapping_slice_beside)
     trace_chrome_tracks_free(&exporter);
 }
 
-Test(trace_chrome_track, moves_a_slice_of_before_beside)
+Test(trace_chrome_track, moves_an_earlier_slice_to_another_track)
 {
     cr_expect_eq(place_at(50, 60), 7);
     cr_expect_eq(place_at(40, 45), 107);
@@ -64,7 +64,7 @@ Test(trace_chrome_track, moves_a_slice_of_before_beside)
 }
 
 /* Two clocks disagree a little: both ends may be cut. */
-Test(trace_chrome_track, cuts_what_may_be_cut)
+Test(trace_chrome_track, cuts_small_overlaps)
 {
     struct trace_chrome_extent late = {
         .begin = 90, .end = 150, .off_begin = 10};
@@ -81,7 +81,7 @@ Test(trace_chrome_track, cuts_what_may_be_cut)
     trace_chrome_tracks_free(&exporter);
 }
 
-Test(trace_chrome_track, has_a_limit_of_tracks)
+Test(trace_chrome_track, limits_the_number_of_tracks)
 {
     enum { LIMIT = 64 };
 
@@ -92,7 +92,7 @@ Test(trace_chrome_track, has_a_limit_of_tracks)
     trace_chrome_tracks_free(&exporter);
 }
 
-Test(trace_chrome_track, rows_with_other_processes_are_apart)
+Test(trace_chrome_track, keeps_the_rows_of_processes_apart)
 {
     struct trace_chrome_row other = row;
     struct trace_chrome_extent extent = {.begin = 50, .end = 150};
@@ -105,7 +105,7 @@ Test(trace_chrome_track, rows_with_other_processes_are_apart)
 }
 
 /* A slice is drawn somewhere even if it overlaps. */
-Test(trace_chrome_track, without_memory_a_slice_stays_on_its_row)
+Test(trace_chrome_track, keeps_a_slice_on_its_row_without_memory)
 {
     if (!test_can_fail_memory())
         cr_skip_test("a sanitizer owns the memory");

@@ -29,14 +29,14 @@ Test(trace_entry, converts_ticks_by_the_rate_of_two_anchors)
     cr_expect_eq(trace_reader_time(&reader, 10), 0, "before the origin");
 }
 
-Test(trace_entry, ticks_of_the_monotonic_clock_are_ns)
+Test(trace_entry, takes_ticks_of_the_monotonic_clock_as_ns)
 {
     set_clock(TRACE_CLOCK_MONOTONIC, 4000, 1000);
     cr_expect_eq(trace_reader_time(&reader, 1400), 400);
 }
 
 /* A damaged header may have any anchors. */
-Test(trace_entry, ticks_without_a_plausible_rate_are_ns)
+Test(trace_entry, takes_ticks_without_a_plausible_rate_as_ns)
 {
     set_clock(TRACE_CLOCK_COUNTER, 4000, 0);
     cr_expect_eq(trace_reader_time(&reader, 1400), 400);
@@ -46,7 +46,7 @@ Test(trace_entry, ticks_without_a_plausible_rate_are_ns)
     cr_expect_eq(trace_reader_time(&reader, 1400), 400);
 }
 
-Test(trace_entry, times_stay_below_a_limit)
+Test(trace_entry, keeps_times_below_a_limit)
 {
     set_clock(TRACE_CLOCK_COUNTER, 1, 100);
     cr_expect_leq(trace_reader_time(&reader, UINT64_MAX), INT64_MAX);
@@ -136,7 +136,7 @@ Test(trace_entry_records, skips_kinds_without_an_entry)
 }
 
 /* A damaged recording may have any places: a chain of parents must end. */
-Test(trace_entry_records, a_parent_is_an_earlier_span)
+Test(trace_entry_records, accepts_only_an_earlier_span_as_parent)
 {
     add(0, TRACE_KIND_SPAN, FIRST + 1);
     add(1, TRACE_KIND_SPAN, FIRST + 1);

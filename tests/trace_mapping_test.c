@@ -29,7 +29,7 @@ static void expect_error(const char *name, int error)
     trace_reader_unmap(&reader);
 }
 
-Test(trace_mapping, refuses_what_is_no_recording)
+Test(trace_mapping, refuses_files_that_are_not_recordings)
 {
     expect_error("missing", ENOENT);
     test_save(test_path("short"), "testlog\n", 8);
@@ -56,7 +56,7 @@ Test(trace_mapping, maps_a_file_and_preserves_errno)
 }
 
 /* Beyond the space that was reserved, a store would have been a SIGBUS. */
-Test(trace_mapping, reads_reserved_space_only)
+Test(trace_mapping, reads_only_reserved_space)
 {
     struct trace_reader reader;
     struct trace_header *header;
@@ -76,7 +76,7 @@ Test(trace_mapping, reads_reserved_space_only)
     trace_reader_unmap(&reader);
 }
 
-Test(trace_mapping, needs_a_recording_of_its_own)
+Test(trace_mapping, maps_the_process_s_own_recording)
 {
     struct trace_reader reader = {.fd = -1};
 
