@@ -64,7 +64,7 @@ static void expect_own(const char *before)
         "0\n0\n0\n0\n");
 }
 
-Test(compilers_audit, tells_libraries_of_the_same_name_apart)
+Test(compilers_audit, distinguishes_libraries_of_the_same_name)
 {
     compilers_many();
     expect_own("");

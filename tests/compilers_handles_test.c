@@ -1,4 +1,4 @@
-/* compilers_handles_test.c: facts about compilers' handles. */
+/* compilers_handles_test.c: remembers the handles of compilers. */
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static void keep_one(void)
 {
     char handle;
 
-    alarm(20); /* it waits for ever for a lock that nobody holds */
+    alarm(20); /* in case it waits for a lock that its parent held */
     trace_handle_keep(trace_handle_new(&handle));
     trace_handle_free(trace_handle_take(&handle));
 }

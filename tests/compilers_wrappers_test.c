@@ -34,7 +34,7 @@ Test(compilers_wrappers, a_failed_lookup_leaves_no_error)
     cr_expect_null(dlerror());
 }
 
-Test(compilers_wrappers, tells_which_object_has_a_function)
+Test(compilers_wrappers, finds_the_object_of_a_function)
 {
     trace_routine *found = trace_wrapper_look_up(RTLD_DEFAULT, "getenv");
 

@@ -81,7 +81,7 @@ Test(cupti_cupti, suggests_trace_cupti_without_a_libcupti)
     char path[PATH_MAX];
 
     if (devices_toolkit(path) || dlopen("libcupti.so.13", RTLD_LAZY))
-        cr_skip("there is a toolkit");
+        cr_skip("a CUDA toolkit is installed");
     unsetenv("TRACE_CUPTI");
     expect_state("no-libcupti",
                  "GPU trace off: no libcupti found (set TRACE_CUPTI)");
@@ -439,7 +439,7 @@ Test(cupti_cupti, reports_a_missing_driver_with_a_real_libcupti)
     struct trace_reader *reader;
 
     if (!access("/dev/nvidiactl", F_OK))
-        cr_skip("there is a driver");
+        cr_skip("an NVIDIA driver is loaded");
     real_cupti();
     reader = test_read();
     cr_expect_str_eq(devices_meta(reader, "state"), "no-driver");

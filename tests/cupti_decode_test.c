@@ -40,7 +40,7 @@ static void expect_as_the_oracle(const char *fixture)
     cr_expect_str_eq(devices_meta(reader, "orphans"), "0");
     cr_expect_str_eq(devices_meta(reader, "undecoded"), "0");
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, NULL), 0,
-                 "nothing is missing");
+                 "reported a loss");
     free(right);
     free(lines);
     trace_reader_close(reader);

@@ -122,7 +122,7 @@ Test(inject_inject, reports_a_folder_that_cannot_be_created)
 
     setenv("TESTLOG_RECORD", "/dev/null/run", 1);
     built();
-    cr_expect_eq(run(""), 0, "the program goes on");
+    cr_expect_eq(run(""), 0, "the program failed");
     out = test_load(test_path("out"), NULL);
     e2e_expect_has(out, "testlog: cannot record to /dev/null/run/process.");
     free(out);

@@ -48,7 +48,7 @@ Test(trace_chrome_track, nests_slices_on_one_track)
 Test(trace_chrome_track, moves_an_overlapping_slice_to_another_track)
 {
     cr_expect_eq(place_at(10, 100), 7);
-    cr_expect_eq(place_at(50, 150), 107, "it ends later");
+    cr_expect_eq(place_at(50, 150), 107, "it ends after the other slice");
     cr_expect_eq(place_at(60, 90), 7);
     cr_expect_eq(place_at(70, 160), 207);
     cr_expect_eq(place_at(150, 170), 7, "all have ended");

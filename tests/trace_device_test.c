@@ -139,7 +139,7 @@ Test(trace_device, adds_a_thread_for_an_unknown_caller)
 Test(trace_device, does_nothing_without_a_recording)
 {
     put_kernel(1, 2, 0);
-    trace_device_say(TRACE_LEVEL_WARN, "nobody hears");
+    trace_device_say(TRACE_LEVEL_WARN, "not recorded");
     trace_device_note("gpu.state", "on");
     trace_device_flush(true);
 }
@@ -182,7 +182,7 @@ static void on_flush(bool last)
 
 static const struct trace_backend backend = {on_inside, on_flush};
 
-Test(trace_device, tells_the_back_end_the_current_span)
+Test(trace_device, notifies_the_back_end_of_the_current_span)
 {
     struct trace_entry entry;
 
@@ -318,5 +318,5 @@ Test(trace_device, refuses_addresses_that_are_no_host)
     }
     snprintf(text, sizeof(text), "%ld:%p", (long)getpid(), (void *)zeros);
     setenv("TESTLOG_DEVICES", text, 1);
-    cr_expect_null(trace_device_find(), "no magic");
+    cr_expect_null(trace_device_find(), "found a host without a magic number");
 }

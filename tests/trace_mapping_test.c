@@ -84,7 +84,7 @@ Test(trace_mapping, maps_the_process_s_own_recording)
     cr_expect_eq(errno, ENOENT);
     test_record();
     cr_expect(trace_reader_map_own(&reader));
-    cr_expect_eq(reader.mapped, 0, "it is not unmapped");
+    cr_expect_eq(reader.mapped, 0, "would unmap the recorder's mapping");
     trace_reader_unmap(&reader);
     trace_event(INFO, "still recorded");
     trace_close();

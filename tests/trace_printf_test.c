@@ -285,7 +285,7 @@ Test(trace_printf, takes_different_formats_at_one_call_site)
 Test(trace_printf, formats_at_the_call_in_a_decimal_comma_locale)
 {
     if (!test_decimal_comma())
-        cr_skip_test("there is no locale with a decimal comma");
+        cr_skip_test("no locale with a decimal comma");
     NOW("%.2f", 1.5);
     LATER("%d", 1);
     compare();
@@ -295,7 +295,7 @@ Test(trace_printf, writes_deferred_numbers_with_a_decimal_point)
 {
     LATER("%.2f %5g %Le", 1.5, 2.5, 0.1L);
     if (!test_decimal_comma())
-        cr_skip_test("there is no locale with a decimal comma");
+        cr_skip_test("no locale with a decimal comma");
     compare();
 }
 

@@ -550,7 +550,7 @@ Test(trace_recorder, gives_the_child_of_a_raw_clone_its_own_chunk)
 }
 
 #if __GLIBC_PREREQ(2, 34)
-Test(trace_recorder, gives_the_child_of__Fork_its_own_chunk)
+Test(trace_recorder, gives_the_child_of_Fork_its_own_chunk)
 {
     test_record();
     trace_event(INFO, "takes a chunk");

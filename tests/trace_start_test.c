@@ -146,7 +146,7 @@ Test(trace_start, ignores_trace_stop_in_a_forked_child)
 }
 
 /* The file is cut at the stop; the child's records beyond that are dropped. */
-Test(trace_start, lets_a_child_that_outlives_it_record)
+Test(trace_start, survives_a_child_that_records_after_the_stop)
 {
     int ends[2], status;
     char c;
