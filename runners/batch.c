@@ -340,8 +340,8 @@ int runners_batch(bool strict)
         return 1;
     }
     fprintf(stderr,
-            "testlog: filter: line %zu is no case; they are FILTER, LEVEL, "
-            "TARGET, SPANS and FIELDS, separated by tabs\n",
+            "testlog: filter: line %zu is not a case; write FILTER, "
+            "LEVEL, TARGET, SPANS and FIELDS, separated by tabs\n",
             number);
     return 2;
 }

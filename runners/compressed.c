@@ -115,9 +115,9 @@ static bool put(struct expanding *to, const char *bytes, size_t size)
 
     if (!to->size &&
         (size < sizeof(magic) || memcmp(bytes, &magic, sizeof(magic)) != 0))
-        to->why = "it is no recording";
+        to->why = "it is not a recording";
     else if (to->written > to->room)
-        to->why = "it takes more than half of the room in TMPDIR";
+        to->why = "it needs more than half of the free space in TMPDIR";
     else if (is_zero(bytes, size) ? lseek(to->out, (off_t)size, SEEK_CUR) < 0
                                   : !write_out(to->out, bytes, size))
         to->why = strerror(errno);
@@ -162,7 +162,7 @@ static const char *decompress(ZSTD_DCtx *context, int in, int out,
         if (got < 0)
             return strerror(errno);
         if (!got)
-            return to.left ? "it ends too early" : NULL;
+            return to.left ? "it is truncated" : NULL;
         if (!expand(&to, &block))
             return to.why;
     }
@@ -192,7 +192,7 @@ static struct trace_reader *open_compressed(const char *path, uint64_t most,
     else
         *why = decompress(context, in, out, most);
     if (!*why && !(reader = open_descriptor(out)))
-        *why = errno == EINVAL ? "it is no recording" : strerror(errno);
+        *why = errno == EINVAL ? "it is not a recording" : strerror(errno);
     ZSTD_freeDCtx(context);
     if (in >= 0)
         close(in);
@@ -347,7 +347,8 @@ void runners_compress(const struct test_log_run *run,
         if (!runners_interrupted())
             status = compress_result(context, run, &run->results[i]);
     if (status)
-        test_log_notice("cannot compress recordings: %s; they stay as they are",
-                        strerror(errno));
+        test_log_notice(
+            "cannot compress recordings: %s; they stay uncompressed",
+            strerror(errno));
     ZSTD_freeCCtx(context);
 }

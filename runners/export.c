@@ -11,13 +11,13 @@
 static void usage(void)
 {
     puts("Usage: testlog export [RUN] [TEST...] [--chrome] [-o FILE]\n\n"
-         "Writes what a run has recorded, all its tests or those named, as one "
-         "trace: to\nFILE or to standard output. RUN is a run's folder, a "
-         "test's, or a recording; the\nlatest run if there is none. The run "
-         "may have been killed.\n\n"
+         "Writes what the tests of a run recorded, or only the given tests, "
+         "as one trace.\nRUN is the folder of a run or of a test, or a "
+         "recording; the default is the\nlatest run. The run may have been "
+         "killed.\n\n"
          "      --chrome       Chrome's trace event format, the only one so "
          "far\n"
-         "  -o, --output FILE  which appears once it is complete");
+         "  -o, --output FILE  write to FILE instead of standard output");
 }
 
 static int add(struct trace_chrome *chrome, const struct recording *recording,
@@ -45,7 +45,9 @@ static void write_all(const struct recordings *found, FILE *stream)
     chrome.several = found->count > 1;
     for (size_t i = 0; i < found->count; i++)
         if (add(&chrome, &found->all[i], (uint32_t)i + 1) && errno != EBADMSG)
-            fprintf(stderr, "testlog: export: %s: %s; it is left out\n",
+            fprintf(stderr,
+                    "testlog: export: cannot read %s: %s; the trace lacks "
+                    "this test\n",
                     found->all[i].path, strerror(errno));
     trace_chrome_end(&chrome, NULL);
 }

@@ -25,9 +25,10 @@ static void usage(void)
          "Explains FILTER in words. For each test PROGRAM, lists its call "
          "sites, which\nof them are on, and by which directives. Exits with 2 "
          "if a directive cannot\nbe parsed.\n\n"
-         "  --batch   answers cases, one a line: FILTER, LEVEL, TARGET, SPANS, "
+         "  --batch   answer cases, one a line: FILTER, LEVEL, TARGET, SPANS, "
          "FIELDS\n"
-         "  --strict  a bad directive makes the answer E, with the reason\n");
+         "  --strict  with --batch: answer E and the reason if a directive is "
+         "invalid\n");
 }
 
 /* ---- The call sites of a program ---- */
@@ -158,8 +159,8 @@ static void put_sites(const struct list *list)
            list->in[LOG_STATE_ON], list->in[LOG_STATE_SOMETIMES],
            list->in[LOG_STATE_OFF]);
     if (!list->count)
-        puts("  A program built without -DTRACING has none; those of C++ are "
-             "known only once\n  they are used.");
+        puts("  A program built without -DTRACING has none. Call sites in C++ "
+             "are known only after\n  their first use.");
 }
 
 static void judge(struct log_filter *filter, struct list *list)
@@ -302,8 +303,8 @@ static const char *list_program(const char *program, struct list *list)
         add_sites(list, text.data);
     trace_text_free(&text);
     if (!ended)
-        return "it listed no call sites within 10 seconds and was ended; it is "
-               "no test program that is linked with -ltestlog";
+        return "it listed no call sites within 10 seconds and was killed; is "
+               "it a test program, linked with -ltestlog?";
     return status ? "it does not list its call sites; is it a test program, "
                     "linked with -ltestlog?"
                   : NULL;
@@ -446,13 +447,14 @@ int runners_filter(int argc, char **argv)
         return runners_written("filter", runners_batch(strict));
     if (batch || strict)
         return refuse(batch ? "--batch" : "--strict",
-                      batch ? "it reads standard input and takes no filter"
-                            : "it goes with --batch");
+                      batch ? "it reads filters from standard input only"
+                            : "it needs --batch");
     for (int j = i + 1; j < argc; j++)
         if (!strncmp(argv[j], "--", 2))
-            return refuse(argv[j], "flags stand before the filter");
+            return refuse(argv[j], "write flags before the filter");
     if (i < argc)
         return runners_written("filter",
                                show(argv[i], argc - i - 1, argv + i + 1));
-    return refuse("no filter", "write one: testlog filter 'info,net=debug'");
+    return refuse("a filter is missing",
+                  "write, for example, testlog filter 'info,net=debug'");
 }

@@ -27,18 +27,20 @@ enum {
 
 static void usage(void)
 {
-    puts("Usage: testlog log [RUN] [TEST...] [FLAG...]\n\n"
-         "Prints the log lines that a run has recorded: of all its tests, or "
-         "of those\nnamed, suite/test or a pattern. RUN is a run's folder, a "
-         "test's, or a recording;\nthe latest run if there is none. The run "
-         "may have been killed, or be running.\n\n"
-         "      --filter=FILTER  show other lines than the run did\n"
-         "      --format=full|compact|pretty|json\n"
-         "      --span-events=new|enter|exit|close|active|full|none\n"
-         "                       lines about spans; several with commas\n"
-         "      --time=utc|uptime|none\n"
-         "      --color=auto|always|never\n"
-         "  -f, --follow         go on until the run ends");
+    puts(
+        "Usage: testlog log [RUN] [TEST...] [FLAG...]\n\n"
+        "Prints the log lines that the tests of a run recorded, or only the "
+        "given tests.\nTEST is suite/test or a pattern. RUN is the folder of "
+        "a run or of a test, or a\nrecording; the default is the latest run. "
+        "The run may still be running, or may\nhave been killed.\n\n"
+        "      --filter=FILTER  lines to show; default: those that the run "
+        "showed\n"
+        "      --format=full|compact|pretty|json\n"
+        "      --span-events=new|enter|exit|close|active|full|none\n"
+        "                       lines about spans; separate words with commas\n"
+        "      --time=utc|uptime|none\n"
+        "      --color=auto|always|never\n"
+        "  -f, --follow         continue until the run ends");
 }
 
 /* ---- One recording ---- */
@@ -56,10 +58,10 @@ static void say_what_is_missing(const struct trace_reader *reader,
         return;
     said = true;
     fprintf(stderr,
-            "testlog: log: \"%s\" is judged by what there is; recorded was "
-            "only what \"%s\"%s%s%s wanted\n",
-            text, record, shown ? " or \"" : "", shown ? shown : "",
-            shown ? "\"" : "");
+            "testlog: log: only events that match \"%s\"%s%s%s were "
+            "recorded; \"%s\" cannot show others\n",
+            record, shown ? " or \"" : "", shown ? shown : "",
+            shown ? "\"" : "", text);
 }
 
 static bool is_gone(int process)

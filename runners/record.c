@@ -31,10 +31,11 @@
     X("--log", 0, "log", "FILTER", "the lines of log.txt (LOG)")               \
     X("--log-format", 0, "log-format", LOG_FORMATS(LOG_WORD), "layout")        \
     X("--log-span-events", 0, "log-span-events", LOG_SPAN_EVENTS(EVENT_WORD),  \
-      "lines about spans; several with commas")                                \
+      "lines about spans; separate words with commas")                         \
     X("--log-time", 0, "log-time", LOG_TIMES(LOG_WORD), "times in the lines")  \
     X("--trace-options", 0, "trace-options",                                   \
-      TEST_LOG_PROFILER_OPTIONS(KEY_WORD), "profiler options; with commas")
+      TEST_LOG_PROFILER_OPTIONS(KEY_WORD),                                     \
+      "profiler options; separate them with commas")
 
 static const struct {
     const char *name;
@@ -278,10 +279,9 @@ static int record(struct test_log_options *options, char **program)
 static void usage(void)
 {
     puts("Usage: testlog record [FLAG...] -- PROGRAM [ARGUMENT...]\n\n"
-         "Runs PROGRAM, which needs not be built for it, and records what its "
-         "processes do\non GPUs and compile for them, as a run that testlog "
-         "log and testlog export read.\nIt exits with what PROGRAM exits "
-         "with.\n");
+         "Runs any PROGRAM and records what its processes do with CUDA, as a "
+         "run for\ntestlog log and testlog export. Exits with the exit status "
+         "of PROGRAM.\n");
     for (size_t i = 0; i < FLAG_COUNT; i++)
         test_log_print_option(flags[i].letter, flags[i].name, flags[i].argument,
                               flags[i].help, NULL);
@@ -342,8 +342,7 @@ int runners_record(int argc, char **argv)
     count = translate(argc, argv, same, &code);
     program = argv + optind;
     if (count > 0 && !*program) {
-        fputs("testlog: record: name a program; testlog record --help says "
-              "more\n",
+        fputs("testlog: record: name a program; see testlog record --help\n",
               stderr);
     } else if (count > 0 &&
                !test_log_options_read(&options, count, same, &code)) {

@@ -189,15 +189,22 @@ int runners_recordings_refuse(const char *command, const char *where,
 {
     char tests[PATH_MAX];
 
-    if (patterns && *patterns)
+    bool any = patterns && *patterns;
+
+    if (!runners_is_there(where))
+        test_log_notice("%s: %s%s%s%s does not exist; run a test program "
+                        "first, or name a run's folder",
+                        command, any ? "cannot find " : "",
+                        any ? *patterns : "", any ? ": " : "", where);
+    else if (any)
         test_log_notice("%s: %s has no recording of %s%s", command, where,
                         *patterns, patterns[1] ? ", nor of the others" : "");
     else if (snprintf(tests, sizeof(tests), "%s/tests", where) < PATH_MAX &&
              is_folder(tests))
         test_log_notice("%s: %s has no recording", command, where);
     else
-        test_log_notice("%s: %s is no run: name a run's folder, a test's, or "
-                        "a recording",
+        test_log_notice("%s: %s is not a run; name a run's folder, a test's "
+                        "folder or a recording",
                         command, where);
     return TEST_LOG_USAGE;
 }
@@ -230,7 +237,7 @@ int runners_refuse_flag(const char *command, int c, char **argv,
     trace_text_printf(&text, "%s: ", command);
     if (c == ':' || valued)
         trace_text_printf(&text, "%s %s", word,
-                          valued ? "takes no value" : "wants a value");
+                          valued ? "takes no value" : "needs a value");
     else
         trace_text_printf(&text, "unknown flag %s", word);
     if (near)

@@ -57,7 +57,7 @@ void runners_write(const struct test_log_run *run)
         test_log_history_write(run, "results.tsv") ||
         test_log_write_junit(run, "junit.xml") ||
         test_log_write_trace(run, "trace.json"))
-        test_log_notice("cannot write to %s: %s; the results are those below",
+        test_log_notice("cannot write to %s: %s; its results are only printed",
                         run->path, strerror(errno));
 }
 
@@ -252,10 +252,11 @@ static void usage(void)
 {
     puts("Usage: testlog run [--serial GLOB]... PROGRAM... [-- FLAG...]\n\n"
          "Runs test programs side by side as one run, with one summary.\n"
-         "The flags are for each of them; PROGRAM --help lists them. -j N is\n"
-         "how many tests of all programs run at once; -j1 and --nocapture "
-         "run one\nprogram after another.\n\n"
-         "      --serial GLOB   programs that run alone, such as 'net_*'\n"
+         "FLAGs after -- are passed to each program; PROGRAM --help lists "
+         "them.\n-j N limits how many tests run at once, over all programs. "
+         "-j1 and --nocapture\nrun one program after another.\n\n"
+         "      --serial GLOB   run the programs that match by themselves, "
+         "such as 'net_*'\n"
          "  -h, --help          print this");
 }
 
@@ -319,8 +320,7 @@ static int make_programs(struct programs *programs,
                          const struct arguments *arguments)
 {
     if (!arguments->path_count) {
-        fputs("testlog: run: name a program; testlog run --help says more\n",
-              stderr);
+        fputs("testlog: run: name a program; see testlog run --help\n", stderr);
         return -1;
     }
     if (runners_programs_make(programs, arguments->paths,
@@ -331,7 +331,7 @@ static int make_programs(struct programs *programs,
     runners_programs_find_serial(programs);
     for (size_t i = 0; i < arguments->glob_count; i++)
         if (!runners_programs_mark_serial(programs, arguments->globs[i])) {
-            test_log_notice("--serial: no program is called %s",
+            test_log_notice("--serial: no program matches %s",
                             arguments->globs[i]);
             return -1;
         }

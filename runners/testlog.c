@@ -13,10 +13,9 @@ static const struct {
 } commands[] = {
     {"run", "run test programs as one run", runners_run},
     {"record", "record what any program does on GPUs", runners_record},
-    {"log", "print a run's lines again, filtered anew", runners_log},
+    {"log", "print a run's lines with another filter", runners_log},
     {"export", "write a run as a trace for a viewer", runners_export},
-    {"filter", "explain a filter; show what it makes of a program",
-     runners_filter},
+    {"filter", "explain a filter and show its effect", runners_filter},
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(*commands) };
@@ -26,9 +25,9 @@ static void usage(FILE *out)
     fputs("Usage: testlog COMMAND [ARGUMENT...]\n\n", out);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
-    fputs("\ntestlog COMMAND --help says more; testlog --version prints the "
-          "version.\n",
-          out);
+    fputs(
+        "\nSee testlog COMMAND --help. testlog --version prints the version.\n",
+        out);
 }
 
 static int refuse(const char *word)

@@ -173,7 +173,7 @@ Test(e2e_compressed, reports_and_skips_a_damaged_recording)
     e2e_expect_code(log, 0);
     e2e_expect_has(log->out, "test 8");
     e2e_expect_is(log->err, "testlog: cannot read " MUCH
-                            "recording.zst: it ends too early\n");
+                            "recording.zst: it is truncated\n");
     trace = e2e_run(TESTLOG "export -o trace.json");
     e2e_expect_code(trace, 0);
     e2e_expect_is(trace->err, log->err);

@@ -159,7 +159,7 @@ Test(e2e_filter, reports_a_line_that_is_not_a_case)
 
     e2e_expect_code(result, 2);
     e2e_expect_is(result->out, "1\t-\tinfo\n");
-    e2e_expect_has(result->err, "line 3 is no case");
+    e2e_expect_has(result->err, "line 3 is not a case");
 }
 
 Test(e2e_filter, fails_if_cases_cannot_be_read)
@@ -302,14 +302,14 @@ Test(e2e_filter, refuses_unknown_arguments)
     static const struct {
         const char *arguments, *error;
     } rows[] = {
-        {"", "no filter: write one"},
-        {"--strict", "--strict: it goes with --batch"},
-        {"--batch info", "takes no filter"},
+        {"", "a filter is missing: write, for "},
+        {"--strict", "--strict: it needs --batch"},
+        {"--batch info", "it reads filters from standard input only"},
         {"--bach", "--bach: unknown flag"},
-        {"--", "no filter: write one"},
-        {"info --batch", "--batch: flags stand before the filter"},
-        {"info /bin/true --help", "--help: flags stand before the filter"},
-        {"--batch -- info", "takes no filter"},
+        {"--", "a filter is missing: write, for "},
+        {"info --batch", "--batch: write flags before the filter"},
+        {"info /bin/true --help", "--help: write flags before the filter"},
+        {"--batch -- info", "it reads filters from standard input only"},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -335,7 +335,7 @@ Test(e2e_filter, kills_a_program_that_does_not_end)
     result = e2e_run(TESTLOG "filter info ./hangs");
     e2e_expect_code(result, 2);
     e2e_expect_has(result->err, "./hangs: it listed no call sites within 10");
-    e2e_expect_has(result->err, "it is no test program");
+    e2e_expect_has(result->err, "is it a test program");
     write_script("floods", "exec yes");
     result = e2e_run(TESTLOG "filter info ./floods");
     e2e_expect_code(result, 2);

@@ -101,8 +101,8 @@ Test(e2e_log, log_warns_about_what_was_not_recorded)
     e2e_expect_is(result->out, "---- traced_test traced/nests ----\n"
                                " WARN programs::traced: happened age=3\n");
     e2e_expect_is(result->err,
-                  "testlog: log: \"trace\" is judged by what there is; "
-                  "recorded was only what \"warn\" or \"warn\" wanted\n");
+                  "testlog: log: only events that match \"warn\" or \"warn\" "
+                  "were recorded; \"trace\" cannot show others\n");
 }
 
 /* A killed runner leaves every record. */
@@ -319,9 +319,10 @@ Test(e2e_log, refuses_bad_arguments)
     static const struct {
         const char *arguments, *error;
     } rows[] = {
-        {"log", "testlog-runs/latest is no run"},
-        {"log nothing/there", "has no recording of nothing/there"},
-        {"log /dev/null", "/dev/null is no run"},
+        {"log", "testlog-runs/latest does not exist; run a test "},
+        {"log nothing/there",
+         "cannot find nothing/there: testlog-runs/latest does "},
+        {"log /dev/null", "/dev/null is not a run"},
         {"log --format x", "write full, compact, pretty or json"},
         {"log --span-events x", "write new, enter,"},
         {"log --filter net=x", "unknown level \"x\""},
@@ -334,11 +335,11 @@ Test(e2e_log, refuses_bad_arguments)
         {"log --color=never -xf", "testlog: log: unknown flag -x; testlog "},
         {"export --chrome -Cx", "testlog: export: unknown flag -C; testlog "},
         {"log --follow=yes", "testlog: log: --follow=yes takes no value; "},
-        {"log --filter", "testlog: log: --filter wants a value; testlog log "},
+        {"log --filter", "testlog: log: --filter needs a value; testlog log "},
         {"export --bogus", "testlog: export: unknown flag --bogus; testlog "
                            "export --help lists all\n"},
-        {"export -o", "testlog: export: -o wants a value; testlog export "},
-        {"export", "testlog-runs/latest is no run"},
+        {"export -o", "testlog: export: -o needs a value; testlog export "},
+        {"export", "testlog-runs/latest does not exist; run a test "},
         {"export --chrom=x", "export: --chrom=x takes no value; "},
     };
 

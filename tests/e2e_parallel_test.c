@@ -184,7 +184,7 @@ Test(e2e_parallel, runs_a_program_alone_that_is_marked_serial)
 Test(e2e_parallel, refuses_an_unknown_serial_program)
 {
     static const char *const lines[][2] = {
-        {"--serial c ./a", "testlog: --serial: no program is called c\n"},
+        {"--serial c ./a", "testlog: --serial: no program matches c\n"},
         {"./a --serial", "testlog: --serial needs the name of a program"},
         {"./a --serial -- -j2", "testlog: --serial needs the name"},
         {"--serials ./a", "testlog: unknown flag --serials; write flags for"},

@@ -372,11 +372,11 @@ Test(e2e_record, uses_the_default_filter_if_no_directive_is_valid)
 static const struct {
     const char *arguments, *error;
 } wrong[] = {
-    {"", "testlog: record: name a program; testlog record --help says more"},
-    {"--", "testlog: record: name a program; testlog record --help says more"},
+    {"", "testlog: record: name a program; see testlog record --help"},
+    {"--", "testlog: record: name a program; see testlog record --help"},
     {"--nonsense -- true", "testlog: record: unknown flag --nonsense; testlog "
                            "record --help lists all"},
-    {"-o", "testlog: record: -o wants a value; testlog record --help lists "
+    {"-o", "testlog: record: -o needs a value; testlog record --help lists "
            "all"},
     {"--output= -- true", "testlog: --trace-dir: needs a folder"},
     {"--log-format=x -- true", "testlog: --log-format: unknown value \"x\"; "

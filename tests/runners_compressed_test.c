@@ -201,7 +201,7 @@ Test(runners_compressed, keeps_the_recording_if_the_disk_is_full)
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
     cr_expect_str_eq(printed_so_far(),
                      "testlog: cannot compress recordings: File too large; "
-                     "they stay as they are\n");
+                     "they stay uncompressed\n");
     cr_expect(is_there("recording"));
     cr_expect_not(is_there("recording.zst"));
     cr_expect_eq(parts(), 0);
@@ -345,7 +345,7 @@ Test(runners_compressed, does_not_expand_other_files)
     free(record(FEW));
     make_bomb(false, 'x', 1000);
     limit_files();
-    expect_refused("/recording.zst: it is no recording\n");
+    expect_refused("/recording.zst: it is not a recording\n");
 }
 
 Test(runners_compressed, leaves_half_of_the_disk_free)
@@ -358,8 +358,9 @@ Test(runners_compressed, leaves_half_of_the_disk_free)
     if (mount("testlog", test_path("small"), "tmpfs", 0, "size=16m"))
         cr_skip_test("no permission to mount a small disk");
     setenv("TMPDIR", test_path("small"), 1);
-    expect_refused("/recording.zst: it takes more than half of the room in "
-                   "TMPDIR\n");
+    expect_refused(
+        "/recording.zst: it needs more than half of the free space in "
+        "TMPDIR\n");
     cr_expect_eq(statvfs(test_path("small"), &disk), 0);
     cr_expect_eq(disk.f_bavail, disk.f_blocks);
     umount2(test_path("small"), MNT_DETACH);
