@@ -1,5 +1,5 @@
 /* all.c: linked only if asked for, by -Wl,-u,test_log_all. */
 #include "harness/session.h"
 
-/* Its value links the runner, whose hook says so if Criterion's main runs. */
+/* Its value links the runner, whose hook warns if Criterion's main runs. */
 TRACE_API const void *const test_log_all = &test_log_before_all;

@@ -1,4 +1,4 @@
-/* annotated.c: the annotated tests of this program. */
+/* annotated.c: the list of this program's annotated tests. */
 #include <string.h>
 
 #include <testlog/test_log.h>
@@ -7,13 +7,13 @@
 
 static struct test_log_entry *entries;
 
-/* An instance of a parameterized test is called "name[07]", a repetition
- * "name#2". */
-static bool same_test(const char *own, const char *name)
+/* Whether a name is a test's, its instance's ("name[07]") or its repetition's
+ * ("name#2"). */
+static bool same_test(const char *test, const char *name)
 {
-    size_t size = strlen(own);
+    size_t size = strlen(test);
 
-    return !strncmp(own, name, size) &&
+    return !strncmp(test, name, size) &&
            (!name[size] || name[size] == '[' || name[size] == '#');
 }
 

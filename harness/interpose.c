@@ -1,4 +1,4 @@
-/* interpose.c: finds the functions behind ours of the same name. */
+/* interpose.c: finds the functions that ours replace. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,15 +6,16 @@
 
 #include "harness/session.h"
 
-/* dlsym returns a data pointer; POSIX has the bits be a function's. */
+/* dlsym returns a data pointer; POSIX guarantees that a function's has the same
+ * bits. */
 void test_log_next_function(const char *name, void *function)
 {
     void *found = dlsym(RTLD_NEXT, name);
 
     if (!found) {
         fprintf(stderr,
-                "testlog: Criterion has no %s behind testlog; write -ltestlog "
-                "before -lcriterion\n",
+                "testlog: cannot find Criterion's %s; link -ltestlog before "
+                "-lcriterion\n",
                 name);
         abort();
     }

@@ -1,4 +1,5 @@
-/* register.c: lists an annotated test, and links the runner because of it. */
+/* register.c: adds an annotated test to the list, and thereby links the runner.
+ */
 #include <testlog/test_log.h>
 
 #include "harness/session.h"

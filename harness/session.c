@@ -1,5 +1,4 @@
-/* session.c: what the runner and its workers share, apart from annotated tests.
- */
+/* session.c: what the runner and its workers share, except annotated tests. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +28,7 @@ static const char **value_of(struct test_log_session *session,
     return (const char **)((char *)session + field->at);
 }
 
-/* "name=5:value": the size lets values contain anything. */
+/* The format is "name=5:value": with the size, values may contain anything. */
 void test_log_session_export(const struct test_log_session *session)
 {
     struct test_log_session copy = *session;
@@ -58,8 +57,8 @@ static const struct field *field_of(const char *name, size_t size)
     return NULL;
 }
 
-/* Values stay in `text`, whose ends of values become zeros. Stops at what is
- * not of our making. */
+/* Parses the fields in place: the end of each value becomes a zero. Stops at
+ * anything malformed. */
 static void parse(struct test_log_session *session, char *text)
 {
     for (char *end = text + strlen(text); text < end;) {
@@ -80,7 +79,7 @@ static void parse(struct test_log_session *session, char *text)
 }
 
 static struct test_log_session given;
-static char *text_given; /* NULL: not read yet */
+static char *text_given; /* NULL: not parsed yet */
 
 const struct test_log_session *test_log_session(void)
 {
@@ -118,7 +117,7 @@ bool test_log_session_from_parent(const struct test_log_session *session)
 /* ---- Status ---- */
 
 _Static_assert(sizeof(struct test_log_note) == TEST_LOG_NOTE_SIZE,
-               "a note crosses no page");
+               "a note must not cross a page");
 
 struct test_log_note *test_log_status_note(struct test_log_status *status,
                                            size_t number)
@@ -157,7 +156,7 @@ char *test_log_filter_of(const char *show, const char *origin, const char *own)
 
 /* ---- GPU ---- */
 
-/* It is the last of a list, or all of it. */
+/* The library is the last in a list, or alone. */
 void test_log_gpu_hide(void)
 {
     static const char variable[] = "LD_AUDIT";

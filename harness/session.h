@@ -1,5 +1,5 @@
 /* session.h: what the runner and its workers share: the session that a worker
- * gets from the environment, the status that it reports back, and the list of
+ * gets from the environment, the status that it reports, and the list of
  * annotated tests. Private.
  *
  * The runner is the process that Criterion keeps alive; a worker is a process
@@ -14,7 +14,7 @@
 
 /* One environment variable, TESTLOG_SESSION, holds all fields. */
 
-/* X(name): what `testlog run` tells the programs of its run. */
+/* X(name): what `testlog run` passes to its programs. */
 #define TEST_LOG_SESSION_PROGRAM(X)                                            \
     X(runner)      /* the process that ends the run */                         \
     X(program)     /* name of the program's folder in the run */               \
@@ -28,7 +28,7 @@
     X(part)        /* "1": another process writes the reports */               \
     X(suggest)     /* "1": print the test that was probably meant */
 
-/* X(name): what the runner tells its workers. */
+/* X(name): what the runner passes to its workers. */
 #define TEST_LOG_SESSION_WORKER(X)                                             \
     X(show)                                                                    \
     X(show_origin)                                                             \
@@ -56,24 +56,24 @@ struct test_log_session {
     const char *nested; /* "1": the process runs inside a test */
 };
 
-/* test_log_session returns what the process that started this one told it;
- * fields are NULL if it did not. The first call takes the variable out of the
- * environment: processes that this one starts see `nested` alone. */
+/* test_log_session returns what the parent process passed to this one; fields
+ * are NULL without it. The first call removes the variable from the
+ * environment: processes that this one starts see only `nested`. */
 const struct test_log_session *test_log_session(void);
 
-/* test_log_session_forget makes the next call read the variable again, in
+/* test_log_session_forget makes the next call parse the variable again, for
  * tests. */
 void test_log_session_forget(void);
 
-/* test_log_session_export tells processes that are started from now on the
- * fields that are not NULL. */
+/* test_log_session_export passes the fields that are not NULL to processes that
+ * are started from now on. */
 void test_log_session_export(const struct test_log_session *);
 
-/* test_log_session_is_worker tells whether all fields of a worker are there. */
+/* test_log_session_is_worker tells whether all fields of a worker are set. */
 bool test_log_session_is_worker(const struct test_log_session *);
 
-/* test_log_session_from_parent tells whether the runner of a session is the
- * parent of this process; a program that a script starts inherits it. */
+/* test_log_session_from_parent tells whether the runner of a session is this
+ * process's parent. A program that a script starts inherits a session, too. */
 bool test_log_session_from_parent(const struct test_log_session *);
 
 /* test_log_filter_of returns the filter of a test's lines, to be freed: `show`,
@@ -88,14 +88,15 @@ void test_log_gpu_hide(void);
 
 /* ---- interpose.c: functions with the names of Criterion's own ---- */
 
-/* test_log_next_function stores the next function called `name`, Criterion's or
- * that of one of its libraries, in the pointer at `function`. Without one it
- * prints why and aborts. */
+/* test_log_next_function stores the next function called `name`, that of
+ * Criterion or its libraries, in the pointer at `function`. If there is none,
+ * it prints why and aborts. */
 void test_log_next_function(const char *name, void *function);
 
 /* ---- Names ---- */
 
-/* The FIFO that a test prints to under a file size limit, in its folder. */
+/* The FIFO in a test's folder that the test prints to under a file size limit.
+ */
 #define TEST_LOG_OUTPUT_PIPE "output.pipe"
 
 /* The message of an expectation that could not be judged begins with this. */
@@ -108,9 +109,9 @@ enum { TEST_LOG_NOTE_SIZE = 1024, TEST_LOG_STATUS_PAGE = 4096 };
 /* What one worker reports. */
 struct test_log_note {
     uint32_t pid;
-    uint32_t ready;    /* pid and name are there */
-    uint32_t returned; /* the test's body has, or an assertion has left it */
-    uint32_t checking; /* the leak checker is at work */
+    uint32_t ready;    /* pid and name are set */
+    uint32_t returned; /* the body has returned or an assertion left it */
+    uint32_t checking; /* the leak checker is running */
     uint32_t failed;   /* 1: the worker is writing why, 2: it has */
     char name[492];    /* as test_log_name returns it */
     char reason[512];
@@ -132,7 +133,7 @@ struct test_log_note *test_log_status_note(struct test_log_status *,
 
 struct test_log_entry;
 
-/* test_log_annotated_add adds a test, which stays the caller's;
+/* test_log_annotated_add adds a test, which the caller keeps;
  * test_log_annotated tells whether there is any. */
 void test_log_annotated_add(struct test_log_entry *);
 bool test_log_annotated(void);
@@ -154,8 +155,8 @@ struct criterion_test_set;
 typedef void test_log_hook(struct criterion_test_set *);
 TRACE_API extern test_log_hook *const test_log_before_all;
 
-/* test_log_all exists if -Wl,-u,test_log_all was given at link time: then all
- * tests have a log and a trace. */
+/* test_log_all is linked by -Wl,-u,test_log_all: then all tests have a log and
+ * a trace. */
 TRACE_API extern const void *const test_log_all;
 
 #endif

@@ -6,11 +6,12 @@
  *                                                replaces ParameterizedTest
  *  THEORY_LOG((int a, int b), suite, name) { }   replaces Theory
  *
- * Criterion's options work as usual. Without TRACING, these are Criterion's own
- * macros.
+ * Criterion's options work here, too. Without TRACING, these are Criterion's
+ * own macros.
  *
  * A test can assert on the records that it, its threads and its forked children
- * have made so far, whatever LOG is. Like cr_expect, these let the test go on:
+ * have made so far, whatever LOG is. Like cr_expect, these let the test
+ * continue:
  *
  *  log_expect_contains("text")         an event whose line contains the text
  *  log_expect_lacks("text")            no such event
@@ -24,7 +25,7 @@
  *  log_expect_no_span(path)            no such span
  *  log_expect_span_count(n, path)      n such spans
  *
- * These fail as well if there is no such span:
+ * These also fail if there is no such span:
  *
  *  log_expect_span_entered(path)       all such spans were entered
  *  log_expect_span_closed(path)        all are closed
@@ -48,34 +49,34 @@ extern "C" {
 /* An annotated test. */
 struct test_log_entry {
     struct criterion_test *test;
-    const char *filter; /* its own default, or NULL */
+    const char *filter; /* the test's default, or NULL */
     struct test_log_entry *next;
 };
 
 /* test_log_register lists an annotated test; a constructor calls it. */
 TRACE_API void test_log_register(struct test_log_entry *);
 
-/* test_log_expect_ judges an expectation and tells Criterion. A program that
- * refers to it records everything. */
+/* test_log_expect_ judges an expectation and reports to Criterion. A program
+ * that refers to it records everything. */
 TRACE_API void test_log_expect_(const char *file, unsigned line,
                                 enum log_expectation_kind, double number,
                                 const char *const *texts);
 
-/* What is left of an expectation that is compiled out; there is no body. */
+/* An expectation that is compiled out; there is no body. */
 __attribute__((nothrow)) int test_log_check_text_(const char *);
 __attribute__((nothrow)) int test_log_check_number_(double);
 
-/* test_log_main is what main does, for programs with a main of their own.
- * Returns the exit code. */
+/* test_log_main runs the tests like testlog's main, for programs with their own
+ * main. Returns the exit code. */
 TRACE_API int test_log_main(int argc, char **argv);
 
 #ifdef __cplusplus
 }
 #endif
 
-/* TEST_LOG_SERIAL, a line of its own in any source file, keeps `testlog run`
- * from running other programs beside this one. It is a note in the program, as
- * elf(5) has them: name, type, nothing else. */
+/* TEST_LOG_SERIAL, on a line of its own in any source file, keeps `testlog run`
+ * from running other programs beside this one. It adds a note to the program,
+ * as in elf(5), with a name and a type only. */
 #define TEST_LOG_SERIAL                                                        \
     __asm__(".pushsection .note.testlog, \"a\", %note\n"                       \
             "    .balign 4\n"                                                  \
@@ -89,8 +90,8 @@ TRACE_API int test_log_main(int argc, char **argv);
 #    define PARAMETERIZED_TEST_LOG        ParameterizedTest
 #    define THEORY_LOG                    Theory
 #else
-/* The empty asm keeps Criterion's own list of tests from being collected by
- * --gc-sections and -flto. */
+/* The empty asm protects Criterion's list of tests from --gc-sections and
+ * -flto. */
 #    define TEST_LOG_LIST_(filter, suite, name, ...)                           \
         extern struct criterion_test CR_IDENTIFIER_(suite, name, meta);        \
         extern struct criterion_test *CR_IDENTIFIER_(suite, name, ptr);        \
@@ -133,7 +134,7 @@ TRACE_API int test_log_main(int argc, char **argv);
 #define log_expect_span_longer(seconds, path)                                  \
     TEST_LOG_EXPECT_(SPAN_LONGER, seconds, path)
 
-/* A file that keeps no level at all keeps no expectation. */
+/* Without any level compiled in, expectations are compiled out, too. */
 #if TRACE_KEEPS_ERROR
 #    define TEST_LOG_TEXT_(text) text,
 #    ifdef __cplusplus

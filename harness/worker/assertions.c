@@ -1,7 +1,7 @@
 /* assertions.c: records each failing assertion as an ERROR event at its place.
  *
- * Functions here have the names of Criterion's own, so that the test program's
- * calls come here first; each calls the real one.
+ * The functions here have the names of Criterion's own, so that the test
+ * program's calls come here first; each calls the real one.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -45,8 +45,8 @@ static struct trace_site *assertion_at(const char *file, unsigned line)
     return found && found->site.file ? &found->site : NULL;
 }
 
-/* What an expectation found near stands in the log already, and a text of any
- * length on the screen. */
+/* Returns how many bytes of a message are recorded. Long messages are cut, and
+ * so are the lines that an expectation lists: the log already contains them. */
 static int headline(const char *message)
 {
     bool expects = !strncmp(message, "log_expect_", 11);
@@ -63,7 +63,8 @@ void test_log_record_error(const char *file, unsigned line, const char *text)
         trace_message(site, text);
 }
 
-/* A failing assertion is an ERROR event at the assertion's own place. */
+/* Records a failing assertion as an ERROR event at the assertion's own place.
+ */
 static void record_failure(const char *file, unsigned line, const char *message)
 {
     struct trace_text text = {.ceiling = 1 << 16};
@@ -91,7 +92,7 @@ TRACE_API void criterion_send_assert(struct criterion_assert_stats *stats)
                              stats->message ? stats->message : FAILED);
 }
 
-/* The leaves that failed, as Criterion shows them. */
+/* Adds the leaves that failed, as Criterion prints them. */
 static void describe(struct trace_text *text,
                      const struct cri_assert_node *node)
 {

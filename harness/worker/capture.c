@@ -1,4 +1,4 @@
-/* capture.c: puts a test's stdout and stderr into its files. */
+/* capture.c: redirects a test's stdout and stderr to its files. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 
 #include "harness/worker/worker.h"
 
-/* Without a reader, a FIFO cannot be opened for writing without waiting. So it
- * is opened for both first. */
+/* Opening a FIFO for writing blocks until it has a reader. So it is first
+ * opened for both. */
 static int open_pipe(const char *folder)
 {
     char path[PATH_MAX];
@@ -27,7 +27,7 @@ static int open_pipe(const char *folder)
     return fd;
 }
 
-/* A new file, never one that another test has put there. */
+/* Creates a new file; never opens one that another test has put there. */
 static int open_file(const char *folder)
 {
     int in = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
@@ -38,7 +38,7 @@ static int open_file(const char *folder)
     return fd;
 }
 
-/* Nothing stays in a buffer that would be lost if the process dies. */
+/* Flushes what was printed before, so that it goes to the original output. */
 void test_log_capture(const char *folder, bool piped)
 {
     int fd = piped ? open_pipe(folder) : open_file(folder);
@@ -51,8 +51,9 @@ void test_log_capture(const char *folder, bool piped)
     close(fd);
 }
 
-/* The lines go to the stderr that the test began with, whatever it does to its
- * own: a copy, out of the way of the numbers that a test may count on. */
+/* Live lines go to the stderr that the test began with, even if the test
+ * redirects its own. The copy has a high number, because a test may rely on low
+ * ones. */
 int test_log_line_output(void)
 {
     int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 200);

@@ -1,7 +1,7 @@
-/* expect.c: what a test expects of its own records.
+/* expect.c: checks what a test expects of its own records.
  *
- * Nothing else may need this file: that it is linked says that a program has
- * expectations.
+ * Only the expectation macros may refer to this file: if it is linked, the
+ * program has expectations.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #include "harness/worker/worker.h"
 
-/* Once a process, the log says where an expectation was not judged. */
+/* Warns in the log, once per process, that an expectation was not judged. */
 static void warn(const char *file, unsigned line,
                  const struct log_expectation *expectation, const char *why)
 {
@@ -28,14 +28,16 @@ static void warn(const char *file, unsigned line,
     site.file = file;
     site.line = line;
     log_expectation_text(expectation, &text);
-    trace_text_printf(&text, " is not judged, nor may others be: %s", why);
+    trace_text_printf(&text, " is not judged: %s (others may not be, either)",
+                      why);
     trace_message(&site, text.data ? text.data : "not judged");
     trace_text_free(&text);
 }
 
-/* Criterion tells the runner, even where nothing can be recorded. */
-static void tell(const char *file, unsigned line, bool passed,
-                 const char *message)
+/* Reports to the runner through Criterion, which works even if nothing can be
+ * recorded. */
+static void report(const char *file, unsigned line, bool passed,
+                   const char *message)
 {
     struct criterion_assert_stats stats = {
         .message = message, .passed = passed, .line = line, .file = file};
@@ -43,16 +45,16 @@ static void tell(const char *file, unsigned line, bool passed,
     criterion_send_assert(&stats);
 }
 
-static void tell_unjudged(const char *file, unsigned line,
-                          const struct log_expectation *expectation,
-                          const char *why)
+static void report_unjudged(const char *file, unsigned line,
+                            const struct log_expectation *expectation,
+                            const char *why)
 {
     struct trace_text text = {.ceiling = 1 << 14};
 
     trace_text_string(&text, TEST_LOG_UNJUDGED);
     log_expectation_text(expectation, &text);
     trace_text_printf(&text, ": %s", why);
-    tell(file, line, true, text.data ? text.data : TEST_LOG_UNJUDGED);
+    report(file, line, true, text.data ? text.data : TEST_LOG_UNJUDGED);
     trace_text_free(&text);
 }
 
@@ -68,9 +70,9 @@ void test_log_expect_(const char *file, unsigned line,
 
     if (judgement == LOG_NOT_JUDGED) {
         warn(file, line, &expectation, why);
-        tell_unjudged(file, line, &expectation, why);
+        report_unjudged(file, line, &expectation, why);
     } else if (judgement == LOG_NOT_MET) {
-        tell(file, line, false, why);
+        report(file, line, false, why);
     } else {
         cri_asserts_passed_incr();
     }

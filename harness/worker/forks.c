@@ -1,7 +1,7 @@
-/* forks.c: keeps what a test's forked children tell Criterion from its runner,
- * which would wait for them for ever. Assertions are in assertions.c.
+/* forks.c: keeps a test's forked children from reporting to Criterion's runner,
+ * which would wait for them forever. For assertions, see assertions.c.
  *
- * As there, these have the names of Criterion's own functions.
+ * As there, these functions have the names of Criterion's own.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,11 +45,12 @@ TRACE_API void criterion_skip_test(const char *format, ...)
     if (!next)
         test_log_next_function("criterion_skip_test", &next);
     FORMAT(text, format);
-    next(text && text[0] ? "%s" : "", text); /* Criterion looks at the format */
+    next(text && text[0] ? "%s" : "", text); /* Criterion tests the format */
     __builtin_unreachable();
 }
 
-/* Nobody knows where an exception came from, but whose test it ended. */
+/* Records an exception at the test that it ended, because its origin is
+ * unknown. */
 static void record(const char *text)
 {
     const struct criterion_test *test = criterion_current_test;

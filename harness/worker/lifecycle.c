@@ -1,8 +1,8 @@
 /* lifecycle.c: follows a test through the functions that Criterion's worker
  * calls.
  *
- * These have the names of Criterion's own functions, so that the test program's
- * calls come here first; each goes on to the real one.
+ * The functions here have the names of Criterion's own, so that the test
+ * program's calls come here first; each calls the real one.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,8 +13,8 @@
 
 static void (*test_body)(void *parameter);
 
-/* A forked child that comes to the end of the test must not go on as the test;
- * Criterion's runner would wait for ever. */
+/* A forked child that reaches the end of the test must not continue as the
+ * test: Criterion's runner would wait forever. */
 static void run_body(void *parameter)
 {
     test_body(parameter);
@@ -22,8 +22,8 @@ static void run_body(void *parameter)
         _exit(0);
 }
 
-/* A failing assertion jumps out of the test; what it left open ends before the
- * tear-down begins. */
+/* A failing assertion jumps out of the test; spans that it left open end before
+ * the teardown begins. */
 TRACE_API void criterion_internal_test_main(void (*body)(void))
 {
     static void (*next)(void (*)(void));
@@ -39,15 +39,16 @@ TRACE_API void criterion_internal_test_main(void (*body)(void))
     test_log_status_returned();
 }
 
-/* Before anything of a test runs, the runner learns which process it is. Tests
- * that are not annotated begin and end here, fixtures included. */
+/* Reports to the runner which process this is before the test begins. The
+ * recording of a test that is not annotated starts here and includes fixtures.
+ */
 TRACE_API void criterion_internal_test_setup(void)
 {
     static void (*next)(void);
 
     if (!next) {
         test_log_next_function("criterion_internal_test_setup", &next);
-        unsetenv("BXFI_MAP"); /* else programs that a test starts abort */
+        unsetenv("BXFI_MAP"); /* otherwise programs that a test starts abort */
         test_log_status_begin();
         test_log_gpu_hide();
     }

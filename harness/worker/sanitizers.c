@@ -1,8 +1,8 @@
-/* sanitizers.c: what sanitizers and valgrind find fails the test, and coverage
- * outlives it.
+/* sanitizers.c: fails a test for what sanitizers and valgrind find, and saves
+ * coverage data of a test that dies.
  *
- * Nothing here is of any cost to a program without them: their functions are
- * weak names, and ours are only called by them.
+ * This costs nothing in a program without them: their functions are weak, and
+ * only they call ours.
  */
 #include <errno.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 
 #include "harness/worker/worker.h"
 
-/* Of the sanitizers and of gcov; NULL without them. */
+/* Functions of the sanitizers and of gcov; NULL without them. */
 #pragma weak __ubsan_get_current_report_data
 #pragma weak __lsan_do_recoverable_leak_check
 #pragma weak __gcov_dump
@@ -31,12 +31,12 @@ void __gcov_dump(void);
 void __gcov_exit(void);
 int __llvm_profile_write_file(void);
 
-/* What they call. */
+/* Functions that they call. */
 TRACE_API void __ubsan_on_report(void);
 TRACE_API void __sanitizer_report_error_summary(const char *summary);
 TRACE_API int __lsan_is_turned_off(void);
 
-static bool runs;    /* Criterion listens to this process */
+static bool runs;    /* Criterion still takes reports of this process */
 static bool checked; /* for leaks */
 
 /* ---- What they find ---- */
@@ -76,7 +76,7 @@ static void note_summary(const char *text)
         test_log_status_fail("%s", text);
 }
 
-/* A child that is forked may be one that is to die of it. */
+/* A forked child may be meant to die of it. */
 void __sanitizer_report_error_summary(const char *summary)
 {
     fprintf(stderr, "%s\n", summary);
@@ -86,7 +86,7 @@ void __sanitizer_report_error_summary(const char *summary)
 
 /* ---- Leaks ---- */
 
-/* Once is enough. */
+/* Checks only once per process. */
 __attribute__((weak)) int __lsan_is_turned_off(void)
 {
     return checked;
@@ -98,7 +98,7 @@ static void check_leaks(void)
         return;
     test_log_status_checking(true);
     if (__lsan_do_recoverable_leak_check())
-        test_log_status_fail("leaked memory"); /* if it told us no summary */
+        test_log_status_fail("leaked memory"); /* if it reported no summary */
     test_log_status_checking(false);
     checked = true;
 }
@@ -127,7 +127,7 @@ static void run_last_fini(void)
 static const int deadly[] = {SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,
                              SIGABRT, SIGPROF, SIGTERM, SIGTRAP};
 
-/* Not all of it is for signal handlers; the process is lost anyway. */
+/* Not all of this is safe in a signal handler, but the process dies anyway. */
 static void dump_coverage(int number)
 {
     if (__gcov_dump)
@@ -136,10 +136,10 @@ static void dump_coverage(int number)
         __gcov_exit();
     if (__llvm_profile_write_file)
         __llvm_profile_write_file();
-    raise(number); /* which ends the process now */
+    raise(number); /* with the default action now */
 }
 
-/* A stack that has overflown has no room for the handler. */
+/* After a stack overflow, the handler needs another stack. */
 static void give_stack(void)
 {
     enum { SIZE = 1 << 16 };
@@ -166,7 +166,7 @@ static void keep_coverage(void)
             sigaction(deadly[i], &ours, NULL);
 }
 
-/* ---- Of a test ---- */
+/* ---- A test ---- */
 
 void test_log_sanitizers_begin(void)
 {
@@ -175,8 +175,8 @@ void test_log_sanitizers_begin(void)
     keep_coverage();
 }
 
-/* Puts our function in place of a tear-down. The structs are the worker's own
- * copies; Criterion does not align them. */
+/* Replaces a teardown by our function. The structs are the worker's copies;
+ * Criterion does not align them. */
 static void take_fini(struct criterion_test_extra_data *data)
 {
     char *at = (char *)data + offsetof(struct criterion_test_extra_data, fini);
@@ -186,7 +186,8 @@ static void take_fini(struct criterion_test_extra_data *data)
     memcpy(at, &ours, sizeof(ours));
 }
 
-/* Behind the last fixture, but before Criterion takes the test for ended. */
+/* Checks after the last fixture, but before Criterion considers the test ended.
+ */
 void test_log_sanitizers_last(void)
 {
     if (!__lsan_do_recoverable_leak_check && !test_log_valgrind_runs())

@@ -1,5 +1,5 @@
-/* status.c: tells the runner what this process does, in memory that both have
- * mapped: what it adds there cannot fail, and outlives the process. */
+/* status.c: reports what this process does in memory that it shares with the
+ * runner: writing there cannot fail, and outlives the process. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@ enum { PAGE = TEST_LOG_STATUS_PAGE };
 static struct test_log_note nowhere, *mine = &nowhere;
 static pid_t worker;
 
-/* Unmaps all but the page of the worker's own note: a test that writes where it
- * should not must not reach the notes of others. */
+/* Unmaps all pages but that of the worker's own note, so that a test with a
+ * stray pointer cannot damage the notes of others. */
 static void unmap_rest(struct test_log_status *of, size_t size)
 {
     char *begin = (char *)of, *end = begin + size;
@@ -51,7 +51,7 @@ void test_log_status_begin(void)
         id && test ? shmat(atoi(id), NULL, 0) : (void *)-1;
 
     worker = getpid();
-    /* Without a note the test runs all the same. */
+    /* A test runs even without a note. */
     if (of != (void *)-1 && take_note(of)) {
         mine->pid = (uint32_t)worker;
         snprintf(mine->name, sizeof(mine->name), "%s/%s", test->category,

@@ -14,8 +14,8 @@
 #include "harness/worker/worker.h"
 
 static char test_name[512];
-static bool begun; /* the log and trace of this test */
-static bool whole; /* though it is not annotated */
+static bool begun;       /* the log and trace have begun */
+static bool unannotated; /* they begin with the fixtures */
 
 static bool is_set(const char *text)
 {
@@ -48,7 +48,7 @@ static int subscribe(const struct test_log_session *session, const char *show)
     return log_subscribe(&options);
 }
 
-/* Another test may have put a link in its place. */
+/* Another test may have replaced it by a link. */
 static bool is_folder(const char *path)
 {
     struct stat status;
@@ -56,7 +56,7 @@ static bool is_folder(const char *path)
     return !lstat(path, &status) && S_ISDIR(status.st_mode);
 }
 
-/* A test that cannot be recorded runs all the same; the runner says so. */
+/* A test runs even if it cannot be recorded; the runner prints why. */
 static void record(const struct test_log_session *session, const char *folder,
                    const char *show, const char *show_origin)
 {
@@ -98,7 +98,7 @@ static void record(const struct test_log_session *session, const char *folder,
 static void begin(const char *filter, const struct test_log_session *session)
 {
     const struct criterion_test *test = criterion_current_test;
-    bool own = filter && !strcmp(session->show_origin, "default");
+    bool is_default = filter && !strcmp(session->show_origin, "default");
     char *show =
         test_log_filter_of(session->show, session->show_origin, filter);
     char folder[PATH_MAX];
@@ -115,7 +115,8 @@ static void begin(const char *filter, const struct test_log_session *session)
         test_log_capture(folder, is_set(session->piped));
     setvbuf(stdout, NULL, _IONBF, 0);
     if (!subscribe(session, show)) {
-        record(session, folder, show, own ? "test" : session->show_origin);
+        record(session, folder, show,
+               is_default ? "test" : session->show_origin);
         trace_compilers_watch();
         atexit(trace_close);
     }
@@ -135,7 +136,7 @@ void test_log_trampoline(void)
         criterion_current_test->category, criterion_current_test->name);
 
     if (!entry)
-        abort(); /* the runner only swaps in annotated tests */
+        abort(); /* the runner replaces only annotated tests */
     if (test_log_session_is_worker(session))
         begin(entry->filter, session);
     entry->test->test();
@@ -149,12 +150,12 @@ void test_log_worker_begin(void)
     if (begun || !test_log_session_is_worker(session) ||
         !is_set(session->all_tests))
         return;
-    whole = true;
+    unannotated = true;
     begin(NULL, session);
 }
 
 void test_log_worker_end(void)
 {
-    if (whole)
+    if (unannotated)
         end();
 }

@@ -1,7 +1,7 @@
-/* valgrind.c: what valgrind finds in a test.
+/* valgrind.c: asks valgrind what it found in a test.
  *
  * These are the requests of <valgrind/valgrind.h> and <valgrind/memcheck.h>:
- * instructions that do nothing, unless valgrind executes them.
+ * instructions that do nothing unless valgrind executes them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -55,7 +55,8 @@ bool test_log_valgrind_runs(void)
     return ask(RUNNING_ON_VALGRIND, 0, 0, 0, 0);
 }
 
-/* A pointer that was recorded would keep its block from being leaked. */
+/* Hides recordings from the leak check: a recorded pointer would make its block
+ * reachable. */
 static void mark_recording(enum request access)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
@@ -72,7 +73,7 @@ static void mark_recording(enum request access)
 
 enum { FULL = 0, SUMMARY = 1 };
 
-/* None without memcheck. */
+/* Returns 0 without memcheck. */
 static uintptr_t count_leaked(void)
 {
     uintptr_t bytes[4] = {0}; /* leaked, perhaps, reachable, suppressed */

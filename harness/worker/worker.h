@@ -10,16 +10,16 @@
 /* ---- trampoline.c ---- */
 
 /* test_log_worker_begin starts the log and trace of a test that is not
- * annotated, if the runner wants all tests to have them; test_log_worker_end
- * ends those. */
+ * annotated, if the runner asks for all tests; test_log_worker_end ends them.
+ */
 void test_log_worker_begin(void);
 void test_log_worker_end(void);
 
 /* ---- capture.c ---- */
 
-/* test_log_capture makes the test's stdout and stderr go to its folder;
- * `piped`: to a FIFO there, which the runner reads. Without such a file they
- * stay what they are. */
+/* test_log_capture redirects the test's stdout and stderr to files in its
+ * folder; `piped`: to a FIFO there, which the runner reads. If that fails, they
+ * stay unchanged. */
 void test_log_capture(const char *folder, bool piped);
 
 /* test_log_line_output returns a descriptor for live lines: the stderr that the
@@ -31,13 +31,13 @@ int test_log_line_output(void);
 /* test_log_status_begin reports which test this process runs. */
 void test_log_status_begin(void);
 
-/* test_log_forked tells whether this is a process that a test has forked. */
+/* test_log_forked tells whether this process is a forked child of the test. */
 bool test_log_forked(void);
 
 /* test_log_status_returned reports that the test's body has returned,
- * test_log_status_checking that the leak checker is at work (it may end the
- * process), test_log_status_fail why the test fails where Criterion was not
- * told; the first reason counts. */
+ * test_log_status_checking that the leak checker runs (it may end the process),
+ * and test_log_status_fail why the test fails if Criterion has no report of it;
+ * the first reason counts. */
 void test_log_status_returned(void);
 void test_log_status_checking(bool on);
 void test_log_status_fail(const char *format, ...) TRACE_PRINTF(1, 2);
@@ -49,9 +49,9 @@ void test_log_record_error(const char *file, unsigned line, const char *text);
 
 /* ---- sanitizers.c ---- */
 
-/* test_log_sanitizers_begin is for the beginning of a test,
- * test_log_sanitizers_last for when only its teardown is left, and
- * test_log_sanitizers_end for when Criterion no longer listens. */
+/* test_log_sanitizers_begin is called when a test begins,
+ * test_log_sanitizers_last when only its teardown is left, and
+ * test_log_sanitizers_end when Criterion takes no more reports. */
 void test_log_sanitizers_begin(void);
 void test_log_sanitizers_last(void);
 void test_log_sanitizers_end(void);
@@ -60,7 +60,7 @@ void test_log_sanitizers_end(void);
 
 /* test_log_valgrind_runs tells whether valgrind runs this process.
  * test_log_valgrind_found tells whether it has found errors or leaks since
- * test_log_valgrind_begin, and puts which into `reason`. */
+ * test_log_valgrind_begin, and describes them in `reason`. */
 bool test_log_valgrind_runs(void);
 void test_log_valgrind_begin(void);
 bool test_log_valgrind_found(char *reason, size_t size);
