@@ -222,7 +222,8 @@ static enum log_reading read_level(struct reader *reader, char *text)
     char *word = log_trim(text);
 
     if (reader->directive->effect == LOG_EXCLUDES)
-        return refuse(reader, "\"!\" takes no level, \"^\" limits it:", word);
+        return refuse(reader,
+                      "\"!\" takes no level; use \"^\" to limit levels:", word);
     if (!*word) {
         reader->directive->level = TRACE_LEVEL_TRACE;
         return LOG_READ;
@@ -241,8 +242,7 @@ static enum log_reading read_rest(struct reader *reader, char *at)
     if (*at)
         return refuse(reader, "only \"=\" and a level can follow here in", at);
     if (reader->directive->effect == LOG_CAPS)
-        return refuse(reader, "\"^\" needs a level, as in ^net=info, unlike",
-                      at);
+        return refuse(reader, "\"^\" needs a level, as in ^net=info:", at);
     return LOG_READ;
 }
 
@@ -369,7 +369,7 @@ static enum log_reading read_fields(struct reader *reader, char *open,
     if (inner)
         return refuse(reader,
                       "braces in a value need \"~=\" and quotes, as in "
-                      "{f~=\"a{2}\"}, unlike",
+                      "{f~=\"a{2}\"}:",
                       inner);
     if (!make_room(reader->directive, at, closing))
         return LOG_NO_MEMORY;
@@ -440,14 +440,14 @@ static enum log_reading read_target(struct reader *reader, char *at, char *end)
     if (!directive->glob &&
         log_level_of(directive->target, &directive->level)) {
         if (directive->effect == LOG_EXCLUDES)
-            return refuse(reader,
-                          "a level cannot be excluded, \"^\" limits it:", at);
+            return refuse(
+                reader,
+                "\"!\" cannot exclude a level; use \"^\" to limit levels:", at);
         set_target(directive, end);
         return LOG_READ;
     }
     if (directive->effect == LOG_CAPS)
-        return refuse(reader, "\"^\" needs a level, as in ^net=info, unlike",
-                      end);
+        return refuse(reader, "\"^\" needs a level, as in ^net=info:", end);
     return LOG_READ;
 }
 

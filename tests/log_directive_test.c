@@ -8,7 +8,7 @@
 
 #define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
 #define BRACES                                                                 \
-    "braces in a value need \"~=\" and quotes, as in {f~=\"a{2}\"}, unlike"    \
+    "braces in a value need \"~=\" and quotes, as in {f~=\"a{2}\"}:"           \
     " "
 
 static const char *const signs[] = {
@@ -430,10 +430,12 @@ static const struct {
      "did "
      "you mean \"net[{id=5}]=info\"?",
      3},
-    {"!a=info", "\"!\" takes no level, \"^\" limits it: \"!a=info\"", 3},
-    {"!info", "a level cannot be excluded, \"^\" limits it: \"!info\"", 1},
-    {"^net", "\"^\" needs a level, as in ^net=info, unlike \"^net\"", 4},
-    {"^[s]", "\"^\" needs a level, as in ^net=info, unlike \"^[s]\"", 4},
+    {"!a=info", "\"!\" takes no level; use \"^\" to limit levels: \"!a=info\"",
+     3},
+    {"!info",
+     "\"!\" cannot exclude a level; use \"^\" to limit levels: \"!info\"", 1},
+    {"^net", "\"^\" needs a level, as in ^net=info: \"^net\"", 4},
+    {"^[s]", "\"^\" needs a level, as in ^net=info: \"^[s]\"", 4},
     {"*=debug",
      "\"~\" must precede a glob in \"*=debug\"; "
      "did "
