@@ -56,19 +56,27 @@ static bool has_exited(struct test_log_job *job)
 /* How long the runner waits for children that record after their test. */
 enum { PATIENCE = 500000000 /* ns */, LOOK_EVERY = 10000 /* us */ };
 
+static bool has_recording(const struct test_log_result *result)
+{
+    struct trace_reader *reader = test_log_recording(runner->run, result);
+
+    trace_reader_close(reader);
+    return reader != NULL;
+}
+
+/* A worker that dies before it reports itself may have a recording, or none. */
 static void render(struct test_log_job *job)
 {
-    bool patient;
+    bool patient, nothing = job->starting && !has_recording(job->result);
 
     if (!job->exited)
         job->exited = test_log_now();
     patient =
         !runner->run->interrupted && test_log_now() - job->exited < PATIENCE;
     test_log_output_pipe_close(job);
-    /* A process that died before its test has recorded nothing. */
-    job->running = !job->starting &&
-                   !test_log_render(runner->run, job->result,
-                                    &runner->options->output.style, patient);
+    job->running =
+        !nothing && !test_log_render(runner->run, job->result,
+                                     &runner->options->output.style, patient);
 }
 
 /* Writes the files of the tests that have ended, or of all tests; false if it
