@@ -13,7 +13,6 @@
 enum {
     COMPLAINTS_MAX = 10, /* bad directives that are reported */
     AROUND = 60,         /* bytes of a long filter on each side of a mistake */
-    BRIEF_MAX = 200,     /* columns of a filter or directive in a line */
 };
 
 struct parser {
@@ -43,23 +42,6 @@ static void add_word(struct trace_text *out, const char *word)
 
     add_piece(out, word, 0,
               word[size] ? trace_utf8_boundary(word, size) : size);
-}
-
-void log_filter_brief(struct trace_text *out, const char *text)
-{
-    struct trace_text plain = {0};
-    size_t columns = 0, size = 0;
-
-    log_plain(&plain, text, strnlen(text, 4 * (BRIEF_MAX + 1)));
-    for (; size < plain.size; size++) {
-        columns += !trace_utf8_continues(plain.data[size]);
-        if (columns > BRIEF_MAX)
-            break;
-    }
-    trace_text_add(out, plain.data ? plain.data : "", size);
-    if (size < plain.size)
-        trace_text_string(out, "...");
-    trace_text_free(&plain);
 }
 
 /* Adds the filter, or its part around `offset`, and a caret below. */

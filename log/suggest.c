@@ -3,29 +3,9 @@
 
 #include "internal.h"
 
+enum { BRIEF_MAX = 200 }; /* columns of a filter or directive in a line */
+
 /* ---- Words ---- */
-
-/* ASCII only, in every locale: a Turkish one pairs other letters. */
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-/* Returns whether the first `size` bytes of two words are the same. */
-static bool same(const char *a, const char *b, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        if (lower(a[i]) != lower(b[i]))
-            return false;
-        else if (!a[i])
-            return true;
-    return true;
-}
-
-bool log_same_word(const char *a, const char *b)
-{
-    return same(a, b, strlen(a) + 1);
-}
 
 size_t log_distance(const char *a, size_t m, const char *b, size_t n)
 {
@@ -40,7 +20,7 @@ size_t log_distance(const char *a, size_t m, const char *b, size_t n)
 
         row[0] = i;
         for (size_t j = 1; j <= n; j++) {
-            size_t changed = corner + (lower(a[i - 1]) != lower(b[j - 1]));
+            size_t changed = corner + !log_same_bytes(a + i - 1, b + j - 1, 1);
             size_t least = row[j] < row[j - 1] ? row[j] : row[j - 1];
 
             corner = row[j];
@@ -62,7 +42,8 @@ static const char *nearest_within(const char *word, const char *const *words,
         size_t length = strlen(*words);
         size_t d = log_distance(word, size, *words, length);
 
-        if (d > 1 && same(word, *words, size < length ? size : length))
+        if (d > 1 &&
+            log_same_bytes(word, *words, size < length ? size : length))
             d = 1;
         if (d < least) {
             least = d;
@@ -363,4 +344,23 @@ bool log_filter_advise(const struct log_filter *filter, const char *origin,
     for (size_t i = 0; i < filter->count; i++)
         advise_directive(&filter->directives[i], origin, out);
     return out->size > before;
+}
+
+/* ---- For a terminal ---- */
+
+void log_filter_brief(struct trace_text *out, const char *text)
+{
+    struct trace_text plain = {0};
+    size_t columns = 0, size = 0;
+
+    log_plain(&plain, text, strnlen(text, 4 * (BRIEF_MAX + 1)));
+    for (; size < plain.size; size++) {
+        columns += !trace_utf8_continues(plain.data[size]);
+        if (columns > BRIEF_MAX)
+            break;
+    }
+    trace_text_add(out, plain.data ? plain.data : "", size);
+    if (size < plain.size)
+        trace_text_string(out, "...");
+    trace_text_free(&plain);
 }
