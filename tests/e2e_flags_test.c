@@ -37,7 +37,8 @@ static const struct {
     {"PROGRAM --nocpature",
      "unknown flag --nocpature; did you mean --nocapture?"},
     {"PROGRAM -Z", "unknown flag -Z; --help lists all"},
-    {"PROGRAM extra", "unexpected argument \"extra\"; --filter chooses tests"},
+    {"PROGRAM extra",
+     "unexpected argument \"extra\"; choose tests with --filter"},
     {"PROGRAM --log", "--log needs a value: which lines are shown"},
     {"PROGRAM -j", "-j needs a value: run N tests at the same time"},
     {"PROGRAM --nocapture=1", "--nocapture takes no value"},
@@ -56,8 +57,8 @@ static const struct {
     {"PROGRAM --slow=-1",
      "--slow: \"-1\" is not a number of seconds; write 0 to 1000000000"},
     {"PROGRAM --retries 1 --xml=x", "--retries: Criterion's reports contain "
-                                    "only the last try; leave them out, "
-                                    "the run has a junit.xml"},
+                                    "only the last try; remove them and "
+                                    "use the run's junit.xml"},
     {"PROGRAM --log-time=noon",
      "--log-time: unknown value \"noon\"; write utc, uptime or none"},
     {"PROGRAM --log-format=fool",

@@ -78,8 +78,8 @@ static bool warn_compiled_out(const struct log_filter *filter,
     if (wanted <= max || !strcmp(origin, "default"))
         return false;
     if (max == TRACE_LEVEL_OFF)
-        test_log_notice("%s asks for %s, but no line was compiled in: is it "
-                        "built with -DTRACING, and without LOG_STATIC_MAX=off?",
+        test_log_notice("%s asks for %s, but no line was compiled in; build "
+                        "with -DTRACING and without LOG_STATIC_MAX=off",
                         origin, trace_level_word(wanted));
     else
         test_log_notice("%s asks for %s, but this was built with "
@@ -135,16 +135,16 @@ static void suggest_site(struct trace_site *site, void *suggestion)
 
 /* Returns what a directive probably meant, to be freed; NULL if there is no
  * guess. */
-static char *meant_by(const char *directive)
+static char *find_suggestion(const char *directive)
 {
     struct log_suggestion suggestion = {.directive = directive};
-    char *meant = NULL;
+    char *text = NULL;
 
     trace_site_each(suggest_site, &suggestion);
     if (log_suggest_end(&suggestion))
-        meant = strdup(suggestion.text.data);
+        text = strdup(suggestion.text.data);
     trace_text_free(&suggestion.text);
-    return meant;
+    return text;
 }
 
 static void add_unseen(struct test_log_run *run, const char *origin,
@@ -156,7 +156,7 @@ static void add_unseen(struct test_log_run *run, const char *origin,
         !TRACE_ARRAY_RESERVE(run->meant, run->meant_capacity, count) ||
         asprintf(&run->unseen[count - 1], "%s: %s", origin, directive) < 0)
         return;
-    run->meant[count - 1] = meant_by(directive);
+    run->meant[count - 1] = find_suggestion(directive);
     run->unseen_count = count;
 }
 

@@ -232,15 +232,15 @@ const struct test_log_profiler test_log_profiler_default = {
 
 static int refuse_key(const char *name, const char *key)
 {
-    const char *keys[OPTIONS + 1] = {NULL}, *near;
+    const char *keys[OPTIONS + 1] = {NULL}, *suggestion;
 
     for (size_t i = 0; i < OPTIONS; i++)
         keys[i] = profiler_options[i].key;
-    near = log_nearest(key, keys);
+    suggestion = log_nearest(key, keys);
     fprintf(stderr, "testlog: %s: unknown option \"%s\"; %s ", name, key,
-            near ? "did you mean" : "write");
-    if (near)
-        fprintf(stderr, "%s?\n", near);
+            suggestion ? "did you mean" : "write");
+    if (suggestion)
+        fprintf(stderr, "%s?\n", suggestion);
     else
         test_log_print_words(keys);
     return -1;

@@ -538,7 +538,7 @@ static bool refuse_flag(struct reader *reader, const char *word,
 {
     const struct option_row *row =
         optopt >= FLAG_BASE ? &rows[optopt - FLAG_BASE] : NULL;
-    const char *near;
+    const char *suggestion;
 
     if (row && kind_of(row) == required_argument)
         return refuse(reader, "%s needs a value: %s", row->name, row->help);
@@ -546,10 +546,11 @@ static bool refuse_flag(struct reader *reader, const char *word,
         return refuse(reader, "%s takes no value", row->name);
     if (optopt)
         return refuse(reader, "unknown flag -%c; --help lists all", optopt);
-    near = strncmp(word, "--", 2) ? NULL : test_log_suggest_flag(word, longs);
-    if (near)
+    suggestion =
+        strncmp(word, "--", 2) ? NULL : test_log_suggest_flag(word, longs);
+    if (suggestion)
         return refuse(reader, "unknown flag %s; did you mean --%s?", word,
-                      near);
+                      suggestion);
     return refuse(reader, "unknown flag %s; --help lists all", word);
 }
 
@@ -606,7 +607,7 @@ static bool read_flags(struct reader *reader, int argc, char **argv)
     }
     if (optind < argc)
         return refuse(reader,
-                      "unexpected argument \"%s\"; --filter chooses tests",
+                      "unexpected argument \"%s\"; choose tests with --filter",
                       argv[optind]);
     return true;
 }
@@ -620,7 +621,7 @@ static bool check(struct reader *reader)
     if (options->retries && options->reports)
         return refuse(reader,
                       "--retries: Criterion's reports contain only the last "
-                      "try; leave them out, the run has a junit.xml");
+                      "try; remove them and use the run's junit.xml");
     for (size_t i = 0; i < options->output.report_count; i++) {
         const struct test_log_report *report = &options->output.reports[i];
 

@@ -47,9 +47,9 @@ struct test_log_options {
     bool fail_fast;
     bool reports;           /* Criterion's, to files or stdout */
     bool failed;            /* run what failed in the last run: */
-    char **only;            /* NULL: all; else names, NULL at the end */
+    char **only;            /* these names, NULL at the end; NULL: all */
     size_t retries, repeat; /* repeat 0 is once */
-    double timeout;         /* s, at most for every test; 0: none */
+    double timeout;         /* s, the longest for each test; 0: none */
     bool informs;           /* --list, --help, --version: no test runs */
     bool list, list_sites;
     struct test_log_shard shard;

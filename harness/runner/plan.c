@@ -433,14 +433,14 @@ static const char *find_test(const struct selection *selection,
                              const char *word)
 {
     const char **tests = calloc(selection->name_count + 1, sizeof(*tests));
-    const char *near = NULL, *full = NULL;
+    const char *suggestion = NULL, *full = NULL;
 
     for (size_t i = 0; tests && i < selection->name_count; i++)
         tests[i] = strchr(selection->names[i], '/') + 1;
     if (tests)
-        near = log_nearest(word, tests);
-    for (size_t i = 0; near && i < selection->name_count; i++)
-        if (tests[i] == near)
+        suggestion = log_nearest(word, tests);
+    for (size_t i = 0; suggestion && i < selection->name_count; i++)
+        if (tests[i] == suggestion)
             full = selection->names[i];
     free(tests);
     return full;
@@ -452,16 +452,17 @@ static void find_nearest(const struct selection *selection)
     if (!selection->names)
         return;
     for (size_t i = 0; i < selection->options->pattern_count; i++) {
-        const char *pattern = selection->options->patterns[i], *near;
+        const char *pattern = selection->options->patterns[i], *suggestion;
         bool word = pattern[0] && !strpbrk(pattern, "/*?[]()|!@+\\'");
 
         if (word && find_part(selection, pattern))
             return;
-        near = log_nearest(pattern, (const char *const *)selection->names);
-        if (!near && word)
-            near = find_test(selection, pattern);
-        snprintf(nearest, sizeof(nearest), "%s", near ? near : "");
-        if (near)
+        suggestion =
+            log_nearest(pattern, (const char *const *)selection->names);
+        if (!suggestion && word)
+            suggestion = find_test(selection, pattern);
+        snprintf(nearest, sizeof(nearest), "%s", suggestion ? suggestion : "");
+        if (suggestion)
             return;
     }
 }

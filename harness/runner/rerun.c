@@ -38,7 +38,7 @@ bool test_log_rerun_choose(struct test_log_options *options,
     const char *name = name_of(program);
 
     if (!history->path || !history->count) {
-        if (!test_log_variable("TESTLOG_RUN")) /* testlog run has said so */
+        if (!test_log_variable("TESTLOG_RUN")) /* testlog run prints it */
             test_log_notice("--failed: no results of a last run in %s; all "
                             "tests run",
                             options->dir);

@@ -25,7 +25,7 @@
 static bool write_failed(const char *name, int status)
 {
     if (status)
-        test_log_notice("cannot write %s: %s; the results are those below",
+        test_log_notice("cannot write %s: %s; the results below are complete",
                         name, strerror(errno));
     return status != 0;
 }

@@ -14,7 +14,8 @@
 
 #include "harness/worker/worker.h"
 
-/* What a function like printf is given, in one piece; "" without memory. */
+/* Formats the arguments of a function like printf as `text`; NULL without
+ * memory. */
 #define FORMAT(text, format)                                                   \
     va_list args;                                                              \
     char *text = NULL;                                                         \
