@@ -241,7 +241,7 @@ Test(soak_faults, fails_without_proc)
                      program);
     e2e_expect_code(result, 4);
     e2e_expect_has(result->err, "testlog: Criterion cannot find tests without "
-                                "/proc\n");
+                                "/proc; mount it\n");
 }
 
 /* ---- No shared memory ---- */
