@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "harness/results/notice.h"
 #include "harness/runner/options.h"
 #include "runners.h"
 
@@ -245,6 +246,14 @@ static void follow(struct recordings *found, const char *where, char **patterns,
     }
 }
 
+static bool has_lines(const struct recordings *found)
+{
+    for (size_t i = 0; i < found->count; i++)
+        if (found->all[i].lines || found->all[i].told.count)
+            return true;
+    return false;
+}
+
 static int show(const char *where, char **patterns,
                 const struct settings *settings)
 {
@@ -258,6 +267,10 @@ static int show(const char *where, char **patterns,
     if (settings->follow)
         follow(&found, where, patterns, settings);
     any = found.count;
+    if (any && settings->filter && !has_lines(&found))
+        test_log_notice("log: no recorded line matches \"%s\"; testlog filter "
+                        "explains a filter",
+                        settings->filter);
     runners_recordings_free(&found);
     if (!any)
         return runners_recordings_refuse("log", where, patterns);

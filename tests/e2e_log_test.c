@@ -42,6 +42,19 @@ Test(e2e_log, log_applies_another_filter_to_a_run)
     e2e_expect_is(result->err, "");
 }
 
+Test(e2e_log, log_reports_a_filter_that_matches_no_line)
+{
+    const struct e2e *result;
+
+    e2e_run("%s -q", e2e_program("small", E2E_TRACED));
+    result = e2e_run(TESTLOG " log --filter htp=debug");
+    e2e_expect_code(result, 0);
+    e2e_expect_is(result->out, "");
+    e2e_expect_is(result->err, "testlog: log: no recorded line matches "
+                               "\"htp=debug\"; testlog filter explains a "
+                               "filter\n");
+}
+
 Test(e2e_log, log_accepts_names_patterns_and_paths)
 {
     const char *run = a_run();

@@ -67,20 +67,23 @@ Test(harness_progress, counts_tests_and_names_running_ones)
 
 Test(harness_progress, estimates_the_time_left_by_the_last_run)
 {
-    last = (struct test_log_history){(char *)"", past, 3};
+    last = (struct test_log_history){
+        .path = (char *)"", .tests = past, .count = 3};
     expect_line(1, "[1/3, 1 failed] about 9 s left: s/b 1.0 s");
     expect_line(3, "[1/3, 1 failed] about 3 s left: s/b 1.0 s");
 }
 
 Test(harness_progress, estimates_no_time_for_unknown_tests)
 {
-    last = (struct test_log_history){(char *)"", past, 1};
+    last = (struct test_log_history){
+        .path = (char *)"", .tests = past, .count = 1};
     expect_line(1, "[1/3, 1 failed]: s/b 1.0 s");
 }
 
 Test(harness_progress, counts_other_programs)
 {
-    last = (struct test_log_history){(char *)"", past, 3};
+    last = (struct test_log_history){
+        .path = (char *)"", .tests = past, .count = 3};
     others = (struct test_log_others){10, 2, 5, 11 * (uint64_t)SECOND, 2, 4};
     expect_line(2, "[11/18, 3 failed, program 2/4] about 10 s left: s/b 1.0 s");
 }

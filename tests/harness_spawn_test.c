@@ -87,7 +87,7 @@ Test(harness_spawn, gives_the_first_test_its_process)
 
     test_log_spawn_update();
     cr_expect_eq(jobs[0].pid, (uint32_t)pid);
-    cr_expect(jobs[0].unborn);
+    cr_expect(jobs[0].starting);
     cr_expect(jobs[0].running);
     cr_expect_geq(jobs[0].started, before);
     cr_expect_leq(jobs[0].started, test_log_now());
@@ -155,7 +155,7 @@ Test(harness_spawn, ignores_processes_that_other_threads_start)
     cr_assert_gt(pid, 0);
     test_log_spawn_update();
     cr_expect_eq(jobs[0].pid, 0);
-    cr_expect_not(jobs[0].unborn);
+    cr_expect_not(jobs[0].starting);
 }
 
 Test(harness_spawn, keeps_the_process_that_reported_itself)
@@ -164,7 +164,7 @@ Test(harness_spawn, keeps_the_process_that_reported_itself)
     jobs[0].pid = 12345;
     test_log_spawn_update();
     cr_expect_eq(jobs[0].pid, 12345);
-    cr_expect_not(jobs[0].unborn);
+    cr_expect_not(jobs[0].starting);
 }
 
 /* The run was stopped just after Criterion had forked the worker. */
@@ -176,7 +176,7 @@ Test(harness_spawn, stopped_test_with_a_worker_has_begun)
     cr_assert(jobs[0].left_out);
     test_log_spawn_update();
     cr_expect_eq(jobs[0].pid, (uint32_t)pid);
-    cr_expect(jobs[0].unborn);
+    cr_expect(jobs[0].starting);
     cr_expect_not(jobs[0].left_out);
     cr_expect(jobs[1].left_out);
 }
@@ -271,7 +271,7 @@ Test(harness_spawn, process_that_is_no_worker_yet_is_stopped)
 }
 
 /* This test plays Criterion's thread, which lets the worker continue. */
-Test(harness_spawn, unborn_worker_begins_before_it_can_be_killed)
+Test(harness_spawn, starting_worker_begins_before_it_can_be_killed)
 {
     pid_t pid = start(true);
     struct shared *shared = share(pid);

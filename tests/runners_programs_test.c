@@ -85,7 +85,8 @@ static struct test_log_past past[] = {
     {TEST_LOG_OUTCOME_PASSED, 30, (char *)"good", (char *)"s/b"},
     {TEST_LOG_OUTCOME_FAILED, 5, (char *)"bad", (char *)"s/a"},
 };
-static const struct test_log_history last = {(char *)"run", past, 3};
+static const struct test_log_history last = {
+    .path = (char *)"run", .tests = past, .count = 3};
 static char *known[] = {(char *)"good", (char *)"bad", (char *)"new"};
 
 Test(runners_programs, recalls_tests_and_their_duration)
