@@ -147,9 +147,10 @@ static int make_temporary(struct test_log_run *run, const char *dir,
                         dir, why);
         return -1;
     }
-    test_log_notice("cannot write to %s: %s; this run is in %s; set TRACE_DIR "
-                    "to choose the folder",
-                    dir, why, path);
+    test_log_notice(
+        "cannot write to %s: %s; this run is in %s; set --trace-dir "
+        "to choose the folder",
+        dir, why, path);
     run->path = strdup(path);
     run->folder = open_folder(AT_FDCWD, path, O_NOFOLLOW);
     return run->path && run->folder >= 0 ? 0 : -1;

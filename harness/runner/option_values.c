@@ -311,22 +311,30 @@ int test_log_profiler_read(struct test_log_profiler *profiler, const char *name,
 
 /* ---- --help ---- */
 
+void test_log_option_form(const char *name, const char *argument, char *text,
+                          size_t size)
+{
+    bool optional = argument && argument[0] == '[';
+    const char *value = argument ? argument + optional : "";
+    size_t length = strlen(value);
+
+    length -= length && value[length - 1] == '|';
+    snprintf(text, size, "%s%s%s%.*s%s", name, optional ? "[" : "",
+             argument ? "=" : "", (int)length, value, optional ? "]" : "");
+}
+
 void test_log_print_option(char letter, const char *name, const char *argument,
                            const char *help, const char *variable)
 {
     enum { COLUMN = 30 };
-    char text[128], short_name[5] = "    ";
-    bool optional = argument && argument[0] == '[', wide;
-    const char *value = argument ? argument + optional : "";
-    size_t size = strlen(value);
+    char form[128], short_name[5] = "    ";
+    bool wide;
 
-    size -= size && value[size - 1] == '|';
-    snprintf(text, sizeof(text), "%s%s%s%.*s%s", name, optional ? "[" : "",
-             argument ? "=" : "", (int)size, value, optional ? "]" : "");
+    test_log_option_form(name, argument, form, sizeof(form));
     if (letter)
         snprintf(short_name, sizeof(short_name), "-%c, ", letter);
-    wide = strlen(text) >= COLUMN;
-    printf("  %s%-*s%s%*s%s", short_name, wide ? 0 : COLUMN, text,
+    wide = strlen(form) >= COLUMN;
+    printf("  %s%-*s%s%*s%s", short_name, wide ? 0 : COLUMN, form,
            wide ? "\n" : "", wide ? COLUMN + 6 : 0, "", help);
     if (variable)
         printf(" (%s)", variable);

@@ -532,6 +532,15 @@ static int kind_of(const struct option_row *row)
                                      : required_argument;
 }
 
+static bool refuse_missing(struct reader *reader, const char *flag,
+                           const struct option_row *row)
+{
+    char form[128];
+
+    test_log_option_form(row->name, row->argument, form, sizeof(form));
+    return refuse(reader, "%s needs a value: %s", flag, form);
+}
+
 /* Prints what getopt_long rejected. */
 static bool refuse_flag(struct reader *reader, const char *word,
                         const struct option *longs)
@@ -541,7 +550,7 @@ static bool refuse_flag(struct reader *reader, const char *word,
     const char *suggestion;
 
     if (row && kind_of(row) == required_argument)
-        return refuse(reader, "%s needs a value: %s", row->name, row->help);
+        return refuse_missing(reader, row->name, row);
     if (row)
         return refuse(reader, "%s takes no value", row->name);
     if (optopt)
@@ -598,8 +607,7 @@ static bool read_flags(struct reader *reader, int argc, char **argv)
     optind = 0;
     while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
         if (c == ':' && optopt < FLAG_BASE && row_of(optopt))
-            return refuse(reader, "-%c needs a value: %s", optopt,
-                          row_of(optopt)->help);
+            return refuse_missing(reader, argv[optind - 1], row_of(optopt));
         if (c == '?' || c == ':')
             return refuse_flag(reader, argv[optind - 1], longs);
         if (!read_flag(reader, row_of(c)))

@@ -102,9 +102,13 @@ bool test_log_color(const char *flag, FILE *stream);
 struct option;
 const char *test_log_suggest_flag(const char *word, const struct option *);
 
-/* test_log_print_option prints a line of --help. The argument is NULL if there
- * is none, begins with '[' if it is optional, and may be words: "utc|uptime|".
- * `variable` may be NULL. */
+/* test_log_option_form writes how an option is written, "--log=FILTER". The
+ * argument is NULL if there is none, begins with '[' if it is optional, and may
+ * be words: "utc|uptime|". */
+void test_log_option_form(const char *name, const char *argument, char *text,
+                          size_t size);
+
+/* test_log_print_option prints a line of --help; `variable` may be NULL. */
 void test_log_print_option(char letter, const char *name, const char *argument,
                            const char *help, const char *variable);
 
