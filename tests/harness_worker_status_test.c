@@ -1,4 +1,5 @@
-/* harness_worker_status_test.c: passes the status of a worker to the runner. */
+/* harness_worker_status_test.c: passes the status of a worker (worker/status.c)
+ * to the runner (runner/worker_status.c). */
 #include "harness/runner/supervisor.h"
 #include "harness/worker/worker.h"
 
