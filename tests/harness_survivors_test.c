@@ -83,7 +83,6 @@ Test(harness_survivors, names_a_living_process_once)
     expect_survivors(1, text);
 }
 
-/* Names may look like the fields of /proc/PID/stat. */
 Test(harness_survivors, finds_a_process_with_a_confusing_name)
 {
     char text[64];
@@ -101,9 +100,10 @@ Test(harness_survivors, leaves_out_dead_processes)
     expect_survivors(0, "");
 }
 
-Test(harness_survivors, leaves_out_zombies)
+/* Names may look like the fields of /proc/PID/stat. */
+Test(harness_survivors, leaves_out_zombies_of_any_name)
 {
-    pid_t pid = start("zombie");
+    pid_t pid = start("a) S 1 (b");
     siginfo_t info;
 
     kill(pid, SIGKILL);
