@@ -129,6 +129,8 @@ static pid_t start(const char *where, const char *command, int out, int err)
         return child;
     setpgid(0, 0);
     signal(SIGHUP, SIG_DFL); /* nohup ignores it */
+    signal(SIGINT, SIG_DFL); /* a shell's background job ignores these */
+    signal(SIGQUIT, SIG_DFL);
     if (dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO) < 0 ||
         dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0 ||
         chdir(where))

@@ -14,7 +14,7 @@
 
 #include "support.h"
 
-TestSuite(harness_capture, .init = test_folder);
+TestSuite(harness_capture, .init = test_folder, .timeout = 60);
 
 static int out, error; /* what they are without capture */
 

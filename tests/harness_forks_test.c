@@ -31,7 +31,7 @@ static void begin(void)
     cr_assert_eq(test_log_status_open(1), 0);
 }
 
-TestSuite(harness_forks, .init = begin);
+TestSuite(harness_forks, .init = begin, .timeout = 60);
 
 /* A worker of its own, which reports to us; this test must not fail of what
  * it reports. */

@@ -30,7 +30,7 @@ static void end(void)
     test_log_run_free(&run);
 }
 
-TestSuite(harness_handover, .init = begin, .fini = end);
+TestSuite(harness_handover, .init = begin, .fini = end, .timeout = 60);
 
 /* Returns what was sent, to be freed, and ends the sending. */
 static char *sent(void)

@@ -36,7 +36,7 @@ static void end(void)
     free(result.folder);
 }
 
-TestSuite(harness_run_files, .init = begin, .fini = end);
+TestSuite(harness_run_files, .init = begin, .fini = end, .timeout = 60);
 
 static bool exists(const char *name)
 {

@@ -42,7 +42,7 @@ static void end(void)
     test_log_run_free(&run);
 }
 
-TestSuite(harness_spawn, .init = begin, .fini = end);
+TestSuite(harness_spawn, .init = begin, .fini = end, .timeout = 60);
 
 /* ---- Processes ---- */
 

@@ -30,6 +30,8 @@ static void begin(void)
     static const char *const names[] = {"one", "two"};
 
     test_folder();
+    signal(SIGINT, SIG_DFL); /* a shell's background job ignores it */
+    signal(SIGHUP, SIG_DFL); /* nohup ignores it */
     test_log_out = fopen(test_path("said"), "w");
     cr_assert_not_null(test_log_out);
     for (size_t i = 0; i < JOBS; i++) {
@@ -54,7 +56,7 @@ static void end(void)
     test_log_run_free(&run);
 }
 
-TestSuite(harness_supervisor, .init = begin, .fini = end);
+TestSuite(harness_supervisor, .init = begin, .fini = end, .timeout = 60);
 
 /* ---- Tests that run ---- */
 

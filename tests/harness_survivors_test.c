@@ -26,7 +26,7 @@ static void end(void)
     trace_text_free(&names);
 }
 
-TestSuite(harness_survivors, .init = begin, .fini = end);
+TestSuite(harness_survivors, .init = begin, .fini = end, .timeout = 60);
 
 static void *record(void *name)
 {

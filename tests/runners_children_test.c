@@ -13,7 +13,7 @@
 
 #include "support.h"
 
-TestSuite(runners_children, .init = runners_take_signals);
+TestSuite(runners_children, .init = runners_take_signals, .timeout = 60);
 
 static char **shell(const char *script)
 {

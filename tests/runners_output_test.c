@@ -33,7 +33,7 @@ static void restore(void)
     dup2(stderr_before, STDERR_FILENO);
 }
 
-TestSuite(runners_output, .init = redirect, .fini = restore);
+TestSuite(runners_output, .init = redirect, .fini = restore, .timeout = 60);
 
 static void expect_printed(const char *name, const char *text)
 {
