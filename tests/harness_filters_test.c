@@ -1,4 +1,6 @@
 /* harness_filters_test.c: the filters of a run, before and after it. */
+#include "support.h" /* defines TRACING */
+
 #include "harness/results/notice.h"
 #include "harness/runner/runner.h"
 
@@ -8,8 +10,6 @@
 #include <sys/stat.h>
 
 #include <criterion/criterion.h>
-
-#include "support.h"
 
 static struct test_log_options options;
 static struct test_log_filters filters;

@@ -1,4 +1,6 @@
 /* harness_list_sites_test.c: --list-sites writes call sites as JSON. */
+#include "support.h" /* defines TRACING */
+
 #include "harness/runner/runner.h"
 
 #include <cjson/cJSON.h>
@@ -7,8 +9,6 @@
 #include <string.h>
 
 #include <criterion/criterion.h>
-
-#include "support.h"
 
 static unsigned line_of_event;
 

@@ -1,5 +1,7 @@
 /* harness_run_files_test.c: files in a run's folder, and what tests may have
  * put in their place. */
+#include "support.h" /* defines TRACING */
+
 #include "harness/results/run_folder.h"
 
 #include <errno.h>
@@ -13,8 +15,6 @@
 #include <unistd.h>
 
 #include <criterion/criterion.h>
-
-#include "support.h"
 
 static struct test_log_run run;
 static struct test_log_result result, none;

@@ -1,4 +1,6 @@
 /* harness_survivors_test.c: finds processes that outlive their test. */
+#include "support.h" /* defines TRACING */
+
 #include "harness/results/writers.h"
 
 #include <signal.h>
@@ -9,8 +11,6 @@
 #include <unistd.h>
 
 #include <criterion/criterion.h>
-
-#include "support.h"
 
 static struct trace_text names;
 

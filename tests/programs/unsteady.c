@@ -65,8 +65,10 @@ TEST_LOG(waits, for_ever)
     pid_t child = fork();
 
     trace_span(INFO, "waiting", ("for", "Godot"));
-    if (!child)
+    if (!child) {
+        alarm(120); /* nobody kills it if SIGPROF ends its parent */
         hang();
+    }
     fprintf(file, "%ld", (long)child);
     fclose(file);
     count("ready");
