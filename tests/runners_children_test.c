@@ -88,6 +88,7 @@ Test(runners_children, captures_output_of_a_program)
     cr_expect_eq(WEXITSTATUS(child.status), 0, "cat reads nothing");
     cr_assert_not_null(child.output.streams[0].text.data);
     cr_expect_str_eq(child.output.streams[0].text.data, "hello\n");
+    trace_text_free(&child.output.streams[0].text);
 }
 
 Test(runners_children, forwards_an_interrupt_to_all_programs)
