@@ -95,8 +95,11 @@ void runners_output_poll(const struct output *output, struct pollfd *ends)
 /* Moves text to the file. What the file cannot take stays in memory. */
 static void spill(struct stream *stream)
 {
-    if (!stream->file && !stream->full)
+    if (!stream->file && !stream->full) {
         stream->file = tmpfile();
+        if (stream->file)
+            fcntl(fileno(stream->file), F_SETFD, FD_CLOEXEC);
+    }
     stream->full |= !stream->file ||
                     test_log_write_all(fileno(stream->file), stream->text.data,
                                        stream->text.size);
@@ -138,13 +141,14 @@ void runners_output_read(struct output *output)
 static void put(int fd, const char *data, size_t size)
 {
     while (size) {
-        size_t chunk = size < CHUNK ? size : CHUNK;
+        ssize_t wrote;
 
         runners_wait_to_write(fd);
-        if (test_log_write_all(fd, data, chunk))
+        wrote = write(fd, data, size < CHUNK ? size : CHUNK);
+        if (wrote < 0 && errno != EINTR && errno != EAGAIN)
             return; /* nobody reads it */
-        data += chunk;
-        size -= chunk;
+        data += wrote > 0 ? wrote : 0;
+        size -= wrote > 0 ? (size_t)wrote : 0;
     }
 }
 
@@ -188,5 +192,6 @@ void runners_output_end(struct output *output)
 {
     runners_output_read(output);
     close_all(output->from);
+    close_all(output->to); /* of a program that could not be started */
     runners_output_show(output);
 }

@@ -144,7 +144,7 @@ static void export_session(const struct schedule *schedule,
         .runner = text_of(getpid(), number, sizeof(number)),
         .program = program->name,
         .last_run = schedule->last->path,
-        .share = beside ? of_share : NULL,
+        .share = beside || schedule->tokens ? of_share : NULL,
         .others = of_others,
         .results =
             text_of(program->child.handover.to, results, sizeof(results)),
@@ -191,8 +191,10 @@ static void start(struct schedule *schedule, struct program *program,
 
 static bool has_stopped(const struct schedule *schedule)
 {
-    return runners_interrupted() ||
-           (schedule->options->fail_fast && schedule->code == TEST_LOG_FAILED);
+    bool failed = schedule->code == TEST_LOG_FAILED ||
+                  test_log_run_sums(schedule->run).failed;
+
+    return runners_interrupted() || (schedule->options->fail_fast && failed);
 }
 
 /* Starts what can be started now; returns whether it lacks a token. */

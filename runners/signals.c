@@ -60,18 +60,6 @@ void runners_hand_on_signals(void)
     block();
 }
 
-int runners_interrupted(void)
-{
-    sigset_t pending;
-
-    /* One that came while nothing was waited for. */
-    for (int number = SIGHUP; !interrupted && number <= SIGTERM; number++)
-        if (number != SIGUSR1 && sigismember(&ours, number) == 1 &&
-            !sigpending(&pending) && sigismember(&pending, number))
-            interrupted = number;
-    return interrupted;
-}
-
 bool runners_asked(void)
 {
     bool was = asked;
@@ -127,6 +115,21 @@ void runners_pass_on_signals(void)
             look = true;
         else
             pass_on(&signal);
+}
+
+/* A signal may be pending that came while nothing was waited for. It is taken,
+ * or it would count twice; but each one is for a patient program. */
+int runners_interrupted(void)
+{
+    sigset_t pending;
+
+    if (!patient)
+        runners_pass_on_signals();
+    for (int number = SIGHUP; !interrupted && number <= SIGTERM; number++)
+        if (number != SIGUSR1 && sigismember(&ours, number) == 1 &&
+            !sigpending(&pending) && sigismember(&pending, number))
+            interrupted = number;
+    return interrupted;
 }
 
 bool runners_child_ended(void)

@@ -126,3 +126,15 @@ Test(runners_children, reports_each_sigusr1_once)
     cr_expect_not(runners_asked());
     cr_expect_eq(runners_interrupted(), 0);
 }
+
+/* It is pending when nothing waits; if it counted twice, we would die. */
+Test(runners_children, counts_a_pending_interrupt_once)
+{
+    struct child child = {0};
+
+    start(&child, "exec sleep 60");
+    raise(SIGTERM);
+    cr_expect_eq(runners_interrupted(), SIGTERM);
+    wait_for(&child);
+    cr_expect_eq(WTERMSIG(child.status), SIGTERM);
+}

@@ -105,8 +105,11 @@ Test(runners_output, keeps_long_output_in_a_file)
         cr_expect_leq(output.streams[0].text.size, (size_t)1 << 20);
     }
     all[(size_t)SIZE * ROUNDS] = '\0';
-    cr_expect_not_null(output.streams[0].file);
+    cr_assert_not_null(output.streams[0].file);
+    cr_expect(fcntl(fileno(output.streams[0].file), F_GETFD) & FD_CLOEXEC,
+              "no other program inherits it");
     runners_output_end(&output);
+    cr_expect_eq(output.to[0], 0, "it is closed");
     expect_printed("out", all);
     free(all);
 }
