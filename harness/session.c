@@ -1,4 +1,5 @@
 /* session.c: what the runner and its workers share, except annotated tests. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,9 @@
 #include "trace/strings.h"
 
 #define VARIABLE "TESTLOG_SESSION"
+
+/* Linux allows 128 KiB for a variable (MAX_ARG_STRLEN). */
+enum { LONGEST = 128 * 1024 - sizeof(VARIABLE "=") };
 
 static const struct field {
     const char *name;
@@ -29,10 +33,11 @@ static const char **value_of(struct test_log_session *session,
 }
 
 /* The format is "name=5:value": with the size, values may contain anything. */
-void test_log_session_export(const struct test_log_session *session)
+bool test_log_session_export(const struct test_log_session *session)
 {
     struct test_log_session copy = *session;
     struct trace_text text = {0};
+    bool done;
 
     for (size_t i = 0; i < FIELDS; i++) {
         const char *value = *value_of(&copy, &fields[i]);
@@ -41,11 +46,13 @@ void test_log_session_export(const struct test_log_session *session)
             trace_text_printf(&text, "%s=%zu:%s", fields[i].name, strlen(value),
                               value);
     }
-    if (text.size && !text.failed)
-        setenv(VARIABLE, text.data, 1);
-    else
+    errno = text.size < LONGEST ? ENOMEM : E2BIG;
+    done = !text.failed && text.size < LONGEST &&
+           (!text.size || !setenv(VARIABLE, text.data, 1));
+    if (!done || !text.size)
         unsetenv(VARIABLE);
     trace_text_free(&text);
+    return done;
 }
 
 static const struct field *field_of(const char *name, size_t size)
@@ -80,23 +87,28 @@ static void parse(struct test_log_session *session, char *text)
 
 static struct test_log_session given;
 static char *text_given; /* NULL: not parsed yet */
+static bool borrowed;    /* it is the environment's */
 
 const struct test_log_session *test_log_session(void)
 {
-    const char *text = getenv(VARIABLE);
+    static char none[1];
+    char *text = getenv(VARIABLE);
 
     if (text_given)
         return &given;
     text_given = strdup(text ? text : "");
-    if (text_given)
-        parse(&given, text_given);
+    borrowed = !text_given;
+    if (borrowed) /* without memory, in place: it outlives unsetenv */
+        text_given = text ? text : none;
+    parse(&given, text_given);
     test_log_session_export(&(struct test_log_session){.nested = given.nested});
     return &given;
 }
 
 void test_log_session_forget(void)
 {
-    free(text_given);
+    if (!borrowed)
+        free(text_given);
     text_given = NULL;
     given = (struct test_log_session){0};
 }

@@ -66,8 +66,9 @@ const struct test_log_session *test_log_session(void);
 void test_log_session_forget(void);
 
 /* test_log_session_export passes the fields that are not NULL to processes that
- * are started from now on. */
-void test_log_session_export(const struct test_log_session *);
+ * are started from now on. Returns false with errno if it cannot: E2BIG if they
+ * are longer than Linux lets a variable be. */
+bool test_log_session_export(const struct test_log_session *);
 
 /* test_log_session_is_worker tells whether all fields of a worker are set. */
 bool test_log_session_is_worker(const struct test_log_session *);

@@ -30,7 +30,8 @@ static int run_program(const struct programs *programs, char *path)
 /* When no test matched, each program suggests the one that may be meant. */
 static void suggest(const struct programs *programs)
 {
-    test_log_session_export(&(struct test_log_session){.suggest = "1"});
+    test_log_session_export(&(struct test_log_session){
+        .suggest = "1", .nested = test_log_session()->nested});
     for (size_t i = 0; i < programs->count; i++)
         run_program(programs, programs->all[i].path);
 }
@@ -162,7 +163,8 @@ static int run_all(struct programs *programs, struct test_log_options *options,
                    const struct test_log_history *last)
 {
     struct test_log_run run = {.start = trace_anchor_now(),
-                               .parent = {.nested = test_log_session()->nested},
+                               .parent = {.nested = test_log_session()->nested,
+                                          .part = test_log_session()->part},
                                .dir_given = options->dir_given};
     struct test_log_filters filters;
     char absolute[PATH_MAX];

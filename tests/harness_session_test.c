@@ -1,6 +1,7 @@
 /* harness_session_test.c: passes a session to child processes. */
 #include "harness/session.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,23 @@ Test(harness_session, marks_children_of_a_test_as_nested)
     test_log_session_forget();
     cr_expect_str_eq(test_log_session()->nested, "1");
     cr_expect_null(test_log_session()->show);
+}
+
+Test(harness_session, refuses_more_than_a_variable_may_hold)
+{
+    enum { SIZE = 128 * 1024 };
+    static char show[SIZE + 1];
+
+    memset(show, 'x', SIZE);
+    errno = 0;
+    cr_expect_not(
+        test_log_session_export(&(struct test_log_session){.show = show}));
+    cr_expect_eq(errno, E2BIG);
+    cr_expect_null(getenv(VARIABLE));
+    show[SIZE - 100] = '\0';
+    cr_expect(
+        test_log_session_export(&(struct test_log_session){.show = show}));
+    cr_expect_str_eq(test_log_session()->show, show);
 }
 
 Test(harness_session, is_a_workers_only_if_complete)

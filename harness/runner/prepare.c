@@ -186,10 +186,19 @@ static bool want_none(const struct criterion_test *test)
 
 /* Without memory for its result, a test would pass whatever it did. */
 static void run_nothing(struct test_log_runner *runner,
-                        struct criterion_test_set *set)
+                        struct criterion_test_set *set, int error)
 {
-    test_log_notice("out of memory: no test runs");
-    runner->run->refused = true;
+    struct test_log_run *run = runner->run;
+
+    if (error == E2BIG)
+        test_log_notice("the filters are too long for the environment of "
+                        "tests: no test runs; shorten --log or "
+                        "--trace-filter");
+    else
+        test_log_notice("out of memory: no test runs");
+    run->refused = true;
+    for (size_t i = 0; i < run->count; i++)
+        run->results[i].outcome = TEST_LOG_OUTCOME_FAILED;
     test_log_plan_keep(set, want_none);
 }
 
@@ -198,7 +207,7 @@ static void make_jobs(struct test_log_runner *runner,
 {
     each(runner, set, add_result);
     if (runner->run->count < set->tests || test_log_jobs_make(runner)) {
-        run_nothing(runner, set);
+        run_nothing(runner, set, ENOMEM);
         return;
     }
     each(runner, set, add_job);
@@ -230,7 +239,7 @@ static bool find_folder(const struct test_log_run *run, char *absolute)
            !test_log_path(run, part, folder) && realpath(folder, absolute);
 }
 
-static void export_session(const struct test_log_runner *runner)
+static bool export_session(const struct test_log_runner *runner)
 {
     const struct test_log_options *options = runner->options;
     const struct test_log_run *run = runner->run;
@@ -270,7 +279,7 @@ static void export_session(const struct test_log_runner *runner)
              (unsigned long long)run->start.ticks,
              (unsigned long long)run->start.monotonic,
              (unsigned long long)run->start.wall);
-    test_log_session_export(&session);
+    return test_log_session_export(&session);
 }
 
 /* Finds the process that ends the run: programs that follow the run end with
@@ -331,7 +340,8 @@ void test_log_prepare(struct test_log_runner *runner,
         test_log_gpu_prepare(&run->gpu, options);
     open_status(set->tests);
     make_jobs(runner, set);
-    export_session(runner);
+    if (!export_session(runner) && !run->refused)
+        run_nothing(runner, set, errno);
     test_log_progress_begin(runner);
     unsetenv("TESTLOG_RUN");
 }
@@ -367,6 +377,5 @@ size_t test_log_prepare_retry(struct test_log_runner *runner,
         if (has_folder)
             make_folder(runner, job->result);
     }
-    export_session(runner);
-    return count;
+    return export_session(runner) ? count : 0;
 }
