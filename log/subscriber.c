@@ -4,8 +4,8 @@
  * Whatever LOG could show is recorded, judged by call site only: it is judged
  * again when it is printed. TRACE_FILTER is applied here, exactly.
  *
- * What is not recorded is unknown later. This differs from filtering a complete
- * recording in these ways:
+ * Values that are not recorded are unknown later. This differs from filtering a
+ * complete recording in these ways:
  *
  * - Spans created inside an excluded span are not recorded, even if another
  * thread enters them.

@@ -100,7 +100,7 @@ static bool has_ended(struct child *child)
     return true;
 }
 
-/* What a program has sent is read once more after its end. */
+/* A program may have sent more just before its end, so it is read again. */
 static void reap(void)
 {
     for (struct child **at = &runners_children; *at;) {

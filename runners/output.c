@@ -109,7 +109,7 @@ static void spill(struct stream *stream)
     trace_text_clear(&stream->text);
 }
 
-/* What the program itself wrote before its end is read by then, but a process
+/* By then all output of the program itself is read, but a process
  * that it left behind may write for ever. */
 static void drain(int *fd, struct stream *stream)
 {

@@ -253,7 +253,7 @@ static bool end_some(struct schedule *schedule)
     return some;
 }
 
-/* What programs answer to SIGUSR1 is not kept until they end. */
+/* Prints the answers of programs to SIGUSR1 before they end. */
 static void show_answers(struct schedule *schedule)
 {
     uint64_t now = test_log_now();

@@ -96,7 +96,7 @@ static void hand_on(int number)
     kill_all(number);
 }
 
-/* What a terminal sends, it sends to the program as well. */
+/* A terminal sends its signals to the program as well. */
 static void pass_on(const siginfo_t *signal)
 {
     if (!patient)

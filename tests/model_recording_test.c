@@ -284,17 +284,11 @@ static bool end(struct state *s, struct thread *t)
     return true;
 }
 
-/* Does a thread's next step; returns false if the thread has ended. */
-static bool do_step(struct state *s, unsigned number)
+/* Does a step that finds room; returns false if the next step is another. */
+static bool find_room(struct state *s, struct thread *t,
+                      const struct item *item)
 {
-    struct thread *t = &s->threads[number];
-    const struct item none = {0, false};
-    const struct item *item = t->item < ITEMS ? &items[number][t->item] : &none;
-
     switch ((enum step)t->step) {
-    case BEGIN:
-        begin_item(t, item);
-        break;
     case FIND_TAIL:
         find_tail(s, t, item->units);
         break;
@@ -322,6 +316,17 @@ static bool do_step(struct state *s, unsigned number)
     case TAKE_SPARE:
         take_spare(s, t, item->units);
         break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+/* Does a step that writes a record; returns false if it is another. */
+static bool write_record(struct state *s, struct thread *t,
+                         const struct item *item)
+{
+    switch ((enum step)t->step) {
     case THREAD_SLOTS:
         put_slots(s, t, 1);
         break;
@@ -344,9 +349,24 @@ static bool do_step(struct state *s, unsigned number)
     case EVENT_TIME:
         commit(s, t);
         break;
-    case END:
-        return end(s, t);
+    default:
+        return false;
     }
+    return true;
+}
+
+/* Does a thread's next step; returns false if the thread has ended. */
+static bool do_step(struct state *s, unsigned number)
+{
+    struct thread *t = &s->threads[number];
+    const struct item none = {0, false};
+    const struct item *item = t->item < ITEMS ? &items[number][t->item] : &none;
+
+    if (find_room(s, t, item) || write_record(s, t, item))
+        return true;
+    if ((enum step)t->step == END)
+        return end(s, t);
+    begin_item(t, item);
     return true;
 }
 
