@@ -1,8 +1,8 @@
 /* subscriber.c: decides what a test process records, and prints lines when
  * live.
  *
- * Whatever LOG could show is recorded, judged by call site only: it is judged
- * again when it is printed. TRACE_FILTER is applied here, exactly.
+ * A call site that LOG could show is recorded; its lines are judged again when
+ * they are printed. TRACE_FILTER is applied here, exactly.
  *
  * Values that are not recorded are unknown later. This differs from filtering a
  * complete recording in these ways:

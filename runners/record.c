@@ -258,7 +258,7 @@ static int record(struct test_log_options *options, char **program)
     if (!strcmp(options->show.origin, "default"))
         options->show.value = "info,gpu=trace";
     setenv("TESTLOG_RECORD_LOG", options->show.value, 1);
-    runners_copy_settings(&run, options);
+    test_log_copy_settings(&run, options);
     run.command = command_of(program);
     test_log_trust_program(program[0]);
     opened = !test_log_run_open(&run, options->dir, program[0]) &&

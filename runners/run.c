@@ -100,15 +100,6 @@ static char *command_of(const struct programs *programs,
     return text.data;
 }
 
-void runners_copy_settings(struct test_log_run *run,
-                           const struct test_log_options *options)
-{
-    run->show = strdup(options->show.value);
-    run->show_origin = strdup(options->show.origin);
-    run->record = strdup(options->record.value);
-    run->record_origin = strdup(options->record.origin);
-}
-
 static void say_no_match(const struct programs *programs,
                          const struct test_log_options *options)
 {
@@ -185,8 +176,7 @@ static int run_all(struct programs *programs, struct test_log_options *options,
     test_log_filters_check(&filters, options, true);
     run.gpu.asked = options->profiler.given || test_log_filters_ask(&filters);
     test_log_filters_print(options);
-    runners_copy_settings(&run, options);
-    run.shard = options->shard;
+    test_log_copy_settings(&run, options);
     runners_programs_recall(programs, last, options->failed, &run.left_out);
     code = runners_run_programs(&run, programs, options, last);
     test_log_jsonl_close(NULL);

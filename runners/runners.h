@@ -19,11 +19,8 @@ int runners_filter(int argc, char **argv);
 struct test_log_options;
 struct test_log_run;
 
-/* runners_write writes the files of a whole run; runners_copy_settings copies
- * the filters in force to it. */
+/* runners_write writes the files of a whole run. */
 void runners_write(const struct test_log_run *);
-void runners_copy_settings(struct test_log_run *,
-                           const struct test_log_options *);
 
 /* ---- batch.c ---- */
 

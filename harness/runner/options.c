@@ -715,3 +715,14 @@ void test_log_options_free(struct test_log_options *options)
     free(options->output.reports);
     *options = (struct test_log_options){.jobs = 0};
 }
+
+void test_log_copy_settings(struct test_log_run *run,
+                            const struct test_log_options *options)
+{
+    run->show = strdup(options->show.value);
+    run->show_origin = strdup(options->show.origin);
+    run->record = strdup(options->record.value);
+    run->record_origin = strdup(options->record.origin);
+    run->shard = options->shard;
+    run->retries = options->retries;
+}

@@ -75,6 +75,11 @@ int test_log_options_read(struct test_log_options *, int argc, char **argv,
                           int *code);
 void test_log_options_free(struct test_log_options *);
 
+/* test_log_copy_settings copies into a run the filters, shard and retries that
+ * apply to it. */
+void test_log_copy_settings(struct test_log_run *,
+                            const struct test_log_options *);
+
 /* ---- option_values.c ---- */
 
 /* test_log_print_words ends a line of stderr with "a, b or c"; NULL ends the

@@ -75,17 +75,6 @@ static bool begin_retry(struct test_log_runner *runner,
     return count != 0;
 }
 
-static void copy_settings(struct test_log_run *run,
-                          const struct test_log_options *options)
-{
-    run->show = strdup(options->show.value);
-    run->show_origin = strdup(options->show.origin);
-    run->record = strdup(options->record.value);
-    run->record_origin = strdup(options->record.origin);
-    run->shard = options->shard;
-    run->retries = options->retries;
-}
-
 static void run_tries(struct test_log_runner *runner,
                       struct criterion_test_set *set)
 {
@@ -105,7 +94,7 @@ static void run_tries(struct test_log_runner *runner,
 void test_log_run_tests(struct test_log_runner *runner,
                         struct criterion_test_set *set)
 {
-    copy_settings(runner->run, runner->options);
+    test_log_copy_settings(runner->run, runner->options);
     run_tries(runner, set);
     test_log_supervisor_enter();
     test_log_progress_end();
