@@ -295,25 +295,24 @@ Test(log_expect, judges_after_the_file_was_removed)
 
 /* ---- Messages ---- */
 
-/* Comparing all of them character by character takes half a minute. */
+/* The letters of 4 MiB of lines are compared: the second event is not. */
 Test(log_expect, finds_similar_records_without_comparing_long_lines,
-     .timeout = 15)
+     .timeout = 60)
 {
-    size_t size = 30 << 20;
-    char *text = malloc(size + 1), letters[250] = "";
+    size_t size = 5 << 20;
+    char *text = malloc(size + 1);
 
     memset(text, 'x', size);
     text[size] = '\0';
-    memset(letters, 'y', sizeof(letters) - 1);
     test_record_limit(UINT64_C(128) << 20);
+    log_info("evictt");
+    log_info("%s", text);
     log_info("evicted");
-    for (int i = 0; i < 3; i++)
-        log_info("%s", text);
     free(text);
-    expect(NOT_MET, CONTAINS, 0, letters);
-    expect_why("0 of 4 events match");
     expect(NOT_MET, CONTAINS, 0, "evictd");
-    expect_why("nearest:  INFO kv::store: evicted");
+    expect_why("0 of 3 events match");
+    expect_why("nearest:  INFO kv::store: evictt");
+    expect_no_why("evicted");
 }
 
 Test(log_expect, shows_numbers_as_written)
