@@ -7,7 +7,15 @@
 
 TestSuite(cupti_correlation, .init = fuzz_begin);
 
-enum { LAUNCH = 505, DRIVER_LAUNCH = 307, MALLOC = 20 };
+enum {
+    LAUNCH = 505,
+    DRIVER_LAUNCH = 307,
+    MALLOC = 20,
+    BEGIN = 315,
+    DRIVER_BEGIN = 539,
+    END = 319,
+    DRIVER_END = 497,
+};
 
 static void note(uint32_t kind, uint32_t id, uint64_t begin, uint64_t end,
                  uint32_t correlation, uint32_t result)
@@ -36,15 +44,23 @@ static void note_span(uint32_t external, uint64_t span, uint32_t correlation)
     cupti_call_note(&at);
 }
 
-static void expect_counts(uint64_t launches, uint64_t launched)
+static void expect_captured(uint64_t launches, uint64_t launched,
+                            uint64_t captured)
 {
     cupti_call_count_launches();
     cr_expect_eq(cupti_counts.launches, launches, "%d",
                  (int)cupti_counts.launches);
     cr_expect_eq(cupti_counts.launched, launched, "%d",
                  (int)cupti_counts.launched);
-    cr_expect_eq(cupti_counts.lost, launches - launched);
+    cr_expect_eq(cupti_counts.lost, launches - launched - captured);
+    cr_expect_eq(cupti_counts.captured, captured, "%d",
+                 (int)cupti_counts.captured);
     cr_expect_null(cupti_call_find(1), "a call is still known");
+}
+
+static void expect_counts(uint64_t launches, uint64_t launched)
+{
+    expect_captured(launches, launched, 0);
 }
 
 Test(cupti_correlation, finds_a_call_by_its_id)
@@ -115,15 +131,76 @@ Test(cupti_correlation, ignores_failed_launches)
 
 Test(cupti_correlation, recognizes_the_launches_of_cuda_13)
 {
-    cr_expect(cupti_launches(CUPTI_DOMAIN_RUNTIME, 505));
-    cr_expect(cupti_launches(CUPTI_DOMAIN_RUNTIME, 506));
-    cr_expect(cupti_launches(CUPTI_DOMAIN_RUNTIME, 211));
-    cr_expect(cupti_launches(CUPTI_DOMAIN_DRIVER, 307));
-    cr_expect_not(cupti_launches(CUPTI_DOMAIN_DRIVER, 505));
-    cr_expect_not(cupti_launches(CUPTI_DOMAIN_RUNTIME, 0));
+    cr_expect_eq(cupti_role(CUPTI_DOMAIN_RUNTIME, 505), CUPTI_ROLE_LAUNCH);
+    cr_expect_eq(cupti_role(CUPTI_DOMAIN_RUNTIME, 506), CUPTI_ROLE_LAUNCH);
+    cr_expect_eq(cupti_role(CUPTI_DOMAIN_RUNTIME, 211), CUPTI_ROLE_LAUNCH);
+    cr_expect_eq(cupti_role(CUPTI_DOMAIN_DRIVER, 307), CUPTI_ROLE_LAUNCH);
+    cr_expect_eq(cupti_role(CUPTI_DOMAIN_DRIVER, 505), CUPTI_ROLE_OTHER);
+    cr_expect_eq(cupti_role(CUPTI_DOMAIN_RUNTIME, 0), CUPTI_ROLE_OTHER);
     cr_expect_str_eq(cupti_compile_stage(CUPTI_DOMAIN_DRIVER, 20),
                      "module_load");
     cr_expect_null(cupti_compile_stage(CUPTI_DOMAIN_RUNTIME, 20));
+}
+
+/* ---- Captures ---- */
+
+static void note_capture(uint64_t begin, uint64_t end, uint32_t result)
+{
+    note(CUPTI_KIND_DRIVER, DRIVER_BEGIN, begin + 1, begin + 2, 900, 0);
+    note(CUPTI_KIND_RUNTIME, BEGIN, begin, begin + 3, 900, 0);
+    note(CUPTI_KIND_DRIVER, DRIVER_END, end - 2, end - 1, 901, result);
+    note(CUPTI_KIND_RUNTIME, END, end - 3, end, 901, result);
+}
+
+Test(cupti_correlation, counts_launches_without_work_in_a_capture)
+{
+    note(CUPTI_KIND_RUNTIME, LAUNCH, 50, 60, 1, 0);
+    note_capture(100, 200, 0);
+    note(CUPTI_KIND_RUNTIME, LAUNCH, 110, 120, 2, 0);
+    note(CUPTI_KIND_RUNTIME, LAUNCH, 130, 140, 3, 0);
+    note(CUPTI_KIND_RUNTIME, LAUNCH, 250, 260, 4, 0);
+    cupti_call_find(3)->devices++; /* into another stream */
+    expect_captured(4, 1, 1);
+}
+
+Test(cupti_correlation, counts_nested_launches_in_a_capture_once)
+{
+    note_capture(100, 200, 0);
+    note(CUPTI_KIND_DRIVER, DRIVER_LAUNCH, 111, 119, 2, 0);
+    note(CUPTI_KIND_RUNTIME, LAUNCH, 110, 120, 1, 0);
+    expect_captured(1, 0, 1);
+}
+
+/* Buffers of other threads may arrive first. */
+Test(cupti_correlation, accepts_captures_in_any_order)
+{
+    note_capture(1000, 2000, 0);
+    note_capture(100, 300, 0);
+    note_capture(200, 400, 0);
+    for (uint32_t i = 1; i <= 20; i++)
+        note(CUPTI_KIND_RUNTIME, LAUNCH, i * 100 + 50, i * 100 + 60, i, 0);
+    expect_captured(20, 0, 13);
+}
+
+Test(cupti_correlation, continues_a_capture_after_a_failed_end)
+{
+    enum { WRONG_THREAD = 908, INVALIDATED = 901 };
+
+    note_capture(100, 200, WRONG_THREAD);
+    note(CUPTI_KIND_RUNTIME, LAUNCH, 210, 220, 1, 0);
+    note(CUPTI_KIND_RUNTIME, END, 300, 310, 2, INVALIDATED);
+    note(CUPTI_KIND_DRIVER, DRIVER_END, 301, 309, 2, INVALIDATED);
+    note(CUPTI_KIND_RUNTIME, LAUNCH, 410, 420, 3, 0);
+    expect_captured(2, 0, 1);
+}
+
+Test(cupti_correlation, ignores_captures_that_did_not_begin)
+{
+    note(CUPTI_KIND_RUNTIME, BEGIN, 100, 110, 1, 401);
+    note(CUPTI_KIND_RUNTIME, END, 120, 130, 2, 0);
+    note(CUPTI_KIND_RUNTIME, LAUNCH, 140, 150, 3, 0);
+    expect_counts(1, 0);
+    cr_expect_not(cupti_capture_covers(145), "a capture was not forgotten");
 }
 
 /* The oldest calls are counted and removed. */

@@ -29,7 +29,8 @@ static char *play(const char *fixture, struct trace_reader **reader)
     return devices_lines(*reader);
 }
 
-static void expect_as_the_oracle(const char *fixture)
+/* Compares a fixture's lines; returns the reader. */
+static struct trace_reader *compared(const char *fixture)
 {
     struct trace_reader *reader;
     char *lines = play(fixture, &reader);
@@ -43,7 +44,12 @@ static void expect_as_the_oracle(const char *fixture)
                  "reported a loss");
     free(right);
     free(lines);
-    trace_reader_close(reader);
+    return reader;
+}
+
+static void expect_as_the_oracle(const char *fixture)
+{
+    trace_reader_close(compared(fixture));
 }
 
 Test(cupti_decode, decodes_plain_kernels)
@@ -59,6 +65,17 @@ Test(cupti_decode, decodes_graphs)
 Test(cupti_decode, decodes_jit_compilations)
 {
     expect_as_the_oracle("jit");
+}
+
+/* A launch into a capturing stream runs nothing. */
+Test(cupti_decode, counts_captured_launches)
+{
+    struct trace_reader *reader = compared("capture");
+
+    cr_expect_str_eq(devices_meta(reader, "launches"), "6");
+    cr_expect_str_eq(devices_meta(reader, "launched"), "2");
+    cr_expect_str_eq(devices_meta(reader, "captured"), "4");
+    trace_reader_close(reader);
 }
 
 /* Device records arrive before their calls. */
@@ -394,7 +411,7 @@ Test(cupti_decode, puts_every_activity_without_memory)
 
 Test(cupti_decode, agrees_with_a_new_run_of_the_independent_reader)
 {
-    static const char *const names[] = {"plain", "graph", "jit"};
+    static const char *const names[] = {"plain", "graph", "jit", "capture"};
     char command[1024];
 
     if (system("python3 -c '' 2>/dev/null"))

@@ -30,7 +30,8 @@ enum test_log_gpu_state {
     X(notice) X(library) X(api) X(kinds) X(refused) X(source)
 #define TEST_LOG_GPU_COUNTS(X)                                                 \
     X(launches)                                                                \
-    X(launched) X(lost) X(orphans) X(dropped) X(undecoded) X(bad_times)
+    X(launched)                                                                \
+    X(captured) X(lost) X(orphans) X(dropped) X(undecoded) X(bad_times)
 
 enum { TEST_LOG_GPU_DEVICES = 64 };
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generates the fixtures in this folder: plain, graph and jit. No GPU wrote them."""
+"""Generates the fixtures in this folder. No GPU wrote them."""
 import os
 import struct
 
@@ -169,7 +169,30 @@ def jit():
     make.write("jit")
 
 
+def capture():
+    make = Maker()
+    make.call(4, 539, 1100, 1200, 1, span=1)
+    make.call(5, 315, 1000, 1300, 1, span=1)
+    for i in range(3):
+        make.call(4, 307, 2100 + 1000 * i, 2500 + 1000 * i, 2 + i, span=1)
+        make.call(5, 505, 2000 + 1000 * i, 2600 + 1000 * i, 2 + i, span=1)
+    # Any thread may launch into a stream that captures.
+    make.call(5, 505, 3100, 3200, 5, thread=OTHER)
+    # This one goes to another stream, and runs.
+    make.call(5, 505, 4800, 4900, 6, thread=OTHER)
+    make.kernel("elsewhere", 5000, 5500, 6, (1, 1, 1), (32, 1, 1), stream=13)
+    make.call(4, 497, 6100, 6200, 7, span=1)
+    make.call(5, 319, 6000, 6300, 7, span=1)
+    make.call(5, 311, 8000, 8500, 8, span=2)
+    for node in range(4):
+        start = 9000 + 1000 * node
+        make.kernel("node%d" % node, start, start + 800, 8, (1, 1, 1),
+                    (32, 1, 1), graph=3, node=(3 << 32) + node)
+    make.write("capture")
+
+
 if __name__ == "__main__":
     plain()
     graph()
     jit()
+    capture()

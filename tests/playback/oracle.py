@@ -14,13 +14,19 @@ NAMES = {(2, 505): "__cudaLaunchKernel_v13000", (2, 211): "cudaLaunchKernel_v700
          (2, 311): "cudaGraphLaunch_v10000", (2, 31): "cudaMemcpy_v3020",
          (2, 20): "cudaMalloc_v3020", (2, 22): "cudaFree_v3020",
          (2, 51): "cudaMemset_v3020", (2, 131): "cudaStreamSynchronize_v3020",
-         (1, 307): "cuLaunchKernel", (1, 678): "cuLibraryLoadData"}
+         (2, 315): "cudaStreamBeginCapture_v10000",
+         (2, 319): "cudaStreamEndCapture_v10000",
+         (1, 307): "cuLaunchKernel", (1, 678): "cuLibraryLoadData",
+         (1, 497): "cuStreamEndCapture", (1, 539): "cuStreamBeginCapture_v2"}
 SHOWN = {"__cudaLaunchKernel_v13000": "cudaLaunchKernel",
          "cudaLaunchKernel_v7000": "cudaLaunchKernel",
          "cudaGraphLaunch_v10000": "cudaGraphLaunch",
          "cudaMemcpy_v3020": "cudaMemcpy", "cudaMalloc_v3020": "cudaMalloc",
          "cudaFree_v3020": "cudaFree", "cudaMemset_v3020": "cudaMemset",
-         "cudaStreamSynchronize_v3020": "cudaStreamSynchronize"}
+         "cudaStreamSynchronize_v3020": "cudaStreamSynchronize",
+         "cudaStreamBeginCapture_v10000": "cudaStreamBeginCapture",
+         "cudaStreamEndCapture_v10000": "cudaStreamEndCapture",
+         "cuStreamBeginCapture_v2": "cuStreamBeginCapture"}
 DEMANGLED = {"_Z5saxpyIfEvPT_PKS0_S0_i":
              "void saxpy<float>(float*, float const*, float, int)"}
 COPIES = {1: "HtoD", 2: "DtoH"}

@@ -511,7 +511,11 @@ CALL(cuptiGetCallbackName, int domain, uint32_t id, const char **name)
         {2, 22, "cudaFree_v3020"},
         {2, 51, "cudaMemset_v3020"},
         {2, 131, "cudaStreamSynchronize_v3020"},
+        {2, 315, "cudaStreamBeginCapture_v10000"},
+        {2, 319, "cudaStreamEndCapture_v10000"},
         {1, 307, "cuLaunchKernel"},
+        {1, 497, "cuStreamEndCapture"},
+        {1, 539, "cuStreamBeginCapture_v2"},
         {1, 678, "cuLibraryLoadData"},
     };
 

@@ -249,6 +249,7 @@ static void note_counts(void)
     } rows[] = {
         {"gpu.launches", counts->launches},
         {"gpu.launched", counts->launched},
+        {"gpu.captured", counts->captured},
         {"gpu.lost", counts->lost},
         {"gpu.orphans", counts->orphans},
         {"gpu.dropped", counts->dropped},

@@ -73,8 +73,12 @@ static void judge(const struct cupti_call *call)
     if (!call->launches || call->nested)
         return;
     cupti_counts.launches++;
-    cupti_counts.launched += launched;
-    cupti_counts.lost += !launched;
+    if (launched)
+        cupti_counts.launched++;
+    else if (cupti_capture_covers(call->begin))
+        cupti_counts.captured++;
+    else
+        cupti_counts.lost++;
 }
 
 static void drop_oldest(void)
@@ -94,6 +98,7 @@ void cupti_call_count_launches(void)
     free(ring.calls);
     trace_table_free(&ring.index);
     memset(&ring, 0, sizeof(ring));
+    cupti_capture_forget();
 }
 
 struct cupti_call *cupti_call_add(uint32_t correlation)
@@ -117,63 +122,6 @@ struct cupti_call *cupti_call_add(uint32_t correlation)
 }
 
 /* ---- Records ---- */
-
-/* X(domain, number, symbol): calls that launch. Calls whose device records
- * arrived are launches anyway; this table is for calls without one. */
-#define LAUNCHES(X)                                                            \
-    X(RUNTIME, 211, "cudaLaunchKernel")                                        \
-    X(RUNTIME, 214, "cudaLaunchKernel_ptsz")                                   \
-    X(RUNTIME, 269, "cudaLaunchCooperativeKernel")                             \
-    X(RUNTIME, 270, "cudaLaunchCooperativeKernel_ptsz")                        \
-    X(RUNTIME, 311, "cudaGraphLaunch")                                         \
-    X(RUNTIME, 312, "cudaGraphLaunch_ptsz")                                    \
-    X(RUNTIME, 430, "cudaLaunchKernelExC")                                     \
-    X(RUNTIME, 431, "cudaLaunchKernelExC_ptsz")                                \
-    X(RUNTIME, 505, "__cudaLaunchKernel")                                      \
-    X(RUNTIME, 506, "__cudaLaunchKernel_ptsz")                                 \
-    X(DRIVER, 307, "cuLaunchKernel")                                           \
-    X(DRIVER, 442, "cuLaunchKernel_ptsz")                                      \
-    X(DRIVER, 477, "cuLaunchCooperativeKernel")                                \
-    X(DRIVER, 478, "cuLaunchCooperativeKernel_ptsz")                           \
-    X(DRIVER, 480, "cuLaunchCooperativeKernelMultiDevice")                     \
-    X(DRIVER, 514, "cuGraphLaunch")                                            \
-    X(DRIVER, 515, "cuGraphLaunch_ptsz")                                       \
-    X(DRIVER, 652, "cuLaunchKernelEx")                                         \
-    X(DRIVER, 653, "cuLaunchKernelEx_ptsz")
-
-bool cupti_launches(enum cupti_domain domain, uint32_t id)
-{
-#define TRACE_X(of, number, word)                                              \
-    if (domain == CUPTI_DOMAIN_##of && id == number)                           \
-        return true;
-    LAUNCHES(TRACE_X)
-#undef TRACE_X
-    return false;
-}
-
-/* X(number, name, stage): driver calls that prepare code. */
-#define LOADS(X)                                                               \
-    X(18, "cuModuleLoad", "module_load")                                       \
-    X(19, "cuModuleLoadData", "module_load")                                   \
-    X(20, "cuModuleLoadDataEx", "module_load")                                 \
-    X(21, "cuModuleLoadFatBinary", "module_load")                              \
-    X(365, "cuLinkComplete", "link")                                           \
-    X(678, "cuLibraryLoadData", "module_load")                                 \
-    X(679, "cuLibraryLoadFromFile", "module_load")                             \
-    X(742, "cuFuncLoad", "lazy_load")
-
-const char *cupti_compile_stage(enum cupti_domain domain, uint32_t id)
-{
-    switch (domain == CUPTI_DOMAIN_DRIVER ? id : 0) {
-#define TRACE_X(number, name, stage)                                           \
-    case number:                                                               \
-        return stage;
-        LOADS(TRACE_X)
-#undef TRACE_X
-    default:
-        return NULL;
-    }
-}
 
 static bool holds(const struct cupti_call *outer,
                   const struct cupti_call *inner)
@@ -204,6 +152,29 @@ static void pair(struct cupti_call *call)
     }
 }
 
+/* Only a launch that succeeded is one. */
+static void note_role(struct cupti_call *call,
+                      const struct cupti_record *record, enum cupti_role role)
+{
+    switch (role) {
+    case CUPTI_ROLE_LAUNCH:
+        if (call->launches || cupti_get32(record, CUPTI_CALL_RESULT))
+            return;
+        call->launches = true;
+        if (!call->around)
+            pair(call);
+        break;
+    case CUPTI_ROLE_BEGIN_CAPTURE:
+        cupti_capture_begin(record);
+        break;
+    case CUPTI_ROLE_END_CAPTURE:
+        cupti_capture_end(record);
+        break;
+    case CUPTI_ROLE_OTHER:
+        break;
+    }
+}
+
 static void note_api(const struct cupti_record *record,
                      enum cupti_domain domain)
 {
@@ -221,12 +192,8 @@ static void note_api(const struct cupti_record *record,
     call->seen = true;
     call->thread =
         cupti.system_threads ? cupti_get32(record, CUPTI_CALL_THREAD) : 0;
-    if (cupti_launches(domain, cupti_get32(record, CUPTI_CALL_ID)) &&
-        !cupti_get32(record, CUPTI_CALL_RESULT) && !call->launches) {
-        call->launches = true;
-        if (!call->around)
-            pair(call);
-    }
+    note_role(call, record,
+              cupti_role(domain, cupti_get32(record, CUPTI_CALL_ID)));
 }
 
 static void note_external(const struct cupti_record *record)

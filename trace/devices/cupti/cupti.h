@@ -313,7 +313,8 @@ void cupti_flush(bool last);
 struct cupti_counts {
     uint64_t launches; /* calls */
     uint64_t launched; /* of these with a device's record */
-    uint64_t lost;     /* without one */
+    uint64_t captured; /* without one, into a graph */
+    uint64_t lost;     /* without one, otherwise */
     uint64_t orphans;  /* device's records without a call */
     uint64_t dropped;
     uint64_t undecoded;
@@ -429,9 +430,31 @@ void cupti_call_note(const struct cupti_record *);
  * records, and drops all calls. */
 void cupti_call_count_launches(void);
 
-/* cupti_launches returns whether a call is a launch by its name;
- * cupti_compile_stage returns its compilation stage, NULL if it has none. */
-bool cupti_launches(enum cupti_domain, uint32_t id);
+/* ---- capture.c: stream captures ---- */
+
+/* cupti_capture_begin and cupti_capture_end note the record of a call that
+ * begins or ends the capture of a stream, also of one that failed. */
+void cupti_capture_begin(const struct cupti_record *);
+void cupti_capture_end(const struct cupti_record *);
+
+/* cupti_capture_covers returns whether a stream was capturing at a time.
+ * cupti_capture_forget forgets all captures. */
+bool cupti_capture_covers(uint64_t time);
+void cupti_capture_forget(void);
+
+/* ---- calls.c: what calls do ---- */
+
+enum cupti_role {
+    CUPTI_ROLE_OTHER,
+    CUPTI_ROLE_LAUNCH,
+    CUPTI_ROLE_BEGIN_CAPTURE,
+    CUPTI_ROLE_END_CAPTURE,
+    CUPTI_ROLE_LAST = CUPTI_ROLE_END_CAPTURE
+};
+
+/* cupti_role returns what a call does; cupti_compile_stage returns its
+ * compilation stage, NULL if it has none. */
+enum cupti_role cupti_role(enum cupti_domain, uint32_t id);
 const char *cupti_compile_stage(enum cupti_domain, uint32_t id);
 
 /* ---- names.c ---- */

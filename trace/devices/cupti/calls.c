@@ -1,0 +1,73 @@
+/* calls.c: what calls of the runtime and the driver do, by their ids. */
+#include "cupti.h"
+
+/* X(domain, number, symbol, role). Calls whose device records arrived are
+ * launches anyway; the table is for calls without one. */
+#define ROLES(X)                                                               \
+    X(RUNTIME, 211, "cudaLaunchKernel", LAUNCH)                                \
+    X(RUNTIME, 214, "cudaLaunchKernel_ptsz", LAUNCH)                           \
+    X(RUNTIME, 269, "cudaLaunchCooperativeKernel", LAUNCH)                     \
+    X(RUNTIME, 270, "cudaLaunchCooperativeKernel_ptsz", LAUNCH)                \
+    X(RUNTIME, 311, "cudaGraphLaunch", LAUNCH)                                 \
+    X(RUNTIME, 312, "cudaGraphLaunch_ptsz", LAUNCH)                            \
+    X(RUNTIME, 430, "cudaLaunchKernelExC", LAUNCH)                             \
+    X(RUNTIME, 431, "cudaLaunchKernelExC_ptsz", LAUNCH)                        \
+    X(RUNTIME, 505, "__cudaLaunchKernel", LAUNCH)                              \
+    X(RUNTIME, 506, "__cudaLaunchKernel_ptsz", LAUNCH)                         \
+    X(DRIVER, 307, "cuLaunchKernel", LAUNCH)                                   \
+    X(DRIVER, 442, "cuLaunchKernel_ptsz", LAUNCH)                              \
+    X(DRIVER, 477, "cuLaunchCooperativeKernel", LAUNCH)                        \
+    X(DRIVER, 478, "cuLaunchCooperativeKernel_ptsz", LAUNCH)                   \
+    X(DRIVER, 480, "cuLaunchCooperativeKernelMultiDevice", LAUNCH)             \
+    X(DRIVER, 514, "cuGraphLaunch", LAUNCH)                                    \
+    X(DRIVER, 515, "cuGraphLaunch_ptsz", LAUNCH)                               \
+    X(DRIVER, 652, "cuLaunchKernelEx", LAUNCH)                                 \
+    X(DRIVER, 653, "cuLaunchKernelEx_ptsz", LAUNCH)                            \
+    X(RUNTIME, 315, "cudaStreamBeginCapture", BEGIN_CAPTURE)                   \
+    X(RUNTIME, 316, "cudaStreamBeginCapture_ptsz", BEGIN_CAPTURE)              \
+    X(RUNTIME, 452, "cudaStreamBeginCaptureToGraph", BEGIN_CAPTURE)            \
+    X(RUNTIME, 453, "cudaStreamBeginCaptureToGraph_ptsz", BEGIN_CAPTURE)       \
+    X(DRIVER, 495, "cuStreamBeginCapture", BEGIN_CAPTURE)                      \
+    X(DRIVER, 496, "cuStreamBeginCapture_ptsz", BEGIN_CAPTURE)                 \
+    X(DRIVER, 539, "cuStreamBeginCapture_v2", BEGIN_CAPTURE)                   \
+    X(DRIVER, 540, "cuStreamBeginCapture_v2_ptsz", BEGIN_CAPTURE)              \
+    X(DRIVER, 720, "cuStreamBeginCaptureToGraph", BEGIN_CAPTURE)               \
+    X(DRIVER, 721, "cuStreamBeginCaptureToGraph_ptsz", BEGIN_CAPTURE)          \
+    X(RUNTIME, 319, "cudaStreamEndCapture", END_CAPTURE)                       \
+    X(RUNTIME, 320, "cudaStreamEndCapture_ptsz", END_CAPTURE)                  \
+    X(DRIVER, 497, "cuStreamEndCapture", END_CAPTURE)                          \
+    X(DRIVER, 498, "cuStreamEndCapture_ptsz", END_CAPTURE)
+
+enum cupti_role cupti_role(enum cupti_domain domain, uint32_t id)
+{
+#define TRACE_X(of, number, symbol, role)                                      \
+    if (domain == CUPTI_DOMAIN_##of && id == number)                           \
+        return CUPTI_ROLE_##role;
+    ROLES(TRACE_X)
+#undef TRACE_X
+    return CUPTI_ROLE_OTHER;
+}
+
+/* X(number, name, stage): driver calls that prepare code. */
+#define LOADS(X)                                                               \
+    X(18, "cuModuleLoad", "module_load")                                       \
+    X(19, "cuModuleLoadData", "module_load")                                   \
+    X(20, "cuModuleLoadDataEx", "module_load")                                 \
+    X(21, "cuModuleLoadFatBinary", "module_load")                              \
+    X(365, "cuLinkComplete", "link")                                           \
+    X(678, "cuLibraryLoadData", "module_load")                                 \
+    X(679, "cuLibraryLoadFromFile", "module_load")                             \
+    X(742, "cuFuncLoad", "lazy_load")
+
+const char *cupti_compile_stage(enum cupti_domain domain, uint32_t id)
+{
+    switch (domain == CUPTI_DOMAIN_DRIVER ? id : 0) {
+#define TRACE_X(number, name, stage)                                           \
+    case number:                                                               \
+        return stage;
+        LOADS(TRACE_X)
+#undef TRACE_X
+    default:
+        return NULL;
+    }
+}
