@@ -19,6 +19,10 @@ NVRTC       := $(call cuda_lib,nvrtc)
 CUDA_LACKS  := $(if $(CUDA_NVCC),$(firstword $(if $(CUDA_INC),,nvrtc.h) \
     $(if $(CUDART),,libcudart.so) $(if $(NVRTC),,libnvrtc.so)),bin/nvcc)
 NVCC        := $(if $(CUDA_LACKS),,$(CUDA_NVCC))
+# libnvrtc opens libnvrtc-builtins.so and has no path of its own. It inherits the
+# program's RPATH, but no RUNPATH.
+CUDA_LINK    = $(NVRTC) $(CUDART) -Wl,--disable-new-dtags \
+    $(addprefix -Wl$(comma)-rpath$(comma),$(sort $(dir $(CUDART) $(NVRTC))))
 ifneq ($(CUDA_LACKS),)
 ifneq ($(CUDA),auto)
 $(error testlog: CUDA=$(CUDA) has no $(CUDA_LACKS); CUDA=auto looks for a toolkit, CUDA=0 does without)
@@ -65,8 +69,7 @@ $(B)/examples/cuda_%.o: private OURS += -isystem $(CUDA_INC)
 
 $(call program,$(CUDA_SRC)): $(B)/examples/%: $(B)/examples/%.o $(CUDA_OBJ) $(LIB)
 	$(call say,LD,$@)
-	$(Q)$(CXX) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) $(NVRTC) $(CUDART) \
-	    -Wl,-rpath,$(dir $(CUDART)) -lpthread -ldl
+	$(Q)$(CXX) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) $(CUDA_LINK) -lpthread -ldl
 
 .PHONY: cuda-left-out
 cuda-left-out:
