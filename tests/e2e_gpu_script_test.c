@@ -72,7 +72,29 @@ Test(e2e_gpu_script, measures_playback_in_a_dry_run)
     cr_expect_str_eq(e2e_text(named(criteria, "1 "), "verdict"), "pass");
     cr_expect_str_eq(e2e_text(named(criteria, "7 "), "verdict"), "pass");
     cJSON_Delete(criteria);
-    cr_expect(e2e_exists("out/fixtures/plain.fixture"));
+    e2e_expect_is(e2e_run("cd out && ls")->out,
+                  "RESULTS.md\nenv.txt\nresults.jsonl\nresults.tar.gz\n");
+    e2e_expect_has(e2e_run("tar tf out/results.tar.gz")->out,
+                   "fixtures/plain.fixture\n");
+}
+
+/* Also shows that NVRTC finds its own libraries there. */
+Test(e2e_gpu_script, runs_on_a_bare_machine, .timeout = 400)
+{
+    const struct e2e *run;
+
+    if (e2e_run("'%s/gpu/run.sh' --download \"$PWD/debs\"", TESTS_DIR)->code)
+        cr_skip_test("no packages can be downloaded");
+    run = e2e_run("CFLAGS=-O0 '%s/gpu/chroot.sh' debs out --launches 20 "
+                  "--limit 300",
+                  TESTS_DIR);
+    if (run->code == 77)
+        cr_skip_test("%s", run->out);
+    e2e_expect_has(run->out, "ok       examples\n");
+    e2e_expect_has(e2e_last(run->out), " passed, 0 failed, ");
+    e2e_expect_code(run, 0);
+    e2e_expect_has(e2e_run("tar xOf out/results.tar.gz log/examples.txt")->out,
+                   "cuda_identity/compiles[0]: passed");
 }
 
 Test(e2e_gpu_script, refuses_an_unknown_flag)

@@ -23,8 +23,7 @@ $(B)/tests/gpu/cuda_jit.o: examples/cuda_jit.c $(B)/flags | $(STAGED)
 
 $(B)/tests/gpu/launches.so: $(B)/tests/gpu/launches.o $(B)/tests/gpu/cuda_jit.o
 	$(call say,LD,$@)
-	$(Q)$(CXX) $(LDFLAGS) -shared -o $@ $^ $(NVRTC) $(CUDART) \
-	    -Wl,-rpath,$(dir $(CUDART)) -lpthread -ldl
+	$(Q)$(CXX) $(LDFLAGS) -shared -o $@ $^ $(CUDA_LINK) -lpthread -ldl
 
 $(B)/tests/gpu/cuda_jit.o $(B)/tests/gpu/launches.so: private SAN :=
 
@@ -32,10 +31,12 @@ $(filter $(B)/tests/e2e_gpu_%,$(UNITS)): | $(GPU_TOOLS) $(PLAYBACK) $(PLAYBACK:%
 
 # ---- Goals ----
 
-.PHONY: gpu-tests gpu-tools
+.PHONY: gpu-tests gpu-tools toolkit
 
-gpu-tests: ## run what needs a GPU: tests/gpu/run.sh $(FLAGS), such as --dry-run
+toolkit:
 	@echo 'testlog: CUDA toolkit: $(if $(NVCC),$(CUDA_ROOT) ($(NVCC)),none: $(strip $(CUDA_LEFT_OUT)))'
+
+gpu-tests: toolkit ## run what needs a GPU: tests/gpu/run.sh $(FLAGS), such as --dry-run
 	@CUDA='$(CUDA)' tests/gpu/run.sh $(FLAGS)
 
 # A separate goal, so that run.sh has the tools even if other goals fail.

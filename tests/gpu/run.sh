@@ -1,29 +1,31 @@
 #!/usr/bin/env bash
 # run.sh [--out DIR] [--debs DIR] [--dry-run] [--limit SECONDS] [--launches N]
 # [--repetitions N] [--built DIR]: tests everything that needs a GPU, in one command.
+# run.sh --download DIR: downloads the packages for --debs, on another machine.
 #
-# It needs no network and installs nothing: missing libraries, such as Criterion,
-# are unpacked into DIR from a folder of .deb files. If a step fails or hangs, the
-# others still run.
+# It needs gcc, python3, a CUDA toolkit and a driver, but no network, and installs
+# nothing: make, Criterion and other libraries are unpacked from the .deb files in
+# the folder that --debs names. If a step fails or hangs, the others still run.
 #
-# DIR/results.jsonl has every number, DIR/RESULTS.md the summary, DIR/log the
-# output of each step. With --dry-run, one library replaces CUPTI by playback and
-# another replaces the GPU; that only shows that the script works. --built names
-# a folder of build/ in which everything is already built.
+# It writes four files to DIR: RESULTS.md, the summary; results.jsonl, every number;
+# env.txt; and results.tar.gz, the output of each step, fixtures and a trace. With
+# --dry-run, one library replaces CUPTI by playback and another replaces the GPU;
+# that only shows that the script works. --built names a folder of build/ in which
+# everything is already built.
 #
 # Ends with "N passed, N failed, N skipped"; exits with 1 if any failed.
 set -u
-cd "$(dirname "$0")/../.." || exit
 export LC_ALL=C.UTF-8 NO_COLOR=1
 unset -v "${!TESTLOG_@}" "${!PLAYBACK_@}" "${!BENCH_@}" LOG LOG_FORMAT TRACE_FILTER \
     TRACE_DIR TRACE_LIMIT TRACE_OPTIONS NOCAPTURE CUDA_INJECTION64_PATH MAKEFLAGS MAKELEVEL
 export TRACE_OPTIONS=compress=0 # what counts records reads them as written
 
-out=$PWD/build/gpu-results debs='' dry=0 limit=570 launches='' repetitions='' built=''
+out='' debs='' dry=0 limit=540 launches='' repetitions='' built=''
+download=''
 while [ $# -gt 0 ]; do
     case $1 in
     --dry-run) dry=1 ;;
-    --out | --debs | --limit | --launches | --repetitions | --built)
+    --out | --debs | --download | --limit | --launches | --repetitions | --built)
         [ $# -ge 2 ] || { echo "run.sh: $1 wants a value" >&2; exit 2; }
         declare "${1#--}=$2"
         shift
@@ -38,12 +40,44 @@ done
 if [ $dry = 1 ]; then
     launches=${launches:-100} repetitions=${repetitions:-2}
 else
-    launches=${launches:-100000} repetitions=${repetitions:-5}
+    launches=${launches:-100000} repetitions=${repetitions:-3}
 fi
+
+for path in out debs download built; do
+    [ -z "${!path}" ] || declare "$path=$(realpath -m "${!path}")"
+done
+cd "$(dirname "$0")/../.." || exit
+out=${out:-$PWD/build/gpu-results}
+
+# ---- Packages ----
+
+packages=(make libcriterion-dev libcjson-dev libpcre2-dev libzstd-dev)
+
+# Prints the packages and the libraries that theirs need, without the C library and
+# the compiler's, which must match those of the machine.
+needed() {
+    {
+        printf '%s\n' "${packages[@]}"
+        apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts \
+            --no-breaks --no-replaces --no-enhances "${packages[@]}" |
+            grep '^[a-z]' | grep -v -- '-dev$'
+    } | grep -vE '^(libc6|libc-|libgcc|gcc-|pkg|libpkgconf|rpcsvc)' | sort -u
+}
+
+if [ -n "$download" ]; then
+    mkdir -p "$download" && cd "$download" || exit
+    # shellcheck disable=SC2046
+    apt-get -qq -o APT::Sandbox::User=root download $(needed) || exit
+    echo "$(ls ./*.deb | wc -l) packages in $PWD: $(du -ch ./*.deb | tail -n 1 | cut -f 1)"
+    exit
+fi
+
 mkdir -p "$out/log" "$out/fixtures" || exit
 out=$(cd "$out" && pwd) results=$out/results.jsonl
 rm -rf "$out/runs" "${out:?}/log/"* "${out:?}/fixtures/"*
 : >"$results"
+CC=${CC:-$(command -v cc || echo gcc)}
+export CC
 export BENCH_OUT=$results TMPDIR="${TMPDIR:-/tmp}"
 
 b=${built:-$PWD/build/base-trace}
@@ -72,14 +106,16 @@ verdict() {
     esac
 }
 
-# step NAME SECONDS COMMAND...: runs a step with a time limit, within that of all steps.
+# step NAME SECONDS COMMAND...: runs a step with a time limit, within that of all
+# steps. The last 20 seconds are kept for the summary.
+kept=20
 step() {
-    local name=$1 seconds=$2 log code left=$((limit - SECONDS))
+    local name=$1 seconds=$2 log code left=$((limit - kept - SECONDS))
     log=$out/log/$(tr -c 'a-zA-Z0-9\n' _ <<<"$1").txt
     shift 2
     if [ $left -lt 5 ]; then
         verdict step "$name" skip "no time is left of $limit s"
-        return 1
+        return 125
     fi
     [ "$seconds" -le $left ] || seconds=$left
     timeout -k 5 "$seconds" "$@" >"$log" 2>&1 </dev/null
@@ -111,10 +147,11 @@ unpack() {
     for deb in "$debs"/*.deb; do
         dpkg -x "$deb" "$prefix" || return
     done
-    triplet=$(cc -print-multiarch 2>/dev/null)
+    triplet=$("$CC" -print-multiarch 2>/dev/null)
     for library in "$prefix"{/usr,}/lib/"$triplet"/*.so.*; do
         ldconfig -p | grep -qF "${library##*/} (" && rm -f "$library"
     done
+    PATH=$PATH:$prefix/usr/bin
     CPATH=$prefix/usr/include:$prefix/usr/include/$triplet${CPATH:+:$CPATH}
     LD_LIBRARY_PATH=$prefix/usr/lib/$triplet:$prefix/lib/$triplet${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     LIBRARY_PATH=$LD_LIBRARY_PATH${LIBRARY_PATH:+:$LIBRARY_PATH}
@@ -123,19 +160,23 @@ unpack() {
     export CPATH LIBRARY_PATH LD_LIBRARY_PATH PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 }
 
-compiles() { cc -E -include criterion/criterion.h -xc /dev/null >/dev/null 2>&1; }
+# Links a program with all libraries and runs it.
+links() {
+    make --version && echo 'int main(void) { return 0; }' |
+        "$CC" -include criterion/criterion.h -include cjson/cJSON.h -xc - -o "$out/linked" \
+            -Wl,--no-as-needed -lcriterion -lcjson -lpcre2-8 -lzstd && "$out/linked"
+}
 
 prepare() {
-    if [ -n "$debs" ]; then
-        if unpack && compiles; then
-            verdict step "libraries from $debs" pass ''
-        else
-            verdict step "libraries from $debs" fail "they cannot be used"
-        fi
-    elif ! compiles; then
-        verdict step "libraries" fail \
-            "Criterion is not installed: give --debs DIR"
+    local name="make and libraries${debs:+ from $debs}"
+    if { [ -z "$debs" ] || unpack; } >"$out/log/libraries.txt" 2>&1 &&
+        links >>"$out/log/libraries.txt" 2>&1; then
+        verdict step "$name" pass ''
+    else
+        verdict step "$name" fail "$(tail -n 1 "$out/log/libraries.txt"); run.sh \
+--download DIR, where there is a network, then --debs DIR"
     fi
+    rm -f "$out/linked"
 }
 
 build() {
@@ -161,12 +202,17 @@ find_cupti() {
 environment() {
     {
         date -u +%FT%TZ
+        sed -n 's/.*TEST_LOG_VERSION "\(.*\)"/testlog \1/p' harness/version.h
+        git log -1 --format='commit %h of %cs' 2>/dev/null
         uname -srm
+        sed -n 's/^PRETTY_NAME=//p' /etc/os-release
         echo "$(nproc) processors"
+        "$CC" --version | head -n 1
+        make CUDA="${CUDA:-auto}" toolkit
+        python3 --version
         nvidia-smi --format=csv,noheader \
             --query-gpu=name,driver_version,clocks.sm,clocks.mem,persistence_mode
         echo "TRACE_CUPTI=${TRACE_CUPTI:-}"
-        git log -1 --format='testlog %h of %cs'
         env | grep '^CUDA_'
     } >"$out/env.txt" 2>&1
     device=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)
@@ -264,9 +310,14 @@ one_processor() {
     BENCH_LABEL="ours, one processor" ours one-processor empty "$launches"
 }
 
+# More than two repetitions only narrow the ranges.
 overhead() {
     local r
     for ((r = 1; r <= repetitions; r++)); do
+        if [ $r -gt 2 ] && [ $((limit - SECONDS)) -lt $((limit / 2)) ]; then
+            skip "repetition $r" "other steps need the time"
+            break
+        fi
         export BENCH_REPETITION=$r
         bench off empty "$launches"
         bench min:10 empty "$launches"
@@ -370,6 +421,26 @@ fixtures() {
     ask 12 "$(quoted "$(cd "$out/fixtures" && stat -c '%n %s bytes' ./*.fixture 2>/dev/null)")"
 }
 
+# The four files are few and small enough to be copied from anywhere.
+pack() {
+    local log size
+    while read -r log; do
+        tail -c 256K "$log" >"$log.end" && mv "$log.end" "$log"
+    done < <(find "$out/log" -type f -size +256k)
+    mkdir -p "$out/log/traces"
+    find "$out/runs/examples" -path '*/tests/*' -name trace.json -size -1024k 2>/dev/null |
+        while read -r trace; do
+            cp "$trace" "$out/log/traces/$(basename "${trace%/*}").json"
+        done
+    if ! tar -C "$out" -czf "$out/results.tar.gz" log fixtures; then
+        verdict step archive fail "tar cannot write it; the folders log and fixtures are kept"
+        return
+    fi
+    size=$(stat -c %s "$out/results.tar.gz")
+    [ "$size" -le $((16 << 20)) ] || verdict step archive fail "$size bytes, 16 MiB at most"
+    rm -rf "$out/log" "$out/fixtures"
+}
+
 # ---- The run ----
 
 prepare
@@ -392,15 +463,18 @@ elif if [ $dry = 1 ]; then stand_in; else has_gpu; fi; then
 elif [ $dry = 0 ]; then
     verdict step "measuring" fail "no GPU here: --dry-run needs none"
 fi
-rm -rf "$out/prefix"
+kept=0
 if command -v python3 >/dev/null; then
-    step "summary" 60 python3 tests/gpu/summary.py "$results" "$out/RESULTS.md"
+    step "summary" 15 python3 tests/gpu/summary.py "$results" "$out/RESULTS.md"
     # It appends the criteria, which count as results.
     sed -n 's/.*"kind": "criterion".*"name": "\(.*\)", "verdict": "\(.*\)", "note": "\(.*\)"}/\2 \1: \3/p' \
         "$results" | sed 's/^pass/ok      /; s/^fail/FAILED  /; s/^skip/[SKIP]  /'
 else
     skip "criteria and summary" "no python3"
 fi
+
+pack
+rm -rf "$out/prefix" "$out/runs"
 
 count() { grep -cE "\"verdict\": ?\"$1\"" "$results"; }
 
