@@ -218,7 +218,7 @@ Test(cupti_cupti, does_not_enable_records_of_unknown_length)
     trace_reader_close(reader);
 }
 
-Test(cupti_cupti, disables_noisy_driver_calls)
+Test(cupti_cupti, disables_noisy_calls)
 {
     char *calls;
 
@@ -226,7 +226,11 @@ Test(cupti_cupti, disables_noisy_driver_calls)
     calls = devices_calls();
     cr_expect(strstr(calls, "DisableDriverApi 686\n"));
     cr_expect(strstr(calls, "DisableDriverApi 304\n"));
+    cr_expect(strstr(calls, "DisableRuntimeApi 502\n"));
+    cr_expect(strstr(calls, "DisableRuntimeApi 503\n"));
     cr_expect_null(strstr(calls, "\nEnableDriverApi"));
+    cr_expect_null(strstr(calls, "DisableRuntimeApi 16\n"),
+                   "hides failures of cudaSetDevice");
     cr_expect_eq(e2e_count(calls, "RegisterTimestampCallback"), 1);
     free(calls);
 }
@@ -564,6 +568,21 @@ static const char *const *names_of(enum cupti_role role)
         "cuStreamBeginCapture", "cuStreamBeginCaptureToGraph", NULL};
     static const char *const ends[] = {"cudaStreamEndCapture",
                                        "cuStreamEndCapture", NULL};
+    static const char *const noise[] = {"cudaGetLastError",
+                                        "cudaPeekAtLastError",
+                                        "cudaSetDevice",
+                                        "cudaGetDevice",
+                                        "cudaStreamIsCapturing",
+                                        "cudaPushCallConfiguration",
+                                        "cudaPopCallConfiguration",
+                                        "cuDeviceGetAttribute",
+                                        "cuCtxPushCurrent",
+                                        "cuCtxPopCurrent",
+                                        "cuCtxGetCurrent",
+                                        "cuDevicePrimaryCtxGetState",
+                                        "cuGetProcAddress",
+                                        "cuKernelGetAttribute",
+                                        NULL};
     static const char *const none[] = {NULL};
 
     switch (role) {
@@ -573,6 +592,8 @@ static const char *const *names_of(enum cupti_role role)
         return begins;
     case CUPTI_ROLE_END_CAPTURE:
         return ends;
+    case CUPTI_ROLE_NOISE:
+        return noise;
     case CUPTI_ROLE_OTHER:
         break;
     }

@@ -78,6 +78,17 @@ Test(cupti_decode, counts_captured_launches)
     trace_reader_close(reader);
 }
 
+/* Failed calls and long ones are shown. */
+Test(cupti_decode, drops_calls_without_information)
+{
+    char *lines = load_expected("noise");
+
+    expect_as_the_oracle("noise");
+    cr_expect_eq(e2e_count(lines, "cudaSetDevice"), 2);
+    cr_expect_eq(e2e_count(lines, "\n"), 2 + 4 + 4);
+    free(lines);
+}
+
 /* Device records arrive before their calls. */
 Test(cupti_decode, decodes_buffers_in_any_order)
 {
@@ -411,7 +422,8 @@ Test(cupti_decode, puts_every_activity_without_memory)
 
 Test(cupti_decode, agrees_with_a_new_run_of_the_independent_reader)
 {
-    static const char *const names[] = {"plain", "graph", "jit", "capture"};
+    static const char *const names[] = {"plain", "graph", "jit", "capture",
+                                        "noise"};
     char command[1024];
 
     if (system("python3 -c '' 2>/dev/null"))

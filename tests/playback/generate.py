@@ -191,8 +191,31 @@ def capture():
     make.write("capture")
 
 
+def noise():
+    """What an old CUPTI records of a program that nvcc 13 compiled."""
+    make = Maker()
+    # This one creates the context.
+    make.call(5, 16, 1000, 121000, 300, span=1)
+    for i in range(200):
+        make.call(4, 677 if i % 2 else 626, 2000 + i, 2001 + i, 1 + i)
+    begin = 122000
+    for i in range(4):
+        make.call(5, 16, begin, begin + 100, 310 + 10 * i, span=1)
+        make.call(5, 317, begin + 110, begin + 120, 311 + 10 * i, span=1)
+        make.call(5, 502, begin + 200, begin + 250, 312 + 10 * i, span=1)
+        make.call(5, 503, begin + 300, begin + 350, 313 + 10 * i, span=1)
+        make.call(5, 505, begin + 400, begin + 900, 314 + 10 * i, span=1)
+        make.call(5, 10, begin + 910, begin + 920, 315 + 10 * i, span=1)
+        make.kernel(SAXPY, begin + 1300, begin + 1700, 314 + 10 * i,
+                    (4, 64, 1), (256, 1, 1))
+        begin += 2000
+    make.call(5, 16, begin, begin + 100, 400, span=2, result=101)
+    make.write("noise")
+
+
 if __name__ == "__main__":
     plain()
     graph()
     jit()
     capture()
+    noise()

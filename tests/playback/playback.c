@@ -513,6 +513,7 @@ CALL(cuptiGetCallbackName, int domain, uint32_t id, const char **name)
         {2, 131, "cudaStreamSynchronize_v3020"},
         {2, 315, "cudaStreamBeginCapture_v10000"},
         {2, 319, "cudaStreamEndCapture_v10000"},
+        {2, 16, "cudaSetDevice_v3020"},
         {1, 307, "cuLaunchKernel"},
         {1, 497, "cuStreamEndCapture"},
         {1, 539, "cuStreamBeginCapture_v2"},
@@ -567,6 +568,12 @@ CALL(cuptiActivityDisable, int kind)
 CALL(cuptiActivityEnableDriverApi, uint32_t id, uint8_t enable)
 {
     note(enable ? "EnableDriverApi" : "DisableDriverApi", (long)id);
+    return 0;
+}
+
+CALL(cuptiActivityEnableRuntimeApi, uint32_t id, uint8_t enable)
+{
+    note(enable ? "EnableRuntimeApi" : "DisableRuntimeApi", (long)id);
     return 0;
 }
 

@@ -36,16 +36,30 @@
     X(RUNTIME, 319, "cudaStreamEndCapture", END_CAPTURE)                       \
     X(RUNTIME, 320, "cudaStreamEndCapture_ptsz", END_CAPTURE)                  \
     X(DRIVER, 497, "cuStreamEndCapture", END_CAPTURE)                          \
-    X(DRIVER, 498, "cuStreamEndCapture_ptsz", END_CAPTURE)
+    X(DRIVER, 498, "cuStreamEndCapture_ptsz", END_CAPTURE)                     \
+    X(RUNTIME, 16, "cudaSetDevice", NOISE)                                     \
+    X(RUNTIME, 317, "cudaStreamIsCapturing", NOISE)                            \
+    X(RUNTIME, 318, "cudaStreamIsCapturing_ptsz", NOISE)
 
+#define KEY(domain, id) ((uint64_t)(domain) << 32 | (id))
+
+/* Beside CUPTI_SILENT, the calls with the role NOISE are those whose failures
+ * matter, so CUPTI must record them. */
 enum cupti_role cupti_role(enum cupti_domain domain, uint32_t id)
 {
+    switch (KEY(domain, id)) {
 #define TRACE_X(of, number, symbol, role)                                      \
-    if (domain == CUPTI_DOMAIN_##of && id == number)                           \
+    case KEY(CUPTI_DOMAIN_##of, number):                                       \
         return CUPTI_ROLE_##role;
-    ROLES(TRACE_X)
+        ROLES(TRACE_X)
 #undef TRACE_X
-    return CUPTI_ROLE_OTHER;
+#define TRACE_X(of, number, symbol) case KEY(CUPTI_DOMAIN_##of, number):
+        CUPTI_SILENT(TRACE_X)
+#undef TRACE_X
+        return CUPTI_ROLE_NOISE;
+    default:
+        return CUPTI_ROLE_OTHER;
+    }
 }
 
 /* X(number, name, stage): driver calls that prepare code. */
@@ -70,4 +84,19 @@ const char *cupti_compile_stage(enum cupti_domain domain, uint32_t id)
     default:
         return NULL;
     }
+}
+
+/* A first cudaSetDevice may create a context, which takes long. */
+enum { LONG_NS = 100000 };
+
+bool cupti_is_noise(const struct cupti_record *record)
+{
+    bool runtime = record->kind == CUPTI_KIND_RUNTIME;
+
+    return (runtime || record->kind == CUPTI_KIND_DRIVER) &&
+           !cupti_get32(record, CUPTI_CALL_RESULT) &&
+           cupti_ns(cupti_get(record, CUPTI_CALL_END) -
+                    cupti_get(record, CUPTI_CALL_START)) < LONG_NS &&
+           cupti_role(runtime ? CUPTI_DOMAIN_RUNTIME : CUPTI_DOMAIN_DRIVER,
+                      cupti_get32(record, CUPTI_CALL_ID)) == CUPTI_ROLE_NOISE;
 }

@@ -170,6 +170,7 @@ static void note_role(struct cupti_call *call,
     case CUPTI_ROLE_END_CAPTURE:
         cupti_capture_end(record);
         break;
+    case CUPTI_ROLE_NOISE:
     case CUPTI_ROLE_OTHER:
         break;
     }

@@ -152,15 +152,26 @@ static void note_refusal(const char *word, int result)
                       cupti_result_name(result));
 }
 
-/* Disables driver calls that carry no information. */
+/* Disables the records of silent calls, if CUPTI can (12.5). Otherwise they are
+ * dropped when decoding. */
 static void silence(void)
 {
-    static const uint16_t noise[] = {9,   14,  15,  304, 323,
-                                     324, 392, 626, 677, 686};
+#define TRACE_X(domain, number, symbol) {CUPTI_DOMAIN_##domain, number},
+    static const struct {
+        enum cupti_domain domain;
+        uint32_t id;
+    } silent[] = {CUPTI_SILENT(TRACE_X)};
+#undef TRACE_X
 
-    if (cupti.enable_driver_api && cupti.enabled[CUPTI_KIND_DRIVER])
-        for (size_t i = 0; i < COUNT(noise); i++)
-            cupti.enable_driver_api(noise[i], 0);
+    for (size_t i = 0; i < COUNT(silent); i++) {
+        bool runtime = silent[i].domain == CUPTI_DOMAIN_RUNTIME;
+        int (*enable)(uint32_t, uint8_t) =
+            runtime ? cupti.enable_runtime_api : cupti.enable_driver_api;
+
+        if (enable &&
+            cupti.enabled[runtime ? CUPTI_KIND_RUNTIME : CUPTI_KIND_DRIVER])
+            enable(silent[i].id, 0);
+    }
 }
 
 /* A kind without a known length would hide the records behind it. */

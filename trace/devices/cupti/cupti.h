@@ -43,6 +43,25 @@ enum cupti_kind {
 
 enum cupti_domain { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2 };
 
+/* X(domain, number, symbol): calls that CUPTI need not record. They carry no
+ * information; the errors that they return come from other calls. */
+#define CUPTI_SILENT(X)                                                        \
+    X(RUNTIME, 10, "cudaGetLastError")                                         \
+    X(RUNTIME, 11, "cudaPeekAtLastError")                                      \
+    X(RUNTIME, 17, "cudaGetDevice")                                            \
+    X(RUNTIME, 502, "__cudaPushCallConfiguration")                             \
+    X(RUNTIME, 503, "__cudaPopCallConfiguration")                              \
+    X(DRIVER, 9, "cuDeviceGetAttribute")                                       \
+    X(DRIVER, 14, "cuCtxPushCurrent")                                          \
+    X(DRIVER, 15, "cuCtxPopCurrent")                                           \
+    X(DRIVER, 304, "cuCtxGetCurrent")                                          \
+    X(DRIVER, 323, "cuCtxPushCurrent_v2")                                      \
+    X(DRIVER, 324, "cuCtxPopCurrent_v2")                                       \
+    X(DRIVER, 392, "cuDevicePrimaryCtxGetState")                               \
+    X(DRIVER, 626, "cuGetProcAddress")                                         \
+    X(DRIVER, 677, "cuGetProcAddress_v2")                                      \
+    X(DRIVER, 686, "cuKernelGetAttribute")
+
 /* X(NAME, kind, member, offset, bytes) */
 #define CUPTI_FIELDS(X)                                                        \
     X(KERNEL_REGISTERS, CONCURRENT_KERNEL, registersPerThread, 6, 2)           \
@@ -219,6 +238,8 @@ typedef void cupti_complete(void *, uint32_t, uint8_t *, size_t, size_t);
 /* These are optional: */
 #define CUPTI_OPTIONAL(X)                                                      \
     X(enable_driver_api, "cuptiActivityEnableDriverApi", (uint32_t, uint8_t))  \
+    X(enable_runtime_api, "cuptiActivityEnableRuntimeApi",                     \
+      (uint32_t, uint8_t))                                                     \
     X(subscribe, "cuptiSubscribe_v2",                                          \
       (void **, void *, void *, struct cupti_subscriber *))                    \
     X(unsubscribe, "cuptiUnsubscribe", (void *))
@@ -449,13 +470,18 @@ enum cupti_role {
     CUPTI_ROLE_LAUNCH,
     CUPTI_ROLE_BEGIN_CAPTURE,
     CUPTI_ROLE_END_CAPTURE,
-    CUPTI_ROLE_LAST = CUPTI_ROLE_END_CAPTURE
+    CUPTI_ROLE_NOISE,
+    CUPTI_ROLE_LAST = CUPTI_ROLE_NOISE
 };
 
 /* cupti_role returns what a call does; cupti_compile_stage returns its
  * compilation stage, NULL if it has none. */
 enum cupti_role cupti_role(enum cupti_domain, uint32_t id);
 const char *cupti_compile_stage(enum cupti_domain, uint32_t id);
+
+/* cupti_is_noise returns whether a record is of a call that carries no
+ * information, that succeeded and that was short. */
+bool cupti_is_noise(const struct cupti_record *);
 
 /* ---- names.c ---- */
 

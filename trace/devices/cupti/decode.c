@@ -221,6 +221,8 @@ static void collect(struct round *round, const struct cupti_record *record)
         cupti_note_resource(record);
         return;
     }
+    if (cupti_is_noise(record))
+        return;
     if (!round->last && must_wait(record) && keep(record))
         return;
     if (!round->items || round->count == round->room) {
