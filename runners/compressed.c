@@ -338,7 +338,7 @@ static int compress_result(ZSTD_CCtx *context, const struct test_log_run *run,
 }
 
 void runners_compress(const struct test_log_run *run,
-                      const struct test_log_profiler *profiler)
+                      const struct trace_profiler *profiler)
 {
     ZSTD_CCtx *context = profiler->compress ? ZSTD_createCCtx() : NULL;
     int status = 0;

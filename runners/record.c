@@ -21,9 +21,8 @@
 #include "harness/session.h"
 #include "runners.h"
 
-#define LOG_WORD(id, text)              text "|"
-#define EVENT_WORD(id, text, bits)      text "|"
-#define KEY_WORD(key, value, most, gpu) #key "=N|"
+#define LOG_WORD(id, text)         text "|"
+#define EVENT_WORD(id, text, bits) text "|"
 
 /* X(flag here, its letter, the same flag of test programs, argument, help) */
 #define FLAGS(X)                                                               \
@@ -33,9 +32,8 @@
     X("--log-span-events", 0, "log-span-events", LOG_SPAN_EVENTS(EVENT_WORD),  \
       "lines about spans; separate words with commas")                         \
     X("--log-time", 0, "log-time", LOG_TIMES(LOG_WORD), "times in the lines")  \
-    X("--trace-options", 0, "trace-options",                                   \
-      TEST_LOG_PROFILER_OPTIONS(KEY_WORD),                                     \
-      "profiler options; separate them with commas")
+    X("--trace-options", 0, "trace-options", "KEY=VALUE",                      \
+      "profiler options, see below; separate them with commas")
 
 static const struct {
     const char *name;
@@ -285,6 +283,7 @@ static void usage(void)
     for (size_t i = 0; i < FLAG_COUNT; i++)
         test_log_print_option(flags[i].letter, flags[i].name, flags[i].argument,
                               flags[i].help, NULL);
+    test_log_print_profiler_options();
 }
 
 static void fill_table(struct option *longs)

@@ -174,7 +174,8 @@ static int run_all(struct programs *programs, struct test_log_options *options,
     test_log_jsonl_open(&run, &options->output);
     setenv("TESTLOG_RUN", absolute, 1);
     test_log_filters_check(&filters, options, true);
-    run.gpu.asked = options->profiler.given || test_log_filters_ask(&filters);
+    run.gpu.asked =
+        options->profiler.asks_gpu || test_log_filters_ask(&filters);
     test_log_filters_print(options);
     test_log_copy_settings(&run, options);
     runners_programs_recall(programs, last, options->failed, &run.left_out);

@@ -74,14 +74,14 @@ int runners_written(const char *command, int code);
 
 /* ---- compressed.c ---- */
 
-struct test_log_profiler;
+struct trace_profiler;
 struct trace_reader;
 
 /* runners_compress replaces the large recordings of a run by recording.zst,
  * except those that a process still writes to; with compress=0 in the options
  * it does nothing. */
 void runners_compress(const struct test_log_run *,
-                      const struct test_log_profiler *);
+                      const struct trace_profiler *);
 
 /* runners_is_there tells whether `path` or its compressed recording exists. */
 bool runners_is_there(const char *path);

@@ -68,6 +68,20 @@ _testlog_words() {
         sed -E 's/[A-Z,./]+$//; /^$/d'
 }
 
+# _testlog_keys OPTION: the profiler options that this help lists; behind
+# "KEY=", the words of its value.
+_testlog_keys() {
+    local key=${1%%=*}
+
+    [[ $1 == *=* ]] || key='[a-z_]+'
+    "${asked[@]}" --help </dev/null 2>/dev/null |
+        if [[ $1 == *=* ]]; then
+            sed -nE "s/^ +$key=([^ ]+) .*/\\1/p" | tr '|' '\n' | sed "s/^/$key=/"
+        else
+            sed -nE "s/^ +($key=).*/\\1/p"
+        fi
+}
+
 # _testlog_filter HEAD VALUE PROGRAM...: levels, and the programs' targets.
 _testlog_filter() {
     local head=$1 value=$2 last=${2##*[,=]} program
@@ -103,9 +117,12 @@ _testlog_value() {
             mapfile -t -O ${#offers[@]} offers < <(_testlog_tests "$program")
         done
         ;;
-    --log-span-events)
+    --log-span-events | --trace-options)
         head+=${value%"${value##*,}"}
         ;;&
+    --trace-options)
+        mapfile -t offers < <(_testlog_keys "${value##*,}")
+        ;;
     *)
         mapfile -t offers < <(_testlog_words "$flag")
         ;;

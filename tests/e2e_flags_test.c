@@ -76,8 +76,7 @@ static const struct {
     {"PROGRAM --trace-limit=1",
      "--trace-limit: \"1\" is out of range; write 256K to 64G"},
     {"PROGRAM --trace-options=pc=1",
-     "--trace-options: unknown option \"pc\"; write device_tracer_level or "
-     "compress"},
+     "--trace-options: unknown option \"pc\"; --help lists all"},
     {"PROGRAM --trace-options=device_tracer_level=2",
      "--trace-options: device_tracer_level: unknown value \"2\"; write 0 or 1"},
     {"PROGRAM --color=red",
@@ -119,8 +118,7 @@ static const struct {
     {"TRACE_LIMIT=lots PROGRAM",
      "TRACE_LIMIT: \"lots\" is not a size; write bytes, as in 64M"},
     {"TRACE_OPTIONS=pc=1 PROGRAM",
-     "TRACE_OPTIONS: unknown option \"pc\"; write device_tracer_level or "
-     "compress"},
+     "TRACE_OPTIONS: unknown option \"pc\"; --help lists all"},
     {"TRACE_OPTIONS=device_trace_level=1 PROGRAM",
      "TRACE_OPTIONS: unknown option \"device_trace_level\"; did you mean "
      "device_tracer_level?"},

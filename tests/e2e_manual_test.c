@@ -210,6 +210,17 @@ Test(e2e_manual, pages_describe_exactly_the_existing_flags)
         check_flags(helps[i].page, help_of(helps[i].help));
 }
 
+Test(e2e_manual, page_describes_exactly_the_profiler_options)
+{
+    static struct words listed, told;
+
+    find_words(&listed, help_of(NULL), "^ +([a-z_]+)=");
+    find_words(&told, page("harness/testlog-program.7"),
+               "^\\.It Li ([a-z_]+) Ns = ");
+    expect_words(&listed, &told, "not in testlog-program.7");
+    expect_words(&told, &listed, "not in --help");
+}
+
 Test(e2e_manual, every_command_has_a_page)
 {
     const char *help = e2e_run("%s/testlog --help", BUILD_DIR)->out;
@@ -453,7 +464,9 @@ static const struct {
     {"PROGRAM --log-span-events=new,e", "new,enter new,exit "},
     {"PROGRAM --report=j", "junit: jsonl: "},
     {"PROGRAM --trace-options=d", "device_tracer_level= "},
-    {"PROGRAM --trace-options=c", "compress= "},
+    {"PROGRAM --trace-options=compress=true,gpu_l", "true,gpu_leaks= "},
+    {"PROGRAM --trace-options=gpu_leaks=", "off warn fail "},
+    {"testlog record --trace-options h", "host_tracer_level= "},
     {"PROGRAM --log=info,programs::sm", "small "},
     {"PROGRAM --color=n", "never "},
     {"PROGRAM --shard=", "auto "},

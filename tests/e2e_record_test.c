@@ -382,8 +382,7 @@ static const struct {
     {"--log-format=x -- true", "testlog: --log-format: unknown value \"x\"; "
                                "write full, compact, pretty or json"},
     {"--trace-options=x=1 -- true", "testlog: --trace-options: unknown option "
-                                    "\"x\"; write device_tracer_level or "
-                                    "compress"},
+                                    "\"x\"; --help lists all"},
     {"--log=info --nonsense -- true", "testlog: record: unknown flag "
                                       "--nonsense; testlog record --help lists "
                                       "all"},

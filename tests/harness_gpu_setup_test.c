@@ -46,7 +46,7 @@ static void begin(void)
     test_folder();
     for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
         unsetenv(variables[i]);
-    options.profiler = test_log_profiler_default;
+    options.profiler = trace_profiler_default;
     test_save(library(), "", 0);
     test_save(test_path("libtestlog-audit.so"), "", 0);
     mkdir(test_path("dev"), 0777);

@@ -8,19 +8,19 @@
 
 TestSuite(harness_profiler_options, .init = cr_redirect_stderr);
 
-static struct test_log_profiler profiler;
+static struct trace_profiler profiler;
 
 static int parse(const char *text)
 {
-    profiler = test_log_profiler_default;
+    profiler = trace_profiler_default;
     return test_log_profiler_read(&profiler, "TRACE_OPTIONS", text);
 }
 
 Test(harness_profiler_options, has_these_defaults)
 {
-    cr_expect_eq(test_log_profiler_default.device_tracer_level, 1);
-    cr_expect_eq(test_log_profiler_default.compress, 1);
-    cr_expect_not(test_log_profiler_default.given);
+    cr_expect_eq(trace_profiler_default.device_tracer_level, 1);
+    cr_expect_eq(trace_profiler_default.compress, 1);
+    cr_expect_not(trace_profiler_default.asks_gpu);
 }
 
 static const struct {
@@ -40,7 +40,7 @@ Test(harness_profiler_options, parses_keys_and_values)
         cr_expect_eq(parse(taken[i].text), 0, "%s", taken[i].text);
         cr_expect_eq(profiler.device_tracer_level, taken[i].level, "%s",
                      taken[i].text);
-        cr_expect(profiler.given);
+        cr_expect(profiler.asks_gpu);
     }
 }
 
@@ -49,9 +49,9 @@ Test(harness_profiler_options, asks_for_gpus_only_by_gpu_options)
 {
     cr_expect_eq(parse("compress=0"), 0);
     cr_expect_eq(profiler.compress, 0);
-    cr_expect_not(profiler.given);
+    cr_expect_not(profiler.asks_gpu);
     cr_expect_eq(parse("compress=1,device_tracer_level=1"), 0);
-    cr_expect(profiler.given);
+    cr_expect(profiler.asks_gpu);
 }
 
 Test(harness_profiler_options, adds_a_second_text_to_the_first)
@@ -90,13 +90,20 @@ Test(harness_profiler_options, suggests_valid_options)
 {
     parse("device_tracr_level=1");
     parse("pc=1");
+    parse("limit=1M");
+    parse("tpu_trace_mode=1");
     parse("device_tracer_level=9");
+    parse("python_tracer_level=1");
     fflush(stderr);
     cr_assert_stderr_eq_str(
         "testlog: TRACE_OPTIONS: unknown option \"device_tracr_level\"; did "
         "you mean device_tracer_level?\n"
-        "testlog: TRACE_OPTIONS: unknown option \"pc\"; write "
-        "device_tracer_level or compress\n"
+        "testlog: TRACE_OPTIONS: unknown option \"pc\"; --help lists all\n"
+        "testlog: TRACE_OPTIONS: unknown option \"limit\"; --help lists all\n"
+        "testlog: TRACE_OPTIONS: tpu_trace_mode is not supported: testlog "
+        "traces no TPU; leave it out\n"
         "testlog: TRACE_OPTIONS: device_tracer_level: unknown value \"9\"; "
-        "write 0 or 1\n");
+        "write 0 or 1\n"
+        "testlog: TRACE_OPTIONS: python_tracer_level=1 is not supported: there "
+        "is no Python in a C test; leave it out\n");
 }

@@ -63,7 +63,7 @@ static const char *printed_so_far(void)
     return printed;
 }
 
-static void compress_as(const struct test_log_profiler *profiler)
+static void compress_as(const struct trace_profiler *profiler)
 {
     char nowhere[] = "nowhere", here[] = ".";
     struct test_log_try before = {.folder = nowhere};
@@ -78,7 +78,7 @@ static void compress_as(const struct test_log_profiler *profiler)
 
 static void compress(void)
 {
-    compress_as(&test_log_profiler_default);
+    compress_as(&trace_profiler_default);
 }
 
 static bool is_there(const char *name)
@@ -135,7 +135,7 @@ Test(runners_compressed, keeps_small_recordings)
 
 Test(runners_compressed, keeps_all_recordings_if_the_option_is_off)
 {
-    struct test_log_profiler profiler = test_log_profiler_default;
+    struct trace_profiler profiler = trace_profiler_default;
 
     profiler.compress = 0;
     free(record(MANY));

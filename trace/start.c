@@ -8,20 +8,19 @@
 
 #include <testlog/trace.h>
 
+#include "profiler.h"
 #include "reader.h"
 
 static char directory[PATH_MAX];
 static pid_t starter; /* its forked children stop nothing */
 
-static int parse_options(const char *text, struct trace_options *options)
+static int parse_options(const char *text, struct trace_profiler *profiler)
 {
-    static const char key[] = "limit=";
+    struct trace_profiler_error error;
 
-    if (!text || !*text)
-        return 0;
-    if (!strncmp(text, key, sizeof(key) - 1) &&
-        trace_parse_size(text + sizeof(key) - 1, &options->limit) &&
-        options->limit >= TRACE_LIMIT_LEAST)
+    *profiler = trace_profiler_default;
+    if (!text || !*text ||
+        !trace_profiler_read(profiler, text, TRACE_PROFILER_OF_START, &error))
         return 0;
     errno = EINVAL;
     return -1;
@@ -40,10 +39,12 @@ static int join(char *path, const char *folder, const char *name)
 int trace_start(const char *to, const char *text)
 {
     struct trace_options options = {0};
+    struct trace_profiler profiler;
     char path[PATH_MAX];
 
-    if (parse_options(text, &options))
+    if (parse_options(text, &profiler))
         return -1;
+    options.limit = profiler.limit;
     if (strlen(to) >= sizeof(directory)) {
         errno = ENAMETOOLONG;
         return -1;

@@ -210,103 +210,32 @@ int test_log_read_count(const char *name, const char *text, const char *what,
 
 /* ---- Profiler options ---- */
 
-static const struct profiler_option {
-    const char *key;
-    unsigned most;
-    bool gpu;
-    size_t offset;
-} profiler_options[] = {
-#define TEST_LOG_X(key, value, most, gpu)                                      \
-    {#key, most, gpu, offsetof(struct test_log_profiler, key)},
-    TEST_LOG_PROFILER_OPTIONS(TEST_LOG_X)
-#undef TEST_LOG_X
-};
-
-enum { OPTIONS = sizeof(profiler_options) / sizeof(*profiler_options) };
-
-const struct test_log_profiler test_log_profiler_default = {
-#define TEST_LOG_X(key, value, most, gpu) .key = value,
-    TEST_LOG_PROFILER_OPTIONS(TEST_LOG_X)
-#undef TEST_LOG_X
-};
-
 static int refuse_key(const char *name, const char *key)
 {
-    const char *keys[OPTIONS + 1] = {NULL}, *suggestion;
+    const char *keys[64] = {NULL}, *suggestion;
+    const struct trace_profiler_option *option = trace_profiler_options;
 
-    for (size_t i = 0; i < OPTIONS; i++)
-        keys[i] = profiler_options[i].key;
+    for (size_t count = 0; option->key && count < 63; option++)
+        if (option->only != TRACE_PROFILER_OF_START)
+            keys[count++] = option->key;
     suggestion = log_nearest(key, keys);
-    fprintf(stderr, "testlog: %s: unknown option \"%s\"; %s ", name, key,
-            suggestion ? "did you mean" : "write");
-    if (suggestion)
-        fprintf(stderr, "%s?\n", suggestion);
-    else
-        test_log_print_words(keys);
+    fprintf(stderr, "testlog: %s: unknown option \"%s\"; %s%s%s\n", name, key,
+            suggestion ? "did you mean " : "--help lists all",
+            suggestion ? suggestion : "", suggestion ? "?" : "");
     return -1;
 }
 
-static int refuse_option(const char *name, const struct profiler_option *option,
-                         const char *value)
-{
-    fprintf(stderr, "testlog: %s: %s: unknown value \"%s\"; write 0 %s %u\n",
-            name, option->key, value, option->most > 1 ? "to" : "or",
-            option->most);
-    return -1;
-}
-
-static int take(struct test_log_profiler *profiler, const char *name,
-                const char *key, const char *value)
-{
-    const struct profiler_option *option = profiler_options;
-    unsigned long number;
-    char *end;
-
-    while (option < profiler_options + OPTIONS && strcmp(option->key, key) != 0)
-        option++;
-    if (option == profiler_options + OPTIONS)
-        return refuse_key(name, key);
-    number = strtoul(value, &end, 10);
-    if (strspn(value, "0123456789") != strlen(value) || end == value ||
-        number > option->most)
-        return refuse_option(name, option, value);
-    *(unsigned *)((char *)profiler + option->offset) = (unsigned)number;
-    profiler->given |= option->gpu;
-    return 0;
-}
-
-/* Removes the blanks around a text. */
-static char *strip(char *text)
-{
-    static const char blanks[] = " \t\n";
-    size_t size;
-
-    text += strspn(text, blanks);
-    size = strlen(text);
-    while (size && strchr(blanks, text[size - 1]))
-        size--;
-    text[size] = '\0';
-    return text;
-}
-
-int test_log_profiler_read(struct test_log_profiler *profiler, const char *name,
+int test_log_profiler_read(struct trace_profiler *profiler, const char *name,
                            const char *text)
 {
-    char *copy = strdup(text), *rest = copy, *key;
-    int status = copy ? 0 : -1;
+    struct trace_profiler_error error;
 
-    if (!copy)
-        fprintf(stderr, "testlog: %s: out of memory\n", name);
-    while (!status && (key = strsep(&rest, ","))) {
-        char *value = strchr(key, '=');
-
-        if (value)
-            *value++ = '\0';
-        status =
-            take(profiler, name, strip(key), value ? strip(value) : (char *)"");
-    }
-    free(copy);
-    return status;
+    if (!trace_profiler_read(profiler, text, TRACE_PROFILER_OF_TESTS, &error))
+        return 0;
+    if (!error.why[0])
+        return refuse_key(name, error.key);
+    fprintf(stderr, "testlog: %s: %s\n", name, error.why);
+    return -1;
 }
 
 /* ---- --help ---- */
@@ -339,4 +268,31 @@ void test_log_print_option(char letter, const char *name, const char *argument,
     if (variable)
         printf(" (%s)", variable);
     putchar('\n');
+}
+
+static void print_profiler_option(const struct trace_profiler_option *option)
+{
+    char value[TRACE_PROFILER_VALUE_SIZE], values[TRACE_PROFILER_VALUE_SIZE];
+    char form[128], help[128];
+    bool is_set = option->type != TRACE_PROFILER_NUMBER ||
+                  option->initial <= option->most;
+
+    trace_profiler_value(option, option->initial, value);
+    trace_profiler_values(option, values);
+    snprintf(form, sizeof(form), "%s=%s", option->key,
+             option->missing ? value : values);
+    if (option->missing)
+        snprintf(help, sizeof(help), "no other value: %s", option->missing);
+    test_log_print_option(0, form, NULL, option->missing ? help : option->help,
+                          option->missing || !is_set ? NULL : value);
+}
+
+void test_log_print_profiler_options(void)
+{
+    const struct trace_profiler_option *option = trace_profiler_options;
+
+    puts("\nProfiler options, with their defaults:\n");
+    for (; option->key; option++)
+        if (option->only != TRACE_PROFILER_OF_START)
+            print_profiler_option(option);
 }

@@ -367,10 +367,9 @@ static read_option read_help;
 
 #define AT(member) .at = offsetof(struct test_log_options, member)
 
-#define LOG_WORD(id, text)              text "|"
-#define EVENT_WORD(id, text, bits)      text "|"
-#define KEY_WORD(key, value, most, gpu) #key "=N|"
-#define WAY_WORD(id, text)              text "|"
+#define LOG_WORD(id, text)         text "|"
+#define EVENT_WORD(id, text, bits) text "|"
+#define WAY_WORD(id, text)         text "|"
 
 /* An optional argument begins with a bracket; a bar ends each word of several.
  * Later rows beat earlier ones, and flags beat variables. */
@@ -397,8 +396,8 @@ static const struct option_row rows[] = {
     {"--trace-dir", "TRACE_DIR", "DIR", "where runs go", .read = read_dir},
     {"--trace-limit", "TRACE_LIMIT", "BYTES",
      "most that a test may record (256M)", .read = read_limit},
-    {"--trace-options", "TRACE_OPTIONS", TEST_LOG_PROFILER_OPTIONS(KEY_WORD),
-     "profiler options; several with commas", .read = read_profiler},
+    {"--trace-options", "TRACE_OPTIONS", "KEY=VALUE",
+     "profiler options, see below; several with commas", .read = read_profiler},
     {"--color", NULL, "[auto|always|never|", "colours", .read = read_color},
     {NULL, "TESTBRIDGE_TEST_ONLY", "PATTERN", NULL, .read = read_pattern,
      .outer = true},
@@ -488,6 +487,7 @@ static bool read_help(struct reader *reader)
             test_log_print_option(rows[i].letter, rows[i].name,
                                   rows[i].argument, rows[i].help,
                                   rows[i].variable);
+    test_log_print_profiler_options();
     puts("\nExit codes: 0 all tests that ran passed, 1 a test failed, 2 wrong\n"
          "usage, 4 no test matched, 128 plus the number of the signal that\n"
          "ended the run. SIGUSR1 prints which tests are running. An interrupt\n"
@@ -686,7 +686,7 @@ int test_log_options_read(struct test_log_options *options, int argc,
         .show = {"info", "default"},
         .record = {"trace", "default"},
         .limit = TRACE_LIMIT_DEFAULT,
-        .profiler = test_log_profiler_default,
+        .profiler = trace_profiler_default,
         .dir = "testlog-runs",
         .all_tests = options->all_tests,
     };

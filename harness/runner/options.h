@@ -3,27 +3,16 @@
 #define TESTLOG_OPTIONS_H
 
 #include "harness/results/terminal.h"
+#include "trace/profiler.h"
 
 /* ---- option_values.c: profiler options ---- */
 
-/* X(key, default, maximum, whether it is about GPUs) */
-#define TEST_LOG_PROFILER_OPTIONS(X)                                           \
-    X(device_tracer_level, 1, 1, true) /* 0: GPUs are not traced */            \
-    X(compress, 1, 1, false) /* 0: recordings stay as they were written */
-
-struct test_log_profiler {
-#define TEST_LOG_X(key, value, most, gpu) unsigned key;
-    TEST_LOG_PROFILER_OPTIONS(TEST_LOG_X)
-#undef TEST_LOG_X
-    bool given; /* one about GPUs was given */
-};
-
-extern const struct test_log_profiler test_log_profiler_default;
-
 /* test_log_profiler_read parses "key=value,..." of a flag or variable called
- * `name`; -1 if it has printed what is wrong. */
-int test_log_profiler_read(struct test_log_profiler *, const char *name,
+ * `name`; -1 if it has printed what is wrong. test_log_print_profiler_options
+ * prints all of them for --help. */
+int test_log_profiler_read(struct trace_profiler *, const char *name,
                            const char *text);
+void test_log_print_profiler_options(void);
 
 /* ---- options.c ---- */
 
@@ -55,7 +44,7 @@ struct test_log_options {
     struct test_log_shard shard;
     struct test_log_setting shard_asked; /* "2/5", "auto", NULL */
     uint64_t limit;                      /* bytes a test may record */
-    struct test_log_profiler profiler;
+    struct trace_profiler profiler;
     const char *dir; /* where runs go */
     bool dir_given;  /* `dir` is not the default */
     size_t jobs;     /* 0: as many as processors */

@@ -188,7 +188,8 @@ static int run_watched(struct criterion_test_set *set,
 
     test_log_filters_check(&filters, options, !run->foreign);
     record_all(options);
-    run->gpu.asked = options->profiler.given || test_log_filters_ask(&filters);
+    run->gpu.asked =
+        options->profiler.asks_gpu || test_log_filters_ask(&filters);
     if (!run->foreign)
         print_filters(options);
     test_log_stdio_outlive();
