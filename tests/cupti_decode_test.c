@@ -89,6 +89,19 @@ Test(cupti_decode, drops_calls_without_information)
     free(lines);
 }
 
+Test(cupti_decode, shows_how_far_a_kernel_is_before_its_call)
+{
+    char *lines = load_expected("skew");
+
+    expect_as_the_oracle("skew");
+    e2e_expect_has(e2e_line(lines, "KERNEL void saxpy<float>(float*, float "
+                                   "const*, float, int) corr=2"),
+                   "local=0 clock_skew_ns=9000 correlation=2");
+    cr_expect_eq(e2e_count(lines, "clock_skew_ns"), 1);
+    cr_expect_eq(e2e_count(lines, "queue_delay"), 1);
+    free(lines);
+}
+
 /* Device records arrive before their calls. */
 Test(cupti_decode, decodes_buffers_in_any_order)
 {
@@ -422,8 +435,8 @@ Test(cupti_decode, puts_every_activity_without_memory)
 
 Test(cupti_decode, agrees_with_a_new_run_of_the_independent_reader)
 {
-    static const char *const names[] = {"plain", "graph", "jit", "capture",
-                                        "noise"};
+    static const char *const names[] = {"plain",   "graph", "jit",
+                                        "capture", "noise", "skew"};
     char command[1024];
 
     if (system("python3 -c '' 2>/dev/null"))

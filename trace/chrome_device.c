@@ -16,14 +16,18 @@ enum {
     CONTEXT_BITS = 16,    /* the bits of a tid above which the context is */
     CONTEXT_MASK = 0x7ff, /* so that it stays below APART */
     CLAMPED_MAX_NS = 1000,
+    NONE = UINT32_MAX,
 };
 
-/* An activity that others refer to. */
+/* An end of an arrow. */
 struct link {
-    uint64_t begin, flow; /* id of the arrow to it; 0: none */
+    uint64_t begin;
     uint32_t correlation, place;
-    bool on_device;
-    bool behind; /* a call whose arrows are drawn */
+    uint32_t call; /* the first with this correlation; NONE: there is none */
+    bool is_call, on_device;
+    bool drawn; /* here: */
+    uint32_t pid, tid;
+    uint64_t time;
 };
 
 struct device {
@@ -34,7 +38,7 @@ struct device {
 
 struct trace_chrome_devices {
     struct device devices[DEVICES_MAX];
-    struct link *links; /* by correlation, then in order */
+    struct link *links; /* by correlation, then by time */
     size_t count;
 };
 
@@ -57,6 +61,12 @@ static struct device *device_of(const struct trace_exporter *export,
     return &export->devices->devices[entry->at.device % DEVICES_MAX];
 }
 
+static bool is_call(const struct trace_entry *entry)
+{
+    return entry->at.kind == TRACE_ACTIVITY_RUNTIME ||
+           entry->at.kind == TRACE_ACTIVITY_DRIVER;
+}
+
 static void see(struct trace_exporter *export, const struct trace_entry *entry,
                 uint64_t begin)
 {
@@ -73,7 +83,25 @@ static void see(struct trace_exporter *export, const struct trace_entry *entry,
             (struct link){.begin = begin,
                           .correlation = entry->at.correlation,
                           .place = entry->id,
+                          .call = NONE,
+                          .is_call = is_call(entry),
                           .on_device = entry->at.on_device};
+}
+
+/* Finds the first call of each correlation. */
+static void find_calls(struct trace_chrome_devices *all)
+{
+    for (size_t i = 0, end; i < all->count; i = end) {
+        uint32_t call = NONE;
+
+        for (end = i; end < all->count &&
+                      all->links[end].correlation == all->links[i].correlation;
+             end++)
+            if (call == NONE && all->links[end].is_call)
+                call = (uint32_t)end;
+        for (size_t one = i; one < end; one++)
+            all->links[one].call = call;
+    }
 }
 
 bool trace_chrome_devices(struct trace_exporter *export)
@@ -94,6 +122,7 @@ bool trace_chrome_devices(struct trace_exporter *export)
             see(export, &entry, reader->devices[i].begin);
     if (all->count)
         qsort(all->links, all->count, sizeof(*all->links), in_order);
+    find_calls(all);
     return true;
 }
 
@@ -128,55 +157,59 @@ static struct link *link_of(const struct trace_exporter *export,
 /* ---- Arrows ---- */
 
 static void put_flow(struct trace_exporter *export, const char *phase,
-                     uint64_t flow, const struct trace_chrome_row *row,
-                     uint64_t time)
+                     const struct link *link)
 {
     struct trace_text *text = &export->text;
 
     trace_text_clear(text);
-    trace_text_printf(text,
-                      ",\n{\"ph\":\"%s\",\"id\":%llu,\"pid\":%u,\"tid\":%u",
-                      phase, (unsigned long long)flow, row->pid, row->tid);
-    trace_chrome_time(text, ",\"ts\":", time);
+    trace_text_printf(
+        text, ",\n{\"ph\":\"%s\",\"id\":%llu,\"pid\":%u,\"tid\":%u", phase,
+        (unsigned long long)export->chrome->flows, link->pid, link->tid);
+    trace_chrome_time(text, ",\"ts\":", link->time);
     trace_chrome_literal(text, ",\"cat\":\"ac2g\",\"name\":\"ac2g\"");
     trace_chrome_literal(text, *phase == 'f' ? ",\"bp\":\"e\"}" : "}");
     trace_chrome_put(export);
 }
 
-static bool is_call(const struct trace_entry *entry)
+/* Viewers ignore arrows that go back in time. If the device's clock is slow, so
+ * that work begins before its call, the arrow leads from the work to the call.
+ */
+static void put_arrow(struct trace_exporter *export, const struct link *call,
+                      const struct link *work)
 {
-    return entry->at.kind == TRACE_ACTIVITY_RUNTIME ||
-           entry->at.kind == TRACE_ACTIVITY_DRIVER;
+    bool forward = call->time <= work->time;
+
+    export->chrome->flows++;
+    put_flow(export, "s", forward ? call : work);
+    put_flow(export, "f", forward ? work : call);
 }
 
-/* Draws an arrow from the first call of a correlation to each later activity of
- * a device. */
-static void put_flows(struct trace_exporter *export,
-                      const struct trace_entry *entry,
-                      const struct trace_chrome_row *row, uint64_t time)
+/* Draws the arrows between an activity and those that were drawn before. */
+static void put_arrows(struct trace_exporter *export,
+                       const struct trace_entry *entry,
+                       const struct trace_chrome_row *row, uint64_t time)
 {
     const struct trace_chrome_devices *all = export->devices;
     struct link *end = all->links + all->count;
     struct link *link = link_of(export, entry);
+    const struct link *call;
 
-    if (link == end)
+    if (link == end || link->call == NONE)
         return;
-    if (entry->at.on_device) {
-        if (link->flow)
-            put_flow(export, "f", link->flow, row, time);
+    link->drawn = true;
+    link->pid = row->pid;
+    link->tid = row->tid;
+    link->time = time;
+    call = &all->links[link->call];
+    if (link->on_device && call->drawn)
+        put_arrow(export, call, link);
+    if (link != call)
         return;
-    }
-    if (!is_call(entry) || link->behind)
-        return;
-    for (link++; link < end && link->correlation == entry->at.correlation;
-         link++) {
-        link->behind = true;
-        if (link->on_device && !link->flow &&
-            trace_reader_time(export->reader, link->begin) >= time) {
-            link->flow = ++export->chrome->flows;
-            put_flow(export, "s", link->flow, row, time);
-        }
-    }
+    while (link > all->links && link[-1].correlation == call->correlation)
+        link--;
+    for (; link < end && link->correlation == call->correlation; link++)
+        if (link->on_device && link->drawn)
+            put_arrow(export, call, link);
 }
 
 /* ---- Rows ---- */
@@ -480,6 +513,6 @@ void trace_chrome_device(struct trace_exporter *export,
     trace_text_char(text, '}');
     trace_chrome_put(export);
     if (entry->at.correlation)
-        put_flows(export, entry, &row, extent.begin);
+        put_arrows(export, entry, &row, extent.begin);
     put_memory(export, entry);
 }

@@ -213,9 +213,23 @@ def noise():
     make.write("noise")
 
 
+def skew():
+    """The device's clock is 9 us behind."""
+    make = Maker()
+    make.call(5, 31, 1000, 11000, 1, span=1)
+    make.copy(1, 1 << 20, 5000, 9000, 1)
+    for i in range(3):
+        begin = 30000 + 1000 * i
+        make.call(5, 505, begin, begin + 500, 2 + i, span=1)
+        make.kernel(SAXPY, begin - 9000 + 9000 * i, begin - 8500 + 9000 * i,
+                    2 + i, (4, 64, 1), (256, 1, 1))
+    make.write("skew")
+
+
 if __name__ == "__main__":
     plain()
     graph()
     jit()
     capture()
     noise()
+    skew()

@@ -120,8 +120,10 @@ class Oracle:
         fields += [("local", at(record, "I", 84))]
         fields += ([("cluster", three(record, 176))]
                    if at(record, "I", 176) else [])
-        fields += [("queue_delay", duration(begin - self.calls[correlation][0])),
-                   ("correlation", correlation)]
+        delay = begin - self.calls[correlation][0]
+        fields += ([("queue_delay", duration(delay))] if delay > 0 else
+                   [("clock_skew_ns", -delay)] if delay else [])
+        fields += [("correlation", correlation)]
         if at(record, "I", 156):
             fields += [("graph", at(record, "I", 156)),
                        ("graph.node", at(record, "Q", 144))]

@@ -230,14 +230,20 @@ static void add_shared(struct building *building)
         add_number(building, "shared.dynamic", dynamic);
 }
 
+/* The device's clock is compared with the host's by CUPTI, which errs by some
+ * microseconds. */
 static void add_delay(struct building *building)
 {
     const struct cupti_call *call = building->call;
     uint64_t begin = building->activity.at.begin;
 
-    if (call && call->begin && begin > call->begin)
+    if (!call || !call->begin)
+        return;
+    if (begin > call->begin)
         add(building, "queue_delay",
             display(print_time(building, cupti_ns(begin - call->begin))));
+    else if (begin < call->begin)
+        add_number(building, "clock_skew_ns", cupti_ns(call->begin - begin));
 }
 
 static void kernel(struct building *building)
