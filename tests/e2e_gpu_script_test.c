@@ -114,7 +114,7 @@ Test(e2e_gpu_script, refuses_an_unknown_flag)
     "{\"kind\":\"count\",\"label\":\"" label                                   \
     "\",\"kernels\":40,\"kernel_ids\":" #ids                                   \
     ",\"kernels_without_call\":0,\"calls_not_nested\":0,\"bad_times\":0,"      \
-    "\"dropped\":0,\"kernels_before_call\":0,\"names\":{\"empty\":40},"        \
+    "\"dropped\":0,\"largest_skew_ns\":9000,\"names\":{\"empty\":40},"         \
     "\"launched_by\":{},\"kinds\":{" kinds "},\"meta\":{\"gpu.dropped\":"      \
     "\"0\",\"gpu.undecoded\":\"0\"},\"compiles\":[{\"stage\":\"cache_store "   \
     "cache_load JIT compile\"}]}\n"
@@ -164,7 +164,7 @@ ParameterizedTestParameters(e2e_gpu_script,
         {"4 ", "\"label\":\"graph", "\"bad_times\":0", "\"bad_times\":1"},
         {"5 ", "\"label\":\"mixed", "\"dropped\":0", "\"dropped\":1"},
         {"5 ", "\"label\":\"mixed", "gpu.undecoded\":\"0", "gpu.dropped\":\"2"},
-        {"6 ", "\"label\":\"threads:8", "_before_call\":0", "_before_call\":1"},
+        {"6 ", "\"label\":\"threads:8", "skew_ns\":9000", "skew_ns\":20001"},
         {"7 ", "\"label\":\"mixed", "\"MEMCPY\":20", "\"MEMCPY\":19"},
         {"8 ", "\"label\":\"jit.warm", "cache_load", "module_load"},
         {"9 ", "\"label\":\"empty.2", "launched_by\":{}",

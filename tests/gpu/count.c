@@ -165,7 +165,17 @@ struct launches_seen {
     double unmatched; /* kernels without a call */
     double disjoint;  /* groups whose calls are not nested in the first */
     double early;     /* kernels that begin before their call */
+    double skew_ns;   /* by how much at most */
 };
+
+static void see_skew(struct launches_seen *seen, uint64_t call, uint64_t kernel)
+{
+    double ns = (double)call - (double)kernel;
+
+    seen->early += ns > 0;
+    if (ns > seen->skew_ns)
+        seen->skew_ns = ns;
+}
 
 /* A group has all activities of one correlation, the calls first. */
 static void see_group(struct launches_seen *seen, cJSON *calls_of_launches,
@@ -185,7 +195,7 @@ static void see_group(struct launches_seen *seen, cJSON *calls_of_launches,
     for (size_t i = calls; i < count; i++)
         if (is_kernel(&group[i])) {
             kernels++;
-            seen->early += calls && group[i].begin < group[0].begin;
+            see_skew(seen, calls ? group[0].begin : 0, group[i].begin);
         }
     if (!kernels)
         return;
@@ -216,6 +226,7 @@ static void add_launches(cJSON *row, struct activities *activities)
     cJSON_AddNumberToObject(row, "kernels_without_call", seen.unmatched);
     cJSON_AddNumberToObject(row, "calls_not_nested", seen.disjoint);
     cJSON_AddNumberToObject(row, "kernels_before_call", seen.early);
+    cJSON_AddNumberToObject(row, "largest_skew_ns", seen.skew_ns);
 }
 
 /* ---- Fields ---- */
