@@ -14,6 +14,8 @@ enum {
     BEGIN = 315,
     DRIVER_BEGIN = 539,
     END = 319,
+    QUERY = 138,
+    COPY = 41,
     DRIVER_END = 497,
 };
 
@@ -220,6 +222,49 @@ Test(cupti_correlation, bounds_the_number_of_calls)
     cr_expect_eq(cupti_call_find(MOST + MORE)->correlation, MOST + MORE);
     cr_expect_eq(cupti_counts.launches, MORE);
     expect_counts(MOST + MORE, (MOST + MORE) / 2);
+}
+
+enum { POLLS = 1000000, NOT_READY = 600 };
+
+static void poll_for_long(void)
+{
+    for (uint32_t i = 0; i < POLLS; i++)
+        note(CUPTI_KIND_RUNTIME, QUERY, 1000 + i, 1001 + i, 1000 + i,
+             NOT_READY);
+}
+
+Test(cupti_correlation, keeps_other_calls_while_a_program_polls)
+{
+    note_span(CUPTI_EXTERNAL_CUSTOM0, 77, 1);
+    note(CUPTI_KIND_RUNTIME, LAUNCH, 100, 200, 1, 0);
+    note_span(CUPTI_EXTERNAL_CUSTOM0, 78, 2);
+    note(CUPTI_KIND_RUNTIME, COPY, 300, 400, 2, 0);
+    poll_for_long();
+    for (uint32_t i = 1; i <= 2; i++) {
+        cr_assert(cupti_call_find(i), "%d", (int)i);
+        cr_expect_eq(cupti_call_find(i)->span, 76 + i);
+        cr_expect_eq(cupti_call_find(i)->begin, 200 * i - 100);
+    }
+    cr_expect(cupti_call_find(1000 + POLLS - 1));
+    cr_expect_null(cupti_call_find(1000));
+    cupti_call_find(1)->devices++;
+    expect_counts(1, 1);
+}
+
+Test(cupti_correlation, keeps_launches_among_many_other_calls)
+{
+    for (uint32_t i = 1; i <= 400000; i++)
+        if (i % 100)
+            note(CUPTI_KIND_RUNTIME, MALLOC, i, i + 1, i, 0);
+        else
+            note(CUPTI_KIND_RUNTIME, LAUNCH, i, i + 1, i, 0);
+    for (uint32_t i = 100; i <= 400000; i += 100) {
+        cr_assert(cupti_call_find(i), "%d", (int)i);
+        cr_assert_eq(cupti_call_find(i)->begin, i);
+        cupti_call_find(i)->devices++;
+    }
+    cr_expect_null(cupti_call_find(1));
+    expect_counts(4000, 4000);
 }
 
 Test(cupti_correlation, keeps_recent_calls_without_memory)

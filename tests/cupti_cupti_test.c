@@ -568,6 +568,9 @@ static const char *const *names_of(enum cupti_role role)
         "cuStreamBeginCapture", "cuStreamBeginCaptureToGraph", NULL};
     static const char *const ends[] = {"cudaStreamEndCapture",
                                        "cuStreamEndCapture", NULL};
+    static const char *const queries[] = {"cudaStreamQuery", "cudaEventQuery",
+                                          "cuStreamQuery", "cuEventQuery",
+                                          NULL};
     static const char *const noise[] = {"cudaGetLastError",
                                         "cudaPeekAtLastError",
                                         "cudaSetDevice",
@@ -592,6 +595,8 @@ static const char *const *names_of(enum cupti_role role)
         return begins;
     case CUPTI_ROLE_END_CAPTURE:
         return ends;
+    case CUPTI_ROLE_QUERY:
+        return queries;
     case CUPTI_ROLE_NOISE:
         return noise;
     case CUPTI_ROLE_OTHER:

@@ -37,6 +37,12 @@
     X(RUNTIME, 320, "cudaStreamEndCapture_ptsz", END_CAPTURE)                  \
     X(DRIVER, 497, "cuStreamEndCapture", END_CAPTURE)                          \
     X(DRIVER, 498, "cuStreamEndCapture_ptsz", END_CAPTURE)                     \
+    X(RUNTIME, 132, "cudaStreamQuery", QUERY)                                  \
+    X(RUNTIME, 138, "cudaEventQuery", QUERY)                                   \
+    X(RUNTIME, 240, "cudaStreamQuery_ptsz", QUERY)                             \
+    X(DRIVER, 120, "cuEventQuery", QUERY)                                      \
+    X(DRIVER, 125, "cuStreamQuery", QUERY)                                     \
+    X(DRIVER, 439, "cuStreamQuery_ptsz", QUERY)                                \
     X(RUNTIME, 16, "cudaSetDevice", NOISE)                                     \
     X(RUNTIME, 317, "cudaStreamIsCapturing", NOISE)                            \
     X(RUNTIME, 318, "cudaStreamIsCapturing_ptsz", NOISE)

@@ -2,7 +2,9 @@
  * device's work.
  *
  * Calls are in a ring in order of arrival and in a hash table by their id. The
- * ring grows up to a limit; then the oldest call is dropped.
+ * ring grows up to a limit. Then old calls that start no work are dropped: a
+ * program may ask a million times whether its kernel is done. Only a ring full
+ * of launches drops the oldest launch.
  */
 #include <stdlib.h>
 
@@ -15,6 +17,7 @@ static struct {
     struct cupti_call *calls;
     uint32_t room, count;
     uint32_t oldest;          /* its index */
+    uint32_t rest;            /* calls until a sweep may be worthwhile again */
     struct trace_table index; /* of each call, by its id */
 } ring;
 
@@ -91,6 +94,52 @@ static void drop_oldest(void)
     ring.count--;
 }
 
+enum worth { NOTHING, LITTLE, MUCH };
+
+static enum worth worth_of(const struct cupti_call *call)
+{
+    return call->launches ? MUCH : call->idle ? NOTHING : LITTLE;
+}
+
+/* Drops the calls in the older half that are worth `most` or less. It needs no
+ * memory. Returns how many. */
+static uint32_t sweep(enum worth most)
+{
+    uint32_t half = ring.count / 2, first = half;
+
+    for (uint32_t i = half; i-- > 0;) {
+        struct cupti_call *call = at(i), *to;
+
+        trace_table_remove(&ring.index, call->correlation);
+        if (worth_of(call) <= most)
+            continue;
+        to = at(--first);
+        *to = *call;
+        trace_table_set(&ring.index, to->correlation,
+                        (uintptr_t)(to - ring.calls));
+    }
+    ring.oldest = (ring.oldest + first) % ring.room;
+    ring.count -= first;
+    return first;
+}
+
+static void make_room(void)
+{
+    uint32_t enough = ring.room / 16, dropped = 0;
+
+    if (ring.rest) {
+        ring.rest--;
+        drop_oldest();
+        return;
+    }
+    for (enum worth most = NOTHING; most < MUCH && dropped < enough; most++)
+        dropped += sweep(most);
+    if (dropped < enough)
+        ring.rest = enough;
+    if (!dropped)
+        drop_oldest();
+}
+
 void cupti_call_count_launches(void)
 {
     for (uint32_t i = 0; i < ring.count; i++)
@@ -110,7 +159,7 @@ struct cupti_call *cupti_call_add(uint32_t correlation)
     if (ring.count == ring.room && !grow()) {
         if (!ring.count)
             return NULL;
-        drop_oldest();
+        make_room();
     }
     call = at(ring.count);
     if (!trace_table_set(&ring.index, correlation,
@@ -170,10 +219,14 @@ static void note_role(struct cupti_call *call,
     case CUPTI_ROLE_END_CAPTURE:
         cupti_capture_end(record);
         break;
-    case CUPTI_ROLE_NOISE:
-    case CUPTI_ROLE_OTHER:
+    default:
         break;
     }
+}
+
+static bool is_idle(enum cupti_role role)
+{
+    return role == CUPTI_ROLE_QUERY || role == CUPTI_ROLE_NOISE;
 }
 
 static void note_api(const struct cupti_record *record,
@@ -181,6 +234,8 @@ static void note_api(const struct cupti_record *record,
 {
     struct cupti_call *call =
         cupti_call_add(cupti_get32(record, CUPTI_CALL_CORRELATION));
+    enum cupti_role role =
+        cupti_role(domain, cupti_get32(record, CUPTI_CALL_ID));
     uint64_t begin = cupti_get(record, CUPTI_CALL_START);
     uint64_t end = cupti_get(record, CUPTI_CALL_END);
 
@@ -190,11 +245,11 @@ static void note_api(const struct cupti_record *record,
         call->begin = begin;
     if (end > call->end)
         call->end = end;
+    call->idle = (!call->seen || call->idle) && is_idle(role);
     call->seen = true;
     call->thread =
         cupti.system_threads ? cupti_get32(record, CUPTI_CALL_THREAD) : 0;
-    note_role(call, record,
-              cupti_role(domain, cupti_get32(record, CUPTI_CALL_ID)));
+    note_role(call, record, role);
 }
 
 static void note_external(const struct cupti_record *record)

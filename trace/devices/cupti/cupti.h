@@ -432,6 +432,7 @@ struct cupti_call {
     uint32_t around;  /* a nested call with another id; 0: none */
     bool seen;        /* its own record arrived */
     bool launches;    /* it is a launch by its name */
+    bool idle;        /* by its name, it starts no work */
     bool nested;      /* within another launch */
     bool described;   /* the fields below are known */
     uint32_t stream;
@@ -470,6 +471,7 @@ enum cupti_role {
     CUPTI_ROLE_LAUNCH,
     CUPTI_ROLE_BEGIN_CAPTURE,
     CUPTI_ROLE_END_CAPTURE,
+    CUPTI_ROLE_QUERY,
     CUPTI_ROLE_NOISE,
     CUPTI_ROLE_LAST = CUPTI_ROLE_NOISE
 };
