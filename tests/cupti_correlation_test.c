@@ -19,17 +19,23 @@ enum {
     DRIVER_END = 497,
 };
 
-static void note(uint32_t kind, uint32_t id, uint64_t begin, uint64_t end,
-                 uint32_t correlation, uint32_t result)
+static void note_on(uint32_t thread, uint32_t kind, uint32_t id, uint64_t begin,
+                    uint64_t end, uint32_t correlation, uint32_t result)
 {
     struct {
         uint32_t kind, id;
         uint64_t begin, end;
         uint32_t process, thread, correlation, result;
-    } record = {kind, id, begin, end, 1, 7, correlation, result};
+    } record = {kind, id, begin, end, 1, thread, correlation, result};
     struct cupti_record at = {(const uint8_t *)&record, sizeof(record), kind};
 
     cupti_call_note(&at);
+}
+
+static void note(uint32_t kind, uint32_t id, uint64_t begin, uint64_t end,
+                 uint32_t correlation, uint32_t result)
+{
+    note_on(7, kind, id, begin, end, correlation, result);
 }
 
 static void note_span(uint32_t external, uint64_t span, uint32_t correlation)
@@ -114,6 +120,20 @@ Test(cupti_correlation, counts_nested_launches_once)
     note(CUPTI_KIND_DRIVER, DRIVER_LAUNCH, 110, 190, 2, 0);
     note(CUPTI_KIND_RUNTIME, LAUNCH, 100, 200, 1, 0);
     expect_counts(1, 0);
+}
+
+/* In a buffer that threads share, their records are interleaved. */
+Test(cupti_correlation, pairs_nested_launches_of_many_threads)
+{
+    enum { THREADS = 100 };
+
+    for (uint32_t i = 1; i <= THREADS; i++)
+        note_on(i, CUPTI_KIND_DRIVER, DRIVER_LAUNCH, 110, 190, i, 0);
+    for (uint32_t i = 1; i <= THREADS; i++)
+        note_on(i, CUPTI_KIND_RUNTIME, LAUNCH, 100, 200, 1000 + i, 0);
+    for (uint32_t i = 1; i <= THREADS; i++)
+        cupti_call_find(i)->devices++;
+    expect_counts(THREADS, THREADS);
 }
 
 Test(cupti_correlation, counts_successive_launches_separately)

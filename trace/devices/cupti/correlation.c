@@ -11,7 +11,7 @@
 #include "cupti.h"
 #include "trace/containers.h"
 
-enum { FIRST = 1024, MOST = 1 << 18, NEAR = 8 };
+enum { FIRST = 1024, MOST = 1 << 18 };
 
 static struct {
     struct cupti_call *calls;
@@ -20,6 +20,9 @@ static struct {
     uint32_t rest;            /* calls until a sweep may be worthwhile again */
     struct trace_table index; /* of each call, by its id */
 } ring;
+
+/* The id of each thread's last launch, by the thread's id. */
+static struct trace_table last_launch;
 
 struct cupti_call *cupti_call_find(uint32_t correlation)
 {
@@ -146,6 +149,7 @@ void cupti_call_count_launches(void)
         judge(at(i));
     free(ring.calls);
     trace_table_free(&ring.index);
+    trace_table_free(&last_launch);
     memset(&ring, 0, sizeof(ring));
     cupti_capture_forget();
 }
@@ -175,30 +179,27 @@ struct cupti_call *cupti_call_add(uint32_t correlation)
 static bool holds(const struct cupti_call *outer,
                   const struct cupti_call *inner)
 {
-    return outer->thread == inner->thread && outer->begin <= inner->begin &&
-           inner->end <= outer->end;
+    return outer->begin <= inner->begin && inner->end <= outer->end;
 }
 
 /* A launch through the runtime calls the driver's launch. If the two have
- * different ids, the device's record has one of them. The inner call is
- * reported first, immediately before the outer one. */
-static void pair(struct cupti_call *call)
+ * different ids, the device's record has one of them. The inner call is the
+ * thread's launch that was reported immediately before the outer one. */
+static void pair(struct cupti_call *call, uint32_t thread)
 {
-    uint32_t count = ring.count < NEAR ? ring.count : NEAR;
+    struct cupti_call *other = NULL;
+    uintptr_t last;
 
-    for (uint32_t i = 1; i <= count; i++) {
-        struct cupti_call *other = at(ring.count - i);
-
-        if (other == call || !other->launches || other->around)
-            continue;
-        if (holds(call, other) || holds(other, call)) {
-            other->around = call->correlation;
-            call->around = other->correlation;
-            other->nested = holds(call, other);
-            call->nested = !other->nested;
-            return;
-        }
-    }
+    if (trace_table_find(&last_launch, thread, &last))
+        other = cupti_call_find((uint32_t)last);
+    trace_table_set(&last_launch, thread, call->correlation);
+    if (!other || other == call || other->around ||
+        (!holds(call, other) && !holds(other, call)))
+        return;
+    other->around = call->correlation;
+    call->around = other->correlation;
+    other->nested = holds(call, other);
+    call->nested = !other->nested;
 }
 
 /* Only a launch that succeeded is one. */
@@ -211,7 +212,7 @@ static void note_role(struct cupti_call *call,
             return;
         call->launches = true;
         if (!call->around)
-            pair(call);
+            pair(call, cupti_get32(record, CUPTI_CALL_THREAD));
         break;
     case CUPTI_ROLE_BEGIN_CAPTURE:
         cupti_capture_begin(record);
