@@ -112,26 +112,10 @@ Test(cupti_cupti, reports_a_libcupti_that_is_too_old)
 
 Test(cupti_cupti, reports_a_missing_driver)
 {
-    devices_set("FAIL", "4:999");
+    devices_set("FAIL", "6:999");
     expect_state("no-driver",
                  "GPU trace off: cuptiActivityRegisterTimestampCallback "
                  "returned 999 CUPTI_ERROR_UNKNOWN (no NVIDIA driver)");
-}
-
-Test(cupti_cupti, reports_a_busy_cupti)
-{
-    devices_set("REFUSE", "10:39");
-    expect_state("busy", "GPU trace off: cuptiActivityEnable returned 39 "
-                         "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED");
-}
-
-Test(cupti_cupti, names_the_tool_that_uses_cupti)
-{
-    devices_set("REFUSE", "10:39");
-    devices_set("TOOL", "CUPTI for Godot");
-    expect_state("busy", "GPU trace off: cuptiActivityEnable returned 39 "
-                         "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED "
-                         "(in use by CUPTI for Godot)");
 }
 
 Test(cupti_cupti, reports_a_session_of_nsight)
@@ -151,21 +135,6 @@ Test(cupti_cupti, accepts_testlog_s_own_injection)
 {
     setenv("CUDA_INJECTION64_PATH", "/proc/self/exe", 1);
     expect_state("playback", "GPU trace is playback: made up");
-}
-
-Test(cupti_cupti, reports_pytorch_s_profiler)
-{
-    char notice[PATH_MAX + 64];
-    char *bytes;
-    size_t size;
-
-    bytes = test_load(BUILD_DIR "/tests/playback.so", &size);
-    test_save(test_path("libkineto.so"), bytes, size);
-    cr_assert(dlopen(test_path("libkineto.so"), RTLD_NOW));
-    snprintf(notice, sizeof(notice), "GPU trace off: in use by %s",
-             test_path("libkineto.so"));
-    expect_state("busy", notice);
-    free(bytes);
 }
 
 Test(cupti_cupti, explains_how_to_get_permission)
@@ -253,10 +222,10 @@ static void begin_and_end(void)
 
 Test(cupti_cupti, undoes_everything_if_a_call_fails)
 {
-    /* Version, threads, buffers, clock; then the kinds, of which the first
-     * three are required. */
-    static const int outcomes[] = {2, 1, 2, 2, 2, 2, 2, 1, 1, 1, 1,
-                                   1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    /* Version, subscribing, unsubscribing, threads, buffers, clock; then the
+     * kinds, of which the first three are required. */
+    static const int outcomes[] = {2, 1, 1, 1, 2, 2, 2, 2, 2, 1, 1, 1,
+                                   1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     char setting[32];
 
     for (size_t i = 0; i < sizeof(outcomes) / sizeof(*outcomes); i++) {
@@ -389,6 +358,27 @@ static void assert_numbers(struct trace_text *code)
                       "CUPTI_CB_DOMAIN_RUNTIME_API", CUPTI_DOMAIN_RUNTIME);
 }
 
+/* Newer toolkits only. */
+static void assert_subscriber(struct trace_text *code)
+{
+#define MEMBER(theirs, ours)                                                   \
+    trace_text_printf(code,                                                    \
+                      "_Static_assert(offsetof(CUpti_SubscriberParams, %s) "   \
+                      "== %zu, \"\");\n",                                      \
+                      #theirs, offsetof(struct cupti_subscriber, ours))
+    trace_text_string(code, "#ifdef CUPTI_SUBSCRIBER_NAME_MAX_LEN\n");
+    MEMBER(structSize, size);
+    MEMBER(subscriberName, name);
+    MEMBER(oldSubscriberName, other);
+    MEMBER(oldSubscriberSize, other_size);
+    trace_text_printf(code,
+                      "_Static_assert(CUpti_SubscriberParams_STRUCT_SIZE == "
+                      "%zu && CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN == %d, "
+                      "\"\");\n#endif\n",
+                      sizeof(struct cupti_subscriber), CUPTI_NAME_ROOM);
+#undef MEMBER
+}
+
 static void compile(const char *root, const char *code)
 {
     char command[PATH_MAX * 4];
@@ -415,6 +405,7 @@ Test(cupti_cupti, agrees_with_the_header_s_offsets_and_numbers)
     trace_text_string(&code, "#include <stddef.h>\n#include <cupti.h>\n");
     assert_fields(&code, header);
     assert_numbers(&code);
+    assert_subscriber(&code);
     compile(root, code.data);
     trace_text_free(&code);
     free(header);
@@ -480,6 +471,22 @@ Test(cupti_cupti, measures_the_records_of_a_real_libcupti)
     cr_expect(cupti.stride[number] || number == CUPTI_KIND_JIT, "%s", word);
     CUPTI_KINDS(TRACE_X)
 #undef TRACE_X
+}
+
+/* Without a driver nobody can subscribe; that must not look like a profiler. */
+Test(cupti_cupti, subscribes_to_a_real_libcupti_only_with_a_driver)
+{
+    struct cupti_subscriber own = {sizeof(own), "testlog", NULL, 0};
+    void *handle = NULL;
+
+    if (!access("/dev/nvidiactl", F_OK))
+        cr_skip("an NVIDIA driver is loaded");
+    reload();
+    cr_expect_eq(cupti.subscribe(&handle, NULL, NULL), CUPTI_RESULT_UNKNOWN);
+    if (cupti.subscribe_by_name) /* a wrong size is another error */
+        cr_expect_eq(cupti.subscribe_by_name(&handle, NULL, NULL, &own),
+                     CUPTI_RESULT_UNKNOWN);
+    cr_expect(cupti_is_free());
 }
 
 /* Fills a buffer with records of random kinds; the last is cut. */

@@ -10,6 +10,7 @@
 #include "trace/clock.h"
 
 #define PLAYBACK BUILD_DIR "/tests/playback.so"
+#define DRIVER   BUILD_DIR "/tests/driver/libcuda.so.1"
 
 static struct trace_site spans[] = {
     TEST_SITE(SPAN, INFO, "1", "m", NULL, 0),
@@ -72,6 +73,20 @@ void devices_launch(unsigned count)
 
     cr_assert(launch, "%s", dlerror());
     launch(count);
+}
+
+void devices_use(int device)
+{
+    void *handle = dlopen(DRIVER, RTLD_NOW | RTLD_LOCAL);
+    int (*retain)(void **, int) = (int (*)(void **, int))(uintptr_t)dlsym(
+        handle, "cuDevicePrimaryCtxRetain");
+    int (*push)(void *) =
+        (int (*)(void *))(uintptr_t)dlsym(handle, "cuCtxPushCurrent_v2");
+    void *context;
+
+    cr_assert(handle, "%s", dlerror());
+    cr_assert_eq(retain(&context, device), 0);
+    cr_assert_eq(push(context), 0);
 }
 
 /* ---- Lines ---- */

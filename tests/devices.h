@@ -20,6 +20,10 @@ void devices_begin(void);
 /* devices_launch simulates kernel launches by the calling thread. */
 void devices_launch(unsigned count);
 
+/* devices_use makes a device's context current on the calling thread, with the
+ * driver in tests/playback. */
+void devices_use(int device);
+
 /* devices_lines returns a line for each activity, in the form of
  * tests/playback/oracle.py. The caller frees it. */
 char *devices_lines(struct trace_reader *);

@@ -27,15 +27,21 @@ $(filter $(B)/tests/runners_%,$(UNITS)): private LIBS := $(LIB) $(LIBS) # again:
 # The device code runs in the test program itself, with a libcupti that plays
 # recorded activity back.
 PLAYBACK     := $(B)/tests/playback.so
+DRIVER       := $(B)/tests/driver/libcuda.so.1
 DEVICE_UNITS := $(filter $(addprefix $(B)/tests/,cupti_% compilers_% inject_%),$(UNITS))
 
 $(DEVICE_UNITS): $(DEVICE_SRC:%.c=$(B)/%.o) $(B)/tests/devices.o \
-    | $(PLAYBACK) $(GPU) $(AUDIT)
+    | $(PLAYBACK) $(DRIVER) $(GPU) $(AUDIT)
 
 $(PLAYBACK): tests/playback/playback.c $(B)/flags
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC_C) -fPIC $(LDFLAGS) -shared -MF $(B)/tests/playback.d -o $@ $< -lpthread
+
+$(DRIVER): tests/playback/driver.c $(B)/flags
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC_C) -fPIC $(LDFLAGS) -shared -MF $(B)/tests/driver.d -o $@ $< -lpthread
 
 # ---- Programs that end-to-end tests run ----
 

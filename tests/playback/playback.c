@@ -19,7 +19,7 @@
  *   THREAD=1         buffers are completed on another thread
  *   GREEDY=N         asks for N buffers at once and returns the rest empty
  *   CALLS=FILE       writes a line for each call there
- *   TOOL=NAME        the tool that is already subscribed
+ *   TOOL=NAME        a tool outside of the process has subscribed
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -35,6 +35,7 @@
 
 enum {
     KINDS = 128,
+    CALLS = 1024,
     IDS = 64,
     INVALID_PARAMETER = 1,
     MAX_LIMIT = 12,
@@ -108,6 +109,7 @@ static struct {
     uint64_t (*clock)(void);
     uint64_t base; /* where the fixture's time zero is */
     bool enabled[KINDS];
+    bool silent[CALLS]; /* calls of the driver */
 } client;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -442,18 +444,38 @@ static void launch(uint32_t id)
     give(&pending, record, KERNEL, true);
 }
 
+static uint32_t last_id = 100000;
+
 /* trace_playback_launch pretends that the calling thread launches kernels. */
 API void trace_playback_launch(unsigned count);
 
 void trace_playback_launch(unsigned count)
 {
-    static uint32_t last = 100000;
-
     for (unsigned i = 0; i < count; i++) {
         pthread_mutex_lock(&lock);
-        launch(++last);
+        launch(++last_id);
         pthread_mutex_unlock(&lock);
     }
+}
+
+/* trace_playback_call reports a call of the driver by the calling thread. */
+API void trace_playback_call(uint32_t id);
+
+void trace_playback_call(uint32_t id)
+{
+    uint8_t record[64] = {0};
+
+    if (!client.clock || client.silent[id % CALLS])
+        return;
+    set(record, 0, DRIVER, 4);
+    set(record, 4, id, 4);
+    set(record, 8, client.clock(), 8);
+    set(record, 16, client.clock(), 8);
+    set(record, 28, (uint64_t)gettid(), 4);
+    pthread_mutex_lock(&lock);
+    set(record, 32, ++last_id, 4);
+    give(&pending, record, DRIVER, true);
+    pthread_mutex_unlock(&lock);
 }
 
 API const char *trace_playback_id(void);
@@ -568,6 +590,7 @@ CALL(cuptiActivityDisable, int kind)
 CALL(cuptiActivityEnableDriverApi, uint32_t id, uint8_t enable)
 {
     note(enable ? "EnableDriverApi" : "DisableDriverApi", (long)id);
+    client.silent[id % CALLS] = !enable;
     return 0;
 }
 
@@ -646,28 +669,66 @@ CALL(cuptiActivityPopExternalCorrelationId, int kind, uint64_t *id)
     return 0;
 }
 
-struct subscriber {
+/* ---- CUPTI's only subscriber ---- */
+
+struct parameters {
     size_t size;
     const char *name;
     char *other;
     size_t other_size;
 };
 
-CALL(cuptiSubscribe_v2, void **handle, void *callback, void *context,
-     struct subscriber *subscriber)
+static struct {
+    bool taken;
+    char name[64];
+} subscriber;
+
+/* The name is that of the tool or of the subscriber that is there. */
+static int subscribe(const char *call, void **handle, const char *name,
+                     struct parameters *parameters)
+{
+    const char *tool = setting("TOOL");
+    int failed = called(call, 0);
+
+    if (failed)
+        return failed;
+    if (!handle || (parameters && parameters->size != sizeof(*parameters)))
+        return INVALID_PARAMETER;
+    if (tool || subscriber.taken) {
+        if (parameters && parameters->other)
+            snprintf(parameters->other, parameters->other_size, "%s",
+                     tool ? tool : subscriber.name);
+        return MULTIPLE;
+    }
+    subscriber.taken = true;
+    snprintf(subscriber.name, sizeof(subscriber.name), "CUPTI%s%s",
+             name ? " for " : "", name ? name : "");
+    *handle = &subscriber;
+    return 0;
+}
+
+CALL(cuptiSubscribe, void **handle, void *callback, void *context)
 {
     (void)callback;
     (void)context;
-    if (!setting("TOOL")) {
-        *handle = &client;
-        return 0;
-    }
-    snprintf(subscriber->other, subscriber->other_size, "%s", setting("TOOL"));
-    return MULTIPLE;
+    return subscribe("Subscribe", handle, NULL, NULL);
+}
+
+CALL(cuptiSubscribe_v2, void **handle, void *callback, void *context,
+     struct parameters *parameters)
+{
+    (void)callback;
+    (void)context;
+    return subscribe("Subscribe_v2", handle,
+                     parameters ? parameters->name : NULL, parameters);
 }
 
 CALL(cuptiUnsubscribe, void *handle)
 {
-    (void)handle;
+    int failed = called("Unsubscribe", 0);
+
+    if (failed || handle != &subscriber || !subscriber.taken)
+        return failed ? failed : INVALID_PARAMETER;
+    subscriber.taken = false;
     return 0;
 }

@@ -28,6 +28,7 @@ enum {
 static struct cupti_buffer *full; /* atomic; a stack */
 static unsigned alive;            /* atomic: buffers that CUPTI holds */
 static unsigned undecoded;        /* atomic */
+static unsigned received;         /* atomic: buffers with records, ever */
 
 /* Held while decoding; never in a callback. */
 static pthread_mutex_t decoding = PTHREAD_MUTEX_INITIALIZER;
@@ -158,6 +159,7 @@ void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *bytes,
     if (!bytes)
         return;
     buffer = (void *)(bytes - offsetof(struct cupti_buffer, bytes));
+    __atomic_add_fetch(&received, valid > 0, __ATOMIC_RELEASE);
     __atomic_sub_fetch(&alive, 1, __ATOMIC_RELAXED);
     if (!cupti_is_on()) { /* nobody would decode it */
         free(buffer);
@@ -222,20 +224,23 @@ static void decode(bool last)
 }
 
 /* Waits until the device is done, because only then CUPTI has all records. A
- * program without a context must not get one. These calls are hidden later. */
-static void wait_for_device(void)
+ * program without a context must not get one. These calls are hidden later.
+ * Returns whether it waited. */
+static bool wait_for_device(void)
 {
     int (*current)(void **) = (int (*)(void **))(uintptr_t)cupti_symbol(
         "libcuda.so", "cuCtxGetCurrent");
     int (*synchronize)(void) = (int (*)(void))(uintptr_t)cupti_symbol(
         "libcuda.so", "cuCtxSynchronize");
     void *context = NULL;
+    bool waited;
 
     cupti.own.thread = (uint32_t)gettid();
     cupti.own.begin = cupti.host->now();
-    if (current && synchronize && !current(&context) && context)
-        synchronize();
+    waited = current && synchronize && !current(&context) && context &&
+             !synchronize();
     cupti.own.end = cupti.host->now();
+    return waited;
 }
 
 /* ---- Losses ---- */
@@ -304,9 +309,21 @@ static void count_dropped(void)
         cupti_counts.dropped += dropped;
 }
 
+/* A record of our wait must have arrived, unless it was dropped. */
+static void check_owner(bool waited, unsigned received_before)
+{
+    bool recorded = cupti.enabled[CUPTI_KIND_DRIVER] && !cupti_counts.dropped;
+
+    cupti_check_owner(waited && recorded,
+                      __atomic_load_n(&received, __ATOMIC_ACQUIRE) !=
+                          received_before);
+}
+
 static void flush_last(void)
 {
-    wait_for_device();
+    unsigned before = __atomic_load_n(&received, __ATOMIC_ACQUIRE);
+    bool waited = wait_for_device();
+
     if (!end_flusher()) {
         cupti.host->say(TRACE_LEVEL_WARN,
                         "CUPTI does not answer; its pending records are lost");
@@ -314,6 +331,7 @@ static void flush_last(void)
     }
     cupti.flush_all(1);
     count_dropped();
+    check_owner(waited, before);
     decode(true);
     if (!cupti_is_on())
         return; /* it was stopped */

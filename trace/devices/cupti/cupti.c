@@ -85,27 +85,6 @@ static void probe_all(void)
 
 /* ---- Enabling ---- */
 
-/* Writes " (in use by TOOL)" or "". */
-static void name_other(char *text, size_t size)
-{
-    char other[CUPTI_NAME_ROOM] = "";
-    struct cupti_subscriber subscriber = {sizeof(subscriber), "testlog", other,
-                                          sizeof(other)};
-    void *handle = NULL;
-
-    text[0] = '\0';
-    if (!cupti.subscribe)
-        return;
-    if (!cupti.subscribe(&handle, NULL, NULL, &subscriber)) {
-        if (cupti.unsubscribe)
-            cupti.unsubscribe(handle);
-        return;
-    }
-    other[sizeof(other) - 1] = '\0';
-    if (other[0])
-        snprintf(text, size, " (in use by %s)", other);
-}
-
 /* Sets the state and the notice for a call that failed. */
 static void explain(const char *call, int result)
 {
@@ -117,10 +96,6 @@ static void explain(const char *call, int result)
     case CUPTI_RESULT_UNKNOWN:
         now = "no-driver";
         snprintf(cure, sizeof(cure), " (no NVIDIA driver)");
-        break;
-    case CUPTI_RESULT_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
-        now = "busy";
-        name_other(cure, sizeof(cure));
         break;
     case CUPTI_RESULT_INSUFFICIENT_PRIVILEGES:
         now = "denied";
@@ -222,7 +197,8 @@ static bool start(void *handle)
 
     trace_text_clear(&cupti.refused);
     if (!look_up(handle) ||
-        !need("cuptiGetVersion", cupti.get_version(&cupti.version)))
+        !need("cuptiGetVersion", cupti.get_version(&cupti.version)) ||
+        !cupti_is_free())
         return false;
     probe_all();
     if ((result = cupti.thread_id_type(CUPTI_THREAD_SYSTEM)))
@@ -282,11 +258,9 @@ static bool injected_by_other(char path[PATH_MAX])
     return !realpath(set, other) || strcmp(other, own) != 0;
 }
 
-/* A process can have only one client of CUPTI: a second one would take the
- * first one's records. */
-static bool is_taken(void)
+/* Returns whether the environment announces another tool. */
+static bool is_announced(void)
 {
-    static const char *const tools[] = {"libkineto", "libtorch_cuda"};
     char path[PATH_MAX];
 
     if (getenv("NSYS_PROFILING_SESSION_ID")) {
@@ -299,11 +273,6 @@ static bool is_taken(void)
                    path);
         return true;
     }
-    for (size_t i = 0; i < COUNT(tools); i++)
-        if (cupti_loaded(tools[i], path)) {
-            cupti_fail("busy", "GPU trace off: in use by %.400s", path);
-            return true;
-        }
     return false;
 }
 
@@ -317,7 +286,7 @@ static bool find_and_start(void)
         cupti.state = "unused";
         return false;
     }
-    if (is_taken())
+    if (is_announced())
         return false;
     if (!cupti_search(try_one))
         cupti_fail("no-libcupti", "GPU trace off: no libcupti found (%s%s)",

@@ -212,6 +212,7 @@ struct cupti_subscriber {
     size_t other_size;
 };
 
+typedef void cupti_callback(void *, int, uint32_t, const void *);
 typedef void cupti_request(uint8_t **, size_t *, size_t *);
 typedef void cupti_complete(void *, uint32_t, uint8_t *, size_t, size_t);
 
@@ -222,6 +223,8 @@ typedef void cupti_complete(void *, uint32_t, uint8_t *, size_t, size_t);
     X(result_string, "cuptiGetResultString", (int, const char **))             \
     X(callback_name, "cuptiGetCallbackName", (int, uint32_t, const char **))   \
     X(thread_id_type, "cuptiSetThreadIdType", (int))                           \
+    X(subscribe, "cuptiSubscribe", (void **, cupti_callback *, void *))        \
+    X(unsubscribe, "cuptiUnsubscribe", (void *))                               \
     X(register_callbacks, "cuptiActivityRegisterCallbacks",                    \
       (cupti_request *, cupti_complete *))                                     \
     X(register_clock, "cuptiActivityRegisterTimestampCallback",                \
@@ -240,9 +243,8 @@ typedef void cupti_complete(void *, uint32_t, uint8_t *, size_t, size_t);
     X(enable_driver_api, "cuptiActivityEnableDriverApi", (uint32_t, uint8_t))  \
     X(enable_runtime_api, "cuptiActivityEnableRuntimeApi",                     \
       (uint32_t, uint8_t))                                                     \
-    X(subscribe, "cuptiSubscribe_v2",                                          \
-      (void **, void *, void *, struct cupti_subscriber *))                    \
-    X(unsubscribe, "cuptiUnsubscribe", (void *))
+    X(subscribe_by_name, "cuptiSubscribe_v2",                                  \
+      (void **, cupti_callback *, void *, struct cupti_subscriber *))
 
 /* ---- state.c: the running library ---- */
 
@@ -299,6 +301,17 @@ bool cupti_begin(const struct trace_device_host *);
 
 /* cupti_enter_span tells CUPTI the calling thread's current span. */
 void cupti_enter_span(uint32_t span);
+
+/* ---- ownership.c: other profilers ---- */
+
+/* cupti_is_free returns whether no other tool profiles this process, and
+ * otherwise sets the state. */
+bool cupti_is_free(void);
+
+/* cupti_check_owner finds out at the end whether another tool has taken CUPTI
+ * over since, and notes it. `waited`: our wait for a device must have left a
+ * record; `received`: records arrived since. */
+void cupti_check_owner(bool waited, bool received);
 
 /* ---- library.c: finding libcupti ---- */
 
