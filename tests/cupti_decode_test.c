@@ -308,6 +308,53 @@ Test(cupti_decode, switches_off_if_the_layout_is_unknown)
     trace_reader_close(reader);
 }
 
+/* ---- Implausible kernels ---- */
+
+static size_t put_kernels(uint8_t *bytes, size_t count, uint32_t grid)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t words[54] = {CUPTI_KIND_CONCURRENT_KERNEL};
+
+        words[13] = grid; /* its X */
+        for (size_t at = 14; at <= 18; at++)
+            words[at] = 1;
+        memcpy(bytes + i * sizeof(words), words, sizeof(words));
+    }
+    return count * 216;
+}
+
+static bool is_on_after(size_t implausible)
+{
+    static uint8_t bytes[216 * 10];
+    size_t size;
+
+    fuzz_begin();
+    cupti.stride[CUPTI_KIND_CONCURRENT_KERNEL] = 216;
+    size = put_kernels(bytes, implausible, 0);
+    size += put_kernels(bytes + size, 1, 4);
+    size += put_kernels(bytes + size, 3, 0);
+    cupti_decode(fuzz_buffer(bytes, size), true);
+    return cupti_is_on();
+}
+
+Test(cupti_decode, continues_after_two_implausible_kernels)
+{
+    cr_expect(is_on_after(2));
+    cr_expect_eq(fuzz_seen.puts, 2 + 1 + 3);
+}
+
+Test(cupti_decode, switches_off_after_three_implausible_kernels)
+{
+    cr_expect_not(is_on_after(3));
+    cr_expect_eq(fuzz_seen.puts, 0);
+    cr_expect_str_eq(cupti.state, "too-old");
+}
+
+Test(cupti_decode, shows_kernels_without_a_name)
+{
+    expect_as_the_oracle("unnamed");
+}
+
 /* ---- Random input ---- */
 
 static size_t put_random(uint8_t *bytes, size_t room, size_t *activities)
@@ -343,7 +390,7 @@ Test(cupti_decode, puts_every_activity_of_random_records)
 
         test_seed(seed);
         fuzz_begin();
-        cupti_counts.kernels = 1;
+        cupti_counts.plausible = 1;
         for (size_t kind = 1; kind < CUPTI_KIND_LIMIT; kind++)
             cupti.stride[kind] = (uint16_t)(16 + 8 * test_below(30));
         size = random_records(bytes, test_below(sizeof(bytes)), &activities);
@@ -404,7 +451,7 @@ static size_t puts_without(size_t nth, bool once)
 
     test_seed(1);
     fuzz_begin();
-    cupti_counts.kernels = 1;
+    cupti_counts.plausible = 1;
     for (size_t kind = 1; kind < CUPTI_KIND_LIMIT; kind++)
         cupti.stride[kind] = 128;
     size = random_records(bytes, sizeof(bytes), &activities);
@@ -435,8 +482,8 @@ Test(cupti_decode, puts_every_activity_without_memory)
 
 Test(cupti_decode, agrees_with_a_new_run_of_the_independent_reader)
 {
-    static const char *const names[] = {"plain",   "graph", "jit",
-                                        "capture", "noise", "skew"};
+    static const char *const names[] = {"plain", "graph", "jit",    "capture",
+                                        "noise", "skew",  "unnamed"};
     char command[1024];
 
     if (system("python3 -c '' 2>/dev/null"))

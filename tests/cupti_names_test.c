@@ -115,3 +115,24 @@ Test(cupti_names, probes_memory_without_touching_it)
     cr_expect_not(cupti_is_readable(page));
     cr_expect_not(cupti_is_readable((void *)(uintptr_t)0x123456789abc));
 }
+
+static const char *string_at(const void *address)
+{
+    uint64_t words[14] = {0};
+    struct cupti_record record = {(const uint8_t *)words, sizeof(words),
+                                  CUPTI_KIND_CONCURRENT_KERNEL};
+
+    words[13] = (uintptr_t)address;
+    return cupti_string(&record, CUPTI_KERNEL_NAME);
+}
+
+Test(cupti_names, replaces_texts_that_cannot_be_read)
+{
+    static const char text[] = "text";
+
+    for (int i = 0; i < 2; i++) {
+        cr_expect_eq(string_at(text), text);
+        cr_expect_str_eq(string_at(NULL), "?");
+        cr_expect_str_eq(string_at((void *)(uintptr_t)0x123456789abc), "?");
+    }
+}

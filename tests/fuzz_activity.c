@@ -118,7 +118,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < LENGTHS + 1)
         return 0;
     fuzz_begin();
-    cupti_counts.kernels = data[LENGTHS] % 2; /* whether the first is checked */
+    cupti_counts.plausible =
+        data[LENGTHS] % 2; /* whether the first is checked */
     for (size_t i = 1; i < LENGTHS; i++)
         cupti.stride[i] = (uint16_t)(data[i] % 32 * 8);
     data += LENGTHS;

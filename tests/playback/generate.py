@@ -44,7 +44,8 @@ class Maker:
         fields = {6: ("H", registers), 16: ("Q", begin), 24: ("Q", end),
                   40: ("I", 0), 44: ("I", 1), 48: ("I", stream),
                   76: ("i", static), 80: ("i", dynamic), 84: ("I", local),
-                  92: ("I", correlation), 104: ("Q", self.string(name)),
+                  92: ("I", correlation),
+                  104: ("Q", self.string(name) if name else 0),
                   144: ("Q", node), 156: ("I", graph)}
         for i in range(3):
             fields[52 + 4 * i] = ("i", grid[i])
@@ -226,6 +227,17 @@ def skew():
     make.write("skew")
 
 
+def unnamed():
+    """The first kernel has no name."""
+    make = Maker()
+    for i in range(3):
+        begin = 1000 + 2000 * i
+        make.call(5, 505, begin, begin + 500, 1 + i, span=1)
+        make.kernel(SAXPY if i else None, begin + 1000, begin + 1500, 1 + i,
+                    (4, 64, 1), (256, 1, 1))
+    make.write("unnamed")
+
+
 if __name__ == "__main__":
     plain()
     graph()
@@ -233,3 +245,4 @@ if __name__ == "__main__":
     capture()
     noise()
     skew()
+    unnamed()

@@ -98,7 +98,7 @@ class Oracle:
         self.lines.append(" ".join([head] + ["%s=%s" % f for f in shown.items()]))
 
     def launch(self, record):
-        name = self.data["strings"][at(record, "Q", 104)]
+        name = self.data["strings"].get(at(record, "Q", 104), "?")
         return (three(record, 52), at(record, "I", 48),
                 DEMANGLED.get(name, name))
 

@@ -249,12 +249,10 @@ static void add_delay(struct building *building)
 static void kernel(struct building *building)
 {
     const struct cupti_record *record = building->record;
-    const char *name =
-        (const char *)(uintptr_t)cupti_get(record, CUPTI_KERNEL_NAME);
 
     building->activity.at.kind = TRACE_ACTIVITY_KERNEL;
-    building->activity.symbol = name ? name : "?";
-    building->activity.name = cupti_kernel_name(name ? name : "?");
+    building->activity.symbol = cupti_string(record, CUPTI_KERNEL_NAME);
+    building->activity.name = cupti_kernel_name(building->activity.symbol);
     place(building, CUPTI_KERNEL_DEVICE, CUPTI_KERNEL_CONTEXT,
           CUPTI_KERNEL_STREAM);
     add_launch(building, print_three(building, CUPTI_KERNEL_GRID_X),

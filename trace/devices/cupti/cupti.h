@@ -353,7 +353,8 @@ struct cupti_counts {
     uint64_t dropped;
     uint64_t undecoded;
     uint64_t bad_times;
-    uint64_t kernels;
+    uint64_t plausible; /* kernels; 0: the layout of records is uncertain */
+    uint64_t implausible;
 };
 extern struct cupti_counts cupti_counts;
 
@@ -505,6 +506,10 @@ bool cupti_is_noise(const struct cupti_record *);
  * stay valid. */
 const char *cupti_call_name(enum cupti_domain, uint32_t id, const char **raw);
 const char *cupti_kernel_name(const char *mangled);
+
+/* cupti_string returns the text that a record points to, "?" if it is NULL or
+ * no memory is there. */
+const char *cupti_string(const struct cupti_record *, enum cupti_field);
 
 /* cupti_strip writes the displayed form of one of CUPTI's names. */
 void cupti_strip(const char *raw, char *shown, size_t size);

@@ -100,11 +100,11 @@ static bool is_size(uint32_t size)
     return size >= 1 && size <= UINT32_C(1) << 31;
 }
 
-/* Guards against a new CUPTI with other record layouts. */
 static bool is_plausible(const struct cupti_record *kernel)
 {
     uint64_t start = cupti_get(kernel, CUPTI_KERNEL_START);
     uint64_t end = cupti_get(kernel, CUPTI_KERNEL_END);
+    uint64_t name = cupti_get(kernel, CUPTI_KERNEL_NAME);
     uint64_t threads = 1;
 
     for (enum cupti_field at = CUPTI_KERNEL_GRID_X; at <= CUPTI_KERNEL_GRID_Z;
@@ -121,19 +121,25 @@ static bool is_plausible(const struct cupti_record *kernel)
     }
     return cupti_get(kernel, CUPTI_KERNEL_DEVICE) < 256 &&
            (!end || start <= end) &&
-           cupti_is_readable(
-               (void *)(uintptr_t)cupti_get(kernel, CUPTI_KERNEL_NAME));
+           (!name || cupti_is_readable((void *)(uintptr_t)name));
 }
 
+enum { IMPLAUSIBLE = 3 };
+
+/* Switches off if a new CUPTI has another layout: if the first kernels have no
+ * plausible values. One strange record is no proof. */
 static void check(struct round *round, const struct cupti_record *record)
 {
     char why[128];
 
     (void)round;
-    if (record->kind != CUPTI_KIND_CONCURRENT_KERNEL || cupti_counts.kernels)
+    if (record->kind != CUPTI_KIND_CONCURRENT_KERNEL || cupti_counts.plausible)
         return;
-    cupti_counts.kernels++;
-    if (is_plausible(record))
+    if (is_plausible(record)) {
+        cupti_counts.plausible++;
+        return;
+    }
+    if (++cupti_counts.implausible != IMPLAUSIBLE)
         return;
     snprintf(why, sizeof(why), "GPU trace off: unknown record layout, API %u",
              cupti.version);
@@ -159,14 +165,11 @@ static struct cupti_call *call_of(const struct cupti_record *record)
 static void describe_launch(struct cupti_call *call,
                             const struct cupti_record *kernel)
 {
-    const char *name =
-        (const char *)(uintptr_t)cupti_get(kernel, CUPTI_KERNEL_NAME);
-
     call->described = true;
     call->stream = cupti_get32(kernel, CUPTI_KERNEL_STREAM);
     for (unsigned i = 0; i < 3; i++)
         call->count[i] = cupti_get32(kernel, CUPTI_KERNEL_GRID_X + i);
-    call->kernel = cupti_kernel_name(name ? name : "?");
+    call->kernel = cupti_kernel_name(cupti_string(kernel, CUPTI_KERNEL_NAME));
 }
 
 static void note_device(struct round *round, const struct cupti_record *record)

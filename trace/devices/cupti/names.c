@@ -186,3 +186,19 @@ bool cupti_is_readable(const void *at)
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1 ||
            errno != EFAULT;
 }
+
+/* The addresses that were checked, and whether they are readable. */
+static struct trace_table checked;
+
+const char *cupti_string(const struct cupti_record *record,
+                         enum cupti_field field)
+{
+    uintptr_t text = (uintptr_t)cupti_get(record, field);
+    uintptr_t readable = 0;
+
+    if (text && !trace_table_find(&checked, text, &readable)) {
+        readable = cupti_is_readable((const void *)text);
+        trace_table_set(&checked, text, readable);
+    }
+    return readable ? (const char *)text : "?";
+}

@@ -4,8 +4,6 @@
 static void note_device(const struct cupti_record *record)
 {
     uint32_t id = cupti_get32(record, CUPTI_DEVICE_ID);
-    const char *name =
-        (const char *)(uintptr_t)cupti_get(record, CUPTI_DEVICE_NAME);
     const struct {
         const char *word;
         enum cupti_field field;
@@ -18,7 +16,7 @@ static void note_device(const struct cupti_record *record)
     char pair[64];
 
     snprintf(pair, sizeof(pair), "gpu.device.%u", id);
-    cupti_note(pair, "%s", name ? name : "?");
+    cupti_note(pair, "%s", cupti_string(record, CUPTI_DEVICE_NAME));
     snprintf(pair, sizeof(pair), "gpu.device.%u.compute_capability", id);
     cupti_note(pair, "%u.%u", cupti_get32(record, CUPTI_DEVICE_MAJOR),
                cupti_get32(record, CUPTI_DEVICE_MINOR));
