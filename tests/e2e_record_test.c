@@ -407,3 +407,62 @@ Test(e2e_record, leaves_flags_after_the_program_to_it)
         e2e_run(RECORD "echo --help -o x --nonsense", e2e_stub())->out,
         "--help -o x --nonsense\n");
 }
+
+/* ---- PyTorch ---- */
+
+/* It takes CUPTI's records and gives no buffers. */
+#define TORCH                                                                  \
+    "void request(void **bytes, long *size, long *most) "                      \
+    "{ *bytes = 0; *size = *most = 0; } "                                      \
+    "void done(void) {}"
+
+/* Runs a program that loads libtorch_cuda.so; another profiler starts `when`
+ * it says. */
+static const struct e2e *train(const char *when)
+{
+    if (e2e_run("command -v python3")->code)
+        cr_skip_test("no python3");
+    e2e_expect_code(e2e_run("echo '" TORCH "' | ${CC:-cc} -shared -fPIC -xc - "
+                            "-o libtorch_cuda.so"),
+                    0);
+    return e2e_run("TESTLOG_GPU_LIBRARY=%s TESTLOG_GPU_ROOT=$PWD/root "
+                   "TRACE_CUPTI=%s " TESTLOG " record -- python3 "
+                   "%s/programs/train.py ./libtorch_cuda.so %s %s",
+                   BUILD_DIR "/libtestlog-gpu.so",
+                   BUILD_DIR "/tests/playback.so", TESTS_DIR,
+                   BUILD_DIR "/tests/driver/libcuda.so.1", when);
+}
+
+static size_t kernels(void)
+{
+    return e2e_count(e2e_run(TESTLOG " log --filter gpu=trace")->out,
+                     "Executing kernel");
+}
+
+Test(e2e_record, traces_pytorch_if_nobody_else_profiles)
+{
+    const struct e2e *result = train("");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_is(e2e_text(entry_of(0), "gpu"), "playback");
+    cr_expect_eq(kernels(), 1);
+}
+
+Test(e2e_record, names_a_profiler_that_was_there_before)
+{
+    const struct e2e *result = train("before");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, "GPU trace off: in use by Kineto\n");
+    e2e_expect_is(e2e_text(entry_of(0), "gpu"), "busy");
+    cr_expect_eq(kernels(), 0);
+}
+
+Test(e2e_record, names_a_profiler_that_started_later)
+{
+    const struct e2e *result = train("while");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, "GPU trace incomplete: in use by Kineto\n");
+    e2e_expect_is(e2e_text(entry_of(0), "gpu"), "busy");
+}

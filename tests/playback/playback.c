@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define API __attribute__((visibility("default")))
@@ -103,6 +104,15 @@ static int called(const char *call, long argument)
 
 /* ---- The client ---- */
 
+/* CUPTI's own clock. */
+static uint64_t wall_clock(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static struct {
     void (*wanted)(uint8_t **, size_t *, size_t *);
     void (*done)(void *, uint32_t, uint8_t *, size_t, size_t);
@@ -110,7 +120,7 @@ static struct {
     uint64_t base; /* where the fixture's time zero is */
     bool enabled[KINDS];
     bool silent[CALLS]; /* calls of the driver */
-} client;
+} client = {.clock = wall_clock};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -465,7 +475,7 @@ void trace_playback_call(uint32_t id)
 {
     uint8_t record[64] = {0};
 
-    if (!client.clock || client.silent[id % CALLS])
+    if (client.silent[id % CALLS])
         return;
     set(record, 0, DRIVER, 4);
     set(record, 4, id, 4);
