@@ -253,7 +253,8 @@ static int record(struct test_log_options *options, char **program)
     unsetenv(TRACE_INVITATION);
     test_log_filters_check(&filters, options, true);
     test_log_filters_free(&filters);
-    if (!strcmp(options->show.origin, "default"))
+    if (strcmp(options->show.origin, "LOG") &&
+        strcmp(options->show.origin, "--log"))
         options->show.value = "info,gpu=trace";
     setenv("TESTLOG_RECORD_LOG", options->show.value, 1);
     test_log_copy_settings(&run, options);

@@ -130,6 +130,41 @@ Test(harness_options, prefers_flags_to_variables)
 }
 
 static const struct {
+    const char *line, *show, *record;
+} host_levels[] = {
+    {"--trace-options=host_tracer_level=0", "off,gpu=info", "off,gpu=trace"},
+    {"--trace-options=host_tracer_level=1", "info", "info"},
+    {"--trace-options=host_tracer_level=2", "info", "debug"},
+    {"--trace-options=host_tracer_level=3", "info", "trace"},
+    {"--log=warn --trace-options=host_tracer_level=0", "warn", "off,gpu=trace"},
+};
+
+Test(harness_options, makes_filters_of_the_host_s_level)
+{
+    for (size_t i = 0; i < sizeof(host_levels) / sizeof(*host_levels); i++) {
+        cr_assert_eq(parse(host_levels[i].line), 0);
+        cr_expect_str_eq(options.show.value, host_levels[i].show, "%zu", i);
+        cr_expect_str_eq(options.record.value, host_levels[i].record, "%zu", i);
+        cr_expect_str_eq(options.record.origin, "host_tracer_level");
+        test_log_options_free(&options);
+    }
+}
+
+Test(harness_options, refuses_a_filter_beside_the_host_s_level)
+{
+    setenv("TRACE_OPTIONS", "host_tracer_level=1", 1);
+    cr_expect_eq(parse("--trace-filter=trace"), 100 + TEST_LOG_USAGE);
+    setenv("TRACE_FILTER", "warn", 1);
+    cr_expect_eq(parse(""), 100 + TEST_LOG_USAGE);
+    fflush(stderr);
+    cr_expect_stderr_eq_str(
+        "testlog: host_tracer_level and --trace-filter both decide what is "
+        "recorded; leave one out\n"
+        "testlog: host_tracer_level and TRACE_FILTER both decide what is "
+        "recorded; leave one out\n");
+}
+
+static const struct {
     const char *text;
     unsigned events;
 } span_events[] = {

@@ -90,10 +90,24 @@ Test(trace_start, checks_options)
         const char *text;
         bool ok;
     } rows[] = {
-        {"", true},          {"limit=256K", true}, {"limit=1G", true},
-        {"limit=1", false},  {"limit=", false},    {"limit=255K", false},
-        {"limit=1T", false}, {"size=1M", false},   {"limit", false},
-        {"x", false},        {"limit=65G", false},
+        {"", true},
+        {"limit=256K", true},
+        {"limit=1G", true},
+        {"limit=1", false},
+        {"limit=", false},
+        {"limit=255K", false},
+        {"limit=1T", false},
+        {"size=1M", false},
+        {"limit", false},
+        {"x", false},
+        {"limit=65G", false},
+        {"limit=1M,gpu_max_activity_api_events=5", true},
+        {"gpu_enable_cupti_activity_graph_trace=True", true},
+        {"limit=1M,x=1", false},
+        {"tpu_trace_mode=1", false},
+        {"host_tracer_level=4", false},
+        {"python_tracer_level=1", false},
+        {"compress=1", false},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -105,6 +119,67 @@ Test(trace_start, checks_options)
         else
             cr_expect_eq(errno, EINVAL, "%s", rows[i].text);
     }
+}
+
+static void log_every_level(void)
+{
+    trace_span(DEBUG, "span of debug");
+
+    log_error("an error");
+    log_info("an info");
+    log_debug("a debug");
+    log_trace("a trace");
+}
+
+Test(trace_start, records_up_to_the_host_s_level)
+{
+    static const struct {
+        const char *text;
+        size_t spans, events;
+    } rows[] = {
+        {"host_tracer_level=0", 0, 0},
+        {"host_tracer_level=1", 0, 2},
+        {"host_tracer_level=2", 1, 3},
+        {"host_tracer_level=3", 1, 4},
+        {"limit=1M", 1, 4},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        cr_assert_eq(trace_start(test_path("out"), rows[i].text), 0);
+        log_every_level();
+        cr_assert_eq(trace_stop(), 0);
+
+        struct trace_reader *reader =
+            trace_reader_open(test_path("out/recording"));
+
+        cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, NULL), rows[i].spans,
+                     "%s", rows[i].text);
+        cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, NULL),
+                     rows[i].events, "%s", rows[i].text);
+        trace_reader_close(reader);
+    }
+}
+
+/* A failed start leaves the running recording's level as it was. */
+Test(trace_start, leaves_the_level_of_a_running_recording)
+{
+    cr_assert_eq(trace_start(test_path("out"), NULL), 0);
+    cr_expect_eq(trace_start(test_path("other"), "host_tracer_level=0"), -1);
+    cr_expect_eq(errno, EBUSY);
+    log_info("still recorded");
+    cr_assert_eq(trace_stop(), 0);
+    cr_expect(json_contains(test_path("out/trace.json"), "still recorded"));
+}
+
+Test(trace_start, leaves_the_level_to_log_subscribe)
+{
+    const struct log_options options = {.show = "info", .record = "trace"};
+
+    cr_assert_eq(log_subscribe(&options), 0);
+    cr_expect_eq(trace_start(test_path("out"), "host_tracer_level=1"), -1);
+    cr_expect_eq(errno, EBUSY);
+    cr_expect_eq(trace_start(test_path("out"), NULL), 0);
+    cr_expect_eq(trace_stop(), 0);
 }
 
 Test(trace_start, fails_without_a_usable_folder)

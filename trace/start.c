@@ -9,7 +9,7 @@
 #include <testlog/trace.h>
 
 #include "profiler.h"
-#include "reader.h"
+#include "record.h"
 
 static char directory[PATH_MAX];
 static pid_t starter; /* its forked children stop nothing */
@@ -25,6 +25,42 @@ static int parse_options(const char *text, struct trace_profiler *profiler)
     errno = EINVAL;
     return -1;
 }
+
+/* ---- host_tracer_level ---- */
+
+static unsigned most_verbose;
+
+static unsigned interest(struct trace_site *site)
+{
+    return site->level <= most_verbose ? TRACE_ALWAYS : 0;
+}
+
+static const struct trace_subscriber host_level = {.interest = interest};
+
+/* Fails if log_subscribe has decided what is recorded. */
+static int set_host_level(uint64_t level)
+{
+    static const unsigned levels[] = {TRACE_LEVEL_OFF, TRACE_LEVEL_INFO,
+                                      TRACE_LEVEL_DEBUG, TRACE_LEVEL_TRACE};
+
+    if (level == TRACE_HOST_LEVEL_UNSET)
+        return 0;
+    if (trace_subscriber) {
+        errno = EBUSY;
+        return -1;
+    }
+    most_verbose = levels[level];
+    trace_subscribe(&host_level);
+    return 0;
+}
+
+static void unset_host_level(void)
+{
+    if (trace_subscriber == &host_level)
+        trace_subscribe(NULL);
+}
+
+/* ---- Starting and stopping ---- */
 
 static int join(char *path, const char *folder, const char *name)
 {
@@ -44,6 +80,10 @@ int trace_start(const char *to, const char *text)
 
     if (parse_options(text, &profiler))
         return -1;
+    if (trace_recording.open && !trace_recording.joined) {
+        errno = EBUSY;
+        return -1;
+    }
     options.limit = profiler.limit;
     if (strlen(to) >= sizeof(directory)) {
         errno = ENAMETOOLONG;
@@ -51,7 +91,8 @@ int trace_start(const char *to, const char *text)
     }
     if (mkdir(to, 0777) && errno != EEXIST)
         return -1;
-    if (join(path, to, "recording"))
+    if (join(path, to, "recording") ||
+        set_host_level(profiler.host_tracer_level))
         return -1;
 
     int result = trace_open(path, &options);
@@ -62,6 +103,8 @@ int trace_start(const char *to, const char *text)
     if (!result) {
         strcpy(directory, to);
         starter = getpid();
+    } else {
+        unset_host_level();
     }
     return result;
 }
@@ -90,6 +133,7 @@ int trace_stop(void)
         return -1;
     }
     trace_close();
+    unset_host_level();
     if (join(path, directory, "recording"))
         return -1;
 

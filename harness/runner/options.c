@@ -622,6 +622,29 @@ static bool read_flags(struct reader *reader, int argc, char **argv)
 
 /* ---- All together ---- */
 
+/* The level of the host takes the place of the filters. GPU activity is
+ * recorded anyway; its warnings are kept, too. */
+static bool apply_host_level(struct reader *reader)
+{
+    static const char origin[] = "host_tracer_level";
+    static const char *const filters[] = {"off,gpu=trace", "info", "debug",
+                                          "trace"};
+    struct test_log_options *options = reader->options;
+    uint64_t level = options->profiler.host_tracer_level;
+
+    if (level == TRACE_HOST_LEVEL_UNSET)
+        return true;
+    if (strcmp(options->record.origin, "default"))
+        return refuse(reader,
+                      "%s and %s both decide what is recorded; leave one out",
+                      origin, options->record.origin);
+    options->record = (struct test_log_setting){filters[level], origin};
+    /* What LOG shows is recorded. */
+    if (!level && !strcmp(options->show.origin, "default"))
+        options->show = (struct test_log_setting){"off,gpu=info", origin};
+    return true;
+}
+
 static bool check(struct reader *reader)
 {
     struct test_log_options *options = reader->options;
@@ -642,7 +665,8 @@ static bool check(struct reader *reader)
                           report->origin);
         options->output.report_on_stdout = true;
     }
-    return judge(reader,
+    return apply_host_level(reader) &&
+           judge(reader,
                  test_log_shard_find(&options->shard, &options->shard_asked));
 }
 
