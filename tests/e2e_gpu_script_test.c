@@ -68,9 +68,14 @@ Test(e2e_gpu_script, measures_playback_in_a_dry_run)
     e2e_expect_has(e2e_last(run->out), " passed, 0 failed, ");
     e2e_expect_code(run, 0);
     e2e_expect_has(e2e_read("out/RESULTS.md"), "**A dry run: no GPU was used.");
+    e2e_expect_has(e2e_read("out/RESULTS.md"), "only a GPU can pass them.");
     criteria = rows_of("out/results.jsonl", "criterion");
     cr_expect_str_eq(e2e_text(named(criteria, "1 "), "verdict"), "pass");
     cr_expect_str_eq(e2e_text(named(criteria, "7 "), "verdict"), "pass");
+    cr_expect_str_eq(e2e_text(named(criteria, "7 "), "note"),
+                     "shows only that the steps fit together");
+    cr_expect_str_eq(e2e_text(named(criteria, "12 "), "verdict"), "skip");
+    cr_expect_str_eq(e2e_text(named(criteria, "14 "), "verdict"), "pass");
     cJSON_Delete(criteria);
     e2e_expect_is(e2e_run("cd out && ls")->out,
                   "RESULTS.md\nenv.txt\nresults.jsonl\nresults.tar.gz\n");
@@ -110,18 +115,28 @@ Test(e2e_gpu_script, refuses_an_unknown_flag)
 #define BENCH(mode, work, repetition, numbers)                                 \
     "{\"kind\":\"bench\",\"mode\":\"" mode "\",\"work\":\"" work               \
     "\",\"repetition\":" #repetition ",\"launch_p50_ns\":" numbers "}\n"
-#define COUNT(label, ids, kinds)                                               \
+#define COUNT(label, ids, kinds) COUNT_NOTED(label, ids, kinds, "")
+#define COUNT_NOTED(label, ids, kinds, notes)                                  \
     "{\"kind\":\"count\",\"label\":\"" label                                   \
     "\",\"kernels\":40,\"kernel_ids\":" #ids                                   \
     ",\"kernels_without_call\":0,\"calls_not_nested\":0,\"bad_times\":0,"      \
-    "\"dropped\":0,\"largest_skew_ns\":9000,\"names\":{\"empty\":40},"         \
+    "\"dropped\":0,\"outside\":{},\"largest_skew_ns\":9000,"                   \
+    "\"names\":{\"empty\":40},"                                                \
+    "\"durations\":{\"launches_spin\":[1000100,1003000,1010000]},"             \
     "\"launched_by\":{},\"kinds\":{" kinds "},\"meta\":{\"gpu.dropped\":"      \
-    "\"0\",\"gpu.undecoded\":\"0\"},\"compiles\":[{\"stage\":\"cache_store "   \
+    "\"0\",\"gpu.undecoded\":\"0\"" notes "},"                                 \
+    "\"compiles\":[{\"stage\":\"cache_store "                                  \
     "cache_load JIT compile\"}]}\n"
 #define MADE "2300,\"kernels\":40,\"calls\":40,\"copies\":20,\"sets\":10"
 #define TORCH(work, repetition)                                                \
     BENCH("torch:cuda", work, repetition, "4000,\"names\":{\"empty\":40}")
 #define COPIES "\"MEMCPY\":20,\"MEMSET\":10"
+#define GRAPH  "2300,\"kernels\":40,\"calls\":2,\"captured\":20"
+#define CAPTURED                                                               \
+    ",\"gpu.captured\":\"20\",\"gpu.lost\":\"0\",\"gpu.orphans\":\"0\""
+#define FIXTURE                                                                \
+    "{\"kind\":\"fixture\",\"name\":\"copies.fixture\",\"kernels\":40,"        \
+    "\"copies\":20,\"sets\":10,\"kernel\":\"empty\"}\n"
 
 static const char *const rows[] = {
     BENCH("off", "empty", 1, "2000"),
@@ -137,14 +152,21 @@ static const char *const rows[] = {
     BENCH("ours", "threads:8", 0, MADE),
     COUNT("threads:8", 40, ""),
     TORCH("threads:8", 0),
-    BENCH("ours", "graph", 0, "2300,\"kernels\":40,\"calls\":2"),
-    COUNT("graph", 2, ""),
+    BENCH("ours", "graph", 0, GRAPH),
+    COUNT_NOTED("graph", 2, "", CAPTURED),
     TORCH("graph", 0),
+    BENCH("ours", "capture", 0, GRAPH),
+    COUNT_NOTED("capture", 2, "", CAPTURED),
+    TORCH("capture", 0),
     BENCH("ours", "mixed", 0, MADE),
     COUNT("mixed", 40, COPIES),
     TORCH("mixed", 0),
     COUNT("jit.cold", 40, ""),
     COUNT("jit.warm", 40, ""),
+    COUNT("spin", 40, ""),
+    FIXTURE,
+    COUNT("fixture.copies", 40, COPIES),
+    COUNT_NOTED("busy", 40, "", ",\"gpu.state\":\"busy\""),
 };
 
 /* A change to the row that contains `where`, and the criterion that fails. */
@@ -171,6 +193,17 @@ ParameterizedTestParameters(e2e_gpu_script,
          "launched_by\":{\"a\":1}"},
         {"10 ", "\"torch:cuda\",\"work\":\"mixed", "empty", "other"},
         {"11 ", "\"mode\":\"torch:cuda\",\"work\":\"empty", "4000", "2100"},
+        {"12 ", "\"label\":\"spin", "1003000", "1020100"},
+        {"12 ", "\"label\":\"spin", "1003000", "979900"},
+        {"13 ", "\"label\":\"graph", "captured\":\"20", "captured\":\"19"},
+        {"13 ", "\"label\":\"capture", "gpu.lost\":\"0", "gpu.lost\":\"1"},
+        {"13 ", "\"label\":\"graph", "orphans\":\"0", "orphans\":\"3"},
+        {"14 ", "\"label\":\"fixture", "\"kernels\":40", "\"kernels\":41"},
+        {"14 ", "\"label\":\"fixture", "\"MEMCPY\":20", "\"MEMCPY\":19"},
+        {"14 ", "\"label\":\"fixture", "\"MEMSET\":10", "\"MEMSET\":9"},
+        {"14 ", "\"label\":\"fixture", "outside\":{}", "outside\":{\"K\":1}"},
+        {"14 ", "\"label\":\"fixture", "\"empty\":40", "\"other\":40"},
+        {"15 ", "\"label\":\"busy", "\"busy\"}", "\"on\"}"},
     };
 
     return cr_make_param_array(struct wrong, wrongs,
@@ -212,7 +245,7 @@ ParameterizedTest(struct wrong *wrong, e2e_gpu_script,
         e2e_run("python3 '%s/gpu/summary.py' results.jsonl page.md", TESTS_DIR),
         0);
     criteria = rows_of("results.jsonl", "criterion");
-    cr_assert_eq(cJSON_GetArraySize(criteria), 11);
+    cr_assert_eq(cJSON_GetArraySize(criteria), 15);
     cJSON_ArrayForEach(row, criteria)
     {
         bool fails = *wrong->criterion &&

@@ -104,6 +104,7 @@ static void add_result(cJSON *row, const struct launches *warm,
                             (double)(warm->calls + result->calls));
     cJSON_AddNumberToObject(row, "copies", (double)result->copies);
     cJSON_AddNumberToObject(row, "sets", (double)result->sets);
+    cJSON_AddNumberToObject(row, "captured", (double)result->captured);
     cJSON_AddNumberToObject(row, "launch_mean_ns", result->mean);
     cJSON_AddNumberToObject(row, "launch_p50_ns", result->p50);
     cJSON_AddNumberToObject(row, "launch_p99_ns", result->p99);

@@ -15,9 +15,10 @@ import time
 
 class Launches(ctypes.Structure):  # struct launches
     _fields_ = (
-        [(name, ctypes.c_long) for name in ("kernels", "calls", "copies", "sets")]
+        [(name, ctypes.c_long)
+         for name in ("kernels", "calls", "copies", "sets", "captured")]
         + [(name, ctypes.c_double) for name in ("wall", "mean", "p50", "p99")]
-        + [("error", ctypes.c_int)])
+        + [("kernel", ctypes.c_char_p), ("error", ctypes.c_int)])
 
 
 def read_trace(path):

@@ -13,6 +13,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "trace/internal.h"
 #include "trace/reader.h"
 
 enum { COMPILES_SHOWN = 24 };
@@ -21,7 +22,7 @@ struct activity {
     struct trace_activity_place at;
     const struct trace_site *site;
     uint64_t begin, end; /* ns */
-    bool spanned;
+    bool spanned, estimated;
 };
 
 struct activities {
@@ -58,6 +59,19 @@ static void add(cJSON *counts, const char *name)
 
 /* ---- Single activities ---- */
 
+static bool is_estimated(const struct trace_entry *entry)
+{
+    struct trace_values values = trace_values_of(entry);
+    struct trace_value value;
+
+    for (size_t i = 0;
+         i < entry->site->field_count && trace_values_next(&values, &value);
+         i++)
+        if (!strcmp(entry->site->fields[i], "ts_estimated"))
+            return value.type != TRACE_TYPE_EMPTY;
+    return false;
+}
+
 static void read_activity(struct activities *activities,
                           const struct trace_entry *entry)
 {
@@ -74,7 +88,8 @@ static void read_activity(struct activities *activities,
                           .site = entry->site,
                           .begin = entry->time,
                           .end = entry->end,
-                          .spanned = entry->span != 0};
+                          .spanned = entry->span != 0,
+                          .estimated = is_estimated(entry)};
 }
 
 static const char *word_of(unsigned kind)
@@ -110,7 +125,8 @@ static void count_each(cJSON *row, const struct activities *activities,
             add(calls, activity->site->name);
         if (is_kernel(activity)) {
             add(names, activity->site->name);
-            bad_times += !activity->begin || activity->end < activity->begin;
+            bad_times += !activity->begin || activity->end < activity->begin ||
+                         activity->estimated;
             spanned += activity->spanned;
         }
     }
@@ -118,33 +134,49 @@ static void count_each(cJSON *row, const struct activities *activities,
     cJSON_AddNumberToObject(row, "kernels_in_spans", spanned);
 }
 
-static int by_duration(const void *a, const void *b)
+static uint64_t duration(const struct activity *activity)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
+    return activity->end - activity->begin;
 }
 
-static void add_durations(cJSON *row, const struct activities *activities)
+/* Kernels first. */
+static int by_name(const void *a, const void *b)
 {
-    uint64_t *durations = calloc(activities->count + 1, sizeof(*durations));
-    double sum = 0;
-    size_t count = 0;
+    const struct activity *x = a, *y = b;
+    int names;
 
-    if (!durations)
-        stop("no memory");
-    for (size_t i = 0; i < activities->count; i++)
-        if (is_kernel(&activities->all[i])) {
-            durations[count] =
-                activities->all[i].end - activities->all[i].begin;
-            sum += (double)durations[count++];
+    if (is_kernel(x) != is_kernel(y))
+        return is_kernel(x) ? -1 : 1;
+    names = strcmp(x->site->name, y->site->name);
+    return names ? names
+                 : (duration(x) > duration(y)) - (duration(x) < duration(y));
+}
+
+/* The shortest, median and longest kernel of each name, in ns. */
+static void add_durations(cJSON *row, struct activities *activities)
+{
+    cJSON *durations = cJSON_AddObjectToObject(row, "durations");
+    struct activity *all = activities->all;
+    double sum = 0;
+    size_t from = 0, i = 0;
+
+    if (activities->count)
+        qsort(all, activities->count, sizeof(*all), by_name);
+    for (; i < activities->count && is_kernel(&all[i]); i++) {
+        sum += (double)duration(&all[i]);
+        if (i + 1 == activities->count || !is_kernel(&all[i + 1]) ||
+            strcmp(all[i + 1].site->name, all[i].site->name) != 0) {
+            double three[] = {(double)duration(&all[from]),
+                              (double)duration(&all[(from + i) / 2]),
+                              (double)duration(&all[i])};
+
+            cJSON_AddItemToObject(durations, all[i].site->name,
+                                  cJSON_CreateDoubleArray(three, 3));
+            from = i + 1;
         }
-    qsort(durations, count, sizeof(*durations), by_duration);
-    cJSON_AddNumberToObject(row, "kernels", (double)count);
+    }
+    cJSON_AddNumberToObject(row, "kernels", (double)i);
     cJSON_AddNumberToObject(row, "kernel_sum_ns", sum);
-    cJSON_AddNumberToObject(row, "kernel_median_ns",
-                            (double)durations[count / 2]);
-    free(durations);
 }
 
 /* ---- Calls and their kernels ---- */
@@ -277,6 +309,14 @@ static void add_meta(cJSON *row, const struct trace_reader *reader)
         }
 }
 
+/* When the recording was closed; its summary's end covers all activities. */
+static uint64_t closed(const struct trace_reader *reader)
+{
+    uint64_t ticks = reader->header.end.ticks;
+
+    return ticks ? trace_reader_time(reader, ticks) : UINT64_MAX;
+}
+
 static void read_all(cJSON *row, struct trace_reader *reader)
 {
     cJSON *compiles = cJSON_AddArrayToObject(row, "compiles");
@@ -291,7 +331,7 @@ static void read_all(cJSON *row, struct trace_reader *reader)
                 add_compile(compiles, &entry);
         }
     add_durations(row, &activities);
-    count_each(row, &activities, summary.end);
+    count_each(row, &activities, closed(reader));
     add_launches(row, &activities);
     add_meta(row, reader);
     cJSON_AddNumberToObject(row, "dropped", (double)summary.dropped);

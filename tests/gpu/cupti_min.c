@@ -79,19 +79,24 @@ static int refuse(const char *what, int result)
     return -1;
 }
 
-static int load(void)
+static void *load(void)
 {
     const char *path = getenv("TRACE_CUPTI");
     void *library = dlopen(path ? path : "libcupti.so", RTLD_NOW);
 
-    if (!library)
-        return refuse(dlerror(), 0);
+    if (!library) {
+        refuse(dlerror(), 0);
+        return NULL;
+    }
 #define X(name, parameters)                                                    \
-    if (!(cupti.name = (__typeof__(cupti.name))dlsym(library, "cupti" #name))) \
-        return refuse("there is no cupti" #name, 0);
+    if (!(cupti.name =                                                         \
+              (__typeof__(cupti.name))dlsym(library, "cupti" #name))) {        \
+        refuse("there is no cupti" #name, 0);                                  \
+        return NULL;                                                           \
+    }
     CALLS(X)
 #undef X
-    return 0;
+    return library;
 }
 
 static void enable(const char *kinds)
@@ -112,11 +117,24 @@ static void enable(const char *kinds)
     }
 }
 
+/* The runtime asks the driver for hundreds of functions when it starts. */
+static void silence(void *library)
+{
+    int (*enable_call)(uint32_t, uint8_t) = (int (*)(uint32_t, uint8_t))dlsym(
+        library, "cuptiActivityEnableDriverApi");
+
+    if (!enable_call)
+        return;
+    enable_call(626, 0); /* cuGetProcAddress */
+    enable_call(677, 0); /* cuGetProcAddress_v2 */
+}
+
 int cupti_min_start(const char *kinds)
 {
+    void *library = load();
     int result;
 
-    if (load())
+    if (!library)
         return -1;
     result = cupti.ActivityRegisterCallbacks(request, complete);
     if (result)
@@ -125,6 +143,7 @@ int cupti_min_start(const char *kinds)
     if (result)
         refuse("the clock", result);
     enable(kinds);
+    silence(library);
     cupti.started = true;
     return 0;
 }

@@ -29,6 +29,17 @@ extern "C" __global__ void launches_add(float *numbers, int count)
         numbers[i] += 1.f;
 }
 
+/* %globaltimer counts ns, in steps of up to 1 us. */
+extern "C" __global__ void launches_spin(uint64_t ns)
+{
+    uint64_t begin, end;
+
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
+    do
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(end));
+    while (end - begin < ns);
+}
+
 static uint64_t now()
 {
     struct timespec time;
@@ -103,34 +114,78 @@ static void run_streams(long count, int lanes, struct launches *result)
         cudaStreamDestroy(streams[i]);
 }
 
+static void run_spin(long count, int, struct launches *result)
+{
+    for (long i = 0; i < count; i++) {
+        launches_spin<<<1, 1>>>(1000000);
+        result->error |= cudaDeviceSynchronize();
+    }
+    result->kernels = result->calls = count;
+}
+
+/* ---- Graphs ---- */
+
+static cudaGraphExec_t capture(cudaStream_t stream, cudaStreamCaptureMode mode,
+                               struct launches *result)
+{
+    cudaGraphExec_t executable = NULL;
+    cudaGraph_t graph;
+
+    cudaStreamBeginCapture(stream, mode);
+    for (int i = 0; i < NODES; i++)
+        launches_empty<<<1, 32, 0, stream>>>();
+    result->captured += NODES;
+    result->error |= cudaStreamEndCapture(stream, &graph);
+    result->error |= cudaGraphInstantiateWithFlags(&executable, graph, 0);
+    cudaGraphDestroy(graph);
+    return executable;
+}
+
 static void run_graph(long count, int, struct launches *result)
 {
     cudaGraphExec_t executable;
     cudaStream_t stream;
-    cudaGraph_t graph;
     uint64_t begin;
 
-    count /= NODES;
+    count = (count + NODES - 1) / NODES;
     cudaStreamCreate(&stream);
-    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
-    for (int i = 0; i < NODES; i++)
-        launches_empty<<<1, 32, 0, stream>>>();
-    cudaStreamEndCapture(stream, &graph);
-    cudaGraphInstantiateWithFlags(&executable, graph, 0);
+    executable = capture(stream, cudaStreamCaptureModeGlobal, result);
     begin = now();
     for (long i = 0; i < count; i++) {
         cudaGraphLaunch(executable, stream);
         if (i % 100 == 99)
             cudaStreamSynchronize(stream);
     }
-    result->error = cudaStreamSynchronize(stream);
+    result->error |= cudaStreamSynchronize(stream);
     result->wall = now() - begin;
     result->kernels = count * NODES;
     result->calls = count;
     cudaGraphExecDestroy(executable);
-    cudaGraphDestroy(graph);
     cudaStreamDestroy(stream);
 }
+
+static void run_capture(long count, int, struct launches *result)
+{
+    static const cudaStreamCaptureMode modes[] = {
+        cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal,
+        cudaStreamCaptureModeRelaxed};
+    cudaStream_t stream;
+
+    count = (count + NODES - 1) / NODES;
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    for (long i = 0; i < count; i++) {
+        cudaGraphExec_t executable = capture(stream, modes[i % 3], result);
+
+        cudaGraphLaunch(executable, stream);
+        result->error |= cudaStreamSynchronize(stream);
+        cudaGraphExecDestroy(executable);
+    }
+    result->kernels = count * NODES;
+    result->calls = count;
+    cudaStreamDestroy(stream);
+}
+
+/* ---- Copies ---- */
 
 static void run_mixed(long count, int, struct launches *result)
 {
@@ -245,12 +300,18 @@ static void run_none(long, int, struct launches *)
 }
 
 static const struct {
-    const char *name;
+    const char *name, *kernel;
     void (*run)(long count, int lanes, struct launches *);
-} works[] = {{"none", run_none},       {"empty", run_empty},
-             {"mixed", run_mixed},     {"streams", run_streams},
-             {"threads", run_threads}, {"graph", run_graph},
-             {"jit", run_jit},         {"unsynced", run_unsynced}};
+} works[] = {{"none", NULL, run_none},
+             {"empty", "launches_empty", run_empty},
+             {"mixed", "launches_add", run_mixed},
+             {"streams", "launches_empty", run_streams},
+             {"threads", "launches_empty", run_threads},
+             {"graph", "launches_empty", run_graph},
+             {"capture", "launches_empty", run_capture},
+             {"jit", "launches_jit", run_jit},
+             {"spin", "launches_spin", run_spin},
+             {"unsynced", "launches_empty", run_unsynced}};
 
 int launches_init(void)
 {
@@ -269,6 +330,7 @@ int launches_run(const char *work, long count, struct launches *result)
     for (const auto &one : works)
         if (strlen(one.name) == length && !strncmp(one.name, work, length)) {
             result->error = 0;
+            result->kernel = one.kernel;
             one.run(count, lanes, result);
         }
     return result->error ? -1 : 0;

@@ -14,8 +14,10 @@ extern "C" {
  * the same struct. */
 struct launches {
     long kernels, calls, copies, sets; /* calls: those that launch */
+    long captured;                     /* calls that launch into a graph */
     double wall, mean, p50, p99;
-    int error; /* cudaError_t, or -1 */
+    const char *kernel; /* the name of all kernels, NULL: unknown */
+    int error;          /* cudaError_t, or -1 */
 };
 
 #define LAUNCHES_API __attribute__((visibility("default")))
@@ -32,8 +34,10 @@ LAUNCHES_API int launches_init(void);
  *  streams:N     launches on N streams in turns
  *  threads:N     launches on N threads, each with a stream
  *  graph         launches graphs of 20 nodes
+ *  capture       captures each graph anew, in every mode
  *  mixed         sets memory, copies in, computes, copies out
- *  jit           launches a kernel that it compiles first */
+ *  jit           launches a kernel that it compiles first
+ *  spin          launches kernels that run for 1 ms */
 LAUNCHES_API int launches_run(const char *work, long count, struct launches *);
 
 #ifdef __cplusplus

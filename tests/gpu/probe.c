@@ -2,12 +2,14 @@
  *
  *  probe setenv LIBRARY    can a library still be injected now?
  *  probe subscriber        who is subscribed to CUPTI in this process?
+ *  probe first             subscribes to CUPTI before CUDA is initialized
  *  probe sampling          may this user sample the performance monitors?
  *
  * Each answer is a JSON object. BENCH_LAUNCHES and TRACE_CUPTI are as in
  * bench.c.
  */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,22 +64,30 @@ typedef int subscribe_function(void **,
                                void (*)(void *, int, uint32_t, const void *),
                                void *, struct subscriber *);
 
-static int probe_subscriber(void)
+/* Writes the name of another subscriber to `old`. */
+static int subscribe(char *old, size_t size)
 {
-    char old[256] = "";
-    struct subscriber subscriber = {sizeof(subscriber), "probe", old,
-                                    sizeof(old)};
-    int error = init(), result = -1;
-    subscribe_function *subscribe =
+    struct subscriber subscriber = {sizeof(subscriber), "probe", old, size};
+    subscribe_function *function =
         (subscribe_function *)cupti("cuptiSubscribe_v2");
     void *handle;
+    int result = function ? function(&handle, nothing, NULL, &subscriber) : -1;
 
-    if (subscribe)
-        result = subscribe(&handle, nothing, NULL, &subscriber);
     old[strcspn(old, "\"\\\n")] = '\0';
+    return result;
+}
+
+static int probe_subscriber(bool first)
+{
+    char old[256] = "";
+    int result = first ? subscribe(old, sizeof(old)) : 0;
+    int error = init();
+
+    if (!first)
+        result = subscribe(old, sizeof(old));
     printf("{\"init_error\":%d,\"result\":%d,\"subscribed\":\"%s\"}\n", error,
            result, old);
-    return 0;
+    return first && result;
 }
 
 struct enabling {
@@ -111,9 +121,12 @@ int main(int argc, char **argv)
     if (argc == 3 && !strcmp(argv[1], "setenv"))
         return probe_setenv(argv[2]);
     if (argc == 2 && !strcmp(argv[1], "subscriber"))
-        return probe_subscriber();
+        return probe_subscriber(false);
+    if (argc == 2 && !strcmp(argv[1], "first"))
+        return probe_subscriber(true);
     if (argc == 2 && !strcmp(argv[1], "sampling"))
         return probe_sampling();
-    fputs("usage: probe setenv LIBRARY | subscriber | sampling\n", stderr);
+    fputs("usage: probe setenv LIBRARY | subscriber | first | sampling\n",
+          stderr);
     return 2;
 }

@@ -3,7 +3,10 @@
  *
  *  record_fixture FILE WORK COUNT KINDS DEVICE DRIVER
  *
- * KINDS is a list such as 10,5,39. Paths of this machine are left out.
+ * KINDS is a list such as 10,5,39. Times begin with the first record, the main
+ * thread is 1, and paths of this machine are left out. FILE.counts gets a JSON
+ * object with what the work itself counted. Exits with 3 if FILE would have
+ * more than 64 KiB.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -11,11 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+#include "tests/playback/records.h"
 
 #include "cupti_min.h"
 #include "launches.h"
 
-enum { LIMIT = 64 << 10, STRINGS = 256 };
+enum { LIMIT = 64 << 10, STRINGS = 256, FIRST_TIME = 1000, TOO_MUCH = 3 };
 
 /* Strings that records point to: kind, offset of the address, whether it is a
  * path of this machine. */
@@ -166,6 +174,68 @@ static void ask_strides(void)
     }
 }
 
+/* ---- Independence of this process ---- */
+
+static void each_record(void (*visit)(unsigned char *,
+                                      const struct record_row *))
+{
+    unsigned char *at = fixture.buffers;
+
+    for (uint32_t i = 0; i < fixture.header.buffers; i++) {
+        unsigned char *end;
+        uint64_t valid;
+        uint32_t kind, stride;
+
+        memcpy(&valid, at + 8, sizeof(valid));
+        at += 16;
+        for (end = at + valid; at < end; at += stride) {
+            memcpy(&kind, at, sizeof(kind));
+            stride = stride_of(kind);
+            if (!stride)
+                stop("a record of unknown length");
+            visit(at, &record_rows[kind]);
+        }
+    }
+}
+
+static uint64_t first;
+
+static void find_first(unsigned char *record, const struct record_row *row)
+{
+    uint64_t time = 0;
+
+    if (row->start)
+        memcpy(&time, record + row->start, sizeof(time));
+    if (time && (!first || time < first))
+        first = time;
+}
+
+static void rebase_time(unsigned char *record, uint16_t offset)
+{
+    uint64_t time;
+
+    if (!offset)
+        return;
+    memcpy(&time, record + offset, sizeof(time));
+    time = time ? time - first + FIRST_TIME : 0;
+    memcpy(record + offset, &time, sizeof(time));
+}
+
+static void rebase(unsigned char *record, const struct record_row *row)
+{
+    uint32_t thread, main_thread = 1;
+
+    rebase_time(record, row->start);
+    rebase_time(record, row->end);
+    if (!row->thread)
+        return;
+    memcpy(&thread, record + row->thread, sizeof(thread));
+    if (thread == (uint32_t)getpid())
+        memcpy(record + row->thread, &main_thread, sizeof(thread));
+}
+
+/* ---- Writing ---- */
+
 static void put(FILE *file, const void *data, size_t size)
 {
     if (size && fwrite(data, size, 1, file) != 1)
@@ -175,8 +245,16 @@ static void put(FILE *file, const void *data, size_t size)
 static void save(const char *path)
 {
     const struct header *header = &fixture.header;
-    FILE *file = fopen(path, "we");
+    FILE *file;
 
+    if (fixture.too_much ||
+        sizeof(*header) + header->strides * 8 + fixture.size +
+                header->strings * sizeof(struct string) + header->pool >
+            LIMIT) {
+        fputs("record_fixture: more than 64 KiB: lower COUNT\n", stderr);
+        exit(TOO_MUCH);
+    }
+    file = fopen(path, "we");
     if (!file)
         stop(path);
     put(file, header, sizeof(*header));
@@ -200,13 +278,49 @@ static void describe(const char *device, const char *driver)
     snprintf(header->driver, sizeof(header->driver), "%s", driver);
 }
 
-static void work(const char *what, long count)
+/* Kinds that were not asked for have no records. */
+static bool asks(const char *kinds, const char *kind)
+{
+    char list[160], one[16];
+
+    snprintf(list, sizeof(list), ",%s,", kinds);
+    snprintf(one, sizeof(one), ",%s,", kind);
+    return strstr(list, one);
+}
+
+static void save_counts(const char *path, const char *kinds,
+                        const struct launches *made)
+{
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    cJSON *row = cJSON_CreateObject();
+    char counts[4096], *line;
+    FILE *file;
+
+    cJSON_AddStringToObject(row, "kind", "fixture");
+    cJSON_AddStringToObject(row, "name", name);
+    cJSON_AddNumberToObject(row, "kernels", (double)made->kernels);
+    cJSON_AddNumberToObject(row, "copies",
+                            asks(kinds, "1") ? (double)made->copies : 0);
+    cJSON_AddNumberToObject(row, "sets",
+                            asks(kinds, "2") ? (double)made->sets : 0);
+    if (made->kernel)
+        cJSON_AddStringToObject(row, "kernel", made->kernel);
+    snprintf(counts, sizeof(counts), "%s.counts", path);
+    file = fopen(counts, "we");
+    line = cJSON_PrintUnformatted(row);
+    if (!file || !line || fprintf(file, "%s\n", line) < 0 || fclose(file))
+        stop("cannot write");
+    free(line);
+    cJSON_Delete(row);
+}
+
+static struct launches work(const char *what, long count)
 {
     const char *path = getenv("BENCH_LAUNCHES");
     void *library = path ? dlopen(path, RTLD_NOW) : NULL;
     int (*init)(void);
     int (*run)(const char *, long, struct launches *);
-    struct launches result;
+    struct launches none, result;
 
     if (!library)
         stop(path ? dlerror() : "BENCH_LAUNCHES is not set");
@@ -214,12 +328,14 @@ static void work(const char *what, long count)
     run = (__typeof__(run))dlsym(library, "launches_run");
     if (!init || !run)
         stop(dlerror());
-    if (init() || run(what, count, &result))
+    if (init() || run("none", 1, &none) || run(what, count, &result))
         stop("the work failed");
+    return result;
 }
 
 int main(int argc, char **argv)
 {
+    struct launches made;
     char kinds[128];
 
     if (argc != 7)
@@ -230,10 +346,11 @@ int main(int argc, char **argv)
         stop(cupti_min.refused);
     ask_strides();
     describe(argv[5], argv[6]);
-    work(argv[2], atol(argv[3]));
+    made = work(argv[2], atol(argv[3]));
     cupti_min_flush(1);
-    if (fixture.too_much)
-        stop("more than 64 KiB: a smaller COUNT is wanted");
+    each_record(find_first);
+    each_record(rebase);
     save(argv[1]);
+    save_counts(argv[1], argv[4], &made);
     return 0;
 }

@@ -245,7 +245,7 @@ ours() {
     name="ours, $1${BENCH_REPETITION:+, $BENCH_REPETITION} ($label)"
     BENCH_LABEL=${BENCH_LABEL:-ours} step "$name" 90 "${pin[@]}" "$testlog" record \
         --output "$runs" -- "$tools/bench" off "$@"
-    for recording in "$runs"/*/tests/*/process.*/recording; do
+    for recording in "$runs"/latest/tests/*/process.*/recording; do
         [ -e "$recording" ] || continue
         step "$name: counted" 60 "$tools/count" "$label" "$recording"
         printf '{"kind":"files","label":%s,"recording":%d,"trace":%d}\n' \
@@ -275,13 +275,16 @@ find_torch() {
     fi
 }
 
-# The stand-in claims what will be played back.
+# play FIXTURE KERNELS COPIES SETS CAPTURED: what generate.py put into a fixture.
+# The stand-in claims these numbers, and CUPTI must report them.
 play() {
-    local fixture=$1
-    export PLAYBACK_FIXTURE=$PWD/tests/playback/$fixture.fixture
+    local fixture=$1 seen
+    shift
+    export PLAYBACK_FIXTURE=$PWD/tests/playback/$fixture.fixture STANDIN_WORK=$*
     BENCH_LABEL="playback of $fixture" bench min:10,1,22,2 none 1 || return
-    STANDIN_WORK="$(last seen_kernels) $(last seen_copies) $(last seen_sets)"
-    export STANDIN_WORK
+    seen="$(last seen_kernels) $(last seen_copies) $(last seen_sets)"
+    [ "$seen" = "${*:1:3}" ] ||
+        verdict step "playback of $fixture, counted" fail "$seen, not ${*:1:3}"
 }
 
 stand_in() {
@@ -291,7 +294,7 @@ stand_in() {
         return 1
     fi
     export TRACE_CUPTI=$playback
-    play plain
+    play plain 9 2 1 0
 }
 
 has_gpu() {
@@ -332,13 +335,32 @@ overhead() {
     unset BENCH_REPETITION
 }
 
+# compare WORK COUNT
+compare() {
+    bench off "$@"
+    ours "$1" "$@"
+    torch cuda "$@"
+}
+
+graphs() {
+    compare graph "$launches"
+    compare capture 2000
+}
+
 other_work() {
-    local work
-    for work in streams:16 threads:8 graph mixed; do
-        bench off $work "$launches"
-        ours $work $work "$launches"
-        torch cuda $work "$launches"
-    done
+    compare streams:16 "$launches"
+    compare threads:8 "$launches"
+    compare mixed "$launches"
+    ours spin spin 100
+    busy
+}
+
+# Another client of CUPTI comes first.
+busy() {
+    step "a busy CUPTI" 60 "$testlog" record --output "$out/runs/busy" -- \
+        "$tools/probe" first &&
+        step "a busy CUPTI: counted" 20 "$tools/count" busy \
+            "$out"/runs/busy/latest/tests/*/process.*/recording
 }
 
 compiling() {
@@ -364,7 +386,7 @@ suite() {
     if [ $dry = 0 ] && grep -q 'no GPU' "$out/log/examples.txt"; then
         verdict step "examples saw the GPU" fail "some were skipped"
     fi
-    for recording in "$out"/runs/examples/*/tests/*/*/recording; do
+    for recording in "$out"/runs/examples/latest/tests/*/*/recording; do
         [ -e "$recording" ] && step "$(basename "$(dirname "$recording")")" 20 \
             "$tools/count" "$(basename "$(dirname "$recording")")" "$recording"
     done
@@ -397,27 +419,40 @@ questions() {
         quoted "$(ls /etc/OpenCL/vendors 2>/dev/null; ldconfig -p | grep -o 'libnvidia-opencl[^ ]*')")}"
 }
 
-# record NAME WORK COUNT KINDS: records a fixture for tests/playback
+# record NAME WORK COUNT KINDS: records a fixture for tests/playback, with half the
+# COUNT as long as it is too large. Replays it; summary.py compares.
 record() {
-    local file=$out/fixtures/$1.fixture
-    step "fixture $1" 60 "$tools/record_fixture" "$file" "$2" "$3" "$4" \
-        "$device" "$driver" || return
-    step "fixture $1 is read" 20 python3 -c 'import sys
+    local name=$1 work=$2 count=$3 file=$out/fixtures/$1.fixture code=3
+    local replay=$out/runs/fixture.$1
+    while [ $code = 3 ] && [ "$count" -gt 0 ]; do
+        timeout 60 "$tools/record_fixture" "$file" "$work" "$count" "$4" \
+            "$device" "$driver" >"$out/log/fixture_$name.txt" 2>&1
+        code=$?
+        [ $code = 3 ] && count=$((count / 2))
+    done
+    if [ $code != 0 ]; then
+        verdict step "fixture $name" fail "exit $code: $(tail -n 1 "$out/log/fixture_$name.txt")"
+        return
+    fi
+    cat "$file.counts" >>"$results"
+    step "fixture $name is read" 20 python3 -c 'import sys
 sys.path.insert(0, "tests/playback")
 import fixture
 assert fixture.read(sys.argv[1])["buffers"]' "$file"
-    BENCH_LABEL="playback of $1" TRACE_CUPTI=$playback PLAYBACK_FIXTURE=$file \
-        BENCH_LAUNCHES=$tools/standin.so bench min:10 none 1
-    [ "$(last seen_kernels)" -gt 0 ] ||
-        verdict step "fixture $1 is played back" fail "it has no kernels"
+    TRACE_CUPTI=$playback PLAYBACK_FIXTURE=$file BENCH_LAUNCHES=$tools/standin.so \
+        BENCH_LABEL="fixture $name" step "fixture $name is replayed" 60 \
+        "$testlog" record --output "$replay" -- "$tools/bench" off none 1 &&
+        step "fixture $name is counted" 20 "$tools/count" "fixture.$name" \
+            "$replay"/latest/tests/*/process.*/recording
 }
 
 fixtures() {
-    record plain empty 100 10,5,4,39,8,9,37
-    record copies mixed 100 10,5,4,39,1,2,22,49
-    record graph graph 200 10,5,4,39
-    record jit jit 20 10,5,4,39,52,17
-    record memory mixed 40 10,5,4,1,2,22,38,49
+    record plain empty 50 10,5,4,39,8,9,37
+    record copies mixed 40 10,5,4,39,1,2,22,49
+    record graph graph 60 10,5,4,39
+    record capture capture 60 10,5,4,39
+    record jit jit 10 10,5,4,39,52,17
+    record memory mixed 20 10,5,4,1,2,22,38,49
     ask 12 "$(quoted "$(cd "$out/fixtures" && stat -c '%n %s bytes' ./*.fixture 2>/dev/null)")"
 }
 
@@ -452,14 +487,15 @@ find_torch
 if [ ! -x "$tools/bench" ]; then
     verdict step "measuring" fail "what it needs was not built"
 elif if [ $dry = 1 ]; then stand_in; else has_gpu; fi; then
-    overhead
-    [ $dry = 0 ] || play graph
-    other_work
-    [ $dry = 0 ] || play jit
-    compiling
-    [ $dry = 0 ] || play plain
-    questions
     fixtures
+    overhead
+    [ $dry = 0 ] || play capture 5 0 0 4
+    graphs
+    [ $dry = 0 ] || play jit 1 0 0 0
+    compiling
+    [ $dry = 0 ] || play plain 9 2 1 0
+    other_work
+    questions
 elif [ $dry = 0 ]; then
     verdict step "measuring" fail "no GPU here: --dry-run needs none"
 fi

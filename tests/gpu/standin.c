@@ -1,7 +1,7 @@
 /* standin.c: replaces launches.cu on machines without a GPU. It loads the
  * injected library as the driver does in cuInit, and claims the launches that
  * the playback library will report: STANDIN_WORK has the numbers of kernels,
- * copies and sets.
+ * copies, sets and captured launches.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -34,8 +34,8 @@ int launches_run(const char *work, long count, struct launches *result)
     memset(result, 0, sizeof(*result));
     if (!times++ || !strcmp(work, "none") || !text)
         return 0;
-    if (sscanf(text, "%ld %ld %ld", &result->kernels, &result->copies,
-               &result->sets) != 3)
+    if (sscanf(text, "%ld %ld %ld %ld", &result->kernels, &result->copies,
+               &result->sets, &result->captured) != 4)
         return -1;
     result->calls = count;
     result->mean = result->p50 = result->p99 = 1;

@@ -60,7 +60,12 @@ class Results:
         return self.one("bench", **wanted), self.one("count", label=label)
 
 
-WORKS = ("empty.1", "streams:16", "threads:8", "graph", "mixed")
+WORKS = ("empty.1", "streams:16", "threads:8", "graph", "capture", "mixed")
+GRAPHS = ("graph", "capture")
+SPIN_NS = 1000000
+
+# Criteria whose numbers come from the fixture in a dry run, on both sides.
+PLUMBING = ("1", "3", "7", "13")
 
 
 # ---- Criteria: each returns the differences, or "" ----
@@ -90,7 +95,7 @@ def every_kernel(_, made, seen):
 @each
 def correlations(label, made, seen):
     return differing(seen["kernel_ids"],
-                     made["calls"] if label == "graph" else made["kernels"])
+                     made["calls"] if label in GRAPHS else made["kernels"])
 
 
 def own_correlation(results):
@@ -193,6 +198,58 @@ def less_than_torch(results):
     return "" if ours < theirs else "%.0f ns, torch %.0f ns" % (ours, theirs)
 
 
+def spin_is_measured(results):
+    if results.dry:
+        raise Missing("a dry run has no GPU's clock")
+    shortest, median, longest = results.one(
+        "count", label="spin")["durations"]["launches_spin"]
+    measured = "%d ns (%d to %d)" % (median, shortest, longest)
+    return (Remark(measured) if abs(median - SPIN_NS) <= SPIN_NS / 50
+            else measured)
+
+
+@each
+def none_lost(label, made, seen):
+    captured, lost, orphans = (
+        int(seen["meta"].get("gpu." + name, "0"))
+        for name in ("captured", "lost", "orphans"))
+    return " ".join(filter(None, (
+        differing(captured, made.get("captured", 0))
+        if label in GRAPHS else "",
+        "%d lost" % lost if lost else "",
+        "%d without a call" % orphans if orphans else "")))
+
+
+def replayed(made, seen):
+    kinds = seen["kinds"]
+    names = [name for name in seen["names"]
+             if name != made.get("kernel", name)]
+    return " ".join(filter(None, (
+        differing(seen["kernels"], made["kernels"]),
+        differing(kinds.get("MEMCPY", 0), made["copies"]),
+        differing(kinds.get("MEMSET", 0), made["sets"]),
+        differing(seen["bad_times"], 0),
+        "outside of the run: %s" % seen["outside"] if seen["outside"] else "",
+        "kernels %s" % names if names else "")))
+
+
+def fixtures_replay(results):
+    failures = []
+    for made in results.of("fixture"):
+        name = made["name"].partition(".")[0]
+        failure = replayed(made, results.one("count", label="fixture." + name))
+        if failure:
+            failures.append("%s: %s" % (name, failure))
+    if not results.of("fixture"):
+        raise Missing("no fixture")
+    return "; ".join(failures)
+
+
+def busy_is_seen(results):
+    state = results.one("count", label="busy")["meta"].get("gpu.state")
+    return "" if state == "busy" else str(state)
+
+
 CRITERIA = (
     ("1 every kernel has a record", every_kernel),
     ("2 every launch has a correlation of its own", own_correlation),
@@ -205,6 +262,10 @@ CRITERIA = (
     ("9 two runs are equal", runs_are_equal),
     ("10 torch.profiler counts the same", as_torch_sees),
     ("11 a launch costs less than under torch.profiler", less_than_torch),
+    ("12 a kernel of 1 ms measures 1 ms, within 2 %", spin_is_measured),
+    ("13 captured launches are counted, none is lost", none_lost),
+    ("14 fixtures replay what was recorded", fixtures_replay),
+    ("15 another client of CUPTI is reported as busy", busy_is_seen),
 )
 
 
@@ -215,6 +276,8 @@ def judge(results):
             note = criterion(results)
             verdict = ("fail" if note and not isinstance(note, Remark)
                        else "pass")
+            if not note and results.dry and name.split()[0] in PLUMBING:
+                note = "shows only that the steps fit together"
         except (Missing, KeyError, ValueError) as missing:
             verdict, note = "skip", str(missing).strip("'")
         rows.append({"kind": "criterion", "name": name, "verdict": verdict,
@@ -263,7 +326,7 @@ def overhead_table(results):
 def other_works(results):
     lines = ["| work | mode | ns per launch | over off |",
              "| --- | --- | --- | --- |"]
-    for work in ("streams:16", "threads:8", "graph", "mixed"):
+    for work in ("streams:16", "threads:8", "graph", "capture", "mixed"):
         rows = results.of("bench", work=work)
         off = [row.get("wall_ns_per_launch") for row in rows
                if row["mode"] == "off"]
@@ -335,6 +398,9 @@ def page(results, criteria):
              "| --- | --- | --- |"]
     lines += ["| %s | %s | %s |" % (row["name"], row["verdict"], row["note"])
               for row in criteria]
+    if dry:
+        lines += ["", "Criteria %s compare numbers that come from the same "
+                  "fixtures: only a GPU can pass them." % ", ".join(PLUMBING)]
     lines += ["", "## Overhead of a launch", "",
               "Medians of medians, and their range.", ""]
     lines += overhead_table(results) + [""] + other_works(results)

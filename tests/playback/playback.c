@@ -32,10 +32,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "records.h"
+
 #define API __attribute__((visibility("default")))
 
 enum {
-    KINDS = 128,
+    KINDS = RECORD_KINDS,
     CALLS = 1024,
     IDS = 64,
     INVALID_PARAMETER = 1,
@@ -239,16 +241,6 @@ static void set(uint8_t *record, size_t at, uint64_t value, size_t size)
     memcpy(record + at, &value, size);
 }
 
-/* The offsets of times, strings and threads. */
-static const struct row {
-    uint16_t start, end, string, thread;
-} rows[KINDS] = {
-    [1] = {16, 24, 0, 0},  [2] = {16, 24, 0, 0},    [4] = {8, 16, 0, 28},
-    [5] = {8, 16, 0, 28},  [8] = {0, 0, 136, 0},    [10] = {16, 24, 104, 0},
-    [17] = {24, 32, 0, 0}, [22] = {16, 24, 0, 0},   [38] = {8, 16, 0, 0},
-    [49] = {32, 0, 64, 0}, [52] = {16, 24, 56, 68},
-};
-
 static void move_time(uint8_t *record, size_t at, size_t length)
 {
     if (at && at + 8 <= length && get(record, at, 8))
@@ -275,7 +267,7 @@ static unsigned pushed_count;
 
 static void adapt(uint8_t *record, uint32_t kind, size_t length)
 {
-    const struct row *row = &rows[kind];
+    const struct record_row *row = &record_rows[kind];
     uint64_t id;
 
     move_time(record, row->start, length);
@@ -382,6 +374,37 @@ static void play(unsigned index)
     }
     spoil(&out, index);
     complete(&out);
+}
+
+static uint64_t last_time(const struct buffer *buffer)
+{
+    const uint8_t *at = (const uint8_t *)(buffer + 1);
+    const uint8_t *end = at + buffer->valid;
+    uint64_t last = 0;
+
+    for (; at < end; at += recorded_length(kind_at(at))) {
+        const struct record_row *row = &record_rows[kind_at(at)];
+        uint64_t start = row->start ? get(at, row->start, 8) : 0;
+        uint64_t stop = row->end ? get(at, row->end, 8) : start;
+
+        last = stop > last ? stop : last;
+    }
+    return last;
+}
+
+/* CUPTI has no record of what has not happened yet. */
+static void wait_until_it_happened(void)
+{
+    uint64_t last = 0;
+
+    for (unsigned i = 0; i < fixture.header.buffers; i++) {
+        uint64_t end = last_time((const void *)fixture.buffers[i]);
+
+        last = end > last ? end : last;
+    }
+    for (int i = 0;
+         i < 10000 && client.clock && client.clock() < client.base + last; i++)
+        usleep(100);
 }
 
 static void play_some(bool forced)
@@ -617,8 +640,10 @@ CALL(cuptiActivityFlushAll, uint32_t forced)
     if (failed)
         return failed;
     pthread_mutex_lock(&lock);
-    if (!fixture.loaded)
+    if (!fixture.loaded) {
         open_fixture();
+        wait_until_it_happened();
+    }
     be_greedy();
     play_some(forced);
     complete(&pending);
