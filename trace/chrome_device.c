@@ -8,6 +8,8 @@
 
 #include "chrome_json.h"
 
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
 enum {
     PIDS = 0x40000000,    /* of devices; no real process has such ids */
     DEVICES_MAX = 64,     /* per recording */
@@ -354,6 +356,13 @@ static bool put_triple(struct trace_text *text, const char *key,
     return true;
 }
 
+/* Our names and Kineto's. */
+static const char *const kineto[][2] = {
+    {"registers", "registers per thread"},
+    {"shared", "shared memory"},
+    {"occupancy", "est. achieved occupancy %"},
+};
+
 /* Returns whether a field repeats what has been written. */
 static bool stands(const struct trace_entry *entry, const char *name)
 {
@@ -370,16 +379,17 @@ static bool stands(const struct trace_entry *entry, const char *name)
         {"mangled", true},
         {"level", true},
         {"clamped_ns", true},
-        {"registers per thread", true},
-        {"shared memory", true},
         {"grid", entry->launch},
         {"count", entry->launch},
         {"kernel.name", entry->launch},
     };
 
-    for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+    for (size_t i = 0; i < COUNT(ours); i++)
         if (!strcmp(name, ours[i].name))
             return ours[i].stands;
+    for (size_t i = 0; i < COUNT(kineto); i++)
+        if (!strcmp(name, kineto[i][1]))
+            return true;
     return false;
 }
 
@@ -395,10 +405,11 @@ static void put_field(struct trace_text *text, const char *name,
         return;
     put_key(text, name);
     trace_json_value(text, value);
-    if (!strcmp(name, "registers") || !strcmp(name, "shared")) {
-        put_key(text, *name == 'r' ? "registers per thread" : "shared memory");
-        trace_json_value(text, value);
-    }
+    for (size_t i = 0; i < COUNT(kineto); i++)
+        if (!strcmp(name, kineto[i][0])) {
+            put_key(text, kineto[i][1]);
+            trace_json_value(text, value);
+        }
 }
 
 static void put_fields(struct trace_text *text, const struct trace_entry *entry)

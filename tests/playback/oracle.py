@@ -70,10 +70,31 @@ def duration(ns):
     return "%.1fs" % ns
 
 
+def occupancy(device, kernel):
+    """The limits of one multiprocessor, compute capability 8 or later."""
+    processors, most = at(device, "I", 44), at(device, "I", 52)
+    x, y, z = struct.unpack_from("<3I", kernel, 64)
+    warps = -(-x * y * z // 32)
+    registers = -(-at(kernel, "H", 6) * 32 // 256) * 256
+    shared = -(-(at(kernel, "I", 76) + at(kernel, "I", 80) + 1024) // 128) * 128
+    limits = [("warps", most // warps), ("blocks", at(device, "I", 56)),
+              ("registers", at(device, "I", 64) // 4 // registers * 4 // warps),
+              ("shared", at(device, "I", 60) // shared)]
+    limit, blocks = min(limits, key=lambda one: one[1])
+    x, y, z = struct.unpack_from("<3I", kernel, 52)
+    if x * y * z < blocks * processors:
+        limit = "grid"
+    blocks = min(x * y * z, blocks * processors)
+    return [("occupancy", 100 * blocks * warps // (most * processors)),
+            ("occupancy.limit", limit)]
+
+
 class Oracle:
     def __init__(self, data):
         self.data, self.lines, self.total = data, [], 0
         self.calls, self.spans, self.launches = {}, {}, {}
+        self.devices = {at(record, "I", 112): record
+                        for kind, record in records(data) if kind == 8}
         for kind, record in records(data):
             if kind == 39 and at(record, "I", 4) == 3:
                 self.spans[at(record, "I", 16)] = at(record, "Q", 8)
@@ -120,6 +141,8 @@ class Oracle:
         fields += [("local", at(record, "I", 84))]
         fields += ([("cluster", three(record, 176))]
                    if at(record, "I", 176) else [])
+        if at(record, "I", 40) in self.devices:
+            fields += occupancy(self.devices[at(record, "I", 40)], record)
         delay = begin - self.calls[correlation][0]
         fields += ([("queue_delay", duration(delay))] if delay > 0 else
                    [("clock_skew_ns", -delay)] if delay else [])

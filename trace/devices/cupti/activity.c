@@ -230,6 +230,28 @@ static void add_shared(struct building *building)
         add_number(building, "shared.dynamic", dynamic);
 }
 
+static void add_occupancy(struct building *building)
+{
+    const struct cupti_record *record = building->record;
+    const struct cupti_device *device =
+        cupti_device(building->activity.at.device);
+    struct cupti_launch launch = {
+        .registers = cupti_get32(record, CUPTI_KERNEL_REGISTERS),
+        .shared = cupti_get(record, CUPTI_KERNEL_STATIC) +
+                  cupti_get(record, CUPTI_KERNEL_DYNAMIC),
+    };
+    struct cupti_occupancy occupancy;
+
+    for (unsigned i = 0; i < 3; i++) {
+        launch.grid[i] = cupti_get32(record, CUPTI_KERNEL_GRID_X + i);
+        launch.block[i] = cupti_get32(record, CUPTI_KERNEL_BLOCK_X + i);
+    }
+    if (!device || !cupti_occupancy(device, &launch, &occupancy))
+        return;
+    add_number(building, "occupancy", occupancy.percent);
+    add(building, "occupancy.limit", display(occupancy.limit));
+}
+
 /* The device's clock is compared with the host's by CUPTI, which errs by some
  * microseconds. */
 static void add_delay(struct building *building)
@@ -266,6 +288,7 @@ static void kernel(struct building *building)
     if (cupti_get(record, CUPTI_KERNEL_CLUSTER_X))
         add(building, "cluster",
             display(print_three(building, CUPTI_KERNEL_CLUSTER_X)));
+    add_occupancy(building);
     add_delay(building);
     add_number(building, "correlation", building->activity.at.correlation);
     add_graph(building, CUPTI_KERNEL_GRAPH, CUPTI_KERNEL_NODE);

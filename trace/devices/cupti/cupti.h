@@ -161,8 +161,13 @@ enum cupti_domain { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2 };
     X(JIT_THREAD, JIT, threadId, 68, 4)                                        \
     X(DEVICE_MEMORY, DEVICE, globalMemorySize, 16, 8)                          \
     X(DEVICE_L2, DEVICE, l2CacheSize, 28, 4)                                   \
+    X(DEVICE_WARP, DEVICE, numThreadsPerWarp, 32, 4)                           \
     X(DEVICE_CLOCK, DEVICE, coreClockRate, 36, 4)                              \
     X(DEVICE_PROCESSORS, DEVICE, numMultiprocessors, 44, 4)                    \
+    X(DEVICE_WARPS, DEVICE, maxWarpsPerMultiprocessor, 52, 4)                  \
+    X(DEVICE_BLOCKS, DEVICE, maxBlocksPerMultiprocessor, 56, 4)                \
+    X(DEVICE_SHARED, DEVICE, maxSharedMemoryPerMultiprocessor, 60, 4)          \
+    X(DEVICE_REGISTERS, DEVICE, maxRegistersPerMultiprocessor, 64, 4)          \
     X(DEVICE_MAJOR, DEVICE, computeCapabilityMajor, 104, 4)                    \
     X(DEVICE_MINOR, DEVICE, computeCapabilityMinor, 108, 4)                    \
     X(DEVICE_ID, DEVICE, id, 112, 4)                                           \
@@ -422,7 +427,37 @@ struct cupti_times cupti_times(const struct cupti_record *);
 /* cupti_put_activity records an activity. */
 void cupti_put_activity(const struct cupti_record *);
 
+/* ---- occupancy.c ---- */
+
+/* The limits of a device's multiprocessor. */
+struct cupti_device {
+    uint32_t major, minor; /* the compute capability */
+    uint32_t processors;
+    uint32_t warp; /* threads */
+    uint32_t warps, blocks, registers, shared;
+};
+
+struct cupti_launch {
+    uint32_t grid[3], block[3];
+    uint32_t registers; /* of a thread */
+    uint64_t shared;    /* bytes of a block */
+};
+
+struct cupti_occupancy {
+    uint64_t blocks;   /* that a multiprocessor can hold */
+    unsigned percent;  /* of the device's warps, if the grid is that large */
+    const char *limit; /* of "warps", "blocks", "registers", "shared", "grid" */
+};
+
+/* cupti_occupancy estimates the occupancy of a launch. Returns false if it
+ * cannot run or if the limits are implausible. */
+bool cupti_occupancy(const struct cupti_device *, const struct cupti_launch *,
+                     struct cupti_occupancy *);
+
 /* ---- resources.c ---- */
+
+/* cupti_device returns the limits of a device, NULL if they are unknown. */
+const struct cupti_device *cupti_device(uint32_t id);
 
 /* cupti_note_resource notes a device, context or stream as metadata. */
 void cupti_note_resource(const struct cupti_record *);

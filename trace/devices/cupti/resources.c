@@ -1,6 +1,37 @@
 /* resources.c: notes devices, contexts and streams as metadata. */
 #include "cupti.h"
 
+enum { DEVICES = 64 };
+
+static struct {
+    bool known;
+    struct cupti_device limits;
+} devices[DEVICES];
+
+const struct cupti_device *cupti_device(uint32_t id)
+{
+    return id < DEVICES && devices[id].known ? &devices[id].limits : NULL;
+}
+
+static void keep_limits(const struct cupti_record *record)
+{
+    uint32_t id = cupti_get32(record, CUPTI_DEVICE_ID);
+
+    if (id >= DEVICES)
+        return;
+    devices[id].known = true;
+    devices[id].limits = (struct cupti_device){
+        .major = cupti_get32(record, CUPTI_DEVICE_MAJOR),
+        .minor = cupti_get32(record, CUPTI_DEVICE_MINOR),
+        .processors = cupti_get32(record, CUPTI_DEVICE_PROCESSORS),
+        .warp = cupti_get32(record, CUPTI_DEVICE_WARP),
+        .warps = cupti_get32(record, CUPTI_DEVICE_WARPS),
+        .blocks = cupti_get32(record, CUPTI_DEVICE_BLOCKS),
+        .registers = cupti_get32(record, CUPTI_DEVICE_REGISTERS),
+        .shared = cupti_get32(record, CUPTI_DEVICE_SHARED),
+    };
+}
+
 static void note_device(const struct cupti_record *record)
 {
     uint32_t id = cupti_get32(record, CUPTI_DEVICE_ID);
@@ -34,6 +65,7 @@ void cupti_note_resource(const struct cupti_record *record)
     switch (record->kind) {
     case CUPTI_KIND_DEVICE:
         note_device(record);
+        keep_limits(record);
         break;
     case CUPTI_KIND_CONTEXT:
         snprintf(pair, sizeof(pair), "gpu.context.%u",
