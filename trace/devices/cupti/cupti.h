@@ -171,7 +171,12 @@ enum cupti_domain { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2 };
     X(DEVICE_MAJOR, DEVICE, computeCapabilityMajor, 104, 4)                    \
     X(DEVICE_MINOR, DEVICE, computeCapabilityMinor, 108, 4)                    \
     X(DEVICE_ID, DEVICE, id, 112, 4)                                           \
+    X(DEVICE_UUID, DEVICE, uuid, 120, 16)                                      \
     X(DEVICE_NAME, DEVICE, name, 136, 8)                                       \
+    X(DEVICE_MIG, DEVICE, isMigEnabled, 145, 1)                                \
+    X(DEVICE_GPU_INSTANCE, DEVICE, gpuInstanceId, 152, 4)                      \
+    X(DEVICE_COMPUTE_INSTANCE, DEVICE, computeInstanceId, 156, 4)              \
+    X(DEVICE_MIG_UUID, DEVICE, migUuid, 160, 16)                               \
     X(CONTEXT_ID, CONTEXT, contextId, 4, 4)                                    \
     X(CONTEXT_DEVICE, CONTEXT, deviceId, 8, 4)                                 \
     X(STREAM_CONTEXT, STREAM, contextId, 4, 4)                                 \
@@ -379,15 +384,27 @@ extern const struct cupti_layout {
     uint16_t kind, offset, bytes;
 } cupti_layout[CUPTI_FIELD_COUNT];
 
-/* cupti_get returns a field, 0 if the record is too short to have it. */
+/* cupti_bytes returns the address of a field, NULL if the record is too short
+ * to have it. */
+static inline const uint8_t *cupti_bytes(const struct cupti_record *record,
+                                         enum cupti_field field)
+{
+    const struct cupti_layout *layout = &cupti_layout[field];
+
+    return (size_t)layout->offset + layout->bytes <= record->stride
+               ? record->at + layout->offset
+               : NULL;
+}
+
+/* cupti_get returns a number, 0 if the record has none. */
 static inline uint64_t cupti_get(const struct cupti_record *record,
                                  enum cupti_field field)
 {
-    const struct cupti_layout *layout = &cupti_layout[field];
+    const uint8_t *bytes = cupti_bytes(record, field);
     uint64_t value = 0;
 
-    if ((size_t)layout->offset + layout->bytes <= record->stride)
-        memcpy(&value, record->at + layout->offset, layout->bytes);
+    if (bytes)
+        memcpy(&value, bytes, cupti_layout[field].bytes);
     return value;
 }
 
@@ -453,6 +470,15 @@ struct cupti_occupancy {
  * cannot run or if the limits are implausible. */
 bool cupti_occupancy(const struct cupti_device *, const struct cupti_launch *,
                      struct cupti_occupancy *);
+
+/* ---- pci.c ---- */
+
+enum { CUPTI_PCI_ROOM = 32 };
+
+/* cupti_pci_address finds the PCI address of a device by its UUID. `folder` has
+ * a folder for each device, as /proc/driver/nvidia/gpus has. */
+bool cupti_pci_address(const char *folder, const char *uuid,
+                       char address[CUPTI_PCI_ROOM]);
 
 /* ---- resources.c ---- */
 

@@ -32,30 +32,80 @@ static void keep_limits(const struct cupti_record *record)
     };
 }
 
+enum { UUID = 16, UUID_ROOM = 48 };
+
+/* Writes a UUID as the driver's tools do: "GPU-8a0f...". Returns false if the
+ * record has none. */
+static bool print_uuid(char text[UUID_ROOM], const char *prefix,
+                       const struct cupti_record *record,
+                       enum cupti_field field)
+{
+    const uint8_t *bytes = cupti_bytes(record, field);
+    int size = snprintf(text, UUID_ROOM, "%s", prefix);
+    uint8_t any = 0;
+
+    for (int i = 0; bytes && i < UUID; i++) {
+        bool dash = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
+
+        size += snprintf(text + size, UUID_ROOM - (size_t)size, "%s%02x",
+                         dash ? "-" : "", bytes[i]);
+        any |= bytes[i];
+    }
+    return any;
+}
+
+static void note_of_device(uint32_t id, const char *word, const char *value)
+{
+    char pair[64];
+
+    snprintf(pair, sizeof(pair), "gpu.device.%u.%s", id, word);
+    cupti_note(pair, "%s", value);
+}
+
+static void note_number(const struct cupti_record *record, uint32_t id,
+                        const char *word, enum cupti_field field)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%llu",
+             (unsigned long long)cupti_get(record, field));
+    note_of_device(id, word, text);
+}
+
+static void note_identity(const struct cupti_record *record, uint32_t id)
+{
+    char uuid[UUID_ROOM], address[CUPTI_PCI_ROOM];
+
+    if (!print_uuid(uuid, "GPU", record, CUPTI_DEVICE_UUID))
+        return;
+    note_of_device(id, "uuid", uuid);
+    if (cupti_pci_address("/proc/driver/nvidia/gpus", uuid, address))
+        note_of_device(id, "pci", address);
+    if (!cupti_get(record, CUPTI_DEVICE_MIG) ||
+        !print_uuid(uuid, "MIG", record, CUPTI_DEVICE_MIG_UUID))
+        return;
+    note_of_device(id, "mig", uuid);
+    note_number(record, id, "mig.gpu_instance", CUPTI_DEVICE_GPU_INSTANCE);
+    note_number(record, id, "mig.compute_instance",
+                CUPTI_DEVICE_COMPUTE_INSTANCE);
+}
+
 static void note_device(const struct cupti_record *record)
 {
     uint32_t id = cupti_get32(record, CUPTI_DEVICE_ID);
-    const struct {
-        const char *word;
-        enum cupti_field field;
-    } rows[] = {
-        {"memory", CUPTI_DEVICE_MEMORY},
-        {"l2", CUPTI_DEVICE_L2},
-        {"clock_khz", CUPTI_DEVICE_CLOCK},
-        {"multiprocessors", CUPTI_DEVICE_PROCESSORS},
-    };
-    char pair[64];
+    char text[64];
 
-    snprintf(pair, sizeof(pair), "gpu.device.%u", id);
-    cupti_note(pair, "%s", cupti_string(record, CUPTI_DEVICE_NAME));
-    snprintf(pair, sizeof(pair), "gpu.device.%u.compute_capability", id);
-    cupti_note(pair, "%u.%u", cupti_get32(record, CUPTI_DEVICE_MAJOR),
-               cupti_get32(record, CUPTI_DEVICE_MINOR));
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        snprintf(pair, sizeof(pair), "gpu.device.%u.%s", id, rows[i].word);
-        cupti_note(pair, "%llu",
-                   (unsigned long long)cupti_get(record, rows[i].field));
-    }
+    snprintf(text, sizeof(text), "gpu.device.%u", id);
+    cupti_note(text, "%s", cupti_string(record, CUPTI_DEVICE_NAME));
+    snprintf(text, sizeof(text), "%u.%u",
+             cupti_get32(record, CUPTI_DEVICE_MAJOR),
+             cupti_get32(record, CUPTI_DEVICE_MINOR));
+    note_of_device(id, "compute_capability", text);
+    note_number(record, id, "memory", CUPTI_DEVICE_MEMORY);
+    note_number(record, id, "l2", CUPTI_DEVICE_L2);
+    note_number(record, id, "clock_khz", CUPTI_DEVICE_CLOCK);
+    note_number(record, id, "multiprocessors", CUPTI_DEVICE_PROCESSORS);
+    note_identity(record, id);
 }
 
 void cupti_note_resource(const struct cupti_record *record)
