@@ -52,6 +52,16 @@ Test(trace_clock, reads_an_anchor_between_two_other_readings)
     }
 }
 
+Test(trace_clock, gives_equal_times_of_equal_clocks)
+{
+    struct trace_anchor anchor;
+
+    trace_clock_choose();
+    trace_clock_chosen = TRACE_CLOCK_MONOTONIC;
+    anchor = trace_anchor_now();
+    cr_expect_eq(anchor.ticks, anchor.monotonic);
+}
+
 /* The tolerance is a tenth of the elapsed time. */
 Test(trace_clock, converts_ticks_to_nanoseconds)
 {

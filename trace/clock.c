@@ -63,7 +63,7 @@ enum trace_clock trace_clock_choose(void)
 }
 
 /* Takes the closest of a few tries: an interruption between the readings would
- * skew every time stamp of the recording. */
+ * skew every time stamp of the recording. Equal clocks give equal times. */
 struct trace_anchor trace_anchor_now(void)
 {
     struct trace_anchor best = {0, 0, 0};
@@ -83,6 +83,8 @@ struct trace_anchor trace_anchor_now(void)
             best.monotonic = monotonic;
         }
     }
+    if (trace_clock_chosen == TRACE_CLOCK_MONOTONIC)
+        best.ticks = best.monotonic;
     best.wall = trace_clock_ns(CLOCK_REALTIME) -
                 (trace_clock_ns(CLOCK_MONOTONIC) - best.monotonic);
     return best;

@@ -292,6 +292,7 @@ const struct trace_device_host *trace_device_host(void)
         .note = trace_device_note,
         .attach = attach,
         .current = current,
+        .anchor = trace_anchor_now,
     };
 
     __atomic_store_n(&host.pid, (uint32_t)getpid(), __ATOMIC_RELAXED);

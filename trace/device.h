@@ -99,9 +99,11 @@ struct trace_device_host {
     bool (*attach)(const struct trace_backend *);
     /* current returns the calling thread's span; 0: none. */
     uint32_t (*current)(void);
+    /* anchor reads the recording's clock and the system's at one moment. */
+    struct trace_anchor (*anchor)(void);
 };
 
-enum { TRACE_DEVICE_VERSION = 1, TRACE_ACTIVITY_FIELDS = 24 };
+enum { TRACE_DEVICE_VERSION = 2, TRACE_ACTIVITY_FIELDS = 24 };
 
 /* The functions of a back end; each may be NULL. */
 struct trace_backend {

@@ -13,6 +13,7 @@
  *   TRUNCATE=N       the last buffer lacks its last N bytes
  *   UNKNOWN=N        the Nth record of the first buffer has an unknown kind
  *   ZERO=1           kernels have no times
+ *   OFF=K:N,...      times of kind K are N seconds off
  *   INCOMPLETE=1     kernels have no end, and come only at a forced flush
  *   REVERSE=1        the last buffer comes first
  *   LATE=1           each flush brings one buffer
@@ -241,10 +242,10 @@ static void set(uint8_t *record, size_t at, uint64_t value, size_t size)
     memcpy(record + at, &value, size);
 }
 
-static void move_time(uint8_t *record, size_t at, size_t length)
+static void move_time(uint8_t *record, size_t at, size_t length, uint64_t by)
 {
     if (at && at + 8 <= length && get(record, at, 8))
-        set(record, at, get(record, at, 8) + client.base, 8);
+        set(record, at, get(record, at, 8) + by, 8);
 }
 
 static void move_string(uint8_t *record, size_t at, size_t length)
@@ -268,10 +269,11 @@ static unsigned pushed_count;
 static void adapt(uint8_t *record, uint32_t kind, size_t length)
 {
     const struct record_row *row = &record_rows[kind];
+    int64_t off = second_of("OFF", kind) * INT64_C(1000000000);
     uint64_t id;
 
-    move_time(record, row->start, length);
-    move_time(record, row->end, length);
+    move_time(record, row->start, length, client.base + (uint64_t)off);
+    move_time(record, row->end, length, client.base + (uint64_t)off);
     move_string(record, row->string, length);
     if (row->thread && row->thread + 4u <= length &&
         get(record, row->thread, 4) == 1)

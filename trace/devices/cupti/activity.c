@@ -48,22 +48,29 @@ bool cupti_on_device(const struct cupti_record *record)
     return commons[record->kind].on_device;
 }
 
+/* Returns the end of a record's call, its own beginning, or when its buffer
+ * arrived. */
+static uint64_t estimate(const struct cupti_record *record, uint64_t begin)
+{
+    const struct cupti_call *call = cupti_call_find(cupti_correlation(record));
+
+    if (call && cupti_is_time(call->end))
+        return cupti_ticks(call->end);
+    return cupti_is_time(begin) ? cupti_ticks(begin) : cupti.clock.last.ticks;
+}
+
 struct cupti_times cupti_times(const struct cupti_record *record)
 {
     const struct common *common = &commons[record->kind];
-    const struct cupti_call *call;
-    struct cupti_times times = {cupti_get(record, common->start),
-                                cupti_get(record, common->end), false};
+    uint64_t begin = cupti_get(record, common->start);
+    uint64_t end = cupti_get(record, common->end);
+    uint64_t estimated;
 
-    if (times.begin && times.end >= times.begin)
-        return times;
-    call = cupti_call_find(cupti_correlation(record));
-    times.begin = call && call->end ? call->end : times.begin;
-    if (!times.begin)
-        times.begin = cupti.host->now();
-    times.end = times.begin;
-    times.estimated = true;
-    return times;
+    if (cupti_is_time(begin) && cupti_is_time(end) && begin <= end)
+        return (struct cupti_times){cupti_ticks(begin), cupti_ticks(end),
+                                    false};
+    estimated = estimate(record, begin);
+    return (struct cupti_times){estimated, estimated, true};
 }
 
 /* ---- Values ---- */
@@ -257,15 +264,15 @@ static void add_occupancy(struct building *building)
 static void add_delay(struct building *building)
 {
     const struct cupti_call *call = building->call;
-    uint64_t begin = building->activity.at.begin;
+    uint64_t begin = cupti_get(building->record, CUPTI_KERNEL_START);
 
-    if (!call || !call->begin)
+    if (!call || !cupti_is_time(call->begin) || !cupti_is_time(begin))
         return;
     if (begin > call->begin)
         add(building, "queue_delay",
-            display(print_time(building, cupti_ns(begin - call->begin))));
+            display(print_time(building, begin - call->begin)));
     else if (begin < call->begin)
-        add_number(building, "clock_skew_ns", cupti_ns(call->begin - begin));
+        add_number(building, "clock_skew_ns", call->begin - begin);
 }
 
 static void kernel(struct building *building)
@@ -580,8 +587,8 @@ static build *const builds[CUPTI_KIND_LIMIT] = {
 static bool is_own(const struct trace_activity *activity)
 {
     return !activity->at.on_device && activity->at.thread == cupti.own.thread &&
-           activity->at.begin >= cupti.own.begin &&
-           activity->end <= cupti.own.end;
+           activity->at.begin >= cupti_ticks(cupti.own.begin) &&
+           activity->end <= cupti_ticks(cupti.own.end);
 }
 
 static void fill(struct building *building)

@@ -236,10 +236,10 @@ static bool wait_for_device(void)
     bool waited;
 
     cupti.own.thread = (uint32_t)gettid();
-    cupti.own.begin = cupti.host->now();
+    cupti.own.begin = cupti_clock();
     waited = current && synchronize && !current(&context) && context &&
              !synchronize();
-    cupti.own.end = cupti.host->now();
+    cupti.own.end = cupti_clock();
     return waited;
 }
 

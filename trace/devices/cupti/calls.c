@@ -101,8 +101,9 @@ bool cupti_is_noise(const struct cupti_record *record)
 
     return (runtime || record->kind == CUPTI_KIND_DRIVER) &&
            !cupti_get32(record, CUPTI_CALL_RESULT) &&
-           cupti_ns(cupti_get(record, CUPTI_CALL_END) -
-                    cupti_get(record, CUPTI_CALL_START)) < LONG_NS &&
+           cupti_get(record, CUPTI_CALL_END) -
+                   cupti_get(record, CUPTI_CALL_START) <
+               LONG_NS &&
            cupti_role(runtime ? CUPTI_DOMAIN_RUNTIME : CUPTI_DOMAIN_DRIVER,
                       cupti_get32(record, CUPTI_CALL_ID)) == CUPTI_ROLE_NOISE;
 }

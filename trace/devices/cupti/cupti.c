@@ -208,7 +208,7 @@ static bool start(void *handle)
              cupti.register_callbacks(cupti_buffer_requested,
                                       cupti_buffer_completed)) &&
         need("cuptiActivityRegisterTimestampCallback",
-             cupti.register_clock(cupti.host->now)) &&
+             cupti.register_clock(cupti_clock)) &&
         enable_all())
         return true;
     cupti_disable_all();
@@ -315,7 +315,7 @@ bool cupti_begin(const struct trace_device_host *host)
         return false;
     cupti.host = host;
     cupti.pid = (uint32_t)getpid();
-    cupti_measure_ticks();
+    cupti_clock_compare();
     if (find_and_start()) {
         cupti.state = "on";
         cupti.notice[0] = '\0';

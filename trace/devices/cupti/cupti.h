@@ -271,10 +271,12 @@ struct cupti {
     bool system_threads; /* thread ids are the kernel's */
     bool enabled[CUPTI_KIND_LIMIT];
     uint16_t stride[CUPTI_KIND_LIMIT]; /* bytes of a record; 0: unknown */
-    uint64_t begin_ticks, begin_ns;    /* one moment on two clocks */
+    struct {
+        struct trace_anchor first, last;
+    } clock; /* see cupti_clock_compare */
     struct {
         uint32_t thread;
-        uint64_t begin, end;
+        uint64_t begin, end; /* CUPTI's clock */
     } own;             /* when and on which thread we waited for the device */
     const char *state; /* "on", "busy", ...; see cupti_fail */
     char notice[512];
@@ -433,10 +435,10 @@ bool cupti_is_compile(const struct cupti_record *);
 /* cupti_is_activity returns whether a record describes an activity. */
 bool cupti_is_activity(const struct cupti_record *);
 
-/* cupti_times returns when an activity happened. If CUPTI has no times, they
+/* cupti_times returns when an activity happened. Missing and impossible times
  * are estimated. */
 struct cupti_times {
-    uint64_t begin, end;
+    uint64_t begin, end; /* ticks */
     bool estimated;
 };
 struct cupti_times cupti_times(const struct cupti_record *);
@@ -490,16 +492,26 @@ void cupti_note_resource(const struct cupti_record *);
 
 /* ---- clock.c ---- */
 
-/* cupti_ns converts ticks to nanoseconds; cupti_measure_ticks measures their
- * rate again. */
+/* cupti_clock returns the time that CUPTI puts into its records:
+ * CLOCK_MONOTONIC in nanoseconds. */
+uint64_t cupti_clock(void);
+
+/* cupti_clock_compare compares CUPTI's clock with the recording's: first when
+ * tracing begins, and then before records are decoded. */
+void cupti_clock_compare(void);
+
+/* cupti_is_time returns whether a record may have that time: it is between the
+ * first and the last comparison. cupti_ticks converts such a time to the
+ * recording's ticks, cupti_ns a number of ticks to nanoseconds. */
+bool cupti_is_time(uint64_t ns);
+uint64_t cupti_ticks(uint64_t ns);
 uint64_t cupti_ns(uint64_t ticks);
-void cupti_measure_ticks(void);
 
 /* ---- correlation.c: calls ---- */
 
 /* A call into the runtime or driver, or several nested ones with one id. */
 struct cupti_call {
-    uint64_t begin, end; /* of the outermost; 0: unknown */
+    uint64_t begin, end; /* CUPTI's clock, of the outermost; 0: unknown */
     uint32_t correlation;
     uint32_t span; /* the enclosing span; 0: none */
     uint32_t thread;

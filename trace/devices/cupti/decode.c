@@ -281,7 +281,7 @@ void cupti_decode(struct cupti_buffer *buffers, bool last)
 
     waiting = NULL;
     waiting_count = 0;
-    cupti_measure_ticks();
+    cupti_clock_compare();
     decode(&round);
     while (round.waited) {
         struct waiting *next = round.waited->next;
