@@ -1,6 +1,7 @@
 /* e2e_link_test.c: tests linked and loaded in many ways, and annotated code
  * that is loaded and unloaded during a test. */
 #include "e2e.h"
+#include "support.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -138,11 +139,9 @@ Test(e2e_link, cannot_be_linked_statically)
 
 /* ---- Installation ---- */
 
-Test(e2e_link, links_with_the_flags_of_pkg_config)
+/* Installs into opt/. */
+static void install(void)
 {
-    const char *cc = "PKG_CONFIG_PATH=$PWD/opt/lib/pkgconfig; "
-                     "export PKG_CONFIG_PATH; cc " SANITIZE_FLAGS
-                     " -DTRACING " PROGRAMS "/linked.c -o linked_test";
     const char *folder = strrchr(BUILD_DIR, '/');
 
     need("pkg-config");
@@ -157,6 +156,17 @@ Test(e2e_link, links_with_the_flags_of_pkg_config)
                   folder, folder));
     built(e2e_run("make -s -C copy install PREFIX=$PWD/opt TRACING=%s",
                   strcmp(folder, "/base") ? "1" : "0"));
+}
+
+#define INSTALLED                                                              \
+    "PKG_CONFIG_PATH=$PWD/opt/lib/pkgconfig; export PKG_CONFIG_PATH; "
+
+Test(e2e_link, links_with_the_flags_of_pkg_config)
+{
+    const char *cc = INSTALLED "cc " SANITIZE_FLAGS " -DTRACING " PROGRAMS
+                               "/linked.c -o linked_test";
+
+    install();
     built(e2e_run("%s $(pkg-config --cflags --libs testlog)", cc));
     expect_linked("./linked_test", false);
     e2e_expect_has(e2e_run("ldd ./linked_test")->out, "libtestlog.so.");
@@ -166,6 +176,36 @@ Test(e2e_link, links_with_the_flags_of_pkg_config)
     /* testlog comes before Criterion, in any order of packages. */
     built(e2e_run("%s $(pkg-config --cflags --libs criterion testlog)", cc));
     expect_linked("./linked_test", false);
+}
+
+/* nvcc rejects many flags of other compilers. */
+Test(e2e_link, links_cuda_files_with_the_flags_of_pkg_config)
+{
+    static const char kernel[] =
+        "#include <testlog/test_log.h>\n"
+        "__global__ void add(int *sum) { *sum += 1; }\n"
+        "TEST_LOG(kernel, logs)\n"
+        "{\n"
+        "    trace_span(INFO, \"work\");\n"
+        "    if (getenv(\"LAUNCH\"))\n"
+        "        add<<<1, 1>>>(NULL);\n"
+        "    log_info(\"compiled by nvcc\");\n"
+        "}\n";
+    static const char *const packages[] = {"testlog", "testlog-static"};
+
+    need("nvcc");
+    install();
+    test_save("k_test.cu", kernel, strlen(kernel));
+    for (size_t i = 0; i < 2; i++) {
+        const struct e2e *run;
+
+        built(e2e_run(INSTALLED "nvcc -DTRACING k_test.cu $(pkg-config "
+                                "--cflags --libs %s) -o k_test",
+                      packages[i]));
+        run = e2e_run("./k_test --show-output");
+        e2e_expect_closing(run, "1 passed, 0 failed, 0 skipped");
+        e2e_expect_has(run->err, "INFO work: k_test: compiled by nvcc");
+    }
 }
 
 /* The shared library exports the names of the headers, and those that interpose
