@@ -31,15 +31,21 @@ static const char *given(const char *greed, const char *api)
     return line;
 }
 
-Test(cupti_buffers, gives_at_most_64_buffers)
+/* Since CUDA 13, each thread of the program has a buffer. */
+Test(cupti_buffers, gives_buffers_to_500_threads)
 {
-    cr_expect_str_eq(given("100", "27"), "given 64");
+    cr_expect_str_eq(given("500", "130000"), "given 500");
+}
+
+Test(cupti_buffers, gives_at_most_128_MiB)
+{
+    cr_expect_str_eq(given("600", "27"), "given 512");
 }
 
 /* Before 12.9, CUPTI cannot handle NULL. */
 Test(cupti_buffers, always_gives_a_buffer_to_an_old_cupti)
 {
-    cr_expect_str_eq(given("100", "26"), "given 100");
+    cr_expect_str_eq(given("600", "26"), "given 600");
 }
 
 static struct cupti_buffer *buffer_of(uint8_t *bytes)
@@ -50,7 +56,7 @@ static struct cupti_buffer *buffer_of(uint8_t *bytes)
 /* Records in a spare buffer are dropped and counted. */
 Test(cupti_buffers, counts_records_in_a_spare_buffer_as_dropped)
 {
-    enum { COUNT = 65 };
+    enum { COUNT = 513 };
     uint8_t *bytes[COUNT];
     size_t size, most;
 
@@ -84,7 +90,7 @@ Test(cupti_buffers, aligns_buffers)
     devices_begin();
     cupti_buffer_requested(&bytes, &size, &most);
     cr_expect_eq((uintptr_t)bytes % 64, 0);
-    cr_expect_eq(size, 1 << 20);
+    cr_expect_eq(size, 256 << 10);
     cupti_buffer_completed(NULL, 0, bytes, size, size * 2 /* more than fits */);
     cupti_buffer_completed(NULL, 0, NULL, 0, 0);
     trace_close();
@@ -121,7 +127,7 @@ Test(cupti_buffers, loses_no_launch_of_a_backlog)
     uint32_t launches = 0;
 
     devices_begin();
-    for (int i = 0; i < 80; i++) {
+    for (int i = 0; i < 320; i++) {
         uint8_t *bytes;
         size_t size, most, used = 0;
 

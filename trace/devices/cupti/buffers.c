@@ -15,18 +15,17 @@
 #include "cupti.h"
 
 enum {
-    SIZE = 1 << 20,
+    SIZE = 256 << 10, /* since CUDA 13, each thread of the program has one */
     SPARE = 64 << 10, /* for a buffer whose records are dropped */
-    ALIVE = 64,
-    ROUND = 8,     /* buffers decoded at a time */
-    HURRY = 16,    /* wakes the thread */
-    BACKLOG = 256, /* more than this are dropped */
+    MOST = (128 << 20) / SIZE,
+    ROUND = (8 << 20) / SIZE,  /* buffers decoded at a time */
+    HURRY = (16 << 20) / SIZE, /* wakes the thread */
     PERIOD_MS = 250,
     PATIENCE_S = 5, /* for joining the thread */
 };
 
 static struct cupti_buffer *full; /* atomic; a stack */
-static unsigned alive;            /* atomic: buffers that CUPTI holds */
+static unsigned used;             /* atomic: buffers, without spare ones */
 static unsigned undecoded;        /* atomic */
 static unsigned received;         /* atomic: buffers with records, ever */
 
@@ -44,7 +43,7 @@ static struct {
              .wake = PTHREAD_COND_INITIALIZER};
 static bool
     begun; /* atomic: the thread was started, or must not start any more */
-static bool used; /* atomic: CUPTI requested buffers since the last flush */
+static bool requested; /* atomic: a buffer, since the last flush */
 
 static void decode(bool last);
 
@@ -126,24 +125,27 @@ static struct cupti_buffer *make(bool spare)
         return NULL;
     buffer = memory;
     *buffer = (struct cupti_buffer){.spare = spare};
+    __atomic_add_fetch(&used, !spare, __ATOMIC_RELAXED);
     return buffer;
+}
+
+void cupti_buffer_free(struct cupti_buffer *buffer)
+{
+    __atomic_sub_fetch(&used, !buffer->spare, __ATOMIC_RELAXED);
+    free(buffer);
 }
 
 void cupti_buffer_requested(uint8_t **bytes, size_t *size, size_t *most)
 {
     int error = errno;
-    bool enough =
-        __atomic_add_fetch(&alive, 1, __ATOMIC_RELAXED) > (unsigned)ALIVE ||
-        __atomic_load_n(&undecoded, __ATOMIC_RELAXED) > (unsigned)BACKLOG;
+    bool enough = __atomic_load_n(&used, __ATOMIC_RELAXED) >= (unsigned)MOST;
     bool none = enough && cupti.version >= CUPTI_NULL_BUFFER;
     struct cupti_buffer *buffer = none ? NULL : make(enough);
 
     *most = 0; /* as many as fit */
     *bytes = buffer ? buffer->bytes : NULL;
     *size = !buffer ? 0 : enough ? SPARE : SIZE;
-    if (!buffer)
-        __atomic_sub_fetch(&alive, 1, __ATOMIC_RELAXED);
-    __atomic_store_n(&used, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&requested, true, __ATOMIC_RELEASE);
     if (cupti_is_on())
         begin_flusher();
     errno = error;
@@ -160,9 +162,8 @@ void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *bytes,
         return;
     buffer = (void *)(bytes - offsetof(struct cupti_buffer, bytes));
     __atomic_add_fetch(&received, valid > 0, __ATOMIC_RELEASE);
-    __atomic_sub_fetch(&alive, 1, __ATOMIC_RELAXED);
     if (!cupti_is_on()) { /* nobody would decode it */
-        free(buffer);
+        cupti_buffer_free(buffer);
         return;
     }
     buffer->valid = valid < size ? valid : size;
@@ -346,7 +347,7 @@ static void flush_last_once(void)
 {
     static bool done;
 
-    if (!__atomic_exchange_n(&used, false, __ATOMIC_ACQ_REL) && done)
+    if (!__atomic_exchange_n(&requested, false, __ATOMIC_ACQ_REL) && done)
         return;
     done = true;
     __atomic_store_n(&begun, true, __ATOMIC_RELEASE);

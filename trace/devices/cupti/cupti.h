@@ -350,6 +350,9 @@ struct cupti_buffer {
 void cupti_buffer_requested(uint8_t **, size_t *, size_t *);
 void cupti_buffer_completed(void *, uint32_t, uint8_t *, size_t, size_t);
 
+/* cupti_buffer_free frees a buffer that CUPTI has completed. */
+void cupti_buffer_free(struct cupti_buffer *);
+
 /* cupti_flush records everything that CUPTI has. The last time it also waits
  * for the device and reports losses. */
 void cupti_flush(bool last);

@@ -292,7 +292,7 @@ void cupti_decode(struct cupti_buffer *buffers, bool last)
     while (buffers) {
         struct cupti_buffer *next = buffers->next;
 
-        free(buffers);
+        cupti_buffer_free(buffers);
         buffers = next;
     }
     if (last)
