@@ -176,6 +176,22 @@ Test(cupti_buffers, starts_the_thread_with_the_first_buffer)
     cr_expect_eq(threads(), before, "started after the end");
 }
 
+/* It would call CUPTI while the process is torn down. */
+Test(cupti_buffers, starts_no_thread_after_the_last_flush)
+{
+    size_t before = threads();
+
+    devices_begin();
+    trace_device_flush(true);
+    devices_launch(1);
+    cr_expect_eq(threads(), before);
+    trace_device_flush(true);
+    devices_launch(1);
+    cr_expect_eq(threads(), before, "started after the second flush");
+    trace_close();
+    cr_expect_eq(threads(), before);
+}
+
 static uint64_t entries_so_far(void)
 {
     struct trace_reader *reader = trace_reader_open(NULL);
