@@ -262,31 +262,6 @@ Test(cupti_buffers, survives_a_failing_flush)
     trace_reader_close(reader);
 }
 
-static void expect_synchronized(bool is)
-{
-    char *calls;
-
-    trace_device_flush(false);
-    trace_close();
-    calls = devices_calls();
-    cr_expect_eq(e2e_count(calls, "cuCtxSynchronize 0\nFlushAll 1\n"), is);
-    cr_expect_eq(e2e_count(calls, "cuCtxSynchronize"), is);
-    free(calls);
-}
-
-Test(cupti_buffers, waits_for_the_device_before_the_last_flush)
-{
-    devices_begin();
-    devices_use(0);
-    expect_synchronized(true);
-}
-
-Test(cupti_buffers, does_not_wait_without_a_context)
-{
-    devices_begin();
-    expect_synchronized(false);
-}
-
 /* CUPTI hangs in a forked child. */
 static void child(void)
 {

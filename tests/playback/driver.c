@@ -99,6 +99,13 @@ CALL(cuDeviceGetCount, int *count)
     return 0;
 }
 
+CALL(cuDeviceGet, int *device, int ordinal)
+{
+    called("cuDeviceGet", 3, ordinal);
+    *device = ordinal;
+    return ordinal < devices() ? 0 : INVALID_VALUE;
+}
+
 CALL(cuDevicePrimaryCtxGetState, int device, unsigned *flags, int *active)
 {
     called("cuDevicePrimaryCtxGetState", 392, device);

@@ -4,13 +4,11 @@
  * program's calls, so the callbacks only push them on a list. A thread of ours,
  * which starts with the first buffer, flushes CUPTI and decodes.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cupti.h"
 
@@ -224,26 +222,6 @@ static void decode(bool last)
     pthread_mutex_unlock(&decoding);
 }
 
-/* Waits until the device is done, because only then CUPTI has all records. A
- * program without a context must not get one. These calls are hidden later.
- * Returns whether it waited. */
-static bool wait_for_device(void)
-{
-    int (*current)(void **) = (int (*)(void **))(uintptr_t)cupti_symbol(
-        "libcuda.so", "cuCtxGetCurrent");
-    int (*synchronize)(void) = (int (*)(void))(uintptr_t)cupti_symbol(
-        "libcuda.so", "cuCtxSynchronize");
-    void *context = NULL;
-    bool waited;
-
-    cupti.own.thread = (uint32_t)gettid();
-    cupti.own.begin = cupti_clock();
-    waited = current && synchronize && !current(&context) && context &&
-             !synchronize();
-    cupti.own.end = cupti_clock();
-    return waited;
-}
-
 /* ---- Losses ---- */
 
 static void note_counts(void)
@@ -323,7 +301,7 @@ static void check_owner(bool waited, unsigned received_before)
 static void flush_last(void)
 {
     unsigned before = __atomic_load_n(&received, __ATOMIC_ACQUIRE);
-    bool waited = wait_for_device();
+    bool waited = cupti_wait_for_devices();
 
     if (!end_flusher()) {
         cupti.host->say(TRACE_LEVEL_WARN,

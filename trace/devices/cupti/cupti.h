@@ -277,7 +277,7 @@ struct cupti {
     struct {
         uint32_t thread;
         uint64_t begin, end; /* CUPTI's clock */
-    } own;             /* when and on which thread we waited for the device */
+    } own;             /* when and on which thread we waited for devices */
     const char *state; /* "on", "busy", ...; see cupti_fail */
     char notice[512];
     struct trace_text refused; /* "jit: 27 CUPTI_ERROR_...", ... */
@@ -324,6 +324,13 @@ bool cupti_is_free(void);
  * over since, and notes it. `waited`: our wait for a device must have left a
  * record; `received`: records arrived since. */
 void cupti_check_owner(bool waited, bool received);
+
+/* ---- contexts.c ---- */
+
+/* cupti_wait_for_devices waits until all devices that the program uses are
+ * done, without creating a context. Its own calls are not recorded. Returns
+ * whether it waited for any. */
+bool cupti_wait_for_devices(void);
 
 /* ---- library.c: finding libcupti ---- */
 
