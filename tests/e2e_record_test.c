@@ -439,6 +439,8 @@ static size_t kernels(void)
                      "Executing kernel");
 }
 
+/* The driver's own exit handler, which loses records, is registered after
+ * ours. */
 Test(e2e_record, traces_pytorch_if_nobody_else_profiles)
 {
     const struct e2e *result = train("");

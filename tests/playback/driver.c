@@ -1,6 +1,7 @@
 /* driver.c: a libcuda without a GPU, for tests. cuInit loads the library that
  * CUDA_INJECTION64_PATH names, as NVIDIA's does. Playback, if it is loaded,
- * gets a record of each call. DRIVER_DEVICES=N is the number of devices
+ * gets a record of each call, and has none any more once exit ends the driver.
+ * DRIVER_DEVICES=N is the number of devices
  * (default 1); playback.c describes PLAYBACK_CALLS.
  */
 #include <dlfcn.h>
@@ -66,6 +67,15 @@ static void called(const char *call, uint32_t id, long argument)
     API int name(__VA_ARGS__);                                                 \
     int name(__VA_ARGS__)
 
+static void tear_down(void)
+{
+    void (*end)(void) =
+        (void (*)(void))(uintptr_t)playback("trace_playback_end");
+
+    if (end)
+        end();
+}
+
 static void inject(void)
 {
     const char *path = getenv("CUDA_INJECTION64_PATH");
@@ -75,6 +85,7 @@ static void inject(void)
 
     if (begin)
         begin();
+    atexit(tear_down); /* so it runs before handlers of the injected library */
 }
 
 CALL(cuInit, unsigned flags)

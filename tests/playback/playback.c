@@ -513,6 +513,17 @@ void trace_playback_call(uint32_t id)
     pthread_mutex_unlock(&lock);
 }
 
+/* trace_playback_end loses the records that were not flushed, as when the
+ * driver is torn down. */
+API void trace_playback_end(void);
+
+void trace_playback_end(void)
+{
+    pthread_mutex_lock(&lock);
+    pending = (struct out){0};
+    pthread_mutex_unlock(&lock);
+}
+
 API const char *trace_playback_id(void);
 
 const char *trace_playback_id(void)

@@ -81,6 +81,8 @@ static void begin_flusher(void)
 
     if (__atomic_exchange_n(&begun, true, __ATOMIC_ACQ_REL))
         return;
+    /* Again: CUDA's own handlers, which end it, must run later. */
+    cupti_flush_at_exit();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_mutex_lock(&flusher.lock);
@@ -342,4 +344,14 @@ void cupti_flush(bool last)
         cupti.flush_all(0);
         decode(false);
     }
+}
+
+static void at_exit(void)
+{
+    cupti_flush(true);
+}
+
+void cupti_flush_at_exit(void)
+{
+    atexit(at_exit);
 }

@@ -364,6 +364,9 @@ void cupti_buffer_free(struct cupti_buffer *);
  * for the device and reports losses. */
 void cupti_flush(bool last);
 
+/* cupti_flush_at_exit registers the last flush for the end of the process. */
+void cupti_flush_at_exit(void);
+
 /* ---- decode.c: from records to activities ---- */
 
 struct cupti_counts {
