@@ -42,7 +42,8 @@ Test(cupti_cupti, reports_playback)
     cr_expect(strstr(devices_meta(reader, "library"), "tests/playback.so"));
     cr_expect_str_eq(devices_meta(reader, "kinds"),
                      "kernel,runtime,external,memcpy,memcpy2,memset,driver,"
-                     "overhead,jit,sync,memory,device,context,stream");
+                     "overhead,jit,sync,memory,device,context,stream,"
+                     "name,event,unified");
     cr_expect_str_eq(devices_meta(reader, "refused"), "");
     cr_expect_str_eq(devices_meta(reader, "launches"), "0");
     trace_reader_close(reader);
@@ -148,6 +149,36 @@ Test(cupti_cupti, explains_how_to_get_permission)
 }
 
 /* ---- Refusals ---- */
+
+Test(cupti_cupti, enables_the_contents_of_optional_kinds)
+{
+    char *calls;
+
+    expect_state("playback", "GPU trace is playback: made up");
+    calls = devices_calls();
+    e2e_expect_has(calls, "EnableCudaEventDeviceTimestamps 1\nEnable 36\n");
+    e2e_expect_has(calls, "ConfigureUnifiedMemoryCounter 1\n"
+                          "ConfigureUnifiedMemoryCounter 2\n"
+                          "ConfigureUnifiedMemoryCounter 8\nEnable 25\n");
+    free(calls);
+}
+
+Test(cupti_cupti, continues_without_unified_memory)
+{
+    char *calls;
+
+    devices_set("UNIFIED", "28");
+
+    struct trace_reader *reader =
+        reader_of("playback", "GPU trace is playback: made up");
+
+    cr_expect_str_eq(devices_meta(reader, "refused"),
+                     "unified: 28 CUPTI_ERROR");
+    calls = devices_calls();
+    e2e_expect_lacks(calls, "Enable 25\n");
+    free(calls);
+    trace_reader_close(reader);
+}
 
 Test(cupti_cupti, continues_without_optional_kinds)
 {
@@ -315,6 +346,12 @@ static const char *struct_of(unsigned kind)
         return "Context";
     case CUPTI_KIND_STREAM:
         return "Stream";
+    case CUPTI_KIND_NAME:
+        return "Name";
+    case CUPTI_KIND_CUDA_EVENT:
+        return "CudaEvent";
+    case CUPTI_KIND_UNIFIED_MEMORY_COUNTER:
+        return "UnifiedMemoryCounter";
     default:
         return "?";
     }
@@ -353,6 +390,21 @@ static void assert_numbers(struct trace_text *code)
     trace_text_printf(code, "_Static_assert(%s == %d, \"\");\n",
                       "CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM",
                       CUPTI_THREAD_SYSTEM);
+    trace_text_printf(code, "_Static_assert(%s == %d && %s == %d, \"\");\n",
+                      "CUPTI_ACTIVITY_OBJECT_CONTEXT", CUPTI_OBJECT_CONTEXT,
+                      "CUPTI_ACTIVITY_OBJECT_STREAM", CUPTI_OBJECT_STREAM);
+#define UNIFIED "CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_"
+    trace_text_printf(code, "_Static_assert(%s == %d, \"\");\n", UNIFIED "HTOD",
+                      CUPTI_UNIFIED_HTOD);
+    trace_text_printf(code, "_Static_assert(%s == %d, \"\");\n", UNIFIED "DTOH",
+                      CUPTI_UNIFIED_DTOH);
+    trace_text_printf(code, "_Static_assert(%s == %d, \"\");\n", UNIFIED "DTOD",
+                      CUPTI_UNIFIED_DTOD);
+    trace_text_printf(code,
+                      "_Static_assert(sizeof("
+                      "CUpti_ActivityUnifiedMemoryCounterConfig) == %zu, "
+                      "\"\");\n",
+                      sizeof(struct cupti_unified));
     trace_text_printf(code, "_Static_assert(%s == %d && %s == %d, \"\");\n",
                       "CUPTI_CB_DOMAIN_DRIVER_API", CUPTI_DOMAIN_DRIVER,
                       "CUPTI_CB_DOMAIN_RUNTIME_API", CUPTI_DOMAIN_RUNTIME);

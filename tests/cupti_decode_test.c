@@ -102,6 +102,17 @@ Test(cupti_decode, shows_how_far_a_kernel_is_before_its_call)
     free(lines);
 }
 
+/* Also a stream's name. */
+Test(cupti_decode, decodes_events_and_unified_memory)
+{
+    struct trace_reader *reader = compared("details");
+
+    cr_expect_str_eq(devices_meta(reader, "stream.1.7.name"), "copies");
+    cr_expect_str_eq(devices_meta(reader, "context.1.name"), "main");
+    cr_expect_str_eq(devices_meta(reader, "bad_times"), "0");
+    trace_reader_close(reader);
+}
+
 /* Device records arrive before their calls. */
 Test(cupti_decode, decodes_buffers_in_any_order)
 {
@@ -482,8 +493,8 @@ Test(cupti_decode, puts_every_activity_without_memory)
 
 Test(cupti_decode, agrees_with_a_new_run_of_the_independent_reader)
 {
-    static const char *const names[] = {"plain", "graph", "jit",    "capture",
-                                        "noise", "skew",  "unnamed"};
+    static const char *const names[] = {"plain", "graph", "jit",     "capture",
+                                        "noise", "skew",  "unnamed", "details"};
     char command[1024];
 
     if (system("python3 -c '' 2>/dev/null"))

@@ -106,6 +106,8 @@ static struct cupti_buffer *fuzz_buffer(const void *bytes, size_t size)
             memcpy(at + 104, &name, 8);
         if (record.kind == CUPTI_KIND_DEVICE && record.stride >= 144)
             memcpy(at + 136, &name, 8);
+        if (record.kind == CUPTI_KIND_NAME && record.stride >= 32)
+            memcpy(at + 24, &name, 8);
     }
     return buffer;
 }

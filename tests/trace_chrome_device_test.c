@@ -140,6 +140,24 @@ Test(trace_chrome_device, draws_a_kernel_as_a_slice_of_its_stream)
     cJSON_Delete(json);
 }
 
+Test(trace_chrome_device, names_a_stream_as_the_program_does)
+{
+    uint64_t begin;
+
+    test_record();
+    trace_device_note("gpu.stream.2.7.name", "copies");
+    begin = now();
+    put_kernel(begin, begin + 5000, 7, 0);
+    put_kernel(begin, begin + 5000, 8, 0);
+
+    cJSON *json = exported();
+
+    cr_expect_str_eq(name_of(json, "thread_name", FIRST + 1, 7),
+                     "stream 7: copies");
+    cr_expect_str_eq(name_of(json, "thread_name", FIRST + 1, 8), "stream 8");
+    cJSON_Delete(json);
+}
+
 Test(trace_chrome_device, gives_each_context_its_own_tracks)
 {
     struct trace_activity other;

@@ -276,6 +276,21 @@ static void name_device(struct trace_exporter *export,
     trace_text_free(&name);
 }
 
+/* "stream 7", or "stream 7: copies" if the program named it. */
+static void name_stream(struct trace_exporter *export,
+                        const struct trace_activity_place *at,
+                        struct trace_text *text)
+{
+    const char *name;
+    char key[48];
+
+    snprintf(key, sizeof(key), "gpu.stream.%u.%u.name", at->context,
+             at->stream);
+    name = trace_reader_meta(export->reader, key);
+    trace_text_printf(text, "stream %u%s%s", at->stream, name ? ": " : "",
+                      name ? name : "");
+}
+
 static void name_row(struct trace_exporter *export,
                      const struct trace_chrome_row *row, uint32_t tid)
 {
@@ -285,7 +300,7 @@ static void name_row(struct trace_exporter *export,
     if (row->tid & APART)
         trace_text_string(&name, category_of(row->entry));
     else if (at->stream)
-        trace_text_printf(&name, "stream %u", at->stream);
+        name_stream(export, at, &name);
     else
         trace_text_string(&name, "no stream");
     if (!(row->tid & APART) && device_of(export, row->entry)->several)

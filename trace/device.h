@@ -33,7 +33,8 @@ extern "C" {
       "Compilation failed")                                                    \
     X(RUNTIME, 8, "cuda_runtime", "gpu::api", "", "Call failed")               \
     X(DRIVER, 9, "cuda_driver", "gpu::api", "", "Call failed")                 \
-    X(OVERHEAD, 10, "overhead", "gpu::overhead", "", "")
+    X(OVERHEAD, 10, "overhead", "gpu::overhead", "", "")                       \
+    X(EVENT, 11, "gpu_event", "gpu::event", "Reaching event", "")
 
 enum trace_activity_kind {
 #define TRACE_X(name, number, category, target, message, failed)               \

@@ -5,8 +5,8 @@ import struct
 
 import fixture
 
-STRIDES = {1: 96, 2: 88, 4: 40, 5: 40, 8: 184, 9: 32, 10: 216, 17: 56, 22: 96,
-           36: 56, 37: 24, 38: 56, 39: 24, 49: 128, 52: 72}
+STRIDES = {1: 96, 2: 88, 4: 40, 5: 40, 8: 184, 9: 32, 10: 216, 11: 32, 17: 56,
+           22: 96, 25: 104, 36: 56, 37: 24, 38: 56, 39: 24, 49: 128, 52: 72}
 MAIN, OTHER = 1, 4242
 
 
@@ -75,6 +75,16 @@ class Maker:
         self.record(38, {4: ("I", type_), 8: ("Q", begin), 16: ("Q", end),
                          24: ("I", correlation), 28: ("I", 1),
                          32: ("I", stream), 36: ("I", 0xFFFFFFFF)})
+
+    def event(self, time, correlation, number, stream=7):
+        self.record(36, {4: ("I", correlation), 8: ("I", 1),
+                         12: ("I", stream), 16: ("I", number),
+                         40: ("Q", time)}, "device")
+
+    def unified(self, kind, size, begin, end, source, target):
+        self.record(25, {4: ("I", kind), 8: ("Q", size), 16: ("Q", begin),
+                         24: ("Q", end), 32: ("Q", 0x7F2000),
+                         40: ("I", source), 44: ("I", target)}, "device")
 
     def jit(self, operation, begin, end, correlation, size):
         self.record(52, {4: ("I", 1), 8: ("I", operation), 12: ("I", 0),
@@ -241,6 +251,31 @@ def unnamed():
     make.write("unnamed")
 
 
+HOST = 0xFFFFFFFF
+
+
+def details():
+    """Events, unified memory, and a stream with a name."""
+    make = Maker()
+    make.record(11, {4: ("I", 5), 8: ("I", 0), 12: ("I", 1), 16: ("I", 7),
+                     24: ("Q", make.string("copies"))})
+    make.record(11, {4: ("I", 4), 8: ("I", 0), 12: ("I", 1),
+                     24: ("Q", make.string("main"))})
+    make.call(5, 135, 1000, 1200, 1, span=1)
+    make.event(1500, 1, 20)
+    make.call(5, 505, 2000, 2500, 2, span=1)
+    make.kernel(SAXPY, 3000, 4000, 2, (4, 64, 1), (256, 1, 1))
+    make.call(5, 135, 2600, 2700, 3, span=1)
+    make.event(4100, 3, 21)
+    # The device did not reach this one.
+    make.call(5, 135, 2800, 2900, 4, span=1)
+    make.event(0, 4, 22)
+    make.unified(1, 65536, 3100, 3900, HOST, 0)
+    make.unified(2, 4096, 5000, 5100, 0, HOST)
+    make.unified(8, 4096, 5200, 5300, 0, 1)
+    make.write("details")
+
+
 if __name__ == "__main__":
     plain()
     graph()
@@ -249,3 +284,4 @@ if __name__ == "__main__":
     noise()
     skew()
     unnamed()
+    details()

@@ -13,7 +13,7 @@ import fixture
 NAMES = {(2, 505): "__cudaLaunchKernel_v13000", (2, 211): "cudaLaunchKernel_v7000",
          (2, 311): "cudaGraphLaunch_v10000", (2, 31): "cudaMemcpy_v3020",
          (2, 20): "cudaMalloc_v3020", (2, 22): "cudaFree_v3020",
-         (2, 51): "cudaMemset_v3020", (2, 131): "cudaStreamSynchronize_v3020",
+         (2, 51): "cudaMemset_v3020", (2, 135): "cudaEventRecord_v3020", (2, 131): "cudaStreamSynchronize_v3020",
          (2, 16): "cudaSetDevice_v3020",
          (2, 315): "cudaStreamBeginCapture_v10000",
          (2, 319): "cudaStreamEndCapture_v10000",
@@ -26,6 +26,7 @@ SHOWN = {"__cudaLaunchKernel_v13000": "cudaLaunchKernel",
          "cudaFree_v3020": "cudaFree", "cudaMemset_v3020": "cudaMemset",
          "cudaStreamSynchronize_v3020": "cudaStreamSynchronize",
          "cudaSetDevice_v3020": "cudaSetDevice",
+         "cudaEventRecord_v3020": "cudaEventRecord",
          "cudaStreamBeginCapture_v10000": "cudaStreamBeginCapture",
          "cudaStreamEndCapture_v10000": "cudaStreamEndCapture",
          "cuStreamBeginCapture_v2": "cuStreamBeginCapture"}
@@ -33,6 +34,7 @@ DEMANGLED = {"_Z5saxpyIfEvPT_PKS0_S0_i":
              "void saxpy<float>(float*, float const*, float, int)"}
 NOISE = {(2, 10), (2, 16), (2, 317), (2, 502), (2, 503), (1, 626), (1, 677)}
 COPIES = {1: "HtoD", 2: "DtoH"}
+UNIFIED = {1: "HtoD", 2: "DtoH", 8: "DtoD"}
 SYNCS = {1: "Event sync", 2: "Stream wait event", 3: "Stream sync",
          4: "Context sync"}
 OVERHEADS = {1: ("Driver compiler", "driver_compiler"),
@@ -227,6 +229,28 @@ class Oracle:
                    ("memory", "device"), ("in_use", self.total),
                    ("device", at(record, "I", 52))])
 
+    def event(self, record):
+        correlation, time = at(record, "I", 4), at(record, "Q", 40)
+        if time:
+            self.line("EVENT", "Event", (time, time), correlation,
+                      "device=0/1/%d" % at(record, "I", 12),
+                      [("event", at(record, "I", 16)),
+                       ("device", at(record, "I", 24)),
+                       ("context", at(record, "I", 8)),
+                       ("stream", at(record, "I", 12)),
+                       ("correlation", correlation)])
+
+    def unified(self, record):
+        kind, size = at(record, "I", 4), at(record, "Q", 8)
+        begin, end = at(record, "Q", 16), at(record, "Q", 24)
+        device = at(record, "I", 40 if kind == 2 else 44)
+        fields = [("bytes", size),
+                  ("throughput", "%.1f GB/s" % (size / (end - begin))),
+                  ("address", "0x%x" % at(record, "Q", 32))]
+        fields += [("from", at(record, "I", 40))] if kind == 8 else []
+        self.line("MEMCPY", "Unified " + UNIFIED[kind], (begin, end), 0,
+                  "device=%d/0/0" % device, fields + [("device", device)])
+
     def run(self):
         for kind, record in records(self.data):
             if kind == 10:
@@ -239,6 +263,10 @@ class Oracle:
                               [("value", at(record, "I", 4))])
             elif kind in (4, 5):
                 self.call(record, 2 if kind == 5 else 1)
+            elif kind == 36:
+                self.event(record)
+            elif kind == 25:
+                self.unified(record)
             elif kind == 52:
                 self.jit(record)
             elif kind == 17:

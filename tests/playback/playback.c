@@ -9,6 +9,7 @@
  *   STRIDE=K:N,...   records of kind K are N bytes long; below 0: unknown
  *   REFUSE=K:CODE    enabling kind K returns CODE
  *   FAIL=N:CODE      the Nth call returns CODE
+ *   UNIFIED=CODE     configuring unified memory returns CODE
  *   DROPPED=N        reports N dropped records
  *   TRUNCATE=N       the last buffer lacks its last N bytes
  *   UNKNOWN=N        the Nth record of the first buffer has an unknown kind
@@ -129,9 +130,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* The lengths of CUPTI 13.0's records. */
 static const uint16_t lengths[KINDS] = {
-    [1] = 96,  [2] = 88,   [4] = 40,  [5] = 40,   [8] = 184,
-    [9] = 32,  [10] = 216, [17] = 56, [22] = 96,  [36] = 56,
-    [37] = 24, [38] = 56,  [39] = 24, [49] = 128, [52] = 72,
+    [1] = 96,   [2] = 88,  [4] = 40,  [5] = 40,   [8] = 184,  [9] = 32,
+    [10] = 216, [11] = 32, [17] = 56, [22] = 96,  [25] = 104, [36] = 56,
+    [37] = 24,  [38] = 56, [39] = 24, [49] = 128, [52] = 72,
 };
 
 static size_t length_of(uint32_t kind)
@@ -578,6 +579,7 @@ CALL(cuptiGetCallbackName, int domain, uint32_t id, const char **name)
         {2, 20, "cudaMalloc_v3020"},
         {2, 22, "cudaFree_v3020"},
         {2, 51, "cudaMemset_v3020"},
+        {2, 135, "cudaEventRecord_v3020"},
         {2, 131, "cudaStreamSynchronize_v3020"},
         {2, 315, "cudaStreamBeginCapture_v10000"},
         {2, 319, "cudaStreamEndCapture_v10000"},
@@ -642,6 +644,24 @@ CALL(cuptiActivityEnableDriverApi, uint32_t id, uint8_t enable)
     note(enable ? "EnableDriverApi" : "DisableDriverApi", (long)id);
     client.silent[id % CALLS] = !enable;
     return 0;
+}
+
+CALL(cuptiActivityEnableCudaEventDeviceTimestamps, uint8_t enable)
+{
+    note("EnableCudaEventDeviceTimestamps", enable);
+    return 0;
+}
+
+struct counter {
+    uint32_t scope, kind, device, enable;
+};
+
+CALL(cuptiActivityConfigureUnifiedMemoryCounter, struct counter *counters,
+     uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        note("ConfigureUnifiedMemoryCounter", counters[i].kind);
+    return (int)number("UNIFIED", 0);
 }
 
 CALL(cuptiActivityEnableRuntimeApi, uint32_t id, uint8_t enable)

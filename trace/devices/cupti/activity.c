@@ -27,25 +27,34 @@ static const struct common {
     ROW(JIT, JIT, false),
     ROW(SYNCHRONIZATION, SYNC, false),
 #undef ROW
+    [CUPTI_KIND_CUDA_EVENT] = {CUPTI_EVENT_TIME, CUPTI_EVENT_TIME,
+                               CUPTI_EVENT_CORRELATION, true},
+    /* has no call */
+    [CUPTI_KIND_UNIFIED_MEMORY_COUNTER] = {CUPTI_UNIFIED_START,
+                                           CUPTI_UNIFIED_END, 0, false},
     [CUPTI_KIND_MEMORY2] = {CUPTI_MEMORY_TIME, CUPTI_MEMORY_TIME,
                             CUPTI_MEMORY_CORRELATION, false},
 };
 
+/* An event has no time if the device did not reach it, or if CUPTI is older
+ * than 12.8. */
 bool cupti_is_activity(const struct cupti_record *record)
 {
-    return commons[record->kind].end != 0;
+    return commons[record->kind].end &&
+           (record->kind != CUPTI_KIND_CUDA_EVENT ||
+            cupti_get(record, CUPTI_EVENT_TIME));
 }
 
 uint32_t cupti_correlation(const struct cupti_record *record)
 {
-    return cupti_is_activity(record)
-               ? cupti_get32(record, commons[record->kind].correlation)
-               : 0;
+    enum cupti_field field = commons[record->kind].correlation;
+
+    return field && cupti_is_activity(record) ? cupti_get32(record, field) : 0;
 }
 
 bool cupti_on_device(const struct cupti_record *record)
 {
-    return commons[record->kind].on_device;
+    return commons[record->kind].on_device && cupti_is_activity(record);
 }
 
 /* Returns the end of a record's call, its own beginning, or when its buffer
@@ -358,6 +367,46 @@ static void peer_copy(struct building *building)
     add_number(building, "correlation", building->activity.at.correlation);
 }
 
+static void event(struct building *building)
+{
+    building->activity.at.kind = TRACE_ACTIVITY_EVENT;
+    building->activity.name = "Event";
+    place(building, CUPTI_EVENT_DEVICE, CUPTI_EVENT_CONTEXT,
+          CUPTI_EVENT_STREAM);
+    add_field(building, "event", CUPTI_EVENT_ID);
+    add_stream(building);
+    add_number(building, "correlation", building->activity.at.correlation);
+}
+
+/* Memory that moves because a processor touched it. The host's id is not a
+ * device's. */
+static void unified(struct building *building)
+{
+    static const char *const names[] = {
+        [CUPTI_UNIFIED_HTOD] = "Unified HtoD",
+        [CUPTI_UNIFIED_DTOH] = "Unified DtoH",
+        [CUPTI_UNIFIED_DTOD] = "Unified DtoD",
+    };
+    const struct cupti_record *record = building->record;
+    uint32_t kind = cupti_get32(record, CUPTI_UNIFIED_KIND);
+    struct trace_activity_place *at = &building->activity.at;
+
+    at->kind = TRACE_ACTIVITY_MEMCPY;
+    at->on_device = true;
+    at->device =
+        cupti_get32(record, kind == CUPTI_UNIFIED_DTOH ? CUPTI_UNIFIED_FROM
+                                                       : CUPTI_UNIFIED_TO);
+    building->activity.name =
+        kind < COUNT(names) && names[kind] ? names[kind] : "Unified memory";
+    add_bytes(building, CUPTI_UNIFIED_VALUE);
+    add(building, "address",
+        trace_pointer_(
+            (void *)(uintptr_t)cupti_get(record, CUPTI_UNIFIED_ADDRESS)));
+    if (kind == CUPTI_UNIFIED_DTOD)
+        add_field(building, "from", CUPTI_UNIFIED_FROM);
+    add_number(building, "device", at->device);
+}
+
 static void set(struct building *building)
 {
     building->activity.at.kind = TRACE_ACTIVITY_MEMSET;
@@ -581,6 +630,8 @@ static build *const builds[CUPTI_KIND_LIMIT] = {
     [CUPTI_KIND_JIT] = jit,
     [CUPTI_KIND_SYNCHRONIZATION] = synchronization,
     [CUPTI_KIND_MEMORY2] = memory,
+    [CUPTI_KIND_CUDA_EVENT] = event,
+    [CUPTI_KIND_UNIFIED_MEMORY_COUNTER] = unified,
 };
 
 /* Hides our own wait at the end of the recording. */

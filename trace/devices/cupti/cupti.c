@@ -149,11 +149,43 @@ static void silence(void)
     }
 }
 
+/* Counts what unified memory moves. CUPTI could count page faults as well, but
+ * that slows the program down. */
+static int configure_unified(void)
+{
+    enum { ALL_DEVICES = 2 };
+    struct cupti_unified counters[] = {
+        {ALL_DEVICES, CUPTI_UNIFIED_HTOD, 0, 1},
+        {ALL_DEVICES, CUPTI_UNIFIED_DTOH, 0, 1},
+        {ALL_DEVICES, CUPTI_UNIFIED_DTOD, 0, 1},
+    };
+
+    return cupti.configure_unified
+               ? cupti.configure_unified(counters, COUNT(counters))
+               : CUPTI_RESULT_INVALID_KIND;
+}
+
+/* Without these calls, records of such kinds contain nothing. */
+static int configure(unsigned kind)
+{
+    switch (kind) {
+    case CUPTI_KIND_CUDA_EVENT:
+        return cupti.enable_event_times ? cupti.enable_event_times(1)
+                                        : CUPTI_RESULT_INVALID_KIND;
+    case CUPTI_KIND_UNIFIED_MEMORY_COUNTER:
+        return configure_unified();
+    default:
+        return 0;
+    }
+}
+
 /* A kind without a known length would hide the records behind it. */
 static int enable(unsigned kind)
 {
-    return cupti.stride[kind] ? cupti.enable((int)kind)
-                              : CUPTI_RESULT_INVALID_KIND;
+    int result =
+        cupti.stride[kind] ? configure(kind) : CUPTI_RESULT_INVALID_KIND;
+
+    return result ? result : cupti.enable((int)kind);
 }
 
 static bool enable_all(void)

@@ -32,7 +32,10 @@
     X(MEMORY2, 49, false, "memory")                                            \
     X(DEVICE, 8, false, "device")                                              \
     X(CONTEXT, 9, false, "context")                                            \
-    X(STREAM, 37, false, "stream")
+    X(STREAM, 37, false, "stream")                                             \
+    X(NAME, 11, false, "name")                                                 \
+    X(CUDA_EVENT, 36, false, "event")                                          \
+    X(UNIFIED_MEMORY_COUNTER, 25, false, "unified")
 
 enum cupti_kind {
 #define TRACE_X(name, number, must, word) CUPTI_KIND_##name = number,
@@ -181,7 +184,24 @@ enum cupti_domain { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2 };
     X(CONTEXT_DEVICE, CONTEXT, deviceId, 8, 4)                                 \
     X(STREAM_CONTEXT, STREAM, contextId, 4, 4)                                 \
     X(STREAM_ID, STREAM, streamId, 8, 4)                                       \
-    X(STREAM_PRIORITY, STREAM, priority, 12, 4)
+    X(STREAM_PRIORITY, STREAM, priority, 12, 4)                                \
+    X(NAME_OBJECT, NAME, objectKind, 4, 4)                                     \
+    X(NAME_CONTEXT, NAME, objectId.dcs.contextId, 12, 4)                       \
+    X(NAME_STREAM, NAME, objectId.dcs.streamId, 16, 4)                         \
+    X(NAME_TEXT, NAME, name, 24, 8)                                            \
+    X(EVENT_CORRELATION, CUDA_EVENT, correlationId, 4, 4)                      \
+    X(EVENT_CONTEXT, CUDA_EVENT, contextId, 8, 4)                              \
+    X(EVENT_STREAM, CUDA_EVENT, streamId, 12, 4)                               \
+    X(EVENT_ID, CUDA_EVENT, eventId, 16, 4)                                    \
+    X(EVENT_DEVICE, CUDA_EVENT, deviceId, 24, 4)                               \
+    X(EVENT_TIME, CUDA_EVENT, deviceTimestamp, 40, 8)                          \
+    X(UNIFIED_KIND, UNIFIED_MEMORY_COUNTER, counterKind, 4, 4)                 \
+    X(UNIFIED_VALUE, UNIFIED_MEMORY_COUNTER, value, 8, 8)                      \
+    X(UNIFIED_START, UNIFIED_MEMORY_COUNTER, start, 16, 8)                     \
+    X(UNIFIED_END, UNIFIED_MEMORY_COUNTER, end, 24, 8)                         \
+    X(UNIFIED_ADDRESS, UNIFIED_MEMORY_COUNTER, address, 32, 8)                 \
+    X(UNIFIED_FROM, UNIFIED_MEMORY_COUNTER, srcId, 40, 4)                      \
+    X(UNIFIED_TO, UNIFIED_MEMORY_COUNTER, dstId, 44, 4)
 
 enum cupti_field {
 #define TRACE_X(name, kind, member, offset, bytes) CUPTI_##name,
@@ -208,10 +228,20 @@ enum cupti_result {
 
 enum {
     CUPTI_EXTERNAL_CUSTOM0 = 3,
+    CUPTI_OBJECT_CONTEXT = 4, /* what a name names */
+    CUPTI_OBJECT_STREAM = 5,
+    CUPTI_UNIFIED_HTOD = 1, /* what a counter of unified memory counts */
+    CUPTI_UNIFIED_DTOH = 2,
+    CUPTI_UNIFIED_DTOD = 8,
     CUPTI_THREAD_SYSTEM = 1, /* a type of thread ids: the kernel's */
     CUPTI_NULL_BUFFER =
         27,               /* the first version that accepts NULL for a buffer */
     CUPTI_NAME_ROOM = 64, /* for another subscriber's name */
+};
+
+/* The parameter of cuptiActivityConfigureUnifiedMemoryCounter. */
+struct cupti_unified {
+    uint32_t scope, kind, device, enable;
 };
 
 /* The parameter of cuptiSubscribe_v2. */
@@ -251,6 +281,10 @@ typedef void cupti_complete(void *, uint32_t, uint8_t *, size_t, size_t);
 /* These are optional: */
 #define CUPTI_OPTIONAL(X)                                                      \
     X(enable_driver_api, "cuptiActivityEnableDriverApi", (uint32_t, uint8_t))  \
+    X(enable_event_times, "cuptiActivityEnableCudaEventDeviceTimestamps",      \
+      (uint8_t))                                                               \
+    X(configure_unified, "cuptiActivityConfigureUnifiedMemoryCounter",         \
+      (struct cupti_unified *, uint32_t))                                      \
     X(enable_runtime_api, "cuptiActivityEnableRuntimeApi",                     \
       (uint32_t, uint8_t))                                                     \
     X(subscribe_by_name, "cuptiSubscribe_v2",                                  \

@@ -108,6 +108,26 @@ static void note_device(const struct cupti_record *record)
     note_identity(record, id);
 }
 
+/* Programs name objects with NVTX. */
+static void note_name(const struct cupti_record *record)
+{
+    uint32_t context = cupti_get32(record, CUPTI_NAME_CONTEXT);
+    char pair[64];
+
+    switch (cupti_get32(record, CUPTI_NAME_OBJECT)) {
+    case CUPTI_OBJECT_CONTEXT:
+        snprintf(pair, sizeof(pair), "gpu.context.%u.name", context);
+        break;
+    case CUPTI_OBJECT_STREAM:
+        snprintf(pair, sizeof(pair), "gpu.stream.%u.%u.name", context,
+                 cupti_get32(record, CUPTI_NAME_STREAM));
+        break;
+    default:
+        return;
+    }
+    cupti_note(pair, "%s", cupti_string(record, CUPTI_NAME_TEXT));
+}
+
 void cupti_note_resource(const struct cupti_record *record)
 {
     char pair[64];
@@ -122,6 +142,9 @@ void cupti_note_resource(const struct cupti_record *record)
                  cupti_get32(record, CUPTI_CONTEXT_ID));
         cupti_note(pair, "device %u",
                    cupti_get32(record, CUPTI_CONTEXT_DEVICE));
+        break;
+    case CUPTI_KIND_NAME:
+        note_name(record);
         break;
     case CUPTI_KIND_STREAM:
         snprintf(pair, sizeof(pair), "gpu.stream.%u.%u",
