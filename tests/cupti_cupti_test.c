@@ -167,7 +167,7 @@ Test(cupti_cupti, continues_without_unified_memory)
 {
     char *calls;
 
-    devices_set("UNIFIED", "28");
+    devices_set("UNIFIED", "1:28");
 
     struct trace_reader *reader =
         reader_of("playback", "GPU trace is playback: made up");
@@ -177,6 +177,41 @@ Test(cupti_cupti, continues_without_unified_memory)
     calls = devices_calls();
     e2e_expect_lacks(calls, "Enable 25\n");
     free(calls);
+    trace_reader_close(reader);
+}
+
+/* The driver starts after our library is loaded. */
+Test(cupti_cupti, enables_unified_memory_once_the_driver_has_started)
+{
+    char *calls;
+
+    devices_set("UNIFIED", "1:15");
+    devices_begin();
+    cr_expect_not(cupti.enabled[CUPTI_KIND_UNIFIED_MEMORY_COUNTER]);
+    cupti_enable_late();
+    cupti_enable_late();
+
+    struct trace_reader *reader = test_read();
+
+    cr_expect_str_eq(devices_meta(reader, "refused"), "");
+    cr_expect(strstr(devices_meta(reader, "kinds"), ",unified"));
+    calls = devices_calls();
+    cr_expect_eq(e2e_count(calls, "ConfigureUnifiedMemoryCounter 1\n"), 2);
+    cr_expect_eq(e2e_count(calls, "\nEnable 25\n"), 1);
+    free(calls);
+    trace_reader_close(reader);
+}
+
+Test(cupti_cupti, notes_what_the_started_driver_refuses)
+{
+    struct trace_reader *reader;
+
+    devices_set("UNIFIED", "1:15,2:15");
+    devices_begin();
+    cupti_enable_late();
+    reader = test_read();
+    cr_expect_str_eq(devices_meta(reader, "refused"),
+                     "unified: 15 CUPTI_ERROR_NOT_INITIALIZED");
     trace_reader_close(reader);
 }
 

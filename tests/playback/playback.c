@@ -9,7 +9,7 @@
  *   STRIDE=K:N,...   records of kind K are N bytes long; below 0: unknown
  *   REFUSE=K:CODE    enabling kind K returns CODE
  *   FAIL=N:CODE      the Nth call returns CODE
- *   UNIFIED=CODE     configuring unified memory returns CODE
+ *   UNIFIED=N:CODE   configuring unified memory returns CODE the Nth time
  *   DROPPED=N        reports N dropped records
  *   TRUNCATE=N       the last buffer lacks its last N bytes
  *   UNKNOWN=N        the Nth record of the first buffer has an unknown kind
@@ -659,9 +659,11 @@ struct counter {
 CALL(cuptiActivityConfigureUnifiedMemoryCounter, struct counter *counters,
      uint32_t count)
 {
+    static long calls;
+
     for (uint32_t i = 0; i < count; i++)
         note("ConfigureUnifiedMemoryCounter", counters[i].kind);
-    return (int)number("UNIFIED", 0);
+    return second_of("UNIFIED", ++calls);
 }
 
 CALL(cuptiActivityEnableRuntimeApi, uint32_t id, uint8_t enable)

@@ -66,6 +66,8 @@ static bool wait(void)
 
 static void *run(void *unused)
 {
+    if (cupti_is_on())
+        cupti_enable_late();
     while (wait() && cupti_is_on()) {
         decode(false); /* the complete ones first: flushing may take long */
         cupti.flush_all(0);

@@ -188,6 +188,31 @@ static int enable(unsigned kind)
     return result ? result : cupti.enable((int)kind);
 }
 
+/* The kinds that CUPTI enables only when the driver has started: within cuInit,
+ * where we begin, it has not. */
+static bool late[CUPTI_KIND_LIMIT];
+
+void cupti_enable_late(void)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        int result = late[kinds[i].number] ? enable(kinds[i].number) : 0;
+
+        any |= late[kinds[i].number];
+        if (result)
+            note_refusal(kinds[i].word, result);
+        else if (late[kinds[i].number])
+            cupti.enabled[kinds[i].number] = true;
+        late[kinds[i].number] = false;
+    }
+    if (!any)
+        return;
+    note_kinds();
+    if (cupti.refused.size)
+        cupti.host->note("gpu.refused", cupti.refused.data);
+}
+
 static bool enable_all(void)
 {
     for (size_t i = 0; i < COUNT(kinds); i++) {
@@ -196,7 +221,8 @@ static bool enable_all(void)
         cupti.enabled[kinds[i].number] = !result;
         if (result && kinds[i].must)
             return need("cuptiActivityEnable", result);
-        if (result)
+        late[kinds[i].number] = result == CUPTI_RESULT_NOT_INITIALIZED;
+        if (result && !late[kinds[i].number])
             note_refusal(kinds[i].word, result);
     }
     silence();

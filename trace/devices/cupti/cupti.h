@@ -345,6 +345,10 @@ void cupti_note(const char *name, const char *format, ...) TRACE_PRINTF(2, 3);
  * recording, where it notes the state. Returns whether tracing is on. */
 bool cupti_begin(const struct trace_device_host *);
 
+/* cupti_enable_late enables the kinds of records for which the driver had to
+ * start first, and notes those that are refused. */
+void cupti_enable_late(void);
+
 /* cupti_enter_span tells CUPTI the calling thread's current span. */
 void cupti_enter_span(uint32_t span);
 
