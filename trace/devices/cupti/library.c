@@ -66,10 +66,14 @@ struct search {
     bool taken;
 };
 
+/* A refused library stays mapped: CUPTI 11.8 and 12 may have started a thread
+ * that never ends. */
 static bool offer(struct search *search, const char *path, int flags)
 {
     void *handle =
-        search->taken ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
+        search->taken
+            ? NULL
+            : dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | flags);
 
     if (!handle)
         return search->taken;
