@@ -280,6 +280,7 @@ Test(cupti_cupti, disables_noisy_calls)
     cr_expect(strstr(calls, "DisableDriverApi 304\n"));
     cr_expect(strstr(calls, "DisableRuntimeApi 502\n"));
     cr_expect(strstr(calls, "DisableRuntimeApi 503\n"));
+    cr_expect(strstr(calls, "EnableAllSyncRecords 0\n"));
     cr_expect_null(strstr(calls, "\nEnableDriverApi"));
     cr_expect_null(strstr(calls, "DisableRuntimeApi 16\n"),
                    "hides failures of cudaSetDevice");

@@ -44,7 +44,7 @@ static void keep_note(const char *name, const char *value)
 static const char *notes_of(const uint8_t *bytes, size_t size)
 {
     static const struct trace_device_host host = {.note = keep_note};
-    struct cupti_record record = {bytes, size, CUPTI_KIND_DEVICE};
+    struct cupti_record record = {bytes, size, bytes[0]};
 
     cupti.host = &host;
     notes[0] = '\0';
@@ -70,6 +70,25 @@ Test(cupti_resources, notes_a_part_of_a_device)
                    "gpu.device.0.mig.compute_instance=4\n");
     e2e_expect_lacks(notes_of(bytes, 160), "mig");
     e2e_expect_lacks(notes_of(bytes, 128), "uuid");
+}
+
+static const char *notes_of_event(uint64_t time)
+{
+    uint64_t words[7] = {CUPTI_KIND_CUDA_EVENT, 0, 0, 0, 0, time};
+    struct cupti_record record = {(const uint8_t *)words, sizeof(words),
+                                  CUPTI_KIND_CUDA_EVENT};
+
+    cr_expect_not(cupti_is_activity(&record));
+    return notes_of((const uint8_t *)words, sizeof(words));
+}
+
+Test(cupti_resources, notes_once_that_events_have_another_clock)
+{
+    const uint64_t other = UINT64_C(1) << 60;
+
+    cr_expect_str_eq(notes_of_event(0), "");
+    cr_expect_str_eq(notes_of_event(other), "gpu.event_clock=foreign\n");
+    cr_expect_str_eq(notes_of_event(other), "");
 }
 
 Test(cupti_resources, finds_the_pci_address_of_a_device)

@@ -646,6 +646,12 @@ CALL(cuptiActivityEnableDriverApi, uint32_t id, uint8_t enable)
     return 0;
 }
 
+CALL(cuptiActivityEnableAllSyncRecords, uint8_t enable)
+{
+    note("EnableAllSyncRecords", enable);
+    return 0;
+}
+
 CALL(cuptiActivityEnableCudaEventDeviceTimestamps, uint8_t enable)
 {
     note("EnableCudaEventDeviceTimestamps", enable);

@@ -37,12 +37,12 @@ static const struct common {
 };
 
 /* An event has no time if the device did not reach it, or if CUPTI is older
- * than 12.8. */
+ * than 12.8. No document says of which clock the time is. */
 bool cupti_is_activity(const struct cupti_record *record)
 {
     return commons[record->kind].end &&
            (record->kind != CUPTI_KIND_CUDA_EVENT ||
-            cupti_get(record, CUPTI_EVENT_TIME));
+            cupti_is_time(cupti_get(record, CUPTI_EVENT_TIME)));
 }
 
 uint32_t cupti_correlation(const struct cupti_record *record)

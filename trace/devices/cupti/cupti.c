@@ -128,7 +128,8 @@ static void note_refusal(const char *word, int result)
 }
 
 /* Disables the records of silent calls, if CUPTI can (12.5). Otherwise they are
- * dropped when decoding. */
+ * dropped when decoding. Also disables records of queries that found a stream
+ * or an event not ready: a program may poll. */
 static void silence(void)
 {
 #define TRACE_X(domain, number, symbol) {CUPTI_DOMAIN_##domain, number},
@@ -147,6 +148,8 @@ static void silence(void)
             cupti.enabled[runtime ? CUPTI_KIND_RUNTIME : CUPTI_KIND_DRIVER])
             enable(silent[i].id, 0);
     }
+    if (cupti.enable_all_syncs && cupti.enabled[CUPTI_KIND_SYNCHRONIZATION])
+        cupti.enable_all_syncs(0);
 }
 
 /* Counts what unified memory moves. CUPTI could count page faults as well, but

@@ -281,6 +281,7 @@ typedef void cupti_complete(void *, uint32_t, uint8_t *, size_t, size_t);
 /* These are optional: */
 #define CUPTI_OPTIONAL(X)                                                      \
     X(enable_driver_api, "cuptiActivityEnableDriverApi", (uint32_t, uint8_t))  \
+    X(enable_all_syncs, "cuptiActivityEnableAllSyncRecords", (uint8_t))        \
     X(enable_event_times, "cuptiActivityEnableCudaEventDeviceTimestamps",      \
       (uint8_t))                                                               \
     X(configure_unified, "cuptiActivityConfigureUnifiedMemoryCounter",         \
@@ -538,7 +539,8 @@ bool cupti_pci_address(const char *folder, const char *uuid,
 /* cupti_device returns the limits of a device, NULL if they are unknown. */
 const struct cupti_device *cupti_device(uint32_t id);
 
-/* cupti_note_resource notes a device, context or stream as metadata. */
+/* cupti_note_resource notes what is no activity as metadata: a device, a
+ * context, a stream, a name, or an event of another clock. */
 void cupti_note_resource(const struct cupti_record *);
 
 /* ---- clock.c ---- */

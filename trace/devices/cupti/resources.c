@@ -128,6 +128,16 @@ static void note_name(const struct cupti_record *record)
     cupti_note(pair, "%s", cupti_string(record, CUPTI_NAME_TEXT));
 }
 
+static void note_clock_of_events(const struct cupti_record *event)
+{
+    static bool noted;
+
+    if (noted || !cupti_get(event, CUPTI_EVENT_TIME))
+        return;
+    noted = true;
+    cupti_note("gpu.event_clock", "foreign");
+}
+
 void cupti_note_resource(const struct cupti_record *record)
 {
     char pair[64];
@@ -142,6 +152,9 @@ void cupti_note_resource(const struct cupti_record *record)
                  cupti_get32(record, CUPTI_CONTEXT_ID));
         cupti_note(pair, "device %u",
                    cupti_get32(record, CUPTI_CONTEXT_DEVICE));
+        break;
+    case CUPTI_KIND_CUDA_EVENT: /* it is no activity */
+        note_clock_of_events(record);
         break;
     case CUPTI_KIND_NAME:
         note_name(record);
