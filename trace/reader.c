@@ -590,6 +590,11 @@ size_t trace_reader_later(const struct trace_reader *reader, uint32_t place)
            below(later, count, place);
 }
 
+bool trace_reader_has_devices(const struct trace_reader *reader)
+{
+    return reader->device_count > 0;
+}
+
 bool trace_reader_next(struct trace_reader *reader, struct trace_entry *entry)
 {
     return trace_merge_next(reader->merge, entry);

@@ -100,6 +100,10 @@ struct trace_summary trace_reader_summary(const struct trace_reader *);
 const struct trace_thread *trace_reader_thread(const struct trace_reader *,
                                                size_t);
 
+/* trace_reader_has_devices returns whether a recording has activities of
+ * devices. */
+bool trace_reader_has_devices(const struct trace_reader *);
+
 /* trace_reader_losses adds how many records were lost, and why; false if none
  * were. */
 bool trace_reader_losses(struct trace_text *, const struct trace_reader *);
