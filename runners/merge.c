@@ -110,6 +110,55 @@ static void add_losses(struct test_log_result *result, const cJSON *lost)
         result->lost[i] = number_of(lost, test_log_loss_word(i));
 }
 
+static struct log_device_work work_of(const cJSON *works, const char *name)
+{
+    const cJSON *work = cJSON_GetObjectItemCaseSensitive(works, name);
+
+    return (struct log_device_work){number_of(work, "count"),
+                                    number_of(work, "time_ns"),
+                                    number_of(work, "bytes")};
+}
+
+static struct log_device_leaks leaks_of(const cJSON *leaks)
+{
+    const cJSON *largest = cJSON_GetObjectItemCaseSensitive(leaks, "largest");
+
+    return (struct log_device_leaks){
+        .count = number_of(leaks, "count"),
+        .bytes = number_of(leaks, "bytes"),
+        .async = number_of(leaks, "pool_bytes"),
+        .largest = number_of(largest, "bytes"),
+        .memory = string_of(largest, "memory"),
+        .spans = string_of(largest, "spans"),
+    };
+}
+
+/* Returns NULL if there is none, or without memory. */
+static struct log_device_summary *gpu_summary_of(const cJSON *json)
+{
+    struct log_device_summary *summary =
+        cJSON_IsObject(json) ? calloc(1, sizeof(*summary)) : NULL;
+    const cJSON *copies = cJSON_GetObjectItemCaseSensitive(json, "copies");
+    const cJSON *kernel =
+        cJSON_GetObjectItemCaseSensitive(json, "longest_kernel");
+    const cJSON *gap = cJSON_GetObjectItemCaseSensitive(json, "largest_gap");
+
+    if (!summary)
+        return NULL;
+    for (int i = 0; i < LOG_DEVICE_WORK_COUNT; i++)
+        summary->works[i] = work_of(json, log_device_work_keys[i]);
+    for (int i = 0; i < LOG_DEVICE_COPY_COUNT; i++)
+        summary->copies[i] = work_of(copies, log_device_directions[i]);
+    summary->longest = number_of(kernel, "time_ns");
+    summary->longest_name = string_of(kernel, "name");
+    summary->busy = number_of(json, "busy_ns");
+    summary->span = number_of(json, "span_ns");
+    summary->gap = number_of(gap, "time_ns");
+    summary->gap_before = string_of(gap, "before");
+    summary->leaks = leaks_of(cJSON_GetObjectItemCaseSensitive(json, "leaks"));
+    return summary;
+}
+
 static void add_test(struct test_log_run *run, const cJSON *test)
 {
     struct test_log_result *result = test_log_run_add(run);
@@ -128,6 +177,8 @@ static void add_test(struct test_log_run *run, const cJSON *test)
         result->unjudged = (size_t)number_of(test, "unjudged");
         test_log_gpu_state_of(text_of(test, "gpu"), &result->gpu);
         result->gpu_lost = number_of(test, "gpu_lost");
+        result->gpu_summary = gpu_summary_of(
+            cJSON_GetObjectItemCaseSensitive(test, "gpu_summary"));
         result->folder = folder_of(test);
         add_tries(result, cJSON_GetObjectItemCaseSensitive(test, "earlier"));
     }

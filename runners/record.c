@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness/results/gpu_summary.h"
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
@@ -193,6 +194,7 @@ static const char *reason_of(const struct test_log_gpu *gpu)
 /* Prints one line that says what is missing, and why. */
 static void say(const struct test_log_run *run, const struct end *end)
 {
+    test_log_gpu_summary_print(run);
     if (recorded(run))
         test_log_gpu_print(&run->gpu);
     else if (end->started && run->gpu.state == TEST_LOG_GPU_NO_DRIVER)

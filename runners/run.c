@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/results/gpu_summary.h"
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
@@ -121,6 +122,7 @@ static void finish(const struct test_log_run *run,
     test_log_reports_write(run, &options->output);
     test_log_print_unseen(run);
     test_log_gpu_print(&run->gpu);
+    test_log_gpu_summary_print(run);
     if (code == TEST_LOG_NO_TEST)
         say_no_match(programs, options);
     if (code == TEST_LOG_PASSED)

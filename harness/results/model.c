@@ -75,6 +75,7 @@ static void free_result(struct test_log_result *result)
     free(result->folder);
     free(result->survivors);
     free(result->filter);
+    log_device_summary_free(result->gpu_summary);
     free_tries(result);
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "harness/results/gpu_state.h"
+#include "log/device_summary.h"
 
 /* ---- A test ---- */
 
@@ -54,7 +55,8 @@ struct test_log_result {
     size_t unjudged; /* expectations, because records are missing */
     enum test_log_gpu_state gpu;
     uint64_t gpu_lost; /* launches without a device record */
-    char *filter;      /* which of its lines are shown */
+    struct log_device_summary *gpu_summary; /* NULL: no activity */
+    char *filter;                           /* which of its lines are shown */
     char *folder; /* of its files, below the run's folder; NULL: it has none */
     struct test_log_try *earlier; /* tries before this one */
     size_t earlier_count, earlier_capacity;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "harness/results/gpu_summary.h"
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
@@ -46,6 +47,27 @@ static void put_host(struct trace_text *text)
     trace_text_char(text, '}');
 }
 
+static void put_gpu_summary(struct trace_text *text,
+                            const struct log_device_summary *summary)
+{
+    if (!summary || !log_device_summary_some(summary))
+        return;
+    trace_text_string(text, ",\"gpu_summary\":{");
+    test_log_gpu_summary_members(text, summary);
+    trace_text_char(text, '}');
+}
+
+static void put_gpu(struct trace_text *text, const struct test_log_run *run)
+{
+    struct log_device_summary *all = test_log_gpu_summary_of_run(run);
+
+    trace_text_string(text, ",\n\"gpu\":{");
+    test_log_gpu_members(text, &run->gpu);
+    trace_text_char(text, '}');
+    put_gpu_summary(text, all);
+    log_device_summary_free(all);
+}
+
 static void put_filters(struct trace_text *text, const struct test_log_run *run)
 {
     trace_text_string(text, ",\n\"filters\":{");
@@ -71,10 +93,7 @@ static void put_filters(struct trace_text *text, const struct test_log_run *run)
             trace_text_char(text, ',');
         put_string(text, run->meant[i]);
     }
-    trace_text_string(text, "]},\n\"gpu\":{");
-    test_log_gpu_members(text, &run->gpu);
-    trace_text_string(text, "},\n");
-    test_log_shard_member(text, &run->shard);
+    trace_text_string(text, "]}");
 }
 
 static void put_earlier(struct trace_text *text,
@@ -163,6 +182,7 @@ static void put_result(struct trace_text *text,
     trace_text_printf(text, ",\"gpu\":\"%s\"", test_log_gpu_word(result->gpu));
     if (result->gpu_lost)
         trace_text_printf(text, ",\"gpu_lost\":%" PRIu64, result->gpu_lost);
+    put_gpu_summary(text, result->gpu_summary);
     trace_text_char(text, '}');
 }
 
@@ -183,6 +203,9 @@ void test_log_run_json(struct trace_text *text, const struct test_log_run *run)
     trace_text_moment(text, run->start.wall);
     trace_text_char(text, '"');
     put_filters(text, run);
+    put_gpu(text, run);
+    trace_text_string(text, ",\n");
+    test_log_shard_member(text, &run->shard);
     trace_text_string(text, ",\n");
     put_interrupted(text, run->interrupted);
     trace_text_printf(text,

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/results/gpu_summary.h"
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/terminal.h"
@@ -66,7 +67,7 @@ static void put_outcome(const struct test_log_result *result)
  * line below it, and not at all if there is none. */
 struct block {
     const struct test_log_run *run;
-    const struct test_log_result *result;
+    struct test_log_result *result;
     const struct test_log_output *output;
     bool begun;
 };
@@ -244,11 +245,24 @@ static void put_losses(struct block *block, const struct trace_reader *reader)
     trace_text_free(&text);
 }
 
+static void put_gpu_summary(struct block *block, struct trace_reader *reader)
+{
+    struct trace_text text = {0};
+
+    test_log_gpu_summary_read(block->result, reader);
+    if (block->result->gpu_summary)
+        log_device_table(&text, block->result->gpu_summary);
+    if (text.size)
+        heading(block, "gpu");
+    fwrite(text.data ? text.data : "", 1, text.size, test_log_stream());
+    trace_text_free(&text);
+}
+
 /* Without a readable recording, there is no trace either. */
 static void put_recording(struct block *block)
 {
     const struct test_log_run *run = block->run;
-    const struct test_log_result *result = block->result;
+    struct test_log_result *result = block->result;
     struct log_filter *filter = log_filter_parse(
         result->filter ? result->filter : "", "info", "LOG", NULL);
     char path[PATH_MAX];
@@ -261,6 +275,8 @@ static void put_recording(struct block *block)
         put_losses(block, reader);
     if (reader && test_log_outcome_bad(result->outcome))
         test_log_print_open_spans(reader, "");
+    if (reader)
+        put_gpu_summary(block, reader);
     if (reader && block->begun &&
         !test_log_file(run, result, "trace.json", path))
         fprintf(test_log_stream(), "trace: %s\n", shown_path(path));
@@ -269,7 +285,7 @@ static void put_recording(struct block *block)
 }
 
 void test_log_print_block(const struct test_log_run *run,
-                          const struct test_log_result *result,
+                          struct test_log_result *result,
                           const struct test_log_output *output)
 {
     struct block block = {run, result, output, false};

@@ -18,10 +18,9 @@ struct test_log_output {
     size_t report_count, report_capacity;
 };
 
-/* test_log_print_block prints a test's captured output, lines and open
- * spans. */
-void test_log_print_block(const struct test_log_run *,
-                          const struct test_log_result *,
+/* test_log_print_block prints a test's captured output, lines, open spans and
+ * its summary about GPUs, which the result keeps. */
+void test_log_print_block(const struct test_log_run *, struct test_log_result *,
                           const struct test_log_output *);
 
 /* test_log_print_open_spans prints the innermost open span of each thread, each

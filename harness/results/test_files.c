@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/results/gpu_summary.h"
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
@@ -113,10 +114,11 @@ static void report_losses(const struct test_log_run *run,
 }
 
 static void note_gpu(struct test_log_run *run, struct test_log_result *result,
-                     const struct trace_reader *reader)
+                     struct trace_reader *reader)
 {
     struct test_log_gpu gpu;
 
+    test_log_gpu_summary_read(result, reader);
     if (!test_log_gpu_read(&gpu, reader))
         return;
     result->gpu = gpu.state;

@@ -95,6 +95,8 @@ int test_log_job_retry(struct test_log_job *job)
     result->duration = 0;
     free(result->survivors);
     result->survivors = NULL;
+    log_device_summary_free(result->gpu_summary);
+    result->gpu_summary = NULL;
     *job = (struct test_log_job){
         .test = job->test, .result = result, .limit = job->limit};
     return 0;

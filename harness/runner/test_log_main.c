@@ -13,6 +13,7 @@
 #include <criterion/options.h>
 #include <testlog/test_log.h>
 
+#include "harness/results/gpu_summary.h"
 #include "harness/results/history.h"
 #include "harness/results/notice.h"
 #include "harness/results/writers.h"
@@ -126,6 +127,7 @@ static void report(const struct test_log_run *run,
         test_log_print_empty_shard(run);
     test_log_print_unseen(run);
     test_log_gpu_print(&run->gpu);
+    test_log_gpu_summary_print(run);
     test_log_print_slow(run, &options->output);
     test_log_print_summary(run, run->command);
     test_log_github_end(run);
