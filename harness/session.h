@@ -36,6 +36,7 @@
     X(record_origin)                                                           \
     X(folder)                                                                  \
     X(limit)                                                                   \
+    X(profiler) /* as trace_profiler_text writes it */                         \
     X(live)                                                                    \
     X(format)                                                                  \
     X(time)                                                                    \

@@ -209,6 +209,18 @@ static void say(const struct test_log_run *run, const struct end *end)
 
 /* ---- The run ---- */
 
+static void export_options(const struct trace_profiler *profiler)
+{
+    struct trace_text text = {0};
+
+    trace_profiler_text(profiler, &text);
+    if (text.data)
+        setenv("TESTLOG_RECORD_OPTIONS", text.data, 1);
+    else
+        unsetenv("TESTLOG_RECORD_OPTIONS");
+    trace_text_free(&text);
+}
+
 static char *command_of(char **program)
 {
     struct trace_text text = {0};
@@ -259,6 +271,7 @@ static int record(struct test_log_options *options, char **program)
         strcmp(options->show.origin, "--log"))
         options->show.value = "info,gpu=trace";
     setenv("TESTLOG_RECORD_LOG", options->show.value, 1);
+    export_options(&options->profiler);
     test_log_copy_settings(&run, options);
     run.command = command_of(program);
     test_log_trust_program(program[0]);

@@ -68,8 +68,12 @@ static struct trace_anchor fuzz_anchor(void)
     return (struct trace_anchor){UINT64_C(1) << 62, UINT64_C(1) << 62, 0};
 }
 
-static const struct trace_device_host fuzz_host = {
-    .put = fuzz_put, .say = fuzz_say, .note = fuzz_note, .anchor = fuzz_anchor};
+static const struct trace_device_host fuzz_host = {.put = fuzz_put,
+                                                   .say = fuzz_say,
+                                                   .note = fuzz_note,
+                                                   .anchor = fuzz_anchor,
+                                                   .profiler =
+                                                       &trace_profiler_default};
 
 /* Begins with a libcupti that is on. */
 static void fuzz_begin(void)

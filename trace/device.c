@@ -7,6 +7,7 @@
 
 #include "containers.h"
 #include "device.h"
+#include "profiler.h"
 #include "record.h"
 #include "stack.h"
 #include "strings.h"
@@ -281,6 +282,15 @@ void trace_device_flush(bool last)
 #define MAGIC "testlog devices"
 static const char variable[] = "TESTLOG_DEVICES";
 
+static struct trace_profiler profiler; /* once it is configured */
+static bool configured;
+
+void trace_device_configure(const struct trace_profiler *given)
+{
+    profiler = *given;
+    configured = true;
+}
+
 const struct trace_device_host *trace_device_host(void)
 {
     static struct trace_device_host host = {
@@ -295,6 +305,7 @@ const struct trace_device_host *trace_device_host(void)
         .anchor = trace_anchor_now,
     };
 
+    host.profiler = configured ? &profiler : &trace_profiler_default;
     __atomic_store_n(&host.pid, (uint32_t)getpid(), __ATOMIC_RELAXED);
     return &host;
 }

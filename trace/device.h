@@ -79,6 +79,7 @@ struct trace_activity {
 /* ---- The recording's side: device.c ---- */
 
 struct trace_backend;
+struct trace_profiler; /* profiler.h */
 
 /* What the recording offers to a back end: functions, so that a shared object
  * that was loaded into the process can call them. */
@@ -102,9 +103,10 @@ struct trace_device_host {
     uint32_t (*current)(void);
     /* anchor reads the recording's clock and the system's at one moment. */
     struct trace_anchor (*anchor)(void);
+    const struct trace_profiler *profiler; /* the options */
 };
 
-enum { TRACE_DEVICE_VERSION = 2, TRACE_ACTIVITY_FIELDS = 24 };
+enum { TRACE_DEVICE_VERSION = 3, TRACE_ACTIVITY_FIELDS = 24 };
 
 /* The functions of a back end; each may be NULL. */
 struct trace_backend {
@@ -122,6 +124,10 @@ struct trace_backend {
 const struct trace_device_host *trace_device_host(void);
 void trace_device_publish(void);
 const struct trace_device_host *trace_device_find(void);
+
+/* trace_device_configure sets the options of back ends, which it copies. Call
+ * it before trace_device_publish. */
+void trace_device_configure(const struct trace_profiler *);
 
 /* trace_device_put, trace_device_say and trace_device_note implement the
  * functions of the table. */

@@ -272,3 +272,13 @@ void trace_profiler_text(const struct trace_profiler *profiler,
                           value);
     }
 }
+
+struct trace_profiler trace_profiler_of(const char *text)
+{
+    struct trace_profiler profiler = trace_profiler_default;
+    struct trace_profiler_error error;
+
+    if (text && *text)
+        trace_profiler_read(&profiler, text, TRACE_PROFILER_OF_TESTS, &error);
+    return profiler;
+}

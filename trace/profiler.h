@@ -117,6 +117,10 @@ int trace_profiler_read(struct trace_profiler *, const char *text,
  * trace_profiler_read can parse them. */
 void trace_profiler_text(const struct trace_profiler *, struct trace_text *);
 
+/* trace_profiler_of returns the options of such a text; the defaults for NULL.
+ */
+struct trace_profiler trace_profiler_of(const char *text);
+
 /* trace_profiler_values writes which values an option can have: "0..3",
  * "off|warn|fail", "" for any text. trace_profiler_value writes one value. */
 enum { TRACE_PROFILER_VALUE_SIZE = 32 };

@@ -8,6 +8,7 @@
 
 #include <testlog/trace.h>
 
+#include "device.h"
 #include "profiler.h"
 #include "record.h"
 
@@ -72,6 +73,15 @@ static int join(char *path, const char *folder, const char *name)
     return -1;
 }
 
+/* setenv is unsafe beside threads, so it is left out if no driver would load
+ * our library. */
+static void offer_to_devices(const struct trace_profiler *profiler)
+{
+    trace_device_configure(profiler);
+    if (profiler->device_tracer_level && getenv("CUDA_INJECTION64_PATH"))
+        trace_device_publish();
+}
+
 int trace_start(const char *to, const char *text)
 {
     struct trace_options options = {0};
@@ -101,6 +111,7 @@ int trace_start(const char *to, const char *text)
     if (result && errno == EEXIST && !unlink(path))
         result = trace_open(path, &options);
     if (!result) {
+        offer_to_devices(&profiler);
         strcpy(directory, to);
         starter = getpid();
     } else {

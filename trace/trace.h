@@ -303,7 +303,9 @@ TRACE_API void trace_enable(void);
  * be recorded, as in "64M", and those that XProf documents, as testlog
  * supports them: host_tracer_level (0 records no spans and events, 1 those of
  * level info, 2 debug, 3 trace; without it all are recorded),
- * device_tracer_level and gpu_*. testlog-program(7) describes them.
+ * device_tracer_level and gpu_*. testlog-program(7) describes them. GPU
+ * activity is recorded if CUDA_INJECTION64_PATH names libtestlog-gpu.so when
+ * the program starts.
  *
  * trace_start fails and changes nothing: with EINVAL if an option is unknown or
  * not supported, or a value is wrong; with EBUSY if a recording runs, as in

@@ -248,6 +248,8 @@ static bool export_session(const struct test_log_runner *runner)
     long at_once =
         options->jobs ? (long)options->jobs : sysconf(_SC_NPROCESSORS_ONLN);
     bool several = at_once > 1 && run->count > 1;
+    struct trace_text profiler = {0};
+    bool exported;
     struct test_log_session session = {
         .show = options->show.value,
         .show_origin = options->show.origin,
@@ -279,7 +281,11 @@ static bool export_session(const struct test_log_runner *runner)
              (unsigned long long)run->start.ticks,
              (unsigned long long)run->start.monotonic,
              (unsigned long long)run->start.wall);
-    return test_log_session_export(&session);
+    trace_profiler_text(&options->profiler, &profiler);
+    session.profiler = profiler.data ? profiler.data : "";
+    exported = test_log_session_export(&session);
+    trace_text_free(&profiler);
+    return exported;
 }
 
 /* Finds the process that ends the run: programs that follow the run end with

@@ -12,6 +12,7 @@
 #include <testlog/test_log.h>
 
 #include "harness/worker/worker.h"
+#include "trace/profiler.h"
 
 static char test_name[512];
 static bool begun;       /* the log and trace have begun */
@@ -78,6 +79,7 @@ static void record(const struct test_log_session *session, const char *folder,
         .origin = origin_of(session->origin),
         .meta = meta,
     };
+    struct trace_profiler profiler;
     char path[PATH_MAX];
     bool opened = false;
 
@@ -91,6 +93,8 @@ static void record(const struct test_log_session *session, const char *folder,
         opened = !trace_open(NULL, &options);
     if (!opened)
         return;
+    profiler = trace_profiler_of(session->profiler);
+    trace_device_configure(&profiler);
     trace_device_publish();
     trace_invite();
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "standalone.h"
+#include "trace/profiler.h"
 
 /* Makes the folders of a path; leaves the path as it was. */
 static int make_folders(char *path)
@@ -32,6 +33,7 @@ static const struct trace_device_host *record_in(const char *folder)
         "test", name, "program", program_invocation_name, log ? "log" : NULL,
         log,    NULL};
     struct trace_options options = {.meta = meta};
+    struct trace_profiler profiler;
 
     snprintf(name, sizeof(name), "process/%ld", (long)getpid());
     if ((size_t)snprintf(path, sizeof(path), "%s/process.%ld/recording", folder,
@@ -43,6 +45,8 @@ static const struct trace_device_host *record_in(const char *folder)
         return NULL;
     }
     atexit(trace_close);
+    profiler = trace_profiler_of(getenv("TESTLOG_RECORD_OPTIONS"));
+    trace_device_configure(&profiler);
     return trace_device_host();
 }
 
