@@ -109,6 +109,8 @@ static const char *struct_of(unsigned kind)
         return "CudaEvent";
     case CUPTI_KIND_UNIFIED_MEMORY_COUNTER:
         return "UnifiedMemoryCounter";
+    case CUPTI_KIND_GRAPH_TRACE:
+        return "GraphTrace";
     default:
         return "?";
     }

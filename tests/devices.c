@@ -50,6 +50,13 @@ void devices_play(const char *fixture)
     devices_set("FIXTURE", path);
 }
 
+void devices_options(const char *text)
+{
+    struct trace_profiler profiler = trace_profiler_of(text);
+
+    trace_device_configure(&profiler);
+}
+
 void devices_begin(void)
 {
     struct trace_span_ref first, second;

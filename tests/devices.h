@@ -13,6 +13,9 @@ void devices_init(void);
 void devices_play(const char *fixture);
 void devices_set(const char *name, const char *value);
 
+/* devices_options sets profiler options, "key=value,...". */
+void devices_options(const char *text);
+
 /* devices_begin starts a recording in nanoseconds, makes the driver load our
  * library, and enters and leaves two spans, "1" and "2". */
 void devices_begin(void);

@@ -92,7 +92,7 @@ $(STUB): $(patsubst %.c,$(B)/gpu/%.o,tests/programs/gpu_stub.c $(wildcard trace/
 # End-to-end tests run programs of the build folder.
 E2E := $(filter $(addprefix $(B)/tests/,compilers_% e2e_% soak_%),$(UNITS))
 
-$(E2E): | $(TESTLOG) $(SHARED) $(GPU) $(AUDIT) $(PROGRAMS) $(ANY) $(STUB) $(PLAYBACK) $(DRIVER)
+$(E2E): | $(TESTLOG) $(SHARED) $(GPU) $(AUDIT) $(PROGRAMS) $(ANY) $(STUB) $(PLAYBACK) $(PLAYBACK) $(DRIVER)
 
 $(B)/tests/tsan_main: tests/tsan_main.c $(wildcard trace/*.c log/*.c) | $(STAGED)
 	$(call say,TSAN,$@)

@@ -34,7 +34,9 @@ extern "C" {
     X(RUNTIME, 8, "cuda_runtime", "gpu::api", "", "Call failed")               \
     X(DRIVER, 9, "cuda_driver", "gpu::api", "", "Call failed")                 \
     X(OVERHEAD, 10, "overhead", "gpu::overhead", "", "")                       \
-    X(EVENT, 11, "gpu_event", "gpu::event", "Reaching event", "")
+    X(EVENT, 11, "gpu_event", "gpu::event", "Reaching event", "")              \
+    X(GRAPH, 12, "cuda_graph", "gpu::launch", "Executing graph",               \
+      "Launch failed")
 
 enum trace_activity_kind {
 #define TRACE_X(name, number, category, target, message, failed)               \

@@ -196,6 +196,8 @@ void test_log_gpu_members(struct trace_text *text,
     put_kinds(text, gpu->kinds);
     put_text(text, "refused", gpu->refused);
     put_text(text, "source", gpu->source);
+    if (gpu->graph_level)
+        trace_text_string(text, ",\"graph_level\":true");
     put_devices(text, gpu);
 #define TEST_LOG_X(name)                                                       \
     trace_text_printf(text, ",\"" #name "\":%" PRIu64, gpu->name);

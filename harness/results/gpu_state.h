@@ -27,11 +27,16 @@ enum test_log_gpu_state {
 /* X(name in the recording, after "gpu.", and in run.json). Counts are added up.
  */
 #define TEST_LOG_GPU_TEXTS(X)                                                  \
-    X(notice) X(library) X(api) X(kinds) X(refused) X(source)
+    X(notice) X(library) X(api) X(kinds) X(refused) X(source) X(graph_level)
 #define TEST_LOG_GPU_COUNTS(X)                                                 \
     X(launches)                                                                \
     X(launched)                                                                \
-    X(captured) X(lost) X(orphans) X(dropped) X(undecoded) X(bad_times)
+    X(captured)                                                                \
+    X(lost)                                                                    \
+    X(orphans)                                                                 \
+    X(dropped)                                                                 \
+    X(dropped_callback_events)                                                 \
+    X(dropped_activity_events) X(dropped_annotations) X(undecoded) X(bad_times)
 
 enum { TEST_LOG_GPU_DEVICES = 64 };
 

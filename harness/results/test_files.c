@@ -113,6 +113,21 @@ static void report_losses(const struct test_log_run *run,
     trace_text_free(&text);
 }
 
+/* The profiler options gpu_max_*. */
+static void report_limits(const struct test_log_result *result,
+                          const struct test_log_gpu *gpu)
+{
+    unsigned long long calls = gpu->dropped_callback_events;
+    unsigned long long others = gpu->dropped_activity_events;
+    unsigned long long spans = gpu->dropped_annotations;
+
+    if (calls || others || spans)
+        test_log_notice("%s: gpu_max_callback_api_events dropped %llu records, "
+                        "gpu_max_activity_api_events %llu, and "
+                        "gpu_max_annotation_strings %llu",
+                        test_log_name(result), calls, others, spans);
+}
+
 static void note_gpu(struct test_log_run *run, struct test_log_result *result,
                      struct trace_reader *reader)
 {
@@ -128,6 +143,7 @@ static void note_gpu(struct test_log_run *run, struct test_log_result *result,
                         "its log",
                         test_log_name(result), (unsigned long long)gpu.lost,
                         (unsigned long long)gpu.launches);
+    report_limits(result, &gpu);
     test_log_gpu_add(&run->gpu, &gpu);
     test_log_gpu_free(&gpu);
 }

@@ -13,6 +13,7 @@ MAIN, OTHER = 1, 4242
 class Maker:
     def __init__(self):
         self.host, self.device, self.strings = b"", b"", {}
+        self.strides = dict(STRIDES)
 
     def string(self, value):
         for address, known in self.strings.items():
@@ -23,7 +24,7 @@ class Maker:
         return address
 
     def record(self, kind, fields, to="host"):
-        data = bytearray(STRIDES[kind])
+        data = bytearray(self.strides[kind])
         struct.pack_into("<I", data, 0, kind)
         for offset, (form, value) in fields.items():
             struct.pack_into("<" + form, data, offset, value)
@@ -40,9 +41,9 @@ class Maker:
 
     def kernel(self, name, begin, end, correlation, grid, block, stream=7,
                registers=32, static=0, dynamic=0, local=0, graph=0, node=0,
-               cluster=None):
+               cluster=None, device=0):
         fields = {6: ("H", registers), 16: ("Q", begin), 24: ("Q", end),
-                  40: ("I", 0), 44: ("I", 1), 48: ("I", stream),
+                  40: ("I", device), 44: ("I", 1), 48: ("I", stream),
                   76: ("i", static), 80: ("i", dynamic), 84: ("I", local),
                   92: ("I", correlation),
                   104: ("Q", self.string(name) if name else 0),
@@ -100,7 +101,7 @@ class Maker:
     def write(self, name):
         here = os.path.dirname(os.path.abspath(__file__))
         fixture.write(os.path.join(here, name + ".fixture"), {
-            "api": 130001, "strides": STRIDES, "strings": self.strings,
+            "api": 130001, "strides": self.strides, "strings": self.strings,
             "buffers": [self.host, self.device], "clock": "monotonic",
             "captured": "generated", "device": "NVIDIA H200",
             "driver": "none"})
@@ -276,6 +277,34 @@ def details():
     make.write("details")
 
 
+def graph_trace():
+    """With kind GRAPH_TRACE, a graph's launch has one record."""
+    make = Maker()
+    make.strides[51] = 56
+    for launch in range(2):
+        begin, correlation = 1000 + 20000 * launch, 100 + launch
+        make.call(5, 311, begin, begin + 900, correlation, span=1)
+        make.record(51, {4: ("I", correlation), 8: ("Q", begin + 2000),
+                         16: ("Q", begin + 4800), 24: ("I", 0),
+                         28: ("I", 9), 32: ("I", 1), 36: ("I", 7)}, "device")
+    make.call(5, 505, 50000, 50500, 102, span=2)
+    make.kernel("alone", 51000, 51800, 102, (4, 1, 1), (32, 1, 1))
+    make.write("graph_trace")
+
+
+def two_devices():
+    make = Maker()
+    for device in range(2):
+        make.record(8, {112: ("I", device),
+                        136: ("Q", make.string("NVIDIA H200"))})
+    for i in range(4):
+        begin = 1000 + 2000 * i
+        make.call(5, 505, begin, begin + 500, 1 + i, span=1)
+        make.kernel(SAXPY, begin + 1000, begin + 1500, 1 + i, (4, 64, 1),
+                    (256, 1, 1), device=i % 2)
+    make.write("two_devices")
+
+
 if __name__ == "__main__":
     plain()
     graph()
@@ -285,3 +314,5 @@ if __name__ == "__main__":
     skew()
     unnamed()
     details()
+    graph_trace()
+    two_devices()

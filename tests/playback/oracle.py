@@ -153,7 +153,19 @@ class Oracle:
             fields += [("graph", at(record, "I", 156)),
                        ("graph.node", at(record, "Q", 144))]
         self.line("KERNEL", launch[2], (begin, end), correlation,
-                  "device=0/1/%d" % launch[1], fields, launch=launch)
+                  "device=%d/1/%d" % (at(record, "I", 40), launch[1]), fields, launch=launch)
+
+    def graph(self, record):
+        correlation, stream = at(record, "I", 4), at(record, "I", 36)
+        begin, end = at(record, "Q", 8), at(record, "Q", 16)
+        self.line("GRAPH", "CudaGraphExec:%d" % at(record, "I", 28),
+                  (begin, end), correlation, "device=0/1/%d" % stream,
+                  [("device", at(record, "I", 24)),
+                   ("context", at(record, "I", 32)), ("stream", stream),
+                   ("queue_delay",
+                    duration(begin - self.calls[correlation][0])),
+                   ("correlation", correlation),
+                   ("graph", at(record, "I", 28))])
 
     def transfer(self, kind, name, record, extra):
         begin, end = at(record, "Q", 16), at(record, "Q", 24)
@@ -275,6 +287,8 @@ class Oracle:
                 self.sync(record)
             elif kind == 49:
                 self.memory(record)
+            elif kind == 51:
+                self.graph(record)
         return "".join(line + "\n" for line in
                        sorted(self.lines, key=lambda line: line.encode()))
 

@@ -132,7 +132,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const uint16_t lengths[KINDS] = {
     [1] = 96,   [2] = 88,  [4] = 40,  [5] = 40,   [8] = 184,  [9] = 32,
     [10] = 216, [11] = 32, [17] = 56, [22] = 96,  [25] = 104, [36] = 56,
-    [37] = 24,  [38] = 56, [39] = 24, [49] = 128, [52] = 72,
+    [37] = 24,  [38] = 56, [39] = 24, [49] = 128, [51] = 56,  [52] = 72,
 };
 
 static size_t length_of(uint32_t kind)

@@ -26,6 +26,7 @@ static const struct common {
     ROW(OVERHEAD, OVERHEAD, false),
     ROW(JIT, JIT, false),
     ROW(SYNCHRONIZATION, SYNC, false),
+    ROW(GRAPH_TRACE, GRAPH, true),
 #undef ROW
     [CUPTI_KIND_CUDA_EVENT] = {CUPTI_EVENT_TIME, CUPTI_EVENT_TIME,
                                CUPTI_EVENT_CORRELATION, true},
@@ -270,10 +271,10 @@ static void add_occupancy(struct building *building)
 
 /* The device's clock is compared with the host's by CUPTI, which errs by some
  * microseconds. */
-static void add_delay(struct building *building)
+static void add_delay(struct building *building, enum cupti_field start)
 {
     const struct cupti_call *call = building->call;
-    uint64_t begin = cupti_get(building->record, CUPTI_KERNEL_START);
+    uint64_t begin = cupti_get(building->record, start);
 
     if (!call || !cupti_is_time(call->begin) || !cupti_is_time(begin))
         return;
@@ -305,7 +306,7 @@ static void kernel(struct building *building)
         add(building, "cluster",
             display(print_three(building, CUPTI_KERNEL_CLUSTER_X)));
     add_occupancy(building);
-    add_delay(building);
+    add_delay(building, CUPTI_KERNEL_START);
     add_number(building, "correlation", building->activity.at.correlation);
     add_graph(building, CUPTI_KERNEL_GRAPH, CUPTI_KERNEL_NODE);
 }
@@ -418,6 +419,22 @@ static void set(struct building *building)
     add_stream(building);
     add_number(building, "correlation", building->activity.at.correlation);
     add_graph(building, CUPTI_MEMSET_GRAPH, CUPTI_MEMSET_NODE);
+}
+
+/* One launch of a graph, in place of the records of its nodes; named as XProf
+ * names it. */
+static void graph(struct building *building)
+{
+    uint32_t id = cupti_get32(building->record, CUPTI_GRAPH_ID);
+
+    building->activity.at.kind = TRACE_ACTIVITY_GRAPH;
+    building->activity.name = print(building, "CudaGraphExec:%u", id);
+    place(building, CUPTI_GRAPH_DEVICE, CUPTI_GRAPH_CONTEXT,
+          CUPTI_GRAPH_STREAM);
+    add_stream(building);
+    add_delay(building, CUPTI_GRAPH_START);
+    add_number(building, "correlation", building->activity.at.correlation);
+    add_number(building, "graph", id);
 }
 
 /* ---- Activities on the host ---- */
@@ -632,6 +649,7 @@ static build *const builds[CUPTI_KIND_LIMIT] = {
     [CUPTI_KIND_MEMORY2] = memory,
     [CUPTI_KIND_CUDA_EVENT] = event,
     [CUPTI_KIND_UNIFIED_MEMORY_COUNTER] = unified,
+    [CUPTI_KIND_GRAPH_TRACE] = graph,
 };
 
 /* Hides our own wait at the end of the recording. */
@@ -673,7 +691,8 @@ void cupti_put_activity(const struct cupti_record *record)
     struct building building = {.record = record};
 
     fill(&building);
-    if (is_own(&building.activity))
+    if (is_own(&building.activity) ||
+        cupti_leaves_out(record, &building.activity))
         return;
     building.activity.values = building.values;
     building.activity.fields = keep_names(&building);

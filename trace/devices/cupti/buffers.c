@@ -320,6 +320,7 @@ static void flush_last(void)
         return; /* it was stopped */
     note_counts();
     warn_of_losses();
+    cupti_note_limits();
 }
 
 /* A program's end may flush twice; the second time there may be nothing new.

@@ -261,7 +261,7 @@ static void note_external(const struct cupti_record *record)
         return;
     call = cupti_call_add(cupti_get32(record, CUPTI_EXTERNAL_CORRELATION));
     if (call)
-        call->span = cupti_get32(record, CUPTI_EXTERNAL_ID);
+        call->span = cupti_annotation(cupti_get32(record, CUPTI_EXTERNAL_ID));
 }
 
 void cupti_call_note(const struct cupti_record *record)

@@ -219,7 +219,11 @@ void cupti_enable_late(void)
 static bool enable_all(void)
 {
     for (size_t i = 0; i < COUNT(kinds); i++) {
-        int result = enable(kinds[i].number);
+        int result;
+
+        if (!cupti_wants(kinds[i].number))
+            continue;
+        result = enable(kinds[i].number);
 
         cupti.enabled[kinds[i].number] = !result;
         if (result && kinds[i].must)
@@ -383,6 +387,8 @@ bool cupti_begin(const struct trace_device_host *host)
         note_playback();
         note_library();
         note_kinds();
+        if (cupti.enabled[CUPTI_KIND_GRAPH_TRACE])
+            host->note("gpu.graph_level", "true");
         note_variables();
         __atomic_store_n(&cupti.on, true, __ATOMIC_RELEASE);
         if (host->attach(&backend)) {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "trace/device.h"
+#include "trace/profiler.h"
 
 /* ---- Facts ---- */
 
@@ -35,7 +36,8 @@
     X(STREAM, 37, false, "stream")                                             \
     X(NAME, 11, false, "name")                                                 \
     X(CUDA_EVENT, 36, false, "event")                                          \
-    X(UNIFIED_MEMORY_COUNTER, 25, false, "unified")
+    X(UNIFIED_MEMORY_COUNTER, 25, false, "unified")                            \
+    X(GRAPH_TRACE, 51, false, "graph")
 
 enum cupti_kind {
 #define TRACE_X(name, number, must, word) CUPTI_KIND_##name = number,
@@ -180,6 +182,13 @@ enum cupti_domain { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2 };
     X(DEVICE_GPU_INSTANCE, DEVICE, gpuInstanceId, 152, 4)                      \
     X(DEVICE_COMPUTE_INSTANCE, DEVICE, computeInstanceId, 156, 4)              \
     X(DEVICE_MIG_UUID, DEVICE, migUuid, 160, 16)                               \
+    X(GRAPH_CORRELATION, GRAPH_TRACE, correlationId, 4, 4)                     \
+    X(GRAPH_START, GRAPH_TRACE, start, 8, 8)                                   \
+    X(GRAPH_END, GRAPH_TRACE, end, 16, 8)                                      \
+    X(GRAPH_DEVICE, GRAPH_TRACE, deviceId, 24, 4)                              \
+    X(GRAPH_ID, GRAPH_TRACE, graphId, 28, 4)                                   \
+    X(GRAPH_CONTEXT, GRAPH_TRACE, contextId, 32, 4)                            \
+    X(GRAPH_STREAM, GRAPH_TRACE, streamId, 36, 4)                              \
     X(CONTEXT_ID, CONTEXT, contextId, 4, 4)                                    \
     X(CONTEXT_DEVICE, CONTEXT, deviceId, 8, 4)                                 \
     X(STREAM_CONTEXT, STREAM, contextId, 4, 4)                                 \
@@ -417,6 +426,11 @@ struct cupti_counts {
     uint64_t dropped;
     uint64_t undecoded;
     uint64_t bad_times;
+    /* Calls, other activities, and spans that calls are joined to: how many
+     * were recorded, and how many a limit dropped. */
+    uint64_t callback_events, dropped_callback_events;
+    uint64_t activity_events, dropped_activity_events;
+    uint64_t annotations, dropped_annotations;
     uint64_t plausible; /* kernels; 0: the layout of records is uncertain */
     uint64_t implausible;
 };
@@ -533,6 +547,22 @@ enum { CUPTI_PCI_ROOM = 32 };
  * a folder for each device, as /proc/driver/nvidia/gpus has. */
 bool cupti_pci_address(const char *folder, const char *uuid,
                        char address[CUPTI_PCI_ROOM]);
+/* ---- limits.c: the profiler options ---- */
+
+/* cupti_wants returns whether to enable a kind of records. */
+bool cupti_wants(uint32_t kind);
+
+/* cupti_leaves_out returns whether an activity, which was made of a record, is
+ * not to be recorded. It counts what exceeds a limit. */
+bool cupti_leaves_out(const struct cupti_record *,
+                      const struct trace_activity *);
+
+/* cupti_annotation returns the span, or 0 if it exceeds the limit of spans. */
+uint32_t cupti_annotation(uint32_t span);
+
+/* cupti_note_limits notes and reports what exceeded limits, and frees the list
+ * of spans. */
+void cupti_note_limits(void);
 
 /* ---- resources.c ---- */
 
