@@ -64,14 +64,18 @@ typedef int subscribe_function(void **,
                                void (*)(void *, int, uint32_t, const void *),
                                void *, struct subscriber *);
 
-/* Writes the name of another subscriber to `old`. */
+/* Writes the name of another subscriber to `old`, if CUPTI tells it. */
 static int subscribe(char *old, size_t size)
 {
     struct subscriber subscriber = {sizeof(subscriber), "probe", old, size};
-    subscribe_function *function =
+    subscribe_function *by_name =
         (subscribe_function *)cupti("cuptiSubscribe_v2");
+    int (*without)(void **, void *, void *) =
+        (int (*)(void **, void *, void *))cupti("cuptiSubscribe");
     void *handle;
-    int result = function ? function(&handle, nothing, NULL, &subscriber) : -1;
+    int result = by_name   ? by_name(&handle, nothing, NULL, &subscriber)
+                 : without ? without(&handle, (void *)nothing, NULL)
+                           : -1;
 
     old[strcspn(old, "\"\\\n")] = '\0';
     return result;
