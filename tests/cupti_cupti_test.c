@@ -50,7 +50,7 @@ Test(cupti_cupti, reports_playback)
 }
 
 /* Without the playback's mark, a libcupti counts as a real one. */
-Test(cupti_cupti, reports_a_working_libcupti)
+static void unmark_playback(void)
 {
     char *bytes;
     size_t size;
@@ -61,13 +61,39 @@ Test(cupti_cupti, reports_a_working_libcupti)
             bytes[i] = 'T';
     test_save(test_path("libcupti.so"), bytes, size);
     setenv("TRACE_CUPTI", test_path("libcupti.so"), 1);
+    free(bytes);
+}
+
+Test(cupti_cupti, reports_a_working_libcupti)
+{
+    unmark_playback();
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
 
     struct trace_reader *reader = reader_of("on", "");
 
     cr_expect_str_eq(devices_meta(reader, "env.CUDA_MODULE_LOADING"), "EAGER");
     trace_reader_close(reader);
-    free(bytes);
+}
+
+Test(cupti_cupti, hints_at_launches_that_wait)
+{
+    static const char hint[] =
+        "GPU trace: each launch waits until its kernel has ended "
+        "(CUDA_LAUNCH_BLOCKING is 1)";
+    struct trace_reader *reader;
+
+    unmark_playback();
+    setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+    reader = reader_of("on", hint);
+    cr_expect_str_eq(devices_meta(reader, "env.CUDA_LAUNCH_BLOCKING"), "1");
+    trace_reader_close(reader);
+}
+
+Test(cupti_cupti, hints_at_no_launches_that_do_not_wait)
+{
+    unmark_playback();
+    setenv("CUDA_LAUNCH_BLOCKING", "0", 1);
+    expect_state("on", "");
 }
 
 Test(cupti_cupti, reports_a_missing_libcupti)

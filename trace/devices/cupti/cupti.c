@@ -372,6 +372,18 @@ static void note_playback(void)
     cupti_fail(cupti.state, "GPU trace is playback: %s", id());
 }
 
+/* Times then differ from those of other runs. */
+static void note_blocking(void)
+{
+    const char *set = getenv("CUDA_LAUNCH_BLOCKING");
+
+    if (set && atoi(set))
+        cupti_fail(cupti.state,
+                   "GPU trace: each launch waits until its kernel "
+                   "has ended (CUDA_LAUNCH_BLOCKING is %s)",
+                   set);
+}
+
 bool cupti_begin(const struct trace_device_host *host)
 {
     static const struct trace_backend backend = {cupti_enter_span, cupti_flush};
@@ -384,6 +396,7 @@ bool cupti_begin(const struct trace_device_host *host)
     if (find_and_start()) {
         cupti.state = "on";
         cupti.notice[0] = '\0';
+        note_blocking();
         note_playback();
         note_library();
         note_kinds();
