@@ -140,6 +140,32 @@ Test(trace_chrome_device, draws_a_kernel_as_a_slice_of_its_stream)
     cJSON_Delete(json);
 }
 
+Test(trace_chrome_device, repeats_fields_under_kineto_s_names)
+{
+    static const char *const names[] = {"registers", "shared", "occupancy"};
+    const struct trace_value values[] = {
+        trace_text_("(4, 64, 1)"), trace_u64_(7),
+        trace_text_("identity"),   trace_u64_(32),
+        trace_u64_(49152),         trace_u64_(75)};
+    struct trace_activity activity;
+
+    test_record();
+    activity = test_kernel(now(), now());
+    activity.fields = names;
+    activity.field_count = 3;
+    activity.values = values;
+    trace_device_put(&activity);
+
+    cJSON *json = exported();
+    const cJSON *args = chrome_args(json, "X", "identity");
+
+    cr_expect_eq(chrome_number(args, "registers per thread"), 32);
+    cr_expect_eq(chrome_number(args, "shared memory"), 49152);
+    cr_expect_eq(chrome_number(args, "est. achieved occupancy %"), 75);
+    cr_expect_eq(chrome_number(args, "occupancy"), 75);
+    cJSON_Delete(json);
+}
+
 Test(trace_chrome_device, names_a_stream_as_the_program_does)
 {
     uint64_t begin;

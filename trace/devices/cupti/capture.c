@@ -32,7 +32,8 @@ static void insert(const struct edge *edge)
 {
     size_t i = count;
 
-    if (count == MOST || !TRACE_ARRAY_RESERVE(edges, room, count + 1))
+    if (!edge->time || count == MOST ||
+        !TRACE_ARRAY_RESERVE(edges, room, count + 1))
         return;
     for (count++; i && edges[i - 1].time > edge->time; i--)
         edges[i] = edges[i - 1];

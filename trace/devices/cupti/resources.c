@@ -108,7 +108,8 @@ static void note_device(const struct cupti_record *record)
     note_identity(record, id);
 }
 
-/* Programs name objects with NVTX. */
+/* Programs name objects with NVTX. CUPTI sees the names only if
+ * NVTX_INJECTION64_PATH is its path. */
 static void note_name(const struct cupti_record *record)
 {
     uint32_t context = cupti_get32(record, CUPTI_NAME_CONTEXT);
