@@ -200,14 +200,16 @@ void cupti_enable_late(void)
     bool any = false;
 
     for (size_t i = 0; i < COUNT(kinds); i++) {
-        int result = late[kinds[i].number] ? enable(kinds[i].number) : 0;
+        int result;
 
-        any |= late[kinds[i].number];
+        if (!late[kinds[i].number])
+            continue;
+        late[kinds[i].number] = false;
+        any = true;
+        result = enable(kinds[i].number);
+        cupti.enabled[kinds[i].number] = !result;
         if (result)
             note_refusal(kinds[i].word, result);
-        else if (late[kinds[i].number])
-            cupti.enabled[kinds[i].number] = true;
-        late[kinds[i].number] = false;
     }
     if (!any)
         return;
