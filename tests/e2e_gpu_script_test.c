@@ -88,6 +88,7 @@ Test(e2e_gpu_script, runs_on_a_bare_machine, .timeout = 400)
 {
     const struct e2e *run;
 
+    e2e_allow(360);
     if (e2e_run("'%s/gpu/run.sh' --download \"$PWD/debs\"", TESTS_DIR)->code)
         cr_skip_test("no packages can be downloaded");
     run = e2e_run("CFLAGS=-O0 '%s/gpu/chroot.sh' debs out --launches 20 "

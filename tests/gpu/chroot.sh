@@ -27,7 +27,7 @@ toolkit=${nvcc%/bin/nvcc}
 command -v dpkg-query apt-cache >/dev/null || lacks "no Debian packages"
 unshare --mount --net true 2>/dev/null || lacks "no permission for a chroot"
 
-root=$(mktemp -d)
+root=$(mktemp -d "$out/chroot.XXXXXX")
 trap 'rm -rf --one-file-system "$root"' EXIT
 
 # Files of packages and of what they depend on.
