@@ -67,6 +67,12 @@ Test(cupti_decode, decodes_jit_compilations)
     expect_as_the_oracle("jit");
 }
 
+/* A time in the future would count as another clock's. */
+Test(cupti_decode, plays_a_long_fixture_until_its_end)
+{
+    expect_as_the_oracle("slow");
+}
+
 /* A launch into a capturing stream runs nothing. */
 Test(cupti_decode, counts_captured_launches)
 {
@@ -493,8 +499,9 @@ Test(cupti_decode, puts_every_activity_without_memory)
 
 Test(cupti_decode, agrees_with_a_new_run_of_the_independent_reader)
 {
-    static const char *const names[] = {"plain", "graph", "jit",     "capture",
-                                        "noise", "skew",  "unnamed", "details"};
+    static const char *const names[] = {"plain",   "graph",   "jit",
+                                        "capture", "noise",   "skew",
+                                        "unnamed", "details", "slow"};
     char command[1024];
 
     if (system("python3 -c '' 2>/dev/null"))

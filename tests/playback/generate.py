@@ -305,6 +305,13 @@ def two_devices():
     make.write("two_devices")
 
 
+def slow():
+    make = Maker()
+    make.call(5, 505, 1000, 2000, 1, span=1)
+    make.kernel("slow", 20000000, 30000000, 1, (1, 1, 1), (32, 1, 1))
+    make.write("slow")
+
+
 if __name__ == "__main__":
     plain()
     graph()
@@ -316,3 +323,4 @@ if __name__ == "__main__":
     details()
     graph_trace()
     two_devices()
+    slow()
