@@ -79,6 +79,18 @@ static const struct {
      "--trace-options: unknown option \"pc\"; --help lists all"},
     {"PROGRAM --trace-options=device_tracer_level=2",
      "--trace-options: device_tracer_level: unknown value \"2\"; write 0 or 1"},
+    {"PROGRAM --trace-options=tpu_trace_mode=1",
+     "--trace-options: tpu_trace_mode is not supported: testlog traces no TPU; "
+     "leave it out"},
+    {"PROGRAM --trace-options=gpu_enable_nvtx_tracking=True",
+     "--trace-options: gpu_enable_nvtx_tracking=True is not supported: testlog "
+     "does not record NVTX ranges yet; leave it out"},
+    {"PROGRAM --trace-options=gpu_max_activity_api_event=1",
+     "--trace-options: unknown option \"gpu_max_activity_api_event\"; did you "
+     "mean gpu_max_activity_api_events?"},
+    {"TRACE_FILTER=warn PROGRAM --trace-options=host_tracer_level=1",
+     "host_tracer_level and TRACE_FILTER both decide what is recorded; leave "
+     "one out"},
     {"PROGRAM --color=red",
      "--color: unknown value \"red\"; write auto, always or never"},
     {"PROGRAM --filter '@(a'",

@@ -32,11 +32,13 @@ static const char *recorded(void)
         e2e_read("testlog-runs/latest/tests/traced_test/traced.logs_all_levels/"
                  "trace.json");
     static char found[128];
+    size_t size = 0;
 
     found[0] = '\0';
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
         if (strstr(trace, all[i]))
-            strcat(strcat(found, all[i]), ";");
+            size += (size_t)snprintf(found + size, sizeof(found) - size, "%s;",
+                                     all[i]);
     return found;
 }
 

@@ -280,16 +280,32 @@ static const char *const parts[] = {"=",
                                     "host_tracer_level=3",
                                     "%s%n"};
 
+static void expect_rereadable(void)
+{
+    struct trace_text text = {0};
+    struct trace_profiler again;
+
+    trace_profiler_text(&profiler, &text);
+    again = trace_profiler_of(text.data);
+    again.asks_gpu = profiler.asks_gpu;
+    cr_assert_arr_eq(&again, &profiler, sizeof(again), "%s", text.data);
+    trace_text_free(&text);
+}
+
 Test(trace_profiler, survives_random_texts)
 {
     unsigned accepted = 0, seed = 1;
 
     for (unsigned i = 0; i < 200000; i++) {
         char text[256] = "";
+        size_t size = 0;
 
         for (unsigned n = (unsigned)rand_r(&seed) % 7; n; n--)
-            strcat(text, parts[(unsigned)rand_r(&seed) % COUNT(parts)]);
+            size +=
+                (size_t)snprintf(text + size, sizeof(text) - size, "%s",
+                                 parts[(unsigned)rand_r(&seed) % COUNT(parts)]);
         if (!parse(text)) {
+            expect_rereadable();
             accepted++;
             continue;
         }

@@ -296,21 +296,14 @@ TRACE_API void trace_enable(void);
 
 /* trace_start starts a recording of this process in `directory`, which it
  * creates: the file `recording` while it runs, and trace.json once trace_stop
- * is called. trace_stop ends it; it fails with EINVAL if this process, which
- * may be a forked child, has not started one.
- *
- * `options` is NULL or "key=value,...". The keys are limit, the bytes that may
- * be recorded, as in "64M", and those that XProf documents, as testlog
- * supports them: host_tracer_level (0 records no spans and events, 1 those of
- * level info, 2 debug, 3 trace; without it all are recorded),
- * device_tracer_level and gpu_*. testlog-program(7) describes them. GPU
- * activity is recorded if CUDA_INJECTION64_PATH names libtestlog-gpu.so when
- * the program starts.
- *
- * trace_start fails and changes nothing: with EINVAL if an option is unknown or
- * not supported, or a value is wrong; with EBUSY if a recording runs, as in
- * every test, or if log_subscribe has decided what is recorded and
- * host_tracer_level is given. */
+ * is called. `options` is NULL or "key=value,...": limit, the most bytes to
+ * record, as in "64M"; host_tracer_level, device_tracer_level and gpu_*, which
+ * testlog-program(7) describes. GPUs are recorded if CUDA_INJECTION64_PATH
+ * names libtestlog-gpu.so when the program starts. Fails with EINVAL if an
+ * option is wrong; with EBUSY if a recording runs, as in every test, or if
+ * log_subscribe has set the filters and host_tracer_level is given. trace_stop
+ * ends it; it fails with EINVAL if this process, which may be a forked child,
+ * has not started one. */
 TRACE_API int trace_start(const char *directory, const char *options);
 TRACE_API int trace_stop(void);
 
