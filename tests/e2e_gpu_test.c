@@ -398,6 +398,25 @@ Test(e2e_gpu, traces_the_gpu_if_all_tests_are_traced)
     e2e_expect_is(state_of("gpu/uses_it"), "on");
 }
 
+/* ---- CUDA in constructors ---- */
+
+Test(e2e_gpu, traces_a_program_whose_constructor_uses_cuda)
+{
+    const char *folder =
+        "testlog-runs/latest/tests/gpu_early_test/gpu_early.launches";
+    const struct e2e *result = e2e_run(
+        "TESTLOG_GPU_LIBRARY=" BUILD_DIR "/libtestlog-gpu.so "
+        "TESTLOG_GPU_ROOT=$PWD/root TRACE_CUPTI=" BUILD_DIR
+        "/tests/playback.so DRIVER=" BUILD_DIR "/tests/driver/libcuda.so.1 %s",
+        e2e_program("gpu_early", E2E_TRACED));
+
+    e2e_expect_code(result, 0);
+    e2e_expect_is(state_of("gpu_early/launches"), "playback");
+    e2e_expect_has(e2e_read("%s/trace.json", folder),
+                   "\"gpu.late\":\"CUDA was used before the recording began\"");
+    e2e_expect_has(e2e_read("%s/trace.json", folder), "launched()");
+}
+
 /* ---- Where the library is ---- */
 
 Test(e2e_gpu, finds_the_library_beside_testlog)

@@ -1,11 +1,13 @@
 /* inject_standalone_test.c: recordings of programs without tests. */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "devices.h"
+#include "e2e.h"
 #include "trace/devices/inject/standalone.h"
 
 TestSuite(inject_standalone, .init = devices_init);
@@ -23,8 +25,16 @@ Test(inject_standalone, uses_the_recording_of_a_test)
 Test(inject_standalone, records_nothing_unless_asked)
 {
     cr_expect_null(trace_device_record_here());
-    setenv("TESTLOG_RECORD", test_path("deep"), 1);
-    cr_expect_null(trace_device_record_here(), "the decision changed");
+}
+
+/* A constructor may use CUDA before the test's recording begins. */
+Test(inject_standalone, finds_a_recording_that_begins_later)
+{
+    cr_expect_null(trace_device_record_here());
+    test_record();
+    trace_device_publish();
+    cr_expect_eq(trace_device_record_here(), trace_device_host());
+    trace_close();
 }
 
 static char path[PATH_MAX];
@@ -51,10 +61,20 @@ Test(inject_standalone, creates_the_folders_of_a_recording)
     cr_expect_eq(system(command), 0);
 }
 
+/* It complains once. */
 static void record_nowhere(void)
 {
+    int pipes[2];
+    char text[4096] = "";
+
+    if (pipe2(pipes, O_NONBLOCK) || dup2(pipes[1], STDERR_FILENO) < 0)
+        _exit(2);
     errno = 7;
-    _exit(trace_device_record_here() || errno != 7);
+    if (trace_device_record_here() || trace_device_record_here() || errno != 7)
+        _exit(1);
+    if (read(pipes[0], text, sizeof(text) - 1) < 0 && errno != EAGAIN)
+        _exit(3);
+    _exit(e2e_count(text, "cannot record") > 1);
 }
 
 Test(inject_standalone, continues_without_a_folder)

@@ -1,4 +1,5 @@
 /* device.c: records activities of devices. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdlib.h>
@@ -310,6 +311,21 @@ const struct trace_device_host *trace_device_host(void)
     return &host;
 }
 
+/* A constructor of the program may have initialized CUDA, whose driver has
+ * loaded our library then. */
+static void retry_injection(void)
+{
+    const char *path = getenv("CUDA_INJECTION64_PATH");
+    void *library = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    void (*retry)(void) = (void (*)(void))(
+        uintptr_t)(library ? dlsym(library, "trace_injection_retry") : NULL);
+
+    if (retry)
+        retry();
+    if (library)
+        dlclose(library);
+}
+
 void trace_device_publish(void)
 {
     char text[64];
@@ -317,6 +333,7 @@ void trace_device_publish(void)
     snprintf(text, sizeof(text), "%ld:%p", (long)getpid(),
              (const void *)trace_device_host());
     setenv(variable, text, 1);
+    retry_injection();
 }
 
 struct search {

@@ -121,8 +121,9 @@ struct trace_backend {
 
 /* trace_device_host returns this process's interface. trace_device_publish lets
  * shared objects find it with trace_device_find, which returns NULL if there is
- * none. The address is passed in the variable TESTLOG_DEVICES, because dlsym
- * finds no functions of a static library in a program. */
+ * none; it calls those that have looked for it too early. The address is passed
+ * in the variable TESTLOG_DEVICES, because dlsym finds no functions of a static
+ * library in a program. */
 const struct trace_device_host *trace_device_host(void);
 void trace_device_publish(void);
 const struct trace_device_host *trace_device_find(void);

@@ -386,7 +386,7 @@ static void note_blocking(void)
                    set);
 }
 
-bool cupti_begin(const struct trace_device_host *host)
+bool cupti_begin(const struct trace_device_host *host, bool after_init)
 {
     static const struct trace_backend backend = {cupti_enter_span, cupti_flush};
 
@@ -395,6 +395,8 @@ bool cupti_begin(const struct trace_device_host *host)
     cupti.host = host;
     cupti.pid = (uint32_t)getpid();
     cupti_clock_compare();
+    if (after_init)
+        host->note("gpu.late", "CUDA was used before the recording began");
     if (find_and_start()) {
         cupti.state = "on";
         cupti.notice[0] = '\0';

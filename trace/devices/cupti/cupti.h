@@ -352,8 +352,9 @@ void cupti_note(const char *name, const char *format, ...) TRACE_PRINTF(2, 3);
 /* ---- cupti.c ---- */
 
 /* cupti_begin loads CUPTI, enables its records and attaches to the host's
- * recording, where it notes the state. Returns whether tracing is on. */
-bool cupti_begin(const struct trace_device_host *);
+ * recording, where it notes the state. `after_init`: CUDA was initialized
+ * before. Returns whether tracing is on. */
+bool cupti_begin(const struct trace_device_host *, bool after_init);
 
 /* cupti_enable_late enables the kinds of records for which the driver had to
  * start first, and notes those that are refused. */

@@ -52,21 +52,30 @@ static const struct trace_device_host *record_in(const char *folder)
 
 static const struct trace_device_host *host;
 
+/* A test's recording may begin later, so that is looked for again. */
 static void find(void)
 {
+    static bool tried;
     const char *folder = getenv("TESTLOG_RECORD");
 
     host = trace_device_find();
-    if (!host && folder && *folder)
+    if (!host && !tried && folder && *folder) {
+        tried = true;
         host = record_in(folder);
+    }
 }
 
 const struct trace_device_host *trace_device_record_here(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    const struct trace_device_host *found;
     int error = errno;
 
-    pthread_once(&once, find);
+    pthread_mutex_lock(&lock);
+    if (!host)
+        find();
+    found = host;
+    pthread_mutex_unlock(&lock);
     errno = error;
-    return host;
+    return found;
 }
