@@ -239,11 +239,21 @@ static bool find_folder(const struct test_log_run *run, char *absolute)
            !test_log_path(run, part, folder) && realpath(folder, absolute);
 }
 
+enum { ORIGIN_ROOM = 96 };
+
+static void write_origin(const struct trace_anchor *start,
+                         char text[ORIGIN_ROOM])
+{
+    snprintf(
+        text, ORIGIN_ROOM, "%llu %llu %llu", (unsigned long long)start->ticks,
+        (unsigned long long)start->monotonic, (unsigned long long)start->wall);
+}
+
 static bool export_session(const struct test_log_runner *runner)
 {
     const struct test_log_options *options = runner->options;
     const struct test_log_run *run = runner->run;
-    char folder[PATH_MAX], limit[32], origin[96], format[16], time[16];
+    char folder[PATH_MAX], limit[32], origin[ORIGIN_ROOM], format[16], time[16];
     char span_events[16];
     long at_once =
         options->jobs ? (long)options->jobs : sysconf(_SC_NPROCESSORS_ONLN);
@@ -277,13 +287,10 @@ static bool export_session(const struct test_log_runner *runner)
     snprintf(span_events, sizeof(span_events), "%u",
              options->output.style.span_events);
     snprintf(limit, sizeof(limit), "%llu", (unsigned long long)options->limit);
-    snprintf(origin, sizeof(origin), "%llu %llu %llu",
-             (unsigned long long)run->start.ticks,
-             (unsigned long long)run->start.monotonic,
-             (unsigned long long)run->start.wall);
+    write_origin(&run->start, origin);
     trace_profiler_text(&options->profiler, &profiler);
     session.profiler = profiler.data ? profiler.data : "";
-    exported = test_log_session_export(&session);
+    exported = !profiler.failed && test_log_session_export(&session);
     trace_text_free(&profiler);
     return exported;
 }
