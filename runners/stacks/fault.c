@@ -1,0 +1,123 @@
+/* fault.c: describes why an address must not be used. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stacks.h"
+
+enum {
+    NULL_PAGES = 1 << 16,
+    STACK_REACH = 1 << 20, /* bytes that one frame may skip below the stack */
+};
+
+/* ---- Memory ---- */
+
+struct mapping {
+    uint64_t begin, end;
+    char access[8], name[256];
+};
+
+/* Finds the mapping that has an address; false if none has. */
+static bool find_mapping(pid_t process, uint64_t address,
+                         struct mapping *mapping)
+{
+    char path[64], line[512];
+    bool found = false;
+    FILE *maps;
+
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)process);
+    maps = fopen(path, "re");
+    while (maps && !found && fgets(line, sizeof(line), maps)) {
+        mapping->name[0] = '\0';
+        found = sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %255s",
+                       &mapping->begin, &mapping->end, mapping->access,
+                       mapping->name) >= 3 &&
+                address >= mapping->begin && address < mapping->end;
+    }
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+/* The stack grew out of its mapping, into its guard pages or beyond. */
+static bool is_overflow(const struct stacks_fault *fault, pid_t process)
+{
+    struct mapping mapping;
+    uint64_t from =
+        fault->address < fault->stack ? fault->address : fault->stack;
+    uint64_t to = fault->address < fault->stack ? fault->stack : fault->address;
+
+    return fault->stack && to - from < STACK_REACH &&
+           (!find_mapping(process, fault->address, &mapping) ||
+            mapping.access[1] != 'w');
+}
+
+static void put_null(uint64_t address, char *text, size_t size)
+{
+    if (address)
+        snprintf(text, size, "null pointer + %#" PRIx64, address);
+    else
+        snprintf(text, size, "null pointer");
+}
+
+static void put_memory(const struct stacks_fault *fault, pid_t process,
+                       char *text, size_t size)
+{
+    struct mapping mapping;
+
+    if (fault->code <= 0)
+        return;
+    if (fault->code == SI_KERNEL)
+        snprintf(text, size, "an address that no process can have");
+    else if (fault->address < NULL_PAGES)
+        put_null(fault->address, text, size);
+    else if (is_overflow(fault, process))
+        snprintf(text, size, "stack overflow");
+    else if (!find_mapping(process, fault->address, &mapping))
+        snprintf(text, size, "unmapped page");
+    else
+        snprintf(text, size, "%s%s%s",
+                 mapping.access[0] != 'r'   ? "memory without access"
+                 : mapping.access[1] != 'w' ? "read-only memory"
+                                            : "memory that is not code",
+                 mapping.name[0] ? " of " : "", mapping.name);
+}
+
+/* ---- Other signals ---- */
+
+/* X(signal, code, text) */
+#define REASONS(X)                                                             \
+    X(SIGBUS, BUS_ADRALN, "misaligned address")                                \
+    X(SIGBUS, BUS_ADRERR, "behind the end of a mapped file")                   \
+    X(SIGBUS, BUS_OBJERR, "error of the device")                               \
+    X(SIGFPE, FPE_INTDIV, "integer division by zero")                          \
+    X(SIGFPE, FPE_INTOVF, "integer overflow")                                  \
+    X(SIGFPE, FPE_FLTDIV, "floating-point division by zero")                   \
+    X(SIGFPE, FPE_FLTOVF, "floating-point overflow")                           \
+    X(SIGFPE, FPE_FLTUND, "floating-point underflow")                          \
+    X(SIGFPE, FPE_FLTRES, "inexact floating-point result")                     \
+    X(SIGFPE, FPE_FLTINV, "invalid floating-point operation")                  \
+    X(SIGILL, ILL_ILLOPC, "illegal instruction")                               \
+    X(SIGILL, ILL_ILLOPN, "illegal instruction")                               \
+    X(SIGILL, ILL_PRVOPC, "privileged instruction")
+
+static const char *reason_of(const struct stacks_fault *fault)
+{
+#define STACKS_X(number, reason, text)                                         \
+    if (fault->signal == number && fault->code == reason)                      \
+        return text;
+    REASONS(STACKS_X)
+#undef STACKS_X
+    return "";
+}
+
+void stacks_fault_text(const struct stacks_fault *fault, pid_t process,
+                       char *text, size_t size)
+{
+    text[0] = '\0';
+    if (fault->signal == SIGSEGV)
+        put_memory(fault, process, text, size);
+    else
+        snprintf(text, size, "%s", reason_of(fault));
+}

@@ -1,0 +1,174 @@
+/* frames.c: unwinds stacks and names their functions, with elfutils' libdwfl.
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <stdlib.h>
+
+#include "stacks.h"
+
+struct Dwfl *stacks_open(pid_t process)
+{
+    static const Dwfl_Callbacks callbacks = {
+        .find_elf = dwfl_linux_proc_find_elf,
+        .find_debuginfo = dwfl_standard_find_debuginfo,
+    };
+    Dwfl *dwfl = dwfl_begin(&callbacks);
+
+    if (dwfl && !dwfl_linux_proc_report(dwfl, process) &&
+        !dwfl_report_end(dwfl, NULL, NULL) &&
+        !dwfl_linux_proc_attach(dwfl, process, true))
+        return dwfl;
+    stacks_close(dwfl);
+    return NULL;
+}
+
+void stacks_close(struct Dwfl *dwfl)
+{
+    if (dwfl)
+        dwfl_end(dwfl);
+}
+
+/* ---- Functions ---- */
+
+char *__cxa_demangle(const char *, char *, size_t *, int *);
+
+/* The program ends soon, so a demangled name is never freed. */
+static const char *demangled(const char *symbol)
+{
+    bool mangled = symbol && symbol[0] == '_' && symbol[1] == 'Z';
+    const char *name =
+        mangled ? __cxa_demangle(symbol, NULL, NULL, NULL) : NULL;
+
+    return name ? name : symbol;
+}
+
+static const char *function_name(Dwarf_Die *function)
+{
+    Dwarf_Attribute attribute;
+    const char *symbol = dwarf_formstring(
+        dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute));
+
+    return symbol ? demangled(symbol) : dwarf_diename(function);
+}
+
+/* Where the function was called that was inlined. */
+static void place_call(struct stacks_frame *frame, Dwarf_Die *inlined,
+                       Dwarf_Die *unit)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word file = 0, line = 0;
+    Dwarf_Files *files;
+
+    dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file);
+    dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line);
+    frame->file = dwarf_getsrcfiles(unit, &files, NULL)
+                      ? NULL
+                      : dwarf_filesrc(files, file, NULL, NULL);
+    frame->line = frame->file ? (int)line : 0;
+}
+
+/* ---- Frames ---- */
+
+static struct stacks_frame *add(struct stacks_stack *stack,
+                                const struct stacks_frame *frame)
+{
+    if (stack->count == STACKS_FRAMES) {
+        stack->more = true;
+        return NULL;
+    }
+    stack->frames[stack->count] = *frame;
+    return &stack->frames[stack->count++];
+}
+
+/* Adds a frame for each function that was inlined at an address, the innermost
+ * one first, and completes `frame` for the function that has the code. */
+static void add_inlined(struct stacks_stack *stack, struct stacks_frame *frame,
+                        Dwarf_Die *unit, Dwarf_Addr address)
+{
+    Dwarf_Die *scopes = NULL, *around = NULL;
+    int found = dwarf_getscopes(unit, address, &scopes);
+    int count = found > 0 ? dwarf_getscopes_die(scopes, &around) : 0;
+
+    for (int i = 0; i < count; i++) {
+        int tag = dwarf_tag(&around[i]);
+
+        if (tag == DW_TAG_inlined_subroutine) {
+            frame->function = function_name(&around[i]);
+            frame->inlined = true;
+            add(stack, frame);
+            frame->inlined = false;
+            place_call(frame, &around[i], unit);
+        } else if (tag == DW_TAG_subprogram) {
+            frame->function = function_name(&around[i]);
+            break;
+        }
+    }
+    free(scopes);
+    free(around);
+}
+
+static void find_line(struct stacks_frame *frame, Dwfl_Module *module,
+                      Dwarf_Addr address)
+{
+    Dwfl_Line *line = dwfl_module_getsrc(module, address);
+
+    if (line)
+        frame->file = dwfl_lineinfo(line, NULL, &frame->line, NULL, NULL, NULL);
+}
+
+/* `address` is in the instruction that made the call, not behind it. */
+static void describe(struct stacks_stack *stack, struct stacks_frame *frame,
+                     Dwfl_Module *module, Dwarf_Addr address)
+{
+    Dwarf_Addr bias, start = 0;
+    Dwarf_Die *unit;
+    GElf_Sym symbol;
+    GElf_Off offset;
+
+    frame->module =
+        dwfl_module_info(module, NULL, &start, NULL, NULL, NULL, NULL, NULL);
+    frame->offset = frame->address - start;
+    frame->function = demangled(dwfl_module_addrinfo(
+        module, address, &offset, &symbol, NULL, NULL, NULL));
+    find_line(frame, module, address);
+    unit = dwfl_module_addrdie(module, address, &bias);
+    if (unit)
+        add_inlined(stack, frame, unit, address - bias);
+}
+
+struct unwinding {
+    struct Dwfl *dwfl;
+    struct stacks_stack *stack;
+};
+
+static int on_frame(Dwfl_Frame *state, void *context)
+{
+    const struct unwinding *unwinding = context;
+    struct stacks_stack *stack = unwinding->stack;
+    struct stacks_frame frame = {0};
+    Dwfl_Module *module;
+    Dwarf_Addr pc;
+    bool first = !stack->count, exact = false;
+
+    if (!dwfl_frame_pc(state, &pc, &exact))
+        return DWARF_CB_ABORT;
+    frame.address = pc;
+    /* Before a frame that is not a call stands the kernel's. */
+    if (exact && !first)
+        stack->frames[stack->count - 1].signal = true;
+    module = dwfl_addrmodule(unwinding->dwfl, pc - !exact);
+    if (module)
+        describe(stack, &frame, module, pc - !exact);
+    return add(stack, &frame) ? DWARF_CB_OK : DWARF_CB_ABORT;
+}
+
+void stacks_unwind(struct Dwfl *dwfl, const struct stacks_thread *thread,
+                   struct stacks_stack *stack)
+{
+    struct unwinding unwinding = {dwfl, stack};
+
+    stack->count = 0;
+    stack->more = false;
+    dwfl_getthread_frames(dwfl, thread->id, on_frame, &unwinding);
+}

@@ -1,0 +1,124 @@
+/* stacks.h: testlog-stacks, a program that prints the stacks of a process and
+ * of its descendants. Private.
+ *
+ * It is a program of its own, because a tracer must wait for the threads that
+ * it stops: in the runner, BoxFort's wait for any child would take these stops.
+ *
+ * It prints a line for each fact, whose parts are separated by tabs:
+ *
+ *     process  id, name
+ *     thread   id, name, state, what it waits for or nothing
+ *     frame    address, function, file, line, module, offset, flags
+ *     more     the stack has more frames than are shown
+ *     fault    what is at the address that the program must not use
+ *     note     why something is missing
+ *     end      all was printed
+ *
+ * A part that is unknown is empty. Flags are letters: i for a function that was
+ * inlined into the next one, s for the kernel's call of a signal handler.
+ */
+#ifndef TESTLOG_STACKS_H
+#define TESTLOG_STACKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+    STACKS_PROCESSES = 64,
+    STACKS_THREADS = 64, /* of all processes */
+    STACKS_FRAMES = 64,  /* of a thread */
+};
+
+/* ---- main.c ---- */
+
+/* stacks_put prints a line; its format has tabs between the parts, and other
+ * control characters become spaces. */
+__attribute__((format(printf, 1, 2))) void stacks_put(const char *format, ...);
+
+/* ---- processes.c: /proc ---- */
+
+/* What the kernel reports of a process or a thread. */
+struct stacks_status {
+    char name[32];
+    char state; /* R, S, D, T, ... */
+    pid_t parent, session;
+};
+
+/* stacks_read reads a small file of /proc, such as "12/stat", as a string;
+ * false without it. */
+bool stacks_read(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* stacks_status_of reads "PID" or "PID/task/TID"; false if that is gone. */
+bool stacks_status_of(struct stacks_status *, const char *path);
+
+/* stacks_numbers lists the numeric names of a folder in /proc, at most `room`,
+ * and returns how many there are. */
+size_t stacks_numbers(const char *folder, pid_t *numbers, size_t room);
+
+/* stacks_processes lists a process and its descendants, also those that left
+ * its group but not its session. */
+size_t stacks_processes(pid_t root, pid_t *processes, size_t room);
+
+/* ---- threads.c: stopping threads ---- */
+
+struct stacks_thread {
+    pid_t process, id;
+    struct stacks_status status; /* before it was stopped */
+    bool held;
+    int signal; /* stopped when this one arrived; it gets it later */
+};
+
+/* stacks_hold stops the threads of a process, for one second at most, and
+ * returns how many it lists. A thread that sleeps in the kernel does not stop:
+ * then it is not held. stacks_release lets them go on as they were. */
+size_t stacks_hold(pid_t process, struct stacks_thread *threads, size_t room);
+void stacks_release(const struct stacks_thread *threads, size_t count);
+
+/* ---- frames.c ---- */
+
+struct stacks_frame {
+    uint64_t address, offset;             /* the offset in the module's file */
+    const char *function, *file, *module; /* NULL: unknown */
+    int line;
+    bool inlined, signal;
+};
+
+struct stacks_stack {
+    struct stacks_frame frames[STACKS_FRAMES];
+    size_t count;
+    bool more;
+};
+
+/* stacks_open prepares a process whose threads are held; NULL if its stacks
+ * cannot be read. stacks_unwind reads one thread's stack, whose strings live
+ * until stacks_close. */
+struct Dwfl;
+struct Dwfl *stacks_open(pid_t process);
+void stacks_unwind(struct Dwfl *, const struct stacks_thread *,
+                   struct stacks_stack *);
+void stacks_close(struct Dwfl *);
+
+/* ---- waits.c ---- */
+
+/* stacks_waits describes what a thread waits for, such as "mutex 0x7f... of
+ * thread 12"; empty if it runs or if that is unknown. */
+void stacks_waits(const struct stacks_thread *, const struct stacks_stack *,
+                  char *text, size_t size);
+
+/* ---- fault.c ---- */
+
+/* What the kernel reported to a signal handler. */
+struct stacks_fault {
+    int signal, code;
+    uint64_t address, stack; /* si_addr, the stack pointer */
+};
+
+/* stacks_fault_text describes the reason of a fault in a stopped process, such
+ * as "null pointer + 0x8"; empty if it is unknown. */
+void stacks_fault_text(const struct stacks_fault *, pid_t process, char *text,
+                       size_t size);
+
+#endif

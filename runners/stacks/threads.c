@@ -1,0 +1,76 @@
+/* threads.c: stops the threads of a process with ptrace, and lets them go on.
+ *
+ * PTRACE_SEIZE leaves no trace: a process that a signal has stopped stays
+ * stopped, and one that runs goes on in its system call.
+ */
+#include <stdio.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "stacks.h"
+
+enum { PATIENCE = 1000, PAUSE = 1000000 /* ns */ };
+
+/* What sleeps in the kernel for a device cannot be interrupted. */
+static bool can_stop(const struct stacks_thread *thread)
+{
+    return thread->status.state != 'D' && thread->status.state != 'Z' &&
+           thread->status.state != 'X';
+}
+
+static bool interrupt(const struct stacks_thread *thread)
+{
+    return can_stop(thread) && !ptrace(PTRACE_SEIZE, thread->id, NULL, NULL) &&
+           !ptrace(PTRACE_INTERRUPT, thread->id, NULL, NULL);
+}
+
+/* A thread may have stopped for a signal before the interruption. */
+static void await(struct stacks_thread *thread, int *patience)
+{
+    int status;
+
+    while (thread->held) {
+        pid_t got = waitpid(thread->id, &status, __WALL | WNOHANG);
+
+        if (got == thread->id && WIFSTOPPED(status)) {
+            thread->signal = status >> 16 ? 0 : WSTOPSIG(status);
+            return;
+        }
+        if (got || --*patience < 0)
+            thread->held = false;
+        else
+            nanosleep(&(struct timespec){.tv_nsec = PAUSE}, NULL);
+    }
+}
+
+size_t stacks_hold(pid_t process, struct stacks_thread *threads, size_t room)
+{
+    pid_t ids[STACKS_THREADS];
+    char path[64];
+    size_t count;
+    int patience = PATIENCE;
+
+    snprintf(path, sizeof(path), "%d/task", (int)process);
+    count = stacks_numbers(path, ids,
+                           room < STACKS_THREADS ? room : STACKS_THREADS);
+    for (size_t i = 0; i < count; i++) {
+        struct stacks_thread *thread = &threads[i];
+
+        *thread = (struct stacks_thread){.process = process, .id = ids[i]};
+        snprintf(path, sizeof(path), "%d/task/%d", (int)process, (int)ids[i]);
+        stacks_status_of(&thread->status, path);
+        thread->held = interrupt(thread);
+    }
+    for (size_t i = 0; i < count; i++)
+        await(&threads[i], &patience);
+    return count;
+}
+
+void stacks_release(const struct stacks_thread *threads, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (threads[i].held)
+            ptrace(PTRACE_DETACH, threads[i].id, NULL,
+                   (void *)(intptr_t)threads[i].signal);
+}
