@@ -46,7 +46,8 @@
     X(origin)                                                                  \
     X(all_tests)                                                               \
     X(attempt)                                                                 \
-    X(piped)
+    X(piped)                                                                   \
+    X(stacks) /* "1": the runner looks at the stacks of a crash */
 
 struct test_log_session {
 #define TEST_LOG_X(name) const char *name;
@@ -108,6 +109,14 @@ void test_log_next_function(const char *name, void *function);
 
 enum { TEST_LOG_NOTE_SIZE = 1024, TEST_LOG_STATUS_PAGE = 4096 };
 
+/* A signal as its handler saw it. */
+struct test_log_crash {
+    int32_t signal, code;
+    uint32_t thread;
+    uint64_t address; /* si_addr */
+    uint64_t stack;   /* the stack pointer */
+};
+
 /* What one worker reports. */
 struct test_log_note {
     uint32_t pid;
@@ -115,8 +124,17 @@ struct test_log_note {
     uint32_t returned; /* the body has returned or an assertion left it */
     uint32_t checking; /* the leak checker is running */
     uint32_t failed;   /* 1: the worker is writing why, 2: it has */
-    char name[492];    /* as test_log_name returns it */
+    uint32_t crashed;  /* enum test_log_crash_step */
+    struct test_log_crash crash;
+    char name[456]; /* as test_log_name returns it */
     char reason[512];
+};
+
+enum test_log_crash_step {
+    TEST_LOG_CRASH_NONE,
+    TEST_LOG_CRASH_WRITING,
+    TEST_LOG_CRASH_STOPPED, /* the process waits for the runner's look */
+    TEST_LOG_CRASH_SEEN,
 };
 
 /* The first page of the segment; notes follow it. */

@@ -49,8 +49,8 @@ $(DRIVER): tests/playback/driver.c $(B)/flags
 # tests/programs/WAY/NAME_test in the build folder.
 plain      := annotated annotated_cxx capture expect expect_cxx expecting expecting_cxx gpu \
     helper new_assert outcomes passing small starter throws whole
-traced     := allocator alone annotated annotated_cxx bounded capture chars_cxx ci device dying early expect \
-    expect_cxx expecting expecting_cxx faulty gpu gpu_early helper jumping large limited losing losses \
+traced     := allocator alone annotated annotated_cxx bounded capture chars_cxx ci crashing device dying early expect \
+    expect_cxx expecting expecting_cxx faulty gpu gpu_early hanging helper jumping large limited losing losses \
     new_assert outcomes passing slow small starter starting storm survivors throws traced \
     unborn undumpable unsteady whole
 info       := annotated annotated_cxx expect expecting expecting_cxx small
@@ -92,7 +92,7 @@ $(STUB): $(patsubst %.c,$(B)/gpu/%.o,tests/programs/gpu_stub.c $(wildcard trace/
 # End-to-end tests run programs of the build folder.
 E2E := $(filter $(addprefix $(B)/tests/,compilers_% e2e_% soak_%),$(UNITS))
 
-$(E2E): | $(TESTLOG) $(SHARED) $(GPU) $(AUDIT) $(PROGRAMS) $(ANY) $(STUB) $(PLAYBACK) $(PLAYBACK) $(DRIVER)
+$(E2E): | $(TESTLOG) $(STACKS) $(SHARED) $(GPU) $(AUDIT) $(PROGRAMS) $(ANY) $(STUB) $(PLAYBACK) $(DRIVER)
 
 $(B)/tests/tsan_main: tests/tsan_main.c $(wildcard trace/*.c log/*.c) | $(STAGED)
 	$(call say,TSAN,$@)

@@ -8,6 +8,7 @@
 #include "harness/results/gpu_summary.h"
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
+#include "harness/results/stacks.h"
 #include "harness/results/terminal.h"
 #include "harness/results/writers.h"
 
@@ -234,6 +235,38 @@ size_t test_log_print_open_spans(struct trace_reader *reader,
     return count;
 }
 
+static void put_lines_of(const struct trace_text *text)
+{
+    for (const char *line = text->data; line && *line;) {
+        size_t size = strcspn(line, "\n");
+
+        put_plain(line, size);
+        fputc('\n', test_log_stream());
+        line += size + (line[size] != '\0');
+    }
+}
+
+void test_log_print_stacks(const struct test_log_run *run,
+                           const struct test_log_result *result)
+{
+    struct trace_text text = {0};
+
+    test_log_stacks_text(&text, run, result);
+    put_lines_of(&text);
+    trace_text_free(&text);
+}
+
+static void put_stacks(struct block *block)
+{
+    struct trace_text text = {0};
+
+    test_log_stacks_text(&text, block->run, block->result);
+    if (text.size)
+        heading(block, "stacks");
+    put_lines_of(&text);
+    trace_text_free(&text);
+}
+
 static void put_losses(struct block *block, const struct trace_reader *reader)
 {
     struct trace_text text = {0};
@@ -295,6 +328,7 @@ void test_log_print_block(const struct test_log_run *run,
         begin_block(&block);
     if (!output->live && !test_log_file(run, result, "output.txt", path))
         put_output(&block, test_log_read(run, result, "output.txt"), path);
+    put_stacks(&block);
     put_recording(&block);
     if (!block.begun)
         return;

@@ -27,6 +27,10 @@ void test_log_print_block(const struct test_log_run *, struct test_log_result *,
  * line after `indent`; returns how many. */
 size_t test_log_print_open_spans(struct trace_reader *, const char *indent);
 
+/* test_log_print_stacks prints a test's stacks, if there are any. */
+void test_log_print_stacks(const struct test_log_run *,
+                           const struct test_log_result *);
+
 /* test_log_print_slow lists the tests that took longer than --slow. */
 void test_log_print_slow(const struct test_log_run *,
                          const struct test_log_output *);

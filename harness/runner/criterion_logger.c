@@ -113,7 +113,7 @@ static void show(struct test_log_job *job)
 
 static double seconds_of(const struct test_log_job *job)
 {
-    return (double)(test_log_now() - job->started) / 1e9;
+    return (double)(test_log_now() - job->started - job->looked) / 1e9;
 }
 
 /* Returns a test's duration as Criterion measured it. If its clock went back,
@@ -184,7 +184,7 @@ static void on_pre_init(struct criterion_suite *suite,
     if (!job)
         return;
     job->started = test_log_now();
-    job->paused = 0;
+    job->paused = job->looked = 0;
     job->begun = true;
     test_log_status_update(runner);
     /* A test that has a process was disabled too late, so it runs. */
@@ -355,13 +355,19 @@ static void worsen(struct test_log_job *job, enum test_log_outcome outcome)
 static void on_test_crash(struct criterion_test_stats *stats)
 {
     struct test_log_job *job = test_log_job_of(runner, stats->test);
+    char *why;
 
     report_death(stats, job, original.log_test_crash);
     if (!job)
         return;
     note_unjudged(job->result, stats);
-    set_reason(job->result, "%s, below %s:%u", test_log_signal(stats->signal),
-               stats->file ? stats->file : "?", stats->progress);
+    if (!(why = test_log_stacks_reason(runner->run, job->result)))
+        set_reason(job->result, "%s, below %s:%u",
+                   test_log_signal(stats->signal),
+                   stats->file ? stats->file : "?", stats->progress);
+    else
+        set_reason(job->result, "%s", why);
+    free(why);
     worsen(job, judge_killed(job, TEST_LOG_OUTCOME_CRASHED));
 }
 

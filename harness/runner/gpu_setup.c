@@ -109,6 +109,17 @@ bool test_log_gpu_own(char *path)
     return test_log_gpu_library(path);
 }
 
+bool test_log_stacks_program(char *path)
+{
+    const char *given = test_log_variable("TESTLOG_STACKS");
+    char library[PATH_MAX];
+
+    if (given)
+        return is_there(path, "%s", given);
+    return test_log_gpu_library(library) &&
+           is_there(path, "%.*stestlog-stacks", folder_of(library), library);
+}
+
 /* ---- What prevents a GPU trace ---- */
 
 bool test_log_gpu_driver(const char *root)

@@ -194,6 +194,21 @@ static bool read_shard_way(struct reader *reader)
                                                  &reader->options->shard.way));
 }
 
+static bool read_stacks(struct reader *reader)
+{
+    static const char *const words[] = {
+#define TEST_LOG_X(id, text) text,
+        TEST_LOG_STACKS(TEST_LOG_X)
+#undef TEST_LOG_X
+            NULL};
+    unsigned choice = TEST_LOG_STACKS_ALL;
+    int failed =
+        test_log_read_word(reader->name, reader->value, words, &choice);
+
+    reader->options->stacks = (enum test_log_stacks)choice;
+    return judge(reader, failed);
+}
+
 static bool read_dir(struct reader *reader)
 {
     if (!reader->value[0])
@@ -370,6 +385,7 @@ static read_option read_help;
 #define LOG_WORD(id, text)         text "|"
 #define EVENT_WORD(id, text, bits) text "|"
 #define WAY_WORD(id, text)         text "|"
+#define STACKS_WORD(id, text)      text "|"
 
 /* An optional argument begins with a bracket; a bar ends each word of several.
  * Later rows beat earlier ones, and flags beat variables. */
@@ -398,6 +414,9 @@ static const struct option_row rows[] = {
      "most that a test may record (256M)", .read = read_limit},
     {"--trace-options", "TRACE_OPTIONS", "KEY=VALUE",
      "profiler options, see below; several with commas", .read = read_profiler},
+    {"--stacks", NULL, TEST_LOG_STACKS(STACKS_WORD),
+     "stacks of which threads are shown after a crash or a timeout",
+     .read = read_stacks},
     {"--color", NULL, "[auto|always|never|", "colours", .read = read_color},
     {NULL, "TESTBRIDGE_TEST_ONLY", "PATTERN", NULL, .read = read_pattern,
      .outer = true},

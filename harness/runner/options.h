@@ -2,6 +2,7 @@
 #ifndef TESTLOG_OPTIONS_H
 #define TESTLOG_OPTIONS_H
 
+#include "harness/results/stacks.h"
 #include "harness/results/terminal.h"
 #include "trace/profiler.h"
 
@@ -39,7 +40,8 @@ struct test_log_options {
     char **only;            /* these names, NULL at the end; NULL: all */
     size_t retries, repeat; /* repeat 0 is once */
     double timeout;         /* s, the longest for each test; 0: none */
-    bool informs;           /* --list, --help, --version: no test runs */
+    enum test_log_stacks stacks;
+    bool informs; /* --list, --help, --version: no test runs */
     bool list, list_sites;
     struct test_log_shard shard;
     struct test_log_setting shard_asked; /* "2/5", "auto", NULL */

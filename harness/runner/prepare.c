@@ -277,6 +277,7 @@ static bool export_session(const struct test_log_runner *runner)
         .all_tests = options->all_tests ? "1" : "0",
         .attempt = runner->attempt,
         .piped = test_log_output_pipe_wanted(options) ? "1" : "0",
+        .stacks = test_log_stacks_wanted(options) ? "1" : "0",
         .runner = runner->outermost,
         .status = test_log_status_id(),
         .nested = "1",

@@ -20,6 +20,7 @@ struct test_log_job {
     uint64_t started; /* ns, monotonic; 0: not yet */
     uint64_t limit;   /* ns that it may take; 0: no limit */
     uint64_t paused;  /* ns of its time during which the runner was stopped */
+    uint64_t looked;  /* ns during which it was stopped for its stacks */
     uint64_t late;    /* when its timeout was noticed; 0: not yet */
     uint64_t exited;  /* when its exit was first noticed; 0: not yet */
     uint32_t pid;     /* 0: not known */
@@ -134,6 +135,10 @@ void test_log_filters_find_unseen(struct test_log_filters *,
  * one beside this program, which is testlog. */
 bool test_log_gpu_library(char *path);
 bool test_log_gpu_own(char *path);
+
+/* test_log_stacks_program finds the program testlog-stacks beside that
+ * library. */
+bool test_log_stacks_program(char *path);
 
 /* test_log_gpu_driver tells whether files below `root` ("") show an NVIDIA
  * driver, test_log_gpu_linked whether this program uses CUDA. */

@@ -23,7 +23,8 @@
 
 enum { TICK = 100000000 }; /* ns */
 enum { PUMP_TICK = TICK / 10 };
-enum { GRACE = 3 * TICK }; /* for a test to end after SIGPROF */
+enum { GRACE = 3 * TICK };  /* for a test to end after SIGPROF */
+enum { LOOK = 2000000000 }; /* ns for the stacks of a test */
 enum { SIGNALS_TAKEN = 4 };
 enum { STACK = 256 * 1024 };
 
@@ -33,6 +34,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;
 static sigset_t before, ours;
 static bool active, ending;
+static uint64_t interrupted_at;
 
 void test_log_supervisor_enter(void)
 {
@@ -75,22 +77,36 @@ static uint64_t deadline_of(const struct test_log_job *job)
     if (!test_log_supervisor_limits() || !job->limit || !job->pid ||
         job->killed)
         return 0;
-    return from + (job->late ? GRACE : job->limit) + job->paused;
+    return from + (job->late ? GRACE : job->limit + job->looked) + job->paused;
 }
 
-/* Criterion's own timeout sends SIGPROF, too. A worker that is starting is
- * killed without it. */
-static void end_overdue(struct test_log_job *job, uint64_t now)
+/* Criterion's own timeout sends SIGPROF, too. The test is stopped until it gets
+ * its signal: it must not end well meanwhile. */
+static bool signal_overdue(const struct test_log_runner *runner,
+                           struct test_log_job *job)
+{
+    pid_t pid = (pid_t)job->pid;
+    bool sent;
+
+    kill(pid, SIGSTOP);
+    test_log_stacks_look(runner, job, NULL, test_log_now() + LOOK);
+    sent = !kill(pid, SIGPROF);
+    kill(pid, SIGCONT);
+    return sent;
+}
+
+/* A worker that is starting is killed without a signal before. */
+static void end_overdue(const struct test_log_runner *runner,
+                        struct test_log_job *job, uint64_t now)
 {
     uint64_t deadline = deadline_of(job);
-    pid_t pid = (pid_t)job->pid;
 
-    if (!deadline || now < deadline || !is_alive(pid))
+    if (!deadline || now < deadline || !is_alive((pid_t)job->pid))
         return;
     if (job->late || job->starting)
         job->killed = kill_test(job);
-    if (!job->late && (job->starting || !kill(pid, SIGPROF))) {
-        job->late = now;
+    if (!job->late && (job->starting || signal_overdue(runner, job))) {
+        job->late = test_log_now();
         job->paused = 0; /* the extra time before is used up */
     }
 }
@@ -135,18 +151,39 @@ static void print_slow(const struct test_log_runner *runner,
                     test_log_name(job->result), (double)slow / 1e9);
 }
 
+/* All running tests share the time for a look. */
+static void end_interrupted(const struct test_log_runner *runner,
+                            struct test_log_job *job)
+{
+    kill((pid_t)job->pid, SIGSTOP);
+    test_log_stacks_look(runner, job, NULL, interrupted_at + LOOK);
+    job->ended = kill_test(job);
+}
+
+static void look_at_crash(struct test_log_runner *runner,
+                          struct test_log_job *job)
+{
+    const struct test_log_crash *crash = test_log_status_crash_of(job);
+
+    if (!crash)
+        return;
+    test_log_stacks_look(runner, job, crash, test_log_now() + LOOK);
+    test_log_status_seen(job);
+}
+
 static void check_tests(struct test_log_runner *runner, uint64_t now)
 {
     for (size_t i = 0; i < runner->job_count; i++) {
         struct test_log_job *job = &runner->jobs[i];
 
+        look_at_crash(runner, job);
         if (job->running) /* perhaps in atexit(3), after its end */
-            end_overdue(job, now);
+            end_overdue(runner, job, now);
         if (!test_log_job_runs(job))
             continue;
         print_slow(runner, job, now);
         if (runner->run->interrupted && !job->ended)
-            job->ended = kill_test(job);
+            end_interrupted(runner, job);
     }
 }
 
@@ -168,7 +205,7 @@ static void print_running(const struct test_log_runner *runner, uint64_t now)
     size_t running = 0, done = 0;
 
     for (size_t i = 0; i < runner->job_count; i++) {
-        const struct test_log_job *job = &runner->jobs[i];
+        struct test_log_job *job = &runner->jobs[i];
 
         done += job->result->outcome != TEST_LOG_OUTCOME_NONE;
         if (!test_log_job_runs(job))
@@ -178,6 +215,8 @@ static void print_running(const struct test_log_runner *runner, uint64_t now)
                         test_log_name(job->result),
                         (double)(now - job->started) / 1e9);
         print_spans(runner->run, job->result);
+        test_log_stacks_look(runner, job, NULL, now + LOOK);
+        test_log_print_stacks(runner->run, job->result);
     }
     test_log_notice("%zu of %zu tests done, %zu running", done,
                     runner->job_count, running);
@@ -209,6 +248,7 @@ static void interrupt(struct test_log_runner *runner, const siginfo_t *info)
     if (runner->run->interrupted)
         die(runner, info->si_signo);
     runner->run->interrupted = info->si_signo;
+    interrupted_at = test_log_now();
     test_log_notice("interrupted by %s: stopping the running tests; press ^C "
                     "again to quit now",
                     test_log_signal(info->si_signo));

@@ -5,6 +5,8 @@
 
 #include "harness/runner/runner.h"
 
+struct test_log_crash;
+
 /* ---- supervisor.c ---- */
 
 /* test_log_supervisor_begin takes over SIGINT, SIGTERM, SIGHUP and SIGUSR1
@@ -43,6 +45,25 @@ struct test_log_worker_status {
 
 struct test_log_worker_status test_log_status_of(struct test_log_runner *,
                                                  const struct test_log_job *);
+
+/* test_log_status_crash_of returns the crash for which a job's process has
+ * stopped; NULL if there is none. test_log_status_seen lets the process go
+ * on. */
+const struct test_log_crash *test_log_status_crash_of(
+    const struct test_log_job *);
+void test_log_status_seen(const struct test_log_job *);
+
+/* ---- capture_stacks.c ---- */
+
+/* test_log_stacks_wanted tells whether workers shall stop when they crash: the
+ * options ask for stacks and testlog-stacks is there. */
+bool test_log_stacks_wanted(const struct test_log_options *);
+
+/* test_log_stacks_look stores the stacks of a test's processes in its folder,
+ * and adds the time that this takes to the test's pause; `crash` may be NULL.
+ * It ends at `until`. */
+void test_log_stacks_look(const struct test_log_runner *, struct test_log_job *,
+                          const struct test_log_crash *, uint64_t until);
 
 /* ---- spawn.c: the worker that Criterion is starting ---- */
 

@@ -10,6 +10,7 @@
  * with its last process.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +110,27 @@ void test_log_status_update(struct test_log_runner *runner)
         }
         seen += i == seen && assigned[i];
     }
+}
+
+const struct test_log_crash *test_log_status_crash_of(
+    const struct test_log_job *job)
+{
+    const struct test_log_note *note =
+        status && job->note ? test_log_status_note(status, job->note - 1)
+                            : NULL;
+
+    return note && __atomic_load_n(&note->crashed, __ATOMIC_ACQUIRE) ==
+                       TEST_LOG_CRASH_STOPPED
+               ? &note->crash
+               : NULL;
+}
+
+void test_log_status_seen(const struct test_log_job *job)
+{
+    struct test_log_note *note = test_log_status_note(status, job->note - 1);
+
+    __atomic_store_n(&note->crashed, TEST_LOG_CRASH_SEEN, __ATOMIC_RELEASE);
+    kill((pid_t)job->pid, SIGCONT);
 }
 
 struct test_log_worker_status test_log_status_of(struct test_log_runner *runner,

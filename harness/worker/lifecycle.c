@@ -54,6 +54,7 @@ TRACE_API void criterion_internal_test_setup(void)
     }
     test_log_worker_begin();
     test_log_sanitizers_begin();
+    test_log_crash_begin();
     next();
 }
 

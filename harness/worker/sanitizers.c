@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -139,16 +138,9 @@ static void dump_coverage(int number)
     raise(number); /* with the default action now */
 }
 
-/* After a stack overflow, the handler needs another stack. */
-static void give_stack(void)
+bool test_log_sanitizers_own(const struct sigaction *action)
 {
-    enum { SIZE = 1 << 16 };
-    stack_t stack = {.ss_size = SIZE};
-
-    stack.ss_sp = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (stack.ss_sp != MAP_FAILED)
-        sigaltstack(&stack, NULL);
+    return action->sa_handler == dump_coverage;
 }
 
 static void keep_coverage(void)
@@ -159,7 +151,7 @@ static void keep_coverage(void)
 
     if (!__gcov_dump && !__gcov_exit && !__llvm_profile_write_file)
         return;
-    give_stack();
+    test_log_crash_stack();
     for (size_t i = 0; i < sizeof(deadly) / sizeof(*deadly); i++)
         if (!sigaction(deadly[i], NULL, &before) &&
             before.sa_handler == SIG_DFL)

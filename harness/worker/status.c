@@ -1,10 +1,12 @@
 /* status.c: reports what this process does in memory that it shares with the
  * runner: writing there cannot fail, and outlives the process. */
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -73,6 +75,32 @@ void test_log_status_returned(void)
 void test_log_status_checking(bool on)
 {
     mine->checking = on;
+}
+
+/* The process may stop a little later, in any of its threads. */
+static void await_look(void)
+{
+    while (__atomic_load_n(&mine->crashed, __ATOMIC_ACQUIRE) !=
+           TEST_LOG_CRASH_SEEN)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+void test_log_status_crash(const struct test_log_crash *crash)
+{
+    uint32_t none = TEST_LOG_CRASH_NONE;
+
+    if (mine == &nowhere)
+        return;
+    /* Of several threads that crash, the first one counts. */
+    if (__atomic_compare_exchange_n(&mine->crashed, &none,
+                                    TEST_LOG_CRASH_WRITING, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        mine->crash = *crash;
+        __atomic_store_n(&mine->crashed, TEST_LOG_CRASH_STOPPED,
+                         __ATOMIC_RELEASE);
+        kill(getpid(), SIGSTOP);
+    }
+    await_look();
 }
 
 void test_log_status_fail(const char *format, ...)

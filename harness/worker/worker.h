@@ -42,6 +42,20 @@ void test_log_status_returned(void);
 void test_log_status_checking(bool on);
 void test_log_status_fail(const char *format, ...) TRACE_PRINTF(1, 2);
 
+/* test_log_status_crash reports a crash and stops the process until the runner
+ * has looked at it. Signal handlers may call it. */
+void test_log_status_crash(const struct test_log_crash *);
+
+/* ---- crash.c ---- */
+
+/* test_log_crash_begin handles the signals of crashes that have no handler yet,
+ * if the runner wants to look at their stacks. */
+void test_log_crash_begin(void);
+
+/* test_log_crash_stack gives the calling thread a stack for signal handlers, if
+ * it has none. */
+void test_log_crash_stack(void);
+
 /* ---- assertions.c ---- */
 
 /* test_log_record_error records an ERROR event at a place in a file. */
@@ -55,6 +69,11 @@ void test_log_record_error(const char *file, unsigned line, const char *text);
 void test_log_sanitizers_begin(void);
 void test_log_sanitizers_last(void);
 void test_log_sanitizers_end(void);
+
+/* test_log_sanitizers_own tells whether a signal's handler is the one that
+ * saves coverage data. */
+struct sigaction;
+bool test_log_sanitizers_own(const struct sigaction *);
 
 /* ---- valgrind.c ---- */
 

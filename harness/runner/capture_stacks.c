@@ -1,0 +1,140 @@
+/* capture_stacks.c: looks at the stacks of tests that crash or hang, through
+ * the program testlog-stacks, which ends after two seconds at the latest.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness/results/run_folder.h"
+#include "harness/results/stacks.h"
+#include "harness/runner/supervisor.h"
+#include "harness/session.h"
+
+enum { STACKS_TEXT_MAX = 1 << 20 };
+
+static char program[PATH_MAX]; /* "": it was not found */
+
+bool test_log_stacks_wanted(const struct test_log_options *options)
+{
+    return options->stacks != TEST_LOG_STACKS_OFF &&
+           test_log_stacks_program(program);
+}
+
+/* ---- The program ---- */
+
+/* Its signals are those of a new process; its errors go nowhere. */
+static pid_t start(char *const *arguments, int out)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    pid_t pid = -1;
+
+    sigemptyset(&none);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
+    posix_spawn_file_actions_adddup2(&files, out, 1);
+    posix_spawn_file_actions_adddup2(&files, 0, 2);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setpgroup(&attributes, 0); /* ^C is not for it */
+    posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+    if (posix_spawn(&pid, program, &files, &attributes, arguments, environ))
+        pid = -1;
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    return pid;
+}
+
+static int left_ms(uint64_t until)
+{
+    uint64_t now = test_log_now();
+
+    return now < until ? (int)((until - now) / 1000000) + 1 : 0;
+}
+
+static void read_until(int fd, uint64_t until, struct trace_text *text)
+{
+    struct pollfd pipe = {.fd = fd, .events = POLLIN};
+    char bytes[4096];
+    ssize_t got;
+
+    text->ceiling = STACKS_TEXT_MAX;
+    while (poll(&pipe, 1, left_ms(until)) > 0) {
+        got = read(fd, bytes, sizeof(bytes));
+        if (got <= 0)
+            return;
+        trace_text_add(text, bytes, (size_t)got);
+    }
+}
+
+/* BoxFort waits for any child, but reaps only its own. */
+static void run(char *const *arguments, uint64_t until, struct trace_text *text)
+{
+    int ends[2];
+    pid_t pid;
+
+    if (pipe2(ends, O_CLOEXEC))
+        return;
+    pid = start(arguments, ends[1]);
+    close(ends[1]);
+    if (pid > 0) {
+        read_until(ends[0], until, text);
+        kill(pid, SIGKILL);
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    close(ends[0]);
+}
+
+/* ---- A test ---- */
+
+static void store(const struct test_log_run *run_of,
+                  const struct test_log_result *result,
+                  const struct trace_text *text)
+{
+    struct trace_file file;
+
+    if (!text->size ||
+        test_log_create_file(run_of, result, TEST_LOG_STACKS_FILE, &file))
+        return;
+    fwrite(text->data, 1, text->size, file.stream);
+    trace_file_commit(&file);
+}
+
+void test_log_stacks_look(const struct test_log_runner *runner,
+                          struct test_log_job *job,
+                          const struct test_log_crash *crash, uint64_t until)
+{
+    char fault[96] = "--fault=0,0,0,0", first[32] = "--first=0", pid[16];
+    bool only = runner->options->stacks == TEST_LOG_STACKS_CRASHING;
+    char *arguments[] = {
+        program,           fault, first, only ? (char *)"--only" : pid,
+        only ? pid : NULL, NULL};
+    struct trace_text text = {0};
+    uint64_t began = test_log_now();
+
+    if (!program[0] || !job->pid || !job->result->folder)
+        return;
+    snprintf(pid, sizeof(pid), "%u", job->pid);
+    if (crash) {
+        snprintf(fault, sizeof(fault), "--fault=%d,%d,%llx,%llx", crash->signal,
+                 crash->code, (unsigned long long)crash->address,
+                 (unsigned long long)crash->stack);
+        snprintf(first, sizeof(first), "--first=%u", crash->thread);
+        trace_text_printf(&text, "crash\t%d\t%d\t%#llx\t%u\n", crash->signal,
+                          crash->code, (unsigned long long)crash->address,
+                          crash->thread);
+    }
+    run(arguments, until, &text);
+    store(runner->run, job->result, &text);
+    trace_text_free(&text);
+    job->looked += test_log_now() - began;
+}

@@ -1,0 +1,108 @@
+/* crash.c: stops the process of a test that crashes, so that the runner can
+ * look at its stacks.
+ *
+ * The process must not go on meanwhile: if only this thread waited, main could
+ * return and the crash would become a pass. Afterwards the signal acts as if
+ * there had been no handler.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "harness/worker/worker.h"
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+
+enum { SIGNALS = sizeof(signals) / sizeof(*signals) };
+
+static struct sigaction before[SIGNALS];
+static pid_t watched; /* the process that the runner looks at */
+
+static uint64_t stack_pointer(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+    return context->uc_mcontext.sp;
+#else
+    (void)context;
+    return 0;
+#endif
+}
+
+/* A kernel's fault happens again when the handler returns; a signal that was
+ * sent must be sent again, with what its sender said. */
+static void act_as_before(int number, siginfo_t *info)
+{
+    for (size_t i = 0; i < SIGNALS; i++)
+        if (signals[i] == number)
+            sigaction(number, &before[i], NULL);
+    if (info->si_code <= 0)
+        syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid),
+                number, info);
+}
+
+static void on_crash(int number, siginfo_t *info, void *context)
+{
+    int error = errno;
+    struct test_log_crash crash = {
+        .signal = number,
+        .code = info->si_code,
+        .thread = (uint32_t)syscall(SYS_gettid),
+        .address = (uint64_t)(uintptr_t)info->si_addr,
+        .stack = stack_pointer(context),
+    };
+
+    if (getpid() == watched)
+        test_log_status_crash(&crash);
+    act_as_before(number, info);
+    errno = error;
+}
+
+void test_log_crash_stack(void)
+{
+    size_t size = (size_t)getauxval(AT_MINSIGSTKSZ) + (1 << 15);
+    stack_t stack = {.ss_size = size}, old;
+
+    if (sigaltstack(NULL, &old) || !(old.ss_flags & SS_DISABLE))
+        return;
+    stack.ss_sp = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack.ss_sp != MAP_FAILED)
+        sigaltstack(&stack, NULL);
+}
+
+/* Handlers of the tested code and of sanitizers stay; a signal that the test
+ * is meant to die of is no crash. */
+static bool is_ours(const struct sigaction *action, int number)
+{
+    const struct criterion_test *test = criterion_current_test;
+
+    return (action->sa_handler == SIG_DFL || test_log_sanitizers_own(action)) &&
+           !(test && test->data->signal == number);
+}
+
+void test_log_crash_begin(void)
+{
+    const char *stacks = test_log_session()->stacks;
+    struct sigaction ours = {.sa_sigaction = on_crash,
+                             .sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+    /* Valgrind's stacks are not the test's. */
+    if (!stacks || stacks[0] != '1' || test_log_valgrind_runs())
+        return;
+    prctl(PR_SET_PTRACER, getppid(), 0, 0, 0);
+    watched = getpid();
+    test_log_crash_stack();
+    for (size_t i = 0; i < SIGNALS; i++)
+        if (!sigaction(signals[i], NULL, &before[i]) &&
+            is_ours(&before[i], signals[i]))
+            sigaction(signals[i], &ours, NULL);
+}

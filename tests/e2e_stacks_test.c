@@ -1,0 +1,148 @@
+/* e2e_stacks_test.c: the stacks of tests that crash or hang. */
+#include "e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_stacks, .init = e2e_begin, .timeout = 180);
+
+static const char variable[] = "TESTLOG_STACKS=" BUILD_DIR "/testlog-stacks";
+
+static const struct e2e *all_of(const char *program)
+{
+    return e2e_once(program, "%s %s -j4", variable,
+                    e2e_program(program, E2E_TRACED));
+}
+
+/* Returns the block of a test. */
+static const char *block_of(const struct e2e *all, const char *name)
+{
+    char head[128];
+
+    snprintf(head, sizeof(head), "---- %s: ", name);
+    return e2e_between(all->err, head, "\n\n");
+}
+
+/* ---- Crashes ---- */
+
+static const struct crash {
+    const char *name, *reason, *frame;
+} crashes[] = {
+    {"null_pointer", "SIGSEGV: null pointer, in value_of (", ": second\n"},
+    {"stack_overflow", "SIGSEGV: stack overflow, in descend (",
+     "times more)\n"},
+    {"assertion", "SIGABRT, in crashing_assertion_impl (", "assert_fail\n"},
+    {"aborts", "SIGABRT, in crashing_aborts_impl (", "abort\n"},
+    {"read_only", "SIGSEGV: read-only memory, in ",
+     "crashing_read_only_impl\n"},
+    {"unmapped", "SIGSEGV: unmapped page, in crashing_unmapped_impl (", ""},
+    {"division", "SIGFPE: integer division by zero, in crashing_division_impl",
+     ""},
+    {"illegal_instruction", "SIGILL: illegal instruction, in ", ""},
+    {"end_of_file", "SIGBUS: behind the end of a mapped file, in ", ""},
+    {"double_free", "SIGABRT, in crashing_double_free_impl (", "free\n"},
+    {"thread", "SIGSEGV: null pointer + 0x10, in crash (",
+     "waits for the end of thread"},
+    {"sent_by_kill", "SIGSEGV, in crashing_sent_by_kill_impl (", ""},
+};
+
+Test(e2e_stacks, explain_each_crash)
+{
+    const struct e2e *all = all_of("crashing");
+    const cJSON *run = e2e_json("%s/testlog-runs/latest/run.json", all->folder);
+
+    if (e2e_sanitized())
+        cr_skip_test("sanitizers handle SIGSEGV");
+    for (size_t i = 0; i < sizeof(crashes) / sizeof(*crashes); i++) {
+        char name[128];
+        const char *block;
+
+        snprintf(name, sizeof(name), "crashing/%s", crashes[i].name);
+        block = block_of(all, name);
+        e2e_expect_is(e2e_text(e2e_result(run, name), "outcome"), "crashed");
+        e2e_expect_has(e2e_text(e2e_result(run, name), "reason"),
+                       crashes[i].reason);
+        e2e_expect_has(block, ", which crashed:\n");
+        e2e_expect_has(block, "crashing.c:");
+        e2e_expect_has(block, crashes[i].frame);
+    }
+}
+
+Test(e2e_stacks, leave_tests_alone_that_did_not_crash)
+{
+    const struct e2e *all = all_of("crashing");
+
+    if (e2e_sanitized())
+        cr_skip_test("sanitizers handle SIGSEGV");
+    e2e_expect_has(all->out, "3 passed, 12 failed, 0 skipped");
+}
+
+/* ---- Hangs ---- */
+
+static const struct hang {
+    const char *name, *texts[3];
+} hangs[] = {
+    {"deadlock",
+     {"waits for mutex 0x", "lock_one_and_two\n", "lock_two_and_one\n"}},
+    {"condition", {"waits for condition 0x", "hanging_condition_impl\n"}},
+    {"livelock", {": spin\n", "hanging_livelock_impl\n"}},
+    {"reads_an_empty_pipe",
+     {"waits for read of descriptor ", "(pipe:[", "empty_pipe_impl\n"}},
+    {"child", {"child process ", ": wait_forever\n", "hanging_child_impl\n"}},
+    {"stopped", {"hanging_stopped_impl\n"}},
+    {"parent_of_vfork", {"waits for the exec or end of a child process"}},
+    {"deep_in_a_recursion", {": spin\n", "more than 64 frames"}},
+};
+
+Test(e2e_stacks, explain_each_hang)
+{
+    const struct e2e *all = all_of("hanging");
+
+    e2e_expect_has(all->out, "0 passed, 8 failed, 0 skipped");
+    for (size_t i = 0; i < sizeof(hangs) / sizeof(*hangs); i++) {
+        char name[128];
+        const char *block;
+
+        snprintf(name, sizeof(name), "hanging/%s", hangs[i].name);
+        block = block_of(all, name);
+        e2e_expect_has(block, "timed out");
+        for (size_t j = 0; j < 3 && hangs[i].texts[j]; j++)
+            e2e_expect_has(block, hangs[i].texts[j]);
+    }
+}
+
+/* ---- The flag ---- */
+
+Test(e2e_stacks, are_left_out_on_request)
+{
+    const struct e2e *run =
+        e2e_run("%s %s --stacks=off --filter 'crashing/null_pointer'", variable,
+                e2e_program("crashing", E2E_TRACED));
+
+    e2e_expect_lacks(run->err, "stacks:");
+    e2e_expect_has(run->out, "0 passed, 1 failed");
+}
+
+Test(e2e_stacks, show_the_crashing_thread_alone_on_request)
+{
+    const struct e2e *run =
+        e2e_run("%s %s --stacks=crashing --filter 'crashing/thread'", variable,
+                e2e_program("crashing", E2E_TRACED));
+
+    if (e2e_sanitized())
+        cr_skip_test("sanitizers handle SIGSEGV");
+    e2e_expect_has(run->err, ", which crashed:");
+    e2e_expect_lacks(run->err, "waits for");
+}
+
+Test(e2e_stacks, refuse_an_unknown_choice)
+{
+    const struct e2e *run = e2e_run("%s %s --stacks=some", variable,
+                                    e2e_program("crashing", E2E_TRACED));
+
+    e2e_expect_code(run, 2);
+    e2e_expect_has(run->err, "--stacks: unknown value \"some\"; write all, "
+                             "crashing or off");
+}

@@ -1,0 +1,156 @@
+/* crashing.c: tests that crash, each in its own way. */
+#include <assert.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <testlog/test_log.h>
+
+/* Calls that the compiler cannot see through. */
+#define FAR __attribute__((noinline, noclone))
+
+struct node {
+    int value;
+    struct node *next;
+};
+
+FAR static int value_of(const volatile struct node *node)
+{
+    return node->value + (int)getpid();
+}
+
+FAR static int second(const struct node *node)
+{
+    return value_of(node->next) + 1;
+}
+
+TEST_LOG(crashing, null_pointer)
+{
+    struct node node = {1, NULL};
+
+    log_info("before the crash");
+    cr_assert(second(&node));
+}
+
+static volatile int depth;
+
+FAR static int descend(void)
+{
+    volatile char room[512];
+
+    room[0] = (char)++depth;
+    return descend() + room[0];
+}
+
+TEST_LOG(crashing, stack_overflow)
+{
+    cr_assert(descend());
+}
+
+TEST_LOG(crashing, assertion)
+{
+    assert(getpid() == 0);
+}
+
+TEST_LOG(crashing, aborts)
+{
+    abort();
+}
+
+TEST_LOG(crashing, read_only)
+{
+    char *page =
+        mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    memset(page, 1, 1);
+}
+
+TEST_LOG(crashing, unmapped)
+{
+    volatile char *page =
+        mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    munmap((void *)page, 4096);
+    cr_assert_eq(page[7], 0);
+}
+
+TEST_LOG(crashing, division)
+{
+    volatile int zero = 0;
+
+    log_info("%d", 7 / zero);
+}
+
+TEST_LOG(crashing, illegal_instruction)
+{
+    __builtin_trap();
+}
+
+TEST_LOG(crashing, end_of_file)
+{
+    FILE *file = tmpfile();
+    volatile char *page =
+        mmap(NULL, 4096, PROT_READ, MAP_SHARED, fileno(file), 0);
+
+    cr_assert_eq(page[0], 0);
+}
+
+TEST_LOG(crashing, double_free)
+{
+    char *volatile block = malloc(100);
+    char *volatile same = block;
+
+    free(block);
+    free(same);
+}
+
+static void *crash(void *address)
+{
+    *(volatile int *)address = 1;
+    return NULL;
+}
+
+TEST_LOG(crashing, thread)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, crash, (void *)16);
+    pthread_join(thread, NULL);
+}
+
+TEST_LOG(crashing, sent_by_kill)
+{
+    kill(getpid(), SIGSEGV);
+    pause();
+}
+
+/* ---- These are no crashes for the runner ---- */
+
+TEST_LOG(expected, dies_as_it_should, .signal = SIGSEGV)
+{
+    raise(SIGSEGV);
+}
+
+static void leave(int number)
+{
+    (void)number;
+    _exit(7);
+}
+
+TEST_LOG(expected, has_a_handler, .exit_code = 7)
+{
+    signal(SIGSEGV, leave);
+    raise(SIGSEGV);
+}
+
+TEST_LOG(expected, child_crashes)
+{
+    pid_t child = fork();
+
+    if (!child)
+        abort();
+    cr_assert_gt(child, 0);
+}
