@@ -51,7 +51,7 @@ cp "$debs"/*.deb "$root/debs" || exit
 # within ROOT TOOLKIT FLAG...: runs as a separate process, so that all mounts end
 # with it.
 within() {
-    local root=$1 toolkit=$2 tool
+    local root=$1 toolkit=$2
     shift 2
     mount --bind "$toolkit" "$root$toolkit" && mount -t proc proc "$root/proc" &&
         mount --rbind /dev "$root/dev" && ldconfig -r "$root" || exit
