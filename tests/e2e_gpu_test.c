@@ -415,6 +415,8 @@ Test(e2e_gpu, traces_a_program_whose_constructor_uses_cuda)
     e2e_expect_has(e2e_read("%s/trace.json", folder),
                    "\"gpu.late\":\"CUDA was used before the recording began\"");
     e2e_expect_has(e2e_read("%s/trace.json", folder), "launched()");
+    e2e_expect_has(e2e_read("%s/trace.json", folder),
+                   "\"gpu.device.0\":\"Playback\"");
 }
 
 /* ---- Where the library is ---- */

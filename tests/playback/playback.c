@@ -50,6 +50,7 @@ enum {
     KERNEL = 10,
     RUNTIME = 5,
     DRIVER = 4,
+    DEVICE = 8,
 };
 
 /* ---- Settings ---- */
@@ -631,6 +632,27 @@ CALL(cuptiActivityEnable, int kind)
     if (!failed && !refused)
         client.enabled[kind] = true;
     return failed ? failed : refused;
+}
+
+/* A device that was there before. */
+static void dump_device(void)
+{
+    uint8_t record[256] = {0};
+
+    set(record, 0, DEVICE, 4);
+    set(record, 136, (uintptr_t) "Playback", 8);
+    pthread_mutex_lock(&lock);
+    give(&pending, record, DEVICE, true);
+    pthread_mutex_unlock(&lock);
+}
+
+CALL(cuptiActivityEnableAndDump, int kind)
+{
+    int result = cuptiActivityEnable(kind);
+
+    if (!result && kind == DEVICE)
+        dump_device();
+    return result;
 }
 
 CALL(cuptiActivityDisable, int kind)

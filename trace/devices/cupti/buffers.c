@@ -77,7 +77,7 @@ static void *run(void *unused)
 }
 
 /* The thread blocks all signals: they are the program's. */
-static void begin_flusher(void)
+void cupti_begin_flusher(void)
 {
     sigset_t all, before;
 
@@ -149,7 +149,7 @@ void cupti_buffer_requested(uint8_t **bytes, size_t *size, size_t *most)
     *size = !buffer ? 0 : enough ? SPARE : SIZE;
     __atomic_store_n(&requested, true, __ATOMIC_RELEASE);
     if (cupti_is_on())
-        begin_flusher();
+        cupti_begin_flusher();
     errno = error;
 }
 
@@ -295,7 +295,9 @@ static void count_dropped(void)
 /* A record of our wait must have arrived, unless it was dropped. */
 static void check_owner(bool waited, unsigned received_before)
 {
-    bool recorded = cupti.enabled[CUPTI_KIND_DRIVER] && !cupti_counts.dropped;
+    bool recorded = (cupti.enabled[CUPTI_KIND_DRIVER] ||
+                     cupti.enabled[CUPTI_KIND_SYNCHRONIZATION]) &&
+                    !cupti_counts.dropped;
 
     cupti_check_owner(waited && recorded,
                       __atomic_load_n(&received, __ATOMIC_ACQUIRE) !=

@@ -188,7 +188,12 @@ static int enable(unsigned kind)
     int result =
         cupti.stride[kind] ? configure(kind) : CUPTI_RESULT_INVALID_KIND;
 
-    return result ? result : cupti.enable((int)kind);
+    if (result)
+        return result;
+    /* Devices and contexts that exist are then recorded as well. */
+    return cupti.after_init && cupti.enable_and_dump
+               ? cupti.enable_and_dump((int)kind)
+               : cupti.enable((int)kind);
 }
 
 /* The kinds that CUPTI enables only when the driver has started: within cuInit,
@@ -386,36 +391,50 @@ static void note_blocking(void)
                    set);
 }
 
-bool cupti_begin(const struct trace_device_host *host, bool after_init)
+static void note_start(void)
+{
+    cupti.state = "on";
+    cupti.notice[0] = '\0';
+    note_blocking();
+    note_playback();
+    note_library();
+    note_kinds();
+    if (cupti.enabled[CUPTI_KIND_GRAPH_TRACE])
+        cupti.host->note("gpu.graph_level", "true");
+    note_variables();
+}
+
+static void attach(void)
 {
     static const struct trace_backend backend = {cupti_enter_span, cupti_flush};
 
+    __atomic_store_n(&cupti.on, true, __ATOMIC_RELEASE);
+    if (!cupti.host->attach(&backend)) {
+        cupti_stop("busy", "GPU trace off: another device is recorded");
+        return;
+    }
+    cupti_enter_span(cupti.host->current());
+    if (cupti.after_init)
+        cupti_begin_flusher(); /* CUPTI may have a buffer already */
+    cupti_note_state();
+}
+
+bool cupti_begin(const struct trace_device_host *host, bool after_init)
+{
     if (cupti.host)
         return false;
     cupti.host = host;
     cupti.pid = (uint32_t)getpid();
+    cupti.after_init = after_init;
     cupti_clock_compare();
     if (after_init)
         host->note("gpu.late", "CUDA was used before the recording began");
     if (find_and_start()) {
-        cupti.state = "on";
-        cupti.notice[0] = '\0';
-        note_blocking();
-        note_playback();
-        note_library();
-        note_kinds();
-        if (cupti.enabled[CUPTI_KIND_GRAPH_TRACE])
-            host->note("gpu.graph_level", "true");
-        note_variables();
-        __atomic_store_n(&cupti.on, true, __ATOMIC_RELEASE);
-        if (host->attach(&backend)) {
-            cupti_enter_span(host->current());
-        } else {
-            cupti_stop("busy", "GPU trace off: another device is recorded");
-            return false;
-        }
+        note_start();
+        attach();
+    } else {
+        cupti_note_state();
     }
-    cupti_note_state();
     return cupti_is_on();
 }
 

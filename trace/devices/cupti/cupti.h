@@ -297,6 +297,7 @@ typedef void cupti_complete(void *, uint32_t, uint8_t *, size_t, size_t);
       (struct cupti_unified *, uint32_t))                                      \
     X(enable_runtime_api, "cuptiActivityEnableRuntimeApi",                     \
       (uint32_t, uint8_t))                                                     \
+    X(enable_and_dump, "cuptiActivityEnableAndDump", (int))                    \
     X(subscribe_by_name, "cuptiSubscribe_v2",                                  \
       (void **, cupti_callback *, void *, struct cupti_subscriber *))
 
@@ -313,6 +314,7 @@ struct cupti {
     uint32_t pid;
     bool on;             /* atomic */
     bool system_threads; /* thread ids are the kernel's */
+    bool after_init;     /* CUDA was initialized before */
     bool enabled[CUPTI_KIND_LIMIT];
     uint16_t stride[CUPTI_KIND_LIMIT]; /* bytes of a record; 0: unknown */
     struct {
@@ -408,6 +410,9 @@ void cupti_buffer_completed(void *, uint32_t, uint8_t *, size_t, size_t);
 
 /* cupti_buffer_free frees a buffer that CUPTI has completed. */
 void cupti_buffer_free(struct cupti_buffer *);
+
+/* cupti_begin_flusher starts a thread that flushes now and then, once. */
+void cupti_begin_flusher(void);
 
 /* cupti_flush records everything that CUPTI has. The last time it also waits
  * for the device and reports losses. */
