@@ -424,8 +424,12 @@ questions() {
 record() {
     local name=$1 work=$2 count=$3 file=$out/fixtures/$1.fixture code=3
     local replay=$out/runs/fixture.$1
+    if [ $((limit - kept - SECONDS)) -lt 5 ]; then
+        skip "fixture $name" "no time is left of $limit s"
+        return
+    fi
     while [ $code = 3 ] && [ "$count" -gt 0 ]; do
-        timeout 60 "$tools/record_fixture" "$file" "$work" "$count" "$4" \
+        timeout -k 5 20 "$tools/record_fixture" "$file" "$work" "$count" "$4" \
             "$device" "$driver" >"$out/log/fixture_$name.txt" 2>&1
         code=$?
         [ $code = 3 ] && count=$((count / 2))
@@ -499,7 +503,7 @@ elif if [ $dry = 1 ]; then stand_in; else has_gpu; fi; then
 elif [ $dry = 0 ]; then
     verdict step "measuring" fail "no GPU here: --dry-run needs none"
 fi
-kept=0
+limit=$((SECONDS + 15)) kept=0 # whatever happened, there is a summary
 if command -v python3 >/dev/null; then
     step "summary" 15 python3 tests/gpu/summary.py "$results" "$out/RESULTS.md"
     # It appends the criteria, which count as results.
