@@ -5,12 +5,11 @@
  * (default 1); playback.c describes PLAYBACK_CALLS.
  */
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+
+#include "calls.h"
 
 #define API __attribute__((visibility("default")))
 
@@ -32,17 +31,6 @@ static struct context *top(void)
 
 /* ---- What tests see ---- */
 
-static void note(const char *call, long argument)
-{
-    const char *path = getenv("PLAYBACK_CALLS");
-    int fd = path ? open(path, O_WRONLY | O_APPEND | O_CREAT, 0600) : -1;
-
-    if (fd < 0)
-        return;
-    dprintf(fd, "%s %ld\n", call, argument);
-    close(fd);
-}
-
 static void *playback(const char *name)
 {
     const char *path = getenv("TRACE_CUPTI");
@@ -56,7 +44,7 @@ static void called(const char *call, uint32_t id, long argument)
     void (*report)(uint32_t) =
         (void (*)(uint32_t))(uintptr_t)playback("trace_playback_call");
 
-    note(call, argument);
+    calls_note(call, argument);
     if (report)
         report(id);
 }
@@ -129,7 +117,7 @@ CALL(cuDevicePrimaryCtxRetain, void **context, int device)
 {
     called("cuDevicePrimaryCtxRetain", 386, device);
     if (!primary[device].retained++)
-        note("created", device);
+        calls_note("created", device);
     *context = &primary[device];
     return 0;
 }
@@ -140,7 +128,7 @@ CALL(cuDevicePrimaryCtxRelease_v2, int device)
     if (!primary[device].retained)
         return INVALID_CONTEXT;
     if (!--primary[device].retained)
-        note("destroyed", device);
+        calls_note("destroyed", device);
     return 0;
 }
 

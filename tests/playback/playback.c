@@ -34,6 +34,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "calls.h"
 #include "records.h"
 
 #define API __attribute__((visibility("default")))
@@ -88,22 +89,11 @@ static int second_of(const char *name, long first)
     return 0;
 }
 
-static void note(const char *call, long argument)
-{
-    const char *path = setting("CALLS");
-    int fd = path ? open(path, O_WRONLY | O_APPEND | O_CREAT, 0600) : -1;
-
-    if (fd < 0)
-        return;
-    dprintf(fd, "%s %ld\n", call, argument);
-    close(fd);
-}
-
 static int called(const char *call, long argument)
 {
     static long calls;
 
-    note(call, argument);
+    calls_note(call, argument);
     return second_of("FAIL", __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED));
 }
 
@@ -438,7 +428,7 @@ static void be_greedy(void)
     for (long i = 0; outs && i < count; i++)
         given += ask(&outs[i]);
     if (count)
-        note("given", given);
+        calls_note("given", given);
     for (long i = 0; outs && i < count; i++)
         complete(&outs[i]);
     free(outs);
@@ -663,20 +653,20 @@ CALL(cuptiActivityDisable, int kind)
 
 CALL(cuptiActivityEnableDriverApi, uint32_t id, uint8_t enable)
 {
-    note(enable ? "EnableDriverApi" : "DisableDriverApi", (long)id);
+    calls_note(enable ? "EnableDriverApi" : "DisableDriverApi", (long)id);
     client.silent[id % CALLS] = !enable;
     return 0;
 }
 
 CALL(cuptiActivityEnableAllSyncRecords, uint8_t enable)
 {
-    note("EnableAllSyncRecords", enable);
+    calls_note("EnableAllSyncRecords", enable);
     return 0;
 }
 
 CALL(cuptiActivityEnableCudaEventDeviceTimestamps, uint8_t enable)
 {
-    note("EnableCudaEventDeviceTimestamps", enable);
+    calls_note("EnableCudaEventDeviceTimestamps", enable);
     return 0;
 }
 
@@ -690,13 +680,13 @@ CALL(cuptiActivityConfigureUnifiedMemoryCounter, struct counter *counters,
     static long calls;
 
     for (uint32_t i = 0; i < count; i++)
-        note("ConfigureUnifiedMemoryCounter", counters[i].kind);
+        calls_note("ConfigureUnifiedMemoryCounter", counters[i].kind);
     return second_of("UNIFIED", ++calls);
 }
 
 CALL(cuptiActivityEnableRuntimeApi, uint32_t id, uint8_t enable)
 {
-    note(enable ? "EnableRuntimeApi" : "DisableRuntimeApi", (long)id);
+    calls_note(enable ? "EnableRuntimeApi" : "DisableRuntimeApi", (long)id);
     return 0;
 }
 
