@@ -141,6 +141,10 @@ void trace_device_note(const char *name, const char *value);
 /* trace_device_flush calls the back end's flush, if there is one. */
 void trace_device_flush(bool last);
 
+/* trace_site_register adds a call site that no module has: one that is made at
+ * run time, or in C++ at its first use. */
+void trace_site_register(struct trace_site *);
+
 /* ---- Compilers that are libraries: devices/compilers/ ----
  *
  * Wrappers around NVRTC, libNVVM and nvJitLink record compilations as

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "device.h"
 #include "stack.h"
 
 /* ---- Interest ---- */

@@ -81,10 +81,8 @@ void trace_sites_enable(bool on);
 void trace_sites_forget(void);
 void trace_site_complete(struct trace_site *);
 
-/* trace_site_interest asks the subscriber; the caller holds the sites' lock.
- * trace_site_register adds a C++ site at its first use. */
+/* trace_site_interest asks the subscriber; the caller holds the sites' lock. */
 unsigned trace_site_interest(struct trace_site *);
-void trace_site_register(struct trace_site *);
 void trace_sites_lock(void);
 void trace_sites_unlock(void);
 

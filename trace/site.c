@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device.h"
 #include "record.h"
 
 const struct trace_subscriber *trace_subscriber;

@@ -9,6 +9,7 @@
 
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
+#include "harness/results/stacks.h"
 #include "harness/results/writers.h"
 #include "harness/version.h"
 #include "trace/strings.h"
@@ -103,7 +104,21 @@ static void put_file(FILE *out, const char *element,
 
 /* The text in `message` is in the element, too: some readers show only one of
  * them. */
-static void put_outcome(FILE *out, const struct test_log_result *result)
+/* Readers show this as the stack trace of a failure. */
+static void put_stacks(FILE *out, const struct test_log_run *run,
+                       const struct test_log_result *result)
+{
+    struct trace_text text = {0};
+
+    test_log_stacks_text(&text, run, result);
+    if (text.size)
+        fputc('\n', out);
+    put_text(out, text.data ? text.data : "", text.size, false);
+    trace_text_free(&text);
+}
+
+static void put_outcome(FILE *out, const struct test_log_run *run,
+                        const struct test_log_result *result)
 {
     const char *element =
         result->outcome == TEST_LOG_OUTCOME_SKIPPED  ? "skipped"
@@ -122,6 +137,7 @@ static void put_outcome(FILE *out, const struct test_log_result *result)
     if (result->outcome != TEST_LOG_OUTCOME_SKIPPED) {
         fputc('>', out);
         put_text(out, reason, strlen(reason), false);
+        put_stacks(out, run, result);
         fprintf(out, "</%s>\n", element);
     } else {
         fputs("/>\n", out);
@@ -181,7 +197,7 @@ static void put_case(FILE *out, const struct test_log_run *run,
         fprintf(out, " line=\"%u\"", result->line);
     fprintf(out, " time=\"%.6f\">\n", (double)result->duration / 1e9);
     put_case_properties(out, run, result);
-    put_outcome(out, result);
+    put_outcome(out, run, result);
     put_tries(out, result);
     put_file(out, "system-out", run, result, "output.txt");
     put_file(out, "system-err", run, result, "log.txt");

@@ -9,6 +9,7 @@
 #include "harness/results/gpu_summary.h"
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
+#include "harness/results/stacks.h"
 #include "harness/results/writers.h"
 #include "harness/version.h"
 
@@ -168,7 +169,7 @@ static void put_losses(struct trace_text *text,
     trace_text_printf(text, "},\"dropped\":%" PRIu64, dropped);
 }
 
-static void put_result(struct trace_text *text,
+static void put_result(struct trace_text *text, const struct test_log_run *run,
                        const struct test_log_result *result)
 {
     trace_text_char(text, '{');
@@ -183,6 +184,8 @@ static void put_result(struct trace_text *text,
     if (result->gpu_lost)
         trace_text_printf(text, ",\"gpu_lost\":%" PRIu64, result->gpu_lost);
     put_gpu_summary(text, result->gpu_summary);
+    if (test_log_outcome_bad(result->outcome))
+        test_log_stacks_members(text, run, result);
     trace_text_char(text, '}');
 }
 
@@ -216,7 +219,7 @@ void test_log_run_json(struct trace_text *text, const struct test_log_run *run)
         if (run->results[i].outcome == TEST_LOG_OUTCOME_NONE)
             continue;
         trace_text_string(text, some ? ",\n" : "\n");
-        put_result(text, &run->results[i]);
+        put_result(text, run, &run->results[i]);
         some = true;
     }
     trace_text_string(text, "\n]}\n");

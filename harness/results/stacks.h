@@ -13,20 +13,63 @@
     X(CRASHING, "crashing")                                                    \
     X(OFF, "off")
 
-enum test_log_stacks {
+enum test_log_stacks_of {
 #define TEST_LOG_X(name, word) TEST_LOG_STACKS_##name,
     TEST_LOG_STACKS(TEST_LOG_X)
 #undef TEST_LOG_X
 };
 
-/* test_log_stacks_text adds the stacks of a test for people, each line with a
- * newline; nothing if there are none. */
+/* ---- stacks.c: reading the file ---- */
+
+/* All texts are borrowed from test_log_stacks.text; "" is unknown. */
+struct test_log_frame {
+    const char *address, *function, *file, *line, *module, *offset;
+    bool inlined; /* into the next one */
+    bool signal;  /* the kernel called a signal handler here */
+    bool system;  /* of libc or Criterion */
+};
+
+struct test_log_stack {
+    const char *process, *thread, *name, *waits;
+    size_t first, count; /* frames */
+    bool more;           /* frames than are listed */
+    bool crashed;        /* frames of the signal's handler are left out */
+};
+
+struct test_log_stacks {
+    int signal; /* 0: the test did not crash */
+    const char *address, *fault;
+    struct test_log_stack *stacks;
+    struct test_log_frame *frames;
+    const char **notes; /* why something is missing */
+    size_t stack_count, frame_count, note_count;
+    size_t stack_capacity, frame_capacity, note_capacity;
+    struct trace_text text;
+};
+
+/* test_log_stacks_read reads the stacks of a test, to be freed; false if there
+ * are none. The test may have damaged the file. */
+bool test_log_stacks_read(struct test_log_stacks *, const struct test_log_run *,
+                          const struct test_log_result *);
+void test_log_stacks_free(struct test_log_stacks *);
+
+/* ---- stacks_text.c: for people ---- */
+
+/* test_log_stacks_text adds the stacks of a test, each line with a newline;
+ * nothing if there are none. */
 void test_log_stacks_text(struct trace_text *, const struct test_log_run *,
                           const struct test_log_result *);
 
 /* test_log_stacks_reason returns why a test crashed, such as "SIGSEGV: null
  * pointer + 0x8, in sum (list.c:9)", to be freed; NULL if that is unknown. */
 char *test_log_stacks_reason(const struct test_log_run *,
+                             const struct test_log_result *);
+
+/* ---- stacks_json.c: for programs ---- */
+
+/* test_log_stacks_members adds ",\"crash\":{...},\"stacks\":[...]" to an
+ * object, nothing if there are none. */
+void test_log_stacks_members(struct trace_text *, const struct test_log_run *,
                              const struct test_log_result *);
 
 #endif

@@ -8,6 +8,7 @@
 #include "harness/results/gpu_summary.h"
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
+#include "harness/results/stacks.h"
 #include "harness/results/writers.h"
 
 static int write_trace(const struct test_log_run *run,
@@ -47,6 +48,17 @@ out:
     return status;
 }
 
+static void write_stacks(const struct test_log_run *run,
+                         const struct test_log_result *result, FILE *out)
+{
+    struct trace_text text = {0};
+
+    test_log_stacks_text(&text, run, result);
+    if (text.size)
+        fprintf(out, "stacks:\n%s", text.data);
+    trace_text_free(&text);
+}
+
 static int write_log(const struct test_log_run *run,
                      const struct test_log_result *result,
                      struct trace_reader *reader, const struct log_style *style)
@@ -58,6 +70,7 @@ static int write_log(const struct test_log_run *run,
 
     if (filter && !test_log_create_file(run, result, "log.txt", &file)) {
         log_write_all(filter, style, reader, file.stream);
+        write_stacks(run, result, file.stream);
         status = trace_file_commit(&file);
     }
     log_filter_free(filter);

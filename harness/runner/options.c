@@ -205,7 +205,7 @@ static bool read_stacks(struct reader *reader)
     int failed =
         test_log_read_word(reader->name, reader->value, words, &choice);
 
-    reader->options->stacks = (enum test_log_stacks)choice;
+    reader->options->stacks = (enum test_log_stacks_of)choice;
     return judge(reader, failed);
 }
 

@@ -40,7 +40,7 @@ struct test_log_options {
     char **only;            /* these names, NULL at the end; NULL: all */
     size_t retries, repeat; /* repeat 0 is once */
     double timeout;         /* s, the longest for each test; 0: none */
-    enum test_log_stacks stacks;
+    enum test_log_stacks_of stacks;
     bool informs; /* --list, --help, --version: no test runs */
     bool list, list_sites;
     struct test_log_shard shard;

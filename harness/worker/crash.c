@@ -49,6 +49,35 @@ static void act_as_before(int number, siginfo_t *info)
                 number, info);
 }
 
+/* Live lines are formatted at once, for which a handler must not allocate
+ * memory. */
+static struct trace_site site = {
+    .name = "",
+    .target = "crash",
+    .file = "",
+    .function = "",
+    .level = TRACE_LEVEL_ERROR,
+    .interest = TRACE_UNREGISTERED,
+};
+static bool recorded;
+
+void test_log_crash_record(void)
+{
+    recorded = true;
+    trace_site_register(&site);
+}
+
+static void record(const struct test_log_crash *crash)
+{
+    char text[64];
+
+    if (!recorded)
+        return;
+    snprintf(text, sizeof(text), crash->code > 0 ? "SIG%s at %#llx" : "SIG%s",
+             sigabbrev_np(crash->signal), (unsigned long long)crash->address);
+    trace_message(&site, text);
+}
+
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     int error = errno;
@@ -60,8 +89,10 @@ static void on_crash(int number, siginfo_t *info, void *context)
         .stack = stack_pointer(context),
     };
 
-    if (getpid() == watched)
+    if (getpid() == watched) {
+        record(&crash);
         test_log_status_crash(&crash);
+    }
     act_as_before(number, info);
     errno = error;
 }

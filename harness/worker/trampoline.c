@@ -95,6 +95,8 @@ static void record(const struct test_log_session *session, const char *folder,
         return;
     profiler = trace_profiler_of(session->profiler);
     trace_device_configure(&profiler);
+    if (!is_set(session->live))
+        test_log_crash_record();
     trace_device_publish();
     trace_invite();
 }

@@ -52,6 +52,10 @@ void test_log_status_crash(const struct test_log_crash *);
  * if the runner wants to look at their stacks. */
 void test_log_crash_begin(void);
 
+/* test_log_crash_record makes a crash an event of the recording, which has been
+ * opened. */
+void test_log_crash_record(void);
+
 /* test_log_crash_stack gives the calling thread a stack for signal handlers, if
  * it has none. */
 void test_log_crash_stack(void);

@@ -1,0 +1,233 @@
+/* stacks_text.c: formats the stacks of a test for people. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/results/stacks.h"
+#include "trace/strings.h"
+
+struct printing {
+    struct trace_text *out;
+    const struct test_log_stacks *stacks;
+    char *body; /* the function of the test; NULL: unknown */
+    char folder[PATH_MAX];
+};
+
+static void begin(struct printing *printing, struct trace_text *out,
+                  const struct test_log_stacks *stacks,
+                  const struct test_log_result *result)
+{
+    printing->out = out;
+    printing->stacks = stacks;
+    /* As Criterion names it, without the number of an instance. */
+    if (asprintf(&printing->body, "%s_%.*s_impl", result->suite,
+                 (int)strcspn(result->test, "[#"), result->test) < 0)
+        printing->body = NULL;
+    if (!getcwd(printing->folder, sizeof(printing->folder)))
+        printing->folder[0] = '\0';
+}
+
+/* Files below the working directory are printed relative to it. */
+static const char *relative(const struct printing *printing, const char *path)
+{
+    size_t size = strlen(printing->folder);
+
+    return size && !strncmp(path, printing->folder, size) && path[size] == '/'
+               ? path + size + 1
+               : path;
+}
+
+/* ---- Frames ---- */
+
+static void put_frame(const struct printing *printing,
+                      const struct test_log_frame *frame)
+{
+    struct trace_text *out = printing->out;
+
+    trace_text_string(out, "    ");
+    if (frame->file[0] && frame->line[0])
+        trace_text_printf(out, "%s:%s: ", relative(printing, frame->file),
+                          frame->line);
+    trace_text_string(out,
+                      frame->function[0] ? frame->function : frame->address);
+    if (!frame->file[0] && frame->module[0])
+        trace_text_printf(out, " in %s + %s", trace_base_name(frame->module),
+                          frame->offset);
+    trace_text_string(out, frame->inlined ? " (inlined)\n" : "\n");
+}
+
+static void put_folded(const struct printing *printing, size_t count)
+{
+    if (count)
+        trace_text_printf(printing->out, "    (%zu frame%s of the system)\n",
+                          count, count == 1 ? "" : "s");
+}
+
+/* Returns how many frames from `frame` on repeat it, as a recursion does. */
+static size_t repeats(const struct test_log_frame *frame,
+                      const struct test_log_frame *end)
+{
+    const struct test_log_frame *next = frame + 1;
+
+    while (next < end && !strcmp(frame->address, next->address) &&
+           frame->inlined == next->inlined)
+        next++;
+    return (size_t)(next - frame) - 1;
+}
+
+static bool is_body(const struct printing *printing,
+                    const struct test_log_frame *frame)
+{
+    return printing->body && !strcmp(frame->function, printing->body);
+}
+
+/* Of the system's frames in a row, the one that our code called is shown. What
+ * called the test is left out. */
+static void put_frames(const struct printing *printing,
+                       const struct test_log_stack *stack)
+{
+    const struct test_log_frame *frame =
+        printing->stacks->frames + stack->first;
+    const struct test_log_frame *end = frame + stack->count;
+    size_t folded = 0, same;
+
+    for (; frame < end; frame++) {
+        if (frame->system && (frame + 1 == end || frame[1].system)) {
+            folded++;
+            continue;
+        }
+        put_folded(printing, folded);
+        folded = 0;
+        put_frame(printing, frame);
+        if (is_body(printing, frame))
+            return;
+        same = repeats(frame, end);
+        if (same > 1) {
+            trace_text_printf(printing->out, "    (the same %zu times more)\n",
+                              same);
+            frame += same;
+        }
+    }
+    put_folded(printing, folded);
+    if (stack->more)
+        trace_text_string(printing->out, "    ... (and more)\n");
+}
+
+/* ---- Threads ---- */
+
+/* A thread of Criterion's runs none of our code. */
+static bool is_system(const struct printing *printing,
+                      const struct test_log_stack *stack)
+{
+    for (size_t i = 0; i < stack->count; i++)
+        if (!printing->stacks->frames[stack->first + i].system)
+            return false;
+    return stack->count > 0;
+}
+
+static void put_stack(const struct printing *printing,
+                      const struct test_log_stack *stack)
+{
+    trace_text_printf(printing->out, "  thread %s %s", stack->thread,
+                      stack->name);
+    if (stack->crashed)
+        trace_text_string(printing->out, ", which crashed");
+    else if (stack->waits[0])
+        trace_text_printf(printing->out, ", waits for %s", stack->waits);
+    trace_text_string(printing->out, ":\n");
+    put_frames(printing, stack);
+}
+
+static void put_crash(const struct printing *printing)
+{
+    const struct test_log_stacks *stacks = printing->stacks;
+
+    if (!stacks->signal)
+        return;
+    trace_text_printf(printing->out, "  %s", test_log_signal(stacks->signal));
+    if (stacks->address[0])
+        trace_text_printf(printing->out, " at %s", stacks->address);
+    if (stacks->fault[0])
+        trace_text_printf(printing->out, ": %s", stacks->fault);
+    trace_text_char(printing->out, '\n');
+}
+
+/* The test's own process needs no heading. */
+static void put_all(const struct printing *printing)
+{
+    const struct test_log_stacks *stacks = printing->stacks;
+    const char *process = stacks->stack_count ? stacks->stacks->process : "";
+
+    put_crash(printing);
+    for (size_t i = 0; i < stacks->note_count; i++)
+        trace_text_printf(printing->out, "  %s\n", stacks->notes[i]);
+    for (size_t i = 0; i < stacks->stack_count; i++) {
+        const struct test_log_stack *stack = &stacks->stacks[i];
+
+        if (is_system(printing, stack))
+            continue;
+        if (strcmp(process, stack->process))
+            trace_text_printf(printing->out, "  child process %s:\n",
+                              stack->process);
+        process = stack->process;
+        put_stack(printing, stack);
+    }
+}
+
+void test_log_stacks_text(struct trace_text *out,
+                          const struct test_log_run *run,
+                          const struct test_log_result *result)
+{
+    struct test_log_stacks stacks;
+    struct printing printing;
+
+    if (!test_log_stacks_read(&stacks, run, result))
+        return;
+    begin(&printing, out, &stacks, result);
+    put_all(&printing);
+    free(printing.body);
+    test_log_stacks_free(&stacks);
+}
+
+/* ---- A crash in one line ---- */
+
+/* The innermost frame that is not the system's. */
+static void put_place(const struct printing *printing,
+                      const struct test_log_stack *stack)
+{
+    const struct test_log_frame *frame =
+        printing->stacks->frames + stack->first;
+    const struct test_log_frame *end = frame + stack->count;
+
+    while (frame < end && frame->system)
+        frame++;
+    if (frame == end || !frame->function[0])
+        return;
+    trace_text_printf(printing->out, ", in %s", frame->function);
+    if (frame->file[0])
+        trace_text_printf(printing->out, " (%s:%s)",
+                          relative(printing, frame->file), frame->line);
+}
+
+char *test_log_stacks_reason(const struct test_log_run *run,
+                             const struct test_log_result *result)
+{
+    struct test_log_stacks stacks;
+    struct trace_text reason = {0};
+    struct printing printing;
+
+    if (!test_log_stacks_read(&stacks, run, result))
+        return NULL;
+    begin(&printing, &reason, &stacks, result);
+    if (stacks.signal) {
+        trace_text_string(&reason, test_log_signal(stacks.signal));
+        if (stacks.fault[0])
+            trace_text_printf(&reason, ": %s", stacks.fault);
+        if (stacks.stack_count)
+            put_place(&printing, stacks.stacks);
+    }
+    free(printing.body);
+    test_log_stacks_free(&stacks);
+    return reason.data;
+}
