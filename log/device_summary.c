@@ -100,11 +100,15 @@ static void add_kernel(struct summing *summing, const struct trace_entry *entry)
 
 static void add_copy(struct summing *summing, const struct trace_entry *entry)
 {
-    const char *blank = strchr(entry->site->name, ' ');
+    static const char prefix[] = "Memcpy ";
+    const size_t size = sizeof(prefix) - 1;
+    const char *name = entry->site->name;
     size_t i = 0;
 
+    if (strncmp(name, prefix, size) != 0)
+        i = LOG_DEVICE_COPY_OTHER;
     while (i < LOG_DEVICE_COPY_OTHER &&
-           (!blank || strcmp(blank + 1, log_device_directions[i]) != 0))
+           strcmp(name + size, log_device_directions[i]) != 0)
         i++;
     add(&summing->all->copies[i], entry);
 }
@@ -263,17 +267,18 @@ static void add_leaks(struct summing *summing,
 
 static void add_entry(struct summing *summing, const struct trace_entry *entry)
 {
-    if (entry->at.on_device)
-        add_busy(summing, entry);
     switch (entry->at.kind) {
     case TRACE_ACTIVITY_KERNEL:
         add_kernel(summing, entry);
+        add_busy(summing, entry);
         break;
     case TRACE_ACTIVITY_MEMCPY:
         add_copy(summing, entry);
+        add_busy(summing, entry);
         break;
     case TRACE_ACTIVITY_MEMSET:
         add(&summing->all->works[LOG_DEVICE_MEMSET], entry);
+        add_busy(summing, entry);
         break;
     case TRACE_ACTIVITY_COMPILE:
         add_outermost(summing, LOG_DEVICE_COMPILE, entry);
@@ -321,14 +326,20 @@ struct log_device_summary *log_device_summary_read(struct trace_reader *reader)
     return summing.all;
 }
 
+void log_device_leaks_clear(struct log_device_leaks *leaks)
+{
+    free(leaks->memory);
+    free(leaks->spans);
+    *leaks = (struct log_device_leaks){.count = 0};
+}
+
 void log_device_summary_free(struct log_device_summary *summary)
 {
     if (!summary)
         return;
     free(summary->longest_name);
     free(summary->gap_before);
-    free(summary->leaks.memory);
-    free(summary->leaks.spans);
+    log_device_leaks_clear(&summary->leaks);
     free(summary);
 }
 

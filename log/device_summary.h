@@ -74,6 +74,9 @@ extern const char *const log_device_directions[LOG_DEVICE_COPY_COUNT];
  * or without memory. */
 struct log_device_summary *log_device_summary_read(struct trace_reader *);
 
+/* log_device_leaks_clear frees what is known about leaks. */
+void log_device_leaks_clear(struct log_device_leaks *);
+
 /* log_device_summary_add adds the numbers of `one` to `all`; of gaps, kernels
  * and leaks, the largest one is kept. */
 void log_device_summary_add(struct log_device_summary *all,

@@ -131,12 +131,12 @@ void log_device_leaks_text(struct trace_text *out,
     trace_text_printf(out, " in %llu allocation%s",
                       (unsigned long long)leaks->count,
                       leaks->count == 1 ? "" : "s");
-    if (leaks->async) {
-        trace_text_literal(out, ", ");
-        put_bytes(out, leaks->async);
-        trace_text_literal(out, " of it from memory pools");
-    }
     put_largest(out, leaks);
+    if (leaks->async) {
+        trace_text_literal(out, "; ");
+        put_bytes(out, leaks->async);
+        trace_text_literal(out, " came from memory pools");
+    }
 }
 
 void log_device_table(struct trace_text *out,

@@ -237,8 +237,8 @@ Test(log_device_summary, names_memory_that_was_not_released)
     release(0x2000);
     release(0x9000); /* allocated before the recording */
     log_device_summary_free(expect_table(
-        "  leaked    3.0 MiB in 3 allocations, 1.0 KiB of it from memory "
-        "pools; the largest 3.0 MiB of managed memory in step\n"));
+        "  leaked    3.0 MiB in 3 allocations; the largest 3.0 MiB of managed "
+        "memory in step; 1.0 KiB came from memory pools\n"));
 }
 
 Test(log_device_summary, expects_no_release_of_other_memory)
