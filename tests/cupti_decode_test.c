@@ -57,6 +57,21 @@ Test(cupti_decode, decodes_plain_kernels)
     expect_as_the_oracle("plain");
 }
 
+Test(cupti_decode, decodes_memory_of_all_kinds)
+{
+    expect_as_the_oracle("leak");
+}
+
+Test(cupti_decode, decodes_memory_of_pools)
+{
+    expect_as_the_oracle("pool_leak");
+}
+
+Test(cupti_decode, decodes_a_reset_as_a_release)
+{
+    expect_as_the_oracle("reset");
+}
+
 Test(cupti_decode, decodes_graphs)
 {
     expect_as_the_oracle("graph");
@@ -499,9 +514,10 @@ Test(cupti_decode, puts_every_activity_without_memory)
 
 Test(cupti_decode, agrees_with_a_new_run_of_the_independent_reader)
 {
-    static const char *const names[] = {"plain",   "graph",   "jit",
-                                        "capture", "noise",   "skew",
-                                        "unnamed", "details", "slow"};
+    static const char *const names[] = {
+        "plain", "graph",     "jit",     "capture",     "noise",
+        "skew",  "unnamed",   "details", "slow",        "leak",
+        "pool",  "pool_leak", "reset",   "reset_failed"};
     char command[1024];
 
     if (system("python3 -c '' 2>/dev/null"))

@@ -418,6 +418,8 @@ static const char *const *names_of(enum cupti_role role)
     static const char *const queries[] = {"cudaStreamQuery", "cudaEventQuery",
                                           "cuStreamQuery", "cuEventQuery",
                                           NULL};
+    static const char *const resets[] = {"cudaDeviceReset", "cuCtxDestroy",
+                                         "cuDevicePrimaryCtxReset", NULL};
     static const char *const noise[] = {"cudaGetLastError",
                                         "cudaPeekAtLastError",
                                         "cudaSetDevice",
@@ -444,6 +446,8 @@ static const char *const *names_of(enum cupti_role role)
         return ends;
     case CUPTI_ROLE_QUERY:
         return queries;
+    case CUPTI_ROLE_RESET:
+        return resets;
     case CUPTI_ROLE_NOISE:
         return noise;
     case CUPTI_ROLE_OTHER:

@@ -235,10 +235,14 @@ void trace_device_follow(struct trace_writer *writer)
         now->inside(writer->depth ? writer->stack[writer->depth - 1].span : 0);
 }
 
+bool trace_device_attached(void)
+{
+    return __atomic_load_n(&backend, __ATOMIC_RELAXED);
+}
+
 uint32_t trace_device_follower(void)
 {
-    return __atomic_load_n(&backend, __ATOMIC_RELAXED) ? TRACE_FOLLOWER_DEVICES
-                                                       : 0;
+    return trace_device_attached() ? TRACE_FOLLOWER_DEVICES : 0;
 }
 
 /* A forked child does not inherit the back end. */

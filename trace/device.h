@@ -21,14 +21,16 @@ extern "C" {
 /* X(NAME, number, category in Chrome's trace, target, message of its line,
  * message if it failed). The numbers are part of the recording's format.
  * Activities without a message have no line. A failed activity has level WARN
- * or ERROR. */
+ * or ERROR. ALLOCATE and RELEASE have fields `bytes`, `address` and `memory`;
+ * a RELEASE without an address releases all memory. */
 #define TRACE_ACTIVITIES(X)                                                    \
     X(KERNEL, 1, "kernel", "gpu::launch", "Executing kernel", "Launch failed") \
     X(MEMCPY, 2, "gpu_memcpy", "gpu::memcpy", "Copying memory", "Copy failed") \
     X(MEMSET, 3, "gpu_memset", "gpu::memcpy", "Setting memory", "Set failed")  \
     X(SYNC, 4, "cuda_sync", "gpu::sync", "Synchronizing", "Waiting failed")    \
     X(ALLOCATE, 5, "gpu_memory", "gpu::memory", "Allocating memory", "")       \
-    X(RELEASE, 6, "gpu_memory", "gpu::memory", "Releasing memory", "")         \
+    X(RELEASE, 6, "gpu_memory", "gpu::memory", "Releasing memory",             \
+      "Release failed")                                                        \
     X(COMPILE, 7, "compile", "gpu::compile", "Compiling kernel",               \
       "Compilation failed")                                                    \
     X(RUNTIME, 8, "cuda_runtime", "gpu::api", "", "Call failed")               \
@@ -137,6 +139,9 @@ void trace_device_configure(const struct trace_profiler *);
 void trace_device_put(const struct trace_activity *);
 void trace_device_say(unsigned level, const char *message);
 void trace_device_note(const char *name, const char *value);
+
+/* trace_device_attached returns whether this process has a back end. */
+bool trace_device_attached(void);
 
 /* trace_device_flush calls the back end's flush, if there is one. */
 void trace_device_flush(bool last);

@@ -66,11 +66,13 @@ class Maker:
                         24: ("Q", end), 32: ("I", 0), 36: ("I", 1),
                         40: ("I", 7), 44: ("I", correlation)}, "device")
 
-    def memory(self, operation, address, size, time, correlation):
-        self.record(49, {4: ("I", operation), 8: ("I", 3),
+    def memory(self, operation, address, size, time, correlation, kind=3,
+               pool=0):
+        self.record(49, {4: ("I", operation), 8: ("I", kind),
                          12: ("I", correlation), 16: ("Q", address),
                          24: ("Q", size), 32: ("Q", time), 52: ("I", 0),
-                         56: ("I", 1), 60: ("I", 0)})
+                         56: ("I", 1), 60: ("I", 0), 72: ("I", pool),
+                         80: ("I", pool)})
 
     def sync(self, type_, begin, end, correlation, stream):
         self.record(38, {4: ("I", type_), 8: ("Q", begin), 16: ("Q", end),
@@ -312,6 +314,51 @@ def slow():
     make.write("slow")
 
 
+def leak():
+    """Device and pinned memory is not released; the rest needs no release."""
+    make = Maker()
+    make.memory(1, 0x7F1000, 4096, 1000, 0, kind=6)
+    make.memory(1, 0x7F2000, 512, 1100, 0, kind=1)
+    make.call(5, 20, 2000, 2100, 1, span=1)
+    make.memory(1, 0x7F3000, 4 << 20, 2050, 1)
+    make.call(5, 20, 3000, 3100, 2, span=1)
+    make.memory(1, 0x7F4000, 1 << 20, 3050, 2)
+    make.call(5, 20, 4000, 4100, 3)
+    make.memory(1, 0x7F5000, 1 << 10, 4050, 3, kind=2)
+    make.memory(2, 0x7F4000, 1 << 20, 5050, 4)
+    make.call(5, 22, 5000, 5100, 4)
+    # The address is allocated again.
+    make.call(5, 20, 6000, 6100, 5)
+    make.memory(1, 0x7F4000, 2 << 20, 6050, 5)
+    make.memory(2, 0x7F4000, 2 << 20, 7050, 6)
+    make.call(5, 22, 7000, 7100, 6)
+    make.write("leak")
+
+
+def pool(name, leaks):
+    """Stream-ordered allocations, which come from a memory pool."""
+    make = Maker()
+    for i in range(2):
+        begin = 1000 + 2000 * i
+        make.call(5, 373, begin, begin + 100, 1 + 2 * i, span=1)
+        make.memory(1, 0x7F1000 + (i << 12), 3 << 10, begin + 50, 1 + 2 * i,
+                    pool=1)
+        if leaks and i:
+            continue
+        make.call(5, 375, begin + 500, begin + 600, 2 + 2 * i)
+        make.memory(2, 0x7F1000 + (i << 12), 3 << 10, begin + 550, 2 + 2 * i,
+                    pool=1)
+    make.write(name)
+
+
+def reset(name, result):
+    make = Maker()
+    make.call(5, 20, 1000, 1100, 1, span=1)
+    make.memory(1, 0x7F1000, 4 << 20, 1050, 1)
+    make.call(5, 164, 2000, 3000, 2, result=result)
+    make.write(name)
+
+
 if __name__ == "__main__":
     plain()
     graph()
@@ -324,3 +371,8 @@ if __name__ == "__main__":
     graph_trace()
     two_devices()
     slow()
+    leak()
+    pool("pool", False)
+    pool("pool_leak", True)
+    reset("reset", 0)
+    reset("reset_failed", 46)

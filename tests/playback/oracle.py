@@ -15,6 +15,8 @@ NAMES = {(2, 505): "__cudaLaunchKernel_v13000", (2, 211): "cudaLaunchKernel_v700
          (2, 20): "cudaMalloc_v3020", (2, 22): "cudaFree_v3020",
          (2, 51): "cudaMemset_v3020", (2, 135): "cudaEventRecord_v3020", (2, 131): "cudaStreamSynchronize_v3020",
          (2, 16): "cudaSetDevice_v3020",
+         (2, 164): "cudaDeviceReset_v3020",
+         (2, 373): "cudaMallocAsync_v11020", (2, 375): "cudaFreeAsync_v11020",
          (2, 315): "cudaStreamBeginCapture_v10000",
          (2, 319): "cudaStreamEndCapture_v10000",
          (1, 307): "cuLaunchKernel", (1, 678): "cuLibraryLoadData",
@@ -26,10 +28,14 @@ SHOWN = {"__cudaLaunchKernel_v13000": "cudaLaunchKernel",
          "cudaFree_v3020": "cudaFree", "cudaMemset_v3020": "cudaMemset",
          "cudaStreamSynchronize_v3020": "cudaStreamSynchronize",
          "cudaSetDevice_v3020": "cudaSetDevice",
+         "cudaDeviceReset_v3020": "cudaDeviceReset",
+         "cudaMallocAsync_v11020": "cudaMallocAsync",
+         "cudaFreeAsync_v11020": "cudaFreeAsync",
          "cudaEventRecord_v3020": "cudaEventRecord",
          "cudaStreamBeginCapture_v10000": "cudaStreamBeginCapture",
          "cudaStreamEndCapture_v10000": "cudaStreamEndCapture",
          "cuStreamBeginCapture_v2": "cuStreamBeginCapture"}
+MEMORIES = {1: "pageable", 2: "pinned", 3: "device", 6: "device_static"}
 DEMANGLED = {"_Z5saxpyIfEvPT_PKS0_S0_i":
              "void saxpy<float>(float*, float const*, float, int)"}
 NOISE = {(2, 10), (2, 16), (2, 317), (2, 502), (2, 503), (1, 626), (1, 677)}
@@ -190,6 +196,8 @@ class Oracle:
         fields, level = [], "TRACE"
         if (domain, cbid) == (1, 678):
             kind, fields = "COMPILE", [("stage", "module_load")]
+        if (domain, cbid) == (2, 164):
+            kind = "RELEASE"
         if result not in (0, 600):
             level = "WARN"
             fields += [("result", result)]
@@ -232,14 +240,19 @@ class Oracle:
     def memory(self, record):
         correlation, size = at(record, "I", 12), at(record, "Q", 24)
         allocated = at(record, "I", 4) == 1
-        self.total += size if allocated else -size
+        memory = MEMORIES[at(record, "I", 8)]
+        if memory not in ("pageable", "pinned"):
+            self.total += size if allocated else -size
         time = at(record, "Q", 32)
+        fields = [("bytes", size), ("address", "0x%x" % at(record, "Q", 16)),
+                  ("memory", memory)]
+        fields += ([("in_use", self.total)]
+                   if memory not in ("pageable", "pinned") else [])
+        fields += [("device", at(record, "I", 52))]
+        fields += [("async", "true")] if at(record, "I", 72) else []
         self.line("ALLOCATE" if allocated else "RELEASE",
                   "Allocate" if allocated else "Release", (time, time),
-                  correlation, self.thread(correlation),
-                  [("bytes", size), ("address", "0x%x" % at(record, "Q", 16)),
-                   ("memory", "device"), ("in_use", self.total),
-                   ("device", at(record, "I", 52))])
+                  correlation, self.thread(correlation), fields)
 
     def event(self, record):
         correlation, time = at(record, "I", 4), at(record, "Q", 40)

@@ -441,6 +441,17 @@ static void graph(struct building *building)
 
 enum { NOT_READY = 600 }; /* cudaErrorNotReady: an answer, no failure */
 
+static enum trace_activity_kind kind_of(enum cupti_domain domain, uint32_t id,
+                                        const char *stage)
+{
+    if (stage)
+        return TRACE_ACTIVITY_COMPILE;
+    if (cupti_role(domain, id) == CUPTI_ROLE_RESET)
+        return TRACE_ACTIVITY_RELEASE;
+    return domain == CUPTI_DOMAIN_RUNTIME ? TRACE_ACTIVITY_RUNTIME
+                                          : TRACE_ACTIVITY_DRIVER;
+}
+
 static void api(struct building *building, enum cupti_domain domain)
 {
     struct trace_activity *activity = &building->activity;
@@ -448,10 +459,7 @@ static void api(struct building *building, enum cupti_domain domain)
     int result = (int)cupti_get32(building->record, CUPTI_CALL_RESULT);
     const char *stage = cupti_compile_stage(domain, id), *error = NULL;
 
-    activity->at.kind = stage ? TRACE_ACTIVITY_COMPILE
-                        : domain == CUPTI_DOMAIN_RUNTIME
-                            ? TRACE_ACTIVITY_RUNTIME
-                            : TRACE_ACTIVITY_DRIVER;
+    activity->at.kind = kind_of(domain, id, stage);
     activity->name = cupti_call_name(domain, id, &activity->symbol);
     if (cupti.system_threads)
         activity->at.thread = cupti_get32(building->record, CUPTI_CALL_THREAD);

@@ -43,6 +43,11 @@
     X(DRIVER, 120, "cuEventQuery", QUERY)                                      \
     X(DRIVER, 125, "cuStreamQuery", QUERY)                                     \
     X(DRIVER, 439, "cuStreamQuery_ptsz", QUERY)                                \
+    X(RUNTIME, 164, "cudaDeviceReset", RESET)                                  \
+    X(DRIVER, 11, "cuCtxDestroy", RESET)                                       \
+    X(DRIVER, 322, "cuCtxDestroy_v2", RESET)                                   \
+    X(DRIVER, 389, "cuDevicePrimaryCtxReset", RESET)                           \
+    X(DRIVER, 545, "cuDevicePrimaryCtxReset_v2", RESET)                        \
     X(RUNTIME, 16, "cudaSetDevice", NOISE)                                     \
     X(RUNTIME, 317, "cudaStreamIsCapturing", NOISE)                            \
     X(RUNTIME, 318, "cudaStreamIsCapturing_ptsz", NOISE)

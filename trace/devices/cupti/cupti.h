@@ -648,6 +648,7 @@ enum cupti_role {
     CUPTI_ROLE_BEGIN_CAPTURE,
     CUPTI_ROLE_END_CAPTURE,
     CUPTI_ROLE_QUERY,
+    CUPTI_ROLE_RESET, /* releases all memory of a context or device */
     CUPTI_ROLE_NOISE,
     CUPTI_ROLE_LAST = CUPTI_ROLE_NOISE
 };
