@@ -126,7 +126,8 @@ struct test_log_note {
     uint32_t failed;   /* 1: the worker is writing why, 2: it has */
     uint32_t crashed;  /* enum test_log_crash_step */
     struct test_log_crash crash;
-    char name[456]; /* as test_log_name returns it */
+    uint32_t devices; /* all activities of devices are recorded */
+    char name[452];   /* as test_log_name returns it */
     char reason[512];
 };
 

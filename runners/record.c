@@ -257,6 +257,7 @@ static int record(struct test_log_options *options, char **program)
 {
     struct test_log_run run = {.start = trace_anchor_now(),
                                .parent = {.nested = test_log_session()->nested},
+                               .gpu = {.no_leaks = true},
                                .dir_given = options->dir_given};
     struct test_log_filters filters;
     char path[PATH_MAX], part[PATH_MAX], folder[PATH_MAX];

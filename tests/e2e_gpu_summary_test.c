@@ -174,3 +174,144 @@ Test(e2e_gpu_summary, is_printed_for_a_recorded_program)
     e2e_expect_has(result->err, "testlog: GPU: kernels 9 in ");
     expect_summary(e2e_json("testlog-runs/latest/run.json"), 1);
 }
+
+/* The stub reports a kernel when it begins, at the end of the body, and when the
+ * recording ends. */
+Test(e2e_gpu_summary, is_complete_when_a_failed_test_is_shown)
+{
+    const struct e2e *result =
+        e2e_run("TESTLOG_GPU_LIBRARY=%s TESTLOG_GPU_ROOT=$PWD/root %s --filter "
+                "gpu/fails",
+                e2e_stub(), program());
+
+    e2e_expect_code(result, 1);
+    e2e_expect_has(result->err, "\n  kernels   3 in ");
+}
+
+/* ---- Leaks ---- */
+
+/* gpu/uses_it enters the span "step" before it uses the GPU. */
+static const struct e2e *run_leaks(const char *fixture, const char *option)
+{
+    return e2e_run(PLAYED "%s.fixture %s --filter gpu/uses_it "
+                          "--trace-options=%s",
+                   fixture, program(), option);
+}
+
+#define LEAK                                                                   \
+    "leaked GPU memory: 4.0 MiB in 2 allocations; the largest 4.0 MiB of "     \
+    "device memory in step"
+
+Test(e2e_gpu_summary, warns_of_leaks_by_default)
+{
+    const struct e2e *result =
+        e2e_run(PLAYED "leak.fixture %s --filter gpu/uses_it", program());
+    const cJSON *leaks, *test;
+
+    e2e_expect_code(result, 0);
+    cr_expect_eq(
+        e2e_count(result->err, "testlog: gpu/uses_it: warning: " LEAK "\n"), 1,
+        "%s", result->err);
+    e2e_expect_has(result->err, "testlog: GPU: leaked 4.0 MiB\n");
+    test = e2e_result(e2e_json("testlog-runs/latest/run.json"), "gpu/uses_it");
+    leaks = item(item(test, "gpu_summary"), "leaks");
+    cr_expect_eq(e2e_number(leaks, "count"), 2);
+    cr_expect_eq(e2e_number(leaks, "bytes"), (4 << 20) + 1024);
+    cr_expect_eq(e2e_number(leaks, "pool_bytes"), 0);
+    cr_expect_eq(e2e_number(item(leaks, "largest"), "bytes"), 4 << 20);
+    e2e_expect_is(e2e_text(item(leaks, "largest"), "memory"), "device");
+    e2e_expect_is(e2e_text(item(leaks, "largest"), "spans"), "step");
+}
+
+Test(e2e_gpu_summary, fails_a_test_that_leaks_if_asked)
+{
+    const struct e2e *result = run_leaks("leak", "gpu_leaks=fail");
+
+    e2e_expect_code(result, 1);
+    e2e_expect_has(result->err, "---- gpu/uses_it: failed: " LEAK " ----\n");
+    e2e_expect_has(result->err, "  leaked    4.0 MiB in 2 allocations; ");
+    e2e_expect_lacks(result->err, "warning: ");
+    e2e_expect_is(e2e_text(e2e_result(e2e_json("testlog-runs/latest/run.json"),
+                                      "gpu/uses_it"),
+                           "reason"),
+                  LEAK);
+}
+
+Test(e2e_gpu_summary, ignores_leaks_if_asked)
+{
+    const struct e2e *result = run_leaks("leak", "gpu_leaks=off");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_lacks(result->err, "leaked");
+    e2e_expect_lacks(e2e_read("testlog-runs/latest/run.json"), "largest\":{");
+}
+
+Test(e2e_gpu_summary, finds_no_leak_in_released_memory)
+{
+    static const char *const fixtures[] = {"plain", "pool", "reset"};
+
+    for (size_t i = 0; i < sizeof(fixtures) / sizeof(*fixtures); i++) {
+        const struct e2e *result = run_leaks(fixtures[i], "gpu_leaks=fail");
+
+        e2e_expect_code(result, 0);
+        e2e_expect_lacks(result->err, "leaked");
+    }
+}
+
+Test(e2e_gpu_summary, tells_memory_of_pools_apart)
+{
+    const struct e2e *result = run_leaks("pool_leak", "gpu_leaks=fail");
+
+    e2e_expect_code(result, 1);
+    e2e_expect_has(result->err,
+                   "leaked GPU memory: 3.0 KiB in 1 allocation of device "
+                   "memory in step; 3.0 KiB came from memory pools ----\n");
+}
+
+Test(e2e_gpu_summary, finds_leaks_after_a_reset_that_failed)
+{
+    const struct e2e *result = run_leaks("reset_failed", "gpu_leaks=fail");
+
+    e2e_expect_code(result, 1);
+    e2e_expect_has(result->err, "leaked GPU memory: 4.0 MiB in 1 allocation");
+}
+
+Test(e2e_gpu_summary, judges_no_leaks_if_records_are_missing)
+{
+    const struct e2e *result =
+        e2e_run("PLAYBACK_DROPPED=3 " PLAYED "leak.fixture %s --filter "
+                "gpu/uses_it --trace-options=gpu_leaks=fail",
+                program());
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, "testlog: gpu/uses_it: not judged, because "
+                                "records are missing: " LEAK "\n");
+}
+
+Test(e2e_gpu_summary, keeps_the_reason_of_a_failed_assertion)
+{
+    const struct e2e *result =
+        e2e_run(PLAYED "leak.fixture %s --filter gpu/fails "
+                       "--trace-options=gpu_leaks=fail",
+                program());
+
+    e2e_expect_code(result, 1);
+    e2e_expect_has(result->err, "---- gpu/fails: failed: programs/gpu.c:");
+    e2e_expect_has(result->err, "  leaked    4.0 MiB");
+    e2e_expect_lacks(result->err, "leaked GPU memory");
+}
+
+Test(e2e_gpu_summary, adds_up_the_leaks_of_a_run)
+{
+    const struct e2e *result = e2e_run(
+        PLAYED "leak.fixture " TESTLOG " run %s %s -- --filter gpu/uses_it",
+        program(), program());
+    const cJSON *leaks;
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, "testlog: GPU: leaked 8.0 MiB\n");
+    leaks = item(item(e2e_json("testlog-runs/latest/run.json"), "gpu_summary"),
+                 "leaks");
+    cr_expect_eq(e2e_number(leaks, "count"), 4);
+    cr_expect_eq(e2e_number(item(leaks, "largest"), "bytes"), 4 << 20);
+}

@@ -53,6 +53,7 @@ struct test_log_gpu {
     char *devices[TEST_LOG_GPU_DEVICES]; /* names by ordinal; NULL: none */
     bool cuda;                           /* a program contains a CUDA library */
     bool asked;                          /* the user asks about GPUs */
+    bool no_leaks;                       /* memory left allocated is no leak */
 };
 
 const char *test_log_gpu_word(enum test_log_gpu_state);

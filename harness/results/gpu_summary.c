@@ -5,13 +5,56 @@
 
 #include "harness/results/gpu_summary.h"
 #include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
 
-void test_log_gpu_summary_read(struct test_log_result *result,
+void test_log_gpu_summary_read(const struct test_log_run *run,
+                               struct test_log_result *result,
                                struct trace_reader *reader)
 {
-    if (!result->gpu_summary)
-        result->gpu_summary = log_device_summary_read(reader);
+    if (result->gpu_summary)
+        return;
+    result->gpu_summary = log_device_summary_read(reader);
+    if (result->gpu_summary &&
+        (run->gpu.no_leaks || !trace_reader_summary(reader).ended))
+        log_device_leaks_clear(&result->gpu_summary->leaks);
 }
+
+/* ---- Leaks ---- */
+
+static bool lacks_records(const struct trace_reader *reader)
+{
+    struct trace_text losses = {0};
+    struct test_log_gpu gpu;
+    bool some = trace_reader_losses(&losses, reader);
+
+    if (test_log_gpu_read(&gpu, reader))
+        some |= gpu.dropped || gpu.undecoded;
+    test_log_gpu_free(&gpu);
+    trace_text_free(&losses);
+    return some;
+}
+
+enum test_log_gpu_leaks test_log_gpu_find_leaks(const struct test_log_run *run,
+                                                struct test_log_result *result,
+                                                struct trace_text *text)
+{
+    struct trace_reader *reader = test_log_recording(run, result);
+    enum test_log_gpu_leaks leaks = TEST_LOG_GPU_LEAKS_NONE;
+
+    if (!reader)
+        return leaks;
+    test_log_gpu_summary_read(run, result, reader);
+    if (result->gpu_summary && result->gpu_summary->leaks.count) {
+        leaks = lacks_records(reader) ? TEST_LOG_GPU_LEAKS_UNKNOWN
+                                      : TEST_LOG_GPU_LEAKS_FOUND;
+        trace_text_string(text, "leaked GPU memory: ");
+        log_device_leaks_text(text, &result->gpu_summary->leaks);
+    }
+    trace_reader_close(reader);
+    return leaks;
+}
+
+/* ---- Runs ---- */
 
 struct log_device_summary *test_log_gpu_summary_of_run(
     const struct test_log_run *run)

@@ -282,7 +282,7 @@ static void put_gpu_summary(struct block *block, struct trace_reader *reader)
 {
     struct trace_text text = {0};
 
-    test_log_gpu_summary_read(block->result, reader);
+    test_log_gpu_summary_read(block->run, block->result, reader);
     if (block->result->gpu_summary)
         log_device_table(&text, block->result->gpu_summary);
     if (text.size)

@@ -146,7 +146,7 @@ static void note_gpu(struct test_log_run *run, struct test_log_result *result,
 {
     struct test_log_gpu gpu;
 
-    test_log_gpu_summary_read(result, reader);
+    test_log_gpu_summary_read(run, result, reader);
     if (!test_log_gpu_read(&gpu, reader))
         return;
     result->gpu = gpu.state;

@@ -15,6 +15,7 @@
 #include <criterion/logging.h>
 #include <criterion/options.h>
 
+#include "harness/results/gpu_summary.h"
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
@@ -146,8 +147,33 @@ static enum test_log_outcome judge_killed(struct test_log_job *job,
     return TEST_LOG_OUTCOME_FAILED;
 }
 
+/* Judges memory of GPUs that a passing test has not released. */
+static enum test_log_outcome judge_leaks(struct test_log_job *job)
+{
+    bool fails = runner->options->profiler.gpu_leaks == TRACE_GPU_LEAKS_FAIL;
+    const char *name = test_log_name(job->result);
+    struct trace_text why = {0};
+    enum test_log_gpu_leaks leaks;
+
+    if (runner->run->gpu.no_leaks || !test_log_status_of(runner, job).devices)
+        return TEST_LOG_OUTCOME_PASSED;
+    leaks = test_log_gpu_find_leaks(runner->run, job->result, &why);
+    if (leaks == TEST_LOG_GPU_LEAKS_UNKNOWN)
+        test_log_notice("%s: not judged, because records are missing: %s", name,
+                        why.data);
+    else if (leaks && fails)
+        set_reason(job->result, "%s", why.data);
+    else if (leaks)
+        test_log_notice("%s: warning: %s", name, why.data);
+    trace_text_free(&why);
+    return leaks == TEST_LOG_GPU_LEAKS_FOUND && fails ? TEST_LOG_OUTCOME_FAILED
+                                                      : TEST_LOG_OUTCOME_PASSED;
+}
+
 static void finish(struct test_log_job *job, enum test_log_outcome outcome)
 {
+    if (outcome == TEST_LOG_OUTCOME_PASSED)
+        outcome = judge_leaks(job);
     job->result->outcome = outcome;
     if (!job->started) { /* it died before Criterion reported its start */
         job->started = test_log_now();

@@ -40,6 +40,7 @@ void test_log_status_update(struct test_log_runner *);
 struct test_log_worker_status {
     bool returned; /* true also if nothing is known */
     bool checking;
+    bool devices;      /* all activities of devices are recorded */
     const char *fault; /* NULL: none; valid until the next call */
 };
 

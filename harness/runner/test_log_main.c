@@ -190,6 +190,7 @@ static int run_watched(struct criterion_test_set *set,
 
     test_log_filters_check(&filters, options, !run->foreign);
     record_all(options);
+    run->gpu.no_leaks = options->profiler.gpu_leaks == TRACE_GPU_LEAKS_OFF;
     run->gpu.asked =
         options->profiler.asks_gpu || test_log_filters_ask(&filters);
     if (!run->foreign)

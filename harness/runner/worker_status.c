@@ -145,6 +145,7 @@ struct test_log_worker_status test_log_status_of(struct test_log_runner *runner,
     note = test_log_status_note(status, job->note - 1);
     found.returned = note->returned;
     found.checking = note->checking;
+    found.devices = note->devices;
     note->reason[sizeof(note->reason) - 1] = '\0';
     if (__atomic_load_n(&note->failed, __ATOMIC_ACQUIRE) == 2)
         found.fault = note->reason;

@@ -4,7 +4,9 @@
  * The functions here have the names of Criterion's own, so that the test
  * program's calls come here first; each calls the real one.
  */
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -58,13 +60,47 @@ TRACE_API void criterion_internal_test_setup(void)
     next();
 }
 
+/* ---- After the last fixture ---- */
+
+static void (*last_fini)(void);
+
+static void run_last_fini(void)
+{
+    if (last_fini)
+        last_fini();
+    test_log_sanitizers_check();
+    test_log_worker_end_devices();
+}
+
+/* Replaces a teardown by our function. The structs are the worker's copies;
+ * Criterion does not align them. */
+static void take_fini(struct criterion_test_extra_data *data)
+{
+    char *at = (char *)data + offsetof(struct criterion_test_extra_data, fini);
+    void (*const ours)(void) = run_last_fini;
+
+    memcpy(&last_fini, at, sizeof(last_fini));
+    memcpy(at, &ours, sizeof(ours));
+}
+
+/* Criterion considers the test ended only after its last fixture. */
+static void take_last_fini(void)
+{
+    if (!test_log_sanitizers_find_leaks() && !trace_device_attached())
+        return;
+    if (criterion_current_suite->data)
+        take_fini(criterion_current_suite->data);
+    else
+        take_fini(criterion_current_test->data);
+}
+
 TRACE_API void criterion_internal_test_teardown(void)
 {
     static void (*next)(void);
 
     if (!next)
         test_log_next_function("criterion_internal_test_teardown", &next);
-    test_log_sanitizers_last();
+    take_last_fini();
     next();
     test_log_sanitizers_end();
     test_log_worker_end();

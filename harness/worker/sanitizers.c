@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -111,12 +110,8 @@ static void check_valgrind(void)
         test_log_status_fail("%s", reason);
 }
 
-static void (*last_fini)(void);
-
-static void run_last_fini(void)
+void test_log_sanitizers_check(void)
 {
-    if (last_fini)
-        last_fini();
     check_leaks();
     check_valgrind();
 }
@@ -167,27 +162,9 @@ void test_log_sanitizers_begin(void)
     keep_coverage();
 }
 
-/* Replaces a teardown by our function. The structs are the worker's copies;
- * Criterion does not align them. */
-static void take_fini(struct criterion_test_extra_data *data)
+bool test_log_sanitizers_find_leaks(void)
 {
-    char *at = (char *)data + offsetof(struct criterion_test_extra_data, fini);
-    void (*const ours)(void) = run_last_fini;
-
-    memcpy(&last_fini, at, sizeof(last_fini));
-    memcpy(at, &ours, sizeof(ours));
-}
-
-/* Checks after the last fixture, but before Criterion considers the test ended.
- */
-void test_log_sanitizers_last(void)
-{
-    if (!__lsan_do_recoverable_leak_check && !test_log_valgrind_runs())
-        return;
-    if (criterion_current_suite->data)
-        take_fini(criterion_current_suite->data);
-    else
-        take_fini(criterion_current_test->data);
+    return __lsan_do_recoverable_leak_check || test_log_valgrind_runs();
 }
 
 void test_log_sanitizers_end(void)

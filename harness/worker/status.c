@@ -103,6 +103,11 @@ void test_log_status_crash(const struct test_log_crash *crash)
     await_look();
 }
 
+void test_log_status_devices(void)
+{
+    mine->devices = 1;
+}
+
 void test_log_status_fail(const char *format, ...)
 {
     uint32_t first = 0;

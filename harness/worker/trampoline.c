@@ -160,6 +160,16 @@ void test_log_worker_begin(void)
     begin(NULL, session);
 }
 
+/* The runner judges what a device did. Criterion considers the test ended only
+ * after this. */
+void test_log_worker_end_devices(void)
+{
+    if (!begun || test_log_forked() || !trace_device_attached())
+        return;
+    end();
+    test_log_status_devices();
+}
+
 void test_log_worker_end(void)
 {
     if (unannotated)

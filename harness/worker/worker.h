@@ -11,9 +11,11 @@
 
 /* test_log_worker_begin starts the log and trace of a test that is not
  * annotated, if the runner asks for all tests; test_log_worker_end ends them.
- */
+ * test_log_worker_end_devices ends the log and trace of a test that used a
+ * device. */
 void test_log_worker_begin(void);
 void test_log_worker_end(void);
+void test_log_worker_end_devices(void);
 
 /* ---- capture.c ---- */
 
@@ -36,10 +38,12 @@ bool test_log_forked(void);
 
 /* test_log_status_returned reports that the test's body has returned,
  * test_log_status_checking that the leak checker runs (it may end the process),
- * and test_log_status_fail why the test fails if Criterion has no report of it;
- * the first reason counts. */
+ * test_log_status_devices that all activities of devices are recorded, and
+ * test_log_status_fail why the test fails if Criterion has no report of it; the
+ * first reason counts. */
 void test_log_status_returned(void);
 void test_log_status_checking(bool on);
+void test_log_status_devices(void);
 void test_log_status_fail(const char *format, ...) TRACE_PRINTF(1, 2);
 
 /* test_log_status_crash reports a crash and stops the process until the runner
@@ -68,10 +72,12 @@ void test_log_record_error(const char *file, unsigned line, const char *text);
 /* ---- sanitizers.c ---- */
 
 /* test_log_sanitizers_begin is called when a test begins,
- * test_log_sanitizers_last when only its teardown is left, and
- * test_log_sanitizers_end when Criterion takes no more reports. */
+ * test_log_sanitizers_check after its last fixture, which is needed only if
+ * they find leaks, and test_log_sanitizers_end when Criterion takes no more
+ * reports. */
 void test_log_sanitizers_begin(void);
-void test_log_sanitizers_last(void);
+bool test_log_sanitizers_find_leaks(void);
+void test_log_sanitizers_check(void);
 void test_log_sanitizers_end(void);
 
 /* test_log_sanitizers_own tells whether a signal's handler is the one that
