@@ -272,6 +272,10 @@ static void add_entry(struct summing *summing, const struct trace_entry *entry)
         add_kernel(summing, entry);
         add_busy(summing, entry);
         break;
+    case TRACE_ACTIVITY_GRAPH:
+        add(&summing->all->works[LOG_DEVICE_GRAPH], entry);
+        add_busy(summing, entry);
+        break;
     case TRACE_ACTIVITY_MEMCPY:
         add_copy(summing, entry);
         add_busy(summing, entry);

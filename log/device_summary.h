@@ -9,6 +9,7 @@
 /* X(NAME, key in run.json, word for people) */
 #define LOG_DEVICE_WORKS(X)                                                    \
     X(KERNEL, "kernels", "kernels")                                            \
+    X(GRAPH, "graphs", "graphs")                                               \
     X(MEMSET, "memsets", "memset")                                             \
     X(COMPILE, "compiles", "compile")                                          \
     X(SYNC, "syncs", "sync")

@@ -143,6 +143,7 @@ void log_device_table(struct trace_text *out,
                       const struct log_device_summary *summary)
 {
     put_row(out, summary, LOG_DEVICE_KERNEL);
+    put_row(out, summary, LOG_DEVICE_GRAPH);
     for (int i = 0; i < LOG_DEVICE_COPY_COUNT; i++)
         put_transfer(out, log_device_directions[i], &summary->copies[i]);
     put_transfer(out, words[LOG_DEVICE_MEMSET],
@@ -203,6 +204,7 @@ void log_device_line(struct trace_text *out,
     size_t begin = out->size;
 
     put_part(out, begin, summary, LOG_DEVICE_KERNEL);
+    put_part(out, begin, summary, LOG_DEVICE_GRAPH);
     put_copies(out, begin, summary);
     put_part(out, begin, summary, LOG_DEVICE_COMPILE);
     put_part(out, begin, summary, LOG_DEVICE_SYNC);

@@ -175,8 +175,8 @@ Test(e2e_gpu_summary, is_printed_for_a_recorded_program)
     expect_summary(e2e_json("testlog-runs/latest/run.json"), 1);
 }
 
-/* The stub reports a kernel when it begins, at the end of the body, and when the
- * recording ends. */
+/* The stub reports a kernel when it begins, at the end of the body, and when
+ * the recording ends. */
 Test(e2e_gpu_summary, is_complete_when_a_failed_test_is_shown)
 {
     const struct e2e *result =
@@ -186,6 +186,24 @@ Test(e2e_gpu_summary, is_complete_when_a_failed_test_is_shown)
 
     e2e_expect_code(result, 1);
     e2e_expect_has(result->err, "\n  kernels   3 in ");
+}
+
+Test(e2e_gpu_summary, counts_graphs_that_are_traced_as_a_whole)
+{
+    e2e_expect_code(
+        e2e_run(PLAYED "graph_trace.fixture %s --filter gpu/uses_it "
+                       "--trace-options=gpu_enable_cupti_activity_graph_trace="
+                       "true",
+                program()),
+        0);
+
+    const cJSON *summary =
+        item(e2e_json("testlog-runs/latest/run.json"), "gpu_summary");
+
+    cr_expect_eq(e2e_number(item(summary, "graphs"), "count"), 2);
+    expect_time(item(summary, "graphs"), "time_ns", 5600);
+    cr_expect_eq(e2e_number(item(summary, "kernels"), "count"), 1);
+    expect_time(summary, "busy_ns", 6400);
 }
 
 /* ---- Leaks ---- */
