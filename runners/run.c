@@ -108,7 +108,7 @@ static void say_no_match(const struct programs *programs,
                     options->pass_with_no_tests
                         ? ", so none ran (--pass-with-no-tests)"
                         : "");
-    if (options->pattern_count && !options->pass_with_no_tests)
+    if (test_log_options_select(options) && !options->pass_with_no_tests)
         suggest(programs);
 }
 
@@ -245,10 +245,12 @@ static int begin(struct programs *programs, struct test_log_options *options)
 
 static void usage(void)
 {
-    puts("Usage: testlog run [--serial GLOB]... PROGRAM... [-- FLAG...]\n\n"
+    puts("Usage: testlog run [--serial GLOB]... PROGRAM... [-- FLAG...] "
+         "[WORD...]\n\n"
          "Runs test programs side by side as one run, with one summary.\n"
          "FLAGs after -- are passed to each program; PROGRAM --help lists "
-         "them.\n-j N limits how many tests run at once, over all programs. "
+         "them.\nA WORD selects the tests whose names contain it.\n-j N limits "
+         "how many tests run at once, over all programs. "
          "-j1 and --nocapture\nrun one program after another.\n\n"
          "      --serial GLOB   run the programs that match by themselves, "
          "such as 'net_*'\n"

@@ -141,6 +141,8 @@ _testlog_of() {
         _testlog_offer "${offers[@]}"
     elif [[ ${words[-1]} == -* && ${words[-1]} != -- ]]; then
         _testlog_value "${words[-1]}" "" "$token" "$@"
+    else
+        _testlog_value --filter "" "$token" "$@"
     fi
 }
 

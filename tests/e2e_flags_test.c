@@ -37,8 +37,17 @@ static const struct {
     {"PROGRAM --nocpature",
      "unknown flag --nocpature; did you mean --nocapture?"},
     {"PROGRAM -Z", "unknown flag -Z; --help lists all"},
-    {"PROGRAM extra",
-     "unexpected argument \"extra\"; choose tests with --filter"},
+    {"PROGRAM ''", "an empty word selects all tests; leave it out"},
+    {"PROGRAM --gtest_filter=lru.*", "unknown flag --gtest_filter; write "
+                                     "--filter='SUITE/TEST', once for each "
+                                     "pattern"},
+    {"PROGRAM -k lru", "unknown flag -k; write a part of the test's name, as "
+                       "in: PROGRAM lru evict"},
+    {"PROGRAM -run=lru", "unknown flag -run; write a part of the test's name, "
+                         "as in: PROGRAM lru evict"},
+    {"PROGRAM --test-threads=1", "unknown flag --test-threads; write --jobs=N"},
+    {"PROGRAM --output-on-failure", "unknown flag --output-on-failure; leave "
+                                    "it out: failed tests print their output"},
     {"PROGRAM --log", "--log needs a value: --log=FILTER"},
     {"PROGRAM -j", "-j needs a value: --jobs=N"},
     {"PROGRAM --nocapture=1", "--nocapture takes no value"},

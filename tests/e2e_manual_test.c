@@ -462,6 +462,8 @@ static const struct {
     {"testlog run PROGRAM -- --filter=other/", "other/passes "},
     {"PROGRAM --nocap", "--nocapture "},
     {"PROGRAM --filter small/p", "small/passes "},
+    {"PROGRAM small/p", "small/passes "},
+    {"testlog run PROGRAM -- other/", "other/passes "},
     {"PROGRAM --log-span-events=new,e", "new,enter new,exit "},
     {"PROGRAM --report=j", "junit: jsonl: "},
     {"PROGRAM --trace-options=d", "device_tracer_level= "},

@@ -500,7 +500,8 @@ enum { ROWS = sizeof(rows) / sizeof(*rows), FLAG_BASE = 1000 };
 static bool read_help(struct reader *reader)
 {
     (void)reader;
-    puts("Usage: PROGRAM [FLAG...]\n\nRuns the tests of PROGRAM.\n");
+    puts("Usage: PROGRAM [FLAG...] [WORD...]\n\nRuns the tests of PROGRAM, or "
+         "those whose names contain a WORD.\n");
     for (size_t i = 0; i < ROWS; i++)
         if (rows[i].name)
             test_log_print_option(rows[i].letter, rows[i].name,
@@ -560,18 +561,33 @@ static bool refuse_missing(struct reader *reader, const char *flag,
     return refuse(reader, "%s needs a value: %s", flag, form);
 }
 
+/* getopt_long reads Go's -run letter by letter, so look at all words. */
+static bool refuse_foreign(struct reader *reader, char **words)
+{
+    for (; *words && strcmp(*words, "--"); words++) {
+        const char *ours = test_log_foreign_flag(*words);
+
+        if (ours)
+            return !refuse(reader, "unknown flag %.*s; %s",
+                           (int)strcspn(*words, "="), *words, ours);
+    }
+    return false;
+}
+
 /* Prints what getopt_long rejected. */
-static bool refuse_flag(struct reader *reader, const char *word,
+static bool refuse_flag(struct reader *reader, char **argv,
                         const struct option *longs)
 {
     const struct option_row *row =
         optopt >= FLAG_BASE ? &rows[optopt - FLAG_BASE] : NULL;
-    const char *suggestion;
+    const char *word = argv[optind - 1], *suggestion;
 
     if (row && kind_of(row) == required_argument)
         return refuse_missing(reader, row->name, row);
     if (row)
         return refuse(reader, "%s takes no value", row->name);
+    if (refuse_foreign(reader, argv + 1))
+        return false;
     if (optopt)
         return refuse(reader, "unknown flag -%c; --help lists all", optopt);
     suggestion =
@@ -615,6 +631,22 @@ static bool read_flag(struct reader *reader, const struct option_row *row)
            (!row->pass || pass(reader, row->name, optarg));
 }
 
+static bool read_words(struct reader *reader, char **words)
+{
+    struct test_log_options *options = reader->options;
+
+    for (; *words; words++) {
+        if (!**words)
+            return refuse(reader, "an empty word selects all tests; leave it "
+                                  "out");
+        if (!TRACE_ARRAY_RESERVE(options->words, options->word_capacity,
+                                 options->word_count + 1))
+            return refuse(reader, "out of memory");
+        options->words[options->word_count++] = *words;
+    }
+    return true;
+}
+
 static bool read_flags(struct reader *reader, int argc, char **argv)
 {
     struct option longs[ROWS + 1] = {{0}};
@@ -628,15 +660,11 @@ static bool read_flags(struct reader *reader, int argc, char **argv)
         if (c == ':' && optopt < FLAG_BASE && row_of(optopt))
             return refuse_missing(reader, argv[optind - 1], row_of(optopt));
         if (c == '?' || c == ':')
-            return refuse_flag(reader, argv[optind - 1], longs);
+            return refuse_flag(reader, argv, longs);
         if (!read_flag(reader, row_of(c)))
             return false;
     }
-    if (optind < argc)
-        return refuse(reader,
-                      "unexpected argument \"%s\"; choose tests with --filter",
-                      argv[optind]);
-    return true;
+    return read_words(reader, argv + optind);
 }
 
 /* ---- All together ---- */
@@ -710,8 +738,8 @@ static bool pass_rest(struct reader *reader)
 {
     struct test_log_options *options = reader->options;
     bool color = test_log_color(reader->color, stderr);
-    bool list =
-        options->list && !options->shard.total && !options->pattern_count;
+    bool list = options->list && !options->shard.total &&
+                !test_log_options_select(options);
 
     options->output.style.color = color;
     options->list = options->list && !list;
@@ -755,8 +783,14 @@ void test_log_options_free(struct test_log_options *options)
     free(options->only);
     free(options->criterion);
     free(options->patterns);
+    free(options->words);
     free(options->output.reports);
     *options = (struct test_log_options){.jobs = 0};
+}
+
+bool test_log_options_select(const struct test_log_options *options)
+{
+    return options->pattern_count || options->word_count;
 }
 
 void test_log_copy_settings(struct test_log_run *run,

@@ -53,6 +53,8 @@ struct test_log_options {
     char **patterns; /* of --filter, NULL at the end */
     size_t pattern_count, pattern_capacity;
     const char *pattern_origin; /* of the last: "--filter" or a variable */
+    const char **words;         /* parts of names, beside the patterns */
+    size_t word_count, word_capacity;
     bool pass_with_no_tests;
     char **criterion; /* arguments for Criterion, NULL at the end */
     int criterion_count;
@@ -65,6 +67,9 @@ struct test_log_options {
 int test_log_options_read(struct test_log_options *, int argc, char **argv,
                           int *code);
 void test_log_options_free(struct test_log_options *);
+
+/* test_log_options_select tells whether patterns or words select tests. */
+bool test_log_options_select(const struct test_log_options *);
 
 /* test_log_copy_settings copies into a run the filters, shard and retries that
  * apply to it. */
@@ -97,6 +102,10 @@ bool test_log_color(const char *flag, FILE *stream);
  * one. */
 struct option;
 const char *test_log_suggest_flag(const char *word, const struct option *);
+
+/* test_log_foreign_flag returns what to do instead of a flag of another test
+ * runner; NULL if it is none of those. */
+const char *test_log_foreign_flag(const char *word);
 
 /* test_log_option_form writes how an option is written, "--log=FILTER". The
  * argument is NULL if there is none, begins with '[' if it is optional, and may

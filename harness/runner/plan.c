@@ -373,6 +373,18 @@ static void find_exact(struct criterion_ordered_set_node **at,
         selection->exact[i] |= is_name(selection->options->patterns[i], test);
 }
 
+static bool has_word(const struct test_log_options *options,
+                     const struct criterion_test *test)
+{
+    char name[512];
+
+    snprintf(name, sizeof(name), "%s/%s", test->category, test->name);
+    for (size_t i = 0; i < options->word_count; i++)
+        if (strstr(name, options->words[i]))
+            return true;
+    return false;
+}
+
 /* Tests that are not selected are removed, so that no report calls them
  * skipped. */
 static void select_test(struct criterion_ordered_set_node **at,
@@ -381,7 +393,8 @@ static void select_test(struct criterion_ordered_set_node **at,
 {
     struct selection *selection = context;
     char **patterns = selection->options->patterns;
-    bool selected = !selection->options->pattern_count;
+    bool selected = !test_log_options_select(selection->options) ||
+                    has_word(selection->options, test);
 
     for (size_t i = 0; i < selection->options->pattern_count; i++)
         selected |= selection->exact[i]
@@ -446,25 +459,47 @@ static const char *find_test(const struct selection *selection,
     return full;
 }
 
+static bool find_near(const struct selection *selection, const char *pattern)
+{
+    bool word = pattern[0] && !strpbrk(pattern, "/*?[]()|!@+\\'");
+    const char *suggestion;
+
+    if (word && find_part(selection, pattern))
+        return true;
+    suggestion = log_nearest(pattern, (const char *const *)selection->names);
+    if (!suggestion && word)
+        suggestion = find_test(selection, pattern);
+    snprintf(nearest, sizeof(nearest), "%s", suggestion ? suggestion : "");
+    return suggestion;
+}
+
+/* Suggests --filter for a word that is a pattern. */
+static bool find_pattern(const struct selection *selection, const char *word)
+{
+    if (!strpbrk(word, "*?[(") || test_log_pattern_fault(word))
+        return false;
+    for (size_t i = 0; i < selection->name_count; i++)
+        if (!fnmatch(word, selection->names[i], FNM_EXTMATCH)) {
+            snprintf(nearest, sizeof(nearest), "--filter='%s'", word);
+            return true;
+        }
+    return false;
+}
+
 static void find_nearest(const struct selection *selection)
 {
+    const struct test_log_options *options = selection->options;
+
     nearest[0] = '\0';
     if (!selection->names)
         return;
-    for (size_t i = 0; i < selection->options->pattern_count; i++) {
-        const char *pattern = selection->options->patterns[i], *suggestion;
-        bool word = pattern[0] && !strpbrk(pattern, "/*?[]()|!@+\\'");
-
-        if (word && find_part(selection, pattern))
+    for (size_t i = 0; i < options->pattern_count; i++)
+        if (find_near(selection, options->patterns[i]))
             return;
-        suggestion =
-            log_nearest(pattern, (const char *const *)selection->names);
-        if (!suggestion && word)
-            suggestion = find_test(selection, pattern);
-        snprintf(nearest, sizeof(nearest), "%s", suggestion ? suggestion : "");
-        if (suggestion)
+    for (size_t i = 0; i < options->word_count; i++)
+        if (find_pattern(selection, options->words[i]) ||
+            find_near(selection, options->words[i]))
             return;
-    }
 }
 
 static void free_names(const struct selection *selection)
@@ -486,13 +521,13 @@ size_t test_log_plan_select(struct criterion_test_set *set,
 
     selection.exact = calloc(options->pattern_count + 1, sizeof(bool));
     if (!selection.exact) {
-        if (options->pattern_count)
+        if (test_log_options_select(options))
             test_log_notice("out of memory: --filter has no effect");
         return set->tests;
     }
     selection.names = calloc(set->tests + 1, sizeof(char *));
     each(set, find_exact, &selection);
-    if (selection.names && options->pattern_count)
+    if (selection.names && test_log_options_select(options))
         each(set, collect_name, &selection);
     each(set, select_test, &selection);
     if (!selection.count)
@@ -521,20 +556,44 @@ static void find_match(struct criterion_ordered_set_node **at,
         test_log_pattern_matches(search->pattern, test->category, test->name);
 }
 
+static void find_word(struct criterion_ordered_set_node **at,
+                      struct criterion_suite_set *suite,
+                      struct criterion_test *test, void *context)
+{
+    struct search *search = context;
+    struct test_log_options one = {.words = &search->pattern, .word_count = 1};
+
+    (void)at;
+    (void)suite;
+    search->found = search->found || has_word(&one, test);
+}
+
 enum { UNMATCHED_MAX = 10 }; /* that are printed */
+
+/* Returns 1 if no test of the set matches, and prints so, unless that was
+ * printed often enough; otherwise 0. */
+static size_t count_unmatched(struct criterion_test_set *set, each_test *find,
+                              const char *what, const char *text, size_t before)
+{
+    struct search search = {text, false};
+
+    each(set, find, &search);
+    if (!search.found && before < UNMATCHED_MAX)
+        test_log_notice("no test matched the %s %s", what, text);
+    return !search.found;
+}
 
 void test_log_plan_print_unmatched(struct criterion_test_set *set,
                                    const struct test_log_options *options)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < options->pattern_count; i++) {
-        struct search search = {options->patterns[i], false};
-
-        each(set, find_match, &search);
-        if (!search.found && count++ < UNMATCHED_MAX)
-            test_log_notice("no test matched the filter %s", search.pattern);
-    }
+    for (size_t i = 0; i < options->pattern_count; i++)
+        count += count_unmatched(set, find_match, "filter",
+                                 options->patterns[i], count);
+    for (size_t i = 0; i < options->word_count; i++)
+        count +=
+            count_unmatched(set, find_word, "word", options->words[i], count);
     if (count > UNMATCHED_MAX)
         test_log_notice("%zu more filters matched no test",
                         count - UNMATCHED_MAX);

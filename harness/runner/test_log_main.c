@@ -65,7 +65,7 @@ static void write_run(const struct test_log_run *run)
  * programs, too. */
 static bool is_for_others(const struct test_log_options *options)
 {
-    return options->pattern_count &&
+    return options->pattern_count && !options->word_count &&
            strncmp(options->pattern_origin, "--", 2) != 0;
 }
 
