@@ -109,6 +109,30 @@ static int make_run(struct test_log_run *run, int dir, const char *path)
     return -1;
 }
 
+/* Keeps git from adding runs; without this file, runs work as well. */
+static void ignore_in_git(int dir)
+{
+    int fd = openat(dir, ".gitignore",
+                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+
+    if (fd < 0)
+        return;
+    test_log_write_all(fd, "*\n", 2);
+    close(fd);
+}
+
+/* Opens the folder of all runs; a new one that the user did not name is ignored
+ * by git. */
+static int make_dir(const char *path, bool is_default)
+{
+    bool is_new = is_default && access(path, F_OK);
+    int dir = test_log_make_folders(path) ? -1 : open_folder(AT_FDCWD, path, 0);
+
+    if (dir >= 0 && is_new)
+        ignore_in_git(dir);
+    return dir;
+}
+
 /* Creates the folder of a new run below `path`; on failure, *why is the reason.
  */
 static int open_run(struct test_log_run *run, const char *path,
@@ -124,7 +148,7 @@ static int open_run(struct test_log_run *run, const char *path,
         return -1;
     }
 
-    int dir = test_log_make_folders(path) ? -1 : open_folder(AT_FDCWD, path, 0);
+    int dir = make_dir(path, !run->dir_given);
     int status = dir < 0 ? -1 : make_run(run, dir, path);
 
     *why = status ? strerror(errno) : NULL;
