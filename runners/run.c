@@ -11,6 +11,7 @@
 
 #include "harness/results/gpu_summary.h"
 #include "harness/results/notice.h"
+#include "harness/results/old_runs.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
 #include "harness/runner/supervisor.h"
@@ -120,6 +121,7 @@ static void finish(const struct test_log_run *run,
 
     runners_write(run);
     test_log_reports_write(run, &options->output);
+    test_log_old_runs_prune(run, options->dir, options->keep);
     test_log_print_unseen(run);
     test_log_gpu_print(&run->gpu);
     test_log_gpu_summary_print(run);

@@ -102,6 +102,8 @@ void test_log_run_free(struct test_log_run *run)
     free(run->path);
     if (run->folder > 0)
         close(run->folder);
+    if (run->lock > 0)
+        close(run->lock);
     free(run->command);
     free(run->program);
     free(run->show);

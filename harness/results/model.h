@@ -119,6 +119,7 @@ struct test_log_parent {
 struct test_log_run {
     char *path;             /* of the folder, as printed */
     int folder;             /* a descriptor of it; 0: `path` is opened */
+    int lock;               /* one that holds its lock; 0: none */
     char *command;          /* that started it, quoted for a shell */
     const char *executable; /* NULL: of several */
     char *program;          /* its folder's name; NULL: of several */

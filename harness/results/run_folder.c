@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "harness/results/notice.h"
+#include "harness/results/old_runs.h"
 #include "harness/results/run_folder.h"
 #include "trace/strings.h"
 
@@ -87,7 +88,10 @@ static int take_run(struct test_log_run *run, int dir, const char *path,
         errno = ENOSPC;
         return -1;
     }
-    return run->path && run->folder >= 0 ? 0 : -1;
+    if (!run->path || run->folder < 0)
+        return -1;
+    test_log_old_runs_hold(run);
+    return 0;
 }
 
 static int make_run(struct test_log_run *run, int dir, const char *path)
@@ -237,7 +241,10 @@ static int join_run(struct test_log_run *run, const char *path)
     run->foreign = true;
     run->path = strdup(path);
     run->folder = open_folder(AT_FDCWD, path, 0);
-    return run->path && run->folder >= 0 ? 0 : -1;
+    if (!run->path || run->folder < 0)
+        return -1;
+    test_log_old_runs_hold(run);
+    return 0;
 }
 
 /* The run has no folder. */
@@ -245,7 +252,9 @@ static void forget(struct test_log_run *run)
 {
     if (run->folder > 0)
         close(run->folder);
-    run->folder = 0;
+    if (run->lock > 0)
+        close(run->lock);
+    run->folder = run->lock = 0;
     free(run->path);
     run->path = NULL;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "harness/results/notice.h"
+#include "harness/results/old_runs.h"
 #include "harness/results/writers.h"
 #include "harness/runner/plan.h"
 #include "harness/runner/runner.h"
@@ -410,6 +411,8 @@ static const struct option_row rows[] = {
     {NULL, "TEST_UNDECLARED_OUTPUTS_DIR", "DIR", NULL, .read = read_dir,
      .outer = true},
     {"--trace-dir", "TRACE_DIR", "DIR", "where runs go", .read = read_dir},
+    {"--keep", "TRACE_KEEP", "N", "how many runs are kept (20); 0: all",
+     .read = read_count, AT(keep), "number of runs"},
     {"--trace-limit", "TRACE_LIMIT", "BYTES",
      "most that a test may record (256M)", .read = read_limit},
     {"--trace-options", "TRACE_OPTIONS", "KEY=VALUE",
@@ -759,6 +762,7 @@ int test_log_options_read(struct test_log_options *options, int argc,
         .limit = TRACE_LIMIT_DEFAULT,
         .profiler = trace_profiler_default,
         .dir = "testlog-runs",
+        .keep = TEST_LOG_OLD_RUNS_KEPT,
         .all_tests = options->all_tests,
     };
     if (pass(&reader, argv[0], NULL) && read_variables(&reader) &&

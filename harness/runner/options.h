@@ -49,6 +49,7 @@ struct test_log_options {
     struct trace_profiler profiler;
     const char *dir; /* where runs go */
     bool dir_given;  /* `dir` is not the default */
+    size_t keep;     /* how many runs there; 0: all */
     size_t jobs;     /* 0: as many as processors */
     char **patterns; /* of --filter, NULL at the end */
     size_t pattern_count, pattern_capacity;

@@ -16,6 +16,7 @@
 #include "harness/results/gpu_summary.h"
 #include "harness/results/history.h"
 #include "harness/results/notice.h"
+#include "harness/results/old_runs.h"
 #include "harness/results/writers.h"
 #include "harness/runner/plan.h"
 #include "harness/runner/supervisor.h"
@@ -206,6 +207,7 @@ static int run_watched(struct criterion_test_set *set,
         test_log_filters_find_unseen(&filters, run);
     write_run(run);
     test_log_reports_write(run, &options->output);
+    test_log_old_runs_prune(run, options->dir, options->keep);
     if (matched && !run->foreign)
         test_log_filters_print_compiled_out(&filters, run);
     report(run, options, matched);

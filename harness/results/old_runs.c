@@ -1,0 +1,372 @@
+/* old_runs.c: removes old runs.
+ *
+ * A process that writes to a run holds a shared lock on the run's folder, which
+ * the kernel drops when the process ends. The lock is taken while the folder is
+ * empty, and an empty folder is no run, so a run in progress is always locked.
+ *
+ * A run is renamed before its files are removed, so that no half of a run is
+ * ever listed. What an interrupted removal left is removed by the next one.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/results/notice.h"
+#include "harness/results/old_runs.h"
+#include "harness/results/run_folder.h"
+#include "trace/containers.h"
+
+/* Before the name of a run that is being removed. */
+#define ASIDE ".removing-"
+
+enum {
+    DEPTH = 64, /* of folders in a run */
+    PRUNE_SECONDS = 2,
+};
+
+void test_log_old_runs_hold(struct test_log_run *run)
+{
+    run->lock = openat(run->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (run->lock > 0)
+        flock(run->lock, LOCK_SH | LOCK_NB);
+}
+
+/* ---- Recognizing ---- */
+
+static bool is_name(const char *name)
+{
+    static const char form[] = "0000-00-00T00-00-00.000000";
+    size_t i = 0;
+
+    for (; form[i]; i++)
+        if (form[i] == '0' ? !isdigit((unsigned char)name[i])
+                           : name[i] != form[i])
+            return false;
+    return !name[i];
+}
+
+static bool is_aside(const char *name)
+{
+    size_t size = strlen(ASIDE);
+
+    return !strncmp(name, ASIDE, size) && is_name(name + size);
+}
+
+/* Opens a folder of the current user, which is no link. */
+static int open_own(int dir, const char *name)
+{
+    int fd =
+        openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    struct stat status;
+
+    if (fd < 0 || (!fstat(fd, &status) && status.st_uid == geteuid()))
+        return fd;
+    close(fd);
+    errno = EPERM;
+    return -1;
+}
+
+static bool has(int folder, const char *name, mode_t type)
+{
+    struct stat status;
+
+    return !fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) &&
+           (status.st_mode & S_IFMT) == type;
+}
+
+static bool is_run(int folder)
+{
+    return has(folder, "run.json", S_IFREG) || has(folder, "tests", S_IFDIR);
+}
+
+bool test_log_old_runs_is_run(int dir, const char *name)
+{
+    int folder = is_name(name) ? open_own(dir, name) : -1;
+    bool is = folder >= 0 && is_run(folder);
+
+    if (folder >= 0)
+        close(folder);
+    return is;
+}
+
+/* ---- Listing ---- */
+
+struct names {
+    char **all;
+    size_t count, capacity;
+};
+
+static bool add_name(struct names *names, const char *name)
+{
+    char *copy = strdup(name);
+
+    if (!copy ||
+        !TRACE_ARRAY_RESERVE(names->all, names->capacity, names->count + 1)) {
+        free(copy);
+        return false;
+    }
+    names->all[names->count++] = copy;
+    return true;
+}
+
+static DIR *open_list(int dir)
+{
+    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+
+    if (fd >= 0 && !entries)
+        close(fd);
+    return entries;
+}
+
+static int compare_latest_first(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)b, *(char *const *)a);
+}
+
+/* Lists the entries that `wanted` accepts by name, the latest first. */
+static int list(struct names *names, int dir, bool (*wanted)(const char *))
+{
+    DIR *entries = open_list(dir);
+    const struct dirent *entry;
+    bool added = true;
+
+    if (!entries)
+        return -1;
+    while (added && (entry = readdir(entries)))
+        if (wanted(entry->d_name))
+            added = add_name(names, entry->d_name);
+    closedir(entries);
+    if (names->count)
+        qsort(names->all, names->count, sizeof(*names->all),
+              compare_latest_first);
+    return added ? 0 : -1;
+}
+
+char **test_log_old_runs_list(int dir, size_t *count)
+{
+    struct names names = {0};
+    size_t kept = 0;
+
+    *count = 0;
+    if (list(&names, dir, is_name) ||
+        !TRACE_ARRAY_RESERVE(names.all, names.capacity, 1)) {
+        test_log_old_runs_free(names.all, names.count);
+        return NULL;
+    }
+    for (size_t i = 0; i < names.count; i++)
+        if (test_log_old_runs_is_run(dir, names.all[i]))
+            names.all[kept++] = names.all[i];
+        else
+            free(names.all[i]);
+    *count = kept;
+    return names.all;
+}
+
+void test_log_old_runs_free(char **names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+/* ---- Verdicts ---- */
+
+/* Finds the line of run.json with the sums, which comes before the tests. A
+ * string has no newline in JSON, so no other line begins like it. */
+static bool has_failures(FILE *in)
+{
+    unsigned long long passed, failed;
+    char *line = NULL;
+    size_t room = 0;
+    bool found = false;
+
+    while (!found && getline(&line, &room, in) > 0)
+        found = sscanf(line, "\"passed\":%llu,\"failed\":%llu", &passed,
+                       &failed) == 2;
+    free(line);
+    return !found || failed;
+}
+
+bool test_log_old_runs_failed(int dir, const char *name)
+{
+    int folder = open_own(dir, name), fd = -1;
+    FILE *in = NULL;
+    bool failed;
+
+    if (folder >= 0) {
+        fd = trace_beneath(folder, "run.json", O_RDONLY);
+        close(folder);
+    }
+    if (fd >= 0 && !(in = fdopen(fd, "r")))
+        close(fd);
+    failed = !in || has_failures(in);
+    if (in)
+        fclose(in);
+    return failed;
+}
+
+/* ---- Removing ---- */
+
+static int remove_tree(int dir, const char *name, int depth);
+
+/* Removes what is in a folder, as far as possible. Closes `folder`. */
+static int empty_folder(int folder, int depth)
+{
+    DIR *entries = fdopendir(folder);
+    const struct dirent *entry;
+    int error = entries ? 0 : errno;
+
+    if (!entries)
+        close(folder);
+    while (entries && (entry = readdir(entries))) {
+        const char *name = entry->d_name;
+
+        if (!strcmp(name, ".") || !strcmp(name, ".."))
+            continue;
+        if (unlinkat(folder, name, 0) &&
+            (errno != EISDIR || remove_tree(folder, name, depth - 1)))
+            error = errno;
+    }
+    if (entries)
+        closedir(entries);
+    errno = error;
+    return error ? -1 : 0;
+}
+
+static int remove_tree(int dir, const char *name, int depth)
+{
+    int folder;
+
+    if (depth <= 0) {
+        errno = ELOOP;
+        return -1;
+    }
+    folder = open_own(dir, name);
+    if (folder < 0 || empty_folder(folder, depth))
+        return -1;
+    return unlinkat(dir, name, AT_REMOVEDIR);
+}
+
+/* Moves a run aside if nobody holds it. */
+static int set_aside(int dir, const char *name, const char *aside)
+{
+    int folder = open_own(dir, name), status = -1;
+
+    if (folder < 0)
+        return -1;
+    if (!is_run(folder))
+        errno = EINVAL;
+    else if (!flock(folder, LOCK_EX | LOCK_NB))
+        status = renameat(dir, name, dir, aside);
+
+    int error = errno;
+
+    close(folder);
+    errno = error == EWOULDBLOCK ? EBUSY : error;
+    return status;
+}
+
+int test_log_old_runs_remove(int dir, const char *name)
+{
+    char aside[64];
+
+    if (!is_name(name)) {
+        errno = EINVAL;
+        return -1;
+    }
+    snprintf(aside, sizeof(aside), ASIDE "%s", name);
+    return set_aside(dir, name, aside) ? -1 : remove_tree(dir, aside, DEPTH);
+}
+
+/* ---- Pruning ---- */
+
+/* What prune does in a folder. */
+struct pruning {
+    const char *path;
+    int dir;
+    uint64_t deadline; /* monotonic, ns */
+    bool complained;
+};
+
+static bool is_over(const struct pruning *pruning)
+{
+    return trace_anchor_now().monotonic >= pruning->deadline;
+}
+
+/* Another process may remove the same run. */
+static void complain(struct pruning *pruning, const char *name)
+{
+    if (errno == EBUSY || errno == ENOENT || pruning->complained)
+        return;
+    pruning->complained = true;
+    test_log_notice("cannot remove the old run %s/%s: %s; remove it yourself",
+                    pruning->path, name, strerror(errno));
+}
+
+/* Removes what removals that were interrupted have left. */
+static void finish_removals(struct pruning *pruning)
+{
+    struct names names = {0};
+
+    list(&names, pruning->dir, is_aside);
+    for (size_t i = 0; i < names.count && !is_over(pruning); i++)
+        if (remove_tree(pruning->dir, names.all[i], DEPTH))
+            complain(pruning, names.all[i]);
+    test_log_old_runs_free(names.all, names.count);
+}
+
+static void remove_all_but(struct pruning *pruning, size_t keep)
+{
+    size_t count, failed = 0;
+    char **names = test_log_old_runs_list(pruning->dir, &count);
+    char latest[NAME_MAX + 1] = "";
+
+    if (readlinkat(pruning->dir, "latest", latest, sizeof(latest) - 1) < 0)
+        latest[0] = '\0';
+    for (size_t i = keep; i < count && !is_over(pruning); i++) {
+        const char *name = names[i];
+
+        if (!strcmp(name, latest) ||
+            (failed < TEST_LOG_OLD_RUNS_FAILED &&
+             test_log_old_runs_failed(pruning->dir, name) && ++failed))
+            continue;
+        if (test_log_old_runs_remove(pruning->dir, name))
+            complain(pruning, name);
+    }
+    test_log_old_runs_free(names, count);
+}
+
+/* A program that is a part of a run does not prune, nor does a run in a
+ * temporary folder. */
+static bool may_prune(const struct test_log_run *run)
+{
+    return run->path && !run->foreign && !run->interrupted &&
+           is_name(trace_base_name(run->path));
+}
+
+void test_log_old_runs_prune(const struct test_log_run *run, const char *path,
+                             size_t keep)
+{
+    struct pruning pruning = {
+        .path = path,
+        .dir = -1,
+        .deadline =
+            trace_anchor_now().monotonic + PRUNE_SECONDS * 1000000000ULL,
+    };
+
+    if (keep && may_prune(run))
+        pruning.dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    if (pruning.dir < 0)
+        return;
+    finish_removals(&pruning);
+    remove_all_but(&pruning, keep);
+    close(pruning.dir);
+}

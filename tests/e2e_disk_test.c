@@ -1,0 +1,69 @@
+/* e2e_disk_test.c: how many runs stay, and how large they are. */
+#include "e2e.h"
+
+#include <stdlib.h>
+
+#define TESTLOG BUILD_DIR "/testlog"
+
+E2E_FOLDER
+
+TestSuite(e2e_disk, .init = e2e_begin, .timeout = 180);
+
+/* ---- Old runs ---- */
+
+static double count_runs(void)
+{
+    const struct e2e *count =
+        e2e_run("find testlog-runs -maxdepth 1 -type d -name '2*' | wc -l");
+
+    return atof(count->out);
+}
+
+Test(e2e_disk, keeps_the_given_number_of_runs)
+{
+    const char *small = e2e_program("small", E2E_TRACED);
+
+    e2e_run("for i in 1 2 3 4; do %s; done", small);
+    cr_expect_eq(count_runs(), 4);
+    e2e_expect_code(e2e_run("%s --keep=3", small), 0);
+    cr_expect_eq(count_runs(), 3);
+    e2e_expect_code(e2e_run("TRACE_KEEP=2 " TESTLOG " run %s", small), 0);
+    cr_expect_eq(count_runs(), 2);
+    e2e_expect_code(e2e_run("TRACE_KEEP=1 " TESTLOG " record -- true 2>&1"), 0);
+    cr_expect_eq(count_runs(), 1);
+    e2e_expect_code(e2e_run(TESTLOG " run %s -- --keep=0", small), 0);
+    cr_expect_eq(count_runs(), 2);
+    cr_expect(e2e_exists("testlog-runs/latest/run.json"));
+}
+
+Test(e2e_disk, keeps_older_runs_that_failed)
+{
+    e2e_run("%s; %s; %s", e2e_program("ci", E2E_TRACED),
+            e2e_program("small", E2E_TRACED), e2e_program("small", E2E_TRACED));
+    cr_expect_eq(count_runs(), 3);
+    e2e_run("%s --keep=1", e2e_program("small", E2E_TRACED));
+    cr_expect_eq(count_runs(), 2);
+    cr_expect_eq(
+        e2e_run("grep -l '\"failed\":4' testlog-runs/2*/run.json")->code, 0);
+}
+
+Test(e2e_disk, refuses_a_number_of_runs_that_is_none)
+{
+    const struct e2e *all =
+        e2e_run("%s --keep=some 2>&1", e2e_program("small", E2E_TRACED));
+
+    e2e_expect_code(all, 2);
+    e2e_expect_has(all->out, "testlog: --keep: \"some\"");
+}
+
+Test(e2e_disk, hides_a_new_default_folder_from_git)
+{
+    const char *small = e2e_program("small", E2E_PLAIN);
+
+    e2e_run("%s", small);
+    e2e_expect_is(e2e_read("testlog-runs/.gitignore"), "*\n");
+    e2e_run("rm testlog-runs/.gitignore; %s; %s --trace-dir=given", small,
+            small);
+    cr_expect_not(e2e_exists("testlog-runs/.gitignore"), "it was removed");
+    cr_expect_not(e2e_exists("given/.gitignore"), "the user's folder");
+}
