@@ -211,6 +211,12 @@ TRACE_API size_t log_write_all(const struct log_filter *,
                                const struct log_style *, struct trace_reader *,
                                FILE *stream);
 
+/* log_add_hidden adds the last `most` lines of a recording's events that the
+ * filter does not show, and returns how many it does not show. */
+TRACE_API size_t log_add_hidden(const struct log_filter *,
+                                const struct log_style *, struct trace_reader *,
+                                size_t most, struct trace_text *out);
+
 /* ---- The subscriber of a test ---- */
 
 struct log_options {

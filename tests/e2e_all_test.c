@@ -162,7 +162,7 @@ Test(e2e_all, applies_LOG_as_for_annotated_tests)
     const char *program = whole(E2E_TRACED_ALL);
     const struct e2e *run =
         e2e_run("LOG=warn %s --nocapture --filter fixtures/after_a_failure "
-                "--log-time=none",
+                "--fail-log=0 --log-time=none",
                 program);
 
     e2e_expect_lacks(run->err, " INFO ");

@@ -102,18 +102,62 @@ Test(e2e_capture, keeps_a_line_without_newline_after_a_crash)
     e2e_expect_has(run->out, "\nand a part of one\nlog:\n");
 }
 
-Test(e2e_capture, hides_lines_below_the_filter_of_a_failure)
+#define HIDDEN                                                                 \
+    "DEBUG outer{number=7 text=\"red fox\"}: programs::capture: below the "    \
+    "default\n"
+
+Test(e2e_capture, shows_hidden_lines_of_a_failure_apart)
 {
-    const struct e2e *run = run_one("", "capture/prints_and_fails");
+    const struct e2e *run =
+        run_one("--log-time=none", "capture/prints_and_fails");
     const struct e2e *debug =
         run_one("--log=debug", "capture/prints_and_fails");
 
-    e2e_expect_lacks(run->out, "below the default");
+    e2e_expect_has(run->out, "nearly\nrecorded:\n" HIDDEN "trace: ");
+    e2e_expect_lacks(debug->out, "recorded:\n");
     e2e_expect_has(debug->out, "outer{number=7 text=\"red fox\"}: "
                                "programs::capture: below the default\n");
     e2e_expect_has(debug->out, "outer{number=7 text=\"red fox\"}:inner: "
                                "programs::capture: evicted key=\"fox\" "
                                "age=3\n");
+}
+
+Test(e2e_capture, shows_as_many_hidden_lines_as_fail_log_says)
+{
+    const struct e2e *run = run_one("--log-time=none --log=off --fail-log=3",
+                                    "capture/prints_and_fails");
+
+    e2e_expect_lacks(run->out, "log:\n");
+    e2e_expect_has(
+        run->out,
+        "recorded:\n"
+        " INFO outer{number=7 text=\"red fox\"}: programs::capture: an answer "
+        "of 41\n");
+    e2e_expect_has(run->out,
+                   "1 more line was recorded: testlog log "
+                   "capture/prints_and_fails --filter trace\ntrace: ");
+    e2e_expect_lacks(run->out, "below the default");
+}
+
+Test(e2e_capture, names_the_command_for_hidden_lines)
+{
+    const struct e2e *run = run_one("--log=off --fail-log=0 --trace-dir='a b'",
+                                    "capture/prints_and_fails");
+    const char *command =
+        e2e_between(run->out, "4 more lines were recorded: testlog ", "\n");
+
+    e2e_expect_lacks(run->out, "recorded:\n");
+    e2e_expect_has(command, "log 'a b/2");
+    e2e_expect_has(
+        e2e_run("'%s/testlog' %s --time none", BUILD_DIR, command)->out,
+        HIDDEN);
+}
+
+Test(e2e_capture, hides_lines_of_a_passing_test)
+{
+    e2e_expect_lacks(
+        run_one("--show-output --log=off", "capture/prints_and_passes")->out,
+        "recorded:\n");
 }
 
 Test(e2e_capture, captures_the_output_of_children)
@@ -144,11 +188,13 @@ Test(e2e_capture, applies_a_tests_own_default_without_LOG)
                        "default\n";
 
     e2e_expect_has(run_one("", "capture/has_a_default")->out, text);
-    e2e_expect_lacks(run_one("--log=info", "capture/has_a_default")->out, text);
     e2e_expect_lacks(
-        e2e_run("LOG=info %s --filter capture/has_a_default 2>&1", capture())
-            ->out,
-        text);
+        run_one("--log=info --fail-log=0", "capture/has_a_default")->out, text);
+    e2e_expect_lacks(e2e_run("LOG=info %s --fail-log=0 --filter "
+                             "capture/has_a_default 2>&1",
+                             capture())
+                         ->out,
+                     text);
 }
 
 /* ---- Tests side by side ---- */

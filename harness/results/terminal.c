@@ -182,6 +182,50 @@ static void put_lines(struct block *block, const struct log_filter *filter,
     log_replay_free(replay);
 }
 
+/* Prints how many more lines `testlog log` shows, and the command. */
+static void put_hint(const struct block *block, size_t count)
+{
+    const struct test_log_run *run = block->run;
+    const char *path = shown_path(run->path ? run->path : "");
+    struct trace_text command = {0};
+
+    /* testlog log looks there for the latest run. */
+    if (run->dir_given) {
+        trace_text_char(&command, ' ');
+        test_log_add_word(&command, path);
+    }
+    trace_text_char(&command, ' ');
+    test_log_add_word(&command, test_log_name(block->result));
+    fprintf(test_log_stream(),
+            "%zu more %s recorded: testlog log%s --filter trace\n", count,
+            count == 1 ? "line was" : "lines were",
+            command.data ? command.data : "");
+    trace_text_free(&command);
+}
+
+/* Prints the last lines that the filter does not show. */
+static void put_hidden(struct block *block, const struct log_filter *filter,
+                       struct trace_reader *reader)
+{
+    size_t most = block->output->fail_log;
+    struct log_style style = block->output->style;
+    struct trace_text text = {0};
+    size_t left_out = 0, hidden;
+
+    style.span_events = 0;
+    hidden = log_add_hidden(filter, &style, reader, most, &text);
+    if (text.size > SHOWN_MAX)
+        left_out = keep_end(&text);
+    if (text.size)
+        heading(block, "recorded");
+    if (left_out)
+        fprintf(test_log_stream(), "... %zu bytes before this\n", left_out);
+    fwrite(text.data ? text.data : "", 1, text.size, test_log_stream());
+    if (hidden > most)
+        put_hint(block, hidden - most);
+    trace_text_free(&text);
+}
+
 /* The innermost spans that were never exited, one for each thread. */
 struct open_span {
     const struct trace_thread *thread;
@@ -304,6 +348,8 @@ static void put_recording(struct block *block)
     if (reader && filter && !block->output->live &&
         !test_log_file(run, result, "log.txt", path))
         put_lines(block, filter, reader, path);
+    if (reader && filter && test_log_outcome_bad(result->outcome))
+        put_hidden(block, filter, reader);
     if (reader)
         put_losses(block, reader);
     if (reader && test_log_outcome_bad(result->outcome))

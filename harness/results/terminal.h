@@ -12,8 +12,9 @@ struct test_log_output {
     bool live;        /* tests print directly */
     bool show_output; /* of passing tests, too */
     bool quiet;
-    bool report_on_stdout;           /* nothing else may go there */
-    uint64_t slow;                   /* ns; longer tests are listed; 0: none */
+    bool report_on_stdout; /* nothing else may go there */
+    uint64_t slow;         /* ns; longer tests are listed; 0: none */
+    size_t fail_log;       /* hidden lines that a failed test's block shows */
     struct test_log_report *reports; /* of --report */
     size_t report_count, report_capacity;
 };
