@@ -76,7 +76,7 @@ Test(e2e_stacks, leave_tests_alone_that_did_not_crash)
 
     if (e2e_sanitized())
         cr_skip_test("sanitizers handle SIGSEGV");
-    e2e_expect_has(all->out, "3 passed, 12 failed, 0 skipped");
+    e2e_expect_has(all->out, "3 passed, 15 failed, 0 skipped");
 }
 
 Test(e2e_stacks, stand_in_all_files)
@@ -106,6 +106,34 @@ Test(e2e_stacks, stand_in_all_files)
     e2e_expect_has(
         e2e_read("%s/%s/crashing.null_pointer/trace.json", all->folder, folder),
         "SIGSEGV at 0");
+}
+
+/* ---- Failed assertions ---- */
+
+Test(e2e_stacks, show_who_called_the_function_of_an_assertion)
+{
+    const char *block = block_of(all_of("crashing"), "asserting/in_a_helper");
+
+    e2e_expect_has(block, ", assertion at programs/crashing.c:");
+    e2e_expect_has(block, ": check\n");
+    e2e_expect_has(block, ": asserting_in_a_helper_impl\n");
+}
+
+Test(e2e_stacks, leave_out_an_assertion_of_the_test_itself)
+{
+    const struct e2e *all = all_of("crashing");
+
+    e2e_expect_lacks(block_of(all, "asserting/in_the_test"), "stacks:");
+    e2e_expect_lacks(block_of(all, "asserting/ten_times"), "stacks:");
+}
+
+Test(e2e_stacks, look_at_eight_assertions_at_most)
+{
+    const struct e2e *all = all_of("crashing");
+    const cJSON *run = e2e_json("%s/testlog-runs/latest/run.json", all->folder);
+    const cJSON *test = e2e_result(run, "asserting/ten_times");
+
+    cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(test, "stacks")), 8);
 }
 
 /* ---- Hangs ---- */

@@ -13,8 +13,9 @@ enum { PARTS = 8 };
 
 struct reading {
     struct test_log_stacks *stacks;
-    const char *process; /* of the threads that follow */
-    const char *crashed; /* id of the thread that crashed; "": none */
+    const char *process;   /* of the threads that follow */
+    const char *crashed;   /* id of the thread that crashed; "": none */
+    const char *assertion; /* of the next thread; "": none */
 };
 
 /* Splits a line into parts, at tabs; parts that are missing are "". */
@@ -57,6 +58,17 @@ static struct test_log_stack *last_stack(const struct reading *reading)
                                : NULL;
 }
 
+/* The handler of a signal and the functions of an assertion are ours, and so is
+ * what they call. */
+static bool is_ours(const struct test_log_stack *stack,
+                    const struct test_log_frame *frame)
+{
+    if (stack->assertion[0])
+        return !strcmp(frame->function, "criterion_send_assert") ||
+               !strcmp(frame->function, "cri_assert_node_send");
+    return stack->crashed && frame->signal;
+}
+
 static void add_frame(struct reading *reading, char *parts[PARTS])
 {
     struct test_log_stacks *stacks = reading->stacks;
@@ -79,8 +91,7 @@ static void add_frame(struct reading *reading, char *parts[PARTS])
         .signal = strchr(parts[7], 's'),
         .system = is_system(parts[5]),
     };
-    /* What came before is the handler, which is ours. */
-    if (stack->crashed && stacks->frames[number].signal) {
+    if (is_ours(stack, &stacks->frames[number])) {
         stack->first = stacks->frame_count;
         stack->count = 0;
     }
@@ -100,9 +111,11 @@ static void add_stack(struct reading *reading, char *parts[PARTS])
         .thread = parts[1],
         .name = parts[2],
         .waits = parts[4],
+        .assertion = reading->assertion,
         .first = stacks->frame_count,
         .crashed = stacks->signal && !strcmp(parts[1], reading->crashed),
     };
+    reading->assertion = "";
 }
 
 static void add_note(struct test_log_stacks *stacks, const char *note)
@@ -134,6 +147,8 @@ static void take_line(struct reading *reading, char *line)
         reading->process = parts[1];
     else if (!strcmp(parts[0], "note"))
         add_note(reading->stacks, parts[1]);
+    else if (!strcmp(parts[0], "assertion"))
+        reading->assertion = parts[1];
     else if (!strcmp(parts[0], "crash"))
         set_crash(reading, parts);
     else if (!strcmp(parts[0], "fault"))
@@ -157,7 +172,7 @@ bool test_log_stacks_read(struct test_log_stacks *stacks,
                           const struct test_log_result *result)
 {
     FILE *in = test_log_read(run, result, TEST_LOG_STACKS_FILE);
-    struct reading reading = {stacks, "", ""};
+    struct reading reading = {stacks, "", "", ""};
     char *rest, *line;
 
     *stacks = (struct test_log_stacks){.address = "", .fault = ""};

@@ -31,9 +31,10 @@ struct test_log_frame {
 
 struct test_log_stack {
     const char *process, *thread, *name, *waits;
-    size_t first, count; /* frames */
-    bool more;           /* frames than are listed */
-    bool crashed;        /* frames of the signal's handler are left out */
+    const char *assertion; /* "file:line" of the one that failed here; "" */
+    size_t first, count;   /* frames */
+    bool more;             /* frames than are listed */
+    bool crashed;          /* frames of the signal's handler are left out */
 };
 
 struct test_log_stacks {

@@ -45,6 +45,7 @@ static void put_stack(struct trace_text *text,
     put_known(text, "thread", stack->thread);
     put_known(text, "name", stack->name);
     put_known(text, "waits_for", stack->waits);
+    put_known(text, "assertion", stack->assertion);
     if (stack->crashed)
         trace_text_string(text, ",\"crashed\":true");
     trace_text_string(text, ",\"frames\":[");

@@ -131,7 +131,9 @@ static void put_stack(const struct printing *printing,
 {
     trace_text_printf(printing->out, "  thread %s %s", stack->thread,
                       stack->name);
-    if (stack->crashed)
+    if (stack->assertion[0])
+        trace_text_printf(printing->out, ", assertion at %s", stack->assertion);
+    else if (stack->crashed)
         trace_text_string(printing->out, ", which crashed");
     else if (stack->waits[0])
         trace_text_printf(printing->out, ", waits for %s", stack->waits);
@@ -153,6 +155,16 @@ static void put_crash(const struct printing *printing)
     trace_text_char(printing->out, '\n');
 }
 
+/* Without a function between an assertion and its test, its line says it all.
+ */
+static bool is_obvious(const struct printing *printing,
+                       const struct test_log_stack *stack)
+{
+    return stack->assertion[0] &&
+           (!stack->count ||
+            is_body(printing, &printing->stacks->frames[stack->first]));
+}
+
 /* The test's own process needs no heading. */
 static void put_all(const struct printing *printing)
 {
@@ -165,7 +177,7 @@ static void put_all(const struct printing *printing)
     for (size_t i = 0; i < stacks->stack_count; i++) {
         const struct test_log_stack *stack = &stacks->stacks[i];
 
-        if (is_system(printing, stack))
+        if (is_system(printing, stack) || is_obvious(printing, stack))
             continue;
         if (strcmp(process, stack->process))
             trace_text_printf(printing->out, "  child process %s:\n",

@@ -16,7 +16,11 @@
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"
 
-enum { STACKS_TEXT_MAX = 1 << 20 };
+enum {
+    STACKS_TEXT_MAX = 1 << 20,
+    ASSERTIONS = 8,             /* of a test, whose stacks are looked at */
+    ASSERTION_LOOK = 500000000, /* ns for each */
+};
 
 static char program[PATH_MAX]; /* "": it was not found */
 
@@ -96,17 +100,26 @@ static void run(char *const *arguments, uint64_t until, struct trace_text *text)
 
 /* ---- A test ---- */
 
+/* Writes the stacks of failed assertions and of the last look. */
 static void store(const struct test_log_run *run_of,
-                  const struct test_log_result *result,
-                  const struct trace_text *text)
+                  const struct test_log_job *job, const struct trace_text *last)
 {
+    const struct trace_text *assertions = &job->assertion_stacks;
     struct trace_file file;
 
-    if (!text->size ||
-        test_log_create_file(run_of, result, TEST_LOG_STACKS_FILE, &file))
+    if ((!assertions->size && !last->size) ||
+        test_log_create_file(run_of, job->result, TEST_LOG_STACKS_FILE, &file))
         return;
-    fwrite(text->data, 1, text->size, file.stream);
+    if (assertions->size)
+        fwrite(assertions->data, 1, assertions->size, file.stream);
+    if (last->size)
+        fwrite(last->data, 1, last->size, file.stream);
     trace_file_commit(&file);
+}
+
+static bool can_look(const struct test_log_job *job)
+{
+    return program[0] && job->pid && job->result->folder;
 }
 
 void test_log_stacks_look(const struct test_log_runner *runner,
@@ -121,7 +134,7 @@ void test_log_stacks_look(const struct test_log_runner *runner,
     struct trace_text text = {0};
     uint64_t began = test_log_now();
 
-    if (!program[0] || !job->pid || !job->result->folder)
+    if (!can_look(job))
         return;
     snprintf(pid, sizeof(pid), "%u", job->pid);
     if (crash) {
@@ -134,7 +147,28 @@ void test_log_stacks_look(const struct test_log_runner *runner,
                           crash->thread);
     }
     run(arguments, until, &text);
-    store(runner->run, job->result, &text);
+    store(runner->run, job, &text);
     trace_text_free(&text);
+    job->looked += test_log_now() - began;
+}
+
+void test_log_stacks_look_at_assertion(const struct test_log_runner *runner,
+                                       struct test_log_job *job,
+                                       const char *file, unsigned line)
+{
+    char first[32], pid[16];
+    char *arguments[] = {program, first, (char *)"--only", pid, NULL};
+    struct trace_text *text = &job->assertion_stacks;
+    uint64_t began = test_log_now();
+
+    if (!can_look(job) || job->assertions == ASSERTIONS)
+        return;
+    job->assertions++;
+    snprintf(first, sizeof(first), "--first=%u",
+             test_log_status_asserting(job));
+    snprintf(pid, sizeof(pid), "%u", job->pid);
+    trace_text_printf(text, "assertion\t%s:%u\n", file, line);
+    run(arguments, began + ASSERTION_LOOK, text);
+    store(runner->run, job, &(struct trace_text){0});
     job->looked += test_log_now() - began;
 }

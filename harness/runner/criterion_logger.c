@@ -310,6 +310,21 @@ static void note_unjudged(struct test_log_result *result,
     result->unjudged = count;
 }
 
+/* Criterion does not report which test an assertion belongs to; the process of
+ * that test waits for the answer. */
+static void on_assert(struct criterion_assert_stats *stats)
+{
+    if (original.log_assert)
+        original.log_assert(stats);
+    for (size_t i = 0; !stats->passed && i < runner->job_count; i++) {
+        struct test_log_job *job = &runner->jobs[i];
+
+        if (test_log_job_runs(job) && test_log_status_asserting(job))
+            test_log_stacks_look_at_assertion(runner, job, stats->file,
+                                              stats->line);
+    }
+}
+
 static void on_post_test(struct criterion_test_stats *stats)
 {
     struct test_log_job *job = test_log_job_of(runner, stats->test);
@@ -514,6 +529,7 @@ void test_log_logger_install(void)
     original = *criterion_options.logger;
     wrapped[0] = original;
     wrapped[0].log_pre_init = on_pre_init;
+    wrapped[0].log_assert = on_assert;
     wrapped[0].log_post_test = on_post_test;
     wrapped[0].log_post_fini = on_post_fini;
     wrapped[0].log_test_crash = on_test_crash;

@@ -17,14 +17,16 @@ struct criterion_test_set;
 struct test_log_job {
     const struct criterion_test *test;
     struct test_log_result *result;
-    uint64_t started; /* ns, monotonic; 0: not yet */
-    uint64_t limit;   /* ns that it may take; 0: no limit */
-    uint64_t paused;  /* ns of its time during which the runner was stopped */
-    uint64_t looked;  /* ns during which it was stopped for its stacks */
-    uint64_t late;    /* when its timeout was noticed; 0: not yet */
-    uint64_t exited;  /* when its exit was first noticed; 0: not yet */
-    uint32_t pid;     /* 0: not known */
-    size_t note;      /* its process reports there, from 1; 0: nowhere */
+    uint64_t started;  /* ns, monotonic; 0: not yet */
+    uint64_t limit;    /* ns that it may take; 0: no limit */
+    uint64_t paused;   /* ns of its time during which the runner was stopped */
+    uint64_t looked;   /* ns during which it was stopped for its stacks */
+    uint64_t late;     /* when its timeout was noticed; 0: not yet */
+    uint64_t exited;   /* when its exit was first noticed; 0: not yet */
+    uint32_t pid;      /* 0: not known */
+    size_t assertions; /* whose stacks were looked at */
+    struct trace_text assertion_stacks;
+    size_t note; /* its process reports there, from 1; 0: nowhere */
     struct test_log_output_pipe *pipe; /* of its output; NULL: it is a file */
     bool starting;  /* its process has not reported itself yet */
     bool begun;     /* Criterion has reported that */

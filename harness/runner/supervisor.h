@@ -54,6 +54,10 @@ const struct test_log_crash *test_log_status_crash_of(
     const struct test_log_job *);
 void test_log_status_seen(const struct test_log_job *);
 
+/* test_log_status_asserting returns the thread of a job's process that sends a
+ * failed assertion; 0 if none does. */
+uint32_t test_log_status_asserting(const struct test_log_job *);
+
 /* ---- capture_stacks.c ---- */
 
 /* test_log_stacks_wanted tells whether workers shall stop when they crash: the
@@ -65,6 +69,12 @@ bool test_log_stacks_wanted(const struct test_log_options *);
  * It ends at `until`. */
 void test_log_stacks_look(const struct test_log_runner *, struct test_log_job *,
                           const struct test_log_crash *, uint64_t until);
+
+/* test_log_stacks_look_at_assertion adds the stack of a thread that waits until
+ * the runner has taken its failed assertion, at most eight for a test. */
+void test_log_stacks_look_at_assertion(const struct test_log_runner *,
+                                       struct test_log_job *, const char *file,
+                                       unsigned line);
 
 /* ---- spawn.c: the worker that Criterion is starting ---- */
 

@@ -112,12 +112,23 @@ void test_log_status_update(struct test_log_runner *runner)
     }
 }
 
+static struct test_log_note *note_of(const struct test_log_job *job)
+{
+    return status && job->note ? test_log_status_note(status, job->note - 1)
+                               : NULL;
+}
+
+uint32_t test_log_status_asserting(const struct test_log_job *job)
+{
+    const struct test_log_note *note = note_of(job);
+
+    return note ? __atomic_load_n(&note->asserting, __ATOMIC_ACQUIRE) : 0;
+}
+
 const struct test_log_crash *test_log_status_crash_of(
     const struct test_log_job *job)
 {
-    const struct test_log_note *note =
-        status && job->note ? test_log_status_note(status, job->note - 1)
-                            : NULL;
+    const struct test_log_note *note = note_of(job);
 
     return note && __atomic_load_n(&note->crashed, __ATOMIC_ACQUIRE) ==
                        TEST_LOG_CRASH_STOPPED
@@ -127,7 +138,7 @@ const struct test_log_crash *test_log_status_crash_of(
 
 void test_log_status_seen(const struct test_log_job *job)
 {
-    struct test_log_note *note = test_log_status_note(status, job->note - 1);
+    struct test_log_note *note = note_of(job);
 
     __atomic_store_n(&note->crashed, TEST_LOG_CRASH_SEEN, __ATOMIC_RELEASE);
     kill((pid_t)job->pid, SIGCONT);

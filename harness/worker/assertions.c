@@ -85,11 +85,14 @@ TRACE_API void criterion_send_assert(struct criterion_assert_stats *stats)
     trace_returned_to((uintptr_t)__builtin_frame_address(0));
     if (!stats->passed)
         record_failure(stats->file, stats->line, stats->message);
-    if (!test_log_forked())
+    if (!test_log_forked()) {
+        test_log_status_assertion(!stats->passed);
         next(stats);
-    else if (!stats->passed)
+        test_log_status_assertion(false);
+    } else if (!stats->passed) {
         test_log_status_fail(FORKED "%s:%u: %s", stats->file, stats->line,
                              stats->message ? stats->message : FAILED);
+    }
 }
 
 /* Adds the leaves that failed, as Criterion prints them. */
@@ -120,10 +123,13 @@ TRACE_API void cri_assert_node_send(const char *file, size_t line,
         trace_text_string(&text, tree->message);
     describe(&text, tree);
     record_failure(file, (unsigned)line, text.data);
-    if (test_log_forked())
+    if (test_log_forked()) {
         test_log_status_fail(FORKED "%s:%zu: %s", file, line,
                              text.data ? text.data : FAILED);
-    else
+    } else {
+        test_log_status_assertion(true);
         next(file, line, tree);
+        test_log_status_assertion(false);
+    }
     trace_text_free(&text);
 }

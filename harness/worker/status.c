@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -75,6 +76,13 @@ void test_log_status_returned(void)
 void test_log_status_checking(bool on)
 {
     mine->checking = on;
+}
+
+void test_log_status_assertion(bool sends)
+{
+    __atomic_store_n(&mine->asserting,
+                     sends ? (uint32_t)syscall(SYS_gettid) : 0,
+                     __ATOMIC_RELEASE);
 }
 
 /* The process may stop a little later, in any of its threads. */

@@ -127,6 +127,29 @@ TEST_LOG(crashing, sent_by_kill)
     pause();
 }
 
+/* ---- Failed assertions ---- */
+
+FAR static void check(int value)
+{
+    cr_assert_eq(value, 1);
+}
+
+TEST_LOG(asserting, in_a_helper)
+{
+    check((int)getpid());
+}
+
+TEST_LOG(asserting, in_the_test)
+{
+    cr_assert_eq(getpid(), 1);
+}
+
+TEST_LOG(asserting, ten_times)
+{
+    for (int i = 0; i < 10; i++)
+        cr_expect_eq(i, -1);
+}
+
 /* ---- These are no crashes for the runner ---- */
 
 TEST_LOG(expected, dies_as_it_should, .signal = SIGSEGV)
