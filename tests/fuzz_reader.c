@@ -6,6 +6,7 @@
 
 #include <testlog/log.h>
 
+#include "log/device_summary.h"
 #include "trace/reader.h"
 
 #include "trace/format.h"
@@ -55,6 +56,17 @@ static size_t walk_lines(const struct log_filter *filter, unsigned span_events,
     return lines;
 }
 
+static void walk_summary(struct trace_reader *reader)
+{
+    struct log_device_summary *summary = log_device_summary_read(reader);
+    struct trace_text text = {0};
+
+    if (summary)
+        log_device_table(&text, summary);
+    trace_text_free(&text);
+    log_device_summary_free(summary);
+}
+
 /* Renders the recording in every way; returns the number of lines without span
  * events. */
 static size_t walk_export(struct trace_reader *reader)
@@ -70,6 +82,7 @@ static size_t walk_export(struct trace_reader *reader)
         trace_chrome_begin(&chrome, null);
         trace_chrome_add(&chrome, reader, 1, "walk");
         trace_chrome_end(&chrome, NULL);
+        walk_summary(reader);
     }
     if (null)
         fclose(null);
