@@ -173,6 +173,8 @@ static void add_test(struct test_log_run *run, const cJSON *test)
         result->file = string_of(test, "file");
         result->line = (unsigned)number_of(test, "line");
         result->duration = number_of(test, "duration_ns");
+        result->unrendered =
+            cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(test, "rendered"));
         add_losses(result, cJSON_GetObjectItemCaseSensitive(test, "lost"));
         result->unjudged = (size_t)number_of(test, "unjudged");
         test_log_gpu_state_of(text_of(test, "gpu"), &result->gpu);

@@ -276,6 +276,7 @@ static int record(struct test_log_options *options, char **program)
     setenv("TESTLOG_RECORD_LOG", options->show.value, 1);
     export_options(&options->profiler);
     test_log_copy_settings(&run, options);
+    run.render_all = true;
     run.command = command_of(program);
     test_log_trust_program(program[0]);
     opened = !test_log_run_open(&run, options->dir, program[0]) &&

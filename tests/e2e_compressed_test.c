@@ -22,7 +22,7 @@ static const struct e2e *run(const char *before, const char *flags)
 
 Test(e2e_compressed, compresses_large_recordings)
 {
-    const struct e2e *result = run("", "");
+    const struct e2e *result = run("", "--render=all");
 
     e2e_expect_code(result, 1);
     e2e_expect_is(e2e_last(result->out), "9 passed, 1 failed, 0 skipped");

@@ -67,3 +67,65 @@ Test(e2e_disk, hides_a_new_default_folder_from_git)
     cr_expect_not(e2e_exists("testlog-runs/.gitignore"), "it was removed");
     cr_expect_not(e2e_exists("given/.gitignore"), "the user's folder");
 }
+
+/* ---- Files on demand ---- */
+
+#define RUN   "testlog-runs/latest/"
+#define TESTS RUN "tests/many_test/"
+
+static const cJSON *rendered_of(const char *name)
+{
+    return cJSON_GetObjectItem(e2e_result(e2e_json(RUN "run.json"), name),
+                               "rendered");
+}
+
+static void expect_unrendered(void)
+{
+    const char *trace = e2e_read(RUN "trace.json");
+
+    cr_expect_not(e2e_exists(TESTS "many.lines/trace.json"));
+    cr_expect_not(e2e_exists(TESTS "many.lines/log.txt"));
+    cr_expect(cJSON_IsFalse(rendered_of("many/lines")));
+    e2e_expect_lacks(trace, "inserted key");
+    e2e_expect_has(trace,
+                   "\"name\":\"many_test many/lines\",\"args\":{"
+                   "\"spans\":0,\"events\":200000,\"activities\":0,"
+                   "\"threads\":1,\"hint\":\"testlog export testlog-runs");
+}
+
+Test(e2e_disk, renders_large_passing_tests_on_demand)
+{
+    const char *many = e2e_program("many", E2E_TRACED);
+
+    e2e_expect_code(e2e_run("%s --filter many/lines", many), 0);
+    expect_unrendered();
+    e2e_run(TESTLOG " log many/lines > lines; " TESTLOG
+                    " export many/lines -o exported.json");
+    e2e_expect_is(e2e_run("wc -l < lines")->out, "200000\n");
+    e2e_expect_is(e2e_run("grep -c 'inserted key' exported.json")->out,
+                  "200000\n");
+    e2e_expect_code(e2e_run(TESTLOG " run %s -- --filter many/lines", many), 0);
+    expect_unrendered();
+}
+
+Test(e2e_disk, renders_large_failed_tests)
+{
+    e2e_expect_code(e2e_run("%s --filter many/lines_and_a_failure",
+                            e2e_program("many", E2E_TRACED)),
+                    1);
+    cr_expect(e2e_exists(TESTS "many.lines_and_a_failure/trace.json"));
+    cr_expect(e2e_exists(TESTS "many.lines_and_a_failure/log.txt"));
+    cr_expect_null(rendered_of("many/lines_and_a_failure"));
+}
+
+Test(e2e_disk, renders_all_tests_if_told)
+{
+    e2e_expect_code(e2e_run("%s --filter many/lines --render=all",
+                            e2e_program("many", E2E_TRACED)),
+                    0);
+    cr_expect(e2e_exists(TESTS "many.lines/trace.json"));
+    cr_expect(e2e_exists(TESTS "many.lines/log.txt"));
+    cr_expect_null(rendered_of("many/lines"));
+    e2e_expect_is(e2e_run("grep -c 'inserted key' " RUN "trace.json")->out,
+                  "200000\n");
+}

@@ -390,6 +390,16 @@ static void keep_metadata(struct trace_chrome *chrome,
     trace_text_string(&chrome->state, value ? value : "unused");
 }
 
+void trace_chrome_added(const struct trace_exporter *export)
+{
+    struct trace_chrome *chrome = export->chrome;
+
+    if (chrome->recordings++)
+        return;
+    chrome->start = trace_reader_summary(export->reader).origin.wall;
+    keep_metadata(chrome, export->reader);
+}
+
 int trace_chrome_add(struct trace_chrome *chrome, struct trace_reader *reader,
                      uint32_t pid, const char *name)
 {
@@ -411,10 +421,7 @@ int trace_chrome_add(struct trace_chrome *chrome, struct trace_reader *reader,
     while (trace_reader_next(reader, &entry))
         put_entry(&export, &entry);
     release(&export);
-    if (!chrome->recordings++) {
-        chrome->start = trace_reader_summary(reader).origin.wall;
-        keep_metadata(chrome, reader);
-    }
+    trace_chrome_added(&export);
     return 0;
 }
 

@@ -66,6 +66,12 @@ static inline void trace_chrome_time(struct trace_text *text, const char *key,
  * field number `from` on. */
 bool trace_chrome_has(const struct trace_site *, size_t from, const char *name);
 
+/* ---- chrome.c ---- */
+
+/* trace_chrome_added keeps, for the end of the trace, when the first recording
+ * began and its metadata of devices. */
+void trace_chrome_added(const struct trace_exporter *);
+
 /* ---- chrome_track.c: tracks ---- */
 
 /* A row of slices, and the rows beside it for slices that overlap. */

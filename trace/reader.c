@@ -505,6 +505,7 @@ struct trace_summary trace_reader_summary(const struct trace_reader *reader)
         .pid = header->pid,
         .ended = header->ended == 1,
         .end = trace_reader_time(reader, reader->last),
+        .size = reader->used * TRACE_SLOT_SIZE,
         .error = header->error,
         .limit_reached = header->reached == 1,
         .refused = header->error && !header->limit,

@@ -76,6 +76,7 @@ struct trace_summary {
     uint32_t pid;
     bool ended;       /* closed normally */
     uint64_t end;     /* ns: the last known moment */
+    uint64_t size;    /* bytes of records */
     uint64_t dropped; /* records lost, and why: */
     uint64_t lost[TRACE_LOSS_COUNT];
     int error; /* errno of the first failed reservation, or 0 */
@@ -290,6 +291,12 @@ void trace_chrome_begin(struct trace_chrome *, FILE *);
 /* trace_chrome_add streams a recording as process `pid` called `name`. */
 int trace_chrome_add(struct trace_chrome *, struct trace_reader *, uint32_t pid,
                      const char *name);
+
+/* trace_chrome_add_counts adds only one slice for a recording, which counts its
+ * spans, events, activities of devices, and threads; `hint` says how to see all
+ * of it. */
+int trace_chrome_add_counts(struct trace_chrome *, struct trace_reader *,
+                            uint32_t pid, const char *name, const char *hint);
 
 /* trace_chrome_end writes the metadata: a NULL-terminated list of names and
  * values, all as strings; time zero; and, for a single recording, its metadata

@@ -61,7 +61,8 @@ struct test_log_result {
     struct test_log_try *earlier; /* tries before this one */
     size_t earlier_count, earlier_capacity;
     enum test_log_outcome written; /* outcome in this try's line of JSON */
-    bool borrows; /* its names are not copies: memory ran out */
+    bool unrendered; /* its recording is large: no trace.json, no log.txt */
+    bool borrows;    /* its names are not copies: memory ran out */
 };
 
 /* test_log_name returns "suite/test" in a static buffer that is reused after
@@ -138,6 +139,7 @@ struct test_log_run {
     struct trace_text left_out; /* by --failed: lines for results.tsv */
     struct test_log_parent parent;
     bool foreign;    /* the folder is the parent's */
+    bool render_all; /* write trace.json and log.txt of every test */
     bool dir_given;  /* the user chose where runs go */
     bool refused;    /* no memory for its results; no test ran */
     int interrupted; /* by this signal, or 0 */

@@ -179,6 +179,8 @@ static void put_result(struct trace_text *text, const struct test_log_run *run,
         trace_text_char(text, ',');
         put_member(text, "survivors", result->survivors);
     }
+    if (result->unrendered)
+        trace_text_string(text, ",\"rendered\":false");
     trace_text_printf(text, ",\"unjudged\":%zu", result->unjudged);
     trace_text_printf(text, ",\"gpu\":\"%s\"", test_log_gpu_word(result->gpu));
     if (result->gpu_lost)

@@ -11,6 +11,8 @@
 #include "harness/results/stacks.h"
 #include "harness/results/writers.h"
 
+enum { RENDERED_MAX = 1 << 20 }; /* bytes of a passing test's recording */
+
 static int write_trace(const struct test_log_run *run,
                        const struct test_log_result *result,
                        struct trace_reader *reader)
@@ -196,6 +198,16 @@ void test_log_note_late_losses(const struct test_log_run *run,
     trace_reader_close(reader);
 }
 
+/* Files of large recordings take time and space, and few are looked at if the
+ * test passed. */
+static bool is_rendered(const struct test_log_run *run,
+                        const struct test_log_result *result,
+                        const struct trace_reader *reader)
+{
+    return run->render_all || result->outcome != TEST_LOG_OUTCOME_PASSED ||
+           trace_reader_summary(reader).size <= RENDERED_MAX;
+}
+
 bool test_log_render(struct test_log_run *run, struct test_log_result *result,
                      const struct log_style *style, bool patient)
 {
@@ -218,12 +230,45 @@ bool test_log_render(struct test_log_run *run, struct test_log_result *result,
     report_losses(run, result, reader);
     note_survivors(result, reader);
     note_gpu(run, result, reader);
-    if (write_log(run, result, reader, &plain) ||
-        write_trace(run, result, reader))
+    result->unrendered = !is_rendered(run, result, reader);
+    if (!result->unrendered && (write_log(run, result, reader, &plain) ||
+                                write_trace(run, result, reader)))
         print_write_error(result);
     trace_reader_close(reader);
     test_log_change_recording(run, result, trace_shrink_beneath);
     return true;
+}
+
+void test_log_export_hint(struct trace_text *text,
+                          const struct test_log_run *run,
+                          const struct test_log_result *result,
+                          const char *command)
+{
+    trace_text_printf(text, "testlog %s ", command);
+    test_log_add_word(text, run->path);
+    trace_text_char(text, ' ');
+    test_log_add_word(text, test_log_name(result));
+}
+
+/* Adds a test, or counts instead if it was not rendered. */
+static void add_to_trace(struct trace_chrome *chrome,
+                         const struct test_log_run *run,
+                         const struct test_log_result *result,
+                         struct trace_reader *reader, uint32_t pid)
+{
+    struct trace_text hint = {0};
+    char title[1024];
+
+    snprintf(title, sizeof(title), "%s %s", result->program,
+             test_log_name(result));
+    if (result->unrendered) {
+        test_log_export_hint(&hint, run, result, "export");
+        trace_chrome_add_counts(chrome, reader, pid, title,
+                                hint.data ? hint.data : "");
+    } else {
+        trace_chrome_add(chrome, reader, pid, title);
+    }
+    trace_text_free(&hint);
 }
 
 int test_log_write_trace(const struct test_log_run *run, const char *name)
@@ -239,13 +284,10 @@ int test_log_write_trace(const struct test_log_run *run, const char *name)
     for (size_t i = 0; i < run->count; i++) {
         const struct test_log_result *result = &run->results[i];
         struct trace_reader *reader = test_log_recording(run, result);
-        char title[1024];
 
         if (!reader)
             continue;
-        snprintf(title, sizeof(title), "%s %s", result->program,
-                 test_log_name(result));
-        trace_chrome_add(&chrome, reader, ++pid, title);
+        add_to_trace(&chrome, run, result, reader, ++pid);
         trace_reader_close(reader);
     }
     trace_chrome_end(&chrome, NULL);

@@ -8,7 +8,8 @@
 /* ---- test_files.c ---- */
 
 /* test_log_render writes a test's trace.json and log.txt from its recording,
- * and stores in the result what was lost and which processes outlived the test.
+ * unless the test passed and the recording is large, and stores in the result
+ * what was lost and which processes outlived the test.
  * If `patient` and there are such processes, it does nothing and returns false.
  */
 bool test_log_render(struct test_log_run *, struct test_log_result *,
@@ -18,7 +19,13 @@ bool test_log_render(struct test_log_run *, struct test_log_result *,
 void test_log_note_late_losses(const struct test_log_run *,
                                struct test_log_result *);
 
-/* test_log_write_trace writes the trace of the whole run; -1 with errno. */
+/* test_log_export_hint adds the command of testlog that shows the log ("log")
+ * or the trace ("export") of a test. */
+void test_log_export_hint(struct trace_text *, const struct test_log_run *,
+                          const struct test_log_result *, const char *command);
+
+/* test_log_write_trace writes the trace of the whole run, with counts only of
+ * tests that were not rendered; -1 with errno. */
 int test_log_write_trace(const struct test_log_run *, const char *name);
 
 /* ---- survivors.c ---- */

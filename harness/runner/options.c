@@ -210,6 +210,17 @@ static bool read_stacks(struct reader *reader)
     return judge(reader, failed);
 }
 
+static bool read_render(struct reader *reader)
+{
+    static const char *const words[] = {"auto", "all", NULL};
+    unsigned choice = 0;
+    int failed =
+        test_log_read_word(reader->name, reader->value, words, &choice);
+
+    reader->options->render_all = choice == 1;
+    return judge(reader, failed);
+}
+
 static bool read_dir(struct reader *reader)
 {
     if (!reader->value[0])
@@ -413,6 +424,9 @@ static const struct option_row rows[] = {
     {"--trace-dir", "TRACE_DIR", "DIR", "where runs go", .read = read_dir},
     {"--keep", "TRACE_KEEP", "N", "how many runs are kept (20); 0: all",
      .read = read_count, AT(keep), "number of runs"},
+    {"--render", NULL, "auto|all|",
+     "whether large passing tests get trace.json and log.txt",
+     .read = read_render},
     {"--trace-limit", "TRACE_LIMIT", "BYTES",
      "most that a test may record (256M)", .read = read_limit},
     {"--trace-options", "TRACE_OPTIONS", "KEY=VALUE",
@@ -810,4 +824,5 @@ void test_log_copy_settings(struct test_log_run *run,
     run->record_origin = strdup(options->record.origin);
     run->shard = options->shard;
     run->retries = options->retries;
+    run->render_all = options->render_all || options->output.show_output;
 }

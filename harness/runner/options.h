@@ -35,9 +35,10 @@ struct test_log_options {
     struct test_log_output output;
     bool all_tests; /* treat every test as annotated */
     bool fail_fast;
-    bool reports;           /* Criterion's, to files or stdout */
-    bool failed;            /* run what failed in the last run: */
-    char **only;            /* these names, NULL at the end; NULL: all */
+    bool render_all; /* write trace.json and log.txt of large passing tests */
+    bool reports;    /* Criterion's, to files or stdout */
+    bool failed;     /* run what failed in the last run: */
+    char **only;     /* these names, NULL at the end; NULL: all */
     size_t retries, repeat; /* repeat 0 is once */
     double timeout;         /* s, the longest for each test; 0: none */
     enum test_log_stacks_of stacks;
