@@ -1,5 +1,6 @@
 /* session.c: what the runner and its workers share, except annotated tests. */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,6 +165,66 @@ char *test_log_filter_of(const char *show, const char *origin, const char *own)
     if (adds)
         return strdup(show);
     return asprintf(&both, "%s,%s", own, show) < 0 ? NULL : both;
+}
+
+/* ---- Filters of single tests ---- */
+
+bool test_log_pattern_matches(const char *pattern, const char *suite,
+                              const char *test)
+{
+    size_t group = strlen(suite) + 1 + strcspn(test, "[");
+    char name[512];
+
+    snprintf(name, sizeof(name), "%s/%s", suite, test);
+    if (!fnmatch(pattern, name, FNM_EXTMATCH))
+        return true;
+    if (group >= strlen(name))
+        return false;
+    /* A parameterized test's name matches all its instances. */
+    name[group] = '\0';
+    return !fnmatch(pattern, name, FNM_EXTMATCH);
+}
+
+/* Returns the filter of the last line whose pattern matches, and its size. */
+static const char *find_filter(const char *filters, const char *suite,
+                               const char *test, size_t *size)
+{
+    const char *found = NULL;
+
+    for (const char *line = filters; line && *line;) {
+        const char *tab = strchr(line, '\t'), *end = strchr(line, '\n');
+        char pattern[512];
+
+        if (!tab || !end)
+            break;
+        snprintf(pattern, sizeof(pattern), "%.*s", (int)(tab - line), line);
+        if (test_log_pattern_matches(pattern, suite, test)) {
+            found = tab + 1;
+            *size = (size_t)(end - found);
+        }
+        line = end + 1;
+    }
+    return found;
+}
+
+/* The project's filter for one test beats its filter for all, whose origin is a
+ * place in a file: only such an origin has a colon. */
+char *test_log_filter_for(const struct test_log_session *session,
+                          const char *suite, const char *test, const char *own)
+{
+    const char *origin = session->show_origin;
+    size_t size = 0;
+    const char *found = find_filter(session->test_filters, suite, test, &size);
+    char *copy, *filter;
+
+    if (!found)
+        return test_log_filter_of(session->show, origin, own);
+    copy = strndup(found, size);
+    if (strchr(origin, ':'))
+        origin = "default";
+    filter = copy ? test_log_filter_of(session->show, origin, copy) : NULL;
+    free(copy);
+    return filter;
 }
 
 /* ---- GPU ---- */

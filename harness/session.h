@@ -47,7 +47,8 @@
     X(all_tests)                                                               \
     X(attempt)                                                                 \
     X(piped)                                                                   \
-    X(stacks) /* "1": the runner looks at the stacks of a crash */
+    X(test_filters) /* as test_log_filter_for reads them */                    \
+    X(stacks)       /* "1": the runner looks at the stacks of a crash */
 
 struct test_log_session {
 #define TEST_LOG_X(name) const char *name;
@@ -84,6 +85,16 @@ bool test_log_session_from_parent(const struct test_log_session *);
  * it is the default; a filter of `!` and `^` alone is added to `own`. NULL
  * without memory. */
 char *test_log_filter_of(const char *show, const char *origin, const char *own);
+
+/* test_log_filter_for does so for a test of a session. The last line "pattern",
+ * tab, "filter" of session->test_filters that matches is its own filter. */
+char *test_log_filter_for(const struct test_log_session *, const char *suite,
+                          const char *test, const char *own);
+
+/* test_log_pattern_matches tells whether an extended glob matches a test, or
+ * the parameterized test that a test is an instance of. */
+bool test_log_pattern_matches(const char *pattern, const char *suite,
+                              const char *test);
 
 /* test_log_gpu_hide removes our audit library from LD_AUDIT: it is not for
  * programs that a test starts. */

@@ -225,8 +225,6 @@ static int begin(struct programs *programs, struct test_log_options *options)
     int code = TEST_LOG_PASSED;
 
     leave_others();
-    for (size_t i = 0; i < programs->count; i++)
-        test_log_trust_program(programs->all[i].path);
     runners_take_signals();
     test_log_history_read(&last, options->dir, NULL);
     if (options->failed && !options->informs && !last.count)
@@ -363,6 +361,8 @@ static int check_flags(const struct programs *programs, char *name,
     char **flags = runners_programs_argv(programs, name);
     int status = -1;
 
+    for (size_t i = 0; i < programs->count; i++)
+        test_log_trust_program(programs->all[i].path);
     if (flags)
         status = test_log_options_read(options, programs->flag_count + 1, flags,
                                        code);

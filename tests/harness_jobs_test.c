@@ -99,9 +99,9 @@ Test(harness_jobs, keeps_the_earlier_try_on_a_retry)
     job->late = 7;
     result->outcome = TEST_LOG_OUTCOME_FAILED;
     result->reason = strdup("why");
-    cr_expect_not(test_log_job_retries(&runner, job));
-    run.retries = 1;
-    cr_assert(test_log_job_retries(&runner, job));
+    cr_expect_not(test_log_job_retries(job));
+    jobs[0].result->retries = 1;
+    cr_assert(test_log_job_retries(job));
     cr_assert_eq(test_log_job_retry(job), 0);
     cr_expect_eq(job->test, &tests[0]);
     cr_expect_eq(job->limit, 5);
@@ -110,7 +110,7 @@ Test(harness_jobs, keeps_the_earlier_try_on_a_retry)
     cr_expect_null(result->reason);
     cr_expect_str_eq(result->earlier[0].reason, "why");
     result->outcome = TEST_LOG_OUTCOME_FAILED;
-    cr_expect_not(test_log_job_retries(&runner, job));
+    cr_expect_not(test_log_job_retries(job));
     cr_expect_not(test_log_flaky(result));
     result->outcome = TEST_LOG_OUTCOME_PASSED;
     cr_expect(test_log_flaky(result));
@@ -118,11 +118,11 @@ Test(harness_jobs, keeps_the_earlier_try_on_a_retry)
 
 Test(harness_jobs, does_not_retry_tests_killed_by_an_interrupt)
 {
-    run.retries = 1;
+    jobs[0].result->retries = 1;
     jobs[0].result->outcome = TEST_LOG_OUTCOME_CRASHED;
-    cr_expect(test_log_job_retries(&runner, &jobs[0]));
+    cr_expect(test_log_job_retries(&jobs[0]));
     jobs[0].ended = true;
-    cr_expect_not(test_log_job_retries(&runner, &jobs[0]));
+    cr_expect_not(test_log_job_retries(&jobs[0]));
 }
 
 Test(harness_jobs, time_never_steps_back)

@@ -336,7 +336,7 @@ Test(harness_prepare, lowers_the_limit_on_descriptors)
 
 static size_t retry(enum test_log_outcome first, enum test_log_outcome second)
 {
-    run.retries = 1;
+    options.retries = 1;
     prepare();
     run.results[0].outcome = first;
     run.results[1].outcome = second;

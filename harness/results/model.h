@@ -60,6 +60,7 @@ struct test_log_result {
     char *folder; /* of its files, below the run's folder; NULL: it has none */
     struct test_log_try *earlier; /* tries before this one */
     size_t earlier_count, earlier_capacity;
+    size_t retries;                /* how many more tries it gets if it fails */
     enum test_log_outcome written; /* outcome in this try's line of JSON */
     bool unrendered; /* its recording is large: no trace.json, no log.txt */
     bool borrows;    /* its names are not copies: memory ran out */
@@ -133,7 +134,7 @@ struct test_log_run {
     unsigned static_max; /* most verbose level of a program with them */
     struct test_log_result *results;
     size_t count, capacity;
-    size_t retries; /* how many more tries a failed test gets */
+    size_t retries; /* the most that any of its tests has */
     struct test_log_gpu gpu;
     struct test_log_shard shard;
     struct trace_text left_out; /* by --failed: lines for results.tsv */

@@ -77,7 +77,7 @@ static void begin_block(struct block *block)
 {
     const char *bold = block->output->style.color ? "\033[1m" : "";
     const char *normal = block->output->style.color ? "\033[0m" : "";
-    size_t retries = block->run->retries;
+    size_t retries = block->result->retries;
 
     if (block->begun)
         return;

@@ -184,7 +184,7 @@ static void finish(struct test_log_job *job, enum test_log_outcome outcome)
         outcome == TEST_LOG_OUTCOME_TIMEOUT || job->ended)
         test_log_change_recording(runner->run, job->result, trace_seal_beneath);
     if (runner->options->fail_fast && test_log_outcome_bad(outcome) &&
-        !runner->stopped && !test_log_job_retries(runner, job))
+        !runner->stopped && !test_log_job_retries(job))
         test_log_stop(runner, "not run: --fail-fast");
     if (!job->result->duration)
         job->result->duration = test_log_now() - job->started;

@@ -72,11 +72,10 @@ void test_log_stop(struct test_log_runner *runner, const char *why)
 
 /* ---- Retries ---- */
 
-bool test_log_job_retries(const struct test_log_runner *runner,
-                          const struct test_log_job *job)
+bool test_log_job_retries(const struct test_log_job *job)
 {
     return test_log_outcome_bad(job->result->outcome) && !job->ended &&
-           job->result->earlier_count < runner->run->retries;
+           job->result->earlier_count < job->result->retries;
 }
 
 int test_log_job_retry(struct test_log_job *job)

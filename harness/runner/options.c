@@ -1,5 +1,6 @@
-/* options.c: the flags and variables of a test program, one table row each.
- * They are read and checked before any test starts.
+/* options.c: the flags and variables of a test program, one table row each,
+ * which are also the settings in testlog.conf. They are read and checked before
+ * any test starts.
  */
 #include <getopt.h>
 #include <stdarg.h>
@@ -9,39 +10,13 @@
 #include "harness/results/notice.h"
 #include "harness/results/old_runs.h"
 #include "harness/results/writers.h"
+#include "harness/runner/option_rows.h"
 #include "harness/runner/plan.h"
 #include "harness/runner/runner.h"
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"
 #include "harness/version.h"
 #include "trace/containers.h"
-
-/* The flag or variable that is being read. */
-struct reader {
-    struct test_log_options *options;
-    const struct option_row *row;
-    const char *name;  /* "--log", "LOG" */
-    const char *value; /* NULL: none was given */
-    const char *color;
-    int code; /* the exit code, if reading ends early */
-};
-
-/* A reader returns false if the options are wrong, which it has printed, or if
- * it has printed what was asked for. */
-typedef bool read_option(struct reader *);
-
-struct option_row {
-    const char *name;     /* "--log"; NULL: there is only a variable */
-    const char *variable; /* NULL: there is only a flag */
-    const char *argument; /* as in test_log_print_option; NULL: none */
-    const char *help;
-    read_option *read;
-    size_t at;        /* where the value goes, in struct test_log_options */
-    const char *what; /* a number is */
-    char letter;
-    bool pass;  /* the flag to Criterion, too */
-    bool outer; /* the variable is not for programs that tests start */
-};
 
 /* ---- Printing what is wrong ---- */
 
@@ -388,6 +363,18 @@ static bool read_version(struct reader *reader)
     return false;
 }
 
+static bool read_profile(struct reader *reader)
+{
+    reader->profile = reader->value;
+    return true;
+}
+
+static bool read_show_config(struct reader *reader)
+{
+    reader->show_config = true;
+    return true;
+}
+
 static read_option read_help;
 
 /* ---- The table ---- */
@@ -403,7 +390,7 @@ static read_option read_help;
  * Later rows beat earlier ones, and flags beat variables. */
 static const struct option_row rows[] = {
     {"--log", "LOG", "FILTER", "which lines are shown", .read = read_setting,
-     AT(show)},
+     AT(show), .per_test = true},
     {"--trace-filter", "TRACE_FILTER", "FILTER", "what is recorded",
      .read = read_setting, AT(record)},
     {"--log-format", "LOG_FORMAT", LOG_FORMATS(LOG_WORD), "layout of the lines",
@@ -420,8 +407,9 @@ static const struct option_row rows[] = {
      "log and trace tests that are not annotated, too", .read = read_on,
      AT(all_tests)},
     {NULL, "TEST_UNDECLARED_OUTPUTS_DIR", "DIR", NULL, .read = read_dir,
-     .outer = true},
-    {"--trace-dir", "TRACE_DIR", "DIR", "where runs go", .read = read_dir},
+     AT(dir), .outer = true},
+    {"--trace-dir", "TRACE_DIR", "DIR", "where runs go", .read = read_dir,
+     AT(dir)},
     {"--keep", "TRACE_KEEP", "N", "how many runs are kept (20); 0: all",
      .read = read_count, AT(keep), "number of runs"},
     {"--render", NULL, "auto|all|",
@@ -441,23 +429,31 @@ static const struct option_row rows[] = {
     {NULL, "TESTBRIDGE_TEST_ONLY", "PATTERN", NULL, .read = read_pattern,
      .outer = true},
     {"--filter", "CRITERION_TEST_PATTERN", "PATTERN",
-     "run the tests that match; may be repeated", .read = read_pattern},
-    {"--pattern", NULL, "PATTERN", "the same", .read = read_pattern},
-    {"--help", NULL, NULL, "print this", .read = read_help, .letter = 'h'},
+     "run the tests that match; may be repeated", .read = read_pattern,
+     .several = true, .flag_only = true},
+    {"--pattern", NULL, "PATTERN", "the same", .read = read_pattern,
+     .flag_only = true},
+    {"--profile", NULL, "NAME", "use this profile of testlog.conf",
+     .read = read_profile, .flag_only = true},
+    {"--show-config", NULL, NULL, "print the settings in force",
+     .read = read_show_config, .flag_only = true},
+    {"--help", NULL, NULL, "print this", .read = read_help, .letter = 'h',
+     .flag_only = true},
     {"--version", NULL, NULL, "print the version", .read = read_version,
-     .letter = 'v'},
+     .letter = 'v', .flag_only = true},
     {"--list", NULL, NULL, "list the tests", .read = read_inform, AT(list),
-     .letter = 'l'},
+     .letter = 'l', .flag_only = true},
     {"--list-sites", NULL, NULL, "list the call sites, as JSON lines",
-     .read = read_inform, AT(list_sites)},
+     .read = read_inform, AT(list_sites), .flag_only = true},
     {"--jobs", "CRITERION_JOBS", "N", "run N tests at the same time",
      .read = read_count, AT(jobs), "number of jobs", 'j', .pass = true},
     {"--timeout", NULL, "SECONDS", "longest time for each test",
-     .read = read_seconds, AT(timeout), .letter = 't', .pass = true},
+     .read = read_seconds, AT(timeout), .letter = 't', .pass = true,
+     .per_test = true},
     {"--slow", NULL, "SECONDS", "list tests that take longer",
      .read = read_slow},
     {"--retries", NULL, "N", "run a failed test up to N more times",
-     .read = read_count, AT(retries), "number of tries"},
+     .read = read_count, AT(retries), "number of tries", .per_test = true},
     {"--repeat", NULL, "N", "run each test N times", .read = read_count,
      AT(repeat), "number of times"},
     {"--failed", NULL, NULL, "run only what failed in the last run",
@@ -481,7 +477,7 @@ static const struct option_row rows[] = {
     {NULL, "XML_OUTPUT_FILE", "FILE", NULL, .read = read_junit_file,
      .outer = true},
     {"--report", NULL, "tap:FILE|junit:FILE|jsonl:FILE|",
-     "write results; may be repeated", .read = read_report},
+     "write results; may be repeated", .read = read_report, .several = true},
     {"--output", NULL, "tap:FILE|xml:FILE|json:FILE|",
      "write a Criterion report", .read = read_output, .letter = 'O'},
     {NULL, "CRITERION_OUTPUTS", "FORMAT:FILE,...", NULL, .read = read_outputs},
@@ -500,11 +496,11 @@ static const struct option_row rows[] = {
     {"--crash", NULL, NULL, "crash on a failing assertion", .read = read_passed,
      .pass = true},
     {"--debug", NULL, "[gdb|lldb|idle|", "run tests in a debugging server",
-     .read = read_debug, .pass = true},
+     .read = read_debug, .pass = true, .flag_only = true},
     {"--debug-transport", NULL, "tcp:PORT",
      "where the debugging server listens", .read = read_passed, .pass = true},
     {"--wait", NULL, NULL, "wait for external clients", .read = read_passed,
-     .letter = 'w', .pass = true},
+     .letter = 'w', .pass = true, .flag_only = true},
     {"--encoding", NULL, "ENCODING", "encoding of the report",
      .read = read_passed, .pass = true},
     {"--ascii", NULL, NULL, "no colours, no symbols", .read = read_passed,
@@ -543,7 +539,26 @@ static bool read_row(struct reader *reader, const struct option_row *row,
     reader->row = row;
     reader->name = name;
     reader->value = value;
+    if (!TRACE_ARRAY_RESERVE(reader->given, reader->given_capacity,
+                             reader->given_count + 1))
+        return refuse(reader, "out of memory");
+    reader->given[reader->given_count++] = (struct given){row, name, value};
     return row->read(reader);
+}
+
+/* A flag or variable beats what testlog.conf sets for single tests. The filters
+ * of tests remain, because a filter of limits adds to them. */
+static bool read_beating(struct reader *reader, const struct option_row *row,
+                         const char *name, const char *value)
+{
+    struct test_log_options *options = reader->options;
+    size_t left = 0;
+
+    for (size_t i = 0; row->per_test && i < options->override_count; i++)
+        if (options->overrides[i].at != row->at)
+            options->overrides[left++] = options->overrides[i];
+    options->override_count = row->per_test ? left : options->override_count;
+    return read_row(reader, row, name, value);
 }
 
 /* Bazel and others set outer variables for the tests that they run, not for
@@ -557,7 +572,7 @@ static bool read_variables(struct reader *reader)
             rows[i].variable ? test_log_variable(rows[i].variable) : NULL;
 
         if (value && !(inner && rows[i].outer) &&
-            !read_row(reader, &rows[i], rows[i].variable, value))
+            !read_beating(reader, &rows[i], rows[i].variable, value))
             return false;
     }
     return true;
@@ -647,7 +662,7 @@ static const struct option_row *row_of(int c)
 
 static bool read_flag(struct reader *reader, const struct option_row *row)
 {
-    return read_row(reader, row, row->name, optarg) &&
+    return read_beating(reader, row, row->name, optarg) &&
            (!row->pass || pass(reader, row->name, optarg));
 }
 
@@ -687,6 +702,35 @@ static bool read_flags(struct reader *reader, int argc, char **argv)
     return read_words(reader, argv + optind);
 }
 
+/* ---- For settings.c ---- */
+
+void test_log_option_find_profile(struct reader *reader, int argc, char **argv)
+{
+    struct option longs[ROWS + 1] = {{0}};
+    char shorts[2 * ROWS + 2];
+    int c;
+
+    make_getopt_tables(longs, shorts);
+    opterr = 0;
+    optind = 0;
+    while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1)
+        if (c != '?' && c != ':' && row_of(c)->read == read_profile)
+            reader->profile = optarg;
+}
+
+const struct option_row *test_log_option_rows(size_t *count)
+{
+    *count = ROWS;
+    return rows;
+}
+
+bool test_log_option_read(struct reader *reader, const struct option_row *row,
+                          const char *name, const char *value, bool on)
+{
+    return read_row(reader, row, name, value) &&
+           (!row->pass || !on || pass(reader, row->name, value));
+}
+
 /* ---- All together ---- */
 
 /* The level of the host takes the place of the filters. GPU activity is
@@ -716,7 +760,7 @@ static bool check(struct reader *reader)
 {
     struct test_log_options *options = reader->options;
 
-    if (options->retries && options->reports)
+    if (test_log_most_retries(options) && options->reports)
         return refuse(reader,
                       "--retries: Criterion's reports contain only the last "
                       "try; remove them and use the run's junit.xml");
@@ -772,6 +816,7 @@ int test_log_options_read(struct test_log_options *options, int argc,
                           char **argv, int *code)
 {
     struct reader reader = {.options = options};
+    bool read;
 
     *options = (struct test_log_options){
         .show = {"info", "default"},
@@ -783,9 +828,15 @@ int test_log_options_read(struct test_log_options *options, int argc,
         .keep = TEST_LOG_OLD_RUNS_KEPT,
         .all_tests = options->all_tests,
     };
-    if (pass(&reader, argv[0], NULL) && read_variables(&reader) &&
-        read_flags(&reader, argc, argv) && check(&reader) &&
-        take_share(&reader) && pass_rest(&reader)) {
+    read = pass(&reader, argv[0], NULL) &&
+           test_log_project_read(&reader, argc, argv) &&
+           read_variables(&reader) && read_flags(&reader, argc, argv) &&
+           check(&reader) &&
+           (!reader.show_config || test_log_project_print(&reader)) &&
+           take_share(&reader) && pass_rest(&reader);
+
+    free(reader.given);
+    if (read) {
         optind = 0; /* Criterion reads what is passed on from the start */
         return 0;
     }
@@ -802,6 +853,9 @@ void test_log_options_free(struct test_log_options *options)
         free(options->patterns[i]);
     for (char **name = options->only; name && *name; name++)
         free(*name);
+    test_log_settings_free(&options->settings);
+    trace_text_free(&options->test_filters);
+    free(options->overrides);
     free(options->only);
     free(options->criterion);
     free(options->patterns);
@@ -823,6 +877,6 @@ void test_log_copy_settings(struct test_log_run *run,
     run->record = strdup(options->record.value);
     run->record_origin = strdup(options->record.origin);
     run->shard = options->shard;
-    run->retries = options->retries;
+    run->retries = test_log_most_retries(options);
     run->render_all = options->render_all || options->output.show_output;
 }

@@ -4,6 +4,7 @@
 
 #include "harness/results/stacks.h"
 #include "harness/results/terminal.h"
+#include "harness/runner/settings.h"
 #include "trace/profiler.h"
 
 /* ---- option_values.c: profiler options ---- */
@@ -28,6 +29,14 @@ enum test_log_exit {
 /* A setting and where it came from: "--log", "LOG", "default". */
 struct test_log_setting {
     const char *value, *origin;
+};
+
+/* What testlog.conf sets for the tests that match a pattern. */
+struct test_log_override {
+    const char *pattern;
+    size_t at; /* of the setting, in struct test_log_options */
+    double timeout;
+    size_t retries;
 };
 
 struct test_log_options {
@@ -61,17 +70,29 @@ struct test_log_options {
     char **criterion; /* arguments for Criterion, NULL at the end */
     int criterion_count;
     size_t criterion_capacity, only_capacity;
+    struct test_log_settings settings;
+    struct test_log_override *overrides; /* in order */
+    size_t override_count, override_capacity;
+    struct trace_text test_filters; /* as test_log_filter_for reads them */
 };
 
-/* test_log_options_read reads variables and flags; `all_tests` is its default.
- * Returns 0; otherwise it has printed what is wrong, or what was asked for, and
- * *code is the exit code. */
+/* test_log_options_read reads testlog.conf, variables and flags; later ones
+ * beat earlier ones. `all_tests` is its default. Returns 0; otherwise it has
+ * printed what is wrong, or what was asked for, and *code is the exit code. */
 int test_log_options_read(struct test_log_options *, int argc, char **argv,
                           int *code);
 void test_log_options_free(struct test_log_options *);
 
 /* test_log_options_select tells whether patterns or words select tests. */
 bool test_log_options_select(const struct test_log_options *);
+
+/* test_log_override_of returns the retries of a test and the timeout that
+ * testlog.conf sets for it, or 0. test_log_most_retries returns the most that
+ * any test has. */
+struct test_log_override test_log_override_of(const struct test_log_options *,
+                                              const char *suite,
+                                              const char *test);
+size_t test_log_most_retries(const struct test_log_options *);
 
 /* test_log_copy_settings copies into a run the filters, shard and retries that
  * apply to it. */

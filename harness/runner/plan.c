@@ -328,22 +328,6 @@ const char *test_log_pattern_fault(const char *pattern)
     return depth ? "a ( without a )" : NULL;
 }
 
-bool test_log_pattern_matches(const char *pattern, const char *suite,
-                              const char *test)
-{
-    size_t group = strlen(suite) + 1 + strcspn(test, "[");
-    char name[512];
-
-    snprintf(name, sizeof(name), "%s/%s", suite, test);
-    if (!fnmatch(pattern, name, FNM_EXTMATCH))
-        return true;
-    if (group >= strlen(name))
-        return false;
-    /* A parameterized test's name matches all its instances. */
-    name[group] = '\0';
-    return !fnmatch(pattern, name, FNM_EXTMATCH);
-}
-
 struct selection {
     const struct test_log_options *options;
     char **names; /* of all tests, for suggestions */

@@ -3,6 +3,7 @@
 #define TESTLOG_PLAN_H
 
 #include "harness/runner/options.h"
+#include "harness/session.h"
 
 struct criterion_test;
 struct criterion_test_set;
@@ -45,8 +46,6 @@ void test_log_plan_free(void);
 /* test_log_pattern_fault returns what is wrong with an extglob, NULL if
  * nothing is. */
 const char *test_log_pattern_fault(const char *pattern);
-bool test_log_pattern_matches(const char *pattern, const char *suite,
-                              const char *test);
 
 /* ---- shards.c ---- */
 

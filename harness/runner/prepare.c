@@ -74,17 +74,22 @@ static void check_test_filter(const char *text)
     trace_text_free(&complaints);
 }
 
-/* Returns a test's time limit in ns: its own, or --timeout if that is shorter.
- * Takes it away from Criterion if the supervisor enforces it. */
+/* Returns a test's time limit in ns: testlog.conf's for this test, otherwise
+ * its own, or --timeout if that is shorter. Takes it away from Criterion if the
+ * supervisor enforces it. */
 static uint64_t take_limit(const struct test_log_options *options,
                            const struct criterion_suite *suite,
                            struct criterion_test *test)
 {
+    struct test_log_override override =
+        test_log_override_of(options, test->category, test->name);
     double limit = test->data->timeout;
 
     if (!(limit > 0) && suite->data)
         limit = suite->data->timeout;
-    if (options->timeout > 0 && (!(limit > 0) || limit > options->timeout))
+    if (override.timeout > 0)
+        limit = override.timeout;
+    else if (options->timeout > 0 && (!(limit > 0) || limit > options->timeout))
         limit = options->timeout;
     test->data->timeout = test_log_supervisor_limits() ? 0 : limit;
     return limit > 0 ? (uint64_t)(limit * 1e9) : 0;
@@ -125,8 +130,13 @@ static void add_result(struct test_log_runner *runner,
     set_names(result, run->program, test);
     result->line = test->data->line_;
     result->gpu = run->gpu.state;
-    result->filter = test_log_filter_of(options->show.value,
-                                        options->show.origin, test_filter);
+    result->retries =
+        test_log_override_of(options, test->category, test->name).retries;
+    result->filter = test_log_filter_for(
+        &(struct test_log_session){.show = options->show.value,
+                                   .show_origin = options->show.origin,
+                                   .test_filters = options->test_filters.data},
+        test->category, test->name, test_filter);
     if (!entry && !options->all_tests)
         return;
     if (test_filter && result->filter &&
@@ -277,6 +287,8 @@ static bool export_session(const struct test_log_runner *runner)
         .all_tests = options->all_tests ? "1" : "0",
         .attempt = runner->attempt,
         .piped = test_log_output_pipe_wanted(options) ? "1" : "0",
+        .test_filters =
+            options->test_filters.data ? options->test_filters.data : "",
         .stacks = test_log_stacks_wanted(options) ? "1" : "0",
         .runner = runner->outermost,
         .status = test_log_status_id(),
@@ -366,7 +378,7 @@ static bool retries(const struct criterion_test *test)
 {
     const struct test_log_job *job = test_log_job_of(&test_log_runner, test);
 
-    return job && test_log_job_retries(&test_log_runner, job);
+    return job && test_log_job_retries(job);
 }
 
 size_t test_log_prepare_retry(struct test_log_runner *runner,
@@ -385,7 +397,7 @@ size_t test_log_prepare_retry(struct test_log_runner *runner,
         struct test_log_job *job = &runner->jobs[i];
         bool has_folder = job->result->folder;
 
-        if (!test_log_job_retries(runner, job) || test_log_job_retry(job))
+        if (!test_log_job_retries(job) || test_log_job_retry(job))
             continue;
         count++;
         if (has_folder)

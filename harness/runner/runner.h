@@ -66,8 +66,7 @@ struct test_log_job *test_log_job_of(const struct test_log_runner *,
 bool test_log_job_runs(const struct test_log_job *);
 
 /* test_log_job_retries tells whether a test has failed and has a try left. */
-bool test_log_job_retries(const struct test_log_runner *,
-                          const struct test_log_job *);
+bool test_log_job_retries(const struct test_log_job *);
 
 /* test_log_job_retry makes a job and its result ready for the next try, and
  * keeps the result as an earlier one; -1 without memory. */

@@ -106,7 +106,7 @@ static void begin(const char *filter, const struct test_log_session *session)
     const struct criterion_test *test = criterion_current_test;
     bool is_default = filter && !strcmp(session->show_origin, "default");
     char *show =
-        test_log_filter_of(session->show, session->show_origin, filter);
+        test_log_filter_for(session, test->category, test->name, filter);
     char folder[PATH_MAX];
 
     begun = true;
