@@ -131,6 +131,7 @@ static void finish(const struct test_log_run *run,
         test_log_print_empty_shard(run);
     test_log_print_slow(run, &options->output);
     test_log_print_summary(run, rerun ? rerun : "testlog run");
+    test_log_github_summary(run);
     test_log_github_end(run);
     test_log_print_closing(run, &options->output);
     free(rerun);

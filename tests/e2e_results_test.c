@@ -517,6 +517,37 @@ Test(e2e_results, writes_annotations_with_location_and_reason)
     e2e_expect_has(result->out, "\n::group::ci/hangs: timed out: after ");
 }
 
+Test(e2e_results, adds_a_job_summary)
+{
+    const char *summary;
+
+    e2e_run("echo before >summary; GITHUB_ACTIONS=true "
+            "GITHUB_STEP_SUMMARY=summary ./ci");
+    summary = e2e_read("summary");
+    e2e_expect_has(summary, "before\n### ");
+    e2e_expect_has(summary, "\n| failed test | outcome | reason |\n"
+                            "| --- | --- | --- |\n| ci/");
+    e2e_expect_has(summary, "| ci/fails&#95;and&#95;forges | failed | ");
+    e2e_expect_has(summary, "50% of a, b&#58; c &#35; d &#92; e |\n");
+    e2e_expect_has(summary, "| ci/crashes | crashed | SIGABRT");
+    e2e_expect_has(summary, "\n| slowest test | seconds |\n"
+                            "| --- | ---: |\n| ci/hangs | ");
+    cr_expect_eq(e2e_count(summary, "### "), 1);
+    e2e_run(
+        "rm summary; GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=summary " TESTLOG
+        " run ./ci ./small");
+    summary = e2e_read("summary");
+    cr_expect_eq(e2e_count(summary, "### "), 1, "%s", summary);
+    e2e_expect_has(summary, "| ci/crashes | crashed | SIGABRT");
+    e2e_run("rm summary; GITHUB_STEP_SUMMARY=summary ./ci");
+    cr_expect_not(e2e_exists("summary"));
+    e2e_expect_has(e2e_run("GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=no/where "
+                           "./small 2>&1")
+                       ->out,
+                   "testlog: cannot write GitHub's job summary to no/where: "
+                   "No such file or directory");
+}
+
 Test(e2e_results, hides_the_token_from_tests)
 {
     const struct e2e *result = e2e_run("GITHUB_ACTIONS=true " TESTLOG

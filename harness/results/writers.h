@@ -146,4 +146,10 @@ void test_log_github_endgroup(void);
 /* test_log_github_end annotates failed tests and enables commands again. */
 void test_log_github_end(const struct test_log_run *);
 
+/* ---- github_summary.c ---- */
+
+/* test_log_github_summary adds tables of failed and slow tests to GitHub's job
+ * summary, unless another process does. */
+void test_log_github_summary(const struct test_log_run *);
+
 #endif
