@@ -32,7 +32,8 @@ static const char *log_of(const char *test)
 
 Test(e2e_survivors, waits_for_children_that_end_soon)
 {
-    const struct e2e *run = e2e_run("%s --filter 'survivors/soon'", program());
+    const struct e2e *run =
+        e2e_run("%s --filter 'survivors/soon' --render=all", program());
 
     e2e_expect_closing(run, "1 passed, 0 failed, 0 skipped");
     cr_expect_eq(e2e_count(log_of("soon"), " of the survivor"), 20000);
@@ -43,7 +44,7 @@ Test(e2e_survivors, waits_for_children_that_end_soon)
 Test(e2e_survivors, names_surviving_processes_and_their_lost_records)
 {
     const struct e2e *run =
-        e2e_run("%s --filter 'survivors/[lz]*' -j4", program());
+        e2e_run("%s --filter 'survivors/[lz]*' -j4 --render=all", program());
     const cJSON *late;
     const char *line;
 
