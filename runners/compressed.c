@@ -1,8 +1,6 @@
-/* compressed.c: compresses the recordings of a run that has ended, and opens
- * compressed recordings like others.
- *
- * recording.zst is complete before the recording is removed, so there is
- * always one that can be read.
+/* compressed.c: compresses the recordings of a run with zstd, and opens
+ * compressed recordings like others. Programs that run alone compress with
+ * zlib.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,44 +13,56 @@
 
 #include <zstd.h>
 
+#include "harness/results/compress.h"
+#include "harness/results/gzip.h"
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/runner/options.h"
 #include "runners.h"
 #include "trace/format.h"
 
-#define SUFFIX ".zst"
+static const char *const suffixes[] = {".zst", ".gz"};
 
 enum {
-    LEAST = 256 << 10,  /* bytes: a smaller file is not worth the time */
+    SUFFIXES = sizeof(suffixes) / sizeof(*suffixes),
     LEVEL = 1,          /* others take longer, and save little */
     BLOCK = 128 << 10,  /* bytes that are read at once */
     BEGINNING = 1 << 18 /* bytes: what a recording is of stands there */
 };
 
-static bool has_suffix(const char *path)
+static bool ends_with(const char *path, const char *suffix)
 {
-    size_t size = strlen(path), suffix = strlen(SUFFIX);
+    size_t size = strlen(path), end = strlen(suffix);
 
-    return size > suffix && !strcmp(path + size - suffix, SUFFIX);
+    return size > end && !strcmp(path + size - end, suffix);
 }
 
-/* Puts the path of the compressed recording of `path`. */
-static int beside(const char *path, char *compressed)
+static bool has_suffix(const char *path)
 {
-    if (snprintf(compressed, PATH_MAX, "%s%s", path,
-                 has_suffix(path) ? "" : SUFFIX) < PATH_MAX)
-        return 0;
-    errno = ENAMETOOLONG;
-    return -1;
+    bool has = false;
+
+    for (size_t i = 0; i < SUFFIXES; i++)
+        has |= ends_with(path, suffixes[i]);
+    return has;
+}
+
+/* Puts the path of the compressed recording of `path`; false if there is none.
+ */
+static bool find_beside(const char *path, char *compressed)
+{
+    for (size_t i = 0; i < SUFFIXES; i++)
+        if (snprintf(compressed, PATH_MAX, "%s%s", path,
+                     has_suffix(path) ? "" : suffixes[i]) < PATH_MAX &&
+            !access(compressed, F_OK))
+            return true;
+    return false;
 }
 
 bool runners_is_there(const char *path)
 {
     char compressed[PATH_MAX];
 
-    return !access(path, F_OK) ||
-           (!beside(path, compressed) && !access(compressed, F_OK));
+    return !access(path, F_OK) || find_beside(path, compressed);
 }
 
 /* ---- Reading ---- */
@@ -169,6 +179,24 @@ static const char *decompress(ZSTD_DCtx *context, int in, int out,
     return NULL;
 }
 
+/* Does the same for a file of gzip. */
+static const char *decompress_gzip(int in, int out, uint64_t most)
+{
+    static char bytes[BLOCK];
+    struct expanding to = {.out = out, .room = room_of(out)};
+    struct test_log_gunzip *from = test_log_gunzip_open(in);
+    int got = 0;
+
+    if (!from)
+        return "libz.so.1 is not installed";
+    while (to.size < most &&
+           (got = test_log_gunzip(from, bytes, sizeof(bytes))) > 0)
+        if (!put(&to, bytes, (size_t)got))
+            break;
+    test_log_gunzip_close(from);
+    return got < 0 ? "it is damaged or truncated" : to.why;
+}
+
 static struct trace_reader *open_descriptor(int fd)
 {
     char path[64];
@@ -189,6 +217,8 @@ static struct trace_reader *open_compressed(const char *path, uint64_t most,
     *why = NULL;
     if (in < 0 || !context || (out = nameless()) < 0)
         *why = strerror(in >= 0 && !context ? ENOMEM : errno);
+    else if (ends_with(path, ".gz"))
+        *why = decompress_gzip(in, out, most);
     else
         *why = decompress(context, in, out, most);
     if (!*why && !(reader = open_descriptor(out)))
@@ -210,7 +240,7 @@ static struct trace_reader *open_any(const char *path, uint64_t most, bool says)
     const char *why;
 
     if (reader || (!has_suffix(path) && errno != ENOENT) ||
-        beside(path, compressed) || access(compressed, F_OK))
+        !find_beside(path, compressed))
         return reader;
     reader = open_compressed(compressed, most, &why);
     if (!reader && says)
@@ -233,12 +263,17 @@ struct trace_reader *runners_open_beginning(const char *path)
 /* ---- Writing ---- */
 
 /* Compresses `in` to `out`; false with errno. */
-static bool copy(ZSTD_CCtx *context, FILE *in, FILE *out)
+static bool copy(void *opaque, FILE *in, uint64_t size, FILE *out)
 {
+    ZSTD_CCtx *context = opaque;
     static char from[BLOCK], to[BLOCK];
     ZSTD_EndDirective step;
     size_t left;
 
+    ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+    ZSTD_CCtx_setPledgedSrcSize(context, size);
     do {
         ZSTD_inBuffer input = {from, fread(from, 1, sizeof(from), in), 0};
 
@@ -257,98 +292,17 @@ static bool copy(ZSTD_CCtx *context, FILE *in, FILE *out)
     return true;
 }
 
-static int compress_to(ZSTD_CCtx *context, FILE *in, uint64_t size,
-                       const struct test_log_run *run, const char *name)
-{
-    struct trace_file file;
-    char compressed[PATH_MAX];
-
-    if (beside(name, compressed) || test_log_create(run, compressed, &file))
-        return -1;
-    ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
-    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
-    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-    ZSTD_CCtx_setPledgedSrcSize(context, size);
-    if (copy(context, in, file.stream))
-        return trace_file_commit(&file) || test_log_remove(run, name) ? -1 : 0;
-
-    int error = errno;
-
-    trace_file_abandon(&file);
-    errno = error;
-    return -1;
-}
-
-/* A recording that no process writes to any more has an end. */
-static bool is_at_rest(int fd)
-{
-    struct trace_reader *reader = open_descriptor(fd);
-    bool ended = reader && trace_reader_summary(reader).ended;
-
-    trace_reader_close(reader);
-    return ended;
-}
-
-/* Compresses the open recording that is called `name` in the run. */
-static int compress_open(ZSTD_CCtx *context, int fd,
-                         const struct test_log_run *run, const char *name)
-{
-    struct stat status;
-    FILE *in;
-    int result;
-
-    if (fstat(fd, &status) || status.st_size < LEAST || !is_at_rest(fd)) {
-        close(fd);
-        return 0;
-    }
-    in = fdopen(fd, "r");
-    if (!in) {
-        close(fd);
-        return -1;
-    }
-    result = compress_to(context, in, (uint64_t)status.st_size, run, name);
-
-    int error = errno;
-
-    fclose(in);
-    errno = error;
-    return result;
-}
-
-static int compress_in(ZSTD_CCtx *context, const struct test_log_run *run,
-                       const char *folder)
-{
-    char name[PATH_MAX];
-    int fd = -1;
-
-    if (folder &&
-        snprintf(name, sizeof(name), "%s/recording", folder) < PATH_MAX)
-        fd = test_log_open(run, name, O_RDONLY);
-    return fd < 0 ? 0 : compress_open(context, fd, run, name);
-}
-
-static int compress_result(ZSTD_CCtx *context, const struct test_log_run *run,
-                           const struct test_log_result *result)
-{
-    int status = compress_in(context, run, result->folder);
-
-    for (size_t i = 0; !status && i < result->earlier_count; i++)
-        status = compress_in(context, run, result->earlier[i].folder);
-    return status;
-}
-
 void runners_compress(const struct test_log_run *run,
                       const struct trace_profiler *profiler)
 {
-    ZSTD_CCtx *context = profiler->compress ? ZSTD_createCCtx() : NULL;
-    int status = 0;
+    const struct test_log_compressor compressor = {
+        .suffix = ".zst",
+        .copy = copy,
+        .context = profiler->compress ? ZSTD_createCCtx() : NULL,
+        .stopped = runners_interrupted,
+    };
 
-    for (size_t i = 0; context && !status && i < run->count; i++)
-        if (!runners_interrupted())
-            status = compress_result(context, run, &run->results[i]);
-    if (status)
-        test_log_notice(
-            "cannot compress recordings: %s; they stay uncompressed",
-            strerror(errno));
-    ZSTD_freeCCtx(context);
+    if (compressor.context)
+        test_log_compress(run, &compressor);
+    ZSTD_freeCCtx(compressor.context);
 }

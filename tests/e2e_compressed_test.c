@@ -52,11 +52,38 @@ Test(e2e_compressed, compresses_nothing_if_the_option_is_off)
     }
 }
 
-Test(e2e_compressed, compresses_nothing_without_testlog_run)
+/* A single program does not depend on zstd. */
+Test(e2e_compressed, compresses_with_zlib_without_testlog_run)
 {
-    e2e_run(LARGE "'%s'", e2e_program("large", E2E_TRACED));
+    const char *large = e2e_program("large", E2E_TRACED);
+
+    e2e_run(LARGE "'%s'", large);
+    cr_expect(e2e_exists(MUCH "recording.gz"));
+    cr_expect_not(e2e_exists(MUCH "recording"));
+    cr_expect(e2e_exists(TESTS "large.one_of_many[7]/recording"));
+    e2e_expect_is(
+        e2e_run("gunzip -c " MUCH "recording.gz | head -c 8 | wc -c")->out,
+        "8\n");
+    e2e_run(LARGE "'%s' --trace-options=compress=0", large);
     cr_expect(e2e_exists(MUCH "recording"));
-    cr_expect_not(e2e_exists(MUCH "recording.zst"));
+    cr_expect_not(e2e_exists(MUCH "recording.gz"));
+}
+
+Test(e2e_compressed, reads_recordings_of_zlib)
+{
+    static const char *const names[] = {"large/records_much", MUCH,
+                                        MUCH "recording", MUCH "recording.gz"};
+
+    e2e_run(LARGE "'%s'", e2e_program("large", E2E_TRACED));
+    cr_assert(e2e_exists(MUCH "recording.gz"));
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        cr_expect_eq(
+            e2e_count(e2e_run(TESTLOG "log %s --filter debug", names[i])->out,
+                      "event "),
+            LINES, "%s", names[i]);
+    e2e_run("truncate -s 1000 " MUCH "recording.gz");
+    e2e_expect_has(e2e_run(TESTLOG "log large/records_much 2>&1")->out,
+                   "recording.gz: it is damaged or truncated\n");
 }
 
 /* ---- Killed midway ---- */

@@ -129,3 +129,14 @@ Test(e2e_disk, renders_all_tests_if_told)
     e2e_expect_is(e2e_run("grep -c 'inserted key' " RUN "trace.json")->out,
                   "200000\n");
 }
+
+Test(e2e_disk, needs_little_space_for_a_large_passing_test)
+{
+    const char *many = e2e_program("many", E2E_TRACED);
+    const struct e2e *size;
+
+    e2e_expect_code(e2e_run("%s --filter many/lines", many), 0);
+    size = e2e_run("du -s --apparent-size -B1 testlog-runs");
+    cr_expect_lt(atof(size->out), 3e6, "%s", size->out);
+    e2e_expect_is(e2e_run(TESTLOG " log many/lines | wc -l")->out, "200000\n");
+}

@@ -13,6 +13,7 @@
 #include <criterion/options.h>
 #include <testlog/test_log.h>
 
+#include "harness/results/compress.h"
 #include "harness/results/gpu_summary.h"
 #include "harness/results/history.h"
 #include "harness/results/notice.h"
@@ -212,6 +213,8 @@ static int run_watched(struct criterion_test_set *set,
     if (matched && !run->foreign)
         test_log_filters_print_compiled_out(&filters, run);
     report(run, options, matched);
+    if (!run->foreign && !run->interrupted && options->profiler.compress)
+        test_log_compress_with_gzip(run);
     test_log_supervisor_end();
     test_log_jobs_free(runner);
     test_log_filters_free(&filters);
