@@ -18,7 +18,7 @@
 #define TEST_LOG_SESSION_PROGRAM(X)                                            \
     X(runner)      /* the process that ends the run */                         \
     X(program)     /* name of the program's folder in the run */               \
-    X(last_run)    /* path of the last run */                                  \
+    X(history)     /* path of the folder that keeps it */                      \
     X(share)       /* as test_log_share_text writes it */                      \
     X(others)      /* as test_log_others_text writes it */                     \
     X(results)     /* descriptor of a pipe for results */                      \

@@ -1,4 +1,4 @@
-/* programs.c: the programs of a run, and what the last run knows of them. */
+/* programs.c: the programs of a run, and what the history knows of them. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +100,7 @@ void runners_programs_find_serial(struct programs *programs)
         programs->all[i].serial |= runners_is_serial(programs->all[i].path);
 }
 
-/* ---- The last run ---- */
+/* ---- The history ---- */
 
 static void recall(struct program *program, const struct test_log_history *last)
 {
@@ -109,20 +109,17 @@ static void recall(struct program *program, const struct test_log_history *last)
             program->tests++;
             program->time += last->tests[i].duration;
         }
+    program->failed = test_log_history_failed(last, program->name);
 }
 
 void runners_programs_recall(struct programs *programs,
-                             const struct test_log_history *last, bool failed,
-                             struct trace_text *lines)
+                             const struct test_log_history *last, bool failed)
 {
     for (size_t i = 0; i < programs->count; i++) {
         struct program *program = &programs->all[i];
 
         recall(program, last);
-        if (!failed || !program->tests ||
-            test_log_history_failed(last, program->name))
-            continue;
-        program->state = PROGRAM_LEFT_OUT;
-        test_log_history_carry(last, program->name, lines);
+        if (failed && program->tests && !program->failed)
+            program->state = PROGRAM_LEFT_OUT;
     }
 }

@@ -57,7 +57,7 @@ static int run_apart(const struct programs *programs)
 void runners_write(const struct test_log_run *run)
 {
     if (test_log_write_run_json(run, "run.json") ||
-        test_log_history_write(run, "results.tsv") ||
+        test_log_write_results(run, "results.tsv") ||
         test_log_write_junit(run, "junit.xml") ||
         test_log_write_trace(run, "trace.json"))
         test_log_notice("cannot write to %s: %s; its results are only printed",
@@ -120,6 +120,7 @@ static void finish(const struct test_log_run *run,
     char *rerun = command_of(programs, run);
 
     runners_write(run);
+    test_log_remember(run, options);
     test_log_reports_write(run, &options->output);
     test_log_old_runs_prune(run, options->dir, options->keep);
     test_log_print_unseen(run);
@@ -183,7 +184,7 @@ static int run_all(struct programs *programs, struct test_log_options *options,
         options->profiler.asks_gpu || test_log_filters_ask(&filters);
     test_log_filters_print(options);
     test_log_copy_settings(&run, options);
-    runners_programs_recall(programs, last, options->failed, &run.left_out);
+    runners_programs_recall(programs, last, options->failed);
     code = runners_run_programs(&run, programs, options, last);
     test_log_jsonl_close(NULL);
     test_log_filters_print_compiled_out(&filters, &run);
@@ -227,13 +228,14 @@ static int begin(struct programs *programs, struct test_log_options *options)
 
     leave_others();
     runners_take_signals();
-    test_log_history_read(&last, options->dir, NULL);
+    test_log_history_open(&last, options->dir, NULL);
+    for (size_t i = 0; i < programs->count; i++)
+        test_log_history_read(&last, programs->all[i].name);
     if (options->failed && !options->informs && !last.count)
-        test_log_notice("--failed: no results of a last run in %s; all "
-                        "tests run",
+        test_log_notice("--failed: no test has run in %s before; all tests run",
                         options->dir);
     if (options->failed && none_failed(programs, &last)) {
-        test_log_notice("nothing failed in the last run, %s", last.path);
+        test_log_notice(TEST_LOG_NONE_FAILED);
         test_log_print_closing(&none, &options->output);
     } else {
         code = run_all(programs, options, &last);

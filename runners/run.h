@@ -166,8 +166,9 @@ struct program {
     char *name;    /* of all its files and results: "name", "name~2" */
     char *folder;  /* in the run, once it has started */
     bool serial;   /* runs with no other beside it */
-    size_t tests;  /* that it had in the last run; 0: not known */
-    uint64_t time; /* ns that they took then */
+    bool failed;   /* one of its tests, which has not passed since */
+    size_t tests;  /* that are in its history; 0: it has none */
+    uint64_t time; /* ns that they took */
     enum program_state state;
     size_t jobs;        /* while it runs */
     uint64_t started;   /* ns, monotonic */
@@ -191,11 +192,10 @@ void runners_programs_free(struct programs *);
 size_t runners_programs_mark_serial(struct programs *, const char *glob);
 void runners_programs_find_serial(struct programs *);
 
-/* runners_programs_recall notes what the last run knows of each program, and
- * with `failed` leaves out those of which nothing failed; `lines` are then for
- * the next results.tsv. */
+/* runners_programs_recall notes what the history knows of each program, and
+ * with `failed` leaves out those of which nothing failed. */
 void runners_programs_recall(struct programs *, const struct test_log_history *,
-                             bool failed, struct trace_text *lines);
+                             bool failed);
 size_t runners_programs_in(const struct programs *, enum program_state);
 
 /* runners_programs_argv returns the arguments that a program is started with,
@@ -236,7 +236,8 @@ struct schedule {
 };
 
 /* runners_next returns the program to start next, NULL if none is waiting:
- * those that took longest last time first, serial ones last. */
+ * those that took longest last time first, serial ones last; before all, with
+ * --failed-first, those with failed tests. */
 struct program *runners_next(const struct schedule *);
 
 /* runners_share returns how many tests at once a program may run that starts

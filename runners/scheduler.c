@@ -27,8 +27,13 @@ static uint64_t expected_time(const struct program *program)
     return program->tests ? program->time : UINT64_MAX;
 }
 
-static bool comes_before(const struct program *one, const struct program *other)
+static bool comes_before(const struct schedule *schedule,
+                         const struct program *one, const struct program *other)
 {
+    if (schedule->options->failed_first && one->failed != other->failed)
+        return one->failed;
+    if (schedule->in_turn)
+        return false;
     if (one->serial != other->serial)
         return other->serial;
     return expected_time(one) > expected_time(other);
@@ -43,7 +48,7 @@ struct program *runners_next(const struct schedule *schedule)
 
         if (program->state != PROGRAM_WAITING)
             continue;
-        if (!next || (!schedule->in_turn && comes_before(program, next)))
+        if (!next || comes_before(schedule, program, next))
             next = program;
     }
     return next;
@@ -143,7 +148,7 @@ static void export_session(const struct schedule *schedule,
     test_log_session_export(&(struct test_log_session){
         .runner = text_of(getpid(), number, sizeof(number)),
         .program = program->name,
-        .last_run = schedule->last->path,
+        .history = schedule->last->count ? schedule->last->path : NULL,
         .share = beside || schedule->tokens ? of_share : NULL,
         .others = of_others,
         .results =

@@ -147,7 +147,8 @@ Test(e2e_links, does_not_wait_for_fifos_in_tests_folders)
 Test(e2e_links, does_not_wait_for_fifos_of_the_last_run)
 {
     run_both("true");
-    e2e_run("cd testlog-runs/latest && rm results.tsv && mkfifo results.tsv");
+    e2e_run("cd testlog-runs/latest && rm results.tsv && mkfifo results.tsv; "
+            "cd ../.history && rm *.tsv && mkfifo losing.tsv");
     expect_untouched(e2e_run("./losing -j1"));
     e2e_run("cd testlog-runs/latest/tests/losing/losing.t01 && rm recording && "
             "mkfifo recording");

@@ -158,11 +158,12 @@ Test(e2e_runner, failed_passes_if_nothing_failed)
     e2e_run("%s --filter unsteady/passes", program());
     result = e2e_run("%s --failed", program());
     e2e_expect_code(result, 0);
-    e2e_expect_has(result->err, "testlog: nothing failed in the last run, ");
+    e2e_expect_has(result->err, "testlog: --failed: all tests passed when they "
+                                "last ran; nothing to run\n");
     e2e_expect_closing(result, "0 passed, 0 failed, 0 skipped");
     result = e2e_run("%s run %s -- --failed", testlog(), program());
     e2e_expect_code(result, 0);
-    e2e_expect_has(result->err, "testlog: nothing failed in the last run, ");
+    e2e_expect_has(result->err, "testlog: --failed: all tests passed ");
     cr_expect_eq(e2e_count(e2e_run("ls testlog-runs")->out, "\n"), 2);
 }
 
@@ -172,8 +173,8 @@ Test(e2e_runner, failed_runs_all_without_a_last_run)
         e2e_run("%s --failed --filter unsteady/passes", program());
 
     e2e_expect_code(result, 0);
-    e2e_expect_has(result->err, "no results of a last run in testlog-runs; all "
-                                "tests run\n");
+    e2e_expect_has(result->err, "--failed: no test has run in testlog-runs "
+                                "before; all tests run\n");
     e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
 }
 
@@ -186,13 +187,14 @@ Test(e2e_runner, failed_runs_all_tests_of_an_unknown_program)
     e2e_run("cp %s other", program());
     for (size_t i = 0; i < 2; i++) {
         const struct e2e *result =
-            e2e_run("%s --filter unsteady/passes >first 2>&1; %s", program(),
-                    commands[i]);
+            e2e_run("%s --filter unsteady/passes >first 2>&1; rm -f "
+                    "testlog-runs/.history/other.tsv; %s",
+                    program(), commands[i]);
 
         e2e_expect_code(result, 0);
-        e2e_expect_lacks(result->err, "nothing failed");
-        e2e_expect_has(result->err,
-                       " has no test of other; all its tests run\n");
+        e2e_expect_lacks(result->err, "nothing to run");
+        e2e_expect_has(result->err, "--failed: no test");
+        e2e_expect_has(result->err, " before; all ");
         e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
     }
 }
@@ -203,14 +205,61 @@ Test(e2e_runner, failed_leaves_out_a_program_that_passed)
 
     e2e_run("mkdir a b && cp %s a/good && cp %s b/bad", program(), program());
     e2e_run("%s run a/good -- --filter unsteady/passes", testlog());
-    e2e_run("cp testlog-runs/latest/results.tsv good.tsv; b/bad --filter "
-            "unsteady/never; cat good.tsv >> testlog-runs/latest/results.tsv");
+    e2e_run("b/bad --filter unsteady/never");
     for (int i = 0; i < 3; i++) {
         result = e2e_run("%s run a/good b/bad -- --failed", testlog());
         e2e_expect_code(result, 1);
         e2e_expect_closing(result, "0 passed, 1 failed, 0 skipped");
-        e2e_expect_lacks(result->err, "has no test of");
+        e2e_expect_lacks(result->err, "has run before");
     }
+}
+
+Test(e2e_runner, failed_remembers_a_test_until_it_passes)
+{
+    e2e_run("%s --filter 'unsteady/*'", program());
+    e2e_run("%s passes", program());
+    e2e_run("%s run %s -- unsteady/passes", testlog(), program());
+    e2e_expect_closing(e2e_run("%s --failed never", program()),
+                       "0 passed, 1 failed, 0 skipped");
+    e2e_expect_closing(e2e_run("%s run %s -- --failed", testlog(), program()),
+                       "3 passed, 1 failed, 0 skipped");
+    e2e_expect_closing(e2e_run("%s --failed", program()),
+                       "0 passed, 1 failed, 0 skipped");
+}
+
+Test(e2e_runner, failed_runs_all_if_the_failed_tests_are_gone)
+{
+    const struct e2e *result;
+
+    e2e_run("cp %s t && ./t never; sed -i 's|/never|/gone|' "
+            "testlog-runs/.history/t.tsv",
+            program());
+    for (int i = 0; i < 2; i++) {
+        result = e2e_run(i ? BUILD_DIR "/testlog run ./t -- --failed passes"
+                           : "./t --failed passes");
+        e2e_expect_code(result, 0);
+        e2e_expect_has(result->err, "--failed: t no longer has the tests that "
+                                    "failed; all its tests run\n");
+        e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
+    }
+}
+
+/* The order in which tests of a run end. */
+static const char *ends(const char *flags)
+{
+    return e2e_run("%s -q -j1 unsteady %s --report=jsonl:- 2>/dev/null | "
+                   "sed -n 's/.*\"name\":\"\\([^\"]*\\)\".*/\\1/p' | "
+                   "head -n 3",
+                   program(), flags)
+        ->out;
+}
+
+Test(e2e_runner, failed_first_runs_failed_tests_before_the_rest)
+{
+    e2e_run("%s never second", program());
+    e2e_expect_is(
+        ends("--failed-first"),
+        "unsteady/never\nunsteady/second_crash\nunsteady/second_try\n");
 }
 
 Test(e2e_runner, failed_distinguishes_programs_of_the_same_name)

@@ -1,10 +1,12 @@
-/* harness_history_test.c: the results that a run keeps for the next one. */
+/* harness_history_test.c: what is remembered of tests between runs. */
 #include "harness/results/history.h"
+#include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
-#include "harness/runner/plan.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -12,134 +14,226 @@
 #include "support.h"
 
 static struct test_log_run run;
-static struct test_log_history last;
-static struct test_log_options options;
+static struct test_log_history history;
+static char dir[PATH_MAX];
 
 static void begin(void)
 {
     test_folder();
-    test_log_make_folders(test_path("latest"));
-    run.path = strdup(test_path("latest"));
-    unsetenv("TESTLOG_RUN");
-    options.dir = test_path("");
+    snprintf(dir, sizeof(dir), "%s/runs", test_path(""));
+    test_log_make_folders(dir);
 }
 
 static void end(void)
 {
     test_log_run_free(&run);
-    test_log_history_free(&last);
-    test_log_options_free(&options);
+    test_log_history_free(&history);
 }
 
 TestSuite(harness_history, .init = begin, .fini = end);
 
-static struct test_log_result *add(const char *suite, const char *name,
-                                   enum test_log_outcome outcome,
-                                   uint64_t duration)
+static void add(const char *program, const char *name,
+                enum test_log_outcome outcome, uint64_t duration)
 {
     struct test_log_result *result = test_log_run_add(&run);
+    const char *slash = strchr(name, '/');
 
     cr_assert_not_null(result);
-    result->program = strdup("program");
-    result->suite = suite ? strdup(suite) : NULL;
-    result->test = strdup(name);
+    result->program = strdup(program);
+    result->suite = slash ? strndup(name, (size_t)(slash - name)) : NULL;
+    result->test = strdup(slash ? slash + 1 : name);
     result->outcome = outcome;
     result->duration = duration;
-    return result;
 }
 
-static void write_and_read(void)
+static void update(bool whole, bool failed)
 {
-    cr_assert_eq(test_log_history_write(&run, "results.tsv"), 0);
-    test_log_history_read(&last, options.dir, NULL);
+    char path[PATH_MAX + 8];
+
+    snprintf(path, sizeof(path), "%s/run", dir);
+    run.path = strdup(path);
+    test_log_history_update(&run, dir, whole, failed);
+    test_log_run_free(&run);
+    test_log_history_free(&history);
+    test_log_history_open(&history, dir, NULL);
+    test_log_history_read(&history, "p");
 }
 
-Test(harness_history, reads_back_results)
+static enum test_log_outcome outcome_of(const char *name)
+{
+    const struct test_log_past *past = test_log_history_of(&history, "p", name);
+
+    return past ? past->outcome : TEST_LOG_OUTCOME_NONE;
+}
+
+/* ---- Failures ---- */
+
+Test(harness_history, remembers_a_failure_until_that_test_passes)
+{
+    add("p", "s/bad", TEST_LOG_OUTCOME_CRASHED, 6000000000);
+    add("p", "s/good", TEST_LOG_OUTCOME_PASSED, 5);
+    update(true, false);
+    add("p", "s/good", TEST_LOG_OUTCOME_PASSED, 5);
+    update(false, false);
+    add("q", "s/bad", TEST_LOG_OUTCOME_PASSED, 5);
+    update(true, false);
+    add("p", "s/bad", TEST_LOG_OUTCOME_SKIPPED, 0);
+    update(true, false);
+    cr_expect_eq(outcome_of("s/bad"), TEST_LOG_OUTCOME_CRASHED);
+    cr_expect_eq(test_log_history_of(&history, "p", "s/bad")->duration,
+                 6000000000);
+    cr_expect(test_log_history_failed(&history, "p"));
+    add("p", "s/bad", TEST_LOG_OUTCOME_PASSED, 1);
+    update(false, true);
+    cr_expect_eq(outcome_of("s/bad"), TEST_LOG_OUTCOME_PASSED);
+    cr_expect_not(test_log_history_failed(&history, "p"));
+}
+
+Test(harness_history, repetitions_are_one_test_that_passes_if_all_do)
+{
+    add("p", "s/bad#1", TEST_LOG_OUTCOME_FAILED, 1);
+    add("p", "s/bad#2", TEST_LOG_OUTCOME_PASSED, 1);
+    add("p", "s/good#1", TEST_LOG_OUTCOME_PASSED, 1);
+    add("p", "s/good#2", TEST_LOG_OUTCOME_PASSED, 1);
+    update(true, false);
+    cr_expect_eq(history.count, 2);
+    cr_expect_eq(outcome_of("s/bad"), TEST_LOG_OUTCOME_FAILED);
+    cr_expect_eq(outcome_of("s/good"), TEST_LOG_OUTCOME_PASSED);
+}
+
+/* ---- Tests that are gone ---- */
+
+static void add_old(void)
+{
+    add("p", "s/gone", TEST_LOG_OUTCOME_FAILED, 1);
+    add("p", "s/kept", TEST_LOG_OUTCOME_PASSED, 1);
+    update(true, false);
+    add("p", "s/kept", TEST_LOG_OUTCOME_PASSED, 1);
+}
+
+Test(harness_history, forgets_tests_that_a_whole_run_lacks)
+{
+    add_old();
+    update(true, false);
+    cr_expect_eq(outcome_of("s/gone"), TEST_LOG_OUTCOME_NONE);
+    cr_expect_eq(outcome_of("s/kept"), TEST_LOG_OUTCOME_PASSED);
+}
+
+Test(harness_history, keeps_tests_that_a_selection_leaves_out)
+{
+    add_old();
+    update(false, false);
+    cr_expect_eq(outcome_of("s/gone"), TEST_LOG_OUTCOME_FAILED);
+}
+
+Test(harness_history, keeps_tests_that_failed_leaves_out)
+{
+    add("p", "s/gone", TEST_LOG_OUTCOME_FAILED, 1);
+    add("p", "s/bad", TEST_LOG_OUTCOME_FAILED, 1);
+    update(true, false);
+    add("p", "s/bad", TEST_LOG_OUTCOME_PASSED, 1);
+    update(true, true);
+    cr_expect_eq(outcome_of("s/gone"), TEST_LOG_OUTCOME_FAILED);
+}
+
+/* Its tests are gone, so --failed ran all. */
+Test(harness_history, forgets_tests_if_failed_had_to_run_all)
+{
+    add_old();
+    update(true, true);
+    cr_expect_eq(outcome_of("s/gone"), TEST_LOG_OUTCOME_NONE);
+}
+
+Test(harness_history, keeps_tests_of_a_program_that_left_no_results)
+{
+    add_old();
+    add("p", "p", TEST_LOG_OUTCOME_CRASHED, 1);
+    update(true, false);
+    cr_expect_eq(outcome_of("s/gone"), TEST_LOG_OUTCOME_FAILED);
+    cr_expect_eq(outcome_of("p"), TEST_LOG_OUTCOME_CRASHED);
+    add("p", "s/kept", TEST_LOG_OUTCOME_PASSED, 1);
+    update(true, false);
+    cr_expect_eq(outcome_of("p"), TEST_LOG_OUTCOME_NONE);
+}
+
+/* ---- Durations ---- */
+
+Test(harness_history, keeps_the_last_five_times_that_a_test_passed)
 {
     const struct test_log_past *past;
 
-    add("s", "good", TEST_LOG_OUTCOME_PASSED, 5);
-    add("s", "bad[07]", TEST_LOG_OUTCOME_CRASHED, 6000000000);
-    add("s", "nothing", TEST_LOG_OUTCOME_NONE, 1);
-    write_and_read();
-    cr_assert_eq(last.count, 2);
-    past = test_log_history_of(&last, "program", "s/bad[07]");
+    for (uint64_t i = 1; i <= 7; i++) {
+        add("p", "s/test", TEST_LOG_OUTCOME_PASSED, i);
+        add("p", "s/other", TEST_LOG_OUTCOME_PASSED, 9);
+        update(true, false);
+    }
+    add("p", "s/test", TEST_LOG_OUTCOME_TIMEOUT, 100);
+    update(false, false);
+    past = test_log_history_of(&history, "p", "s/test");
     cr_assert_not_null(past);
-    cr_expect_eq(past->duration, 6000000000);
-    cr_expect_eq(past->outcome, TEST_LOG_OUTCOME_CRASHED);
-    cr_expect_null(test_log_history_of(&last, "other", "s/good"));
-    cr_expect_not_null(test_log_history_of(&last, "program", "s/good"));
+    cr_expect_eq(past->duration, 100);
+    for (size_t i = 0; i < TEST_LOG_PAST_TIMES; i++)
+        cr_expect_eq(past->times[i], 7 - i, "%zu", i);
 }
 
-Test(harness_history, chooses_failed_tests)
-{
-    add("s", "good", TEST_LOG_OUTCOME_PASSED, 1);
-    add("s", "bad#2", TEST_LOG_OUTCOME_FAILED, 1);
-    add("s", "slow", TEST_LOG_OUTCOME_TIMEOUT, 1);
-    write_and_read();
-    cr_assert(test_log_rerun_choose(&options, &last, "./bin/program"));
-    cr_expect_str_eq(options.only[0], "s/bad");
-    cr_expect_str_eq(options.only[1], "s/slow");
-    cr_expect_null(options.only[2]);
-}
-
-Test(harness_history, chooses_no_test_of_a_program_without_failures)
-{
-    add("s", "bad", TEST_LOG_OUTCOME_FAILED, 1);
-    free(add("s", "good", TEST_LOG_OUTCOME_PASSED, 1)->program);
-    run.results[1].program = strdup("other");
-    write_and_read();
-    cr_expect_not(test_log_rerun_choose(&options, &last, "other"));
-    cr_expect(test_log_history_failed(&last, NULL));
-    cr_expect_not(test_log_history_failed(&last, "other"));
-}
-
-Test(harness_history, chooses_all_tests_of_an_unknown_program)
-{
-    add("s", "bad", TEST_LOG_OUTCOME_FAILED, 1);
-    write_and_read();
-    cr_expect(test_log_rerun_choose(&options, &last, "other"));
-    cr_expect_null(options.only);
-}
-
-Test(harness_history, remembers_a_program_that_is_left_out)
-{
-    struct test_log_run next = {.path = run.path};
-
-    add("s", "good", TEST_LOG_OUTCOME_PASSED, 7);
-    write_and_read();
-    test_log_history_carry(&last, "other", &next.left_out);
-    cr_expect_null(next.left_out.data);
-    test_log_history_carry(&last, "program", &next.left_out);
-    cr_assert_eq(test_log_history_write(&next, "results.tsv"), 0);
-    trace_text_free(&next.left_out);
-    test_log_history_free(&last);
-    test_log_history_read(&last, options.dir, NULL);
-    cr_assert_eq(last.count, 1);
-    cr_expect_eq(last.tests[0].outcome, TEST_LOG_OUTCOME_NONE);
-    cr_expect_eq(last.tests[0].duration, 7);
-    cr_expect_not(test_log_rerun_choose(&options, &last, "program"));
-}
-
-Test(harness_history, chooses_all_tests_of_a_program_that_crashed)
-{
-    add("s", "bad", TEST_LOG_OUTCOME_FAILED, 1);
-    add(NULL, "program", TEST_LOG_OUTCOME_CRASHED, 1);
-    write_and_read();
-    cr_assert(test_log_rerun_choose(&options, &last, "program"));
-    cr_expect_null(options.only);
-}
+/* ---- Files ---- */
 
 Test(harness_history, skips_malformed_lines)
 {
     static const char text[] =
-        "passed\nfailed\t1\tp\n\t\t\t\nfailed\tx\tp\ts/t";
-    char path[4096];
+        "passed\nfailed\t1\tp\n\t\t\t\n\t\t\ts/a\nfailed\tx\t,,y\ts/t";
+    char path[PATH_MAX + 32];
 
-    snprintf(path, sizeof(path), "%s/results.tsv", run.path);
+    snprintf(path, sizeof(path), "%s/.history", dir);
+    test_log_make_folders(path);
+    strcat(path, "/p.tsv");
     test_save(path, text, strlen(text));
-    test_log_history_read(&last, options.dir, NULL);
-    cr_assert_eq(last.count, 2);
-    cr_expect_eq(last.tests[0].outcome, TEST_LOG_OUTCOME_NONE);
-    cr_expect_str_eq(last.tests[1].name, "s/t");
+    test_log_history_open(&history, dir, NULL);
+    test_log_history_read(&history, "p");
+    cr_assert_eq(history.count, 2);
+    cr_expect_eq(history.tests[0].outcome, TEST_LOG_OUTCOME_NONE);
+    cr_expect_str_eq(history.tests[1].name, "s/t");
+    cr_expect_eq(history.tests[1].times[0], 0);
+}
+
+Test(harness_history, follows_no_link)
+{
+    char path[PATH_MAX + 32];
+
+    snprintf(path, sizeof(path), "%s/.history", dir);
+    test_log_make_folders(path);
+    strcat(path, "/p.tsv");
+    cr_assert_eq(symlink(test_path("elsewhere"), path), 0);
+    add("p", "s/test", TEST_LOG_OUTCOME_FAILED, 1);
+    test_log_out = fopen("/dev/null", "w");
+    update(true, false);
+    cr_expect_neq(access(test_path("elsewhere"), F_OK), 0);
+    cr_expect_eq(history.count, 0);
+}
+
+Test(harness_history, a_run_elsewhere_is_not_added)
+{
+    add("p", "s/test", TEST_LOG_OUTCOME_FAILED, 1);
+    run.path = strdup("/tmp/testlog-1");
+    test_log_history_update(&run, dir, true, false);
+    test_log_history_open(&history, dir, NULL);
+    cr_expect_null(history.path);
+}
+
+Test(harness_history, keeps_the_tests_of_runs_that_end_together)
+{
+    for (int i = 0; i < 8; i++)
+        if (!fork()) {
+            char name[16];
+
+            snprintf(name, sizeof(name), "s/t%d", i);
+            add("p", name, TEST_LOG_OUTCOME_FAILED, 1);
+            update(false, false);
+            _exit(0);
+        }
+    while (wait(NULL) > 0)
+        ;
+    test_log_history_open(&history, dir, NULL);
+    test_log_history_read(&history, "p");
+    cr_expect_eq(history.count, 8);
 }

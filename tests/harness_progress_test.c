@@ -12,9 +12,18 @@ enum { SECOND = 1000000000 };
 
 static struct test_log_result results[3];
 static struct test_log_past past[] = {
-    {TEST_LOG_OUTCOME_PASSED, 2 * (uint64_t)SECOND, (char *)"p", (char *)"s/a"},
-    {TEST_LOG_OUTCOME_PASSED, 4 * (uint64_t)SECOND, (char *)"p", (char *)"s/b"},
-    {TEST_LOG_OUTCOME_PASSED, 6 * (uint64_t)SECOND, (char *)"p", (char *)"s/c"},
+    {.outcome = TEST_LOG_OUTCOME_PASSED,
+     .duration = 2 * (uint64_t)SECOND,
+     .program = (char *)"p",
+     .name = (char *)"s/a"},
+    {.outcome = TEST_LOG_OUTCOME_PASSED,
+     .duration = 4 * (uint64_t)SECOND,
+     .program = (char *)"p",
+     .name = (char *)"s/b"},
+    {.outcome = TEST_LOG_OUTCOME_PASSED,
+     .duration = 6 * (uint64_t)SECOND,
+     .program = (char *)"p",
+     .name = (char *)"s/c"},
 };
 static struct test_log_job jobs[3];
 static struct test_log_run run = {.results = results, .count = 3};

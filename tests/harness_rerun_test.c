@@ -12,19 +12,43 @@
 #include "support.h"
 
 static struct test_log_past past[] = {
-    {TEST_LOG_OUTCOME_PASSED, 1, (char *)"program", (char *)"s/good"},
-    {TEST_LOG_OUTCOME_FAILED, 1, (char *)"program", (char *)"s/bad#1"},
-    {TEST_LOG_OUTCOME_TIMEOUT, 1, (char *)"program", (char *)"s/slow[03]"},
-    {TEST_LOG_OUTCOME_CRASHED, 1, (char *)"program~2", (char *)"s/other"},
-    {TEST_LOG_OUTCOME_PASSED, 1, (char *)"passing", (char *)"s/good"},
-    {TEST_LOG_OUTCOME_CRASHED, 1, (char *)"crashed", (char *)"s/bad"},
-    {TEST_LOG_OUTCOME_CRASHED, 1, (char *)"crashed", (char *)"crashed"},
-    {TEST_LOG_OUTCOME_FAILED, 1, (char *)"crashed", (char *)"s/worse"},
+    {.outcome = TEST_LOG_OUTCOME_PASSED,
+     .duration = 1,
+     .program = (char *)"program",
+     .name = (char *)"s/good"},
+    {.outcome = TEST_LOG_OUTCOME_FAILED,
+     .duration = 1,
+     .program = (char *)"program",
+     .name = (char *)"s/bad"},
+    {.outcome = TEST_LOG_OUTCOME_TIMEOUT,
+     .duration = 1,
+     .program = (char *)"program",
+     .name = (char *)"s/slow[03]"},
+    {.outcome = TEST_LOG_OUTCOME_CRASHED,
+     .duration = 1,
+     .program = (char *)"program~2",
+     .name = (char *)"s/other"},
+    {.outcome = TEST_LOG_OUTCOME_PASSED,
+     .duration = 1,
+     .program = (char *)"passing",
+     .name = (char *)"s/good"},
+    {.outcome = TEST_LOG_OUTCOME_CRASHED,
+     .duration = 1,
+     .program = (char *)"crashed",
+     .name = (char *)"s/bad"},
+    {.outcome = TEST_LOG_OUTCOME_CRASHED,
+     .duration = 1,
+     .program = (char *)"crashed",
+     .name = (char *)"crashed"},
+    {.outcome = TEST_LOG_OUTCOME_FAILED,
+     .duration = 1,
+     .program = (char *)"crashed",
+     .name = (char *)"s/worse"},
 };
 static struct test_log_history last = {.path = (char *)"/runs/last",
                                        .tests = past,
                                        .count = sizeof(past) / sizeof(*past)};
-static struct test_log_options options = {.dir = "/runs"};
+static struct test_log_options options = {.dir = "/runs", .failed = true};
 static char *printed;
 static size_t printed_size;
 
@@ -53,7 +77,7 @@ Test(harness_rerun, chooses_failed_tests_by_their_names)
 {
     cr_assert(test_log_rerun_choose(&options, &last, "./bin/program"));
     cr_assert_not_null(options.only);
-    cr_expect_str_eq(options.only[0], "s/bad", "the repetition is no name");
+    cr_expect_str_eq(options.only[0], "s/bad");
     cr_expect_str_eq(options.only[1], "s/slow[03]");
     cr_expect_null(options.only[2]);
     cr_expect_str_eq(printed, "");
@@ -95,7 +119,7 @@ static void expect_all(const char *program, const char *first,
 
 Test(harness_rerun, runs_all_tests_of_an_unknown_program)
 {
-    expect_all("unknown", "/runs/last", "unknown");
+    expect_all("unknown", "testlog: --failed: ", "unknown");
 }
 
 Test(harness_rerun, runs_all_tests_without_a_last_run)
@@ -104,10 +128,18 @@ Test(harness_rerun, runs_all_tests_without_a_last_run)
     expect_all("program", "testlog: --failed: ", "/runs");
 }
 
-Test(harness_rerun, runs_all_tests_after_a_run_without_tests)
+Test(harness_rerun, failed_first_leaves_out_no_test)
 {
-    last.count = 0;
-    expect_all("program", "testlog: --failed: ", "/runs");
+    options.failed = false;
+    options.failed_first = true;
+    cr_expect(test_log_rerun_choose(&options, &last, "passing"));
+    cr_expect_null(options.only);
+    cr_expect(test_log_rerun_choose(&options, &last, "unknown"));
+    cr_expect_null(options.only);
+    cr_expect(test_log_rerun_choose(&options, &last, "program"));
+    cr_assert_not_null(options.only);
+    cr_expect_str_eq(options.only[0], "s/bad");
+    cr_expect_str_eq(printed, "");
 }
 
 /* `testlog run` has printed that for all its programs. */
@@ -135,6 +167,7 @@ Test(harness_rerun, runs_all_tests_without_memory)
         bool runs;
 
         test_log_options_free(&options);
+        options.failed = true;
         test_fail_memory(i, false);
         runs = test_log_rerun_choose(&options, &last, "program");
         test_fail_memory(0, false);

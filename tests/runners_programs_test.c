@@ -78,12 +78,21 @@ Test(runners_programs, marks_serial_programs_by_name_or_path)
     cr_expect_not(programs.all[2].serial);
 }
 
-/* ---- The last run ---- */
+/* ---- The history ---- */
 
 static struct test_log_past past[] = {
-    {TEST_LOG_OUTCOME_PASSED, 20, (char *)"good", (char *)"s/a"},
-    {TEST_LOG_OUTCOME_PASSED, 30, (char *)"good", (char *)"s/b"},
-    {TEST_LOG_OUTCOME_FAILED, 5, (char *)"bad", (char *)"s/a"},
+    {.outcome = TEST_LOG_OUTCOME_PASSED,
+     .duration = 20,
+     .program = (char *)"good",
+     .name = (char *)"s/a"},
+    {.outcome = TEST_LOG_OUTCOME_PASSED,
+     .duration = 30,
+     .program = (char *)"good",
+     .name = (char *)"s/b"},
+    {.outcome = TEST_LOG_OUTCOME_FAILED,
+     .duration = 5,
+     .program = (char *)"bad",
+     .name = (char *)"s/a"},
 };
 static const struct test_log_history last = {
     .path = (char *)"run", .tests = past, .count = 3};
@@ -91,26 +100,20 @@ static char *known[] = {(char *)"good", (char *)"bad", (char *)"new"};
 
 Test(runners_programs, recalls_tests_and_their_duration)
 {
-    struct trace_text lines = {0};
-
     make(known, 3);
-    runners_programs_recall(&programs, &last, false, &lines);
+    runners_programs_recall(&programs, &last, false);
     cr_expect_eq(programs.all[0].tests, 2);
     cr_expect_eq(programs.all[0].time, 50);
+    cr_expect_not(programs.all[0].failed);
+    cr_expect(programs.all[1].failed);
     cr_expect_eq(programs.all[2].tests, 0);
     cr_expect_eq(runners_programs_in(&programs, PROGRAM_WAITING), 3);
-    cr_expect_eq(lines.size, 0);
 }
 
-Test(runners_programs, leaves_out_programs_that_passed_and_keeps_their_lines)
+Test(runners_programs, leaves_out_programs_that_passed)
 {
-    struct trace_text lines = {0};
-
     make(known, 3);
-    runners_programs_recall(&programs, &last, true, &lines);
+    runners_programs_recall(&programs, &last, true);
     cr_expect_eq(programs.all[0].state, PROGRAM_LEFT_OUT);
     cr_expect_eq(runners_programs_in(&programs, PROGRAM_WAITING), 2);
-    cr_assert_not_null(lines.data);
-    cr_expect_str_eq(lines.data, "none\t20\tgood\ts/a\nnone\t30\tgood\ts/b\n");
-    trace_text_free(&lines);
 }

@@ -10,7 +10,9 @@ enum { COUNT = 4 };
 
 static struct program all[COUNT];
 static struct programs programs = {.all = all, .count = COUNT};
-static struct schedule schedule = {.programs = &programs, .limit = 8};
+static struct test_log_options options;
+static struct schedule schedule = {
+    .programs = &programs, .options = &options, .limit = 8};
 
 static void expect_next(size_t number)
 {
@@ -23,6 +25,21 @@ static void set_last(size_t number, size_t tests, uint64_t time)
 {
     all[number].tests = tests;
     all[number].time = time;
+}
+
+Test(runners_scheduler, starts_programs_with_failed_tests_first_on_request)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        set_last(i, 1, 100 - i);
+    all[2].failed = all[3].failed = true;
+    expect_next(0);
+    options.failed_first = true;
+    expect_next(2);
+    schedule.in_turn = true;
+    all[2].state = PROGRAM_ENDED;
+    expect_next(3);
+    all[3].state = PROGRAM_ENDED;
+    expect_next(0);
 }
 
 Test(runners_scheduler, starts_unknown_programs_in_the_given_order)

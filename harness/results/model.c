@@ -96,7 +96,6 @@ void test_log_run_free(struct test_log_run *run)
     }
     free(run->unseen);
     free(run->meant);
-    trace_text_free(&run->left_out);
     test_log_gpu_free(&run->gpu);
     free(run->results);
     free(run->path);

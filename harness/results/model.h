@@ -137,7 +137,6 @@ struct test_log_run {
     size_t retries; /* the most that any of its tests has */
     struct test_log_gpu gpu;
     struct test_log_shard shard;
-    struct trace_text left_out; /* by --failed: lines for results.tsv */
     struct test_log_parent parent;
     bool foreign;    /* the folder is the parent's */
     bool render_all; /* write trace.json and log.txt of every test */

@@ -28,6 +28,11 @@ void test_log_export_hint(struct trace_text *, const struct test_log_run *,
  * tests that were not rendered; -1 with errno. */
 int test_log_write_trace(const struct test_log_run *, const char *name);
 
+/* ---- results_tsv.c ---- */
+
+/* test_log_write_results writes results.tsv; -1 with errno. */
+int test_log_write_results(const struct test_log_run *, const char *name);
+
 /* ---- survivors.c ---- */
 
 /* test_log_survivors counts the live processes other than the test's own that

@@ -44,10 +44,11 @@ struct test_log_options {
     struct test_log_output output;
     bool all_tests; /* treat every test as annotated */
     bool fail_fast;
-    bool render_all; /* write trace.json and log.txt of large passing tests */
-    bool reports;    /* Criterion's, to files or stdout */
-    bool failed;     /* run what failed in the last run: */
-    char **only;     /* these names, NULL at the end; NULL: all */
+    bool render_all;   /* write trace.json and log.txt of large passing tests */
+    bool reports;      /* Criterion's, to files or stdout */
+    bool failed;       /* run what failed and has not passed since: */
+    bool failed_first; /* or run it first: */
+    char **only;       /* these names, NULL at the end; NULL: all */
     size_t retries, repeat; /* repeat 0 is once */
     double timeout;         /* s, the longest for each test; 0: none */
     enum test_log_stacks_of stacks;
@@ -93,6 +94,14 @@ struct test_log_override test_log_override_of(const struct test_log_options *,
                                               const char *suite,
                                               const char *test);
 size_t test_log_most_retries(const struct test_log_options *);
+
+/* test_log_remember adds a run with these options to the history. */
+void test_log_remember(const struct test_log_run *,
+                       const struct test_log_options *);
+
+/* What is printed if --failed leaves no test. */
+#define TEST_LOG_NONE_FAILED                                                   \
+    "--failed: all tests passed when they last ran; nothing to run"
 
 /* test_log_copy_settings copies into a run the filters, shard and retries that
  * apply to it. */

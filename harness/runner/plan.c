@@ -610,10 +610,16 @@ void test_log_plan_keep(struct criterion_test_set *set, test_log_wanted *wanted)
 
 static char **wanted_names;
 
+/* Repetitions, "name#1", have the name of their test. */
 static bool is_one_of_them(const struct criterion_test *test)
 {
+    size_t size = strlen(test->category);
+    size_t base = strcspn(test->name, "#");
+
     for (char **name = wanted_names; *name; name++)
-        if (is_name(*name, test))
+        if (!strncmp(*name, test->category, size) && (*name)[size] == '/' &&
+            !strncmp(*name + size + 1, test->name, base) &&
+            !(*name)[size + 1 + base])
             return true;
     return false;
 }
@@ -623,4 +629,74 @@ void test_log_plan_only(struct criterion_test_set *set, char **names)
     wanted_names = names;
     if (names)
         test_log_plan_keep(set, is_one_of_them);
+}
+
+static void find_wanted(struct criterion_ordered_set_node **at,
+                        struct criterion_suite_set *suite,
+                        struct criterion_test *test, void *found)
+{
+    (void)at;
+    (void)suite;
+    *(bool *)found |= is_one_of_them(test);
+}
+
+bool test_log_plan_has(struct criterion_test_set *set, char **names)
+{
+    bool found = false;
+
+    wanted_names = names;
+    each(set, find_wanted, &found);
+    return found;
+}
+
+static bool is_wanted_test(struct criterion_ordered_set_node *node)
+{
+    return is_one_of_them((const struct criterion_test *)(node + 1));
+}
+
+static bool has_wanted_test(struct criterion_ordered_set_node *node)
+{
+    const struct criterion_suite_set *suite = (const void *)(node + 1);
+    struct criterion_ordered_set_node *first =
+        suite->tests ? suite->tests->first : NULL;
+
+    return first && is_wanted_test(first);
+}
+
+typedef bool is_first(struct criterion_ordered_set_node *);
+
+/* Moves the nodes that come first to the beginning; otherwise they keep their
+ * order. */
+static void move_first(struct criterion_ordered_set *nodes, is_first *comes)
+{
+    struct criterion_ordered_set_node *first = NULL, **end = &first;
+    struct criterion_ordered_set_node **at = &nodes->first;
+
+    while (*at) {
+        struct criterion_ordered_set_node *node = *at;
+
+        if (!comes(node)) {
+            at = &node->next;
+            continue;
+        }
+        *at = node->next;
+        *end = node;
+        end = &node->next;
+    }
+    *end = nodes->first;
+    nodes->first = first;
+}
+
+void test_log_plan_first(struct criterion_test_set *set, char **names)
+{
+    wanted_names = names;
+    for (struct criterion_ordered_set_node *node = set->suites->first;
+         names && node; node = node->next) {
+        struct criterion_suite_set *suite = (void *)(node + 1);
+
+        if (suite->tests)
+            move_first(suite->tests, is_wanted_test);
+    }
+    if (names)
+        move_first(set->suites, has_wanted_test);
 }

@@ -20,6 +20,13 @@ size_t test_log_plan_select(struct criterion_test_set *,
                             const struct test_log_options *);
 void test_log_plan_only(struct criterion_test_set *, char **names);
 
+/* test_log_plan_has tells whether one of the tests has one of the names. */
+bool test_log_plan_has(struct criterion_test_set *, char **names);
+
+/* test_log_plan_first moves the tests with these names to the beginning of
+ * their suites, and their suites to the beginning. */
+void test_log_plan_first(struct criterion_test_set *, char **names);
+
 /* test_log_plan_print_unmatched prints which patterns, if there are several,
  * matched none of the selected tests. */
 void test_log_plan_print_unmatched(struct criterion_test_set *,
@@ -72,9 +79,13 @@ void test_log_shard_list(struct criterion_test_set *,
 
 struct test_log_history;
 
-/* test_log_rerun_choose, for --failed, stores in options->only which tests of a
- * program (a path) run; false if none of them failed. Without a last run it
- * prints so, and all run. */
+/* test_log_rerun_name returns the name under which the history has a program (a
+ * path). */
+const char *test_log_rerun_name(const char *program);
+
+/* test_log_rerun_choose, for --failed and --failed-first, stores the failed
+ * tests of a program (a path) in options->only; NULL if all run. Without a
+ * history it prints so. False if --failed leaves no test. */
 bool test_log_rerun_choose(struct test_log_options *,
                            const struct test_log_history *,
                            const char *program);

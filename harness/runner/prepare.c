@@ -325,12 +325,20 @@ static void select_tests(struct test_log_runner *runner,
                          struct criterion_test_set *set)
 {
     const struct test_log_options *options = runner->options;
+    bool only = options->failed && options->only;
 
+    if (only && !test_log_plan_has(set, options->only)) {
+        test_log_notice("--failed: %s no longer has the tests that failed; all "
+                        "its tests run",
+                        test_log_rerun_name(runner->run->executable));
+        only = false;
+    }
     runner->matched = test_log_plan_select(set, options);
     if (runner->matched && !runner->run->foreign)
         test_log_plan_print_unmatched(set, options);
     test_log_shard_take(set, &options->shard);
-    test_log_plan_only(set, options->only);
+    if (only)
+        test_log_plan_only(set, options->only);
     if (!options->shard.total)
         runner->matched = set->tests;
 }
@@ -355,6 +363,7 @@ void test_log_prepare(struct test_log_runner *runner,
     test_log_plan_expand(set);
     select_tests(runner, set);
     test_log_plan_repeat(set, options->repeat);
+    test_log_plan_first(set, options->only);
     test_log_plan_seal(set);
     run->dir_given = options->dir_given;
     if (runner->matched &&

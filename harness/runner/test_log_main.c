@@ -58,7 +58,7 @@ static void write_run(const struct test_log_run *run)
         return;
     if (!write_failed("run.json", test_log_write_run_json(run, "run.json")) &&
         !write_failed("results.tsv",
-                      test_log_history_write(run, "results.tsv")) &&
+                      test_log_write_results(run, "results.tsv")) &&
         !write_failed("junit.xml", test_log_write_junit(run, "junit.xml")))
         write_failed("trace.json", test_log_write_trace(run, "trace.json"));
 }
@@ -208,6 +208,8 @@ static int run_watched(struct criterion_test_set *set,
     if (run->count && run->annotated)
         test_log_filters_find_unseen(&filters, run);
     write_run(run);
+    if (!run->foreign)
+        test_log_remember(run, options);
     test_log_reports_write(run, &options->output);
     test_log_old_runs_prune(run, options->dir, options->keep);
     if (matched && !run->foreign)
@@ -223,12 +225,11 @@ static int run_watched(struct criterion_test_set *set,
 
 /* No test runs, and `latest` does not change. */
 static int print_nothing_failed(const struct test_log_run *run,
-                                const struct test_log_options *options,
-                                const struct test_log_history *history)
+                                const struct test_log_options *options)
 {
     if (run->foreign)
         return TEST_LOG_NO_TEST; /* testlog run prints it, for all programs */
-    test_log_notice("nothing failed in the last run, %s", history->path);
+    test_log_notice(TEST_LOG_NONE_FAILED);
     test_log_print_closing(run, &options->output);
     return TEST_LOG_PASSED;
 }
@@ -273,10 +274,11 @@ static int run_tests(struct criterion_test_set *set,
     run.executable = program;
     run.annotated = test_log_annotated() || options->all_tests;
     run.static_max = trace_static_max();
-    test_log_history_read(&history, run.foreign ? NULL : options->dir,
-                          session->last_run);
-    if (options->failed && !test_log_rerun_choose(options, &history, program))
-        code = print_nothing_failed(&run, options, &history);
+    test_log_history_open(&history, run.foreign ? NULL : options->dir,
+                          session->history);
+    test_log_history_read(&history, test_log_rerun_name(program));
+    if (!test_log_rerun_choose(options, &history, program))
+        code = print_nothing_failed(&run, options);
     else
         code = run_watched(set, options, &history, &run);
     test_log_history_free(&history);
