@@ -406,6 +406,7 @@ size_t test_log_prepare_retry(struct test_log_runner *runner,
         struct test_log_job *job = &runner->jobs[i];
         bool has_folder = job->result->folder;
 
+        job->note = 0; /* it was in the memory of the last try */
         if (!test_log_job_retries(job) || test_log_job_retry(job))
             continue;
         count++;
