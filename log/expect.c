@@ -22,8 +22,7 @@ static bool takes_number(enum log_expectation_kind kind)
            kind == LOG_EXPECTATION_SPAN_LONGER;
 }
 
-/* Quotes a text as in source code. */
-static void put_quoted(struct trace_text *out, const char *text)
+void log_expectation_quote(struct trace_text *out, const char *text)
 {
     trace_text_char(out, '"');
     for (;;) {
@@ -52,7 +51,7 @@ void log_expectation_text(const struct log_expectation *expectation,
     for (; *text; text++) {
         if (text > expectation->texts)
             trace_text_string(out, ", ");
-        put_quoted(out, *text);
+        log_expectation_quote(out, *text);
     }
     trace_text_char(out, ')');
 }
@@ -100,13 +99,15 @@ static bool is_about(const struct log_filter *filter,
     return false;
 }
 
-/* Steps over an entry and counts the conditions that it meets. */
+/* Steps over an entry, counts the conditions that it meets and notes those that
+ * refuse it. */
 static bool meets_conditions(struct search *search,
                              const struct trace_entry *entry, int *nearness)
 {
     bool all = true;
 
     *nearness = 0;
+    search->refused = 0;
     for (size_t i = 0; i < search->condition_count; i++) {
         const struct condition *condition = &search->conditions[i];
         bool met = condition->level ? condition->level == entry->site->level
@@ -117,6 +118,8 @@ static bool meets_conditions(struct search *search,
             *nearness += 2;
         else if (!condition->level)
             *nearness += is_about(condition->filter, entry->site);
+        if (!met && i < 32)
+            search->refused |= UINT32_C(1) << i;
         all &= met;
     }
     return all;

@@ -37,6 +37,7 @@ struct found {
 /* A record to print, because it matched or is near. */
 struct near {
     int nearness;
+    uint32_t refused; /* by which conditions, a bit for each of the first 32 */
     char *line;
 };
 
@@ -60,6 +61,7 @@ struct search {
     struct part *path;            /* of SPANS: the outermost first */
     size_t condition_count, path_count;
     struct trace_text line; /* of the current record */
+    uint32_t refused;       /* by which conditions it is */
     struct log_memory memory;
     size_t all, matched;
     struct found *found;
@@ -67,6 +69,11 @@ struct search {
     struct near near[NEAR_MAX];
     size_t near_count, compared;
 };
+
+/* ---- expect.c ---- */
+
+/* log_expectation_quote adds a text as it is in source code. */
+void log_expectation_quote(struct trace_text *out, const char *text);
 
 /* ---- expect_read.c ---- */
 

@@ -73,8 +73,9 @@ void log_search_offer(struct search *search, int nearness)
         memmove(&search->near[least], &search->near[least + 1],
                 (search->near_count - least) * sizeof(*search->near));
     }
-    search->near[search->near_count++] = (struct near){
-        nearness, shortened(search->line.data ? search->line.data : "?")};
+    search->near[search->near_count++] =
+        (struct near){nearness, search->refused,
+                      shortened(search->line.data ? search->line.data : "?")};
 }
 
 /* Returns whether a record is near enough to print. If none is near, a few
@@ -96,15 +97,33 @@ static bool is_near(const struct search *search, int nearness)
            (!search->matched || 2 * -best <= size);
 }
 
+/* A single filter needs no name. */
+static void put_refused(const struct search *search, const struct near *near,
+                        struct trace_text *why)
+{
+    const char *before = "\n             refused by ";
+
+    if (near->nearness == INT_MAX || search->condition_count < 2)
+        return;
+    for (size_t i = 0; i < search->condition_count && i < 32; i++) {
+        if (!(near->refused >> i & 1))
+            continue;
+        trace_text_string(why, before);
+        log_expectation_quote(why, search->expectation->texts[i]);
+        before = ", ";
+    }
+}
+
 void log_search_put_near(const struct search *search, struct trace_text *why)
 {
     for (size_t i = 0; i < search->near_count; i++) {
         const struct near *near = &search->near[i];
 
-        if (is_near(search, near->nearness))
-            trace_text_printf(why, "\n  %s %s",
-                              near->nearness == INT_MAX ? "found:  "
-                                                        : "nearest:",
-                              near->line ? near->line : "?");
+        if (!is_near(search, near->nearness))
+            continue;
+        trace_text_printf(why, "\n  %s %s",
+                          near->nearness == INT_MAX ? "found:  " : "nearest:",
+                          near->line ? near->line : "?");
+        put_refused(search, near, why);
     }
 }

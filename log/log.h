@@ -270,8 +270,9 @@ TRACE_API void log_expectation_text(const struct log_expectation *,
 
 /* log_judge compares an expectation with what the process and its forked
  * children have recorded so far. On failure, `why` has a line with the reason
- * and one for each of the nearest records. If it cannot be judged, because
- * records are missing or memory ran out, `why` says so. */
+ * and one for each of the nearest records, followed by the filters, if there
+ * are several, that refused it. If it cannot be judged, because records are
+ * missing or memory ran out, `why` says so. */
 TRACE_API enum log_judgement log_judge(const struct log_expectation *,
                                        struct trace_text *why);
 

@@ -337,8 +337,13 @@ Test(log_expect, shows_the_most_similar_records)
     expect_no_why("slots");
     expect(NOT_MET, EVENT, 0, "=error", "{key=ant}");
     expect_why("log_expect_event(\"=error\", \"{key=ant}\"): 0 of 5 events");
+    expect_why("age=3\n             refused by \"=error\"");
     expect_why("nearest:  WARN");
     expect_no_why("DEBUG");
+    expect(NOT_MET, EVENT, 0, "{key=ant}", "=error", "nowhere");
+    expect_why("age=3\n             refused by \"=error\", \"nowhere\"");
+    expect(NOT_MET, EVENT, 0, "=error");
+    expect_no_why("refused");
     expect(NOT_MET, EVENT_COUNT, 3, "{key=ant}");
     expect_why("log_expect_event_count(3, \"{key=ant}\"): 2 of 5 events");
     expect_why("found:    WARN");
