@@ -314,7 +314,7 @@ Test(e2e_gpu_summary, keeps_the_reason_of_a_failed_assertion)
                 program());
 
     e2e_expect_code(result, 1);
-    e2e_expect_has(result->err, "---- gpu/fails: failed: programs/gpu.c:");
+    e2e_expect_has(result->err, "---- gpu/fails: failed ----\nprograms/gpu.c:");
     e2e_expect_has(result->err, "  leaked    4.0 MiB");
     e2e_expect_lacks(result->err, "leaked GPU memory");
 }

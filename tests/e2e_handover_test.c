@@ -29,7 +29,7 @@ static void expect_failures(const struct e2e *result, const char *program)
     char line[64];
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        snprintf(line, sizeof(line), "    %slosing/%s: failed", program,
+        snprintf(line, sizeof(line), ": %slosing/%s: failed", program,
                  names[i]);
         cr_expect_eq(e2e_count(result->err, line), 1, "%s:\n%.4000s", line,
                      result->err);

@@ -37,7 +37,7 @@ static void expect_linked(const char *program, bool all)
         e2e_run("rm -rf testlog-runs; %s -j2 --log-time=none", program);
     const char *folder = e2e_run("echo testlog-runs/latest/tests/*/")->out;
     const char *block =
-        e2e_between(run->err, "---- linked/fails: failed: ", "trace: ");
+        e2e_between(run->err, "---- linked/fails: failed ----\n", "trace: ");
     const char *trace;
 
     cr_assert_not_null(folder);

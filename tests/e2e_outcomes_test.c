@@ -28,7 +28,7 @@ static size_t listed(const struct e2e *all, const char *name)
     const char *failed = strstr(all->err, "\nfailed:\n");
     char line[256];
 
-    snprintf(line, sizeof(line), "\n    %s: ", name);
+    snprintf(line, sizeof(line), ": %s: ", name);
     return e2e_count(failed ? failed : "", line);
 }
 
@@ -166,7 +166,42 @@ Test(e2e_outcome, pads_the_numbers_of_instances)
 Test(e2e_outcome, reports_newer_assertions)
 {
     expect("new_assert", "new_assert/passes", "passed", "");
-    expect("new_assert", "new_assert/fails", "failed", "new_assert.c:");
+    expect("new_assert", "new_assert/fails", "failed",
+           ": eq(int, legs, 8) actual=6 expected=8");
+}
+
+/* The header, the assertion and the closing list; no line of Criterion's. */
+Test(e2e_outcome, prints_a_verdict_at_once_and_at_the_end)
+{
+    const struct e2e *run =
+        e2e_run("%s --fail-log=0 --filter outcomes/fails_two_expectations "
+                "--filter outcomes/fails_without_annotation",
+                e2e_program("outcomes", E2E_TRACED));
+
+    cr_expect_eq(e2e_count(run->err, "outcomes/fails_two_expectations: failed"),
+                 2, "%s", run->err);
+    cr_expect_eq(
+        e2e_count(run->err, "outcomes/fails_without_annotation: failed"), 2,
+        "%s", run->err);
+    e2e_expect_has(
+        e2e_between(run->err, "_expectations: failed ----\n", "log:"),
+        ": the second\n");
+    e2e_expect_lacks(run->err, "[FAIL]");
+    e2e_expect_lacks(run->err, "[----]");
+    e2e_expect_lacks(run->err, "Synthesis");
+}
+
+Test(e2e_outcome, keeps_lines_of_Criterion_if_verbose_or_not_annotated)
+{
+    const char *flags = "--filter outcomes/fails_an_assertion";
+    const struct e2e *verbose =
+        e2e_run("%s --verbose %s", e2e_program("outcomes", E2E_TRACED), flags);
+    const struct e2e *plain =
+        e2e_run("%s %s", e2e_program("outcomes", E2E_PLAIN), flags);
+
+    e2e_expect_has(verbose->err, "[FAIL] outcomes::fails_an_assertion");
+    e2e_expect_has(plain->err, "[FAIL] outcomes::fails_an_assertion");
+    e2e_expect_has(plain->err, "Synthesis");
 }
 
 Test(e2e_outcome, prints_a_diff_of_texts)
@@ -184,7 +219,7 @@ Test(e2e_outcome, prints_a_diff_of_texts)
 Test(e2e_outcome, counts_no_timeout_as_a_crash)
 {
     const struct e2e *run =
-        e2e_run("%s -j8 --filter 'outcomes/hangs*' --xml=report.xml",
+        e2e_run("%s -j8 --verbose --filter 'outcomes/hangs*' --xml=report.xml",
                 e2e_program("outcomes", E2E_TRACED));
 
     e2e_expect_has(run->err, "[FAIL] outcomes::hangs: Timed out. (1.");

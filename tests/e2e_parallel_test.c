@@ -213,8 +213,7 @@ Test(e2e_parallel, counts_a_program_that_dies_beside_another)
     e2e_expect_code(result, 1);
     e2e_expect_has(result->out, "last words\n");
     e2e_expect_is(e2e_last(result->out), "1 passed, 1 failed, 0 skipped");
-    e2e_expect_has(result->err,
-                   "    a: crashed: the program died of SIGSEGV\n");
+    e2e_expect_has(result->err, "\na: crashed: the program died of SIGSEGV\n");
 }
 
 Test(e2e_parallel, counts_a_program_that_cannot_run_beside_another)

@@ -261,7 +261,7 @@ Test(e2e_run, counts_a_program_that_dies_as_a_failed_test)
                   "the program exited with 7");
     e2e_expect_has(e2e_text(e2e_result(run, "gone"), "reason"),
                    "cannot be run: No such file");
-    e2e_expect_has(result->err, "    dies: crashed: the program died of "
+    e2e_expect_has(result->err, "\ndies: crashed: the program died of "
                                 "SIGKILL\n");
 }
 

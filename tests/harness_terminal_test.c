@@ -146,7 +146,7 @@ Test(harness_terminal, prints_only_a_header_without_files)
     test_log_print_block(&run, add("a", TEST_LOG_OUTCOME_FAILED, "f.c:1: no"),
                          &options);
     fflush(test_log_out);
-    cr_expect_str_eq(printed, "---- suite/a: failed: f.c:1: no ----\n\n");
+    cr_expect_str_eq(printed, "---- suite/a: failed ----\nf.c:1: no\n\n");
 }
 
 static const struct {
@@ -289,12 +289,14 @@ Test(harness_terminal, lists_failures_and_a_command_to_rerun)
     result->file = strdup("f.c");
     result->line = 5;
     add("c", TEST_LOG_OUTCOME_SKIPPED, "no");
-    add("d", TEST_LOG_OUTCOME_CRASHED, "SIGABRT");
+    result = add("d", TEST_LOG_OUTCOME_CRASHED, "SIGABRT");
+    result->file = strdup("e.c");
+    result->line = 9;
     add("d", TEST_LOG_OUTCOME_TIMEOUT, "in another program");
     test_log_print_summary(&run, "./program");
-    expect_has("\nfailed:\n    suite/b[07]: failed: f.c:7: no (f.c:5)\n"
-               "    suite/d: crashed: SIGABRT\n"
-               "    suite/d: timed out: in another program\n"
+    expect_has("\nfailed:\nf.c:7: suite/b[07]: failed: no\n"
+               "e.c:9: suite/d: crashed: SIGABRT\n"
+               "suite/d: timed out: in another program\n"
                "run them again:\n"
                "    ./program --filter 'suite/b[07]' --filter 'suite/d'\n"
                "run: ");
@@ -341,7 +343,7 @@ Test(harness_terminal, escapes_terminal_control_bytes)
     expect_has("    suite/flaky: passed on try 2; the first failed: "
                "\\x1b[31mred\\r ...\n");
     expect_has("    suite/skips\\x1b: skipped: \\x1b[31mred\\r ...\n");
-    expect_has("    suite/fails: failed: \\x1b[31mred\\r ...\n");
+    expect_has("\nsuite/fails: failed: \\x1b[31mred\\r ...\n");
     expect_has("    suite/flaky: 2.00 s\n");
 }
 

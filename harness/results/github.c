@@ -153,28 +153,6 @@ void test_log_github_endgroup(void)
 
 /* ---- Annotations ---- */
 
-/* Finds where a test failed: the place in its reason, "file:line: why", or the
- * test's own. */
-static unsigned find_place(const struct test_log_result *result,
-                           const char **file, size_t *size)
-{
-    const char *reason = result->reason ? result->reason : "";
-    size_t name = strcspn(reason, ":\n");
-    char *end = NULL;
-    unsigned long line = reason[name] == ':' && isdigit(reason[name + 1])
-                             ? strtoul(reason + name + 1, &end, 10)
-                             : 0;
-
-    *file = reason;
-    *size = name;
-    if (result->outcome == TEST_LOG_OUTCOME_FAILED && name && end &&
-        *end == ':' && line && line < INT_MAX)
-        return (unsigned)line;
-    *file = result->file ? result->file : "";
-    *size = strlen(*file);
-    return result->line;
-}
-
 /* Returns the part of a file's path below the workspace; NULL if the file is
  * elsewhere. Both must be real paths. */
 static const char *path_below(const char *file, const char *workspace)
@@ -211,19 +189,18 @@ static const char *name_in_workspace(const char *workspace, const char *file,
 static void add_place(struct trace_text *text,
                       const struct test_log_result *result)
 {
-    const char *workspace = test_log_variable("GITHUB_WORKSPACE"), *found, *at;
+    const char *workspace = test_log_variable("GITHUB_WORKSPACE"), *found;
     char file[PATH_MAX], real[PATH_MAX];
-    size_t size;
-    unsigned line = find_place(result, &at, &size);
+    const struct test_log_place place = test_log_place_of(result);
 
-    if (!size || size > PATH_MAX / 4)
+    if (!place.size || place.size > PATH_MAX / 4)
         return;
-    snprintf(file, sizeof(file), "%.*s", (int)size, at);
+    snprintf(file, sizeof(file), "%.*s", (int)place.size, place.file);
     found = workspace ? name_in_workspace(workspace, file, real) : NULL;
     found = found ? found : file;
     trace_text_string(text, "file=");
     add_data(text, found, strlen(found), true);
-    trace_text_printf(text, ",line=%u,", line);
+    trace_text_printf(text, ",line=%u,", place.line);
 }
 
 static void annotate(const struct test_log_result *result)

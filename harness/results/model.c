@@ -1,4 +1,6 @@
 /* model.c: a run and the results of its tests. */
+#include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -72,6 +74,7 @@ static void free_result(struct test_log_result *result)
 {
     free_names(result);
     free(result->reason);
+    free(result->assertions);
     free(result->folder);
     free(result->survivors);
     free(result->filter);
@@ -110,6 +113,24 @@ void test_log_run_free(struct test_log_run *run)
     free(run->record);
     free(run->record_origin);
     *run = (struct test_log_run){0};
+}
+
+struct test_log_place test_log_place_of(const struct test_log_result *result)
+{
+    const char *reason = result->reason ? result->reason : "";
+    const char *own = result->file ? result->file : "";
+    size_t size = strcspn(reason, ":\n");
+    char *end = NULL;
+    unsigned long line = reason[size] == ':' && isdigit(reason[size + 1])
+                             ? strtoul(reason + size + 1, &end, 10)
+                             : 0;
+
+    if (result->outcome == TEST_LOG_OUTCOME_FAILED && size && end &&
+        !strncmp(end, ": ", 2) && line && line < INT_MAX)
+        return (struct test_log_place){reason, size, (unsigned)line, end + 2,
+                                       true};
+    return (struct test_log_place){own, strlen(own), result->line,
+                                   result->reason, false};
 }
 
 bool test_log_flaky(const struct test_log_result *result)

@@ -48,8 +48,9 @@ struct test_log_result {
     char *file;
     unsigned line;
     enum test_log_outcome outcome;
-    char *reason;                    /* NULL: none */
-    uint64_t duration;               /* ns */
+    char *reason;      /* NULL: none */
+    char *assertions;  /* that failed, as its block prints them; NULL: none */
+    uint64_t duration; /* ns */
     uint64_t lost[TRACE_LOSS_COUNT]; /* records */
     char *survivors; /* processes that outlived it; NULL: none */
     size_t unjudged; /* expectations, because records are missing */
@@ -69,6 +70,18 @@ struct test_log_result {
 /* test_log_name returns "suite/test" in a static buffer that is reused after
  * eight more calls. */
 const char *test_log_name(const struct test_log_result *);
+
+/* Where a test failed: the place in its reason, "file:line: why", or its own.
+ */
+struct test_log_place {
+    const char *file; /* `size` bytes; 0: it is unknown */
+    size_t size;
+    unsigned line;
+    const char *why; /* the rest of the reason; NULL: there is none */
+    bool found;      /* the reason begins with the place */
+};
+
+struct test_log_place test_log_place_of(const struct test_log_result *);
 
 /* test_log_flaky tells whether a test passed after a try that did not. */
 bool test_log_flaky(const struct test_log_result *);

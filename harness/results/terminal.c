@@ -55,11 +55,35 @@ static void put_reason(const char *why)
 }
 
 /* Prints "suite/test: failed: why". */
-static void put_outcome(const struct test_log_result *result)
+static void put_outcome(const struct test_log_result *result, const char *why)
 {
     put_name(result);
     fprintf(test_log_stream(), ": %s", test_log_outcome_text(result->outcome));
-    put_reason(result->reason);
+    put_reason(why);
+}
+
+/* Prints "file:line: ", which editors jump to at the start of a line. */
+static void put_place(const struct test_log_place *place)
+{
+    char file[PATH_MAX];
+
+    if (!place->size || place->size >= sizeof(file))
+        return;
+    snprintf(file, sizeof(file), "%.*s", (int)place->size, place->file);
+    put_plain(shown_path(file), strlen(shown_path(file)));
+    fprintf(test_log_stream(), ":%u: ", place->line);
+}
+
+/* Prints lines as put_plain does; `text` may be NULL. */
+static void put_plain_lines(const char *text)
+{
+    for (const char *line = text; line && *line;) {
+        size_t size = strcspn(line, "\n");
+
+        put_plain(line, size);
+        fputc('\n', test_log_stream());
+        line += size + (line[size] != '\0');
+    }
 }
 
 /* ---- A test's block ---- */
@@ -77,6 +101,7 @@ static void begin_block(struct block *block)
 {
     const char *bold = block->output->style.color ? "\033[1m" : "";
     const char *normal = block->output->style.color ? "\033[0m" : "";
+    const struct test_log_place place = test_log_place_of(block->result);
     size_t retries = block->result->retries;
 
     if (block->begun)
@@ -84,11 +109,23 @@ static void begin_block(struct block *block)
     block->begun = true;
     test_log_github_group(block->result);
     fprintf(test_log_stream(), "%s---- ", bold);
-    put_outcome(block->result);
+    put_outcome(block->result, place.found ? NULL : block->result->reason);
     if (retries)
         fprintf(test_log_stream(), " (try %zu of %zu)",
                 block->result->earlier_count + 1, retries + 1);
     fprintf(test_log_stream(), " ----%s\n", normal);
+}
+
+/* Prints the failed assertions, or a reason with a place of its own. */
+static void put_failure(const struct test_log_result *result)
+{
+    const struct test_log_place place = test_log_place_of(result);
+
+    if (!result->assertions && place.found) {
+        put_place(&place);
+        put_plain_lines(place.why);
+    }
+    put_plain_lines(result->assertions);
 }
 
 static void heading(struct block *block, const char *title)
@@ -279,24 +316,13 @@ size_t test_log_print_open_spans(struct trace_reader *reader,
     return count;
 }
 
-static void put_lines_of(const struct trace_text *text)
-{
-    for (const char *line = text->data; line && *line;) {
-        size_t size = strcspn(line, "\n");
-
-        put_plain(line, size);
-        fputc('\n', test_log_stream());
-        line += size + (line[size] != '\0');
-    }
-}
-
 void test_log_print_stacks(const struct test_log_run *run,
                            const struct test_log_result *result)
 {
     struct trace_text text = {0};
 
     test_log_stacks_text(&text, run, result);
-    put_lines_of(&text);
+    put_plain_lines(text.data);
     trace_text_free(&text);
 }
 
@@ -307,7 +333,7 @@ static void put_stacks(struct block *block)
     test_log_stacks_text(&text, block->run, block->result);
     if (text.size)
         heading(block, "stacks");
-    put_lines_of(&text);
+    put_plain_lines(text.data);
     trace_text_free(&text);
 }
 
@@ -370,8 +396,10 @@ void test_log_print_block(const struct test_log_run *run,
     struct block block = {run, result, output, false};
     char path[PATH_MAX];
 
-    if (test_log_outcome_bad(result->outcome))
+    if (test_log_outcome_bad(result->outcome)) {
         begin_block(&block);
+        put_failure(result);
+    }
     if (!output->live && !test_log_file(run, result, "output.txt", path))
         put_output(&block, test_log_read(run, result, "output.txt"), path);
     put_stacks(&block);
@@ -397,15 +425,32 @@ static bool is_ambiguous(const struct test_log_run *run,
     return false;
 }
 
+static void put_ambiguous(const struct test_log_run *run,
+                          const struct test_log_result *result)
+{
+    if (!is_ambiguous(run, result))
+        return;
+    put_plain(result->program, strlen(result->program));
+    fputs(": ", test_log_stream());
+}
+
+static void put_failed(const struct test_log_run *run,
+                       const struct test_log_result *result)
+{
+    const struct test_log_place place = test_log_place_of(result);
+
+    put_place(&place);
+    put_ambiguous(run, result);
+    put_outcome(result, place.why);
+    fputc('\n', test_log_stream());
+}
+
 static void put_line(const struct test_log_run *run,
                      const struct test_log_result *result)
 {
     fputs("    ", test_log_stream());
-    if (is_ambiguous(run, result)) {
-        put_plain(result->program, strlen(result->program));
-        fputs(": ", test_log_stream());
-    }
-    put_outcome(result);
+    put_ambiguous(run, result);
+    put_outcome(result, result->reason);
     if (result->file)
         fprintf(test_log_stream(), " (%s:%u)", result->file, result->line);
     fputc('\n', test_log_stream());
@@ -633,7 +678,7 @@ void test_log_print_summary(const struct test_log_run *run, const char *rerun)
         fputs("\nfailed:\n", test_log_stream());
         for (size_t i = 0; i < run->count; i++)
             if (test_log_outcome_bad(run->results[i].outcome))
-                put_line(run, &run->results[i]);
+                put_failed(run, &run->results[i]);
         put_rerun(run, rerun);
     }
     put_interrupted(run, left);

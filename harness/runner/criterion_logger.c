@@ -97,6 +97,13 @@ static bool render_ended(bool all)
     return done;
 }
 
+/* Whether a test's block says all that Criterion prints about the test. */
+static bool replaces_criterion(void)
+{
+    return runner->run->annotated && !runner->options->output.quiet &&
+           !runner->options->verbose;
+}
+
 static void show(struct test_log_job *job)
 {
     const struct test_log_output *output = &runner->options->output;
@@ -107,7 +114,9 @@ static void show(struct test_log_job *job)
     job->shown = true;
     test_log_output_pipe_finish(job);
     test_log_jsonl_result(job->result);
-    if (job->result->folder && !output->quiet && (bad || output->show_output))
+    if (!output->quiet &&
+        ((bad && replaces_criterion()) ||
+         (job->result->folder && (bad || output->show_output))))
         test_log_print_block(runner->run, job->result, output);
     render_ended(false);
 }
@@ -325,6 +334,13 @@ static void on_assert(struct criterion_assert_stats *stats)
     }
 }
 
+static void note_assertions(struct test_log_result *result,
+                            const struct criterion_test_stats *stats)
+{
+    if (replaces_criterion() && !result->assertions)
+        result->assertions = test_log_assertions_take(stats);
+}
+
 static void on_post_test(struct criterion_test_stats *stats)
 {
     struct test_log_job *job = test_log_job_of(runner, stats->test);
@@ -367,8 +383,10 @@ static void on_post_fini(struct criterion_test_stats *stats)
 
     if (original.log_post_fini && !(job && job->late))
         original.log_post_fini(stats);
-    if (job)
+    if (job) {
         note_unjudged(job->result, stats);
+        note_assertions(job->result, stats);
+    }
     if (!job || stats->timed_out ||
         job->result->outcome == TEST_LOG_OUTCOME_SKIPPED)
         return;
@@ -402,6 +420,7 @@ static void on_test_crash(struct criterion_test_stats *stats)
     if (!job)
         return;
     note_unjudged(job->result, stats);
+    note_assertions(job->result, stats);
     if (!(why = test_log_stacks_reason(runner->run, job->result)))
         set_reason(job->result, "%s, below %s:%u",
                    test_log_signal(stats->signal),
@@ -420,6 +439,7 @@ static void on_timeout(struct criterion_test_stats *stats)
         original.log_test_timeout(stats);
     if (!job)
         return;
+    note_assertions(job->result, stats);
     job->result->duration = duration_of(job, stats);
     set_reason(job->result, "after %.2f s",
                (double)job->result->duration / 1e9);
@@ -443,6 +463,7 @@ static void on_other_crash(struct criterion_test_stats *stats)
     report_death(stats, job, original.log_other_crash);
     if (!job)
         return;
+    note_assertions(job->result, stats);
     set_reason(job->result, "in its %s", job->body_done ? "teardown" : "setup");
     worsen(job, judge_killed(job, TEST_LOG_OUTCOME_CRASHED));
 }
@@ -524,9 +545,27 @@ static void on_post_all(struct criterion_global_stats *stats)
 __attribute__((used, retain, section("cr_poa"))) static void (
         *const after_all_hook)(struct criterion_global_stats *) = after_all;
 
+/* Removes the functions that print verdicts. Criterion's numbers at the end
+ * count other tests than ours. */
+static void silence(struct criterion_logger *logger)
+{
+    logger->log_post_test = NULL;
+    logger->log_post_fini = NULL;
+    logger->log_test_crash = NULL;
+    logger->log_test_timeout = NULL;
+    logger->log_test_abort = NULL;
+    logger->log_other_crash = NULL;
+    logger->log_abnormal_exit = NULL;
+    logger->log_post_all = NULL;
+}
+
 void test_log_logger_install(void)
 {
     original = *criterion_options.logger;
+    if (replaces_criterion()) {
+        silence(&original);
+        test_log_assertions_capture(&original);
+    }
     wrapped[0] = original;
     wrapped[0].log_pre_init = on_pre_init;
     wrapped[0].log_assert = on_assert;

@@ -92,6 +92,8 @@ int test_log_job_retry(struct test_log_job *job)
                               .duration = result->duration};
     result->outcome = result->written = TEST_LOG_OUTCOME_NONE;
     result->reason = NULL;
+    free(result->assertions);
+    result->assertions = NULL;
     result->folder = NULL;
     result->duration = 0;
     free(result->survivors);

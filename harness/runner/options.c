@@ -229,7 +229,7 @@ static bool read_verbose(struct reader *reader)
 {
     size_t level;
 
-    reader->options->output.live = true;
+    reader->options->verbose = reader->options->output.live = true;
     return !reader->value ||
            judge(reader, test_log_read_count(reader->name, reader->value,
                                              "level", &level));

@@ -43,6 +43,7 @@ struct test_log_options {
     struct test_log_setting show, record;
     struct test_log_output output;
     bool all_tests; /* treat every test as annotated */
+    bool verbose;
     bool fail_fast;
     bool render_all;   /* write trace.json and log.txt of large passing tests */
     bool reports;      /* Criterion's, to files or stdout */

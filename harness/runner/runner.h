@@ -164,6 +164,15 @@ void test_log_logger_install(void);
 void test_log_logger_render(void);
 void test_log_logger_end(void);
 
+/* ---- failed_assertions.c ---- */
+
+/* test_log_assertions_capture makes a logger keep what it would print about
+ * assertions. test_log_assertions_take returns a test's failed assertions with
+ * it, one "file:line: message" each, to be freed; NULL if there is none. */
+struct criterion_test_stats;
+void test_log_assertions_capture(struct criterion_logger *);
+char *test_log_assertions_take(const struct criterion_test_stats *);
+
 /* ---- locked_logger.c ---- */
 
 /* test_log_locked_logger returns a logger that calls each function of `logger`

@@ -110,14 +110,26 @@ static void describe(struct trace_text *text,
         describe(text, &node->children[i]);
 }
 
+static void (*next_send)(const char *, size_t, struct cri_assert_node *);
+
+/* Criterion's message lacks the values. It belongs to the tree. */
+static void send_with_values(const char *file, size_t line,
+                             struct cri_assert_node *tree, const char *text)
+{
+    const char *message = tree->message;
+
+    tree->message = text;
+    next_send(file, line, tree);
+    tree->message = message;
+}
+
 TRACE_API void cri_assert_node_send(const char *file, size_t line,
                                     struct cri_assert_node *tree)
 {
-    static void (*next)(const char *, size_t, struct cri_assert_node *);
     struct trace_text text = {.ceiling = 1 << 16};
 
-    if (!next)
-        test_log_next_function("cri_assert_node_send", &next);
+    if (!next_send)
+        test_log_next_function("cri_assert_node_send", &next_send);
     trace_returned_to((uintptr_t)__builtin_frame_address(0));
     if (tree->message)
         trace_text_string(&text, tree->message);
@@ -128,7 +140,7 @@ TRACE_API void cri_assert_node_send(const char *file, size_t line,
                              text.data ? text.data : FAILED);
     } else {
         test_log_status_assertion(true);
-        next(file, line, tree);
+        send_with_values(file, line, tree, text.data);
         test_log_status_assertion(false);
     }
     trace_text_free(&text);

@@ -1,0 +1,195 @@
+/* failed_assertions.c: what a test's block prints about its failed assertions.
+ *
+ * Criterion's logger computes differences between values. It prints them to
+ * stderr before it is known to which test they belong, so they are kept until
+ * the test ends.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/logging.h>
+#include <criterion/options.h>
+
+#include "harness/runner/runner.h"
+#include "trace/containers.h"
+
+enum { TEXT_MAX = 64 * 1024, KEPT_MAX = 1024 };
+
+/* What Criterion's logger printed about one assertion. */
+struct details {
+    char *file, *message;
+    unsigned line;
+    struct trace_text text;
+};
+
+static struct details *kept;
+static size_t kept_count, kept_capacity;
+static struct criterion_logger original;
+
+static const char *message_of(const struct criterion_assert_stats *stats)
+{
+    return stats->message ? stats->message : "";
+}
+
+static bool is_about(const struct details *details,
+                     const struct criterion_assert_stats *stats)
+{
+    return details->line == stats->line && details->file && details->message &&
+           !strcmp(details->file, stats->file) &&
+           !strcmp(details->message, message_of(stats));
+}
+
+static void drop(size_t number)
+{
+    struct details *details = &kept[number];
+
+    free(details->file);
+    free(details->message);
+    trace_text_free(&details->text);
+    kept_count--;
+    memmove(details, details + 1, (kept_count - number) * sizeof(*details));
+}
+
+/* Returns the details of the assertion that is being reported. All parts of an
+ * assertion are reported at once. */
+static struct details *details_of(const struct criterion_assert_stats *stats)
+{
+    struct details *details;
+
+    if (kept_count && is_about(&kept[kept_count - 1], stats))
+        return &kept[kept_count - 1];
+    if (kept_count == KEPT_MAX)
+        drop(0);
+    if (!TRACE_ARRAY_RESERVE(kept, kept_capacity, kept_count + 1))
+        return NULL;
+    details = &kept[kept_count++];
+    *details = (struct details){.file = strdup(stats->file),
+                                .message = strdup(message_of(stats)),
+                                .line = stats->line,
+                                .text.ceiling = TEXT_MAX};
+    return details;
+}
+
+/* Adds what Criterion printed, without its "[----] " before each line. */
+static void add_printed(struct trace_text *text, const char *printed)
+{
+    static const char prefix[] = "[----] ";
+
+    for (const char *line = printed; line && *line;) {
+        size_t size = strcspn(line, "\n");
+        size_t skip = strncmp(line, prefix, 7) ? 0 : 7;
+
+        trace_text_printf(text, "%.*s\n", (int)(size - skip), line + skip);
+        line += size + (line[size] != '\0');
+    }
+}
+
+/* Keeps what a function of Criterion's logger prints to stderr, without
+ * colours. */
+struct capture {
+    FILE *stream, *before;
+    char *data;
+    size_t size;
+    bool ascii;
+};
+
+static bool begin(struct capture *capture)
+{
+    capture->stream = open_memstream(&capture->data, &capture->size);
+    if (!capture->stream)
+        return false;
+    capture->before = stderr;
+    capture->ascii = criterion_options.use_ascii;
+    criterion_options.use_ascii = true;
+    stderr = capture->stream;
+    return true;
+}
+
+static void end(struct capture *capture,
+                const struct criterion_assert_stats *stats)
+{
+    struct details *details = details_of(stats);
+
+    stderr = capture->before;
+    criterion_options.use_ascii = capture->ascii;
+    if (!fclose(capture->stream) && details)
+        add_printed(&details->text, capture->data);
+    free(capture->data);
+}
+
+/* X(name, parameters, arguments) */
+#define FUNCTIONS(X)                                                           \
+    X(log_assert_sub,                                                          \
+      (struct criterion_assert_stats * a, const char *b, const char *c),       \
+      (a, b, c))                                                               \
+    X(log_assert_formatted,                                                    \
+      (struct criterion_assert_stats * a, const char *b), (a, b))              \
+    X(log_assert_param,                                                        \
+      (struct criterion_assert_stats * a, struct cr_log_assert_param * b),     \
+      (a, b))                                                                  \
+    X(log_assert_param_eq,                                                     \
+      (struct criterion_assert_stats * a, struct cr_log_assert_param * b,      \
+       struct cr_log_assert_param * c),                                        \
+      (a, b, c))
+
+#define X(name, parameters, arguments)                                         \
+    static void capture_##name parameters                                      \
+    {                                                                          \
+        struct capture capture = {0};                                          \
+                                                                               \
+        if (a->passed || !begin(&capture))                                     \
+            return;                                                            \
+        original.name arguments;                                               \
+        end(&capture, a);                                                      \
+    }
+FUNCTIONS(X)
+#undef X
+
+void test_log_assertions_capture(struct criterion_logger *logger)
+{
+    original = *logger;
+    logger->log_assert = NULL;
+#define X(name, parameters, arguments)                                         \
+    if (original.name)                                                         \
+        logger->name = capture_##name;
+    FUNCTIONS(X)
+#undef X
+}
+
+static void add_details(struct trace_text *text,
+                        const struct criterion_assert_stats *stats)
+{
+    for (size_t i = 0; i < kept_count; i++)
+        if (is_about(&kept[i], stats)) {
+            trace_text_string(text, kept[i].text.data ? kept[i].text.data : "");
+            drop(i);
+            return;
+        }
+}
+
+static void add(struct trace_text *text,
+                const struct criterion_assert_stats *stats)
+{
+    const char *message = message_of(stats);
+
+    trace_text_printf(text, "%s:%u: %s\n", stats->file, stats->line,
+                      message[0] ? message : "assertion failed");
+    add_details(text, stats);
+}
+
+/* Criterion's list begins with the last assertion. */
+char *test_log_assertions_take(const struct criterion_test_stats *stats)
+{
+    struct trace_text text = {.ceiling = TEXT_MAX};
+    const struct criterion_assert_stats *a, *added = NULL;
+
+    while (added != stats->asserts && !text.failed) {
+        for (a = stats->asserts; a->next != added; a = a->next)
+            ;
+        if (!a->passed)
+            add(&text, a);
+        added = a;
+    }
+    return text.data;
+}
