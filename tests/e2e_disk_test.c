@@ -2,6 +2,7 @@
 #include "e2e.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define TESTLOG BUILD_DIR "/testlog"
 
@@ -139,4 +140,17 @@ Test(e2e_disk, needs_little_space_for_a_large_passing_test)
     size = e2e_run("du -s --apparent-size -B1 testlog-runs");
     cr_expect_lt(atof(size->out), 3e6, "%s", size->out);
     e2e_expect_is(e2e_run(TESTLOG " log many/lines | wc -l")->out, "200000\n");
+}
+
+Test(e2e_disk, keeps_junit_small)
+{
+    const char *many = e2e_program("many", E2E_TRACED), *xml;
+
+    e2e_expect_code(e2e_run("LOG=debug %s", many), 1);
+    xml = e2e_read(RUN "junit.xml");
+    cr_expect_lt(strlen(xml), 3 * 70000);
+    cr_expect_eq(e2e_count(xml, " bytes left out; see "), 2);
+    e2e_expect_has(xml, "<system-out>printed 0\n");
+    e2e_expect_has(xml, "printed 199999\n</system-out>");
+    e2e_expect_has(xml, "; see testlog log testlog-runs/");
 }

@@ -255,6 +255,55 @@ Test(harness_junit, keeps_characters_across_read_buffers)
     free(bytes);
 }
 
+/* Adds a test that printed `count` lines with 64 bytes each. */
+static void add_lines(const char *name, int count)
+{
+    struct trace_text text = {0};
+
+    for (int i = 0; i < count; i++)
+        trace_text_printf(&text, "line %058d\n", i);
+    add_output(name, text.data, text.size);
+    trace_text_free(&text);
+}
+
+Test(harness_junit, keeps_32_kib_of_output)
+{
+    add_lines("whole", 512);
+    cr_expect_null(strstr(written(), "left out"));
+    expect_has("00511\n</system-out>");
+}
+
+Test(harness_junit, says_how_much_output_is_left_out)
+{
+    add_lines("cut", 100000);
+    expect_has("<system-out>line 0000000000");
+    expect_has("00255\n... 6367296 bytes left out; see ");
+    expect_has("/tests/p/suite.cut/output.txt\nline 0");
+    expect_has("99999\n</system-out>");
+    cr_expect_lt(strlen(written()), 34000);
+}
+
+Test(harness_junit, cuts_output_without_lines_between_characters)
+{
+    enum { SIZE = 99999 };
+    static char bytes[SIZE];
+
+    for (size_t i = 0; i < SIZE; i++)
+        bytes[i] = "\xe2\x82\xac"[i % 3];
+    add_output("euros", bytes, SIZE);
+    expect_has("bytes left out");
+    cr_expect_null(strstr(written(), "\xef\xbf\xbd"));
+}
+
+Test(harness_junit, says_where_a_log_is_that_was_not_rendered)
+{
+    add_output("large", "", 0);
+    run.results[0].unrendered = true;
+    expect_has("<system-err>... left out, because the test passed and recorded "
+               "much; see testlog log ");
+    expect_has(" suite/large\n</system-err>");
+}
+
 Test(harness_junit, writes_random_bytes_as_well_formed_xml)
 {
     char bytes[4096];

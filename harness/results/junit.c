@@ -3,6 +3,7 @@
  * log lines. */
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,13 +71,61 @@ static void put_property(FILE *out, const char *margin, const char *name,
     fputs("/>\n", out);
 }
 
-/* Returns how many bytes of a piece can be written: the last character may
- * continue in the next piece. */
-static size_t complete_size(const char *text, size_t size)
+/* ---- Output and log ---- */
+
+/* Servers refuse or truncate large reports. */
+enum { FILE_MAX = 32 << 10, HALF = FILE_MAX / 2 }; /* bytes of each file */
+
+/* Returns how many bytes of a head can be written: whole lines, or at least
+ * whole characters. */
+static size_t head_size(const char *text, size_t size)
 {
+    const char *newline = memrchr(text, '\n', size);
     size_t last = size ? trace_utf8_boundary(text, size - 1) : 0;
 
+    if (newline)
+        return (size_t)(newline + 1 - text);
     return last < size && (unsigned char)text[last] >= 0xc0 ? last : size;
+}
+
+/* Returns where the first whole line of a tail begins, or at least the first
+ * whole character. */
+static size_t tail_start(const char *text, size_t size)
+{
+    const char *newline = size ? memchr(text, '\n', size - 1) : NULL;
+    size_t from = newline ? (size_t)(newline + 1 - text) : 0;
+
+    while (!newline && from < size && from < 4 &&
+           ((unsigned char)text[from] & 0xc0) == 0x80)
+        from++;
+    return from;
+}
+
+static void put_head_and_tail(FILE *out, FILE *in, uint64_t size,
+                              const char *path)
+{
+    static char text[HALF];
+    size_t head = head_size(text, fread(text, 1, HALF, in)), tail, from;
+    struct trace_text cut = {0};
+
+    put_text(out, text, head, false);
+    trace_text_string(&cut, head && text[head - 1] == '\n' ? "" : "\n");
+    if (fseeko(in, -(off_t)HALF, SEEK_END))
+        return;
+    tail = fread(text, 1, HALF, in);
+    from = tail_start(text, tail);
+    trace_text_printf(&cut, "... %llu bytes left out; see %s\n",
+                      (unsigned long long)(size - head - (tail - from)), path);
+    put_text(out, cut.data ? cut.data : "", cut.size, false);
+    put_text(out, text + from, tail - from, false);
+    trace_text_free(&cut);
+}
+
+static void put_whole(FILE *out, FILE *in)
+{
+    static char text[FILE_MAX];
+
+    put_text(out, text, fread(text, 1, sizeof(text), in), false);
 }
 
 static void put_file(FILE *out, const char *element,
@@ -84,22 +133,39 @@ static void put_file(FILE *out, const char *element,
                      const struct test_log_result *result, const char *name)
 {
     FILE *in = test_log_read(run, result, name);
-    char bytes[8192];
-    size_t size, kept = 0;
+    char path[PATH_MAX];
+    struct stat status;
 
     if (!in)
         return;
     fprintf(out, "      <%s>", element);
-    while ((size = fread(bytes + kept, 1, sizeof(bytes) - kept, in))) {
-        size_t ready = complete_size(bytes, kept + size);
-
-        put_text(out, bytes, ready, false);
-        kept += size - ready;
-        memmove(bytes, bytes + ready, kept);
-    }
-    put_text(out, bytes, kept, false);
+    if (fstat(fileno(in), &status) || status.st_size <= FILE_MAX ||
+        test_log_file(run, result, name, path))
+        put_whole(out, in);
+    else
+        put_head_and_tail(out, in, (uint64_t)status.st_size, path);
     fprintf(out, "</%s>\n", element);
     fclose(in);
+}
+
+/* Puts the lines of a test, or how to see them. */
+static void put_log(FILE *out, const struct test_log_run *run,
+                    const struct test_log_result *result)
+{
+    struct trace_text text = {0};
+
+    if (!result->unrendered) {
+        put_file(out, "system-err", run, result, "log.txt");
+        return;
+    }
+    trace_text_string(&text, "... left out, because the test passed and "
+                             "recorded much; see ");
+    test_log_export_hint(&text, run, result, "log");
+    trace_text_char(&text, '\n');
+    fputs("      <system-err>", out);
+    put_text(out, text.data ? text.data : "", text.size, false);
+    fputs("</system-err>\n", out);
+    trace_text_free(&text);
 }
 
 /* The text in `message` is in the element, too: some readers show only one of
@@ -200,7 +266,7 @@ static void put_case(FILE *out, const struct test_log_run *run,
     put_outcome(out, run, result);
     put_tries(out, result);
     put_file(out, "system-out", run, result, "output.txt");
-    put_file(out, "system-err", run, result, "log.txt");
+    put_log(out, run, result);
     fputs("    </testcase>\n", out);
 }
 
