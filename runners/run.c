@@ -115,7 +115,8 @@ static void say_no_match(const struct programs *programs,
 
 static void finish(const struct test_log_run *run,
                    const struct programs *programs,
-                   const struct test_log_options *options, int code)
+                   const struct test_log_options *options,
+                   const struct test_log_history *last, int code)
 {
     char *rerun = command_of(programs, run);
 
@@ -131,6 +132,7 @@ static void finish(const struct test_log_run *run,
     if (code == TEST_LOG_PASSED)
         test_log_print_empty_shard(run);
     test_log_print_slow(run, &options->output);
+    test_log_print_times(run, &options->output, last);
     test_log_print_summary(run, rerun ? rerun : "testlog run");
     test_log_github_summary(run);
     test_log_github_end(run);
@@ -188,7 +190,7 @@ static int run_all(struct programs *programs, struct test_log_options *options,
     code = runners_run_programs(&run, programs, options, last);
     test_log_jsonl_close(NULL);
     test_log_filters_print_compiled_out(&filters, &run);
-    finish(&run, programs, options, code);
+    finish(&run, programs, options, last, code);
     if (code == TEST_LOG_NO_TEST && options->pass_with_no_tests)
         code = TEST_LOG_PASSED;
     runners_compress(&run, &options->profiler);

@@ -664,6 +664,15 @@ static void put_skipped(const struct test_log_run *run)
             put_alike(run, i);
 }
 
+static void put_time(const struct test_log_run *run)
+{
+    uint64_t now = trace_anchor_now().monotonic;
+
+    if (run->count && run->start.monotonic)
+        fprintf(test_log_stream(), "time: %.2f s\n",
+                (double)(now - run->start.monotonic) / 1e9);
+}
+
 void test_log_print_summary(const struct test_log_run *run, const char *rerun)
 {
     struct test_log_sums sums = test_log_run_sums(run);
@@ -682,6 +691,7 @@ void test_log_print_summary(const struct test_log_run *run, const char *rerun)
         put_rerun(run, rerun);
     }
     put_interrupted(run, left);
+    put_time(run);
     if (run->path)
         fprintf(test_log_stream(), "run: %s\n", run->path);
     fflush(test_log_stream());

@@ -14,6 +14,7 @@ struct test_log_output {
     bool quiet;
     bool report_on_stdout; /* nothing else may go there */
     uint64_t slow;         /* ns; longer tests are listed; 0: none */
+    size_t durations;      /* how many of the slowest tests are listed */
     size_t fail_log;       /* hidden lines that a failed test's block shows */
     struct test_log_report *reports; /* of --report */
     size_t report_count, report_capacity;
@@ -36,6 +37,14 @@ void test_log_print_stacks(const struct test_log_run *,
 void test_log_print_slow(const struct test_log_run *,
                          const struct test_log_output *);
 
+/* test_log_print_times lists the slowest tests, if --durations asks for them,
+ * and marks those that were slower than in the history; otherwise it lists
+ * these. */
+struct test_log_history;
+void test_log_print_times(const struct test_log_run *,
+                          const struct test_log_output *,
+                          const struct test_log_history *);
+
 /* test_log_print_unseen warns about directives that matched no call site. */
 void test_log_print_unseen(const struct test_log_run *);
 
@@ -43,8 +52,8 @@ void test_log_print_unseen(const struct test_log_run *);
 void test_log_print_empty_shard(const struct test_log_run *);
 
 /* test_log_print_summary lists flaky, skipped and failed tests, and prints how
- * to run the failed ones again and where the run is; `rerun` is the command
- * without filters. */
+ * to run the failed ones again, how long all took and where the run is; `rerun`
+ * is the command without filters. */
 void test_log_print_summary(const struct test_log_run *, const char *rerun);
 
 /* test_log_print_closing prints the closing line. */

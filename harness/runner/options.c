@@ -452,6 +452,8 @@ static const struct option_row rows[] = {
      .per_test = true},
     {"--slow", NULL, "SECONDS", "list tests that take longer",
      .read = read_slow},
+    {"--durations", NULL, "N", "list the N slowest tests", .read = read_count,
+     AT(output.durations), "number of tests"},
     {"--retries", NULL, "N", "run a failed test up to N more times",
      .read = read_count, AT(retries), "number of tries", .per_test = true},
     {"--repeat", NULL, "N", "run each test N times", .read = read_count,

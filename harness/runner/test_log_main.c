@@ -131,6 +131,7 @@ static void report(const struct test_log_run *run,
     test_log_gpu_print(&run->gpu);
     test_log_gpu_summary_print(run);
     test_log_print_slow(run, &options->output);
+    test_log_print_times(run, &options->output, test_log_runner.history);
     test_log_print_summary(run, run->command);
     test_log_github_summary(run);
     test_log_github_end(run);
