@@ -306,6 +306,17 @@ Test(e2e_gpu_summary, judges_no_leaks_if_records_are_missing)
                                 "records are missing: " LEAK "\n");
 }
 
+/* The limit drops the records of releases. */
+Test(e2e_gpu_summary, judges_no_leaks_if_limits_drop_records)
+{
+    const struct e2e *result =
+        run_leaks("pool", "gpu_leaks=fail,gpu_max_activity_api_events=3");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, "not judged, because records are missing: "
+                                "leaked GPU memory: 3.0 KiB");
+}
+
 Test(e2e_gpu_summary, keeps_the_reason_of_a_failed_assertion)
 {
     const struct e2e *result =

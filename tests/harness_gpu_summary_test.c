@@ -76,3 +76,41 @@ Test(harness_gpu_summary, drops_leaks_that_nobody_asks_about)
     record();
     expect(&run, test_read(), 0);
 }
+
+/* Records a note and memory that is not released, and looks for leaks. */
+static enum test_log_gpu_leaks find_leaks(const char *name, const char *value)
+{
+    const struct test_log_run run = {.path = (char *)test_path(".")};
+    struct test_log_result result = {.folder = (char *)"."};
+    struct trace_text text = {0};
+    enum test_log_gpu_leaks leaks;
+
+    record();
+    trace_device_note("gpu.state", "on");
+    trace_device_note(name, value);
+    trace_close();
+    leaks = test_log_gpu_find_leaks(&run, &result, &text);
+    trace_text_free(&text);
+    log_device_summary_free(result.gpu_summary);
+    return leaks;
+}
+
+Test(harness_gpu_summary, does_not_judge_leaks_if_records_are_missing)
+{
+    static const struct {
+        const char *name, *value;
+        enum test_log_gpu_leaks leaks;
+    } rows[] = {
+        {"gpu.dropped", "0", TEST_LOG_GPU_LEAKS_FOUND},
+        {"gpu.dropped", "1", TEST_LOG_GPU_LEAKS_UNKNOWN},
+        {"gpu.undecoded", "1", TEST_LOG_GPU_LEAKS_UNKNOWN},
+        {"gpu.dropped_activity_events", "1", TEST_LOG_GPU_LEAKS_UNKNOWN},
+        {"gpu.dropped_callback_events", "1", TEST_LOG_GPU_LEAKS_UNKNOWN},
+        {"gpu.state", "busy", TEST_LOG_GPU_LEAKS_UNKNOWN},
+        {"gpu.state", "playback", TEST_LOG_GPU_LEAKS_FOUND},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        cr_expect_eq(find_leaks(rows[i].name, rows[i].value), rows[i].leaks,
+                     "%s=%s", rows[i].name, rows[i].value);
+}

@@ -28,7 +28,8 @@ static bool lacks_records(const struct trace_reader *reader)
     bool some = trace_reader_losses(&losses, reader);
 
     if (test_log_gpu_read(&gpu, reader))
-        some |= gpu.dropped || gpu.undecoded;
+        some |= gpu.state < TEST_LOG_GPU_ON || gpu.dropped || gpu.undecoded ||
+                gpu.dropped_callback_events || gpu.dropped_activity_events;
     test_log_gpu_free(&gpu);
     trace_text_free(&losses);
     return some;
