@@ -1,8 +1,11 @@
 /* trace_device_test.c: records the activities and notes of devices. */
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support.h"
@@ -319,4 +322,21 @@ Test(trace_device, refuses_addresses_that_are_no_host)
     snprintf(text, sizeof(text), "%ld:%p", (long)getpid(), (void *)zeros);
     setenv("TESTLOG_DEVICES", text, 1);
     cr_expect_null(trace_device_find(), "found a host without a magic number");
+}
+
+/* A library that is not loaded stays closed: this one, a pipe, keeps what can
+ * be read from it. */
+Test(trace_device, opens_no_library_that_is_not_loaded)
+{
+    static const char bytes[4096];
+    int pipe, size = 0;
+
+    cr_assert_eq(mkfifo(test_path("library"), 0600), 0);
+    pipe = open(test_path("library"), O_RDWR | O_CLOEXEC);
+    cr_assert_eq(write(pipe, bytes, sizeof(bytes)), (ssize_t)sizeof(bytes));
+    setenv("CUDA_INJECTION64_PATH", test_path("library"), 1);
+    trace_device_publish();
+    ioctl(pipe, FIONREAD, &size);
+    cr_expect_eq(size, (int)sizeof(bytes));
+    close(pipe);
 }

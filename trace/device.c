@@ -315,12 +315,21 @@ const struct trace_device_host *trace_device_host(void)
     return &host;
 }
 
+static int is_named(struct dl_phdr_info *object, size_t size, void *path)
+{
+    (void)size;
+    return !strcmp(object->dlpi_name, path);
+}
+
 /* A constructor of the program may have initialized CUDA, whose driver has
- * loaded our library then. */
+ * loaded our library then. To look for another one, dlopen would open its file,
+ * in each test. */
 static void retry_injection(void)
 {
-    const char *path = getenv("CUDA_INJECTION64_PATH");
-    void *library = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    char *path = getenv("CUDA_INJECTION64_PATH");
+    void *library = path && dl_iterate_phdr(is_named, path)
+                        ? dlopen(path, RTLD_NOW | RTLD_NOLOAD)
+                        : NULL;
     void (*retry)(void) = (void (*)(void))(
         uintptr_t)(library ? dlsym(library, "trace_injection_retry") : NULL);
 
