@@ -136,10 +136,11 @@ struct test_log_note {
     uint32_t checking;  /* the leak checker is running */
     uint32_t failed;    /* 1: the worker is writing why, 2: it has */
     uint32_t asserting; /* the thread whose assertion failed; 0: none */
+    uint32_t line;      /* of that assertion */
     uint32_t crashed;   /* enum test_log_crash_step */
     uint32_t devices;   /* all activities of devices are recorded */
     struct test_log_crash crash;
-    char name[448]; /* as test_log_name returns it */
+    char name[440]; /* as test_log_name returns it */
     char reason[512];
 };
 

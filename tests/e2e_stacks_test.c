@@ -126,6 +126,84 @@ Test(e2e_stacks, stand_in_all_files)
         "SIGSEGV at 0");
 }
 
+/* ---- Crashes that are hard to look at ---- */
+
+static const char null_plus_16[] = "SIGSEGV: null pointer + 0x10, in crash (";
+
+static const struct crash hostile[] = {
+    {"handles_sigcont", null_plus_16, ": crash\n"},
+    {"two_threads_crash", null_plus_16, ": crash_there\n"},
+    {"last_of_many_threads_crashes", null_plus_16, ": crash_there\n"},
+    {"page_is_mapped_after_the_crash", "SIGSEGV: memory without access, in ",
+     ": write_to\n"},
+    {"main_thread_has_ended", null_plus_16, ": crash_there\n"},
+    {"crashes_in_init",
+     "in its setup: SIGSEGV: null pointer + 0x10, in crash (", ": crash\n"},
+    {"crashes_in_fini", "in its teardown: SIGSEGV: null pointer + 0x10",
+     ": crash\n"},
+    {"crashes_in_atexit", "in its teardown: SIGSEGV: null pointer + 0x10",
+     ": crash\n"},
+    {"may_write_no_file", null_plus_16, ": crash\n"},
+};
+
+Test(e2e_stacks, explain_crashes_that_are_hard_to_look_at)
+{
+    const struct e2e *all = all_of("hostile");
+    const cJSON *run = e2e_json("%s/testlog-runs/latest/run.json", all->folder);
+
+    if (e2e_sanitized())
+        cr_skip_test("sanitizers handle SIGSEGV");
+    for (size_t i = 0; i < sizeof(hostile) / sizeof(*hostile); i++) {
+        char name[128];
+
+        snprintf(name, sizeof(name), "hostile/%s", hostile[i].name);
+        e2e_expect_is(e2e_text(e2e_result(run, name), "outcome"), "crashed");
+        e2e_expect_has(e2e_text(e2e_result(run, name), "reason"),
+                       hostile[i].reason);
+        e2e_expect_has(block_of(all, name), hostile[i].frame);
+    }
+}
+
+static void expect_same_outcomes(const cJSON *with, const cJSON *without)
+{
+    const cJSON *test;
+
+    cJSON_ArrayForEach(test, cJSON_GetObjectItem(without, "tests"))
+    {
+        const cJSON *same = e2e_result(with, e2e_text(test, "name"));
+
+        cr_expect(!strcmp(e2e_text(same, "outcome"), e2e_text(test, "outcome")),
+                  "%s: %s, without stacks: %s", e2e_text(test, "name"),
+                  e2e_text(same, "outcome"), e2e_text(test, "outcome"));
+    }
+}
+
+Test(e2e_stacks, change_no_outcome)
+{
+    static const char *const programs[] = {"crashing", "hanging", "hostile"};
+
+    for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
+        const struct e2e *with = all_of(programs[i]);
+        const struct e2e *without =
+            e2e_run("%s --stacks=off -j4 --trace-dir=off-%zu",
+                    e2e_program(programs[i], E2E_TRACED), i);
+
+        e2e_expect_is(e2e_last(with->out), e2e_last(without->out));
+        expect_same_outcomes(
+            e2e_json("%s/testlog-runs/latest/run.json", with->folder),
+            e2e_json("%s/off-%zu/latest/run.json", without->folder, i));
+    }
+}
+
+Test(e2e_stacks, lose_no_worker_of_forty)
+{
+    const struct e2e *run =
+        e2e_run("%s %s -j8 --repeat=40 --filter hostile/main_thread_has_ended",
+                variable, e2e_program("hostile", E2E_TRACED));
+
+    e2e_expect_has(run->out, "0 passed, 40 failed");
+}
+
 /* ---- Failed assertions ---- */
 
 Test(e2e_stacks, show_who_called_the_function_of_an_assertion)

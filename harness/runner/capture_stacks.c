@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <criterion/event.h>
+
 #include "harness/results/run_folder.h"
 #include "harness/results/stacks.h"
 #include "harness/runner/supervisor.h"
@@ -27,7 +29,7 @@ static char program[PATH_MAX]; /* "": it was not found */
 bool test_log_stacks_wanted(const struct test_log_options *options)
 {
     return options->stacks != TEST_LOG_STACKS_OFF &&
-           test_log_stacks_program(program);
+           test_log_supervisor_limits() && test_log_stacks_program(program);
 }
 
 /* ---- The program ---- */
@@ -71,8 +73,12 @@ static void read_until(int fd, uint64_t until, struct trace_text *text)
     ssize_t got;
 
     text->ceiling = STACKS_TEXT_MAX;
-    while (poll(&pipe, 1, left_ms(until)) > 0) {
-        got = read(fd, bytes, sizeof(bytes));
+    for (;;) {
+        int ready = poll(&pipe, 1, left_ms(until));
+
+        if (ready < 0 && errno == EINTR) /* by a handler of a hook */
+            continue;
+        got = ready > 0 ? read(fd, bytes, sizeof(bytes)) : 0;
         if (got <= 0)
             return;
         trace_text_add(text, bytes, (size_t)got);
@@ -154,7 +160,8 @@ void test_log_stacks_look(const struct test_log_runner *runner,
 
 void test_log_stacks_look_at_assertion(const struct test_log_runner *runner,
                                        struct test_log_job *job,
-                                       const char *file, unsigned line)
+                                       uint32_t thread,
+                                       const struct criterion_assert_stats *of)
 {
     char first[32], pid[16];
     char *arguments[] = {program, first, (char *)"--only", pid, NULL};
@@ -164,10 +171,9 @@ void test_log_stacks_look_at_assertion(const struct test_log_runner *runner,
     if (!can_look(job) || job->assertions == ASSERTIONS)
         return;
     job->assertions++;
-    snprintf(first, sizeof(first), "--first=%u",
-             test_log_status_asserting(job));
+    snprintf(first, sizeof(first), "--first=%u", thread);
     snprintf(pid, sizeof(pid), "%u", job->pid);
-    trace_text_printf(text, "assertion\t%s:%u\n", file, line);
+    trace_text_printf(text, "assertion\t%s:%u\n", of->file, of->line);
     run(arguments, began + ASSERTION_LOOK, text);
     store(runner->run, job, &(struct trace_text){0});
     job->looked += test_log_now() - began;

@@ -327,10 +327,12 @@ static void on_assert(struct criterion_assert_stats *stats)
         original.log_assert(stats);
     for (size_t i = 0; !stats->passed && i < runner->job_count; i++) {
         struct test_log_job *job = &runner->jobs[i];
+        uint32_t thread = test_log_job_runs(job)
+                              ? test_log_status_asserting(job, stats->line)
+                              : 0;
 
-        if (test_log_job_runs(job) && test_log_status_asserting(job))
-            test_log_stacks_look_at_assertion(runner, job, stats->file,
-                                              stats->line);
+        if (thread)
+            test_log_stacks_look_at_assertion(runner, job, thread, stats);
     }
 }
 
@@ -459,12 +461,17 @@ static void on_abort(struct criterion_test_stats *stats, const char *message)
 static void on_other_crash(struct criterion_test_stats *stats)
 {
     struct test_log_job *job = test_log_job_of(runner, stats->test);
+    char *why;
 
     report_death(stats, job, original.log_other_crash);
     if (!job)
         return;
     note_assertions(job->result, stats);
-    set_reason(job->result, "in its %s", job->body_done ? "teardown" : "setup");
+    why = test_log_stacks_reason(runner->run, job->result);
+    set_reason(job->result, "in its %s%s%s",
+               job->body_done ? "teardown" : "setup", why ? ": " : "",
+               why ? why : "");
+    free(why);
     worsen(job, judge_killed(job, TEST_LOG_OUTCOME_CRASHED));
 }
 

@@ -25,6 +25,7 @@ struct test_log_job {
     uint64_t exited;   /* when its exit was first noticed; 0: not yet */
     uint32_t pid;      /* 0: not known */
     size_t assertions; /* whose stacks were looked at */
+    bool seen;         /* its crash was looked at */
     struct trace_text assertion_stacks;
     size_t note; /* its process reports there, from 1; 0: nowhere */
     struct test_log_output_pipe *pipe; /* of its output; NULL: it is a file */

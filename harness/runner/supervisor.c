@@ -155,8 +155,8 @@ static void print_slow(const struct test_log_runner *runner,
 static void end_interrupted(const struct test_log_runner *runner,
                             struct test_log_job *job)
 {
-    kill((pid_t)job->pid, SIGSTOP);
-    test_log_stacks_look(runner, job, NULL, interrupted_at + LOOK);
+    if (job->pid && !kill((pid_t)job->pid, SIGSTOP))
+        test_log_stacks_look(runner, job, NULL, interrupted_at + LOOK);
     job->ended = kill_test(job);
 }
 
@@ -165,9 +165,13 @@ static void look_at_crash(struct test_log_runner *runner,
 {
     const struct test_log_crash *crash = test_log_status_crash_of(job);
 
-    if (!crash)
+    if (!crash || !is_alive((pid_t)job->pid))
         return;
-    test_log_stacks_look(runner, job, crash, test_log_now() + LOOK);
+    if (!job->seen) {
+        test_log_stacks_look(runner, job, crash, test_log_now() + LOOK);
+        job->paused += GRACE; /* its death is no timeout */
+    }
+    job->seen = true;
     test_log_status_seen(job);
 }
 

@@ -47,21 +47,21 @@ struct test_log_worker_status {
 struct test_log_worker_status test_log_status_of(struct test_log_runner *,
                                                  const struct test_log_job *);
 
-/* test_log_status_crash_of returns the crash for which a job's process has
- * stopped; NULL if there is none. test_log_status_seen lets the process go
- * on. */
+/* test_log_status_crash_of returns the crash for which a job's process stops or
+ * has stopped; NULL if there is none. test_log_status_seen lets the process go
+ * on; call it until the process has ended, which may stop only afterwards. */
 const struct test_log_crash *test_log_status_crash_of(
     const struct test_log_job *);
 void test_log_status_seen(const struct test_log_job *);
 
-/* test_log_status_asserting returns the thread of a job's process that sends a
- * failed assertion; 0 if none does. */
-uint32_t test_log_status_asserting(const struct test_log_job *);
+/* test_log_status_asserting returns, once for each assertion, the thread of a
+ * job's process that sends the failed assertion of a line; 0 if none does. */
+uint32_t test_log_status_asserting(const struct test_log_job *, unsigned line);
 
 /* ---- capture_stacks.c ---- */
 
 /* test_log_stacks_wanted tells whether workers shall stop when they crash: the
- * options ask for stacks and testlog-stacks is there. */
+ * options ask for stacks, testlog-stacks is there, and the supervisor runs. */
 bool test_log_stacks_wanted(const struct test_log_options *);
 
 /* test_log_stacks_look stores the stacks of a test's processes in its folder,
@@ -70,11 +70,13 @@ bool test_log_stacks_wanted(const struct test_log_options *);
 void test_log_stacks_look(const struct test_log_runner *, struct test_log_job *,
                           const struct test_log_crash *, uint64_t until);
 
+struct criterion_assert_stats;
+
 /* test_log_stacks_look_at_assertion adds the stack of a thread that waits until
  * the runner has taken its failed assertion, at most eight for a test. */
 void test_log_stacks_look_at_assertion(const struct test_log_runner *,
-                                       struct test_log_job *, const char *file,
-                                       unsigned line);
+                                       struct test_log_job *, uint32_t thread,
+                                       const struct criterion_assert_stats *);
 
 /* ---- spawn.c: the worker that Criterion is starting ---- */
 

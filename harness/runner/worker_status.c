@@ -118,11 +118,16 @@ static struct test_log_note *note_of(const struct test_log_job *job)
                                : NULL;
 }
 
-uint32_t test_log_status_asserting(const struct test_log_job *job)
+/* Several processes may send assertions at a time. */
+uint32_t test_log_status_asserting(const struct test_log_job *job,
+                                   unsigned line)
 {
-    const struct test_log_note *note = note_of(job);
+    struct test_log_note *note = note_of(job);
 
-    return note ? __atomic_load_n(&note->asserting, __ATOMIC_ACQUIRE) : 0;
+    return note && __atomic_load_n(&note->asserting, __ATOMIC_ACQUIRE) &&
+                   note->line == line
+               ? __atomic_exchange_n(&note->asserting, 0, __ATOMIC_ACQUIRE)
+               : 0;
 }
 
 const struct test_log_crash *test_log_status_crash_of(
@@ -130,7 +135,7 @@ const struct test_log_crash *test_log_status_crash_of(
 {
     const struct test_log_note *note = note_of(job);
 
-    return note && __atomic_load_n(&note->crashed, __ATOMIC_ACQUIRE) ==
+    return note && __atomic_load_n(&note->crashed, __ATOMIC_ACQUIRE) >=
                        TEST_LOG_CRASH_STOPPED
                ? &note->crash
                : NULL;

@@ -86,9 +86,9 @@ TRACE_API void criterion_send_assert(struct criterion_assert_stats *stats)
     if (!stats->passed)
         record_failure(stats->file, stats->line, stats->message);
     if (!test_log_forked()) {
-        test_log_status_assertion(!stats->passed);
+        test_log_status_assertion(stats->passed ? 0 : stats->line);
         next(stats);
-        test_log_status_assertion(false);
+        test_log_status_assertion(0);
     } else if (!stats->passed) {
         test_log_status_fail(FORKED "%s:%u: %s", stats->file, stats->line,
                              stats->message ? stats->message : FAILED);
@@ -139,9 +139,9 @@ TRACE_API void cri_assert_node_send(const char *file, size_t line,
         test_log_status_fail(FORKED "%s:%zu: %s", file, line,
                              text.data ? text.data : FAILED);
     } else {
-        test_log_status_assertion(true);
+        test_log_status_assertion((unsigned)line);
         send_with_values(file, line, tree, text.data);
-        test_log_status_assertion(false);
+        test_log_status_assertion(0);
     }
     trace_text_free(&text);
 }

@@ -39,16 +39,17 @@ static uint64_t stack_pointer(const ucontext_t *context)
 #endif
 }
 
-/* A kernel's fault happens again when the handler returns; a signal that was
- * sent must be sent again, with what its sender said. */
+/* Sends the signal again, with what the kernel or its sender said; it arrives
+ * when the handler returns. A fault might not happen again: another thread may
+ * have mapped the page meanwhile. */
 static void act_as_before(int number, siginfo_t *info)
 {
     for (size_t i = 0; i < SIGNALS; i++)
         if (signals[i] == number)
             sigaction(number, &before[i], NULL);
-    if (info->si_code <= 0)
-        syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid),
-                number, info);
+    if (syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid),
+                number, info))
+        raise(number);
 }
 
 /* Live lines are formatted at once, for which a handler must not allocate

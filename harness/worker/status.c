@@ -78,10 +78,10 @@ void test_log_status_checking(bool on)
     mine->checking = on;
 }
 
-void test_log_status_assertion(bool sends)
+void test_log_status_assertion(unsigned line)
 {
-    __atomic_store_n(&mine->asserting,
-                     sends ? (uint32_t)syscall(SYS_gettid) : 0,
+    mine->line = line;
+    __atomic_store_n(&mine->asserting, line ? (uint32_t)syscall(SYS_gettid) : 0,
                      __ATOMIC_RELEASE);
 }
 
@@ -106,6 +106,7 @@ void test_log_status_crash(const struct test_log_crash *crash)
         mine->crash = *crash;
         __atomic_store_n(&mine->crashed, TEST_LOG_CRASH_STOPPED,
                          __ATOMIC_RELEASE);
+        signal(SIGCONT, SIG_DFL); /* the test's handler could end it well */
         kill(getpid(), SIGSTOP);
     }
     await_look();

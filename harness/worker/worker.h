@@ -46,9 +46,9 @@ void test_log_status_checking(bool on);
 void test_log_status_devices(void);
 void test_log_status_fail(const char *format, ...) TRACE_PRINTF(1, 2);
 
-/* test_log_status_assertion reports that the calling thread sends a failed
- * assertion, or has sent it. */
-void test_log_status_assertion(bool sends);
+/* test_log_status_assertion reports that the calling thread sends the failed
+ * assertion of a line; 0: it has sent it. */
+void test_log_status_assertion(unsigned line);
 
 /* test_log_status_crash reports a crash and stops the process until the runner
  * has looked at it. Signal handlers may call it. */

@@ -7,7 +7,7 @@
 
 #include "stacks.h"
 
-struct Dwfl *stacks_open(pid_t process)
+struct Dwfl *stacks_open(pid_t thread)
 {
     static const Dwfl_Callbacks callbacks = {
         .find_elf = dwfl_linux_proc_find_elf,
@@ -15,9 +15,9 @@ struct Dwfl *stacks_open(pid_t process)
     };
     Dwfl *dwfl = dwfl_begin(&callbacks);
 
-    if (dwfl && !dwfl_linux_proc_report(dwfl, process) &&
+    if (dwfl && !dwfl_linux_proc_report(dwfl, thread) &&
         !dwfl_report_end(dwfl, NULL, NULL) &&
-        !dwfl_linux_proc_attach(dwfl, process, true))
+        !dwfl_linux_proc_attach(dwfl, thread, true))
         return dwfl;
     stacks_close(dwfl);
     return NULL;

@@ -77,28 +77,31 @@ static void put_refusal(pid_t process)
         stacks_put("note\tprocess %d cannot be stopped", (int)process);
 }
 
-/* Prints the thread `first`, if the process has it, before the others. */
+/* Prints the thread `first`, if the process has it, before the others; `only`:
+ * nothing but that one. */
 static size_t put_process(pid_t process, pid_t first, bool only, size_t room)
 {
     static struct stacks_thread threads[STACKS_THREADS];
-    size_t count = stacks_hold(process, threads, room), held = 0;
+    size_t count = stacks_hold(process, first, threads, only ? 1 : room);
+    size_t held = 0;
+    pid_t reader = process;
     struct Dwfl *dwfl;
 
-    for (size_t i = 0; i < count; i++)
-        held += threads[i].held;
+    for (size_t i = count; i-- > 0;)
+        if (threads[i].held) {
+            held++;
+            reader = threads[i].id; /* the main thread may have ended */
+        }
     if (!count)
         return 0;
     stacks_put("process\t%d\t%s", (int)process, threads[0].status.name);
     if (!held)
         put_refusal(process);
-    dwfl = held ? stacks_open(process) : NULL;
+    dwfl = held ? stacks_open(reader) : NULL;
     if (held && !dwfl)
         stacks_put("note\tprocess %d cannot be read", (int)process);
     for (size_t i = 0; i < count; i++)
-        if (threads[i].id == first)
-            put_thread(&threads[i], dwfl);
-    for (size_t i = 0; i < count && !only; i++)
-        if (threads[i].id != first)
+        if (!only || threads[i].id == first)
             put_thread(&threads[i], dwfl);
     stacks_release(threads, count);
     stacks_close(dwfl);
@@ -152,7 +155,7 @@ int main(int argc, char **argv)
         return 2;
     }
     unsetenv("DEBUGINFOD_URLS"); /* no network */
-    stacks_fault_text(&fault, root, text, sizeof(text));
+    stacks_fault_text(&fault, first ? first : root, text, sizeof(text));
     if (text[0])
         stacks_put("fault\t%s", text);
     put_all(root, first ? first : root, only);

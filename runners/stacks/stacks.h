@@ -72,9 +72,11 @@ struct stacks_thread {
 };
 
 /* stacks_hold stops the threads of a process, for one second at most, and
- * returns how many it lists. A thread that sleeps in the kernel does not stop:
+ * returns how many it lists, at most `room`. The thread `first` is the first
+ * one if the process has it. A thread that sleeps in the kernel does not stop:
  * then it is not held. stacks_release lets them go on as they were. */
-size_t stacks_hold(pid_t process, struct stacks_thread *threads, size_t room);
+size_t stacks_hold(pid_t process, pid_t first, struct stacks_thread *threads,
+                   size_t room);
 void stacks_release(const struct stacks_thread *threads, size_t count);
 
 /* ---- frames.c ---- */
@@ -92,11 +94,11 @@ struct stacks_stack {
     bool more;
 };
 
-/* stacks_open prepares a process whose threads are held; NULL if its stacks
+/* stacks_open prepares the process of a thread that is held; NULL if its stacks
  * cannot be read. stacks_unwind reads one thread's stack, whose strings live
  * until stacks_close. */
 struct Dwfl;
-struct Dwfl *stacks_open(pid_t process);
+struct Dwfl *stacks_open(pid_t thread);
 void stacks_unwind(struct Dwfl *, const struct stacks_thread *,
                    struct stacks_stack *);
 void stacks_close(struct Dwfl *);

@@ -44,16 +44,35 @@ static void await(struct stacks_thread *thread, int *patience)
     }
 }
 
-size_t stacks_hold(pid_t process, struct stacks_thread *threads, size_t room)
+/* Lists the threads of a process, `first` as the first one if it has it. */
+static size_t list(pid_t process, pid_t first, pid_t *ids, size_t room)
+{
+    struct stacks_status status;
+    pid_t all[STACKS_THREADS];
+    size_t listed, count = 0;
+    char path[64];
+
+    snprintf(path, sizeof(path), "%d/task/%d", (int)process, (int)first);
+    if (stacks_status_of(&status, path))
+        ids[count++] = first;
+    snprintf(path, sizeof(path), "%d/task", (int)process);
+    listed = stacks_numbers(path, all, STACKS_THREADS);
+    for (size_t i = 0; i < listed && count < room; i++)
+        if (all[i] != first)
+            ids[count++] = all[i];
+    return count;
+}
+
+size_t stacks_hold(pid_t process, pid_t first, struct stacks_thread *threads,
+                   size_t room)
 {
     pid_t ids[STACKS_THREADS];
     char path[64];
     size_t count;
     int patience = PATIENCE;
 
-    snprintf(path, sizeof(path), "%d/task", (int)process);
-    count = stacks_numbers(path, ids,
-                           room < STACKS_THREADS ? room : STACKS_THREADS);
+    count = list(process, first, ids,
+                 room < STACKS_THREADS ? room : STACKS_THREADS);
     for (size_t i = 0; i < count; i++) {
         struct stacks_thread *thread = &threads[i];
 
