@@ -36,6 +36,7 @@ static void usage(void)
         "The run may still be running, or may\nhave been killed.\n\n"
         "      --filter=FILTER  lines to show; default: those that the run "
         "showed\n"
+        "      --log=FILTER     the same\n"
         "      --format=full|compact|pretty|json\n"
         "      --span-events=new|enter|exit|close|active|full|none\n"
         "                       lines about spans; separate words with commas\n"
@@ -254,6 +255,17 @@ static bool has_lines(const struct recordings *found)
     return false;
 }
 
+static void say_why_nothing(const char *filter)
+{
+    if (filter)
+        test_log_notice("log: no recorded line matches \"%s\"; testlog filter "
+                        "explains a filter",
+                        filter);
+    else
+        test_log_notice("log: the run showed no line; write --filter trace for "
+                        "all that were recorded");
+}
+
 static int show(const char *where, char **patterns,
                 const struct settings *settings)
 {
@@ -267,10 +279,8 @@ static int show(const char *where, char **patterns,
     if (settings->follow)
         follow(&found, where, patterns, settings);
     any = found.count;
-    if (any && settings->filter && !has_lines(&found))
-        test_log_notice("log: no recorded line matches \"%s\"; testlog filter "
-                        "explains a filter",
-                        settings->filter);
+    if (any && !has_lines(&found))
+        say_why_nothing(settings->filter);
     runners_recordings_free(&found);
     if (!any)
         return runners_recordings_refuse("log", where, patterns);
@@ -323,6 +333,7 @@ int runners_log(int argc, char **argv)
 {
     static const struct option options[] = {
         {"filter", required_argument, NULL, 'F'},
+        {"log", required_argument, NULL, 'F'},
         {"format", required_argument, NULL, 'o'},
         {"span-events", required_argument, NULL, 's'},
         {"time", required_argument, NULL, 't'},

@@ -55,6 +55,29 @@ Test(e2e_log, log_reports_a_filter_that_matches_no_line)
                                "filter\n");
 }
 
+Test(e2e_log, log_reports_a_run_that_showed_no_line)
+{
+    const struct e2e *result;
+
+    e2e_run("%s -q --log=off", e2e_program("small", E2E_TRACED));
+    result = e2e_run(TESTLOG " log");
+    e2e_expect_code(result, 0);
+    e2e_expect_is(result->out, "");
+    e2e_expect_is(result->err, "testlog: log: the run showed no line; write "
+                               "--filter trace for all that were recorded\n");
+}
+
+Test(e2e_log, log_accepts_log_for_filter)
+{
+    const char *run = a_run();
+    const char *lines =
+        e2e_run(TESTLOG "log %s --time none --log warn", run)->out;
+
+    e2e_expect_has(lines, "happened age=3");
+    e2e_expect_is(
+        lines, e2e_run(TESTLOG "log %s --time none --filter warn", run)->out);
+}
+
 Test(e2e_log, log_accepts_names_patterns_and_paths)
 {
     const char *run = a_run();
@@ -339,8 +362,8 @@ Test(e2e_log, refuses_bad_arguments)
         {"log --format x", "write full, compact, pretty or json"},
         {"log --span-events x", "write new, enter,"},
         {"log --filter net=x", "unknown level \"x\""},
-        {"log --flow",
-         "testlog: log: unknown flag --flow; did you mean --follow?\n"},
+        {"log --folow",
+         "testlog: log: unknown flag --folow; did you mean --follow?\n"},
         {"log --nonsense", "log: unknown flag --nonsense; testlog log --help "},
         {"log -fx",
          "testlog: log: unknown flag -x; testlog log --help lists all\n"},
