@@ -280,12 +280,21 @@ TRACE_API enum log_judgement log_judge(const struct log_expectation *,
  *
  *  log_error(format, ...);  log_warn  log_info  log_debug  log_trace
  *  log_at(LEVEL, format, ...);
+ *  log_bridge(level, target, file, line, format, va_list);
+ *                           records a line of another logger
  *  log_enabled(LEVEL)       returns whether a line of this level is on here
  *
  * The formats are printf's, checked by the compiler. Arguments are not
  * evaluated where the call site is off, and errno is preserved. Define
  * LOG_NO_LEVELS before the include to keep the names log_error ... log_trace
- * for the program. Levels above LOG_STATIC_MAX are compiled out; see trace.h.
+ * for the program.
+ *
+ * log_bridge takes an enum trace_level and a call site that are known only at
+ * run time. The strings are copied; `target` may be NULL, and is then derived
+ * from `file`. The first 1024 call sites or so have their own place and level;
+ * lines of further ones have the target "bridge".
+ *
+ * Levels above LOG_STATIC_MAX are compiled out; see trace.h.
  */
 #define log_at(level, ...)                                                     \
     TRACE_CAT_(LOG_AT_, TRACE_KEEPS_##level)                                   \
@@ -323,6 +332,17 @@ TRACE_API enum log_judgement log_judge(const struct log_expectation *,
         TRACE_SITE_(id, TRACE_SITE_EVENT, level, 0);                           \
         trace_site_on_(TRACE_THIS_(id));                                       \
     }))
+
+#if TRACE_KEEPS_ERROR
+#    define log_bridge(level, target, file, line, format, args)                \
+        ((unsigned)(level) < TRACE_ABOVE_MAX_                                  \
+             ? trace_bridge_(level, target, file, line, format, args)          \
+             : (void)0)
+#else
+#    define log_bridge(level, target, file, line, format, args)                \
+        ((void)(0 &&                                                           \
+                (trace_bridge_(level, target, file, line, format, args), 0)))
+#endif
 
 #define LOG_AT_0(id, level, ...) ((void)(0 && trace_check_log_(__VA_ARGS__)))
 #define LOG_ENABLED_0(id, level) ((bool)0)

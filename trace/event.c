@@ -235,8 +235,7 @@ void trace_signpost_(struct trace_site *site, const char *header,
 
 /* ---- Log lines ---- */
 
-/* A format that is not a literal may differ at the next call. */
-static void log_now(struct trace_site *site, const char *format, va_list args)
+void trace_log_now(struct trace_site *site, const char *format, va_list args)
 {
     struct trace_printed printed;
     char *message = NULL;
@@ -281,7 +280,7 @@ void trace_log_(struct trace_site *site, bool literal, const char *format, ...)
         put_message(site, format);
     } else {
         va_start(args, format);
-        log_now(site, format, args);
+        trace_log_now(site, format, args);
         va_end(args);
     }
 }

@@ -58,6 +58,10 @@ struct trace_printed {
     int error;
 };
 
+/* trace_log_now formats a line at the call: a format that is not a literal may
+ * differ at the next call. */
+void trace_log_now(struct trace_site *, const char *format, va_list);
+
 /* trace_print_begin formats at the call, before a record begins. It saves errno
  * for trace_print_end, which frees the text. Returns false if the thread is
  * already formatting: the record is dropped. */

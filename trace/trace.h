@@ -9,6 +9,7 @@
 #ifndef TESTLOG_TRACE_H
 #define TESTLOG_TRACE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -265,6 +266,10 @@ TRACE_API void trace_signpost_(struct trace_site *, const char *header,
                                const char *format, ...) TRACE_PRINTF(3, 4);
 TRACE_API void trace_log_(struct trace_site *, bool literal, const char *format,
                           ...) TRACE_PRINTF(3, 4);
+
+TRACE_API void trace_bridge_(enum trace_level, const char *target,
+                             const char *file, unsigned line,
+                             const char *format, va_list) TRACE_PRINTF(5, 0);
 
 /* trace_message records an event with the text `message`, for messages that are
  * made at run time. `site` needs no place in the section; its interest is
