@@ -31,10 +31,10 @@ static struct trace_reader *run(const char *test, unsigned lines,
                                 const char *flags)
 {
     unsigned every = 20 + test_below(200);
-    const struct e2e *result = e2e_run(
-        "STORM_LINES=%u STORM_EVERY=%u exec %s --trace-limit 2G --filter "
-        "storm/%s %s",
-        lines, every, e2e_program("storm", E2E_TRACED), test, flags);
+    const struct e2e *result =
+        e2e_run("STORM_LINES=%u STORM_EVERY=%u exec %s --trace-limit 2G "
+                "--trace-options=compress=0 --filter storm/%s %s",
+                lines, every, e2e_program("storm", E2E_TRACED), test, flags);
     struct trace_reader *reader =
         trace_reader_open(test[9] == 'l' ? RECORDS "handlers_log/recording"
                                          : RECORDS "handlers_jump/recording");

@@ -81,7 +81,8 @@ Test(soak_size, records_many_events_in_a_test)
     const char *limits = SANITIZE_FLAGS[0] ? "" : "ulimit -s 512 -d 65536;";
     const struct e2e *result =
         e2e_run("%s LARGE_EVENTS=%u TRACE_LIMIT=4G LOG=error exec %s --filter "
-                "large/records_much -q",
+                "large/records_much -q --render=all "
+                "--trace-options=compress=0",
                 limits, events, e2e_program("large", E2E_TRACED));
 
     e2e_expect_code(result, 0);
