@@ -42,6 +42,7 @@ static struct {
 static bool
     begun; /* atomic: the thread was started, or must not start any more */
 static bool requested; /* atomic: a buffer, since the last flush */
+static bool asking;    /* atomic: the thread waits for CUPTI's answer */
 
 static void decode(bool last);
 
@@ -70,7 +71,9 @@ static void *run(void *unused)
         cupti_enable_late();
     while (wait() && cupti_is_on()) {
         decode(false); /* the complete ones first: flushing may take long */
+        __atomic_store_n(&asking, true, __ATOMIC_RELEASE);
         cupti.flush_all(0);
+        __atomic_store_n(&asking, false, __ATOMIC_RELEASE);
         decode(false);
     }
     return unused;
@@ -96,10 +99,20 @@ void cupti_begin_flusher(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Returns false if the thread is stuck in CUPTI. */
-static bool end_flusher(void)
+/* Returns whether the thread has ended within the time for CUPTI's answer. */
+static bool join_flusher(void)
 {
     struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += PATIENCE_S;
+    return !pthread_clockjoin_np(flusher.thread, NULL, CLOCK_MONOTONIC, &until);
+}
+
+/* Returns false if the thread is stuck in CUPTI. Decoding a long backlog may
+ * take any time. */
+static bool end_flusher(void)
+{
     bool running;
 
     pthread_mutex_lock(&flusher.lock);
@@ -110,9 +123,10 @@ static bool end_flusher(void)
     pthread_mutex_unlock(&flusher.lock);
     if (!running)
         return true;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += PATIENCE_S;
-    return !pthread_clockjoin_np(flusher.thread, NULL, CLOCK_MONOTONIC, &until);
+    while (!join_flusher())
+        if (__atomic_load_n(&asking, __ATOMIC_ACQUIRE))
+            return false;
+    return true;
 }
 
 /* ---- Callbacks ---- */
