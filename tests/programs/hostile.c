@@ -65,8 +65,11 @@ TEST_LOG(hostile, last_of_many_threads_crashes)
     pthread_join(thread, NULL);
 }
 
+static volatile bool writes;
+
 static void *write_to(void *page)
 {
+    writes = true;
     *(volatile char *)page = 1;
     return NULL;
 }
@@ -78,6 +81,8 @@ TEST_LOG(hostile, page_is_mapped_after_the_crash)
     pthread_t thread;
 
     pthread_create(&thread, NULL, write_to, page);
+    while (!writes)
+        usleep(1000);
     usleep(20000);
     mprotect(page, 4096, PROT_READ | PROT_WRITE);
     pthread_join(thread, NULL);
