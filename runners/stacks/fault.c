@@ -40,17 +40,24 @@ static bool find_mapping(pid_t process, uint64_t address,
     return found;
 }
 
-/* The stack grew out of its mapping, into its guard pages or beyond. */
-static bool is_overflow(const struct stacks_fault *fault, pid_t process)
+static bool is_writable(pid_t process, uint64_t address)
 {
     struct mapping mapping;
+
+    return find_mapping(process, address, &mapping) && mapping.access[1] == 'w';
+}
+
+/* The stack grew out of its mapping, into its guard pages or beyond. An address
+ * above a stack pointer that is still in the stack is another page. */
+static bool is_overflow(const struct stacks_fault *fault, pid_t process)
+{
     uint64_t from =
         fault->address < fault->stack ? fault->address : fault->stack;
     uint64_t to = fault->address < fault->stack ? fault->stack : fault->address;
 
     return fault->stack && to - from < STACK_REACH &&
-           (!find_mapping(process, fault->address, &mapping) ||
-            mapping.access[1] != 'w');
+           !is_writable(process, fault->address) &&
+           (from == fault->address || !is_writable(process, fault->stack));
 }
 
 static void put_null(uint64_t address, char *text, size_t size)

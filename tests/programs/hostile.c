@@ -8,7 +8,7 @@
 
 #include <testlog/test_log.h>
 
-enum { THREADS = 100 };
+enum { THREADS = 100, STACK = 1 << 18 };
 
 static void crash(void)
 {
@@ -76,11 +76,16 @@ static void *write_to(void *page)
 
 TEST_LOG(hostile, page_is_mapped_after_the_crash)
 {
-    void *page =
-        mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *stack = mmap(NULL, STACK + 4096, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *page = stack + STACK; /* above the stack: this is no overflow */
+    pthread_attr_t attributes;
     pthread_t thread;
 
-    pthread_create(&thread, NULL, write_to, page);
+    mprotect(page, 4096, PROT_NONE);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstack(&attributes, stack, STACK);
+    pthread_create(&thread, &attributes, write_to, page);
     while (!writes)
         usleep(1000);
     usleep(20000);
