@@ -54,10 +54,11 @@ static struct trace_site *copy_of(const struct trace_site *wanted)
     size_t file = strlen(wanted->file) + 1;
     size_t target = wanted->target ? strlen(wanted->target) + 1 : 0;
     struct trace_site *site = malloc(sizeof(*site) + file + target);
-    char *text = (char *)(site + 1);
+    char *text;
 
     if (!site)
         return NULL;
+    text = (char *)(site + 1);
     *site = *wanted;
     site->file = memcpy(text, wanted->file, file);
     if (target)

@@ -61,7 +61,8 @@ static const char *keep(struct test_log_settings *settings, const char *text)
         free(copy);
         return NULL;
     }
-    return settings->texts[settings->text_count++] = copy;
+    settings->texts[settings->text_count++] = copy;
+    return copy;
 }
 
 static int add_line(struct test_log_settings *settings,

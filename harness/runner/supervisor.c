@@ -151,11 +151,12 @@ static void print_slow(const struct test_log_runner *runner,
                     test_log_name(job->result), (double)slow / 1e9);
 }
 
-/* All running tests share the time for a look. */
+/* All running tests share the time for a look. A worker that is starting stops
+ * by itself for Criterion, which must be the one to resume it. */
 static void end_interrupted(const struct test_log_runner *runner,
                             struct test_log_job *job)
 {
-    if (job->pid && !kill((pid_t)job->pid, SIGSTOP))
+    if (job->pid && !job->starting && !kill((pid_t)job->pid, SIGSTOP))
         test_log_stacks_look(runner, job, NULL, interrupted_at + LOOK);
     job->ended = kill_test(job);
 }

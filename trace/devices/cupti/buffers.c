@@ -65,15 +65,26 @@ static bool wait(void)
     return !ending;
 }
 
+/* Calls of CUPTI may never return. */
+static void ask(void (*question)(void))
+{
+    __atomic_store_n(&asking, true, __ATOMIC_RELEASE);
+    question();
+    __atomic_store_n(&asking, false, __ATOMIC_RELEASE);
+}
+
+static void flush(void)
+{
+    cupti.flush_all(0);
+}
+
 static void *run(void *unused)
 {
     if (cupti_is_on())
-        cupti_enable_late();
+        ask(cupti_enable_late);
     while (wait() && cupti_is_on()) {
         decode(false); /* the complete ones first: flushing may take long */
-        __atomic_store_n(&asking, true, __ATOMIC_RELEASE);
-        cupti.flush_all(0);
-        __atomic_store_n(&asking, false, __ATOMIC_RELEASE);
+        ask(flush);
         decode(false);
     }
     return unused;
