@@ -186,7 +186,7 @@ Test(harness_history, skips_malformed_lines)
 
     snprintf(path, sizeof(path), "%s/.history", dir);
     test_log_make_folders(path);
-    strcat(path, "/p.tsv");
+    snprintf(path, sizeof(path), "%s/.history/p.tsv", dir);
     test_save(path, text, strlen(text));
     test_log_history_open(&history, dir, NULL);
     test_log_history_read(&history, "p");
@@ -202,7 +202,7 @@ Test(harness_history, follows_no_link)
 
     snprintf(path, sizeof(path), "%s/.history", dir);
     test_log_make_folders(path);
-    strcat(path, "/p.tsv");
+    snprintf(path, sizeof(path), "%s/.history/p.tsv", dir);
     cr_assert_eq(symlink(test_path("elsewhere"), path), 0);
     add("p", "s/test", TEST_LOG_OUTCOME_FAILED, 1);
     test_log_out = fopen("/dev/null", "w");

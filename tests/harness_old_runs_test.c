@@ -253,11 +253,11 @@ Test(harness_old_runs, finishes_removals_that_were_interrupted)
 
 Test(harness_old_runs, prints_the_first_failure)
 {
-    char folder[PATH_MAX] = "runs/";
+    char folder[PATH_MAX];
+    int size = snprintf(folder, sizeof(folder), "%s/tests/program", make(1, 0));
 
-    snprintf(folder, sizeof(folder), "%s/tests/program", make(1, 0));
     for (int i = 0; i < 70; i++) {
-        strcat(folder, "/a");
+        size += snprintf(folder + size, sizeof(folder) - (size_t)size, "/a");
         cr_assert_eq(mkdir(in_runs(folder), 0777), 0);
     }
     make(2, 0);

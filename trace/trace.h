@@ -266,7 +266,6 @@ TRACE_API void trace_signpost_(struct trace_site *, const char *header,
                                const char *format, ...) TRACE_PRINTF(3, 4);
 TRACE_API void trace_log_(struct trace_site *, bool literal, const char *format,
                           ...) TRACE_PRINTF(3, 4);
-
 TRACE_API void trace_bridge_(enum trace_level, const char *target,
                              const char *file, unsigned line,
                              const char *format, va_list) TRACE_PRINTF(5, 0);
