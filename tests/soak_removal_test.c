@@ -47,10 +47,10 @@ static void expect_all_counted(const struct e2e *result, unsigned moment,
     cr_expect_str_eq(e2e_last(result->out), "28 passed, 10 failed, 2 skipped",
                      "%s after %u ms:\n%.2000s", what, moment, result->err);
     for (size_t i = 0; i < sizeof(failed) / sizeof(*failed); i++) {
-        snprintf(line, sizeof(line), "    one: losing/%s: failed", failed[i]);
+        snprintf(line, sizeof(line), ": one: losing/%s: failed", failed[i]);
         cr_expect_eq(e2e_count(result->err, line), 1, "%s after %u ms: %s",
                      what, moment, line);
-        snprintf(line, sizeof(line), "    two: losing/%s: failed", failed[i]);
+        snprintf(line, sizeof(line), ": two: losing/%s: failed", failed[i]);
         cr_expect_eq(e2e_count(result->err, line), 1, "%s after %u ms: %s",
                      what, moment, line);
     }
