@@ -76,8 +76,10 @@ TEST_LOG(hanging, child)
 {
     pid_t child = fork();
 
-    if (!child)
+    if (!child) {
+        alarm(30); /* it outlives the test */
         wait_forever();
+    }
     waitpid(child, NULL, 0);
 }
 
