@@ -178,18 +178,20 @@ static void add(struct trace_text *text,
     add_details(text, stats);
 }
 
-/* Criterion's list begins with the last assertion. */
+/* Criterion's list begins with the last assertion, and has those that passed,
+ * too. */
 char *test_log_assertions_take(const struct criterion_test_stats *stats)
 {
+    const struct criterion_assert_stats **failed = NULL;
     struct trace_text text = {.ceiling = TEXT_MAX};
-    const struct criterion_assert_stats *a, *added = NULL;
+    size_t count = 0, capacity = 0;
 
-    while (added != stats->asserts && !text.failed) {
-        for (a = stats->asserts; a->next != added; a = a->next)
-            ;
-        if (!a->passed)
-            add(&text, a);
-        added = a;
-    }
+    for (const struct criterion_assert_stats *a = stats->asserts; a;
+         a = a->next)
+        if (!a->passed && TRACE_ARRAY_RESERVE(failed, capacity, count + 1))
+            failed[count++] = a;
+    while (count && !text.failed)
+        add(&text, failed[--count]);
+    free(failed);
     return text.data;
 }
