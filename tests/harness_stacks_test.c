@@ -91,7 +91,7 @@ Test(harness_stacks, count_the_systems_frames_but_the_called_one)
 
 Test(harness_stacks, leave_out_threads_of_the_system)
 {
-    expect_text(PROCESS "thread\t1\tprogram\tS\tepoll\n" BARE(
+    expect_text(PROCESS "thread\t2\tprogram\tS\tepoll\n" BARE(
                     "poll", "/l/libnanomsg.so.5"),
                 "");
 }

@@ -116,10 +116,13 @@ static void put_frames(const struct printing *printing,
 
 /* ---- Threads ---- */
 
-/* A thread of Criterion's runs none of our code. */
+/* A thread of Criterion's runs none of our code. The main thread is shown
+ * anyway: inside clone3, its stack ends early. */
 static bool is_system(const struct printing *printing,
                       const struct test_log_stack *stack)
 {
+    if (!strcmp(stack->thread, stack->process))
+        return false;
     for (size_t i = 0; i < stack->count; i++)
         if (!printing->stacks->frames[stack->first + i].system)
             return false;

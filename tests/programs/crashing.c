@@ -105,8 +105,10 @@ TEST_LOG(crashing, double_free)
     free(same);
 }
 
+/* The main thread waits for this one by then. */
 static void *crash(void *address)
 {
+    usleep(200000);
     *(volatile int *)address = 1;
     return NULL;
 }
