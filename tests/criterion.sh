@@ -5,7 +5,8 @@
 #
 # Each program is linked twice from one object file: with Criterion alone, and
 # with -Wl,-u,test_log_all -ltestlog. Both run at -j1 and -j8, ours captured
-# and live. Verdicts and exit codes must be the same, except for the table below.
+# and live. Verdicts, exit codes and what Criterion prints with --verbose must be
+# the same, except for the table below.
 # Without Criterion's source, only our programs run. The last line is
 # "N passed, N failed, N skipped".
 set -u
@@ -147,9 +148,11 @@ read_ours() {
         sed 's/\[[0-9]*\] / /' | sort
 }
 
-# Criterion's own lines, without the parts that differ between runs.
+# Criterion's own lines, without those about our files and instances, and the
+# parts that differ between runs.
 console() {
-    grep -aE '^\[(----|====|[A-Z ]{4})\] ' "$1" | sed 's/([0-9.]*s)/(TIME)/; s/0x[0-9a-f]*/0x/g
+    grep -aE '^\[(----|====|[A-Z ]{4})\] ' "$1" |
+        grep -avE 'Writing json report in|Running [0-9]+ tests? from' | sed 's/([0-9.]*s)/(TIME)/; s/0x[0-9a-f]*/0x/g
         s/\(::[^[ ]*\)\[[0-9]*\]/\1/' | sort
 }
 
@@ -172,7 +175,8 @@ unrecorded() {
         grep '"folder":null'
     sed -n 's/.*"folder":"\([^"]*\)".*/\1/p' $run/run.json |
         while read -r folder; do
-            [ -s "$run/$folder/recording" ] || [ -s "$run/$folder/recording.zst" ] || echo "no recording: $folder"
+            set -- "$run/$folder"/recording*
+            [ -s "$1" ] || echo "no recording: $folder"
         done
 }
 
@@ -192,7 +196,7 @@ compare() { # PROGRAM JOBS MODE FLAG...
     local program=$1 jobs=$2 mode=$3
     shift 3
     rm -rf testlog-runs
-    run whole ../whole "-j$jobs" "$@"
+    run whole ../whole "-j$jobs" --verbose "$@"
     { read_theirs plain.json; cat plain.code; } >theirs
     {
         [ ! -e testlog-runs ] || read_ours testlog-runs/latest/run.json
@@ -226,7 +230,7 @@ check() {
     mkdir -p "$out/$program/run"
     cd "$out/$program/run" || return
     for jobs in 1 8; do
-        run plain ../plain "-j$jobs" --json=plain.json
+        run plain ../plain "-j$jobs" --verbose --json=plain.json
         compare "$program" $jobs captured
         compare "$program" $jobs live --nocapture
     done

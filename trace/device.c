@@ -310,7 +310,9 @@ const struct trace_device_host *trace_device_host(void)
         .anchor = trace_anchor_now,
     };
 
-    host.profiler = configured ? &profiler : &trace_profiler_default;
+    __atomic_store_n(&host.profiler,
+                     configured ? &profiler : &trace_profiler_default,
+                     __ATOMIC_RELAXED);
     __atomic_store_n(&host.pid, (uint32_t)getpid(), __ATOMIC_RELAXED);
     return &host;
 }

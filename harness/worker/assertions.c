@@ -9,6 +9,7 @@
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <criterion/options.h>
 
 #include "harness/worker/worker.h"
 
@@ -112,13 +113,16 @@ static void describe(struct trace_text *text,
 
 static void (*next_send)(const char *, size_t, struct cri_assert_node *);
 
-/* Criterion's message lacks the values. It belongs to the tree. */
+/* Without a message, the values are the reason of a failure. With --verbose,
+ * Criterion prints what it would print without us. */
 static void send_with_values(const char *file, size_t line,
                              struct cri_assert_node *tree, const char *text)
 {
+    bool verbose = criterion_options.logging_threshold <= CRITERION_INFO;
     const char *message = tree->message;
 
-    tree->message = text;
+    if (text && !verbose && !(message && message[0]))
+        tree->message = text;
     next_send(file, line, tree);
     tree->message = message;
 }

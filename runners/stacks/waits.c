@@ -235,8 +235,6 @@ void stacks_waits(const struct stacks_thread *thread,
     struct call call;
 
     text[0] = '\0';
-    if (thread->status.state == 'R')
-        return;
     if (!read_call(thread, &call)) {
         if (!thread->held)
             put_channel(thread, text, size);
