@@ -1,7 +1,7 @@
 /* hidden.c: finds the recorded lines that a filter does not show. */
 #include "internal.h"
 
-/* What is needed to go through a recording once. */
+/* The state of one pass through a recording. */
 struct walk {
     struct log_replay *shown; /* what the filter shows */
     struct log_replay *all;   /* to print the others */

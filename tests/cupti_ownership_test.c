@@ -62,7 +62,7 @@ static void take(void *context, uint32_t stream, uint8_t *bytes, size_t size,
     taken = bytes;
 }
 
-/* What torch.profiler does when it starts. */
+/* As torch.profiler when it starts. */
 static void replace_callbacks(void)
 {
     int (*call)(cupti_request *, cupti_complete *) =
@@ -219,7 +219,7 @@ Test(cupti_ownership, suspects_pytorch_if_it_is_loaded)
            INCOMPLETE "another profiler, maybe torch.profiler");
 }
 
-/* Who only subscribes takes no records. */
+/* A client that only subscribes takes no records. */
 Test(cupti_ownership, keeps_its_state_beside_a_mere_subscriber)
 {
     expect(reader_after(subscribe_only), "playback",

@@ -199,7 +199,7 @@ Test(harness_old_runs, keeps_a_run_that_another_program_joined)
     test_log_run_free(&run);
 }
 
-/* What in a folder only resembles a run. */
+/* Entries of a folder that only resemble a run. */
 Test(harness_old_runs, leaves_foreign_files)
 {
     mkdir(test_path("other"), 0777);

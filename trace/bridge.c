@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "strings.h"
 
 /* Sites are never freed: recordings refer to them. If the table is full, lines
  * of one level share a site. */
@@ -36,16 +37,13 @@ static bool is_site(const struct trace_site *site,
            same_target(wanted->target, site->target);
 }
 
-/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv */
 static size_t hash(const struct trace_site *site)
 {
-    uint32_t sum = UINT32_C(2166136261) ^ site->line ^ site->level << 24;
+    uint64_t sum = trace_hash(TRACE_HASH, &site->line, sizeof(site->line));
 
-    for (const char *at = site->file; *at; at++)
-        sum = (sum ^ (unsigned char)*at) * UINT32_C(16777619);
-    for (const char *at = site->target; at && *at; at++)
-        sum = (sum ^ (unsigned char)*at) * UINT32_C(16777619);
-    return sum;
+    sum = trace_hash(sum, &site->level, sizeof(site->level));
+    sum = trace_hash_string(sum, site->file);
+    return site->target ? trace_hash_string(sum, site->target) : sum;
 }
 
 /* Returns a copy with strings of its own; NULL without memory. */

@@ -80,7 +80,7 @@ enum trace_profiler_type {
     TRACE_PROFILER_TEXT, /* any; 0 if it is empty */
 };
 
-/* Who gives options; some are for one of them only. */
+/* The source of options; some are for one source only. */
 enum trace_profiler_user {
     TRACE_PROFILER_OF_TESTS = 1, /* --trace-options */
     TRACE_PROFILER_OF_START,     /* trace_start */

@@ -5,7 +5,7 @@
  * empty, and an empty folder is no run, so a run in progress is always locked.
  *
  * A run is renamed before its files are removed, so that no half of a run is
- * ever listed. What an interrupted removal left is removed by the next one.
+ * ever listed. The next removal finishes one that was interrupted.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -288,7 +288,7 @@ int test_log_old_runs_remove(int dir, const char *name)
 
 /* ---- Pruning ---- */
 
-/* What prune does in a folder. */
+/* One pruning of a folder. */
 struct pruning {
     const char *path;
     int dir;

@@ -4,7 +4,7 @@
 
 #include "harness/results/model.h"
 
-/* What testlog-stacks printed about a test, in the test's folder. */
+/* The output of testlog-stacks, in the test's folder. */
 #define TEST_LOG_STACKS_FILE "stacks"
 
 /* X(NAME, word): which threads are shown. */

@@ -82,8 +82,8 @@ static bool is_body(const struct printing *printing,
     return printing->body && !strcmp(frame->function, printing->body);
 }
 
-/* Of the system's frames in a row, the one that our code called is shown. What
- * called the test is left out. */
+/* Shows one of several frames of the system in a row: the one that our code
+ * called. Ends with the function of the test. */
 static void put_frames(const struct printing *printing,
                        const struct test_log_stack *stack)
 {

@@ -16,7 +16,7 @@
 
 enum { TEXT_MAX = 64 * 1024, KEPT_MAX = 1024 };
 
-/* What Criterion's logger printed about one assertion. */
+/* The lines of Criterion's logger about one assertion. */
 struct details {
     char *file, *message;
     unsigned line;
@@ -118,21 +118,6 @@ static void end(struct capture *capture,
     free(capture->data);
 }
 
-/* X(name, parameters, arguments) */
-#define FUNCTIONS(X)                                                           \
-    X(log_assert_sub,                                                          \
-      (struct criterion_assert_stats * a, const char *b, const char *c),       \
-      (a, b, c))                                                               \
-    X(log_assert_formatted,                                                    \
-      (struct criterion_assert_stats * a, const char *b), (a, b))              \
-    X(log_assert_param,                                                        \
-      (struct criterion_assert_stats * a, struct cr_log_assert_param * b),     \
-      (a, b))                                                                  \
-    X(log_assert_param_eq,                                                     \
-      (struct criterion_assert_stats * a, struct cr_log_assert_param * b,      \
-       struct cr_log_assert_param * c),                                        \
-      (a, b, c))
-
 #define X(name, parameters, arguments)                                         \
     static void capture_##name parameters                                      \
     {                                                                          \
@@ -143,7 +128,7 @@ static void end(struct capture *capture,
         original.name arguments;                                               \
         end(&capture, a);                                                      \
     }
-FUNCTIONS(X)
+TEST_LOG_ASSERTION_PARTS(X)
 #undef X
 
 void test_log_assertions_capture(struct criterion_logger *logger)
@@ -153,7 +138,7 @@ void test_log_assertions_capture(struct criterion_logger *logger)
 #define X(name, parameters, arguments)                                         \
     if (original.name)                                                         \
         logger->name = capture_##name;
-    FUNCTIONS(X)
+    TEST_LOG_ASSERTION_PARTS(X)
 #undef X
 }
 

@@ -26,18 +26,7 @@
     X(log_post_suite, (struct criterion_suite_stats * a), (a))                 \
     X(log_post_all, (struct criterion_global_stats * a), (a))                  \
     X(log_message, (enum criterion_severity a, const char *b), (a, b))         \
-    X(log_assert_sub,                                                          \
-      (struct criterion_assert_stats * a, const char *b, const char *c),       \
-      (a, b, c))                                                               \
-    X(log_assert_formatted,                                                    \
-      (struct criterion_assert_stats * a, const char *b), (a, b))              \
-    X(log_assert_param,                                                        \
-      (struct criterion_assert_stats * a, struct cr_log_assert_param * b),     \
-      (a, b))                                                                  \
-    X(log_assert_param_eq,                                                     \
-      (struct criterion_assert_stats * a, struct cr_log_assert_param * b,      \
-       struct cr_log_assert_param * c),                                        \
-      (a, b, c))
+    TEST_LOG_ASSERTION_PARTS(X)
 
 static struct criterion_logger inner;
 static struct criterion_logger guarded[2]; /* one is spare: it may grow */

@@ -754,7 +754,7 @@ static bool apply_host_level(struct reader *reader)
                       "%s and %s both decide what is recorded; leave one out",
                       origin, options->record.origin);
     options->record = (struct test_log_setting){filters[level], origin};
-    /* What LOG shows is recorded. */
+    /* The lines that LOG shows are recorded. */
     if (!level && !strcmp(options->show.origin, "default"))
         options->show = (struct test_log_setting){"off,gpu=info", origin};
     return true;

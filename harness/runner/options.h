@@ -31,7 +31,7 @@ struct test_log_setting {
     const char *value, *origin;
 };
 
-/* What testlog.conf sets for the tests that match a pattern. */
+/* The settings of testlog.conf for tests that match a pattern. */
 struct test_log_override {
     const char *pattern;
     size_t at; /* of the setting, in struct test_log_options */
@@ -100,7 +100,7 @@ size_t test_log_most_retries(const struct test_log_options *);
 void test_log_remember(const struct test_log_run *,
                        const struct test_log_options *);
 
-/* What is printed if --failed leaves no test. */
+/* The notice if --failed leaves no test. */
 #define TEST_LOG_NONE_FAILED                                                   \
     "--failed: all tests passed when they last ran; nothing to run"
 

@@ -267,7 +267,7 @@ static bool replaces(const struct option_row *later,
                                               later->read == row->read));
 }
 
-/* What cannot be a setting becomes a comment. */
+/* A flag that cannot be a setting becomes a comment. */
 static void print_given(const struct reader *reader, size_t number)
 {
     const struct given *given = &reader->given[number];

@@ -174,6 +174,24 @@ struct criterion_test_stats;
 void test_log_assertions_capture(struct criterion_logger *);
 char *test_log_assertions_take(const struct criterion_test_stats *);
 
+/* ---- Criterion's logger ---- */
+
+/* X(name, parameters, arguments): its functions for the parts of an
+ * assertion. */
+#define TEST_LOG_ASSERTION_PARTS(X)                                            \
+    X(log_assert_sub,                                                          \
+      (struct criterion_assert_stats * a, const char *b, const char *c),       \
+      (a, b, c))                                                               \
+    X(log_assert_formatted,                                                    \
+      (struct criterion_assert_stats * a, const char *b), (a, b))              \
+    X(log_assert_param,                                                        \
+      (struct criterion_assert_stats * a, struct cr_log_assert_param * b),     \
+      (a, b))                                                                  \
+    X(log_assert_param_eq,                                                     \
+      (struct criterion_assert_stats * a, struct cr_log_assert_param * b,      \
+       struct cr_log_assert_param * c),                                        \
+      (a, b, c))
+
 /* ---- locked_logger.c ---- */
 
 /* test_log_locked_logger returns a logger that calls each function of `logger`

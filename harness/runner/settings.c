@@ -6,7 +6,7 @@
  *  [test net/x*]
  *  timeout = 120
  *
- * What a key means is not known here: options.c applies the lines.
+ * It does not know the keys: options.c applies the lines.
  */
 #include <ctype.h>
 #include <errno.h>

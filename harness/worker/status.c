@@ -99,7 +99,7 @@ void test_log_status_crash(const struct test_log_crash *crash)
 
     if (mine == &nowhere)
         return;
-    /* Of several threads that crash, the first one counts. */
+    /* If several threads crash, the first one counts. */
     if (__atomic_compare_exchange_n(&mine->crashed, &none,
                                     TEST_LOG_CRASH_WRITING, false,
                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {

@@ -154,7 +154,7 @@ static int on_frame(Dwfl_Frame *state, void *context)
     if (!dwfl_frame_pc(state, &pc, &exact))
         return DWARF_CB_ABORT;
     frame.address = pc;
-    /* Before a frame that is not a call stands the kernel's. */
+    /* The frame before one that made no call is the kernel's. */
     if (exact && !first)
         stack->frames[stack->count - 1].signal = true;
     module = dwfl_addrmodule(unwinding->dwfl, pc - !exact);

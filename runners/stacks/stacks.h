@@ -39,7 +39,7 @@ __attribute__((format(printf, 1, 2))) void stacks_put(const char *format, ...);
 
 /* ---- processes.c: /proc ---- */
 
-/* What the kernel reports of a process or a thread. */
+/* The kernel's facts about a process or a thread. */
 struct stacks_status {
     char name[32];
     char state; /* R, S, D, T, ... */
@@ -112,7 +112,7 @@ void stacks_waits(const struct stacks_thread *, const struct stacks_stack *,
 
 /* ---- fault.c ---- */
 
-/* What the kernel reported to a signal handler. */
+/* A signal as its handler saw it. */
 struct stacks_fault {
     int signal, code;
     uint64_t address, stack; /* si_addr, the stack pointer */

@@ -12,7 +12,7 @@
 
 enum { PATIENCE = 1000, PAUSE = 1000000 /* ns */ };
 
-/* What sleeps in the kernel for a device cannot be interrupted. */
+/* A thread that sleeps in the kernel for a device cannot be interrupted. */
 static bool can_stop(const struct stacks_thread *thread)
 {
     return thread->status.state != 'D' && thread->status.state != 'Z' &&

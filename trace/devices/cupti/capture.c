@@ -14,7 +14,7 @@
 #include "cupti.h"
 #include "trace/containers.h"
 
-/* What an end returns if it ended the capture; CUresult and cudaError_t agree.
+/* Results of a call that ended a capture: CUresult and cudaError_t agree.
  * After any other error the stream still captures, or never did. */
 enum { ENDED = 0, INVALIDATED = 901, UNJOINED = 904 };
 
