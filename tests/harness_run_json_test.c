@@ -16,6 +16,7 @@ static void begin(void)
 {
     test_folder();
     run.path = strdup(test_path(""));
+    run.start = trace_anchor_now();
     run.start.wall = UINT64_C(1234567890123456789);
 }
 
@@ -91,6 +92,12 @@ Test(harness_run_json, writes_the_properties_of_a_run)
     cr_expect_str_eq(text(item(json, "versions"), "testlog"), TEST_LOG_VERSION);
     cr_expect(text(item(json, "host"), "name")[0]);
     cr_expect_eq(cJSON_GetArraySize(item(json, "tests")), 0);
+}
+
+Test(harness_run_json, writes_how_long_the_run_took)
+{
+    run.start.monotonic -= UINT64_C(5000000000);
+    cr_expect_geq(item(written(), "duration_ns")->valuedouble, 5e9);
 }
 
 Test(harness_run_json, writes_every_test_that_ran)

@@ -152,6 +152,11 @@ struct test_log_sums test_log_run_sums(const struct test_log_run *run)
     return sums;
 }
 
+uint64_t test_log_run_time(const struct test_log_run *run)
+{
+    return trace_anchor_now().monotonic - run->start.monotonic;
+}
+
 const char *test_log_name(const struct test_log_result *result)
 {
     static char names[8][512];

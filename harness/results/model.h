@@ -167,6 +167,9 @@ struct test_log_sums {
 
 struct test_log_sums test_log_run_sums(const struct test_log_run *);
 
+/* test_log_run_time returns the ns since the run started. */
+uint64_t test_log_run_time(const struct test_log_run *);
+
 /* test_log_run_add returns a new zeroed result, NULL without memory; it moves
  * earlier results. test_log_run_replace moves the last result into the place of
  * another. */

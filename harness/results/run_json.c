@@ -206,7 +206,8 @@ void test_log_run_json(struct trace_text *text, const struct test_log_run *run)
     put_host(text);
     trace_text_string(text, ",\n\"start\":\"");
     trace_text_moment(text, run->start.wall);
-    trace_text_char(text, '"');
+    trace_text_printf(text, "\",\n\"duration_ns\":%" PRIu64,
+                      test_log_run_time(run));
     put_filters(text, run);
     put_gpu(text, run);
     trace_text_string(text, ",\n");

@@ -666,11 +666,9 @@ static void put_skipped(const struct test_log_run *run)
 
 static void put_time(const struct test_log_run *run)
 {
-    uint64_t now = trace_anchor_now().monotonic;
-
     if (run->count && run->start.monotonic)
         fprintf(test_log_stream(), "time: %.2f s\n",
-                (double)(now - run->start.monotonic) / 1e9);
+                (double)test_log_run_time(run) / 1e9);
 }
 
 void test_log_print_summary(const struct test_log_run *run, const char *rerun)
