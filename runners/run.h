@@ -37,6 +37,23 @@ void runners_handover_read(struct handover *);
 bool runners_handover_is_test(const char *line);
 void runners_handover_end(struct handover *);
 
+/* ---- run_json.c ---- */
+
+struct cJSON;
+
+/* runners_json_read parses a file of a run; NULL if it cannot. */
+struct cJSON *runners_json_read(const struct test_log_run *, const char *name);
+
+/* runners_json_text returns a member, NULL if it is not a string;
+ * runners_json_string, a copy to be freed. runners_json_number returns 0 if the
+ * member is not a number from 0 to 2^64. */
+const char *runners_json_text(const struct cJSON *, const char *member);
+char *runners_json_string(const struct cJSON *, const char *member);
+uint64_t runners_json_number(const struct cJSON *, const char *member);
+
+/* runners_json_add_test adds the result of a test in "tests" to a run. */
+void runners_json_add_test(struct test_log_run *, const struct cJSON *test);
+
 /* ---- merge.c ---- */
 
 enum told { TOLD_NOTHING, TOLD_PARTLY, TOLD_ALL };

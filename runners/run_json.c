@@ -1,0 +1,194 @@
+/* run_json.c: reads run.json, or a line of it that a program has sent. */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+#include "harness/results/run_folder.h"
+#include "harness/results/writers.h"
+#include "run.h"
+
+enum { RUN_JSON_MOST = 1 << 30 }; /* bytes: a sparse file can have any size */
+
+static char *read_file(int fd)
+{
+    struct trace_text text = {0};
+    char bytes[8192];
+    ssize_t size;
+
+    while ((size = read(fd, bytes, sizeof(bytes))) > 0 &&
+           text.size < RUN_JSON_MOST)
+        trace_text_add(&text, bytes, (size_t)size);
+    close(fd);
+    if (text.failed || size)
+        trace_text_free(&text);
+    return text.data;
+}
+
+const char *runners_json_text(const cJSON *object, const char *name)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+}
+
+char *runners_json_string(const cJSON *object, const char *name)
+{
+    const char *text = runners_json_text(object, name);
+
+    return text ? strdup(text) : NULL;
+}
+
+uint64_t runners_json_number(const cJSON *object, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+
+    return cJSON_IsNumber(item) && item->valuedouble > 0 &&
+                   item->valuedouble < 0x1p64
+               ? (uint64_t)item->valuedouble
+               : 0;
+}
+
+/* Splits "suite/test" into its parts. */
+static void split_name(struct test_log_result *result, char *name)
+{
+    char *slash = name ? strchr(name, '/') : NULL;
+
+    if (slash) {
+        *slash = '\0';
+        result->suite = strdup(name);
+        result->test = strdup(slash + 1);
+    } else {
+        result->test = strdup(name ? name : "?");
+    }
+    free(name);
+}
+
+static enum test_log_outcome outcome_of(const cJSON *object)
+{
+    const char *word = runners_json_text(object, "outcome");
+
+    return test_log_outcome_of(word ? word : "");
+}
+
+/* Returns the folder of a test's files if it is inside the run: a program can
+ * write any path. */
+static char *folder_of(const cJSON *test)
+{
+    const char *folder = runners_json_text(test, "folder");
+
+    if (!folder || strncmp(folder, "tests/", strlen("tests/")) != 0 ||
+        strstr(folder, "/../") || strstr(folder, "//"))
+        return NULL;
+    return strdup(folder);
+}
+
+static void add_tries(struct test_log_result *result, const cJSON *tries)
+{
+    const cJSON *before;
+
+    result->earlier =
+        calloc((size_t)cJSON_GetArraySize(tries) + 1, sizeof(*result->earlier));
+    cJSON_ArrayForEach(before, tries)
+    {
+        if (result->earlier)
+            result->earlier[result->earlier_count++] = (struct test_log_try){
+                .outcome = outcome_of(before),
+                .reason = runners_json_string(before, "reason"),
+                .folder = folder_of(before),
+                .duration = runners_json_number(before, "duration_ns")};
+    }
+}
+
+static void add_losses(struct test_log_result *result, const cJSON *lost)
+{
+    for (int i = 0; i < TRACE_LOSS_COUNT; i++)
+        result->lost[i] = runners_json_number(lost, test_log_loss_word(i));
+}
+
+static struct log_device_work work_of(const cJSON *works, const char *name)
+{
+    const cJSON *work = cJSON_GetObjectItemCaseSensitive(works, name);
+
+    return (struct log_device_work){runners_json_number(work, "count"),
+                                    runners_json_number(work, "time_ns"),
+                                    runners_json_number(work, "bytes")};
+}
+
+static struct log_device_leaks leaks_of(const cJSON *leaks)
+{
+    const cJSON *largest = cJSON_GetObjectItemCaseSensitive(leaks, "largest");
+
+    return (struct log_device_leaks){
+        .count = runners_json_number(leaks, "count"),
+        .bytes = runners_json_number(leaks, "bytes"),
+        .async = runners_json_number(leaks, "pool_bytes"),
+        .largest = runners_json_number(largest, "bytes"),
+        .memory = runners_json_string(largest, "memory"),
+        .spans = runners_json_string(largest, "spans"),
+    };
+}
+
+/* Returns NULL if there is none, or without memory. */
+static struct log_device_summary *gpu_summary_of(const cJSON *json)
+{
+    struct log_device_summary *summary =
+        cJSON_IsObject(json) ? calloc(1, sizeof(*summary)) : NULL;
+    const cJSON *copies = cJSON_GetObjectItemCaseSensitive(json, "copies");
+    const cJSON *kernel =
+        cJSON_GetObjectItemCaseSensitive(json, "longest_kernel");
+    const cJSON *gap = cJSON_GetObjectItemCaseSensitive(json, "largest_gap");
+
+    if (!summary)
+        return NULL;
+    for (int i = 0; i < LOG_DEVICE_WORK_COUNT; i++)
+        summary->works[i] = work_of(json, log_device_work_keys[i]);
+    for (int i = 0; i < LOG_DEVICE_COPY_COUNT; i++)
+        summary->copies[i] = work_of(copies, log_device_directions[i]);
+    summary->longest = runners_json_number(kernel, "time_ns");
+    summary->longest_name = runners_json_string(kernel, "name");
+    summary->busy = runners_json_number(json, "busy_ns");
+    summary->span = runners_json_number(json, "span_ns");
+    summary->gap = runners_json_number(gap, "time_ns");
+    summary->gap_before = runners_json_string(gap, "before");
+    summary->leaks = leaks_of(cJSON_GetObjectItemCaseSensitive(json, "leaks"));
+    return summary;
+}
+
+void runners_json_add_test(struct test_log_run *run, const cJSON *test)
+{
+    struct test_log_result *result = test_log_run_add(run);
+
+    if (result) {
+        split_name(result, runners_json_string(test, "name"));
+        result->program = runners_json_string(test, "program");
+        if (!result->program)
+            result->program = strdup("?");
+        result->outcome = outcome_of(test);
+        result->reason = runners_json_string(test, "reason");
+        result->file = runners_json_string(test, "file");
+        result->line = (unsigned)runners_json_number(test, "line");
+        result->duration = runners_json_number(test, "duration_ns");
+        result->unrendered =
+            cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(test, "rendered"));
+        add_losses(result, cJSON_GetObjectItemCaseSensitive(test, "lost"));
+        result->unjudged = (size_t)runners_json_number(test, "unjudged");
+        test_log_gpu_state_of(runners_json_text(test, "gpu"), &result->gpu);
+        result->gpu_lost = runners_json_number(test, "gpu_lost");
+        result->gpu_summary = gpu_summary_of(
+            cJSON_GetObjectItemCaseSensitive(test, "gpu_summary"));
+        result->folder = folder_of(test);
+        add_tries(result, cJSON_GetObjectItemCaseSensitive(test, "earlier"));
+    }
+}
+
+cJSON *runners_json_read(const struct test_log_run *run, const char *name)
+{
+    int fd = test_log_open(run, name, O_RDONLY);
+    char *text = fd < 0 ? NULL : read_file(fd);
+    cJSON *json = text ? cJSON_Parse(text) : NULL;
+
+    free(text);
+    return json;
+}
