@@ -41,6 +41,7 @@
     X(format)                                                                  \
     X(time)                                                                    \
     X(span_events)                                                             \
+    X(details)                                                                 \
     X(color)                                                                   \
     X(prefix)                                                                  \
     X(origin)                                                                  \

@@ -1,6 +1,7 @@
 /* compact.c: tracing-subscriber's Compact layout.
  *
- *  [TIME ]LEVEL [THREAD ][span:span: ]target: [file:][line: ]message f=v[ g=w]
+ *  [TIME ]LEVEL [PROCESS ][THREAD ][span:span: ]target: [file:][line: ]message
+ *  f=v[ g=w]
  *
  * The spans' fields come last, those of the outermost span first.
  */

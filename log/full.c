@@ -1,6 +1,6 @@
 /* full.c: tracing-subscriber's Full layout.
  *
- *  [TIME ]LEVEL [THREAD ][SPANS: ]target: [file:][line: ]message f=v g=w
+ *  [TIME ]LEVEL [PROCESS ][THREAD ][SPANS: ]target: [file:][line: ]message f=v
  *
  *  SPANS     span{f=v g=w}:span{f=v}, the outermost first
  *

@@ -415,7 +415,10 @@ const char *log_level_color(const struct log_parts *);
 const char *log_level_text(const struct log_parts *);
 void log_put_level(const struct log_parts *, struct trace_text *out);
 
-/* log_put_head adds time, level and thread, each with a blank. */
+/* log_has returns whether lines have a detail. */
+bool log_has(const struct log_parts *, enum log_detail);
+
+/* log_put_head adds time, level, process and thread, each with a blank. */
 void log_put_head(const struct log_parts *, struct trace_text *out);
 
 /* log_put_place adds "target: file:line: "; with `apart`, the line's colon has

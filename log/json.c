@@ -2,7 +2,7 @@
  *
  *  {"test":..., "timestamp":..., "level":..., "fields":{...}, "target":...,
  *   "filename":..., "line_number":..., "span":{...}, "spans":[...],
- *   "threadName":..., "threadId":...}
+ *   "threadName":..., "threadId":..., "pid":...}
  *
  * Absent members are left out. Unlike the original, an object never has the
  * same key twice: of equally named fields of an event the last counts, and a
@@ -197,9 +197,9 @@ static void put_place(const struct log_parts *parts, struct trace_text *out)
     bool known = parts->site->file[0];
 
     PUT_MEMBER(out, "target", parts->site->target);
-    if (known && parts->style->file)
+    if (known && log_has(parts, LOG_DETAIL_FILE))
         PUT_MEMBER(out, "filename", parts->site->file);
-    if (known && parts->style->line) {
+    if (known && log_has(parts, LOG_DETAIL_LINE)) {
         PUT_KEY(out, "line_number");
         trace_json_number(out, parts->site->line);
     }
@@ -208,7 +208,8 @@ static void put_place(const struct log_parts *parts, struct trace_text *out)
 static void put_thread(const struct log_parts *parts, struct trace_text *out)
 {
     const struct trace_thread *thread = parts->thread;
-    bool name = parts->style->thread_name, id = parts->style->thread_id;
+    bool name = log_has(parts, LOG_DETAIL_THREAD_NAME);
+    bool id = log_has(parts, LOG_DETAIL_THREAD_ID);
     char number[32];
 
     if (!name && !id)
@@ -228,5 +229,9 @@ void log_json(const struct log_parts *parts, struct trace_text *out)
     put_place(parts, out);
     put_spans(parts, out);
     put_thread(parts, out);
+    if (log_has(parts, LOG_DETAIL_PID)) {
+        PUT_KEY(out, "pid");
+        trace_json_number(out, parts->thread->pid);
+    }
     trace_text_literal(out, "}\n");
 }

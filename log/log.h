@@ -163,6 +163,22 @@ TRACE_API void log_plain(struct trace_text *out, const char *text, size_t size);
     X(FULL, "full", 1 | 2 | 4 | 8)                                             \
     X(NONE, "none", 0)
 
+/* What a line has beside its message and its spans. */
+enum log_detail {
+    LOG_DETAIL_FILE = 1,
+    LOG_DETAIL_LINE = 2,
+    LOG_DETAIL_THREAD_NAME = 4,
+    LOG_DETAIL_THREAD_ID = 8,
+    LOG_DETAIL_PID = 16,
+};
+
+/* X(word, bits): details, as users choose them. */
+#define LOG_DETAILS(X)                                                         \
+    X("thread", LOG_DETAIL_THREAD_NAME | LOG_DETAIL_THREAD_ID)                 \
+    X("location", LOG_DETAIL_FILE | LOG_DETAIL_LINE)                           \
+    X("pid", LOG_DETAIL_PID)                                                   \
+    X("none", 0)
+
 enum log_format {
 #define LOG_X(name, word) LOG_FORMAT_##name,
     LOG_FORMATS(LOG_X)
@@ -187,8 +203,8 @@ struct log_style {
     enum log_format format;
     enum log_time time;
     unsigned span_events; /* of enum log_span_event */
+    unsigned details;     /* of enum log_detail */
     bool color;
-    bool file, line, thread_name, thread_id;
     const char *test; /* "suite/test", printed in every line, or NULL */
 };
 

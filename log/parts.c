@@ -110,19 +110,26 @@ void log_put_level(const struct log_parts *parts, struct trace_text *out)
     trace_text_literal(out, " ");
 }
 
+bool log_has(const struct log_parts *parts, enum log_detail detail)
+{
+    return parts->style->details & detail;
+}
+
 static void put_thread(const struct log_parts *parts, struct trace_text *out)
 {
+    bool named = log_has(parts, LOG_DETAIL_THREAD_NAME);
+    bool numbered = log_has(parts, LOG_DETAIL_THREAD_ID);
     const struct trace_thread *thread = parts->thread;
     size_t *width = &parts->memory->thread_width;
     size_t size = strlen(thread->name);
 
-    if (parts->style->thread_name && size) {
+    if (named && size) {
         *width = size > *width ? size : *width;
         trace_text_printf(out, "%*s", (int)(*width - size), "");
         log_plain(out, thread->name, size);
         trace_text_literal(out, " ");
     }
-    if (parts->style->thread_id || (parts->style->thread_name && !size))
+    if (numbered || (named && !size))
         trace_text_printf(out, "ThreadId(%02u) ", thread->tid);
 }
 
@@ -130,6 +137,8 @@ void log_put_head(const struct log_parts *parts, struct trace_text *out)
 {
     log_put_time(parts, out);
     log_put_level(parts, out);
+    if (log_has(parts, LOG_DETAIL_PID))
+        trace_text_printf(out, "ProcessId(%u) ", parts->thread->pid);
     put_thread(parts, out);
 }
 
@@ -137,8 +146,8 @@ void log_put_place(const struct log_parts *parts, struct trace_text *out,
                    bool apart)
 {
     bool color = parts->style->color, known = parts->site->file[0];
-    bool file = known && parts->style->file;
-    bool line = known && parts->style->line;
+    bool file = known && log_has(parts, LOG_DETAIL_FILE);
+    bool line = known && log_has(parts, LOG_DETAIL_LINE);
     char number[16];
 
     log_styled(out, color, LOG_DIM, parts->site->target);

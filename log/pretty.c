@@ -1,7 +1,7 @@
 /* pretty.c: tracing-subscriber's Pretty layout, several lines per event.
  *
  *    [TIME ]LEVEL target: message, f: v
- *      at file:line[ on THREAD]
+ *      at file:line[ on [PROCESS ][THREAD]]
  *      in target::span with f: v, g: w
  *      in target::span
  *
@@ -107,19 +107,24 @@ static void put_word(const struct log_parts *parts, struct trace_text *out,
 static void put_place(const struct log_parts *parts, struct trace_text *out)
 {
     const struct trace_thread *thread = parts->thread;
-    bool name = parts->style->thread_name && thread->name[0];
-    bool id = parts->style->thread_id || (parts->style->thread_name && !name);
+    bool named = log_has(parts, LOG_DETAIL_THREAD_NAME);
+    bool name = named && thread->name[0];
+    bool id = log_has(parts, LOG_DETAIL_THREAD_ID) || (named && !name);
+    bool pid = log_has(parts, LOG_DETAIL_PID);
     bool known = parts->site->file[0];
 
-    if (!known && !name && !id)
+    if (!known && !name && !id && !pid)
         return;
     if (known) {
         put_word(parts, out, "    ", "at");
         log_plain(out, parts->site->file, strlen(parts->site->file));
         trace_text_printf(out, ":%u", parts->site->line);
     }
-    if (name || id)
+    if (name || id || pid)
         put_word(parts, out, known ? " " : "    ", "on");
+    if (pid)
+        trace_text_printf(out, "ProcessId(%u)%s", thread->pid,
+                          name || id ? " " : "");
     if (name)
         log_plain(out, thread->name, strlen(thread->name));
     if (id)

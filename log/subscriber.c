@@ -286,7 +286,7 @@ static void subscribe(bool live)
     }
     if (live) {
         subscriber.live = print_live;
-        subscriber.names = style.thread_name;
+        subscriber.names = style.details & LOG_DETAIL_THREAD_NAME;
     }
     log_tracked_free(&tracked);
     trace_subscribe(&subscriber);

@@ -40,6 +40,9 @@ static void usage(void)
         "      --format=full|compact|pretty|json\n"
         "      --span-events=new|enter|exit|close|active|full|none\n"
         "                       lines about spans; separate words with commas\n"
+        "      --fields=thread|location|pid|none\n"
+        "                       what else a line has; separate words with "
+        "commas\n"
         "      --time=utc|uptime|none\n"
         "      --color=auto|always|never\n"
         "  -f, --follow         continue until the run ends");
@@ -317,6 +320,8 @@ static int take(struct settings *settings, int flag, const char *value)
     case 's':
         return test_log_read_span_events("--span-events", value,
                                          &style->span_events);
+    case 'd':
+        return test_log_read_details("--fields", value, &style->details);
     case 't':
         return test_log_read_time("--time", value, &style->time);
     case 'c':
@@ -335,8 +340,13 @@ int runners_log(int argc, char **argv)
         {"filter", required_argument, NULL, 'F'},
         {"log", required_argument, NULL, 'F'},
         {"format", required_argument, NULL, 'o'},
+        {"log-format", required_argument, NULL, 'o'},
         {"span-events", required_argument, NULL, 's'},
+        {"log-span-events", required_argument, NULL, 's'},
+        {"fields", required_argument, NULL, 'd'},
+        {"log-fields", required_argument, NULL, 'd'},
         {"time", required_argument, NULL, 't'},
+        {"log-time", required_argument, NULL, 't'},
         {"color", required_argument, NULL, 'c'},
         {"follow", no_argument, NULL, 'f'},
         {"help", no_argument, NULL, 'h'},

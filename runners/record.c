@@ -25,6 +25,7 @@
 
 #define LOG_WORD(id, text)         text "|"
 #define EVENT_WORD(id, text, bits) text "|"
+#define DETAIL_WORD(text, bits)    text "|"
 
 /* X(flag here, its letter, the same flag of test programs, argument, help) */
 #define FLAGS(X)                                                               \
@@ -33,6 +34,8 @@
     X("--log-format", 0, "log-format", LOG_FORMATS(LOG_WORD), "layout")        \
     X("--log-span-events", 0, "log-span-events", LOG_SPAN_EVENTS(EVENT_WORD),  \
       "lines about spans; separate words with commas")                         \
+    X("--log-fields", 0, "log-fields", LOG_DETAILS(DETAIL_WORD),               \
+      "what else a line has; separate words with commas")                      \
     X("--log-time", 0, "log-time", LOG_TIMES(LOG_WORD), "times in the lines")  \
     X("--trace-options", 0, "trace-options", "KEY=VALUE",                      \
       "profiler options, see below; separate them with commas")
@@ -241,7 +244,8 @@ static void finish(struct test_log_run *run,
     const struct log_style style = {.format = options->output.style.format,
                                     .time = options->output.style.time,
                                     .span_events =
-                                        options->output.style.span_events};
+                                        options->output.style.span_events,
+                                    .details = options->output.style.details};
 
     add_processes(run, end, &style, folder);
     test_log_jsonl_open(run, &options->output);

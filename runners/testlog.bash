@@ -117,7 +117,8 @@ _testlog_value() {
             mapfile -t -O ${#offers[@]} offers < <(_testlog_tests "$program")
         done
         ;;
-    --log-span-events | --trace-options)
+    --log-span-events | --span-events | --log-fields | --fields | \
+        --trace-options)
         head+=${value%"${value##*,}"}
         ;;&
     --trace-options)
@@ -176,9 +177,10 @@ _testlog_own() {
         return
     fi
     case ${words[1]}$flag in
-    log--filter) _testlog_filter "$head" "$value" ;;
+    log--filter | log--log) _testlog_filter "$head" "$value" ;;
     record--log) _testlog_filter "$head" "$value" ;;
-    log--format | log--time | log--color | record--log-* | record--trace-options)
+    log--format | log--span-events | log--fields | log--time | log--color | \
+        log--log-* | record--log-* | record--trace-options)
         _testlog_value "$flag" "$head" "$value"
         ;;
     export-o | export--output | run* | record* | filter--*) ;;

@@ -15,7 +15,7 @@ export LC_ALL=C.UTF-8 NO_COLOR=1
 lib=$PWD/${1:?a folder of build/}
 work=$PWD/build/criterion
 unset -v "${!TESTLOG_@}" "${!TEST_LOG_@}" "${!CRITERION_@}" LOG LOG_TIME \
-    LOG_FORMAT LOG_SPAN_EVENTS TRACE_FILTER TRACE_DIR TRACE_LIMIT \
+    LOG_FIELDS LOG_FORMAT LOG_SPAN_EVENTS TRACE_FILTER TRACE_DIR TRACE_LIMIT \
     TRACE_OPTIONS NOCAPTURE SHOW_OUTPUT FORCE_COLOR CLICOLOR_FORCE
 
 # Program, test (or "exit"), Criterion's verdict, our verdict.

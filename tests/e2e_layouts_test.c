@@ -1,6 +1,7 @@
 /* e2e_layouts_test.c: the layouts of lines, and lines about spans. */
 #include "e2e.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,79 @@ Test(e2e_layouts, variables_choose_layouts_and_flags_win)
                 program);
     e2e_expect_has(by_flag->err, full);
     e2e_expect_lacks(by_flag->err, "new");
+}
+
+/* ---- Threads, places and processes ---- */
+
+/* Replaces the numbers of threads and processes. */
+static const char *numberless(const char *text)
+{
+    static char lines[1 << 16];
+    size_t size = 0;
+
+    text = placeless(text);
+    for (const char *at = text; *at; at++) {
+        bool number =
+            isdigit(at[0]) && at > text && (at[-1] == '(' || at[-1] == ':');
+
+        cr_assert_lt(size + 2, sizeof(lines));
+        lines[size++] = number ? 'N' : *at;
+        at += number ? strspn(at, "0123456789") - 1 : 0;
+    }
+    lines[size] = '\0';
+    return lines;
+}
+
+static const struct {
+    const char *format, *line;
+} detailed[] = {
+    {"full", " INFO ProcessId(N) traced_test ThreadId(N) "
+             "outer{number=7 text=\"a \\\"b\\\"\\n\"}:inner{ratio=0.5}: "
+             "programs::traced: programs/traced.c:LINE: 1 of many\n"},
+    {"compact", " INFO ProcessId(N) traced_test ThreadId(N) outer:inner: "
+                "programs::traced: programs/traced.c:LINE: 1 of many number=7 "
+                "text=\"a \\\"b\\\"\\n\" ratio=0.5\n"},
+    {"pretty", "   INFO programs::traced: 1 of many\n"
+               "    at programs/traced.c:LINE on ProcessId(N) traced_test "
+               "ThreadId(N)\n"},
+    {"json", "\"threadName\":\"traced_test\",\"threadId\":\"ThreadId(N)\","
+             "\"pid\":N}\n"},
+};
+
+Test(e2e_layouts, adds_thread_location_and_pid_on_demand)
+{
+    const char *program = e2e_program("traced", E2E_TRACED);
+
+    for (size_t i = 0; i < sizeof(detailed) / sizeof(*detailed); i++) {
+        const char *format = detailed[i].format, *line = detailed[i].line;
+        const struct e2e *live, *again;
+
+        live = e2e_run("LOG_FIELDS=thread,location,pid %s --nocapture -j1 "
+                       "--log=debug --log-time=none --log-format=%s "
+                       "--filter=traced/nests",
+                       program, format);
+        e2e_expect_has(numberless(live->err), line);
+        e2e_expect_has(numberless(log_of("traced.nests")), line);
+        again = e2e_run("'%s/testlog' log traced/nests --time=none "
+                        "--fields=thread,location,pid --format=%s",
+                        BUILD_DIR, format);
+        e2e_expect_has(numberless(again->out), line);
+    }
+    e2e_expect_has(log_of("traced.nests"), "\"filename\":\"");
+    e2e_expect_has(log_of("traced.nests"), "\"line_number\":");
+}
+
+Test(e2e_layouts, tells_forked_children_apart_by_pid)
+{
+    const char *pid = "ProcessId(", *text, *parent;
+
+    run("--log-fields=pid --log-time=none", "traced/forks_and_exits");
+    text = log_of("traced.forks_and_exits");
+    parent = e2e_between(text, pid, ")");
+    cr_assert_gt(atoi(parent), 0, "%s", text);
+    e2e_expect_has(e2e_line(text, "after the fork"), parent);
+    e2e_expect_has(e2e_line(text, "the child says exit"), pid);
+    e2e_expect_lacks(e2e_line(text, "the child says exit"), parent);
 }
 
 /* ---- JSON ---- */

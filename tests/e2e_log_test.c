@@ -361,6 +361,8 @@ Test(e2e_log, refuses_bad_arguments)
         {"log /dev/null", "/dev/null is not a run"},
         {"log --format x", "write full, compact, pretty or json"},
         {"log --span-events x", "write new, enter,"},
+        {"log --fields x", "--fields: unknown value \"x\"; write thread, "
+                           "location, pid or none\n"},
         {"log --filter net=x", "unknown level \"x\""},
         {"log --folow",
          "testlog: log: unknown flag --folow; did you mean --follow?\n"},

@@ -452,7 +452,11 @@ static const struct {
     {"testlog record -- ", " "},
     {"testlog record -- true --o", " "},
     {"testlog ex", "export "},
-    {"testlog log --f", "--filter --format --follow "},
+    {"testlog log --f", "--filter --format --fields --follow "},
+    {"testlog log --fields=thread,l", "thread,location "},
+    {"testlog log --span-events new,c", "new,close "},
+    {"testlog log --log=net=de", "debug "},
+    {"PROGRAM --log-fields=pid,t", "pid,thread "},
     {"testlog log --format p", "pretty "},
     {"testlog log --filter=net=de", "debug "},
     {"testlog export -", "--chrome -o --output --help "},
@@ -495,6 +499,7 @@ Test(e2e_manual, completion_offers_matching_words)
 
 #define WORD_OF(id, word)               word " "
 #define WORD_OF_EVENT(id, word, bits)   word " "
+#define WORD_OF_DETAIL(word, bits)      word " "
 #define WORD_OF_LEVEL(id, number, word) word " "
 
 Test(e2e_manual, completion_offers_every_word_of_a_flag)
@@ -509,6 +514,8 @@ Test(e2e_manual, completion_offers_every_word_of_a_flag)
     snprintf(line, sizeof(line), "%s --log-span-events ", program);
     e2e_expect_is(offers("_testlog_program", line),
                   LOG_SPAN_EVENTS(WORD_OF_EVENT));
+    e2e_expect_is(offers("_testlog", "testlog log --fields "),
+                  LOG_DETAILS(WORD_OF_DETAIL));
     e2e_expect_is(offers("_testlog_program", "x --log "),
                   "off " TRACE_LEVELS(WORD_OF_LEVEL));
 }

@@ -20,7 +20,8 @@ extern const struct format_deviation format_text[], format_colors[];
 /* The style of upstream's `*-ansi-spanevents`: everything is shown. */
 #define FORMAT_ALL                                                             \
     .time = LOG_TIME_NONE, .span_events = LOG_SPAN_FULL, .color = true,        \
-    .file = true, .line = true, .thread_name = true, .thread_id = true
+    .details = LOG_DETAIL_FILE | LOG_DETAIL_LINE | LOG_DETAIL_THREAD_NAME |    \
+               LOG_DETAIL_THREAD_ID
 
 /* format_lines records a row's event in its spans and returns the lines, to be
  * freed. */

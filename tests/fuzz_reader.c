@@ -42,10 +42,9 @@ static size_t walk_lines(const struct log_filter *filter, unsigned span_events,
 {
     struct log_style style = {.span_events = span_events,
                               .color = true,
-                              .file = true,
-                              .line = true,
-                              .thread_name = true,
-                              .thread_id = true,
+                              .details = LOG_DETAIL_FILE | LOG_DETAIL_LINE |
+                                         LOG_DETAIL_THREAD_NAME |
+                                         LOG_DETAIL_THREAD_ID,
                               .test = "walk"};
     size_t lines = 0;
 

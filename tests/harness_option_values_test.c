@@ -45,6 +45,16 @@ Test(harness_option_values, joins_words_about_spans)
     }
 }
 
+Test(harness_option_values, joins_details_of_lines)
+{
+    unsigned details = 99;
+
+    cr_expect_eq(test_log_read_details("f", "none", &details), 0);
+    cr_expect_eq(details, 0);
+    cr_expect_eq(test_log_read_details("f", "pid, Location", &details), 0);
+    cr_expect_eq(details, LOG_DETAIL_FILE | LOG_DETAIL_LINE | LOG_DETAIL_PID);
+}
+
 Test(harness_option_values, refuses_other_words_and_changes_nothing)
 {
     enum log_format format = LOG_FORMAT_PRETTY;

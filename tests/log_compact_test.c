@@ -29,8 +29,9 @@ Test(log_compact, matches_upstream_colours_and_span_events)
 
 Test(log_compact, adds_only_escapes_for_colours)
 {
-    struct log_style style = {
-        .format = LOG_FORMAT_COMPACT, .time = LOG_TIME_NONE, .line = true};
+    struct log_style style = {.format = LOG_FORMAT_COMPACT,
+                              .time = LOG_TIME_NONE,
+                              .details = LOG_DETAIL_LINE};
 
     cr_expect_eq(format_check_plain("formats/cases.tsv", &style), 8);
     cr_expect_eq(format_check_plain("formats/numbers.tsv", &style), 2);
@@ -39,8 +40,9 @@ Test(log_compact, adds_only_escapes_for_colours)
 Test(log_compact, escapes_newlines_in_every_part_of_a_line)
 {
     static const char *const names[] = {"evil\nfield"};
-    struct log_style style = {
-        .format = LOG_FORMAT_COMPACT, .time = LOG_TIME_NONE, .file = true};
+    struct log_style style = {.format = LOG_FORMAT_COMPACT,
+                              .time = LOG_TIME_NONE,
+                              .details = LOG_DETAIL_FILE};
     struct trace_site span =
         TEST_SITE(SPAN, INFO, "s\np\033[1m", "t\n", names, 1);
     struct trace_site event =

@@ -65,8 +65,8 @@ Test(log_device, formats_a_kernel_in_full)
 
 Test(log_device, omits_the_location_of_a_kernel)
 {
-    struct log_style style = {
-        .time = LOG_TIME_NONE, .file = true, .line = true};
+    struct log_style style = {.time = LOG_TIME_NONE,
+                              .details = LOG_DETAIL_FILE | LOG_DETAIL_LINE};
 
     expect_lines(&style, "TRACE outer:step{i=3}:" LAUNCH
                          ": gpu::launch: Executing kernel block=(256, 1, 1) "
@@ -102,8 +102,7 @@ Test(log_device, formats_a_kernel_in_json)
 {
     struct log_style style = {.time = LOG_TIME_NONE,
                               .format = LOG_FORMAT_JSON,
-                              .file = true,
-                              .line = true};
+                              .details = LOG_DETAIL_FILE | LOG_DETAIL_LINE};
 
     expect_lines(
         &style,
@@ -119,8 +118,9 @@ Test(log_device, formats_a_kernel_in_json)
 /* Without a location, the thread has a line of its own. */
 Test(log_device, shows_the_thread_in_pretty)
 {
-    struct log_style style = {
-        .time = LOG_TIME_NONE, .format = LOG_FORMAT_PRETTY, .thread_id = true};
+    struct log_style style = {.time = LOG_TIME_NONE,
+                              .format = LOG_FORMAT_PRETTY,
+                              .details = LOG_DETAIL_THREAD_ID};
     struct trace_reader *reader;
     char *lines;
 

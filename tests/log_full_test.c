@@ -123,13 +123,15 @@ Test(log_full, applies_the_style_to_the_line_s_prefix)
     } rows[] = {
         {{.time = LOG_TIME_NONE, .test = "net/slow"},
          "[net/slow]  WARN m: hello\n"},
-        {{.time = LOG_TIME_NONE, .file = true}, " WARN m: src/lib.rs: hello\n"},
-        {{.time = LOG_TIME_NONE, .line = true}, " WARN m: 42: hello\n"},
-        {{.time = LOG_TIME_NONE, .file = true, .line = true},
+        {{.time = LOG_TIME_NONE, .details = LOG_DETAIL_FILE},
+         " WARN m: src/lib.rs: hello\n"},
+        {{.time = LOG_TIME_NONE, .details = LOG_DETAIL_LINE},
+         " WARN m: 42: hello\n"},
+        {{.time = LOG_TIME_NONE, .details = LOG_DETAIL_FILE | LOG_DETAIL_LINE},
          " WARN m: src/lib.rs:42: hello\n"},
-        {{.time = LOG_TIME_NONE, .thread_name = true},
+        {{.time = LOG_TIME_NONE, .details = LOG_DETAIL_THREAD_NAME},
          " WARN a\\x1bb m: hello\n"},
-        {{.time = LOG_TIME_NONE, .thread_id = true},
+        {{.time = LOG_TIME_NONE, .details = LOG_DETAIL_THREAD_ID},
          " WARN ThreadId(#) m: hello\n"},
         {{.time = LOG_TIME_UPTIME, .color = true},
          "\033[2m   0.000000000s\033[0m \033[33m WARN\033[0m \033[2mm\033[0m"
@@ -155,7 +157,8 @@ static void *say_hello(void *name)
 
 Test(log_full, pads_thread_names_to_the_longest_so_far)
 {
-    struct log_style style = {.time = LOG_TIME_NONE, .thread_name = true};
+    struct log_style style = {.time = LOG_TIME_NONE,
+                              .details = LOG_DETAIL_THREAD_NAME};
 
     plain_site.id = 0;
     test_record();
@@ -193,7 +196,8 @@ Test(log_full, escapes_newlines_in_every_part_of_a_line)
     trace_event_(&event, 1, &value);
     trace_span_leave_(ref);
 
-    struct log_style style = {.time = LOG_TIME_NONE, .file = true};
+    struct log_style style = {.time = LOG_TIME_NONE,
+                              .details = LOG_DETAIL_FILE};
     struct trace_reader *reader = test_read();
     char *line = test_lines(reader, "trace", &style);
 

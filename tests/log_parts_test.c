@@ -81,11 +81,12 @@ Test(log_parts, prints_the_date_of_each_second)
     trace_reader_close(reader);
 }
 
-Test(log_parts, aligns_names_of_threads)
+Test(log_parts, aligns_names_of_threads_after_processes)
 {
-    struct log_style style = {.time = LOG_TIME_NONE, .thread_name = true};
+    struct log_style style = {.time = LOG_TIME_NONE,
+                              .details = LOG_DETAIL_THREAD_NAME};
     struct log_memory memory = {.thread_width = 0};
-    struct trace_thread thread = {.tid = 7, .name = "worker"};
+    struct trace_thread thread = {.pid = 5, .tid = 7, .name = "worker"};
     struct log_parts parts = {
         .style = &style, .memory = &memory, .site = &site, .thread = &thread};
 
@@ -97,24 +98,27 @@ Test(log_parts, aligns_names_of_threads)
     thread.name = "";
     log_put_head(&parts, &out);
     expect_text(" WARN ThreadId(07) ");
-    style.thread_id = true;
+    style.details |= LOG_DETAIL_THREAD_ID;
     thread.name = "io";
     log_put_head(&parts, &out);
     expect_text(" WARN     io ThreadId(07) ");
+    style.details = LOG_DETAIL_PID;
+    log_put_head(&parts, &out);
+    expect_text(" WARN ProcessId(5) ");
 }
 
 Test(log_parts, prints_file_and_line_on_demand)
 {
-    struct log_style style = {.file = false};
+    struct log_style style = {.details = 0};
     struct log_parts parts = {.style = &style, .site = &site};
     struct trace_site nowhere = site;
 
     log_put_place(&parts, &out, false);
     expect_text("kv::store: ");
-    style.file = style.line = true;
+    style.details = LOG_DETAIL_FILE | LOG_DETAIL_LINE;
     log_put_place(&parts, &out, false);
     expect_text("kv::store: src/lib.rs:42: ");
-    style.file = false;
+    style.details = LOG_DETAIL_LINE;
     log_put_place(&parts, &out, false);
     expect_text("kv::store: 42: ");
     style.color = true;

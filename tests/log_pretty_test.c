@@ -50,8 +50,9 @@ Test(log_pretty, matches_upstream_colours_and_span_events)
 
 Test(log_pretty, adds_only_escapes_for_colours)
 {
-    struct log_style style = {
-        .format = LOG_FORMAT_PRETTY, .time = LOG_TIME_NONE, .thread_id = true};
+    struct log_style style = {.format = LOG_FORMAT_PRETTY,
+                              .time = LOG_TIME_NONE,
+                              .details = LOG_DETAIL_THREAD_ID};
 
     cr_expect_eq(format_check_plain("formats/numbers.tsv", &style), 2);
 }
@@ -85,8 +86,9 @@ Test(log_pretty, prefixes_every_line_with_the_test_s_name)
 
 Test(log_pretty, shows_times_after_the_indentation)
 {
-    struct log_style style = {
-        .format = LOG_FORMAT_PRETTY, .color = true, .thread_id = true};
+    struct log_style style = {.format = LOG_FORMAT_PRETTY,
+                              .color = true,
+                              .details = LOG_DETAIL_THREAD_ID};
 
     test_record();
     trace_event_(&site, 0, NULL);

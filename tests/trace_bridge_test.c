@@ -12,7 +12,7 @@
 TestSuite(trace_bridge, .init = test_folder);
 
 static const struct log_style style = {
-    .time = LOG_TIME_NONE, .file = true, .line = true};
+    .time = LOG_TIME_NONE, .details = LOG_DETAIL_FILE | LOG_DETAIL_LINE};
 
 /* Another logger. */
 static void other_log(enum trace_level level, const char *target,

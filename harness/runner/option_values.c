@@ -62,20 +62,11 @@ int test_log_read_time(const char *name, const char *word, enum log_time *time)
     return 0;
 }
 
-/* Parses words separated by commas. */
-int test_log_read_span_events(const char *name, const char *text,
-                              unsigned *events)
+/* Parses words separated by commas, and joins the bits of each. */
+static int read_words(const char *name, const char *text,
+                      const char *const *words, const unsigned *bits_of,
+                      unsigned *bits)
 {
-    static const char *const words[] = {
-#define LOG_X(id, text, bits) text,
-        LOG_SPAN_EVENTS(LOG_X)
-#undef LOG_X
-            NULL};
-    static const unsigned bits_of[] = {
-#define LOG_X(id, text, bits) bits,
-        LOG_SPAN_EVENTS(LOG_X)
-#undef LOG_X
-    };
     unsigned all = 0, choice;
 
     for (const char *at = text, *end; at; at = *end ? end + 1 : NULL) {
@@ -92,8 +83,41 @@ int test_log_read_span_events(const char *name, const char *text,
             return -1;
         all |= bits_of[choice];
     }
-    *events = all;
+    *bits = all;
     return 0;
+}
+
+int test_log_read_span_events(const char *name, const char *text,
+                              unsigned *events)
+{
+    static const char *const words[] = {
+#define LOG_X(id, text, bits) text,
+        LOG_SPAN_EVENTS(LOG_X)
+#undef LOG_X
+            NULL};
+    static const unsigned bits_of[] = {
+#define LOG_X(id, text, bits) bits,
+        LOG_SPAN_EVENTS(LOG_X)
+#undef LOG_X
+    };
+
+    return read_words(name, text, words, bits_of, events);
+}
+
+int test_log_read_details(const char *name, const char *text, unsigned *details)
+{
+    static const char *const words[] = {
+#define LOG_X(text, bits) text,
+        LOG_DETAILS(LOG_X)
+#undef LOG_X
+            NULL};
+    static const unsigned bits_of[] = {
+#define LOG_X(text, bits) bits,
+        LOG_DETAILS(LOG_X)
+#undef LOG_X
+    };
+
+    return read_words(name, text, words, bits_of, details);
 }
 
 int test_log_read_color(const char *name, const char *word, const char **color)

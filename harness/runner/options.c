@@ -146,6 +146,13 @@ static bool read_span_events(struct reader *reader)
                              &reader->options->output.style.span_events));
 }
 
+static bool read_details(struct reader *reader)
+{
+    return judge(reader,
+                 test_log_read_details(reader->name, reader->value,
+                                       &reader->options->output.style.details));
+}
+
 static bool read_limit(struct reader *reader)
 {
     return judge(reader, test_log_read_limit(reader->name, reader->value,
@@ -383,6 +390,7 @@ static read_option read_help;
 
 #define LOG_WORD(id, text)         text "|"
 #define EVENT_WORD(id, text, bits) text "|"
+#define DETAIL_WORD(text, bits)    text "|"
 #define WAY_WORD(id, text)         text "|"
 #define STACKS_WORD(id, text)      text "|"
 
@@ -397,6 +405,8 @@ static const struct option_row rows[] = {
      .read = read_format},
     {"--log-span-events", "LOG_SPAN_EVENTS", LOG_SPAN_EVENTS(EVENT_WORD),
      "lines about spans; several with commas", .read = read_span_events},
+    {"--log-fields", "LOG_FIELDS", LOG_DETAILS(DETAIL_WORD),
+     "what else a line has; several with commas", .read = read_details},
     {"--log-time", "LOG_TIME", LOG_TIMES(LOG_WORD), "times in the lines",
      .read = read_time},
     {"--nocapture", "NOCAPTURE", NULL, "print output and lines immediately",

@@ -124,6 +124,8 @@ int test_log_read_format(const char *name, const char *word, enum log_format *);
 int test_log_read_time(const char *name, const char *word, enum log_time *);
 int test_log_read_span_events(const char *name, const char *text,
                               unsigned *events);
+int test_log_read_details(const char *name, const char *text,
+                          unsigned *details);
 int test_log_read_color(const char *name, const char *word, const char **color);
 
 /* test_log_color decides about colours for `stream`; `flag` is "always",

@@ -264,7 +264,7 @@ static bool export_session(const struct test_log_runner *runner)
     const struct test_log_options *options = runner->options;
     const struct test_log_run *run = runner->run;
     char folder[PATH_MAX], limit[32], origin[ORIGIN_ROOM], format[16], time[16];
-    char span_events[16];
+    char span_events[16], details[16];
     long at_once =
         options->jobs ? (long)options->jobs : sysconf(_SC_NPROCESSORS_ONLN);
     bool several = at_once > 1 && run->count > 1;
@@ -281,6 +281,7 @@ static bool export_session(const struct test_log_runner *runner)
         .format = format,
         .time = time,
         .span_events = span_events,
+        .details = details,
         .color = options->output.style.color ? "1" : "0",
         .prefix = several ? "1" : "0",
         .origin = origin,
@@ -299,6 +300,7 @@ static bool export_session(const struct test_log_runner *runner)
     snprintf(time, sizeof(time), "%d", (int)options->output.style.time);
     snprintf(span_events, sizeof(span_events), "%u",
              options->output.style.span_events);
+    snprintf(details, sizeof(details), "%u", options->output.style.details);
     snprintf(limit, sizeof(limit), "%llu", (unsigned long long)options->limit);
     write_origin(&run->start, origin);
     trace_profiler_text(&options->profiler, &profiler);

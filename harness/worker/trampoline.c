@@ -40,6 +40,7 @@ static int subscribe(const struct test_log_session *session, const char *show)
         .style = {.format = (enum log_format)atoi(session->format),
                   .time = (enum log_time)atoi(session->time),
                   .span_events = (unsigned)atoi(session->span_events),
+                  .details = (unsigned)atoi(session->details),
                   .color = is_set(session->color),
                   .test = is_set(session->prefix) ? test_name : NULL},
     };
