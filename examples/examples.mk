@@ -33,9 +33,12 @@ endif
 CUDA_LEFT_OUT := $(if $(NVCC),,$(if $(filter 0,$(CUDA)),CUDA=0,$(if $(CUDA_NVCC), \
     $(CUDA_ROOT) has no $(CUDA_LACKS),no CUDA toolkit) (set CUDA=/path)))
 
+# Only the bridge from glib's log needs glib.
+GLIB := $(shell pkg-config --exists glib-2.0 2>/dev/null && echo found)
+
 EXAMPLE_LIB := $(filter-out %_test.c examples/cuda_%,$(wildcard examples/*.c))
-DEMO_SRC := $(filter-out examples/failures% examples/cuda_%,$(wildcard \
-    examples/*_test.c examples/*_test.cpp))
+DEMO_SRC := $(filter-out examples/failures% examples/cuda_% \
+    $(if $(GLIB),,%_glib_test.c),$(wildcard examples/*_test.c examples/*_test.cpp))
 CUDA_SRC := $(wildcard examples/cuda_*_test.c)
 FAIL_SRC := $(wildcard examples/failures*_test.c)
 DEMOS    := $(call program,$(DEMO_SRC) $(if $(NVCC),$(CUDA_SRC)))
@@ -47,6 +50,11 @@ $(filter $(B)/examples/%,$(call program,$(filter %.c,$(DEMO_SRC) $(FAIL_SRC)))):
 $(B)/examples/%: $(B)/examples/%.o $(EXAMPLE_OBJ) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) -lpthread
+
+ifneq ($(GLIB),)
+$(B)/examples/bridge_glib_test.o: private OURS += $(shell pkg-config --cflags glib-2.0)
+$(B)/examples/bridge_glib_test: private LIBS += $(shell pkg-config --libs glib-2.0)
+endif
 
 $(call program,$(filter %.cpp,$(DEMO_SRC))): $(B)/%: $(B)/%.o $(LIB)
 	$(call say,LD,$@)
@@ -71,9 +79,10 @@ $(call program,$(CUDA_SRC)): $(B)/examples/%: $(B)/examples/%.o $(CUDA_OBJ) $(LI
 	$(call say,LD,$@)
 	$(Q)$(CXX) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) $(CUDA_LINK) -lpthread -ldl
 
-.PHONY: cuda-left-out
-cuda-left-out:
+.PHONY: left-out
+left-out:
 	$(if $(CUDA_LEFT_OUT),@echo 'testlog: examples/cuda_* left out: $(strip $(CUDA_LEFT_OUT))')
+	$(if $(GLIB),,@echo 'testlog: examples/bridge_glib_test left out: no glib-2.0 (install libglib2.0-dev)')
 
 # ---- Goals ----
 
@@ -97,7 +106,7 @@ DEMO_NEXT := '' 'Open:' \
     '                                  what some tests recorded, and how long spans took'
 
 # The closing line is the last one, as in every run.
-run-demo: $(TESTLOG) $(GPU) $(AUDIT) $(DEMOS) cuda-left-out
+run-demo: $(TESTLOG) $(GPU) $(AUDIT) $(DEMOS) left-out
 ifeq ($(NOCAPTURE),1)
 	@$(call RUN,$(DEMOS))
 else

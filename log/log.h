@@ -305,10 +305,11 @@ TRACE_API enum log_judgement log_judge(const struct log_expectation *,
  * LOG_NO_LEVELS before the include to keep the names log_error ... log_trace
  * for the program.
  *
- * log_bridge takes an enum trace_level and a call site that are known only at
- * run time. The strings are copied; `target` may be NULL, and is then derived
- * from `file`. The first 1024 call sites or so have their own place and level;
- * lines of further ones have the target "bridge".
+ * log_bridge takes a level and a call site that are known only at run time. A
+ * number that is no enum trace_level counts as the nearest one. The strings are
+ * copied; `target` may be NULL, and is then derived from `file`. The first 1024
+ * call sites or so have their own place and level; lines of further ones have
+ * the target "bridge".
  *
  * Levels above LOG_STATIC_MAX are compiled out; see trace.h.
  */
@@ -350,14 +351,9 @@ TRACE_API enum log_judgement log_judge(const struct log_expectation *,
     }))
 
 #if TRACE_KEEPS_ERROR
-#    define log_bridge(level, target, file, line, format, args)                \
-        ((unsigned)(level) < TRACE_ABOVE_MAX_                                  \
-             ? trace_bridge_(level, target, file, line, format, args)          \
-             : (void)0)
+#    define log_bridge(...) trace_bridge_(TRACE_ABOVE_MAX_, __VA_ARGS__)
 #else
-#    define log_bridge(level, target, file, line, format, args)                \
-        ((void)(0 &&                                                           \
-                (trace_bridge_(level, target, file, line, format, args), 0)))
+#    define log_bridge(...) ((void)(0 && (trace_bridge_(0, __VA_ARGS__), 0)))
 #endif
 
 #define LOG_AT_0(id, level, ...) ((void)(0 && trace_check_log_(__VA_ARGS__)))

@@ -323,13 +323,39 @@ Test(e2e_trace, reports_lost_records_once)
                      "were lost");
 }
 
-/* ---- Examples that fail on purpose ---- */
+/* ---- Examples ---- */
 
 static const struct e2e *example(const char *name)
 {
     if (!e2e_exists("%s/examples/%s", BUILD_DIR, name))
         cr_skip_test("%s is not built", name);
     return e2e_run("LOG=trace '%s/examples/%s' -j2", BUILD_DIR, name);
+}
+
+/* Expects that an example's lines have the place of `call` in its source. */
+static void expect_place(const char *name, const char *call)
+{
+    const struct e2e *run =
+        e2e_run("grep -n '%s' '%s/examples/%s.c'", call, SOURCE_DIR, name);
+    char place[128];
+
+    cr_assert_eq(run->code, 0);
+    snprintf(place, sizeof(place), "    at examples/%s.c:%d\n", name,
+             atoi(run->out));
+    run = e2e_run("'%s/examples/%s' --show-output --log=trace "
+                  "--log-format=pretty",
+                  BUILD_DIR, name);
+    e2e_expect_code(run, 0);
+    if (strstr(BUILD_DIR, "-trace"))
+        e2e_expect_has(run->err, place);
+}
+
+Test(e2e_trace, bridges_keep_file_and_line)
+{
+    example("bridge_rxi_log_test");
+    expect_place("bridge_rxi_log_test", "log_fatal(\"nobody");
+    example("bridge_glib_test"); /* skips the rest if glib is missing */
+    expect_place("bridge_glib_test", "g_warning(");
 }
 
 Test(e2e_trace, failing_examples_print_their_outcomes)

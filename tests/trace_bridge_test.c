@@ -62,7 +62,11 @@ Test(trace_bridge, accepts_missing_places_and_unknown_levels)
     test_record();
     other_log((enum trace_level)0, NULL, NULL, 0, "none");
     other_log((enum trace_level)1, "a", NULL, 0, "a file is missing");
-    expect_lines("a", "ERROR a: a file is missing\n");
+    other_log((enum trace_level)9, "a", NULL, 0, "a level is unknown");
+    other_log((enum trace_level) - 1, "a", NULL, 0, "another one");
+    expect_lines("a=trace", "ERROR a: a file is missing\n"
+                            "TRACE a: a level is unknown\n"
+                            "ERROR a: another one\n");
     expect_lines("bridge", "ERROR bridge: none\n");
 }
 
@@ -86,6 +90,29 @@ Test(trace_bridge, bounds_its_call_sites)
     cr_expect_not_null(strstr(text, " INFO many: f0.c:0: line 0\n"));
     free(text);
     trace_reader_close(reader);
+}
+
+static void log_next(enum trace_level *level, const char *format, ...)
+    TRACE_PRINTF(2, 3);
+
+static void log_next(enum trace_level *level, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    log_bridge((*level)++, "t", NULL, 0, format, args);
+    va_end(args);
+}
+
+Test(trace_bridge, evaluates_its_arguments_once)
+{
+    enum trace_level level = TRACE_LEVEL_INFO;
+
+    test_record();
+    log_next(&level, "first");
+    cr_expect_eq(level, TRACE_LEVEL_DEBUG);
+    log_next(&level, "second");
+    expect_lines("trace", " INFO t: first\nDEBUG t: second\n");
 }
 
 Test(trace_bridge, is_off_without_a_recording)

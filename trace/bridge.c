@@ -86,21 +86,29 @@ static struct trace_site *find(const struct trace_site *wanted)
     return &shared[wanted->level];
 }
 
-void trace_bridge_(enum trace_level level, const char *target, const char *file,
-                   unsigned line, const char *format, va_list args)
+static uint8_t nearest_level(int level)
+{
+    return level < TRACE_LEVEL_ERROR   ? TRACE_LEVEL_ERROR
+           : level > TRACE_LEVEL_TRACE ? TRACE_LEVEL_TRACE
+                                       : (uint8_t)level;
+}
+
+void trace_bridge_(unsigned above_max, enum trace_level level,
+                   const char *target, const char *file, unsigned line,
+                   const char *format, va_list args)
 {
     int error = errno;
     struct trace_site wanted = {.target = target,
                                 .file = file ? file : "",
                                 .function = "bridge",
                                 .line = line,
+                                .level = nearest_level((int)level),
                                 .kind = TRACE_SITE_EVENT,
                                 .interest = TRACE_UNREGISTERED};
     struct trace_site *site;
 
-    wanted.level = level < TRACE_LEVEL_ERROR   ? TRACE_LEVEL_ERROR
-                   : level > TRACE_LEVEL_TRACE ? TRACE_LEVEL_TRACE
-                                               : (uint8_t)level;
+    if (wanted.level >= above_max)
+        return;
     if (!wanted.file[0] && !target)
         wanted.target = "bridge";
     site = find(&wanted);

@@ -266,9 +266,9 @@ TRACE_API void trace_signpost_(struct trace_site *, const char *header,
                                const char *format, ...) TRACE_PRINTF(3, 4);
 TRACE_API void trace_log_(struct trace_site *, bool literal, const char *format,
                           ...) TRACE_PRINTF(3, 4);
-TRACE_API void trace_bridge_(enum trace_level, const char *target,
-                             const char *file, unsigned line,
-                             const char *format, va_list) TRACE_PRINTF(5, 0);
+TRACE_API void trace_bridge_(unsigned above_max, enum trace_level,
+                             const char *target, const char *file, unsigned,
+                             const char *format, va_list) TRACE_PRINTF(6, 0);
 
 /* trace_message records an event with the text `message`, for messages that are
  * made at run time. `site` needs no place in the section; its interest is

@@ -1,6 +1,7 @@
 /* library.c: every macro, in all kinds of code. Without TRACING, no marked line
  * leaves code; with LOG_STATIC_MAX=info, those marked "debug" don't; with
  * "off", only those marked "kept" do. */
+#include <stdarg.h>
 #include <stdio.h>
 
 #include <testlog/log.h>
@@ -14,6 +15,7 @@ int places(int);
 int spans(struct trace_span_ref);
 int values(struct point);
 void recording(void);
+void bridge(const char *file, int line, const char *format, ...);
 
 static inline void print(struct trace_text *out, const void *object) /* gone */
 {                                                                    /* gone */
@@ -150,4 +152,14 @@ void recording(void)
         log_error("not started");                        /* kept */
     (void)trace_start("dir", NULL);                      /* kept */
     (void)trace_stop();                                  /* kept */
+}
+
+void bridge(const char *file, int line, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    log_bridge(TRACE_LEVEL_INFO, NULL, file, line, format, args); /* gone */
+    log_bridge(work(line), "t", file, line, format, args);        /* gone */
+    va_end(args);
 }

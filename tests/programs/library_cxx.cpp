@@ -1,5 +1,6 @@
 // library_cxx.cpp: every macro, in all kinds of C++ code. The marks have the
 // same meaning as in library.c.
+#include <cstdarg>
 #include <map>
 #include <string>
 #include <string_view>
@@ -159,6 +160,12 @@ int spans(trace_span_ref span)
     span = trace_span_new(TRACE, "b");                        /* debug */
 #endif
     return 0;
+}
+
+void bridge(const std::string &file, const char *format, va_list args);
+void bridge(const std::string &file, const char *format, va_list args)
+{
+    log_bridge(TRACE_LEVEL_WARN, "t", file.c_str(), 1, format, args); /* gone */
 }
 
 int all(int x);
