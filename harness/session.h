@@ -125,8 +125,9 @@ enum { TEST_LOG_NOTE_SIZE = 1024, TEST_LOG_STATUS_PAGE = 4096 };
 struct test_log_crash {
     int32_t signal, code;
     uint32_t thread;
-    uint64_t address; /* si_addr */
-    uint64_t stack;   /* the stack pointer */
+    uint64_t address;     /* si_addr */
+    uint64_t stack;       /* the stack pointer */
+    uint64_t instruction; /* its address */
 };
 
 /* What one worker reports. */
@@ -141,7 +142,7 @@ struct test_log_note {
     uint32_t crashed;   /* enum test_log_crash_step */
     uint32_t devices;   /* all activities of devices are recorded */
     struct test_log_crash crash;
-    char name[440]; /* as test_log_name returns it */
+    char name[432]; /* as test_log_name returns it */
     char reason[512];
 };
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 E2E_FOLDER
 
@@ -63,6 +64,8 @@ static const struct crash {
     {"double_free", "SIGABRT, in crashing_double_free_impl (", "free\n"},
     {"thread", "SIGSEGV: null pointer + 0x10, in crash (",
      "waits for the end of thread"},
+    {"stack_overflow_of_a_thread", "SIGSEGV: stack overflow, in descend (",
+     "times more)\n"},
     {"sent_by_kill", "SIGSEGV, in crashing_sent_by_kill_impl (", ""},
 };
 
@@ -94,7 +97,7 @@ Test(e2e_stacks, leave_tests_alone_that_did_not_crash)
 
     if (e2e_sanitized())
         cr_skip_test("sanitizers handle SIGSEGV");
-    e2e_expect_has(all->out, "3 passed, 15 failed, 0 skipped");
+    e2e_expect_has(all->out, "3 passed, 16 failed, 0 skipped");
 }
 
 Test(e2e_stacks, stand_in_all_files)
@@ -264,6 +267,56 @@ Test(e2e_stacks, explain_each_hang)
         for (size_t j = 0; j < 3 && hangs[i].texts[j]; j++)
             e2e_expect_has(block, hangs[i].texts[j]);
     }
+}
+
+/* ---- Where there are no stacks ---- */
+
+static const struct e2e *crash_without(const char *stacks)
+{
+    if (e2e_sanitized())
+        cr_skip_test("sanitizers handle SIGSEGV");
+    return e2e_run("TESTLOG_STACKS=%s %s --filter 'crashing/thread'", stacks,
+                   e2e_program("crashing", E2E_TRACED));
+}
+
+Test(e2e_stacks, name_the_program_that_is_missing)
+{
+    const struct e2e *run = crash_without("/missing");
+
+    e2e_expect_has(run->err, "  SIGSEGV at 0x10\n  no stacks, because there is "
+                             "no program testlog-stacks");
+    e2e_expect_has(run->err, "crashing/thread: crashed: SIGSEGV at 0x10\n");
+    e2e_expect_code(run, 1);
+}
+
+Test(e2e_stacks, show_an_address_without_libdw)
+{
+    const struct e2e *build =
+        e2e_run("cc -D_GNU_SOURCE -o stacks $(ls " TESTS_DIR
+                "/../runners/stacks/*.c | grep -v /frames.c)");
+    const struct e2e *run = crash_without("$PWD/stacks");
+    const char *stack = e2e_between(run->err, ", which crashed:\n", "thread ");
+
+    cr_assert_eq(build->code, 0, "%s", build->err);
+    e2e_expect_has(run->err, "testlog was built without libdw");
+    e2e_expect_has(run->err, ": null pointer + 0x10\n");
+    e2e_expect_has(stack, "    0x");
+    e2e_expect_has(stack, " in crashing_test + 0x");
+}
+
+Test(e2e_stacks, say_that_a_process_cannot_be_traced)
+{
+    const struct e2e *look;
+
+    if (getuid() || e2e_run("command -v setpriv")->code)
+        cr_skip_test("no root or no setpriv");
+    look = e2e_run("chmod 755 .; sleep 9 & cp %s/testlog-stacks .; "
+                   "setpriv --reuid=65534 --clear-groups --inh-caps=-all "
+                   "./testlog-stacks --fault=11,1,10,0,abcd $!; kill $!",
+                   BUILD_DIR);
+    e2e_expect_has(look->out, "note\tno stacks of process ");
+    e2e_expect_has(look->out, "frame\t0xabcd\t");
+    e2e_expect_has(look->out, "\nend\n");
 }
 
 /* ---- The flag ---- */

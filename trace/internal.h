@@ -96,6 +96,15 @@ void trace_sites_unlock_forked(void);
 
 extern const struct trace_subscriber *trace_subscriber;
 
+/* ---- recorder.c ---- */
+
+/* trace_thread_hooks may be set before a recording begins: `begin` is called in
+ * a thread with its first record, `end` when the thread ends. NULL: none */
+struct trace_thread_hooks {
+    void (*begin)(void), (*end)(void);
+};
+extern struct trace_thread_hooks trace_thread_hooks;
+
 /* ---- sigbus.c ---- */
 
 /* trace_sigbus_guard makes the pages of a mapped file that are beyond its end

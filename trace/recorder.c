@@ -24,6 +24,7 @@ static struct trace_forks uncleared;
 struct trace_recording trace_recording = {.forks = &uncleared};
 _Thread_local struct trace_writer trace_writer TRACE_TLS_;
 __thread struct trace_scope trace_scope_;
+struct trace_thread_hooks trace_thread_hooks;
 
 static pthread_key_t thread_end;
 static bool prepared;
@@ -51,6 +52,8 @@ static void on_thread_end(void *unused)
     trace_print_free();
     memset(writer, 0, sizeof(*writer));
     trace_release(&hold);
+    if (trace_thread_hooks.end)
+        trace_thread_hooks.end();
 }
 
 /* The child records into chunks of its own. The spans that it was born in stay
@@ -186,6 +189,8 @@ bool trace_writer_begin(struct trace_writer *writer)
     pthread_setspecific(thread_end, writer);
     writer->busy = busy;
     trace_release(&hold);
+    if (trace_thread_hooks.begin)
+        trace_thread_hooks.begin();
     return true;
 }
 

@@ -239,6 +239,8 @@ char *test_log_stacks_reason(const struct test_log_run *run,
         trace_text_string(&reason, test_log_signal(stacks.signal));
         if (stacks.fault[0])
             trace_text_printf(&reason, ": %s", stacks.fault);
+        else if (stacks.address[0])
+            trace_text_printf(&reason, " at %s", stacks.address);
         if (stacks.stack_count)
             put_place(&printing, stacks.stacks);
     }

@@ -28,8 +28,11 @@ static char program[PATH_MAX]; /* "": it was not found */
 
 bool test_log_stacks_wanted(const struct test_log_options *options)
 {
-    return options->stacks != TEST_LOG_STACKS_OFF &&
-           test_log_supervisor_limits() && test_log_stacks_program(program);
+    if (options->stacks == TEST_LOG_STACKS_OFF || !test_log_supervisor_limits())
+        return false;
+    if (!test_log_stacks_program(program))
+        program[0] = '\0';
+    return true;
 }
 
 /* ---- The program ---- */
@@ -91,7 +94,7 @@ static void run(char *const *arguments, uint64_t until, struct trace_text *text)
     int ends[2];
     pid_t pid;
 
-    if (pipe2(ends, O_CLOEXEC))
+    if (!program[0] || pipe2(ends, O_CLOEXEC))
         return;
     pid = start(arguments, ends[1]);
     close(ends[1]);
@@ -125,14 +128,28 @@ static void store(const struct test_log_run *run_of,
 
 static bool can_look(const struct test_log_job *job)
 {
-    return program[0] && job->pid && job->result->folder;
+    return job->pid && job->result->folder;
+}
+
+/* What is known without the program. */
+static void put_crash(struct trace_text *text,
+                      const struct test_log_crash *crash)
+{
+    if (crash)
+        trace_text_printf(text, "crash\t%d\t%d\t%#llx\t%u\n", crash->signal,
+                          crash->code, (unsigned long long)crash->address,
+                          crash->thread);
+    if (!program[0])
+        trace_text_string(text, "note\tno stacks, because there is no program "
+                                "testlog-stacks beside testlog's libraries: "
+                                "TESTLOG_STACKS names it\n");
 }
 
 void test_log_stacks_look(const struct test_log_runner *runner,
                           struct test_log_job *job,
                           const struct test_log_crash *crash, uint64_t until)
 {
-    char fault[96] = "--fault=0,0,0,0", first[32] = "--first=0", pid[16];
+    char fault[128] = "--fault=0,0,0,0,0", first[32] = "--first=0", pid[16];
     bool only = runner->options->stacks == TEST_LOG_STACKS_CRASHING;
     char *arguments[] = {
         program,           fault, first, only ? (char *)"--only" : pid,
@@ -144,14 +161,13 @@ void test_log_stacks_look(const struct test_log_runner *runner,
         return;
     snprintf(pid, sizeof(pid), "%u", job->pid);
     if (crash) {
-        snprintf(fault, sizeof(fault), "--fault=%d,%d,%llx,%llx", crash->signal,
-                 crash->code, (unsigned long long)crash->address,
-                 (unsigned long long)crash->stack);
+        snprintf(fault, sizeof(fault), "--fault=%d,%d,%llx,%llx,%llx",
+                 crash->signal, crash->code, (unsigned long long)crash->address,
+                 (unsigned long long)crash->stack,
+                 (unsigned long long)crash->instruction);
         snprintf(first, sizeof(first), "--first=%u", crash->thread);
-        trace_text_printf(&text, "crash\t%d\t%d\t%#llx\t%u\n", crash->signal,
-                          crash->code, (unsigned long long)crash->address,
-                          crash->thread);
     }
+    put_crash(&text, crash);
     run(arguments, until, &text);
     store(runner->run, job, &text);
     trace_text_free(&text);

@@ -61,7 +61,7 @@ uint32_t test_log_status_asserting(const struct test_log_job *, unsigned line);
 /* ---- capture_stacks.c ---- */
 
 /* test_log_stacks_wanted tells whether workers shall stop when they crash: the
- * options ask for stacks, testlog-stacks is there, and the supervisor runs. */
+ * options ask for stacks, and the supervisor runs. */
 bool test_log_stacks_wanted(const struct test_log_options *);
 
 /* test_log_stacks_look stores the stacks of a test's processes in its folder,

@@ -19,6 +19,7 @@
 #include <criterion/criterion.h>
 
 #include "harness/worker/worker.h"
+#include "trace/internal.h"
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
@@ -27,15 +28,19 @@ enum { SIGNALS = sizeof(signals) / sizeof(*signals) };
 static struct sigaction before[SIGNALS];
 static pid_t watched; /* the process that the runner looks at */
 
-static uint64_t stack_pointer(const ucontext_t *context)
+/* Notes where the thread was. */
+static void note_registers(struct test_log_crash *crash,
+                           const ucontext_t *context)
 {
 #if defined(__x86_64__)
-    return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+    crash->stack = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+    crash->instruction = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
 #elif defined(__aarch64__)
-    return context->uc_mcontext.sp;
+    crash->stack = context->uc_mcontext.sp;
+    crash->instruction = context->uc_mcontext.pc;
 #else
+    (void)crash;
     (void)context;
-    return 0;
 #endif
 }
 
@@ -89,9 +94,9 @@ static void on_crash(int number, siginfo_t *info, void *context)
         .code = info->si_code,
         .thread = (uint32_t)syscall(SYS_gettid),
         .address = (uint64_t)(uintptr_t)info->si_addr,
-        .stack = stack_pointer(context),
     };
 
+    note_registers(&crash, context);
     if (getpid() == watched) {
         record(&crash);
         test_log_status_crash(&crash);
@@ -100,17 +105,39 @@ static void on_crash(int number, siginfo_t *info, void *context)
     errno = error;
 }
 
+static size_t stack_size(void)
+{
+    return (size_t)getauxval(AT_MINSIGSTKSZ) + (1 << 15);
+}
+
+/* The thread's stack for signal handlers; NULL: it is not ours. */
+static _Thread_local void *handler_stack;
+
 void test_log_crash_stack(void)
 {
-    size_t size = (size_t)getauxval(AT_MINSIGSTKSZ) + (1 << 15);
-    stack_t stack = {.ss_size = size}, old;
+    stack_t stack = {.ss_size = stack_size()}, old;
 
     if (sigaltstack(NULL, &old) || !(old.ss_flags & SS_DISABLE))
         return;
-    stack.ss_sp = mmap(NULL, size, PROT_READ | PROT_WRITE,
+    stack.ss_sp = mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (stack.ss_sp != MAP_FAILED)
-        sigaltstack(&stack, NULL);
+    if (stack.ss_sp == MAP_FAILED)
+        return;
+    handler_stack = stack.ss_sp;
+    sigaltstack(&stack, NULL);
+}
+
+/* The tested code may have replaced it. */
+static void free_stack(void)
+{
+    stack_t none = {.ss_flags = SS_DISABLE}, now;
+
+    if (!handler_stack)
+        return;
+    if (!sigaltstack(NULL, &now) && now.ss_sp == handler_stack)
+        sigaltstack(&none, NULL);
+    munmap(handler_stack, stack_size());
+    handler_stack = NULL;
 }
 
 /* The signal that the test is meant to die of. The struct is the worker's copy,
@@ -146,6 +173,8 @@ void test_log_crash_begin(void)
     prctl(PR_SET_PTRACER, getppid(), 0, 0, 0);
     watched = getpid();
     test_log_crash_stack();
+    trace_thread_hooks =
+        (struct trace_thread_hooks){test_log_crash_stack, free_stack};
     for (size_t i = 0; i < SIGNALS; i++)
         if (!sigaction(signals[i], NULL, &before[i]) &&
             is_ours(&before[i], signals[i]))

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "stacks.h"
 
@@ -13,38 +12,12 @@ enum {
 
 /* ---- Memory ---- */
 
-struct mapping {
-    uint64_t begin, end;
-    char access[8], name[256];
-};
-
-/* Finds the mapping that has an address; false if none has. */
-static bool find_mapping(pid_t process, uint64_t address,
-                         struct mapping *mapping)
-{
-    char path[64], line[512];
-    bool found = false;
-    FILE *maps;
-
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int)process);
-    maps = fopen(path, "re");
-    while (maps && !found && fgets(line, sizeof(line), maps)) {
-        mapping->name[0] = '\0';
-        found = sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %255s",
-                       &mapping->begin, &mapping->end, mapping->access,
-                       mapping->name) >= 3 &&
-                address >= mapping->begin && address < mapping->end;
-    }
-    if (maps)
-        fclose(maps);
-    return found;
-}
-
 static bool is_writable(pid_t process, uint64_t address)
 {
-    struct mapping mapping;
+    struct stacks_mapping mapping;
 
-    return find_mapping(process, address, &mapping) && mapping.access[1] == 'w';
+    return stacks_find_mapping(process, address, &mapping) &&
+           mapping.access[1] == 'w';
 }
 
 /* The stack grew out of its mapping, into its guard pages or beyond. An address
@@ -71,7 +44,7 @@ static void put_null(uint64_t address, char *text, size_t size)
 static void put_memory(const struct stacks_fault *fault, pid_t process,
                        char *text, size_t size)
 {
-    struct mapping mapping;
+    struct stacks_mapping mapping;
 
     if (fault->code <= 0)
         return;
@@ -81,7 +54,7 @@ static void put_memory(const struct stacks_fault *fault, pid_t process,
         put_null(fault->address, text, size);
     else if (is_overflow(fault, process))
         snprintf(text, size, "stack overflow");
-    else if (!find_mapping(process, fault->address, &mapping))
+    else if (!stacks_find_mapping(process, fault->address, &mapping))
         snprintf(text, size, "unmapped page");
     else
         snprintf(text, size, "%s%s%s",

@@ -19,6 +19,8 @@ struct Dwfl *stacks_open(pid_t thread)
         !dwfl_report_end(dwfl, NULL, NULL) &&
         !dwfl_linux_proc_attach(dwfl, thread, true))
         return dwfl;
+    stacks_put("note\tthe stacks of thread %d cannot be read: %s", (int)thread,
+               dwfl_errmsg(-1));
     stacks_close(dwfl);
     return NULL;
 }

@@ -1,4 +1,4 @@
-/* main.c: testlog-stacks [--fault=SIGNAL,CODE,ADDRESS,SP] [--first=TID]
+/* main.c: testlog-stacks [--fault=SIGNAL,CODE,ADDRESS,SP,PC] [--first=TID]
  * [--only] PID
  *
  * The caller ends it if it takes too long: everything is printed as soon as it
@@ -12,6 +12,14 @@
 #include <string.h>
 
 #include "stacks.h"
+
+/* What the arguments ask for. */
+struct request {
+    struct stacks_fault fault;
+    pid_t first; /* the thread to print first */
+    bool only;   /* print no other one */
+    pid_t root;
+};
 
 void stacks_put(const char *format, ...)
 {
@@ -44,7 +52,22 @@ static void put_frame(const struct stacks_frame *frame)
                frame->signal ? "s" : "");
 }
 
-static void put_thread(const struct stacks_thread *thread, struct Dwfl *dwfl)
+/* The thread that crashed is in the handler now; where it was is known even if
+ * its stack is not. */
+static void put_crashed(const struct stacks_thread *thread,
+                        const struct request *request)
+{
+    struct stacks_mapping mapping;
+    struct stacks_frame frame;
+
+    if (!request->fault.instruction || thread->id != request->first)
+        return;
+    frame = stacks_place(thread->process, request->fault.instruction, &mapping);
+    put_frame(&frame);
+}
+
+static void put_thread(const struct stacks_thread *thread, struct Dwfl *dwfl,
+                       const struct request *request)
 {
     static struct stacks_stack stack;
     char waits[512];
@@ -58,6 +81,8 @@ static void put_thread(const struct stacks_thread *thread, struct Dwfl *dwfl)
                thread->status.state ? thread->status.state : '?', waits);
     for (size_t i = 0; i < stack.count; i++)
         put_frame(&stack.frames[i]);
+    if (!stack.count)
+        put_crashed(thread, request);
     if (stack.more)
         stacks_put("more");
     fflush(stdout);
@@ -70,19 +95,21 @@ static void put_refusal(pid_t process)
 
     if (stacks_read(scope, sizeof(scope), "sys/kernel/yama/ptrace_scope") &&
         scope[0] > '0')
-        stacks_put("note\tprocess %d may not be traced: "
-                   "kernel.yama.ptrace_scope is %c",
+        stacks_put("note\tno stacks of process %d, because "
+                   "kernel.yama.ptrace_scope is %c: set it to 1 with sysctl",
                    (int)process, scope[0]);
     else
-        stacks_put("note\tprocess %d cannot be stopped", (int)process);
+        stacks_put("note\tno stacks of process %d, because it cannot be "
+                   "traced: a container may need the capability SYS_PTRACE",
+                   (int)process);
 }
 
-/* Prints the thread `first`, if the process has it, before the others; `only`:
- * nothing but that one. */
-static size_t put_process(pid_t process, pid_t first, bool only, size_t room)
+static size_t put_process(pid_t process, const struct request *request,
+                          size_t room)
 {
     static struct stacks_thread threads[STACKS_THREADS];
-    size_t count = stacks_hold(process, first, threads, only ? 1 : room);
+    size_t count =
+        stacks_hold(process, request->first, threads, request->only ? 1 : room);
     size_t held = 0;
     pid_t reader = process;
     struct Dwfl *dwfl;
@@ -98,67 +125,67 @@ static size_t put_process(pid_t process, pid_t first, bool only, size_t room)
     if (!held)
         put_refusal(process);
     dwfl = held ? stacks_open(reader) : NULL;
-    if (held && !dwfl)
-        stacks_put("note\tprocess %d cannot be read", (int)process);
     for (size_t i = 0; i < count; i++)
-        if (!only || threads[i].id == first)
-            put_thread(&threads[i], dwfl);
+        if (!request->only || threads[i].id == request->first)
+            put_thread(&threads[i], dwfl, request);
     stacks_release(threads, count);
     stacks_close(dwfl);
     return count;
 }
 
-static void put_all(pid_t root, pid_t first, bool only)
+static void put_all(const struct request *request)
 {
     pid_t processes[STACKS_PROCESSES];
-    size_t count =
-        stacks_processes(root, processes, only ? 1 : STACKS_PROCESSES);
+    size_t count = stacks_processes(request->root, processes,
+                                    request->only ? 1 : STACKS_PROCESSES);
     size_t room = STACKS_THREADS;
 
     for (size_t i = 0; i < count && room; i++)
-        room -= put_process(processes[i], first, only, room);
+        room -= put_process(processes[i], request, room);
     if (!room)
         stacks_put("note\tonly %d threads are shown", STACKS_THREADS);
 }
 
-static bool read_arguments(int argc, char **argv, struct stacks_fault *fault,
-                           pid_t *first, bool *only, pid_t *root)
+static bool read_fault(const char *argument, struct stacks_fault *fault)
 {
-    int id = 0;
+    return sscanf(argument, "--fault=%d,%d,%" SCNx64 ",%" SCNx64 ",%" SCNx64,
+                  &fault->signal, &fault->code, &fault->address, &fault->stack,
+                  &fault->instruction) == 5;
+}
 
+static bool read_arguments(int argc, char **argv, struct request *request)
+{
     for (int i = 1; i < argc - 1; i++)
         if (!strcmp(argv[i], "--only"))
-            *only = true;
-        else if (sscanf(argv[i], "--first=%d", first) != 1 &&
-                 sscanf(argv[i], "--fault=%d,%d,%" SCNx64 ",%" SCNx64,
-                        &fault->signal, &fault->code, &fault->address,
-                        &fault->stack) != 4)
+            request->only = true;
+        else if (sscanf(argv[i], "--first=%d", &request->first) != 1 &&
+                 !read_fault(argv[i], &request->fault))
             return false;
-    if (argc < 2 || sscanf(argv[argc - 1], "%d", &id) != 1 || id <= 0)
+    if (argc < 2 || sscanf(argv[argc - 1], "%d", &request->root) != 1 ||
+        request->root <= 0)
         return false;
-    *root = id;
+    if (!request->first)
+        request->first = request->root;
     return true;
 }
 
 int main(int argc, char **argv)
 {
-    struct stacks_fault fault = {0};
-    pid_t first = 0, root;
-    bool only = false;
+    struct request request = {.only = false};
     char text[512];
 
-    if (!read_arguments(argc, argv, &fault, &first, &only, &root)) {
+    if (!read_arguments(argc, argv, &request)) {
         fputs("testlog-stacks: usage: testlog-stacks "
-              "[--fault=SIGNAL,CODE,ADDRESS,SP] [--first=TID] "
+              "[--fault=SIGNAL,CODE,ADDRESS,SP,PC] [--first=TID] "
               "[--only] PID\n",
               stderr);
         return 2;
     }
     unsetenv("DEBUGINFOD_URLS"); /* no network */
-    stacks_fault_text(&fault, first ? first : root, text, sizeof(text));
+    stacks_fault_text(&request.fault, request.first, text, sizeof(text));
     if (text[0])
         stacks_put("fault\t%s", text);
-    put_all(root, first ? first : root, only);
+    put_all(&request);
     stacks_put("end");
     return 0;
 }

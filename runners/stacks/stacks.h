@@ -79,7 +79,7 @@ size_t stacks_hold(pid_t process, pid_t first, struct stacks_thread *threads,
                    size_t room);
 void stacks_release(const struct stacks_thread *threads, size_t count);
 
-/* ---- frames.c ---- */
+/* ---- frames.c, no_frames.c ---- */
 
 struct stacks_frame {
     uint64_t address, offset;             /* the offset in the module's file */
@@ -95,8 +95,8 @@ struct stacks_stack {
 };
 
 /* stacks_open prepares the process of a thread that is held; NULL if its stacks
- * cannot be read. stacks_unwind reads one thread's stack, whose strings live
- * until stacks_close. */
+ * cannot be read, and then it prints why. stacks_unwind reads one thread's
+ * stack, whose strings live until stacks_close. */
 struct Dwfl;
 struct Dwfl *stacks_open(pid_t thread);
 void stacks_unwind(struct Dwfl *, const struct stacks_thread *,
@@ -110,12 +110,31 @@ void stacks_close(struct Dwfl *);
 void stacks_waits(const struct stacks_thread *, const struct stacks_stack *,
                   char *text, size_t size);
 
+/* ---- mappings.c ---- */
+
+struct stacks_mapping {
+    uint64_t begin, end, offset; /* the offset of `begin` in the file */
+    char access[8], name[256];
+};
+
+/* stacks_find_mapping finds the mapping that has an address; false if none
+ * has. */
+bool stacks_find_mapping(pid_t process, uint64_t address,
+                         struct stacks_mapping *);
+
+/* stacks_place describes an address by its mapping alone, which may then hold
+ * the name of the frame's module. */
+struct stacks_frame stacks_place(pid_t process, uint64_t address,
+                                 struct stacks_mapping *);
+
 /* ---- fault.c ---- */
 
 /* A signal as its handler saw it. */
 struct stacks_fault {
     int signal, code;
-    uint64_t address, stack; /* si_addr, the stack pointer */
+    uint64_t address;     /* si_addr */
+    uint64_t stack;       /* the stack pointer */
+    uint64_t instruction; /* its address; 0: unknown */
 };
 
 /* stacks_fault_text describes the reason of a fault in a stopped process, such

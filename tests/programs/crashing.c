@@ -121,6 +121,20 @@ TEST_LOG(crashing, thread)
     pthread_join(thread, NULL);
 }
 
+static void *overflow(void *none)
+{
+    log_info("a thread that records");
+    return descend() ? none : NULL;
+}
+
+TEST_LOG(crashing, stack_overflow_of_a_thread)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, overflow, NULL);
+    pthread_join(thread, NULL);
+}
+
 TEST_LOG(crashing, sent_by_kill)
 {
     kill(getpid(), SIGSEGV);
