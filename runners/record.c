@@ -230,10 +230,7 @@ static char *command_of(char **program)
     struct trace_text text = {0};
 
     trace_text_string(&text, "testlog record --");
-    for (; *program; program++) {
-        trace_text_char(&text, ' ');
-        test_log_add_word(&text, *program);
-    }
+    test_log_add_words(&text, program);
     return text.data;
 }
 

@@ -84,7 +84,7 @@ static bool names_tests(const struct test_log_run *run)
 }
 
 /* The command with the programs that have a failure in `run`; with all of them
- * if it is NULL. */
+ * and their flags if it is NULL. */
 static char *command_of(const struct programs *programs,
                         const struct test_log_run *run)
 {
@@ -97,8 +97,10 @@ static char *command_of(const struct programs *programs,
             trace_text_char(&text, ' ');
             test_log_add_word(&text, programs->all[i].path);
         }
-    if (run && names_tests(run))
+    if (run ? names_tests(run) : programs->flag_count)
         trace_text_string(&text, " --");
+    if (!run)
+        test_log_add_words(&text, programs->flags);
     return text.data;
 }
 

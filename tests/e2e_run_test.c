@@ -66,6 +66,17 @@ Test(e2e_run, merges_programs_into_one_run)
                   TESTLOG " run a/small_test b/small_test");
 }
 
+Test(e2e_run, notes_the_command_with_its_flags)
+{
+    e2e_run(TESTLOG " run a/small_test -- --filter '*/passes' --log=off");
+    e2e_expect_is(e2e_text(e2e_json("testlog-runs/latest/run.json"), "command"),
+                  TESTLOG " run a/small_test -- --filter '*/passes' "
+                          "--log=off");
+    e2e_run("a/small_test --log='a b' passes");
+    e2e_expect_is(e2e_text(e2e_json("testlog-runs/latest/run.json"), "command"),
+                  "a/small_test '--log=a b' passes");
+}
+
 Test(e2e_run, separates_programs_of_the_same_name)
 {
     e2e_run(TESTLOG " run a/small_test b/small_test a/small_test");

@@ -36,7 +36,10 @@ void test_log_complain(const struct trace_text *);
 void test_log_sanitize(struct trace_text *, const char *, size_t size);
 void test_log_sanitize_line(struct trace_text *, const char *);
 
-/* test_log_add_word adds a word as a shell reads it, quoted if necessary. */
+/* test_log_add_word adds a word as a shell reads it, quoted if necessary;
+ * test_log_add_words adds several, NULL at the end, with blanks between
+ * them and before the first if the text is not empty. */
 void test_log_add_word(struct trace_text *, const char *word);
+void test_log_add_words(struct trace_text *, char *const *words);
 
 #endif

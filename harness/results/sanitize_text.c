@@ -130,3 +130,12 @@ void test_log_add_word(struct trace_text *text, const char *word)
             trace_text_char(text, *word);
     trace_text_char(text, '\'');
 }
+
+void test_log_add_words(struct trace_text *text, char *const *words)
+{
+    for (; *words; words++) {
+        if (text->size)
+            trace_text_char(text, ' ');
+        test_log_add_word(text, *words);
+    }
+}

@@ -118,6 +118,15 @@ static void print_no_match(const struct test_log_options *options)
         test_log_notice("no test matched; --list lists them all");
 }
 
+static void print_summary(const struct test_log_run *run)
+{
+    struct trace_text rerun = {0};
+
+    test_log_add_word(&rerun, run->executable);
+    test_log_print_summary(run, rerun.data ? rerun.data : run->executable);
+    trace_text_free(&rerun);
+}
+
 static void report(const struct test_log_run *run,
                    const struct test_log_options *options, size_t matched)
 {
@@ -132,7 +141,7 @@ static void report(const struct test_log_run *run,
     test_log_gpu_summary_print(run);
     test_log_print_slow(run, &options->output);
     test_log_print_times(run, &options->output, test_log_runner.history);
-    test_log_print_summary(run, run->command);
+    print_summary(run);
     test_log_github_summary(run);
     test_log_github_end(run);
     test_log_print_closing(run, &options->output);
@@ -175,11 +184,11 @@ static void record_all(struct test_log_options *options)
     options->record = (struct test_log_setting){"trace", "log_expect"};
 }
 
-static char *quoted(const char *path)
+static char *command_of(char **argv)
 {
     struct trace_text text = {0};
 
-    test_log_add_word(&text, path);
+    test_log_add_words(&text, argv);
     return text.data;
 }
 
@@ -259,9 +268,10 @@ static struct test_log_parent find_parent(
 }
 
 static int run_tests(struct criterion_test_set *set,
-                     struct test_log_options *options, const char *program)
+                     struct test_log_options *options, char **argv)
 {
     const struct test_log_session *session = test_log_session();
+    const char *program = argv[0];
     struct test_log_run run = {.start = trace_anchor_now(),
                                .parent = find_parent(session)};
     struct test_log_history history;
@@ -271,7 +281,7 @@ static int run_tests(struct criterion_test_set *set,
     test_log_handover_begin(run.parent.results);
 
     setlocale(LC_NUMERIC, "C"); /* numbers in files and lines have a point */
-    run.command = quoted(program);
+    run.command = command_of(argv);
     run.executable = program;
     run.annotated = test_log_annotated() || options->all_tests;
     run.static_max = trace_static_max();
@@ -380,7 +390,7 @@ int test_log_main(int argc, char **argv)
     else if (test_log_session()->suggest)
         code = suggest(set, &options);
     else if (test_log_preflight_memory())
-        code = run_tests(set, take_fail_fast(&options), argv[0]);
+        code = run_tests(set, take_fail_fast(&options), argv);
     criterion_finalize(set);
     test_log_options_free(&options);
     test_log_bazel_end();
