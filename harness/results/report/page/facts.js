@@ -1,0 +1,1 @@
+const facts = (() => ({ start() {}, show() {} }))();

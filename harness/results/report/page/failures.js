@@ -1,0 +1,95 @@
+// failures.js: a failed test and everything that explains it.
+const failures = (() => {
+    const { make } = dom;
+
+    function links(test) {
+        return make('span', { class: 'links' },
+            make('a', { href: state.link({ view: 'log', test: test.id }) },
+                'Log'),
+            make('a', { href: state.link({ view: 'timeline', test: test.id }) },
+                'Time line'));
+    }
+
+    function part(title, text, label) {
+        if (!text)
+            return null;
+        return make('div', { class: 'part' }, make('h4', {}, title),
+            dom.pre(label || title, text.replace(/\n+$/, '')));
+    }
+
+    function outputTitle(failure) {
+        return failure.outputCut ?
+            `Output (after ${format.bytes(failure.outputCut)})` : 'Output';
+    }
+
+    // Assertions repeat the reason if there is only one.
+    function assertions(test) {
+        const lines = test.assertions.trim().split('\n');
+
+        return lines.length > 1 ?
+            part('Failed assertions', test.assertions) : null;
+    }
+
+    function attempts(test) {
+        if (!test.earlier.length)
+            return null;
+        return make('div', { class: 'part' }, make('h4', {}, 'Earlier tries'),
+            make('ol', { class: 'tries' }, test.earlier.map((one) =>
+                make('li', {}, dom.badge(one), ' ',
+                    format.duration(one.duration), ' ',
+                    make('span', { class: 'mono' },
+                        format.line(one.reason))))));
+    }
+
+    // details() is what the terminal shows of a failure, in parts.
+    function details(test) {
+        const failure = test.failure || {};
+
+        return [
+            assertions(test),
+            part('Stacks', failure.stacks),
+            part('Open spans', failure.open),
+            part('Last lines', failure.lines),
+            part('Last lines that LOG did not show', failure.recorded),
+            part(outputTitle(failure), failure.output),
+            attempts(test),
+            test.rerun && dom.command('Run again', test.rerun),
+            test.debug && dom.command('Debug', test.debug),
+        ];
+    }
+
+    function reason(test) {
+        const place = format.place(test.file, test.line);
+        const text = test.reason || `${format.outcome(test)} in ${place}`;
+
+        return make('p', { class: 'reason' }, format.block(text));
+    }
+
+    // Parts are made when they are opened: a run can have many failures.
+    function more(test, isOpen) {
+        const content = make('div', { class: 'parts' });
+        const element = make('details', {
+            open: isOpen,
+            toggle() {
+                if (element.open && !content.firstChild)
+                    dom.replace(content, details(test));
+            },
+        }, make('summary', {}, 'Stack, last lines, commands'), content);
+
+        if (isOpen)
+            dom.replace(content, details(test));
+        return element;
+    }
+
+    function card(test, isOpen) {
+        return make('article', { class: `failure is-${test.outcome}` },
+            make('h3', {}, dom.badge(test), ' ',
+                make('a', { href: state.link({ view: 'log', test: test.id }) },
+                    make('bdi', {}, format.line(test.name))),
+                make('span', { class: 'muted' },
+                    format.duration(test.duration))),
+            reason(test), more(test, isOpen));
+    }
+
+    return { card, details, links, reason };
+})();

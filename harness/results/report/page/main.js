@@ -1,0 +1,90 @@
+// main.js: opens the report and shows the view that the address names.
+const main = (() => {
+    const views = { overview, tests, log, timeline, tables, facts };
+    const shown = new Set();
+
+    function notice(...content) {
+        document.getElementById('notices').append(
+            dom.make('p', { class: 'notice', role: 'alert' }, content));
+    }
+
+    function verdict() {
+        const { run } = report;
+        const bad = report.bad().length;
+        const text = bad ? `${format.count(bad)} failed` : 'passed';
+        const element = document.getElementById('verdict');
+
+        element.textContent = run.head.interrupted ? `${text}, interrupted` :
+            text;
+        element.classList.add(bad ? 'is-failed' : 'is-passed');
+        document.getElementById('run-name').textContent = run.head.run;
+        document.title = `${text}: testlog ${run.head.run}`;
+    }
+
+    function current() {
+        const view = state.get('view');
+
+        if (view in views)
+            return view;
+        return state.get('test') ? 'log' : 'overview';
+    }
+
+    // The selected test follows to the other views.
+    function updateLinks(view) {
+        const test = state.get('test');
+
+        for (const link of document.querySelectorAll('nav a')) {
+            const name = link.dataset.view;
+
+            link.href = state.link({ view: name, test });
+            if (name === view)
+                link.setAttribute('aria-current', 'page');
+            else
+                link.removeAttribute('aria-current');
+        }
+    }
+
+    function show() {
+        const view = current();
+
+        for (const name of Object.keys(views))
+            document.getElementById(name).hidden = name !== view;
+        document.body.dataset.view = view;
+        updateLinks(view);
+        if (!shown.has(view))
+            views[view].start(document.getElementById(view));
+        shown.add(view);
+        views[view].show();
+    }
+
+    function cutOff() {
+        notice('This file was cut off: its end is missing. Render it again: ',
+            dom.make('code', {}, `testlog report ${report.run.head ?
+                report.run.head.path : 'RUN'}`));
+    }
+
+    async function open() {
+        let whole;
+
+        try {
+            whole = await report.load();
+        } catch (error) {
+            notice(`The data of this report cannot be read: ${error.message}`);
+            return;
+        }
+        if (!whole || report.run.cut)
+            cutOff();
+        if (!whole)
+            return;
+        verdict();
+        document.getElementById('skip').addEventListener('click',
+            () => document.getElementById('main').focus());
+        state.listen(show);
+        show();
+        document.body.dataset.ready = 'yes';
+    }
+
+    document.addEventListener('DOMContentLoaded', open);
+
+    return { notice };
+})();

@@ -1,0 +1,35 @@
+// paint.js: what all canvases share: sharp pixels and the page's colors.
+const paint = (() => {
+    const colors = new Map();
+
+    matchMedia('(prefers-color-scheme: dark)')
+        .addEventListener('change', () => colors.clear());
+
+    // prepare() sizes a canvas for the screen's pixels and clears it.
+    function prepare(canvas, height) {
+        const ratio = window.devicePixelRatio || 1;
+        const width = canvas.clientWidth;
+        const context = canvas.getContext('2d');
+
+        if (canvas.width !== Math.round(width * ratio) ||
+            canvas.height !== Math.round(height * ratio)) {
+            canvas.width = Math.round(width * ratio);
+            canvas.height = Math.round(height * ratio);
+            canvas.style.height = `${height}px`;
+        }
+        context.setTransform(ratio, 0, 0, ratio, 0, 0);
+        context.clearRect(0, 0, width, height);
+        return context;
+    }
+
+    // color() is a color of page.css, by its name.
+    function color(name) {
+        if (!colors.has(name)) {
+            colors.set(name, getComputedStyle(document.documentElement)
+                .getPropertyValue(name).trim());
+        }
+        return colors.get(name);
+    }
+
+    return { prepare, color };
+})();

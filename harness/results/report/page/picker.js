@@ -1,0 +1,77 @@
+// picker.js: which test the views of one test show, with its neighbors.
+const picker = (() => {
+    const { make } = dom;
+
+    // Without a test in the address, the first that failed is of interest.
+    function chosen() {
+        const { tests: all } = report.run;
+        const longest = () => all.reduce((best, test) =>
+            !best || (report.has(test) && test.duration > best.duration) ?
+                test : best, null);
+
+        return report.find(state.get('test')) || report.bad()[0] || longest();
+    }
+
+    function step(test, distance) {
+        const next = report.run.tests[test.number + distance];
+        const name = distance < 0 ? 'Previous test' : 'Next test';
+
+        if (!next) {
+            return make('button', {
+                type: 'button', disabled: true, 'aria-label': name,
+            }, distance < 0 ? '‹' : '›');
+        }
+        return make('a', {
+            class: 'button', 'aria-label': `${name}: ${format.line(next.id)}`,
+            title: `${name}: ${format.line(next.id)}`,
+            href: state.link({ view: document.body.dataset.view,
+                test: next.id }),
+        }, distance < 0 ? '‹' : '›');
+    }
+
+    function facts(test) {
+        const parts = [format.duration(test.duration), test.program,
+            format.place(test.file, test.line)];
+
+        if (test.tries > 1)
+            parts.push(`${test.tries} tries`);
+        if (test.dropped)
+            parts.push(`${format.plural(test.dropped, 'record')} dropped`);
+        return parts.filter((part) => part).map(format.line).join(' · ');
+    }
+
+    function head(test, other) {
+        return make('div', { class: 'test-head' },
+            make('div', { class: 'test-steps' }, step(test, -1),
+                step(test, 1)),
+            make('h1', {}, dom.badge(test), ' ',
+                make('bdi', {}, format.line(test.name))),
+            make('span', { class: 'muted' }, facts(test)),
+            make('a', {
+                class: 'test-other', 'data-view': other.view,
+                href: state.link({ view: other.view, test: test.id }),
+            }, other.title));
+    }
+
+    // missing() explains why a test's recording is not there.
+    function missing(test) {
+        const { leftOut } = test;
+        const why = {
+            size: 'This report would be too large with its recording.',
+            large: 'The recording of a passing test is only in the report ' +
+                'if it is small.',
+            damaged: 'Its recording is damaged.',
+            missing: 'It has no recording.',
+        };
+
+        if (report.run.cut && !leftOut)
+            return make('p', {}, 'The file was cut off before its recording.');
+        return make('div', { class: 'empty' },
+            make('p', {}, leftOut && why[leftOut.why] ||
+                'It recorded nothing. Build with TRACING=1 to record.'),
+            leftOut && leftOut.command &&
+                dom.command('Show it', leftOut.command));
+    }
+
+    return { chosen, head, missing };
+})();

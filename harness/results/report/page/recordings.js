@@ -1,0 +1,184 @@
+// recordings.js: what one test recorded: slices, lines, counters, and who is
+// inside whom.
+const recordings = (() => {
+    const OPEN = 1;
+    const NEVER_ENTERED = 2;
+    const ON_DEVICE = 4;
+
+    // The rows of a table of fields lie in the order of their owners.
+    function firsts(counts, rows) {
+        const first = new Uint32Array(rows + 1);
+
+        for (let row = 0; row < rows; row++)
+            first[row + 1] = first[row] + counts[row];
+        return first;
+    }
+
+    function fieldsOf(recording, table, first, row) {
+        const fields = [];
+
+        for (let i = first[row]; i < first[row + 1]; i++) {
+            fields.push([recording.string(table.name[i]),
+                recording.string(table.value[i])]);
+        }
+        return fields;
+    }
+
+    function ends({ rows, start, duration }) {
+        const values = new Float64Array(rows);
+
+        for (let row = 0; row < rows; row++)
+            values[row] = start[row] + duration[row];
+        return values;
+    }
+
+    // self() is the time of each slice that no slice in it, on its own track,
+    // accounts for.
+    function self({ rows, duration, parent, track }) {
+        const own = Float64Array.from(duration);
+
+        for (let row = 0; row < rows; row++) {
+            const around = row - parent[row];
+
+            if (around !== row && track[around] === track[row])
+                own[around] -= duration[row];
+        }
+        return own.map((value) => Math.max(0, value));
+    }
+
+    function span(recording, test) {
+        const { slices, lines, counters } = recording;
+        const known = [slices.start, lines.time, counters.time]
+            .filter((times) => times.length).map((times) => times[0]);
+        const start = Math.min(...known,
+            test.start < 0 ? Infinity : test.start);
+        let end = recording.end || 0;
+
+        for (const last of slices.ends) {
+            if (last > end)
+                end = last;
+        }
+        if (lines.rows)
+            end = Math.max(end, lines.time[lines.rows - 1]);
+        recording.start = Math.min(start, end);
+        recording.end = Math.max(end, recording.start + 1);
+    }
+
+    function prepare(recording, test) {
+        const slices = recording.slices = recording.table('slices');
+        const lines = recording.lines = recording.table('lines');
+
+        recording.tracks = recording.table('tracks');
+        recording.sites = recording.table('sites');
+        recording.flows = recording.table('flows');
+        recording.counters = recording.table('counters');
+        recording.sliceFirst = firsts(slices.fields, slices.rows);
+        recording.lineFirst = firsts(lines.fields, lines.rows);
+        slices.ends = ends(slices);
+        span(recording, test);
+        return recording;
+    }
+
+    function selfTimes(recording) {
+        const { slices } = recording;
+
+        if (!recording.own)
+            recording.own = self(slices);
+        return recording.own;
+    }
+
+    // A later entering of a span has the fields of the first.
+    function sliceFields(recording, row) {
+        return fieldsOf(recording, recording.table('slice_fields'),
+            recording.sliceFirst, row - recording.slices.again[row]);
+    }
+
+    function lineFields(recording, row) {
+        return fieldsOf(recording, recording.table('line_fields'),
+            recording.lineFirst, row);
+    }
+
+    function withFields(name, fields) {
+        if (!fields.length)
+            return name;
+        return `${name}{${fields.map((field) => field.join('=')).join(' ')}}`;
+    }
+
+    function sliceName(recording, row) {
+        return recording.string(recording.slices.name[row]);
+    }
+
+    function parent(recording, row) {
+        const distance = recording.slices.parent[row];
+
+        return distance ? row - distance : -1;
+    }
+
+    function ancestors(recording, row) {
+        const rows = [];
+
+        for (; row >= 0; row = parent(recording, row))
+            rows.unshift(row);
+        return rows;
+    }
+
+    // breadcrumb() names the spans around a line, the outermost first.
+    function breadcrumb(recording, slice) {
+        return ancestors(recording, slice).map((row) => withFields(
+            sliceName(recording, row), sliceFields(recording, row)));
+    }
+
+    function message(recording, row) {
+        const fields = lineFields(recording, row)
+            .map((field) => field.join('=')).join(' ');
+        const text = recording.string(recording.lines.text[row]);
+
+        return text && fields ? `${text} ${fields}` : text || fields;
+    }
+
+    function trackName(recording, track) {
+        const { tracks } = recording;
+        const process = recording.string(tracks.process[track]);
+        const name = recording.string(tracks.name[track]) ||
+            recording.string(tracks.kind[track]);
+
+        return process ? `${process} · ${name}` : name;
+    }
+
+    function site(recording, number) {
+        const { sites, string } = recording;
+
+        return {
+            name: string(sites.name[number]),
+            target: string(sites.target[number]),
+            place: format.place(string(sites.file[number]),
+                sites.line[number]),
+            function: string(sites.function[number]),
+            level: sites.level[number],
+            kind: string(sites.kind[number]),
+        };
+    }
+
+    // firstLineAt() is the first line at a time or after it.
+    function firstLineAt(recording, time) {
+        const { lines } = recording;
+        let low = 0;
+        let high = lines.rows;
+
+        while (low < high) {
+            const middle = (low + high) >> 1;
+
+            if (lines.time[middle] < time)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        return low;
+    }
+
+    return {
+        prepare, selfTimes, sliceFields, lineFields, sliceName, parent,
+        breadcrumb, message, trackName, site, firstLineAt, withFields,
+        OPEN, NEVER_ENTERED, ON_DEVICE,
+    };
+})();

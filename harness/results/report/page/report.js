@@ -1,0 +1,177 @@
+// report.js: the run and its tests; their recordings are read on demand.
+const report = (() => {
+    const OUTCOMES = ['failed', 'crashed', 'timeout', 'passed', 'skipped'];
+    const opened = new Map();
+    const run = { tests: [], cut: false };
+
+    function isBad(test) {
+        return ['failed', 'crashed', 'timeout'].includes(test.outcome);
+    }
+
+    function readTests(head) {
+        const rows = head.table('tests');
+        const text = head.string;
+
+        for (let i = 0; i < rows.rows; i++) {
+            run.tests.push({
+                number: i,
+                program: text(rows.program[i]),
+                name: text(rows.name[i]),
+                outcome: text(rows.outcome[i]),
+                reason: text(rows.reason[i]),
+                assertions: text(rows.assertions[i]),
+                file: text(rows.file[i]),
+                line: rows.line[i],
+                duration: rows.duration[i],
+                start: rows.start[i] - 1,
+                worker: rows.worker[i] - 1,
+                tries: rows.tries[i],
+                flaky: rows.tries[i] > 1 && text(rows.outcome[i]) === 'passed',
+                filter: text(rows.filter[i]),
+                dropped: rows.dropped[i],
+                rerun: text(rows.rerun[i]),
+                debug: text(rows.debug[i]),
+                earlier: [],
+                counts: null,
+                leftOut: null,
+                slow: false,
+            });
+        }
+    }
+
+    function readTries(head) {
+        const rows = head.table('tries');
+
+        for (let i = 0; i < rows.rows; i++) {
+            run.tests[rows.test[i]].earlier.push({
+                attempt: rows.try[i],
+                outcome: head.string(rows.outcome[i]),
+                reason: head.string(rows.reason[i]),
+                duration: rows.duration[i],
+            });
+        }
+    }
+
+    function readFailures(head) {
+        const rows = head.table('failures');
+        const text = head.string;
+
+        for (let i = 0; i < rows.rows; i++) {
+            run.tests[rows.test[i]].failure = {
+                stacks: text(rows.stacks[i]),
+                output: text(rows.output[i]),
+                outputCut: rows.output_cut[i],
+                lines: text(rows.lines[i]),
+                recorded: text(rows.recorded[i]),
+                open: text(rows.open[i]),
+            };
+        }
+    }
+
+    function readCounts(end) {
+        const rows = end.table('counts');
+
+        for (let i = 0; i < rows.rows; i++) {
+            const test = run.tests[rows.test[i]];
+
+            if (!test || rows.try[i])
+                continue;
+            test.counts = {
+                spans: rows.spans[i], lines: rows.lines[i],
+                slices: rows.slices[i], kernels: rows.kernels[i],
+                copies: rows.copies[i], compiles: rows.compiles[i],
+            };
+            if (test.start < 0)
+                test.start = rows.start[i] - 1;
+        }
+    }
+
+    function readLeftOut(end) {
+        const rows = end.table('left_out');
+
+        for (let i = 0; i < rows.rows; i++) {
+            const test = run.tests[rows.test[i]];
+
+            if (test && !rows.try[i]) {
+                test.leftOut = {
+                    why: end.string(rows.why[i]),
+                    command: end.string(rows.command[i]),
+                };
+            }
+        }
+    }
+
+    // A test is slow if it takes five times as long as most, and a second.
+    function markSlow() {
+        const times = run.tests.map((test) => test.duration)
+            .sort((a, b) => a - b);
+        const most = times[Math.floor(times.length * 0.75)] || 0;
+
+        for (const test of run.tests)
+            test.slow = test.duration >= Math.max(1e9, 5 * most);
+    }
+
+    function nameTests() {
+        const names = new Map();
+
+        for (const test of run.tests)
+            names.set(test.name, (names.get(test.name) || 0) + 1);
+        for (const test of run.tests) {
+            test.id = names.get(test.name) > 1 ?
+                `${test.program}:${test.name}` : test.name;
+        }
+    }
+
+    async function load() {
+        if (!unpack.isWhole('run'))
+            return false;
+        const head = await unpack.block('run');
+
+        run.head = head;
+        readTests(head);
+        readTries(head);
+        readFailures(head);
+        nameTests();
+        markSlow();
+        if (unpack.isWhole('end')) {
+            const end = await unpack.block('end');
+
+            readCounts(end);
+            readLeftOut(end);
+        } else {
+            run.cut = true;
+        }
+        return true;
+    }
+
+    // recording() resolves to what a test recorded, or to null if the report
+    // does not hold it. The last few stay in memory.
+    function recording(test) {
+        const id = `t${test.number}`;
+
+        if (!unpack.isWhole(id))
+            return Promise.resolve(null);
+        if (!opened.has(id)) {
+            if (opened.size >= 8)
+                opened.delete(opened.keys().next().value);
+            opened.set(id, unpack.block(id).then((recording) =>
+                recordings.prepare(recording, test)));
+        }
+        return opened.get(id);
+    }
+
+    function has(test) {
+        return unpack.isWhole(`t${test.number}`);
+    }
+
+    function find(id) {
+        return run.tests.find((test) => test.id === id) ||
+            run.tests.find((test) => test.name === id);
+    }
+
+    function bad() {
+        return run.tests.filter(isBad);
+    }
+
+    return { run, load, recording, has, find, bad, isBad, OUTCOMES };
+})();

@@ -1,0 +1,78 @@
+// state.js: keeps what is on the screen in the address, so that it can be sent.
+const state = (() => {
+    const listeners = [];
+    let values = parse();
+    let writing = 0;
+
+    function parse() {
+        return new Map(new URLSearchParams(
+            location.hash.slice(1).replace(/\+/g, '%2B')));
+    }
+
+    // Only what would end a value is escaped, so that addresses stay readable.
+    function escape(text) {
+        return encodeURIComponent(text)
+            .replace(/%(2F|3A|2C|5B|5D|3D|7B|7D)/g, decodeURIComponent);
+    }
+
+    function address(changes) {
+        const next = new Map(values);
+
+        for (const [name, value] of Object.entries(changes)) {
+            if (value === null || value === undefined || value === '')
+                next.delete(name);
+            else
+                next.set(name, String(value));
+        }
+        return `#${[...next].map(([name, value]) =>
+            `${name}=${escape(value)}`).join('&')}`;
+    }
+
+    function get(name) {
+        return values.get(name) || '';
+    }
+
+    function tell() {
+        for (const listener of listeners)
+            listener();
+    }
+
+    // link() is the address of a place; the view's own settings don't follow.
+    function link(changes) {
+        const kept = values;
+
+        values = new Map();
+        const text = address(changes);
+        values = kept;
+        return text;
+    }
+
+    function go(changes) {
+        location.hash = link(changes);
+    }
+
+    // note() changes the address without a step in the history. Browsers limit
+    // how often that may happen.
+    function note(changes) {
+        const next = address(changes);
+
+        values = new Map(new URLSearchParams(
+            next.slice(1).replace(/\+/g, '%2B')));
+        clearTimeout(writing);
+        writing = setTimeout(flush, 150);
+    }
+
+    function flush() {
+        clearTimeout(writing);
+        writing = 0;
+        history.replaceState(null, '', address({}));
+    }
+
+    window.addEventListener('hashchange', () => {
+        clearTimeout(writing);
+        values = parse();
+        tell();
+    });
+
+    return { get, link, go, note, flush, listen: (f) => listeners.push(f) };
+})();

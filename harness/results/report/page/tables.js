@@ -1,0 +1,1 @@
+const tables = (() => ({ start() {}, show() {} }))();

@@ -1,0 +1,94 @@
+// time_spent.js: the spans in which a test spent its time, as bars.
+const timeSpent = (() => {
+    const { make } = dom;
+    const SHOWN = 6;
+
+    function slowestPassing() {
+        let slowest = null;
+
+        for (const test of report.run.tests) {
+            if (test.outcome === 'passed' &&
+                (!slowest || test.duration > slowest.duration))
+                slowest = test;
+        }
+        return slowest;
+    }
+
+    // The test's own thread has the first track. Time on other threads would
+    // count twice.
+    function selfTimes(recording) {
+        const { slices } = recording;
+        const own = recordings.selfTimes(recording);
+        const times = new Map();
+
+        for (let row = 0; row < slices.rows; row++) {
+            if (slices.track[row] === 0) {
+                const name = slices.name[row];
+
+                times.set(name, (times.get(name) || 0) + own[row]);
+            }
+        }
+        return [...times].map(([name, time]) =>
+            [recording.string(name), time]);
+    }
+
+    function shares(recording, duration) {
+        const all = selfTimes(recording).sort((a, b) => b[1] - a[1]);
+        const inSpans = all.reduce((sum, one) => sum + one[1], 0);
+        const rest = all.slice(SHOWN).reduce((sum, one) => sum + one[1], 0);
+        const result = all.slice(0, SHOWN).map(([name, time]) =>
+            ({ name: format.line(name), time, kind: 'is-span' }));
+
+        if (rest > 0)
+            result.push({ name: 'other spans', time: rest, kind: 'is-span' });
+        if (duration > inSpans) {
+            result.push({
+                name: 'outside spans', time: duration - inSpans, kind: '',
+            });
+        }
+        return result.sort((a, b) => b.time - a.time);
+    }
+
+    function bars(list, duration) {
+        return make('ul', { class: 'bars' }, list.map((one) =>
+            make('li', {}, make('span', { class: 'bar-name' }, one.name),
+                make('span', { class: 'bar-value' },
+                    format.duration(one.time), ' ',
+                    make('span', { class: 'muted' },
+                        format.percent(one.time, duration))),
+                dom.bar(one.time, duration, one.kind))));
+    }
+
+    function missing(test) {
+        const { leftOut } = test;
+
+        return leftOut && leftOut.command ?
+            dom.command('Its recording is not in this file', leftOut.command) :
+            make('p', { class: 'muted' }, 'It has no recording.');
+    }
+
+    async function fill(element, test) {
+        const recording = await report.recording(test);
+
+        dom.replace(element, recording ?
+            bars(shares(recording, test.duration), test.duration) :
+            missing(test));
+    }
+
+    function panel() {
+        const test = slowestPassing();
+        const content = make('div', {});
+
+        if (!test || !test.duration)
+            return null;
+        fill(content, test);
+        return make('section', { class: 'panel' },
+            make('h2', {}, 'Where the time went'),
+            make('p', {}, 'Slowest passing test: ', make('a', {
+                href: state.link({ view: 'timeline', test: test.id }),
+            }, make('bdi', {}, format.line(test.name))),
+            `, ${format.duration(test.duration)}`), content);
+    }
+
+    return { panel, shares, bars };
+})();

@@ -1,0 +1,1 @@
+const timeline = (() => ({ start() {}, show() {} }))();

@@ -1,0 +1,144 @@
+// unpack.js: reads a block of the report's data: base64, deflate, then JSON, a
+// zero byte, and the columns of its tables.
+const unpack = (() => {
+    const COLUMNS = {
+        tests: 'program name outcome reason assertions file line duration ' +
+            'start worker tries filter dropped gpu rerun debug',
+        tries: 'test try outcome reason duration',
+        failures: 'test stacks output output_cut lines recorded open',
+        counts: 'test try spans lines slices kernels copies compiles start end',
+        left_out: 'test try why command',
+        tracks: 'kind name pid tid process device context stream depth',
+        sites: 'name target file line function level kind',
+        slices: 'start duration track depth name site parent again state ' +
+            'kind fields',
+        slice_fields: 'name value',
+        flows: 'from to',
+        lines: 'time track site slice text shown fields',
+        line_fields: 'name value',
+        counters: 'time name value track',
+    };
+    // These numbers may not fit 32 bits.
+    const WIDE = new Set(['start', 'duration', 'time', 'end', 'context',
+        'output_cut']);
+
+    function bytesOf(base64) {
+        if (Uint8Array.fromBase64)
+            return Uint8Array.fromBase64(base64);
+        const text = atob(base64);
+        const bytes = new Uint8Array(text.length);
+
+        for (let i = 0; i < bytes.length; i++)
+            bytes[i] = text.charCodeAt(i);
+        return bytes;
+    }
+
+    async function inflate(bytes) {
+        const stream = new Blob([bytes]).stream()
+            .pipeThrough(new DecompressionStream('deflate-raw'));
+
+        return new Uint8Array(await new Response(stream).arrayBuffer());
+    }
+
+    // A varint has 7 bits a byte, low bits first. Beyond 28 bits, shifts would
+    // lose the upper ones.
+    function unsigned(bytes, at, values) {
+        for (let row = 0; row < values.length; row++) {
+            let byte = bytes[at++];
+            let value = byte & 127;
+
+            for (let unit = 128; byte > 127 && at < bytes.length; unit *= 128) {
+                byte = bytes[at++];
+                value += (byte & 127) * unit;
+            }
+            values[row] = value;
+        }
+    }
+
+    function zigzag(values) {
+        for (let row = 0; row < values.length; row++) {
+            const value = values[row];
+
+            values[row] = value % 2 ? -(value + 1) / 2 : value / 2;
+        }
+    }
+
+    function add(values) {
+        for (let row = 1; row < values.length; row++)
+            values[row] += values[row - 1];
+    }
+
+    function floats(bytes, at, values) {
+        const view = new DataView(bytes.buffer, bytes.byteOffset + at);
+
+        for (let row = 0; row < values.length; row++)
+            values[row] = view.getFloat64(8 * row, true);
+    }
+
+    function column(name, bytes, at, rows, encoding) {
+        const wide = encoding !== 'n' || WIDE.has(name);
+        const values = new (wide ? Float64Array : Uint32Array)(rows);
+
+        if (encoding === 'f') {
+            floats(bytes, at, values);
+            return values;
+        }
+        unsigned(bytes, at, values);
+        if (encoding !== 'n')
+            zigzag(values);
+        if (encoding === 'd')
+            add(values);
+        return values;
+    }
+
+    // A column that this writer did not know is all zeros.
+    function fill(name, columns) {
+        for (const key of COLUMNS[name].split(' ')) {
+            if (!(key in columns))
+                columns[key] = new Uint32Array(columns.rows);
+        }
+        return columns;
+    }
+
+    function readTables(block, bytes, at) {
+        const tables = {};
+
+        for (const [name, table] of Object.entries(block.tables)) {
+            const columns = { rows: table.rows };
+
+            for (const [key, encoding, size] of table.columns) {
+                columns[key] = column(key, bytes, at, table.rows, encoding);
+                at += size;
+            }
+            tables[name] = columns;
+        }
+        return tables;
+    }
+
+    function parse(bytes) {
+        const end = bytes.indexOf(0);
+        const block = JSON.parse(new TextDecoder().decode(
+            bytes.subarray(0, end)));
+        const tables = readTables(block, bytes, end + 1);
+
+        block.table = (name) => fill(name, tables[name] || { rows: 0 });
+        block.string = (number) => block.strings[number] || '';
+        return block;
+    }
+
+    // isWhole() tells whether a block is there to its last character.
+    function isWhole(id) {
+        const element = document.getElementById(id);
+
+        return !!element &&
+            element.textContent.length === Number(element.dataset.size);
+    }
+
+    async function block(id) {
+        const element = document.getElementById(id);
+
+        return parse(await inflate(bytesOf(element.textContent)));
+    }
+
+    return { block, isWhole };
+})();

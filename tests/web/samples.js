@@ -1,0 +1,349 @@
+// samples.js: makes reports whose data no test program would give: huge ones,
+// hostile ones, and ones with everything in them. `node samples.js DIR` writes
+// them all.
+'use strict';
+
+const { mkdirSync, writeFileSync } = require('node:fs');
+const { join } = require('node:path');
+const { assemble, block } = require('./assemble.js');
+
+const TESTS = {
+    program: 's', name: 's', outcome: 's', reason: 's', assertions: 's',
+    file: 's', line: 'n', duration: 'n', start: 'n', worker: 'n', tries: 'n',
+    filter: 's', dropped: 'n', gpu: 's', rerun: 's', debug: 's',
+};
+const TRIES = {
+    test: 'n', try: 'n', outcome: 's', reason: 's', duration: 'n',
+};
+const FAILURES = {
+    test: 'n', stacks: 's', output: 's', output_cut: 'n', lines: 's',
+    recorded: 's', open: 's',
+};
+const COUNTS = {
+    test: 'n', try: 'n', spans: 'n', lines: 'n', slices: 'n', kernels: 'n',
+    copies: 'n', compiles: 'n', start: 'n', end: 'n',
+};
+const LEFT_OUT = { test: 'n', try: 'n', why: 's', command: 's' };
+const TRACKS = {
+    kind: 's', name: 's', pid: 'n', tid: 'n', process: 's', device: 'n',
+    context: 'n', stream: 'n', depth: 'n',
+};
+const SITES = {
+    name: 's', target: 's', file: 's', line: 'n', function: 's', level: 'n',
+    kind: 's',
+};
+const SLICES = {
+    start: 'd', duration: 'n', track: 'n', depth: 'n', name: 's', site: 'n',
+    parent: 'n', again: 'n', state: 'n', kind: 's', fields: 'n',
+};
+const FIELDS = { name: 's', value: 's' };
+const FLOWS = { from: 'n', to: 'n' };
+const LINES = {
+    time: 'd', track: 'n', site: 'n', slice: 'i', text: 's', shown: 'n',
+    fields: 'n',
+};
+const COUNTERS = { time: 'd', name: 's', value: 'f', track: 'n' };
+
+// columns() turns rows into columns; what a row lacks is "" or 0.
+function columns(rows, encodings) {
+    return Object.fromEntries(Object.entries(encodings).map(([name, kind]) =>
+        [name, [kind, rows.map((row) =>
+            row[name] ?? (kind === 's' ? '' : 0))]]));
+}
+
+// random() repeats: reports of the same name are the same.
+function randomness(seed) {
+    return () => {
+        seed = (seed * 1103515245 + 12345) % 2147483648;
+        return seed / 2147483648;
+    };
+}
+
+function runBlock(members, tests, tries, failures) {
+    const count = (...outcomes) => tests.filter((test) =>
+        outcomes.includes(test.outcome)).length;
+
+    return block('run', {
+        testlog: '0.1.0', command: 'testlog run build/examples/store_test',
+        run: '2026-11-22T08-00-00.123456',
+        path: 'testlog-runs/2026-11-22T08-00-00.123456',
+        start: '2026-11-22T08:00:00.123456Z', duration: 2e9, interrupted: null,
+        passed: count('passed'), skipped: count('skipped'),
+        failed: count('failed', 'crashed', 'timeout'),
+        host: {
+            name: 'box', system: 'Linux', release: '6.1', machine: 'x86_64',
+            processors: 2,
+        },
+        filters: { log: 'info', log_origin: 'LOG', trace: 'trace',
+            trace_origin: 'default', unseen: [] },
+        gpu: { state: 'no-driver', notice: 'GPU trace off' }, shard: null,
+        facts: [['compiler', 'gcc 12.2.0']], rerun: null, previous: null,
+        ...members,
+    }, {
+        tests: columns(tests, TESTS), tries: columns(tries, TRIES),
+        failures: columns(failures, FAILURES),
+    });
+}
+
+function endBlock(counts, leftOut) {
+    return block('end', { whole: true }, {
+        counts: columns(counts, COUNTS), left_out: columns(leftOut, LEFT_OUT),
+    });
+}
+
+function testBlock(number, members, data) {
+    return block(`t${number}`, {
+        name: '', try: 0, pid: 100, origin: '2026-11-22T08:00:00.123456Z',
+        ended: true, lost: [], metas: [], cut: null, lines_cut: 0,
+        strings_cut: 0, ...members,
+    }, {
+        tracks: columns(data.tracks || [], TRACKS),
+        sites: columns(data.sites || [], SITES),
+        slices: columns(data.slices || [], SLICES),
+        slice_fields: columns(data.sliceFields || [], FIELDS),
+        flows: columns(data.flows || [], FLOWS),
+        lines: columns(data.lines || [], LINES),
+        line_fields: columns(data.lineFields || [], FIELDS),
+        counters: columns(data.counters || [], COUNTERS),
+    });
+}
+
+const SITE_LIST = [
+    { name: 'request', target: 'http::server', file: 'http/server.c', line: 40,
+        function: 'serve', level: 3, kind: 'span' },
+    { name: 'query', target: 'store', file: 'store/store.c', line: 88,
+        function: 'store_query', level: 4, kind: 'span' },
+    { target: 'store', file: 'store/store.c', line: 93,
+        function: 'store_query', level: 4, kind: 'event' },
+    { target: 'http::server', file: 'http/server.c', line: 51,
+        function: 'serve', level: 3, kind: 'event' },
+    { target: 'http::server', file: 'http/server.c', line: 66,
+        function: 'serve', level: 2, kind: 'event' },
+    { target: 'store', file: 'store/store.c', line: 120,
+        function: 'store_check', level: 1, kind: 'event' },
+    { name: 'gpu', target: 'gpu::kernel', level: 4, kind: 'device' },
+    { name: 'queue', target: 'store', file: 'store/store.c', line: 10,
+        function: 'store_push', level: 4, kind: 'counter' },
+];
+
+function line(data, row, fields) {
+    data.lines.push({ ...row, fields: fields.length });
+    data.lineFields.push(...fields.map(([name, value]) => ({ name, value })));
+}
+
+function slice(data, row, fields) {
+    data.slices.push({ ...row, fields: fields.length });
+    data.sliceFields.push(...fields.map(([name, value]) => ({ name, value })));
+}
+
+function kernel(data, start, parent, i) {
+    const row = data.slices.length;
+
+    slice(data, {
+        start, duration: 90000 + 1000 * (i % 7), track: 2, name:
+            i % 3 ? 'saxpy' : 'reduce_sum', site: 6, parent: row - parent,
+        state: 4, kind: 'kernel',
+    }, [['device', '0'], ['stream', '7'], ['grid', '(64, 1, 1)'],
+        ['block', '(256, 1, 1)'], ['registers', '32'], ['shared', '4096'],
+        ['occupancy', '0.75']]);
+    data.flows.push({ from: parent, to: row });
+}
+
+// requests() is a test that serves requests on two threads and a GPU.
+function requests(start, many) {
+    const data = {
+        tracks: [
+            { kind: 'thread', name: 'store_test', pid: 100, tid: 100,
+                depth: 2 },
+            { kind: 'thread', name: 'pool 1', pid: 100, tid: 101, depth: 1 },
+            { kind: 'stream', name: 'stream 7', process: 'GPU 0: NVIDIA H100',
+                device: 1, context: 1, stream: 7, depth: 1 },
+        ],
+        sites: SITE_LIST, slices: [], sliceFields: [], flows: [], lines: [],
+        lineFields: [], counters: [],
+    };
+
+    for (let i = 0; i < many; i++) {
+        const at = start + 1000000 + i * 400000;
+        const request = data.slices.length;
+
+        slice(data, { start: at, duration: 360000, track: 0, name: 'request',
+            site: 0 }, [['id', String(i)], ['user', '"root"']]);
+        line(data, { time: at + 20000, site: 3, slice: request + 1,
+            text: 'request received', shown: 1 }, [['bytes', '512']]);
+        slice(data, { start: at + 40000, duration: 240000 - 900 * (i % 50),
+            track: 0, depth: 1, name: 'query', site: 1, parent: 1 },
+        [['table', '"users"']]);
+        line(data, { time: at + 60000, site: i % 17 === 5 ? 4 : 2,
+            slice: request + 2, text: `row ${i} found` }, []);
+        slice(data, { start: at + 80000, duration: 150000, track: 1,
+            name: 'query', site: 1, parent: 1 }, []);
+        if (i % 4 === 0)
+            kernel(data, at + 120000, request + 1, i);
+        data.counters.push({ time: at, name: 'queue', value: i % 13 });
+    }
+    return data;
+}
+
+const NAMES = ['store/opens', 'store/evicts_oldest', 'store/reopens',
+    'pool/runs_jobs', 'pool/stops', 'http/parses_headers', 'http/serves_1000',
+    'http/times_out', 'greet/greets', 'gpu/adds_vectors'];
+
+function failure(number) {
+    return {
+        test: number,
+        stacks: 'SIGSEGV at 0: null pointer\n  thread 100 store_test, ' +
+            'which crashed:\n    store/store.c:93: store_query\n    ' +
+            'store/store_test.c:20: store_evicts_oldest_impl',
+        output: 'a line of output\nand another\n', output_cut: 70000,
+        lines: '08:00:00.1Z  INFO request{id=1}: http::server: received',
+        recorded: '08:00:00.2Z DEBUG request{id=1}: store: row 1 found',
+        open: 'store_test 100: request{id=1}:query{table="users"}',
+    };
+}
+
+// mixed() has one test of each outcome, tries, changes and devices.
+function mixed() {
+    const outcomes = ['passed', 'crashed', 'failed', 'passed', 'passed',
+        'skipped', 'passed', 'timeout', 'passed', 'passed'];
+    const reasons = ['', 'SIGSEGV: null pointer, in store_query ' +
+        '(store/store.c:93)', 'store/store_test.c:31: eq(int, count, 3) ' +
+        'actual=2 expected=3', '', '', 'no network here', '',
+    'after 1.00 s', '', ''];
+    const tests = NAMES.map((name, i) => ({
+        program: name.startsWith('http') ? 'http_test' : 'store_test', name,
+        outcome: outcomes[i], reason: reasons[i], file: 'store/store_test.c',
+        line: 10 + i, duration: [5e6, 8e7, 2e7, 4e7, 3e6, 0, 1.3e9, 1e9, 1e5,
+            2e8][i],
+        start: 1e6 + i * 5e7 + 1, worker: i % 2 + 1, tries: i === 3 ? 2 : 1,
+        filter: 'info', rerun: `testlog run a -- --filter '${name}'`,
+        debug: `testlog run a -- --filter '${name}' --debug=gdb`,
+    }));
+    const blocks = [];
+    const counts = [];
+
+    tests.forEach((test, i) => {
+        if (test.outcome === 'skipped' || i === 8)
+            return;
+        const data = requests(test.start - 1, i === 6 ? 1000 : 20);
+
+        blocks.push(testBlock(i, { name: test.name,
+            end: test.start + test.duration }, data));
+        counts.push({ test: i, spans: data.slices.length,
+            lines: data.lines.length, slices: data.slices.length,
+            kernels: data.slices.filter((row) => row.kind).length });
+    });
+    return assemble([runBlock({
+        rerun: 'testlog run a -- --failed',
+        previous: {
+            run: '2026-11-22T07-00-00.000001', path: 'testlog-runs/before',
+            newly_failing: [1, 2], newly_passing: [3], gone: ['store/old'],
+            new: [9], slower: [[6, 4e8, 1.3e9]],
+        },
+    }, tests, [{ test: 3, try: 1, outcome: 'failed', reason: 'flaked',
+        duration: 1e6 }], [1, 2, 7].map(failure)), ...blocks,
+    endBlock(counts, [{ test: 8, why: 'large',
+        command: 'testlog report latest greet/greets' }])]);
+}
+
+// many() is a run of 10,000 tests.
+function many() {
+    const random = randomness(1);
+    const tests = Array.from({ length: 10000 }, (unused, i) => ({
+        program: `program_${i % 40}`, name: `suite_${i % 100}/test_${i}`,
+        outcome: i % 997 === 5 ? 'failed' : i % 501 === 7 ? 'skipped' :
+            'passed',
+        reason: i % 997 === 5 ? `a.c:${i}: expected ${i}` : '', file: 'a.c',
+        line: i, duration: Math.floor(1e6 * (1 + 30 * random() ** 6)),
+        start: Math.floor(i / 8) * 8e6 + 1, worker: i % 8 + 1, tries: 1,
+    }));
+
+    return assemble([runBlock({ duration: 1e10 }, tests, [], []),
+        endBlock([], [])]);
+}
+
+// huge() is a test of some slices on 8 tracks, nested four deep, and lines.
+function huge(slices, lines) {
+    const random = randomness(2);
+    const data = { tracks: [], sites: SITE_LIST, slices: [], sliceFields: [],
+        lines: [], lineFields: [] };
+    const perTrack = Math.ceil(slices / 8);
+    const rows = [];
+
+    for (let track = 0; track < 8; track++)
+        data.tracks.push({ kind: 'thread', name: `worker ${track}`, depth: 4 });
+    for (let i = 0; i < perTrack; i++) {
+        const depth = i % 4;
+        const group = Math.floor(i / 4) * 40000;
+
+        for (let track = 0; track < 8 && rows.length < slices; track++) {
+            rows.push({ start: group + depth * 1000 + track, track, depth,
+                duration: 36000 - depth * 8000 + Math.floor(random() * 900),
+                name: `span_${Math.floor(random() * 60)}`, site: depth % 2 });
+        }
+    }
+    data.slices = rows;
+    rows.forEach((row, i) => {
+        row.parent = row.depth ? 8 : 0;
+        if (i < 8)
+            row.parent = 0;
+    });
+    for (let i = 0; i < lines; i++) {
+        data.lines.push({ time: i * 20000, site: 2 + i % 4, slice: 0,
+            text: `line ${i} of ${lines}`, shown: 1 });
+    }
+    const end = Math.floor(perTrack / 4) * 40000 + 40000;
+    const tests = [{ program: 'huge_test', name: 'huge/huge',
+        outcome: 'passed', duration: end, start: 1, worker: 1, tries: 1,
+        file: 'huge.c', line: 1 }];
+
+    return assemble([runBlock({ duration: end }, tests, [], []),
+        testBlock(0, { end }, data),
+        endBlock([{ test: 0, spans: slices, slices, lines }], [])]);
+}
+
+const EVIL = '</script><script>document.title="owned"</script>' +
+    '<img src=x onerror=alert(1)>"\'&amp;\u202Egnp.exe\u0007\u001b[31m\n@JS@';
+
+function hostile() {
+    const data = requests(0, 3);
+
+    data.lines.forEach((row) => { row.text = EVIL; });
+    data.lines[1].text = 'x'.repeat(3 << 20);
+    data.slices.forEach((row) => { row.name = EVIL; });
+    data.lineFields.forEach((row) => { row.value = EVIL; });
+    data.tracks[0].name = EVIL;
+    const tests = ['failed', 'crashed', 'passed'].map((outcome, i) => ({
+        program: EVIL, name: `${EVIL}/${'long_'.repeat(i * 400)}`, outcome,
+        reason: EVIL, assertions: `${EVIL}\n${EVIL}`, file: EVIL, line: i,
+        duration: 1e6, start: 1, worker: 1, tries: 2, rerun: EVIL, debug: EVIL,
+    }));
+    const text = { stacks: EVIL, output: EVIL, lines: EVIL, recorded: EVIL,
+        open: EVIL };
+
+    return assemble([runBlock({ command: EVIL, facts: [[EVIL, EVIL]],
+        path: EVIL, rerun: EVIL, previous: { run: EVIL, path: EVIL,
+            newly_failing: [0], newly_passing: [], gone: [EVIL], new: [],
+            slower: [] } }, tests, [{ test: 0, try: 1, outcome: 'failed',
+        reason: EVIL, duration: 1 }], [{ test: 0, ...text }]),
+    ...tests.map((test, i) => testBlock(i, { end: 2e6 }, data)),
+    endBlock([], [])]);
+}
+
+const SAMPLES = {
+    mixed, many, hostile,
+    huge: () => huge(20000, 100000),
+    million: () => huge(1000000, 1000),
+};
+
+function write(folder, names) {
+    mkdirSync(folder, { recursive: true });
+    for (const name of names)
+        writeFileSync(join(folder, `${name}.html`), SAMPLES[name]());
+}
+
+if (require.main === module)
+    write(process.argv[2], process.argv.slice(3).concat(
+        process.argv[3] ? [] : Object.keys(SAMPLES)));
+
+module.exports = { SAMPLES, EVIL, write };
