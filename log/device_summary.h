@@ -95,6 +95,9 @@ double log_device_rate(const struct log_device_work *);
 
 /* ---- device_text.c ---- */
 
+/* log_bytes adds a number of bytes as "1.0 MiB". */
+void log_bytes(struct trace_text *out, uint64_t bytes);
+
 /* log_device_table adds a summary as aligned rows, log_device_line in one line
  * without its newline. */
 void log_device_table(struct trace_text *out,

@@ -19,7 +19,7 @@ static void put_double(struct trace_text *out, int places, double number,
     trace_locale_leave(before);
 }
 
-static void put_bytes(struct trace_text *out, uint64_t bytes)
+void log_bytes(struct trace_text *out, uint64_t bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     enum { LAST = sizeof(units) / sizeof(*units) - 1 };
@@ -68,7 +68,7 @@ static void put_transfer(struct trace_text *out, const char *title,
     put_title(out, title);
     put_work(out, work);
     trace_text_literal(out, ", ");
-    put_bytes(out, work->bytes);
+    log_bytes(out, work->bytes);
     if (work->time) {
         trace_text_literal(out, ", ");
         put_double(out, 1, log_device_rate(work) / 1e9, "GB/s");
@@ -113,7 +113,7 @@ static void put_largest(struct trace_text *out,
 {
     if (leaks->count > 1) {
         trace_text_literal(out, "; the largest ");
-        put_bytes(out, leaks->largest);
+        log_bytes(out, leaks->largest);
     }
     trace_text_literal(out, " of ");
     put_name(out, leaks->memory);
@@ -127,14 +127,14 @@ static void put_largest(struct trace_text *out,
 void log_device_leaks_text(struct trace_text *out,
                            const struct log_device_leaks *leaks)
 {
-    put_bytes(out, leaks->bytes);
+    log_bytes(out, leaks->bytes);
     trace_text_printf(out, " in %llu allocation%s",
                       (unsigned long long)leaks->count,
                       leaks->count == 1 ? "" : "s");
     put_largest(out, leaks);
     if (leaks->async) {
         trace_text_literal(out, "; ");
-        put_bytes(out, leaks->async);
+        log_bytes(out, leaks->async);
         trace_text_literal(out, " came from memory pools");
     }
 }
@@ -180,7 +180,7 @@ static void put_copies(struct trace_text *out, size_t begin,
         return;
     put_next(out, begin);
     trace_text_printf(out, "copies %llu, ", (unsigned long long)all.count);
-    put_bytes(out, all.bytes);
+    log_bytes(out, all.bytes);
 }
 
 static void put_part(struct trace_text *out, size_t begin,
@@ -216,6 +216,6 @@ void log_device_line(struct trace_text *out,
     if (summary->leaks.count) {
         put_next(out, begin);
         trace_text_literal(out, "leaked ");
-        put_bytes(out, summary->leaks.bytes);
+        log_bytes(out, summary->leaks.bytes);
     }
 }

@@ -13,8 +13,8 @@ static void usage(void)
     puts("Usage: testlog export [RUN] [TEST...] [--chrome] [-o FILE]\n\n"
          "Writes what the tests of a run recorded, or only the given tests, "
          "as one trace.\nRUN is the folder of a run or of a test, or a "
-         "recording; the default is the\nlatest run. The run may have been "
-         "killed.\n\n"
+         "recording, or a name in\ntestlog list; the default is the latest "
+         "run. The run may have been killed.\n\n"
          "      --chrome       Chrome's trace event format, the only one so "
          "far\n"
          "  -o, --output FILE  write to FILE instead of standard output");
@@ -94,6 +94,8 @@ int runners_export(int argc, char **argv)
     }
     argv += optind;
     where = runners_run_of(&argv);
+    if (!where)
+        return TEST_LOG_USAGE;
     if (runners_recordings_find(&found, where, argv) || !found.count)
         return runners_recordings_refuse("export", where, argv);
     code = export(&found, output);

@@ -32,8 +32,9 @@ static void usage(void)
         "Usage: testlog log [RUN] [TEST...] [FLAG...]\n\n"
         "Prints the log lines that the tests of a run recorded, or only the "
         "given tests.\nTEST is suite/test or a pattern. RUN is the folder of "
-        "a run or of a test, or a\nrecording; the default is the latest run. "
-        "The run may still be running, or may\nhave been killed.\n\n"
+        "a run or of a test, or a\nrecording, or a name in testlog list; the "
+        "default is the latest run. The run may\nstill be running, or may have "
+        "been killed.\n\n"
         "      --filter=FILTER  lines to show; default: those that the run "
         "showed\n"
         "      --log=FILTER     the same\n"
@@ -370,5 +371,5 @@ int runners_log(int argc, char **argv)
 
     const char *where = runners_run_of(&argv);
 
-    return show(where, argv, &settings);
+    return where ? show(where, argv, &settings) : TEST_LOG_USAGE;
 }

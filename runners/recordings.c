@@ -175,13 +175,22 @@ void runners_recordings_free(struct recordings *found)
 
 const char *runners_run_of(char ***arguments)
 {
-    static char latest[PATH_MAX];
-    const char *dir = test_log_variable("TRACE_DIR");
+    static char run[PATH_MAX];
+    char *no_folder[] = {NULL};
+    struct test_log_options options;
+    bool named;
 
     if (**arguments && runners_is_there(**arguments))
         return *(*arguments)++;
-    snprintf(latest, sizeof(latest), "%s/latest", dir ? dir : "testlog-runs");
-    return latest;
+    if (runners_settings(&options, "", no_folder))
+        return NULL;
+    named = **arguments && runners_find_run(options.dir, **arguments, run);
+    if (named)
+        ++*arguments;
+    else
+        snprintf(run, sizeof(run), "%s/latest", options.dir);
+    test_log_options_free(&options);
+    return run;
 }
 
 int runners_recordings_refuse(const char *command, const char *where,

@@ -54,6 +54,12 @@ uint64_t runners_json_number(const struct cJSON *, const char *member);
 /* runners_json_add_test adds the result of a test in "tests" to a run. */
 void runners_json_add_test(struct test_log_run *, const struct cJSON *test);
 
+/* runners_json_add_text adds a text of any bytes, or null, to an object.
+ * runners_json_print prints JSON as one line on stdout. */
+void runners_json_add_text(struct cJSON *, const char *member,
+                           const char *text);
+void runners_json_print(const struct cJSON *);
+
 /* ---- merge.c ---- */
 
 enum told { TOLD_NOTHING, TOLD_PARTLY, TOLD_ALL };

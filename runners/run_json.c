@@ -1,4 +1,5 @@
-/* run_json.c: reads run.json, or a line of it that a program has sent. */
+/* run_json.c: reads run.json, or a line of it that a program has sent, and
+ * writes JSON. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
 #include "run.h"
@@ -191,4 +193,26 @@ cJSON *runners_json_read(const struct test_log_run *run, const char *name)
 
     free(text);
     return json;
+}
+
+/* ---- Writing ---- */
+
+void runners_json_add_text(cJSON *object, const char *name, const char *text)
+{
+    struct trace_text valid = {0};
+
+    test_log_sanitize(&valid, text ? text : "", text ? strlen(text) : 0);
+    if (text)
+        cJSON_AddStringToObject(object, name, valid.data ? valid.data : "");
+    else
+        cJSON_AddNullToObject(object, name);
+    trace_text_free(&valid);
+}
+
+void runners_json_print(const cJSON *json)
+{
+    char *text = cJSON_PrintUnformatted(json);
+
+    puts(text ? text : "{}");
+    cJSON_free(text);
 }

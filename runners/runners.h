@@ -13,6 +13,7 @@ int runners_record(int argc, char **argv);
 int runners_log(int argc, char **argv);
 int runners_export(int argc, char **argv);
 int runners_filter(int argc, char **argv);
+int runners_list(int argc, char **argv);
 
 /* ---- run.c ---- */
 
@@ -53,7 +54,8 @@ int runners_recordings_find(struct recordings *, const char *where,
 void runners_recordings_free(struct recordings *);
 
 /* runners_run_of returns the run that the first argument names, and skips it;
- * otherwise the latest run. */
+ * otherwise the latest run. NULL if it has printed what is wrong with the
+ * settings. */
 const char *runners_run_of(char ***arguments);
 
 /* runners_recordings_refuse prints that nothing was found; returns the exit
@@ -71,6 +73,24 @@ int runners_refuse_flag(const char *command, int c, char **argv,
  * not all could be written, it prints why and returns TEST_LOG_FAILED. */
 void runners_flush(void);
 int runners_written(const char *command, int code);
+
+/* ---- kept_runs.c ---- */
+
+/* runners_settings reads the variables and testlog.conf; `dir` is the argument,
+ * if there is one. -1 if it has printed what is wrong; otherwise call
+ * test_log_options_free. */
+int runners_settings(struct test_log_options *, const char *command,
+                     char **arguments);
+
+/* runners_refuse_dir prints that a folder of runs cannot be read: errno. */
+void runners_refuse_dir(const char *command, const char *dir);
+
+/* runners_find_run finds a run by its path, by its name in `dir`, or as
+ * "latest" or "latest~N" there, and writes its path into PATH_MAX bytes. */
+bool runners_find_run(const char *dir, const char *word, char *path);
+
+/* runners_size_of returns the bytes that a folder takes on the disk. */
+uint64_t runners_size_of(const char *path);
 
 /* ---- compressed.c ---- */
 

@@ -183,7 +183,7 @@ _testlog_own() {
         log--log-* | record--log-* | record--trace-options)
         _testlog_value "$flag" "$head" "$value"
         ;;
-    export-o | export--output | run* | record* | filter--*) ;;
+    export-o | export--output | run* | record* | list* | filter--*) ;;
     filterfilter) _testlog_filter "" "$value" ;;
     log* | export*) _testlog_runs ;;
     esac
@@ -195,7 +195,7 @@ _testlog() {
 
     _testlog_line
     if [[ ${#words[@]} -eq 1 ]]; then
-        _testlog_offer run record log export filter --help --version
+        _testlog_offer run record log export list filter --help --version
         return
     fi
     for ((i = 2; i < ${#words[@]}; i++)); do

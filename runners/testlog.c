@@ -15,6 +15,7 @@ static const struct {
     {"record", "record what any program does on GPUs", runners_record},
     {"log", "print a run's lines with another filter", runners_log},
     {"export", "write a run as a trace for a viewer", runners_export},
+    {"list", "list the runs that are kept", runners_list},
     {"filter", "explain a filter and show its effect", runners_filter},
 };
 

@@ -166,11 +166,9 @@ Test(e2e_manual, pages_refer_only_to_existing_pages)
 static const struct {
     const char *page, *help;
 } helps[] = {
-    {"harness/testlog-program.7", NULL},
-    {"runners/testlog-run.1", "run"},
-    {"runners/testlog-record.1", "record"},
-    {"runners/testlog-log.1", "log"},
-    {"runners/testlog-export.1", "export"},
+    {"harness/testlog-program.7", NULL},    {"runners/testlog-run.1", "run"},
+    {"runners/testlog-record.1", "record"}, {"runners/testlog-log.1", "log"},
+    {"runners/testlog-export.1", "export"}, {"runners/testlog-list.1", "list"},
     {"runners/testlog-filter.1", "filter"},
 };
 
@@ -444,7 +442,7 @@ static const char *offers(const char *function, const char *line)
 static const struct {
     const char *line, *offers;
 } completions[] = {
-    {"testlog ", "run record log export filter --help --version "},
+    {"testlog ", "run record log export list filter --help --version "},
     {"testlog rec", "record "},
     {"testlog record --o", "--output "},
     {"testlog record --log-format p", "pretty "},
@@ -460,6 +458,7 @@ static const struct {
     {"testlog log --format p", "pretty "},
     {"testlog log --filter=net=de", "debug "},
     {"testlog export -", "--chrome -o --output --help "},
+    {"testlog list --j", "--json "},
     {"testlog filter --b", "--batch "},
     {"testlog filter in", "info "},
     {"testlog run PROGRAM -- --log-t", "--log-time "},

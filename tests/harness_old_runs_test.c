@@ -102,7 +102,7 @@ Test(harness_old_runs, lists_the_latest_run_first)
     make(1, -1);
     make(3, 1);
     save("notes.txt", "");
-    names = test_log_old_runs_list(dir, &count);
+    names = test_log_old_runs_list(dir, true, &count);
     cr_assert_eq(count, 3);
     cr_expect_str_eq(names[0], name_of(3));
     cr_expect_str_eq(names[1], name_of(2));
@@ -113,7 +113,7 @@ Test(harness_old_runs, lists_the_latest_run_first)
 Test(harness_old_runs, lists_no_runs_of_an_empty_folder)
 {
     size_t count = 1;
-    char **names = test_log_old_runs_list(dir, &count);
+    char **names = test_log_old_runs_list(dir, true, &count);
 
     cr_assert(names);
     cr_expect_eq(count, 0);

@@ -59,11 +59,16 @@ static bool is_aside(const char *name)
     return !strncmp(name, ASIDE, size) && is_name(name + size);
 }
 
+static int open_folder(int dir, const char *name)
+{
+    return openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+                  0);
+}
+
 /* Opens a folder of the current user, which is no link. */
 static int open_own(int dir, const char *name)
 {
-    int fd =
-        openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    int fd = open_folder(dir, name);
     struct stat status;
 
     if (fd < 0 || (!fstat(fd, &status) && status.st_uid == geteuid()))
@@ -86,14 +91,25 @@ static bool is_run(int folder)
     return has(folder, "run.json", S_IFREG) || has(folder, "tests", S_IFDIR);
 }
 
-bool test_log_old_runs_is_run(int dir, const char *name)
+static bool names_run(int dir, const char *name, bool own)
 {
-    int folder = is_name(name) ? open_own(dir, name) : -1;
+    int folder = own ? open_own(dir, name) : open_folder(dir, name);
     bool is = folder >= 0 && is_run(folder);
 
     if (folder >= 0)
         close(folder);
     return is;
+}
+
+bool test_log_old_runs_in_progress(int dir, const char *name)
+{
+    int folder = open_folder(dir, name);
+    bool held =
+        folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+
+    if (folder >= 0)
+        close(folder);
+    return held;
 }
 
 /* ---- Listing ---- */
@@ -150,7 +166,7 @@ static int list(struct names *names, int dir, bool (*wanted)(const char *))
     return added ? 0 : -1;
 }
 
-char **test_log_old_runs_list(int dir, size_t *count)
+char **test_log_old_runs_list(int dir, bool own, size_t *count)
 {
     struct names names = {0};
     size_t kept = 0;
@@ -162,7 +178,7 @@ char **test_log_old_runs_list(int dir, size_t *count)
         return NULL;
     }
     for (size_t i = 0; i < names.count; i++)
-        if (test_log_old_runs_is_run(dir, names.all[i]))
+        if (names_run(dir, names.all[i], own))
             names.all[kept++] = names.all[i];
         else
             free(names.all[i]);
@@ -278,6 +294,8 @@ int test_log_old_runs_remove(int dir, const char *name)
 {
     char aside[64];
 
+    if (is_aside(name))
+        return remove_tree(dir, name, DEPTH);
     if (!is_name(name)) {
         errno = EINVAL;
         return -1;
@@ -288,6 +306,38 @@ int test_log_old_runs_remove(int dir, const char *name)
 
 /* ---- Pruning ---- */
 
+static bool each_aside(int dir, test_log_old_runs_visit *visit, void *context)
+{
+    struct names names = {0};
+    bool more = true;
+
+    list(&names, dir, is_aside);
+    for (size_t i = 0; more && i < names.count; i++)
+        more = visit(context, names.all[i]);
+    test_log_old_runs_free(names.all, names.count);
+    return more;
+}
+
+void test_log_old_runs_each(int dir, size_t keep,
+                            test_log_old_runs_visit *visit, void *context)
+{
+    bool more = each_aside(dir, visit, context);
+    size_t count = 0, failed = 0;
+    char **names = keep ? test_log_old_runs_list(dir, true, &count) : NULL;
+    char latest[NAME_MAX + 1] = "";
+
+    if (readlinkat(dir, "latest", latest, sizeof(latest) - 1) < 0)
+        latest[0] = '\0';
+    for (size_t i = keep; more && i < count; i++) {
+        if (!strcmp(names[i], latest) ||
+            (failed < TEST_LOG_OLD_RUNS_FAILED &&
+             test_log_old_runs_failed(dir, names[i]) && ++failed))
+            continue;
+        more = visit(context, names[i]);
+    }
+    test_log_old_runs_free(names, count);
+}
+
 /* One pruning of a folder. */
 struct pruning {
     const char *path;
@@ -296,52 +346,21 @@ struct pruning {
     bool complained;
 };
 
-static bool is_over(const struct pruning *pruning)
+static bool prune(void *context, const char *name)
 {
-    return trace_anchor_now().monotonic >= pruning->deadline;
-}
+    struct pruning *pruning = context;
 
-/* Another process may remove the same run. */
-static void complain(struct pruning *pruning, const char *name)
-{
-    if (errno == EBUSY || errno == ENOENT || pruning->complained)
-        return;
-    pruning->complained = true;
-    test_log_notice("cannot remove the old run %s/%s: %s; remove it yourself",
-                    pruning->path, name, strerror(errno));
-}
-
-/* Removes what removals that were interrupted have left. */
-static void finish_removals(struct pruning *pruning)
-{
-    struct names names = {0};
-
-    list(&names, pruning->dir, is_aside);
-    for (size_t i = 0; i < names.count && !is_over(pruning); i++)
-        if (remove_tree(pruning->dir, names.all[i], DEPTH))
-            complain(pruning, names.all[i]);
-    test_log_old_runs_free(names.all, names.count);
-}
-
-static void remove_all_but(struct pruning *pruning, size_t keep)
-{
-    size_t count, failed = 0;
-    char **names = test_log_old_runs_list(pruning->dir, &count);
-    char latest[NAME_MAX + 1] = "";
-
-    if (readlinkat(pruning->dir, "latest", latest, sizeof(latest) - 1) < 0)
-        latest[0] = '\0';
-    for (size_t i = keep; i < count && !is_over(pruning); i++) {
-        const char *name = names[i];
-
-        if (!strcmp(name, latest) ||
-            (failed < TEST_LOG_OLD_RUNS_FAILED &&
-             test_log_old_runs_failed(pruning->dir, name) && ++failed))
-            continue;
-        if (test_log_old_runs_remove(pruning->dir, name))
-            complain(pruning, name);
+    if (trace_anchor_now().monotonic >= pruning->deadline)
+        return false;
+    /* Another process may remove the same run. */
+    if (test_log_old_runs_remove(pruning->dir, name) && errno != EBUSY &&
+        errno != ENOENT && !pruning->complained) {
+        pruning->complained = true;
+        test_log_notice("cannot remove the old run %s/%s: %s; remove it "
+                        "yourself",
+                        pruning->path, name, strerror(errno));
     }
-    test_log_old_runs_free(names, count);
+    return true;
 }
 
 /* A program that is a part of a run does not prune, nor does a run in a
@@ -366,7 +385,6 @@ void test_log_old_runs_prune(const struct test_log_run *run, const char *path,
         pruning.dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     if (pruning.dir < 0)
         return;
-    finish_removals(&pruning);
-    remove_all_but(&pruning, keep);
+    test_log_old_runs_each(pruning.dir, keep, prune, &pruning);
     close(pruning.dir);
 }

@@ -1,0 +1,202 @@
+/* e2e_kept_runs_test.c: the commands about runs that are kept. */
+#include "e2e.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define TESTLOG BUILD_DIR "/testlog "
+
+E2E_FOLDER
+
+TestSuite(e2e_kept_runs, .init = e2e_begin, .timeout = 180);
+
+/* Names of runs that were not made by a program. */
+#define OLD  "2026-01-02T03-04-05.000001"
+#define OLD2 "2026-01-02T03-04-05.000002"
+#define OLD3 "2026-01-02T03-04-05.000003"
+
+/* Makes a run with a run.json of any bytes; `text` NULL: without one. */
+static void make(const char *name, const char *text)
+{
+    char path[PATH_MAX];
+    FILE *file;
+
+    e2e_run("mkdir -p testlog-runs/%s/tests", name);
+    if (!text)
+        return;
+    snprintf(path, sizeof(path), "testlog-runs/%s/run.json", name);
+    file = fopen(path, "w");
+    cr_assert_not_null(file);
+    fputs(text, file);
+    cr_assert_eq(fclose(file), 0);
+}
+
+#define HEAD "{\"schema\":1,\n\"command\":\"./x\",\n\"passed\":1,\"failed\":0,"
+#define JSON HEAD "\"skipped\":0,\n\"tests\":[\n]}\n"
+
+/* ---- list ---- */
+
+/* The line of a run in `testlog list`. */
+static const char *listed(const char *name)
+{
+    return e2e_line(e2e_run(TESTLOG "list 2>&1")->out, name);
+}
+
+Test(e2e_kept_runs, list_prints_the_latest_run_first)
+{
+    const char *small = e2e_program("small", E2E_TRACED);
+    const struct e2e *list;
+    const char *line;
+
+    make(OLD, JSON);
+    e2e_run("%s --filter small/passes", small);
+    list = e2e_run(TESTLOG "list");
+    e2e_expect_code(list, 0);
+    line = e2e_line(list->out, "small");
+    cr_expect_eq(strncmp(list->out, line, strlen(line)), 0, "%s", list->out);
+    e2e_expect_has(line, " s  ");
+    e2e_expect_has(line, " KiB  1 passed, 0 failed, 0 skipped  ");
+    e2e_expect_has(line, "small_test --filter small/passes");
+    e2e_expect_has(e2e_last(list->out), OLD "           -  ");
+    e2e_expect_has(e2e_last(list->out),
+                   " KiB  1 passed, 0 failed, 0 skipped  ./x");
+}
+
+Test(e2e_kept_runs, list_takes_a_folder)
+{
+    const struct e2e *list;
+
+    e2e_run("%s --trace-dir=given; mkdir none", e2e_program("ci", E2E_TRACED));
+    e2e_expect_has(e2e_run(TESTLOG "list given")->out, " 4 failed, ");
+    e2e_expect_has(e2e_run("TRACE_DIR=given " TESTLOG "list")->out,
+                   " 4 failed, ");
+    e2e_run("echo trace-dir = given >testlog.conf");
+    e2e_expect_has(e2e_run(TESTLOG "list")->out, " 4 failed, ");
+    list = e2e_run(TESTLOG "list none");
+    e2e_expect_code(list, 0);
+    e2e_expect_is(list->err, "testlog: list: none has no runs\n");
+}
+
+Test(e2e_kept_runs, list_prints_json)
+{
+    const cJSON *json, *run;
+
+    e2e_run("%s --filter small/passes", e2e_program("small", E2E_TRACED));
+    make(OLD, NULL);
+    e2e_expect_code(e2e_run(TESTLOG "list --json >list.json"), 0);
+    json = e2e_json("list.json");
+    cr_expect_eq(e2e_number(json, "schema"), 1);
+    run = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "runs"), 0);
+    e2e_expect_is(e2e_text(run, "state"), "finished");
+    e2e_expect_has(e2e_text(run, "command"),
+                   "small_test --filter small/passes");
+    e2e_expect_has(e2e_text(run, "start"), "T");
+    cr_expect_eq(e2e_number(run, "passed"), 1);
+    cr_expect_gt(e2e_number(run, "duration_ns"), 0);
+    cr_expect_gt(e2e_number(run, "size"), 0);
+    run = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "runs"), 1);
+    e2e_expect_is(e2e_text(run, "name"), OLD);
+    e2e_expect_is(e2e_text(run, "state"), "unfinished");
+}
+
+Test(e2e_kept_runs, list_names_runs_that_are_not_finished)
+{
+    static const char *const broken[] = {
+        "",
+        "{",
+        "]}\n",
+        "\n\"tests\":[]}\n",
+        "{\n\"tests\":[[[[]}\n",
+        "[1,\n\"tests\":[\n]}\n",
+        HEAD "\"skipped\":0,\n\"tests\":[\n",
+        HEAD "\"skip\377\001\n\"tests\":[\n]}\n",
+    };
+
+    make(OLD, NULL);
+    e2e_expect_has(listed(OLD), "KiB  unfinished");
+    for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++) {
+        make(OLD, broken[i]);
+        e2e_expect_has(listed(OLD), "KiB  damaged");
+    }
+    e2e_run("flock testlog-runs/" OLD " " TESTLOG "list >list");
+    e2e_expect_has(e2e_read("list"), "KiB  running\n");
+    e2e_run("cd testlog-runs/" OLD " && rm run.json && mkfifo run.json");
+    e2e_expect_has(listed(OLD), "KiB  damaged");
+    e2e_run("cd testlog-runs/" OLD " && rm run.json && ln -s /dev/zero "
+            "run.json");
+    e2e_expect_has(listed(OLD), "KiB  damaged");
+    e2e_run("cd testlog-runs/" OLD " && rm run.json && truncate -s 1T run.json "
+            "|| truncate -s 1G run.json");
+    e2e_expect_has(listed(OLD), "KiB  damaged");
+}
+
+Test(e2e_kept_runs, list_names_a_run_that_was_interrupted)
+{
+    e2e_run("timeout -s INT 0.3 %s", e2e_program("times", E2E_TRACED));
+    e2e_expect_has(e2e_run(TESTLOG "list")->out,
+                   " skipped, interrupted by SIGINT  ");
+}
+
+Test(e2e_kept_runs, list_ignores_what_is_no_run)
+{
+    make(OLD, JSON);
+    e2e_run("cd testlog-runs && mkdir notes " OLD2 " && ln -s " OLD " " OLD3
+            " && ln -s " OLD " latest && touch 2026-01-02T03-04-05.000004");
+    e2e_expect_is(e2e_run(TESTLOG "list | cut -d' ' -f1")->out, OLD "\n");
+}
+
+Test(e2e_kept_runs, list_escapes_what_a_run_contains)
+{
+    make(OLD, "{\"command\":\"\\u001b[31mred\\n\",\"interrupted\":"
+              "\"\\u001b\",\"passed\":1e300,\"failed\":-1,"
+              "\"skipped\":0.5,\n\"tests\":[\n]}\n");
+    e2e_expect_lacks(listed(OLD), "\033");
+    e2e_expect_has(listed(OLD), "  0 passed, 0 failed, 0 skipped, ");
+    e2e_expect_code(e2e_run(TESTLOG "list --json >list.json"), 0);
+    cr_expect_not_null(e2e_json("list.json"));
+}
+
+Test(e2e_kept_runs, list_refuses_bad_arguments)
+{
+    static const struct {
+        const char *arguments, *error;
+    } rows[] = {
+        {"", "testlog: list: cannot read testlog-runs: No such file or "
+             "directory; run a test program first, or name the folder"},
+        {"/dev/null", "list: cannot read /dev/null: Not a directory"},
+        {". ..", "list: one folder is enough; leave out .."},
+        {"--jsom", "list: unknown flag --jsom; did you mean --json?"},
+        {"--json=1", "list: --json=1 takes no value"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const struct e2e *result =
+            e2e_run(TESTLOG "list %s", rows[i].arguments);
+
+        e2e_expect_code(result, 2);
+        e2e_expect_has(result->err, rows[i].error);
+        e2e_expect_is(result->out, "");
+    }
+}
+
+/* ---- Naming a run ---- */
+
+Test(e2e_kept_runs, other_commands_take_names_of_the_list)
+{
+    const char *small = e2e_program("small", E2E_TRACED);
+
+    e2e_run("%s --filter small/passes; %s --filter other/passes; %s sizes",
+            small, small, small);
+    e2e_expect_has(e2e_run(TESTLOG "export latest~1")->out, "other/");
+    e2e_expect_has(e2e_run(TESTLOG "export latest~2")->out, "small/passes");
+    e2e_expect_lacks(e2e_run(TESTLOG "export latest")->out, "small/passes");
+    e2e_run("name=$(" TESTLOG "list | sed -n 's/ .*//;2p'); " TESTLOG
+            "export $name >one; echo trace-dir = moved >testlog.conf; "
+            "mv testlog-runs moved; " TESTLOG "export $name >two");
+    e2e_expect_has(e2e_read("one"), "other/");
+    e2e_expect_is(e2e_read("two"), e2e_read("one"));
+    e2e_expect_code(e2e_run(TESTLOG "export latest~3"), 2);
+}
