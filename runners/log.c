@@ -15,7 +15,8 @@
 #include "runners.h"
 
 struct settings {
-    const char *filter; /* NULL: the one of each recording */
+    const char *text;          /* NULL: the filter of each recording */
+    struct log_filter *filter; /* from `text` */
     struct log_style style;
     const char *color;
     bool follow;
@@ -136,33 +137,56 @@ static void write_lines(struct recording *recording, bool headed,
 }
 
 /* Several tests get headings or, if their lines mix, a prefix on each line. */
-static int put(struct recording *recording, const struct settings *settings,
-               bool several)
+static int replay_lines(struct recording *recording,
+                        const struct settings *settings, bool several,
+                        struct trace_reader *reader,
+                        const struct log_filter *filter)
 {
     struct log_style style = settings->style;
     bool named = settings->follow || style.format == LOG_FORMAT_JSON;
-    struct trace_reader *reader = runners_open(recording->path);
-    struct log_filter *filter = NULL;
-    struct log_replay *replay = NULL;
-    const char *text;
+    struct log_replay *replay = log_replay_new(filter);
 
+    if (!replay)
+        return -1;
+    style.test = several && named ? recording->test : NULL;
+    write_lines(recording, several && !named, replay, &style, reader,
+                settled(recording, reader, settings->follow));
+    log_replay_free(replay);
+    return 0;
+}
+
+static void see_sites(struct log_filter *filter,
+                      const struct trace_reader *reader)
+{
+    for (uint32_t id = 1; trace_reader_site(reader, id); id++)
+        log_filter_seen(filter, trace_reader_site(reader, id));
+}
+
+static int put(struct recording *recording, const struct settings *settings,
+               bool several)
+{
+    struct trace_reader *reader = runners_open(recording->path);
+    struct log_filter *own = NULL;
+    const char *text = settings->text;
+    int result = -1;
+
+    recording->unreadable = !reader;
     if (!reader)
         return -1;
-    text =
-        settings->filter ? settings->filter : trace_reader_meta(reader, "log");
-    filter = log_filter_parse(text ? text : "", "info", "--filter", NULL);
-    if (filter)
-        replay = log_replay_new(filter);
-    if (replay) {
-        say_what_is_missing(reader, text ? text : "info");
-        style.test = several && named ? recording->test : NULL;
-        write_lines(recording, several && !named, replay, &style, reader,
-                    settled(recording, reader, settings->follow));
+    if (settings->filter) {
+        see_sites(settings->filter, reader);
+    } else {
+        text = trace_reader_meta(reader, "log");
+        text = text ? text : "info";
+        own = log_filter_parse(text, "info", "--filter", NULL);
     }
-    log_replay_free(replay);
-    log_filter_free(filter);
+    say_what_is_missing(reader, text);
+    if (own || settings->filter)
+        result = replay_lines(recording, settings, several, reader,
+                              own ? own : settings->filter);
+    log_filter_free(own);
     trace_reader_close(reader);
-    return replay ? 0 : -1;
+    return result;
 }
 
 /* ---- All of them ---- */
@@ -283,8 +307,10 @@ static int show(const char *where, char **patterns,
     if (settings->follow)
         follow(&found, where, patterns, settings);
     any = found.count;
+    if (any && settings->filter)
+        runners_print_unseen(settings->filter, "--filter", &found);
     if (any && !has_lines(&found))
-        say_why_nothing(settings->filter);
+        say_why_nothing(settings->text);
     runners_recordings_free(&found);
     if (!any)
         return runners_recordings_refuse("log", where, patterns);
@@ -294,18 +320,20 @@ static int show(const char *where, char **patterns,
 /* ---- Arguments ---- */
 
 /* Refuses a filter if any of its directives is bad. */
-static int check_filter(const char *text)
+static int take_filter(struct settings *settings, const char *text)
 {
     struct trace_text complaints = {0};
-    int result = 0;
+    bool good;
 
-    log_filter_free(log_filter_parse(text, "info", "--filter", &complaints));
-    if (complaints.size) {
-        fprintf(stderr, "testlog: log: %s", complaints.data);
-        result = -1;
-    }
+    log_filter_free(settings->filter);
+    settings->text = text;
+    settings->filter = log_filter_parse(text, "info", "--filter", &complaints);
+    good = settings->filter && !complaints.size;
+    if (!good)
+        fprintf(stderr, "testlog: log: %s",
+                complaints.size ? complaints.data : "out of memory\n");
     trace_text_free(&complaints);
-    return result;
+    return good ? 0 : -1;
 }
 
 static int take(struct settings *settings, int flag, const char *value)
@@ -314,8 +342,7 @@ static int take(struct settings *settings, int flag, const char *value)
 
     switch (flag) {
     case 'F':
-        settings->filter = value;
-        return check_filter(value);
+        return take_filter(settings, value);
     case 'o':
         return test_log_read_format("--format", value, &style->format);
     case 's':
@@ -335,7 +362,9 @@ static int take(struct settings *settings, int flag, const char *value)
     }
 }
 
-int runners_log(int argc, char **argv)
+/* Returns true if the arguments can be used; *code is the exit code if not. */
+static bool read_arguments(struct settings *settings, int argc, char **argv,
+                           int *code)
 {
     static const struct option options[] = {
         {"filter", required_argument, NULL, 'F'},
@@ -352,24 +381,37 @@ int runners_log(int argc, char **argv)
         {"follow", no_argument, NULL, 'f'},
         {"help", no_argument, NULL, 'h'},
         {0}};
-    struct settings settings = {0};
     int flag;
 
     opterr = 0;
+    *code = TEST_LOG_USAGE;
     while ((flag = getopt_long(argc, argv, ":fh", options, NULL)) >= 0) {
         if (flag == 'h') {
             usage();
-            return TEST_LOG_PASSED;
+            *code = TEST_LOG_PASSED;
+            return false;
         }
         if (flag == '?' || flag == ':')
-            return runners_refuse_flag("log", flag, argv, options);
-        if (take(&settings, flag, optarg))
-            return TEST_LOG_USAGE;
+            runners_refuse_flag("log", flag, argv, options);
+        if (flag == '?' || flag == ':' || take(settings, flag, optarg))
+            return false;
     }
-    settings.style.color = test_log_color(settings.color, stdout);
-    argv += optind;
+    return true;
+}
 
-    const char *where = runners_run_of(&argv);
+int runners_log(int argc, char **argv)
+{
+    struct settings settings = {0};
+    int code;
 
-    return where ? show(where, argv, &settings) : TEST_LOG_USAGE;
+    if (read_arguments(&settings, argc, argv, &code)) {
+        settings.style.color = test_log_color(settings.color, stdout);
+        argv += optind;
+
+        const char *where = runners_run_of(&argv);
+
+        code = where ? show(where, argv, &settings) : TEST_LOG_USAGE;
+    }
+    log_filter_free(settings.filter);
+    return code;
 }

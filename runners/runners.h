@@ -38,6 +38,7 @@ struct recording {
     size_t lines;            /* that were written, except those of devices */
     struct trace_table told; /* the records of devices that were written */
     bool ended;
+    bool unreadable;
     int runner; /* the process that ends its run; 0: unknown */
 };
 
@@ -91,6 +92,15 @@ bool runners_find_run(const char *dir, const char *word, char *path);
 
 /* runners_size_of returns the bytes that a folder takes on the disk. */
 uint64_t runners_size_of(const char *path);
+
+/* ---- unseen.c ---- */
+
+struct log_filter;
+
+/* runners_print_unseen warns about the directives of the filter `origin` that
+ * match no call site of the recordings, as log_filter_seen has noted. */
+void runners_print_unseen(const struct log_filter *, const char *origin,
+                          const struct recordings *);
 
 /* ---- compressed.c ---- */
 

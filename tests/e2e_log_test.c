@@ -50,9 +50,37 @@ Test(e2e_log, log_reports_a_filter_that_matches_no_line)
     result = e2e_run(TESTLOG " log --filter htp=debug");
     e2e_expect_code(result, 0);
     e2e_expect_is(result->out, "");
-    e2e_expect_is(result->err, "testlog: log: no recorded line matches "
-                               "\"htp=debug\"; testlog filter explains a "
-                               "filter\n");
+    e2e_expect_is(result->err,
+                  "testlog: --filter: htp=debug matched no recorded call site\n"
+                  "testlog: log: no recorded line matches \"htp=debug\"; "
+                  "testlog filter explains a filter\n");
+}
+
+Test(e2e_log, log_names_directives_that_match_no_recorded_call_site)
+{
+    const struct e2e *result =
+        e2e_run(TESTLOG "log %s --time none --log 'warn,[iner]=trace,"
+                        "programs::traced:debug,/happened/=warn,gpu=info'",
+                a_run());
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "happened age=3");
+    e2e_expect_is(result->err,
+                  "testlog: --filter: programs::traced:debug matched no "
+                  "recorded call site; did you mean programs::traced=debug?\n"
+                  "testlog: --filter: [iner]=trace matched no recorded call "
+                  "site; did you mean [inner]=trace?\n");
+}
+
+Test(e2e_log, log_names_ten_directives_and_counts_the_others)
+{
+    const struct e2e *result = e2e_run(
+        TESTLOG "log %s --filter $(printf 'no::%%d,' $(seq 12))", a_run());
+
+    cr_expect_eq(e2e_count(result->err, " matched no recorded call site\n"),
+                 11);
+    e2e_expect_has(result->err, "testlog: 2 more directives matched no "
+                                "recorded call site\n");
 }
 
 Test(e2e_log, log_reports_a_run_that_showed_no_line)

@@ -513,7 +513,8 @@ static void put_rerun(const struct test_log_run *run, const char *rerun)
 
 enum { UNSEEN_MAX = 10 }; /* that are printed */
 
-static void report_unseen(const char *unseen, const char *meant)
+void test_log_print_unseen_one(const char *unseen, const char *sites,
+                               const char *meant)
 {
     const char *origin = strstr(unseen, ": ");
     const char *directive = origin ? origin + 2 : unseen;
@@ -522,7 +523,7 @@ static void report_unseen(const char *unseen, const char *meant)
     struct trace_text text = {0};
 
     log_filter_brief(&text, unseen);
-    trace_text_string(&text, " matched no call site");
+    trace_text_printf(&text, " matched no %s", sites);
     if (meant) {
         trace_text_string(&text, "; did you mean ");
         log_filter_brief(&text, meant);
@@ -540,7 +541,8 @@ void test_log_print_unseen(const struct test_log_run *run)
         run->unseen_count < UNSEEN_MAX ? run->unseen_count : UNSEEN_MAX;
 
     for (size_t i = 0; i < shown; i++)
-        report_unseen(run->unseen[i], run->meant ? run->meant[i] : NULL);
+        test_log_print_unseen_one(run->unseen[i], "call site",
+                                  run->meant ? run->meant[i] : NULL);
     if (shown < run->unseen_count)
         test_log_notice("%zu more directives matched no call site",
                         run->unseen_count - shown);

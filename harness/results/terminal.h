@@ -45,8 +45,12 @@ void test_log_print_times(const struct test_log_run *,
                           const struct test_log_output *,
                           const struct test_log_history *);
 
-/* test_log_print_unseen warns about directives that matched no call site. */
+/* test_log_print_unseen warns about directives that matched no call site.
+ * test_log_print_unseen_one does so for one, "LOG: x"; `sites` are those that
+ * it could have matched, and `meant` is what it probably meant, or NULL. */
 void test_log_print_unseen(const struct test_log_run *);
+void test_log_print_unseen_one(const char *unseen, const char *sites,
+                               const char *meant);
 
 /* test_log_print_empty_shard prints a line if a shard has no test. */
 void test_log_print_empty_shard(const struct test_log_run *);
