@@ -57,7 +57,7 @@ void log_span_text(struct log_replay *replay, const struct trace_reader *reader,
     struct log_chain chain;
     size_t left_out;
 
-    log_chain_of(&chain, replay, reader, place);
+    log_chain_of(&chain, replay, false, reader, place);
     left_out = chain.count > OUTERMOST + INNERMOST + 1
                    ? chain.count - OUTERMOST - INNERMOST
                    : 0;

@@ -227,6 +227,9 @@ bool log_verdict_make(struct log_verdict *, const struct log_filter *,
                       const struct trace_site *);
 void log_verdict_free(struct log_verdict *);
 
+/* log_filter_excludes returns whether a "!" hides a whole call site. */
+bool log_filter_excludes(const struct log_filter *, const struct trace_site *);
+
 /* log_verdict_reaches returns whether the site must be recorded so that the
  * filter can be applied later. */
 bool log_verdict_reaches(const struct log_verdict *);
@@ -310,10 +313,11 @@ struct log_chain {
 };
 
 /* log_chain_of collects the spans from `place` outwards, log_chain_around those
- * of an event with its launch. Without memory, the innermost ones are kept. */
-void log_chain_of(struct log_chain *, struct log_replay *,
+ * of an event with its launch; with `all`, also hidden ones that no "!"
+ * excludes. Without memory, the innermost ones are kept. */
+void log_chain_of(struct log_chain *, struct log_replay *, bool all,
                   const struct trace_reader *, uint32_t place);
-void log_chain_around(struct log_chain *, struct log_replay *,
+void log_chain_around(struct log_chain *, struct log_replay *, bool all,
                       const struct trace_reader *, const struct trace_entry *);
 void log_chain_free(struct log_chain *);
 
@@ -364,6 +368,11 @@ struct log_memory {
 };
 
 struct log_memory *log_replay_memory(struct log_replay *);
+
+/* log_replay_names returns whether lines name a span: one that is shown or,
+ * with `all`, that no "!" excludes. */
+bool log_replay_names(struct log_replay *, const struct trace_entry *span,
+                      bool all);
 
 /* log_replay_follows returns whether the filter depends on earlier entries, so
  * that no entry may be skipped. */

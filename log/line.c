@@ -124,7 +124,8 @@ static size_t event_line(struct log_parts *parts, struct log_replay *replay,
     set_message(parts, entry);
     parts->field_count = event_fields(entry, parts->fields);
     add_duration(parts, entry, &took);
-    log_chain_around(parts->chain, replay, parts->reader, entry);
+    log_chain_around(parts->chain, replay, parts->style->all_spans,
+                     parts->reader, entry);
     lay_out(parts, out);
     log_chain_free(parts->chain);
     trace_text_free(&took);
@@ -223,8 +224,9 @@ static size_t span_lines(struct log_parts *parts, struct log_replay *replay,
     struct log_span_times times;
     size_t lines = 0;
 
-    log_chain_of(chain, replay, parts->reader, place);
-    if (chain->count && chain->spans[0].id == place) {
+    log_chain_of(chain, replay, parts->style->all_spans, parts->reader, place);
+    if (chain->count && chain->spans[0].id == place &&
+        log_replay_shows(replay, &chain->spans[0])) {
         parts->site = chain->spans[0].site;
         lines = life_lines(parts, entry, out);
         if (parts->style->span_events & LOG_SPAN_CLOSE &&

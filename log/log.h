@@ -205,6 +205,7 @@ struct log_style {
     unsigned span_events; /* of enum log_span_event */
     unsigned details;     /* of enum log_detail */
     bool color;
+    bool all_spans;   /* lines name spans that the filter hides, too; no "!" */
     const char *test; /* "suite/test", printed in every line, or NULL */
 };
 

@@ -146,6 +146,14 @@ bool log_replay_shows(struct log_replay *replay, const struct trace_entry *span)
     return !verdict || (verdict->shown && !verdict->never);
 }
 
+bool log_replay_names(struct log_replay *replay, const struct trace_entry *span,
+                      bool all)
+{
+    if (!replay || !all)
+        return log_replay_shows(replay, span);
+    return !log_filter_excludes(replay->filter, span->site);
+}
+
 /* ---- Threads ---- */
 
 static void widen(struct trace_scope *scope, struct trace_scope own)

@@ -17,14 +17,14 @@ static bool grow(struct log_chain *chain)
     return true;
 }
 
-static void climb(struct log_chain *chain, struct log_replay *replay,
+static void climb(struct log_chain *chain, struct log_replay *replay, bool all,
                   const struct trace_reader *reader, uint32_t place)
 {
     struct trace_entry span;
 
     for (; place && trace_reader_span(reader, place, &span);
          place = span.span) {
-        if (!log_replay_shows(replay, &span))
+        if (!log_replay_names(replay, &span, all))
             continue;
         if (!grow(chain))
             return;
@@ -32,24 +32,24 @@ static void climb(struct log_chain *chain, struct log_replay *replay,
     }
 }
 
-void log_chain_of(struct log_chain *chain, struct log_replay *replay,
+void log_chain_of(struct log_chain *chain, struct log_replay *replay, bool all,
                   const struct trace_reader *reader, uint32_t place)
 {
     chain->spans = chain->few;
     chain->many = NULL;
     chain->count = chain->capacity = 0;
-    climb(chain, replay, reader, place);
+    climb(chain, replay, all, reader, place);
 }
 
 void log_chain_around(struct log_chain *chain, struct log_replay *replay,
-                      const struct trace_reader *reader,
+                      bool all, const struct trace_reader *reader,
                       const struct trace_entry *entry)
 {
     chain->spans = chain->few;
     chain->many = NULL;
     chain->capacity = 0;
     chain->count = log_launch_of(entry, &chain->few[0]);
-    climb(chain, replay, reader, entry->span);
+    climb(chain, replay, all, reader, entry->span);
 }
 
 void log_chain_free(struct log_chain *chain)

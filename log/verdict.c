@@ -179,6 +179,16 @@ void log_verdict_free(struct log_verdict *verdict)
     verdict->count = verdict->capacity = 0;
 }
 
+bool log_filter_excludes(const struct log_filter *filter,
+                         const struct trace_site *site)
+{
+    for (size_t i = 0; i < filter->count; i++)
+        if (filter->directives[i].effect == LOG_EXCLUDES &&
+            log_directive_decides(&filter->directives[i], site))
+            return true;
+    return false;
+}
+
 bool log_verdict_reaches(const struct log_verdict *verdict)
 {
     for (size_t i = 0; i < verdict->count; i++)

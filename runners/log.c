@@ -148,6 +148,7 @@ static int replay_lines(struct recording *recording,
 
     if (!replay)
         return -1;
+    style.all_spans = true;
     style.test = several && named ? recording->test : NULL;
     write_lines(recording, several && !named, replay, &style, reader,
                 settled(recording, reader, settings->follow));

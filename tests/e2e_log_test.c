@@ -28,6 +28,10 @@ static const char *a_run(void)
 
 /* ---- testlog log ---- */
 
+#define NESTED                                                                 \
+    "outer{number=7 text=\"a \\\"b\\\"\\n\"}:inner{ratio=0.5}: "               \
+    "programs::traced: "
+
 Test(e2e_log, log_applies_another_filter_to_a_run)
 {
     const struct e2e *result =
@@ -35,10 +39,9 @@ Test(e2e_log, log_applies_another_filter_to_a_run)
                 a_run());
 
     e2e_expect_code(result, 0);
-    e2e_expect_is(result->out,
-                  "---- traced_test traced/nests ----\n"
-                  " INFO inner{ratio=0.5}: programs::traced: 1 of many\n"
-                  " WARN inner{ratio=0.5}: programs::traced: happened age=3\n");
+    e2e_expect_is(result->out, "---- traced_test traced/nests ----\n"
+                               " INFO " NESTED "1 of many\n"
+                               " WARN " NESTED "happened age=3\n");
     e2e_expect_is(result->err, "");
 }
 
@@ -81,6 +84,22 @@ Test(e2e_log, log_names_ten_directives_and_counts_the_others)
                  11);
     e2e_expect_has(result->err, "testlog: 2 more directives matched no "
                                 "recorded call site\n");
+}
+
+/* The run's own lines omit them, as EnvFilter's do. */
+Test(e2e_log, log_names_all_enclosing_spans)
+{
+    const char *run = a_run(), *lines;
+
+    lines = e2e_run(TESTLOG "log %s --time none --filter warn", run)->out;
+    e2e_expect_has(lines, " WARN " NESTED "happened age=3\n");
+    e2e_expect_lacks(e2e_read("%s/tests/traced_test/traced.nests/log.txt", run),
+                     "inner");
+    lines = e2e_run(TESTLOG "log %s traced/nests --filter warn --span-events "
+                            "full",
+                    run)
+                ->out;
+    cr_expect_eq(e2e_count(lines, "\n"), 1, "%s", lines);
 }
 
 Test(e2e_log, log_reports_a_run_that_showed_no_line)

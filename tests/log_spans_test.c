@@ -15,15 +15,21 @@ static void begin(void)
 
 TestSuite(log_spans, .init = begin);
 
-static void expect_lines(const char *filter, const char *expected)
+static void expect_styled(const char *filter, bool all_spans,
+                          const char *expected)
 {
-    struct log_style style = {.time = LOG_TIME_NONE};
+    struct log_style style = {.time = LOG_TIME_NONE, .all_spans = all_spans};
     struct trace_reader *reader = test_read();
     char *text = test_lines(reader, filter, &style);
 
     cr_expect_str_eq(text, expected, "%s", text);
     free(text);
     trace_reader_close(reader);
+}
+
+static void expect_lines(const char *filter, const char *expected)
+{
+    expect_styled(filter, false, expected);
 }
 
 Test(log_spans, shows_only_spans_that_the_filter_shows)
@@ -34,6 +40,30 @@ Test(log_spans, shows_only_spans_that_the_filter_shows)
     trace_event(INFO, "hi");
     expect_lines("info",
                  " INFO outer{a=1}:inner{c=3}: tests::log_spans_test: hi\n");
+}
+
+Test(log_spans, shows_all_spans_but_excluded_ones_on_demand)
+{
+    static const char *const rows[][2] = {
+        {"error", "outer{a=1}:deep{b=2}:inner{c=3}"},
+        {"error,deep=off,^[inner]=error", "outer{a=1}:deep{b=2}:inner{c=3}"},
+        {"error,!~*::no", "outer{a=1}:inner{c=3}"},
+    };
+    static const char *const names[] = {"b"};
+    static struct trace_site deep =
+        TEST_SITE(SPAN, TRACE, "deep", "deep::no", names, 1);
+    struct trace_value two = trace_i64_(2);
+    char expected[128];
+
+    trace_span(INFO, "outer", ("a", 1));
+    trace_span_open_(&deep, 1, &two);
+    trace_span(INFO, "inner", ("c", 3));
+    trace_event(ERROR, "hi");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        snprintf(expected, sizeof(expected),
+                 "ERROR %s: tests::log_spans_test: hi\n", rows[i][1]);
+        expect_styled(rows[i][0], true, expected);
+    }
 }
 
 Test(log_spans, omits_fields_without_a_value)
@@ -75,7 +105,7 @@ Test(log_spans, keeps_the_innermost_spans_without_memory)
 
     cr_assert(test_find(reader, TRACE_ENTRY_EVENT, "hi", &entry));
     test_fail_memory(1, false);
-    log_chain_of(&chain, NULL, reader, entry.span);
+    log_chain_of(&chain, NULL, false, reader, entry.span);
     test_fail_memory(0, false);
     cr_expect_eq(chain.count, 16);
     cr_expect_eq(chain.spans[0].id, entry.span);
