@@ -124,6 +124,11 @@ TRACE_API bool log_replay_step(struct log_replay *, const struct trace_reader *,
 TRACE_API bool log_replay_shows(struct log_replay *,
                                 const struct trace_entry *span);
 
+/* log_replay_use_last_values judges each span by the last values of its fields,
+ * which EnvFilter cannot know yet. Call it before the first step, for a
+ * recording that has ended. */
+TRACE_API void log_replay_use_last_values(struct log_replay *);
+
 /* log_same_word compares words without regard to ASCII case. */
 TRACE_API bool log_same_word(const char *a, const char *b);
 

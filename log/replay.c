@@ -23,6 +23,7 @@ struct thread {
 struct log_replay {
     const struct log_filter *filter;
     bool simple;                   /* depends on call sites only */
+    bool last_values;              /* judges spans by them */
     struct log_verdict **verdicts; /* by id of the call site; never moved */
     size_t verdict_count;
     struct log_verdict *launch; /* about log_launch_site */
@@ -44,6 +45,11 @@ struct log_replay *log_replay_new(const struct log_filter *filter)
     replay->filter = filter;
     replay->simple = !filter->scoped && !filter->judges;
     return replay;
+}
+
+void log_replay_use_last_values(struct log_replay *replay)
+{
+    replay->last_values = true;
 }
 
 static void free_verdict(struct log_verdict *verdict)
@@ -275,13 +281,41 @@ static struct log_fields fields_of(const struct trace_entry *entry,
     return fields;
 }
 
+/* Fields that do not all come from one call site. */
+struct joined {
+    struct trace_site site;
+    const char *names[TRACE_FIELDS_MAX];
+    struct trace_value values[TRACE_FIELDS_MAX];
+};
+
+/* The fields of a span when it begins, or those that it ends with. */
+static struct log_fields span_fields(const struct log_replay *replay,
+                                     const struct trace_reader *reader,
+                                     const struct trace_entry *span,
+                                     struct joined *joined)
+{
+    struct trace_field last[TRACE_FIELDS_MAX];
+    size_t count;
+
+    if (!replay->last_values)
+        return fields_of(span, joined->values);
+    count = trace_reader_fields(reader, span, UINT64_MAX, last);
+    for (size_t i = 0; i < count; i++) {
+        joined->names[i] = last[i].name;
+        joined->values[i] = last[i].value;
+    }
+    joined->site = *span->site;
+    joined->site.fields = joined->names;
+    return (struct log_fields){&joined->site, count, joined->values, NULL};
+}
+
 static bool step_span(struct log_replay *replay,
                       const struct trace_reader *reader,
                       const struct trace_entry *entry, struct thread *thread)
 {
     const struct log_verdict *verdict = verdict_of(replay, entry->site);
-    struct trace_value values[TRACE_FIELDS_MAX];
-    struct log_fields fields = fields_of(entry, values);
+    struct joined joined;
+    struct log_fields fields = span_fields(replay, reader, entry, &joined);
     struct log_span untracked = {.verdict = verdict}, *span = &untracked;
 
     if (verdict && verdict->patterns)
@@ -332,8 +366,8 @@ static struct trace_scope scope_of_span(struct log_replay *replay,
 {
     const struct log_verdict *verdict = verdict_of(replay, span->site);
     struct trace_scope own = {0, 0};
-    struct trace_value values[TRACE_FIELDS_MAX];
     struct log_fields fields;
+    struct joined joined;
     struct trace_entry late;
     struct log_span *one;
     size_t cursor = 0;
@@ -344,13 +378,13 @@ static struct trace_scope scope_of_span(struct log_replay *replay,
     if (!one)
         return own;
     one->verdict = verdict;
-    fields = fields_of(span, values);
+    fields = span_fields(replay, reader, span, &joined);
     log_span_begin(one, around, &fields);
     if (span->id)
         one->shown = !is_hidden(replay, span->id);
-    while (span->id &&
+    while (span->id && !replay->last_values &&
            trace_reader_late(reader, span->id, time, &cursor, &late)) {
-        fields = fields_of(&late, values);
+        fields = fields_of(&late, joined.values);
         log_span_fields(one, &fields);
     }
     own = log_span_scope(one);
@@ -375,14 +409,7 @@ static struct trace_scope scope_around(struct log_replay *replay,
     return scope;
 }
 
-/* The fields of an activity and of its launch, joined as if one call site had
- * them. */
-struct joined {
-    struct trace_site site;
-    const char *names[TRACE_FIELDS_MAX];
-    struct trace_value values[TRACE_FIELDS_MAX];
-};
-
+/* Joins the fields of an activity and of its launch. */
 static struct log_fields join(const struct trace_entry *entry,
                               struct joined *joined)
 {
@@ -434,7 +461,7 @@ static void step_fields(struct log_replay *replay,
     struct trace_value values[TRACE_FIELDS_MAX];
     struct log_fields fields;
 
-    if (!span)
+    if (!span || replay->last_values)
         return;
     fields = fields_of(entry, values);
     log_span_fields(span, &fields);

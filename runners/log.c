@@ -19,7 +19,7 @@ struct settings {
     struct log_filter *filter; /* from `text` */
     struct log_style style;
     const char *color;
-    bool follow;
+    bool follow, last_values;
 };
 
 enum {
@@ -39,6 +39,8 @@ static void usage(void)
         "      --filter=FILTER  lines to show; default: those that the run "
         "showed\n"
         "      --log=FILTER     the same\n"
+        "      --final-values   judge each span by the last values of its "
+        "fields\n"
         "      --format=full|compact|pretty|json\n"
         "      --span-events=new|enter|exit|close|active|full|none\n"
         "                       lines about spans; separate words with commas\n"
@@ -148,6 +150,8 @@ static int replay_lines(struct recording *recording,
 
     if (!replay)
         return -1;
+    if (settings->last_values)
+        log_replay_use_last_values(replay);
     style.all_spans = true;
     style.test = several && named ? recording->test : NULL;
     write_lines(recording, several && !named, replay, &style, reader,
@@ -344,6 +348,9 @@ static int take(struct settings *settings, int flag, const char *value)
     switch (flag) {
     case 'F':
         return take_filter(settings, value);
+    case 'v':
+        settings->last_values = true;
+        return 0;
     case 'o':
         return test_log_read_format("--format", value, &style->format);
     case 's':
@@ -370,6 +377,7 @@ static bool read_arguments(struct settings *settings, int argc, char **argv,
     static const struct option options[] = {
         {"filter", required_argument, NULL, 'F'},
         {"log", required_argument, NULL, 'F'},
+        {"final-values", no_argument, NULL, 'v'},
         {"format", required_argument, NULL, 'o'},
         {"log-format", required_argument, NULL, 'o'},
         {"span-events", required_argument, NULL, 's'},
@@ -397,7 +405,11 @@ static bool read_arguments(struct settings *settings, int argc, char **argv,
         if (flag == '?' || flag == ':' || take(settings, flag, optarg))
             return false;
     }
-    return true;
+    if (!settings->follow || !settings->last_values)
+        return true;
+    test_log_notice("log: --final-values needs a run that has ended; leave out "
+                    "--follow");
+    return false;
 }
 
 int runners_log(int argc, char **argv)

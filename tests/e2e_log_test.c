@@ -102,6 +102,25 @@ Test(e2e_log, log_names_all_enclosing_spans)
     cr_expect_eq(e2e_count(lines, "\n"), 1, "%s", lines);
 }
 
+static const char *requests_of(const char *status, const char *flags)
+{
+    return e2e_run(TESTLOG "log --time none "
+                           "--filter '[request{status=%s}]=debug' %s",
+                   status, flags)
+        ->out;
+}
+
+Test(e2e_log, log_judges_spans_by_their_final_values_on_demand)
+{
+    e2e_run("%s -q", e2e_program("late", E2E_TRACED));
+    e2e_expect_is(requests_of("500", ""), "");
+    e2e_expect_is(requests_of("100", "--final-values"), "");
+    e2e_expect_is(requests_of("500", "--final-values"),
+                  "---- late_test late/answers ----\n"
+                  "DEBUG request{id=2}: programs::late: asked\n"
+                  "DEBUG request{id=2 status=500}: programs::late: answered\n");
+}
+
 Test(e2e_log, log_reports_a_run_that_showed_no_line)
 {
     const struct e2e *result;
@@ -410,6 +429,9 @@ Test(e2e_log, refuses_bad_arguments)
         {"log --span-events x", "write new, enter,"},
         {"log --fields x", "--fields: unknown value \"x\"; write thread, "
                            "location, pid or none\n"},
+        {"log -f --final-values",
+         "testlog: log: --final-values needs a run that has ended; leave out "
+         "--follow\n"},
         {"log --filter net=x", "unknown level \"x\""},
         {"log --folow",
          "testlog: log: unknown flag --folow; did you mean --follow?\n"},

@@ -450,7 +450,7 @@ static const struct {
     {"testlog record -- ", " "},
     {"testlog record -- true --o", " "},
     {"testlog ex", "export "},
-    {"testlog log --f", "--filter --format --fields --follow "},
+    {"testlog log --f", "--filter --final-values --format --fields --follow "},
     {"testlog log --fields=thread,l", "thread,location "},
     {"testlog log --span-events new,c", "new,close "},
     {"testlog log --log=net=de", "debug "},

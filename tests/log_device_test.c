@@ -270,21 +270,71 @@ static void program(void)
     trace_event(DEBUG, "event", ("tag", "l"));
 }
 
+static char *tags_of(const char *lines)
+{
+    struct trace_text found = {0};
+
+    while ((lines = strstr(lines, " tag=\""))) {
+        lines += strlen(" tag=\"");
+        trace_text_char(&found, *lines);
+    }
+    return found.data ? found.data : strdup("");
+}
+
 /* Returns the tags of the lines that are shown, live and from the recording. */
 static char *tags(const char *filter)
 {
-    char *messages = program_shown(filter, program), *lines, *tag;
+    char *messages = program_shown(filter, program), *lines, *found;
     struct trace_reader *reader = trace_reader_open(test_path("recording"));
-    struct trace_text found = {0};
 
     cr_assert(reader);
     lines = test_lines(reader, filter, &program_style);
-    for (tag = lines; (tag = strstr(tag, " tag=\"")); tag++)
-        trace_text_char(&found, tag[strlen(" tag=\"")]);
+    found = tags_of(lines);
     trace_reader_close(reader);
     free(lines);
     free(messages);
-    return found.data ? found.data : strdup("");
+    return found;
+}
+
+/* The same, judging spans by their last values. */
+static char *last_tags(const char *text)
+{
+    struct trace_reader *reader = trace_reader_open(test_path("recording"));
+    struct log_filter *filter = log_filter_parse(text, NULL, "LOG", NULL);
+    struct log_replay *replay = log_replay_new(filter);
+    struct trace_text lines = {0};
+    struct trace_entry entry;
+    char *tags;
+
+    cr_assert(reader);
+    log_replay_use_last_values(replay);
+    while (trace_reader_next(reader, &entry))
+        log_line(replay, &program_style, reader, &entry, &lines);
+    tags = tags_of(lines.data ? lines.data : "");
+    trace_text_free(&lines);
+    log_replay_free(replay);
+    log_filter_free(filter);
+    trace_reader_close(reader);
+    return tags;
+}
+
+Test(log_device, judges_spans_of_activities_by_their_last_values)
+{
+    static const char *const rows[][2] = {
+        {"[step{late=5}]=trace", "bcdefjh"},
+        {"[step{late=4}]=trace", ""},
+        {"trace,![step{late=5}]", "apkl"},
+        {"[launch{stream=8}]=trace", "d"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        char *found;
+
+        free(tags("trace")); /* records it */
+        found = last_tags(rows[i][0]);
+        cr_expect_str_eq(found, rows[i][1], "\"%s\": %s", rows[i][0], found);
+        free(found);
+    }
 }
 
 Test(log_device, filters_activities_as_events)

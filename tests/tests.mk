@@ -51,7 +51,7 @@ plain      := annotated annotated_cxx capture expect expect_cxx expecting expect
     helper new_assert outcomes passing small starter throws whole
 traced     := allocator alone annotated annotated_cxx bounded capture chars_cxx ci crashing device dying early expect \
     expect_cxx expecting expecting_cxx faulty gpu gpu_early hanging helper hostile \
-    jumping large limited losing losses many \
+    jumping large late limited losing losses many \
     new_assert outcomes passing slow small starter starting storm survivors throws traced \
     times unborn undumpable unsteady whole
 info       := annotated annotated_cxx expect expecting expecting_cxx small
