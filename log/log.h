@@ -29,6 +29,8 @@ extern "C" {
  * here. testlog-filter(7) has the details.
  */
 struct log_filter;
+struct trace_reader;
+struct trace_entry;
 
 /* log_filter_parse parses a filter. A directive that cannot be parsed is
  * ignored, and `complaints`, if not NULL, gets a message that begins with

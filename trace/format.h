@@ -28,7 +28,7 @@
 
 #include <stdint.h>
 
-#include <testlog/trace.h>
+#include "recording.h"
 
 enum {
     TRACE_FORMAT_VERSION = 2, /* version 1 did not share chunks */

@@ -8,7 +8,7 @@
 #ifndef TRACE_PROFILER_H
 #define TRACE_PROFILER_H
 
-#include <testlog/trace.h>
+#include "recording.h"
 
 /* X(key, default, ...): the rest are members of struct trace_profiler_option.
  */

@@ -6,10 +6,9 @@
 #include <locale.h>
 #include <string.h>
 
-#include <testlog/trace.h>
-
 #include "containers.h"
 #include "device.h"
+#include "recording.h"
 #include "strings.h"
 
 #ifdef __cplusplus

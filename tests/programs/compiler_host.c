@@ -13,6 +13,7 @@
 #include <testlog/trace.h>
 
 #include "trace/device.h"
+#include "trace/recording.h"
 
 static int (*user_compile_)(const char *, const char *, int,
                             const char *const *);

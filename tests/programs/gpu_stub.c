@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "trace/device.h"
+#include "trace/recording.h"
 
 static const struct trace_device_host *host;
 

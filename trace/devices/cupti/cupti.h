@@ -15,6 +15,7 @@
 
 #include "trace/device.h"
 #include "trace/profiler.h"
+#include "trace/recording.h"
 
 /* ---- Facts ---- */
 

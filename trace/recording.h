@@ -1,0 +1,108 @@
+/* recording.h: starts and ends the recording of a process, and the subscriber
+ * that decides what is recorded. For the harness and for log/, private to the
+ * project. The conventions are those of trace.h. */
+#ifndef TRACE_RECORDING_H
+#define TRACE_RECORDING_H
+
+#include <testlog/trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The same moment on three clocks. */
+struct trace_anchor {
+    uint64_t ticks;     /* the recording's clock */
+    uint64_t monotonic; /* ns, CLOCK_MONOTONIC */
+    uint64_t wall;      /* ns since 1970, CLOCK_REALTIME */
+};
+
+/* trace_anchor_now reads the three clocks in quick succession. */
+TRACE_API struct trace_anchor trace_anchor_now(void);
+
+struct trace_options {
+    uint64_t limit;             /* maximum in bytes; 0 = TRACE_LIMIT_DEFAULT */
+    struct trace_anchor origin; /* time zero; ticks 0 = now */
+    const char *const *meta;    /* name, value, name, value, ..., NULL */
+};
+
+#define TRACE_LIMIT_DEFAULT (UINT64_C(256) << 20)
+#define TRACE_LIMIT_LEAST   (UINT64_C(256) << 10)
+#define TRACE_LIMIT_MOST    (UINT64_C(64) << 30)
+
+/* trace_open starts a recording in a new file at `path` for the whole process
+ * and turns on the sites that the subscriber wants. With a NULL `path` nothing
+ * is stored, but a live subscriber still gets the records. Fails with EBUSY if
+ * a recording runs, with EINVAL if the limit is out of range. */
+TRACE_API int trace_open(const char *path, const struct trace_options *);
+
+/* trace_refuse leaves a recording at `path` that has the reason why trace_open
+ * failed. */
+TRACE_API void trace_refuse(const char *path, int error);
+
+/* trace_is_open returns whether a recording runs. */
+TRACE_API bool trace_is_open(void);
+
+/* trace_unwind closes the spans that the calling thread entered since `depth`,
+ * a result of trace_depth, and that an abandoned stack left open. */
+TRACE_API size_t trace_depth(void);
+TRACE_API void trace_unwind(size_t depth);
+
+/* trace_returned_to lets the calling thread record again after a jump out of a
+ * record, such as siglongjmp from a signal handler, to a function whose frame
+ * is at `frame` or above. Recording in such a function has the same effect. */
+TRACE_API void trace_returned_to(uintptr_t frame);
+
+/* trace_close turns off all sites and marks the recording as ended. Its memory
+ * stays mapped, because threads may be writing a record. */
+TRACE_API void trace_close(void);
+
+/* trace_parse_size parses "64M": digits and an optional K, M or G. Returns
+ * false for anything else. */
+TRACE_API bool trace_parse_size(const char *text, uint64_t *bytes);
+
+/* ---- Subscriber ---- */
+
+struct trace_reader;
+struct trace_entry;
+
+/* Decides which call sites are on, and gets live records. Every function may be
+ * NULL; with none, every site is recorded. */
+struct trace_subscriber {
+    /* interest returns the bits of trace_interest for a call site. It is called
+     * with a lock held and may set the site's verdict. */
+    unsigned (*interest)(struct trace_site *);
+    /* event returns whether an event of a judged site is recorded; `inside` is
+     * the scope of the thread's spans. */
+    bool (*event)(const struct trace_site *, struct trace_scope inside,
+                  const char *message, size_t count,
+                  const struct trace_value *);
+    /* span returns whether a span of a judged site is recorded, as `place`, and
+     * sets `own` to its scope while it is entered. */
+    bool (*span)(const struct trace_site *, struct trace_scope inside,
+                 uint32_t place, size_t count, const struct trace_value *,
+                 struct trace_scope *own);
+    /* fields gets late fields, entered returns the scope of a span that is
+     * entered again, closed says that a span will get no more of either. All
+     * three are NULL or none. */
+    void (*fields)(const struct trace_site *, uint32_t place, size_t count,
+                   const struct trace_value *);
+    struct trace_scope (*entered)(uint32_t place);
+    void (*closed)(uint32_t place);
+    /* live gets each record as it is made, one at a time; `reader` has the
+     * spans that it refers to. */
+    void (*live)(const struct trace_reader *, const struct trace_entry *);
+    bool names; /* live needs the names of threads */
+    /* forked is called in a child: other threads' locks are gone. */
+    void (*forked)(void);
+};
+
+/* trace_subscribe sets the subscriber for trace_open and later changes; it must
+ * stay valid. */
+TRACE_API void trace_subscribe(const struct trace_subscriber *);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
