@@ -5,7 +5,7 @@
 const { createHash } = require('node:crypto');
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
-const { deflateRawSync } = require('node:zlib');
+const { deflateSync } = require('node:zlib');
 
 const PAGE = join(__dirname, '../../harness/results/report/page');
 
@@ -98,7 +98,7 @@ function block(id, members, tables) {
         format: 1, ...members, strings: [...numbers.keys()],
         tables: described,
     });
-    const text = deflateRawSync(Buffer.concat([
+    const text = deflateSync(Buffer.concat([
         Buffer.from(head), Buffer.from([0]), ...columns])).toString('base64');
 
     return `<script type="text/plain" id="${id}" ` +

@@ -51,7 +51,7 @@ function columns(rows, encodings) {
             row[name] ?? (kind === 's' ? '' : 0))]]));
 }
 
-// random() repeats: reports of the same name are the same.
+// randomness() repeats: reports of the same name are the same.
 function randomness(seed) {
     return () => {
         seed = (seed * 1103515245 + 12345) % 2147483648;
@@ -67,7 +67,8 @@ function runBlock(members, tests, tries, failures) {
         testlog: '0.1.0', command: 'testlog run build/examples/store_test',
         run: '2026-11-22T08-00-00.123456',
         path: 'testlog-runs/2026-11-22T08-00-00.123456',
-        start: '2026-11-22T08:00:00.123456Z', duration: 2e9, interrupted: null,
+        start: '2026-11-22T08:00:00.123456Z', duration_ns: 2e9,
+        interrupted: null,
         passed: count('passed'), skipped: count('skipped'),
         failed: count('failed', 'crashed', 'timeout'),
         host: {
@@ -258,7 +259,7 @@ function many() {
         start: Math.floor(i / 8) * 8e6 + 1, worker: i % 8 + 1, tries: 1,
     }));
 
-    return assemble([runBlock({ duration: 1e10 }, tests, [], []),
+    return assemble([runBlock({ duration_ns: 1e10 }, tests, [], []),
         endBlock([], [])]);
 }
 
@@ -297,7 +298,7 @@ function huge(slices, lines) {
         outcome: 'passed', duration: end, start: 1, worker: 1, tries: 1,
         file: 'huge.c', line: 1 }];
 
-    return assemble([runBlock({ duration: end }, tests, [], []),
+    return assemble([runBlock({ duration_ns: end }, tests, [], []),
         testBlock(0, { end }, data),
         endBlock([{ test: 0, spans: slices, slices, lines }], [])]);
 }

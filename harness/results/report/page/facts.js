@@ -1,1 +1,106 @@
-const facts = (() => ({ start() {}, show() {} }))();
+// facts.js: under which circumstances the run was made, and what it lacks.
+const facts = (() => {
+    const { make } = dom;
+    // Other views show these.
+    const KNOWN = ['format', 'strings', 'tables', 'table', 'string', 'previous',
+        'rerun', 'testlog', 'run', 'path', 'command', 'start', 'duration_ns',
+        'interrupted', 'shard', 'passed', 'failed', 'skipped', 'host',
+        'processors', 'versions', 'filters', 'gpu', 'gpu_summary', 'facts',
+        'schema'];
+    const WHY = {
+        size: 'left out, because the report would be too large',
+        large: 'left out, because their recordings are large and they passed',
+        damaged: 'damaged', missing: 'without a recording',
+        memory: 'left out for lack of memory',
+    };
+
+    function text(value) {
+        if (Array.isArray(value))
+            return value.map(text).filter((one) => one).join('\n');
+        if (value && typeof value === 'object') {
+            return Object.entries(value).map(([name, one]) =>
+                `${name}: ${text(one)}`).join('\n');
+        }
+        return value === null || value === undefined ? '' : String(value);
+    }
+
+    function title(name) {
+        const words = name.replaceAll('_', ' ');
+
+        return words[0] ? words[0].toUpperCase() + words.slice(1) : words;
+    }
+
+    function group(heading, rows) {
+        const filled = rows.map(([name, value]) => [name, text(value)])
+            .filter(([, value]) => value !== '');
+
+        if (!filled.length)
+            return null;
+        return make('section', { class: 'panel' }, make('h2', {}, heading),
+            make('dl', {}, filled.map(([name, value]) => [
+                make('dt', {}, format.line(title(name))),
+                make('dd', {}, format.block(value))])));
+    }
+
+    function entries(value) {
+        return value && typeof value === 'object' ? Object.entries(value) : [];
+    }
+
+    function runFacts(head) {
+        return [
+            ['Command', head.command], ['Folder', head.path],
+            ['Start', head.start],
+            ['Duration', head.duration_ns ?
+                format.duration(head.duration_ns) : ''],
+            ['Interrupted', head.interrupted],
+            ['Shard', head.shard &&
+                `${head.shard.index}/${head.shard.total}`],
+            ['testlog', head.testlog],
+            ...entries(head.versions).filter(([name]) => name !== 'testlog'),
+        ];
+    }
+
+    function sum(values) {
+        return values.reduce((total, value) => total + value, 0);
+    }
+
+    function completeness() {
+        const { run } = report;
+        const whys = Object.keys(WHY).map((why) => [why,
+            run.tests.filter((test) =>
+                test.leftOut && test.leftOut.why === why).length]);
+
+        return [
+            ['File', run.cut ? 'cut off: its end is missing' : 'whole'],
+            ['Recordings', format.count(run.tests.filter((test) =>
+                report.has(test)).length)],
+            ...whys.filter(([, count]) => count).map(([why, count]) =>
+                [title(why), `${format.plural(count, 'test')} ${WHY[why]}`]),
+            ['Dropped records', format.count(sum(run.tests.map((test) =>
+                test.dropped)))],
+        ];
+    }
+
+    function show() {
+    }
+
+    function start(element) {
+        const { head } = report.run;
+        const others = entries(head).filter(([name, value]) =>
+            !KNOWN.includes(name) && typeof value !== 'function');
+
+        dom.replace(element, make('h1', { class: 'hidden' }, 'Facts'),
+            make('div', { class: 'facts' },
+                group('Run', runFacts(head)),
+                group('Completeness', completeness()),
+                group('Host', [...entries(head.host),
+                    ['processors', head.processors]]),
+                group('Filters', entries(head.filters)),
+                group('GPU', entries(head.gpu)),
+                group('GPU summary', entries(head.gpu_summary)),
+                group('Environment', head.facts || []),
+                group('More', others)));
+    }
+
+    return { start, show };
+})();

@@ -40,8 +40,8 @@ const overview = (() => {
         const date = new Date(head.start);
         const parts = [];
 
-        if (head.duration)
-            parts.push(format.duration(head.duration));
+        if (head.duration_ns)
+            parts.push(format.duration(head.duration_ns));
         if (!Number.isNaN(date.getTime())) {
             parts.push(date.toLocaleString('en-GB',
                 { dateStyle: 'medium', timeStyle: 'short' }));
@@ -49,7 +49,7 @@ const overview = (() => {
         if (head.host)
             parts.push(head.host.name);
         if (head.shard)
-            parts.push(head.shard);
+            parts.push(`shard ${head.shard.index}/${head.shard.total}`);
         return parts.join(' · ');
     }
 

@@ -31,5 +31,14 @@ const paint = (() => {
         return colors.get(name);
     }
 
-    return { prepare, color };
+    // hue() is the number of a name's color: the same in every picture.
+    function hue(name) {
+        let hash = 0;
+
+        for (const character of name.slice(0, 40))
+            hash = (hash * 31 + character.codePointAt(0)) % 9973;
+        return hash % 8;
+    }
+
+    return { prepare, color, hue };
 })();

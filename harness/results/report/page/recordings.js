@@ -51,7 +51,7 @@ const recordings = (() => {
         const known = [slices.start, lines.time, counters.time]
             .filter((times) => times.length).map((times) => times[0]);
         const start = Math.min(...known,
-            test.start < 0 ? Infinity : test.start);
+            test.start < 0 ? Infinity : test.start - (recording.offset || 0));
         let end = recording.end || 0;
 
         for (const last of slices.ends) {

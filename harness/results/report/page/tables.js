@@ -1,1 +1,112 @@
-const tables = (() => ({ start() {}, show() {} }))();
+// tables.js: spans, kernels, copies and compilations in numbers, of one test or
+// of all tests in the report.
+const tables = (() => {
+    const { make } = dom;
+    let root = null;
+    let turn = 0;
+
+    function isSpan(recording) {
+        const { kind, state: bits } = recording.slices;
+
+        return (row) => recording.string(kind[row]) === '' &&
+            !(bits[row] & recordings.NEVER_ENTERED);
+    }
+
+    function empty() {
+        return { spans: new Map(), devices: new Map(), tree: flame.node(''),
+            tests: 0, without: 0 };
+    }
+
+    function add(sums, recording) {
+        statistics.collect(recording, isSpan(recording), sums.spans);
+        deviceTables.collect(recording, sums.devices);
+        flame.add(sums.tree, recording, isSpan(recording));
+        sums.tests++;
+    }
+
+    // collect() reads one test after another and lets the page draw meanwhile.
+    async function collect(list, mine, progress) {
+        const sums = empty();
+        let last = performance.now();
+
+        for (const [i, test] of list.entries()) {
+            if (mine !== turn)
+                return null;
+            const recording = await report.recording(test);
+
+            if (recording)
+                add(sums, recording);
+            else
+                sums.without++;
+            if (performance.now() - last > 100) {
+                progress(i + 1);
+                await new Promise((done) => { setTimeout(done); });
+                last = performance.now();
+            }
+        }
+        return sums;
+    }
+
+    function sections(sums) {
+        const spans = statistics.finish(sums.spans);
+        const parts = [];
+
+        if (spans.length) {
+            parts.push(make('h2', {}, 'Spans'),
+                flame.make(flame.sum(sums.tree)),
+                spanTable.make('Spans', spans));
+        }
+        for (const [title, rows, columns] of deviceTables.list(sums.devices)) {
+            parts.push(make('h2', {}, title),
+                spanTable.make(title, rows, columns));
+        }
+        if (!parts.length) {
+            parts.push(make('p', { class: 'empty' },
+                'No spans and no device activities were recorded.'));
+        }
+        return parts;
+    }
+
+    function scopes(test) {
+        const scope = (text, changes, chosen) => make('a', {
+            class: 'button toggle', 'aria-current': chosen ? 'true' : null,
+            href: state.link({ view: 'tables', ...changes }),
+        }, text);
+        const shown = test || picker.chosen();
+
+        return make('div', { class: 'tools' },
+            make('div', { class: 'buttons' },
+                scope('All tests', {}, !test),
+                shown && scope(make('bdi', {}, format.line(shown.name)),
+                    { test: shown.id }, !!test)));
+    }
+
+    function coverage(sums) {
+        const tests = format.plural(sums.tests, 'test');
+
+        return make('p', { class: 'muted' }, sums.without ?
+            `Of ${tests}; ${format.count(sums.without)} have no recording ` +
+            'in this file' : `Of ${tests}`);
+    }
+
+    async function show() {
+        const mine = ++turn;
+        const test = report.find(state.get('test'));
+        const list = test ? [test] : report.run.tests;
+        const status = make('p', { class: 'muted', role: 'status' });
+
+        dom.replace(root, make('h1', { class: 'hidden' }, 'Tables'),
+            scopes(test), status);
+        const sums = await collect(list, mine, (done) => {
+            status.textContent = `${format.count(done)} of ` +
+                `${format.plural(list.length, 'test')} read`;
+        });
+
+        if (!sums)
+            return;
+        dom.replace(root, make('h1', { class: 'hidden' }, 'Tables'),
+            scopes(test), test ? null : coverage(sums), sections(sums));
+    }
+
+    return { start: (element) => { root = element; }, show };
+})();

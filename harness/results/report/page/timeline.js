@@ -1,1 +1,279 @@
-const timeline = (() => ({ start() {}, show() {} }))();
+// timeline.js: the time line of a test: zoom, pan, search, selection, and what
+// the panel below it shows.
+const timeline = (() => {
+    const { make } = dom;
+    let root = null;
+    let test = null;
+    let recording = null;
+    let parts = {};
+    let frame = 0;
+    // What is on the screen, in ns of the recording.
+    const view = { start: 0, end: 1, selected: -1, range: null, found: null };
+
+    function whole() {
+        const length = recording.end - recording.start;
+
+        return [recording.start - length * 0.01, recording.end + length * 0.01];
+    }
+
+    function paintNow() {
+        frame = 0;
+        if (!recording || !parts.canvas.clientWidth)
+            return;
+        const height = parts.scroller.clientHeight;
+        const width = parts.canvas.clientWidth;
+
+        draw.all({
+            ...view, recording, layout: layout.of(recording),
+            context: paint.prepare(parts.canvas, height),
+            width, height, top: parts.scroller.scrollTop,
+            scale: width / (view.end - view.start),
+        });
+    }
+
+    function redraw() {
+        frame = frame || requestAnimationFrame(paintNow);
+    }
+
+    function note() {
+        const [start, end] = whole();
+        const all = view.start <= start && view.end >= end;
+
+        state.note({
+            from: all ? '' : Math.round(view.start - recording.start),
+            to: all ? '' : Math.round(view.end - recording.start),
+        });
+        if (parts.panels)
+            parts.panels.moved();
+    }
+
+    // A window is at least 10 ns wide, and not wider than the recording.
+    function look(start, end) {
+        const [first, last] = whole();
+        const length = Math.max(10, Math.min(end - start, last - first));
+
+        view.start = Math.max(first, Math.min(start, last - length));
+        view.end = view.start + length;
+        note();
+        redraw();
+    }
+
+    function timeAt(offset) {
+        return view.start + (view.end - view.start) * offset /
+            parts.canvas.clientWidth;
+    }
+
+    function zoom(factor, time = (view.start + view.end) / 2) {
+        look(time - (time - view.start) * factor,
+            time + (view.end - time) * factor);
+    }
+
+    function pan(share) {
+        const distance = (view.end - view.start) * share;
+
+        look(view.start + distance, view.end + distance);
+    }
+
+    function scroll(pixels) {
+        parts.scroller.scrollTop += pixels;
+    }
+
+    function scrollTo(slice) {
+        const top = layout.of(recording).top(slice);
+        const { scroller } = parts;
+        const above = layout.SIZE.ruler + layout.SIZE.ticks;
+
+        if (top - scroller.scrollTop < above ||
+            top - scroller.scrollTop > scroller.clientHeight - 30)
+            scroller.scrollTop = top - scroller.clientHeight / 3;
+    }
+
+    // fit() shows the selected slice, or everything if it is shown already.
+    function fit() {
+        const { start, ends } = recording.slices;
+        const id = view.selected;
+        const [first, last] = whole();
+
+        if (view.range) {
+            look(view.range[0], view.range[1]);
+        } else if (id >= 0) {
+            const margin = Math.max(5, (ends[id] - start[id]) * 0.1);
+
+            if (Math.abs(view.start - (start[id] - margin)) > 1)
+                look(start[id] - margin, ends[id] + margin);
+            else
+                look(first, last);
+        } else {
+            look(first, last);
+        }
+    }
+
+    function select(id, move) {
+        view.selected = id;
+        if (id >= 0) {
+            const { start, ends } = recording.slices;
+            const length = view.end - view.start;
+
+            state.note({ t: Math.round(start[id] - recording.start) });
+            if (move) {
+                scrollTo(id);
+                if (ends[id] < view.start || start[id] > view.end)
+                    look(start[id] - length / 3, start[id] + length * 2 / 3);
+            }
+        }
+        parts.panels.selected(id);
+        redraw();
+    }
+
+    function setRange(range) {
+        view.range = range;
+        parts.panels.ranged(range);
+        redraw();
+    }
+
+    // measure() makes the selected slice, or what is on the screen, the range.
+    function measure() {
+        const { start, ends } = recording.slices;
+        const id = view.selected;
+
+        setRange(id >= 0 ? [start[id], Math.max(ends[id], start[id] + 1)] :
+            [view.start, view.end]);
+    }
+
+    function sliceAt(x, y) {
+        const place = y + parts.scroller.scrollTop;
+        const time = timeAt(x);
+        const near = 3 * (view.end - view.start) / parts.canvas.clientWidth;
+        const item = layout.of(recording).items.find((one) =>
+            one.kind === 'row' && place >= one.y &&
+            place < one.y + one.height);
+
+        if (!item)
+            return -1;
+        const { row } = item;
+        const index = layout.firstEndingAfter(row, time - near, 0);
+
+        return index < row.length && row.starts[index] <= time + near ?
+            row.ids[index] : -1;
+    }
+
+    const control = {
+        view, look, zoom, pan, scroll, fit, select, setRange, measure, sliceAt,
+        timeAt, redraw,
+        get recording() { return recording; },
+        get test() { return test; },
+        get parts() { return parts; },
+    };
+
+    function button(text, label, click) {
+        return make('button', { type: 'button', 'aria-label': label,
+            title: label, click }, text);
+    }
+
+    function cuts() {
+        const { cut } = recording;
+
+        return cut ? make('p', { class: 'notice' },
+            `${format.plural(cut.slices, 'slice')} shorter than ` +
+            `${format.duration(cut.width)} left out`) : null;
+    }
+
+    function build() {
+        parts = {
+            canvas: make('canvas', {
+                tabindex: '0', role: 'img', 'aria-label':
+                    'Time line; the table Slices below lists what it shows',
+            }),
+            height: make('div', { class: 'chart-height' }),
+            tip: make('div', { class: 'tip', hidden: true }),
+        };
+        parts.scroller = make('div', { class: 'chart', scroll: redraw },
+            parts.canvas, parts.height);
+        parts.panels = panels.make(control);
+        parts.search = search.make(control);
+        parts.height.style.height = `${layout.of(recording).height}px`;
+        pointer.attach(control);
+        new ResizeObserver(redraw).observe(parts.scroller);
+        return [cuts(), make('div', { class: 'tools' }, parts.search.element,
+            make('div', { class: 'buttons' },
+                button('−', 'Zoom out (S)', () => zoom(1.6)),
+                button('+', 'Zoom in (W)', () => zoom(0.625)),
+                button('Fit', 'Fit (F)', fit),
+                button('Measure', 'Measure the selection (M)', measure)),
+            make('details', { class: 'keys' }, make('summary', {}, 'Keys'),
+                make('p', {}, 'W S zoom · A D or arrows move · F fit · ' +
+                    'M measure · / search, N next, P previous · Esc clear · ' +
+                    'Ctrl and wheel zoom · drag moves · Shift and drag ' +
+                    'selects a range'))),
+        make('div', { class: 'chart-frame' }, parts.scroller, parts.tip),
+        parts.panels.element];
+    }
+
+    // A time in the address is that of a slice or of a line: its innermost span
+    // is selected.
+    function innermostAt(time) {
+        const { slices } = recording;
+        let best = -1;
+
+        for (let i = 0; i < slices.rows && slices.start[i] <= time; i++) {
+            if (slices.ends[i] >= time && slices.start[i] <= time &&
+                (best < 0 || slices.track[i] === slices.track[best]))
+                best = i;
+        }
+        return best;
+    }
+
+    function restore() {
+        const [first, last] = whole();
+        const zero = recording.start;
+        const at = state.get('t');
+        const from = state.get('from');
+        const id = at ? innermostAt(zero + Number(at)) : -1;
+
+        view.range = null;
+        view.found = null;
+        view.start = from ? zero + Number(from) : first;
+        view.end = from ? zero + Number(state.get('to')) : last;
+        view.selected = -1;
+        if (id >= 0) {
+            const length = recording.slices.duration[id];
+
+            if (!from && length * 50 < last - first)
+                look(recording.slices.start[id] - length * 2,
+                    recording.slices.ends[id] + length * 2);
+            select(id, true);
+        }
+    }
+
+    async function show() {
+        const wanted = test = picker.chosen();
+
+        if (!test) {
+            dom.replace(root, make('p', { class: 'empty' }, 'No test ran.'));
+            return;
+        }
+        const read = await report.recording(test);
+        const head = picker.head(test, { view: 'log', title: 'Log' });
+
+        if (wanted !== test)
+            return;
+        recording = read;
+        if (!recording) {
+            dom.replace(root, head, picker.missing(test));
+            return;
+        }
+        dom.replace(root, head, build());
+        restore();
+        parts.search.restore();
+        redraw();
+    }
+
+    function start(element) {
+        root = element;
+        keys.attach(element, control);
+        matchMedia('(prefers-color-scheme: dark)')
+            .addEventListener('change', redraw);
+    }
+
+    return { start, show, paintNow };
+})();

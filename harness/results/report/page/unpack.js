@@ -35,7 +35,7 @@ const unpack = (() => {
 
     async function inflate(bytes) {
         const stream = new Blob([bytes]).stream()
-            .pipeThrough(new DecompressionStream('deflate-raw'));
+            .pipeThrough(new DecompressionStream('deflate'));
 
         return new Uint8Array(await new Response(stream).arrayBuffer());
     }

@@ -1,0 +1,247 @@
+// draw.js: draws the time line. Slices that end left of the last painted pixel
+// of their row are skipped, so that the work depends on pixels, not on slices.
+const draw = (() => {
+    const TEXT = 34;
+    const { SIZE } = layout;
+
+    // A screen: {context, width, height, top, start, end, scale, recording,
+    // selected, found, range}; scale is pixels for a nanosecond.
+    function x(screen, time) {
+        return (time - screen.start) * screen.scale;
+    }
+
+    function step(screen) {
+        const least = 90 / screen.scale;
+        const power = 10 ** Math.floor(Math.log10(least));
+
+        return [1, 2, 5, 10].map((factor) => factor * power)
+            .find((value) => value >= least);
+    }
+
+    function tickLabel(time, size) {
+        const unit = size >= 1e9 ? [1e9, 's'] : size >= 1e6 ? [1e6, 'ms'] :
+            size >= 1e3 ? [1e3, 'µs'] : [1, 'ns'];
+        const number = Math.round(time / unit[0] * 1000) / 1000;
+
+        return `${format.count(number)} ${unit[1]}`;
+    }
+
+    function ruler(screen) {
+        const { context, recording } = screen;
+        const size = step(screen);
+        const zero = recording.start;
+        let time = Math.floor((screen.start - zero) / size) * size;
+
+        context.fillStyle = paint.color('--panel');
+        context.fillRect(0, 0, screen.width, SIZE.ruler);
+        context.font = '11px system-ui, sans-serif';
+        for (; zero + time < screen.end; time += size) {
+            const left = Math.round(x(screen, zero + time)) + 0.5;
+
+            context.fillStyle = paint.color('--line');
+            context.fillRect(left, 0, 1, screen.height);
+            context.fillStyle = paint.color('--muted');
+            context.fillText(tickLabel(time, size), left + 4, 16);
+        }
+    }
+
+    function ticks(screen) {
+        screen.layout.ticks.forEach((unused, i) => {
+            const level = 5 - i;
+            const times = screen.layout.ticks[level - 1];
+            let next = layout.firstAt(times, times.length, screen.start, 0);
+
+            screen.context.fillStyle = paint.color(`--level-${level}`);
+            while (next < times.length && times[next] <= screen.end) {
+                const left = Math.floor(x(screen, times[next]));
+
+                screen.context.fillRect(left, SIZE.ruler + 2, 1.5,
+                    SIZE.ticks - 3);
+                next = layout.firstAt(times, times.length,
+                    screen.start + (left + 2) / screen.scale, next + 1);
+            }
+        });
+    }
+
+    function label(screen, id, left, width, y) {
+        const { context, recording } = screen;
+        const name = format.line(recordings.sliceName(recording, id));
+        const from = Math.max(left, 0) + 4;
+        const room = Math.min(left + width, screen.width) - from - 3;
+        const most = Math.floor(room / 6);
+
+        if (most < 3)
+            return;
+        context.fillStyle = paint.color('--slice-text');
+        context.fillText(name.length <= most ? name :
+            `${name.slice(0, most - 1)}…`, from, y + 13, room);
+    }
+
+    function slice(screen, id, left, width, y) {
+        const { context, recording, found } = screen;
+        const { name, state } = recording.slices;
+
+        context.globalAlpha = found && !found[id] ? 0.25 : 1;
+        context.fillStyle = paint.color(`--slice-${screen.layout.hues[name[id]]}`);
+        context.fillRect(left, y, width, SIZE.row - 2);
+        if (state[id] & recordings.OPEN && width > 3) {
+            context.fillStyle = paint.color('--failed');
+            context.fillRect(left + width - 2, y, 2, SIZE.row - 2);
+        }
+        if (width > TEXT)
+            label(screen, id, left, width, y);
+    }
+
+    function row(screen, line, y) {
+        let painted = 0;
+        let next = layout.firstEndingAfter(line, screen.start, 0);
+
+        while (next < line.length && line.starts[next] <= screen.end) {
+            const left = Math.max(painted, x(screen, line.starts[next]), -2);
+            const right = Math.min(screen.width + 2,
+                x(screen, line.ends[next]));
+            const width = Math.max(1, right - left);
+
+            slice(screen, line.ids[next], left,
+                width > 3 ? width - 0.75 : width, y);
+            screen.painted++;
+            painted = left + width;
+            next = layout.firstEndingAfter(line,
+                screen.start + painted / screen.scale, next + 1);
+        }
+        screen.context.globalAlpha = 1;
+    }
+
+    function head(screen, item, y) {
+        const { context } = screen;
+
+        context.fillStyle = paint.color('--muted');
+        context.font = '600 11.5px system-ui, sans-serif';
+        context.fillText(item.name, 6, y + 15);
+        context.font = '11px system-ui, sans-serif';
+    }
+
+    function curve(screen, { curve: line, height }, y) {
+        const { context } = screen;
+        const { times, values, low, high } = line;
+        const unit = (height - 4) / (high - low || 1);
+        let next = Math.max(0,
+            layout.firstAt(times, times.length, screen.start, 0) - 1);
+
+        context.fillStyle = paint.color('--curve');
+        while (next < times.length && times[next] <= screen.end) {
+            const left = Math.max(0, x(screen, times[next]));
+            const after = layout.firstAt(times, times.length,
+                screen.start + (left + 1) / screen.scale, next + 1);
+            const right = after < times.length ? x(screen, times[after]) :
+                screen.width;
+            const tall = (values[after - 1] - low) * unit;
+
+            context.fillRect(left, y + height - tall, right - left,
+                Math.max(1, tall));
+            next = after;
+        }
+    }
+
+    function arrow(screen, from, to) {
+        const { context, recording } = screen;
+        const { start, ends, track } = recording.slices;
+        const x0 = x(screen, Math.min(ends[from], start[to]));
+        const x1 = x(screen, start[to]);
+        const middle = SIZE.row / 2 - 1;
+        const y0 = screen.layout.top(from) - screen.top + middle;
+        const y1 = screen.layout.top(to) - screen.top + middle;
+
+        if (x1 < 0 || x0 > screen.width || track[from] === track[to] ||
+            Math.max(y0, y1) < 0 || Math.min(y0, y1) > screen.height)
+            return;
+        const bend = Math.max(12, (x1 - x0) / 2);
+
+        context.beginPath();
+        context.moveTo(x0, y0);
+        context.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1, y1);
+        context.moveTo(x1 - 5, y1 - 3);
+        context.lineTo(x1, y1);
+        context.lineTo(x1 - 5, y1 + 3);
+        context.stroke();
+    }
+
+    // Few arrows are all drawn; of many, those of the selected slice.
+    function arrows(screen) {
+        const { context, selected } = screen;
+        const pairs = screen.layout.arrows;
+        const all = pairs.length <= 400;
+
+        context.strokeStyle = paint.color('--arrow');
+        context.lineWidth = 1;
+        for (let i = 0; i < pairs.length; i += 2) {
+            const near = pairs[i] === selected || pairs[i + 1] === selected;
+
+            if (all || near)
+                arrow(screen, pairs[i], pairs[i + 1]);
+        }
+    }
+
+    function outline(screen, id) {
+        const { start, ends } = screen.recording.slices;
+        const left = Math.max(-4, x(screen, start[id]));
+        const right = Math.min(screen.width + 4, x(screen, ends[id]));
+        const y = screen.layout.top(id) - screen.top;
+
+        screen.context.strokeStyle = paint.color('--text');
+        screen.context.lineWidth = 2;
+        screen.context.strokeRect(left, y - 1, Math.max(2, right - left),
+            SIZE.row);
+    }
+
+    function range(screen) {
+        const { context } = screen;
+        const left = x(screen, screen.range[0]);
+        const width = x(screen, screen.range[1]) - left;
+
+        context.fillStyle = paint.color('--range');
+        context.fillRect(left, 0, width, screen.height);
+        context.fillStyle = paint.color('--text');
+        context.font = '600 11px system-ui, sans-serif';
+        context.fillText(format.duration(screen.range[1] - screen.range[0]),
+            Math.max(4, left + 4), SIZE.ruler + SIZE.ticks + 12);
+    }
+
+    function body(screen) {
+        for (const item of screen.layout.items) {
+            const y = item.y - screen.top;
+
+            if (y + item.height < 0 || y > screen.height)
+                continue;
+            if (item.kind === 'row')
+                row(screen, item.row, y);
+            else if (item.kind === 'curve')
+                curve(screen, item, y);
+            else
+                head(screen, item, y);
+        }
+    }
+
+    // all() draws a screen. Rows scroll under the ruler.
+    function all(screen) {
+        const { context } = screen;
+        const header = SIZE.ruler + SIZE.ticks;
+
+        screen.painted = 0;
+        ruler(screen);
+        ticks(screen);
+        context.save();
+        context.beginPath();
+        context.rect(0, header, screen.width, screen.height - header);
+        context.clip();
+        body(screen);
+        arrows(screen);
+        if (screen.selected >= 0)
+            outline(screen, screen.selected);
+        context.restore();
+        if (screen.range)
+            range(screen);
+    }
+
+    return { all };
+})();

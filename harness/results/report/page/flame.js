@@ -1,0 +1,118 @@
+// flame.js: a flame graph of slices: each path of names as wide as its time.
+const flame = (() => {
+    const { make } = dom;
+    // Narrower paths, as shares of the whole, cannot be seen.
+    const NARROW = 0.001;
+    const ROW = 22;
+    const DEEPEST = 60;
+
+    function node(name) {
+        return { name, total: 0, self: 0, count: 0, children: new Map() };
+    }
+
+    function child(parent, name) {
+        if (!parent.children.has(name))
+            parent.children.set(name, node(name));
+        return parent.children.get(name);
+    }
+
+    // add() adds the wanted slices to a tree. A slice's place is that of its
+    // parent on the same track, which comes before it.
+    function add(root, recording, wanted) {
+        const { slices } = recording;
+        const own = recordings.selfTimes(recording);
+        const places = new Array(slices.rows);
+
+        for (let row = 0; row < slices.rows; row++) {
+            if (!wanted(row))
+                continue;
+            const around = recordings.parent(recording, row);
+            const above = around >= 0 && places[around] || root;
+            const sameTrack = around >= 0 &&
+                slices.track[around] === slices.track[row];
+            const place = child(sameTrack ? above : root,
+                recordings.sliceName(recording, row));
+
+            place.total += slices.duration[row];
+            place.self += own[row];
+            place.count++;
+            places[row] = place;
+        }
+    }
+
+    function sum(root) {
+        root.total = 0;
+        for (const one of root.children.values())
+            root.total += one.total;
+        return root;
+    }
+
+    function treeOf(recording, wanted) {
+        const root = node('all');
+
+        add(root, recording, wanted);
+        return sum(root);
+    }
+
+    function box(one, left, depth, whole, zoom) {
+        const width = one.total / whole;
+        const name = format.line(one.name);
+        const text = `${name}: ${format.duration(one.total)}, ` +
+            `${format.percent(one.total, whole)}, ` +
+            `self ${format.duration(one.self)}, ` +
+            format.plural(one.count, 'time');
+        const element = make('button', {
+            type: 'button', class: `flame-box slice-${paint.hue(one.name)}`,
+            title: text, 'aria-label': text, click: () => zoom(one),
+        }, width > 0.02 ? name : '');
+
+        element.style.left = `${100 * left}%`;
+        element.style.width = `${100 * width}%`;
+        element.style.top = `${depth * ROW}px`;
+        return element;
+    }
+
+    function boxes(root, zoom) {
+        const result = [];
+        let deepest = 0;
+
+        (function walk(parent, left, depth) {
+            const sorted = [...parent.children.values()]
+                .sort((a, b) => b.total - a.total);
+
+            for (const one of sorted) {
+                if (one.total / root.total < NARROW || depth >= DEEPEST)
+                    continue;
+                deepest = Math.max(deepest, depth + 1);
+                result.push(box(one, left, depth, root.total, zoom));
+                walk(one, left, depth + 1);
+                left += one.total / root.total;
+            }
+        })(root, 0, 0);
+        return { result, deepest };
+    }
+
+    // create() shows a tree; a click on a path makes it as wide as the graph.
+    function create(root) {
+        const graph = make('div', { class: 'flame', role: 'group',
+            'aria-label': 'Flame graph' });
+        const element = make('div', {}, graph);
+
+        function zoom(one) {
+            const top = one === root ? root : { ...node(''), total: one.total,
+                children: new Map([[one.name, one]]) };
+            const { result, deepest } = boxes(top, (next) =>
+                zoom(next === one ? root : next));
+
+            graph.style.height = `${deepest * ROW}px`;
+            dom.replace(graph, result);
+        }
+
+        if (!root.total)
+            return make('p', { class: 'muted' }, 'No spans');
+        zoom(root);
+        return element;
+    }
+
+    return { make: create, treeOf, add, node, sum };
+})();

@@ -1,0 +1,47 @@
+// keys.js: the keys of the time line.
+const keys = (() => {
+    function actions(control) {
+        const { search } = control.parts;
+
+        return {
+            w: () => control.zoom(0.625), s: () => control.zoom(1.6),
+            a: () => control.pan(-0.2), d: () => control.pan(0.2),
+            ArrowLeft: () => control.pan(-0.1),
+            ArrowRight: () => control.pan(0.1),
+            ArrowUp: () => control.scroll(-60),
+            ArrowDown: () => control.scroll(60),
+            f: () => control.fit(), m: () => control.measure(),
+            n: () => search.step(1), p: () => search.step(-1),
+            '/': () => search.focus(),
+            Escape() {
+                control.setRange(null);
+                control.select(-1);
+            },
+        };
+    }
+
+    // Where text is typed or a table has the focus, keys belong to it.
+    function isTaken(event) {
+        return event.ctrlKey || event.altKey || event.metaKey ||
+            event.target.closest('input, .grid-view, pre') ||
+            (event.key.startsWith('Arrow') &&
+                event.target.closest('button, summary'));
+    }
+
+    function attach(element, control) {
+        document.addEventListener('keydown', (event) => {
+            if (element.hidden || !control.recording || isTaken(event))
+                return;
+            const key = event.key.length === 1 ? event.key.toLowerCase() :
+                event.key;
+            const action = actions(control)[key];
+
+            if (action) {
+                event.preventDefault();
+                action();
+            }
+        });
+    }
+
+    return { attach };
+})();

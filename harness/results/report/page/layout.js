@@ -1,0 +1,182 @@
+// layout.js: where a recording's slices, lines and counters lie on the time
+// line: rows from top to bottom, each with its slices by time.
+const layout = (() => {
+    const SIZE = {
+        ruler: 24, ticks: 12, head: 22, row: 18, curve: 40, gap: 6,
+    };
+    // Chains of calls that are deeper have no more rows.
+    const DEEPEST = 500;
+
+    function depths({ rows, track, depth }, tracks) {
+        const deepest = new Uint32Array(tracks);
+
+        for (let i = 0; i < rows; i++) {
+            if (depth[i] >= deepest[track[i]])
+                deepest[track[i]] = Math.min(DEEPEST, depth[i] + 1);
+        }
+        return deepest;
+    }
+
+    function emptyRow(count) {
+        return {
+            ids: new Uint32Array(count), starts: new Float64Array(count),
+            ends: new Float64Array(count), length: 0,
+        };
+    }
+
+    // rowsOf() puts each slice into the row of its track and depth. Slices come
+    // by start time, so that rows are sorted.
+    function rowsOf(slices, deepest) {
+        const { rows, track, depth, start, ends, state } = slices;
+        const first = new Uint32Array(deepest.length + 1);
+
+        deepest.forEach((count, i) => { first[i + 1] = first[i] + count; });
+        const places = new Uint32Array(rows);
+        const counts = new Uint32Array(first[deepest.length]);
+
+        for (let i = 0; i < rows; i++) {
+            places[i] = first[track[i]] + Math.min(depth[i], DEEPEST - 1);
+            counts[places[i]]++;
+        }
+        const result = Array.from(counts, emptyRow);
+
+        for (let i = 0; i < rows; i++) {
+            const row = result[places[i]];
+
+            if (state[i] & recordings.NEVER_ENTERED)
+                continue;
+            row.ids[row.length] = i;
+            row.starts[row.length] = start[i];
+            row.ends[row.length++] = ends[i];
+        }
+        return { first, places, rows: result };
+    }
+
+    function ticks(recording) {
+        const { lines, sites } = recording;
+        const byLevel = [1, 2, 3, 4, 5].map(() => []);
+
+        for (let i = 0; i < lines.rows; i++) {
+            const level = sites.level[lines.site[i]] || 5;
+
+            byLevel[level - 1].push(lines.time[i]);
+        }
+        return byLevel.map((times) => Float64Array.from(times));
+    }
+
+    function curves(recording) {
+        const { counters } = recording;
+        const known = new Map();
+
+        for (let i = 0; i < counters.rows; i++) {
+            const name = recording.string(counters.name[i]);
+
+            if (!known.has(name))
+                known.set(name, { name, times: [], values: [] });
+            known.get(name).times.push(counters.time[i]);
+            known.get(name).values.push(counters.value[i]);
+        }
+        return [...known.values()].map((curve) => ({
+            ...curve,
+            low: curve.values.reduce((a, b) => Math.min(a, b), 0),
+            high: curve.values.reduce((a, b) => Math.max(a, b), 0),
+        }));
+    }
+
+    // arrows() lead from a call to the work that it launched, and from a span
+    // to one that runs on another track.
+    function arrows(recording) {
+        const { flows, slices } = recording;
+        const { parent, track } = slices;
+        const pairs = [];
+
+        for (let i = 0; i < flows.rows; i++)
+            pairs.push(flows.from[i], flows.to[i]);
+        for (let i = 0; i < slices.rows; i++) {
+            if (parent[i] && track[i - parent[i]] !== track[i] &&
+                !(slices.state[i] & recordings.ON_DEVICE))
+                pairs.push(i - parent[i], i);
+        }
+        return Uint32Array.from(pairs);
+    }
+
+    function place(recording, packed, deepest) {
+        const items = [];
+        const tops = new Float64Array(packed.rows.length);
+        let y = SIZE.ruler + SIZE.ticks;
+
+        deepest.forEach((count, track) => {
+            items.push({
+                kind: 'head', y, height: SIZE.head,
+                name: format.line(recordings.trackName(recording, track)),
+            });
+            y += SIZE.head;
+            for (let depth = 0; depth < count; depth++) {
+                const number = packed.first[track] + depth;
+
+                items.push({ kind: 'row', y, height: SIZE.row,
+                    row: packed.rows[number] });
+                tops[number] = y;
+                y += SIZE.row;
+            }
+            y += SIZE.gap;
+        });
+        for (const curve of curves(recording)) {
+            items.push({ kind: 'head', y, height: SIZE.head,
+                name: format.line(curve.name) });
+            items.push({ kind: 'curve', y: y + SIZE.head,
+                height: SIZE.curve, curve });
+            y += SIZE.head + SIZE.curve + SIZE.gap;
+        }
+        return { items, tops, height: y };
+    }
+
+    // of() is the layout of a recording, which keeps it.
+    function of(recording) {
+        if (!recording.layout) {
+            const deepest = depths(recording.slices, recording.tracks.rows);
+            const packed = rowsOf(recording.slices, deepest);
+            const placed = place(recording, packed, deepest);
+
+            recording.layout = {
+                ...placed, ticks: ticks(recording),
+                arrows: arrows(recording),
+                hues: Uint8Array.from(recording.strings, paint.hue),
+                top: (slice) => placed.tops[packed.places[slice]],
+            };
+        }
+        return recording.layout;
+    }
+
+    // firstAt() is the first of sorted values that is not below a limit, from
+    // some index on. It gallops: neighbors are found in a few steps.
+    function firstAt(values, length, limit, from) {
+        let low = from;
+        let step = 1;
+
+        while (low + step < length && values[low + step] < limit) {
+            low += step;
+            step *= 2;
+        }
+        let high = Math.min(length, low + step);
+
+        while (low < high) {
+            const middle = (low + high) >>> 1;
+
+            if (values[middle] < limit)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        return low;
+    }
+
+    // firstEndingAfter() is the first slice of a row that ends after a time.
+    function firstEndingAfter(row, time, from) {
+        const next = firstAt(row.starts, row.length, time, from);
+
+        return next > from && row.ends[next - 1] > time ? next - 1 : next;
+    }
+
+    return { of, firstAt, firstEndingAfter, SIZE };
+})();

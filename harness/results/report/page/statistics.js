@@ -1,0 +1,68 @@
+// statistics.js: sums up slices by name: count, total, self, and the spread.
+const statistics = (() => {
+    function quantile(sorted, share) {
+        return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
+    }
+
+    function deviation(values, mean) {
+        const sum = values.reduce((total, value) =>
+            total + (value - mean) ** 2, 0);
+
+        return Math.sqrt(sum / values.length);
+    }
+
+    // spread() is what tables show of at least one duration.
+    function spread(durations) {
+        const sorted = Float64Array.from(durations).sort();
+        const total = sorted.reduce((sum, value) => sum + value, 0);
+        const average = total / sorted.length;
+
+        return {
+            count: sorted.length, total, average,
+            minimum: sorted[0],
+            median: quantile(sorted, 0.5),
+            p99: quantile(sorted, 0.99),
+            maximum: sorted[sorted.length - 1],
+            deviation: deviation(sorted, average),
+        };
+    }
+
+    // collect() adds the wanted slices to groups by name. Tests number their
+    // strings differently; names are what they share.
+    function collect(recording, wanted, groups) {
+        const { slices } = recording;
+        const own = recordings.selfTimes(recording);
+        const byNumber = new Map();
+
+        for (let row = 0; row < slices.rows; row++) {
+            const number = slices.name[row];
+
+            if (!wanted(row))
+                continue;
+            if (!byNumber.has(number))
+                byNumber.set(number, groupOf(recording, row, groups));
+            const group = byNumber.get(number);
+
+            group.durations.push(slices.duration[row]);
+            group.self += own[row];
+        }
+        return groups;
+    }
+
+    function groupOf(recording, row, groups) {
+        const name = recordings.sliceName(recording, row);
+
+        if (!groups.has(name))
+            groups.set(name, { name, durations: [], self: 0 });
+        return groups.get(name);
+    }
+
+    // finish() turns groups into rows, those of the largest sum first.
+    function finish(groups) {
+        return [...groups.values()].map((group) => ({
+            name: group.name, self: group.self, ...spread(group.durations),
+        })).sort((a, b) => b.total - a.total);
+    }
+
+    return { collect, finish, spread };
+})();
