@@ -272,23 +272,12 @@ static int list(const char *folder, bool json)
 
 int runners_list(int argc, char **argv)
 {
-    static const struct option longs[] = {{"json", no_argument, NULL, 'j'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
     struct test_log_options options;
     bool json = false;
-    int flag, code;
+    int code;
 
-    opterr = 0;
-    while ((flag = getopt_long(argc, argv, ":h", longs, NULL)) >= 0) {
-        if (flag == 'h') {
-            usage();
-            return TEST_LOG_PASSED;
-        }
-        if (flag != 'j')
-            return runners_refuse_flag("list", flag, argv, longs);
-        json = true;
-    }
+    if (!runners_read_json_flag("list", argc, argv, usage, &json, &code))
+        return code;
     if (runners_settings(&options, "list", argv + optind))
         return TEST_LOG_USAGE;
     code = list(options.dir, json);

@@ -41,7 +41,8 @@ void runners_handover_end(struct handover *);
 
 struct cJSON;
 
-/* runners_json_read parses a file of a run; NULL if it cannot. */
+/* runners_json_read parses a file of a run; NULL with errno, which is EBADMSG
+ * if the file is not JSON. */
 struct cJSON *runners_json_read(const struct test_log_run *, const char *name);
 
 /* runners_json_text returns a member, NULL if it is not a string;
@@ -284,5 +285,45 @@ void runners_status_erase(void);
 /* runners_status_text adds the status line at a time. */
 void runners_status_text(struct trace_text *, const struct schedule *,
                          uint64_t now);
+
+/* ---- changes.c: what differs between two runs ---- */
+
+/* X(NAME, word in JSON, text) */
+#define RUNNERS_CHANGES(X)                                                     \
+    X(NEWLY_FAILING, "newly-failing", "newly failing")                         \
+    X(NEWLY_PASSING, "newly-passing", "newly passing")                         \
+    X(OTHER_OUTCOME, "other-outcome", "with another outcome")                  \
+    X(ADDED, "added", "added")                                                 \
+    X(GONE, "gone", "gone")                                                    \
+    X(SLOWER, "slower", "slower")                                              \
+    X(FASTER, "faster", "faster")                                              \
+    X(UNCHANGED, "unchanged", "unchanged")
+
+enum change_kind {
+#define RUNNERS_X(name, word, text) CHANGE_##name,
+    RUNNERS_CHANGES(RUNNERS_X)
+#undef RUNNERS_X
+        CHANGE_KINDS
+};
+
+struct change {
+    enum change_kind kind;
+    const struct test_log_result *before, *after; /* NULL: it did not run */
+    uint64_t bound; /* ns that it took at most before, or at least if it is
+                       faster now */
+};
+
+struct changes {
+    struct change *all; /* in the order of the new run, gone tests last */
+    size_t count, capacity;
+    size_t counts[CHANGE_KINDS];
+};
+
+/* runners_changes_find compares two runs. `history` is that of the new run. -1
+ * without memory; call runners_changes_free in any case. */
+int runners_changes_find(struct changes *, const struct test_log_run *before,
+                         const struct test_log_run *after,
+                         const struct test_log_history *);
+void runners_changes_free(struct changes *);
 
 #endif

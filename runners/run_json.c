@@ -1,5 +1,6 @@
 /* run_json.c: reads run.json, or a line of it that a program has sent, and
  * writes JSON. */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -192,6 +193,8 @@ cJSON *runners_json_read(const struct test_log_run *run, const char *name)
     cJSON *json = text ? cJSON_Parse(text) : NULL;
 
     free(text);
+    if (fd >= 0 && !json)
+        errno = EBADMSG;
     return json;
 }
 

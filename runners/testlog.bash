@@ -164,6 +164,14 @@ _testlog_runs() {
     done
 }
 
+# _testlog_names: the runs that there are, by name.
+_testlog_names() {
+    local -a names
+
+    mapfile -t names < <("${words[0]}" list 2>/dev/null | cut -d ' ' -f 1)
+    _testlog_offer latest "${names[@]}"
+}
+
 # _testlog_own: a flag of a subcommand, its value, or what it is about.
 _testlog_own() {
     local flag=${words[-1]} value=$token head=""
@@ -186,6 +194,7 @@ _testlog_own() {
     export-o | export--output | run* | record* | list* | filter--*) ;;
     filterfilter) _testlog_filter "" "$value" ;;
     log* | export*) _testlog_runs ;;
+    diff*) _testlog_names ;;
     esac
 }
 
@@ -195,7 +204,7 @@ _testlog() {
 
     _testlog_line
     if [[ ${#words[@]} -eq 1 ]]; then
-        _testlog_offer run record log export list filter --help --version
+        _testlog_offer run record log export list diff filter --help --version
         return
     fi
     for ((i = 2; i < ${#words[@]}; i++)); do

@@ -16,6 +16,7 @@ static const struct {
     {"log", "print a run's lines with another filter", runners_log},
     {"export", "write a run as a trace for a viewer", runners_export},
     {"list", "list the runs that are kept", runners_list},
+    {"diff", "print what changed from one run to another", runners_diff},
     {"filter", "explain a filter and show its effect", runners_filter},
 };
 

@@ -200,3 +200,149 @@ Test(e2e_kept_runs, other_commands_take_names_of_the_list)
     e2e_expect_is(e2e_read("two"), e2e_read("one"));
     e2e_expect_code(e2e_run(TESTLOG "export latest~3"), 2);
 }
+
+/* ---- diff ---- */
+
+/* Runs the tests twice; those in `old` and `new` fail. */
+static void run_twice(const char *old, const char *new)
+{
+    const char *small = e2e_program("small", E2E_TRACED);
+
+    e2e_run("SMALL=%s %s; SMALL=%s %s", old, small, new, small);
+}
+
+Test(e2e_kept_runs, diff_prints_which_tests_newly_fail)
+{
+    const struct e2e *diff;
+
+    run_twice("none", "sizes");
+    diff = e2e_run(TESTLOG "diff");
+    e2e_expect_code(diff, 1);
+    e2e_expect_has(diff->out, "old: testlog-runs/2");
+    e2e_expect_has(diff->out, "\nnew: testlog-runs/2");
+    e2e_expect_has(diff->out, "\n\nnewly failing:\nprograms/small.c:");
+    e2e_expect_has(diff->out, ": small/sizes[03]: failed: ");
+    e2e_expect_is(e2e_last(diff->out), "1 newly failing, 15 unchanged");
+    diff = e2e_run(TESTLOG "diff latest latest~1");
+    e2e_expect_code(diff, 0);
+    e2e_expect_has(diff->out, "\nnewly passing:\n    small/sizes[03]\n");
+    e2e_expect_is(e2e_last(diff->out),
+                  "0 newly failing, 1 newly passing, 15 unchanged");
+}
+
+Test(e2e_kept_runs, diff_prints_added_and_gone_tests)
+{
+    const char *small = e2e_program("small", E2E_TRACED);
+    const struct e2e *diff;
+
+    e2e_run("%s --filter small/passes; %s --filter other/passes", small, small);
+    diff = e2e_run(TESTLOG "diff latest~1");
+    e2e_expect_code(diff, 0);
+    e2e_expect_has(diff->out, "\nadded:\n    other/passes\n\n"
+                              "gone:\n    small/passes\n");
+    e2e_expect_is(e2e_last(diff->out), "0 newly failing, 1 added, 1 gone");
+    e2e_expect_is(diff->err, "testlog: diff: no test ran in both runs\n");
+}
+
+Test(e2e_kept_runs, diff_names_programs_if_there_are_several)
+{
+    const char *small = e2e_program("small", E2E_PLAIN);
+
+    e2e_run(TESTLOG "run %s %s; SMALL=other " TESTLOG "run %s %s", small, small,
+            small, small);
+    e2e_expect_has(e2e_run(TESTLOG "diff")->out,
+                   ": small_test~2 other/passes: failed");
+}
+
+/* A test that takes a second; the old run is said to have taken less. */
+Test(e2e_kept_runs, diff_prints_changed_durations)
+{
+    const char *times = e2e_program("times", E2E_TRACED);
+    const struct e2e *diff;
+
+    e2e_run("%s", times);
+    e2e_run("cp -r \"$(realpath testlog-runs/latest)\" testlog-runs/" OLD
+            " && sed -i 's/\"duration_ns\":[0-9]*/\"duration_ns\":10000000/' "
+            "testlog-runs/" OLD "/run.json");
+    diff = e2e_run(TESTLOG "diff");
+    e2e_expect_code(diff, 0);
+    e2e_expect_has(diff->out, "/" OLD " (0.01 s)\n");
+    e2e_expect_has(diff->out, "\nslower:\n    times/sleeps: 0.01 s -> 1.");
+    e2e_expect_has(diff->out, " s (earlier passes: at most 0.01 s)\n");
+    e2e_expect_has(e2e_run(TESTLOG "diff latest " OLD)->out, "\nfaster:\n");
+    e2e_run("sed -i 's/\\t\\([0-9]*\\)\\ttimes/\\t\\1,2000000000\\ttimes/' "
+            "testlog-runs/.history/times_test.tsv");
+    diff = e2e_run(TESTLOG "diff");
+    e2e_expect_is(e2e_last(diff->out), "0 newly failing, 1 unchanged");
+}
+
+Test(e2e_kept_runs, diff_prints_json)
+{
+    const cJSON *json, *change;
+
+    run_twice("none", "sizes");
+    e2e_expect_code(e2e_run(TESTLOG "diff --json >diff.json"), 1);
+    json = e2e_json("diff.json");
+    e2e_expect_has(e2e_text(json, "old"), "testlog-runs/2");
+    cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(json, "changes")), 1);
+    change = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "changes"), 0);
+    e2e_expect_is(e2e_text(change, "change"), "newly-failing");
+    e2e_expect_is(e2e_text(change, "program"), "small_test");
+    e2e_expect_is(e2e_text(change, "name"), "small/sizes[03]");
+    e2e_expect_is(e2e_text(cJSON_GetObjectItem(change, "old"), "outcome"),
+                  "passed");
+    e2e_expect_is(e2e_text(cJSON_GetObjectItem(change, "new"), "outcome"),
+                  "failed");
+}
+
+Test(e2e_kept_runs, diff_reads_a_run_json_of_any_bytes)
+{
+    static const char *const runs[] = {
+        "{\"tests\":[]}",
+        "{\"tests\":[1,null,[],{},{\"name\":7},{\"name\":\"a\"},"
+        "{\"name\":\"\\u001b/\\n#\",\"program\":\"\\u001b\",\"outcome\":"
+        "\"failed\",\"duration_ns\":1e300,\"reason\":\"\\u001b:9: \\n\"}]}",
+    };
+
+    for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
+        const struct e2e *diff;
+
+        make(OLD, "{\"tests\":[]}");
+        make(OLD2, runs[i]);
+        diff = e2e_run(TESTLOG "diff");
+        e2e_expect_code(diff, i ? 1 : 0);
+        e2e_expect_lacks(diff->out, "\033");
+        e2e_expect_lacks(e2e_run(TESTLOG "diff --json")->out, "\033");
+    }
+}
+
+Test(e2e_kept_runs, diff_refuses_bad_arguments)
+{
+    static const struct {
+        const char *arguments, *error;
+    } rows[] = {
+        {"", "diff: there is no run latest~1 in testlog-runs; testlog list "
+             "lists them"},
+        {"latest~1x", "there is no run latest~1x in testlog-runs"},
+        {OLD " latest~99999999999999999999", "no run latest~99999999999999"},
+        {OLD " " OLD2, "diff: cannot read testlog-runs/" OLD2 "/run.json: No "
+                       "such file or directory; testlog list shows which "},
+        {OLD " " OLD3, OLD3 "/run.json: it is damaged; testlog list "},
+        {"a b c", "diff: two runs are enough; leave out c"},
+        {"--jsom", "diff: unknown flag --jsom; did you mean --json?"},
+    };
+
+    make(OLD, JSON);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const struct e2e *result;
+
+        if (i) {
+            make(OLD2, NULL);
+            make(OLD3, "{");
+        }
+        result = e2e_run(TESTLOG "diff %s", rows[i].arguments);
+        e2e_expect_code(result, 2);
+        e2e_expect_has(result->err, rows[i].error);
+        e2e_expect_is(result->out, "");
+    }
+}

@@ -166,9 +166,13 @@ Test(e2e_manual, pages_refer_only_to_existing_pages)
 static const struct {
     const char *page, *help;
 } helps[] = {
-    {"harness/testlog-program.7", NULL},    {"runners/testlog-run.1", "run"},
-    {"runners/testlog-record.1", "record"}, {"runners/testlog-log.1", "log"},
-    {"runners/testlog-export.1", "export"}, {"runners/testlog-list.1", "list"},
+    {"harness/testlog-program.7", NULL},
+    {"runners/testlog-run.1", "run"},
+    {"runners/testlog-record.1", "record"},
+    {"runners/testlog-log.1", "log"},
+    {"runners/testlog-export.1", "export"},
+    {"runners/testlog-list.1", "list"},
+    {"runners/testlog-diff.1", "diff"},
     {"runners/testlog-filter.1", "filter"},
 };
 
@@ -442,7 +446,7 @@ static const char *offers(const char *function, const char *line)
 static const struct {
     const char *line, *offers;
 } completions[] = {
-    {"testlog ", "run record log export list filter --help --version "},
+    {"testlog ", "run record log export list diff filter --help --version "},
     {"testlog rec", "record "},
     {"testlog record --o", "--output "},
     {"testlog record --log-format p", "pretty "},
@@ -459,6 +463,7 @@ static const struct {
     {"testlog log --filter=net=de", "debug "},
     {"testlog export -", "--chrome -o --output --help "},
     {"testlog list --j", "--json "},
+    {"testlog diff --", "--json --help "},
     {"testlog filter --b", "--batch "},
     {"testlog filter in", "info "},
     {"testlog run PROGRAM -- --log-t", "--log-time "},
@@ -529,6 +534,8 @@ Test(e2e_manual, completion_offers_runs_and_their_tests)
                   "small/sizes\\[07\\] ");
     e2e_expect_is(offers("_testlog", "testlog log testlog-runs/latest other"),
                   "other/passes ");
+    e2e_expect_is(offers("_testlog", "testlog diff l"), "latest ");
+    e2e_expect_has(offers("_testlog", "testlog diff 2"), "T");
 }
 
 Test(e2e_manual, completion_runs_only_test_programs)

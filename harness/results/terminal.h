@@ -45,6 +45,10 @@ void test_log_print_times(const struct test_log_run *,
                           const struct test_log_output *,
                           const struct test_log_history *);
 
+/* test_log_is_longer tells whether a time, in ns, is longer than one before by
+ * more than noise. */
+bool test_log_is_longer(uint64_t time, uint64_t before);
+
 /* test_log_print_unseen warns about directives that matched no call site.
  * test_log_print_unseen_one does so for one, "LOG: x"; `sites` are those that
  * it could have matched, and `meant` is what it probably meant, or NULL. */

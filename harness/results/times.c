@@ -12,6 +12,11 @@ enum { SLOWER_MAX = 5 /* that are listed */ };
  * noise on a busy machine. */
 static const uint64_t noise = 100000000;
 
+bool test_log_is_longer(uint64_t time, uint64_t before)
+{
+    return time > before + before / 2 && time > before + noise;
+}
+
 /* Returns the longest of the last times that a test passed; 0 unless it is
  * known for all of them. */
 static uint64_t longest_before(const struct test_log_history *history,
@@ -37,8 +42,7 @@ static uint64_t slower_than(const struct test_log_history *history,
     uint64_t before = longest_before(history, result);
 
     return result->outcome == TEST_LOG_OUTCOME_PASSED && before &&
-                   result->duration > before + before / 2 &&
-                   result->duration > before + noise
+                   test_log_is_longer(result->duration, before)
                ? before
                : 0;
 }

@@ -1,0 +1,353 @@
+/* diff.c: testlog diff: prints what changed from one run to another. */
+#include <errno.h>
+#include <getopt.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "harness/results/history.h"
+#include "harness/results/notice.h"
+#include "harness/runner/options.h"
+#include "run.h"
+
+static const struct {
+    const char *word, *text;
+} kinds[] = {
+#define RUNNERS_X(name, word, text) {word, text},
+    RUNNERS_CHANGES(RUNNERS_X)
+#undef RUNNERS_X
+};
+
+enum { SHOWN_MOST = 20 /* tests of a kind, except newly failing ones */ };
+
+struct compared {
+    struct test_log_run before, after;
+    uint64_t times[2]; /* ns that the runs took; 0: unknown */
+    struct changes changes;
+};
+
+static void usage(void)
+{
+    puts("Usage: testlog diff [RUN [RUN]] [--json]\n\n"
+         "Prints which tests have another result or take another time in the "
+         "second run.\nRUN is the folder of a run or a name in testlog list. "
+         "The defaults are latest~1\nand latest. The exit code is 1 if a test "
+         "newly fails.\n\n"
+         "      --json  print one JSON object\n"
+         "  -h, --help  print this");
+}
+
+/* ---- Reading ---- */
+
+static int refuse(const char *path)
+{
+    test_log_notice("diff: cannot read %s/run.json: %s; testlog list shows "
+                    "which runs are finished",
+                    path, errno == EBADMSG ? "it is damaged" : strerror(errno));
+    return -1;
+}
+
+static int read_run(struct test_log_run *run, uint64_t *time, const char *path)
+{
+    cJSON *json;
+    const cJSON *test, *tests;
+
+    run->path = strdup(path);
+    json = run->path ? runners_json_read(run, "run.json") : NULL;
+    tests = cJSON_GetObjectItemCaseSensitive(json, "tests");
+    if (json && !tests)
+        errno = EBADMSG;
+    *time = runners_json_number(json, "duration_ns");
+    cJSON_ArrayForEach(test, tests)
+    {
+        runners_json_add_test(run, test);
+    }
+    cJSON_Delete(json);
+    return tests ? 0 : refuse(path);
+}
+
+/* Reads the history beside a run. */
+static void read_history(struct test_log_history *history,
+                         const struct test_log_run *run)
+{
+    char real[PATH_MAX],
+        *dir = realpath(run->path, real) ? dirname(real) : NULL;
+
+    test_log_history_open(history, dir, NULL);
+    for (size_t i = 0; i < run->count; i++)
+        if (!test_log_history_has(history, run->results[i].program))
+            test_log_history_read(history, run->results[i].program);
+}
+
+static int find_changes(struct compared *compared)
+{
+    struct test_log_history history;
+    int status;
+
+    read_history(&history, &compared->after);
+    status = runners_changes_find(&compared->changes, &compared->before,
+                                  &compared->after, &history);
+    test_log_history_free(&history);
+    if (status)
+        test_log_notice("diff: out of memory");
+    return status;
+}
+
+/* ---- As text ---- */
+
+static void put_line(struct trace_text *line)
+{
+    struct trace_text plain = {0};
+
+    log_plain(&plain, line->data ? line->data : "", line->size);
+    puts(plain.data ? plain.data : "");
+    trace_text_free(&plain);
+    trace_text_free(line);
+}
+
+static void put_run(const char *title, const struct test_log_run *run,
+                    uint64_t time)
+{
+    struct trace_text line = {0};
+
+    trace_text_printf(&line, "%s: %s", title, run->path);
+    if (time)
+        trace_text_printf(&line, " (%.2f s)", (double)time / 1e9);
+    put_line(&line);
+}
+
+static bool has_programs(const struct test_log_run *run)
+{
+    for (size_t i = 1; i < run->count; i++)
+        if (strcmp(run->results[0].program, run->results[i].program) != 0)
+            return true;
+    return false;
+}
+
+static void add_name(struct trace_text *line,
+                     const struct test_log_result *result, bool programs)
+{
+    trace_text_printf(line, "%s%s%s", programs ? result->program : "",
+                      programs ? " " : "", test_log_name(result));
+}
+
+/* Adds ": why", only its first line; `why` may be NULL. */
+static void add_reason(struct trace_text *line, const char *why)
+{
+    size_t size = why ? strcspn(why, "\n") : 0;
+
+    if (size)
+        trace_text_printf(line, ": %.*s%s", (int)size, why,
+                          why[size] ? " ..." : "");
+}
+
+/* Begins with the place, to which editors jump. */
+static void put_failing(const struct change *change, bool programs)
+{
+    struct test_log_place place = test_log_place_of(change->after);
+    struct trace_text line = {0};
+
+    if (place.size)
+        trace_text_printf(&line, "%.*s:%u: ", (int)place.size, place.file,
+                          place.line);
+    add_name(&line, change->after, programs);
+    trace_text_printf(&line, ": %s",
+                      test_log_outcome_text(change->after->outcome));
+    add_reason(&line, place.why);
+    put_line(&line);
+}
+
+static void add_outcomes(struct trace_text *line, const struct change *change)
+{
+    if (change->before)
+        trace_text_printf(line, ": %s",
+                          test_log_outcome_text(change->before->outcome));
+    if (change->before && change->after)
+        trace_text_printf(line, " -> %s",
+                          test_log_outcome_text(change->after->outcome));
+}
+
+static void add_times(struct trace_text *line, const struct change *change)
+{
+    trace_text_printf(line, ": %.2f s -> %.2f s (earlier passes: at %s %.2f s)",
+                      (double)change->before->duration / 1e9,
+                      (double)change->after->duration / 1e9,
+                      change->kind == CHANGE_SLOWER ? "most" : "least",
+                      (double)change->bound / 1e9);
+}
+
+static void put_change(const struct change *change, bool programs)
+{
+    struct trace_text line = {0};
+
+    trace_text_string(&line, "    ");
+    add_name(&line, change->after ? change->after : change->before, programs);
+    if (change->kind == CHANGE_SLOWER || change->kind == CHANGE_FASTER)
+        add_times(&line, change);
+    else if (change->kind == CHANGE_OTHER_OUTCOME)
+        add_outcomes(&line, change);
+    put_line(&line);
+}
+
+static void put_kind(const struct compared *compared, enum change_kind kind,
+                     bool programs)
+{
+    const struct changes *changes = &compared->changes;
+    size_t count = 0;
+
+    if (!changes->counts[kind])
+        return;
+    printf("\n%s:\n", kinds[kind].text);
+    for (size_t i = 0; i < changes->count; i++) {
+        if (changes->all[i].kind != kind)
+            continue;
+        if (kind == CHANGE_NEWLY_FAILING)
+            put_failing(&changes->all[i], programs);
+        else if (count++ < SHOWN_MOST)
+            put_change(&changes->all[i], programs);
+    }
+    if (count > SHOWN_MOST)
+        printf("    and %zu more\n", count - SHOWN_MOST);
+}
+
+static void put_sums(const struct changes *changes)
+{
+    printf("\n%zu %s", changes->counts[CHANGE_NEWLY_FAILING],
+           kinds[CHANGE_NEWLY_FAILING].text);
+    for (int kind = CHANGE_NEWLY_FAILING + 1; kind < CHANGE_KINDS; kind++)
+        if (changes->counts[kind])
+            printf(", %zu %s", changes->counts[kind], kinds[kind].text);
+    putchar('\n');
+}
+
+static void put_text(const struct compared *compared)
+{
+    const struct changes *changes = &compared->changes;
+    bool programs =
+        has_programs(&compared->before) || has_programs(&compared->after);
+
+    put_run("old", &compared->before, compared->times[0]);
+    put_run("new", &compared->after, compared->times[1]);
+    for (int kind = 0; kind < CHANGE_UNCHANGED; kind++)
+        put_kind(compared, (enum change_kind)kind, programs);
+    put_sums(changes);
+    if (changes->counts[CHANGE_GONE] == compared->before.count)
+        test_log_notice("diff: no test ran in both runs");
+}
+
+/* ---- As JSON ---- */
+
+static void add_side(cJSON *object, const char *name,
+                     const struct test_log_result *result)
+{
+    cJSON *side;
+
+    if (!result) {
+        cJSON_AddNullToObject(object, name);
+        return;
+    }
+    side = cJSON_AddObjectToObject(object, name);
+    runners_json_add_text(side, "outcome",
+                          test_log_outcome_word(result->outcome));
+    runners_json_add_text(side, "reason", result->reason);
+    cJSON_AddNumberToObject(side, "duration_ns", (double)result->duration);
+}
+
+static cJSON *json_of(const struct change *change)
+{
+    const struct test_log_result *result =
+        change->after ? change->after : change->before;
+    cJSON *object = cJSON_CreateObject();
+
+    runners_json_add_text(object, "change", kinds[change->kind].word);
+    runners_json_add_text(object, "program", result->program);
+    runners_json_add_text(object, "name", test_log_name(result));
+    add_side(object, "old", change->before);
+    add_side(object, "new", change->after);
+    if (change->bound)
+        cJSON_AddNumberToObject(object, "bound_ns", (double)change->bound);
+    return object;
+}
+
+static void put_json(const struct compared *compared)
+{
+    const struct changes *changes = &compared->changes;
+    cJSON *document = cJSON_CreateObject(), *array;
+
+    cJSON_AddNumberToObject(document, "schema", 1);
+    runners_json_add_text(document, "old", compared->before.path);
+    runners_json_add_text(document, "new", compared->after.path);
+    array = cJSON_AddArrayToObject(document, "changes");
+    for (size_t i = 0; i < changes->count; i++)
+        if (changes->all[i].kind != CHANGE_UNCHANGED)
+            cJSON_AddItemToArray(array, json_of(&changes->all[i]));
+    runners_json_print(document);
+    cJSON_Delete(document);
+}
+
+/* ---- Arguments ---- */
+
+static int compare(const char *before, const char *after, bool json)
+{
+    struct compared compared = {.times = {0}};
+    int code = TEST_LOG_USAGE;
+
+    if (!read_run(&compared.before, &compared.times[0], before) &&
+        !read_run(&compared.after, &compared.times[1], after) &&
+        !find_changes(&compared)) {
+        if (json)
+            put_json(&compared);
+        else
+            put_text(&compared);
+        code = compared.changes.counts[CHANGE_NEWLY_FAILING] ? TEST_LOG_FAILED
+                                                             : TEST_LOG_PASSED;
+        code = runners_written("diff", code);
+    }
+    runners_changes_free(&compared.changes);
+    test_log_run_free(&compared.before);
+    test_log_run_free(&compared.after);
+    return code;
+}
+
+static bool find(const char *dir, const char *word, char *path)
+{
+    if (runners_find_run(dir, word, path))
+        return true;
+    test_log_notice("diff: there is no run %s in %s; testlog list lists them",
+                    word, dir);
+    return false;
+}
+
+static int compare_named(char **words, bool json)
+{
+    const char *before = words[0] ? words[0] : "latest~1";
+    const char *after = words[0] && words[1] ? words[1] : "latest";
+    char paths[2][PATH_MAX], *no_folder[] = {NULL};
+    struct test_log_options options;
+    int code = TEST_LOG_USAGE;
+
+    if (words[0] && words[1] && words[2]) {
+        test_log_notice("diff: two runs are enough; leave out %s", words[2]);
+        return code;
+    }
+    if (runners_settings(&options, "diff", no_folder))
+        return code;
+    if (find(options.dir, before, paths[0]) &&
+        find(options.dir, after, paths[1]))
+        code = compare(paths[0], paths[1], json);
+    test_log_options_free(&options);
+    return code;
+}
+
+int runners_diff(int argc, char **argv)
+{
+    bool json = false;
+    int code;
+
+    return runners_read_json_flag("diff", argc, argv, usage, &json, &code)
+               ? compare_named(argv + optind, json)
+               : code;
+}
