@@ -6,6 +6,7 @@
 
 #include <testlog/log.h>
 
+#include "log/text.h"
 #include "trace/reader.h"
 
 /* ---- suggest.c ---- */
@@ -281,9 +282,6 @@ void log_tracked_free(struct trace_table *);
 
 /* ---- value.c ---- */
 
-/* log_value adds a value on one line, in the form of Rust's Debug. */
-void log_value(struct trace_text *out, const struct trace_value *value);
-
 /* The range of numbers without an exponent: 0.DIGITS times ten to a power above
  * `least` and up to `most`. */
 struct log_decimals {
@@ -293,13 +291,6 @@ struct log_decimals {
 /* log_real adds the shortest digits that parse as the same finite number. */
 void log_real(struct trace_text *out, double, bool is_float,
               struct log_decimals);
-
-/* ---- message.c ---- */
-
-/* log_message_of adds an event's message. log_values_of returns its fields;
- * there are none if the message consumes the values. */
-void log_message_of(const struct trace_entry *, struct trace_text *message);
-struct trace_values log_values_of(const struct trace_entry *);
 
 /* ---- spans.c: enclosing spans ---- */
 
@@ -325,12 +316,6 @@ void log_chain_free(struct log_chain *);
 
 /* The call site of the pseudo-span "launch{...}" in an activity's line. */
 extern const struct trace_site log_launch_site;
-
-/* log_device_message returns the message of an activity's line, "" if it has no
- * line. log_is_event returns whether an entry can have a line of its own; lines
- * about spans don't count. */
-const char *log_device_message(const struct trace_entry *);
-bool log_is_event(const struct trace_entry *);
 
 /* log_launch_of makes a span of an activity's launch, if it has one; its id is
  * 0. */

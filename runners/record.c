@@ -17,6 +17,7 @@
 #include "harness/results/gpu_summary.h"
 #include "harness/results/notice.h"
 #include "harness/results/old_runs.h"
+#include "harness/results/report/report.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
 #include "harness/runner/runner.h"
@@ -248,6 +249,7 @@ static void finish(struct test_log_run *run,
     test_log_jsonl_open(run, &options->output);
     test_log_jsonl_close(run);
     runners_write(run);
+    test_log_page_write(&(struct test_log_page){.run = run});
     test_log_reports_write(run, &options->output);
     test_log_old_runs_prune(run, options->dir, options->keep);
     say(run, end);

@@ -12,6 +12,7 @@
 #include "harness/results/gpu_summary.h"
 #include "harness/results/notice.h"
 #include "harness/results/old_runs.h"
+#include "harness/results/report/report.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
 #include "harness/runner/supervisor.h"
@@ -104,6 +105,40 @@ static char *command_of(const struct programs *programs,
     return text.data;
 }
 
+/* The command that runs one program, for flags. */
+static char *command_for(const struct program *program)
+{
+    struct trace_text text = {0};
+
+    test_log_add_word(&text, program_invocation_name);
+    trace_text_string(&text, " run ");
+    test_log_add_word(&text, program->path);
+    trace_text_string(&text, " --");
+    return text.data;
+}
+
+static void write_page(const struct test_log_run *run,
+                       const struct programs *programs,
+                       const struct test_log_options *options,
+                       const char *rerun)
+{
+    struct test_log_page_program *all =
+        calloc(programs->count + 1, sizeof(*all));
+    struct test_log_page page = {.run = run,
+                                 .rerun = rerun,
+                                 .programs = all,
+                                 .program_count = all ? programs->count : 0,
+                                 .fail_log = options->output.fail_log};
+
+    for (size_t i = 0; i < page.program_count; i++)
+        all[i] = (struct test_log_page_program){programs->all[i].folder,
+                                                command_for(&programs->all[i])};
+    test_log_page_write(&page);
+    for (size_t i = 0; i < page.program_count; i++)
+        free(all[i].command);
+    free(all);
+}
+
 static void say_no_match(const struct programs *programs,
                          const struct test_log_options *options)
 {
@@ -123,6 +158,7 @@ static void finish(const struct test_log_run *run,
     char *rerun = command_of(programs, run);
 
     runners_write(run);
+    write_page(run, programs, options, rerun);
     test_log_remember(run, options);
     test_log_reports_write(run, &options->output);
     test_log_old_runs_prune(run, options->dir, options->keep);

@@ -443,8 +443,9 @@ Test(e2e_run, writes_these_files_for_a_single_program)
                             "other/passes"),
                     0);
     e2e_expect_is(files("testlog-runs/latest/."),
-                  ".\n./junit.xml\n./results.jsonl\n./results.tap\n"
-                  "./results.tsv\n./run.json\n./tests\n./tests/small_test\n"
+                  ".\n./junit.xml\n./report.html\n./results.jsonl\n"
+                  "./results.tap\n./results.tsv\n./run.json\n./tests\n"
+                  "./tests/small_test\n"
                   "./tests/small_test/other.passes\n"
                   "./tests/small_test/other.passes/log.txt\n"
                   "./tests/small_test/other.passes/output.txt\n"
@@ -473,8 +474,9 @@ Test(e2e_run, writes_a_run_json_for_each_program)
 {
     e2e_run(TESTLOG " run a/small_test b/small_test -- --filter other/passes");
     e2e_expect_is(files("testlog-runs/latest/."),
-                  ".\n./junit.xml\n./results.jsonl\n./results.tap\n"
-                  "./results.tsv\n./run.json\n./tests\n./tests/small_test\n"
+                  ".\n./junit.xml\n./report.html\n./results.jsonl\n"
+                  "./results.tap\n./results.tsv\n./run.json\n./tests\n"
+                  "./tests/small_test\n"
                   "./tests/small_test/other.passes\n"
                   "./tests/small_test/other.passes/log.txt\n"
                   "./tests/small_test/other.passes/output.txt\n"

@@ -1,11 +1,13 @@
 /* gzip.c: compresses with zlib if it is installed, which nearly every system
  * has. It is opened at run time, so that test programs do not depend on it.
  *
- * The functions are those of zlib.h, "gzip File Access Functions".
+ * The functions are those of zlib.h, "gzip File Access Functions" and "Utility
+ * Functions".
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "harness/results/gzip.h"
@@ -18,7 +20,11 @@ enum { BLOCK = 128 << 10 /* bytes */ };
     X(int, gzread, (struct test_log_gunzip *, void *, unsigned))               \
     X(int, gzwrite, (struct test_log_gunzip *, const void *, unsigned))        \
     X(const char *, gzerror, (struct test_log_gunzip *, int *error))           \
-    X(int, gzclose, (struct test_log_gunzip *))
+    X(int, gzclose, (struct test_log_gunzip *))                                \
+    X(unsigned long, compressBound, (unsigned long size))                      \
+    X(int, compress2,                                                          \
+      (void *, unsigned long *room, const void *, unsigned long size,          \
+       int level))
 
 static struct {
 #define X(result, name, arguments) result(*name) arguments;
@@ -55,7 +61,8 @@ static struct test_log_gunzip *open_copy(int fd, const char *mode)
     return file;
 }
 
-/* Level 1: others take longer, and save little. */
+enum { LEVEL = 1 /* others take longer, and save little */ };
+
 bool test_log_gzip(void *context, FILE *in, uint64_t size, FILE *out)
 {
     static char bytes[BLOCK];
@@ -92,4 +99,17 @@ int test_log_gunzip(struct test_log_gunzip *file, void *bytes, unsigned size)
 void test_log_gunzip_close(struct test_log_gunzip *file)
 {
     zlib.gzclose(file);
+}
+
+void *test_log_deflate(const void *bytes, size_t size, size_t *deflated)
+{
+    unsigned long room = test_log_gzip_found() ? zlib.compressBound(size) : 0;
+    void *out = room ? malloc(room) : NULL;
+
+    if (out && zlib.compress2(out, &room, bytes, size, LEVEL)) {
+        free(out);
+        out = NULL;
+    }
+    *deflated = room;
+    return out;
 }

@@ -22,4 +22,8 @@ struct test_log_gunzip *test_log_gunzip_open(int fd);
 int test_log_gunzip(struct test_log_gunzip *, void *bytes, unsigned size);
 void test_log_gunzip_close(struct test_log_gunzip *);
 
+/* test_log_deflate compresses bytes in zlib's format (RFC 1950) and returns
+ * them, to be freed; NULL without memory or zlib. */
+void *test_log_deflate(const void *bytes, size_t size, size_t *deflated);
+
 #endif

@@ -196,12 +196,11 @@ static void put_interrupted(struct trace_text *text, int number)
     put_member(text, "interrupted", number ? test_log_signal(number) : NULL);
 }
 
-void test_log_run_json(struct trace_text *text, const struct test_log_run *run)
+void test_log_run_members(struct trace_text *text,
+                          const struct test_log_run *run)
 {
     struct test_log_sums sums = test_log_run_sums(run);
-    bool some = false;
 
-    trace_text_string(text, "{\"schema\":1,\n");
     put_member(text, "command", run->command);
     put_host(text);
     trace_text_string(text, ",\n\"start\":\"");
@@ -214,10 +213,17 @@ void test_log_run_json(struct trace_text *text, const struct test_log_run *run)
     test_log_shard_member(text, &run->shard);
     trace_text_string(text, ",\n");
     put_interrupted(text, run->interrupted);
-    trace_text_printf(text,
-                      ",\n\"passed\":%zu,\"failed\":%zu,\"skipped\":%zu,"
-                      "\n\"tests\":[",
+    trace_text_printf(text, ",\n\"passed\":%zu,\"failed\":%zu,\"skipped\":%zu",
                       sums.passed, sums.failed, sums.skipped);
+}
+
+void test_log_run_json(struct trace_text *text, const struct test_log_run *run)
+{
+    bool some = false;
+
+    trace_text_string(text, "{\"schema\":1,\n");
+    test_log_run_members(text, run);
+    trace_text_string(text, ",\n\"tests\":[");
     for (size_t i = 0; i < run->count; i++) {
         if (run->results[i].outcome == TEST_LOG_OUTCOME_NONE)
             continue;

@@ -296,22 +296,32 @@ static size_t find_open(struct trace_reader *reader, struct open_span *open)
     return count;
 }
 
-size_t test_log_print_open_spans(struct trace_reader *reader,
-                                 const char *indent)
+size_t test_log_open_spans_text(struct trace_text *text,
+                                struct trace_reader *reader, const char *indent)
 {
     struct open_span open[OPEN_MAX];
     size_t count = find_open(reader, open);
+    struct trace_text spans = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        trace_text_clear(&spans);
+        log_span_text(NULL, reader, open[i].place, UINT64_MAX, &spans);
+        trace_text_printf(text, "%s%s %u: %s\n", indent, open[i].thread->name,
+                          open[i].thread->tid, spans.data ? spans.data : "?");
+    }
+    trace_text_free(&spans);
+    return count;
+}
+
+size_t test_log_print_open_spans(struct trace_reader *reader,
+                                 const char *indent)
+{
     struct trace_text text = {0};
+    size_t count = test_log_open_spans_text(&text, reader, indent);
 
     if (count && !indent[0])
         fputs("open spans:\n", test_log_stream());
-    for (size_t i = 0; i < count; i++) {
-        trace_text_clear(&text);
-        log_span_text(NULL, reader, open[i].place, UINT64_MAX, &text);
-        fprintf(test_log_stream(), "%s%s %u: %s\n", indent,
-                open[i].thread->name, open[i].thread->tid,
-                text.data ? text.data : "?");
-    }
+    fputs(text.data ? text.data : "", test_log_stream());
     trace_text_free(&text);
     return count;
 }

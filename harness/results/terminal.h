@@ -25,8 +25,11 @@ struct test_log_output {
 void test_log_print_block(const struct test_log_run *, struct test_log_result *,
                           const struct test_log_output *);
 
-/* test_log_print_open_spans prints the innermost open span of each thread, each
- * line after `indent`; returns how many. */
+/* test_log_open_spans_text adds the innermost open span of each thread, each
+ * line after `indent`; test_log_print_open_spans prints them. Both return how
+ * many there are. */
+size_t test_log_open_spans_text(struct trace_text *, struct trace_reader *,
+                                const char *indent);
 size_t test_log_print_open_spans(struct trace_reader *, const char *indent);
 
 /* test_log_print_stacks prints a test's stacks, if there are any. */

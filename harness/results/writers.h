@@ -15,6 +15,11 @@
 bool test_log_render(struct test_log_run *, struct test_log_result *,
                      const struct log_style *, bool patient);
 
+/* test_log_is_rendered tells whether the files of a test with an outcome are
+ * written without being asked for. */
+bool test_log_is_rendered(const struct test_log_run *, enum test_log_outcome,
+                          const struct trace_reader *);
+
 /* test_log_note_late_losses adds what those processes have lost since then. */
 void test_log_note_late_losses(const struct test_log_run *,
                                struct test_log_result *);
@@ -44,7 +49,9 @@ size_t test_log_survivors(struct trace_text *names,
 
 int test_log_write_run_json(const struct test_log_run *, const char *name);
 
-/* test_log_run_json adds the text of run.json. */
+/* test_log_run_members adds what run.json has except its tests, as members of a
+ * JSON object; test_log_run_json adds the text of run.json. */
+void test_log_run_members(struct trace_text *, const struct test_log_run *);
 void test_log_run_json(struct trace_text *, const struct test_log_run *);
 
 /* test_log_result_members adds a result as members of a JSON object; the caller

@@ -18,6 +18,7 @@
 #include "harness/results/history.h"
 #include "harness/results/notice.h"
 #include "harness/results/old_runs.h"
+#include "harness/results/report/report.h"
 #include "harness/results/writers.h"
 #include "harness/runner/plan.h"
 #include "harness/runner/supervisor.h"
@@ -50,7 +51,8 @@ static void write_part(const struct test_log_run *run)
                         name, strerror(errno));
 }
 
-static void write_run(const struct test_log_run *run)
+static void write_run(const struct test_log_run *run,
+                      const struct test_log_options *options)
 {
     if (run->foreign)
         write_part(run);
@@ -61,6 +63,10 @@ static void write_run(const struct test_log_run *run)
                       test_log_write_results(run, "results.tsv")) &&
         !write_failed("junit.xml", test_log_write_junit(run, "junit.xml")))
         write_failed("trace.json", test_log_write_trace(run, "trace.json"));
+    test_log_page_write(
+        &(struct test_log_page){.run = run,
+                                .rerun = run->command,
+                                .fail_log = options->output.fail_log});
 }
 
 /* Whether the pattern comes from a variable, which may be meant for other
@@ -217,7 +223,7 @@ static int run_watched(struct criterion_test_set *set,
     matched = runner->matched;
     if (run->count && run->annotated)
         test_log_filters_find_unseen(&filters, run);
-    write_run(run);
+    write_run(run, options);
     if (!run->foreign)
         test_log_remember(run, options);
     test_log_reports_write(run, &options->output);

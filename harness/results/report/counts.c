@@ -1,0 +1,122 @@
+/* counts.c: counts a recording, and decides what a page leaves out of it. */
+#include "harness/results/report/recorded.h"
+#include "log/text.h"
+
+enum {
+    SLICES_MOST = 2000000, /* that a page draws smoothly */
+    LINES_MOST = 500000,
+    STEPS = 3, /* log2 of the buckets for each power of two */
+};
+
+/* ---- Buckets of durations ---- */
+
+static size_t bucket_of(uint64_t duration)
+{
+    unsigned power;
+
+    if (duration < 1 << STEPS)
+        return duration;
+    power = 63 - (unsigned)__builtin_clzll(duration);
+    return ((size_t)(power - STEPS + 1) << STEPS) +
+           (duration >> (power - STEPS) & ((1 << STEPS) - 1));
+}
+
+/* Returns the shortest duration in a bucket. */
+static uint64_t shortest_in(size_t bucket)
+{
+    size_t power = bucket >> STEPS, step = bucket & ((1 << STEPS) - 1);
+
+    return power ? (uint64_t)((1 << STEPS) + step) << (power - 1) : step;
+}
+
+/* ---- Counting ---- */
+
+static bool is_slice(const struct trace_entry *entry)
+{
+    return entry->kind == TRACE_ENTRY_SPAN ||
+           entry->kind == TRACE_ENTRY_ENTER ||
+           entry->kind == TRACE_ENTRY_DEVICE;
+}
+
+/* An open slice is the last one to be left out. */
+uint64_t test_log_slice_duration(const struct trace_entry *entry)
+{
+    return entry->end == UINT64_MAX ? UINT64_MAX
+                                    : trace_between(entry->time, entry->end);
+}
+
+static void count_activity(struct test_log_counts *counts,
+                           const struct trace_entry *entry)
+{
+    counts->kernels += entry->at.kind == TRACE_ACTIVITY_KERNEL;
+    counts->copies += entry->at.kind == TRACE_ACTIVITY_MEMCPY;
+    counts->compiles += entry->at.kind == TRACE_ACTIVITY_COMPILE;
+}
+
+void test_log_count(struct test_log_counts *counts,
+                    const struct trace_entry *entry)
+{
+    if (!counts->some)
+        counts->begin = entry->time;
+    counts->some = true;
+    counts->spans += entry->kind == TRACE_ENTRY_SPAN;
+    counts->lines += log_is_event(entry);
+    if (entry->kind == TRACE_ENTRY_DEVICE)
+        count_activity(counts, entry);
+    if (!is_slice(entry))
+        return;
+    counts->slices++;
+    counts->durations[bucket_of(test_log_slice_duration(entry))]++;
+}
+
+int test_log_count_all(struct test_log_counts *counts,
+                       struct trace_reader *reader)
+{
+    struct trace_entry entry;
+
+    *counts = (struct test_log_counts){.some = false};
+    if (trace_reader_rewind(reader))
+        return -1;
+    while (trace_reader_next(reader, &entry))
+        test_log_count(counts, &entry);
+    return 0;
+}
+
+/* ---- Leaving out ---- */
+
+struct test_log_cut test_log_cut_of(const struct test_log_counts *counts)
+{
+    struct test_log_cut cut = {0};
+    size_t bucket = TEST_LOG_BUCKETS;
+    uint64_t longer = 0;
+
+    if (counts->lines > LINES_MOST)
+        cut.lines = cut.to_come = counts->lines - LINES_MOST;
+    if (counts->slices <= SLICES_MOST)
+        return cut;
+    while (bucket && longer + counts->durations[bucket - 1] <= SLICES_MOST)
+        longer += counts->durations[--bucket];
+    cut.width = bucket < TEST_LOG_BUCKETS ? shortest_in(bucket) : UINT64_MAX;
+    cut.room = SLICES_MOST - longer;
+    return cut;
+}
+
+bool test_log_cut_slice(struct test_log_cut *cut, uint64_t duration)
+{
+    if (duration >= cut->width)
+        return false;
+    if (cut->room && bucket_of(duration) + 1 == bucket_of(cut->width)) {
+        cut->room--;
+        return false;
+    }
+    cut->slices++;
+    return true;
+}
+
+bool test_log_cut_line(struct test_log_cut *cut)
+{
+    if (!cut->to_come)
+        return false;
+    cut->to_come--;
+    return true;
+}

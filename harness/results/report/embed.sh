@@ -1,0 +1,42 @@
+#!/bin/sh
+# embed.sh OUTPUT: writes a C file with the page: page.html, in which @CSS@ is
+# page.css, @JS@ the files in `scripts` in their order, and @STYLE@ and @SCRIPT@
+# their SHA-256, which the page's Content-Security-Policy admits.
+set -eu
+LC_ALL=C
+export LC_ALL
+out=$(realpath "$1")
+cd "$(dirname "$0")/page"
+
+scripts() {
+    xargs cat <scripts
+}
+
+digest() {
+    sha256sum | cut -c-64 | tr a-f A-F | basenc -d --base16 | base64
+}
+
+template() {
+    sed "s|@STYLE@|$(digest <page.css)|; s|@SCRIPT@|$(scripts | digest)|" page.html
+}
+
+# part FROM TO: what stands between two lines' marks, without a last newline.
+part() {
+    printf %s "$(template | sed -n "$1,$2p" | sed "1s/.*@CSS@//; 1s/.*@JS@//; \$s/@CSS@.*//; \$s/@JS@.*//")"
+}
+
+page() {
+    part 1 /@CSS@/
+    cat page.css
+    part /@CSS@/ /@JS@/
+    scripts
+    part /@JS@/ '$'
+}
+
+{
+    echo '#include "harness/results/report/report.h"'
+    echo 'const unsigned char test_log_page_html[] = {'
+    page | od -An -v -tu1 | sed 's/ *\([0-9][0-9]*\)/\1,/g'
+    echo '};'
+    echo 'const size_t test_log_page_html_size = sizeof(test_log_page_html);'
+} >"$out"

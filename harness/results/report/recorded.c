@@ -1,0 +1,273 @@
+/* recorded.c: turns a recording into the tables of a block. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/results/report/recorded.h"
+#include "log/text.h"
+
+/* Bytes of the shortest record: so many slices and lines may be in a
+ * recording. */
+enum { RECORD_LEAST = 32, RECORDS_MOST = 500000 };
+
+const struct test_log_table_kind test_log_site_kind = {
+    "sites",
+    7,
+    {{"name", TEST_LOG_NUMBER},
+     {"target", TEST_LOG_NUMBER},
+     {"file", TEST_LOG_NUMBER},
+     {"line", TEST_LOG_NUMBER},
+     {"function", TEST_LOG_NUMBER},
+     {"level", TEST_LOG_NUMBER},
+     {"kind", TEST_LOG_NUMBER}}};
+
+/* ---- Call sites ---- */
+
+static const char *site_word(const struct trace_site *site)
+{
+    static const char *const words[] = {
+        [TRACE_SITE_EVENT] = "event",     [TRACE_SITE_SPAN] = "span",
+        [TRACE_SITE_COUNTER] = "counter", [TRACE_SITE_SIGNPOST] = "signpost",
+        [TRACE_SITE_DEVICE] = "device",
+    };
+    size_t count = sizeof(words) / sizeof(*words);
+
+    return site->kind < count && words[site->kind] ? words[site->kind] : "";
+}
+
+static struct test_log_site_row add_site(struct test_log_recorded *recorded,
+                                         const struct trace_site *site)
+{
+    struct test_log_table *sites = &recorded->tables[TEST_LOG_SITES];
+    struct test_log_strings *strings = &recorded->strings;
+    struct test_log_site_row row = {site, (uint32_t)sites->rows,
+                                    test_log_strings_of(strings, site->name)};
+
+    TEST_LOG_ROW(sites, row.name, test_log_strings_of(strings, site->target),
+                 test_log_strings_of(strings, site->file), site->line,
+                 test_log_strings_of(strings, site->function), site->level,
+                 test_log_strings_of(strings, site_word(site)));
+    return row;
+}
+
+/* Call sites that were lost have number 0. */
+struct test_log_site_row test_log_recorded_site(
+    struct test_log_recorded *recorded, const struct trace_site *site)
+{
+    struct test_log_site_row *row;
+
+    if (!TRACE_ARRAY_RESERVE(recorded->sites, recorded->site_count,
+                             site->id + 1))
+        return (struct test_log_site_row){.site = NULL};
+    row = &recorded->sites[site->id];
+    if (row->site != site)
+        *row = add_site(recorded, site);
+    return *row;
+}
+
+/* ---- Fields ---- */
+
+size_t test_log_recorded_field(struct test_log_recorded *recorded,
+                               enum test_log_recorded_table table,
+                               const char *name,
+                               const struct trace_value *value)
+{
+    struct test_log_strings *strings = &recorded->strings;
+    struct trace_text *text = &recorded->text;
+
+    if (value->type == TRACE_TYPE_EMPTY)
+        return 0;
+    trace_text_clear(text);
+    log_value(text, value);
+    TEST_LOG_ROW(&recorded->tables[table], test_log_strings_of(strings, name),
+                 test_log_strings_add(strings, text->data, text->size));
+    return 1;
+}
+
+/* ---- Members ---- */
+
+static void put_string(struct trace_text *out, const char *text)
+{
+    trace_json_string(out, text, strlen(text));
+}
+
+static void put_losses(struct trace_text *out,
+                       const struct trace_summary *summary)
+{
+    static const char *const words[] = {
+#define TRACE_X(name, word, text) word,
+        TRACE_LOSSES(TRACE_X)
+#undef TRACE_X
+    };
+    bool some = false;
+
+    trace_text_literal(out, "\"lost\":[");
+    for (size_t i = 0; i < TRACE_LOSS_COUNT; i++) {
+        if (!summary->lost[i])
+            continue;
+        trace_text_printf(out, "%s[\"%s\",%llu]", some ? "," : "", words[i],
+                          (unsigned long long)summary->lost[i]);
+        some = true;
+    }
+    trace_text_literal(out, "],");
+}
+
+static void put_metas(struct trace_text *out, const struct trace_reader *reader)
+{
+    const char *name, *value;
+    size_t cursor = 0;
+    bool some = false;
+
+    trace_text_literal(out, "\"metas\":[");
+    while (trace_reader_metas(reader, &cursor, &name, &value)) {
+        if (value != trace_reader_meta(reader, name))
+            continue; /* a later one replaces it */
+        trace_text_string(out, some ? ",[" : "[");
+        put_string(out, name);
+        trace_text_char(out, ',');
+        put_string(out, value);
+        trace_text_char(out, ']');
+        some = true;
+    }
+    trace_text_literal(out, "],");
+}
+
+static void put_cut(struct trace_text *out,
+                    const struct test_log_recorded *recorded)
+{
+    const struct test_log_cut *cut = &recorded->cut;
+
+    if (cut->slices)
+        trace_text_printf(out, "\"cut\":{\"slices\":%llu,\"width\":%llu},",
+                          (unsigned long long)cut->slices,
+                          (unsigned long long)cut->width);
+    else
+        trace_text_literal(out, "\"cut\":null,");
+    trace_text_printf(out, "\"lines_cut\":%llu,\"strings_cut\":%zu,",
+                      (unsigned long long)cut->lines, recorded->strings.cut);
+}
+
+static void put_members(struct trace_text *out,
+                        const struct test_log_recorded *recorded)
+{
+    const struct trace_summary summary = trace_reader_summary(recorded->reader);
+
+    trace_text_printf(out, "\"pid\":%u,\"ended\":%s,\"end\":%llu,\"origin\":\"",
+                      summary.pid, summary.ended ? "true" : "false",
+                      (unsigned long long)summary.end);
+    trace_text_moment(out, summary.origin.wall);
+    trace_text_literal(out, "\",");
+    put_losses(out, &summary);
+    put_metas(out, recorded->reader);
+    put_cut(out, recorded);
+}
+
+static void put_block(struct trace_text *out, const char *members,
+                      struct test_log_recorded *recorded)
+{
+    const struct test_log_table *tables[TEST_LOG_RECORDED_TABLE_COUNT];
+    struct trace_text all = {0};
+
+    test_log_tracks_put(recorded);
+    test_log_flows_put(recorded);
+    trace_text_string(&all, members);
+    put_members(&all, recorded);
+    for (size_t i = 0; i < TEST_LOG_RECORDED_TABLE_COUNT; i++) {
+        tables[i] = &recorded->tables[i];
+        out->failed |= tables[i]->failed;
+    }
+    test_log_block_put(out, all.data ? all.data : "", &recorded->strings,
+                       tables, TEST_LOG_RECORDED_TABLE_COUNT);
+    out->failed |= all.failed;
+    trace_text_free(&all);
+}
+
+/* ---- Entries ---- */
+
+static void add_entry(struct test_log_recorded *recorded,
+                      const struct trace_entry *entry)
+{
+    bool shown = !recorded->replay ||
+                 log_replay_step(recorded->replay, recorded->reader, entry);
+
+    switch (entry->kind) {
+    case TRACE_ENTRY_SPAN:
+    case TRACE_ENTRY_ENTER:
+        test_log_slices_add(recorded, entry);
+        break;
+    case TRACE_ENTRY_DEVICE:
+        test_log_lines_add(recorded, entry,
+                           test_log_slices_add(recorded, entry), shown);
+        break;
+    case TRACE_ENTRY_EVENT:
+        test_log_lines_add(recorded, entry, 0, shown);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Only a large recording is counted first, because that takes time. */
+static int read_all(struct test_log_recorded *recorded)
+{
+    struct trace_reader *reader = recorded->reader;
+    struct trace_entry entry;
+
+    if (trace_reader_summary(reader).size / RECORD_LEAST > RECORDS_MOST &&
+        test_log_count_all(&recorded->counts, reader))
+        return -1;
+    recorded->cut = test_log_cut_of(&recorded->counts);
+    recorded->counts = (struct test_log_counts){.some = false};
+    if (trace_reader_rewind(reader))
+        return -1;
+    while (trace_reader_next(reader, &entry)) {
+        test_log_count(&recorded->counts, &entry);
+        add_entry(recorded, &entry);
+    }
+    return 0;
+}
+
+static void begin(struct test_log_recorded *recorded)
+{
+    static const struct test_log_table_kind *const kinds[] = {
+#define TEST_LOG_X(name, kind) &kind,
+        TEST_LOG_RECORDED_TABLES(TEST_LOG_X)
+#undef TEST_LOG_X
+    };
+
+    for (size_t i = 0; i < TEST_LOG_RECORDED_TABLE_COUNT; i++)
+        recorded->tables[i].kind = kinds[i];
+}
+
+static void end(struct test_log_recorded *recorded)
+{
+    for (size_t i = 0; i < TEST_LOG_RECORDED_TABLE_COUNT; i++)
+        test_log_table_free(&recorded->tables[i]);
+    test_log_tracks_free(recorded);
+    test_log_strings_free(&recorded->strings);
+    trace_table_free(&recorded->spans);
+    trace_text_free(&recorded->text);
+    free(recorded->sites);
+    free(recorded->links);
+    log_replay_free(recorded->replay);
+}
+
+int test_log_recorded_put(struct trace_text *out, const char *members,
+                          struct trace_reader *reader, const char *filter,
+                          struct test_log_counts *counts)
+{
+    struct test_log_recorded recorded = {
+        .reader = reader, .end = trace_reader_summary(reader).end};
+    struct log_filter *shown =
+        log_filter_parse(filter ? filter : "", "info", "LOG", NULL);
+    int status;
+
+    begin(&recorded);
+    recorded.replay = shown ? log_replay_new(shown) : NULL;
+    status = read_all(&recorded);
+    if (!status)
+        put_block(out, members, &recorded);
+    *counts = recorded.counts;
+    end(&recorded);
+    log_filter_free(shown);
+    return status || out->failed ? -1 : 0;
+}

@@ -1,0 +1,160 @@
+/* recorded.h: a test's recording as tables. Private. */
+#ifndef TESTLOG_RECORDED_H
+#define TESTLOG_RECORDED_H
+
+#include <testlog/log.h>
+
+#include "harness/results/report/columns.h"
+
+/* ---- counts.c: how much a recording has ---- */
+
+/* Durations are counted in eight buckets for each power of two. */
+enum { TEST_LOG_BUCKETS = 62 * 8 };
+
+struct test_log_counts {
+    uint64_t spans, lines, slices, kernels, copies, compiles;
+    uint64_t begin;                       /* ns: the first record */
+    bool some;                            /* there is a record */
+    uint64_t durations[TEST_LOG_BUCKETS]; /* of slices */
+};
+
+void test_log_count(struct test_log_counts *, const struct trace_entry *);
+
+/* test_log_count_all counts a recording from its beginning; -1 with errno. */
+int test_log_count_all(struct test_log_counts *, struct trace_reader *);
+
+/* test_log_slice_duration returns ns, UINT64_MAX for an open slice. */
+uint64_t test_log_slice_duration(const struct trace_entry *);
+
+/* What is left out of a large recording: slices that are shorter than `width`
+ * and for which there is no room, and the first lines. The zero value leaves
+ * out nothing. */
+struct test_log_cut {
+    uint64_t width; /* ns */
+    uint64_t room;
+    uint64_t slices, lines; /* that are left out */
+    uint64_t to_come;       /* of these lines */
+};
+
+/* test_log_cut_of returns what to leave out so that a page can draw the rest.
+ */
+struct test_log_cut test_log_cut_of(const struct test_log_counts *);
+
+/* test_log_cut_slice and test_log_cut_line tell whether the next one is left
+ * out. */
+bool test_log_cut_slice(struct test_log_cut *, uint64_t duration);
+bool test_log_cut_line(struct test_log_cut *);
+
+/* ---- recorded.c ---- */
+
+#define TEST_LOG_RECORDED_TABLES(X)                                            \
+    X(TRACKS, test_log_track_kind)                                             \
+    X(SITES, test_log_site_kind)                                               \
+    X(SLICES, test_log_slice_kind)                                             \
+    X(SLICE_FIELDS, test_log_slice_field_kind)                                 \
+    X(FLOWS, test_log_flow_kind)                                               \
+    X(LINES, test_log_line_kind)                                               \
+    X(LINE_FIELDS, test_log_line_field_kind)                                   \
+    X(COUNTERS, test_log_counter_kind)
+
+enum test_log_recorded_table {
+#define TEST_LOG_X(name, kind) TEST_LOG_##name,
+    TEST_LOG_RECORDED_TABLES(TEST_LOG_X)
+#undef TEST_LOG_X
+        TEST_LOG_RECORDED_TABLE_COUNT
+};
+
+#define TEST_LOG_X(name, kind) extern const struct test_log_table_kind kind;
+TEST_LOG_RECORDED_TABLES(TEST_LOG_X)
+#undef TEST_LOG_X
+
+/* A call site's row. */
+struct test_log_site_row {
+    const struct trace_site *site; /* NULL: it has none yet */
+    uint32_t row, name;
+};
+
+/* An end of an arrow between a call and the work that it launched. */
+struct test_log_link {
+    uint32_t correlation, row;
+    bool on_device;
+};
+
+struct test_log_track {
+    uint64_t *ends; /* of the open slices, the outermost first */
+    size_t depth, capacity;
+    size_t most;                  /* rows of slices */
+    uint32_t kind, name, process; /* strings */
+    uint32_t pid, tid, device, context, stream;
+};
+
+struct test_log_recorded {
+    struct trace_reader *reader;
+    struct log_replay *replay; /* what LOG showed; NULL: everything */
+    uint64_t end;              /* ns: open slices end here */
+    struct test_log_counts counts;
+    struct test_log_cut cut;
+    struct test_log_strings strings;
+    struct test_log_table tables[TEST_LOG_RECORDED_TABLE_COUNT];
+    struct test_log_track *tracks;
+    size_t track_count, track_capacity;
+    struct trace_table track_table;
+    struct test_log_site_row *sites; /* by id */
+    size_t site_count;
+    struct trace_table spans; /* from places to rows of slices */
+    struct test_log_link *links;
+    size_t link_count, link_capacity;
+    struct trace_text text; /* for one value */
+};
+
+/* test_log_recorded_put adds the block of a recording, with `members` as
+ * test_log_block_put, and counts the recording. `filter` is the one that chose
+ * its lines. -1 with errno. */
+int test_log_recorded_put(struct trace_text *out, const char *members,
+                          struct trace_reader *, const char *filter,
+                          struct test_log_counts *);
+
+/* test_log_recorded_site returns the row of a call site.
+ * test_log_recorded_field adds a row of fields, unless the value is empty, and
+ * returns how many it has added. */
+struct test_log_site_row test_log_recorded_site(struct test_log_recorded *,
+                                                const struct trace_site *);
+size_t test_log_recorded_field(struct test_log_recorded *,
+                               enum test_log_recorded_table, const char *name,
+                               const struct trace_value *);
+
+/* ---- tracks.c: the rows on which slices are drawn ---- */
+
+/* test_log_track_of returns the track of an entry.
+ * test_log_track_depth returns the row for a slice, below those that enclose
+ * it. test_log_tracks_put fills the table of tracks. */
+uint32_t test_log_track_of(struct test_log_recorded *,
+                           const struct trace_entry *);
+uint64_t test_log_track_depth(struct test_log_recorded *, uint32_t track,
+                              uint64_t begin, uint64_t end);
+void test_log_tracks_put(struct test_log_recorded *);
+void test_log_tracks_free(struct test_log_recorded *);
+
+/* ---- slices.c ---- */
+
+/* test_log_slices_add adds the slice of a span, of an enter or of an activity,
+ * and returns its row + 1; 0 if it was left out. */
+uint32_t test_log_slices_add(struct test_log_recorded *,
+                             const struct trace_entry *);
+
+/* test_log_slices_around returns the row + 1 of the innermost span from `place`
+ * outwards that has one, 0 if none has. */
+uint32_t test_log_slices_around(const struct test_log_recorded *,
+                                uint32_t place);
+
+/* test_log_flows_put fills the table of arrows. */
+void test_log_flows_put(struct test_log_recorded *);
+
+/* ---- lines.c ---- */
+
+/* test_log_lines_add adds the line of an event, or of an activity whose slice
+ * has the row + 1, and the value of a counter. */
+void test_log_lines_add(struct test_log_recorded *, const struct trace_entry *,
+                        uint32_t slice, bool shown);
+
+#endif

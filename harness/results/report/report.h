@@ -1,0 +1,72 @@
+/* report.h: report.html, the page of a run. Private.
+ *
+ * The page in page/ reads blocks of data that follow it in the file: one about
+ * the run, one for each test, and an end mark with what is known only then.
+ * format.md describes them.
+ */
+#ifndef TESTLOG_REPORT_H
+#define TESTLOG_REPORT_H
+
+#include "harness/results/model.h"
+#include "harness/results/report/blocks.h"
+#include "harness/results/report/columns.h"
+
+enum { TEST_LOG_PAGE_MOST = 64 << 20 /* bytes of the file */ };
+
+/* A program of the run, and the command that runs it, without filters. */
+struct test_log_page_program {
+    const char *folder; /* NULL: it has no results */
+    char *command;
+};
+
+/* What is written. Pointers are the caller's. */
+struct test_log_page {
+    const struct test_log_run *run;
+    const char *rerun; /* the command for failed tests, without filters */
+    const struct test_log_page_program *programs; /* none: `rerun` is used */
+    size_t program_count;
+    size_t fail_log; /* hidden lines of a failed test */
+    /* open opens the recording in a test's folder; NULL: test_log_recording. */
+    struct trace_reader *(*open)(const struct test_log_run *,
+                                 const char *folder);
+    /* is_whole tells whether a test is written whatever its size is; NULL: none
+     * is. It gets `context`. */
+    bool (*is_whole)(const struct test_log_result *, void *context);
+    void *context;
+};
+
+/* test_log_page_put writes the page; errors are the stream's.
+ * test_log_page_write writes report.html into the run's folder, if it has one;
+ * if it cannot, it prints why. */
+void test_log_page_put(const struct test_log_page *, FILE *);
+void test_log_page_write(const struct test_log_page *);
+
+/* ---- page.c, which the makefile makes of page/ ---- */
+
+extern const unsigned char test_log_page_html[];
+extern const size_t test_log_page_html_size;
+
+/* ---- run_block.c ---- */
+
+/* test_log_run_block adds the block of the run. */
+void test_log_run_block(struct trace_text *, const struct test_log_page *);
+
+/* ---- failures.c ---- */
+
+extern const struct test_log_table_kind test_log_failure_kind;
+
+/* test_log_failures_add adds a row for each of the first failed tests. */
+void test_log_failures_add(struct test_log_table *, struct test_log_strings *,
+                           const struct test_log_page *);
+
+/* test_log_page_open opens the recording in a folder. */
+struct trace_reader *test_log_page_open(const struct test_log_page *,
+                                        const char *folder);
+
+/* ---- compare.c ---- */
+
+/* test_log_compare adds "previous", which compares the tests with earlier runs
+ * in the same folder, as a member of a JSON object with a comma. */
+void test_log_compare(struct trace_text *, const struct test_log_run *);
+
+#endif

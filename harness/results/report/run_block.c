@@ -1,0 +1,214 @@
+/* run_block.c: the block about the run: facts, tests, earlier tries, failures.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/results/notice.h"
+#include "harness/results/report/report.h"
+#include "harness/results/writers.h"
+#include "harness/version.h"
+
+static const struct test_log_table_kind test_kind = {
+    "tests",
+    15,
+    {{"program", TEST_LOG_NUMBER},
+     {"name", TEST_LOG_NUMBER},
+     {"outcome", TEST_LOG_NUMBER},
+     {"reason", TEST_LOG_NUMBER},
+     {"assertions", TEST_LOG_NUMBER},
+     {"file", TEST_LOG_NUMBER},
+     {"line", TEST_LOG_NUMBER},
+     {"duration", TEST_LOG_NUMBER},
+     {"start", TEST_LOG_NUMBER},
+     {"worker", TEST_LOG_NUMBER},
+     {"tries", TEST_LOG_NUMBER},
+     {"filter", TEST_LOG_NUMBER},
+     {"dropped", TEST_LOG_NUMBER},
+     {"gpu", TEST_LOG_NUMBER},
+     {"rerun", TEST_LOG_NUMBER}}};
+
+static const struct test_log_table_kind try_kind = {
+    "tries",
+    5,
+    {{"test", TEST_LOG_NUMBER},
+     {"try", TEST_LOG_NUMBER},
+     {"outcome", TEST_LOG_NUMBER},
+     {"reason", TEST_LOG_NUMBER},
+     {"duration", TEST_LOG_NUMBER}}};
+
+struct run_block {
+    const struct test_log_page *page;
+    struct test_log_strings strings;
+    struct test_log_table tests, tries, failures;
+};
+
+/* ---- Commands ---- */
+
+/* A repetition "test#1" is run again with all others. */
+static void put_filter(struct trace_text *text,
+                       const struct test_log_result *result)
+{
+    struct trace_text name = {0};
+    const char *all = test_log_name(result);
+
+    trace_text_add(&name, all, strcspn(all, "#"));
+    trace_text_literal(text, " --filter ");
+    test_log_add_word(text, name.data ? name.data : "");
+    trace_text_free(&name);
+}
+
+/* Returns the command that runs a program; NULL if it is unknown. */
+static const char *command_of(const struct test_log_page *page,
+                              const char *program)
+{
+    for (size_t i = 0; i < page->program_count; i++)
+        if (page->programs[i].folder &&
+            !strcmp(page->programs[i].folder, program))
+            return page->programs[i].command;
+    return page->program_count ? NULL : page->rerun;
+}
+
+/* Returns the command that runs a test again: a string. A program without
+ * results has no test names. */
+static uint32_t rerun_of(struct run_block *block,
+                         const struct test_log_result *result)
+{
+    const char *command = command_of(block->page, result->program);
+    struct trace_text text = {0};
+    uint32_t number;
+
+    if (!command || !result->suite)
+        return 0;
+    trace_text_string(&text, command);
+    put_filter(&text, result);
+    number = test_log_strings_add(&block->strings, text.data, text.size);
+    trace_text_free(&text);
+    return number;
+}
+
+/* ---- Tests ---- */
+
+static void add_tries(struct run_block *block, size_t number,
+                      const struct test_log_result *result)
+{
+    struct test_log_strings *strings = &block->strings;
+
+    for (size_t i = 0; i < result->earlier_count; i++) {
+        const struct test_log_try *before = &result->earlier[i];
+        const char *outcome = test_log_outcome_word(before->outcome);
+
+        TEST_LOG_ROW(
+            &block->tries, number, i + 1, test_log_strings_of(strings, outcome),
+            test_log_strings_of(strings, before->reason), before->duration);
+    }
+}
+
+static uint64_t sum_losses(const struct test_log_result *result)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < TRACE_LOSS_COUNT; i++)
+        sum += result->lost[i];
+    return sum;
+}
+
+static void add_test(struct run_block *block, size_t number,
+                     const struct test_log_result *result)
+{
+    struct test_log_strings *strings = &block->strings;
+    const char *outcome = test_log_outcome_word(result->outcome);
+    const char *gpu = test_log_gpu_word(result->gpu);
+
+    TEST_LOG_ROW(&block->tests, test_log_strings_of(strings, result->program),
+                 test_log_strings_of(strings, test_log_name(result)),
+                 test_log_strings_of(strings, outcome),
+                 test_log_strings_of(strings, result->reason),
+                 test_log_strings_of(strings, result->assertions),
+                 test_log_strings_of(strings, result->file), result->line,
+                 result->duration, 0, 0, result->earlier_count + 1,
+                 test_log_strings_of(strings, result->filter),
+                 sum_losses(result), test_log_strings_of(strings, gpu),
+                 rerun_of(block, result));
+    add_tries(block, number, result);
+}
+
+/* ---- Members ---- */
+
+static void put_string(struct trace_text *out, const char *name,
+                       const char *text)
+{
+    trace_text_printf(out, "\"%s\":", name);
+    if (text)
+        trace_json_string(out, text, strlen(text));
+    else
+        trace_text_literal(out, "null");
+    trace_text_char(out, ',');
+}
+
+/* The command that runs all failed tests again. */
+static void put_rerun(struct trace_text *out, const struct test_log_page *page)
+{
+    const struct test_log_run *run = page->run;
+    struct trace_text text = {0};
+    bool some = false;
+
+    trace_text_string(&text, page->rerun ? page->rerun : "");
+    for (size_t i = 0; page->rerun && i < run->count; i++)
+        if (test_log_outcome_bad(run->results[i].outcome) &&
+            run->results[i].suite) {
+            put_filter(&text, &run->results[i]);
+            some = true;
+        }
+    put_string(out, "rerun", some ? text.data : NULL);
+    trace_text_free(&text);
+}
+
+static void put_path(struct trace_text *out, const struct test_log_run *run)
+{
+    char path[PATH_MAX];
+    const char *known = run->path ? realpath(run->path, path) : NULL;
+
+    put_string(out, "run", known ? trace_base_name(known) : "");
+    put_string(out, "path", known ? known : run->path);
+}
+
+static void put_members(struct trace_text *out,
+                        const struct test_log_page *page)
+{
+    put_string(out, "testlog", TEST_LOG_VERSION);
+    put_path(out, page->run);
+    put_rerun(out, page);
+    trace_text_printf(out, "\"processors\":%ld,",
+                      sysconf(_SC_NPROCESSORS_ONLN));
+    test_log_compare(out, page->run);
+    test_log_run_members(out, page->run);
+    trace_text_char(out, ',');
+}
+
+void test_log_run_block(struct trace_text *out,
+                        const struct test_log_page *page)
+{
+    struct run_block block = {.page = page,
+                              .tests = {.kind = &test_kind},
+                              .tries = {.kind = &try_kind},
+                              .failures = {.kind = &test_log_failure_kind}};
+    const struct test_log_table *const tables[] = {&block.tests, &block.tries,
+                                                   &block.failures};
+    struct trace_text members = {0};
+
+    for (size_t i = 0; i < page->run->count; i++)
+        add_test(&block, i, &page->run->results[i]);
+    test_log_failures_add(&block.failures, &block.strings, page);
+    put_members(&members, page);
+    test_log_block_put(out, members.data ? members.data : "", &block.strings,
+                       tables, sizeof(tables) / sizeof(*tables));
+    out->failed |= members.failed || block.tests.failed;
+    trace_text_free(&members);
+    test_log_strings_free(&block.strings);
+    test_log_table_free(&block.tests);
+    test_log_table_free(&block.tries);
+    test_log_table_free(&block.failures);
+}
