@@ -136,6 +136,7 @@ Test(trace_chrome_device, draws_a_kernel_as_a_slice_of_its_stream)
     cr_expect_str_eq(chrome_text(args, "kernel.name"), "identity");
     cr_expect_str_eq(chrome_text(args, "mangled"), "_Z8identityv");
     cr_expect_str_eq(chrome_text(args, "testlog.target"), "gpu::launch");
+    cr_expect_str_eq(args->child->string, "device");
     cr_expect_not(cJSON_HasObjectItem(args, "level"));
     cJSON_Delete(json);
 }

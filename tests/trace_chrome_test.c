@@ -137,6 +137,44 @@ Test(trace_chrome, exports_the_fields_and_locations_of_spans_and_events)
     cJSON_Delete(json);
 }
 
+/* Viewers show arguments in their order. */
+static void expect_first(const cJSON *args, const char *first)
+{
+    const cJSON *item = args->child;
+
+    cr_expect_str_eq(item->string, first);
+    while (item->next && strcmp(item->string, "testlog.target") != 0)
+        item = item->next;
+    cr_expect_str_eq(item->string, "testlog.target");
+    cr_expect_str_eq(item->next->string, "testlog.location");
+}
+
+Test(trace_chrome, writes_own_fields_before_ours)
+{
+    test_record();
+
+    struct trace_span_ref late = trace_span_begin(INFO, "late", ("a", 1));
+    struct trace_span_ref open = trace_span_begin(INFO, "open", ("a", 1));
+
+    trace_record(late, ("b", 2));
+    trace_event(INFO, "event", ("e", 1));
+    trace_signpost("header", "message");
+    log_info("no %s", "field");
+    (void)open;
+
+    struct trace_reader *reader = trace_reader_open(NULL);
+    cJSON *json = chrome_export(reader, NULL);
+
+    check_all(json);
+    expect_first(chrome_args(json, "X", "late"), "a");
+    expect_first(chrome_args(json, "X", "open"), "a");
+    expect_first(chrome_args(json, "i", "event"), "e");
+    expect_first(chrome_args(json, "i", "header: message"), "signpost");
+    expect_first(chrome_args(json, "i", "no field"), "testlog.target");
+    cJSON_Delete(json);
+    trace_reader_close(reader);
+}
+
 Test(trace_chrome, writes_each_key_once_with_its_last_value)
 {
     test_record();

@@ -10,12 +10,14 @@
 
 #include "chrome_json.h"
 
-/* The JSON that all events of a call site share: one part up to `head`, one
- * from there to `name`, and then the keys of the fields. */
+/* The JSON that all events of a call site share: one part up to `head`, then
+ * those up to `place` and to `name`, and then the keys of the fields. The
+ * user's own fields come before ours. */
 struct prepared {
     struct trace_text text;
-    size_t head;   /* level, location and target */
-    size_t name;   /* the end of the fields, and the name */
+    size_t head;   /* level and location */
+    size_t place;  /* our own arguments */
+    size_t name;   /* the end of the arguments, and the name */
     size_t keys[]; /* of every field; empty if it is not written */
 };
 
@@ -33,18 +35,22 @@ static bool reserved(const char *name)
     return !strcmp(name, "testlog.target") || !strcmp(name, "testlog.location");
 }
 
-static void prepare_head(struct trace_text *text, const struct trace_site *site)
+static void prepare_head(struct prepared *prepared,
+                         const struct trace_site *site)
 {
-    struct trace_text place = {0};
+    struct trace_text *text = &prepared->text, place = {0};
 
     trace_text_printf(&place, "%s:%u", site->file, site->line);
     trace_text_printf(
         text, ",\"cat\":\"%s\",\"loc\":", trace_level_word(site->level));
     trace_chrome_string(text, place.data ? place.data : "");
-    trace_chrome_literal(text, ",\"args\":{\"testlog.target\":");
+    trace_chrome_literal(text, ",\"args\":{");
+    prepared->head = text->size;
+    trace_chrome_literal(text, "\"testlog.target\":");
     trace_chrome_string(text, site->target);
     trace_chrome_literal(text, ",\"testlog.location\":");
     trace_chrome_string(text, place.data ? place.data : "");
+    prepared->place = text->size;
     trace_text_free(&place);
 }
 
@@ -58,8 +64,7 @@ static struct prepared *prepare(const struct trace_site *site)
 
     struct trace_text *text = &prepared->text;
 
-    prepare_head(text, site);
-    prepared->head = text->size;
+    prepare_head(prepared, site);
     trace_chrome_literal(text, "},\"name\":");
     trace_chrome_string(text, site->name);
     prepared->name = text->size;
@@ -67,7 +72,6 @@ static struct prepared *prepare(const struct trace_site *site)
         const char *name = site->fields[i];
 
         if (!reserved(name) && !trace_chrome_has(site, i + 1, name)) {
-            trace_text_char(text, ',');
             trace_chrome_string(text, name);
             trace_text_char(text, ':');
         }
@@ -123,6 +127,7 @@ static void put_fields(struct trace_exporter *export,
             continue;
         put_prepared(&export->text, prepared, key, end);
         trace_json_value(&export->text, &value);
+        trace_text_char(&export->text, ',');
     }
 }
 
@@ -144,14 +149,15 @@ static void put_span_fields(struct trace_exporter *export,
     for (size_t i = 0; i < count; i++) {
         if (reserved(fields[i].name) || is_ours(export, fields[i].name))
             continue;
-        trace_text_char(text, ',');
         trace_chrome_string(text, fields[i].name);
         trace_text_char(text, ':');
         trace_json_value(text, &fields[i].value);
+        trace_text_char(text, ',');
     }
 }
 
-/* Writes the start of every event: kind, place, time and call site. */
+/* Writes the start of every event: kind, place, time and call site. Arguments
+ * follow, each with a comma behind it. */
 static inline void put_head(struct trace_exporter *export, const char *phase,
                             uint32_t tid, uint64_t time,
                             const struct prepared *prepared)
@@ -189,9 +195,10 @@ static void put_span(struct trace_exporter *export,
     export->open = open;
     put_span_fields(export, span);
     export->open = false;
+    put_prepared(text, prepared, prepared->head, prepared->place);
     if (open)
         trace_chrome_literal(text, ",\"unfinished\":true");
-    put_prepared(text, prepared, prepared->head, prepared->name);
+    put_prepared(text, prepared, prepared->place, prepared->name);
     trace_chrome_time(text, ",\"dur\":", end - entry->time);
     trace_text_char(text, '}');
     trace_chrome_put(export);
@@ -260,10 +267,12 @@ static void put_signpost(struct trace_exporter *export,
     trace_text_add(&name, message.as.text, message.size);
     put_head(export, ",\n{\"ph\":\"i\",\"s\":\"t\",\"pid\":",
              trace_chrome_mark(export, entry->thread), entry->time, prepared);
-    trace_chrome_literal(text, ",\"signpost\":");
+    trace_chrome_literal(text, "\"signpost\":");
     trace_json_value(text, &header);
     trace_chrome_literal(text, ",\"message\":");
     trace_json_value(text, &message);
+    trace_text_char(text, ',');
+    put_prepared(text, prepared, prepared->head, prepared->place);
     trace_chrome_literal(text, "},\"name\":");
     trace_json_string(text, name.data ? name.data : "", name.size);
     trace_text_char(text, '}');
@@ -301,6 +310,7 @@ static void put_event(struct trace_exporter *export,
     tid = trace_chrome_mark(export, entry->thread);
     put_head(export, ",\n{\"ph\":\"i\",\"pid\":", tid, entry->time, prepared);
     if (entry->printf_ || entry->message) {
+        put_prepared(text, prepared, prepared->head, prepared->place);
         put_message(text, entry);
     } else {
         put_fields(export, entry);

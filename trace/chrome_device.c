@@ -341,7 +341,8 @@ static struct trace_chrome_row row_of(struct trace_exporter *export,
 
 static void put_key(struct trace_text *text, const char *key)
 {
-    trace_text_char(text, ',');
+    if (text->size && text->data[text->size - 1] != '{')
+        trace_text_char(text, ',');
     trace_chrome_string(text, key);
     trace_text_char(text, ':');
 }
@@ -454,8 +455,7 @@ static void put_args(struct trace_text *text, const struct trace_entry *entry,
     const struct trace_activity_place *at = &entry->at;
     const struct trace_site *site = entry->site;
 
-    trace_chrome_literal(text, ",\"args\":{\"testlog.target\":");
-    trace_chrome_string(text, site->target);
+    trace_chrome_literal(text, ",\"args\":{");
     if (at->on_device) {
         put_key(text, "device");
         trace_json_number(text, at->device);
@@ -476,6 +476,8 @@ static void put_args(struct trace_text *text, const struct trace_entry *entry,
         put_key(text, "clamped_ns");
         trace_json_number(text, clamped);
     }
+    put_key(text, "testlog.target");
+    trace_chrome_string(text, site->target);
     trace_text_char(text, '}');
 }
 

@@ -92,13 +92,13 @@ static cJSON *object(size_t i)
     cJSON_AddNumberToObject(event, "ts", (double)i * 0.037);
     cJSON_AddStringToObject(event, "cat", is_span ? "debug" : "info");
     cJSON_AddStringToObject(event, "loc", "tests/bench.c:335");
-    cJSON_AddStringToObject(args, "testlog.target", "bench");
-    cJSON_AddStringToObject(args, "testlog.location", "tests/bench.c:335");
     cJSON_AddNumberToObject(args, "index", (double)i);
     if (is_span)
         cJSON_AddNumberToObject(args, "size", 64);
     else
         cJSON_AddStringToObject(args, "key", "value");
+    cJSON_AddStringToObject(args, "testlog.target", "bench");
+    cJSON_AddStringToObject(args, "testlog.location", "tests/bench.c:335");
     cJSON_AddStringToObject(event, "name", is_span ? "span" : "event");
     if (is_span)
         cJSON_AddNumberToObject(event, "dur", 0.093);
