@@ -17,6 +17,7 @@ static const struct {
     {"export", "write a run as a trace for a viewer", runners_export},
     {"list", "list the runs that are kept", runners_list},
     {"diff", "print what changed from one run to another", runners_diff},
+    {"clean", "remove old runs", runners_clean},
     {"filter", "explain a filter and show its effect", runners_filter},
 };
 

@@ -346,3 +346,114 @@ Test(e2e_kept_runs, diff_refuses_bad_arguments)
         e2e_expect_is(result->out, "");
     }
 }
+
+/* ---- clean ---- */
+
+static double count_runs(void)
+{
+    return atof(e2e_run(TESTLOG "list | wc -l")->out);
+}
+
+Test(e2e_kept_runs, clean_removes_old_runs_and_prints_what_they_used)
+{
+    const struct e2e *clean;
+
+    make(OLD, JSON);
+    make(OLD2, JSON);
+    make(OLD3, JSON);
+    e2e_expect_is(e2e_run(TESTLOG "clean")->out, "0 runs removed, 0 B\n");
+    clean = e2e_run(TESTLOG "clean --keep=1 --dry-run");
+    e2e_expect_code(clean, 0);
+    e2e_expect_has(clean->out, "would remove testlog-runs/" OLD2 ", ");
+    e2e_expect_has(e2e_last(clean->out), "2 runs would be removed, ");
+    e2e_expect_has(e2e_last(clean->out), " KiB");
+    cr_expect_eq(count_runs(), 3);
+    clean = e2e_run(TESTLOG "clean --keep=1");
+    e2e_expect_code(clean, 0);
+    e2e_expect_has(clean->out, "removed testlog-runs/" OLD2 ", ");
+    e2e_expect_has(clean->out, "removed testlog-runs/" OLD ", ");
+    e2e_expect_has(e2e_last(clean->out), "2 runs removed, ");
+    e2e_expect_has(e2e_run(TESTLOG "list")->out, OLD3);
+    cr_expect_eq(count_runs(), 1);
+}
+
+Test(e2e_kept_runs, clean_takes_a_folder_and_the_settings)
+{
+    static const char *const commands[] = {
+        "TRACE_DIR=x TRACE_KEEP=1 " TESTLOG "clean given",
+        "TRACE_DIR=given TRACE_KEEP=1 " TESTLOG "clean",
+        "TRACE_KEEP=1 " TESTLOG "clean --keep 2 given",
+        TESTLOG "clean --keep=0 given",
+        "echo keep = 1 >testlog.conf; " TESTLOG "clean given",
+    };
+    static const char *const left[] = {"1\n", "1\n", "2\n", "3\n", "1\n"};
+
+    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+        make(OLD, JSON);
+        make(OLD2, JSON);
+        make(OLD3, JSON);
+        e2e_run("mv testlog-runs given");
+        e2e_expect_code(e2e_run("%s", commands[i]), 0);
+        e2e_expect_is(e2e_run("ls given | wc -l; rm -r given")->out, left[i]);
+    }
+}
+
+Test(e2e_kept_runs, clean_keeps_what_a_run_would_keep)
+{
+    const struct e2e *clean;
+
+    make(OLD, JSON);
+    make(OLD2, NULL);
+    make(OLD3, JSON);
+    e2e_run("cd testlog-runs && mkdir notes ../other && touch ../other/file && "
+            "ln -s ../other 2026-01-01T00-00-00.000000 && "
+            "mkdir .removing-2026-01-01T00-00-00.000001 && "
+            "ln -s ../../other " OLD "/tests/link && "
+            "cp -r " OLD " 2026-01-01T00-00-00.000002");
+    clean = e2e_run("flock testlog-runs/" OLD " " TESTLOG "clean --keep=1");
+    e2e_expect_code(clean, 0);
+    e2e_expect_has(clean->out, "/.removing-2026-01-01T00-00-00.000001");
+    e2e_expect_has(clean->out, "/2026-01-01T00-00-00.000002");
+    e2e_expect_has(clean->out, "2 runs removed, ");
+    e2e_expect_is(e2e_run("ls -A testlog-runs")->out,
+                  "2026-01-01T00-00-00.000000\n" OLD "\n" OLD2 "\n" OLD3 "\n"
+                  "notes\n");
+    cr_expect(e2e_exists("other/file"));
+}
+
+Test(e2e_kept_runs, clean_reports_a_run_that_it_cannot_remove)
+{
+    const struct e2e *clean;
+
+    make(OLD, JSON);
+    make(OLD2, JSON);
+    e2e_run("cd testlog-runs/" OLD "/tests && mkdir -p $(printf 'a/%%.0s' "
+            "$(seq 70))");
+    clean = e2e_run(TESTLOG "clean --keep=1");
+    e2e_expect_code(clean, 1);
+    e2e_expect_has(clean->err, "testlog: clean: cannot remove testlog-runs/" OLD
+                               ": Too many levels of symbolic links\n");
+    e2e_expect_is(clean->out, "0 runs removed, 0 B\n");
+}
+
+Test(e2e_kept_runs, clean_refuses_bad_arguments)
+{
+    static const struct {
+        const char *arguments, *error;
+    } rows[] = {
+        {"", "testlog: clean: cannot read testlog-runs: No such file or "},
+        {"--keep=some .", "testlog: --keep: \"some\""},
+        {"--keep", "testlog: clean: --keep needs a value"},
+        {"--dry-run=1", "clean: --dry-run=1 takes no value"},
+        {"-x", "clean: unknown flag -x"},
+        {". ..", "clean: one folder is enough; leave out .."},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const struct e2e *result =
+            e2e_run(TESTLOG "clean %s", rows[i].arguments);
+
+        e2e_expect_code(result, 2);
+        e2e_expect_has(result->err, rows[i].error);
+    }
+}

@@ -173,6 +173,7 @@ static const struct {
     {"runners/testlog-export.1", "export"},
     {"runners/testlog-list.1", "list"},
     {"runners/testlog-diff.1", "diff"},
+    {"runners/testlog-clean.1", "clean"},
     {"runners/testlog-filter.1", "filter"},
 };
 
@@ -446,7 +447,8 @@ static const char *offers(const char *function, const char *line)
 static const struct {
     const char *line, *offers;
 } completions[] = {
-    {"testlog ", "run record log export list diff filter --help --version "},
+    {"testlog ",
+     "run record log export list diff clean filter --help --version "},
     {"testlog rec", "record "},
     {"testlog record --o", "--output "},
     {"testlog record --log-format p", "pretty "},
@@ -464,6 +466,7 @@ static const struct {
     {"testlog export -", "--chrome -o --output --help "},
     {"testlog list --j", "--json "},
     {"testlog diff --", "--json --help "},
+    {"testlog clean --d", "--dry-run "},
     {"testlog filter --b", "--batch "},
     {"testlog filter in", "info "},
     {"testlog run PROGRAM -- --log-t", "--log-time "},
