@@ -127,3 +127,65 @@ void chrome_check_nesting(const cJSON *events)
                 check_pair(a, b);
     }
 }
+
+/* ---- Arrows ---- */
+
+static const cJSON *flow_of(const cJSON *json, const char *phase, double id)
+{
+    const cJSON *event;
+
+    cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
+    {
+        if (!strcmp(chrome_text(event, "ph"), phase) &&
+            chrome_number(event, "id") == id)
+            return event;
+    }
+    cr_assert_fail("no %s of flow %g", phase, id);
+    return NULL;
+}
+
+/* Whether a slice or instant of the flow's track contains the flow's time. */
+static bool is_in_slice(const cJSON *json, const cJSON *flow)
+{
+    const cJSON *event;
+    double time = chrome_number(flow, "ts");
+
+    cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
+    {
+        bool slice = !strcmp(chrome_text(event, "ph"), "X");
+
+        if ((slice || !strcmp(chrome_text(event, "ph"), "i")) &&
+            chrome_number(event, "pid") == chrome_number(flow, "pid") &&
+            chrome_number(event, "tid") == chrome_number(flow, "tid") &&
+            chrome_number(event, "ts") <= time &&
+            time <= (slice ? chrome_end(event) : chrome_number(event, "ts")) +
+                        0.0005)
+            return true;
+    }
+    return false;
+}
+
+size_t chrome_check_arrows(const cJSON *json, const char *name)
+{
+    size_t starts = chrome_count(json, "s", name);
+    const cJSON *event;
+
+    cr_assert_eq(chrome_count(json, "f", name), starts);
+    cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
+    {
+        const cJSON *end;
+
+        if (strcmp(chrome_text(event, "ph"), "s") != 0 ||
+            strcmp(chrome_text(event, "name"), name) != 0)
+            continue;
+        end = flow_of(json, "f", chrome_number(event, "id"));
+        cr_assert_eq(flow_of(json, "s", chrome_number(event, "id")), event,
+                     "two arrows share an id");
+        cr_assert_geq(chrome_number(end, "ts"), chrome_number(event, "ts"));
+        cr_assert_str_eq(chrome_text(end, "bp"), "e");
+        cr_assert_str_eq(chrome_text(event, "cat"), name);
+        cr_assert(is_in_slice(json, event));
+        cr_assert(is_in_slice(json, end));
+    }
+    return starts;
+}

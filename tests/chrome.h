@@ -27,8 +27,11 @@ const cJSON *chrome_args(const cJSON *json, const char *phase,
 size_t chrome_count(const cJSON *json, const char *phase, const char *name);
 
 /* chrome_check_keys expects unique keys in every object. chrome_check_nesting
- * expects complete events of one track to be nested or disjoint. */
+ * expects complete events of one track to be nested or disjoint.
+ * chrome_check_arrows expects both ends of every arrow with that name, the
+ * start first, each inside a slice; it returns the number of arrows. */
 void chrome_check_keys(const cJSON *object);
 void chrome_check_nesting(const cJSON *events);
+size_t chrome_check_arrows(const cJSON *json, const char *name);
 
 #endif

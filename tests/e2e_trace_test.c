@@ -210,6 +210,23 @@ Test(e2e_trace, prints_lines_of_children_in_their_parents_spans)
                    " INFO parent: programs::traced: after the fork\n");
 }
 
+Test(e2e_trace, draws_arrows_to_threads_that_enter_a_span)
+{
+    const cJSON *trace, *from, *to;
+
+    e2e_expect_code(e2e_run("'%s/examples/pool_test' "
+                            "--filter pool/shares_a_store_between_threads",
+                            BUILD_DIR),
+                    0);
+    trace = e2e_json("testlog-runs/latest/tests/pool_test/"
+                     "pool.shares_a_store_between_threads/trace.json");
+    from = needed(trace, "s", "enter");
+    to = needed(trace, "f", "enter");
+    cr_expect_eq(e2e_number(from, "id"), e2e_number(to, "id"));
+    cr_expect_neq(e2e_number(from, "tid"), e2e_number(to, "tid"));
+    cr_expect(before(e2e_number(from, "ts"), e2e_number(to, "ts")));
+}
+
 Test(e2e_trace, keeps_the_verdict_while_a_thread_continues)
 {
     const struct e2e *run =

@@ -325,62 +325,9 @@ Test(trace_chrome_device, gives_activities_without_a_thread_their_own_track)
 
 /* ---- Arrows ---- */
 
-static const cJSON *flow_of(const cJSON *json, const char *phase, double id)
-{
-    const cJSON *event;
-
-    cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
-    {
-        if (!strcmp(chrome_text(event, "ph"), phase) &&
-            chrome_number(event, "id") == id)
-            return event;
-    }
-    cr_assert_fail("no %s of flow %g", phase, id);
-    return NULL;
-}
-
-/* Whether a slice of the flow's track spans the flow's time. */
-static bool is_in_slice(const cJSON *json, const cJSON *flow)
-{
-    const cJSON *event;
-    double time = chrome_number(flow, "ts");
-
-    cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
-    {
-        if (!strcmp(chrome_text(event, "ph"), "X") &&
-            chrome_number(event, "pid") == chrome_number(flow, "pid") &&
-            chrome_number(event, "tid") == chrome_number(flow, "tid") &&
-            chrome_number(event, "ts") <= time &&
-            time <= chrome_end(event) + 0.0005)
-            return true;
-    }
-    return false;
-}
-
-/* Checks that every arrow has both ends, start first, each inside a slice;
- * returns the number of arrows. */
 static size_t check_flows(const cJSON *json)
 {
-    size_t starts = chrome_count(json, "s", "ac2g");
-    const cJSON *event;
-
-    cr_assert_eq(chrome_count(json, "f", "ac2g"), starts);
-    cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
-    {
-        const cJSON *end;
-
-        if (strcmp(chrome_text(event, "ph"), "s") != 0)
-            continue;
-        end = flow_of(json, "f", chrome_number(event, "id"));
-        cr_assert_eq(flow_of(json, "s", chrome_number(event, "id")), event,
-                     "two arrows share an id");
-        cr_assert_geq(chrome_number(end, "ts"), chrome_number(event, "ts"));
-        cr_assert_str_eq(chrome_text(end, "bp"), "e");
-        cr_assert_str_eq(chrome_text(event, "cat"), "ac2g");
-        cr_assert(is_in_slice(json, event));
-        cr_assert(is_in_slice(json, end));
-    }
-    return starts;
+    return chrome_check_arrows(json, "ac2g");
 }
 
 Test(trace_chrome_device, draws_an_arrow_from_the_call_to_the_kernel)

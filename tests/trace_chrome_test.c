@@ -23,8 +23,7 @@ static void check_event(const cJSON *event)
 {
     const char *phase = chrome_text(event, "ph");
 
-    cr_assert(!strcmp(phase, "X") || !strcmp(phase, "i") ||
-              !strcmp(phase, "M"));
+    cr_assert(*phase && strchr("XiMsf", *phase));
     cr_assert_eq(chrome_number(event, "pid"), 7);
     cr_assert_geq(chrome_number(event, "ts"), 0);
     cr_assert_geq(chrome_number(event, "tid"), 0);
@@ -315,6 +314,43 @@ Test(trace_chrome, draws_a_span_on_each_thread_that_entered_it)
         !strcmp(chrome_text(event, "name"), "outer");
     /* Begun, entered on the other thread, and begun again. */
     cr_expect_eq(outer, 3);
+    cr_expect_eq(chrome_check_arrows(json, "enter"), 1);
+    cJSON_Delete(json);
+}
+
+static void *enter_twice(void *context)
+{
+    struct trace_span_ref *span = context;
+
+    for (int i = 0; i < 2; i++) {
+        trace_span_enter(*span);
+    }
+    return NULL;
+}
+
+Test(trace_chrome, draws_an_arrow_to_each_thread_that_enters_a_span)
+{
+    struct trace_span_ref begun, made;
+    cJSON *json;
+
+    test_record();
+    begun = trace_span_begin(INFO, "begun");
+    made = trace_span_new(INFO, "made", ("n", 1));
+    test_thread(enter_twice, &begun);
+    test_thread(enter_twice, &begun);
+    test_thread(enter_twice, &made);
+    enter_twice(&begun);
+    enter_twice(&made);
+    trace_span_end(made);
+    trace_span_end(begun);
+    json = exported();
+    check_all(json);
+    cr_expect_eq(chrome_check_arrows(json, "enter"), 3);
+    cr_expect_eq(chrome_number(chrome_args(json, "i", "new made"), "n"), 1);
+    cr_expect_eq(chrome_number(chrome_event(json, "s", "enter"), "tid"),
+                 getpid());
+    cr_expect_neq(chrome_number(chrome_event(json, "f", "enter"), "tid"),
+                  getpid());
     cJSON_Delete(json);
 }
 

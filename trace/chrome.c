@@ -202,6 +202,35 @@ static void put_span(struct trace_exporter *export,
     trace_chrome_time(text, ",\"dur\":", end - entry->time);
     trace_text_char(text, '}');
     trace_chrome_put(export);
+    if (entry->kind == TRACE_ENTRY_SPAN)
+        trace_chrome_created(export, span, tid);
+    else
+        trace_chrome_entered(export, entry, tid);
+}
+
+/* Draws the creation of a span that is not entered at once as an instant, where
+ * arrows can begin. */
+static void put_new(struct trace_exporter *export,
+                    const struct trace_entry *span)
+{
+    const struct prepared *prepared = prepared_of(export, span->site);
+    struct trace_text *text = &export->text, name = {0};
+    uint32_t tid;
+
+    if (!prepared)
+        return;
+    tid = trace_chrome_mark(export, span->thread);
+    put_head(export, ",\n{\"ph\":\"i\",\"s\":\"t\",\"pid\":", tid, span->time,
+             prepared);
+    put_fields(export, span);
+    put_prepared(text, prepared, prepared->head, prepared->place);
+    trace_text_printf(&name, "new %s", span->site->name);
+    trace_chrome_literal(text, "},\"name\":");
+    trace_chrome_string(text, name.data ? name.data : "new");
+    trace_text_char(text, '}');
+    trace_text_free(&name);
+    trace_chrome_put(export);
+    trace_chrome_created(export, span, tid);
 }
 
 /* Returns whether a value is a number in JSON; converts a bool. */
@@ -329,6 +358,8 @@ static void put_entry(struct trace_exporter *export,
     case TRACE_ENTRY_SPAN:
         if (entry->entered)
             put_span(export, entry, entry);
+        else
+            put_new(export, entry);
         break;
     case TRACE_ENTRY_ENTER:
         if (trace_reader_span(export->reader, entry->span, &span))
@@ -360,6 +391,7 @@ static void release(struct trace_exporter *export)
     free(export->sites);
     trace_chrome_tracks_free(export);
     trace_chrome_devices_free(export);
+    trace_chrome_arrows_free(export);
     trace_text_free(&export->text);
 }
 

@@ -27,9 +27,8 @@ struct link {
     uint32_t correlation, place;
     uint32_t call; /* the first with this correlation; NONE: there is none */
     bool is_call, on_device;
-    bool drawn; /* here: */
-    uint32_t pid, tid;
-    uint64_t time;
+    bool drawn;
+    struct trace_chrome_point at;
 };
 
 struct device {
@@ -158,34 +157,6 @@ static struct link *link_of(const struct trace_exporter *export,
 
 /* ---- Arrows ---- */
 
-static void put_flow(struct trace_exporter *export, const char *phase,
-                     const struct link *link)
-{
-    struct trace_text *text = &export->text;
-
-    trace_text_clear(text);
-    trace_text_printf(
-        text, ",\n{\"ph\":\"%s\",\"id\":%llu,\"pid\":%u,\"tid\":%u", phase,
-        (unsigned long long)export->chrome->flows, link->pid, link->tid);
-    trace_chrome_time(text, ",\"ts\":", link->time);
-    trace_chrome_literal(text, ",\"cat\":\"ac2g\",\"name\":\"ac2g\"");
-    trace_chrome_literal(text, *phase == 'f' ? ",\"bp\":\"e\"}" : "}");
-    trace_chrome_put(export);
-}
-
-/* Viewers ignore arrows that go back in time. If the device's clock is slow, so
- * that work begins before its call, the arrow leads from the work to the call.
- */
-static void put_arrow(struct trace_exporter *export, const struct link *call,
-                      const struct link *work)
-{
-    bool forward = call->time <= work->time;
-
-    export->chrome->flows++;
-    put_flow(export, "s", forward ? call : work);
-    put_flow(export, "f", forward ? work : call);
-}
-
 /* Draws the arrows between an activity and those that were drawn before. */
 static void put_arrows(struct trace_exporter *export,
                        const struct trace_entry *entry,
@@ -199,19 +170,17 @@ static void put_arrows(struct trace_exporter *export,
     if (link == end || link->call == NONE)
         return;
     link->drawn = true;
-    link->pid = row->pid;
-    link->tid = row->tid;
-    link->time = time;
+    link->at = (struct trace_chrome_point){row->pid, row->tid, time};
     call = &all->links[link->call];
     if (link->on_device && call->drawn)
-        put_arrow(export, call, link);
+        trace_chrome_arrow(export, "ac2g", &call->at, &link->at);
     if (link != call)
         return;
     while (link > all->links && link[-1].correlation == call->correlation)
         link--;
     for (; link < end && link->correlation == call->correlation; link++)
         if (link->on_device && link->drawn)
-            put_arrow(export, call, link);
+            trace_chrome_arrow(export, "ac2g", &call->at, &link->at);
 }
 
 /* ---- Rows ---- */

@@ -8,6 +8,7 @@
 #include "internal.h"
 
 struct trace_chrome_devices;
+struct trace_chrome_origin;
 
 /* The exporter of one recording. */
 struct trace_exporter {
@@ -22,6 +23,9 @@ struct trace_exporter {
     struct trace_table track_table;
     struct prepared **sites; /* by id; NULL until prepared */
     struct trace_chrome_devices *devices;
+    struct trace_chrome_origin *origins; /* of spans that are entered again */
+    size_t origin_count, origin_capacity;
+    struct trace_table origin_table;
     struct trace_text text; /* the current event */
 };
 
@@ -104,6 +108,29 @@ struct trace_chrome_row trace_chrome_thread(const struct trace_exporter *,
 uint32_t trace_chrome_mark(struct trace_exporter *,
                            const struct trace_thread *);
 void trace_chrome_tracks_free(struct trace_exporter *);
+
+/* ---- chrome_arrow.c: arrows ---- */
+
+/* Where a slice begins. */
+struct trace_chrome_point {
+    uint32_t pid, tid;
+    uint64_t time;
+};
+
+/* trace_chrome_arrow draws an arrow between two slices. Viewers ignore arrows
+ * that go back in time, so if clocks disagree, its direction is reversed. */
+void trace_chrome_arrow(struct trace_exporter *, const char *category,
+                        const struct trace_chrome_point *from,
+                        const struct trace_chrome_point *to);
+
+/* trace_chrome_created notes that a span was created in the row `tid`.
+ * trace_chrome_entered draws an arrow from there to another thread's first
+ * enter. */
+void trace_chrome_created(struct trace_exporter *,
+                          const struct trace_entry *span, uint32_t tid);
+void trace_chrome_entered(struct trace_exporter *, const struct trace_entry *,
+                          uint32_t tid);
+void trace_chrome_arrows_free(struct trace_exporter *);
 
 /* ---- chrome_device.c: activities of devices ---- */
 
