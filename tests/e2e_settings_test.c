@@ -154,6 +154,29 @@ Test(e2e_settings, give_single_tests_a_filter)
                      "steady\n");
 }
 
+Test(e2e_settings, give_single_tests_settings_in_a_profile)
+{
+    const char *program = unsteady();
+
+    settings("[profile  ci\ttest  unsteady/second*]\nretries = 1\n"
+             "[test unsteady/*]\nretries = 0\n"
+             "[profile other test unsteady/*]\nretries = 7\n");
+    e2e_expect_code(
+        e2e_run("rm -f tries; %s --filter=unsteady/second_try", program), 1);
+    e2e_expect_code(e2e_run("rm -f tries; %s --filter=unsteady/second_try "
+                            "--profile=ci",
+                            program),
+                    0);
+    e2e_expect_is(e2e_run("%s --show-config --profile=ci", program)->out,
+                  "# --profile\n# profile = ci\n"
+                  "[test unsteady/*]\n# testlog.conf:4: retries\nretries = 0\n"
+                  "[test unsteady/second*]\n# testlog.conf:2: retries\n"
+                  "retries = 1\n");
+    e2e_expect_is(e2e_run("%s --show-config", program)->out,
+                  "[test unsteady/*]\n# testlog.conf:4: retries\nretries = "
+                  "0\n");
+}
+
 /* ---- Mistakes ---- */
 
 static const struct {
@@ -170,8 +193,19 @@ static const struct {
     {"list = 1\n", "testlog.conf:1: list can only be a flag, --list"},
     {"timeout\n", "testlog.conf:1: expected key = value: \"timeout\""},
     {"timeout =\n", "testlog.conf:1: the setting has no value: \"timeout\""},
-    {"[profiles ci]\n", "testlog.conf:1: expected [profile NAME] or "
-                        "[test PATTERN]: \"[profiles ci]\""},
+    {"[profiles ci]\n",
+     "testlog.conf:1: expected [profile NAME], [test PATTERN] or [profile NAME "
+     "test PATTERN]: \"profiles ci\""},
+    {"[ ]\n", "testlog.conf:1: expected [profile NAME], [test PATTERN] or "
+              "[profile NAME test PATTERN]: \"\""},
+    {"[profile ci test a(]\n", "testlog.conf:1: a ( without one of ! ? @ * + "
+                               "before it: \"a(\""},
+    {"[profile ci test a]\njobs = 1\n",
+     "testlog.conf:2: jobs cannot be set for single tests; log, retries and "
+     "timeout can"},
+    {"[profile ci test a]\ntimeout = soon\n",
+     "testlog.conf:2: timeout: \"soon\" is not a number of seconds; write 0 to "
+     "1000000000"},
     {"[test a\n", "testlog.conf:1: expected ] at the end: \"[test a\""},
     {"[test a(]\n", "testlog.conf:1: a ( without one of ! ? @ * + before it: "
                     "\"a(\""},

@@ -157,14 +157,14 @@ static bool add_override(struct reader *reader,
 /* Reads a line that is for single tests, or that only has to be right because
  * its profile is not in force. */
 static bool read_apart(struct reader *reader,
-                       const struct test_log_settings_line *line)
+                       const struct test_log_settings_line *line, bool in_force)
 {
     struct test_log_options options = {.jobs = 0};
     struct reader apart = {.options = &options};
     bool right = read_line(&apart, line);
 
     reader->code = apart.code;
-    if (right && line->pattern)
+    if (right && in_force)
         right = add_override(reader, line, &options);
     test_log_options_free(&options);
     free(apart.given);
@@ -195,6 +195,30 @@ static bool check_profile(struct reader *reader)
     return wrong(reader);
 }
 
+/* `profile` NULL: whether the line is of none. */
+static bool is_of(const struct test_log_settings_line *line,
+                  const char *profile)
+{
+    if (!profile || !line->profile)
+        return profile == line->profile;
+    return !strcmp(line->profile, profile);
+}
+
+/* Checks the lines of profiles that are not in force. */
+static bool check_others(struct reader *reader)
+{
+    const struct test_log_settings *settings = &reader->options->settings;
+
+    for (size_t i = 0; i < settings->count; i++) {
+        const struct test_log_settings_line *line = &settings->lines[i];
+
+        if (line->profile && !is_of(line, reader->profile) &&
+            !read_apart(reader, line, false))
+            return false;
+    }
+    return true;
+}
+
 /* Reads the lines of a profile, or those of none. */
 static bool read_lines_of(struct reader *reader, const char *profile)
 {
@@ -202,10 +226,10 @@ static bool read_lines_of(struct reader *reader, const char *profile)
 
     for (size_t i = 0; i < settings->count; i++) {
         const struct test_log_settings_line *line = &settings->lines[i];
-        bool same = profile ? line->profile && !strcmp(line->profile, profile)
-                            : !line->profile && !line->pattern;
 
-        if (same && !read_line(reader, line))
+        if (is_of(line, profile) &&
+            !(line->pattern ? read_apart(reader, line, true)
+                            : read_line(reader, line)))
             return false;
     }
     return true;
@@ -218,13 +242,8 @@ bool test_log_project_read(struct reader *reader, int argc, char **argv)
     test_log_option_find_profile(reader, argc, argv);
     if (test_log_settings_read(settings, is_part()))
         return wrong(reader);
-    if (!check_profile(reader))
-        return false;
-    for (size_t i = 0; i < settings->count; i++)
-        if ((settings->lines[i].profile || settings->lines[i].pattern) &&
-            !read_apart(reader, &settings->lines[i]))
-            return false;
-    return read_lines_of(reader, NULL) &&
+    return check_profile(reader) && check_others(reader) &&
+           read_lines_of(reader, NULL) &&
            (!reader->profile || read_lines_of(reader, reader->profile));
 }
 
@@ -284,18 +303,27 @@ static void print_given(const struct reader *reader, size_t number)
            given->value ? given->value : "1");
 }
 
-bool test_log_project_print(const struct reader *reader)
+static void print_tests_of(const struct reader *reader, const char *profile)
 {
     const struct test_log_settings *settings = &reader->options->settings;
 
-    if (!settings->path)
+    for (size_t i = 0; i < settings->count; i++) {
+        const struct test_log_settings_line *line = &settings->lines[i];
+
+        if (line->pattern && is_of(line, profile))
+            printf("[test %s]\n# %s\n%s = %s\n", line->pattern, line->origin,
+                   line->key, line->value);
+    }
+}
+
+bool test_log_project_print(const struct reader *reader)
+{
+    if (!reader->options->settings.path)
         puts("# no " TEST_LOG_SETTINGS_FILE " in this folder or above it");
     for (size_t i = 0; i < reader->given_count; i++)
         print_given(reader, i);
-    for (size_t i = 0; i < settings->count; i++)
-        if (settings->lines[i].pattern)
-            printf("[test %s]\n# %s\n%s = %s\n", settings->lines[i].pattern,
-                   settings->lines[i].origin, settings->lines[i].key,
-                   settings->lines[i].value);
+    print_tests_of(reader, NULL);
+    if (reader->profile)
+        print_tests_of(reader, reader->profile);
     return false;
 }

@@ -1,10 +1,12 @@
 /* settings.c: reads testlog.conf, the settings of a project.
  *
  *  timeout = 30
- *  [profile ci]
- *  retries = 2
  *  [test net/x*]
  *  timeout = 120
+ *  [profile ci]
+ *  retries = 2
+ *  [profile ci test net/x*]
+ *  timeout = 300
  *
  * It does not know the keys: options.c applies the lines.
  */
@@ -126,25 +128,62 @@ static int begin_test(struct test_log_settings *settings, struct place *place,
     return place->pattern ? 0 : refuse(place, "out of memory", pattern);
 }
 
+/* Returns what is behind a word and blanks; NULL if the text does not begin
+ * with them, or nothing is behind them. */
+static char *behind(char *text, const char *word)
+{
+    size_t size = strlen(word);
+
+    if (strncmp(text, word, size) != 0 || !isblank((unsigned char)text[size]))
+        return NULL;
+    text = trim(text + size);
+    return text[0] ? text : NULL;
+}
+
+/* Cuts "NAME test PATTERN" behind the name and returns the pattern; NULL if
+ * there is none. */
+static char *cut_test(char *name)
+{
+    for (char *blank = name; (blank = strpbrk(blank, " \t")); blank++) {
+        char *pattern = behind(trim(blank), "test");
+
+        if (pattern) {
+            *blank = '\0';
+            return pattern;
+        }
+    }
+    return NULL;
+}
+
+/* Reads "profile NAME", "test PATTERN" or "profile NAME test PATTERN". */
+static int read_section(struct test_log_settings *settings, struct place *place,
+                        char *text)
+{
+    char *name = behind(text, "profile");
+    char *pattern = name ? cut_test(name) : behind(text, "test");
+
+    if (!name && !pattern)
+        return refuse(place,
+                      "expected [profile NAME], [test PATTERN] or [profile "
+                      "NAME test PATTERN]",
+                      text);
+    return (name && begin_profile(settings, place, name)) ||
+                   (pattern && begin_test(settings, place, pattern))
+               ? -1
+               : 0;
+}
+
 /* A pattern may have brackets, so the last one ends the section's name. */
 static int begin_section(struct test_log_settings *settings,
                          struct place *place, char *text)
 {
     size_t size = strlen(text);
-    char *name = text + 1;
 
     if (text[size - 1] != ']')
         return refuse(place, "expected ] at the end", text);
     place->profile = place->pattern = NULL;
     text[size - 1] = '\0';
-    name += strcspn(name, " \t");
-    name += strspn(name, " \t");
-    if (!strncmp(text, "[profile ", 9) && name[0])
-        return begin_profile(settings, place, trim(name));
-    if (!strncmp(text, "[test ", 6) && name[0])
-        return begin_test(settings, place, trim(name));
-    text[size - 1] = ']';
-    return refuse(place, "expected [profile NAME] or [test PATTERN]", text);
+    return read_section(settings, place, trim(text + 1));
 }
 
 static int read_line(struct test_log_settings *settings, struct place *place,
