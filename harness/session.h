@@ -49,7 +49,8 @@
     X(attempt)                                                                 \
     X(piped)                                                                   \
     X(test_filters) /* as test_log_filter_for reads them */                    \
-    X(stacks)       /* "1": the runner looks at the stacks of a crash */
+    X(stacks)       /* "1": the runner looks at the stacks of a crash */       \
+    X(debugger)     /* "1": a failed test stops for a debugger */
 
 struct test_log_session {
 #define TEST_LOG_X(name) const char *name;
@@ -121,9 +122,23 @@ void test_log_next_function(const char *name, void *function);
 
 enum { TEST_LOG_NOTE_SIZE = 1024, TEST_LOG_STATUS_PAGE = 4096 };
 
+/* X(id, function): where a test stops for a debugger without a signal; what
+ * called that function is what the user wants to see. */
+#define TEST_LOG_STOPS(X)                                                      \
+    X(ASSERTION, "criterion_send_assert")                                      \
+    X(NEW_ASSERTION, "cri_assert_node_send")                                   \
+    X(SANITIZER, "test_log_status_stop")
+
+enum test_log_stop {
+#define TEST_LOG_X(id, function) TEST_LOG_STOP_##id,
+    TEST_LOG_STOPS(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
 /* A signal as its handler saw it. */
 struct test_log_crash {
-    int32_t signal, code;
+    int32_t signal; /* 0: none, and `code` is an enum test_log_stop */
+    int32_t code;
     uint32_t thread;
     uint64_t address;     /* si_addr */
     uint64_t stack;       /* the stack pointer */

@@ -139,6 +139,19 @@ static void write_page(const struct test_log_run *run,
     free(all);
 }
 
+/* The program of a test; NULL: unknown. */
+static char *program_of(const struct programs *programs,
+                        const struct test_log_result *result)
+{
+    struct trace_text text = {0};
+
+    for (size_t i = 0; result && !text.size && i < programs->count; i++)
+        if (programs->all[i].folder &&
+            !strcmp(programs->all[i].folder, result->program))
+            test_log_add_word(&text, programs->all[i].path);
+    return text.data;
+}
+
 static void say_no_match(const struct programs *programs,
                          const struct test_log_options *options)
 {
@@ -156,6 +169,7 @@ static void finish(const struct test_log_run *run,
                    const struct test_log_history *last, int code)
 {
     char *rerun = command_of(programs, run);
+    char *program = program_of(programs, test_log_first_failed(run));
 
     runners_write(run);
     write_page(run, programs, options, rerun);
@@ -171,11 +185,12 @@ static void finish(const struct test_log_run *run,
         test_log_print_empty_shard(run);
     test_log_print_slow(run, &options->output);
     test_log_print_times(run, &options->output, last);
-    test_log_print_summary(run, rerun ? rerun : "testlog run");
+    test_log_print_summary(run, rerun ? rerun : "testlog run", program);
     test_log_github_summary(run);
     test_log_github_end(run);
     test_log_print_closing(run, &options->output);
     free(rerun);
+    free(program);
 }
 
 /* A run that was removed right after it was made still has a path; programs

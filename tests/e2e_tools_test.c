@@ -286,3 +286,79 @@ Test(e2e_tools, gdb_stops_in_a_test)
     e2e_expect_has(run->out, "in undefined_in_the_test_impl ()");
     e2e_expect_is(e2e_last(e2e_read("run")), "1 passed, 0 failed, 0 skipped");
 }
+
+static const struct e2e *debug(const char *program, const char *test,
+                               const char *commands)
+{
+    const struct e2e *run;
+
+    if (e2e_run("command -v gdb")->code)
+        cr_skip_test("gdb is not installed");
+    run = e2e_run("{ %s; } | HOME=. TESTLOG_STACKS=" BUILD_DIR
+                  "/testlog-stacks timeout -k 1 50 %s --debug-failed %s 2>&1",
+                  commands, e2e_program(program, E2E_TRACED), test);
+    if (strstr(run->out, "ptrace: Operation not permitted"))
+        cr_skip_test("gdb has no permission to trace");
+    return run;
+}
+
+Test(e2e_tools, debugs_a_crash_at_its_instruction)
+{
+    const struct e2e *run =
+        debug("crashing", "crashing/thread", "echo bt; echo p address");
+
+    if (e2e_sanitized())
+        cr_skip_test("sanitizers handle SIGSEGV");
+    e2e_expect_has(run->out, "has crashed: SIGSEGV: null pointer + 0x10, in ");
+    e2e_expect_has(run->out, " received signal SIGSEGV");
+    e2e_expect_has(run->out, "#0  0x");
+    e2e_expect_has(run->out, "$1 = (void *) 0x10\n");
+    e2e_expect_is(e2e_last(run->out), "0 passed, 1 failed, 0 skipped");
+}
+
+Test(e2e_tools, debugs_a_failing_assertion_in_its_function)
+{
+    const struct e2e *run =
+        debug("crashing", "asserting/ten asserting/in_a",
+              "echo info frame; echo p value == getpid\\(\\)");
+
+    e2e_expect_has(run->out, "testlog: asserting/in_a_helper has failed; gdb ");
+    e2e_expect_has(run->out, " in check (");
+    e2e_expect_is(e2e_last(run->out), "0 passed, 1 failed, 1 skipped");
+}
+
+Test(e2e_tools, debugs_an_assertion_of_the_new_kind)
+{
+    const struct e2e *run =
+        debug("new_assert", "new_assert/fails", "echo p legs; echo continue");
+
+    e2e_expect_has(run->out, "$1 = 6\n");
+    e2e_expect_has(run->out, "new_assert.c:");
+    e2e_expect_is(e2e_last(run->out), "0 passed, 1 failed, 1 skipped");
+}
+
+Test(e2e_tools, runs_tests_that_pass_without_a_debugger)
+{
+    const struct e2e *run = debug("crashing", "expected/dies", "echo bt");
+
+    if (e2e_sanitized())
+        cr_skip_test("sanitizers handle SIGSEGV");
+    e2e_expect_lacks(run->out, "gdb");
+    e2e_expect_is(e2e_last(run->out), "1 passed, 0 failed, 0 skipped");
+}
+
+Test(e2e_tools, refuses_to_debug_without_a_terminal_or_debugger)
+{
+    const char *program = e2e_program("crashing", E2E_TRACED);
+    const struct e2e *run =
+        e2e_run("'" BUILD_DIR "/testlog' run %s -- --debug-failed", program);
+
+    e2e_expect_has(run->err, "--debug-failed needs the terminal; run the "
+                             "program itself, without testlog run");
+    run = e2e_run("PATH=/nowhere %s --debug-failed", program);
+    e2e_expect_code(run, 2);
+    e2e_expect_has(run->err, "--debug-failed: gdb is not in PATH; install it");
+    run = e2e_run("%s --debug-failed=dbx", program);
+    e2e_expect_code(run, 2);
+    e2e_expect_has(run->err, "unknown value \"dbx\"; write gdb or lldb");
+}

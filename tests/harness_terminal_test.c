@@ -293,13 +293,22 @@ Test(harness_terminal, lists_failures_and_a_command_to_rerun)
     result->file = strdup("e.c");
     result->line = 9;
     add("d", TEST_LOG_OUTCOME_TIMEOUT, "in another program");
-    test_log_print_summary(&run, "./program");
+    test_log_print_summary(&run, "./program", "./b");
     expect_has("\nfailed:\nf.c:7: suite/b[07]: failed: no\n"
                "e.c:9: suite/d: crashed: SIGABRT\n"
                "suite/d: timed out: in another program\n"
                "run them again:\n"
                "    ./program --filter 'suite/b[07]' --filter 'suite/d'\n"
+               "debug the first one:\n"
+               "    ./b --filter 'suite/b[07]' --debug-failed\n"
                "run: ");
+}
+
+Test(harness_terminal, debugs_no_test_that_timed_out)
+{
+    add("d", TEST_LOG_OUTCOME_TIMEOUT, NULL);
+    test_log_print_summary(&run, "./program", "./program");
+    expect_lacks("debug");
 }
 
 Test(harness_terminal, names_each_failure_once_in_the_command)
@@ -315,7 +324,7 @@ Test(harness_terminal, names_each_failure_once_in_the_command)
             trace_text_printf(&expected, " --filter 'suite/a%d'", i / 2);
     }
     trace_text_char(&expected, '\n');
-    test_log_print_summary(&run, "./program");
+    test_log_print_summary(&run, "./program", NULL);
     expect_has(expected.data);
     trace_text_free(&expected);
 }
@@ -336,7 +345,7 @@ Test(harness_terminal, escapes_terminal_control_bytes)
                          &options);
     options.slow = 1000000000;
     test_log_print_slow(&run, &options);
-    test_log_print_summary(&run, "./program");
+    test_log_print_summary(&run, "./program", NULL);
     expect_lacks("\033");
     expect_lacks("\r");
     expect_has("---- suite/fails: failed: \\x1b[31mred\\r ... ----\n");
@@ -353,7 +362,7 @@ Test(harness_terminal, groups_tests_skipped_for_the_same_reason)
 
     for (size_t i = 0; i < 5; i++)
         add(names[i], TEST_LOG_OUTCOME_SKIPPED, i == 1 ? "other" : "no GPU");
-    test_log_print_summary(&run, "program");
+    test_log_print_summary(&run, "program", NULL);
     expect_has("skipped:\n"
                "    4 tests: no GPU (suite/a, ...)\n"
                "    suite/b: skipped: other\n"
@@ -366,7 +375,7 @@ Test(harness_terminal, lists_three_tests_skipped_for_the_same_reason)
     add("b", TEST_LOG_OUTCOME_SKIPPED, NULL);
     add("c", TEST_LOG_OUTCOME_SKIPPED, "no GPU");
     add("d", TEST_LOG_OUTCOME_SKIPPED, "no GPU");
-    test_log_print_summary(&run, "program");
+    test_log_print_summary(&run, "program", NULL);
     expect_has("skipped:\n"
                "    suite/a: skipped: no GPU\n"
                "    suite/c: skipped: no GPU\n"
@@ -377,7 +386,7 @@ Test(harness_terminal, lists_three_tests_skipped_for_the_same_reason)
 Test(harness_terminal, names_the_run_if_all_tests_passed)
 {
     add("a", TEST_LOG_OUTCOME_PASSED, NULL);
-    test_log_print_summary(&run, "./program");
+    test_log_print_summary(&run, "./program", NULL);
     expect_lacks("failed");
     expect_has("run: ");
 }
@@ -386,7 +395,7 @@ Test(harness_terminal, names_no_run_without_a_folder)
 {
     free(run.path);
     run.path = NULL;
-    test_log_print_summary(&run, "./program");
+    test_log_print_summary(&run, "./program", NULL);
     fflush(test_log_out);
     cr_expect_str_eq(printed, "");
 }

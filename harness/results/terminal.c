@@ -521,6 +521,32 @@ static void put_rerun(const struct test_log_run *run, const char *rerun)
     fputc('\n', test_log_stream());
 }
 
+const struct test_log_result *test_log_first_failed(
+    const struct test_log_run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        const struct test_log_result *result = &run->results[i];
+
+        if (result->suite && (result->outcome == TEST_LOG_OUTCOME_FAILED ||
+                              result->outcome == TEST_LOG_OUTCOME_CRASHED))
+            return result;
+    }
+    return NULL;
+}
+
+static void put_debug(const struct test_log_run *run, const char *program)
+{
+    const struct test_log_result *first = test_log_first_failed(run);
+
+    if (!first || !program)
+        return;
+    fprintf(test_log_stream(),
+            "debug the first one:\n    %s --filter '%s%s%.*s' "
+            "--debug-failed\n",
+            program, first->suite, first->suite[0] ? "/" : "", base_size(first),
+            first->test);
+}
+
 enum { UNSEEN_MAX = 10 }; /* that are printed */
 
 void test_log_print_unseen_one(const char *unseen, const char *sites,
@@ -683,7 +709,8 @@ static void put_time(const struct test_log_run *run)
                 (double)test_log_run_time(run) / 1e9);
 }
 
-void test_log_print_summary(const struct test_log_run *run, const char *rerun)
+void test_log_print_summary(const struct test_log_run *run, const char *rerun,
+                            const char *program)
 {
     struct test_log_sums sums = test_log_run_sums(run);
     size_t left = 0;
@@ -699,6 +726,7 @@ void test_log_print_summary(const struct test_log_run *run, const char *rerun)
             if (test_log_outcome_bad(run->results[i].outcome))
                 put_failed(run, &run->results[i]);
         put_rerun(run, rerun);
+        put_debug(run, program);
     }
     put_interrupted(run, left);
     put_time(run);

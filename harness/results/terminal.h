@@ -62,10 +62,17 @@ void test_log_print_unseen_one(const char *unseen, const char *sites,
 /* test_log_print_empty_shard prints a line if a shard has no test. */
 void test_log_print_empty_shard(const struct test_log_run *);
 
+/* test_log_first_failed returns the first test that failed or crashed, which a
+ * debugger can look at; NULL if there is none. */
+const struct test_log_result *test_log_first_failed(
+    const struct test_log_run *);
+
 /* test_log_print_summary lists flaky, skipped and failed tests, and prints how
- * to run the failed ones again, how long all took and where the run is; `rerun`
- * is the command without filters. */
-void test_log_print_summary(const struct test_log_run *, const char *rerun);
+ * to run the failed ones again, how to debug the first, how long all took and
+ * where the run is. `rerun` is the command without filters, `program` the
+ * program of the first failed test, quoted for a shell; NULL: unknown. */
+void test_log_print_summary(const struct test_log_run *, const char *rerun,
+                            const char *program);
 
 /* test_log_print_closing prints the closing line. */
 void test_log_print_closing(const struct test_log_run *,

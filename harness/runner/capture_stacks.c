@@ -28,7 +28,8 @@ static char program[PATH_MAX]; /* "": it was not found */
 
 bool test_log_stacks_wanted(const struct test_log_options *options)
 {
-    if (options->stacks == TEST_LOG_STACKS_OFF || !test_log_supervisor_limits())
+    if ((options->stacks == TEST_LOG_STACKS_OFF && !options->debugger) ||
+        !test_log_supervisor_limits())
         return false;
     if (!test_log_stacks_program(program))
         program[0] = '\0';

@@ -261,6 +261,31 @@ static bool read_debug(struct reader *reader)
     return true;
 }
 
+/* The debugger needs the terminal, and the test as long as it takes. */
+static bool read_debugger(struct reader *reader)
+{
+    static const char *const debuggers[] = {"gdb", "lldb", NULL};
+    struct test_log_options *options = reader->options;
+    unsigned choice = 0;
+
+    if (reader->value &&
+        test_log_read_word(reader->name, reader->value, debuggers, &choice))
+        return judge(reader, -1);
+    if (test_log_session()->program)
+        return refuse(reader,
+                      "%s needs the terminal; run the program itself, "
+                      "without testlog run",
+                      reader->name);
+    if (!reader->value && !test_log_preflight_program(debuggers[choice]))
+        choice = 1;
+    if (!test_log_preflight_program(debuggers[choice]))
+        return refuse(reader, "%s: %s is not in PATH; install it", reader->name,
+                      reader->value ? debuggers[choice] : "gdb");
+    options->debugger = debuggers[choice];
+    options->fail_fast = options->output.live = true;
+    return true;
+}
+
 static bool read_passed(struct reader *reader)
 {
     (void)reader;
@@ -435,6 +460,9 @@ static const struct option_row rows[] = {
     {"--stacks", NULL, TEST_LOG_STACKS(STACKS_WORD),
      "stacks of which threads are shown after a crash or a timeout",
      .read = read_stacks},
+    {"--debug-failed", NULL, "[gdb|lldb|",
+     "start a debugger where the first test fails", .read = read_debugger,
+     .flag_only = true},
     {"--color", NULL, "[auto|always|never|", "colours", .read = read_color},
     {NULL, "TESTBRIDGE_TEST_ONLY", "PATTERN", NULL, .read = read_pattern,
      .outer = true},
@@ -810,6 +838,18 @@ static bool take_share(struct reader *reader)
     return pass(reader, "--jobs", number);
 }
 
+/* One test at a time, and no other try. */
+static bool take_debugger(struct reader *reader)
+{
+    struct test_log_options *options = reader->options;
+
+    if (!options->debugger)
+        return true;
+    options->jobs = 1;
+    options->retries = 0;
+    return pass(reader, "--jobs", "1");
+}
+
 /* Criterion does not support NO_COLOR, so it gets a flag. It can list all
  * tests, but not those of filters and shards. */
 static bool pass_rest(struct reader *reader)
@@ -847,7 +887,7 @@ int test_log_options_read(struct test_log_options *options, int argc,
            read_variables(&reader) && read_flags(&reader, argc, argv) &&
            check(&reader) &&
            (!reader.show_config || test_log_project_print(&reader)) &&
-           take_share(&reader) && pass_rest(&reader);
+           take_share(&reader) && take_debugger(&reader) && pass_rest(&reader);
 
     free(reader.given);
     if (read) {

@@ -53,7 +53,8 @@ struct test_log_options {
     size_t retries, repeat; /* repeat 0 is once */
     double timeout;         /* s, the longest for each test; 0: none */
     enum test_log_stacks_of stacks;
-    bool informs; /* --list, --help, --version: no test runs */
+    const char *debugger; /* that is started if a test fails; NULL: none */
+    bool informs;         /* --list, --help, --version: no test runs */
     bool list, list_sites;
     struct test_log_shard shard;
     struct test_log_setting shard_asked; /* "2/5", "auto", NULL */

@@ -20,6 +20,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/runner/supervisor.h"
+#include "harness/session.h"
 
 enum { TICK = 100000000 }; /* ns */
 enum { PUMP_TICK = TICK / 10 };
@@ -169,7 +170,9 @@ static void look_at_crash(struct test_log_runner *runner,
     if (!crash || !is_alive((pid_t)job->pid))
         return;
     if (!job->seen) {
-        test_log_stacks_look(runner, job, crash, test_log_now() + LOOK);
+        if (crash->signal)
+            test_log_stacks_look(runner, job, crash, test_log_now() + LOOK);
+        test_log_debug(runner, job, crash);
         job->paused += GRACE; /* its death is no timeout */
     }
     job->seen = true;

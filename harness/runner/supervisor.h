@@ -54,6 +54,9 @@ const struct test_log_crash *test_log_status_crash_of(
     const struct test_log_job *);
 void test_log_status_seen(const struct test_log_job *);
 
+/* test_log_status_mark_seen does not resume the process; somebody else will. */
+void test_log_status_mark_seen(const struct test_log_job *);
+
 /* test_log_status_asserting returns, once for each assertion, the thread of a
  * job's process that sends the failed assertion of a line; 0 if none does. */
 uint32_t test_log_status_asserting(const struct test_log_job *, unsigned line);
@@ -77,6 +80,13 @@ struct criterion_assert_stats;
 void test_log_stacks_look_at_assertion(const struct test_log_runner *,
                                        struct test_log_job *, uint32_t thread,
                                        const struct criterion_assert_stats *);
+
+/* ---- debugger.c ---- */
+
+/* test_log_debug runs the debugger that the options name, if any, on a test
+ * that has stopped, until the user leaves it. */
+void test_log_debug(const struct test_log_runner *, struct test_log_job *,
+                    const struct test_log_crash *);
 
 /* ---- spawn.c: the worker that Criterion is starting ---- */
 

@@ -126,11 +126,13 @@ static void print_no_match(const struct test_log_options *options)
 
 static void print_summary(const struct test_log_run *run)
 {
-    struct trace_text rerun = {0};
+    struct trace_text word = {0};
+    const char *program;
 
-    test_log_add_word(&rerun, run->executable);
-    test_log_print_summary(run, rerun.data ? rerun.data : run->executable);
-    trace_text_free(&rerun);
+    test_log_add_word(&word, run->executable);
+    program = word.data ? word.data : run->executable;
+    test_log_print_summary(run, program, program);
+    trace_text_free(&word);
 }
 
 static void report(const struct test_log_run *run,

@@ -141,11 +141,15 @@ const struct test_log_crash *test_log_status_crash_of(
                : NULL;
 }
 
+void test_log_status_mark_seen(const struct test_log_job *job)
+{
+    __atomic_store_n(&note_of(job)->crashed, TEST_LOG_CRASH_SEEN,
+                     __ATOMIC_RELEASE);
+}
+
 void test_log_status_seen(const struct test_log_job *job)
 {
-    struct test_log_note *note = note_of(job);
-
-    __atomic_store_n(&note->crashed, TEST_LOG_CRASH_SEEN, __ATOMIC_RELEASE);
+    test_log_status_mark_seen(job);
     kill((pid_t)job->pid, SIGCONT);
 }
 

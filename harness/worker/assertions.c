@@ -89,6 +89,8 @@ TRACE_API void criterion_send_assert(struct criterion_assert_stats *stats)
     if (!test_log_forked()) {
         test_log_status_assertion(stats->passed ? 0 : stats->line);
         next(stats);
+        if (!stats->passed)
+            test_log_status_stop(TEST_LOG_STOP_ASSERTION);
         test_log_status_assertion(0);
     } else if (!stats->passed) {
         test_log_status_fail(FORKED "%s:%u: %s", stats->file, stats->line,
@@ -145,6 +147,7 @@ TRACE_API void cri_assert_node_send(const char *file, size_t line,
     } else {
         test_log_status_assertion((unsigned)line);
         send_with_values(file, line, tree, text.data);
+        test_log_status_stop(TEST_LOG_STOP_NEW_ASSERTION);
         test_log_status_assertion(0);
     }
     trace_text_free(&text);

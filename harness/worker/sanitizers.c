@@ -78,8 +78,10 @@ static void note_summary(const char *text)
 void __sanitizer_report_error_summary(const char *summary)
 {
     fprintf(stderr, "%s\n", summary);
-    if (runs && !test_log_forked())
-        note_summary(summary);
+    if (!runs || test_log_forked())
+        return;
+    note_summary(summary);
+    test_log_status_stop(TEST_LOG_STOP_SANITIZER);
 }
 
 /* ---- Leaks ---- */

@@ -112,6 +112,16 @@ void test_log_status_crash(const struct test_log_crash *crash)
     await_look();
 }
 
+void test_log_status_stop(enum test_log_stop stop)
+{
+    const char *wanted = test_log_session()->debugger;
+    const struct test_log_crash crash = {
+        .code = stop, .thread = (uint32_t)syscall(SYS_gettid)};
+
+    if (wanted && wanted[0] == '1' && getpid() == worker)
+        test_log_status_crash(&crash);
+}
+
 void test_log_status_devices(void)
 {
     mine->devices = 1;

@@ -54,6 +54,10 @@ void test_log_status_assertion(unsigned line);
  * has looked at it. Signal handlers may call it. */
 void test_log_status_crash(const struct test_log_crash *);
 
+/* test_log_status_stop does so for a failure without a signal, if a debugger
+ * shall be started. */
+void test_log_status_stop(enum test_log_stop);
+
 /* ---- crash.c ---- */
 
 /* test_log_crash_begin handles the signals of crashes that have no handler yet,
