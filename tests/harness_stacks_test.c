@@ -52,7 +52,7 @@ static void expect_reason(const char *lines, const char *expected)
     char *reason;
 
     save(lines, strlen(lines));
-    reason = test_log_stacks_reason(&run, &result);
+    reason = test_log_stacks_reason(&run, &result, ", below a.c:1");
     cr_expect_str_eq(reason ? reason : "", expected);
     free(reason);
 }
@@ -172,7 +172,7 @@ Test(harness_stacks, give_the_reason_of_a_crash)
                   "thread\t7\tworker\tT\t\n" HANDLER BARE(
                       "abort", "/l/libc.so.6") BARE("sum", "/p"),
                   "SIGABRT, in sum");
-    expect_reason("crash\t11\t1\t0x8\t7\n", "SIGSEGV");
+    expect_reason("crash\t11\t1\t0x8\t7\n", "SIGSEGV at 0x8, below a.c:1");
     expect_reason(PROCESS, "");
 }
 
@@ -191,7 +191,7 @@ Test(harness_stacks, survive_any_bytes)
         save(lines, sizeof(lines));
         trace_text_clear(&text);
         test_log_stacks_text(&text, &run, &result);
-        free(test_log_stacks_reason(&run, &result));
+        free(test_log_stacks_reason(&run, &result, ""));
     }
     cr_expect_not(text.failed);
 }
@@ -200,5 +200,5 @@ Test(harness_stacks, are_missing_without_a_file)
 {
     test_log_stacks_text(&text, &run, &result);
     cr_expect_eq(text.size, 0);
-    cr_expect_null(test_log_stacks_reason(&run, &result));
+    cr_expect_null(test_log_stacks_reason(&run, &result, ""));
 }

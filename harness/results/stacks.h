@@ -62,9 +62,11 @@ void test_log_stacks_text(struct trace_text *, const struct test_log_run *,
                           const struct test_log_result *);
 
 /* test_log_stacks_reason returns why a test crashed, such as "SIGSEGV: null
- * pointer + 0x8, in sum (list.c:9)", to be freed; NULL if that is unknown. */
+ * pointer + 0x8, in sum (list.c:9)", to be freed; NULL if that is unknown.
+ * It ends with `otherwise` if no function is known. */
 char *test_log_stacks_reason(const struct test_log_run *,
-                             const struct test_log_result *);
+                             const struct test_log_result *,
+                             const char *otherwise);
 
 /* ---- stacks_json.c: for programs ---- */
 

@@ -207,8 +207,9 @@ void test_log_stacks_text(struct trace_text *out,
 
 /* ---- A crash in one line ---- */
 
-/* The innermost frame that is not the system's. */
-static void put_place(const struct printing *printing,
+/* Adds the innermost frame that is not the system's, if its function is
+ * known. */
+static bool put_place(const struct printing *printing,
                       const struct test_log_stack *stack)
 {
     const struct test_log_frame *frame =
@@ -218,15 +219,17 @@ static void put_place(const struct printing *printing,
     while (frame < end && frame->system)
         frame++;
     if (frame == end || !frame->function[0])
-        return;
+        return false;
     trace_text_printf(printing->out, ", in %s", frame->function);
     if (frame->file[0])
         trace_text_printf(printing->out, " (%s:%s)",
                           relative(printing, frame->file), frame->line);
+    return true;
 }
 
 char *test_log_stacks_reason(const struct test_log_run *run,
-                             const struct test_log_result *result)
+                             const struct test_log_result *result,
+                             const char *otherwise)
 {
     struct test_log_stacks stacks;
     struct trace_text reason = {0};
@@ -241,8 +244,8 @@ char *test_log_stacks_reason(const struct test_log_run *run,
             trace_text_printf(&reason, ": %s", stacks.fault);
         else if (stacks.address[0])
             trace_text_printf(&reason, " at %s", stacks.address);
-        if (stacks.stack_count)
-            put_place(&printing, stacks.stacks);
+        if (!stacks.stack_count || !put_place(&printing, stacks.stacks))
+            trace_text_string(&reason, otherwise);
     }
     free(printing.body);
     test_log_stacks_free(&stacks);

@@ -13,6 +13,7 @@
 
 #include <criterion/event.h>
 
+#include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/stacks.h"
 #include "harness/runner/supervisor.h"
@@ -132,18 +133,17 @@ static bool can_look(const struct test_log_job *job)
     return job->pid && job->result->folder;
 }
 
-/* What is known without the program. */
-static void put_crash(struct trace_text *text,
-                      const struct test_log_crash *crash)
+static void say_missing(void)
 {
-    if (crash)
-        trace_text_printf(text, "crash\t%d\t%d\t%#llx\t%u\n", crash->signal,
-                          crash->code, (unsigned long long)crash->address,
-                          crash->thread);
-    if (!program[0])
-        trace_text_string(text, "note\tno stacks, because there is no program "
-                                "testlog-stacks beside testlog's libraries: "
-                                "TESTLOG_STACKS names it\n");
+    static bool said;
+
+    if (said)
+        return;
+    test_log_progress_erase();
+    test_log_notice("no stacks, because there is no program testlog-stacks "
+                    "beside testlog's libraries; set TESTLOG_STACKS to its "
+                    "path");
+    said = true;
 }
 
 void test_log_stacks_look(const struct test_log_runner *runner,
@@ -167,8 +167,12 @@ void test_log_stacks_look(const struct test_log_runner *runner,
                  (unsigned long long)crash->stack,
                  (unsigned long long)crash->instruction);
         snprintf(first, sizeof(first), "--first=%u", crash->thread);
+        trace_text_printf(&text, "crash\t%d\t%d\t%#llx\t%u\n", crash->signal,
+                          crash->code, (unsigned long long)crash->address,
+                          crash->thread);
     }
-    put_crash(&text, crash);
+    if (!program[0])
+        say_missing();
     run(arguments, until, &text);
     store(runner->run, job, &text);
     trace_text_free(&text);

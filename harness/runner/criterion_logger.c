@@ -416,19 +416,19 @@ static void worsen(struct test_log_job *job, enum test_log_outcome outcome)
 static void on_test_crash(struct criterion_test_stats *stats)
 {
     struct test_log_job *job = test_log_job_of(runner, stats->test);
-    char *why;
+    char *why, below[512];
 
     report_death(stats, job, original.log_test_crash);
     if (!job)
         return;
     note_unjudged(job->result, stats);
     note_assertions(job->result, stats);
-    if (!(why = test_log_stacks_reason(runner->run, job->result)))
-        set_reason(job->result, "%s, below %s:%u",
-                   test_log_signal(stats->signal),
-                   stats->file ? stats->file : "?", stats->progress);
-    else
+    snprintf(below, sizeof(below), ", below %s:%u",
+             stats->file ? stats->file : "?", stats->progress);
+    if ((why = test_log_stacks_reason(runner->run, job->result, below)))
         set_reason(job->result, "%s", why);
+    else
+        set_reason(job->result, "%s%s", test_log_signal(stats->signal), below);
     free(why);
     worsen(job, judge_killed(job, TEST_LOG_OUTCOME_CRASHED));
 }
@@ -467,7 +467,7 @@ static void on_other_crash(struct criterion_test_stats *stats)
     if (!job)
         return;
     note_assertions(job->result, stats);
-    why = test_log_stacks_reason(runner->run, job->result);
+    why = test_log_stacks_reason(runner->run, job->result, "");
     set_reason(job->result, "in its %s%s%s",
                job->body_done ? "teardown" : "setup", why ? ": " : "",
                why ? why : "");

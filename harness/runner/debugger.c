@@ -116,8 +116,9 @@ static void announce(const struct test_log_runner *runner,
                      const struct test_log_job *job,
                      const struct test_log_crash *crash)
 {
-    char *reason =
-        crash->signal ? test_log_stacks_reason(runner->run, job->result) : NULL;
+    char *reason = crash->signal
+                       ? test_log_stacks_reason(runner->run, job->result, "")
+                       : NULL;
 
     test_log_notice("%s has %s%s; %s is on its process %u: bt shows the stack, "
                     "quit ends the run",
