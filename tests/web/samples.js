@@ -54,8 +54,8 @@ function columns(rows, encodings) {
 // randomness() repeats: reports of the same name are the same.
 function randomness(seed) {
     return () => {
-        seed = (seed * 1103515245 + 12345) % 2147483648;
-        return seed / 2147483648;
+        seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+        return seed / 4294967296;
     };
 }
 
@@ -270,16 +270,18 @@ function huge(slices, lines) {
         lines: [], lineFields: [] };
     const perTrack = Math.ceil(slices / 8);
     const rows = [];
+    let group = 0;
 
     for (let track = 0; track < 8; track++)
         data.tracks.push({ kind: 'thread', name: `worker ${track}`, depth: 4 });
     for (let i = 0; i < perTrack; i++) {
         const depth = i % 4;
-        const group = Math.floor(i / 4) * 40000;
+
+        group += depth ? 0 : 40000 + Math.floor(random() * 10000);
 
         for (let track = 0; track < 8 && rows.length < slices; track++) {
             rows.push({ start: group + depth * 1000 + track, track, depth,
-                duration: 36000 - depth * 8000 + Math.floor(random() * 900),
+                duration: 36000 - depth * 9000 + Math.floor(random() * 7000),
                 name: `span_${Math.floor(random() * 60)}`, site: depth % 2 });
         }
     }
@@ -293,7 +295,7 @@ function huge(slices, lines) {
         data.lines.push({ time: i * 20000, site: 2 + i % 4, slice: 0,
             text: `line ${i} of ${lines}`, shown: 1 });
     }
-    const end = Math.floor(perTrack / 4) * 40000 + 40000;
+    const end = group + 50000;
     const tests = [{ program: 'huge_test', name: 'huge/huge',
         outcome: 'passed', duration: end, start: 1, worker: 1, tries: 1,
         file: 'huge.c', line: 1 }];

@@ -2,6 +2,8 @@
 // of their row are skipped, so that the work depends on pixels, not on slices.
 const draw = (() => {
     const TEXT = 34;
+    // Narrower slices are drawn this wide, so that they can be seen.
+    const NARROW = 2;
     const { SIZE } = layout;
 
     // A screen: {context, width, height, top, start, end, scale, recording,
@@ -81,8 +83,9 @@ const draw = (() => {
         const { context, recording, found } = screen;
         const { name, state } = recording.slices;
 
-        context.globalAlpha = found && !found[id] ? 0.25 : 1;
-        context.fillStyle = paint.color(`--slice-${screen.layout.hues[name[id]]}`);
+        if (found)
+            context.globalAlpha = found[id] ? 1 : 0.25;
+        context.fillStyle = screen.colors[screen.layout.hues[name[id]]];
         context.fillRect(left, y, width, SIZE.row - 2);
         if (state[id] & recordings.OPEN && width > 3) {
             context.fillStyle = paint.color('--failed');
@@ -100,7 +103,7 @@ const draw = (() => {
             const left = Math.max(painted, x(screen, line.starts[next]), -2);
             const right = Math.min(screen.width + 2,
                 x(screen, line.ends[next]));
-            const width = Math.max(1, right - left);
+            const width = Math.max(NARROW, right - left);
 
             slice(screen, line.ids[next], left,
                 width > 3 ? width - 0.75 : width, y);
@@ -228,6 +231,7 @@ const draw = (() => {
         const header = SIZE.ruler + SIZE.ticks;
 
         screen.painted = 0;
+        screen.colors = paint.hues();
         ruler(screen);
         ticks(screen);
         context.save();

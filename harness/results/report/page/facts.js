@@ -8,8 +8,8 @@ const facts = (() => {
         'processors', 'versions', 'filters', 'gpu', 'gpu_summary', 'facts',
         'schema'];
     const WHY = {
-        size: 'left out, because the report would be too large',
-        large: 'left out, because their recordings are large and they passed',
+        size: 'left out: the report would be too large',
+        large: 'passed and left out: over 1 MiB',
         damaged: 'damaged', missing: 'without a recording',
         memory: 'left out for lack of memory',
     };
@@ -96,7 +96,7 @@ const facts = (() => {
                 group('Host', [...entries(head.host),
                     ['processors', head.processors]]),
                 group('Filters', entries(head.filters)),
-                group('GPU', entries(head.gpu)),
+                group('GPU', entries(head.gpu).filter(([, value]) => value)),
                 group('GPU summary', entries(head.gpu_summary)),
                 group('Environment', head.facts || []),
                 group('More', others)));

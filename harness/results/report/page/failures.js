@@ -65,6 +65,16 @@ const failures = (() => {
         return make('p', { class: 'reason' }, format.block(text));
     }
 
+    // Where a test was when it died says why it did.
+    function whereabouts(test) {
+        const open = (test.failure ? test.failure.open : '').trim();
+
+        if (!open || test.outcome === 'failed')
+            return null;
+        return make('p', { class: 'muted' }, 'in ', make('span',
+            { class: 'mono' }, format.line(open.split('\n').at(-1))));
+    }
+
     // Parts are made when they are opened: a run can have many failures.
     function more(test, isOpen) {
         const content = make('div', { class: 'parts' });
@@ -88,7 +98,7 @@ const failures = (() => {
                     make('bdi', {}, format.line(test.name))),
                 make('span', { class: 'muted' },
                     format.duration(test.duration))),
-            reason(test), more(test, isOpen));
+            reason(test), whereabouts(test), more(test, isOpen));
     }
 
     return { card, details, links, reason };

@@ -17,11 +17,11 @@ const grid = (() => {
             this.scale = 1;
             this.drawn = '';
             this.head = el('div', { class: 'grid-head', role: 'rowgroup' });
-            this.body = el('div', { class: 'grid-rows', role: 'rowgroup' });
+            this.body = el('div', { class: 'grid-rows', role: 'presentation' });
             this.space = el('div',
                 { class: 'grid-body', role: 'presentation' }, this.body);
             this.view = el('div', {
-                class: 'grid-view', tabindex: '0', role: 'group',
+                class: 'grid-view', tabindex: '0', role: 'rowgroup',
                 'aria-label': `${label}: rows`,
                 scroll: () => this.draw(),
                 keydown: (event) => this.keydown(event),

@@ -2,6 +2,8 @@
 const log = (() => {
     const { make } = dom;
     const ROW = 24;
+    // Beside so few lines, there is room for everything else.
+    const FEW = 12;
     let root = null;
     let test = null;
     let recording = null;
@@ -88,8 +90,8 @@ const log = (() => {
         const levels = format.levels[Number(state.get('level') || 5)];
         const text = state.get('filter') || levels.toLowerCase();
 
-        return `testlog log ${quote(test.name)} --filter=${quote(text)} ` +
-            `--run=${quote(report.run.head.path || 'latest')}`;
+        return `testlog log ${quote(report.run.head.path || 'latest')} ` +
+            `${quote(test.name)} --filter=${quote(text)}`;
     }
 
     function problems(unknown) {
@@ -233,8 +235,10 @@ const log = (() => {
     function explanation() {
         if (!report.isBad(test))
             return null;
+        const isShort = !recording || recording.lines.rows <= FEW;
+
         return make('div', { class: `failure is-${test.outcome}` },
-            failures.reason(test), make('details', {},
+            failures.reason(test), make('details', { open: isShort },
                 make('summary', {}, 'Stack, output, commands'),
                 make('div', { class: 'parts' }, failures.details(test))));
     }
@@ -247,8 +251,6 @@ const log = (() => {
     }
 
     async function open() {
-        const head = [picker.head(test, { view: 'timeline',
-            title: 'Time line' }), explanation()];
         const wantedTest = test;
         const read = await report.recording(test);
 
@@ -256,6 +258,9 @@ const log = (() => {
             return;
         recording = read;
         targets = new Map();
+        const head = [picker.head(test, { view: 'timeline',
+            title: 'Time line' }), explanation()];
+
         if (!recording) {
             dom.replace(root, head, picker.missing(test));
             return;

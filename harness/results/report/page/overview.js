@@ -159,11 +159,13 @@ const overview = (() => {
     }
 
     function start(element) {
-        dom.replace(element, summary(),
-            make('div', { class: 'columns' },
-                make('div', {}, failed(), workers.panel()),
-                make('div', { class: 'aside' }, timeSpent.panel(), slowest(),
-                    changes())));
+        const bad = failed();
+        const others = [changes(), timeSpent.panel(), slowest(),
+            workers.panel()];
+
+        dom.replace(element, summary(), make('div', { class: 'columns' },
+            make('div', { class: 'stack' }, bad || others.splice(2)),
+            make('div', { class: 'stack' }, others)));
         workers.start();
     }
 

@@ -1,5 +1,6 @@
 // paint.js: what all canvases share: sharp pixels and the page's colors.
 const paint = (() => {
+    const HUES = 8;
     const colors = new Map();
 
     matchMedia('(prefers-color-scheme: dark)')
@@ -37,8 +38,13 @@ const paint = (() => {
 
         for (const character of name.slice(0, 40))
             hash = (hash * 31 + character.codePointAt(0)) % 9973;
-        return hash % 8;
+        return hash % HUES;
     }
 
-    return { prepare, color, hue };
+    function hues() {
+        return Array.from({ length: HUES }, (unused, i) =>
+            color(`--slice-${i}`));
+    }
+
+    return { prepare, color, hue, hues };
 })();

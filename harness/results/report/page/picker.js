@@ -41,7 +41,11 @@ const picker = (() => {
     }
 
     function head(test, other) {
-        return make('div', { class: 'test-head' },
+        const wanted = state.get('test');
+
+        return [wanted && !report.find(wanted) && make('p',
+            { class: 'notice' }, `This run has no test ${format.line(wanted)}`),
+        make('div', { class: 'test-head' },
             make('div', { class: 'test-steps' }, step(test, -1),
                 step(test, 1)),
             make('h1', {}, dom.badge(test), ' ',
@@ -50,7 +54,7 @@ const picker = (() => {
             make('a', {
                 class: 'test-other', 'data-view': other.view,
                 href: state.link({ view: other.view, test: test.id }),
-            }, other.title));
+            }, other.title))];
     }
 
     // missing() explains why a test's recording is not there.

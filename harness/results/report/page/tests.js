@@ -141,7 +141,8 @@ const tests = (() => {
                 key: 'timeline', title: 'Time line',
                 cell: (test) => make('a', {
                     href: state.link({ view: 'timeline', test: test.id }),
-                    'aria-label': `Time line of ${format.line(test.name)}`,
+                    'aria-label': `Show the time line of ${
+                        format.line(test.name)}`,
                 }, 'Show'),
             },
         ];

@@ -67,12 +67,49 @@ const timeSpent = (() => {
             make('p', { class: 'muted' }, 'It has no recording.');
     }
 
+    // quiet() is the longest time in which nothing was recorded.
+    function quiet(recording) {
+        const { slices, lines } = recording;
+        const times = new Float64Array(2 * slices.rows + lines.rows + 2);
+
+        times.set(slices.start, 0);
+        times.set(slices.ends, slices.rows);
+        times.set(lines.time, 2 * slices.rows);
+        times.set([recording.start, recording.end], times.length - 2);
+        times.sort();
+        const longest = { from: times[0], length: 0 };
+
+        for (let i = 1; i < times.length; i++) {
+            if (times[i] - times[i - 1] > longest.length) {
+                longest.from = times[i - 1];
+                longest.length = times[i] - times[i - 1];
+            }
+        }
+        return longest;
+    }
+
+    function quietText(recording, test) {
+        const { from, length } = quiet(recording);
+        const begin = Math.round(from - recording.start);
+
+        return length < test.duration / 4 ? null : make('p', {},
+            `Nothing was recorded for ${format.duration(length)}, `,
+            make('a', {
+                href: state.link({
+                    view: 'timeline', test: test.id, from: begin,
+                    to: Math.round(begin + length),
+                }),
+            }, begin ? `from ${format.duration(begin)} on` :
+                'at the beginning'), '.');
+    }
+
     async function fill(element, test) {
         const recording = await report.recording(test);
 
-        dom.replace(element, recording ?
-            bars(shares(recording, test.duration), test.duration) :
-            missing(test));
+        dom.replace(element, recording ? [
+            bars(shares(recording, test.duration), test.duration),
+            quietText(recording, test),
+        ] : missing(test));
     }
 
     function panel() {

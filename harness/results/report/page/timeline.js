@@ -191,7 +191,12 @@ const timeline = (() => {
             parts.canvas, parts.height);
         parts.panels = panels.make(control);
         parts.search = search.make(control);
-        parts.height.style.height = `${layout.of(recording).height}px`;
+        const { height } = layout.of(recording);
+
+        parts.height.style.height = `${height}px`;
+        parts.frame = make('div', { class: 'chart-frame' }, parts.scroller,
+            parts.tip);
+        parts.frame.style.maxHeight = `${Math.max(180, height + 30)}px`;
         pointer.attach(control);
         new ResizeObserver(redraw).observe(parts.scroller);
         return [cuts(), make('div', { class: 'tools' }, parts.search.element,
@@ -205,8 +210,7 @@ const timeline = (() => {
                     'M measure · / search, N next, P previous · Esc clear · ' +
                     'Ctrl and wheel zoom · drag moves · Shift and drag ' +
                     'selects a range'))),
-        make('div', { class: 'chart-frame' }, parts.scroller, parts.tip),
-        parts.panels.element];
+        parts.frame, parts.panels.element];
     }
 
     // A time in the address is that of a slice or of a line: its innermost span
@@ -275,5 +279,8 @@ const timeline = (() => {
             .addEventListener('change', redraw);
     }
 
-    return { start, show, paintNow };
+    return {
+        start, show, paintNow, control,
+        isPainted: () => !!recording && !!parts.canvas && !frame,
+    };
 })();

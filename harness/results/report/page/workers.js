@@ -90,8 +90,8 @@ const workers = (() => {
                 `on ${format.plural(lanes.length, 'worker')}; the view Tests ` +
                 'lists them',
         });
-        return make('section', {},
-            make('h2', {}, `Tests by worker`),
+        return make('section', { class: 'panel' },
+            make('h2', {}, 'Tests by worker'),
             make('p', { class: 'muted' },
                 `${format.plural(lanes.length, 'worker')}, ` +
                 `${format.duration(end)}; gaps are idle time`),

@@ -1,0 +1,54 @@
+// chromium.js: opens reports in Debian's Chromium and gathers what goes wrong.
+'use strict';
+
+const { existsSync } = require('node:fs');
+const { createRequire } = require('node:module');
+const { join } = require('node:path');
+const { pathToFileURL } = require('node:url');
+
+const ROOT = join(__dirname, '../..');
+const MODULES = join(ROOT, 'build/web/node_modules/');
+const CHROMIUM = '/usr/bin/chromium';
+
+// missing() names what `make deps-web` would install, or is empty.
+function missing() {
+    if (!existsSync(CHROMIUM))
+        return 'no Chromium';
+    return existsSync(join(MODULES, 'playwright-core')) ? '' :
+        'no playwright-core';
+}
+
+function load(name) {
+    return createRequire(MODULES)(name);
+}
+
+function launch() {
+    return load('playwright-core').chromium.launch({
+        executablePath: CHROMIUM, args: ['--no-sandbox'],
+    });
+}
+
+// open() opens a report. The page gathers problems: errors, console errors
+// and violations of its content security policy.
+async function open(browser, file, hash = '', options = {}) {
+    const context = await browser.newContext({
+        viewport: { width: 1280, height: 860 }, offline: true, ...options,
+    });
+    const page = await context.newPage();
+
+    page.problems = [];
+    page.on('pageerror', (error) => page.problems.push(error.message));
+    page.on('console', (message) => message.type() === 'error' &&
+        page.problems.push(message.text()));
+    await page.addInitScript(() => {
+        window.violations = 0;
+        document.addEventListener('securitypolicyviolation',
+            () => window.violations++);
+    });
+    await page.goto(`${pathToFileURL(file)}${hash && `#${hash}`}`);
+    await page.waitForSelector('body[data-ready], .notice',
+        { state: 'attached' });
+    return page;
+}
+
+module.exports = { missing, load, launch, open, ROOT };

@@ -1,0 +1,104 @@
+// overview_test.js: what failed and why, at first sight.
+'use strict';
+
+const assert = require('node:assert');
+
+function text(page, selector) {
+    return page.locator(selector).first().innerText();
+}
+
+module.exports = {
+    async shows_failures_with_their_reasons(open) {
+        const page = await open('mixed');
+        const cards = page.locator('#overview article');
+
+        assert.match(await text(page, '#overview h1'), /3 of 9 tests failed/);
+        assert.strictEqual(await cards.count(), 3);
+        assert.match(await cards.nth(0).innerText(), /store\/evicts_oldest/);
+        assert.match(await cards.nth(0).innerText(),
+            /SIGSEGV: null pointer, in store_query/);
+        assert.match(await page.title(), /3 failed/);
+    },
+
+    async opens_the_parts_of_a_failure(open) {
+        const page = await open('mixed');
+        const card = page.locator('#overview article').nth(1);
+
+        await card.locator('summary').click();
+        await card.locator('details:not([open])').click().catch(() => 0);
+        const parts = await page.locator('#overview article').first()
+            .innerText();
+
+        for (const part of ['Stacks', 'Open spans', 'Last lines', 'Output',
+            'Run again', 'Debug'])
+            assert.ok(parts.includes(part), part);
+    },
+
+    async says_where_the_slowest_passing_test_spent_its_time(open) {
+        const page = await open('mixed');
+        const panel = page.locator('.panel',
+            { hasText: 'Where the time went' });
+
+        await panel.locator('.bars li').first().waitFor();
+        const shown = await panel.innerText();
+
+        assert.match(shown, /http\/serves_1000/);
+        assert.match(shown, /query[\s\S]*%/);
+    },
+
+    async lists_changes_since_the_previous_run(open) {
+        const page = await open('mixed');
+        const changes = await page.locator('.panel', { hasText: 'Changes' })
+            .innerText();
+
+        assert.match(changes, /Newly failing \(2\)/);
+        assert.match(changes, /Newly passing \(1\)/);
+        assert.match(changes, /http\/serves_1000 400 ms → 1.30 s/);
+        assert.match(changes, /store\/old/);
+    },
+
+    async copies_a_command(open) {
+        const page = await open('mixed', '', {
+            permissions: ['clipboard-read', 'clipboard-write'],
+        });
+
+        await page.locator('[aria-label="Copy: Run again"]').first().click();
+        assert.match(await page.evaluate('navigator.clipboard.readText()'),
+            /testlog run a -- --filter 'store\/evicts_oldest'/);
+    },
+
+    async selects_a_command_if_the_clipboard_is_refused(open) {
+        const page = await open('mixed');
+
+        await page.evaluate(() => {
+            navigator.clipboard.writeText = () => Promise.reject(new Error());
+        });
+        await page.locator('[aria-label="Copy: Run again"]').first().click();
+        await page.waitForFunction(() =>
+            String(window.getSelection()).startsWith('testlog run a'));
+        assert.match(await page.locator('#status').textContent(), /Ctrl\+C/);
+    },
+
+    async leads_to_the_tests_of_a_status(open) {
+        const page = await open('mixed');
+
+        await page.locator('.count', { hasText: 'flaky' }).click();
+        await page.locator('.grid-tests .grid-rows .row').first().waitFor();
+        assert.strictEqual(
+            await page.locator('.grid-tests .grid-rows .row').count(), 1);
+        assert.match(page.url(), /view=tests&status=flaky/);
+    },
+
+    async draws_the_tests_of_each_worker(open) {
+        const page = await open('mixed');
+        const canvas = page.locator('canvas.workers');
+
+        assert.match(await canvas.getAttribute('aria-label'), /2 workers/);
+        await canvas.scrollIntoViewIfNeeded();
+        const box = await canvas.boundingBox();
+
+        await page.mouse.click(box.x + box.width * 0.6, box.y + 8);
+        await page.waitForFunction(() =>
+            location.hash.includes('view=timeline'));
+    },
+};

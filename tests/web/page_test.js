@@ -1,0 +1,126 @@
+// page_test.js: what holds for all views: no markup from data, accessibility,
+// narrow screens, files that were cut off, and reports that the runner wrote.
+'use strict';
+
+const assert = require('node:assert');
+const { existsSync, readFileSync, writeFileSync } = require('node:fs');
+const { join } = require('node:path');
+const chromium = require('./chromium.js');
+const { EVIL } = require('./samples.js');
+
+const VIEWS = ['overview', 'tests', 'log', 'timeline', 'tables', 'facts'];
+const REAL = join(chromium.ROOT, 'build/web/runs/latest/report.html');
+
+// serious() runs axe-core, and returns what it finds serious.
+async function serious(page) {
+    await page.evaluate(readFileSync(join(chromium.ROOT,
+        'build/web/node_modules/axe-core/axe.min.js'), 'utf8'));
+    const { violations } = await page.evaluate('axe.run()');
+
+    return violations.filter(({ impact }) =>
+        ['serious', 'critical'].includes(impact)).map((one) =>
+        `${one.id}: ${one.nodes[0].html} ${one.nodes[0].failureSummary}`);
+}
+
+async function settled(page) {
+    await page.waitForLoadState('networkidle');
+    await page.waitForTimeout(200);
+}
+
+async function overflow(page) {
+    return page.evaluate(() => document.documentElement.scrollWidth -
+        document.documentElement.clientWidth);
+}
+
+async function everyView(open, name, options, check) {
+    for (const view of VIEWS) {
+        const page = await open(name, `view=${view}`, options);
+
+        await settled(page);
+        await check(page, view);
+    }
+}
+
+const tests = {
+    async keeps_hostile_text_as_text(open) {
+        await everyView(open, 'hostile', {}, async (page, view) => {
+            assert.doesNotMatch(await page.title(), /owned/);
+            assert.strictEqual(await page.locator('main img').count(), 0);
+            assert.strictEqual(await page.locator('main script').count(), 0);
+            assert.strictEqual(await overflow(page), 0, view);
+        });
+        const page = await open('hostile');
+        const shown = await page.locator('article h3').first().innerText();
+
+        assert.ok(shown.includes('</script><script>'));
+        for (const hidden of ['\u202e', '\u0007', '\u001b'])
+            assert.ok(!shown.includes(hidden));
+        assert.ok(shown.includes('\\u{202e}'));
+        assert.ok(EVIL.includes('</script>'));
+    },
+
+    async says_that_the_file_was_cut_off(open, folder) {
+        const whole = readFileSync(join(folder, 'mixed.html'), 'utf8');
+        const cut = join(folder, 'cut.html');
+
+        writeFileSync(cut, whole.slice(0, whole.lastIndexOf('id="t7"') + 200));
+        const page = await open(cut);
+
+        assert.match(await page.locator('#notices').innerText(), /cut off/);
+        assert.match(await page.locator('h1').first().innerText(), /3 of 9/);
+        writeFileSync(cut, whole.slice(0, whole.indexOf('id="run"') + 200));
+        const empty = await open(cut);
+
+        assert.match(await empty.locator('#notices').innerText(), /cut off/);
+    },
+
+    async goes_back_and_forth(open) {
+        const page = await open('mixed');
+
+        await page.locator('nav a', { hasText: 'Tests' }).click();
+        await page.locator('nav a', { hasText: 'Facts' }).click();
+        await page.goBack();
+        await page.locator('#tests').waitFor();
+        assert.strictEqual(await page.locator('nav [aria-current]')
+            .innerText(), 'Tests');
+    },
+
+    async reaches_the_content_by_keyboard(open) {
+        const page = await open('mixed');
+
+        await page.keyboard.press('Tab');
+        assert.strictEqual(await page.evaluate('document.activeElement.id'),
+            'skip');
+        await page.keyboard.press('Enter');
+        assert.strictEqual(await page.evaluate('document.activeElement.id'),
+            'main');
+    },
+
+    async opens_what_the_runner_wrote(open) {
+        if (!existsSync(REAL))
+            return 'no report';
+        await everyView(open, REAL, {}, async (page, view) => {
+            assert.ok((await page.locator(`#${view}`).innerText()).length > 10,
+                view);
+        });
+        const page = await open(REAL);
+
+        assert.match(await page.locator('#overview').innerText(),
+            /a bear should be red/);
+        return '';
+    },
+};
+
+for (const colorScheme of ['light', 'dark']) {
+    for (const width of [1280, 400]) {
+        tests[`is_accessible_${colorScheme}_${width}`] = (open) =>
+            everyView(open, 'mixed', {
+                colorScheme, viewport: { width, height: 800 },
+            }, async (page, view) => {
+                assert.deepStrictEqual(await serious(page), [], view);
+                assert.strictEqual(await overflow(page), 0, view);
+            });
+    }
+}
+
+module.exports = tests;

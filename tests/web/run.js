@@ -1,0 +1,89 @@
+// run.js: runs the tests of report.html, *_test.js, in Chromium.
+'use strict';
+
+const { readdirSync, existsSync, mkdtempSync, rmSync } = require('node:fs');
+const { tmpdir } = require('node:os');
+const { join } = require('node:path');
+const chromium = require('./chromium.js');
+const samples = require('./samples.js');
+
+const WANTED = process.argv.slice(2);
+
+function collect() {
+    return readdirSync(__dirname).filter((name) => name.endsWith('_test.js'))
+        .flatMap((name) => Object.entries(require(join(__dirname, name)))
+            .map(([title, run]) =>
+                ({ name: `${name.slice(0, -8)}/${title}`, run })))
+        .filter(({ name }) => !WANTED.length ||
+            WANTED.some((word) => name.includes(word)));
+}
+
+function close(counts) {
+    console.log(`${counts.passed} passed, ${counts.failed} failed, ` +
+        `${counts.skipped} skipped`);
+}
+
+// check() runs a test, which returns why it was skipped. Every page that it
+// opened must be free of errors and of violations of its content security
+// policy.
+async function check(test, browser, folder) {
+    const pages = [];
+
+    async function open(name, hash, options) {
+        const file = existsSync(name) ? name : join(folder, `${name}.html`);
+        const page = await chromium.open(browser, file, hash, options);
+
+        pages.push(page);
+        return page;
+    }
+    try {
+        const skipped = await test.run(open, folder);
+
+        for (const page of pages) {
+            const violations = await page.evaluate('violations');
+
+            if (violations || page.problems.length) {
+                throw new Error(`${violations} CSP violations, ` +
+                    `problems: ${page.problems.join('; ')}`);
+            }
+        }
+        return skipped;
+    } finally {
+        for (const page of pages)
+            await page.context().close();
+    }
+}
+
+async function main() {
+    const counts = { passed: 0, failed: 0, skipped: 0 };
+    const tests = collect();
+    const missing = chromium.missing();
+
+    if (missing) {
+        console.log(`testlog: tests/web left out: ${missing} (make deps-web)`);
+        close({ ...counts, skipped: tests.length });
+        return;
+    }
+    const folder = mkdtempSync(join(tmpdir(), 'testlog-web-'));
+    const browser = await chromium.launch();
+
+    samples.write(folder, ['mixed', 'many', 'hostile', 'huge']);
+    for (const test of tests) {
+        try {
+            const skipped = await check(test, browser, folder);
+
+            counts[skipped ? 'skipped' : 'passed']++;
+            if (skipped)
+                console.log(`${test.name}: skipped: ${skipped}`);
+        } catch (error) {
+            console.log(`${test.name}: failed:\n${error.stack}`);
+            counts.failed++;
+        }
+    }
+    await browser.close();
+    rmSync(folder, { recursive: true });
+    close(counts);
+    process.exitCode = counts.failed ? 1 : 0;
+}
+
+main();

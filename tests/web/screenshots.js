@@ -1,0 +1,55 @@
+// screenshots.js: pictures of each view, in both color schemes and widths.
+'use strict';
+
+const { existsSync, mkdirSync } = require('node:fs');
+const { join } = require('node:path');
+const chromium = require('./chromium.js');
+const samples = require('./samples.js');
+
+const FOLDER = join(chromium.ROOT, 'build/web/screenshots');
+const REAL = join(chromium.ROOT, 'build/web/runs/latest/report.html');
+const VIEWS = {
+    overview: '', tests: 'view=tests', log: 'view=log&test=http/serves_1000',
+    timeline: 'view=timeline&test=http/serves_1000&t=3100000',
+    tables: 'view=tables', facts: 'view=facts',
+};
+
+async function shoot(browser, file, hash, name, options) {
+    const page = await chromium.open(browser, file, hash, options);
+
+    await page.waitForTimeout(600);
+    await page.screenshot({ path: join(FOLDER, `${name}.png`) });
+    await page.context().close();
+}
+
+async function main() {
+    const missing = chromium.missing();
+
+    if (missing) {
+        console.log(`testlog: screenshots left out: ${missing} ` +
+            '(make deps-web)');
+        return;
+    }
+    mkdirSync(FOLDER, { recursive: true });
+    samples.write(FOLDER, ['mixed']);
+    const browser = await chromium.launch();
+
+    for (const colorScheme of ['light', 'dark']) {
+        for (const [width, height] of [[1280, 800], [400, 800]]) {
+            const options = { colorScheme, viewport: { width, height } };
+
+            for (const [view, hash] of Object.entries(VIEWS)) {
+                await shoot(browser, join(FOLDER, 'mixed.html'), hash,
+                    `${view}-${colorScheme}-${width}`, options);
+            }
+            if (existsSync(REAL)) {
+                await shoot(browser, REAL, '',
+                    `real-${colorScheme}-${width}`, options);
+            }
+        }
+    }
+    await browser.close();
+    console.log(`screenshots: ${FOLDER}`);
+}
+
+main();

@@ -1,0 +1,40 @@
+# web.mk: report.html in a real browser: Debian's Chromium, driven by
+# playwright-core from npm. Without them, its goals say so and pass.
+
+WEB := build/web
+
+.PHONY: deps-web test-web bench-web screenshots lint-web
+
+deps-web: ## install Chromium and npm packages for the tests of report.html
+	@command -v npm >/dev/null || ./.ci/deps nodejs npm
+	@./.ci/deps chromium
+	@mkdir -p $(WEB) && cp tests/web/package.json tests/web/package-lock.json $(WEB)
+	@cd $(WEB) && npm ci --silent --ignore-scripts --no-audit --no-fund
+
+# The page's scripts must also read what the runner writes.
+REPORTS := $(WEB)/runs
+
+web = @if command -v node >/dev/null; then node tests/web/$(1); \
+    else echo 'testlog: $@ left out: no node (make deps-web)'; fi
+
+$(REPORTS): FORCE
+	@mkdir -p $(WEB)
+	@$(MAKE) --no-print-directory TRACING=1 all
+	@rm -rf $@; TRACE_DIR=$@ LOG=trace build/base-trace/testlog run \
+	    build/base-trace/examples/failures_test build/base-trace/examples/store_test \
+	    >/dev/null 2>&1 || true
+
+test-web: $(REPORTS) ## test report.html in Chromium
+	$(call web,run.js)
+
+bench-web: ## time to load and draw report.html of 1,000,000 slices
+	$(call web,bench.js)
+
+screenshots: $(REPORTS) ## pictures of report.html, in build/web/screenshots
+	$(call web,screenshots.js)
+
+lint-web: # the page's scripts and their tests
+	@if [ -x $(WEB)/node_modules/.bin/eslint ] && command -v node >/dev/null; then \
+	    $(WEB)/node_modules/.bin/eslint -c tests/web/eslint.config.js \
+	        harness/results/report/page tests/web; \
+	else echo 'lint: no eslint (make deps-web), so no rules for scripts'; fi
