@@ -170,6 +170,7 @@ void runners_json_add_test(struct test_log_run *run, const cJSON *test)
             result->program = strdup("?");
         result->outcome = outcome_of(test);
         result->reason = runners_json_string(test, "reason");
+        result->assertions = runners_json_string(test, "assertions");
         result->file = runners_json_string(test, "file");
         result->line = (unsigned)runners_json_number(test, "line");
         result->duration = runners_json_number(test, "duration_ns");

@@ -12,6 +12,7 @@ int runners_run(int argc, char **argv);
 int runners_record(int argc, char **argv);
 int runners_log(int argc, char **argv);
 int runners_export(int argc, char **argv);
+int runners_report(int argc, char **argv);
 int runners_filter(int argc, char **argv);
 int runners_list(int argc, char **argv);
 int runners_diff(int argc, char **argv);

@@ -171,6 +171,7 @@ static const struct {
     {"runners/testlog-record.1", "record"},
     {"runners/testlog-log.1", "log"},
     {"runners/testlog-export.1", "export"},
+    {"runners/testlog-report.1", "report"},
     {"runners/testlog-list.1", "list"},
     {"runners/testlog-diff.1", "diff"},
     {"runners/testlog-clean.1", "clean"},
@@ -448,7 +449,7 @@ static const struct {
     const char *line, *offers;
 } completions[] = {
     {"testlog ",
-     "run record log export list diff clean filter --help --version "},
+     "run record log export report list diff clean filter --help --version "},
     {"testlog rec", "record "},
     {"testlog record --o", "--output "},
     {"testlog record --log-format p", "pretty "},
@@ -463,6 +464,7 @@ static const struct {
     {"PROGRAM --log-fields=pid,t", "pid,thread "},
     {"testlog log --format p", "pretty "},
     {"testlog log --filter=net=de", "debug "},
+    {"testlog report --", "--output --help "},
     {"testlog export -", "--chrome -o --output --help "},
     {"testlog list --j", "--json "},
     {"testlog diff --", "--json --help "},

@@ -129,6 +129,10 @@ void test_log_result_members(struct trace_text *text,
     trace_text_char(text, ',');
     put_member(text, "reason", result->reason);
     trace_text_char(text, ',');
+    if (result->assertions) {
+        put_member(text, "assertions", result->assertions);
+        trace_text_char(text, ',');
+    }
     put_member(text, "file", result->file);
     trace_text_printf(text, ",\"line\":%u,\"duration_ns\":%" PRIu64 ",",
                       result->line, result->duration);

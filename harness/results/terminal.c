@@ -182,13 +182,14 @@ static void put_output(struct block *block, FILE *in, const char *path)
     fclose(in);
 }
 
-/* Removes what is before the last lines; returns how many bytes. */
-static size_t keep_end(struct trace_text *text)
+size_t test_log_keep_end(struct trace_text *text, size_t most)
 {
-    size_t from = text->size - SHOWN_MAX;
-    const char *newline =
-        memchr(text->data + from, '\n', text->size - 1 - from);
+    size_t from = text->size - most;
+    const char *newline;
 
+    if (text->size <= most)
+        return 0;
+    newline = memchr(text->data + from, '\n', text->size - 1 - from);
     if (newline)
         from = (size_t)(newline + 1 - text->data);
     text->size -= from;
@@ -207,9 +208,8 @@ static void put_lines(struct block *block, const struct log_filter *filter,
     while (replay && trace_reader_next(reader, &entry))
         if (log_line(replay, &block->output->style, reader, &entry, &text) &&
             text.size > (size_t)SHOWN_MAX * 4)
-            left_out += keep_end(&text);
-    if (text.size > SHOWN_MAX)
-        left_out += keep_end(&text);
+            left_out += test_log_keep_end(&text, SHOWN_MAX);
+    left_out += test_log_keep_end(&text, SHOWN_MAX);
     if (text.size)
         heading(block, "log");
     if (left_out)
@@ -247,12 +247,11 @@ static void put_hidden(struct block *block, const struct log_filter *filter,
     size_t most = block->output->fail_log;
     struct log_style style = block->output->style;
     struct trace_text text = {0};
-    size_t left_out = 0, hidden;
+    size_t left_out, hidden;
 
     style.span_events = 0;
     hidden = log_add_hidden(filter, &style, reader, most, &text);
-    if (text.size > SHOWN_MAX)
-        left_out = keep_end(&text);
+    left_out = test_log_keep_end(&text, SHOWN_MAX);
     if (text.size)
         heading(block, "recorded");
     if (left_out)

@@ -25,6 +25,10 @@ struct test_log_output {
 void test_log_print_block(const struct test_log_run *, struct test_log_result *,
                           const struct test_log_output *);
 
+/* test_log_keep_end removes what is before the last lines of a text, if it is
+ * longer than `most`; returns how many bytes. */
+size_t test_log_keep_end(struct trace_text *, size_t most);
+
 /* test_log_open_spans_text adds the innermost open span of each thread, each
  * line after `indent`; test_log_print_open_spans prints them. Both return how
  * many there are. */

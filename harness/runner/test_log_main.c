@@ -51,6 +51,25 @@ static void write_part(const struct test_log_run *run)
                         name, strerror(errno));
 }
 
+/* Returns the command that runs the program, to be freed. */
+static char *rerun_of(const struct test_log_run *run)
+{
+    struct trace_text text = {0};
+
+    test_log_add_word(&text, run->executable);
+    return text.data;
+}
+
+static void write_page(const struct test_log_run *run,
+                       const struct test_log_options *options)
+{
+    char *rerun = rerun_of(run);
+
+    test_log_page_write(&(struct test_log_page){
+        .run = run, .rerun = rerun, .fail_log = options->output.fail_log});
+    free(rerun);
+}
+
 static void write_run(const struct test_log_run *run,
                       const struct test_log_options *options)
 {
@@ -63,10 +82,7 @@ static void write_run(const struct test_log_run *run,
                       test_log_write_results(run, "results.tsv")) &&
         !write_failed("junit.xml", test_log_write_junit(run, "junit.xml")))
         write_failed("trace.json", test_log_write_trace(run, "trace.json"));
-    test_log_page_write(
-        &(struct test_log_page){.run = run,
-                                .rerun = run->command,
-                                .fail_log = options->output.fail_log});
+    write_page(run, options);
 }
 
 /* Whether the pattern comes from a variable, which may be meant for other
@@ -126,13 +142,11 @@ static void print_no_match(const struct test_log_options *options)
 
 static void print_summary(const struct test_log_run *run)
 {
-    struct trace_text word = {0};
-    const char *program;
+    char *rerun = rerun_of(run);
+    const char *program = rerun ? rerun : run->executable;
 
-    test_log_add_word(&word, run->executable);
-    program = word.data ? word.data : run->executable;
     test_log_print_summary(run, program, program);
-    trace_text_free(&word);
+    free(rerun);
 }
 
 static void report(const struct test_log_run *run,

@@ -75,25 +75,50 @@ struct trace_reader *test_log_page_open(const struct test_log_page *page,
                       : test_log_recording(page->run, &result);
 }
 
-/* Adds the last lines that LOG did not show, and open spans. */
-static void read_recording(const struct test_log_page *page,
-                           const struct test_log_result *result,
-                           struct trace_text *hidden, struct trace_text *open)
+/* What a failed test recorded, as text. */
+struct told {
+    struct trace_text lines, hidden, open;
+};
+
+static void add_lines(struct trace_text *lines, const struct log_filter *filter,
+                      const struct log_style *style,
+                      struct trace_reader *reader)
+{
+    struct log_replay *replay = log_replay_new(filter);
+    struct trace_entry entry;
+
+    while (replay && trace_reader_next(reader, &entry))
+        if (log_line(replay, style, reader, &entry, lines) &&
+            lines->size > (size_t)TAIL_MOST * 4)
+            test_log_keep_end(lines, TAIL_MOST);
+    test_log_keep_end(lines, TAIL_MOST);
+    log_replay_free(replay);
+}
+
+static void read_recording(struct told *told, const struct test_log_page *page,
+                           struct trace_reader *reader)
 {
     const struct log_style style = {.time = LOG_TIME_UTC};
-    struct trace_reader *reader =
-        result->folder ? test_log_page_open(page, result->folder) : NULL;
-    const char *filter = reader ? trace_reader_meta(reader, "log") : NULL;
-    struct log_filter *shown =
-        reader ? log_filter_parse(filter ? filter : "", "info", "LOG", NULL)
-               : NULL;
+    const char *text = trace_reader_meta(reader, "log");
+    struct log_filter *filter =
+        log_filter_parse(text ? text : "", "info", "LOG", NULL);
 
-    if (shown)
-        log_add_hidden(shown, &style, reader, page->fail_log, hidden);
-    if (reader)
-        test_log_open_spans_text(open, reader, "");
-    log_filter_free(shown);
-    trace_reader_close(reader);
+    if (filter) {
+        add_lines(&told->lines, filter, &style, reader);
+        log_add_hidden(filter, &style, reader, page->fail_log, &told->hidden);
+        test_log_keep_end(&told->hidden, TAIL_MOST);
+    }
+    test_log_open_spans_text(&told->open, reader, "");
+    log_filter_free(filter);
+}
+
+static uint32_t add_text(struct test_log_strings *strings,
+                         struct trace_text *text)
+{
+    uint32_t number = test_log_strings_add(strings, text->data, text->size);
+
+    trace_text_free(text);
+    return number;
 }
 
 static void add_failure(struct test_log_table *failures,
@@ -101,23 +126,21 @@ static void add_failure(struct test_log_table *failures,
                         const struct test_log_page *page, size_t number)
 {
     const struct test_log_result *result = &page->run->results[number];
-    struct trace_text hidden = {.ceiling = TAIL_MOST}, stacks = {0};
-    struct trace_text open = {.ceiling = TAIL_MOST};
-    uint64_t output_cut, cut;
-    uint32_t output =
-        add_end(strings, page->run, result, "output.txt", &output_cut);
-    uint32_t lines = add_end(strings, page->run, result, "log.txt", &cut);
+    struct trace_reader *reader =
+        result->folder ? test_log_page_open(page, result->folder) : NULL;
+    struct trace_text stacks = {0};
+    struct told told = {0};
+    uint64_t cut;
+    uint32_t output = add_end(strings, page->run, result, "output.txt", &cut);
 
-    read_recording(page, result, &hidden, &open);
+    if (reader)
+        read_recording(&told, page, reader);
+    trace_reader_close(reader);
     test_log_stacks_text(&stacks, page->run, result);
-    TEST_LOG_ROW(failures, number,
-                 test_log_strings_add(strings, stacks.data, stacks.size),
-                 output, output_cut, lines,
-                 test_log_strings_add(strings, hidden.data, hidden.size),
-                 test_log_strings_add(strings, open.data, open.size));
-    trace_text_free(&hidden);
-    trace_text_free(&stacks);
-    trace_text_free(&open);
+    TEST_LOG_ROW(failures, number, add_text(strings, &stacks), output, cut,
+                 add_text(strings, &told.lines),
+                 add_text(strings, &told.hidden),
+                 add_text(strings, &told.open));
 }
 
 void test_log_failures_add(struct test_log_table *failures,

@@ -22,7 +22,8 @@ struct test_log_page_program {
 /* What is written. Pointers are the caller's. */
 struct test_log_page {
     const struct test_log_run *run;
-    const char *rerun; /* the command for failed tests, without filters */
+    const char *members; /* of run.json, with a comma; NULL: those of `run` */
+    const char *rerun; /* the command for failed tests, without filters; NULL */
     const struct test_log_page_program *programs; /* none: `rerun` is used */
     size_t program_count;
     size_t fail_log; /* hidden lines of a failed test */

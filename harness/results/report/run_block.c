@@ -184,8 +184,12 @@ static void put_members(struct trace_text *out,
     trace_text_printf(out, "\"processors\":%ld,",
                       sysconf(_SC_NPROCESSORS_ONLN));
     test_log_compare(out, page->run);
-    test_log_run_members(out, page->run);
-    trace_text_char(out, ',');
+    if (page->members) {
+        trace_text_string(out, page->members);
+    } else {
+        test_log_run_members(out, page->run);
+        trace_text_char(out, ',');
+    }
 }
 
 void test_log_run_block(struct trace_text *out,

@@ -1,0 +1,320 @@
+/* report.c: testlog report: writes report.html of a run again, with tests that
+ * were left out of it, or of a run that was killed.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cjson/cJSON.h>
+
+#include "harness/results/notice.h"
+#include "harness/results/report/report.h"
+#include "harness/results/run_folder.h"
+#include "harness/results/writers.h"
+#include "harness/runner/options.h"
+#include "run.h"
+
+enum { FAIL_LOG = 20 /* as --fail-log by default */ };
+
+static void usage(void)
+{
+    puts("Usage: testlog report [RUN] [TEST...] [-o FILE]\n\n"
+         "Writes report.html of a run again, with all that the given tests "
+         "recorded,\nhowever much it is. TEST is suite/test or a pattern. RUN "
+         "is the folder of a run;\nthe default is the latest run. The run may "
+         "have been killed.\n\n"
+         "  -o, --output FILE  write to FILE instead of RUN/report.html\n"
+         "  -h, --help         print this");
+}
+
+/* ---- The run ---- */
+
+/* What is read of a run. */
+struct loaded {
+    struct test_log_run run;
+    struct trace_text members; /* of run.json, for the page */
+    char *command;             /* that runs one program; NULL: several did */
+    struct test_log_page_program *programs;
+    size_t program_count, program_capacity;
+};
+
+/* Parses "2026-11-21T02:08:30.123456Z" into ns since 1970; 0 if it is not of
+ * that form. */
+static uint64_t read_moment(const char *text)
+{
+    struct tm parts = {0};
+    const char *rest =
+        text ? strptime(text, "%Y-%m-%dT%H:%M:%S.", &parts) : NULL;
+    time_t seconds = rest ? timegm(&parts) : 0;
+
+    return seconds > 0 ? (uint64_t)seconds * 1000000000 +
+                             strtoull(rest, NULL, 10) * 1000
+                       : 0;
+}
+
+static void keep_members(struct trace_text *members, const cJSON *json)
+{
+    const cJSON *item;
+    char *text;
+
+    cJSON_ArrayForEach(item, json)
+    {
+        if (!item->string || !strcmp(item->string, "tests") ||
+            !strcmp(item->string, "schema"))
+            continue;
+        text = cJSON_PrintUnformatted(item);
+        trace_json_string(members, item->string, strlen(item->string));
+        trace_text_printf(members, ":%s,", text ? text : "null");
+        cJSON_free(text);
+    }
+}
+
+static void read_json(struct loaded *loaded, const cJSON *json)
+{
+    struct test_log_run *run = &loaded->run;
+    const cJSON *test;
+
+    run->command = runners_json_string(json, "command");
+    run->start.wall = read_moment(runners_json_text(json, "start"));
+    keep_members(&loaded->members, json);
+    cJSON_ArrayForEach(test, cJSON_GetObjectItemCaseSensitive(json, "tests"))
+    {
+        runners_json_add_test(run, test);
+    }
+}
+
+/* Adds a test of a run that was killed. */
+static void add_recording(struct test_log_run *run,
+                          const struct recording *recording)
+{
+    struct trace_reader *reader = runners_open_beginning(recording->path);
+    struct test_log_result *result = test_log_run_add(run);
+    const char *folder = strstr(recording->path, "/tests/");
+    const char *slash = strchr(recording->test, '/');
+    uint64_t start = reader ? trace_reader_summary(reader).origin.wall : 0;
+
+    if (start && (!run->start.wall || start < run->start.wall))
+        run->start.wall = start;
+    trace_reader_close(reader);
+    if (!result)
+        return;
+    result->program = strdup(recording->program);
+    if (slash)
+        result->suite =
+            strndup(recording->test, (size_t)(slash - recording->test));
+    result->test = strdup(slash ? slash + 1 : recording->test);
+    for (const char *next; folder && (next = strstr(folder + 1, "/tests/"));)
+        folder = next;
+    if (folder)
+        result->folder =
+            strndup(folder + 1, (size_t)(strrchr(folder, '/') - (folder + 1)));
+}
+
+static int read_recordings(struct test_log_run *run)
+{
+    struct recordings found = {0};
+    int status = runners_recordings_find(&found, run->path, NULL);
+
+    for (size_t i = 0; !status && i < found.count; i++)
+        add_recording(run, &found.all[i]);
+    runners_recordings_free(&found);
+    return status || !run->count ? -1 : 0;
+}
+
+static int load(struct loaded *loaded, const char *where)
+{
+    cJSON *json;
+
+    loaded->run.path = strdup(where);
+    json =
+        loaded->run.path ? runners_json_read(&loaded->run, "run.json") : NULL;
+    if (!json)
+        return read_recordings(&loaded->run);
+    read_json(loaded, json);
+    cJSON_Delete(json);
+    return 0;
+}
+
+static void unload(struct loaded *loaded)
+{
+    for (size_t i = 0; i < loaded->program_count; i++) {
+        free((char *)loaded->programs[i].folder);
+        free(loaded->programs[i].command);
+    }
+    free(loaded->programs);
+    free(loaded->command);
+    trace_text_free(&loaded->members);
+    test_log_run_free(&loaded->run);
+}
+
+/* ---- Commands ---- */
+
+/* Returns the size of a word as a shell reads it. */
+static size_t word_size(const char *text)
+{
+    const char *at = text;
+    char quote = '\0';
+
+    for (; *at && (quote || *at != ' '); at++) {
+        if (*at == '\\' && at[1] && quote != '\'')
+            at++;
+        else if (*at == quote)
+            quote = '\0';
+        else if (!quote && (*at == '\'' || *at == '"'))
+            quote = *at;
+    }
+    return (size_t)(at - text);
+}
+
+/* Adds a program, whose name is the end of its path. */
+static void add_program(struct loaded *loaded, const char *testlog,
+                        size_t testlog_size, const char *path, size_t size)
+{
+    struct trace_text command = {0};
+    size_t base = size;
+
+    while (base && path[base - 1] != '/')
+        base--;
+    if (!TRACE_ARRAY_RESERVE(loaded->programs, loaded->program_capacity,
+                             loaded->program_count + 1))
+        return;
+    trace_text_printf(&command, "%.*s run %.*s --", (int)testlog_size, testlog,
+                      (int)size, path);
+    loaded->programs[loaded->program_count++] = (struct test_log_page_program){
+        strndup(path + base, size - base), command.data};
+}
+
+/* Takes the command apart: that of testlog run has several programs. */
+static void read_command(struct loaded *loaded)
+{
+    const char *command = loaded->run.command ? loaded->run.command : "";
+    size_t first = word_size(command), size;
+    const char *at = command + first;
+
+    if (strncmp(at, " run ", strlen(" run ")) != 0) {
+        loaded->command = first ? strndup(command, first) : NULL;
+        return;
+    }
+    for (at += strlen(" run ");
+         *at && strncmp(at, "-- ", 3) != 0 && strcmp(at, "--") != 0;
+         at += size + (at[size] == ' ')) {
+        size = word_size(at);
+        add_program(loaded, command, first, at, size);
+    }
+}
+
+/* ---- The page ---- */
+
+static struct trace_reader *open_recording(const struct test_log_run *run,
+                                           const char *folder)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof(path), "%s/%s/recording", run->path, folder) >=
+        PATH_MAX)
+        return NULL;
+    return runners_open(path);
+}
+
+static bool is_named(const struct test_log_result *result, void *context)
+{
+    const char *name = test_log_name(result);
+
+    for (char **pattern = context; *pattern; pattern++)
+        if (!strcmp(*pattern, name) || !fnmatch(*pattern, name, FNM_EXTMATCH))
+            return true;
+    return false;
+}
+
+static bool names_any(const struct test_log_run *run, char **patterns)
+{
+    if (!*patterns)
+        return true;
+    for (size_t i = 0; i < run->count; i++)
+        if (is_named(&run->results[i], patterns))
+            return true;
+    return false;
+}
+
+static int write_to(const struct test_log_page *page, const char *output)
+{
+    struct trace_file file;
+
+    if (test_log_report_is_stdout(output)) {
+        test_log_page_put(page, stdout);
+        return fflush(stdout) || ferror(stdout) ? -1 : 0;
+    }
+    if (trace_file_open(&file, output))
+        return -1;
+    test_log_page_put(page, file.stream);
+    return trace_file_commit(&file);
+}
+
+static int write_page(struct loaded *loaded, char **patterns,
+                      const char *output)
+{
+    const struct test_log_page page = {.run = &loaded->run,
+                                       .members = loaded->members.data,
+                                       .rerun = loaded->command,
+                                       .programs = loaded->programs,
+                                       .program_count = loaded->program_count,
+                                       .fail_log = FAIL_LOG,
+                                       .open = open_recording,
+                                       .is_whole = is_named,
+                                       .context = patterns};
+    char path[PATH_MAX];
+
+    if (!output && !test_log_path(&loaded->run, "report.html", path))
+        output = path;
+    if (output && !write_to(&page, output)) {
+        if (!test_log_report_is_stdout(output))
+            fprintf(stderr, "report: %s\n", output);
+        return TEST_LOG_PASSED;
+    }
+    test_log_notice("report: cannot write %s: %s", test_log_report_name(output),
+                    strerror(errno));
+    return TEST_LOG_FAILED;
+}
+
+static int report(const char *where, char **patterns, const char *output)
+{
+    struct loaded loaded = {.command = NULL};
+    int code;
+
+    if (load(&loaded, where) || !names_any(&loaded.run, patterns)) {
+        code = runners_recordings_refuse("report", where, patterns);
+    } else {
+        read_command(&loaded);
+        code = write_page(&loaded, patterns, output);
+    }
+    unload(&loaded);
+    return code;
+}
+
+int runners_report(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"output", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},
+        {0}};
+    const char *output = NULL, *where;
+    int flag;
+
+    opterr = 0;
+    while ((flag = getopt_long(argc, argv, ":o:h", options, NULL)) >= 0) {
+        if (flag == 'h') {
+            usage();
+            return TEST_LOG_PASSED;
+        }
+        if (flag == '?' || flag == ':')
+            return runners_refuse_flag("report", flag, argv, options);
+        output = optarg;
+    }
+    argv += optind;
+    where = runners_run_of(&argv);
+    return report(where, argv, output);
+}
