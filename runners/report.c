@@ -37,7 +37,7 @@ static void usage(void)
 struct loaded {
     struct test_log_run run;
     struct trace_text members; /* of run.json, for the page */
-    char *command;             /* that runs one program; NULL: several did */
+    char *command; /* that runs failed tests again, without filters */
     struct test_log_page_program *programs;
     size_t program_count, program_capacity;
 };
@@ -171,10 +171,8 @@ static size_t word_size(const char *text)
 }
 
 /* Adds a program, whose name is the end of its path. */
-static void add_program(struct loaded *loaded, const char *testlog,
-                        size_t testlog_size, const char *path, size_t size)
+static void add_program(struct loaded *loaded, const char *path, size_t size)
 {
-    struct trace_text command = {0};
     size_t base = size;
 
     while (base && path[base - 1] != '/')
@@ -182,10 +180,33 @@ static void add_program(struct loaded *loaded, const char *testlog,
     if (!TRACE_ARRAY_RESERVE(loaded->programs, loaded->program_capacity,
                              loaded->program_count + 1))
         return;
-    trace_text_printf(&command, "%.*s run %.*s --", (int)testlog_size, testlog,
-                      (int)size, path);
     loaded->programs[loaded->program_count++] = (struct test_log_page_program){
-        strndup(path + base, size - base), command.data};
+        strndup(path + base, size - base), strndup(path, size)};
+}
+
+static bool failed_in(const struct test_log_run *run, const char *program)
+{
+    for (size_t i = 0; program && i < run->count; i++)
+        if (test_log_outcome_bad(run->results[i].outcome) &&
+            !strcmp(run->results[i].program, program))
+            return true;
+    return false;
+}
+
+/* Makes the command that runs the programs with failed tests. */
+static void make_rerun(struct loaded *loaded, const char *testlog, size_t size)
+{
+    struct trace_text text = {0};
+
+    trace_text_printf(&text, "%.*s run", (int)size, testlog);
+    for (size_t i = 0; i < loaded->program_count; i++)
+        if (loaded->programs[i].command &&
+            failed_in(&loaded->run, loaded->programs[i].folder)) {
+            trace_text_char(&text, ' ');
+            trace_text_string(&text, loaded->programs[i].command);
+        }
+    trace_text_string(&text, " --");
+    loaded->command = text.data;
 }
 
 /* Takes the command apart: that of testlog run has several programs. */
@@ -203,8 +224,9 @@ static void read_command(struct loaded *loaded)
          *at && strncmp(at, "-- ", 3) != 0 && strcmp(at, "--") != 0;
          at += size + (at[size] == ' ')) {
         size = word_size(at);
-        add_program(loaded, command, first, at, size);
+        add_program(loaded, at, size);
     }
+    make_rerun(loaded, command, first);
 }
 
 /* ---- The page ---- */

@@ -105,15 +105,12 @@ static char *command_of(const struct programs *programs,
     return text.data;
 }
 
-/* The command that runs one program, for flags. */
-static char *command_for(const struct program *program)
+/* The path of a program, quoted for a shell. */
+static char *quoted(const struct program *program)
 {
     struct trace_text text = {0};
 
-    test_log_add_word(&text, program_invocation_name);
-    trace_text_string(&text, " run ");
     test_log_add_word(&text, program->path);
-    trace_text_string(&text, " --");
     return text.data;
 }
 
@@ -132,7 +129,7 @@ static void write_page(const struct test_log_run *run,
 
     for (size_t i = 0; i < page.program_count; i++)
         all[i] = (struct test_log_page_program){programs->all[i].folder,
-                                                command_for(&programs->all[i])};
+                                                quoted(&programs->all[i])};
     test_log_page_write(&page);
     for (size_t i = 0; i < page.program_count; i++)
         free(all[i].command);
@@ -143,13 +140,11 @@ static void write_page(const struct test_log_run *run,
 static char *program_of(const struct programs *programs,
                         const struct test_log_result *result)
 {
-    struct trace_text text = {0};
-
-    for (size_t i = 0; result && !text.size && i < programs->count; i++)
+    for (size_t i = 0; result && i < programs->count; i++)
         if (programs->all[i].folder &&
             !strcmp(programs->all[i].folder, result->program))
-            test_log_add_word(&text, programs->all[i].path);
-    return text.data;
+            return quoted(&programs->all[i]);
+    return NULL;
 }
 
 static void say_no_match(const struct programs *programs,

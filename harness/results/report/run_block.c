@@ -13,7 +13,7 @@
 
 static const struct test_log_table_kind test_kind = {
     "tests",
-    15,
+    16,
     {{"program", TEST_LOG_NUMBER},
      {"name", TEST_LOG_NUMBER},
      {"outcome", TEST_LOG_NUMBER},
@@ -28,7 +28,8 @@ static const struct test_log_table_kind test_kind = {
      {"filter", TEST_LOG_NUMBER},
      {"dropped", TEST_LOG_NUMBER},
      {"gpu", TEST_LOG_NUMBER},
-     {"rerun", TEST_LOG_NUMBER}}};
+     {"rerun", TEST_LOG_NUMBER},
+     {"debug", TEST_LOG_NUMBER}}};
 
 static const struct test_log_table_kind try_kind = {
     "tries",
@@ -71,10 +72,10 @@ static const char *command_of(const struct test_log_page *page,
     return page->program_count ? NULL : page->rerun;
 }
 
-/* Returns the command that runs a test again: a string. A program without
- * results has no test names. */
+/* Returns the command that runs a test again, followed by a flag: a string. A
+ * program without results has no test names. */
 static uint32_t rerun_of(struct run_block *block,
-                         const struct test_log_result *result)
+                         const struct test_log_result *result, const char *flag)
 {
     const char *command = command_of(block->page, result->program);
     struct trace_text text = {0};
@@ -84,9 +85,20 @@ static uint32_t rerun_of(struct run_block *block,
         return 0;
     trace_text_string(&text, command);
     put_filter(&text, result);
+    trace_text_string(&text, flag);
     number = test_log_strings_add(&block->strings, text.data, text.size);
     trace_text_free(&text);
     return number;
+}
+
+/* A debugger cannot look at a test that hangs. */
+static uint32_t debug_of(struct run_block *block,
+                         const struct test_log_result *result)
+{
+    return result->outcome == TEST_LOG_OUTCOME_FAILED ||
+                   result->outcome == TEST_LOG_OUTCOME_CRASHED
+               ? rerun_of(block, result, " --debug-failed")
+               : 0;
 }
 
 /* ---- Tests ---- */
@@ -131,7 +143,7 @@ static void add_test(struct run_block *block, size_t number,
                  result->duration, 0, 0, result->earlier_count + 1,
                  test_log_strings_of(strings, result->filter),
                  sum_losses(result), test_log_strings_of(strings, gpu),
-                 rerun_of(block, result));
+                 rerun_of(block, result, ""), debug_of(block, result));
     add_tries(block, number, result);
 }
 
