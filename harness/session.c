@@ -127,6 +127,25 @@ bool test_log_session_from_parent(const struct test_log_session *session)
            strtol(session->runner, NULL, 10) == (long)getppid();
 }
 
+/* ---- Moments ---- */
+
+void test_log_anchor_text(const struct trace_anchor *anchor,
+                          char text[TEST_LOG_ANCHOR_SIZE])
+{
+    snprintf(text, TEST_LOG_ANCHOR_SIZE, "%llu %llu %llu",
+             (unsigned long long)anchor->ticks,
+             (unsigned long long)anchor->monotonic,
+             (unsigned long long)anchor->wall);
+}
+
+struct trace_anchor test_log_anchor_of(const char *text)
+{
+    unsigned long long ticks = 0, monotonic = 0, wall = 0;
+
+    sscanf(text, "%llu %llu %llu", &ticks, &monotonic, &wall);
+    return (struct trace_anchor){ticks, monotonic, wall};
+}
+
 /* ---- Status ---- */
 
 _Static_assert(sizeof(struct test_log_note) == TEST_LOG_NOTE_SIZE,

@@ -10,6 +10,8 @@
 
 #include <testlog/log.h>
 
+#include "trace/recording.h"
+
 /* ---- session.c: from a process to those that it starts ---- */
 
 /* One environment variable, TESTLOG_SESSION, holds all fields. */
@@ -18,6 +20,7 @@
 #define TEST_LOG_SESSION_PROGRAM(X)                                            \
     X(runner)      /* the process that ends the run */                         \
     X(program)     /* name of the program's folder in the run */               \
+    X(start)       /* of the run, as test_log_anchor_text writes it */         \
     X(history)     /* path of the folder that keeps it */                      \
     X(share)       /* as test_log_share_text writes it */                      \
     X(others)      /* as test_log_others_text writes it */                     \
@@ -81,6 +84,13 @@ bool test_log_session_is_worker(const struct test_log_session *);
 /* test_log_session_from_parent tells whether the runner of a session is this
  * process's parent. A program that a script starts inherits a session, too. */
 bool test_log_session_from_parent(const struct test_log_session *);
+
+/* test_log_anchor_text writes a moment as a field of a session;
+ * test_log_anchor_of reads it. */
+enum { TEST_LOG_ANCHOR_SIZE = 96 };
+void test_log_anchor_text(const struct trace_anchor *,
+                          char text[TEST_LOG_ANCHOR_SIZE]);
+struct trace_anchor test_log_anchor_of(const char *text);
 
 /* test_log_filter_of returns the filter of a test's lines, to be freed: `show`,
  * which comes from `origin`, overrides the test's `own` filter (or NULL) unless

@@ -142,12 +142,15 @@ static void export_session(const struct schedule *schedule,
                                    schedule->options->output.style.color};
     struct test_log_others others = others_of(schedule);
     char number[64], results[16], output[16], of_share[64], of_others[128];
+    char start[TEST_LOG_ANCHOR_SIZE];
 
     test_log_share_text(&share, of_share, sizeof(of_share));
     test_log_others_text(&others, of_others, sizeof(of_others));
+    test_log_anchor_text(&schedule->run->start, start);
     test_log_session_export(&(struct test_log_session){
         .runner = text_of(getpid(), number, sizeof(number)),
         .program = program->name,
+        .start = start,
         .history = schedule->last->count ? schedule->last->path : NULL,
         .share = beside || schedule->tokens ? of_share : NULL,
         .others = of_others,

@@ -125,6 +125,39 @@ Test(e2e_run, traces_each_test_on_its_own_track)
     e2e_expect_has(trace, "small_test~2 small/sizes[11]");
 }
 
+/* In ns since the run started, read from its trace. */
+static double begin_of(const cJSON *trace, const char *name)
+{
+    const cJSON *event;
+
+    cJSON_ArrayForEach(event, cJSON_GetObjectItem(trace, "traceEvents"))
+    {
+        if (!strcmp(e2e_text(event, "name"), name))
+            return e2e_number(event, "ts");
+    }
+    cr_assert_fail("no %s in the trace", name);
+    return 0;
+}
+
+Test(e2e_run, counts_times_of_all_programs_from_the_start_of_the_run)
+{
+    const cJSON *trace;
+
+    e2e_expect_code(
+        e2e_run("cp '%s' traced_test && cp '%s' late_test && "
+                "'%s/testlog' run ./late_test ./traced_test "
+                "-- -j1 --filter late/answers --filter traced/nests",
+                e2e_program("traced", E2E_TRACED),
+                e2e_program("late", E2E_TRACED), BUILD_DIR),
+        0);
+    trace = e2e_json("testlog-runs/latest/trace.json");
+    cr_expect_lt(begin_of(trace, "request"), begin_of(trace, "outer"));
+    e2e_expect_is(
+        e2e_text(e2e_json("testlog-runs/latest/run.json"), "start"),
+        e2e_text(e2e_json("testlog-runs/latest/tests/traced_test/run.json"),
+                 "start"));
+}
+
 Test(e2e_run, reports_directives_that_no_program_matches)
 {
     const struct e2e *seen = e2e_run("LOG=programs=debug " TESTLOG

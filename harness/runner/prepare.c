@@ -251,21 +251,12 @@ static bool find_folder(const struct test_log_run *run, char *absolute)
            !test_log_path(run, part, folder) && realpath(folder, absolute);
 }
 
-enum { ORIGIN_ROOM = 96 };
-
-static void write_origin(const struct trace_anchor *start,
-                         char text[ORIGIN_ROOM])
-{
-    snprintf(
-        text, ORIGIN_ROOM, "%llu %llu %llu", (unsigned long long)start->ticks,
-        (unsigned long long)start->monotonic, (unsigned long long)start->wall);
-}
-
 static bool export_session(const struct test_log_runner *runner)
 {
     const struct test_log_options *options = runner->options;
     const struct test_log_run *run = runner->run;
-    char folder[PATH_MAX], limit[32], origin[ORIGIN_ROOM], format[16], time[16];
+    char folder[PATH_MAX], limit[32], format[16], time[16];
+    char origin[TEST_LOG_ANCHOR_SIZE];
     char span_events[16], details[16];
     long at_once =
         options->jobs ? (long)options->jobs : sysconf(_SC_NPROCESSORS_ONLN);
@@ -305,7 +296,7 @@ static bool export_session(const struct test_log_runner *runner)
              options->output.style.span_events);
     snprintf(details, sizeof(details), "%u", options->output.style.details);
     snprintf(limit, sizeof(limit), "%llu", (unsigned long long)options->limit);
-    write_origin(&run->start, origin);
+    test_log_anchor_text(&run->start, origin);
     trace_profiler_text(&options->profiler, &profiler);
     session.profiler = profiler.data ? profiler.data : "";
     exported = !profiler.failed && test_log_session_export(&session);

@@ -23,14 +23,6 @@ static bool is_set(const char *text)
     return text[0] == '1';
 }
 
-static struct trace_anchor origin_of(const char *text)
-{
-    unsigned long long ticks = 0, monotonic = 0, wall = 0;
-
-    sscanf(text, "%llu %llu %llu", &ticks, &monotonic, &wall);
-    return (struct trace_anchor){ticks, monotonic, wall};
-}
-
 static int subscribe(const struct test_log_session *session, const char *show)
 {
     struct log_options options = {
@@ -77,7 +69,7 @@ static void record(const struct test_log_session *session, const char *folder,
                                 NULL};
     struct trace_options options = {
         .limit = strtoull(session->limit, NULL, 10),
-        .origin = origin_of(session->origin),
+        .origin = test_log_anchor_of(session->origin),
         .meta = meta,
     };
     struct trace_profiler profiler;
