@@ -155,12 +155,15 @@ template <size_t N> struct test_log_texts_ {
             }
 #    endif
 #    define TEST_LOG_EXPECT_(kind, number, ...)                                \
-        test_log_expect_(__FILE__, __LINE__, LOG_EXPECTATION_##kind, number,   \
-                         TEST_LOG_TEXTS_(__VA_ARGS__))
+        TRACE_CHECKED_(TRACE_FEW_OK_(__VA_ARGS__),                             \
+                       test_log_expect_(__FILE__, __LINE__,                    \
+                                        LOG_EXPECTATION_##kind, number,        \
+                                        TEST_LOG_TEXTS_(__VA_ARGS__)))
 #else
 #    define TEST_LOG_CHECK_(text) &&test_log_check_text_(text)
 #    define TEST_LOG_EXPECT_(kind, number, ...)                                \
-        ((void)(0 && test_log_check_number_(number)                            \
+        ((void)(0 && TRACE_CHECKED_(TRACE_FEW_OK_(__VA_ARGS__),                \
+                                    test_log_check_number_(number))            \
                          TRACE_EACH_(TEST_LOG_CHECK_, __VA_ARGS__)))
 #endif
 

@@ -322,10 +322,10 @@ TRACE_API enum log_judgement log_judge(const struct log_expectation *,
  * Levels above LOG_STATIC_MAX are compiled out; see trace.h.
  */
 #define log_at(level, ...)                                                     \
-    TRACE_CAT_(LOG_AT_, TRACE_KEEPS_##level)                                   \
+    TRACE_USE_(LOG_AT_, TRACE_KEEPS_##level)                                   \
     (__COUNTER__, TRACE_LEVEL_##level, __VA_ARGS__)
 #define log_enabled(level)                                                     \
-    TRACE_CAT_(LOG_ENABLED_, TRACE_KEEPS_##level)                              \
+    TRACE_USE_(LOG_ENABLED_, TRACE_KEEPS_##level)                              \
     (__COUNTER__, TRACE_LEVEL_##level)
 
 #ifndef LOG_NO_LEVELS
@@ -336,21 +336,19 @@ TRACE_API enum log_judgement log_judge(const struct log_expectation *,
 #    define log_trace(...) log_at(TRACE, __VA_ARGS__)
 #endif
 
-/* In C, a literal format is part of the call site; in C++, statics may be
- * initialised at first use, so the format is only known then. */
+/* In C++, statics may be initialised at first use, so the format is only known
+ * then. */
 #ifdef __cplusplus
-#    define LOG_FORMAT_(format) 0
+#    define LOG_FORMAT_(...) 0
 #else
-#    define LOG_FORMAT_(format) __builtin_constant_p(format) ? (format) : 0
+#    define LOG_FORMAT_(format, ...) __builtin_constant_p(format) ? (format) : 0
 #endif
 #define LOG_AT_1(id, level, ...)                                               \
     do {                                                                       \
-        TRACE_SITE_(id, TRACE_SITE_EVENT, level,                               \
-                    LOG_FORMAT_(TRACE_FIRST_(__VA_ARGS__, )));                 \
+        TRACE_FORMAT_OK_(__VA_ARGS__, );                                       \
+        TRACE_SITE_(id, TRACE_SITE_EVENT, level, LOG_FORMAT_(__VA_ARGS__, ));  \
         if (trace_site_on_(TRACE_THIS_(id)))                                   \
-            trace_log_(TRACE_THIS_(id),                                        \
-                       __builtin_constant_p(TRACE_FIRST_(__VA_ARGS__, )),      \
-                       __VA_ARGS__);                                           \
+            trace_log_(TRACE_THIS_(id), __VA_ARGS__);                          \
     } while (0)
 #define LOG_ENABLED_1(id, level)                                               \
     (__extension__({                                                           \
@@ -364,8 +362,13 @@ TRACE_API enum log_judgement log_judge(const struct log_expectation *,
 #    define log_bridge(...) ((void)(0 && (trace_bridge_(0, __VA_ARGS__), 0)))
 #endif
 
-#define LOG_AT_0(id, level, ...) ((void)(0 && trace_check_log_(__VA_ARGS__)))
+#define LOG_AT_0(id, level, ...)                                               \
+    ((void)(0 && TRACE_CHECKED_(TRACE_FORMAT_OK_(__VA_ARGS__, ),               \
+                                trace_check_log_(__VA_ARGS__))))
 #define LOG_ENABLED_0(id, level) ((bool)0)
+
+#define LOG_AT_no(...)      TRACE_NO_LEVEL_((void)0)
+#define LOG_ENABLED_no(...) TRACE_NO_LEVEL_((bool)0)
 
 #ifdef __cplusplus
 }

@@ -194,6 +194,8 @@ Test(e2e_compile, compiles_as_with_criterions_headers_alone)
 
 /* ---- Mistakes ---- */
 
+#define BAD_LEVEL "write the level as ERROR, WARN, INFO, DEBUG or TRACE"
+
 #define FIELDS_16                                                              \
     "(x), (x), (x), (x), (x), (x), (x), (x), (x), (x), (x), (x), (x), (x), "   \
     "(x), (x)"
@@ -249,6 +251,7 @@ static const struct {
     {"trace_record(trace_span_current(), (x));", NULL, 3},
     {"trace_span_end(trace_span_new(DEBUG, \"s\", (x)));", NULL, 3},
     {"trace_span_in(trace_span_current(), TRACE, \"s\", (x));", NULL, 3},
+    {"trace_counter(x, 1);", "", 3},
     {"log_expect_contains(x);", "", 3},
     {"log_expect_event(\"a\", x);", "", 3},
     {"log_expect_count(\"a\", \"a\");", "", 3},
@@ -260,24 +263,24 @@ static const struct {
     {"log_expect_event_count(x, \"a\", \"b\", \"c\");", NULL, 3},
     {"log_expect_event(\"=warn\"); log_expect_event(\"a\");", NULL, 3},
     {"log_expect_span_longer(0.5f, \"a\");", NULL, 3},
-    {"trace_span(LOUD, \"s\");", "TRACE_LEVEL_LOUD", 3},
-    {"trace_event(LOUD1, \"s\");", "TRACE_LEVEL_LOUD1", 3},
-    {"trace_function(LOUD2);", "TRACE_LEVEL_LOUD2", 3},
-    {"trace_span_in(trace_span_current(), LOUD3, \"s\");", "_LOUD3", 3},
-    {"trace_span_end(trace_span_begin(LOUD4, \"s\"));", "_LOUD4", 3},
-    {"log_at(LOUD5, \"%d\", x);", "TRACE_LEVEL_LOUD5", 3},
-    {"if (log_enabled(LOUD6)) x = 2;", "TRACE_LEVEL_LOUD6", 3},
-    {"trace_event(OFF, \"e\");", "TRACE_KEEPS_OFF", 3},
-    {"log_at(info, \"e\");", "TRACE_LEVEL_info", 3},
+    {"trace_span(LOUD, \"s\");", BAD_LEVEL, 3},
+    {"trace_event(LOUD1, \"s\");", BAD_LEVEL, 3},
+    {"trace_function(LOUD2);", BAD_LEVEL, 3},
+    {"trace_span_in(trace_span_current(), LOUD3, \"s\");", BAD_LEVEL, 3},
+    {"trace_span_end(trace_span_begin(LOUD4, \"s\"));", BAD_LEVEL, 3},
+    {"log_at(LOUD5, \"%d\", x);", BAD_LEVEL, 3},
+    {"if (log_enabled(LOUD6)) x = 2;", BAD_LEVEL, 3},
+    {"trace_event(OFF, \"e\");", BAD_LEVEL, 3},
+    {"log_at(info, \"e\");", BAD_LEVEL, 3},
     {"trace_span(DEBUG, \"s\", (x)); trace_event(DEBUG, \"e\");", NULL, 3},
     {"log_at(INFO, \"a\"); log_debug(\"b\");", NULL, 3},
     {"trace_span(INFO, \"s\"); trace_span(INFO, \"t\");", NULL, 3},
     {"trace_span(INFO, \"s\"); { trace_span(INFO, \"s\"); }", NULL, 3},
     {"trace_event(INFO, \"e\", " FIELDS_16 ");", NULL, 3},
-    {"trace_event(INFO, \"e\", " FIELDS_16 ", (x));",
-     "testlog_takes_at_most_16_fields", 3},
-    {"trace_span(INFO, \"s\", " FIELDS_16 ", (x));",
-     "testlog_takes_at_most_16_fields", 3},
+    {"trace_event(INFO, \"e\", " FIELDS_16 ", (x));", "write at most 16 fields",
+     3},
+    {"trace_span(INFO, \"s\", " FIELDS_16 ", (x));", "write at most 16 fields",
+     3},
 };
 
 enum { SNIPPETS = sizeof(snippets) / sizeof(*snippets) };
@@ -325,6 +328,75 @@ static void compile_snippets(const char *compiler, int language,
         if (error)
             e2e_expect_has(result->out, error);
     }
+}
+
+/* What gets one error that says what to write, in a function of int x, struct s
+ * s and const char *text. */
+static const struct {
+    const char *text, *advice;
+} explained[] = {
+    {"log_at(info, \"a\");", BAD_LEVEL},
+    {"trace_span(Debug, \"a\");", BAD_LEVEL},
+    {"trace_function(debug);", BAD_LEVEL},
+    {"trace_event(trace, \"a\", (x));", BAD_LEVEL},
+    {"trace_span_in(trace_span_current(), info, \"a\");", BAD_LEVEL},
+    {"trace_span_end(trace_span_begin(info, \"a\"));", BAD_LEVEL},
+    {"if (x) log_at(LOUD, \"a\"); else if (log_enabled(INFO)) x = 2;",
+     BAD_LEVEL},
+    {"while (log_enabled(warn)) x = 2;", BAD_LEVEL},
+    {"trace_event(INFO, \"a\", \"key\", x);",
+     "write each field in parentheses"},
+    {"trace_span(INFO, \"a\", x);", "write each field in parentheses"},
+    {"trace_function(INFO, (x), \"key\", x);", "write each field in par"},
+    {"trace_record(trace_span_current(), \"k\", x);",
+     "write each field in par"},
+    {"trace_event(INFO, \"a\", (\"key\", s), (x));", "values of this type"},
+    {"trace_span_end(trace_span_new(WARN, \"a\", (s)));",
+     "values of this type"},
+    {"trace_counter(\"a\", s);", "values of this type"},
+    {"log_info(text);", "write the format as a literal"},
+    {"if (x) log_at(DEBUG, text, x);", "write the format as a literal"},
+    {"trace_signpost(\"a\", text);", "write the format as a literal"},
+    {"trace_event(INFO, \"a\", " FIELDS_16 ", (x));",
+     "write at most 16 fields"},
+};
+
+static void expect_one_error(const char *compiler, int language,
+                             const char *build, const char *text,
+                             const char *advice)
+{
+    const struct e2e *result = e2e_run(
+        "%s " FLAGS " %s %s -w -fsyntax-only -x%s - 2>&1 <<'END'\n"
+        "#include <testlog/log.h>\n"
+        "struct s { int member; };\n"
+        "int f(int x, struct s s, const char *text);\n"
+        "int f(int x, struct s s, const char *text)\n"
+        "{ %s (void)s; (void)text; return x; }\nEND",
+        compiler, standards[language], build, language ? "c++" : "c", text);
+
+    cr_expect_eq(e2e_count(result->out, "error: "), 1, "%s", result->command);
+    e2e_expect_has(result->out, advice);
+    cr_expect_leq(e2e_count(result->out, "\n"), 45, "%s", result->out);
+}
+
+static void expect_one_error_each(const char *build)
+{
+    for (int language = 0; language < 2; language++)
+        for (int c = 0; c < 2; c++)
+            for (size_t i = 0, all = sizeof(explained) / sizeof(*explained);
+                 i < all && has(compilers[c][language]); i++)
+                expect_one_error(compilers[c][language], language, build,
+                                 explained[i].text, explained[i].advice);
+}
+
+Test(e2e_compile, explains_mistakes_with_one_error_without_tracing)
+{
+    expect_one_error_each("");
+}
+
+Test(e2e_compile, explains_mistakes_with_one_error_with_tracing)
+{
+    expect_one_error_each("-DTRACING");
 }
 
 static void compile_all(const char *build)

@@ -239,7 +239,7 @@ static void *rich_thread(void *parent)
     struct trace_span_ref entered = trace_span_enter_(*of);
     struct trace_span_ref inner = trace_span_open_(&span, 0, NULL);
 
-    trace_log_(&event, true, "%d of %s, %.*s, %Lf", 1, "two", 2, "three", 4.0L);
+    trace_log_(&event, "%d of %s, %.*s, %Lf", 1, "two", 2, "three", 4.0L);
     trace_span_leave_(inner);
     trace_span_leave_(entered);
     return NULL;

@@ -45,7 +45,7 @@ static void expect(const char *format, bool deferred, char *text, int size)
 
 /* Formats immediately and records the same, at a call site of the caller's. */
 #define FIRST(first, ...) first
-#define RECORD(site, literal, deferred, ...)                                   \
+#define RECORD(site, deferred, ...)                                            \
     do {                                                                       \
         char *text_ = NULL;                                                    \
                                                                                \
@@ -53,7 +53,7 @@ static void expect(const char *format, bool deferred, char *text, int size)
         int size_ = asprintf(&text_, __VA_ARGS__);                             \
         expect(FIRST(__VA_ARGS__, ), deferred, text_, size_);                  \
         errno = ENOENT;                                                        \
-        trace_log_(site, literal, __VA_ARGS__);                                \
+        trace_log_(site, __VA_ARGS__);                                         \
         cr_expect_eq(errno, ENOENT);                                           \
     } while (0)
 
@@ -66,8 +66,8 @@ static void expect(const char *format, bool deferred, char *text, int size)
         static struct trace_site site_ =                                       \
             TEST_SITE(EVENT, INFO, NULL, "m", NULL, 0);                        \
                                                                                \
-        RECORD(&site_, true, deferred, __VA_ARGS__);                           \
-        RECORD(&site_, true, deferred, __VA_ARGS__);                           \
+        RECORD(&site_, deferred, __VA_ARGS__);                                 \
+        RECORD(&site_, deferred, __VA_ARGS__);                                 \
     } while (0)
 
 static void text_of(const struct trace_entry *entry, struct trace_text *text)
@@ -262,23 +262,20 @@ Test(trace_printf, defers_again_after_a_width_that_was_too_large)
     static struct trace_site site = TEST_SITE(EVENT, INFO, NULL, "m", NULL, 0);
     const char *format = "%*d|";
 
-    RECORD(&site, true, false, format, 70000, 1);
-    RECORD(&site, true, true, format, 2, 7);
+    RECORD(&site, false, format, 70000, 1);
+    RECORD(&site, true, format, 2, 7);
     compare();
 }
 
-/* An inlined function has one call site for the literals of its callers. */
+/* C++ code may choose among constants. */
 Test(trace_printf, takes_different_formats_at_one_call_site)
 {
     static struct trace_site site = TEST_SITE(EVENT, INFO, NULL, "m", NULL, 0);
-    static struct trace_site other = TEST_SITE(EVENT, INFO, NULL, "m", NULL, 0);
     const char *first = "a %d", *second = "b %s";
 
-    RECORD(&site, true, true, first, 1);
-    RECORD(&site, true, false, second, "x");
-    RECORD(&site, true, true, first, 2);
-    RECORD(&other, false, false, first, 3);
-    RECORD(&other, true, false, second, "y");
+    RECORD(&site, true, first, 1);
+    RECORD(&site, false, second, "x");
+    RECORD(&site, true, first, 2);
     compare();
 }
 
@@ -309,10 +306,11 @@ Test(trace_printf, refuses_percent_n)
     struct trace_entry entry;
 
     for (size_t i = 0; i < 2 * sizeof(formats) / sizeof(*formats); i++) {
-        struct trace_site site = TEST_SITE(EVENT, INFO, NULL, "m", NULL, 0);
+        const char *name = i % 2 ? "another format" : NULL;
+        struct trace_site site = TEST_SITE(EVENT, INFO, name, "m", NULL, 0);
         char untouched[8] = "abcdefg";
 
-        trace_log_(&site, i % 2, formats[i / 2], untouched, untouched);
+        trace_log_(&site, formats[i / 2], untouched, untouched);
         cr_expect_str_eq(untouched, "abcdefg", "%s", formats[i / 2]);
     }
 
@@ -331,11 +329,12 @@ Test(trace_printf, refuses_percent_n)
 
 Test(trace_printf, accepts_an_escaped_percent_before_n)
 {
-    static struct trace_site site = TEST_SITE(EVENT, INFO, NULL, "m", NULL, 0);
+    static struct trace_site site =
+        TEST_SITE(EVENT, INFO, "another format", "m", NULL, 0);
 
     NOW("%ls 100%%now", L"w");
     expect("100%%now", false, strdup("100%now"), 7);
-    trace_log_(&site, false, "100%%now");
+    trace_log_(&site, "100%%now");
     compare();
 }
 
@@ -352,7 +351,7 @@ Test(trace_printf, shows_an_invalid_format_unchanged)
         if (size < 0)
             text = strdup(formats[i]);
         expect(formats[i], false, text, (int)strlen(text));
-        trace_log_(&site, true, formats[i], 1);
+        trace_log_(&site, formats[i], 1);
     }
     compare();
 }
@@ -399,13 +398,13 @@ Test(trace_printf, formats_random_conversions_as_printf_does)
 
         if (i % 3 == 0) {
             random_spec(format, sizeof(*formats), "ljzt", "diouxX");
-            RECORD(&site, true, true, format, n);
+            RECORD(&site, true, format, n);
         } else if (i % 3 == 1) {
             random_spec(format, sizeof(*formats), " ", "aAeEfFgG");
-            RECORD(&site, true, true, format, f);
+            RECORD(&site, true, format, f);
         } else {
             random_spec(format, sizeof(*formats), " ", "s");
-            RECORD(&site, true, true, format, i % 2 ? "some text" : "");
+            RECORD(&site, true, format, i % 2 ? "some text" : "");
         }
     }
     compare();

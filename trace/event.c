@@ -249,8 +249,8 @@ void trace_log_now(struct trace_site *site, const char *format, va_list args)
     trace_print_end(&printed);
 }
 
-/* Returns whether the call site was recorded with `format`; a site in an
- * inlined function may get several. */
+/* Returns whether the call site was recorded with `format`; in C++, a site may
+ * get several. */
 static inline bool own_format(struct trace_site *site, const char *format)
 {
     const char *own = __atomic_load_n(&site->name, __ATOMIC_RELAXED);
@@ -262,14 +262,14 @@ static inline bool own_format(struct trace_site *site, const char *format)
     return likely(own == format);
 }
 
-void trace_log_(struct trace_site *site, bool literal, const char *format, ...)
+void trace_log_(struct trace_site *site, const char *format, ...)
 {
     struct trace_value values[TRACE_ARGS_MAX];
     va_list args;
     size_t bytes = 0;
     int count = -1;
 
-    if (likely(literal) && own_format(site, format)) {
+    if (own_format(site, format)) {
         va_start(args, format);
         count = trace_args_take(site, format, &args, values, &bytes);
         va_end(args);

@@ -264,8 +264,8 @@ TRACE_API void trace_record_(struct trace_span_ref, struct trace_site *, size_t,
 TRACE_API void trace_counter_(struct trace_site *, struct trace_value);
 TRACE_API void trace_signpost_(struct trace_site *, const char *header,
                                const char *format, ...) TRACE_PRINTF(3, 4);
-TRACE_API void trace_log_(struct trace_site *, bool literal, const char *format,
-                          ...) TRACE_PRINTF(3, 4);
+TRACE_API void trace_log_(struct trace_site *, const char *format, ...)
+    TRACE_PRINTF(2, 3);
 TRACE_API void trace_bridge_(unsigned above_max, enum trace_level,
                              const char *target, const char *file, unsigned,
                              const char *format, va_list) TRACE_PRINTF(6, 0);
@@ -431,13 +431,35 @@ static inline struct trace_value trace_i128_(trace_i128_t i)
     value.type = TRACE_TYPE_I128;
     return value;
 }
-/* clang-format off */
-#    define TRACE_INT128_CASES_                                                \
-            trace_i128_t: trace_i128_, trace_u128_t: trace_u128_,
-/* clang-format on */
+#    define TRACE_INT128_TYPES_(X)                                             \
+        X(trace_i128_t, trace_i128_) X(trace_u128_t, trace_u128_)
 #else
-#    define TRACE_INT128_CASES_
+#    define TRACE_INT128_TYPES_(X)
 #endif
+
+/* X(type, the function that makes its value) */
+#define TRACE_VALUE_TYPES_(X)                                                  \
+    X(bool, trace_bool)                                                        \
+    X(signed char, trace_i64_)                                                 \
+    X(short, trace_i64_)                                                       \
+    X(int, trace_i64_)                                                         \
+    X(long, trace_i64_)                                                        \
+    X(long long, trace_i64_)                                                   \
+    X(unsigned char, trace_u64_)                                               \
+    X(unsigned short, trace_u64_)                                              \
+    X(unsigned, trace_u64_)                                                    \
+    X(unsigned long, trace_u64_)                                               \
+    X(unsigned long long, trace_u64_)                                          \
+    X(float, trace_f32_)                                                       \
+    X(double, trace_f64_)                                                      \
+    X(long double, trace_long_double_)                                         \
+    X(const char *, trace_text_)                                               \
+    X(struct trace_value, trace_same_)                                         \
+    TRACE_INT128_TYPES_(X)
+
+#define TRACE_NO_VALUE_                                                        \
+    "write a member or a cast, or (\"name\", trace_display(print, &value)): "  \
+    "values of this type are not recorded"
 
 #ifdef __cplusplus
 extern "C++" {
@@ -446,29 +468,10 @@ extern "C++" {
         {                                                                      \
             return make(v);                                                    \
         }
-TRACE_X(bool, trace_bool)
+TRACE_VALUE_TYPES_(TRACE_X)
 TRACE_X(char, trace_character_)
-TRACE_X(signed char, trace_i64_)
-TRACE_X(short, trace_i64_)
-TRACE_X(int, trace_i64_)
-TRACE_X(long, trace_i64_)
-TRACE_X(long long, trace_i64_)
-TRACE_X(unsigned char, trace_u64_)
-TRACE_X(unsigned short, trace_u64_)
-TRACE_X(unsigned, trace_u64_)
-TRACE_X(unsigned long, trace_u64_)
-TRACE_X(unsigned long long, trace_u64_)
-TRACE_X(float, trace_f32_)
-TRACE_X(double, trace_f64_)
-TRACE_X(long double, trace_long_double_)
-TRACE_X(const char *, trace_text_)
 TRACE_X(const volatile void *, trace_pointer_)
 TRACE_X(decltype(nullptr), trace_pointer_)
-TRACE_X(struct trace_value, trace_same_)
-#    ifdef __SIZEOF_INT128__
-TRACE_X(trace_i128_t, trace_i128_)
-TRACE_X(trace_u128_t, trace_u128_)
-#    endif
 #    undef TRACE_X
 
 /* A function would be converted to bool. */
@@ -482,9 +485,24 @@ inline struct trace_value trace_value_of(R (*function)(A...))
 template <typename T>
 inline auto trace_value_of(const T &text)
     -> decltype(static_cast<const char *>(text.data()), text.size(),
-                trace_value_make_(0, 0))
+                trace_empty())
 {
     return trace_string(text.data(), text.size());
+}
+
+/* Has the member `type` if none of the above accepts a T. */
+template <typename T, typename = void> struct trace_no_value_ {
+    typedef int type;
+};
+template <typename T>
+struct trace_no_value_<T, decltype((void)::trace_value_of(
+                              *static_cast<const T *>(nullptr)))> {
+};
+template <typename T, typename trace_no_value_<T>::type = 0>
+inline struct trace_value trace_value_of(const T &)
+{
+    static_assert(sizeof(T) == 0, TRACE_NO_VALUE_);
+    return trace_empty();
 }
 
 /* An array of values that lives until the call's full expression ends. */
@@ -496,33 +514,25 @@ template <size_t N> struct trace_array_ {
     }
 };
 }
+#    define TRACE_HAS_VALUE_(v) 1
 #else
-/* Other integer types are gcc's bit-fields. */
+/* Other integer types are gcc's bit-fields. For a type without a value,
+ * TRACE_FIELDS_OK_ has the only error. */
 /* clang-format off */
+#    define TRACE_VALUE_CASE_(type, make) type: make,
+#    define TRACE_HAS_VALUE_(v)                                                \
+        _Generic((v),                                                          \
+            struct trace_value: 1,                                             \
+            default: __builtin_classify_type(v) <= __builtin_classify_type(.5))
 #    define trace_value_of(v)                                                  \
         _Generic((v),                                                          \
-            _Bool: trace_bool,                                                 \
+            TRACE_VALUE_TYPES_(TRACE_VALUE_CASE_)                              \
             char: trace_i64_,                                                  \
-            signed char: trace_i64_,                                           \
-            short: trace_i64_,                                                 \
-            int: trace_i64_,                                                   \
-            long: trace_i64_,                                                  \
-            long long: trace_i64_,                                             \
-            unsigned char: trace_u64_,                                         \
-            unsigned short: trace_u64_,                                        \
-            unsigned: trace_u64_,                                              \
-            unsigned long: trace_u64_,                                         \
-            unsigned long long: trace_u64_,                                    \
-            float: trace_f32_,                                                 \
-            double: trace_f64_,                                                \
-            long double: trace_long_double_,                                   \
-            TRACE_INT128_CASES_                                                \
             char *: trace_text_,                                               \
-            const char *: trace_text_,                                         \
-            struct trace_value: trace_same_,                                   \
             default: __builtin_choose_expr(                                    \
                 __builtin_classify_type(v) == __builtin_classify_type(0),      \
-                trace_i64_, trace_pointer_))(v)
+                trace_i64_, trace_pointer_))(                                  \
+            __builtin_choose_expr(TRACE_HAS_VALUE_(v), (v), 0))
 /* clang-format on */
 #endif
 
@@ -588,17 +598,44 @@ template <size_t N> struct trace_array_ {
 #    define TRACE_KEEPS_TRACE 0
 #endif
 
+/* TRACE_USE_ adds to the name of a macro whether the level is kept: 1 or 0, or
+ * `no` if the word is no level. */
+#define TRACE_USE_(macro, keeps)                                               \
+    TRACE_USE2_(macro, TRACE_CAT_(TRACE_DIGIT_, keeps))
+#define TRACE_USE2_(macro, digit) TRACE_CAT_(macro, TRACE_SECOND_(digit, no, ))
+#define TRACE_DIGIT_0             , 0
+#define TRACE_DIGIT_1             , 1
+#define TRACE_SECOND_(...)        TRACE_SECOND2_(__VA_ARGS__)
+#define TRACE_SECOND2_(a, b, ...) b
+
+/* TRACE_ASSERT_ is a declaration; TRACE_CHECKED_ puts some into an expression.
+ */
+#ifdef __cplusplus
+#    define TRACE_ASSERT_(condition, advice) static_assert(condition, advice)
+#else
+#    define TRACE_ASSERT_(condition, advice) _Static_assert(condition, advice)
+#endif
+#define TRACE_CHECKED_(assertions, value)                                      \
+    (__extension__({                                                           \
+        assertions;                                                            \
+        value;                                                                 \
+    }))
+#define TRACE_NO_LEVEL_(value)                                                 \
+    TRACE_CHECKED_(                                                            \
+        TRACE_ASSERT_(0,                                                       \
+                      "write the level as ERROR, WARN, INFO, DEBUG or TRACE"), \
+        value)
+
 /* TRACE_EACH_ applies `m` to each of up to 16 fields. */
 #define TRACE_33RD_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s,   \
                     t, u, v, w, x, y, z, A, B, C, D, E, F, G, ...)             \
     G
 #define TRACE_COUNT_(...)                                                      \
-    TRACE_33RD_(__VA_ARGS__ __VA_OPT__(, ) many, many, many, many, many, many, \
-                many, many, many, many, many, many, many, many, many, many,    \
-                16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, )
+    TRACE_33RD_(__VA_ARGS__ __VA_OPT__(, ) 17, 17, 17, 17, 17, 17, 17, 17, 17, \
+                17, 17, 17, 17, 17, 17, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8,  \
+                7, 6, 5, 4, 3, 2, 1, 0, )
 #define TRACE_EACH_(m, ...)                                                    \
     TRACE_CAT_(TRACE_EACH_, TRACE_COUNT_(__VA_ARGS__))(m, __VA_ARGS__)
-#define TRACE_EACH_many(m, ...) testlog_takes_at_most_16_fields
 #define TRACE_EACH_0(m, ...)
 #define TRACE_EACH_1(m, f)       m(f)
 #define TRACE_EACH_2(m, f, ...)  m(f) TRACE_EACH_1(m, __VA_ARGS__)
@@ -616,17 +653,44 @@ template <size_t N> struct trace_array_ {
 #define TRACE_EACH_14(m, f, ...) m(f) TRACE_EACH_13(m, __VA_ARGS__)
 #define TRACE_EACH_15(m, f, ...) m(f) TRACE_EACH_14(m, __VA_ARGS__)
 #define TRACE_EACH_16(m, f, ...) m(f) TRACE_EACH_15(m, __VA_ARGS__)
+#define TRACE_EACH_17(m, ...)    /* TRACE_FEW_OK_ has the error */
 
 /* The halves of a field: everything after the first comma is the value, so that
- * it may contain the commas of a C++ template's arguments. */
+ * it may contain the commas of a C++ template's arguments. A field without
+ * parentheses, which TRACE_FIELDS_OK_ rejects, has neither. */
 #define TRACE_LIST_(...)         __VA_ARGS__
 #define TRACE_FIRST_(first, ...) first
 #define TRACE_DROP_(name)
-#define TRACE_NAME_(field)      TRACE_NAME2_ field,
+#define TRACE_IS_FIELD_(field)     TRACE_SECOND_(TRACE_IN_PARENTHESES_ field, 0, )
+#define TRACE_IN_PARENTHESES_(...) , 1
+#define TRACE_FIELD_(m, field)     TRACE_CAT_(m, TRACE_IS_FIELD_(field))(field)
+#define TRACE_NAME_(field)         TRACE_FIELD_(TRACE_NAME_, field)
+#define TRACE_NAME_0(field)
+#define TRACE_NAME_1(field)     TRACE_NAME2_ field,
 #define TRACE_NAME2_(name, ...) TRACE_FIRST_(__VA_OPT__(name, ) #name, )
-#define TRACE_VALUE_(field)     TRACE_VALUE2_ field,
-#define TRACE_VALUE2_(name, ...)                                               \
-    trace_value_of((__VA_OPT__(TRACE_DROP_)(name) __VA_ARGS__))
+#define TRACE_VALUE_(field)     TRACE_FIELD_(TRACE_VALUE_, field)
+#define TRACE_VALUE_0(field)
+#define TRACE_VALUE_1(field)  trace_value_of(TRACE_RAW_ field),
+#define TRACE_RAW_(name, ...) (__VA_OPT__(TRACE_DROP_)(name) __VA_ARGS__)
+
+/* What fields must be. In C++, trace_value_of tests types. */
+#define TRACE_FEW_OK_(...)                                                     \
+    TRACE_ASSERT_(TRACE_COUNT_(__VA_ARGS__) <= 16,                             \
+                  "write at most 16 fields or filters")
+#define TRACE_FIELDS_OK_(...)                                                  \
+    TRACE_FEW_OK_(__VA_ARGS__);                                                \
+    TRACE_ASSERT_(                                                             \
+        1 TRACE_EACH_(TRACE_AND_IS_FIELD_, __VA_ARGS__),                       \
+        "write each field in parentheses: (\"name\", value) or (variable)");   \
+    TRACE_ASSERT_(1 TRACE_EACH_(TRACE_AND_HAS_VALUE_, __VA_ARGS__),            \
+                  TRACE_NO_VALUE_)
+#define TRACE_AND_IS_FIELD_(field)  &&TRACE_IS_FIELD_(field)
+#define TRACE_AND_HAS_VALUE_(field) TRACE_FIELD_(TRACE_AND_HAS_VALUE_, field)
+#define TRACE_AND_HAS_VALUE_0(field)
+#define TRACE_AND_HAS_VALUE_1(field) &&TRACE_HAS_VALUE_(TRACE_RAW_ field)
+#define TRACE_FORMAT_OK_(format, ...)                                          \
+    TRACE_ASSERT_(__builtin_constant_p(format),                                \
+                  "write the format as a literal; (\"%s\", text) for a text")
 
 /* TRACE_VALUES_ expands to two arguments: the number of values, and the values.
  */
@@ -651,6 +715,7 @@ template <size_t N> struct trace_array_ {
 /* TRACE_SITE_ declares and lists a call site: `id` makes its names unique,
  * `title` is the span's name or the message, 0 for a printf format. */
 #define TRACE_SITE_(id, kind, level, title, ...)                               \
+    TRACE_FIELDS_OK_(__VA_ARGS__);                                             \
     static const char *const TRACE_CAT_(trace_names_, id)[] = {                \
         TRACE_EACH_(TRACE_NAME_, __VA_ARGS__) 0};                              \
     static struct trace_site TRACE_CAT_(trace_site_, id) = {TRACE_LIST_(       \
@@ -754,15 +819,13 @@ TRACE_LEVELS(TRACE_X)
 
 /* ---- Annotating ----
  *
- *  trace_span(LEVEL, "name", fields...);       declares a span that lasts to
- * the
- *                                              end of the block
+ *  trace_span(LEVEL, "name", fields...);       declares a span: the rest of
+ *                                              the block
  *  trace_function(LEVEL, fields...);           the same, named by the function
  *  trace_span_in(parent, LEVEL, "name", ...);  the same below another parent,
  *                                              a struct trace_span_ref
- *  trace_span_enter(span);                     runs the block in `span`,
- * created
- *                                              here or on another thread
+ *  trace_span_enter(span);                     runs the rest of the block in
+ *                                              `span`, of this thread or not
  *  trace_event(LEVEL, "message", fields...);   records an event
  *  trace_counter("name", number);              draws a number over time, and
  *                                              logs it at level trace
@@ -773,8 +836,8 @@ TRACE_LEVELS(TRACE_X)
  *
  *  span = trace_span_begin(LEVEL, "name", ...) creates and enters a span
  *  span = trace_span_new(LEVEL, "name", ...)   creates a span
- *  trace_span_end(span);                       leaves (if entered) and closes
- * it
+ *  trace_span_end(span);                       leaves a span that is entered,
+ *                                              and closes it
  *  trace_record(span, fields...);              sets values that are known late;
  *                                              each replaces its namesake
  *
@@ -785,27 +848,27 @@ TRACE_LEVELS(TRACE_X)
  * verbose levels; their spans become the zero value.
  */
 #define trace_span(level, ...)                                                 \
-    TRACE_CAT_(TRACE_SPAN_, TRACE_KEEPS_##level)                               \
+    TRACE_USE_(TRACE_SPAN_, TRACE_KEEPS_##level)                               \
     (__COUNTER__, level##_trace_ref_, TRACE_LEVEL_##level, __VA_ARGS__)
 #define trace_function(level, ...)                                             \
-    TRACE_CAT_(TRACE_SPAN_, TRACE_KEEPS_##level)                               \
+    TRACE_USE_(TRACE_SPAN_, TRACE_KEEPS_##level)                               \
     (__COUNTER__, level##_trace_ref_, TRACE_LEVEL_##level,                     \
      __func__ __VA_OPT__(, ) __VA_ARGS__)
 #define trace_span_in(parent, level, ...)                                      \
-    TRACE_CAT_(TRACE_SPAN_IN_, TRACE_KEEPS_##level)                            \
+    TRACE_USE_(TRACE_SPAN_IN_, TRACE_KEEPS_##level)                            \
     (__COUNTER__, level##_trace_ref_, parent, TRACE_LEVEL_##level, __VA_ARGS__)
 #define trace_span_enter(span)                                                 \
     TRACE_CAT_(TRACE_ENTER_, TRACE_KEEPS_)(__COUNTER__, span)
 #define trace_span_begin(level, ...)                                           \
-    TRACE_CAT_(TRACE_BEGIN_, TRACE_KEEPS_##level)                              \
+    TRACE_USE_(TRACE_BEGIN_, TRACE_KEEPS_##level)                              \
     (__COUNTER__, trace_span_begin_, (), TRACE_LEVEL_##level, __VA_ARGS__)
 #define trace_span_new(level, ...)                                             \
-    TRACE_CAT_(TRACE_BEGIN_, TRACE_KEEPS_##level)                              \
+    TRACE_USE_(TRACE_BEGIN_, TRACE_KEEPS_##level)                              \
     (__COUNTER__, trace_span_new_, (), TRACE_LEVEL_##level, __VA_ARGS__)
 #define trace_record(span, ...)                                                \
     TRACE_CAT_(TRACE_RECORD_, TRACE_KEEPS_)(__COUNTER__, span, __VA_ARGS__)
 #define trace_event(level, ...)                                                \
-    TRACE_CAT_(TRACE_EVENT_, TRACE_KEEPS_##level)                              \
+    TRACE_USE_(TRACE_EVENT_, TRACE_KEEPS_##level)                              \
     (__COUNTER__, TRACE_LEVEL_##level, __VA_ARGS__)
 
 #define trace_counter(name, value)                                             \
@@ -855,14 +918,23 @@ TRACE_LEVELS(TRACE_X)
     } while (0)
 #define TRACE_SIGNPOST_1(id, header, ...)                                      \
     do {                                                                       \
+        TRACE_FORMAT_OK_(__VA_ARGS__, );                                       \
         TRACE_SITE_(id, TRACE_SITE_SIGNPOST, TRACE_LEVEL_INFO, 0);             \
         if (trace_site_on_(TRACE_THIS_(id)))                                   \
             trace_signpost_(TRACE_THIS_(id), header, __VA_ARGS__);             \
     } while (0)
 
+/* With a word that is no level. */
+#define TRACE_SPAN_no(...)    TRACE_NO_LEVEL_((void)0)
+#define TRACE_SPAN_IN_no(...) TRACE_NO_LEVEL_((void)0)
+#define TRACE_EVENT_no(...)   TRACE_NO_LEVEL_((void)0)
+#define TRACE_BEGIN_no(...)   TRACE_NO_LEVEL_(TRACE_NONE_)
+
 /* Compiled out. */
 #define TRACE_CHECK_(level, title, ...)                                        \
-    (trace_check_(level, title, TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__) 0))
+    TRACE_CHECKED_(                                                            \
+        TRACE_FIELDS_OK_(__VA_ARGS__),                                         \
+        trace_check_(level, title, TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__) 0))
 #define TRACE_SPAN_0(id, ref, level, title, ...)                               \
     TRACE_OFF_(id, ref, TRACE_CHECK_(level, title, __VA_ARGS__))
 #define TRACE_SPAN_IN_0(id, ref, parent, level, title, ...)                    \
@@ -874,15 +946,19 @@ TRACE_LEVELS(TRACE_X)
 #define TRACE_BEGIN_0(id, begin, first, level, title, ...)                     \
     ((void)(0 && TRACE_CHECK_(level, title, __VA_ARGS__)), TRACE_NONE_)
 #define TRACE_RECORD_0(id, span, ...)                                          \
-    ((void)(0 && trace_check_span_(span,                                       \
-                                   TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__) 0)))
+    ((void)(0 && TRACE_CHECKED_(                                               \
+                     TRACE_FIELDS_OK_(__VA_ARGS__),                            \
+                     trace_check_span_(                                        \
+                         span, TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__) 0))))
 #define TRACE_EVENT_0(id, level, title, ...)                                   \
     ((void)(0 && TRACE_CHECK_(level, title, __VA_ARGS__)))
 
 #define TRACE_COUNTER_0(id, name, value)                                       \
-    ((void)(0 && TRACE_CHECK_(TRACE_LEVEL_TRACE, name, (value))))
+    ((void)(0 && TRACE_CHECK_(TRACE_LEVEL_TRACE, name, (name, value))))
 #define TRACE_SIGNPOST_0(id, header, ...)                                      \
-    ((void)(0 && trace_check_log_(__VA_ARGS__) &&                              \
+    ((void)(0 &&                                                               \
+            TRACE_CHECKED_(TRACE_FORMAT_OK_(__VA_ARGS__, ),                    \
+                           trace_check_log_(__VA_ARGS__)) &&                   \
             trace_check_(TRACE_LEVEL_INFO, header, 0)))
 
 /* The library itself has these as functions, whatever TRACING is. */
