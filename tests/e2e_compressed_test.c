@@ -86,6 +86,61 @@ Test(e2e_compressed, reads_recordings_of_zlib)
                    "recording.gz: it is damaged or truncated\n");
 }
 
+/* ---- Without zlib ---- */
+
+#define NO_ZLIB "LD_PRELOAD=\"$PWD/no_zlib.so\" "
+
+/* Builds a library that hides zlib from programs that open it. */
+static void hide_zlib(void)
+{
+    const struct e2e *made = e2e_run(
+        "cat >no_zlib.c <<'END'\n"
+        "#include <dlfcn.h>\n#include <string.h>\n"
+        "void *dlopen(const char *name, int flags)\n"
+        "{\n"
+        "    void *(*next)(const char *, int) = dlsym(RTLD_NEXT, \"dlopen\");\n"
+        "    return name && strstr(name, \"libz.so\") ? 0 : next(name, "
+        "flags);\n"
+        "}\nEND\n"
+        "cc -D_GNU_SOURCE -shared -fPIC -o no_zlib.so no_zlib.c");
+
+    if (SANITIZE_FLAGS[0])
+        cr_skip_test("sanitizers must be loaded first");
+    cr_assert_eq(made->code, 0, "%s", made->err);
+}
+
+Test(e2e_compressed, stores_recordings_uncompressed_without_zlib)
+{
+    const char *large = e2e_program("large", E2E_TRACED);
+    const struct e2e *with, *without;
+
+    hide_zlib();
+    with = e2e_run(LARGE "'%s' --log-time=none", large);
+    cr_assert(e2e_exists(MUCH "recording.gz"));
+    without = e2e_run(LARGE NO_ZLIB "'%s' --log-time=none", large);
+    cr_expect_eq(without->code, with->code);
+    e2e_expect_is(without->out, with->out);
+    e2e_expect_lacks(without->err, "libz");
+    cr_expect(e2e_exists(MUCH "recording"));
+    cr_expect_not(e2e_exists(MUCH "recording.gz"));
+    cr_expect_eq(
+        e2e_count(e2e_run(NO_ZLIB TESTLOG "log --filter debug")->out, "event "),
+        LINES);
+}
+
+Test(e2e_compressed, names_zlib_if_a_recording_needs_it)
+{
+    const struct e2e *result;
+
+    hide_zlib();
+    e2e_run(LARGE "'%s'", e2e_program("large", E2E_TRACED));
+    result = e2e_run(NO_ZLIB TESTLOG "log");
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "test 8");
+    e2e_expect_is(result->err, "testlog: cannot read " MUCH
+                               "recording.gz: libz.so.1 is not installed\n");
+}
+
 /* ---- Killed midway ---- */
 
 /* Builds a library that kills testlog when it calls `call` for a recording. */

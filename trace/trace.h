@@ -661,10 +661,10 @@ template <size_t N> struct trace_array_ {
 #define TRACE_LIST_(...)         __VA_ARGS__
 #define TRACE_FIRST_(first, ...) first
 #define TRACE_DROP_(name)
-#define TRACE_IS_FIELD_(field)     TRACE_SECOND_(TRACE_IN_PARENTHESES_ field, 0, )
-#define TRACE_IN_PARENTHESES_(...) , 1
-#define TRACE_FIELD_(m, field)     TRACE_CAT_(m, TRACE_IS_FIELD_(field))(field)
-#define TRACE_NAME_(field)         TRACE_FIELD_(TRACE_NAME_, field)
+#define TRACE_IS_FIELD_(field) TRACE_SECOND_(TRACE_ENCLOSED_ field, 0, )
+#define TRACE_ENCLOSED_(...)   , 1
+#define TRACE_FIELD_(m, field) TRACE_CAT_(m, TRACE_IS_FIELD_(field))(field)
+#define TRACE_NAME_(field)     TRACE_FIELD_(TRACE_NAME_, field)
 #define TRACE_NAME_0(field)
 #define TRACE_NAME_1(field)     TRACE_NAME2_ field,
 #define TRACE_NAME2_(name, ...) TRACE_FIRST_(__VA_OPT__(name, ) #name, )
