@@ -62,7 +62,7 @@ const failures = (() => {
         const place = format.place(test.file, test.line);
         const text = test.reason || `${format.outcome(test)} in ${place}`;
 
-        return make('p', { class: 'reason' }, format.block(text));
+        return make('span', { class: 'reason' }, format.block(text));
     }
 
     // Where a test was when it died says why it did.
@@ -71,8 +71,8 @@ const failures = (() => {
 
         if (!open || test.outcome === 'failed')
             return null;
-        return make('p', { class: 'muted' }, 'in ', make('span',
-            { class: 'mono' }, format.line(open.split('\n').at(-1))));
+        return make('span', { class: 'mono muted' },
+            `in ${format.line(open.split('\n').at(-1))}`);
     }
 
     // Parts are made when they are opened: a run can have many failures.
@@ -84,7 +84,7 @@ const failures = (() => {
                 if (element.open && !content.firstChild)
                     dom.replace(content, details(test));
             },
-        }, make('summary', {}, 'Stack, last lines, commands'), content);
+        }, make('summary', {}, reason(test), whereabouts(test)), content);
 
         if (isOpen)
             dom.replace(content, details(test));
@@ -98,7 +98,7 @@ const failures = (() => {
                     make('bdi', {}, format.line(test.name))),
                 make('span', { class: 'muted' },
                     format.duration(test.duration))),
-            reason(test), whereabouts(test), more(test, isOpen));
+            more(test, isOpen));
     }
 
     return { card, details, links, reason };

@@ -238,8 +238,8 @@ const log = (() => {
         const isShort = !recording || recording.lines.rows <= FEW;
 
         return make('div', { class: `failure is-${test.outcome}` },
-            failures.reason(test), make('details', { open: isShort },
-                make('summary', {}, 'Stack, output, commands'),
+            make('details', { open: isShort },
+                make('summary', {}, failures.reason(test)),
                 make('div', { class: 'parts' }, failures.details(test))));
     }
 

@@ -2,6 +2,8 @@
 const timeSpent = (() => {
     const { make } = dom;
     const SHOWN = 6;
+    // Smaller shares are summed up.
+    const SMALL = 0.005;
 
     function slowestPassing() {
         let slowest = null;
@@ -35,12 +37,20 @@ const timeSpent = (() => {
     function shares(recording, duration) {
         const all = selfTimes(recording).sort((a, b) => b[1] - a[1]);
         const inSpans = all.reduce((sum, one) => sum + one[1], 0);
-        const rest = all.slice(SHOWN).reduce((sum, one) => sum + one[1], 0);
-        const result = all.slice(0, SHOWN).map(([name, time]) =>
+        const large = all.slice(0, SHOWN).filter((one) =>
+            one[1] >= SMALL * duration);
+        const rest = all.slice(large.length);
+        const result = large.map(([name, time]) =>
             ({ name: format.line(name), time, kind: 'is-span' }));
 
-        if (rest > 0)
-            result.push({ name: 'other spans', time: rest, kind: 'is-span' });
+        if (rest.length) {
+            result.push({
+                name: format.plural(rest.length,
+                    large.length ? 'other span' : 'span'),
+                time: rest.reduce((sum, one) => sum + one[1], 0),
+                kind: 'is-span',
+            });
+        }
         if (duration > inSpans) {
             result.push({
                 name: 'outside spans', time: duration - inSpans, kind: '',
