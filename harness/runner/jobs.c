@@ -101,8 +101,10 @@ int test_log_job_retry(struct test_log_job *job)
     log_device_summary_free(result->gpu_summary);
     result->gpu_summary = NULL;
     trace_text_free(&job->assertion_stacks);
-    *job = (struct test_log_job){
-        .test = job->test, .result = result, .limit = job->limit};
+    *job = (struct test_log_job){.test = job->test,
+                                 .result = result,
+                                 .limit = job->limit,
+                                 .serial = job->serial};
     return 0;
 }
 

@@ -485,6 +485,8 @@ static const struct option_row rows[] = {
      .read = read_inform, AT(list_sites), .flag_only = true},
     {"--jobs", "CRITERION_JOBS", "N", "run N tests at the same time",
      .read = read_count, AT(jobs), "number of jobs", 'j', .pass = true},
+    {"--serial", NULL, NULL, "run no test beside another", .read = read_on,
+     AT(serial), .per_test = true},
     {"--timeout", NULL, "SECONDS", "longest time for each test",
      .read = read_seconds, AT(timeout), .letter = 't', .pass = true,
      .per_test = true},

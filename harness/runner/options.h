@@ -37,6 +37,7 @@ struct test_log_override {
     size_t at; /* of the setting, in struct test_log_options */
     double timeout;
     size_t retries;
+    bool serial;
 };
 
 struct test_log_options {
@@ -45,6 +46,7 @@ struct test_log_options {
     bool all_tests; /* treat every test as annotated */
     bool verbose;
     bool fail_fast;
+    bool serial;       /* no test runs beside another */
     bool render_all;   /* write trace.json and log.txt of large passing tests */
     bool reports;      /* Criterion's, to files or stdout */
     bool failed;       /* run what failed and has not passed since: */
@@ -89,13 +91,16 @@ void test_log_options_free(struct test_log_options *);
 /* test_log_options_select tells whether patterns or words select tests. */
 bool test_log_options_select(const struct test_log_options *);
 
-/* test_log_override_of returns the retries of a test and the timeout that
- * testlog.conf sets for it, or 0. test_log_most_retries returns the most that
- * any test has. */
+/* test_log_override_of returns the retries of a test, whether it is serial, and
+ * the timeout that testlog.conf sets for it, or 0. test_log_most_retries
+ * returns the most that any test has, test_log_any_serial whether a test may be
+ * serial.
+ */
 struct test_log_override test_log_override_of(const struct test_log_options *,
                                               const char *suite,
                                               const char *test);
 size_t test_log_most_retries(const struct test_log_options *);
+bool test_log_any_serial(const struct test_log_options *);
 
 /* test_log_remember adds a run with these options to the history. */
 void test_log_remember(const struct test_log_run *,

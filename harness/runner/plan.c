@@ -23,6 +23,12 @@ struct instance {
     size_t size;
 };
 
+/* A test that is out of the set for a while. */
+struct held {
+    struct criterion_ordered_set_node *node;
+    struct criterion_suite_set *suite;
+};
+
 struct group {
     struct criterion_test_params params;
     struct group *next;
@@ -33,6 +39,8 @@ static size_t instance_count, instance_capacity;
 static size_t *order; /* of the instances that run, in the set's order */
 static size_t order_count, next_in_order;
 static struct criterion_ordered_set_node *taken; /* removed from the set */
+static struct held *held;
+static size_t held_count, held_capacity;
 static char nearest[512];
 static struct group *groups;
 
@@ -251,8 +259,11 @@ void test_log_plan_free(void)
         free_instance(&instances[i]);
     free(instances);
     free(order);
+    free(held);
     instances = NULL;
     order = NULL;
+    held = NULL;
+    held_count = held_capacity = 0;
     instance_count = instance_capacity = order_count = 0;
 }
 
@@ -583,6 +594,8 @@ void test_log_plan_print_unmatched(struct criterion_test_set *set,
                         count - UNMATCHED_MAX);
 }
 
+/* ---- Keeping and holding back ---- */
+
 struct keeping {
     test_log_wanted *wanted;
     size_t count;
@@ -606,6 +619,45 @@ void test_log_plan_keep(struct criterion_test_set *set, test_log_wanted *wanted)
 
     each(set, keep_wanted, &keeping);
     set->tests = keeping.count;
+}
+
+static void hold_wanted(struct criterion_ordered_set_node **at,
+                        struct criterion_suite_set *suite,
+                        struct criterion_test *test, void *context)
+{
+    struct keeping *keeping = context;
+    struct criterion_ordered_set_node *node = *at;
+
+    if (!keeping->wanted(test) ||
+        !TRACE_ARRAY_RESERVE(held, held_capacity, held_count + 1)) {
+        keeping->count++;
+        return;
+    }
+    *at = node->next;
+    suite->tests->size--;
+    held[held_count++] = (struct held){node, suite};
+}
+
+size_t test_log_plan_hold(struct criterion_test_set *set,
+                          test_log_wanted *wanted)
+{
+    struct keeping keeping = {wanted, 0};
+
+    each(set, hold_wanted, &keeping);
+    set->tests = keeping.count;
+    return held_count;
+}
+
+void test_log_plan_release(struct criterion_test_set *set)
+{
+    set->tests += held_count;
+    while (held_count) {
+        struct held last = held[--held_count];
+
+        last.node->next = last.suite->tests->first;
+        last.suite->tests->first = last.node;
+        last.suite->tests->size++;
+    }
 }
 
 static char **wanted_names;

@@ -45,6 +45,11 @@ void test_log_plan_repeat(struct criterion_test_set *, size_t times);
 typedef bool test_log_wanted(const struct criterion_test *);
 void test_log_plan_keep(struct criterion_test_set *, test_log_wanted *wanted);
 
+/* test_log_plan_hold takes the `wanted` tests out of the set and returns how
+ * many there are; test_log_plan_release puts them back, in the same order. */
+size_t test_log_plan_hold(struct criterion_test_set *, test_log_wanted *wanted);
+void test_log_plan_release(struct criterion_test_set *);
+
 /* test_log_plan_seal fixes the order in which instances get parameters;
  * test_log_plan_free frees the parameters. */
 void test_log_plan_seal(struct criterion_test_set *);

@@ -176,6 +176,11 @@ static void add_job(struct test_log_runner *runner,
 
     job->test = test;
     job->limit = take_limit(runner->options, suite, test);
+    /* Criterion's reports contain only the tests that it runs at once. */
+    job->serial =
+        test_log_override_of(runner->options, test->category, test->name)
+            .serial ||
+        (runner->options->reports && test_log_any_serial(runner->options));
 }
 
 /* Keeps Criterion from enforcing the timeouts that the supervisor enforces. */

@@ -64,8 +64,8 @@ static bool refuse_key(struct reader *reader,
     if (row && row->flag_only)
         test_log_notice("%s can only be a flag, --%s", line->origin, line->key);
     else if (row)
-        test_log_notice("%s cannot be set for single tests; log, retries and "
-                        "timeout can",
+        test_log_notice("%s cannot be set for single tests; log, retries, "
+                        "serial and timeout can",
                         line->origin);
     else if (nearest)
         test_log_notice("%s is not a setting; did you mean %s?", line->origin,
@@ -143,6 +143,7 @@ static bool add_override(struct reader *reader,
         .at = row_of_key(line->key)->at,
         .timeout = read->timeout,
         .retries = read->retries,
+        .serial = read->serial,
     };
 
     if (read->show.value)
@@ -257,11 +258,20 @@ size_t test_log_most_retries(const struct test_log_options *options)
     return most;
 }
 
+bool test_log_any_serial(const struct test_log_options *options)
+{
+    bool any = options->serial;
+
+    for (size_t i = 0; i < options->override_count; i++)
+        any |= options->overrides[i].serial;
+    return any;
+}
+
 struct test_log_override test_log_override_of(
     const struct test_log_options *options, const char *suite, const char *test)
 {
-    struct test_log_override found = {.timeout = 0,
-                                      .retries = options->retries};
+    struct test_log_override found = {
+        .timeout = 0, .retries = options->retries, .serial = options->serial};
 
     for (size_t i = 0; i < options->override_count; i++) {
         const struct test_log_override *one = &options->overrides[i];
@@ -270,8 +280,10 @@ struct test_log_override test_log_override_of(
             continue;
         if (one->at == offsetof(struct test_log_options, timeout))
             found.timeout = one->timeout;
-        else
+        else if (one->at == offsetof(struct test_log_options, retries))
             found.retries = one->retries;
+        else
+            found.serial = one->serial;
     }
     return found;
 }

@@ -15,6 +15,73 @@
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"
 
+/* ---- Serial tests ---- */
+
+static bool is_serial(const struct criterion_test *test)
+{
+    const struct test_log_job *job = test_log_job_of(&test_log_runner, test);
+
+    return job && job->serial;
+}
+
+static bool is_not_serial(const struct criterion_test *test)
+{
+    return !is_serial(test);
+}
+
+/* Leaves in the set the tests that are serial, or those that are not; returns
+ * how many others there are. */
+static size_t leave_only(struct test_log_runner *runner,
+                         struct criterion_test_set *set, bool serial)
+{
+    size_t others;
+
+    runner->serial = serial;
+    criterion_options.jobs = serial ? 1 : runner->at_once;
+    test_log_plan_release(set);
+    others = test_log_plan_hold(set, serial ? is_not_serial : is_serial);
+    test_log_plan_seal(set);
+    return others;
+}
+
+/* Serial tests run after all others. */
+static void begin_first_part(struct test_log_runner *runner,
+                             struct criterion_test_set *set)
+{
+    if (leave_only(runner, set, false) && !set->tests)
+        leave_only(runner, set, true);
+}
+
+static bool begin_second_part(struct test_log_runner *runner,
+                              struct criterion_test_set *set)
+{
+    bool some = false;
+
+    test_log_supervisor_enter();
+    if (!runner->serial) {
+        leave_only(runner, set, true);
+        test_log_spawn_again();
+        some = set->tests;
+    }
+    test_log_supervisor_leave();
+    return some;
+}
+
+/* Runs all tests of the set once. */
+static void run_once(struct test_log_runner *runner,
+                     struct criterion_test_set *set)
+{
+    criterion_run_all_tests(set);
+    if (begin_second_part(runner, set)) {
+        test_log_turn_take(runner);
+        criterion_run_all_tests(set);
+    }
+    test_log_supervisor_enter();
+    test_log_plan_release(set);
+    test_log_logger_render();
+    test_log_supervisor_leave();
+}
+
 /* ---- The hook ---- */
 
 extern int main(int, char **);
@@ -54,7 +121,10 @@ static void before_all(struct criterion_test_set *set)
     test_log_supervisor_enter();
     test_log_prepare(&test_log_runner, set);
     test_log_logger_install();
+    test_log_runner.at_once = criterion_options.jobs; /* 1 with --debug */
+    begin_first_part(&test_log_runner, set);
     test_log_supervisor_leave();
+    test_log_turn_take(&test_log_runner);
 }
 
 /* Listed by hand: Criterion's ReportHook is lost with -flto. */
@@ -66,28 +136,28 @@ test_log_hook *const test_log_before_all = before_all;
 static bool begin_retry(struct test_log_runner *runner,
                         struct criterion_test_set *set, size_t number)
 {
-    size_t count = test_log_prepare_retry(runner, set, number);
+    size_t count = 0;
 
-    if (count)
+    test_log_supervisor_enter();
+    if (!runner->stopped)
+        count = test_log_prepare_retry(runner, set, number);
+    if (count) {
         test_log_notice("try %zu of %zu: %zu %s", number,
                         runner->run->retries + 1, count,
                         count == 1 ? "test" : "tests");
+        begin_first_part(runner, set);
+    }
+    test_log_supervisor_leave();
     return count != 0;
 }
 
 static void run_tries(struct test_log_runner *runner,
                       struct criterion_test_set *set)
 {
-    for (size_t number = 2;; number++) {
-        bool again;
-
-        criterion_run_all_tests(set);
-        test_log_supervisor_enter();
-        test_log_logger_render();
-        again = !runner->stopped && begin_retry(runner, set, number);
-        test_log_supervisor_leave();
-        if (!again)
-            return;
+    run_once(runner, set);
+    for (size_t number = 2; begin_retry(runner, set, number); number++) {
+        test_log_turn_take(runner);
+        run_once(runner, set);
     }
 }
 
@@ -96,6 +166,7 @@ void test_log_run_tests(struct test_log_runner *runner,
 {
     test_log_copy_settings(runner->run, runner->options);
     run_tries(runner, set);
+    test_log_turn_end();
     test_log_supervisor_enter();
     test_log_progress_end();
     test_log_logger_end();

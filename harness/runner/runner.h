@@ -26,6 +26,7 @@ struct test_log_job {
     uint32_t pid;      /* 0: not known */
     size_t assertions; /* whose stacks were looked at */
     bool seen;         /* its crash was looked at */
+    bool serial;       /* no other test may run beside it */
     struct trace_text assertion_stacks;
     size_t note; /* its process reports there, from 1; 0: nowhere */
     struct test_log_output_pipe *pipe; /* of its output; NULL: it is a file */
@@ -47,6 +48,8 @@ struct test_log_runner {
     struct test_log_job *jobs; /* one for each of the run's results */
     size_t job_count;
     size_t matched;      /* tests, by the filters */
+    size_t at_once;      /* tests, as Criterion was told; 0: processors */
+    bool serial;         /* the serial tests run, one at a time */
     const char *stopped; /* why no further test starts; NULL: they do */
     char attempt[16];    /* ".try2": suffix of folder names */
     char outermost[16];  /* id of the process that ends the run */

@@ -67,7 +67,7 @@ static bool is_worker(pid_t pid)
 static bool will_run(const struct test_log_job *job)
 {
     return job->result->outcome == TEST_LOG_OUTCOME_NONE && !job->begun &&
-           !job->test->data->disabled;
+           job->serial == runner->serial && !job->test->data->disabled;
 }
 
 /* Criterion starts tests in the order of the jobs. A process that a hook forks

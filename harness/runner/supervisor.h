@@ -135,6 +135,14 @@ void test_log_share_text(const struct test_log_share *, char *text,
                          size_t size);
 bool test_log_share_take(struct test_log_share *);
 
+/* ---- turns.c: serial tests among those of other programs ---- */
+
+/* test_log_turn_take waits until the next tests may run: serial ones, while no
+ * test of another program does, or others, while no serial test does. It does
+ * nothing outside of `testlog run`, or if no test may be serial. */
+void test_log_turn_take(const struct test_log_runner *);
+void test_log_turn_end(void);
+
 /* ---- progress.c: the status line ---- */
 
 /* What `testlog run` reports about other programs: tests done, tests left and
