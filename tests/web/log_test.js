@@ -101,6 +101,17 @@ module.exports = {
             .innerText(), /^0\.300/);
     },
 
+    async shows_an_earlier_try(open) {
+        const page = await open('mixed', 'test=pool/runs_jobs');
+
+        assert.match(await total(page), /40 lines/);
+        await page.locator('text=Log of try 1').click();
+        await page.waitForFunction(() => document.querySelector(
+            '#log .tools .muted').textContent === '4 lines');
+        assert.match(await page.locator('.test-head').innerText(),
+            /try 1 of 2/);
+    },
+
     async names_the_command_for_a_recording_left_out(open) {
         const page = await open('mixed', 'test=greet/greets');
 

@@ -74,6 +74,31 @@ const tests = {
         assert.match(await empty.locator('#notices').innerText(), /cut off/);
     },
 
+    async says_that_a_recording_is_damaged(open, folder) {
+        const whole = readFileSync(join(folder, 'mixed.html'), 'utf8');
+        const damaged = join(folder, 'damaged.html');
+
+        writeFileSync(damaged, whole.replace(
+            /(id="t0" data-size="\d+">.{400}).{20}/, '$1AAAAAAAAAAAAAAAAAAAA'));
+        const page = await open(damaged, 'test=store/opens');
+
+        await page.locator('#log .empty').waitFor();
+        assert.match(await page.locator('#log').innerText(), /damaged/);
+    },
+
+    async shows_ranges_and_slices_accessibly(open) {
+        const page = await open('mixed',
+            'view=timeline&test=store/opens');
+
+        await page.locator('#timeline canvas').waitFor();
+        await page.keyboard.press('m');
+        await page.locator('.panel-content table').waitFor();
+        assert.deepStrictEqual(await serious(page), []);
+        await page.locator('[data-panel=slices]').click();
+        await page.locator('.grid-slices .grid-rows .row').first().waitFor();
+        assert.deepStrictEqual(await serious(page), []);
+    },
+
     async goes_back_and_forth(open) {
         const page = await open('mixed');
 

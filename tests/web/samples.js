@@ -195,7 +195,8 @@ function failure(number) {
         test: number,
         stacks: 'SIGSEGV at 0: null pointer\n  thread 100 store_test, ' +
             'which crashed:\n    store/store.c:93: store_query\n    ' +
-            'store/store_test.c:20: store_evicts_oldest_impl',
+            'store/store_test.c:20: store_evicts_oldest_impl\n  ' +
+            'thread 101 pool, waits for mutex 0x55aa:\n    pool.c:41: take',
         output: 'a line of output\nand another\n', output_cut: 70000,
         lines: '08:00:00.1Z  INFO request{id=1}: http::server: received',
         recorded: '08:00:00.2Z DEBUG request{id=1}: store: row 1 found',
@@ -230,6 +231,10 @@ function mixed() {
 
         blocks.push(testBlock(i, { name: test.name,
             end: test.start + test.duration }, data));
+        if (test.tries > 1) {
+            blocks.push(testBlock(`${i}.1`, { name: test.name, try: 1 },
+                requests(0, 2)));
+        }
         counts.push({ test: i, spans: data.slices.length,
             lines: data.lines.length, slices: data.slices.length,
             kernels: data.slices.filter((row) => row.kind).length });

@@ -37,6 +37,13 @@ module.exports = {
         assert.match(kernels, /saxpy[\s\S]*\(64, 1, 1\)[\s\S]*32/);
     },
 
+    async lists_what_threads_waited_for(open) {
+        const page = await opened(open);
+
+        assert.match(await page.locator('table[aria-label="Locks and waits"]')
+            .innerText(), /mutex 0x55aa\s+3/);
+    },
+
     async sorts_columns(open) {
         const page = await opened(open);
         const table = page.locator('#tables table').first();

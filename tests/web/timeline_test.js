@@ -67,7 +67,7 @@ module.exports = {
         await page.evaluate(() => timeline.control.look(
             timeline.control.recording.start + 1000000,
             timeline.control.recording.start + 1400000));
-        await page.mouse.click(box.x + box.width / 2, box.y + 65);
+        await page.mouse.click(box.x + box.width / 2, box.y + 80);
         await page.locator('#timeline h2', { hasText: 'request' }).waitFor();
         assert.match(await page.locator('.panel-content').innerText(),
             /http\/server.c:40[\s\S]*request received/);

@@ -6,8 +6,8 @@ const draw = (() => {
     const NARROW = 2;
     const { SIZE } = layout;
 
-    // A screen: {context, width, height, top, start, end, scale, recording,
-    // selected, found, range}; scale is pixels for a nanosecond.
+    // A screen: {context, width, height, top, start, end, scale, test,
+    // recording, layout, selected, found, range}; scale is pixels for a ns.
     function x(screen, time) {
         return (time - screen.start) * screen.scale;
     }
@@ -115,6 +115,21 @@ const draw = (() => {
         screen.context.globalAlpha = 1;
     }
 
+    // The test itself is above its threads.
+    function test(screen, y) {
+        const { context, recording } = screen;
+        const left = Math.max(-2, x(screen, recording.start));
+        const width = Math.min(screen.width + 2, x(screen,
+            recording.start + screen.test.duration)) - left;
+
+        context.fillStyle = paint.color(`--${screen.test.outcome}-back`);
+        context.fillRect(left, y, width, SIZE.row - 2);
+        context.fillStyle = paint.color(`--${screen.test.outcome}`);
+        context.fillText(`${format.line(screen.test.name)}: ` +
+            format.outcome(screen.test), Math.max(left, 0) + 4, y + 13,
+        Math.max(1, width - 8));
+    }
+
     function head(screen, item, y) {
         const { context } = screen;
 
@@ -218,6 +233,8 @@ const draw = (() => {
                 continue;
             if (item.kind === 'row')
                 row(screen, item.row, y);
+            else if (item.kind === 'test')
+                test(screen, y);
             else if (item.kind === 'curve')
                 curve(screen, item, y);
             else

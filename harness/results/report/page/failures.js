@@ -2,14 +2,6 @@
 const failures = (() => {
     const { make } = dom;
 
-    function links(test) {
-        return make('span', { class: 'links' },
-            make('a', { href: state.link({ view: 'log', test: test.id }) },
-                'Log'),
-            make('a', { href: state.link({ view: 'timeline', test: test.id }) },
-                'Time line'));
-    }
-
     function part(title, text, label) {
         if (!text)
             return null;
@@ -37,6 +29,10 @@ const failures = (() => {
             make('ol', { class: 'tries' }, test.earlier.map((one) =>
                 make('li', {}, dom.badge(one), ' ',
                     format.duration(one.duration), ' ',
+                    report.has(test, one.attempt) && make('a', {
+                        href: state.link({ view: 'log', test: test.id,
+                            try: one.attempt }),
+                    }, `Log of try ${one.attempt}`), ' ',
                     make('span', { class: 'mono' },
                         format.line(one.reason))))));
     }
@@ -101,5 +97,5 @@ const failures = (() => {
             more(test, isOpen));
     }
 
-    return { card, details, links, reason };
+    return { card, details, attempts, reason };
 })();

@@ -8,6 +8,7 @@ const format = (() => {
         crashed: 'crashed',
         timeout: 'timed out',
         skipped: 'skipped',
+        none: 'no result',
     };
     // Longest text that a row, a cell or a label shows.
     const LONG = 2000;

@@ -101,9 +101,10 @@ const layout = (() => {
     }
 
     function place(recording, packed, deepest) {
-        const items = [];
         const tops = new Float64Array(packed.rows.length);
-        let y = SIZE.ruler + SIZE.ticks;
+        const first = SIZE.ruler + SIZE.ticks;
+        const items = [{ kind: 'test', y: first, height: SIZE.row }];
+        let y = first + SIZE.row;
 
         deepest.forEach((count, track) => {
             items.push({

@@ -138,7 +138,8 @@ const log = (() => {
                 field(['thread', threadOf(row)]),
                 field(['spans', context(row).join('\n') || 'none'])),
             make('a', {
-                href: state.link({ view: 'timeline', test: test.id, t: time }),
+                href: state.link({ view: 'timeline', test: test.id,
+                    try: state.get('try'), t: time }),
             }, 'Show on the time line'));
         parts.details.hidden = false;
     }
@@ -211,7 +212,7 @@ const log = (() => {
             columns: columns(), choose,
             rowClass: (row) => `line-${siteOf(row).level}`,
             open: (row) => state.go({
-                view: 'timeline', test: test.id,
+                view: 'timeline', test: test.id, try: state.get('try'),
                 t: Math.round(relative(row)),
             }),
         });
@@ -234,7 +235,7 @@ const log = (() => {
 
     function explanation() {
         if (!report.isBad(test))
-            return null;
+            return failures.attempts(test);
         const isShort = !recording || recording.lines.rows <= FEW;
 
         return make('div', { class: `failure is-${test.outcome}` },
@@ -252,7 +253,7 @@ const log = (() => {
 
     async function open() {
         const wantedTest = test;
-        const read = await report.recording(test);
+        const read = await report.recording(test, state.get('try'));
 
         if (wantedTest !== test)
             return;

@@ -16,7 +16,8 @@ const panels = (() => {
         const site = recordings.site(recording, recording.lines.site[row]);
 
         return make('li', {}, make('a', {
-            href: state.link({ view: 'log', test: test.id, t: time }),
+            href: state.link({ view: 'log', test: test.id,
+                try: state.get('try'), t: time }),
         }, format.seconds(time)), ' ', make('span', {
             class: `level level-${site.level}`,
         }, format.levels[site.level]), ' ',

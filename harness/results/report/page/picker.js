@@ -33,7 +33,9 @@ const picker = (() => {
         const parts = [format.duration(test.duration), test.program,
             format.place(test.file, test.line)];
 
-        if (test.tries > 1)
+        if (state.get('try'))
+            parts.push(`try ${state.get('try')} of ${test.tries}`);
+        else if (test.tries > 1)
             parts.push(`${test.tries} tries`);
         if (test.dropped)
             parts.push(`${format.plural(test.dropped, 'record')} dropped`);
@@ -53,7 +55,8 @@ const picker = (() => {
             make('span', { class: 'muted' }, facts(test)),
             make('a', {
                 class: 'test-other', 'data-view': other.view,
-                href: state.link({ view: other.view, test: test.id }),
+                href: state.link({ view: other.view, test: test.id,
+                    try: state.get('try') }),
             }, other.title))];
     }
 

@@ -1,6 +1,7 @@
 // report.js: the run and its tests; their recordings are read on demand.
 const report = (() => {
-    const OUTCOMES = ['failed', 'crashed', 'timeout', 'passed', 'skipped'];
+    // How many recordings stay in memory.
+    const KEPT = 8;
     const opened = new Map();
     const run = { tests: [], cut: false };
 
@@ -144,24 +145,37 @@ const report = (() => {
         return true;
     }
 
-    // recording() resolves to what a test recorded, or to null if the report
-    // does not hold it. The last few stay in memory.
-    function recording(test) {
-        const id = `t${test.number}`;
+    async function read(id, test) {
+        try {
+            return recordings.prepare(await unpack.block(id), test);
+        } catch {
+            test.leftOut = { why: 'damaged', command: '' };
+            return null;
+        }
+    }
+
+    // Earlier tries have their number in their block's name.
+    function blockOf(test, attempt) {
+        return attempt ? `t${test.number}.${attempt}` : `t${test.number}`;
+    }
+
+    // recording() resolves to what a test recorded, in its last try by default,
+    // or to null if the report does not hold it. The last few stay in memory.
+    function recording(test, attempt) {
+        const id = blockOf(test, attempt);
 
         if (!unpack.isWhole(id))
             return Promise.resolve(null);
         if (!opened.has(id)) {
-            if (opened.size >= 8)
+            if (opened.size >= KEPT)
                 opened.delete(opened.keys().next().value);
-            opened.set(id, unpack.block(id).then((recording) =>
-                recordings.prepare(recording, test)));
+            opened.set(id, read(id, attempt ? { ...test, start: -1 } : test));
         }
         return opened.get(id);
     }
 
-    function has(test) {
-        return unpack.isWhole(`t${test.number}`);
+    function has(test, attempt) {
+        return unpack.isWhole(blockOf(test, attempt));
     }
 
     function find(id) {
@@ -173,5 +187,5 @@ const report = (() => {
         return run.tests.filter(isBad);
     }
 
-    return { run, load, recording, has, find, bad, isBad, OUTCOMES };
+    return { run, load, recording, has, find, bad, isBad };
 })();

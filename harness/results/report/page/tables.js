@@ -47,7 +47,38 @@ const tables = (() => {
         return sums;
     }
 
-    function sections(sums) {
+    // Stacks of failed tests tell what threads waited for.
+    function waits(list) {
+        const known = new Map();
+
+        for (const test of list) {
+            const stacks = test.failure ? test.failure.stacks : '';
+
+            for (const [, name] of stacks.matchAll(/, waits for (.+):$/gm)) {
+                const wait = known.get(name) ||
+                    { name, threads: 0, tests: new Set() };
+
+                wait.threads++;
+                wait.tests.add(test.id);
+                known.set(name, wait);
+            }
+        }
+        return [...known.values()].sort((a, b) => b.threads - a.threads);
+    }
+
+    const WAITS = [
+        ['Waited for', (one) => one.name], ['Threads', (one) => one.threads],
+        ['Tests', (one) => [...one.tests].join(' ')],
+    ];
+
+    function waitSection(list) {
+        const rows = waits(list);
+
+        return rows.length ? [make('h2', {}, 'Locks and waits'),
+            spanTable.make('Locks and waits', rows, WAITS)] : [];
+    }
+
+    function sections(sums, list) {
         const spans = statistics.finish(sums.spans);
         const parts = [];
 
@@ -60,7 +91,8 @@ const tables = (() => {
             parts.push(make('h2', {}, title),
                 spanTable.make(title, rows, columns));
         }
-        if (!parts.length) {
+        parts.push(waitSection(list));
+        if (!parts.flat().length) {
             parts.push(make('p', { class: 'empty' },
                 'No spans and no device activities were recorded.'));
         }
@@ -105,7 +137,8 @@ const tables = (() => {
         if (!sums)
             return;
         dom.replace(root, make('h1', { class: 'hidden' }, 'Tables'),
-            scopes(test), test ? null : coverage(sums), sections(sums));
+            scopes(test), test ? null : coverage(sums),
+            sections(sums, list));
     }
 
     return { start: (element) => { root = element; }, show };

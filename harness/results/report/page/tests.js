@@ -22,7 +22,7 @@ const tests = (() => {
     }
 
     const KEYS = {
-        status: (test) => ORDER[test.outcome] - (test.flaky ? 0.5 : 0),
+        status: (test) => (ORDER[test.outcome] ?? 6) - (test.flaky ? 0.5 : 0),
         name: (test) => test.id,
         duration: (test) => test.duration,
         spans: (test) => number(test, 'spans'),

@@ -24,7 +24,7 @@ const timeline = (() => {
         const width = parts.canvas.clientWidth;
 
         draw.all({
-            ...view, recording, layout: layout.of(recording),
+            ...view, test, recording, layout: layout.of(recording),
             context: paint.prepare(parts.canvas, height),
             width, height, top: parts.scroller.scrollTop,
             scale: width / (view.end - view.start),
@@ -256,7 +256,7 @@ const timeline = (() => {
             dom.replace(root, make('p', { class: 'empty' }, 'No test ran.'));
             return;
         }
-        const read = await report.recording(test);
+        const read = await report.recording(test, state.get('try'));
         const head = picker.head(test, { view: 'log', title: 'Log' });
 
         if (wanted !== test)
