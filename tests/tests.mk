@@ -1,7 +1,7 @@
 # tests.mk: the project's own test programs, and what they load and run.
 
 TEST_LIB := tests/support.c tests/cases.c tests/programs.c tests/formats.c \
-    tests/e2e.c tests/chrome.c tests/compilers.c
+    tests/e2e.c tests/chrome.c tests/compilers.c tests/page.c
 UNITS    := $(call program,$(wildcard tests/*_test.c))
 
 # Slow programs: every macro with every compiler, valgrind, job schedulers. `make

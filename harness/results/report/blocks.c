@@ -43,10 +43,12 @@ static unsigned char *put_stored(unsigned char *out, const unsigned char *bytes,
     return out + sizeof(head) + size;
 }
 
-static int store(struct test_log_packed *packed, const unsigned char *bytes,
-                 size_t size)
+int test_log_store(struct test_log_packed *packed,
+                   const struct trace_text *block)
 {
     static const unsigned char head[ZLIB_HEAD] = {0x78, 0x01};
+    const unsigned char *bytes = (const unsigned char *)block->data;
+    size_t size = block->size;
     uint32_t sum = adler32_of(bytes, size);
     const unsigned char tail[ZLIB_TAIL] = {
         (unsigned char)(sum >> 24), (unsigned char)(sum >> 16),
@@ -77,9 +79,7 @@ int test_log_pack(struct test_log_packed *packed,
         return -1;
     }
     packed->bytes = test_log_deflate(block->data, block->size, &packed->size);
-    if (packed->bytes)
-        return 0;
-    return store(packed, (const unsigned char *)block->data, block->size);
+    return packed->bytes ? 0 : test_log_store(packed, block);
 }
 
 /* ---- Base64 ---- */

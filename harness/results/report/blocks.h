@@ -22,6 +22,9 @@ struct test_log_packed {
 /* test_log_pack packs a block; the caller frees its bytes. -1 with errno. */
 int test_log_pack(struct test_log_packed *, const struct trace_text *block);
 
+/* test_log_store does the same without zlib. */
+int test_log_store(struct test_log_packed *, const struct trace_text *block);
+
 /* test_log_page_element writes a block as an element with an id. It returns
  * false, and writes nothing, if there is not enough space left; `whole`: it is
  * written nevertheless. */

@@ -228,14 +228,20 @@ static void write_run(struct writer *writer)
     trace_text_free(&block);
 }
 
+/* Returns how many bytes the blocks may have, except the one at the end. */
+static uint64_t room_for(const struct test_log_page *page)
+{
+    uint64_t most = page->most ? page->most : TEST_LOG_PAGE_MOST;
+
+    return trace_between(test_log_page_html_size + END_ROOM, most);
+}
+
 void test_log_page_put(const struct test_log_page *page, FILE *stream)
 {
-    struct writer writer = {
-        .page = page,
-        .file = {stream,
-                 TEST_LOG_PAGE_MOST - test_log_page_html_size - END_ROOM},
-        .counts = {.kind = &count_kind},
-        .left_out = {.kind = &left_out_kind}};
+    struct writer writer = {.page = page,
+                            .file = {stream, room_for(page)},
+                            .counts = {.kind = &count_kind},
+                            .left_out = {.kind = &left_out_kind}};
 
     fwrite(test_log_page_html, 1, test_log_page_html_size, stream);
     fputc('\n', stream);

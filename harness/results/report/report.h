@@ -34,6 +34,7 @@ struct test_log_page {
      * is. It gets `context`. */
     bool (*is_whole)(const struct test_log_result *, void *context);
     void *context;
+    uint64_t most; /* bytes of the file; 0: TEST_LOG_PAGE_MOST */
 };
 
 /* test_log_page_put writes the page; errors are the stream's.

@@ -13,7 +13,7 @@
 
 static const struct test_log_table_kind test_kind = {
     "tests",
-    16,
+    15,
     {{"program", TEST_LOG_NUMBER},
      {"name", TEST_LOG_NUMBER},
      {"outcome", TEST_LOG_NUMBER},
@@ -25,7 +25,6 @@ static const struct test_log_table_kind test_kind = {
      {"start", TEST_LOG_NUMBER},
      {"worker", TEST_LOG_NUMBER},
      {"tries", TEST_LOG_NUMBER},
-     {"filter", TEST_LOG_NUMBER},
      {"dropped", TEST_LOG_NUMBER},
      {"gpu", TEST_LOG_NUMBER},
      {"rerun", TEST_LOG_NUMBER},
@@ -141,7 +140,6 @@ static void add_test(struct run_block *block, size_t number,
                  test_log_strings_of(strings, result->assertions),
                  test_log_strings_of(strings, result->file), result->line,
                  result->duration, 0, 0, result->earlier_count + 1,
-                 test_log_strings_of(strings, result->filter),
                  sum_losses(result), test_log_strings_of(strings, gpu),
                  rerun_of(block, result, ""), debug_of(block, result));
     add_tries(block, number, result);
