@@ -110,13 +110,32 @@ static void add_inlined(struct stacks_stack *stack, struct stacks_frame *frame,
     free(around);
 }
 
-static void find_line(struct stacks_frame *frame, Dwfl_Module *module,
+/* Returns the compilation unit of an address; NULL if there is none. clang
+ * leaves out .debug_aranges: libdwfl then finds none, or a neighbour that gcc
+ * has compiled, and all units must be searched. */
+static Dwarf_Die *find_unit(Dwfl_Module *module, Dwarf_Addr address,
+                            Dwarf_Addr *bias)
+{
+    Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
+
+    if (unit && dwarf_haspc(unit, address - *bias) > 0)
+        return unit;
+    unit = NULL;
+    while ((unit = dwfl_module_nextcu(module, unit, bias)))
+        if (dwarf_haspc(unit, address - *bias) > 0)
+            return unit;
+    return NULL;
+}
+
+static void find_line(struct stacks_frame *frame, Dwarf_Die *unit,
                       Dwarf_Addr address)
 {
-    Dwfl_Line *line = dwfl_module_getsrc(module, address);
+    Dwarf_Line *line = dwarf_getsrc_die(unit, address);
 
-    if (line)
-        frame->file = dwfl_lineinfo(line, NULL, &frame->line, NULL, NULL, NULL);
+    if (!line)
+        return;
+    frame->file = dwarf_linesrc(line, NULL, NULL);
+    dwarf_lineno(line, &frame->line);
 }
 
 /* `address` is in the instruction that made the call, not behind it. */
@@ -133,10 +152,11 @@ static void describe(struct stacks_stack *stack, struct stacks_frame *frame,
     frame->offset = frame->address - start;
     frame->function = demangled(dwfl_module_addrinfo(
         module, address, &offset, &symbol, NULL, NULL, NULL));
-    find_line(frame, module, address);
-    unit = dwfl_module_addrdie(module, address, &bias);
-    if (unit)
+    unit = find_unit(module, address, &bias);
+    if (unit) {
+        find_line(frame, unit, address - bias);
         add_inlined(stack, frame, unit, address - bias);
+    }
 }
 
 struct unwinding {
