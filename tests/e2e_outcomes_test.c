@@ -214,6 +214,34 @@ Test(e2e_outcome, prints_a_diff_of_texts)
     e2e_expect_has(run->err, "+\"2\\n\"\n");
 }
 
+Test(e2e_outcome, prints_what_belongs_to_each_failed_assertion)
+{
+    const struct e2e *run = e2e_run("%s --filter new_assert/fails_twice",
+                                    e2e_program("new_assert", E2E_TRACED));
+    const char *first = e2e_between(run->err, "not a spider\n", "not a spider");
+
+    e2e_expect_has(first, "[-6-]{+8+}");
+    e2e_expect_lacks(first, "[-7-]{+8+}");
+}
+
+/* Criterion would print the parameters among the lines of other tests. */
+Test(e2e_outcome, prints_the_parameters_of_a_theory_in_its_block)
+{
+    const struct e2e *run =
+        e2e_run("%s -j4 --filter 'new_assert/@(does|fails)*'",
+                e2e_program("new_assert", E2E_TRACED));
+    const char *block =
+        e2e_between(run->err, "---- new_assert/does_not_hold", "\nlog:");
+
+    e2e_expect_lacks(run->err, "[----]");
+    cr_expect_eq(e2e_count(block, "  with the parameters ("), 3, "%s", block);
+    e2e_expect_has(e2e_between(block, "actual: 2", "too large"),
+                   "\n  with the parameters (2, 3)\n");
+    e2e_expect_has(e2e_between(block, "too large\n", "actual: 2"),
+                   "  with the parameters (1, 4)\n");
+    e2e_expect_has(block, "\n  with the parameters (2, 4)");
+}
+
 /* Criterion's own reports count timeouts as failures, too, although testlog
  * killed the tests. */
 Test(e2e_outcome, counts_no_timeout_as_a_crash)

@@ -20,6 +20,8 @@ enum { TEXT_MAX = 64 * 1024, KEPT_MAX = 1024 };
 struct details {
     char *file, *message;
     unsigned line;
+    bool complete;   /* what follows is about another assertion */
+    bool parameters; /* those of its theory are there */
     struct trace_text text;
 };
 
@@ -51,14 +53,10 @@ static void drop(size_t number)
     memmove(details, details + 1, (kept_count - number) * sizeof(*details));
 }
 
-/* Returns the details of the assertion that is being reported. All parts of an
- * assertion are reported at once. */
-static struct details *details_of(const struct criterion_assert_stats *stats)
+static struct details *add_kept(const struct criterion_assert_stats *stats)
 {
     struct details *details;
 
-    if (kept_count && is_about(&kept[kept_count - 1], stats))
-        return &kept[kept_count - 1];
     if (kept_count == KEPT_MAX)
         drop(0);
     if (!TRACE_ARRAY_RESERVE(kept, kept_capacity, kept_count + 1))
@@ -69,6 +67,25 @@ static struct details *details_of(const struct criterion_assert_stats *stats)
                                 .line = stats->line,
                                 .text.ceiling = TEXT_MAX};
     return details;
+}
+
+/* Returns the details of the assertion that is being reported. All parts of an
+ * assertion are reported at once. */
+static struct details *details_of(const struct criterion_assert_stats *stats)
+{
+    struct details *last = kept_count ? &kept[kept_count - 1] : NULL;
+
+    return last && !last->complete ? last : add_kept(stats);
+}
+
+/* Returns those of a test's last assertion; others may be kept after it. */
+static struct details *details_of_last(
+    const struct criterion_assert_stats *stats)
+{
+    for (size_t i = kept_count; i-- > 0;)
+        if (is_about(&kept[i], stats) && !kept[i].parameters)
+            return &kept[i];
+    return add_kept(stats);
 }
 
 /* Adds what Criterion printed, without its "[----] " before each line. */
@@ -131,10 +148,33 @@ static void end(struct capture *capture,
 TEST_LOG_ASSERTION_PARTS(X)
 #undef X
 
+static void begin_assertion(struct criterion_assert_stats *stats)
+{
+    (void)stats;
+    if (kept_count)
+        kept[kept_count - 1].complete = true;
+}
+
+static void keep_parameters(struct criterion_theory_stats *stats)
+{
+    const struct criterion_assert_stats *last = stats->stats->asserts;
+    struct details *details;
+
+    while (last && last->passed)
+        last = last->next;
+    details = last ? details_of_last(last) : NULL;
+    if (!details)
+        return;
+    details->parameters = true;
+    trace_text_printf(&details->text, "  with the parameters (%s)\n",
+                      stats->formatted_args);
+}
+
 void test_log_assertions_capture(struct criterion_logger *logger)
 {
     original = *logger;
-    logger->log_assert = NULL;
+    logger->log_assert = begin_assertion;
+    logger->log_theory_fail = keep_parameters;
 #define X(name, parameters, arguments)                                         \
     if (original.name)                                                         \
         logger->name = capture_##name;
