@@ -204,6 +204,19 @@ Test(cupti_correlation, accepts_captures_in_any_order)
     expect_captured(20, 0, 13);
 }
 
+/* The last window begins when the one before it ends, and so on. */
+Test(cupti_correlation, finds_many_captures_in_reverse_order)
+{
+    enum { WINDOWS = 1 << 14 };
+
+    for (uint64_t i = WINDOWS; i > 0; i--)
+        note_capture(i * 100, (i + 1) * 100, 0);
+    cr_expect_not(cupti_capture_covers(99));
+    for (uint64_t i = 1; i <= WINDOWS; i++)
+        cr_expect(cupti_capture_covers(i * 100 + 50), "%d", (int)i);
+    cr_expect_not(cupti_capture_covers((WINDOWS + 1) * 100));
+}
+
 Test(cupti_correlation, continues_a_capture_after_a_failed_end)
 {
     enum { WRONG_THREAD = 908, INVALIDATED = 901 };

@@ -20,36 +20,51 @@ enum { ENDED = 0, INVALIDATED = 901, UNJOINED = 904 };
 
 enum { MOST = 1 << 16 };
 
-/* A begin or an end, in order of time. */
+/* A begin or an end. */
 static struct edge {
     uint64_t time;
-    uint32_t open; /* captures from here on */
+    uint32_t open; /* captures from here on, once sorted */
     bool begins;
 } * edges;
 static size_t count, room;
+static bool sorted; /* by time; records of threads arrive in any order */
 
-static void insert(const struct edge *edge)
+static void add(const struct edge *edge)
 {
-    size_t i = count;
-
     if (!edge->time || count == MOST ||
         !TRACE_ARRAY_RESERVE(edges, room, count + 1))
         return;
-    for (count++; i && edges[i - 1].time > edge->time; i--)
-        edges[i] = edges[i - 1];
-    edges[i] = *edge;
-    for (; i < count; i++) {
-        uint32_t before = i ? edges[i - 1].open : 0;
+    edges[count++] = *edge;
+    sorted = false;
+}
 
-        edges[i].open = edges[i].begins ? before + 1 : before - (before > 0);
+/* At the same time, a begin comes before an end. */
+static int compare(const void *a, const void *b)
+{
+    const struct edge *left = a, *right = b;
+
+    if (left->time != right->time)
+        return left->time < right->time ? -1 : 1;
+    return right->begins - left->begins;
+}
+
+static void sort(void)
+{
+    uint32_t open = 0;
+
+    qsort(edges, count, sizeof(*edges), compare);
+    for (size_t i = 0; i < count; i++) {
+        open = edges[i].begins ? open + 1 : open - (open > 0);
+        edges[i].open = open;
     }
+    sorted = true;
 }
 
 void cupti_capture_begin(const struct cupti_record *call)
 {
     if (!cupti_get32(call, CUPTI_CALL_RESULT))
-        insert(&(struct edge){.time = cupti_get(call, CUPTI_CALL_START),
-                              .begins = true});
+        add(&(struct edge){.time = cupti_get(call, CUPTI_CALL_START),
+                           .begins = true});
 }
 
 void cupti_capture_end(const struct cupti_record *call)
@@ -57,13 +72,15 @@ void cupti_capture_end(const struct cupti_record *call)
     uint32_t result = cupti_get32(call, CUPTI_CALL_RESULT);
 
     if (result == ENDED || result == INVALIDATED || result == UNJOINED)
-        insert(&(struct edge){.time = cupti_get(call, CUPTI_CALL_END)});
+        add(&(struct edge){.time = cupti_get(call, CUPTI_CALL_END)});
 }
 
 bool cupti_capture_covers(uint64_t time)
 {
     size_t low = 0, high = count;
 
+    if (count && !sorted)
+        sort();
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
