@@ -2,10 +2,12 @@
  */
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -94,6 +96,31 @@ Test(cupti_buffers, aligns_buffers)
     cupti_buffer_completed(NULL, 0, bytes, size, size * 2 /* more than fits */);
     cupti_buffer_completed(NULL, 0, NULL, 0, 0);
     trace_close();
+}
+
+/* Another tool's, from the beginning of a mapping and from malloc. */
+Test(cupti_buffers, leaves_buffers_of_other_tools_alone)
+{
+    enum { PAGE = 4096 };
+    uint8_t *mapped = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *allocated = malloc(PAGE);
+
+    devices_begin();
+    cr_assert_neq(mapped, MAP_FAILED);
+    cr_assert_not_null(allocated);
+    cr_assert_eq(mprotect(mapped, PAGE, PROT_NONE), 0);
+    errno = 7;
+    cupti_buffer_completed(NULL, 0, mapped + PAGE, PAGE, PAGE);
+    cupti_buffer_completed(NULL, 0, allocated + PAGE / 2, PAGE / 2, PAGE / 2);
+    cr_expect_eq(errno, 7);
+
+    struct trace_reader *reader = test_read();
+
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, NULL), 0);
+    cr_expect_str_eq(devices_meta(reader, "undecoded"), "0");
+    trace_reader_close(reader);
+    free(allocated);
 }
 
 static void put(uint8_t *at, uint64_t value, size_t size)
@@ -260,6 +287,44 @@ Test(cupti_buffers, survives_a_failing_flush)
     reader = test_read();
     cr_expect_str_eq(devices_meta(reader, "state"), "playback");
     trace_reader_close(reader);
+}
+
+/* Puts three kernels without a size into a buffer: an unknown layout. */
+static void complete_unknown_layout(void)
+{
+    uint8_t *bytes;
+    size_t size, most, stride = cupti.stride[CUPTI_KIND_CONCURRENT_KERNEL];
+
+    cupti_buffer_requested(&bytes, &size, &most);
+    memset(bytes, 0, size);
+    for (size_t i = 0; i < 3; i++)
+        put(bytes + i * stride, CUPTI_KIND_CONCURRENT_KERNEL, 4);
+    cupti_buffer_completed(NULL, 0, bytes, size, 3 * stride);
+}
+
+Test(cupti_buffers, ends_if_cupti_hangs_when_decoding_stops, .timeout = 20)
+{
+    devices_set("HANG_DISABLE", "1");
+    devices_begin();
+    complete_unknown_layout();
+    trace_close();
+    cr_expect_str_eq(cupti.state, "too-old");
+}
+
+Test(cupti_buffers, disables_records_when_decoding_stops, .timeout = 20)
+{
+    char *calls = NULL;
+
+    devices_begin();
+    complete_unknown_layout();
+    do {
+        free(calls);
+        usleep(10000);
+        calls = devices_calls();
+    } while (!strstr(calls, "Disable 10\n"));
+    free(calls);
+    cr_expect_not(cupti_is_on());
+    trace_close();
 }
 
 /* CUPTI hangs in a forked child. */

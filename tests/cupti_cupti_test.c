@@ -245,7 +245,35 @@ Test(cupti_cupti, enables_unified_memory_once_the_driver_has_started)
     trace_reader_close(reader);
 }
 
+/* The thread may ask while cuInit still runs. */
+Test(cupti_cupti, asks_again_until_the_driver_has_started)
+{
+    struct trace_reader *reader;
+
+    devices_set("UNIFIED", "1:15,2:15,3:15");
+    devices_begin();
+    for (int i = 0; i < 3; i++)
+        cupti_enable_late();
+    reader = test_read();
+    cr_expect_str_eq(devices_meta(reader, "refused"), "");
+    cr_expect(strstr(devices_meta(reader, "kinds"), ",unified"));
+    trace_reader_close(reader);
+}
+
 Test(cupti_cupti, notes_what_the_started_driver_refuses)
+{
+    struct trace_reader *reader;
+
+    devices_set("UNIFIED", "1:15,2:27");
+    devices_begin();
+    cupti_enable_late();
+    reader = test_read();
+    cr_expect_str_eq(devices_meta(reader, "refused"),
+                     "unified: 27 CUPTI_ERROR_NOT_SUPPORTED");
+    trace_reader_close(reader);
+}
+
+Test(cupti_cupti, notes_kinds_for_which_the_driver_never_started)
 {
     struct trace_reader *reader;
 

@@ -18,6 +18,10 @@ Test(cupti_state, records_the_reason_for_stopping)
     cupti_stop("too-old", "GPU trace off: a test");
     cr_expect_not(cupti_is_on());
     calls = devices_calls();
+    cr_expect_null(strstr(calls, "\nDisable "), "CUPTI was called");
+    free(calls);
+    cupti_disable_all();
+    calls = devices_calls();
     first = strstr(calls, "\nDisable 37\n");
     last = strstr(calls, "\nDisable 10\n");
     cr_expect(first && last && first < last, "in reverse order: %s", calls);

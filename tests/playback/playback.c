@@ -21,6 +21,7 @@
  *   THREAD=1         buffers are completed on another thread
  *   GREEDY=N         asks for N buffers at once and returns the rest empty
  *   CALLS=FILE       writes a line for each call there
+ *   HANG_DISABLE=1   disabling a kind never returns
  *   TOOL=NAME        a tool outside of the process has subscribed
  */
 #include <fcntl.h>
@@ -650,6 +651,8 @@ CALL(cuptiActivityEnableAndDump, int kind)
 
 CALL(cuptiActivityDisable, int kind)
 {
+    while (setting("HANG_DISABLE"))
+        pause();
     client.enabled[kind] = false;
     return called("Disable", kind);
 }

@@ -80,13 +80,15 @@ static void flush(void)
 
 static void *run(void *unused)
 {
-    if (cupti_is_on())
-        ask(cupti_enable_late);
-    while (wait() && cupti_is_on()) {
+    while (cupti_is_on()) {
+        ask(cupti_enable_late); /* until the driver has started */
+        if (!wait())
+            return unused;
         decode(false); /* the complete ones first: flushing may take long */
         ask(flush);
         decode(false);
     }
+    ask(cupti_disable_all); /* decoding has stopped */
     return unused;
 }
 
@@ -151,7 +153,7 @@ static struct cupti_buffer *make(bool spare)
     if (posix_memalign(&memory, 64, sizeof(*buffer) + size))
         return NULL;
     buffer = memory;
-    *buffer = (struct cupti_buffer){.spare = spare};
+    *buffer = (struct cupti_buffer){.self = buffer, .spare = spare};
     __atomic_add_fetch(&used, !spare, __ATOMIC_RELAXED);
     return buffer;
 }
@@ -178,6 +180,18 @@ void cupti_buffer_requested(uint8_t **bytes, size_t *size, size_t *most)
     errno = error;
 }
 
+/* Another tool may have given CUPTI a buffer before we took over, or takes
+ * over now. */
+static bool is_ours(const struct cupti_buffer *buffer)
+{
+    const char *last = (const char *)(&buffer->self + 1) - 1;
+    int error = errno;
+    bool readable = cupti_is_readable(&buffer->self) && cupti_is_readable(last);
+
+    errno = error;
+    return readable && buffer->self == buffer;
+}
+
 void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *bytes,
                             size_t size, size_t valid)
 {
@@ -188,6 +202,8 @@ void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *bytes,
     if (!bytes)
         return;
     buffer = (void *)(bytes - offsetof(struct cupti_buffer, bytes));
+    if (!is_ours(buffer))
+        return;
     __atomic_add_fetch(&received, valid > 0, __ATOMIC_RELEASE);
     if (!cupti_is_on()) { /* nobody would decode it */
         cupti_buffer_free(buffer);
@@ -345,6 +361,7 @@ static void flush_last(void)
     decode(true);
     if (!cupti_is_on())
         return; /* it was stopped */
+    cupti_refuse_late();
     note_counts();
     warn_of_losses();
     cupti_note_limits();

@@ -209,17 +209,32 @@ void cupti_enable_late(void)
 
         if (!late[kinds[i].number])
             continue;
+        result = enable(kinds[i].number);
+        if (result == CUPTI_RESULT_NOT_INITIALIZED)
+            continue;
         late[kinds[i].number] = false;
         any = true;
-        result = enable(kinds[i].number);
         cupti.enabled[kinds[i].number] = !result;
         if (result)
             note_refusal(kinds[i].word, result);
     }
-    if (!any)
-        return;
-    note_kinds();
-    if (cupti.refused.size)
+    if (any)
+        note_kinds();
+    if (any && cupti.refused.size)
+        cupti.host->note("gpu.refused", cupti.refused.data);
+}
+
+void cupti_refuse_late(void)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < COUNT(kinds); i++)
+        if (late[kinds[i].number]) {
+            late[kinds[i].number] = false;
+            any = true;
+            note_refusal(kinds[i].word, CUPTI_RESULT_NOT_INITIALIZED);
+        }
+    if (any)
         cupti.host->note("gpu.refused", cupti.refused.data);
 }
 
@@ -411,6 +426,7 @@ static void attach(void)
     __atomic_store_n(&cupti.on, true, __ATOMIC_RELEASE);
     if (!cupti.host->attach(&backend)) {
         cupti_stop("busy", "GPU trace off: another device is recorded");
+        cupti_disable_all();
         return;
     }
     cupti_enter_span(cupti.host->current());

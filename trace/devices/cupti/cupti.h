@@ -339,7 +339,8 @@ void cupti_note_state(void);
 /* cupti_disable_all disables the enabled kinds in reverse order. */
 void cupti_disable_all(void);
 
-/* cupti_stop stops tracing for good and notes the reason. */
+/* cupti_stop stops tracing for good and notes the reason. CUPTI is not called:
+ * the caller, or later the flusher, calls cupti_disable_all. */
 void cupti_stop(const char *state, const char *why);
 
 /* cupti_is_on returns whether CUPTI may be called: tracing is on, and this is
@@ -359,9 +360,11 @@ void cupti_note(const char *name, const char *format, ...) TRACE_PRINTF(2, 3);
  * before. Returns whether tracing is on. */
 bool cupti_begin(const struct trace_device_host *, bool after_init);
 
-/* cupti_enable_late enables the kinds of records for which the driver had to
- * start first, and notes those that are refused. */
+/* cupti_enable_late tries to enable the kinds of records for which the driver
+ * must start first, and notes those that are refused. At the end,
+ * cupti_refuse_late notes those for which it has not started. */
 void cupti_enable_late(void);
+void cupti_refuse_late(void);
 
 /* cupti_enter_span tells CUPTI the calling thread's current span. */
 void cupti_enter_span(uint32_t span);
@@ -401,8 +404,9 @@ void *cupti_symbol(const char *begin, const char *name);
 
 struct cupti_buffer {
     struct cupti_buffer *next;
-    size_t valid; /* bytes with records */
-    bool spare;   /* its records are dropped */
+    const struct cupti_buffer *self; /* shows that it is one of ours */
+    size_t valid;                    /* bytes with records */
+    bool spare;                      /* its records are dropped */
     _Alignas(64) uint8_t bytes[];
 };
 

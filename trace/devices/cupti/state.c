@@ -78,7 +78,6 @@ void cupti_disable_all(void)
 void cupti_stop(const char *now, const char *why)
 {
     __atomic_store_n(&cupti.on, false, __ATOMIC_RELEASE);
-    cupti_disable_all();
     cupti_fail(now, "%s", why);
     cupti_note_state();
 }
