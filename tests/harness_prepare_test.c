@@ -334,10 +334,15 @@ Test(harness_prepare, lowers_the_limit_on_descriptors)
 
 /* ---- Retries ---- */
 
-static size_t retry(enum test_log_outcome first, enum test_log_outcome second)
+static void prepare_retries(void)
 {
     options.retries = 1;
     prepare();
+}
+
+static size_t retry(enum test_log_outcome first, enum test_log_outcome second)
+{
+    prepare_retries();
     run.results[0].outcome = first;
     run.results[1].outcome = second;
     return test_log_prepare_retry(runner, &set, 2);
@@ -354,6 +359,24 @@ Test(harness_prepare, retries_failed_tests_in_new_folders)
     cr_expect_str_eq(run.results[1].folder, "tests/some_test/s.two.try2");
     cr_expect(has_folder(&run.results[1]));
     cr_expect_str_eq(worker_session()->attempt, ".try2");
+}
+
+/* The memory of a try has a note for each of its tests only. */
+Test(harness_prepare, forgets_the_notes_of_the_last_try)
+{
+    prepare_retries();
+    for (size_t i = 0; i < TESTS; i++) {
+        runner->jobs[i].note = i + 1;
+        runner->jobs[i].serial = true;
+    }
+    run.results[0].outcome = TEST_LOG_OUTCOME_FAILED;
+    run.results[1].outcome = TEST_LOG_OUTCOME_PASSED;
+    cr_assert_eq(test_log_prepare_retry(runner, &set, 2), 1);
+    for (size_t i = 0; i < TESTS; i++) {
+        cr_expect_eq(runner->jobs[i].note, 0, "job %zu", i);
+        cr_expect_null(test_log_status_crash_of(&runner->jobs[i]));
+        cr_expect(runner->jobs[i].serial, "job %zu", i);
+    }
 }
 
 Test(harness_prepare, retries_nothing_if_all_tests_passed)
