@@ -14,6 +14,13 @@ const VIEWS = {
     tables: 'view=tables', facts: 'view=facts',
 };
 
+// What the runner wrote of the examples; README shows two of them.
+const REAL_VIEWS = {
+    overview: '',
+    timeline: 'view=timeline&test=pool/shares_a_store_between_threads',
+    failure: 'view=log&test=failures/hangs_in_a_thread',
+};
+
 async function shoot(browser, file, hash, name, options) {
     const page = await chromium.open(browser, file, hash, options);
 
@@ -43,8 +50,10 @@ async function main() {
                     `${view}-${colorScheme}-${width}`, options);
             }
             if (existsSync(REAL)) {
-                await shoot(browser, REAL, '',
-                    `real-${colorScheme}-${width}`, options);
+                for (const [view, hash] of Object.entries(REAL_VIEWS)) {
+                    await shoot(browser, REAL, hash,
+                        `real-${view}-${colorScheme}-${width}`, options);
+                }
             }
         }
     }

@@ -21,7 +21,7 @@ $(REPORTS): FORCE
 	@mkdir -p $(WEB)
 	@$(MAKE) --no-print-directory TRACING=1 all
 	@rm -rf $@; TRACE_DIR=$@ LOG=trace build/base-trace/testlog run \
-	    build/base-trace/examples/failures_test build/base-trace/examples/store_test \
+	    $(patsubst %,build/base-trace/examples/%_test,failures pool store) \
 	    >/dev/null 2>&1 || true
 
 test-web: $(REPORTS) ## test report.html in Chromium

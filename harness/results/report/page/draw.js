@@ -4,6 +4,7 @@ const draw = (() => {
     const TEXT = 34;
     // Narrower slices are drawn this wide, so that they can be seen.
     const NARROW = 2;
+    const UNITS = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs']];
     const { SIZE } = layout;
 
     // A screen: {context, width, height, top, start, end, scale, test,
@@ -21,11 +22,11 @@ const draw = (() => {
     }
 
     function tickLabel(time, size) {
-        const unit = size >= 1e9 ? [1e9, 's'] : size >= 1e6 ? [1e6, 'ms'] :
-            size >= 1e3 ? [1e3, 'µs'] : [1, 'ns'];
-        const number = Math.round(time / unit[0] * 1000) / 1000;
+        const [unit, name] = UNITS.find(([ns]) =>
+            Math.abs(time) >= ns && size >= ns / 1000) || [1, 'ns'];
+        const number = Math.round(time / unit * 1000) / 1000;
 
-        return `${format.count(number)} ${unit[1]}`;
+        return time ? `${format.count(number)} ${name}` : '0';
     }
 
     function ruler(screen) {

@@ -55,7 +55,7 @@ const facts = (() => {
             ['Interrupted', head.interrupted],
             ['Shard', head.shard &&
                 `${head.shard.index}/${head.shard.total}`],
-            ['testlog', head.testlog],
+            ['version', head.testlog],
             ...entries(head.versions).filter(([name]) => name !== 'testlog'),
         ];
     }

@@ -46,13 +46,15 @@ const recordings = (() => {
         return own.map((value) => Math.max(0, value));
     }
 
+    // The recording spans the test and all that was recorded.
     function span(recording, test) {
         const { slices, lines, counters } = recording;
-        const known = [slices.start, lines.time, counters.time]
-            .filter((times) => times.length).map((times) => times[0]);
-        const start = Math.min(...known,
-            test.start < 0 ? Infinity : test.start - (recording.offset || 0));
-        let end = recording.end || 0;
+        const own = test.start < 0 ? [] :
+            [test.start - (recording.offset || 0)];
+        const start = Math.min(...own, ...[slices.start, lines.time,
+            counters.time].filter((times) => times.length)
+            .map((times) => times[0]));
+        let end = own.length ? own[0] + test.duration : 0;
 
         for (const last of slices.ends) {
             if (last > end)
@@ -62,6 +64,18 @@ const recordings = (() => {
             end = Math.max(end, lines.time[lines.rows - 1]);
         recording.start = Math.min(start, end);
         recording.end = Math.max(end, recording.start + 1);
+    }
+
+    // Threads of the same name are told apart by their number.
+    function trackNames({ tracks, string }) {
+        const names = Array.from(tracks.name, (name, track) =>
+            [string(tracks.process[track]),
+                string(name) || string(tracks.kind[track])]
+                .filter((part) => part).join(' · '));
+
+        return names.map((name, track) => tracks.tid[track] &&
+            names.indexOf(name) !== names.lastIndexOf(name) ?
+            `${name} ${tracks.tid[track]}` : name);
     }
 
     function prepare(recording, test) {
@@ -74,6 +88,7 @@ const recordings = (() => {
         recording.counters = recording.table('counters');
         recording.sliceFirst = firsts(slices.fields, slices.rows);
         recording.lineFirst = firsts(lines.fields, lines.rows);
+        recording.trackNames = trackNames(recording);
         slices.ends = ends(slices);
         span(recording, test);
         return recording;
@@ -137,12 +152,7 @@ const recordings = (() => {
     }
 
     function trackName(recording, track) {
-        const { tracks } = recording;
-        const process = recording.string(tracks.process[track]);
-        const name = recording.string(tracks.name[track]) ||
-            recording.string(tracks.kind[track]);
-
-        return process ? `${process} · ${name}` : name;
+        return recording.trackNames[track] || '';
     }
 
     function site(recording, number) {
