@@ -100,6 +100,7 @@ static void add_tries(struct test_log_result *result, const cJSON *tries)
                 .outcome = outcome_of(before),
                 .reason = runners_json_string(before, "reason"),
                 .folder = folder_of(before),
+                .began = runners_json_number(before, "start_ns"),
                 .duration = runners_json_number(before, "duration_ns")};
     }
 }
@@ -173,6 +174,7 @@ void runners_json_add_test(struct test_log_run *run, const cJSON *test)
         result->assertions = runners_json_string(test, "assertions");
         result->file = runners_json_string(test, "file");
         result->line = (unsigned)runners_json_number(test, "line");
+        result->began = runners_json_number(test, "start_ns");
         result->duration = runners_json_number(test, "duration_ns");
         result->unrendered =
             cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(test, "rendered"));

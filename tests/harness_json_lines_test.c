@@ -64,7 +64,7 @@ static void expect_file(const char *name, const char *expected)
     "{\"schema\":1,\"event\":\"test\",\"program\":\"p\",\"name\":"             \
     "\"suite/" name "\",\"outcome\":\"" outcome                                \
     "\",\"reason\":null,\"file\":null,"                                        \
-    "\"line\":0,\"duration_ns\":0,\"folder\":null,\"tries\":1,"                \
+    "\"line\":0,\"start_ns\":0,\"duration_ns\":0,\"folder\":null,\"tries\":1," \
     "\"flaky\":false}\n"
 
 Test(harness_json_lines, writes_each_line_immediately)

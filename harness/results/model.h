@@ -39,7 +39,7 @@ struct test_log_try {
     enum test_log_outcome outcome;
     char *reason; /* NULL: none */
     char *folder; /* as a result's */
-    uint64_t duration;
+    uint64_t began, duration;
 };
 
 struct test_log_result {
@@ -50,6 +50,7 @@ struct test_log_result {
     enum test_log_outcome outcome;
     char *reason;      /* NULL: none */
     char *assertions;  /* that failed, as its block prints them; NULL: none */
+    uint64_t began;    /* ns since the run's start; 0: it did not run */
     uint64_t duration; /* ns */
     uint64_t lost[TRACE_LOSS_COUNT]; /* records */
     char *survivors; /* processes that outlived it; NULL: none */

@@ -97,6 +97,14 @@ static void put_filters(struct trace_text *text, const struct test_log_run *run)
     trace_text_string(text, "]}");
 }
 
+static void put_times(struct trace_text *text, uint64_t began,
+                      uint64_t duration)
+{
+    trace_text_printf(text,
+                      ",\"start_ns\":%" PRIu64 ",\"duration_ns\":%" PRIu64 ",",
+                      began, duration);
+}
+
 static void put_earlier(struct trace_text *text,
                         const struct test_log_result *result)
 {
@@ -110,8 +118,7 @@ static void put_earlier(struct trace_text *text,
         put_member(text, "outcome", test_log_outcome_word(before->outcome));
         trace_text_char(text, ',');
         put_member(text, "reason", before->reason);
-        trace_text_printf(text, ",\"duration_ns\":%" PRIu64 ",",
-                          before->duration);
+        put_times(text, before->began, before->duration);
         put_member(text, "folder", before->folder);
         trace_text_char(text, '}');
     }
@@ -134,8 +141,8 @@ void test_log_result_members(struct trace_text *text,
         trace_text_char(text, ',');
     }
     put_member(text, "file", result->file);
-    trace_text_printf(text, ",\"line\":%u,\"duration_ns\":%" PRIu64 ",",
-                      result->line, result->duration);
+    trace_text_printf(text, ",\"line\":%u", result->line);
+    put_times(text, result->began, result->duration);
     put_member(text, "folder", result->folder);
     trace_text_printf(text, ",\"tries\":%zu,\"flaky\":%s",
                       result->earlier_count + 1,

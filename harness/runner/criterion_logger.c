@@ -195,6 +195,8 @@ static void finish(struct test_log_job *job, enum test_log_outcome outcome)
     if (runner->options->fail_fast && test_log_outcome_bad(outcome) &&
         !runner->stopped && !test_log_job_retries(job))
         test_log_stop(runner, "not run: --fail-fast");
+    job->result->began =
+        trace_between(runner->run->start.monotonic, job->started);
     if (!job->result->duration)
         job->result->duration = test_log_now() - job->started;
     show(job);

@@ -89,13 +89,14 @@ int test_log_job_retry(struct test_log_job *job)
         (struct test_log_try){.outcome = result->outcome,
                               .reason = result->reason,
                               .folder = result->folder,
+                              .began = result->began,
                               .duration = result->duration};
     result->outcome = result->written = TEST_LOG_OUTCOME_NONE;
     result->reason = NULL;
     free(result->assertions);
     result->assertions = NULL;
     result->folder = NULL;
-    result->duration = 0;
+    result->began = result->duration = 0;
     free(result->survivors);
     result->survivors = NULL;
     log_device_summary_free(result->gpu_summary);
