@@ -4,9 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cjson/cJSON.h>
+
 #include "harness/results/writers.h"
 #include "harness/runner/options.h"
+#include "run.h"
 #include "runners.h"
+#include "trace/strings.h"
 
 static void usage(void)
 {
@@ -20,13 +24,86 @@ static void usage(void)
          "  -o, --output FILE  write to FILE instead of standard output");
 }
 
+/* ---- What is known about the tests ---- */
+
+/* The results of a run, found by the folders of their tries. */
+struct results {
+    struct test_log_run run;
+    struct trace_table by_folder; /* hash to index */
+};
+
+static void add_folder(struct results *results, const char *folder,
+                       size_t number)
+{
+    if (folder)
+        trace_table_set(&results->by_folder,
+                        trace_hash_string(TRACE_HASH, folder), number);
+}
+
+/* A run that was killed has no results. */
+static void read_results(struct results *results, const char *where)
+{
+    struct test_log_run *run = &results->run;
+    const cJSON *test;
+    cJSON *json;
+
+    run->path = strdup(where);
+    json = run->path ? runners_json_read(run, "run.json") : NULL;
+    cJSON_ArrayForEach(test, cJSON_GetObjectItemCaseSensitive(json, "tests"))
+    {
+        runners_json_add_test(run, test);
+    }
+    cJSON_Delete(json);
+    for (size_t i = 0; i < run->count; i++) {
+        add_folder(results, run->results[i].folder, i);
+        for (size_t j = 0; j < run->results[i].earlier_count; j++)
+            add_folder(results, run->results[i].earlier[j].folder, i);
+    }
+}
+
+static void free_results(struct results *results)
+{
+    test_log_run_free(&results->run);
+    trace_table_free(&results->by_folder);
+}
+
+static bool is_folder(const char *folder, const char *path, size_t size)
+{
+    return folder && strlen(folder) == size && !strncmp(folder, path, size);
+}
+
+static struct trace_chrome_test test_of(const struct recording *recording,
+                                        const struct results *results)
+{
+    const char *path = recording->path + strlen(results->run.path);
+    const char *slash = strrchr(path, '/');
+    struct test_log_result result;
+    size_t size;
+    uintptr_t number;
+
+    path += *path == '/';
+    size = slash > path ? (size_t)(slash - path) : 0;
+    if (!trace_table_find(&results->by_folder,
+                          trace_hash(TRACE_HASH, path, size), &number))
+        return (struct trace_chrome_test){.name = recording->test};
+    result = results->run.results[number];
+    for (size_t i = 0; i < result.earlier_count; i++)
+        if (is_folder(result.earlier[i].folder, path, size))
+            test_log_take_try(&result, i);
+    return test_log_trace_test(recording->test, &result);
+}
+
+/* ---- Writing ---- */
+
 static int add(struct trace_chrome *chrome, const struct recording *recording,
-               uint32_t pid)
+               const struct results *results, uint32_t pid)
 {
     struct trace_reader *reader = runners_open(recording->path);
+    struct trace_chrome_test test = test_of(recording, results);
     struct trace_text title = {0};
     int result = -1;
 
+    chrome->test = test.outcome && !test.begin ? NULL : &test;
     trace_text_printf(&title, "%s%s%s", recording->program,
                       *recording->program ? " " : "", recording->test);
     if (reader)
@@ -37,31 +114,36 @@ static int add(struct trace_chrome *chrome, const struct recording *recording,
     return result;
 }
 
-static void write_all(const struct recordings *found, FILE *stream)
+static void write_all(const struct recordings *found,
+                      const struct results *results, bool workers, FILE *stream)
 {
     struct trace_chrome chrome;
 
     trace_chrome_begin(&chrome, stream);
     chrome.several = found->count > 1;
     for (size_t i = 0; i < found->count; i++)
-        if (add(&chrome, &found->all[i], (uint32_t)i + 1) && errno != EBADMSG)
+        if (add(&chrome, &found->all[i], results, (uint32_t)i + 1) &&
+            errno != EBADMSG)
             fprintf(stderr,
                     "testlog: export: cannot read %s: %s; the trace lacks "
                     "this test\n",
                     found->all[i].path, strerror(errno));
+    if (workers)
+        test_log_trace_workers(&chrome, &results->run);
     trace_chrome_end(&chrome, NULL);
 }
 
-static int export(const struct recordings *found, const char *output)
+static int export(const struct recordings *found, const struct results *results,
+                  bool workers, const char *output)
 {
     struct trace_file file;
 
     if (!output) {
-        write_all(found, stdout);
+        write_all(found, results, workers, stdout);
         if (!fflush(stdout) && !ferror(stdout))
             return TEST_LOG_PASSED;
     } else if (!trace_file_open(&file, output)) {
-        write_all(found, file.stream);
+        write_all(found, results, workers, file.stream);
         if (!trace_file_commit(&file))
             return TEST_LOG_PASSED;
     }
@@ -78,6 +160,7 @@ int runners_export(int argc, char **argv)
         {"help", no_argument, NULL, 'h'},
         {0}};
     struct recordings found = {0};
+    struct results results = {.run = {.path = NULL}};
     const char *output = NULL, *where;
     int flag, code;
 
@@ -98,7 +181,9 @@ int runners_export(int argc, char **argv)
         return TEST_LOG_USAGE;
     if (runners_recordings_find(&found, where, argv) || !found.count)
         return runners_recordings_refuse("export", where, argv);
-    code = export(&found, output);
+    read_results(&results, where);
+    code = export(&found, &results, !*argv, output);
+    free_results(&results);
     runners_recordings_free(&found);
     return code;
 }

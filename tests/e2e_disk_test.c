@@ -88,8 +88,9 @@ static void expect_unrendered(void)
     cr_expect_not(e2e_exists(TESTS "many.lines/log.txt"));
     cr_expect(cJSON_IsFalse(rendered_of("many/lines")));
     e2e_expect_lacks(trace, "inserted key");
+    e2e_expect_has(trace, "\"name\":\"many_test many/lines\",\"args\":{"
+                          "\"outcome\":\"passed\",\"duration_ns\":");
     e2e_expect_has(trace,
-                   "\"name\":\"many_test many/lines\",\"args\":{"
                    "\"spans\":0,\"events\":200000,\"activities\":0,"
                    "\"threads\":1,\"hint\":\"testlog export testlog-runs");
 }

@@ -136,6 +136,21 @@ Test(e2e_trace, writes_fields_as_arguments)
                    "programs/traced.c:");
 }
 
+/* The first metadata of that name about a thread, or about a test. */
+static const cJSON *on_row(const cJSON *trace, const char *name, bool thread)
+{
+    const cJSON *event;
+
+    cJSON_ArrayForEach(event, events_of(trace))
+    {
+        if (!strcmp(e2e_text(event, "name"), name) &&
+            thread == (e2e_number(event, "tid") > 0))
+            return event;
+    }
+    cr_assert_fail("no %s", name);
+    return NULL;
+}
+
 Test(e2e_trace, names_tracks)
 {
     const cJSON *trace = trace_of(all()->folder, "traced.nests");
@@ -144,8 +159,11 @@ Test(e2e_trace, names_tracks)
         argument(needed(trace, "M", "process_name"), "name")->valuestring,
         "traced/nests");
     e2e_expect_has(
-        argument(needed(trace, "M", "thread_name"), "name")->valuestring,
+        argument(on_row(trace, "thread_name", true), "name")->valuestring,
         "traced_test ");
+    e2e_expect_is(
+        argument(on_row(trace, "thread_name", false), "name")->valuestring,
+        "test");
     e2e_expect_is(e2e_text(cJSON_GetObjectItem(trace, "otherData"), "result"),
                   "passed");
 }
@@ -254,6 +272,79 @@ Test(e2e_trace, contains_every_test_in_the_trace_of_the_run)
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         needed(trace, "X", names[i]);
     e2e_expect_closing(all(), "5 passed, 2 failed, 0 skipped");
+}
+
+/* ---- Tests and workers ---- */
+
+/* Expects the slice of a test above its threads. */
+static void expect_test(const cJSON *trace, const char *name,
+                        const char *outcome, const char *reason)
+{
+    const cJSON *slice = needed(trace, "X", name);
+
+    e2e_expect_is(e2e_text(slice, "cat"), "test");
+    e2e_expect_is(argument(slice, "outcome")->valuestring, outcome);
+    e2e_expect_has(argument(slice, "location")->valuestring,
+                   "programs/traced.c:");
+    cr_expect_gt(argument(slice, "duration_ns")->valuedouble, 0);
+    if (reason)
+        e2e_expect_has(argument(slice, "reason")->valuestring, reason);
+}
+
+Test(e2e_trace, draws_each_test_with_its_outcome)
+{
+    static const char *const tests[][4] = {
+        {"traced.nests", "traced/nests", "passed", NULL},
+        {"traced.dies_in_spans", "traced/dies_in_spans", "crashed", "SIGKILL"},
+        {"traced.fails_in_a_span", "traced/fails_in_a_span", "failed",
+         "sums are wrong"},
+    };
+    const cJSON *run =
+        e2e_json("%s/testlog-runs/latest/trace.json", all()->folder);
+    const cJSON *exported;
+
+    e2e_expect_code(e2e_run("'%s/testlog' export '%s/testlog-runs/latest' -o "
+                            "all.json",
+                            BUILD_DIR, all()->folder),
+                    0);
+    exported = e2e_json("all.json");
+    for (size_t i = 0; i < 3; i++) {
+        const char *const *test = tests[i];
+
+        expect_test(trace_of(all()->folder, test[0]), test[1], test[2],
+                    test[3]);
+        expect_test(run, test[1], test[2], test[3]);
+        expect_test(exported, test[1], test[2], test[3]);
+    }
+}
+
+Test(e2e_trace, draws_a_row_for_each_worker_of_a_run)
+{
+    const cJSON *trace, *first, *second;
+
+    e2e_run("%s -j1 --filter 'traced/fails_in_a_span' --retries 1", program());
+    trace = e2e_json("testlog-runs/latest/trace.json");
+    first = needed(trace, "X", "traced/fails_in_a_span, try 1");
+    second = needed(trace, "X", "idle");
+    e2e_expect_is(e2e_text(first, "cat"), "test");
+    cr_expect_eq(e2e_number(first, "tid"), 1);
+    cr_expect_eq(e2e_number(second, "tid"), 1);
+    cr_expect(before(end_of(first), e2e_number(second, "ts")));
+    cr_expect_null(event(trace_of(".", "traced.fails_in_a_span"), "X", "idle"));
+}
+
+Test(e2e_trace, draws_tests_of_a_killed_run_without_outcome)
+{
+    const cJSON *slice;
+
+    e2e_expect_code(e2e_run("%s -q --filter traced/nests && "
+                            "rm testlog-runs/latest/run.json && "
+                            "'%s/testlog' export -o trace.json",
+                            program(), BUILD_DIR),
+                    0);
+    slice = needed(e2e_json("trace.json"), "X", "traced/nests");
+    e2e_expect_is(argument(slice, "outcome")->valuestring, "unknown");
+    cr_expect_null(event(e2e_json("trace.json"), "X", "idle"));
 }
 
 /* ---- Filters ---- */

@@ -183,7 +183,7 @@ Test(harness_test_files, writes_a_track_for_each_test_of_a_run)
 
     record();
     add("a", "info");
-    add("b", "info");
+    add("b", "info")->began = 7000;
     free(add("without files", "info")->folder);
     run.results[2].folder = NULL;
     cr_assert_eq(test_log_write_trace(&run, "all.json"), 0);
@@ -192,6 +192,8 @@ Test(harness_test_files, writes_a_track_for_each_test_of_a_run)
     cr_expect_not_null(json);
     cr_expect_not_null(strstr(text, "\"program suite/a\""));
     cr_expect_not_null(strstr(text, "\"program suite/b\""));
+    cr_expect_not_null(strstr(text, "\"worker 1\""));
+    cr_expect_not_null(strstr(text, "\"ts\":7.000,"));
     cr_expect_null(strstr(text, "without files"));
     cJSON_Delete(json);
 }

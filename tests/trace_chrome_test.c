@@ -81,6 +81,115 @@ Test(trace_chrome, exports_metadata_as_strings)
     trace_reader_close(reader);
 }
 
+/* ---- Tests and workers ---- */
+
+static struct trace_chrome_test a_test(const char *name, uint64_t begin,
+                                       uint64_t end)
+{
+    return (struct trace_chrome_test){.name = name,
+                                      .outcome = "failed",
+                                      .reason = "a \"b\"",
+                                      .file = "dir/file.c",
+                                      .line = 12,
+                                      .duration = end - begin,
+                                      .begin = begin,
+                                      .end = end};
+}
+
+Test(trace_chrome, draws_a_test_above_its_threads)
+{
+    const struct trace_chrome_test test = a_test("suite/test", 0, 1500);
+    const cJSON *slice, *args;
+    struct trace_chrome chrome;
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    struct trace_reader *reader;
+    cJSON *json;
+
+    test_record();
+    trace_span_end(trace_span_begin(INFO, "span"));
+    reader = test_read();
+    trace_chrome_begin(&chrome, stream);
+    chrome.test = &test;
+    cr_expect_eq(trace_chrome_add(&chrome, reader, 7, "suite/test"), 0);
+    trace_chrome_end(&chrome, NULL);
+    fclose(stream);
+    json = chrome_parse(text, size);
+    check_all(json);
+    slice = chrome_event(json, "X", "suite/test");
+    args = cJSON_GetObjectItem(slice, "args");
+    cr_expect_eq(chrome_number(slice, "tid"), 0);
+    cr_expect_str_eq(chrome_text(slice, "loc"), "dir/file.c:12");
+    cr_expect_str_eq(chrome_text(args, "outcome"), "failed");
+    cr_expect_str_eq(chrome_text(args, "reason"), "a \"b\"");
+    cr_expect_str_eq(chrome_text(args, "location"), "dir/file.c:12");
+    cr_expect_eq(chrome_number(args, "duration_ns"), 1500);
+    cr_expect_leq(chrome_number(slice, "ts"),
+                  chrome_number(chrome_event(json, "X", "span"), "ts"));
+    cr_expect_geq(chrome_end(slice) + 0.0005,
+                  chrome_end(chrome_event(json, "X", "span")));
+    cr_expect_str_eq(chrome_text(chrome_args(json, "M", "thread_name"), "name"),
+                     "test");
+    cr_expect_eq(chrome_number(chrome_args(json, "M", "thread_sort_index"),
+                               "sort_index"),
+                 -1);
+    cJSON_Delete(json);
+    trace_reader_close(reader);
+}
+
+/* Of a slice called `name`. */
+static void expect_worker(const cJSON *json, const char *name, double worker)
+{
+    cr_expect_eq(chrome_number(chrome_event(json, "X", name), "tid"), worker,
+                 "%s", name);
+}
+
+/* Sums up the idle time of a worker in microseconds. */
+static double idle_of(const cJSON *json, double worker)
+{
+    const cJSON *event;
+    double sum = 0;
+
+    cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
+    {
+        if (!strcmp(chrome_text(event, "name"), "idle") &&
+            chrome_number(event, "tid") == worker)
+            sum += chrome_number(event, "dur");
+    }
+    return sum;
+}
+
+Test(trace_chrome, draws_a_row_for_each_worker_with_its_idle_time)
+{
+    struct trace_chrome_test tests[] = {
+        a_test("d", 120000, 150000), a_test("b", 10000, 50000),
+        a_test("a", 1000, 100000), a_test("c", 60000, 90000)};
+    struct trace_chrome chrome;
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    cJSON *json;
+
+    trace_chrome_begin(&chrome, stream);
+    trace_chrome_workers(&chrome, tests, 4);
+    trace_chrome_end(&chrome, NULL);
+    fclose(stream);
+    json = chrome_parse(text, size);
+    chrome_check_keys(json);
+    chrome_check_nesting(cJSON_GetObjectItem(json, "traceEvents"));
+    expect_worker(json, "a", 1);
+    expect_worker(json, "b", 2);
+    expect_worker(json, "c", 2);
+    expect_worker(json, "d", 1); /* which became idle last */
+    cr_expect_float_eq(idle_of(json, 1), 20, 1e-6);
+    cr_expect_float_eq(idle_of(json, 2), 9 + 10 + 60, 1e-6);
+    cr_expect_eq(chrome_count(json, "M", "thread_name"), 2);
+    cJSON_Delete(json);
+}
+
+/* ---- Recordings ---- */
+
 Test(trace_chrome, exports_each_recording_as_a_process)
 {
     struct trace_chrome chrome;

@@ -38,20 +38,18 @@ static bool reserved(const char *name)
 static void prepare_head(struct prepared *prepared,
                          const struct trace_site *site)
 {
-    struct trace_text *text = &prepared->text, place = {0};
+    struct trace_text *text = &prepared->text;
 
-    trace_text_printf(&place, "%s:%u", site->file, site->line);
     trace_text_printf(
         text, ",\"cat\":\"%s\",\"loc\":", trace_level_word(site->level));
-    trace_chrome_string(text, place.data ? place.data : "");
+    trace_chrome_place_text(text, site->file, site->line);
     trace_chrome_literal(text, ",\"args\":{");
     prepared->head = text->size;
     trace_chrome_literal(text, "\"testlog.target\":");
     trace_chrome_string(text, site->target);
     trace_chrome_literal(text, ",\"testlog.location\":");
-    trace_chrome_string(text, place.data ? place.data : "");
+    trace_chrome_place_text(text, site->file, site->line);
     prepared->place = text->size;
-    trace_text_free(&place);
 }
 
 static struct prepared *prepare(const struct trace_site *site)
@@ -460,6 +458,7 @@ int trace_chrome_add(struct trace_chrome *chrome, struct trace_reader *reader,
         return -1;
     }
     trace_chrome_metadata(&export, "process_name", pid, 0, "name", name);
+    trace_chrome_test(&export);
     while (trace_reader_next(reader, &entry))
         put_entry(&export, &entry);
     release(&export);

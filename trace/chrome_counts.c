@@ -39,9 +39,14 @@ static void put_slice(struct trace_exporter *export,
     trace_chrome_time(text, ",\"dur\":", end - counts->begin);
     trace_chrome_literal(text, ",\"cat\":\"test\",\"name\":");
     trace_chrome_string(text, export->name);
+    trace_chrome_literal(text, ",\"args\":{");
+    if (export->chrome->test) {
+        trace_chrome_test_args(text, export->chrome->test);
+        trace_text_char(text, ',');
+    }
     trace_text_printf(
         text,
-        ",\"args\":{\"spans\":%llu,\"events\":%llu,"
+        "\"spans\":%llu,\"events\":%llu,"
         "\"activities\":%llu,\"threads\":%zu,\"hint\":",
         (unsigned long long)counts->spans, (unsigned long long)counts->events,
         (unsigned long long)counts->activities, count_threads(export->reader));

@@ -205,19 +205,6 @@ static const char *category_of(const struct trace_entry *entry)
     }
 }
 
-static void put_index(struct trace_exporter *export, const char *kind,
-                      uint32_t pid, uint32_t tid, uint32_t index)
-{
-    struct trace_text *text = &export->text;
-
-    trace_text_clear(text);
-    trace_text_printf(text,
-                      ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"ts\":0.000,"
-                      "\"name\":\"%s\",\"args\":{\"sort_index\":%u}}",
-                      pid, tid, kind, index);
-    trace_chrome_put(export);
-}
-
 /* "GPU 0: NVIDIA H200", with the recording's name if there are several. */
 static void name_device(struct trace_exporter *export,
                         const struct trace_entry *entry)
@@ -241,7 +228,7 @@ static void name_device(struct trace_exporter *export,
                       export->chrome->several ? export->name : "");
     trace_chrome_metadata(export, "process_name", pid, 0, "name",
                           name.data ? name.data : "GPU");
-    put_index(export, "process_sort_index", pid, 0, pid);
+    trace_chrome_index(export, "process_sort_index", pid, 0, pid);
     trace_text_free(&name);
 }
 
@@ -278,7 +265,7 @@ static void name_row(struct trace_exporter *export,
         trace_text_string(&name, " (overlapping)");
     trace_chrome_metadata(export, "thread_name", row->pid, tid, "name",
                           name.data ? name.data : "?");
-    put_index(export, "thread_sort_index", row->pid, tid, row->tid);
+    trace_chrome_index(export, "thread_sort_index", row->pid, tid, row->tid);
     trace_text_free(&name);
 }
 
@@ -308,19 +295,11 @@ static struct trace_chrome_row row_of(struct trace_exporter *export,
 
 /* ---- Arguments ---- */
 
-static void put_key(struct trace_text *text, const char *key)
-{
-    if (text->size && text->data[text->size - 1] != '{')
-        trace_text_char(text, ',');
-    trace_chrome_string(text, key);
-    trace_text_char(text, ':');
-}
-
 static void put_number(struct trace_text *text, const char *key, uint32_t n)
 {
     if (!n)
         return;
-    put_key(text, key);
+    trace_chrome_key(text, key);
     trace_json_number(text, n);
 }
 
@@ -336,7 +315,7 @@ static bool put_triple(struct trace_text *text, const char *key,
         sscanf(value->as.text, "(%9u, %9u, %9u)%n", &x, &y, &z, &end) != 3 ||
         (uint32_t)end != value->size)
         return false;
-    put_key(text, key);
+    trace_chrome_key(text, key);
     trace_text_printf(text, "[%u,%u,%u]", x, y, z);
     return true;
 }
@@ -388,11 +367,11 @@ static void put_field(struct trace_text *text, const char *name,
         put_triple(text, "grid", value);
     if (!strcmp(name, "block") && put_triple(text, name, value))
         return;
-    put_key(text, name);
+    trace_chrome_key(text, name);
     trace_json_value(text, value);
     for (size_t i = 0; i < COUNT(kineto); i++)
         if (!strcmp(name, kineto[i][0])) {
-            put_key(text, kineto[i][1]);
+            trace_chrome_key(text, kineto[i][1]);
             trace_json_value(text, value);
         }
 }
@@ -426,7 +405,7 @@ static void put_args(struct trace_text *text, const struct trace_entry *entry,
 
     trace_chrome_literal(text, ",\"args\":{");
     if (at->on_device) {
-        put_key(text, "device");
+        trace_chrome_key(text, "device");
         trace_json_number(text, at->device);
     }
     put_number(text, "context", at->context);
@@ -434,18 +413,18 @@ static void put_args(struct trace_text *text, const struct trace_entry *entry,
     put_number(text, "correlation", at->correlation);
     put_fields(text, entry);
     if (strcmp(site->name, site->function) != 0) {
-        put_key(text, "mangled");
+        trace_chrome_key(text, "mangled");
         trace_chrome_string(text, site->function);
     }
     if (site->level <= TRACE_LEVEL_WARN) {
-        put_key(text, "level");
+        trace_chrome_key(text, "level");
         trace_chrome_string(text, trace_level_word(site->level));
     }
     if (clamped) {
-        put_key(text, "clamped_ns");
+        trace_chrome_key(text, "clamped_ns");
         trace_json_number(text, clamped);
     }
-    put_key(text, "testlog.target");
+    trace_chrome_key(text, "testlog.target");
     trace_chrome_string(text, site->target);
     trace_text_char(text, '}');
 }

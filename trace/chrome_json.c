@@ -29,6 +29,37 @@ void trace_chrome_metadata(struct trace_exporter *export, const char *kind,
     trace_chrome_put(export);
 }
 
+void trace_chrome_index(struct trace_exporter *export, const char *kind,
+                        uint32_t pid, uint32_t tid, int64_t index)
+{
+    struct trace_text *text = &export->text;
+
+    trace_text_clear(text);
+    trace_text_printf(text,
+                      ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"ts\":0.000,"
+                      "\"name\":\"%s\",\"args\":{\"sort_index\":%lld}}",
+                      pid, tid, kind, (long long)index);
+    trace_chrome_put(export);
+}
+
+void trace_chrome_key(struct trace_text *text, const char *key)
+{
+    if (text->size && text->data[text->size - 1] != '{')
+        trace_text_char(text, ',');
+    trace_chrome_string(text, key);
+    trace_text_char(text, ':');
+}
+
+void trace_chrome_place_text(struct trace_text *text, const char *file,
+                             unsigned line)
+{
+    struct trace_text place = {0};
+
+    trace_text_printf(&place, "%s:%u", file, line);
+    trace_chrome_string(text, place.data ? place.data : "");
+    trace_text_free(&place);
+}
+
 bool trace_chrome_has(const struct trace_site *site, size_t from,
                       const char *name)
 {

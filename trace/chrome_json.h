@@ -41,6 +41,17 @@ void trace_chrome_metadata(struct trace_exporter *, const char *kind,
                            uint32_t pid, uint32_t tid, const char *key,
                            const char *value);
 
+/* trace_chrome_index sorts a process or thread before those with higher
+ * indexes. */
+void trace_chrome_index(struct trace_exporter *, const char *kind, uint32_t pid,
+                        uint32_t tid, int64_t index);
+
+/* trace_chrome_key adds the key of a member, with a comma after another one.
+ * trace_chrome_place_text adds "file:line". */
+void trace_chrome_key(struct trace_text *, const char *key);
+void trace_chrome_place_text(struct trace_text *, const char *file,
+                             unsigned line);
+
 static inline void trace_chrome_literal(struct trace_text *text,
                                         const char *literal)
 {
@@ -131,6 +142,17 @@ void trace_chrome_created(struct trace_exporter *,
 void trace_chrome_entered(struct trace_exporter *, const struct trace_entry *,
                           uint32_t tid);
 void trace_chrome_arrows_free(struct trace_exporter *);
+
+/* ---- chrome_test.c: tests ---- */
+
+/* trace_chrome_test draws the test of a recording above its threads, if there
+ * is one. trace_chrome_test_slice draws one in a row, trace_chrome_test_args
+ * adds what is known about it. */
+void trace_chrome_test(struct trace_exporter *);
+void trace_chrome_test_slice(struct trace_exporter *, uint32_t pid,
+                             uint32_t tid, const struct trace_chrome_test *);
+void trace_chrome_test_args(struct trace_text *,
+                            const struct trace_chrome_test *);
 
 /* ---- chrome_device.c: activities of devices ---- */
 

@@ -504,6 +504,7 @@ struct trace_summary trace_reader_summary(const struct trace_reader *reader)
     struct trace_summary summary = {
         .pid = header->pid,
         .ended = header->ended == 1,
+        .begin = trace_reader_time(reader, header->start.ticks),
         .end = trace_reader_time(reader, reader->last),
         .size = reader->used * TRACE_SLOT_SIZE,
         .error = header->error,

@@ -74,6 +74,7 @@ enum trace_loss {
 struct trace_summary {
     uint32_t pid;
     bool ended;       /* closed normally */
+    uint64_t begin;   /* ns: when it was opened */
     uint64_t end;     /* ns: the last known moment */
     uint64_t size;    /* bytes of records */
     uint64_t dropped; /* records lost, and why: */
@@ -271,6 +272,17 @@ int trace_file_beneath(struct trace_file *, int folder, const char *name);
 int trace_file_commit(struct trace_file *);
 void trace_file_abandon(struct trace_file *);
 
+/* A test, as a trace shows it. Texts are the caller's. */
+struct trace_chrome_test {
+    const char *name;    /* "suite/test" */
+    const char *outcome; /* NULL: unknown */
+    const char *reason;  /* NULL: none */
+    const char *file;    /* NULL: unknown */
+    unsigned line;
+    uint64_t duration;   /* ns, as it was measured */
+    uint64_t begin, end; /* ns since the run's start; for workers */
+};
+
 /* A trace in Chrome's trace event format, JSON object form: "Trace Event
  * Format", by N. Duca and D. Sinclair. It has one or more recordings, each with
  * a process track of its own. */
@@ -278,6 +290,8 @@ struct trace_chrome {
     FILE *stream;
     bool some;    /* an event has been written */
     bool several; /* set before the first: several recordings follow */
+    /* The test of the recording that is added next; NULL: it is of none. */
+    const struct trace_chrome_test *test;
     uint32_t recordings;
     uint64_t start;            /* the first time zero, ns since 1970 */
     uint64_t flows;            /* recordings so far */
@@ -296,6 +310,11 @@ int trace_chrome_add(struct trace_chrome *, struct trace_reader *, uint32_t pid,
  * of it. */
 int trace_chrome_add_counts(struct trace_chrome *, struct trace_reader *,
                             uint32_t pid, const char *name, const char *hint);
+
+/* trace_chrome_workers draws when tests ran, in a row for each worker that had
+ * to be there; it sorts the tests. */
+void trace_chrome_workers(struct trace_chrome *, struct trace_chrome_test *,
+                          size_t count);
 
 /* trace_chrome_end writes the metadata: a NULL-terminated list of names and
  * values, all as strings; time zero; and, for a single recording, its metadata

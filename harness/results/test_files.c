@@ -34,6 +34,8 @@ static int write_trace(const struct test_log_run *run,
                                     losses ? "lost" : NULL,
                                     lost.data,
                                     NULL};
+    struct trace_chrome_test test =
+        test_log_trace_test(test_log_name(result), result);
     struct trace_chrome chrome;
     struct trace_file file;
     int status = -1;
@@ -41,6 +43,7 @@ static int write_trace(const struct test_log_run *run,
     if (test_log_create_file(run, result, "trace.json", &file))
         goto out;
     trace_chrome_begin(&chrome, file.stream);
+    chrome.test = result->began ? &test : NULL; /* or a recorded program */
     trace_chrome_add(&chrome, reader, trace_reader_summary(reader).pid,
                      test_log_name(result));
     trace_chrome_end(&chrome, metadata);
@@ -237,59 +240,4 @@ bool test_log_render(struct test_log_run *run, struct test_log_result *result,
     trace_reader_close(reader);
     test_log_change_recording(run, result, trace_shrink_beneath);
     return true;
-}
-
-void test_log_export_hint(struct trace_text *text,
-                          const struct test_log_run *run,
-                          const struct test_log_result *result,
-                          const char *command)
-{
-    trace_text_printf(text, "testlog %s ", command);
-    test_log_add_word(text, run->path);
-    trace_text_char(text, ' ');
-    test_log_add_word(text, test_log_name(result));
-}
-
-/* Adds a test, or counts instead if it was not rendered. */
-static void add_to_trace(struct trace_chrome *chrome,
-                         const struct test_log_run *run,
-                         const struct test_log_result *result,
-                         struct trace_reader *reader, uint32_t pid)
-{
-    struct trace_text hint = {0};
-    char title[1024];
-
-    snprintf(title, sizeof(title), "%s %s", result->program,
-             test_log_name(result));
-    if (result->unrendered) {
-        test_log_export_hint(&hint, run, result, "export");
-        trace_chrome_add_counts(chrome, reader, pid, title,
-                                hint.data ? hint.data : "");
-    } else {
-        trace_chrome_add(chrome, reader, pid, title);
-    }
-    trace_text_free(&hint);
-}
-
-int test_log_write_trace(const struct test_log_run *run, const char *name)
-{
-    struct trace_chrome chrome;
-    struct trace_file file;
-    uint32_t pid = 0;
-
-    if (test_log_create(run, name, &file))
-        return -1;
-    trace_chrome_begin(&chrome, file.stream);
-    chrome.several = run->count > 1;
-    for (size_t i = 0; i < run->count; i++) {
-        const struct test_log_result *result = &run->results[i];
-        struct trace_reader *reader = test_log_recording(run, result);
-
-        if (!reader)
-            continue;
-        add_to_trace(&chrome, run, result, reader, ++pid);
-        trace_reader_close(reader);
-    }
-    trace_chrome_end(&chrome, NULL);
-    return trace_file_commit(&file);
 }

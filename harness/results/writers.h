@@ -24,6 +24,8 @@ bool test_log_is_rendered(const struct test_log_run *, enum test_log_outcome,
 void test_log_note_late_losses(const struct test_log_run *,
                                struct test_log_result *);
 
+/* ---- run_trace.c ---- */
+
 /* test_log_export_hint adds the command of testlog that shows the log ("log")
  * or the trace ("export") of a test. */
 void test_log_export_hint(struct trace_text *, const struct test_log_run *,
@@ -32,6 +34,15 @@ void test_log_export_hint(struct trace_text *, const struct test_log_run *,
 /* test_log_write_trace writes the trace of the whole run, with counts only of
  * tests that were not rendered; -1 with errno. */
 int test_log_write_trace(const struct test_log_run *, const char *name);
+
+/* test_log_take_try makes a copy of a result that of an earlier try; it borrows
+ * what the result owns.
+ * test_log_trace_test returns what a trace shows of a test, which it borrows
+ * like the name. test_log_trace_workers adds the workers of a run. */
+void test_log_take_try(struct test_log_result *copy, size_t number);
+struct trace_chrome_test test_log_trace_test(const char *name,
+                                             const struct test_log_result *);
+void test_log_trace_workers(struct trace_chrome *, const struct test_log_run *);
 
 /* ---- results_tsv.c ---- */
 

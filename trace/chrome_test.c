@@ -1,0 +1,186 @@
+/* chrome_test.c: draws tests: a slice above the threads of each one, and in the
+ * trace of a run a row for each worker, which shows when it was idle.
+ *
+ * Which worker ran a test is not recorded: a test is drawn in the row that was
+ * idle for the shortest time when it began.
+ */
+#include <stdlib.h>
+
+#include "chrome_json.h"
+
+enum {
+    WORKERS = 0x3fffffff, /* the process of workers; no real one has this id */
+    TEST_TID = 0,         /* no real thread has this id */
+    FIRST = -1,           /* above the rows without an index */
+};
+
+/* ---- One slice ---- */
+
+void trace_chrome_test_args(struct trace_text *text,
+                            const struct trace_chrome_test *test)
+{
+    trace_chrome_key(text, "outcome");
+    trace_chrome_string(text, test->outcome ? test->outcome : "unknown");
+    if (test->reason) {
+        trace_chrome_key(text, "reason");
+        trace_chrome_string(text, test->reason);
+    }
+    if (test->duration) {
+        trace_chrome_key(text, "duration_ns");
+        trace_json_number(text, test->duration);
+    }
+    if (test->file) {
+        trace_chrome_key(text, "location");
+        trace_chrome_place_text(text, test->file, test->line);
+    }
+}
+
+/* Writes a slice without arguments, up to its end. */
+static void begin_slice(struct trace_exporter *export, uint32_t pid,
+                        uint32_t tid, const char *category, const char *name)
+{
+    struct trace_text *text = &export->text;
+
+    trace_text_clear(text);
+    trace_text_printf(text,
+                      ",\n{\"ph\":\"X\",\"pid\":%u,\"tid\":%u,\"cat\":\"%s\","
+                      "\"name\":",
+                      pid, tid, category);
+    trace_chrome_string(text, name);
+}
+
+static void end_slice(struct trace_exporter *export, uint64_t begin,
+                      uint64_t end)
+{
+    trace_chrome_time(&export->text, ",\"ts\":", begin);
+    trace_chrome_time(&export->text, ",\"dur\":", trace_between(begin, end));
+    trace_text_char(&export->text, '}');
+    trace_chrome_put(export);
+}
+
+void trace_chrome_test_slice(struct trace_exporter *export, uint32_t pid,
+                             uint32_t tid, const struct trace_chrome_test *test)
+{
+    struct trace_text *text = &export->text;
+
+    begin_slice(export, pid, tid, "test", test->name);
+    if (test->file) {
+        trace_chrome_literal(text, ",\"loc\":");
+        trace_chrome_place_text(text, test->file, test->line);
+    }
+    trace_chrome_literal(text, ",\"args\":{");
+    trace_chrome_test_args(text, test);
+    trace_text_char(text, '}');
+    end_slice(export, test->begin, test->end);
+}
+
+void trace_chrome_test(struct trace_exporter *export)
+{
+    struct trace_summary summary = trace_reader_summary(export->reader);
+    struct trace_chrome_test test;
+
+    if (!export->chrome->test)
+        return;
+    test = *export->chrome->test;
+    test.begin = summary.begin;
+    test.end = export->end;
+    trace_chrome_metadata(export, "thread_name", export->pid, TEST_TID, "name",
+                          "test");
+    trace_chrome_index(export, "thread_sort_index", export->pid, TEST_TID,
+                       FIRST);
+    trace_chrome_test_slice(export, export->pid, TEST_TID, &test);
+}
+
+/* ---- Workers ---- */
+
+static int in_order(const void *a, const void *b)
+{
+    const struct trace_chrome_test *x = a, *y = b;
+
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+struct workers {
+    struct trace_exporter export;
+    uint64_t *ends; /* of the last test of each */
+    size_t count, capacity;
+    uint64_t begin; /* of the first test of all */
+};
+
+static void put_idle(struct workers *workers, size_t worker, uint64_t until)
+{
+    if (workers->ends[worker] >= until)
+        return;
+    begin_slice(&workers->export, WORKERS, (uint32_t)worker + 1, "idle",
+                "idle");
+    end_slice(&workers->export, workers->ends[worker], until);
+}
+
+/* Adds a worker that has been idle from the beginning; false without memory. */
+static bool add_worker(struct workers *workers)
+{
+    size_t count = workers->count + 1;
+    char name[32];
+
+    if (!TRACE_ARRAY_RESERVE(workers->ends, workers->capacity, count))
+        return false;
+    workers->ends[workers->count++] = workers->begin;
+    snprintf(name, sizeof(name), "worker %zu", count);
+    trace_chrome_metadata(&workers->export, "thread_name", WORKERS,
+                          (uint32_t)count, "name", name);
+    trace_chrome_index(&workers->export, "thread_sort_index", WORKERS,
+                       (uint32_t)count, (int64_t)count);
+    return true;
+}
+
+/* Returns the number of the worker that became idle last before `time`; the
+ * number of workers if none is idle. */
+static size_t find_idle(const struct workers *workers, uint64_t time)
+{
+    size_t found = workers->count;
+
+    for (size_t i = 0; i < workers->count; i++)
+        if (workers->ends[i] <= time &&
+            (found == workers->count ||
+             workers->ends[i] > workers->ends[found]))
+            found = i;
+    return found;
+}
+
+static void put_test(struct workers *workers,
+                     const struct trace_chrome_test *test)
+{
+    size_t worker = find_idle(workers, test->begin);
+
+    if (worker == workers->count && !add_worker(workers))
+        return;
+    put_idle(workers, worker, test->begin);
+    trace_chrome_test_slice(&workers->export, WORKERS, (uint32_t)worker + 1,
+                            test);
+    if (test->end > workers->ends[worker])
+        workers->ends[worker] = test->end;
+}
+
+void trace_chrome_workers(struct trace_chrome *chrome,
+                          struct trace_chrome_test *tests, size_t count)
+{
+    struct workers workers = {.export = {.chrome = chrome}};
+    uint64_t end = 0;
+
+    if (!count)
+        return;
+    qsort(tests, count, sizeof(*tests), in_order);
+    workers.begin = tests[0].begin;
+    trace_chrome_metadata(&workers.export, "process_name", WORKERS, 0, "name",
+                          "workers");
+    trace_chrome_index(&workers.export, "process_sort_index", WORKERS, 0,
+                       FIRST);
+    for (size_t i = 0; i < count; i++) {
+        put_test(&workers, &tests[i]);
+        end = tests[i].end > end ? tests[i].end : end;
+    }
+    for (size_t i = 0; i < workers.count; i++)
+        put_idle(&workers, i, end);
+    free(workers.ends);
+    trace_text_free(&workers.export.text);
+}
