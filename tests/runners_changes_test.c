@@ -42,6 +42,7 @@ static void add(struct test_log_run *run, const char *program, const char *name,
 /* Returns the only change. */
 static const struct change *only(void)
 {
+    runners_changes_free(&changes);
     cr_assert_eq(runners_changes_find(&changes, &before, &after, &history), 0);
     cr_assert_eq(changes.count, 1);
     cr_assert_eq(changes.counts[changes.all[0].kind], 1);
