@@ -219,6 +219,31 @@ Test(cupti_buffers, starts_no_thread_after_the_last_flush)
     cr_expect_eq(threads(), before);
 }
 
+Test(cupti_buffers, records_again_after_a_first_recording)
+{
+    size_t before = threads();
+    struct trace_reader *reader;
+    char kinds[512];
+
+    devices_begin();
+    devices_launch(3);
+    reader = test_read();
+    snprintf(kinds, sizeof(kinds), "%s", devices_meta(reader, "kinds"));
+    cr_expect_str_eq(devices_meta(reader, "launches"), "3");
+    trace_reader_close(reader);
+    devices_launch(5); /* between two recordings */
+    test_record();
+    devices_launch(2);
+    cr_expect_eq(threads(), before + 1);
+    reader = test_read();
+    cr_expect_eq(threads(), before);
+    cr_expect_str_eq(devices_meta(reader, "state"), "playback");
+    cr_expect_str_eq(devices_meta(reader, "kinds"), kinds);
+    cr_expect_str_eq(devices_meta(reader, "launches"), "2");
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, "launched()"), 2);
+    trace_reader_close(reader);
+}
+
 static uint64_t entries_so_far(void)
 {
     struct trace_reader *reader = trace_reader_open(NULL);

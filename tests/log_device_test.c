@@ -530,7 +530,7 @@ static void flush(bool last)
 
 Test(log_device, flushes_the_device_before_an_expectation)
 {
-    static const struct trace_backend backend = {NULL, flush};
+    static const struct trace_backend backend = {NULL, flush, NULL};
 
     test_record();
     cr_assert(trace_device_host()->attach(&backend));

@@ -183,7 +183,7 @@ static void on_flush(bool last)
     put_kernel(now(), now(), 0);
 }
 
-static const struct trace_backend backend = {on_inside, on_flush};
+static const struct trace_backend backend = {on_inside, on_flush, NULL};
 
 Test(trace_device, notifies_the_back_end_of_the_current_span)
 {

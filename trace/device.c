@@ -222,6 +222,52 @@ void trace_device_note(const char *name, const char *value)
     trace_leave(writer);
 }
 
+/* What a back end has noted in this process. */
+static struct note {
+    char *name, *value;
+} * notes;
+static size_t note_count, note_room;
+
+static struct note *note_of(const char *name)
+{
+    for (size_t i = 0; i < note_count; i++)
+        if (!strcmp(notes[i].name, name))
+            return &notes[i];
+    return NULL;
+}
+
+static void keep_note(const char *name, const char *value)
+{
+    struct note made = {strdup(name), strdup(value)}, *note;
+
+    trace_device_lock();
+    note = note_of(name);
+    if (note && made.value) {
+        free(note->value);
+        note->value = made.value;
+        free(made.name);
+    } else if (!note && made.name && made.value &&
+               TRACE_ARRAY_RESERVE(notes, note_room, note_count + 1)) {
+        notes[note_count++] = made;
+    } else {
+        free(made.name);
+        free(made.value);
+    }
+    trace_device_unlock();
+}
+
+static void note_and_keep(const char *name, const char *value)
+{
+    keep_note(name, value);
+    trace_device_note(name, value);
+}
+
+void trace_device_note_again(void)
+{
+    for (size_t i = 0; i < note_count; i++)
+        trace_device_note(notes[i].name, notes[i].value);
+}
+
 /* ---- Back ends ---- */
 
 static const struct trace_backend *backend;
@@ -249,6 +295,7 @@ uint32_t trace_device_follower(void)
 void trace_device_forget(void)
 {
     __atomic_store_n(&backend, NULL, __ATOMIC_RELEASE);
+    note_count = 0;
     __atomic_fetch_and(&trace_recording.followers,
                        ~(uint32_t)TRACE_FOLLOWER_DEVICES, __ATOMIC_RELAXED);
 }
@@ -282,6 +329,15 @@ void trace_device_flush(bool last)
     errno = error;
 }
 
+void trace_device_resume(void)
+{
+    const struct trace_backend *now =
+        __atomic_load_n(&backend, __ATOMIC_ACQUIRE);
+
+    if (now && now->resume)
+        now->resume();
+}
+
 /* ---- Publishing ---- */
 
 #define MAGIC "testlog devices"
@@ -304,7 +360,7 @@ const struct trace_device_host *trace_device_host(void)
         .now = trace_clock_now,
         .put = trace_device_put,
         .say = trace_device_say,
-        .note = trace_device_note,
+        .note = note_and_keep,
         .attach = attach,
         .current = current,
         .anchor = trace_anchor_now,

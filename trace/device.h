@@ -10,7 +10,7 @@
 #ifndef TRACE_DEVICE_H
 #define TRACE_DEVICE_H
 
-#include <testlog/trace.h>
+#include "recording.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -110,7 +110,7 @@ struct trace_device_host {
     const struct trace_profiler *profiler; /* the options */
 };
 
-enum { TRACE_DEVICE_VERSION = 3, TRACE_ACTIVITY_FIELDS = 24 };
+enum { TRACE_DEVICE_VERSION = 4, TRACE_ACTIVITY_FIELDS = 24 };
 
 /* The functions of a back end; each may be NULL. */
 struct trace_backend {
@@ -119,6 +119,8 @@ struct trace_backend {
     /* flush records all pending activities; `last` is set when the recording is
      * about to end. It may wait for the device. */
     void (*flush)(bool last);
+    /* resume drops what is pending: another recording is about to begin. */
+    void (*resume)(void);
 };
 
 /* trace_device_host returns this process's interface. trace_device_publish lets
@@ -143,8 +145,12 @@ void trace_device_note(const char *name, const char *value);
 /* trace_device_attached returns whether this process has a back end. */
 bool trace_device_attached(void);
 
-/* trace_device_flush calls the back end's flush, if there is one. */
+/* trace_device_flush and trace_device_resume call the back end's function, if
+ * there is one. trace_device_note_again repeats what it noted for an earlier
+ * recording. */
 void trace_device_flush(bool last);
+void trace_device_resume(void);
+void trace_device_note_again(void);
 
 /* trace_site_register adds a call site that no module has: one that is made at
  * run time, or in C++ at its first use. */

@@ -433,8 +433,10 @@ int trace_open(const char *path, const struct trace_options *options)
     trace_recording.file_limited = size < whole_chunks(limit);
     fill_header(header, size, options);
     header->disabled = disabled > 0;
+    trace_device_resume();
     begin(header, path, size, overflow);
     put_meta(options->meta);
+    trace_device_note_again();
     lock_switching();
     trace_sites_enable(!disabled);
     pthread_mutex_unlock(&switching);

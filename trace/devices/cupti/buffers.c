@@ -345,12 +345,15 @@ static void check_owner(bool waited, unsigned received_before)
                           received_before);
 }
 
+static bool stuck; /* the thread */
+
 static void flush_last(void)
 {
     unsigned before = __atomic_load_n(&received, __ATOMIC_ACQUIRE);
     bool waited = cupti_wait_for_devices();
 
-    if (!end_flusher()) {
+    stuck = !end_flusher();
+    if (stuck) {
         cupti.host->say(TRACE_LEVEL_WARN,
                         "CUPTI does not answer; its pending records are lost");
         return;
@@ -370,10 +373,10 @@ static void flush_last(void)
 /* A program's end may flush twice; the second time there may be nothing new.
  * From now on no thread starts: it would call CUPTI while the process is torn
  * down. */
+static bool done; /* the last flush */
+
 static void flush_last_once(void)
 {
-    static bool done;
-
     if (!__atomic_exchange_n(&requested, false, __ATOMIC_ACQ_REL) && done)
         return;
     done = true;
@@ -391,6 +394,21 @@ void cupti_flush(bool last)
         cupti.flush_all(0);
         decode(false);
     }
+}
+
+/* No recording runs, so that nothing of what is decoded is recorded. */
+void cupti_resume(void)
+{
+    if (!cupti_is_on() || !done || stuck)
+        return;
+    cupti.flush_all(1);
+    decode(true);
+    cupti_counts =
+        (struct cupti_counts){.plausible = cupti_counts.plausible,
+                              .implausible = cupti_counts.implausible};
+    note_counts();
+    done = false;
+    __atomic_store_n(&begun, false, __ATOMIC_RELEASE);
 }
 
 static void at_exit(void)

@@ -421,7 +421,8 @@ static void note_start(void)
 
 static void attach(void)
 {
-    static const struct trace_backend backend = {cupti_enter_span, cupti_flush};
+    static const struct trace_backend backend = {cupti_enter_span, cupti_flush,
+                                                 cupti_resume};
 
     __atomic_store_n(&cupti.on, true, __ATOMIC_RELEASE);
     if (!cupti.host->attach(&backend)) {

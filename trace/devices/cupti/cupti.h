@@ -423,6 +423,10 @@ void cupti_begin_flusher(void);
  * for the device and reports losses. */
 void cupti_flush(bool last);
 
+/* cupti_resume drops everything that CUPTI has and lets the thread start again,
+ * for another recording after the last flush. */
+void cupti_resume(void);
+
 /* cupti_flush_at_exit registers the last flush for the end of the process. */
 void cupti_flush_at_exit(void);
 
