@@ -144,9 +144,9 @@ function kernel(data, start, parent, i) {
         start, duration: 90000 + 1000 * (i % 7), track: 2, name:
             i % 3 ? 'saxpy' : 'reduce_sum', site: 6, parent: row - parent,
         state: 4, kind: 'kernel',
-    }, [['device', '0'], ['stream', '7'], ['grid', '(64, 1, 1)'],
+    }, [['device', '0'], ['stream', '7'], ['count', '(64, 1, 1)'],
         ['block', '(256, 1, 1)'], ['registers', '32'], ['shared', '4096'],
-        ['occupancy', '0.75']]);
+        ['occupancy', '75']]);
     data.flows.push({ from: parent, to: row });
 }
 

@@ -35,6 +35,7 @@ module.exports = {
 
         assert.match(kernels, /Instances[\s\S]*StdDev[\s\S]*Occupancy/);
         assert.match(kernels, /saxpy[\s\S]*\(64, 1, 1\)[\s\S]*32/);
+        assert.match(kernels, /4,096\s+75\s/);
     },
 
     async lists_what_threads_waited_for(open) {

@@ -1,13 +1,20 @@
 // device_tables.js: kernels, copies and compilations, summed up by name and by
 // what sets them apart.
 const deviceTables = (() => {
-    const SHAPE = ['grid', 'block', 'registers', 'shared', 'occupancy'];
+    // What sets launches of a kernel apart, and its field.
+    const SHAPE = {
+        grid: 'count', block: 'block', registers: 'registers',
+        shared: 'shared', occupancy: 'occupancy',
+    };
     const OTHERS = ['memset', 'sync', 'allocate', 'release', 'graph',
         'overhead'];
 
     function shapeOf(fields) {
-        return Object.fromEntries(SHAPE.map((name) =>
-            [name, fields.get(name) || '']));
+        return Object.fromEntries(Object.entries(SHAPE).map(([name, field]) => {
+            const value = fields.get(field) || '';
+
+            return [name, /^[\d.]+$/.test(value) ? Number(value) : value];
+        }));
     }
 
     function bytesOf(fields) {
@@ -71,7 +78,7 @@ const deviceTables = (() => {
         ['Grid', (one) => one.grid], ['Block', (one) => one.block],
         ['Registers', (one) => one.registers],
         ['Shared memory', (one) => one.shared],
-        ['Occupancy', (one) => one.occupancy]];
+        ['Occupancy (%)', (one) => one.occupancy]];
     const COPY = [NAME, ...TIMES, ['Bytes', (one) => one.bytes],
         ['GB/s', (one) => one.total ?
             Math.round(one.bytes / one.total * 100) / 100 : 0]];
