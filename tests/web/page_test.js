@@ -110,6 +110,17 @@ const tests = {
             .innerText(), 'Tests');
     },
 
+    async goes_back_to_what_was_on_the_screen(open) {
+        const page = await open('mixed', 'view=tests');
+
+        await page.locator('[aria-label="Filter tests"]').fill('sigsegv');
+        await page.locator('nav a', { hasText: 'Facts' }).click();
+        await page.goBack();
+        await page.locator('#tests').waitFor();
+        assert.strictEqual(await page.locator('[aria-label="Filter tests"]')
+            .inputValue(), 'sigsegv');
+    },
+
     async reaches_the_content_by_keyboard(open) {
         const page = await open('mixed');
 

@@ -63,6 +63,15 @@ const main = (() => {
                 report.run.head.path : 'RUN'}`));
     }
 
+    // What had the focus may be hidden now.
+    function change() {
+        show();
+        const { activeElement: focused } = document;
+
+        if (focused === document.body || !focused.getClientRects().length)
+            document.getElementById('main').focus({ preventScroll: true });
+    }
+
     async function open() {
         let whole;
 
@@ -79,7 +88,7 @@ const main = (() => {
         verdict();
         document.getElementById('skip').addEventListener('click',
             () => document.getElementById('main').focus());
-        state.listen(show);
+        state.listen(change);
         show();
         document.body.dataset.ready = 'yes';
     }

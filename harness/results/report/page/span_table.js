@@ -49,7 +49,9 @@ const spanTable = (() => {
     }
 
     function compare(a, b) {
-        return typeof a === 'number' ? b - a : a < b ? -1 : a > b ? 1 : 0;
+        if (typeof a === 'number' && typeof b === 'number')
+            return b - a;
+        return String(a).localeCompare(String(b), 'en');
     }
 
     function cell(column, row, i) {

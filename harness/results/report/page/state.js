@@ -48,6 +48,7 @@ const state = (() => {
     }
 
     function go(changes) {
+        flush();
         location.hash = link(changes);
     }
 
@@ -63,16 +64,21 @@ const state = (() => {
     }
 
     function flush() {
+        if (!writing)
+            return;
         clearTimeout(writing);
         writing = 0;
         history.replaceState(null, '', address({}));
     }
 
+    // Going back from a link leads to what was on the screen.
+    document.addEventListener('click', flush, { capture: true });
     window.addEventListener('hashchange', () => {
         clearTimeout(writing);
+        writing = 0;
         values = parse();
         tell();
     });
 
-    return { get, link, go, note, flush, listen: (f) => listeners.push(f) };
+    return { get, link, go, note, listen: (f) => listeners.push(f) };
 })();

@@ -122,7 +122,7 @@ const tests = (() => {
                 key: 'name', title: 'Test', sort: 'text',
                 cell: (test) => make('a', {
                     href: state.link({ view: 'log', test: test.id }),
-                    title: test.program,
+                    title: test.program, tabindex: '-1',
                 }, make('bdi', {}, format.line(test.id))),
             },
             {
@@ -141,6 +141,7 @@ const tests = (() => {
                 key: 'timeline', title: 'Time line',
                 cell: (test) => make('a', {
                     href: state.link({ view: 'timeline', test: test.id }),
+                    tabindex: '-1',
                     'aria-label': `Show the time line of ${
                         format.line(test.name)}`,
                 }, 'Show'),
