@@ -45,6 +45,14 @@ module.exports = {
         assert.match(shown, /query[\s\S]*%/);
     },
 
+    async says_that_a_run_was_interrupted(open) {
+        const page = await open('interrupted');
+
+        assert.match(await text(page, '#overview h1'),
+            /1 test passed until interrupted/);
+        assert.match(await text(page, '#overview .notice'), /SIGINT/);
+    },
+
     async lists_changes_since_the_previous_run(open) {
         const page = await open('mixed');
         const changes = await page.locator('.panel', { hasText: 'Changes' })

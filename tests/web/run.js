@@ -67,7 +67,8 @@ async function main() {
     const folder = mkdtempSync(join(tmpdir(), 'testlog-web-'));
     const browser = await chromium.launch();
 
-    samples.write(folder, ['mixed', 'many', 'hostile', 'huge']);
+    samples.write(folder, ['mixed', 'many', 'hostile', 'interrupted',
+        'huge']);
     for (const test of tests) {
         try {
             const skipped = await check(test, browser, folder);

@@ -252,6 +252,14 @@ function mixed() {
         command: 'testlog report latest greet/greets' }])]);
 }
 
+// interrupted() is a run that ^C ended.
+function interrupted() {
+    return assemble([runBlock({ interrupted: 'SIGINT' }, [
+        { name: 'store/opens', outcome: 'passed', duration: 1e6, tries: 1 },
+        { name: 'store/reopens', outcome: 'none' }], [], []),
+    endBlock([], [])]);
+}
+
 // many() is a run of 10,000 tests.
 function many() {
     const random = randomness(1);
@@ -339,7 +347,7 @@ function hostile() {
 }
 
 const SAMPLES = {
-    mixed, many, hostile,
+    mixed, many, hostile, interrupted,
     huge: () => huge(20000, 100000),
     million: () => huge(1000000, 1000),
 };

@@ -1,7 +1,7 @@
 // timeline_test.js: the time line, by mouse and keys.
 'use strict';
 
-/* global timeline */
+/* global timeline, recordings */
 
 const assert = require('node:assert');
 
@@ -95,6 +95,21 @@ module.exports = {
         assert.strictEqual((await view(page)).selected, first);
         assert.match(await page.locator('.panel-content').innerText(),
             /occupancy/);
+    },
+
+    async walks_along_a_row_by_keys(open) {
+        const page = await opened(open);
+
+        await page.keyboard.press('n');
+        await page.keyboard.press('n');
+        const { selected } = await view(page);
+
+        assert.strictEqual(await page.evaluate((id) => recordings.sliceFields(
+            timeline.control.recording, id)[0][1], selected), '1');
+        assert.match(await page.locator('#status').textContent(),
+            /request, 360 µs/);
+        await page.keyboard.press('p');
+        assert.strictEqual((await view(page)).selected, 0);
     },
 
     async sums_up_a_range(open) {

@@ -7,13 +7,15 @@ const overview = (() => {
         const { run } = report;
         const all = run.tests.length;
         const bad = report.bad().length;
-        const ran = all - run.tests.filter((test) =>
-            test.outcome === 'skipped').length;
+        const ran = run.tests.filter((test) =>
+            !['skipped', 'none'].includes(test.outcome)).length;
 
-        if (!all)
-            return 'No test ran';
+        if (!ran)
+            return all ? 'No test ran to its end' : 'No test ran';
         if (bad)
             return `${format.count(bad)} of ${format.plural(ran, 'test')} failed`;
+        if (run.head.interrupted)
+            return `${format.plural(ran, 'test')} passed until interrupted`;
         return ran === 1 ? 'The test passed' :
             `All ${format.count(ran)} tests passed`;
     }

@@ -29,6 +29,17 @@ const search = (() => {
         return number;
     }
 
+    // Without a search, the neighbors in the same row are next.
+    function neighbor({ slices }, from, distance) {
+        const { rows, track, depth } = slices;
+        let row = from + distance;
+
+        while (from >= 0 && row >= 0 && row < rows &&
+            (track[row] !== track[from] || depth[row] !== depth[from]))
+            row += distance;
+        return row < rows ? row : -1;
+    }
+
     function next(found, from, distance) {
         for (let i = 1; i <= found.length; i++) {
             const row = (from + distance * i + 2 * found.length) %
@@ -61,7 +72,8 @@ const search = (() => {
 
         function step(distance) {
             const { found, selected } = control.view;
-            const row = found ? next(found, selected, distance) : -1;
+            const row = found ? next(found, selected, distance) :
+                neighbor(control.recording, selected, distance);
 
             if (row >= 0)
                 control.select(row, true);
@@ -81,8 +93,8 @@ const search = (() => {
 
         return {
             element: [box, make('div', { class: 'buttons' },
-                button('‹', 'Previous match (P)', -1),
-                button('›', 'Next match (N)', 1)), total],
+                button('‹', 'Previous (P)', -1),
+                button('›', 'Next (N)', 1)), total],
             step, focus: () => box.focus(),
             restore() {
                 box.value = state.get('find');

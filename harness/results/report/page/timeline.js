@@ -115,6 +115,8 @@ const timeline = (() => {
             const length = view.end - view.start;
 
             state.note({ t: Math.round(start[id] - recording.start) });
+            dom.announce(`${format.line(recordings.sliceName(recording, id))
+            }, ${format.duration(recording.slices.duration[id])}`);
             if (move) {
                 scrollTo(id);
                 if (ends[id] < view.start || start[id] > view.end)
@@ -207,7 +209,7 @@ const timeline = (() => {
                 button('Measure', 'Measure the selection (M)', measure)),
             make('details', { class: 'keys' }, make('summary', {}, 'Keys'),
                 make('p', {}, 'W S zoom · A D or arrows move · F fit · ' +
-                    'M measure · / search, N next, P previous · Esc clear · ' +
+                    'M measure · / search · N next, P previous · Esc clear · ' +
                     'Ctrl and wheel zoom · drag moves · Shift and drag ' +
                     'selects a range'))),
         parts.frame, parts.panels.element];
