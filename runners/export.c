@@ -6,6 +6,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "harness/results/stacks.h"
 #include "harness/results/writers.h"
 #include "harness/runner/options.h"
 #include "run.h"
@@ -72,11 +73,14 @@ static bool is_folder(const char *folder, const char *path, size_t size)
     return folder && strlen(folder) == size && !strncmp(folder, path, size);
 }
 
+/* Adds the test's stacks to a text. */
 static struct trace_chrome_test test_of(const struct recording *recording,
-                                        const struct results *results)
+                                        const struct results *results,
+                                        struct trace_text *stacks)
 {
     const char *path = recording->path + strlen(results->run.path);
     const char *slash = strrchr(path, '/');
+    struct trace_chrome_test test;
     struct test_log_result result;
     size_t size;
     uintptr_t number;
@@ -90,7 +94,10 @@ static struct trace_chrome_test test_of(const struct recording *recording,
     for (size_t i = 0; i < result.earlier_count; i++)
         if (is_folder(result.earlier[i].folder, path, size))
             test_log_take_try(&result, i);
-    return test_log_trace_test(recording->test, &result);
+    test_log_stacks_text(stacks, &results->run, &result);
+    test = test_log_trace_test(recording->test, &result);
+    test.stacks = stacks->data;
+    return test;
 }
 
 /* ---- Writing ---- */
@@ -99,8 +106,8 @@ static int add(struct trace_chrome *chrome, const struct recording *recording,
                const struct results *results, uint32_t pid)
 {
     struct trace_reader *reader = runners_open(recording->path);
-    struct trace_chrome_test test = test_of(recording, results);
-    struct trace_text title = {0};
+    struct trace_text title = {0}, stacks = {0};
+    struct trace_chrome_test test = test_of(recording, results, &stacks);
     int result = -1;
 
     chrome->test = test.outcome && !test.begin ? NULL : &test;
@@ -110,6 +117,7 @@ static int add(struct trace_chrome *chrome, const struct recording *recording,
         result = trace_chrome_add(chrome, reader, pid,
                                   title.data ? title.data : recording->test);
     trace_text_free(&title);
+    trace_text_free(&stacks);
     trace_reader_close(reader);
     return result;
 }

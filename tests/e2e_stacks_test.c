@@ -129,6 +129,26 @@ Test(e2e_stacks, stand_in_all_files)
         "SIGSEGV at 0");
 }
 
+/* The trace of the test, that of the run, and one that is written again. */
+Test(e2e_stacks, stand_at_the_test_in_each_trace)
+{
+    static const char *const commands[] = {
+        "cat testlog-runs/latest/tests/*/crashing.null_pointer/trace.json",
+        "cat testlog-runs/latest/trace.json",
+        "'" BUILD_DIR "/testlog' export crashing/null_pointer",
+    };
+    const struct e2e *all = all_of("crashing");
+
+    if (e2e_sanitized())
+        cr_skip_test("sanitizers handle SIGSEGV");
+    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+        const struct e2e *trace =
+            e2e_run("cd '%s' && %s", all->folder, commands[i]);
+
+        e2e_expect_has(trace->out, "\"stacks\":\"  SIGSEGV at 0: null pointer");
+    }
+}
+
 /* ---- Crashes that are hard to look at ---- */
 
 static const char null_plus_16[] = "SIGSEGV: null pointer + 0x10, in crash (";

@@ -25,6 +25,10 @@ void trace_chrome_test_args(struct trace_text *text,
         trace_chrome_key(text, "reason");
         trace_chrome_string(text, test->reason);
     }
+    if (test->stacks) {
+        trace_chrome_key(text, "stacks");
+        trace_chrome_string(text, test->stacks);
+    }
     if (test->duration) {
         trace_chrome_key(text, "duration_ns");
         trace_json_number(text, test->duration);

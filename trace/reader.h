@@ -277,6 +277,7 @@ struct trace_chrome_test {
     const char *name;    /* "suite/test" */
     const char *outcome; /* NULL: unknown */
     const char *reason;  /* NULL: none */
+    const char *stacks;  /* lines; NULL: none */
     const char *file;    /* NULL: unknown */
     unsigned line;
     uint64_t duration;   /* ns, as it was measured */

@@ -6,6 +6,7 @@
 
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
+#include "harness/results/stacks.h"
 #include "harness/results/writers.h"
 #include "trace/containers.h"
 
@@ -108,11 +109,13 @@ static void add_to_trace(struct trace_chrome *chrome,
 {
     struct trace_chrome_test test =
         test_log_trace_test(test_log_name(result), result);
-    struct trace_text hint = {0};
+    struct trace_text hint = {0}, stacks = {0};
     char title[1024];
 
     snprintf(title, sizeof(title), "%s %s", result->program,
              test_log_name(result));
+    test_log_stacks_text(&stacks, run, result);
+    test.stacks = stacks.data;
     chrome->test = result->began ? &test : NULL;
     if (result->unrendered) {
         test_log_export_hint(&hint, run, result, "export");
@@ -123,6 +126,7 @@ static void add_to_trace(struct trace_chrome *chrome,
     }
     chrome->test = NULL;
     trace_text_free(&hint);
+    trace_text_free(&stacks);
 }
 
 int test_log_write_trace(const struct test_log_run *run, const char *name)

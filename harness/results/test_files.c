@@ -36,12 +36,15 @@ static int write_trace(const struct test_log_run *run,
                                     NULL};
     struct trace_chrome_test test =
         test_log_trace_test(test_log_name(result), result);
+    struct trace_text stacks = {0};
     struct trace_chrome chrome;
     struct trace_file file;
     int status = -1;
 
     if (test_log_create_file(run, result, "trace.json", &file))
         goto out;
+    test_log_stacks_text(&stacks, run, result);
+    test.stacks = stacks.data;
     trace_chrome_begin(&chrome, file.stream);
     chrome.test = result->began ? &test : NULL; /* or a recorded program */
     trace_chrome_add(&chrome, reader, trace_reader_summary(reader).pid,
@@ -49,6 +52,7 @@ static int write_trace(const struct test_log_run *run,
     trace_chrome_end(&chrome, metadata);
     status = trace_file_commit(&file);
 out:
+    trace_text_free(&stacks);
     trace_text_free(&lost);
     return status;
 }

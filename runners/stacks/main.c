@@ -96,7 +96,7 @@ static void put_refusal(pid_t process)
     if (stacks_read(scope, sizeof(scope), "sys/kernel/yama/ptrace_scope") &&
         scope[0] > '0')
         stacks_put("note\tno stacks of process %d, because "
-                   "kernel.yama.ptrace_scope is %c: set it to 1 with sysctl",
+                   "kernel.yama.ptrace_scope is %c: set it to 0 with sysctl",
                    (int)process, scope[0]);
     else
         stacks_put("note\tno stacks of process %d, because it cannot be "
