@@ -6,6 +6,7 @@
 
 #include <testlog/log.h>
 
+#include "harness/results/report/recorded.h"
 #include "log/device_summary.h"
 #include "trace/reader.h"
 
@@ -55,6 +56,15 @@ static size_t walk_lines(const struct log_filter *filter, unsigned span_events,
     return lines;
 }
 
+static void walk_page(struct trace_reader *reader)
+{
+    struct trace_text block = {0};
+    struct test_log_counts counts;
+
+    test_log_recorded_put(&block, "", reader, "info,[a]=trace", &counts);
+    trace_text_free(&block);
+}
+
 static void walk_summary(struct trace_reader *reader)
 {
     struct log_device_summary *summary = log_device_summary_read(reader);
@@ -82,6 +92,7 @@ static size_t walk_export(struct trace_reader *reader)
         trace_chrome_add(&chrome, reader, 1, "walk");
         trace_chrome_end(&chrome, NULL);
         walk_summary(reader);
+        walk_page(reader);
     }
     if (null)
         fclose(null);

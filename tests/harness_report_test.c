@@ -72,7 +72,7 @@ static void record(struct test_log_result *result, unsigned lines)
 {
     begin_recording(result);
     for (unsigned i = 0; i < lines; i++)
-        trace_log_(&site, true, "line %u", i);
+        trace_log_(&site, "line %u", i);
     trace_close();
 }
 
@@ -99,6 +99,7 @@ Test(harness_report, has_a_block_for_the_run_and_each_recording)
 
     add("no_recording", TEST_LOG_OUTCOME_SKIPPED, 0);
     record(add("fails", TEST_LOG_OUTCOME_FAILED, 7), 3);
+    run.results[1].began = 50;
     html = page_of_run();
     block = page_block(html, "run");
     cr_expect_eq(page_rows(&block, "tests"), 2);
@@ -109,6 +110,8 @@ Test(harness_report, has_a_block_for_the_run_and_each_recording)
     cr_expect_str_eq(page_text(&block, "tests", "debug", 1),
                      "./p --filter suite/fails --debug-failed");
     cr_expect_str_eq(page_text(&block, "tests", "debug", 0), "");
+    cr_expect_eq(page_number(&block, "tests", "start", 0), 0);
+    cr_expect_eq(page_number(&block, "tests", "start", 1), 51);
     cr_expect_not(page_has(html, "t0"));
     block = page_block(html, "t1");
     cr_expect_eq(page_rows(&block, "lines"), 3);
@@ -197,7 +200,7 @@ static void record_random(struct test_log_result *result)
 {
     begin_recording(result);
     for (int i = 0; i < 10000; i++)
-        trace_log_(&site, true, "%x%x%x", test_random(), test_random(),
+        trace_log_(&site, "%x%x%x", test_random(), test_random(),
                    test_random());
     trace_close();
 }

@@ -3,7 +3,7 @@
  * A block of data is JSON, a NUL, and the bytes of all columns. The JSON has
  * the strings of the block, and the names, encodings and sizes of the columns.
  * Numbers are varints, because most are small, or differ little from the one
- * before. format.md describes all tables for those who read them.
+ * before. format.md describes all tables.
  */
 #ifndef TESTLOG_COLUMNS_H
 #define TESTLOG_COLUMNS_H

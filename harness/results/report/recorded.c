@@ -167,6 +167,7 @@ static void put_block(struct trace_text *out, const char *members,
     const struct test_log_table *tables[TEST_LOG_RECORDED_TABLE_COUNT];
     struct trace_text all = {0};
 
+    trace_table_free(&recorded->spans); /* it is large */
     test_log_tracks_put(recorded);
     test_log_flows_put(recorded);
     trace_text_string(&all, members);

@@ -13,7 +13,7 @@
 
 static const struct test_log_table_kind test_kind = {
     "tests",
-    15,
+    14,
     {{"program", TEST_LOG_NUMBER},
      {"name", TEST_LOG_NUMBER},
      {"outcome", TEST_LOG_NUMBER},
@@ -23,7 +23,6 @@ static const struct test_log_table_kind test_kind = {
      {"line", TEST_LOG_NUMBER},
      {"duration", TEST_LOG_NUMBER},
      {"start", TEST_LOG_NUMBER},
-     {"worker", TEST_LOG_NUMBER},
      {"tries", TEST_LOG_NUMBER},
      {"dropped", TEST_LOG_NUMBER},
      {"gpu", TEST_LOG_NUMBER},
@@ -32,11 +31,12 @@ static const struct test_log_table_kind test_kind = {
 
 static const struct test_log_table_kind try_kind = {
     "tries",
-    5,
+    6,
     {{"test", TEST_LOG_NUMBER},
      {"try", TEST_LOG_NUMBER},
      {"outcome", TEST_LOG_NUMBER},
      {"reason", TEST_LOG_NUMBER},
+     {"start", TEST_LOG_NUMBER},
      {"duration", TEST_LOG_NUMBER}}};
 
 struct run_block {
@@ -102,6 +102,12 @@ static uint32_t debug_of(struct run_block *block,
 
 /* ---- Tests ---- */
 
+/* 0 is a test that did not run. */
+static uint64_t start_of(uint64_t began)
+{
+    return began ? began + 1 : 0;
+}
+
 static void add_tries(struct run_block *block, size_t number,
                       const struct test_log_result *result)
 {
@@ -111,9 +117,10 @@ static void add_tries(struct run_block *block, size_t number,
         const struct test_log_try *before = &result->earlier[i];
         const char *outcome = test_log_outcome_word(before->outcome);
 
-        TEST_LOG_ROW(
-            &block->tries, number, i + 1, test_log_strings_of(strings, outcome),
-            test_log_strings_of(strings, before->reason), before->duration);
+        TEST_LOG_ROW(&block->tries, number, i + 1,
+                     test_log_strings_of(strings, outcome),
+                     test_log_strings_of(strings, before->reason),
+                     start_of(before->began), before->duration);
     }
 }
 
@@ -139,9 +146,10 @@ static void add_test(struct run_block *block, size_t number,
                  test_log_strings_of(strings, result->reason),
                  test_log_strings_of(strings, result->assertions),
                  test_log_strings_of(strings, result->file), result->line,
-                 result->duration, 0, 0, result->earlier_count + 1,
-                 sum_losses(result), test_log_strings_of(strings, gpu),
-                 rerun_of(block, result, ""), debug_of(block, result));
+                 result->duration, start_of(result->began),
+                 result->earlier_count + 1, sum_losses(result),
+                 test_log_strings_of(strings, gpu), rerun_of(block, result, ""),
+                 debug_of(block, result));
     add_tries(block, number, result);
 }
 
