@@ -15,6 +15,7 @@
 #include "harness/results/old_runs.h"
 #include "harness/runner/options.h"
 #include "run.h"
+#include "trace/strings.h"
 
 /* X(NAME, word) */
 #define STATES(X)                                                              \
@@ -82,7 +83,7 @@ static bool has_counts(const cJSON *head)
 /* Parses run.json up to its tests, of which there may be many. */
 static cJSON *parse_head(int fd)
 {
-    enum { HEAD_MOST = 1 << 20 };
+    enum { HEAD_MOST = 8 << 20 }; /* a command can have 6 MiB */
     static const char tests[] = "\n\"tests\":[", rest[] = "]}";
     static char text[HEAD_MOST + sizeof(rest)];
     ssize_t size = pread(fd, text, HEAD_MOST, 0);
@@ -144,12 +145,15 @@ static struct listed read_run(int dir, const char *folder, const char *name)
 
 /* ---- As text ---- */
 
-static void put_plain(const char *text)
+/* Puts at most `most` bytes. */
+static void put_plain(const char *text, size_t most)
 {
+    size_t size = strlen(text);
     struct trace_text plain = {0};
 
-    log_plain(&plain, text, strlen(text));
-    fputs(plain.data ? plain.data : "", stdout);
+    log_plain(&plain, text,
+              size > most ? trace_utf8_boundary(text, most) : size);
+    printf("%s%s", plain.data ? plain.data : "", size > most ? " ..." : "");
     trace_text_free(&plain);
 }
 
@@ -163,11 +167,11 @@ static void put_result(const cJSON *head)
                runners_json_number(head, counts[i]), counts[i]);
     if (signal) {
         fputs(", interrupted by ", stdout);
-        put_plain(signal);
+        put_plain(signal, 20);
     }
     if (command) {
         fputs("  ", stdout);
-        put_plain(command);
+        put_plain(command, 120);
     }
 }
 

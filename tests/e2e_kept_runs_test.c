@@ -182,6 +182,17 @@ Test(e2e_kept_runs, list_refuses_bad_arguments)
     }
 }
 
+Test(e2e_kept_runs, list_cuts_a_long_command)
+{
+    e2e_run("%s --filter small/passes $(yes -- '--filter small/passes' | "
+            "head -20000)",
+            e2e_program("small", E2E_TRACED));
+    e2e_expect_has(e2e_run(TESTLOG "list")->out, "small_test --filter ");
+    e2e_expect_has(e2e_run(TESTLOG "list")->out, " ...\n");
+    cr_expect_lt(strlen(e2e_run(TESTLOG "list")->out), (size_t)250);
+    cr_expect_gt(strlen(e2e_run(TESTLOG "list --json")->out), (size_t)400000);
+}
+
 /* ---- Naming a run ---- */
 
 Test(e2e_kept_runs, other_commands_take_names_of_the_list)
