@@ -91,7 +91,7 @@ const panels = (() => {
         return [
             make('h2', {}, `Range of ${format.duration(range[1] - range[0])}`),
             flame.make(flame.treeOf(recording, wanted)),
-            spanTable.make('Slices in the range', groups),
+            sumTable.make('Slices in the range', groups),
         ];
     }
 

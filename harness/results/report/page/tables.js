@@ -75,7 +75,7 @@ const tables = (() => {
         const rows = waits(list);
 
         return rows.length ? [make('h2', {}, 'Locks and waits'),
-            spanTable.make('Locks and waits', rows, WAITS)] : [];
+            sumTable.make('Locks and waits', rows, WAITS)] : [];
     }
 
     function sections(sums, list) {
@@ -85,11 +85,11 @@ const tables = (() => {
         if (spans.length) {
             parts.push(make('h2', {}, 'Spans'),
                 flame.make(flame.sum(sums.tree)),
-                spanTable.make('Spans', spans));
+                sumTable.make('Spans', spans));
         }
         for (const [title, rows, columns] of deviceTables.list(sums.devices)) {
             parts.push(make('h2', {}, title),
-                spanTable.make(title, rows, columns));
+                sumTable.make(title, rows, columns));
         }
         parts.push(waitSection(list));
         if (!parts.flat().length) {

@@ -1,5 +1,5 @@
-// span_table.js: tables of sums, which can be sorted and downloaded.
-const spanTable = (() => {
+// sum_table.js: tables of sums, which can be sorted and downloaded.
+const sumTable = (() => {
     const { make } = dom;
     const SHOWN = 200;
 
