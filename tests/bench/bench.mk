@@ -70,6 +70,7 @@ $(B)/tests/bench_test: | $(BENCHES)
 
 bench: ## measure costs, as ratios in one run
 	@$(MAKE) --no-print-directory run-bench PEERS="$$(tests/bench/peers/installed)"
+	@$(MAKE) --no-print-directory bench-web
 
 run-bench: $(BENCHES) $(PEERS:%=$(BENCH)/peers/%)
 	@$(BENCH)/bench $(if $(filter 1,$(CALLGRIND)),--instructions) $(BENCHFLAGS) \
