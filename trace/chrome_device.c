@@ -212,39 +212,21 @@ static void name_device(struct trace_exporter *export,
     struct device *device = device_of(export, entry);
     uint32_t pid = pid_of(export, entry);
     struct trace_text name = {0};
-    const char *model;
-    char key[32];
 
     if (device->named)
         return;
     device->named = true;
-    snprintf(key, sizeof(key), "gpu.device.%u", entry->at.device);
-    model = trace_reader_meta(export->reader, key);
     trace_text_printf(&name, "GPU %u", entry->at.device);
     trace_chrome_metadata(export, "process_labels", pid, 0, "labels",
                           name.data ? name.data : "GPU");
-    trace_text_printf(&name, "%s%s%s%s", model ? ": " : "", model ? model : "",
-                      export->chrome->several ? " of " : "",
+    trace_text_clear(&name);
+    trace_name_device(&name, export->reader, entry->at.device);
+    trace_text_printf(&name, "%s%s", export->chrome->several ? " of " : "",
                       export->chrome->several ? export->name : "");
     trace_chrome_metadata(export, "process_name", pid, 0, "name",
                           name.data ? name.data : "GPU");
     trace_chrome_index(export, "process_sort_index", pid, 0, pid);
     trace_text_free(&name);
-}
-
-/* "stream 7", or "stream 7: copies" if the program named it. */
-static void name_stream(struct trace_exporter *export,
-                        const struct trace_activity_place *at,
-                        struct trace_text *text)
-{
-    const char *name;
-    char key[48];
-
-    snprintf(key, sizeof(key), "gpu.stream.%u.%u.name", at->context,
-             at->stream);
-    name = trace_reader_meta(export->reader, key);
-    trace_text_printf(text, "stream %u%s%s", at->stream, name ? ": " : "",
-                      name ? name : "");
 }
 
 static void name_row(struct trace_exporter *export,
@@ -255,10 +237,8 @@ static void name_row(struct trace_exporter *export,
 
     if (row->tid & APART)
         trace_text_string(&name, category_of(row->entry));
-    else if (at->stream)
-        name_stream(export, at, &name);
     else
-        trace_text_string(&name, "no stream");
+        trace_name_stream(&name, export->reader, at);
     if (!(row->tid & APART) && device_of(export, row->entry)->several)
         trace_text_printf(&name, " (ctx %u)", at->context);
     if (tid != row->tid)

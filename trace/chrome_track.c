@@ -132,14 +132,10 @@ uint32_t trace_chrome_place(struct trace_exporter *export,
 static void name_thread(struct trace_exporter *export,
                         const struct trace_chrome_row *row, uint32_t tid)
 {
-    const struct trace_thread *thread = row->thread;
     struct trace_text name = {0};
 
-    trace_text_printf(&name, "%s %u%s",
-                      thread->name[0] ? thread->name : "thread", thread->tid,
-                      tid >= BESIDE ? " (overlapping)" : "");
-    if (thread->pid != trace_reader_summary(export->reader).pid)
-        trace_text_printf(&name, " of child %u", thread->pid);
+    trace_name_thread(&name, export->reader, row->thread);
+    trace_text_string(&name, tid >= BESIDE ? " (overlapping)" : "");
     if (name.data)
         trace_chrome_metadata(export, "thread_name", row->pid, tid, "name",
                               name.data);

@@ -236,6 +236,15 @@ void trace_json_number(struct trace_text *, uint64_t);
 
 /* ---- Exporting ---- */
 
+/* trace_name_thread adds "worker 812", trace_name_device "GPU 0: NVIDIA H200",
+ * trace_name_stream "stream 7: copies" with the name that the program gave. */
+void trace_name_thread(struct trace_text *, const struct trace_reader *,
+                       const struct trace_thread *);
+void trace_name_device(struct trace_text *, const struct trace_reader *,
+                       uint32_t device);
+void trace_name_stream(struct trace_text *, const struct trace_reader *,
+                       const struct trace_activity_place *);
+
 /* trace_json_string adds a JSON string with its quotes; bytes that are not
  * UTF-8 become U+FFFD. */
 void trace_json_string(struct trace_text *, const char *, size_t);

@@ -50,35 +50,22 @@ static struct test_log_track make_thread(struct test_log_recorded *recorded,
 
 /* ---- Devices ---- */
 
-/* "GPU 0: NVIDIA H200" */
 static uint32_t device_name(struct test_log_recorded *recorded, uint32_t device)
 {
     struct trace_text *text = &recorded->text;
-    const char *model;
-    char key[32];
 
-    snprintf(key, sizeof(key), "gpu.device.%u", device);
-    model = trace_reader_meta(recorded->reader, key);
     trace_text_clear(text);
-    trace_text_printf(text, "GPU %u%s%s", device, model ? ": " : "",
-                      model ? model : "");
+    trace_name_device(text, recorded->reader, device);
     return test_log_strings_add(&recorded->strings, text->data, text->size);
 }
 
-/* "stream 7", or "stream 7: copies" if the program named it. */
 static uint32_t stream_name(struct test_log_recorded *recorded,
                             const struct trace_activity_place *at)
 {
     struct trace_text *text = &recorded->text;
-    const char *name;
-    char key[48];
 
-    snprintf(key, sizeof(key), "gpu.stream.%u.%u.name", at->context,
-             at->stream);
-    name = trace_reader_meta(recorded->reader, key);
     trace_text_clear(text);
-    trace_text_printf(text, "stream %u%s%s", at->stream, name ? ": " : "",
-                      name ? name : "");
+    trace_name_stream(text, recorded->reader, at);
     return test_log_strings_add(&recorded->strings, text->data, text->size);
 }
 
@@ -92,8 +79,7 @@ static struct test_log_track make_stream(struct test_log_recorded *recorded,
                                    .stream = stream ? at->stream : 0};
 
     track.kind = test_log_strings_of(strings, stream ? "stream" : "device");
-    track.name = stream ? stream_name(recorded, at)
-                        : test_log_strings_of(strings, "no stream");
+    track.name = stream_name(recorded, at);
     track.process = device_name(recorded, at->device);
     return track;
 }

@@ -1,0 +1,42 @@
+/* names.c: names threads, devices and streams, as viewers show them. */
+#include "internal.h"
+
+void trace_name_thread(struct trace_text *text,
+                       const struct trace_reader *reader,
+                       const struct trace_thread *thread)
+{
+    trace_text_printf(text, "%s %u", thread->name[0] ? thread->name : "thread",
+                      thread->tid);
+    if (thread->pid != trace_reader_summary(reader).pid)
+        trace_text_printf(text, " of child %u", thread->pid);
+}
+
+void trace_name_device(struct trace_text *text,
+                       const struct trace_reader *reader, uint32_t device)
+{
+    const char *model;
+    char key[32];
+
+    snprintf(key, sizeof(key), "gpu.device.%u", device);
+    model = trace_reader_meta(reader, key);
+    trace_text_printf(text, "GPU %u%s%s", device, model ? ": " : "",
+                      model ? model : "");
+}
+
+void trace_name_stream(struct trace_text *text,
+                       const struct trace_reader *reader,
+                       const struct trace_activity_place *at)
+{
+    const char *name;
+    char key[48];
+
+    if (!at->on_device || !at->stream) {
+        trace_text_literal(text, "no stream");
+        return;
+    }
+    snprintf(key, sizeof(key), "gpu.stream.%u.%u.name", at->context,
+             at->stream);
+    name = trace_reader_meta(reader, key);
+    trace_text_printf(text, "stream %u%s%s", at->stream, name ? ": " : "",
+                      name ? name : "");
+}
