@@ -1,4 +1,4 @@
-/* export.c: testlog export: writes a run as a trace for a viewer. */
+/* export.c: testlog export: writes a run for viewers. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -6,23 +6,45 @@
 
 #include <cjson/cJSON.h>
 
+#include "harness/results/notice.h"
 #include "harness/results/stacks.h"
 #include "harness/results/writers.h"
 #include "harness/runner/options.h"
 #include "run.h"
 #include "runners.h"
-#include "trace/strings.h"
+#include "trace/folded.h"
+
+/* What is written. */
+struct export
+{
+    const struct recordings *found;
+    const struct results *results;
+    bool workers; /* every test is wanted, so workers can be drawn */
+    FILE *stream;
+};
+
+/* X(format, what it is) */
+#define FORMATS(X)                                                             \
+    X(chrome, "Chrome's trace event format (default)")                         \
+    X(folded, "folded stacks, for a flame graph of spans")
+
+struct format {
+    const char *name;
+    /* write returns -1 with errno if not all could be written. */
+    int (*write)(const struct export *);
+};
 
 static void usage(void)
 {
-    puts("Usage: testlog export [RUN] [TEST...] [--chrome] [-o FILE]\n\n"
+    puts("Usage: testlog export [RUN] [TEST...] [--FORMAT] [-o FILE]\n\n"
          "Writes what the tests of a run recorded, or only the given tests, "
-         "as one trace.\nRUN is the folder of a run or of a test, or a "
-         "recording, or a name in\ntestlog list; the default is the latest "
-         "run. The run may have been killed.\n\n"
-         "      --chrome       Chrome's trace event format, the only one so "
-         "far\n"
-         "  -o, --output FILE  write to FILE instead of standard output");
+         "for a\nviewer. RUN is the folder of a run or of a test, or a "
+         "recording, or a name\nin testlog list; the default is the latest "
+         "run. The run may have been\nkilled.\n");
+#define X(name, help) printf("      --%-11s  %s\n", #name, help);
+    FORMATS(X)
+#undef X
+    puts("  -o, --output FILE  write to FILE instead of standard output");
 }
 
 /* ---- What is known about the tests ---- */
@@ -100,89 +122,164 @@ static struct trace_chrome_test test_of(const struct recording *recording,
     return test;
 }
 
-/* ---- Writing ---- */
+/* ---- Formats ---- */
 
-static int add(struct trace_chrome *chrome, const struct recording *recording,
-               const struct results *results, uint32_t pid)
+static void refuse(const struct recording *recording)
+{
+    test_log_notice("export: cannot read %s: %s; the trace lacks this test",
+                    recording->path, strerror(errno));
+}
+
+/* Opens a recording. If that fails, it prints why, and NULL is returned. */
+static struct trace_reader *open_recording(const struct recording *recording)
 {
     struct trace_reader *reader = runners_open(recording->path);
-    struct trace_text title = {0}, stacks = {0};
-    struct trace_chrome_test test = test_of(recording, results, &stacks);
-    int result = -1;
 
-    chrome->test = test.outcome && !test.begin ? NULL : &test;
+    if (!reader && errno != EBADMSG) /* of damage, runners_open has printed */
+        refuse(recording);
+    return reader;
+}
+
+/* The program and the test; the caller frees it. */
+static struct trace_text title_of(const struct recording *recording)
+{
+    struct trace_text title = {0};
+
     trace_text_printf(&title, "%s%s%s", recording->program,
                       *recording->program ? " " : "", recording->test);
-    if (reader)
-        result = trace_chrome_add(chrome, reader, pid,
-                                  title.data ? title.data : recording->test);
+    return title;
+}
+
+static void add_to_chrome(struct trace_chrome *chrome,
+                          const struct recording *recording,
+                          const struct results *results, uint32_t pid)
+{
+    struct trace_reader *reader = open_recording(recording);
+    struct trace_text title = title_of(recording), stacks = {0};
+    struct trace_chrome_test test = test_of(recording, results, &stacks);
+
+    chrome->test = test.outcome && !test.begin ? NULL : &test;
+    if (reader && trace_chrome_add(chrome, reader, pid,
+                                   title.data ? title.data : recording->test))
+        refuse(recording);
     trace_text_free(&title);
     trace_text_free(&stacks);
     trace_reader_close(reader);
+}
+
+static int write_chrome(const struct export *export)
+{
+    const struct recordings *found = export->found;
+    struct trace_chrome chrome;
+
+    trace_chrome_begin(&chrome, export->stream);
+    chrome.several = found->count > 1;
+    for (size_t i = 0; i < found->count; i++)
+        add_to_chrome(&chrome, &found->all[i], export->results,
+                      (uint32_t)i + 1);
+    if (export->workers)
+        test_log_trace_workers(&chrome, &export->results->run);
+    trace_chrome_end(&chrome, NULL);
+    return 0;
+}
+
+static int write_folded(const struct export *export)
+{
+    const struct recordings *found = export->found;
+    struct trace_folded folded = {0};
+    int result;
+
+    for (size_t i = 0; i < found->count; i++) {
+        struct trace_reader *reader = open_recording(&found->all[i]);
+        struct trace_text title = title_of(&found->all[i]);
+
+        if (reader && trace_folded_add(&folded, reader,
+                                       found->count > 1 ? title.data : NULL))
+            refuse(&found->all[i]);
+        trace_text_free(&title);
+        trace_reader_close(reader);
+    }
+    result = trace_folded_put(&folded, export->stream);
+    trace_folded_free(&folded);
     return result;
 }
 
-static void write_all(const struct recordings *found,
-                      const struct results *results, bool workers, FILE *stream)
-{
-    struct trace_chrome chrome;
+static const struct format formats[] = {
+#define X(name, help) {#name, write_##name},
+    FORMATS(X)
+#undef X
+};
 
-    trace_chrome_begin(&chrome, stream);
-    chrome.several = found->count > 1;
-    for (size_t i = 0; i < found->count; i++)
-        if (add(&chrome, &found->all[i], results, (uint32_t)i + 1) &&
-            errno != EBADMSG)
-            fprintf(stderr,
-                    "testlog: export: cannot read %s: %s; the trace lacks "
-                    "this test\n",
-                    found->all[i].path, strerror(errno));
-    if (workers)
-        test_log_trace_workers(&chrome, &results->run);
-    trace_chrome_end(&chrome, NULL);
-}
+/* ---- The command ---- */
 
-static int export(const struct recordings *found, const struct results *results,
-                  bool workers, const char *output)
+static int export_to(struct export *export, const struct format *format,
+                     const char *output)
 {
     struct trace_file file;
 
     if (!output) {
-        write_all(found, results, workers, stdout);
-        if (!fflush(stdout) && !ferror(stdout))
+        export->stream = stdout;
+        if (!format->write(export) && !fflush(stdout) && !ferror(stdout))
             return TEST_LOG_PASSED;
     } else if (!trace_file_open(&file, output)) {
-        write_all(found, results, workers, file.stream);
-        if (!trace_file_commit(&file))
+        export->stream = file.stream;
+        if (format->write(export))
+            trace_file_abandon(&file);
+        else if (!trace_file_commit(&file))
             return TEST_LOG_PASSED;
     }
-    fprintf(stderr, "testlog: export: cannot write to %s: %s\n",
-            output ? output : "standard output", strerror(errno));
+    test_log_notice("export: cannot write to %s: %s",
+                    output ? output : "standard output", strerror(errno));
     return TEST_LOG_FAILED;
+}
+
+/* The flags. */
+struct asked {
+    const struct format *format;
+    const char *output; /* NULL: standard output */
+};
+
+/* Returns false if the command is done, with its exit code. */
+static bool read_flags(int argc, char **argv, struct asked *asked, int *code)
+{
+    static const struct option options[] = {
+#define X(name, help) {#name, no_argument, NULL, 'F'},
+        FORMATS(X)
+#undef X
+            {"output", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},
+        {0}};
+    int flag, number;
+
+    opterr = 0;
+    while ((flag = getopt_long(argc, argv, ":o:h", options, &number)) >= 0) {
+        if (flag == 'h') {
+            usage();
+            *code = TEST_LOG_PASSED;
+            return false;
+        }
+        if (flag == '?' || flag == ':') {
+            *code = runners_refuse_flag("export", flag, argv, options);
+            return false;
+        }
+        if (flag == 'o')
+            asked->output = test_log_report_is_stdout(optarg) ? NULL : optarg;
+        else
+            asked->format = &formats[number];
+    }
+    return true;
 }
 
 int runners_export(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"chrome", no_argument, NULL, 'C'},
-        {"output", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},
-        {0}};
     struct recordings found = {0};
     struct results results = {.run = {.path = NULL}};
-    const char *output = NULL, *where;
-    int flag, code;
+    struct asked asked = {formats, NULL};
+    const char *where;
+    int code;
 
-    opterr = 0;
-    while ((flag = getopt_long(argc, argv, ":o:h", options, NULL)) >= 0) {
-        if (flag == 'h') {
-            usage();
-            return TEST_LOG_PASSED;
-        }
-        if (flag == '?' || flag == ':')
-            return runners_refuse_flag("export", flag, argv, options);
-        if (flag == 'o')
-            output = test_log_report_is_stdout(optarg) ? NULL : optarg;
-    }
+    if (!read_flags(argc, argv, &asked, &code))
+        return code;
     argv += optind;
     where = runners_run_of(&argv);
     if (!where)
@@ -190,7 +287,8 @@ int runners_export(int argc, char **argv)
     if (runners_recordings_find(&found, where, argv) || !found.count)
         return runners_recordings_refuse("export", where, argv);
     read_results(&results, where);
-    code = export(&found, &results, !*argv, output);
+    code = export_to(&(struct export){&found, &results, !*argv, NULL},
+                     asked.format, asked.output);
     free_results(&results);
     runners_recordings_free(&found);
     return code;

@@ -14,7 +14,7 @@ static const struct {
     {"run", "run test programs as one run", runners_run},
     {"record", "record what any program does on GPUs", runners_record},
     {"log", "print a run's lines with another filter", runners_log},
-    {"export", "write a run as a trace for a viewer", runners_export},
+    {"export", "write a run for viewers", runners_export},
     {"report", "write a run's report.html again", runners_report},
     {"list", "list the runs that are kept", runners_list},
     {"diff", "print what changed from one run to another", runners_diff},

@@ -405,6 +405,22 @@ Test(e2e_log, export_writes_one_test_to_standard_output)
     cr_expect_not(e2e_exists("-"));
 }
 
+Test(e2e_log, export_writes_folded_stacks)
+{
+    const struct e2e *result = e2e_run(TESTLOG "export %s --folded", a_run());
+    const char *nested;
+
+    e2e_expect_code(result, 0);
+    nested = e2e_line(result->out, ";outer;inner ");
+    cr_expect_eq(strncmp(nested, "traced_test traced/nests;", 25), 0, "%s",
+                 result->out);
+    result = e2e_run(TESTLOG "export %s traced/nests --folded -o stacks; "
+                             "cat stacks",
+                     a_run());
+    e2e_expect_lacks(result->out, "traced/nests");
+    e2e_expect_has(result->out, ";outer;second ");
+}
+
 Test(e2e_log, trace_contains_counters_and_signposts)
 {
     e2e_run("'%s'", e2e_program("slow", E2E_TRACED));

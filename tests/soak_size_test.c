@@ -78,7 +78,8 @@ static void expect_trace(unsigned events)
 Test(soak_size, records_many_events_in_a_test)
 {
     unsigned events = soaking() ? 64 * 80000 : 64 * 2000;
-    const char *limits = SANITIZE_FLAGS[0] ? "" : "ulimit -s 512 -d 65536;";
+    const char *limits =
+        SANITIZE_FLAGS[0] ? "" : "ulimit -s 512; ulimit -d 65536;";
     const struct e2e *result =
         e2e_run("%s LARGE_EVENTS=%u TRACE_LIMIT=4G LOG=error exec %s --filter "
                 "large/records_much -q --render=all "
@@ -89,5 +90,27 @@ Test(soak_size, records_many_events_in_a_test)
     e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
     expect_all(events);
     expect_trace(events);
+    test_remove_tree("testlog-runs");
+}
+
+/* The shared pages of the recording don't count as data. */
+Test(soak_size, exports_many_events_in_little_memory)
+{
+    static const char *const formats[] = {"chrome", "folded"};
+    const char *limits =
+        SANITIZE_FLAGS[0] ? "" : "ulimit -s 512; ulimit -d 4096;";
+
+    e2e_run("LARGE_EVENTS=%u TRACE_LIMIT=4G LOG=error exec %s --filter "
+            "large/records_much -q --trace-options=compress=0",
+            soaking() ? 64 * 80000 : 64 * 16000,
+            e2e_program("large", E2E_TRACED));
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+        const struct e2e *result =
+            e2e_run("%s '" BUILD_DIR "/testlog' export --%s | tail -c 1000",
+                    limits, formats[i]);
+
+        e2e_expect_is(result->err, "");
+        cr_expect_str_neq(result->out, "");
+    }
     test_remove_tree("testlog-runs");
 }
