@@ -232,12 +232,11 @@ Test(e2e_trace, draws_arrows_to_threads_that_enter_a_span)
 {
     const cJSON *trace, *from, *to;
 
-    e2e_expect_code(e2e_run("'%s/examples/pool_test' "
-                            "--filter pool/shares_a_store_between_threads",
-                            BUILD_DIR),
-                    0);
-    trace = e2e_json("testlog-runs/latest/tests/pool_test/"
-                     "pool.shares_a_store_between_threads/trace.json");
+    e2e_expect_code(
+        e2e_run("%s --filter late/hands_over", e2e_program("late", E2E_TRACED)),
+        0);
+    trace = e2e_json("testlog-runs/latest/tests/late_test/late.hands_over/"
+                     "trace.json");
     from = needed(trace, "s", "enter");
     to = needed(trace, "f", "enter");
     cr_expect_eq(e2e_number(from, "id"), e2e_number(to, "id"));

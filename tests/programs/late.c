@@ -1,4 +1,6 @@
-/* late.c: spans whose values change after they began. */
+/* late.c: spans that change after they began: their values, their threads. */
+#include <pthread.h>
+
 #include <testlog/test_log.h>
 
 static void request(int id, int status)
@@ -15,4 +17,23 @@ TEST_LOG(late, answers)
 {
     request(1, 200);
     request(2, 500);
+}
+
+static void *work(void *context)
+{
+    struct trace_span_ref *span = context;
+
+    trace_span_enter(*span);
+    log_debug("on another thread");
+    return NULL;
+}
+
+TEST_LOG(late, hands_over)
+{
+    struct trace_span_ref span = trace_span_begin(INFO, "handed over");
+    pthread_t thread;
+
+    cr_assert_eq(pthread_create(&thread, NULL, work, &span), 0);
+    cr_assert_eq(pthread_join(thread, NULL), 0);
+    trace_span_end(span);
 }
