@@ -25,7 +25,7 @@ static struct page_block recorded(const char *filter)
 
     cr_assert_eq(test_log_recorded_put(&text, "", reader, filter, &counts), 0);
     trace_reader_close(reader);
-    return page_decode((const unsigned char *)text.data, text.size);
+    return page_decode(page_keep(text.data), text.size);
 }
 
 static int64_t slice(const struct page_block *block, const char *column,

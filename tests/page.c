@@ -8,6 +8,15 @@
 
 #include <criterion/criterion.h>
 
+void *page_keep(void *memory)
+{
+    static void *all[4096];
+    static size_t count;
+
+    cr_assert_lt(count, sizeof(all) / sizeof(*all));
+    return all[count++] = memory;
+}
+
 /* ---- Packing ---- */
 
 typedef int uncompress(void *, unsigned long *room, const void *,
@@ -39,7 +48,7 @@ struct page_block page_inflate(const unsigned char *bytes, size_t size)
         out = realloc(out, room);
     }
     cr_assert_eq(status, 0, "zlib says %d", status);
-    return page_decode(out, room);
+    return page_decode(page_keep(out), room);
 }
 
 static int digit_of(char c)
@@ -103,7 +112,7 @@ struct page_block page_block(const char *html, const char *id)
 {
     size_t size = 0;
     const char *text = find(html, id, &size);
-    unsigned char *bytes = malloc(size + 1);
+    unsigned char *bytes = page_keep(malloc(size + 1));
 
     cr_assert_not_null(text, "there is no block %s", id);
     return page_inflate(bytes, decode_base64(bytes, text, size));
@@ -117,7 +126,7 @@ struct page_block page_decode(const unsigned char *bytes, size_t size)
     struct page_block block = {.json = NULL};
 
     cr_assert_not_null(end);
-    block.json = cJSON_Parse((const char *)bytes);
+    block.json = page_keep(cJSON_Parse((const char *)bytes));
     cr_assert_not_null(block.json, "%s", (const char *)bytes);
     block.columns = end + 1;
     block.size = size - (size_t)(end + 1 - bytes);
