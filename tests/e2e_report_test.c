@@ -121,16 +121,12 @@ Test(e2e_report, hostile_text_stays_in_the_data)
     e2e_expect_has(html, "default-src 'none'; script-src 'sha256-");
 }
 
-/* Every byte is a page that browsers accept: no placeholder is left. */
 Test(e2e_report, the_policy_has_the_digest_of_the_script)
 {
-    const char *html, *script, *digest;
+    const char *html, *digest;
 
     e2e_run("%s", e2e_program("small", E2E_TRACED));
     html = page();
-    script = e2e_between(html, "<script>", "</script>\n<script type");
-    cr_assert_neq(script[0], '\0');
-    e2e_run("%s", ":");
     digest = e2e_run("perl -0777 -ne 'print $1 if "
                      "m{<script>(.*?)</script>}s' %s | "
                      "sha256sum | cut -c-64 | tr a-f A-F | "
@@ -138,7 +134,6 @@ Test(e2e_report, the_policy_has_the_digest_of_the_script)
                      RUN "report.html")
                  ->out;
     cr_assert_gt(strlen(digest), 40);
-    e2e_expect_has(html, "script-src 'sha256-");
     e2e_expect_is(e2e_between(html, "script-src 'sha256-", "'"),
                   e2e_between(digest, "", "\n"));
 }
@@ -160,7 +155,7 @@ Test(e2e_report, a_second_run_is_compared_with_the_first)
     cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(previous, "new")), 0);
 }
 
-Test(e2e_report, a_full_disk_changes_no_verdict)
+Test(e2e_report, a_file_that_cannot_grow_changes_no_verdict)
 {
     const struct e2e *all =
         e2e_run("mkdir -p runs; (ulimit -f 300; %s --trace-dir=runs "
@@ -169,6 +164,9 @@ Test(e2e_report, a_full_disk_changes_no_verdict)
 
     e2e_expect_code(all, 0);
     e2e_expect_closing(all, "1 passed, 0 failed, 0 skipped");
+    e2e_expect_has(all->err, "testlog: cannot write report.html: File too "
+                             "large; results are not affected\n");
+    e2e_expect_is(e2e_run("ls runs/latest | grep report")->out, "");
 }
 
 /* ---- testlog report ---- */
