@@ -1,11 +1,13 @@
 /* export.c: testlog export: writes a run for viewers. */
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cjson/cJSON.h>
 
+#include "harness/results/gpu_state.h"
 #include "harness/results/notice.h"
 #include "harness/results/stacks.h"
 #include "harness/results/writers.h"
@@ -13,26 +15,24 @@
 #include "run.h"
 #include "runners.h"
 #include "trace/folded.h"
+#include "trace/ops.h"
 
 /* What is written. */
-struct export
-{
+struct wanted {
     const struct recordings *found;
     const struct results *results;
-    bool workers; /* every test is wanted, so workers can be drawn */
+    bool workers; /* all tests are, so workers can be drawn */
     FILE *stream;
 };
 
-/* X(format, what it is) */
+/* X(format, flag, what it is) */
 #define FORMATS(X)                                                             \
-    X(chrome, "Chrome's trace event format (default)")                         \
-    X(folded, "folded stacks, for a flame graph of spans")
+    X(chrome, "chrome", "Chrome's trace event format (default)")               \
+    X(folded, "folded", "folded stacks, for a flame graph of spans")           \
+    X(ops_csv, "ops-csv", "a table of operations on GPUs and signposts")
 
-struct format {
-    const char *name;
-    /* write returns -1 with errno if not all could be written. */
-    int (*write)(const struct export *);
-};
+/* Returns -1 with errno if memory was exhausted. */
+typedef int write_format(const struct wanted *);
 
 static void usage(void)
 {
@@ -41,7 +41,7 @@ static void usage(void)
          "for a\nviewer. RUN is the folder of a run or of a test, or a "
          "recording, or a name\nin testlog list; the default is the latest "
          "run. The run may have been\nkilled.\n");
-#define X(name, help) printf("      --%-11s  %s\n", #name, help);
+#define X(name, flag, help) printf("      --%-11s  %s\n", flag, help);
     FORMATS(X)
 #undef X
     puts("  -o, --output FILE  write to FILE instead of standard output");
@@ -167,25 +167,25 @@ static void add_to_chrome(struct trace_chrome *chrome,
     trace_reader_close(reader);
 }
 
-static int write_chrome(const struct export *export)
+static int write_chrome(const struct wanted *wanted)
 {
-    const struct recordings *found = export->found;
+    const struct recordings *found = wanted->found;
     struct trace_chrome chrome;
 
-    trace_chrome_begin(&chrome, export->stream);
+    trace_chrome_begin(&chrome, wanted->stream);
     chrome.several = found->count > 1;
     for (size_t i = 0; i < found->count; i++)
-        add_to_chrome(&chrome, &found->all[i], export->results,
+        add_to_chrome(&chrome, &found->all[i], wanted->results,
                       (uint32_t)i + 1);
-    if (export->workers)
-        test_log_trace_workers(&chrome, &export->results->run);
+    if (wanted->workers)
+        test_log_trace_workers(&chrome, &wanted->results->run);
     trace_chrome_end(&chrome, NULL);
     return 0;
 }
 
-static int write_folded(const struct export *export)
+static int write_folded(const struct wanted *wanted)
 {
-    const struct recordings *found = export->found;
+    const struct recordings *found = wanted->found;
     struct trace_folded folded = {0};
     int result;
 
@@ -199,31 +199,92 @@ static int write_folded(const struct export *export)
         trace_text_free(&title);
         trace_reader_close(reader);
     }
-    result = trace_folded_put(&folded, export->stream);
+    result = trace_folded_put(&folded, wanted->stream);
     trace_folded_free(&folded);
     return result;
 }
 
-static const struct format formats[] = {
-#define X(name, help) {#name, write_##name},
+static void add_separated(struct trace_text *text)
+{
+    trace_text_string(text, text->size ? "; " : "");
+}
+
+/* Adds what a recording lacks. */
+static void add_losses(struct trace_text *text,
+                       const struct trace_reader *reader)
+{
+    struct test_log_gpu gpu;
+    uint64_t dropped;
+
+    trace_reader_losses(text, reader);
+    if (!test_log_gpu_read(&gpu, reader)) {
+        test_log_gpu_free(&gpu);
+        return;
+    }
+    if (gpu.lost) {
+        add_separated(text);
+        trace_text_printf(
+            text, "%" PRIu64 " of %" PRIu64 " launches have no device record",
+            gpu.lost, gpu.launches);
+    }
+    dropped = gpu.dropped + gpu.undecoded + gpu.dropped_callback_events +
+              gpu.dropped_activity_events;
+    if (dropped) {
+        add_separated(text);
+        trace_text_printf(text, "%" PRIu64 " records of the GPU were dropped",
+                          dropped);
+    }
+    test_log_gpu_free(&gpu);
+}
+
+static void add_ops(struct trace_ops *ops, const struct recording *recording,
+                    FILE *stream)
+{
+    struct trace_reader *reader = open_recording(recording);
+    struct trace_text losses = {0};
+
+    if (!reader)
+        return;
+    add_losses(&losses, reader);
+    if (losses.data)
+        test_log_notice("export: %s: %s", recording->test, losses.data);
+    if (trace_ops_add(ops, reader, recording->test, losses.data, stream))
+        refuse(recording);
+    trace_text_free(&losses);
+    trace_reader_close(reader);
+}
+
+static int write_ops_csv(const struct wanted *wanted)
+{
+    const struct recordings *found = wanted->found;
+    struct trace_ops ops = {0};
+
+    trace_ops_begin(wanted->stream);
+    for (size_t i = 0; i < found->count; i++)
+        add_ops(&ops, &found->all[i], wanted->stream);
+    return 0;
+}
+
+static write_format *const formats[] = {
+#define X(name, flag, help) write_##name,
     FORMATS(X)
 #undef X
 };
 
 /* ---- The command ---- */
 
-static int export_to(struct export *export, const struct format *format,
+static int export_to(struct wanted *wanted, write_format *format,
                      const char *output)
 {
     struct trace_file file;
 
     if (!output) {
-        export->stream = stdout;
-        if (!format->write(export) && !fflush(stdout) && !ferror(stdout))
+        wanted->stream = stdout;
+        if (!format(wanted) && !fflush(stdout) && !ferror(stdout))
             return TEST_LOG_PASSED;
     } else if (!trace_file_open(&file, output)) {
-        export->stream = file.stream;
-        if (format->write(export))
+        wanted->stream = file.stream;
+        if (format(wanted))
             trace_file_abandon(&file);
         else if (!trace_file_commit(&file))
             return TEST_LOG_PASSED;
@@ -235,7 +296,7 @@ static int export_to(struct export *export, const struct format *format,
 
 /* The flags. */
 struct asked {
-    const struct format *format;
+    write_format *format;
     const char *output; /* NULL: standard output */
 };
 
@@ -243,7 +304,7 @@ struct asked {
 static bool read_flags(int argc, char **argv, struct asked *asked, int *code)
 {
     static const struct option options[] = {
-#define X(name, help) {#name, no_argument, NULL, 'F'},
+#define X(name, flag, help) {flag, no_argument, NULL, 'F'},
         FORMATS(X)
 #undef X
             {"output", required_argument, NULL, 'o'},
@@ -265,7 +326,7 @@ static bool read_flags(int argc, char **argv, struct asked *asked, int *code)
         if (flag == 'o')
             asked->output = test_log_report_is_stdout(optarg) ? NULL : optarg;
         else
-            asked->format = &formats[number];
+            asked->format = formats[number];
     }
     return true;
 }
@@ -274,7 +335,7 @@ int runners_export(int argc, char **argv)
 {
     struct recordings found = {0};
     struct results results = {.run = {.path = NULL}};
-    struct asked asked = {formats, NULL};
+    struct asked asked = {formats[0], NULL};
     const char *where;
     int code;
 
@@ -287,7 +348,7 @@ int runners_export(int argc, char **argv)
     if (runners_recordings_find(&found, where, argv) || !found.count)
         return runners_recordings_refuse("export", where, argv);
     read_results(&results, where);
-    code = export_to(&(struct export){&found, &results, !*argv, NULL},
+    code = export_to(&(struct wanted){&found, &results, !*argv, NULL},
                      asked.format, asked.output);
     free_results(&results);
     runners_recordings_free(&found);

@@ -465,7 +465,7 @@ static const struct {
     {"testlog log --format p", "pretty "},
     {"testlog log --filter=net=de", "debug "},
     {"testlog report --", "--output --help "},
-    {"testlog export -", "--chrome --folded -o --output --help "},
+    {"testlog export -", "--chrome --folded --ops-csv -o --output --help "},
     {"testlog list --j", "--json "},
     {"testlog diff --", "--json --help "},
     {"testlog clean --d", "--dry-run "},

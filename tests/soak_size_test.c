@@ -96,9 +96,9 @@ Test(soak_size, records_many_events_in_a_test)
 /* The shared pages of the recording don't count as data. */
 Test(soak_size, exports_many_events_in_little_memory)
 {
-    static const char *const formats[] = {"chrome", "folded"};
+    static const char *const formats[] = {"chrome", "folded", "ops-csv"};
     const char *limits =
-        SANITIZE_FLAGS[0] ? "" : "ulimit -s 512; ulimit -d 4096;";
+        SANITIZE_FLAGS[0] ? "" : "ulimit -s 512; ulimit -d 14336;";
 
     e2e_run("LARGE_EVENTS=%u TRACE_LIMIT=4G LOG=error exec %s --filter "
             "large/records_much -q --trace-options=compress=0",
