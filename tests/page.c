@@ -19,6 +19,8 @@ void *page_keep(void *memory)
 
 /* ---- Packing ---- */
 
+enum { BUFFER_ERROR = -5 /* Z_BUF_ERROR */ };
+
 typedef int uncompress(void *, unsigned long *room, const void *,
                        unsigned long size);
 
@@ -37,18 +39,20 @@ bool page_can_read(void)
 struct page_block page_inflate(const unsigned char *bytes, size_t size)
 {
     uncompress *inflate = zlib_uncompress();
-    unsigned long room = size * 2 + 4096;
-    unsigned char *out = malloc(room);
-    int status;
+    unsigned long room;
+    int status = BUFFER_ERROR;
 
     cr_assert_not_null(inflate);
-    while ((status = inflate(out, &room, bytes, size)) ==
-           -5 /* Z_BUF_ERROR */) {
-        room = room * 2;
-        out = realloc(out, room);
+    for (size_t most = size * 2 + 4096; status == BUFFER_ERROR; most *= 2) {
+        unsigned char *out = page_keep(malloc(most));
+
+        room = most;
+        status = inflate(out, &room, bytes, size);
+        if (!status)
+            return page_decode(out, room);
     }
-    cr_assert_eq(status, 0, "zlib says %d", status);
-    return page_decode(page_keep(out), room);
+    cr_assert_fail("zlib says %d", status);
+    return (struct page_block){.json = NULL};
 }
 
 static int digit_of(char c)

@@ -103,7 +103,7 @@ static char *put_digits(char *out, const unsigned char *bytes, size_t size)
 
 static void write_base64(FILE *stream, const unsigned char *bytes, size_t size)
 {
-    char text[4096], *out = text;
+    char text[4096] = "", *out = text;
 
     for (size_t i = 0; i < size; i += 3) {
         out = put_digits(out, bytes + i, size - i);
