@@ -120,7 +120,9 @@ static int add(struct changes *changes, const struct test_log_history *history,
                const struct test_log_result *before,
                const struct test_log_result *after)
 {
-    struct change change = {compare_outcomes(before, after), before, after, 0};
+    struct change change = {.kind = compare_outcomes(before, after),
+                            .before = before,
+                            .after = after};
 
     if (change.kind == CHANGE_UNCHANGED &&
         after->outcome == TEST_LOG_OUTCOME_PASSED)

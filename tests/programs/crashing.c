@@ -77,10 +77,10 @@ TEST_LOG(crashing, unmapped)
     cr_assert_eq(page[7], 0);
 }
 
+static volatile int none;
+
 TEST_LOG(crashing, division)
 {
-    volatile int none = 0;
-
     cr_assert(7 / none);
 }
 
