@@ -217,7 +217,7 @@ static void add_device(struct test_log_recorded *recorded,
                           .state = entry->at.on_device ? STATE_ON_DEVICE : 0,
                           .fields = add_device_fields(recorded, entry)};
 
-    for (size_t i = 0; kind[i] && i < sizeof(word) - 1; i++)
+    for (size_t i = 0; i < sizeof(word) - 1 && kind[i]; i++)
         word[i] = (char)(kind[i] | ' '); /* lower case */
     slice.kind = test_log_strings_of(&recorded->strings, word);
     link_row(recorded, entry);
