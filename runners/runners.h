@@ -15,6 +15,7 @@ int runners_export(int argc, char **argv);
 int runners_report(int argc, char **argv);
 int runners_filter(int argc, char **argv);
 int runners_list(int argc, char **argv);
+int runners_stat(int argc, char **argv);
 int runners_diff(int argc, char **argv);
 int runners_clean(int argc, char **argv);
 

@@ -187,13 +187,13 @@ _testlog_own() {
     case ${words[1]}$flag in
     log--filter | log--log) _testlog_filter "$head" "$value" ;;
     record--log) _testlog_filter "$head" "$value" ;;
-    log--format | log--span-events | log--fields | log--time | log--color | \
+    stat--by | log--format | log--span-events | log--fields | log--time | log--color | \
         log--log-* | record--log-* | record--trace-options)
         _testlog_value "$flag" "$head" "$value"
         ;;
     export-o | export--output | report-o | report--output | run* | record* | list* | clean* | filter--*) ;;
     filterfilter) _testlog_filter "" "$value" ;;
-    log* | export* | report*) _testlog_runs ;;
+    log* | export* | report* | stat*) _testlog_runs ;;
     diff*) _testlog_names ;;
     esac
 }
@@ -204,7 +204,7 @@ _testlog() {
 
     _testlog_line
     if [[ ${#words[@]} -eq 1 ]]; then
-        _testlog_offer run record log export report list diff clean filter --help --version
+        _testlog_offer run record log export report stat list diff clean filter --help --version
         return
     fi
     for ((i = 2; i < ${#words[@]}; i++)); do

@@ -172,6 +172,7 @@ static const struct {
     {"runners/testlog-log.1", "log"},
     {"runners/testlog-export.1", "export"},
     {"runners/testlog-report.1", "report"},
+    {"runners/testlog-stat.1", "stat"},
     {"runners/testlog-list.1", "list"},
     {"runners/testlog-diff.1", "diff"},
     {"runners/testlog-clean.1", "clean"},
@@ -448,8 +449,8 @@ static const char *offers(const char *function, const char *line)
 static const struct {
     const char *line, *offers;
 } completions[] = {
-    {"testlog ",
-     "run record log export report list diff clean filter --help --version "},
+    {"testlog ", "run record log export report stat list diff clean filter "
+                 "--help --version "},
     {"testlog rec", "record "},
     {"testlog record --o", "--output "},
     {"testlog record --log-format p", "pretty "},
@@ -467,6 +468,8 @@ static const struct {
     {"testlog report --", "--output --help "},
     {"testlog export -", "--chrome --folded --ops-csv -o --output --help "},
     {"testlog list --j", "--json "},
+    {"testlog stat --by=t", "target test "},
+    {"testlog stat --", "--by --csv --json --help "},
     {"testlog diff --", "--json --help "},
     {"testlog clean --d", "--dry-run "},
     {"testlog filter --b", "--batch "},

@@ -21,7 +21,7 @@ $(UNITS): $(B)/tests/%: $(B)/tests/%.o $(TEST_OBJ) $(LIB)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) $(CJSON_LIBS) -lpthread
 
 $(filter $(B)/tests/runners_%,$(UNITS)): $(filter-out %/testlog.o,$(RUNNER_SRC:%.c=$(B)/%.o))
-$(filter $(B)/tests/runners_%,$(UNITS)): private CJSON_LIBS += $(ZSTD_LIBS)
+$(filter $(B)/tests/runners_%,$(UNITS)): private CJSON_LIBS += $(ZSTD_LIBS) -lm
 $(filter $(B)/tests/runners_%,$(UNITS)): private LIBS := $(LIB) $(LIBS) # again: for these objects
 
 # The device code runs in the test program itself, with a libcupti that plays

@@ -1,33 +1,13 @@
 /* counts.c: counts a recording, and decides what a page leaves out of it. */
 #include "harness/results/report/recorded.h"
 #include "log/text.h"
+#include "trace/buckets.h"
 
 enum {
     SLICES_MOST = 2000000, /* that a page draws smoothly */
     LINES_MOST = 500000,
     STEPS = 3, /* log2 of the buckets for each power of two */
 };
-
-/* ---- Buckets of durations ---- */
-
-static size_t bucket_of(uint64_t duration)
-{
-    unsigned power;
-
-    if (duration < 1 << STEPS)
-        return duration;
-    power = 63 - (unsigned)__builtin_clzll(duration);
-    return ((size_t)(power - STEPS + 1) << STEPS) +
-           (duration >> (power - STEPS) & ((1 << STEPS) - 1));
-}
-
-/* Returns the shortest duration in a bucket. */
-static uint64_t shortest_in(size_t bucket)
-{
-    size_t power = bucket >> STEPS, step = bucket & ((1 << STEPS) - 1);
-
-    return power ? (uint64_t)((1 << STEPS) + step) << (power - 1) : step;
-}
 
 /* ---- Counting ---- */
 
@@ -66,7 +46,7 @@ void test_log_count(struct test_log_counts *counts,
     if (!is_slice(entry))
         return;
     counts->slices++;
-    counts->durations[bucket_of(test_log_slice_duration(entry))]++;
+    counts->durations[trace_bucket_of(test_log_slice_duration(entry), STEPS)]++;
 }
 
 int test_log_count_all(struct test_log_counts *counts,
@@ -96,7 +76,8 @@ struct test_log_cut test_log_cut_of(const struct test_log_counts *counts)
         return cut;
     while (bucket && longer + counts->durations[bucket - 1] <= SLICES_MOST)
         longer += counts->durations[--bucket];
-    cut.width = bucket < TEST_LOG_BUCKETS ? shortest_in(bucket) : UINT64_MAX;
+    cut.width = bucket < TEST_LOG_BUCKETS ? trace_bucket_least(bucket, STEPS)
+                                          : UINT64_MAX;
     cut.room = SLICES_MOST - longer;
     return cut;
 }
@@ -105,7 +86,8 @@ bool test_log_cut_slice(struct test_log_cut *cut, uint64_t duration)
 {
     if (duration >= cut->width)
         return false;
-    if (cut->room && bucket_of(duration) + 1 == bucket_of(cut->width)) {
+    if (cut->room && trace_bucket_of(duration, STEPS) + 1 ==
+                         trace_bucket_of(cut->width, STEPS)) {
         cut->room--;
         return false;
     }

@@ -1,0 +1,189 @@
+/* stat.c: testlog stat: sums up the spans, kernels, lines and tests of a run.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/results/notice.h"
+#include "harness/runner/options.h"
+#include "stat.h"
+
+struct settings {
+    enum stat_table table;
+    enum { AS_TEXT, AS_CSV, AS_JSON } format;
+};
+
+static const char *const words[] = {
+#define STAT_X(name, word) word,
+    STAT_TABLES(STAT_X)
+#undef STAT_X
+        NULL};
+
+static void usage(void)
+{
+    puts("Usage: testlog stat [RUN] [TEST...] [FLAG...]\n\n"
+         "Prints how often the spans of a run were entered and how long they "
+         "took, those\nwith the largest total first. TEST is suite/test or a "
+         "pattern. RUN is the folder\nof a run or of a test, or a recording, "
+         "or a name in testlog list; the default is\nthe latest run.\n\n"
+         "      --by=span|kernel|target|test\n"
+         "                what to sum up: spans, GPU kernels, lines by target, "
+         "or tests\n"
+         "      --csv     print CSV, with times in ns\n"
+         "      --json    print one JSON object, with times in ns\n"
+         "  -h, --help    print this");
+}
+
+/* ---- Reading ---- */
+
+/* Tests that lost records; the first is named. */
+struct losses {
+    struct trace_text first;
+    size_t count;
+};
+
+static void note_losses(struct losses *losses,
+                        const struct recording *recording,
+                        const struct trace_reader *reader)
+{
+    struct trace_text text = {0};
+
+    if (trace_reader_losses(&text, reader) && !losses->count++)
+        trace_text_printf(&losses->first, "%s: %s", recording->test,
+                          text.data ? text.data : "");
+    trace_text_free(&text);
+}
+
+static void say_losses(struct losses *losses)
+{
+    if (losses->count)
+        test_log_notice("stat: records of %zu %s are missing: %s",
+                        losses->count, losses->count == 1 ? "test" : "tests",
+                        losses->first.data ? losses->first.data : "");
+    trace_text_free(&losses->first);
+}
+
+/* A damaged recording has been reported. */
+static int add(struct sums *sums, const struct recording *recording,
+               struct losses *losses)
+{
+    struct trace_reader *reader = runners_open(recording->path);
+    int status = 0;
+
+    if (reader) {
+        note_losses(losses, recording, reader);
+        status = runners_sums_add(sums, recording, reader);
+    } else if (errno != EBADMSG) {
+        test_log_notice("stat: cannot read %s: %s; the sums lack this test",
+                        recording->path, strerror(errno));
+    }
+    trace_reader_close(reader);
+    return status;
+}
+
+static int add_all(struct sums *sums, const struct recordings *found)
+{
+    struct losses losses = {.count = 0};
+    int status = 0;
+
+    for (size_t i = 0; i < found->count && !status; i++)
+        status = add(sums, &found->all[i], &losses);
+    say_losses(&losses);
+    if (status)
+        test_log_notice("stat: out of memory");
+    runners_sums_sort(sums);
+    return status;
+}
+
+/* ---- Printing ---- */
+
+static void put(const struct sums *sums, const struct settings *settings,
+                const char *where)
+{
+    static const char *const nothing[STAT_TABLE_COUNT] = {
+        [STAT_SPAN] = "span",
+        [STAT_KERNEL] = "GPU kernel",
+        [STAT_TARGET] = "line",
+        [STAT_TEST] = "test",
+    };
+
+    if (settings->format == AS_JSON)
+        runners_stat_json(sums, where);
+    else if (settings->format == AS_CSV)
+        runners_stat_csv(sums);
+    else if (sums->count)
+        runners_stat_text(sums);
+    if (!sums->count)
+        test_log_notice("stat: no %s was recorded in %s", nothing[sums->table],
+                        where);
+}
+
+static int show(const char *where, char **patterns,
+                const struct settings *settings)
+{
+    struct sums sums = {.table = settings->table};
+    struct recordings found = {0};
+    int code = TEST_LOG_FAILED;
+
+    if (runners_recordings_find(&found, where, patterns) || !found.count)
+        return runners_recordings_refuse("stat", where, patterns);
+    if (!add_all(&sums, &found)) {
+        put(&sums, settings, where);
+        code = runners_written("stat", TEST_LOG_PASSED);
+    }
+    runners_sums_free(&sums);
+    runners_recordings_free(&found);
+    return code;
+}
+
+/* ---- Arguments ---- */
+
+static int take(struct settings *settings, int flag, const char *value)
+{
+    unsigned choice;
+
+    switch (flag) {
+    case 'b':
+        if (test_log_read_word("--by", value, words, &choice))
+            return -1;
+        settings->table = (enum stat_table)choice;
+        return 0;
+    case 'c':
+        settings->format = AS_CSV;
+        return 0;
+    case 'j':
+        settings->format = AS_JSON;
+        return 0;
+    default:
+        return -1;
+    }
+}
+
+int runners_stat(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"by", required_argument, NULL, 'b'},
+        {"csv", no_argument, NULL, 'c'},
+        {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {0}};
+    struct settings settings = {.table = STAT_SPAN};
+    const char *where;
+    int flag;
+
+    opterr = 0;
+    while ((flag = getopt_long(argc, argv, ":h", options, NULL)) >= 0) {
+        if (flag == 'h') {
+            usage();
+            return TEST_LOG_PASSED;
+        }
+        if (flag == '?' || flag == ':')
+            return runners_refuse_flag("stat", flag, argv, options);
+        if (take(&settings, flag, optarg))
+            return TEST_LOG_USAGE;
+    }
+    argv += optind;
+    where = runners_run_of(&argv);
+    return where ? show(where, argv, &settings) : TEST_LOG_USAGE;
+}

@@ -1,0 +1,258 @@
+/* e2e_stat_test.c: testlog stat, also with played back records of a GPU. */
+#include "e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define TESTLOG "'" BUILD_DIR "/testlog' "
+
+E2E_FOLDER
+
+/* `root` looks like a machine with a driver. */
+static void begin(void)
+{
+    e2e_begin();
+    cr_assert_eq(mkdir("root", 0777) | mkdir("root/dev", 0777), 0);
+    fclose(fopen("root/dev/nvidiactl", "we"));
+}
+
+TestSuite(e2e_stat, .init = begin, .timeout = 180);
+
+static void run_nested(void)
+{
+    e2e_expect_code(e2e_run("%s --filter 'traced/@(nests|logs_all_levels)'",
+                            e2e_program("traced", E2E_TRACED)),
+                    0);
+}
+
+static void run_gpu(void)
+{
+    e2e_run("TESTLOG_GPU_LIBRARY=" BUILD_DIR "/libtestlog-gpu.so "
+            "TESTLOG_GPU_ROOT=$PWD/root TRACE_CUPTI=" BUILD_DIR
+            "/tests/playback.so PLAYBACK_FIXTURE=" TESTS_DIR
+            "/playback/plain.fixture %s --filter 'gpu/@(fails|uses_it)'",
+            e2e_program("gpu", E2E_TRACED));
+}
+
+/* Returns the rows of `testlog stat --json ARGUMENTS`. */
+static const cJSON *rows_of(const char *arguments)
+{
+    const cJSON *rows;
+
+    e2e_expect_code(e2e_run(TESTLOG "stat --json %s >stat.json", arguments), 0);
+    rows = cJSON_GetObjectItem(e2e_json("stat.json"), "rows");
+    cr_assert(cJSON_IsArray(rows));
+    return rows;
+}
+
+static const cJSON *row_of(const cJSON *rows, const char *name)
+{
+    const cJSON *row;
+
+    cJSON_ArrayForEach(row, rows)
+    {
+        if (!strcmp(e2e_text(row, "name"), name))
+            return row;
+    }
+    cr_assert_fail("no row of %s", name);
+    return NULL;
+}
+
+/* ---- Spans ---- */
+
+Test(e2e_stat, sums_up_spans_and_their_self_time)
+{
+    const cJSON *rows, *outer, *inner, *second;
+
+    run_nested();
+    rows = rows_of("");
+    cr_expect_eq(cJSON_GetArraySize(rows), 4);
+    outer = row_of(rows, "outer");
+    inner = row_of(rows, "inner");
+    second = row_of(rows, "second");
+    cr_expect_eq(e2e_number(outer, "count"), 1);
+    cr_expect_gt(e2e_number(inner, "total_ns"), 0);
+    cr_expect_eq(e2e_number(inner, "self_ns"), e2e_number(inner, "total_ns"));
+    cr_expect_eq(e2e_number(outer, "self_ns"),
+                 e2e_number(outer, "total_ns") - e2e_number(inner, "total_ns") -
+                     e2e_number(second, "total_ns"));
+    cr_expect_eq(e2e_number(outer, "median_ns"), e2e_number(outer, "max_ns"));
+    cr_expect_eq(e2e_number(outer, "p99_ns"), e2e_number(outer, "min_ns"));
+    cr_expect_eq(e2e_number(outer, "average_ns"), e2e_number(outer, "max_ns"));
+    for (int i = 1; i < 4; i++)
+        cr_expect_geq(e2e_number(cJSON_GetArrayItem(rows, i - 1), "total_ns"),
+                      e2e_number(cJSON_GetArrayItem(rows, i), "total_ns"));
+}
+
+Test(e2e_stat, aligns_columns_and_puts_the_name_last)
+{
+    const struct e2e *stat;
+
+    run_nested();
+    stat = e2e_run(TESTLOG "stat latest 'traced/n*'");
+    e2e_expect_code(stat, 0);
+    e2e_expect_is(stat->err, "");
+    e2e_expect_has(stat->out, "Count");
+    e2e_expect_has(stat->out, "  Max  Span\n    1  ");
+    e2e_expect_has(stat->out, "s  outer\n");
+    e2e_expect_lacks(stat->out, "span of trace");
+    cr_expect_eq(e2e_count(stat->out, "\n"), 4);
+}
+
+Test(e2e_stat, takes_runs_tests_and_recordings)
+{
+    run_nested();
+    e2e_expect_has(e2e_run(TESTLOG "stat traced/nests")->out, "  outer\n");
+    e2e_expect_has(e2e_run(TESTLOG "stat testlog-runs/latest/tests/"
+                                   "traced_test/traced.nests")
+                       ->out,
+                   "  outer\n");
+    e2e_expect_has(e2e_run(TESTLOG "stat testlog-runs/latest/tests/"
+                                   "traced_test/traced.nests/recording")
+                       ->out,
+                   "  outer\n");
+}
+
+Test(e2e_stat, csv_quotes_names)
+{
+    const struct e2e *stat;
+
+    run_gpu();
+    stat = e2e_run(TESTLOG "stat --csv --by=kernel");
+    e2e_expect_has(stat->out,
+                   "time_percent,total_ns,instances,avg_ns,med_ns,min_ns,"
+                   "max_ns,stddev_ns,grid,block,registers,shared_memory,"
+                   "occupancy_percent,name\n");
+    e2e_expect_has(stat->out, ",\"(8, 64, 1)\",\"(256, 1, 1)\",32,0,48,"
+                              "\"void saxpy<float>(float*, float const*, "
+                              "float, int)\"\n");
+    run_nested();
+    stat = e2e_run(TESTLOG "stat --csv");
+    e2e_expect_has(stat->out,
+                   "count,total_ns,self_ns,average_ns,min_ns,median_ns,"
+                   "p99_ns,max_ns,name\n1,");
+}
+
+/* ---- Kernels ---- */
+
+static bool is_about(double ns, double expected)
+{
+    return ns > 0.99 * expected && ns < 1.01 * expected;
+}
+
+/* Each test launches nine kernels; see plain.expect. */
+Test(e2e_stat, sums_up_kernels_by_name_and_shape)
+{
+    const cJSON *rows, *row;
+    double share = 0, instances = 0;
+
+    run_gpu();
+    rows = rows_of("--by kernel");
+    cr_expect_eq(cJSON_GetArraySize(rows), 9);
+    cJSON_ArrayForEach(row, rows)
+    {
+        share += e2e_number(row, "time_percent");
+        instances += e2e_number(row, "instances");
+    }
+    cr_expect(share > 99.99 && share < 100.01, "%g", share);
+    cr_expect_eq(instances, 18);
+    row = cJSON_GetArrayItem(rows, 0);
+    e2e_expect_is(e2e_text(row, "name"), "inner");
+    e2e_expect_is(e2e_text(row, "grid"), "(1, 1, 1)");
+    e2e_expect_is(e2e_text(row, "block"), "(1024, 1, 1)");
+    cr_expect_eq(e2e_number(row, "registers"), 32);
+    cr_expect_eq(e2e_number(row, "shared_memory"), 0);
+    cr_expect_eq(e2e_number(row, "occupancy_percent"), 0);
+    cr_expect(is_about(e2e_number(row, "total_ns"), 1000));
+    cr_expect(is_about(e2e_number(row, "avg_ns"), 500));
+    cr_expect(is_about(e2e_number(row, "med_ns"), 500));
+    cr_expect_lt(e2e_number(row, "stddev_ns"), 2);
+    row = row_of(rows, "identity_f16");
+    cr_expect(is_about(e2e_number(row, "max_ns"), 400));
+    cr_expect(is_about(e2e_number(row, "time_percent"), 100.0 * 800 / 7400));
+}
+
+Test(e2e_stat, prints_kernels_as_a_table)
+{
+    const char *out;
+
+    run_gpu();
+    out = e2e_run(TESTLOG "stat gpu/uses_it --by=kernel")->out;
+    e2e_expect_has(e2e_line(out, "StdDev"), "Occupancy  Kernel");
+    e2e_expect_has(e2e_line(out, "inner"), "(1024, 1, 1)         32       0");
+    e2e_expect_has(e2e_line(out, "inner"), "13.5%  ");
+}
+
+/* ---- Lines and tests ---- */
+
+Test(e2e_stat, counts_lines_by_target_and_level)
+{
+    const cJSON *row;
+
+    run_nested();
+    e2e_expect_is(e2e_run(TESTLOG "stat --by=target")->out,
+                  "Lines  Error  Warn  Info  Debug  Trace  Target\n"
+                  "    7      1     2     2      1      1  "
+                  "programs::traced\n");
+    row = row_of(rows_of("--by=target"), "programs::traced");
+    cr_expect_eq(e2e_number(row, "warn"), 2);
+}
+
+Test(e2e_stat, sums_up_tests)
+{
+    const cJSON *rows, *row;
+
+    run_gpu();
+    rows = rows_of("--by=test");
+    cr_expect_eq(cJSON_GetArraySize(rows), 2);
+    row = row_of(rows, "gpu/fails");
+    e2e_expect_is(e2e_text(row, "program"), "gpu_test");
+    cr_expect_eq(e2e_number(row, "spans"), 2);
+    cr_expect_eq(e2e_number(row, "kernels"), 9);
+    cr_expect_gt(e2e_number(row, "duration_ns"), 0);
+}
+
+/* ---- Refusals ---- */
+
+Test(e2e_stat, reports_that_nothing_was_recorded)
+{
+    const struct e2e *stat;
+
+    run_nested();
+    stat = e2e_run(TESTLOG "stat --by=kernel");
+    e2e_expect_code(stat, 0);
+    e2e_expect_is(stat->out, "");
+    e2e_expect_is(stat->err, "testlog: stat: no GPU kernel was recorded in "
+                             "testlog-runs/latest\n");
+}
+
+Test(e2e_stat, reports_missing_records)
+{
+    e2e_run("TRACE_LIMIT=256K %s --filter losses/limit",
+            e2e_program("losses", E2E_TRACED));
+    e2e_expect_has(e2e_run(TESTLOG "stat")->err,
+                   "testlog: stat: records of 1 test are missing: "
+                   "losses/limit: ");
+}
+
+Test(e2e_stat, refuses_bad_arguments)
+{
+    static const struct {
+        const char *arguments, *error;
+    } rows[] = {
+        {"--by=name", "testlog: --by: unknown value \"name\"; write span, "
+                      "kernel, target or test\n"},
+        {"--by", "testlog: stat: --by needs a value"},
+        {"--jsom", "testlog: stat: unknown flag --jsom; did you mean --json?"},
+        {"nowhere", "testlog: stat: cannot find nowhere: "},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const struct e2e *stat = e2e_run(TESTLOG "stat %s", rows[i].arguments);
+
+        e2e_expect_code(stat, 2);
+        e2e_expect_has(stat->err, rows[i].error);
+        e2e_expect_is(stat->out, "");
+    }
+}

@@ -1,0 +1,201 @@
+/* runners_sums_test.c: sums of recordings. */
+#include "runners/stat.h"
+
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "support.h"
+
+static struct sums sums;
+
+static void end(void)
+{
+    runners_sums_free(&sums);
+}
+
+TestSuite(runners_sums, .init = test_folder, .fini = end);
+
+static struct trace_site outer = TEST_SITE(SPAN, INFO, "outer", "m", NULL, 0);
+static struct trace_site inner = TEST_SITE(SPAN, DEBUG, "inner", "m", NULL, 0);
+
+/* Ends the recording and adds it. */
+static void add(enum stat_table table)
+{
+    static char test[] = "suite/test", program[] = "program";
+    const struct recording recording = {.test = test, .program = program};
+    struct trace_reader *reader = test_read();
+
+    sums.table = table;
+    cr_assert_eq(runners_sums_add(&sums, &recording, reader), 0);
+    trace_reader_close(reader);
+}
+
+static const struct sum *find(const char *name)
+{
+    for (size_t i = 0; i < sums.count; i++)
+        if (!strcmp(sums.all[i].texts[STAT_NAME], name))
+            return &sums.all[i];
+    cr_assert_fail("no sum of %s", name);
+    return NULL;
+}
+
+/* ---- Spans ---- */
+
+Test(runners_sums, self_time_lacks_nested_spans)
+{
+    struct trace_span_ref one, two;
+
+    test_record();
+    one = trace_span_open_(&outer, 0, NULL);
+    for (int i = 0; i < 3; i++) {
+        two = trace_span_open_(&inner, 0, NULL);
+        trace_span_leave_(two);
+    }
+    trace_span_leave_(one);
+    add(STAT_SPAN);
+    cr_assert_eq(sums.count, 2);
+    cr_expect_eq(find("inner")->spread.count, 3);
+    cr_expect_gt(find("inner")->self, 0);
+    cr_expect_eq(find("inner")->self, find("inner")->spread.total);
+    cr_expect_eq(find("outer")->self + find("inner")->spread.total,
+                 find("outer")->spread.total);
+}
+
+Test(runners_sums, recursion_counts_in_the_total_but_not_in_self_time)
+{
+    struct trace_span_ref one, two;
+    const struct sum *sum;
+
+    test_record();
+    one = trace_span_open_(&outer, 0, NULL);
+    two = trace_span_open_(&outer, 0, NULL);
+    trace_span_leave_(two);
+    trace_span_leave_(one);
+    add(STAT_SPAN);
+    sum = find("outer");
+    cr_expect_eq(sum->spread.count, 2);
+    cr_expect_eq(sum->self, sum->spread.most);
+}
+
+static void *nest(void *parent)
+{
+    trace_span_leave_(trace_span_enter_(*(struct trace_span_ref *)parent));
+    return NULL;
+}
+
+Test(runners_sums, time_on_another_thread_is_not_taken_from_self_time)
+{
+    struct trace_span_ref around, span;
+
+    test_record();
+    around = trace_span_open_(&outer, 0, NULL);
+    span = trace_span_new_(&inner, 0, NULL);
+    test_thread(nest, &span);
+    trace_span_end(span);
+    trace_span_leave_(around);
+    add(STAT_SPAN);
+    cr_expect_eq(find("inner")->spread.count, 1, "it was entered once");
+    cr_expect_eq(find("outer")->self, find("outer")->spread.total);
+}
+
+/* The second span begins within the first and ends after it. */
+Test(runners_sums, overlapping_spans_share_no_self_time)
+{
+    struct trace_span_ref first, second;
+    uint64_t both;
+
+    test_record();
+    first = trace_span_begin_(&outer, 0, NULL);
+    second = trace_span_begin_(&inner, 0, NULL);
+    trace_span_end(first);
+    trace_span_end(second);
+    add(STAT_SPAN);
+    both = find("outer")->self + find("inner")->self;
+    cr_expect_eq(find("inner")->self, find("inner")->spread.total);
+    cr_expect_lt(find("outer")->self, find("outer")->spread.total);
+    cr_expect_lt(both,
+                 find("outer")->spread.total + find("inner")->spread.total);
+}
+
+Test(runners_sums, a_chain_of_overlapping_spans_stays_small)
+{
+    enum { MANY = 10000 };
+    struct trace_span_ref before, next;
+
+    test_record();
+    before = trace_span_begin_(&outer, 0, NULL);
+    for (int i = 0; i < MANY; i++) {
+        next = trace_span_begin_(&outer, 0, NULL);
+        trace_span_end(before);
+        before = next;
+    }
+    trace_span_end(before);
+    add(STAT_SPAN);
+    cr_expect_eq(find("outer")->spread.count, MANY + 1);
+    cr_expect_lt(find("outer")->self, find("outer")->spread.total);
+}
+
+Test(runners_sums, open_spans_end_with_the_recording)
+{
+    test_record();
+    trace_span_begin_(&outer, 0, NULL);
+    add(STAT_SPAN);
+    cr_expect_gt(find("outer")->spread.total, 0);
+    cr_expect_eq(find("outer")->self, find("outer")->spread.total);
+}
+
+Test(runners_sums, several_recordings_are_summed_up)
+{
+    test_record();
+    trace_span_leave_(trace_span_open_(&outer, 0, NULL));
+    for (int i = 0; i < 3; i++)
+        add(STAT_SPAN);
+    cr_expect_eq(sums.count, 1);
+    cr_expect_eq(find("outer")->spread.count, 3);
+}
+
+/* ---- Others ---- */
+
+Test(runners_sums, kernels_have_no_part_in_the_time_of_spans)
+{
+    struct trace_span_ref span;
+    struct trace_activity kernel;
+
+    test_record();
+    span = trace_span_open_(&outer, 0, NULL);
+    kernel =
+        test_kernel(trace_device_host()->now(), trace_device_host()->now());
+    trace_device_put(&kernel);
+    trace_span_leave_(span);
+    add(STAT_SPAN);
+    cr_expect_eq(sums.count, 1);
+    cr_expect_eq(find("outer")->self, find("outer")->spread.total);
+}
+
+Test(runners_sums, lines_are_counted_by_target_and_level)
+{
+    test_record();
+    log_at(ERROR, "one");
+    log_at(DEBUG, "two");
+    log_at(DEBUG, "three");
+    add(STAT_TARGET);
+    cr_assert_eq(sums.count, 1);
+    cr_expect_eq(sums.all[0].lines[TRACE_LEVEL_OFF], 3);
+    cr_expect_eq(sums.all[0].lines[TRACE_LEVEL_ERROR], 1);
+    cr_expect_eq(sums.all[0].lines[TRACE_LEVEL_DEBUG], 2);
+}
+
+Test(runners_sums, a_test_has_its_duration_spans_and_lines)
+{
+    test_record();
+    trace_span_leave_(trace_span_open_(&outer, 0, NULL));
+    log_at(INFO, "one");
+    add(STAT_TEST);
+    cr_assert_eq(sums.count, 1);
+    cr_expect_str_eq(sums.all[0].texts[STAT_PROGRAM], "program");
+    cr_expect_eq(find("suite/test")->spans, 1);
+    cr_expect_eq(find("suite/test")->lines[TRACE_LEVEL_OFF], 1);
+    cr_expect_eq(find("suite/test")->kernels, 0);
+    cr_expect_gt(find("suite/test")->spread.total, 0);
+}
