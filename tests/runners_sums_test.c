@@ -1,11 +1,11 @@
 /* runners_sums_test.c: sums of recordings. */
-#include "runners/stat.h"
+#include "support.h"
 
 #include <string.h>
 
 #include <criterion/criterion.h>
 
-#include "support.h"
+#include "runners/stat.h"
 
 static struct sums sums;
 
