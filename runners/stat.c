@@ -11,12 +11,13 @@
 
 struct settings {
     enum stat_table table;
+    bool by, tree;
     enum { AS_TEXT, AS_CSV, AS_JSON } format;
 };
 
 static const char *const words[] = {
 #define STAT_X(name, word) word,
-    STAT_TABLES(STAT_X)
+    STAT_BY(STAT_X)
 #undef STAT_X
         NULL};
 
@@ -30,6 +31,7 @@ static void usage(void)
          "      --by=span|kernel|target|test\n"
          "                what to sum up: spans, GPU kernels, lines by target, "
          "or tests\n"
+         "      --tree    print spans below those that enclose them\n"
          "      --csv     print CSV, with times in ns\n"
          "      --json    print one JSON object, with times in ns\n"
          "  -h, --help    print this");
@@ -90,9 +92,10 @@ static int add_all(struct sums *sums, const struct recordings *found)
     for (size_t i = 0; i < found->count && !status; i++)
         status = add(sums, &found->all[i], &losses);
     say_losses(&losses);
+    if (!status)
+        status = runners_sums_sort(sums);
     if (status)
         test_log_notice("stat: out of memory");
-    runners_sums_sort(sums);
     return status;
 }
 
@@ -102,9 +105,8 @@ static void put(const struct sums *sums, const struct settings *settings,
                 const char *where)
 {
     static const char *const nothing[STAT_TABLE_COUNT] = {
-        [STAT_SPAN] = "span",
-        [STAT_KERNEL] = "GPU kernel",
-        [STAT_TARGET] = "line",
+        [STAT_SPAN] = "span",         [STAT_TREE] = "span",
+        [STAT_KERNEL] = "GPU kernel", [STAT_TARGET] = "line",
         [STAT_TEST] = "test",
     };
 
@@ -148,6 +150,10 @@ static int take(struct settings *settings, int flag, const char *value)
         if (test_log_read_word("--by", value, words, &choice))
             return -1;
         settings->table = (enum stat_table)choice;
+        settings->by = true;
+        return 0;
+    case 't':
+        settings->tree = true;
         return 0;
     case 'c':
         settings->format = AS_CSV;
@@ -163,11 +169,9 @@ static int take(struct settings *settings, int flag, const char *value)
 int runners_stat(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"by", required_argument, NULL, 'b'},
-        {"csv", no_argument, NULL, 'c'},
-        {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},
-        {0}};
+        {"by", required_argument, NULL, 'b'}, {"tree", no_argument, NULL, 't'},
+        {"csv", no_argument, NULL, 'c'},      {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},     {0}};
     struct settings settings = {.table = STAT_SPAN};
     const char *where;
     int flag;
@@ -183,6 +187,12 @@ int runners_stat(int argc, char **argv)
         if (take(&settings, flag, optarg))
             return TEST_LOG_USAGE;
     }
+    if (settings.tree && settings.by) {
+        test_log_notice("stat: --tree is about spans; leave out --by");
+        return TEST_LOG_USAGE;
+    }
+    if (settings.tree)
+        settings.table = STAT_TREE;
     argv += optind;
     where = runners_run_of(&argv);
     return where ? show(where, argv, &settings) : TEST_LOG_USAGE;

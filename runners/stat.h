@@ -33,12 +33,16 @@ void runners_spread_free(struct spread *);
 
 /* ---- sums.c: sums by name ---- */
 
-/* X(NAME, word): what is summed up. */
-#define STAT_TABLES(X)                                                         \
+/* X(NAME, word): what is summed up; STAT_TABLES adds the tree of spans. */
+#define STAT_BY(X)                                                             \
     X(SPAN, "span")                                                            \
     X(KERNEL, "kernel")                                                        \
     X(TARGET, "target")                                                        \
     X(TEST, "test")
+
+#define STAT_TABLES(X)                                                         \
+    STAT_BY(X)                                                                 \
+    X(TREE, "tree")
 
 enum stat_table {
 #define STAT_X(name, word) STAT_##name,
@@ -70,13 +74,18 @@ struct sum {
     uint64_t self; /* ns that nested slices of the same thread don't explain */
     uint64_t lines[TRACE_LEVEL_TRACE + 1]; /* by level; OFF: all */
     uint64_t spans, kernels;
+    /* TREE: numbers start at 1, and a root has parent 0. */
+    size_t number, parent;
+    unsigned depth; /* once sorted */
 };
 
 struct sums {
     enum stat_table table;
     struct sum *all;
     size_t count, capacity;
-    struct trace_table by_key;  /* hash of the texts to index */
+    struct trace_table by_key; /* hash of parent and texts to index */
+    const char **path;         /* TREE: names of spans, the innermost first */
+    size_t path_capacity;
     struct trace_table threads; /* to index in `open` */
     struct open_slices *open;
     size_t open_count, open_capacity;
@@ -87,8 +96,9 @@ struct sums {
 int runners_sums_add(struct sums *, const struct recording *,
                      struct trace_reader *);
 
-/* runners_sums_sort sorts the largest first. */
-void runners_sums_sort(struct sums *);
+/* runners_sums_sort sorts the largest first; in a tree, each sum is followed by
+ * those below it. No more can be added then. -1 without memory. */
+int runners_sums_sort(struct sums *);
 void runners_sums_free(struct sums *);
 
 /* ---- stat_table.c: sums as a table ---- */

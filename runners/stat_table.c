@@ -38,7 +38,8 @@ enum cell {
     X(DEBUGS, COUNT, (double)sum->lines[TRACE_LEVEL_DEBUG])                    \
     X(TRACES, COUNT, (double)sum->lines[TRACE_LEVEL_TRACE])                    \
     X(SPANS, COUNT, (double)sum->spans)                                        \
-    X(KERNELS, COUNT, (double)sum->kernels)
+    X(KERNELS, COUNT, (double)sum->kernels)                                    \
+    X(DEPTH, COUNT, (double)sum->depth)
 
 enum value {
 #define X(name, kind, expression) VALUE_##name,
@@ -68,7 +69,8 @@ static double value_of(const struct sum *sum, double all, enum value value)
 }
 
 struct column {
-    const char *title, *key; /* in CSV and JSON */
+    const char *title; /* NULL: only in CSV and JSON */
+    const char *key;   /* there; NULL ends a table */
     enum value value;
     enum stat_text text; /* if `is_text` */
     bool is_text;
@@ -89,7 +91,7 @@ static const struct column spans[] = {
     VALUE("Self", "self_ns", SELF), VALUE("Average", "average_ns", AVERAGE),
     VALUE("Min", "min_ns", LEAST),  VALUE("Median", "median_ns", MEDIAN),
     VALUE("p99", "p99_ns", P99),    VALUE("Max", "max_ns", MOST),
-    TEXT("Span", "name", NAME),     {.title = NULL},
+    TEXT("Span", "name", NAME),     {.key = NULL},
 };
 
 static const struct column kernels[] = {
@@ -107,14 +109,14 @@ static const struct column kernels[] = {
     TEXT("Shared", "shared_memory", SHARED),
     TEXT("Occupancy", "occupancy_percent", OCCUPANCY),
     TEXT("Kernel", "name", NAME),
-    {.title = NULL},
+    {.key = NULL},
 };
 
 static const struct column targets[] = {
     VALUE("Lines", "lines", LINES),  VALUE("Error", "error", ERRORS),
     VALUE("Warn", "warn", WARNS),    VALUE("Info", "info", INFOS),
     VALUE("Debug", "debug", DEBUGS), VALUE("Trace", "trace", TRACES),
-    TEXT("Target", "name", NAME),    {.title = NULL},
+    TEXT("Target", "name", NAME),    {.key = NULL},
 };
 
 static const struct column tests[] = {
@@ -124,14 +126,19 @@ static const struct column tests[] = {
     VALUE("Kernels", "kernels", KERNELS),
     TEXT("Program", "program", PROGRAM),
     TEXT("Test", "name", NAME),
-    {.title = NULL},
+    {.key = NULL},
+};
+
+/* In the text, the name is indented by the depth. */
+static const struct column tree[] = {
+    VALUE("Total", "total_ns", TOTAL), VALUE("Self", "self_ns", SELF),
+    VALUE("Count", "count", COUNT),    VALUE(NULL, "depth", DEPTH),
+    TEXT("Span", "name", NAME),        {.key = NULL},
 };
 
 static const struct column *const columns[STAT_TABLE_COUNT] = {
-    [STAT_SPAN] = spans,
-    [STAT_KERNEL] = kernels,
-    [STAT_TARGET] = targets,
-    [STAT_TEST] = tests,
+    [STAT_SPAN] = spans, [STAT_KERNEL] = kernels, [STAT_TARGET] = targets,
+    [STAT_TEST] = tests, [STAT_TREE] = tree,
 };
 
 static double total_of(const struct sums *sums)
@@ -167,6 +174,8 @@ static void set_cell(struct trace_text *out, const struct column *column,
                      const struct sum *sum, double all)
 {
     trace_text_clear(out);
+    if (column->is_text && column->text == STAT_NAME)
+        trace_text_printf(out, "%*s", (int)(2 * sum->depth), "");
     if (column->is_text)
         log_plain(out, text_of(sum, column), strlen(text_of(sum, column)));
     else
@@ -206,7 +215,7 @@ static void put_cell(const struct column *column, const char *text, size_t size,
 {
     size_t padding = widest - width_of(text, size);
 
-    if (!column[1].title)
+    if (!column[1].key)
         puts(text);
     else
         printf("%*s%s  ", (int)padding, "", text);
@@ -219,12 +228,16 @@ void runners_stat_text(const struct sums *sums)
     struct trace_text cell = {0};
     size_t widths[16];
 
-    for (size_t c = 0; table[c].title; c++) {
+    for (size_t c = 0; table[c].key; c++) {
+        if (!table[c].title)
+            continue;
         widths[c] = width_of_column(sums, &table[c], all);
         put_cell(&table[c], table[c].title, strlen(table[c].title), widths[c]);
     }
     for (size_t i = 0; i < sums->count; i++)
-        for (size_t c = 0; table[c].title; c++) {
+        for (size_t c = 0; table[c].key; c++) {
+            if (!table[c].title)
+                continue;
             set_cell(&cell, &table[c], &sums->all[i], all);
             put_cell(&table[c], cell.data ? cell.data : "", cell.size,
                      widths[c]);
@@ -271,13 +284,13 @@ void runners_stat_csv(const struct sums *sums)
     const struct column *table = columns[sums->table];
     double all = total_of(sums);
 
-    for (size_t c = 0; table[c].title; c++)
+    for (size_t c = 0; table[c].key; c++)
         printf("%s%s", c ? "," : "", table[c].key);
     putchar('\n');
     for (size_t i = 0; i < sums->count; i++) {
         const struct sum *sum = &sums->all[i];
 
-        for (size_t c = 0; table[c].title; c++) {
+        for (size_t c = 0; table[c].key; c++) {
             if (c)
                 putchar(',');
             if (table[c].is_text)
@@ -335,7 +348,7 @@ void runners_stat_json(const struct sums *sums, const char *where)
     rows = cJSON_AddArrayToObject(document, "rows");
     for (size_t i = 0; i < sums->count; i++) {
         row = cJSON_CreateObject();
-        for (size_t c = 0; table[c].title; c++)
+        for (size_t c = 0; table[c].key; c++)
             add_cell(row, &table[c], &sums->all[i], all);
         cJSON_AddItemToArray(rows, row);
     }

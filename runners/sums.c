@@ -12,6 +12,8 @@
 
 #define NONE SIZE_MAX
 
+enum { DEPTH_MOST = 256 }; /* deeper spans are summed up in the deepest */
+
 /* A slice that has begun on a thread. */
 struct open_slice {
     uint64_t end, own; /* ns */
@@ -25,9 +27,9 @@ struct open_slices {
 
 /* ---- Sums ---- */
 
-static uint64_t key_of(const char *const texts[STAT_TEXTS])
+static uint64_t key_of(size_t parent, const char *const texts[STAT_TEXTS])
 {
-    uint64_t hash = TRACE_HASH;
+    uint64_t hash = trace_hash(TRACE_HASH, &parent, sizeof(parent));
 
     for (int i = 0; i < STAT_TEXTS; i++)
         hash = texts[i] ? trace_hash(hash, texts[i], strlen(texts[i]) + 1)
@@ -46,9 +48,10 @@ static bool copy_texts(struct sum *sum, const char *const texts[STAT_TEXTS])
 }
 
 /* Returns the index of the sum with these texts, NONE without memory. */
-static size_t find(struct sums *sums, const char *const texts[STAT_TEXTS])
+static size_t find(struct sums *sums, size_t parent,
+                   const char *const texts[STAT_TEXTS])
 {
-    uint64_t key = key_of(texts);
+    uint64_t key = key_of(parent, texts);
     uintptr_t place;
 
     if (trace_table_find(&sums->by_key, key, &place))
@@ -57,14 +60,16 @@ static size_t find(struct sums *sums, const char *const texts[STAT_TEXTS])
         !copy_texts(&sums->all[sums->count], texts) ||
         !trace_table_set(&sums->by_key, key, sums->count))
         return NONE;
+    sums->all[sums->count].parent = parent;
+    sums->all[sums->count].number = sums->count + 1;
     return sums->count++;
 }
 
-static size_t find_name(struct sums *sums, const char *name)
+static size_t find_name(struct sums *sums, size_t parent, const char *name)
 {
     const char *texts[STAT_TEXTS] = {[STAT_NAME] = name};
 
-    return find(sums, texts);
+    return find(sums, parent, texts);
 }
 
 static uint64_t end_of(const struct sums *sums, const struct trace_entry *entry)
@@ -160,6 +165,27 @@ static void leave_all(struct sums *sums)
     sums->open_count = sums->open_capacity = 0;
 }
 
+/* Returns the index of the sum of all spans with the path of `span`. */
+static size_t find_path(struct sums *sums, const struct trace_reader *reader,
+                        const struct trace_entry *span)
+{
+    struct trace_entry one = *span;
+    size_t count = 0, sum = NONE, parent = 0;
+
+    do {
+        if (!TRACE_ARRAY_RESERVE(sums->path, sums->path_capacity, count + 1))
+            return NONE;
+        sums->path[count++] = one.site->name;
+    } while (one.span && trace_reader_span(reader, one.span, &one));
+    for (int depth = 0; count && depth < DEPTH_MOST; depth++) {
+        sum = find_name(sums, parent, sums->path[--count]);
+        if (sum == NONE)
+            break;
+        parent = sums->all[sum].number;
+    }
+    return sum;
+}
+
 /* Calls of a device's driver take time from spans, too. */
 static int add_span(struct sums *sums, struct trace_reader *reader,
                     const struct trace_entry *entry)
@@ -175,7 +201,8 @@ static int add_span(struct sums *sums, struct trace_reader *reader,
             ? !trace_reader_span(reader, entry->span, &span)
             : entry->kind != TRACE_ENTRY_SPAN || !entry->entered)
         return 0;
-    sum = find_name(sums, span.site->name);
+    sum = sums->table == STAT_TREE ? find_path(sums, reader, &span)
+                                   : find_name(sums, 0, span.site->name);
     if (add_duration(sums, sum, entry))
         return -1;
     return enter(sums, entry, sum);
@@ -232,7 +259,7 @@ static int add_kernel(struct sums *sums, const struct trace_entry *entry)
     read_shape(entry, shape);
     for (int i = STAT_GRID; i < STAT_TEXTS; i++)
         texts[i] = shape[i].data;
-    status = add_duration(sums, find(sums, texts), entry);
+    status = add_duration(sums, find(sums, 0, texts), entry);
     for (int i = STAT_GRID; i < STAT_TEXTS; i++)
         trace_text_free(&shape[i]);
     return status;
@@ -255,7 +282,7 @@ static int add_target(struct sums *sums, const struct trace_entry *entry)
 
     if (!log_is_event(entry))
         return 0;
-    sum = find_name(sums, entry->site->target);
+    sum = find_name(sums, 0, entry->site->target);
     if (sum == NONE)
         return -1;
     add_line(&sums->all[sum], entry);
@@ -295,7 +322,7 @@ static size_t begin_test(struct sums *sums, const struct recording *recording,
 {
     const char *texts[STAT_TEXTS] = {
         [STAT_NAME] = recording->test, [STAT_PROGRAM] = recording->program};
-    size_t test = find(sums, texts);
+    size_t test = find(sums, 0, texts);
 
     if (test == NONE ||
         runners_spread_add(&sums->all[test].spread,
@@ -337,11 +364,58 @@ static int by_size(const void *a, const void *b)
     return strcmp(x->texts[STAT_NAME], y->texts[STAT_NAME]);
 }
 
-void runners_sums_sort(struct sums *sums)
+static int by_parent(const void *a, const void *b)
 {
+    const struct sum *x = a, *y = b;
+
+    if (x->parent != y->parent)
+        return x->parent < y->parent ? -1 : 1;
+    return by_size(a, b);
+}
+
+/* Copies the sums below a parent; those of each parent begin at `first`. */
+static void copy_below(const struct sum *sorted, const size_t *first,
+                       size_t parent, unsigned depth, struct sum **next)
+{
+    for (size_t i = first[parent]; i < first[parent + 1]; i++) {
+        struct sum *one = (*next)++;
+
+        *one = sorted[i];
+        one->depth = depth;
+        copy_below(sorted, first, one->number, depth + 1, next);
+    }
+}
+
+static int sort_tree(struct sums *sums)
+{
+    size_t *first = calloc(sums->count + 2, sizeof(*first));
+    struct sum *all = calloc(sums->count, sizeof(*all)), *next = all;
+
+    if (!first || !all) {
+        free(first);
+        free(all);
+        return -1;
+    }
+    qsort(sums->all, sums->count, sizeof(*sums->all), by_parent);
+    for (size_t i = 0; i < sums->count; i++)
+        first[sums->all[i].parent + 1] = i + 1;
+    for (size_t i = 1; i < sums->count + 2; i++)
+        if (first[i] < first[i - 1])
+            first[i] = first[i - 1];
+    copy_below(sums->all, first, 0, 0, &next);
+    free(first);
+    free(sums->all);
+    sums->all = all;
+    return 0;
+}
+
+int runners_sums_sort(struct sums *sums)
+{
+    if (sums->count && sums->table == STAT_TREE)
+        return sort_tree(sums);
     if (sums->count)
         qsort(sums->all, sums->count, sizeof(*sums->all), by_size);
-    trace_table_free(&sums->by_key);
+    return 0;
 }
 
 void runners_sums_free(struct sums *sums)
@@ -353,6 +427,7 @@ void runners_sums_free(struct sums *sums)
             free(sums->all[i].texts[j]);
     }
     free(sums->all);
+    free(sums->path);
     trace_table_free(&sums->by_key);
     *sums = (struct sums){.count = 0};
 }

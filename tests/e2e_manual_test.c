@@ -469,7 +469,7 @@ static const struct {
     {"testlog export -", "--chrome --folded --ops-csv -o --output --help "},
     {"testlog list --j", "--json "},
     {"testlog stat --by=t", "target test "},
-    {"testlog stat --", "--by --csv --json --help "},
+    {"testlog stat --", "--by --tree --csv --json --help "},
     {"testlog diff --", "--json --help "},
     {"testlog clean --d", "--dry-run "},
     {"testlog filter --b", "--batch "},

@@ -134,6 +134,29 @@ Test(e2e_stat, csv_quotes_names)
                    "p99_ns,max_ns,name\n1,");
 }
 
+/* ---- Trees ---- */
+
+Test(e2e_stat, prints_a_tree_of_spans)
+{
+    const struct e2e *stat;
+    const cJSON *rows;
+
+    run_nested();
+    stat = e2e_run(TESTLOG "stat traced/nests --tree");
+    e2e_expect_code(stat, 0);
+    e2e_expect_has(stat->out, "  Count  Span\n");
+    e2e_expect_has(stat->out, "      1  outer\n");
+    e2e_expect_has(stat->out, "      1    inner\n");
+    e2e_expect_has(stat->out, "      1    second\n");
+    rows = rows_of("traced/nests --tree");
+    cr_expect_eq(cJSON_GetArraySize(rows), 3);
+    e2e_expect_is(e2e_text(cJSON_GetArrayItem(rows, 0), "name"), "outer");
+    cr_expect_eq(e2e_number(row_of(rows, "outer"), "depth"), 0);
+    cr_expect_eq(e2e_number(row_of(rows, "second"), "depth"), 1);
+    e2e_expect_has(e2e_run(TESTLOG "stat --tree --csv")->out,
+                   "total_ns,self_ns,count,depth,name\n");
+}
+
 /* ---- Kernels ---- */
 
 static bool is_about(double ns, double expected)
@@ -243,6 +266,8 @@ Test(e2e_stat, refuses_bad_arguments)
     } rows[] = {
         {"--by=name", "testlog: --by: unknown value \"name\"; write span, "
                       "kernel, target or test\n"},
+        {"--by=test --tree", "testlog: stat: --tree is about spans; leave out "
+                             "--by\n"},
         {"--by", "testlog: stat: --by needs a value"},
         {"--jsom", "testlog: stat: unknown flag --jsom; did you mean --json?"},
         {"nowhere", "testlog: stat: cannot find nowhere: "},

@@ -155,6 +155,79 @@ Test(runners_sums, several_recordings_are_summed_up)
     cr_expect_eq(find("outer")->spread.count, 3);
 }
 
+/* ---- Trees ---- */
+
+static void expect_row(size_t row, const char *name, unsigned depth,
+                       uint64_t count)
+{
+    cr_assert_lt(row, sums.count);
+    cr_expect_str_eq(sums.all[row].texts[STAT_NAME], name);
+    cr_expect_eq(sums.all[row].depth, depth, "%s", name);
+    cr_expect_eq(sums.all[row].spread.count, count, "%s", name);
+}
+
+Test(runners_sums, a_tree_has_a_row_for_each_path)
+{
+    struct trace_span_ref one, two;
+
+    test_record();
+    for (int i = 0; i < 2; i++) {
+        one = trace_span_open_(&outer, 0, NULL);
+        two = trace_span_open_(&inner, 0, NULL);
+        trace_span_leave_(trace_span_open_(&outer, 0, NULL));
+        trace_span_leave_(two);
+        trace_span_leave_(one);
+    }
+    trace_span_leave_(trace_span_open_(&inner, 0, NULL));
+    add(STAT_TREE);
+    cr_assert_eq(runners_sums_sort(&sums), 0);
+    cr_assert_eq(sums.count, 4);
+    expect_row(0, "outer", 0, 2);
+    expect_row(1, "inner", 1, 2);
+    expect_row(2, "outer", 2, 2);
+    expect_row(3, "inner", 0, 1);
+    cr_expect_eq(sums.all[0].self + sums.all[1].spread.total,
+                 sums.all[0].spread.total);
+}
+
+Test(runners_sums, a_tree_has_the_spans_of_other_threads_below_their_parents)
+{
+    struct trace_span_ref around, span;
+
+    test_record();
+    around = trace_span_open_(&outer, 0, NULL);
+    span = trace_span_new_(&inner, 0, NULL);
+    test_thread(nest, &span);
+    trace_span_end(span);
+    trace_span_leave_(around);
+    add(STAT_TREE);
+    cr_assert_eq(runners_sums_sort(&sums), 0);
+    expect_row(0, "outer", 0, 1);
+    expect_row(1, "inner", 1, 1);
+    cr_expect_eq(sums.all[0].self, sums.all[0].spread.total);
+}
+
+static void descend(int depth)
+{
+    struct trace_span_ref span = trace_span_open_(&outer, 0, NULL);
+
+    if (depth > 1)
+        descend(depth - 1);
+    trace_span_leave_(span);
+}
+
+Test(runners_sums, a_tree_ends_at_a_depth)
+{
+    enum { DEEP = 300, DEPTH_MOST = 256 };
+
+    test_record();
+    descend(DEEP);
+    add(STAT_TREE);
+    cr_assert_eq(runners_sums_sort(&sums), 0);
+    cr_assert_eq(sums.count, DEPTH_MOST);
+    expect_row(DEPTH_MOST - 1, "outer", DEPTH_MOST - 1, DEEP - DEPTH_MOST + 1);
+}
+
 /* ---- Others ---- */
 
 Test(runners_sums, kernels_have_no_part_in_the_time_of_spans)
