@@ -16,6 +16,7 @@
 #include "runners.h"
 #include "trace/folded.h"
 #include "trace/ops.h"
+#include "trace/perfetto.h"
 
 /* What is written. */
 struct wanted {
@@ -28,6 +29,7 @@ struct wanted {
 /* X(format, flag, what it is) */
 #define FORMATS(X)                                                             \
     X(chrome, "chrome", "Chrome's trace event format (default)")               \
+    X(perfetto, "perfetto", "Perfetto's own format, with nested tracks")       \
     X(folded, "folded", "folded stacks, for a flame graph of spans")           \
     X(ops_csv, "ops-csv", "a table of operations on GPUs and signposts")
 
@@ -180,6 +182,37 @@ static int write_chrome(const struct wanted *wanted)
     if (wanted->workers)
         test_log_trace_workers(&chrome, &wanted->results->run);
     trace_chrome_end(&chrome, NULL);
+    return 0;
+}
+
+static void add_to_perfetto(struct trace_perfetto *perfetto,
+                            const struct recording *recording,
+                            const struct results *results)
+{
+    struct trace_reader *reader = open_recording(recording);
+    struct trace_text title = title_of(recording), stacks = {0};
+    struct trace_chrome_test test = test_of(recording, results, &stacks);
+
+    perfetto->test = &test;
+    if (reader && trace_perfetto_add(perfetto, reader,
+                                     title.data ? title.data : recording->test))
+        refuse(recording);
+    trace_text_free(&title);
+    trace_text_free(&stacks);
+    trace_reader_close(reader);
+}
+
+static int write_perfetto(const struct wanted *wanted)
+{
+    const struct recordings *found = wanted->found;
+    struct trace_perfetto perfetto;
+    char path[PATH_MAX];
+
+    if (!realpath(wanted->results->run.path, path))
+        return -1;
+    trace_perfetto_begin(&perfetto, wanted->stream, trace_base_name(path));
+    for (size_t i = 0; i < found->count; i++)
+        add_to_perfetto(&perfetto, &found->all[i], wanted->results);
     return 0;
 }
 

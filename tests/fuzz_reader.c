@@ -8,6 +8,9 @@
 
 #include "harness/results/report/recorded.h"
 #include "log/device_summary.h"
+#include "trace/folded.h"
+#include "trace/ops.h"
+#include "trace/perfetto.h"
 #include "trace/reader.h"
 
 #include "trace/format.h"
@@ -65,6 +68,24 @@ static void walk_page(struct trace_reader *reader)
     trace_text_free(&block);
 }
 
+static void walk_formats(struct trace_reader *reader, FILE *stream)
+{
+    struct trace_folded folded = {0};
+    struct trace_perfetto perfetto;
+    struct trace_chrome chrome;
+    struct trace_ops ops = {0};
+
+    trace_chrome_begin(&chrome, stream);
+    trace_chrome_add(&chrome, reader, 1, "walk");
+    trace_chrome_end(&chrome, NULL);
+    trace_perfetto_begin(&perfetto, stream, "run");
+    trace_perfetto_add(&perfetto, reader, "walk");
+    trace_folded_add(&folded, reader, "walk");
+    trace_folded_put(&folded, stream);
+    trace_folded_free(&folded);
+    trace_ops_add(&ops, reader, "walk", NULL, stream);
+}
+
 static void walk_summary(struct trace_reader *reader)
 {
     struct log_device_summary *summary = log_device_summary_read(reader);
@@ -82,15 +103,12 @@ static size_t walk_export(struct trace_reader *reader)
 {
     struct log_filter *filter = log_filter_parse("trace", NULL, "", NULL);
     FILE *null = fopen("/dev/null", "we");
-    struct trace_chrome chrome;
     size_t lines = 0;
 
     if (filter && null) {
         walk_lines(filter, LOG_SPAN_FULL, reader, null);
         lines = walk_lines(filter, LOG_SPAN_NONE, reader, null);
-        trace_chrome_begin(&chrome, null);
-        trace_chrome_add(&chrome, reader, 1, "walk");
-        trace_chrome_end(&chrome, NULL);
+        walk_formats(reader, null);
         walk_summary(reader);
         walk_page(reader);
     }

@@ -96,7 +96,8 @@ Test(soak_size, records_many_events_in_a_test)
 /* The shared pages of the recording don't count as data. */
 Test(soak_size, exports_many_events_in_little_memory)
 {
-    static const char *const formats[] = {"chrome", "folded", "ops-csv"};
+    static const char *const formats[] = {"chrome", "perfetto", "folded",
+                                          "ops-csv"};
     const char *limits =
         SANITIZE_FLAGS[0] ? "" : "ulimit -s 512; ulimit -d 14336;";
 

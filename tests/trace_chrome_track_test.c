@@ -2,24 +2,36 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "trace/chrome_json.h"
 
 TestSuite(trace_chrome_track);
 
-static struct trace_exporter exporter;
 static unsigned named;
 
 static void count_name(struct trace_exporter *export,
-                       const struct trace_chrome_row *row, uint32_t tid)
+                       const struct trace_chrome_row *row, uint32_t tid,
+                       const char *title)
 {
-    (void)export, (void)row, (void)tid;
+    (void)export, (void)row;
+    cr_expect_eq(atoi(title), (int)tid);
     named++;
 }
 
+static void print_tid(struct trace_exporter *export,
+                      const struct trace_chrome_row *row, uint32_t tid,
+                      struct trace_text *title)
+{
+    (void)export, (void)row;
+    trace_text_printf(title, "%u", tid);
+}
+
+static struct trace_exporter exporter = {.named = count_name};
+
 static const struct trace_chrome_row row = {
-    .pid = 1, .tid = 7, .beside = 100, .name = count_name};
+    .pid = 1, .tid = 7, .beside = 100, .title = print_tid};
 
 /* Returns the tid; the extent may be cut. */
 static uint32_t place(struct trace_chrome_extent *extent)

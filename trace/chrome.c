@@ -447,7 +447,8 @@ int trace_chrome_add(struct trace_chrome *chrome, struct trace_reader *reader,
                                     .reader = reader,
                                     .name = name,
                                     .pid = pid,
-                                    .end = trace_reader_summary(reader).end};
+                                    .end = trace_reader_summary(reader).end,
+                                    .named = trace_chrome_named};
     struct trace_entry entry;
 
     /* One more: call sites that were lost have number 0. */

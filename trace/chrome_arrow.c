@@ -38,6 +38,7 @@ void trace_chrome_arrow(struct trace_exporter *export, const char *category,
 struct trace_chrome_origin {
     const struct trace_thread *thread;
     struct trace_chrome_point point;
+    uint32_t arrows; /* that begin here, so far */
 };
 
 void trace_chrome_created(struct trace_exporter *export,
@@ -51,7 +52,7 @@ void trace_chrome_created(struct trace_exporter *export,
         !trace_table_set(&export->origin_table, span->id, count))
         return;
     export->origins[export->origin_count++] = (struct trace_chrome_origin){
-        span->thread, {export->pid, tid, span->time}};
+        span->thread, {export->pid, tid, span->time}, 0};
 }
 
 /* Returns whether an entry is a thread's first enter of a span. */
@@ -66,18 +67,38 @@ static bool is_first(struct trace_exporter *export,
            trace_table_set(&export->origin_table, key, 0);
 }
 
+/* Returns where an arrow to an enter begins, NULL if there is none. */
+static const struct trace_chrome_origin *find_origin(
+    struct trace_exporter *export, const struct trace_entry *entry)
+{
+    struct trace_chrome_origin *origin;
+    uintptr_t number;
+
+    if (!trace_table_find(&export->origin_table, entry->span, &number))
+        return NULL;
+    origin = &export->origins[number];
+    if (origin->thread == entry->thread || !is_first(export, entry))
+        return NULL;
+    origin->arrows++;
+    return origin;
+}
+
 void trace_chrome_entered(struct trace_exporter *export,
                           const struct trace_entry *entry, uint32_t tid)
 {
     struct trace_chrome_point here = {export->pid, tid, entry->time};
-    const struct trace_chrome_origin *origin;
-    uintptr_t number;
+    const struct trace_chrome_origin *origin = find_origin(export, entry);
 
-    if (!trace_table_find(&export->origin_table, entry->span, &number))
-        return;
-    origin = &export->origins[number];
-    if (origin->thread != entry->thread && is_first(export, entry))
+    if (origin)
         trace_chrome_arrow(export, "enter", &origin->point, &here);
+}
+
+uint32_t trace_chrome_arrival(struct trace_exporter *export,
+                              const struct trace_entry *entry)
+{
+    const struct trace_chrome_origin *origin = find_origin(export, entry);
+
+    return origin ? origin->arrows : 0;
 }
 
 void trace_chrome_arrows_free(struct trace_exporter *export)

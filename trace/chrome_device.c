@@ -183,6 +183,36 @@ static void put_arrows(struct trace_exporter *export,
             trace_chrome_arrow(export, "ac2g", &call->at, &link->at);
 }
 
+bool trace_chrome_flows(const struct trace_exporter *export,
+                        const struct trace_entry *entry, size_t *cursor,
+                        uint64_t *number)
+{
+    const struct trace_chrome_devices *all = export->devices;
+    const struct link *end = all->links + all->count;
+    const struct link *own = link_of(export, entry), *link;
+
+    if (!entry->at.correlation || own == end || own->call == NONE)
+        return false;
+    if (own->on_device) {
+        *number = (uint64_t)(own - all->links);
+        return !(*cursor)++;
+    }
+    if (own != &all->links[own->call])
+        return false;
+    link = own; /* the first of its correlation, or behind work before it */
+    while (!*cursor && link > all->links &&
+           link[-1].correlation == own->correlation)
+        link--;
+    if (*cursor)
+        link = all->links + *cursor;
+    while (link < end && link->correlation == own->correlation &&
+           !link->on_device)
+        link++;
+    *number = (uint64_t)(link - all->links);
+    *cursor = *number + 1;
+    return link < end && link->correlation == own->correlation;
+}
+
 /* ---- Rows ---- */
 
 static uint32_t pid_of(const struct trace_exporter *export,
@@ -192,7 +222,7 @@ static uint32_t pid_of(const struct trace_exporter *export,
            entry->at.device % DEVICES_MAX;
 }
 
-static const char *category_of(const struct trace_entry *entry)
+const char *trace_chrome_category(const struct trace_entry *entry)
 {
     switch (entry->at.kind) {
 #define TRACE_X(name, number, category, target, message, failed)               \
@@ -229,24 +259,20 @@ static void name_device(struct trace_exporter *export,
     trace_text_free(&name);
 }
 
-static void name_row(struct trace_exporter *export,
-                     const struct trace_chrome_row *row, uint32_t tid)
+static void title_row(struct trace_exporter *export,
+                      const struct trace_chrome_row *row, uint32_t tid,
+                      struct trace_text *title)
 {
     const struct trace_activity_place *at = &row->entry->at;
-    struct trace_text name = {0};
 
     if (row->tid & APART)
-        trace_text_string(&name, category_of(row->entry));
+        trace_text_string(title, trace_chrome_category(row->entry));
     else
-        trace_name_stream(&name, export->reader, at);
+        trace_name_stream(title, export->reader, at);
     if (!(row->tid & APART) && device_of(export, row->entry)->several)
-        trace_text_printf(&name, " (ctx %u)", at->context);
+        trace_text_printf(title, " (ctx %u)", at->context);
     if (tid != row->tid)
-        trace_text_string(&name, " (overlapping)");
-    trace_chrome_metadata(export, "thread_name", row->pid, tid, "name",
-                          name.data ? name.data : "?");
-    trace_chrome_index(export, "thread_sort_index", row->pid, tid, row->tid);
-    trace_text_free(&name);
+        trace_text_string(title, " (overlapping)");
 }
 
 /* Activities without stream and thread have a row of their own. */
@@ -258,11 +284,10 @@ static struct trace_chrome_row row_of(struct trace_exporter *export,
                                    .tid = at->stream,
                                    .beside = BESIDE,
                                    .entry = entry,
-                                   .name = name_row};
+                                   .title = title_row};
 
     if (!at->on_device && at->thread)
         return trace_chrome_thread(export, entry->thread);
-    name_device(export, entry);
     if (!at->on_device)
         row.tid = APART + at->kind;
     else if (device_of(export, entry)->several)
@@ -411,22 +436,29 @@ static void put_args(struct trace_text *text, const struct trace_entry *entry,
 
 /* ---- Memory ---- */
 
+bool trace_chrome_memory(const struct trace_entry *entry,
+                         struct trace_value *value)
+{
+    struct trace_values values = trace_values_of(entry);
+    const struct trace_site *site = entry->site;
+    bool found = false;
+
+    for (size_t i = 0;
+         !found && i < site->field_count && trace_values_next(&values, value);
+         i++)
+        found = !strcmp(site->fields[i], "in_use");
+    return found &&
+           (value->type == TRACE_TYPE_U64 || value->type == TRACE_TYPE_I64);
+}
+
 /* Draws a device's memory in use over time. */
 static void put_memory(struct trace_exporter *export,
                        const struct trace_entry *entry)
 {
-    struct trace_values values = trace_values_of(entry);
-    const struct trace_site *site = entry->site;
     struct trace_text *text = &export->text;
     struct trace_value value;
-    bool found = false;
 
-    for (size_t i = 0;
-         !found && i < site->field_count && trace_values_next(&values, &value);
-         i++)
-        found = !strcmp(site->fields[i], "in_use");
-    if (!found ||
-        (value.type != TRACE_TYPE_U64 && value.type != TRACE_TYPE_I64))
+    if (!trace_chrome_memory(entry, &value))
         return;
     name_device(export, entry);
     trace_text_clear(text);
@@ -444,26 +476,40 @@ static void put_memory(struct trace_exporter *export,
 
 /* ---- Slices ---- */
 
+struct trace_chrome_row trace_chrome_device_place(
+    struct trace_exporter *export, const struct trace_entry *entry,
+    struct trace_chrome_extent *extent)
+{
+    uint64_t end = entry->end > entry->time ? entry->end : entry->time;
+    struct trace_chrome_row row = row_of(export, entry);
+
+    *extent =
+        (struct trace_chrome_extent){entry->time, end, CLAMPED_MAX_NS,
+                                     entry->at.on_device ? 0 : CLAMPED_MAX_NS};
+    row.tid = trace_chrome_place(export, &row, extent);
+    return row;
+}
+
 void trace_chrome_device(struct trace_exporter *export,
                          const struct trace_entry *entry)
 {
     uint64_t end = entry->end > entry->time ? entry->end : entry->time;
-    struct trace_chrome_extent extent = {entry->time, end, CLAMPED_MAX_NS,
-                                         entry->at.on_device ? 0
-                                                             : CLAMPED_MAX_NS};
     struct trace_text *text = &export->text;
+    struct trace_chrome_extent extent;
     struct trace_chrome_row row;
 
     if (!export->devices)
         return;
-    row = row_of(export, entry);
-    row.tid = trace_chrome_place(export, &row, &extent);
+    if (entry->at.on_device || !entry->at.thread)
+        name_device(export, entry);
+    row = trace_chrome_device_place(export, entry, &extent);
     trace_text_clear(text);
     trace_text_printf(text, ",\n{\"ph\":\"X\",\"pid\":%u,\"tid\":%u", row.pid,
                       row.tid);
     trace_chrome_time(text, ",\"ts\":", extent.begin);
     trace_chrome_time(text, ",\"dur\":", extent.end - extent.begin);
-    trace_text_printf(text, ",\"cat\":\"%s\",\"name\":", category_of(entry));
+    trace_text_printf(
+        text, ",\"cat\":\"%s\",\"name\":", trace_chrome_category(entry));
     trace_chrome_string(text, entry->site->name);
     put_args(text, entry, end - entry->time - (extent.end - extent.begin));
     trace_text_char(text, '}');

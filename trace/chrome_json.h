@@ -9,6 +9,7 @@
 
 struct trace_chrome_devices;
 struct trace_chrome_origin;
+struct trace_chrome_row;
 
 /* The exporter of one recording. */
 struct trace_exporter {
@@ -18,6 +19,9 @@ struct trace_exporter {
     uint32_t pid;
     uint64_t end; /* ns: open spans end here */
     bool open;    /* the current span is open */
+    /* named gets the title of each track before its first slice. */
+    void (*named)(struct trace_exporter *, const struct trace_chrome_row *,
+                  uint32_t tid, const char *title);
     struct trace_chrome_track *tracks;
     size_t count, capacity;
     struct trace_table track_table;
@@ -95,9 +99,9 @@ struct trace_chrome_row {
     uint32_t beside; /* added to the tid for each row */
     const struct trace_thread *thread;
     const struct trace_entry *entry; /* of a device, or NULL */
-    /* name names the row at `tid` before its first slice. */
-    void (*name)(struct trace_exporter *, const struct trace_chrome_row *,
-                 uint32_t tid);
+    /* title adds the title of the track at `tid`. */
+    void (*title)(struct trace_exporter *, const struct trace_chrome_row *,
+                  uint32_t tid, struct trace_text *);
 };
 
 /* The time of a slice in ns. To nest it, up to off_begin and off_end may be cut
@@ -118,6 +122,9 @@ struct trace_chrome_row trace_chrome_thread(const struct trace_exporter *,
                                             const struct trace_thread *);
 uint32_t trace_chrome_mark(struct trace_exporter *,
                            const struct trace_thread *);
+void trace_chrome_named(struct trace_exporter *,
+                        const struct trace_chrome_row *, uint32_t tid,
+                        const char *title);
 void trace_chrome_tracks_free(struct trace_exporter *);
 
 /* ---- chrome_arrow.c: arrows ---- */
@@ -141,6 +148,11 @@ void trace_chrome_created(struct trace_exporter *,
                           const struct trace_entry *span, uint32_t tid);
 void trace_chrome_entered(struct trace_exporter *, const struct trace_entry *,
                           uint32_t tid);
+
+/* trace_chrome_arrival returns the number of such an arrow, from 1 on for each
+ * span, without drawing it; 0 if there is none. */
+uint32_t trace_chrome_arrival(struct trace_exporter *,
+                              const struct trace_entry *);
 void trace_chrome_arrows_free(struct trace_exporter *);
 
 /* ---- chrome_test.c: tests ---- */
@@ -161,5 +173,21 @@ void trace_chrome_test_args(struct trace_text *,
 bool trace_chrome_devices(struct trace_exporter *);
 void trace_chrome_devices_free(struct trace_exporter *);
 void trace_chrome_device(struct trace_exporter *, const struct trace_entry *);
+
+/* trace_chrome_device_place returns the row, with the tid and the extent, at
+ * which an activity is drawn. trace_chrome_category returns its category. */
+struct trace_chrome_row trace_chrome_device_place(struct trace_exporter *,
+                                                  const struct trace_entry *,
+                                                  struct trace_chrome_extent *);
+const char *trace_chrome_category(const struct trace_entry *);
+
+/* trace_chrome_flows visits the arrows that begin or end at an activity, by
+ * their numbers in the recording: start with a cursor of 0. */
+bool trace_chrome_flows(const struct trace_exporter *,
+                        const struct trace_entry *, size_t *cursor,
+                        uint64_t *number);
+
+/* trace_chrome_memory finds the device's memory in use after an activity. */
+bool trace_chrome_memory(const struct trace_entry *, struct trace_value *);
 
 #endif

@@ -30,6 +30,26 @@ static uint64_t key_of(const struct trace_exporter *export,
     return thread << 32 | tid;
 }
 
+static void name_track(struct trace_exporter *export,
+                       const struct trace_chrome_row *row, uint32_t tid)
+{
+    struct trace_text title = {0};
+
+    row->title(export, row, tid, &title);
+    export->named(export, row, tid, title.data ? title.data : "?");
+    trace_text_free(&title);
+}
+
+void trace_chrome_named(struct trace_exporter *export,
+                        const struct trace_chrome_row *row, uint32_t tid,
+                        const char *title)
+{
+    trace_chrome_metadata(export, "thread_name", row->pid, tid, "name", title);
+    if (row->entry)
+        trace_chrome_index(export, "thread_sort_index", row->pid, tid,
+                           row->tid);
+}
+
 static struct trace_chrome_track *track_of(struct trace_exporter *export,
                                            const struct trace_chrome_row *row,
                                            uint32_t tid)
@@ -45,7 +65,7 @@ static struct trace_chrome_track *track_of(struct trace_exporter *export,
         !trace_table_set(&export->track_table, key, number))
         return NULL;
     export->tracks[export->count++] = (struct trace_chrome_track){.last = 0};
-    row->name(export, row, tid);
+    name_track(export, row, tid);
     return &export->tracks[number];
 }
 
@@ -129,17 +149,12 @@ uint32_t trace_chrome_place(struct trace_exporter *export,
 
 /* ---- Threads ---- */
 
-static void name_thread(struct trace_exporter *export,
-                        const struct trace_chrome_row *row, uint32_t tid)
+static void title_thread(struct trace_exporter *export,
+                         const struct trace_chrome_row *row, uint32_t tid,
+                         struct trace_text *title)
 {
-    struct trace_text name = {0};
-
-    trace_name_thread(&name, export->reader, row->thread);
-    trace_text_string(&name, tid >= BESIDE ? " (overlapping)" : "");
-    if (name.data)
-        trace_chrome_metadata(export, "thread_name", row->pid, tid, "name",
-                              name.data);
-    trace_text_free(&name);
+    trace_name_thread(title, export->reader, row->thread);
+    trace_text_string(title, tid >= BESIDE ? " (overlapping)" : "");
 }
 
 struct trace_chrome_row trace_chrome_thread(const struct trace_exporter *export,
@@ -149,7 +164,7 @@ struct trace_chrome_row trace_chrome_thread(const struct trace_exporter *export,
                                      .tid = thread->tid & (BESIDE - 1),
                                      .beside = BESIDE,
                                      .thread = thread,
-                                     .name = name_thread};
+                                     .title = title_thread};
 }
 
 uint32_t trace_chrome_mark(struct trace_exporter *export,
