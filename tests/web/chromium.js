@@ -22,9 +22,9 @@ function load(name) {
     return createRequire(MODULES)(name);
 }
 
-function launch() {
+function launch(more = []) {
     return load('playwright-core').chromium.launch({
-        executablePath: CHROMIUM, args: ['--no-sandbox'],
+        executablePath: CHROMIUM, args: ['--no-sandbox', ...more],
     });
 }
 
