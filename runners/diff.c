@@ -11,7 +11,9 @@
 #include "harness/results/history.h"
 #include "harness/results/notice.h"
 #include "harness/runner/options.h"
+#include "log/internal.h"
 #include "run.h"
+#include "stat.h"
 
 static const struct {
     const char *word, *text;
@@ -21,21 +23,34 @@ static const struct {
 #undef RUNNERS_X
 };
 
-enum { SHOWN_MOST = 20 /* tests of a kind, except newly failing ones */ };
+enum { SHOWN_MOST = 20 /* of a kind, except newly failing tests */ };
+
+#define OVER_LEAST 0.1 /* by which a span is slower that is listed */
 
 struct compared {
     struct test_log_run before, after;
     uint64_t times[2]; /* ns that the runs took; 0: unknown */
     struct changes changes;
+    struct slowdowns spans, kernels;
+};
+
+struct settings {
+    bool json;
+    bool fails; /* if something is slower or more frequent by `over` */
+    double over;
 };
 
 static void usage(void)
 {
-    puts("Usage: testlog diff [RUN [RUN]] [--json]\n\n"
+    puts("Usage: testlog diff [RUN [RUN]] [--fail-over=PERCENT] [--json]\n\n"
          "Prints which tests have another result or take another time in the "
-         "second run.\nRUN is the folder of a run or a name in testlog list. "
+         "second run,\nand which spans and GPU kernels became slower or more "
+         "frequent.\nRUN is the folder of a run or a name in testlog list. "
          "The defaults are latest~1\nand latest. The exit code is 1 if a test "
          "newly fails.\n\n"
+         "      --fail-over=PERCENT  exit with 1 also if a span or kernel is "
+         "slower or more\n                           frequent by more than "
+         "that, such as 10%\n"
          "      --json  print one JSON object\n"
          "  -h, --help  print this");
 }
@@ -213,6 +228,62 @@ static void put_kind(const struct compared *compared, enum change_kind kind,
         printf("    and %zu more\n", count - SHOWN_MOST);
 }
 
+/* ---- Spans and kernels as text ---- */
+
+static void add_shape(struct trace_text *line, const struct sum *sum)
+{
+    static const char *const names[STAT_TEXTS] = {
+        [STAT_GRID] = "grid", [STAT_BLOCK] = "block"};
+
+    for (int i = 0; i < STAT_TEXTS; i++)
+        if (names[i] && sum->texts[i])
+            trace_text_printf(line, " %s=%s", names[i], sum->texts[i]);
+}
+
+static void add_slower(struct trace_text *line, const struct slowdown *one)
+{
+    log_duration(line, (uint64_t)one->before->spread.mean);
+    trace_text_string(line, " -> ");
+    log_duration(line, (uint64_t)one->after->spread.mean);
+    trace_text_printf(line, ", %.2f times as long", one->ratio);
+    if (one->noise > 0)
+        trace_text_printf(line, " (noise: %.2f)", one->noise);
+}
+
+static void put_slowdown(const struct slowdown *one)
+{
+    struct trace_text line = {0};
+
+    trace_text_printf(&line, "    %s", one->after->texts[STAT_NAME]);
+    add_shape(&line, one->after);
+    trace_text_string(&line, ": ");
+    if (one->frequent)
+        trace_text_printf(&line, "%llu -> %llu calls, %.2f times as many",
+                          (unsigned long long)one->before->spread.count,
+                          (unsigned long long)one->after->spread.count,
+                          one->ratio);
+    else
+        add_slower(&line, one);
+    put_line(&line);
+}
+
+static void put_slowdowns(const struct slowdowns *slowdowns, bool frequent,
+                          const char *title)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < slowdowns->count; i++) {
+        if (slowdowns->all[i].frequent != frequent)
+            continue;
+        if (!count)
+            printf("\n%s:\n", title);
+        if (count++ < SHOWN_MOST)
+            put_slowdown(&slowdowns->all[i]);
+    }
+    if (count > SHOWN_MOST)
+        printf("    and %zu more\n", count - SHOWN_MOST);
+}
+
 static void put_sums(const struct changes *changes)
 {
     printf("\n%zu %s", changes->counts[CHANGE_NEWLY_FAILING],
@@ -233,6 +304,10 @@ static void put_text(const struct compared *compared)
     put_run("new", &compared->after, compared->times[1]);
     for (int kind = 0; kind < CHANGE_UNCHANGED; kind++)
         put_kind(compared, (enum change_kind)kind, programs);
+    put_slowdowns(&compared->spans, false, "slower spans");
+    put_slowdowns(&compared->spans, true, "more frequent spans");
+    put_slowdowns(&compared->kernels, false, "slower kernels");
+    put_slowdowns(&compared->kernels, true, "more frequent kernels");
     put_sums(changes);
     if (changes->counts[CHANGE_GONE] == compared->before.count)
         test_log_notice("diff: no test ran in both runs");
@@ -272,6 +347,43 @@ static cJSON *json_of(const struct change *change)
     return object;
 }
 
+static void add_calls(cJSON *object, const char *name, const struct sum *sum)
+{
+    cJSON *side = cJSON_AddObjectToObject(object, name);
+
+    cJSON_AddNumberToObject(side, "count", (double)sum->spread.count);
+    cJSON_AddNumberToObject(side, "average_ns",
+                            (double)(uint64_t)(sum->spread.mean + 0.5));
+}
+
+static cJSON *json_of_slowdown(const struct slowdown *one)
+{
+    cJSON *object = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(object, "change",
+                            one->frequent ? "more-frequent" : "slower");
+    runners_json_add_text(object, "name", one->after->texts[STAT_NAME]);
+    if (one->after->texts[STAT_GRID])
+        runners_json_add_text(object, "grid", one->after->texts[STAT_GRID]);
+    if (one->after->texts[STAT_BLOCK])
+        runners_json_add_text(object, "block", one->after->texts[STAT_BLOCK]);
+    add_calls(object, "old", one->before);
+    add_calls(object, "new", one->after);
+    cJSON_AddNumberToObject(object, "ratio", one->ratio);
+    if (one->noise > 0)
+        cJSON_AddNumberToObject(object, "noise", one->noise);
+    return object;
+}
+
+static void add_slowdowns(cJSON *document, const char *name,
+                          const struct slowdowns *slowdowns)
+{
+    cJSON *array = cJSON_AddArrayToObject(document, name);
+
+    for (size_t i = 0; i < slowdowns->count; i++)
+        cJSON_AddItemToArray(array, json_of_slowdown(&slowdowns->all[i]));
+}
+
 static void put_json(const struct compared *compared)
 {
     const struct changes *changes = &compared->changes;
@@ -284,28 +396,53 @@ static void put_json(const struct compared *compared)
     for (size_t i = 0; i < changes->count; i++)
         if (changes->all[i].kind != CHANGE_UNCHANGED)
             cJSON_AddItemToArray(array, json_of(&changes->all[i]));
+    add_slowdowns(document, "spans", &compared->spans);
+    add_slowdowns(document, "kernels", &compared->kernels);
     runners_json_print(document);
     cJSON_Delete(document);
 }
 
 /* ---- Arguments ---- */
 
-static int compare(const char *before, const char *after, bool json)
+static int find_slowdowns(struct compared *compared, double over)
+{
+    const char *const runs[] = {compared->before.path, compared->after.path};
+
+    if (!runners_slowdowns_find(&compared->spans, STAT_SPAN, runs, over) &&
+        !runners_slowdowns_find(&compared->kernels, STAT_KERNEL, runs, over))
+        return 0;
+    test_log_notice("diff: out of memory");
+    return -1;
+}
+
+static int code_of(const struct compared *compared,
+                   const struct settings *settings)
+{
+    bool failed = compared->changes.counts[CHANGE_NEWLY_FAILING];
+
+    if (settings->fails)
+        failed |= compared->spans.count || compared->kernels.count;
+    return failed ? TEST_LOG_FAILED : TEST_LOG_PASSED;
+}
+
+static int compare(const char *before, const char *after,
+                   const struct settings *settings)
 {
     struct compared compared = {.times = {0}};
     int code = TEST_LOG_USAGE;
 
     if (!read_run(&compared.before, &compared.times[0], before) &&
         !read_run(&compared.after, &compared.times[1], after) &&
-        !find_changes(&compared)) {
-        if (json)
+        !find_changes(&compared) &&
+        !find_slowdowns(&compared, settings->over)) {
+        if (settings->json)
             put_json(&compared);
         else
             put_text(&compared);
-        code = compared.changes.counts[CHANGE_NEWLY_FAILING] ? TEST_LOG_FAILED
-                                                             : TEST_LOG_PASSED;
-        code = runners_written("diff", code);
+        code = runners_written("diff", code_of(&compared, settings));
     }
+    runners_slowdowns_free(&compared.spans);
+    runners_slowdowns_free(&compared.kernels);
     runners_changes_free(&compared.changes);
     test_log_run_free(&compared.before);
     test_log_run_free(&compared.after);
@@ -321,7 +458,7 @@ static bool find(const char *dir, const char *word, char *path)
     return false;
 }
 
-static int compare_named(char **words, bool json)
+static int compare_named(char **words, const struct settings *settings)
 {
     const char *before = words[0] ? words[0] : "latest~1";
     const char *after = words[0] && words[1] ? words[1] : "latest";
@@ -337,17 +474,51 @@ static int compare_named(char **words, bool json)
         return code;
     if (find(options.dir, before, paths[0]) &&
         find(options.dir, after, paths[1]))
-        code = compare(paths[0], paths[1], json);
+        code = compare(paths[0], paths[1], settings);
     test_log_options_free(&options);
     return code;
 }
 
+/* Reads "10%" or "10". */
+static int read_percent(struct settings *settings, const char *text)
+{
+    char *end;
+    double percent = strtod(text, &end);
+
+    if (end == text || (*end && strcmp(end, "%") != 0) ||
+        !(percent >= 0 && percent <= 1e6)) {
+        test_log_notice("diff: --fail-over needs a percentage such as 10%%, "
+                        "not \"%s\"",
+                        text);
+        return -1;
+    }
+    settings->fails = true;
+    settings->over = percent / 100;
+    return 0;
+}
+
 int runners_diff(int argc, char **argv)
 {
-    bool json = false;
-    int code;
+    static const struct option options[] = {
+        {"fail-over", required_argument, NULL, 'o'},
+        {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {0}};
+    struct settings settings = {.over = OVER_LEAST};
+    int flag;
 
-    return runners_read_json_flag("diff", argc, argv, usage, &json, &code)
-               ? compare_named(argv + optind, json)
-               : code;
+    opterr = 0;
+    while ((flag = getopt_long(argc, argv, ":h", options, NULL)) >= 0) {
+        if (flag == 'h') {
+            usage();
+            return TEST_LOG_PASSED;
+        }
+        if (flag == '?' || flag == ':')
+            return runners_refuse_flag("diff", flag, argv, options);
+        if (flag == 'j')
+            settings.json = true;
+        else if (read_percent(&settings, optarg))
+            return TEST_LOG_USAGE;
+    }
+    return compare_named(argv + optind, &settings);
 }

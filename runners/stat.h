@@ -96,6 +96,10 @@ struct sums {
 int runners_sums_add(struct sums *, const struct recording *,
                      struct trace_reader *);
 
+/* runners_sums_like returns the sum of the same name, or NULL; before they are
+ * sorted. */
+const struct sum *runners_sums_like(const struct sums *, const struct sum *);
+
 /* runners_sums_sort sorts the largest first; in a tree, each sum is followed by
  * those below it. No more can be added then. -1 without memory. */
 int runners_sums_sort(struct sums *);
@@ -108,5 +112,35 @@ void runners_sums_free(struct sums *);
 void runners_stat_text(const struct sums *);
 void runners_stat_csv(const struct sums *);
 void runners_stat_json(const struct sums *, const char *where);
+
+/* ---- slowdowns.c ---- */
+
+/* A span or kernel that is slower or more frequent. */
+struct slowdown {
+    const struct sum *before, *after;
+    bool frequent; /* otherwise slower */
+    double ratio;  /* of the averages, or of the calls in a test */
+    double noise;  /* of the ratio; 0: there are too few calls */
+};
+
+struct side {
+    struct sums sums;
+    size_t recordings;
+};
+
+struct slowdowns {
+    struct side sides[2]; /* the old and the new run */
+    struct slowdown *all; /* the slower ones first */
+    size_t count, capacity;
+};
+
+/* runners_slowdowns_find compares the tests that both runs recorded; a ratio
+ * must exceed 1 + `over`, and the noise. -1 without memory; call
+ * runners_slowdowns_free in any case. runners_slowdowns_compare compares the
+ * sums that there are. */
+int runners_slowdowns_find(struct slowdowns *, enum stat_table,
+                           const char *const runs[2], double over);
+int runners_slowdowns_compare(struct slowdowns *, double over);
+void runners_slowdowns_free(struct slowdowns *);
 
 #endif

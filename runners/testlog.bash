@@ -194,6 +194,7 @@ _testlog_own() {
     export-o | export--output | report-o | report--output | run* | record* | list* | clean* | filter--*) ;;
     filterfilter) _testlog_filter "" "$value" ;;
     log* | export* | report* | stat*) _testlog_runs ;;
+    diff--fail-over) ;;
     diff*) _testlog_names ;;
     esac
 }

@@ -471,7 +471,7 @@ static const struct {
     {"testlog list --j", "--json "},
     {"testlog stat --by=t", "target test "},
     {"testlog stat --", "--by --tree --csv --json --help "},
-    {"testlog diff --", "--json --help "},
+    {"testlog diff --", "--fail-over --json --help "},
     {"testlog clean --d", "--dry-run "},
     {"testlog filter --b", "--batch "},
     {"testlog filter in", "info "},

@@ -1,4 +1,5 @@
-/* e2e_stat_test.c: testlog stat, also with played back records of a GPU. */
+/* e2e_stat_test.c: testlog stat, and what testlog diff prints about spans and
+ * kernels, also with played back records of a GPU. */
 #include "e2e.h"
 
 #include <stdio.h>
@@ -26,13 +27,18 @@ static void run_nested(void)
                     0);
 }
 
-static void run_gpu(void)
+static void play(const char *fixture, const char *arguments)
 {
     e2e_run("TESTLOG_GPU_LIBRARY=" BUILD_DIR "/libtestlog-gpu.so "
             "TESTLOG_GPU_ROOT=$PWD/root TRACE_CUPTI=" BUILD_DIR
             "/tests/playback.so PLAYBACK_FIXTURE=" TESTS_DIR
-            "/playback/plain.fixture %s --filter 'gpu/@(fails|uses_it)'",
-            e2e_program("gpu", E2E_TRACED));
+            "/playback/%s.fixture %s %s",
+            fixture, e2e_program("gpu", E2E_TRACED), arguments);
+}
+
+static void run_gpu(void)
+{
+    play("plain", "--filter 'gpu/@(fails|uses_it)'");
 }
 
 /* Returns the rows of `testlog stat --json ARGUMENTS`. */
@@ -234,6 +240,73 @@ Test(e2e_stat, sums_up_tests)
     cr_expect_eq(e2e_number(row, "spans"), 2);
     cr_expect_eq(e2e_number(row, "kernels"), 9);
     cr_expect_gt(e2e_number(row, "duration_ns"), 0);
+}
+
+/* ---- Changes from one run to another ---- */
+
+/* Each test launches one kernel of 500 ns in "jit", and four of 400 ns in
+ * "noise". */
+Test(e2e_stat, diff_prints_slower_kernels)
+{
+    const struct e2e *diff;
+    const cJSON *json, *kernel;
+
+    play("noise", "--filter gpu/uses_it --repeat=5");
+    play("jit", "--filter gpu/uses_it --repeat=5");
+    diff = e2e_run(TESTLOG "diff");
+    e2e_expect_code(diff, 0);
+    e2e_expect_has(diff->out, "\nslower kernels:\n    void saxpy<float>(");
+    e2e_expect_has(diff->out, " grid=(4, 64, 1) block=(");
+    e2e_expect_has(diff->out, ", 1.25 times as long (noise: 0.0");
+    e2e_expect_lacks(diff->out, "frequent");
+    e2e_expect_code(e2e_run(TESTLOG "diff --fail-over=20%%"), 1);
+    diff = e2e_run(TESTLOG "diff --fail-over=300%%");
+    e2e_expect_code(diff, 0);
+    e2e_expect_lacks(diff->out, "slower kernels");
+    e2e_expect_code(e2e_run(TESTLOG "diff --fail-over 20 --json >diff.json"),
+                    1);
+    json = e2e_json("diff.json");
+    kernel = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "kernels"), 0);
+    e2e_expect_is(e2e_text(kernel, "change"), "slower");
+    e2e_expect_has(e2e_text(kernel, "name"), "void saxpy<float>(");
+    e2e_expect_is(e2e_text(kernel, "grid"), "(4, 64, 1)");
+    cr_expect_eq(e2e_number(cJSON_GetObjectItem(kernel, "old"), "count"), 20);
+    cr_expect_eq(e2e_number(cJSON_GetObjectItem(kernel, "new"), "count"), 5);
+    cr_expect(is_about(e2e_number(kernel, "ratio"), 1.25));
+}
+
+Test(e2e_stat, diff_prints_more_frequent_kernels)
+{
+    const struct e2e *diff;
+
+    play("jit", "--filter gpu/uses_it");
+    play("noise", "--filter gpu/uses_it");
+    diff = e2e_run(TESTLOG "diff --fail-over=200%%");
+    e2e_expect_code(diff, 1);
+    e2e_expect_has(diff->out,
+                   "\nmore frequent kernels:\n    void saxpy<float>(");
+    e2e_expect_has(diff->out, ": 1 -> 4 calls, 4.00 times as many\n");
+}
+
+Test(e2e_stat, diff_compares_only_tests_of_both_runs)
+{
+    play("jit", "--filter gpu/uses_it");
+    play("noise", "--filter gpu/fails");
+    e2e_expect_lacks(e2e_run(TESTLOG "diff --fail-over=0")->out, "kernels");
+}
+
+Test(e2e_stat, diff_refuses_a_bad_percentage)
+{
+    static const char *const bad[] = {"x", "", "-1", "10%%%%", "10x", "nan"};
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        const struct e2e *diff =
+            e2e_run(TESTLOG "diff --fail-over='%s'", bad[i]);
+
+        e2e_expect_code(diff, 2);
+        e2e_expect_has(diff->err, "testlog: diff: --fail-over needs a "
+                                  "percentage such as 10%, not \"");
+    }
 }
 
 /* ---- Refusals ---- */
