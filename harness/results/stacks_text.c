@@ -144,11 +144,13 @@ static void put_stack(const struct printing *printing,
     put_frames(printing, stack);
 }
 
+/* The signal alone is in the heading already. */
 static void put_crash(const struct printing *printing)
 {
     const struct test_log_stacks *stacks = printing->stacks;
 
-    if (!stacks->signal)
+    if (!stacks->signal || !(stacks->address[0] || stacks->fault[0] ||
+                             stacks->stack_count || stacks->note_count))
         return;
     trace_text_printf(printing->out, "  %s", test_log_signal(stacks->signal));
     if (stacks->address[0])
