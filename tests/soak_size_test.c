@@ -99,7 +99,7 @@ Test(soak_size, exports_many_events_in_little_memory)
     static const char *const formats[] = {"chrome", "perfetto", "folded",
                                           "ops-csv"};
     const char *limits =
-        SANITIZE_FLAGS[0] ? "" : "ulimit -s 512; ulimit -d 14336;";
+        SANITIZE_FLAGS[0] ? "" : "ulimit -s 512; ulimit -d 6144;";
 
     e2e_run("LARGE_EVENTS=%u TRACE_LIMIT=4G LOG=error exec %s --filter "
             "large/records_much -q --trace-options=compress=0",
