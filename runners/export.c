@@ -164,6 +164,7 @@ static void add_to_chrome(struct trace_chrome *chrome,
     if (reader && trace_chrome_add(chrome, reader, pid,
                                    title.data ? title.data : recording->test))
         refuse(recording);
+    chrome->test = NULL;
     trace_text_free(&title);
     trace_text_free(&stacks);
     trace_reader_close(reader);
@@ -197,6 +198,7 @@ static void add_to_perfetto(struct trace_perfetto *perfetto,
     if (reader && trace_perfetto_add(perfetto, reader,
                                      title.data ? title.data : recording->test))
         refuse(recording);
+    perfetto->test = NULL;
     trace_text_free(&title);
     trace_text_free(&stacks);
     trace_reader_close(reader);

@@ -172,9 +172,10 @@ bool test_log_stacks_read(struct test_log_stacks *stacks,
                           const struct test_log_result *result)
 {
     FILE *in = test_log_read(run, result, TEST_LOG_STACKS_FILE);
-    struct reading reading = {stacks, "", "", ""};
+    struct reading reading = {NULL, "", "", ""};
     char *rest, *line;
 
+    reading.stacks = stacks;
     *stacks = (struct test_log_stacks){.address = "", .fault = ""};
     if (!in)
         return false;
