@@ -155,7 +155,7 @@ struct test_log_crash {
     uint64_t instruction; /* its address */
 };
 
-/* What one worker reports. */
+/* The report of one worker. */
 struct test_log_note {
     uint32_t pid;
     uint32_t ready;     /* pid and name are set */

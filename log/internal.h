@@ -343,7 +343,7 @@ void log_duration(struct trace_text *out, uint64_t ns);
 
 /* ---- parts.c: parts of lines ---- */
 
-/* What lines need from earlier lines. */
+/* Facts about earlier lines, which later ones need. */
 struct log_memory {
     struct trace_text message; /* of the last line */
     struct trace_table span_times;

@@ -92,7 +92,7 @@ TRACE_API enum log_state log_filter_judge(const struct log_filter *,
                                           const struct trace_site *,
                                           struct trace_text *why);
 
-/* What a directive that matched no call site was probably meant to be. */
+/* A directive that matched no call site, and what was probably meant. */
 struct log_suggestion {
     const char *directive;
     size_t distance;        /* edits to a similar name; 0: an exact match */
@@ -170,7 +170,7 @@ TRACE_API void log_plain(struct trace_text *out, const char *text, size_t size);
     X(FULL, "full", 1 | 2 | 4 | 8)                                             \
     X(NONE, "none", 0)
 
-/* What a line has beside its message and its spans. */
+/* Parts of a line beside its message and its spans. */
 enum log_detail {
     LOG_DETAIL_FILE = 1,
     LOG_DETAIL_LINE = 2,

@@ -18,7 +18,7 @@
 #include "trace/ops.h"
 #include "trace/perfetto.h"
 
-/* What is written. */
+/* The recordings that are written, and where to. */
 struct wanted {
     const struct recordings *found;
     const struct results *results;

@@ -333,12 +333,12 @@ static const char *const kineto[][2] = {
 };
 
 /* Returns whether a field repeats what has been written. */
-static bool stands(const struct trace_entry *entry, const char *name)
+static bool is_shown(const struct trace_entry *entry, const char *name)
 {
     const struct trace_activity_place *at = &entry->at;
     const struct {
         const char *name;
-        bool stands;
+        bool is_shown;
     } ours[] = {
         {"testlog.target", true},
         {"device", at->on_device},
@@ -355,7 +355,7 @@ static bool stands(const struct trace_entry *entry, const char *name)
 
     for (size_t i = 0; i < COUNT(ours); i++)
         if (!strcmp(name, ours[i].name))
-            return ours[i].stands;
+            return ours[i].is_shown;
     for (size_t i = 0; i < COUNT(kineto); i++)
         if (!strcmp(name, kineto[i][1]))
             return true;
@@ -389,7 +389,7 @@ static void put_fields(struct trace_text *text, const struct trace_entry *entry)
 
     for (size_t i = 0;
          i < site->field_count && trace_values_next(&values, &value); i++)
-        if (!stands(entry, site->fields[i]) &&
+        if (!is_shown(entry, site->fields[i]) &&
             !trace_chrome_has(site, i + 1, site->fields[i]))
             put_field(text, site->fields[i], &value);
     if (!entry->launch)

@@ -222,7 +222,7 @@ void trace_device_note(const char *name, const char *value)
     trace_leave(writer);
 }
 
-/* What a back end has noted in this process. */
+/* The notes of back ends in this process. */
 static struct note {
     char *name, *value;
 } * notes;

@@ -85,7 +85,7 @@ struct trace_activity {
 struct trace_backend;
 struct trace_profiler; /* profiler.h */
 
-/* What the recording offers to a back end: functions, so that a shared object
+/* Functions that the recording offers to a back end, so that a shared object
  * that was loaded into the process can call them. */
 struct trace_device_host {
     char magic[16];

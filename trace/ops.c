@@ -42,7 +42,7 @@ static bool is_on_device(const struct op *op)
 
 /* ---- Cells ---- */
 
-/* What looks like a formula to a spreadsheet gets an apostrophe. Control
+/* A text that looks like a formula to a spreadsheet gets an apostrophe. Control
  * characters would break the line, or command a terminal. */
 static void put_text(struct trace_text *line, const char *text, size_t size)
 {
@@ -334,7 +334,7 @@ void trace_ops_begin(FILE *stream)
         fprintf(stream, "%s%s", columns[i].name, i + 1 < COUNT ? "," : "\n");
 }
 
-/* What is written at the moment. */
+/* The recording that is being written. */
 struct writing {
     struct trace_ops *ops;
     struct trace_reader *reader;

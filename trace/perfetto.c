@@ -72,7 +72,7 @@ enum { SLICE_BEGIN = 1, SLICE_END, INSTANT, COUNTER };
 
 enum { RUN_TRACK = 1 };
 
-/* What a track or arrow is of; part of its id. */
+/* The kind of a track or arrow, a part of its id. */
 enum kind { TEST, DEVICE, ROW, COUNT, MEMORY, ENTER, LAUNCH };
 
 /* The recording that is added. `export` is first: title functions get it. */

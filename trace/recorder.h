@@ -17,7 +17,7 @@ enum {
     TRACE_OVERFLOWS = 256,   /* threads that continue when a live run is full */
 };
 
-/* Who is told about a thread's enters and exits. */
+/* Those that a thread's enters and exits are reported to. */
 enum trace_follower {
     TRACE_FOLLOWER_SUBSCRIBER = 1, /* spans with a scope exist */
     TRACE_FOLLOWER_DEVICES = 2,

@@ -95,7 +95,7 @@ static bool known(struct trace_span_ref ref)
            (ref.generation == trace_generation() || trace_writer.forked);
 }
 
-/* How a span begins. It fits into two registers. */
+/* The beginning of a span, which fits into two registers. */
 struct beginning {
     uintptr_t frame; /* the caller's, if it ends with its block; or 0 */
     uint32_t back;   /* its return address */

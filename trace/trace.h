@@ -673,7 +673,7 @@ template <size_t N> struct trace_array_ {
 #define TRACE_VALUE_1(field)  trace_value_of(TRACE_RAW_ field),
 #define TRACE_RAW_(name, ...) (__VA_OPT__(TRACE_DROP_)(name) __VA_ARGS__)
 
-/* What fields must be. In C++, trace_value_of tests types. */
+/* Checks of fields. In C++, trace_value_of tests types. */
 #define TRACE_FEW_OK_(...)                                                     \
     TRACE_ASSERT_(TRACE_COUNT_(__VA_ARGS__) <= 16,                             \
                   "write at most 16 fields or filters")

@@ -8,7 +8,7 @@
 
 struct test_log_run;
 
-/* How recordings are compressed. */
+/* A way to compress recordings. */
 struct test_log_compressor {
     const char *suffix; /* ".zst" */
     /* copy compresses `in` of `size` bytes to `out`; false with errno. */

@@ -120,7 +120,7 @@ void test_log_shard_member(struct trace_text *, const struct test_log_shard *);
 
 /* ---- A run ---- */
 
-/* What the process that started this program passed to it. */
+/* The facts that the process that started this program passed to it. */
 struct test_log_parent {
     const char *folder;  /* of the run that it created; NULL: none */
     const char *program; /* name of our folder in that; NULL: any */

@@ -7,7 +7,7 @@
 
 struct test_log_run;
 
-/* How many runs are kept by default, and how many older ones that failed. */
+/* Runs that are kept by default, and older ones that failed. */
 enum { TEST_LOG_OLD_RUNS_KEPT = 20, TEST_LOG_OLD_RUNS_FAILED = 5 };
 
 /* test_log_old_runs_hold marks an open run as in progress until it is freed or

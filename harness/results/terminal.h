@@ -6,7 +6,7 @@
 
 struct test_log_report;
 
-/* What a run prints. */
+/* The choices of what a run prints. */
 struct test_log_output {
     struct log_style style;
     bool live;        /* tests print directly */

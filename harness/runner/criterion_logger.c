@@ -54,7 +54,7 @@ static bool has_exited(struct test_log_job *job)
     return job->pid && kill((pid_t)job->pid, 0) && errno == ESRCH;
 }
 
-/* How long the runner waits for children that record after their test. */
+/* The time that the runner waits for children that record after their test. */
 enum { PATIENCE = 500000000 /* ns */, LOOK_EVERY = 10000 /* us */ };
 
 static bool has_recording(const struct test_log_result *result)

@@ -36,7 +36,7 @@ void test_log_status_close(void);
 /* test_log_status_update gives jobs the processes that reported since. */
 void test_log_status_update(struct test_log_runner *);
 
-/* What a worker has reported. */
+/* The last report of a worker. */
 struct test_log_worker_status {
     bool returned; /* true also if nothing is known */
     bool checking;
@@ -145,8 +145,8 @@ void test_log_turn_end(void);
 
 /* ---- progress.c: the status line ---- */
 
-/* What `testlog run` reports about other programs: tests done, tests left and
- * how long they took last time, and which program this is. */
+/* The other programs of `testlog run`: tests done, tests left and how long they
+ * took last time, and which program this is. */
 struct test_log_others {
     unsigned long long done, failed, to_come, time;
     unsigned number, count;

@@ -19,7 +19,7 @@ enum { RUNS_MOST = 20 /* that are read */ };
 /* As --durations: so much is noise on a busy machine. */
 static const uint64_t noise = 100000000; /* ns */
 
-/* What an earlier run has of a test. */
+/* The result of a test in an earlier run. */
 struct past {
     enum test_log_outcome outcome;
     uint64_t duration; /* ns */

@@ -75,7 +75,7 @@ struct trace_reader *test_log_page_open(const struct test_log_page *page,
                       : test_log_recording(page->run, &result);
 }
 
-/* What a failed test recorded, as text. */
+/* The recording of a failed test, as text. */
 struct told {
     struct trace_text lines, hidden, open;
 };

@@ -26,9 +26,9 @@ int test_log_count_all(struct test_log_counts *, struct trace_reader *);
 /* test_log_slice_duration returns ns, UINT64_MAX for an open slice. */
 uint64_t test_log_slice_duration(const struct trace_entry *);
 
-/* What is left out of a large recording: slices that are shorter than `width`
- * and for which there is no room, and the first lines. The zero value leaves
- * out nothing. */
+/* The parts of a large recording that are left out: slices that are shorter
+ * than `width`, those for which there is no room, and the first lines. The zero
+ * value leaves out nothing. */
 struct test_log_cut {
     uint64_t width; /* ns */
     uint64_t room;

@@ -19,7 +19,7 @@ struct test_log_page_program {
     char *command;
 };
 
-/* What is written. Pointers are the caller's. */
+/* The contents of a page. Pointers are the caller's. */
 struct test_log_page {
     const struct test_log_run *run;
     const char *members; /* of run.json, with a comma; NULL: those of `run` */

@@ -54,7 +54,7 @@ uint32_t test_log_slices_around(const struct test_log_recorded *recorded,
 
 /* ---- Rows ---- */
 
-/* What differs between the kinds of slices. */
+/* The facts that differ between the kinds of slices. */
 struct slice {
     uint32_t parent; /* row + 1, 0: none */
     uint32_t first;  /* row + 1 of the span's first slice, 0: this is it */

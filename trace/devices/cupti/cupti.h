@@ -220,7 +220,7 @@ enum cupti_field {
         CUPTI_FIELD_COUNT
 };
 
-/* What calls return; X(NAME, number). */
+/* Results of calls; X(NAME, number). */
 #define CUPTI_RESULTS(X)                                                       \
     X(NOT_INITIALIZED, 15)                                                     \
     X(INVALID_KIND, 21)                                                        \

@@ -1,7 +1,7 @@
 // device_tables.js: kernels, copies and compilations, summed up by name and by
 // what sets them apart.
 const deviceTables = (() => {
-    // What sets launches of a kernel apart, and its field.
+    // Properties that set launches of a kernel apart, and their fields.
     const SHAPE = {
         grid: 'count', block: 'block', registers: 'registers',
         shared: 'shared', occupancy: 'occupancy',

@@ -63,7 +63,7 @@ const main = (() => {
                 report.run.head.path : 'RUN'}`));
     }
 
-    // What had the focus may be hidden now.
+    // The element that had the focus may be hidden now.
     function change() {
         show();
         const { activeElement: focused } = document;

@@ -7,7 +7,7 @@ const timeline = (() => {
     let recording = null;
     let parts = {};
     let frame = 0;
-    // What is on the screen, in ns of the recording.
+    // The part that is on the screen, in ns of the recording.
     const view = { start: 0, end: 1, selected: -1, range: null, found: null };
 
     function whole() {
