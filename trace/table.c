@@ -3,14 +3,17 @@
 
 #include "containers.h"
 
-/* The factor depends on an address: whoever writes a recording cannot choose
- * keys that collide. */
+/* The hash depends on an address: whoever writes a recording cannot choose keys
+ * that collide. It ends as SplitMix64 does, so that all bits of the key count:
+ * G. Steele, D. Lea, C. Flood: Fast Splittable Pseudorandom Number Generators,
+ * 2014. */
 static size_t home_of(const struct trace_table *table, uint64_t key)
 {
-    uint64_t factor =
-        UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)(uintptr_t)table->slots << 4;
+    uint64_t hash = key ^ (uint64_t)(uintptr_t)table->slots;
 
-    return (size_t)((key * factor >> 32) * table->size >> 32);
+    hash = (hash ^ hash >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    hash = (hash ^ hash >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (size_t)((hash >> 32) * table->size >> 32);
 }
 
 /* Returns the slot of a key, or the free slot for it. */
