@@ -43,7 +43,8 @@ async function imported(folder, format) {
         await page.waitForFunction((title) =>
             document.title.startsWith(title), format);
         await page.keyboard.press('3'); // the table
-        await page.getByText('Symbol Name').waitFor();
+        await page.waitForFunction(() => /Symbol Name\s+\S/.test(
+            document.body.innerText)); // and a row
         return { printed: printed.join('\n'),
             table: await page.evaluate('document.body.innerText') };
     } finally {
