@@ -6,10 +6,15 @@
 ifneq ($(CUDA),0)
 CUDA_PLACES := $(if $(filter auto,$(CUDA)),$(CUDA_HOME) $(CUDA_PATH) \
     $(patsubst %/bin,%,$(subst :,$(space),$(PATH))) /usr/local/cuda,$(CUDA))
-CUDA_NVCC   := $(firstword $(wildcard $(addsuffix /bin/nvcc,$(CUDA_PLACES))))
-CUDA_ROOT   := $(realpath $(dir $(realpath $(CUDA_NVCC)))/..)
-CUDA_INC    := $(patsubst %/nvrtc.h,%,$(firstword $(wildcard $(addsuffix /nvrtc.h, \
-    $(addprefix $(CUDA_ROOT)/,include targets/x86_64-linux/include)))))
+CUDA_FOUND  := $(wildcard $(addsuffix /bin/nvcc,$(CUDA_PLACES)))
+cuda_root    = $(realpath $(dir $(realpath $(1)))/..)
+cuda_inc     = $(patsubst %/nvrtc.h,%,$(firstword $(wildcard $(addsuffix /nvrtc.h, \
+    $(addprefix $(cuda_root)/,include targets/x86_64-linux/include)))))
+# A bin/nvcc without nvrtc.h may be a script that calls that of a toolkit.
+CUDA_NVCC   := $(firstword $(foreach nvcc,$(CUDA_FOUND), \
+    $(if $(call cuda_inc,$(nvcc)),$(nvcc))) $(CUDA_FOUND))
+CUDA_ROOT   := $(call cuda_root,$(CUDA_NVCC))
+CUDA_INC    := $(call cuda_inc,$(CUDA_NVCC))
 CUDA_LIBS   := $(addprefix $(CUDA_ROOT)/,lib64 lib lib/x86_64-linux-gnu \
     targets/x86_64-linux/lib)
 cuda_lib     = $(firstword $(wildcard $(addsuffix /lib$(1).so,$(CUDA_LIBS)) \

@@ -337,6 +337,26 @@ Test(e2e_link, make_runs_deps_before_other_goals)
     cr_expect_eq(e2e_count(run->out, "rm -rf build\n"), 1, "%s", run->out);
 }
 
+/* Some machines have such a script in /usr/local/bin. */
+Test(e2e_link, make_finds_the_toolkit_behind_a_script)
+{
+    const struct e2e *run;
+
+    e2e_run("mkdir -p tools/bin kit/bin kit/include kit/lib64 && "
+            "printf '#!/bin/sh\\nexec kit/bin/nvcc\\n' >tools/bin/nvcc && "
+            "touch kit/bin/nvcc kit/include/nvrtc.h kit/lib64/libcudart.so "
+            "kit/lib64/libnvrtc.so");
+    run =
+        e2e_run("CUDA_HOME= CUDA_PATH= PATH=$PWD/tools/bin:$PWD/kit/bin:$PATH "
+                "make -C '%s' toolkit",
+                SOURCE_DIR);
+    e2e_expect_has(run->out, "/kit (");
+    run = e2e_run("CUDA_HOME=$PWD/tools CUDA_PATH= PATH=/usr/bin:/bin "
+                  "make -C '%s' toolkit",
+                  SOURCE_DIR);
+    e2e_expect_lacks(run->out, "/tools (");
+}
+
 Test(e2e_link, make_supports_spaces_in_folder_names)
 {
     e2e_expect_code(

@@ -21,9 +21,8 @@ mkdir -p "$2" || exit
 debs=$(cd "$1" && pwd) out=$(cd "$2" && pwd) || exit
 shift 2
 cd "$(dirname "$0")/../.." || exit
-nvcc=$(readlink -f "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")
-toolkit=${nvcc%/bin/nvcc}
-[ -x "$nvcc" ] || lacks "no CUDA toolkit"
+toolkit=$(make toolkit | sed -n 's/.* toolkit: \(\/.*\) (.*/\1/p')
+[ "${toolkit:-/usr}" != /usr ] || lacks "no CUDA toolkit in a folder of its own"
 command -v dpkg-query apt-cache >/dev/null || lacks "no Debian packages"
 unshare --mount --net true 2>/dev/null || lacks "no permission for a chroot"
 
@@ -53,7 +52,7 @@ cp "$debs"/*.deb "$root/debs" || exit
 within() {
     local root=$1 toolkit=$2
     shift 2
-    mount --bind "$toolkit" "$root$toolkit" && mount -t proc proc "$root/proc" &&
+    mount --rbind "$toolkit" "$root$toolkit" && mount -t proc proc "$root/proc" &&
         mount --rbind /dev "$root/dev" && ldconfig -r "$root" || exit
     if chroot "$root" bash -c 'type -P make git pkg-config apt-get nvidia-smi' ||
         chroot "$root" ldconfig -p | grep -e nvrtc -e criterion; then

@@ -188,10 +188,9 @@ build() {
 }
 
 find_cupti() {
-    local nvcc root place
+    local root place
     [ -z "${TRACE_CUPTI:-}" ] || return
-    nvcc=$(readlink -f "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")
-    root=${nvcc%/bin/nvcc}
+    root=$(make CUDA="${CUDA:-auto}" toolkit | sed -n 's/.* toolkit: \(\/.*\) (.*/\1/p')
     for place in "$root"/{lib64,lib,extras/CUPTI/lib64}/libcupti.so* \
         $(python3 -c 'import sys; print(*sys.path, sep="\n")' 2>/dev/null |
             sed -n 's|$|/nvidia/|p' | xargs -rI{} find {} -name 'libcupti.so*' 2>/dev/null); do
@@ -378,7 +377,7 @@ compiling() {
 suite() {
     local program=$b/examples/cuda_identity_test
     if [ ! -x "$program" ]; then
-        skip "examples" "they were not built: no CUDA toolkit"
+        skip "examples" "$(make CUDA="${CUDA:-auto}" toolkit)"
         return
     fi
     step "examples" 120 "$testlog" run "$program" -- \
