@@ -333,8 +333,8 @@ Test(harness_terminal, escapes_terminal_control_bytes)
 {
     static const char evil[] = "\033[31mred\r\nmore";
     struct test_log_result *flaky;
-    struct test_log_try before = {TEST_LOG_OUTCOME_FAILED, strdup(evil), NULL,
-                                  0};
+    struct test_log_try before = {.outcome = TEST_LOG_OUTCOME_FAILED,
+                                  .reason = strdup(evil)};
 
     flaky = add("flaky", TEST_LOG_OUTCOME_PASSED, NULL);
     flaky->duration = 2000000000;
