@@ -317,6 +317,8 @@ Test(e2e_stacks, are_found_from_an_example)
 
     if (e2e_sanitized())
         cr_skip_test("sanitizers handle SIGSEGV");
+    if (!strstr(BUILD_DIR, "-trace"))
+        cr_skip_test("the examples are built without TRACING");
     run =
         e2e_run("'%s/examples/failures_test' --filter '*/*crash*'", BUILD_DIR);
     e2e_expect_lacks(run->err, "no stacks");
