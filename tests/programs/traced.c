@@ -100,27 +100,30 @@ TEST_LOG(traced, forks_and_executes)
 
 /* ---- Threads ---- */
 
-static void *chatter(void *stop)
+static int words; /* of both threads */
+
+static void *chatter(void *unused)
 {
     trace_span(INFO, "chatter");
 
-    for (int i = 0; !__atomic_load_n((bool *)stop, __ATOMIC_RELAXED); i++) {
+    for (int i = 0;; i++) {
         trace_span(DEBUG, "word", (i));
 
         log_debug("still here %d", i);
+        __atomic_add_fetch(&words, 1, __ATOMIC_RELAXED);
         usleep(100);
     }
-    return NULL;
+    return unused;
 }
 
 TEST_LOG(traced, ends_while_a_thread_logs)
 {
-    static bool stop;
     pthread_t threads[2];
 
     for (int i = 0; i < 2; i++)
-        cr_assert_eq(pthread_create(&threads[i], NULL, chatter, &stop), 0);
-    usleep(20000);
+        cr_assert_eq(pthread_create(&threads[i], NULL, chatter, NULL), 0);
+    while (__atomic_load_n(&words, __ATOMIC_RELAXED) < 100)
+        usleep(1000);
     log_info("the test ends");
 }
 
