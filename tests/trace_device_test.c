@@ -11,6 +11,7 @@
 #include "support.h"
 #include "trace/device.h"
 #include "trace/internal.h"
+#include "trace/recorder.h"
 
 TestSuite(trace_device, .init = test_folder);
 
@@ -210,6 +211,41 @@ Test(trace_device, notifies_the_back_end_of_the_current_span)
     cr_expect(test_find(reader, TRACE_ENTRY_DEVICE, NULL, &entry),
               "the last flush was not recorded");
     trace_reader_close(reader);
+}
+
+static int other_flushes;
+
+static void on_other_flush(bool last)
+{
+    other_flushes += last;
+}
+
+static const struct trace_backend other = {NULL, on_other_flush, NULL};
+
+Test(trace_device, calls_each_back_end)
+{
+    test_record();
+    cr_assert(trace_device_host()->attach(&other));
+    cr_expect_eq(trace_device_follower(), 0, "entering a span calls nobody");
+    cr_assert(trace_device_host()->attach(&backend));
+    cr_expect_neq(trace_device_follower(), 0);
+    cr_expect_not(trace_device_host()->attach(&other), "attached twice");
+    trace_span_leave_(trace_span_open_(&span_site, 0, NULL));
+    trace_reader_close(test_read());
+    cr_expect_eq(inside_count, 2);
+    cr_expect_eq(flushes, 1);
+    cr_expect_eq(other_flushes, 1);
+}
+
+Test(trace_device, refuses_a_back_end_without_a_slot)
+{
+    static const struct trace_backend many[TRACE_BACKENDS + 1];
+
+    test_record();
+    for (int i = 0; i < TRACE_BACKENDS; i++)
+        cr_expect(trace_device_host()->attach(&many[i]), "%d", i);
+    cr_expect_not(trace_device_host()->attach(&many[TRACE_BACKENDS]));
+    trace_reader_close(test_read());
 }
 
 static void fork_body(void)

@@ -270,45 +270,70 @@ void trace_device_note_again(void)
 
 /* ---- Back ends ---- */
 
-static const struct trace_backend *backend;
+/* Each slot is NULL or a back end; a taken slot is not given back. */
+static const struct trace_backend *backends[TRACE_BACKENDS];
+
+static const struct trace_backend *backend_at(size_t slot)
+{
+    return __atomic_load_n(&backends[slot], __ATOMIC_ACQUIRE);
+}
 
 void trace_device_follow(struct trace_writer *writer)
 {
-    const struct trace_backend *now =
-        __atomic_load_n(&backend, __ATOMIC_ACQUIRE);
+    uint32_t span = writer->depth ? writer->stack[writer->depth - 1].span : 0;
 
-    if (now && now->inside)
-        now->inside(writer->depth ? writer->stack[writer->depth - 1].span : 0);
+    for (size_t i = 0; i < TRACE_BACKENDS; i++) {
+        const struct trace_backend *one = backend_at(i);
+
+        if (one && one->inside)
+            one->inside(span);
+    }
 }
 
 bool trace_device_attached(void)
 {
-    return __atomic_load_n(&backend, __ATOMIC_RELAXED);
+    return backend_at(0);
 }
 
+/* Only a back end with `inside` makes entering a span cost more. */
 uint32_t trace_device_follower(void)
 {
-    return trace_device_attached() ? TRACE_FOLLOWER_DEVICES : 0;
+    for (size_t i = 0; i < TRACE_BACKENDS; i++)
+        if (backend_at(i) && backend_at(i)->inside)
+            return TRACE_FOLLOWER_DEVICES;
+    return 0;
 }
 
-/* A forked child does not inherit the back end. */
+/* A forked child does not inherit the back ends. */
 void trace_device_forget(void)
 {
-    __atomic_store_n(&backend, NULL, __ATOMIC_RELEASE);
+    for (size_t i = 0; i < TRACE_BACKENDS; i++)
+        __atomic_store_n(&backends[i], NULL, __ATOMIC_RELEASE);
     note_count = 0;
     __atomic_fetch_and(&trace_recording.followers,
                        ~(uint32_t)TRACE_FOLLOWER_DEVICES, __ATOMIC_RELAXED);
 }
 
+/* Returns whether the back end is in a slot now and was in none before. */
+static bool take_slot(const struct trace_backend *given)
+{
+    for (size_t i = 0; i < TRACE_BACKENDS; i++) {
+        const struct trace_backend *taken = NULL;
+
+        if (__atomic_compare_exchange_n(&backends[i], &taken, given, false,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            return true;
+        if (taken == given)
+            return false;
+    }
+    return false;
+}
+
 static bool attach(const struct trace_backend *given)
 {
-    const struct trace_backend *none = NULL;
-
-    if (!trace_recording.open ||
-        !__atomic_compare_exchange_n(&backend, &none, given, false,
-                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    if (!trace_recording.open || !take_slot(given))
         return false;
-    __atomic_fetch_or(&trace_recording.followers, TRACE_FOLLOWER_DEVICES,
+    __atomic_fetch_or(&trace_recording.followers, trace_device_follower(),
                       __ATOMIC_RELEASE);
     return true;
 }
@@ -320,22 +345,19 @@ static uint32_t current(void)
 
 void trace_device_flush(bool last)
 {
-    const struct trace_backend *now =
-        __atomic_load_n(&backend, __ATOMIC_ACQUIRE);
     int error = errno;
 
-    if (now && now->flush)
-        now->flush(last);
+    for (size_t i = 0; i < TRACE_BACKENDS; i++)
+        if (backend_at(i) && backend_at(i)->flush)
+            backend_at(i)->flush(last);
     errno = error;
 }
 
 void trace_device_resume(void)
 {
-    const struct trace_backend *now =
-        __atomic_load_n(&backend, __ATOMIC_ACQUIRE);
-
-    if (now && now->resume)
-        now->resume();
+    for (size_t i = 0; i < TRACE_BACKENDS; i++)
+        if (backend_at(i) && backend_at(i)->resume)
+            backend_at(i)->resume();
 }
 
 /* ---- Publishing ---- */

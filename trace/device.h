@@ -101,7 +101,8 @@ struct trace_device_host {
      * it. */
     void (*note)(const char *name, const char *value);
     /* attach registers a back end, which must stay valid. Returns false if no
-     * recording runs or a back end is registered. */
+     * recording runs, if the back end is registered, or if there are
+     * TRACE_BACKENDS. */
     bool (*attach)(const struct trace_backend *);
     /* current returns the calling thread's span; 0: none. */
     uint32_t (*current)(void);
@@ -110,7 +111,16 @@ struct trace_device_host {
     const struct trace_profiler *profiler; /* the options */
 };
 
-enum { TRACE_DEVICE_VERSION = 4, TRACE_ACTIVITY_FIELDS = 24 };
+enum {
+    TRACE_DEVICE_VERSION = 5,
+    TRACE_ACTIVITY_FIELDS = 24,
+    TRACE_BACKENDS = 4, /* in a process */
+};
+
+/* Back ends beside each other share the numbers of devices and the
+ * correlations. CUDA has its own from 0 and 1; OpenCL's begin here. */
+enum { TRACE_OPENCL_DEVICES = 32 };
+#define TRACE_OPENCL_CORRELATIONS (UINT32_C(1) << 31)
 
 /* The functions of a back end; each may be NULL. */
 struct trace_backend {
@@ -142,11 +152,11 @@ void trace_device_put(const struct trace_activity *);
 void trace_device_say(unsigned level, const char *message);
 void trace_device_note(const char *name, const char *value);
 
-/* trace_device_attached returns whether this process has a back end. */
+/* trace_device_attached returns whether this process has back ends. */
 bool trace_device_attached(void);
 
-/* trace_device_flush and trace_device_resume call the back end's function, if
- * there is one. trace_device_note_again repeats what it noted for an earlier
+/* trace_device_flush and trace_device_resume call the function of each back end
+ * that has one. trace_device_note_again repeats what they noted for an earlier
  * recording. */
 void trace_device_flush(bool last);
 void trace_device_resume(void);

@@ -139,9 +139,9 @@ void trace_commit(struct trace_writer *, struct trace_record *);
 
 /* ---- device.c ---- */
 
-/* trace_device_follow tells the back end about the thread's span.
- * trace_device_follower returns TRACE_FOLLOWER_DEVICES if there is a back end,
- * which a forked child forgets. */
+/* trace_device_follow tells back ends about the thread's span.
+ * trace_device_follower returns TRACE_FOLLOWER_DEVICES if one wants that. A
+ * forked child calls trace_device_forget, because it inherits none. */
 void trace_device_follow(struct trace_writer *);
 uint32_t trace_device_follower(void);
 void trace_device_forget(void);
