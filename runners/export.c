@@ -17,6 +17,7 @@
 #include "trace/folded.h"
 #include "trace/ops.h"
 #include "trace/perfetto.h"
+#include "trace/speedscope.h"
 
 /* The recordings that are written, and where to. */
 struct wanted {
@@ -31,6 +32,7 @@ struct wanted {
     X(chrome, "chrome", "Chrome's trace event format (default)")               \
     X(perfetto, "perfetto", "Perfetto's own format, with nested tracks")       \
     X(folded, "folded", "folded stacks, for a flame graph of spans")           \
+    X(speedscope, "speedscope", "speedscope's own format")                     \
     X(ops_csv, "ops-csv", "a table of operations on GPUs and signposts")
 
 /* Returns -1 with errno if memory was exhausted. */
@@ -204,15 +206,23 @@ static void add_to_perfetto(struct trace_perfetto *perfetto,
     trace_reader_close(reader);
 }
 
+/* The name of the run's folder, in `path`; NULL with errno. */
+static const char *name_of_run(const struct wanted *wanted, char path[PATH_MAX])
+{
+    return realpath(wanted->results->run.path, path) ? trace_base_name(path)
+                                                     : NULL;
+}
+
 static int write_perfetto(const struct wanted *wanted)
 {
     const struct recordings *found = wanted->found;
     struct trace_perfetto perfetto;
     char path[PATH_MAX];
+    const char *name = name_of_run(wanted, path);
 
-    if (!realpath(wanted->results->run.path, path))
+    if (!name)
         return -1;
-    trace_perfetto_begin(&perfetto, wanted->stream, trace_base_name(path));
+    trace_perfetto_begin(&perfetto, wanted->stream, name);
     for (size_t i = 0; i < found->count; i++)
         add_to_perfetto(&perfetto, &found->all[i], wanted->results);
     return 0;
@@ -237,6 +247,30 @@ static int write_folded(const struct wanted *wanted)
     result = trace_folded_put(&folded, wanted->stream);
     trace_folded_free(&folded);
     return result;
+}
+
+static int write_speedscope(const struct wanted *wanted)
+{
+    const struct recordings *found = wanted->found;
+    struct trace_speedscope speedscope;
+    char path[PATH_MAX];
+    const char *name = name_of_run(wanted, path);
+
+    if (!name)
+        return -1;
+    trace_speedscope_begin(&speedscope, wanted->stream, name);
+    for (size_t i = 0; i < found->count; i++) {
+        struct trace_reader *reader = open_recording(&found->all[i]);
+        struct trace_text title = title_of(&found->all[i]);
+
+        if (reader &&
+            trace_speedscope_add(&speedscope, reader,
+                                 found->count > 1 ? title.data : NULL))
+            refuse(&found->all[i]);
+        trace_text_free(&title);
+        trace_reader_close(reader);
+    }
+    return trace_speedscope_end(&speedscope);
 }
 
 static void add_separated(struct trace_text *text)

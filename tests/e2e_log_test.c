@@ -421,6 +421,26 @@ Test(e2e_log, export_writes_folded_stacks)
     e2e_expect_has(result->out, ";outer;second ");
 }
 
+Test(e2e_log, export_writes_profiles_for_speedscope)
+{
+    const cJSON *file, *profile;
+
+    e2e_expect_code(
+        e2e_run(TESTLOG "export %s --speedscope -o all.json", a_run()), 0);
+    file = e2e_json("all.json");
+    e2e_expect_is(e2e_text(file, "$schema"),
+                  "https://www.speedscope.app/file-format-schema.json");
+    profile = cJSON_GetArrayItem(cJSON_GetObjectItem(file, "profiles"), 0);
+    e2e_expect_has(e2e_text(profile, "name"), "small_test small/passes: ");
+    e2e_run(TESTLOG "export %s traced/nests --speedscope -o one.json", a_run());
+    file = e2e_json("one.json");
+    profile = cJSON_GetObjectItem(file, "profiles");
+    cr_assert_eq(cJSON_GetArraySize(profile), 1);
+    e2e_expect_lacks(e2e_text(cJSON_GetArrayItem(profile, 0), "name"),
+                     "traced/nests");
+    e2e_expect_has(e2e_read("one.json"), "\n{\"name\":\"outer\",\"file\":\"");
+}
+
 Test(e2e_log, trace_contains_counters_and_signposts)
 {
     e2e_run("'%s'", e2e_program("slow", E2E_TRACED));

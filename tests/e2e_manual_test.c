@@ -466,8 +466,8 @@ static const struct {
     {"testlog log --format p", "pretty "},
     {"testlog log --filter=net=de", "debug "},
     {"testlog report --", "--output --help "},
-    {"testlog export -", "--chrome --perfetto --folded --ops-csv -o --output "
-                         "--help "},
+    {"testlog export -", "--chrome --perfetto --folded --speedscope --ops-csv "
+                         "-o --output --help "},
     {"testlog list --j", "--json "},
     {"testlog stat --by=t", "target test "},
     {"testlog stat --", "--by --tree --csv --json --help "},

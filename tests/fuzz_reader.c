@@ -12,6 +12,7 @@
 #include "trace/ops.h"
 #include "trace/perfetto.h"
 #include "trace/reader.h"
+#include "trace/speedscope.h"
 
 #include "trace/format.h"
 
@@ -71,6 +72,7 @@ static void walk_page(struct trace_reader *reader)
 static void walk_formats(struct trace_reader *reader, FILE *stream)
 {
     struct trace_folded folded = {0};
+    struct trace_speedscope speedscope;
     struct trace_perfetto perfetto;
     struct trace_chrome chrome;
     struct trace_ops ops = {0};
@@ -83,6 +85,9 @@ static void walk_formats(struct trace_reader *reader, FILE *stream)
     trace_folded_add(&folded, reader, "walk");
     trace_folded_put(&folded, stream);
     trace_folded_free(&folded);
+    trace_speedscope_begin(&speedscope, stream, "run");
+    trace_speedscope_add(&speedscope, reader, "walk");
+    trace_speedscope_end(&speedscope);
     trace_ops_add(&ops, reader, "walk", NULL, stream);
 }
 

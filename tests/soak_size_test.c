@@ -97,7 +97,7 @@ Test(soak_size, records_many_events_in_a_test)
 Test(soak_size, exports_many_events_in_little_memory)
 {
     static const char *const formats[] = {"chrome", "perfetto", "folded",
-                                          "ops-csv"};
+                                          "speedscope", "ops-csv"};
     const char *limits =
         SANITIZE_FLAGS[0] ? "" : "ulimit -s 512; ulimit -d 6144;";
 

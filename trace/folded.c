@@ -86,12 +86,6 @@ static uint32_t find_fold(struct trace_folded *folded, uint32_t around,
 
 /* ---- Threads and streams ---- */
 
-static bool is_on_thread(const struct trace_entry *entry)
-{
-    return entry->kind != TRACE_ENTRY_DEVICE ||
-           (!entry->at.on_device && entry->at.thread);
-}
-
 /* The frames of an entry's thread, or of its device and stream. */
 static uint32_t find_thread(struct adding *adding,
                             const struct trace_entry *entry)
@@ -100,7 +94,7 @@ static uint32_t find_thread(struct adding *adding,
     struct trace_text name = {0};
     uint32_t fold = adding->fold;
 
-    if (is_on_thread(entry)) {
+    if (trace_is_on_thread(entry)) {
         trace_name_thread(&name, adding->reader, entry->thread);
     } else {
         trace_name_device(&name, adding->reader, entry->at.device);
@@ -113,22 +107,11 @@ static uint32_t find_thread(struct adding *adding,
     return fold;
 }
 
-static uint64_t key_of(const struct trace_entry *entry)
-{
-    const struct trace_activity_place *at = &entry->at;
-    const uint32_t thread[] = {0, entry->thread->pid, entry->thread->tid, 0};
-    const uint32_t stream[] = {1, at->device, at->context,
-                               at->on_device ? at->stream : 0};
-
-    return trace_hash(TRACE_HASH, is_on_thread(entry) ? thread : stream,
-                      sizeof(thread));
-}
-
 /* Returns NULL without memory. */
 static struct stack *stack_of(struct adding *adding,
                               const struct trace_entry *entry)
 {
-    uint64_t key = key_of(entry);
+    uint64_t key = trace_track_key(entry);
     size_t count = adding->count;
     uintptr_t number;
 
@@ -180,14 +163,10 @@ static void add_slice(struct adding *adding, const struct trace_entry *entry,
 
 static void add_entry(struct adding *adding, const struct trace_entry *entry)
 {
-    struct trace_entry span;
+    const struct trace_site *site = trace_slice_site(adding->reader, entry);
 
-    if (entry->kind == TRACE_ENTRY_DEVICE ||
-        (entry->kind == TRACE_ENTRY_SPAN && entry->entered))
-        add_slice(adding, entry, entry->site->name);
-    else if (entry->kind == TRACE_ENTRY_ENTER &&
-             trace_reader_span(adding->reader, entry->span, &span))
-        add_slice(adding, entry, span.site->name);
+    if (site)
+        add_slice(adding, entry, site->name);
 }
 
 /* ---- Recordings ---- */

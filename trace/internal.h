@@ -264,8 +264,40 @@ void trace_fields_free(struct trace_reader *);
 
 /* ---- merge.c ---- */
 
+/* Segments by thread, then time, and activities in order. */
+struct trace_part {
+    const struct trace_segment *segments;
+    size_t segment_count;
+    const struct trace_begun *devices;
+    size_t device_count;
+};
+
+/* trace_merge_new merges a whole recording, trace_merge_part a part of it,
+ * which the caller keeps. */
 struct trace_merge *trace_merge_new(const struct trace_reader *);
+struct trace_merge *trace_merge_part(const struct trace_reader *,
+                                     const struct trace_part *);
 void trace_merge_free(struct trace_merge *);
 bool trace_merge_next(struct trace_merge *, struct trace_entry *);
+
+/* ---- tracks.c ---- */
+
+/* A thread or stream that has slices, and all that was recorded there. */
+struct trace_track {
+    const struct trace_thread *thread; /* NULL: a stream */
+    struct trace_activity_place at;    /* a stream's device and context */
+    struct trace_part part;
+};
+
+struct trace_tracks {
+    struct trace_track *all; /* threads before streams */
+    size_t count, capacity;
+    struct trace_begun *begun; /* all activities, by track */
+};
+
+/* trace_tracks_find splits a recording; -1 without memory. Call
+ * trace_tracks_free in any case. */
+int trace_tracks_find(struct trace_tracks *, const struct trace_reader *);
+void trace_tracks_free(struct trace_tracks *);
 
 #endif

@@ -23,11 +23,13 @@ struct track {
 
 struct trace_merge {
     const struct trace_reader *reader;
+    const struct trace_begun *devices; /* activities, in order */
+    size_t device_count;
     struct track *tracks;
     size_t count;
     size_t *heap; /* of tracks, the earliest first */
     size_t waiting;
-    size_t device; /* the next of the reader's */
+    size_t device; /* the next activity */
     uint64_t last; /* ns: of the last entry */
 };
 
@@ -129,14 +131,15 @@ static void sink(struct trace_merge *merge, size_t i)
     merge->heap[i] = moving;
 }
 
-static void make_tracks(struct trace_merge *merge)
+static void make_tracks(struct trace_merge *merge,
+                        const struct trace_part *part)
 {
     const struct trace_reader *reader = merge->reader;
-    const struct trace_segment *segment = reader->segments;
+    const struct trace_segment *segment = part->segments;
     const struct trace_segment *end = segment;
 
-    if (reader->segment_count) /* otherwise there is no array */
-        end += reader->segment_count;
+    if (part->segment_count) /* otherwise there is no array */
+        end += part->segment_count;
     while (segment < end) {
         struct track *track = &merge->tracks[merge->count];
         const struct trace_segment *last = segment;
@@ -158,19 +161,32 @@ static void make_tracks(struct trace_merge *merge)
 
 struct trace_merge *trace_merge_new(const struct trace_reader *reader)
 {
+    const struct trace_part all = {reader->segments, reader->segment_count,
+                                   reader->devices, reader->device_count};
+
+    return trace_merge_part(reader, &all);
+}
+
+struct trace_merge *trace_merge_part(const struct trace_reader *reader,
+                                     const struct trace_part *part)
+{
     struct trace_merge *merge = calloc(1, sizeof(*merge));
-    size_t threads = reader->thread_count + 1;
+    size_t threads = part->segment_count < reader->thread_count
+                         ? part->segment_count + 1
+                         : reader->thread_count + 1;
 
     if (!merge)
         return NULL;
     merge->reader = reader;
+    merge->devices = part->devices;
+    merge->device_count = part->device_count;
     merge->tracks = calloc(threads, sizeof(*merge->tracks));
     merge->heap = calloc(threads, sizeof(*merge->heap));
     if (!merge->tracks || !merge->heap) {
         trace_merge_free(merge);
         return NULL;
     }
-    make_tracks(merge);
+    make_tracks(merge, part);
     return merge;
 }
 
@@ -190,17 +206,15 @@ void trace_merge_free(struct trace_merge *merge)
 /* Returns whether a device's activity is next. */
 static bool device_is_next(const struct trace_merge *merge)
 {
-    const struct trace_reader *reader = merge->reader;
-
-    return merge->device < reader->device_count &&
-           (!merge->waiting || reader->devices[merge->device].begin <
+    return merge->device < merge->device_count &&
+           (!merge->waiting || merge->devices[merge->device].begin <
                                    merge->tracks[merge->heap[0]].turn);
 }
 
 static bool take_device(struct trace_merge *merge, struct trace_entry *entry)
 {
     const struct trace_reader *reader = merge->reader;
-    const struct trace_begun *begun = &reader->devices[merge->device++];
+    const struct trace_begun *begun = &merge->devices[merge->device++];
 
     return trace_reader_entry(reader, begun->place,
                               &reader->threads[begun->thread], entry);

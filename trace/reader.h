@@ -234,6 +234,19 @@ bool trace_decimal(double, bool is_float, uint64_t *digits, unsigned *places);
 /* trace_json_number adds an unsigned integer. */
 void trace_json_number(struct trace_text *, uint64_t);
 
+/* ---- Slices ---- */
+
+/* trace_slice_site returns the call site of the span that an entry enters, or
+ * that of an activity; NULL if the entry is no slice. */
+const struct trace_site *trace_slice_site(const struct trace_reader *,
+                                          const struct trace_entry *);
+
+/* trace_is_on_thread returns whether a slice is drawn on its thread, and not on
+ * the stream of a device. trace_track_key returns a key of that thread or
+ * stream. */
+bool trace_is_on_thread(const struct trace_entry *);
+uint64_t trace_track_key(const struct trace_entry *);
+
 /* ---- Exporting ---- */
 
 /* trace_name_thread adds "worker 812", trace_name_device "GPU 0: NVIDIA H200",

@@ -40,8 +40,8 @@ async function imported(folder, format) {
         page.on('pageerror', (error) => printed.push(error.message));
         await page.goto(`${pathToFileURL(SPEEDSCOPE)}` +
             `#localProfilePath=${script}`);
-        await page.waitForFunction((title) =>
-            document.title.startsWith(title), format);
+        await page.waitForFunction(() =>
+            document.title.endsWith(' - speedscope'));
         await page.keyboard.press('3'); // the table
         await page.waitForFunction(() => /Symbol Name\s+\S/.test(
             document.body.innerText)); // and a row
@@ -62,6 +62,18 @@ module.exports = {
         assert.match(printed, /Importing as collapsed stack format/);
         assert.match(table, /\n\tstore_put\n/);
         assert.match(table, /\n\tstore_test store\/[a-z_]+\n/);
+        return '';
+    },
+
+    async imports_its_own_format(open, folder) {
+        if (missing())
+            return missing();
+
+        const { printed, table } = await imported(folder, 'speedscope');
+
+        assert.match(printed, /Importing as speedscope json file/);
+        assert.match(table, /\n\tstore_put\n/);
+        assert.match(table, /store_test store\/[a-z_]+: .* \(1\/\d+\)\n/);
         return '';
     },
 
