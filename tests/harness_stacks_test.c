@@ -57,6 +57,14 @@ static void expect_reason(const char *lines, const char *expected)
     free(reason);
 }
 
+static void expect_where(const char *lines, const char *expected)
+{
+    save(lines, strlen(lines));
+    trace_text_clear(&text);
+    test_log_stacks_where(&text, &run, &result);
+    cr_expect_str_eq(text.data ? text.data : "", expected);
+}
+
 #define FRAME(function, line, module)                                          \
     "frame\t0x10" line "\t" function "\tlist.c\t" line "\t" module             \
     "\t0x1" line "\t\n"
@@ -127,6 +135,23 @@ Test(harness_stacks, mark_inlined_functions)
 }
 
 /* ---- Threads and processes ---- */
+
+Test(harness_stacks, say_where_each_thread_hung)
+{
+    static const char lines[] =
+        PROCESS "thread\t1\tprogram\tS\tmutex 0x8\n" BARE(
+            "wait", "/l/libc.so.6") FRAME("take", "9", "/p")
+            FRAME("suite_test_impl", "20", "/p") "thread\t2\tpool\tR\t\n" BARE(
+                "spin",
+                "/p") "thread\t3\tprogram\tS\tepoll\n" BARE("poll",
+                                                            "/l/"
+                                                            "libnanomsg.so.5");
+
+    expect_where(lines, "");
+    result.outcome = TEST_LOG_OUTCOME_TIMEOUT;
+    expect_where(lines, "main thread in take (list.c:9), waits for mutex 0x8\n"
+                        "thread pool in spin\n");
+}
 
 Test(harness_stacks, name_child_processes)
 {

@@ -61,6 +61,12 @@ void test_log_stacks_free(struct test_log_stacks *);
 void test_log_stacks_text(struct trace_text *, const struct test_log_run *,
                           const struct test_log_result *);
 
+/* test_log_stacks_where adds a line for each thread of a test that hung, such
+ * as "main thread in hang (a.c:89), waits for a signal"; nothing for other
+ * tests. */
+void test_log_stacks_where(struct trace_text *, const struct test_log_run *,
+                           const struct test_log_result *);
+
 /* test_log_stacks_reason returns why a test crashed, such as "SIGSEGV: null
  * pointer + 0x8, in sum (list.c:9)", to be freed; NULL if that is unknown.
  * It ends with `otherwise` if no function is known. */

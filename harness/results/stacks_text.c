@@ -207,12 +207,12 @@ void test_log_stacks_text(struct trace_text *out,
     test_log_stacks_free(&stacks);
 }
 
-/* ---- A crash in one line ---- */
+/* ---- One line ---- */
 
-/* Adds the innermost frame that is not the system's, if its function is
- * known. */
+/* Adds the innermost frame that is not the system's, after `before`, if its
+ * function is known. */
 static bool put_place(const struct printing *printing,
-                      const struct test_log_stack *stack)
+                      const struct test_log_stack *stack, const char *before)
 {
     const struct test_log_frame *frame =
         printing->stacks->frames + stack->first;
@@ -222,7 +222,7 @@ static bool put_place(const struct printing *printing,
         frame++;
     if (frame == end || !frame->function[0])
         return false;
-    trace_text_printf(printing->out, ", in %s", frame->function);
+    trace_text_printf(printing->out, "%s in %s", before, frame->function);
     if (frame->file[0])
         trace_text_printf(printing->out, " (%s:%s)",
                           relative(printing, frame->file), frame->line);
@@ -246,10 +246,44 @@ char *test_log_stacks_reason(const struct test_log_run *run,
             trace_text_printf(&reason, ": %s", stacks.fault);
         else if (stacks.address[0])
             trace_text_printf(&reason, " at %s", stacks.address);
-        if (!stacks.stack_count || !put_place(&printing, stacks.stacks))
+        if (!stacks.stack_count || !put_place(&printing, stacks.stacks, ","))
             trace_text_string(&reason, otherwise);
     }
     free(printing.body);
     test_log_stacks_free(&stacks);
     return reason.data;
+}
+
+static void put_thread(const struct printing *printing,
+                       const struct test_log_stack *stack)
+{
+    struct trace_text *out = printing->out;
+
+    if (!strcmp(stack->thread, printing->stacks->stacks->process))
+        trace_text_literal(out, "main thread");
+    else
+        trace_text_printf(out, "thread %s",
+                          stack->name[0] ? stack->name : stack->thread);
+    put_place(printing, stack, "");
+    if (stack->waits[0])
+        trace_text_printf(out, ", waits for %s", stack->waits);
+    trace_text_char(out, '\n');
+}
+
+void test_log_stacks_where(struct trace_text *out,
+                           const struct test_log_run *run,
+                           const struct test_log_result *result)
+{
+    struct test_log_stacks stacks;
+    struct printing printing;
+
+    if (result->outcome != TEST_LOG_OUTCOME_TIMEOUT ||
+        !test_log_stacks_read(&stacks, run, result))
+        return;
+    begin(&printing, out, &stacks, result);
+    for (size_t i = 0; i < stacks.stack_count; i++)
+        if (!is_system(&printing, &stacks.stacks[i]))
+            put_thread(&printing, &stacks.stacks[i]);
+    free(printing.body);
+    test_log_stacks_free(&stacks);
 }

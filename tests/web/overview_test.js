@@ -26,11 +26,21 @@ module.exports = {
 
         assert.ok(!(await card.innerText()).includes('Stacks'));
         await card.locator('summary').click();
+        await card.locator('.part').first().waitFor();
         const parts = await card.innerText();
 
         for (const part of ['Stacks', 'Open spans', 'Last lines', 'Output',
             'Run again', 'Debug'])
             assert.ok(parts.includes(part), part);
+    },
+
+    async says_where_a_test_hung(open) {
+        const page = await open('mixed');
+        const summary = await text(page, 'article.is-timeout summary');
+
+        assert.match(summary, /^after 1.00 s\nmain thread in take \(pool.c:41\)/);
+        assert.match(summary, /\nthread pool 1 in serve/);
+        assert.match(summary, /\nin span request\{id=1\}:query/);
     },
 
     async says_where_the_slowest_passing_test_spent_its_time(open) {

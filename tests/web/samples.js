@@ -16,8 +16,8 @@ const TRIES = {
     test: 'n', try: 'n', outcome: 's', reason: 's', duration: 'n',
 };
 const FAILURES = {
-    test: 'n', stacks: 's', output: 's', output_cut: 'n', lines: 's',
-    recorded: 's', open: 's',
+    test: 'n', where: 's', stacks: 's', output: 's', output_cut: 'n',
+    lines: 's', recorded: 's', open: 's',
 };
 const COUNTS = {
     test: 'n', try: 'n', spans: 'n', lines: 'n', slices: 'n', kernels: 'n',
@@ -193,6 +193,8 @@ const NAMES = ['store/opens', 'store/evicts_oldest', 'store/reopens',
 function failure(number) {
     return {
         test: number,
+        where: number === 7 ? 'main thread in take (pool.c:41), waits for ' +
+            'mutex 0x55aa\nthread pool 1 in serve (server.c:40)\n' : '',
         stacks: 'SIGSEGV at 0: null pointer\n  thread 100 store_test, ' +
             'which crashed:\n    store/store.c:93: store_query\n    ' +
             'store/store_test.c:20: store_evicts_oldest_impl\n  ' +

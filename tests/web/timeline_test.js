@@ -112,6 +112,18 @@ module.exports = {
         assert.strictEqual((await view(page)).selected, 0);
     },
 
+    async sums_up_what_is_on_the_screen(open) {
+        const page = await opened(open, 'mixed', `${HASH}&from=0&to=1400000`);
+        const rows = page.locator('.panel-content tbody tr');
+
+        assert.match(await page.locator('.panel-content h2').innerText(),
+            /On the screen/);
+        assert.match(await rows.filter({ hasText: 'request' }).innerText(),
+            /request\s+1\s/);
+        await page.keyboard.press('f');
+        await rows.filter({ hasText: '1,000' }).waitFor();
+    },
+
     async sums_up_a_range(open) {
         const page = await opened(open);
         const box = await page.locator('#timeline canvas').boundingBox();

@@ -14,8 +14,9 @@ enum {
 
 const struct test_log_table_kind test_log_failure_kind = {
     "failures",
-    7,
+    8,
     {{"test", TEST_LOG_NUMBER},
+     {"where", TEST_LOG_NUMBER},
      {"stacks", TEST_LOG_NUMBER},
      {"output", TEST_LOG_NUMBER},
      {"output_cut", TEST_LOG_NUMBER},
@@ -128,7 +129,7 @@ static void add_failure(struct test_log_table *failures,
     const struct test_log_result *result = &page->run->results[number];
     struct trace_reader *reader =
         result->folder ? test_log_page_open(page, result->folder) : NULL;
-    struct trace_text stacks = {0};
+    struct trace_text where = {0}, stacks = {0};
     struct told told = {0};
     uint64_t cut;
     uint32_t output = add_end(strings, page->run, result, "output.txt", &cut);
@@ -136,11 +137,12 @@ static void add_failure(struct test_log_table *failures,
     if (reader)
         read_recording(&told, page, reader);
     trace_reader_close(reader);
+    test_log_stacks_where(&where, page->run, result);
     test_log_stacks_text(&stacks, page->run, result);
-    TEST_LOG_ROW(failures, number, add_text(strings, &stacks), output, cut,
-                 add_text(strings, &told.lines),
-                 add_text(strings, &told.hidden),
-                 add_text(strings, &told.open));
+    TEST_LOG_ROW(
+        failures, number, add_text(strings, &where), add_text(strings, &stacks),
+        output, cut, add_text(strings, &told.lines),
+        add_text(strings, &told.hidden), add_text(strings, &told.open));
 }
 
 void test_log_failures_add(struct test_log_table *failures,

@@ -64,6 +64,12 @@ const dom = (() => {
             format.outcome(test));
     }
 
+    // name() is a test's name, which may be broken after "/" and "_".
+    function name(text) {
+        return make('bdi', {}, format.line(text).split(/(?<=[/_])/)
+            .map((part, i) => [i > 0 && make('wbr'), part]));
+    }
+
     // bar() is a part of a whole, beside which the number stands as text.
     function bar(part, whole, kind) {
         const fill = make('span', { class: `fill ${kind || ''}` });
@@ -87,5 +93,7 @@ const dom = (() => {
         setTimeout(() => URL.revokeObjectURL(address), 10000);
     }
 
-    return { make, replace, announce, command, badge, bar, pre, download };
+    return {
+        make, replace, announce, command, badge, name, bar, pre, download,
+    };
 })();

@@ -1,6 +1,8 @@
 // failures.js: a failed test and everything that explains it.
 const failures = (() => {
     const { make } = dom;
+    // So many threads are shown of a test that hung.
+    const THREADS = 3;
 
     function part(title, text, label) {
         if (!text)
@@ -42,6 +44,8 @@ const failures = (() => {
         const failure = test.failure || {};
 
         return [
+            test.rerun && dom.command('Run again', test.rerun),
+            test.debug && dom.command('Debug', test.debug),
             assertions(test),
             part('Stacks', failure.stacks),
             part('Open spans', failure.open),
@@ -49,8 +53,6 @@ const failures = (() => {
             part('Last lines that LOG did not show', failure.recorded),
             part(outputTitle(failure), failure.output),
             attempts(test),
-            test.rerun && dom.command('Run again', test.rerun),
-            test.debug && dom.command('Debug', test.debug),
         ];
     }
 
@@ -61,14 +63,36 @@ const failures = (() => {
         return make('span', { class: 'reason' }, format.block(text));
     }
 
+    function linesOf(text) {
+        return (text || '').split('\n').filter((line) => line.trim());
+    }
+
+    // spansOf() turns "THREAD ID: SPANS", a line of open spans, into words. The
+    // main thread has the first characters of its program's name.
+    function spansOf(test, line) {
+        const match = /^\s*(.*?) \d+: (.*)$/.exec(line);
+
+        if (!match)
+            return `in ${line}`;
+        return test.program.startsWith(match[1]) ? `in span ${match[2]}` :
+            `in span ${match[2]} of thread ${match[1]}`;
+    }
+
     // Where a test was when it died says why it did.
     function whereabouts(test) {
-        const open = (test.failure ? test.failure.open : '').trim();
+        const { where, open } = test.failure || {};
+        const threads = linesOf(where);
+        const spans = linesOf(open).slice(-1);
+        const rest = threads.length - THREADS;
 
-        if (!open || test.outcome === 'failed')
+        if (test.outcome === 'failed')
             return null;
-        return make('span', { class: 'mono muted' },
-            `in ${format.line(open.split('\n').at(-1))}`);
+        return [
+            ...threads.slice(0, THREADS),
+            ...rest > 0 ? [`and ${format.plural(rest, 'more thread')}`] : [],
+            ...spans.map((line) => spansOf(test, line)),
+        ].map((line) => make('span', { class: 'mono muted' },
+            format.line(line)));
     }
 
     // Parts are made when they are opened: a run can have many failures.
@@ -91,7 +115,7 @@ const failures = (() => {
         return make('article', { class: `failure is-${test.outcome}` },
             make('h3', {}, dom.badge(test), ' ',
                 make('a', { href: state.link({ view: 'log', test: test.id }) },
-                    make('bdi', {}, format.line(test.name))),
+                    dom.name(test.name)),
                 make('span', { class: 'muted' },
                     format.duration(test.duration))),
             more(test, isOpen));

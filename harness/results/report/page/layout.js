@@ -132,6 +132,19 @@ const layout = (() => {
         return { items, tops, height: y };
     }
 
+    // hues() are the colors of names, by their numbers.
+    function hues({ slices, strings }) {
+        const result = new Uint8Array(strings.length);
+        const seen = new Uint8Array(strings.length);
+
+        for (const number of slices.name) {
+            if (!seen[number])
+                result[number] = paint.hue(strings[number]);
+            seen[number] = 1;
+        }
+        return result;
+    }
+
     // of() is the layout of a recording, which keeps it.
     function of(recording) {
         if (!recording.layout) {
@@ -142,7 +155,7 @@ const layout = (() => {
             recording.layout = {
                 ...placed, ticks: ticks(recording),
                 arrows: arrows(recording),
-                hues: Uint8Array.from(recording.strings, paint.hue),
+                hues: hues(recording),
                 top: (slice) => placed.tops[packed.places[slice]],
             };
         }

@@ -95,7 +95,7 @@ const overview = (() => {
 
     function testLink(test) {
         return make('a', { href: state.link({ view: 'log', test: test.id }) },
-            make('bdi', {}, format.line(test.name)));
+            dom.name(test.name));
     }
 
     function changeList(title, kind, numbers, text) {
@@ -137,8 +137,9 @@ const overview = (() => {
         ].filter((list) => list);
 
         return make('section', { class: 'panel' }, make('h2', {}, 'Changes'),
-            make('p', { class: 'muted' }, `Since ${previous.run}`),
-            lists.length ? lists : make('p', {}, 'None'));
+            make('p', { class: 'muted' },
+                `${lists.length ? 'Since' : 'None since'} ${previous.run}`),
+            lists);
     }
 
     function slowest() {
@@ -153,7 +154,7 @@ const overview = (() => {
                 make('li', {}, make('span', { class: 'bar-name' },
                     make('a', {
                         href: state.link({ view: 'timeline', test: test.id }),
-                    }, make('bdi', {}, format.line(test.name)))),
+                    }, dom.name(test.name))),
                 make('span', { class: 'bar-value' },
                     format.duration(test.duration)),
                 dom.bar(test.duration, bySize[0].duration,

@@ -2,6 +2,7 @@
 const paint = (() => {
     const HUES = 8;
     const colors = new Map();
+    const known = new Map();
 
     matchMedia('(prefers-color-scheme: dark)')
         .addEventListener('change', () => colors.clear());
@@ -32,13 +33,12 @@ const paint = (() => {
         return colors.get(name);
     }
 
-    // hue() is the number of a name's color: the same in every picture.
+    // hue() is the number of a name's color: the same in every picture. Names
+    // that appear one after another differ.
     function hue(name) {
-        let hash = 0;
-
-        for (const character of name.slice(0, 40))
-            hash = (hash * 31 + character.codePointAt(0)) % 9973;
-        return hash % HUES;
+        if (!known.has(name))
+            known.set(name, known.size % HUES);
+        return known.get(name);
     }
 
     function hues() {

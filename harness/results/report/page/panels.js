@@ -82,16 +82,20 @@ const panels = (() => {
         return (row) => slices.start[row] < end && slices.ends[row] > start;
     }
 
-    function rangeOf(control, range) {
-        const { recording } = control;
+    // sums() are those of the range, or of what is on the screen.
+    function sums(control) {
+        const { recording, view } = control;
+        const range = view.range || [view.start, view.end];
+        const length = format.duration(range[1] - range[0]);
         const wanted = within(recording.slices, range);
         const groups = statistics.finish(
             statistics.collect(recording, wanted, new Map()));
 
         return [
-            make('h2', {}, `Range of ${format.duration(range[1] - range[0])}`),
+            make('h2', {}, view.range ? `Range of ${length}` :
+                'On the screen'),
             flame.make(flame.treeOf(recording, wanted)),
-            sumTable.make('Slices in the range', groups),
+            groups.length > 0 && sumTable.make('Slices in sum', groups),
         ];
     }
 
@@ -129,7 +133,23 @@ const panels = (() => {
         return rows;
     }
 
-    const NAMES = { details: 'Selection', range: 'Range', slices: 'Slices' };
+    function details(control) {
+        const id = control.view.selected;
+
+        return id < 0 ? make('p', { class: 'muted' },
+            'Select a slice to see its fields, place and lines.') :
+            detailsOf(control, id);
+    }
+
+    function summary(control) {
+        const { view, recording } = control;
+
+        return view.range || recording.slices.rows <= MOST ? sums(control) :
+            make('p', { class: 'muted' }, 'Press M, or hold Shift and drag, ' +
+                'to select a range and sum it up.');
+    }
+
+    const NAMES = { details: 'Selection', range: 'Summary', slices: 'Slices' };
 
     function tabs(choose) {
         return make('div', { class: 'buttons', role: 'group',
@@ -144,29 +164,22 @@ const panels = (() => {
         const content = make('div', { class: 'panel-content', tabindex: '0',
             role: 'region', 'aria-label': 'Selection' });
         const buttons = tabs((key) => open(key));
-        let current = 'details';
+        let current = 'range';
         let table = null;
         let waiting = 0;
-
-        function details() {
-            const id = control.view.selected;
-
-            dom.replace(content, id < 0 ? make('p', { class: 'muted' },
-                'Select a slice to see its fields, place and lines.') :
-                detailsOf(control, id));
-        }
-
-        function range() {
-            dom.replace(content, control.view.range ?
-                rangeOf(control, control.view.range) :
-                make('p', { class: 'muted' }, 'Press M, or hold Shift and ' +
-                    'drag, to select a range and sum it up.'));
-        }
 
         function slices() {
             table = table || slicesTable(control);
             dom.replace(content, table.element);
             table.setRows(onScreen(control));
+        }
+
+        function fill() {
+            if (current === 'slices')
+                slices();
+            else
+                dom.replace(content, (current === 'details' ? details :
+                    summary)(control));
         }
 
         function open(key) {
@@ -177,23 +190,34 @@ const panels = (() => {
                 button.setAttribute('aria-pressed',
                     String(button.dataset.panel === key));
             }
-            ({ details, range, slices })[key]();
+            fill();
         }
 
-        // The table follows once the time line stands still.
+        function follow() {
+            if (current === 'slices' ||
+                current === 'range' && !control.view.range)
+                fill();
+        }
+
+        // Tables follow once the time line stands still.
         function moved() {
-            if (current !== 'slices')
-                return;
             clearTimeout(waiting);
-            waiting = setTimeout(slices, 200);
+            waiting = setTimeout(follow, 200);
         }
 
-        open('details');
+        function selected(id) {
+            if (current !== 'slices')
+                open(id < 0 ? 'range' : 'details');
+        }
+
+        function ranged(chosen) {
+            if (chosen || current === 'range')
+                open('range');
+        }
+
         return {
-            element: make('div', { class: 'panels' }, buttons, content), moved,
-            selected: () => current !== 'slices' && open('details'),
-            ranged: (chosen) => (chosen || current === 'range') &&
-                open('range'),
+            element: make('div', { class: 'panels' }, buttons, content),
+            moved, selected, ranged,
         };
     }
 

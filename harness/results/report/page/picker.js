@@ -51,7 +51,7 @@ const picker = (() => {
             make('div', { class: 'test-steps' }, step(test, -1),
                 step(test, 1)),
             make('h1', {}, dom.badge(test), ' ',
-                make('bdi', {}, format.line(test.name))),
+                dom.name(test.name)),
             make('span', { class: 'muted' }, facts(test)),
             make('a', {
                 class: 'test-other', 'data-view': other.view,

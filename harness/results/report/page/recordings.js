@@ -66,11 +66,22 @@ const recordings = (() => {
         recording.end = Math.max(end, recording.start + 1);
     }
 
+    // Linux gives the main thread the first characters of its program's name.
+    function threadName({ tracks, string }, track, program) {
+        const name = string(tracks.name[track]);
+        const { pid, tid } = tracks;
+
+        return tid[track] && tid[track] === pid[track] &&
+            program.startsWith(name) ? 'main' : name;
+    }
+
     // Threads of the same name are told apart by their number.
-    function trackNames({ tracks, string }) {
-        const names = Array.from(tracks.name, (name, track) =>
+    function trackNames(recording, program) {
+        const { tracks, string } = recording;
+        const names = Array.from(tracks.name, (unused, track) =>
             [string(tracks.process[track]),
-                string(name) || string(tracks.kind[track])]
+                threadName(recording, track, program) ||
+                    string(tracks.kind[track])]
                 .filter((part) => part).join(' · '));
 
         return names.map((name, track) => tracks.tid[track] &&
@@ -88,7 +99,7 @@ const recordings = (() => {
         recording.counters = recording.table('counters');
         recording.sliceFirst = firsts(slices.fields, slices.rows);
         recording.lineFirst = firsts(lines.fields, lines.rows);
-        recording.trackNames = trackNames(recording);
+        recording.trackNames = trackNames(recording, test.program);
         slices.ends = ends(slices);
         span(recording, test);
         return recording;

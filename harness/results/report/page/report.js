@@ -59,6 +59,7 @@ const report = (() => {
 
         for (let i = 0; i < rows.rows; i++) {
             run.tests[rows.test[i]].failure = {
+                where: text(rows.where[i]),
                 stacks: text(rows.stacks[i]),
                 output: text(rows.output[i]),
                 outputCut: rows.output_cut[i],

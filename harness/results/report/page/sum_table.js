@@ -57,7 +57,7 @@ const sumTable = (() => {
     function cell(column, row, i) {
         const shown = text(column[1](row), column[2]);
 
-        return i ? make('td', { class: 'number' }, shown) :
+        return i ? make('td', { class: column[2] || 'number' }, shown) :
             make('th', { class: 'name', scope: 'row', title: shown }, shown);
     }
 
@@ -73,7 +73,7 @@ const sumTable = (() => {
 
     function titles(columns, sorted, resort) {
         return make('tr', {}, columns.map((column, i) => make('th', {
-            scope: 'col', class: i ? 'number' : 'name',
+            scope: 'col', class: i ? column[2] || 'number' : 'name',
             'aria-sort': sorted.by === i ?
                 sorted.back ? 'ascending' : 'descending' : 'none',
         }, make('button', {
@@ -84,7 +84,7 @@ const sumTable = (() => {
     }
 
     // create() makes a table of rows. columns: [title, value(row), kind], where
-    // kind is "time" (ns), "percent" or nothing.
+    // kind is "time" (ns), "percent", "text" or nothing.
     function create(label, rows, columns = SPAN_COLUMNS) {
         const table = make('table', { class: 'sums', 'aria-label': label });
         const sorted = { by: -1, back: false };

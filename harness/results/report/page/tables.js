@@ -68,7 +68,7 @@ const tables = (() => {
 
     const WAITS = [
         ['Waited for', (one) => one.name], ['Threads', (one) => one.threads],
-        ['Tests', (one) => [...one.tests].join(' ')],
+        ['Tests', (one) => [...one.tests].join(' '), 'text'],
     ];
 
     function waitSection(list) {
@@ -109,7 +109,7 @@ const tables = (() => {
         return make('div', { class: 'tools' },
             make('div', { class: 'buttons' },
                 scope('All tests', {}, !test),
-                shown && scope(make('bdi', {}, format.line(shown.name)),
+                shown && scope(dom.name(shown.name),
                     { test: shown.id }, !!test)));
     }
 

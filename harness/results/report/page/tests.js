@@ -115,7 +115,14 @@ const tests = (() => {
         return test.tries > 1 ? `${test.tries} tries; ` : '';
     }
 
+    // Most runs use no GPU.
+    function hasKernels() {
+        return report.run.tests.some((test) => number(test, 'kernels') > 0);
+    }
+
     function columns() {
+        const counts = ['spans', 'lines', ...hasKernels() ? ['kernels'] : []];
+
         return [
             { key: 'status', title: 'Status', sort: 'text', cell: status },
             {
@@ -133,7 +140,7 @@ const tests = (() => {
                 key: 'duration', title: 'Duration', sort: 'number',
                 cell: (test) => format.duration(test.duration),
             },
-            ...['spans', 'lines', 'kernels'].map((name) => ({
+            ...counts.map((name) => ({
                 key: name, title: name[0].toUpperCase() + name.slice(1),
                 sort: 'number', cell: counted(name),
             })),
@@ -173,6 +180,7 @@ const tests = (() => {
                 update();
             },
         });
+        table.element.classList.toggle('has-kernels', hasKernels());
         dom.replace(element, make('h1', { class: 'hidden' }, 'Tests'),
             make('div', { class: 'tools' }, box, buttons, total),
             table.element);

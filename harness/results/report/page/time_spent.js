@@ -101,16 +101,16 @@ const timeSpent = (() => {
     function quietText(recording, test) {
         const { from, length } = quiet(recording);
         const begin = Math.round(from - recording.start);
+        const shown = format.duration(Math.min(length, test.duration));
 
         return length < test.duration / 4 ? null : make('p', {},
-            `Nothing was recorded for ${format.duration(length)}, `,
-            make('a', {
+            'Nothing was recorded ', make('a', {
                 href: state.link({
                     view: 'timeline', test: test.id, from: begin,
                     to: Math.round(begin + length),
                 }),
-            }, begin ? `from ${format.duration(begin)} on` :
-                'at the beginning'), '.');
+            }, begin ? `for ${shown} from ${format.duration(begin)} on` :
+                `in the first ${shown}`), '.');
     }
 
     async function fill(element, test) {
@@ -133,7 +133,7 @@ const timeSpent = (() => {
             make('h2', {}, 'Where the time went'),
             make('p', {}, 'Slowest passing test: ', make('a', {
                 href: state.link({ view: 'timeline', test: test.id }),
-            }, make('bdi', {}, format.line(test.name))),
+            }, dom.name(test.name)),
             `, ${format.duration(test.duration)}`), content);
     }
 

@@ -198,7 +198,7 @@ const timeline = (() => {
         parts.height.style.height = `${height}px`;
         parts.frame = make('div', { class: 'chart-frame' }, parts.scroller,
             parts.tip);
-        parts.frame.style.maxHeight = `${Math.max(180, height + 30)}px`;
+        parts.frame.style.maxHeight = `${Math.max(120, height + 12)}px`;
         pointer.attach(control);
         new ResizeObserver(redraw).observe(parts.scroller);
         return [cuts(), make('div', { class: 'tools' }, parts.search.element,
@@ -248,6 +248,8 @@ const timeline = (() => {
                 look(recording.slices.start[id] - length * 2,
                     recording.slices.ends[id] + length * 2);
             select(id, true);
+        } else {
+            parts.panels.selected(-1);
         }
     }
 

@@ -5,7 +5,7 @@ const unpack = (() => {
         tests: 'program name outcome reason assertions file line duration ' +
             'start worker tries filter dropped gpu rerun debug',
         tries: 'test try outcome reason duration',
-        failures: 'test stacks output output_cut lines recorded open',
+        failures: 'test where stacks output output_cut lines recorded open',
         counts: 'test try spans lines slices kernels copies compiles start end',
         left_out: 'test try why command',
         tracks: 'kind name pid tid process device context stream depth',
