@@ -17,12 +17,17 @@ REPORTS := $(WEB)/runs
 web = @if command -v node >/dev/null; then node tests/web/$(1); \
     else echo 'testlog: $@ left out: no node (make deps-web)'; fi
 
+NESTED  := $(WEB)/nested
+NESTING := build/base-trace/tests/programs/traced/nesting_test
+
+record = @rm -rf $(1); TRACE_DIR=$(1) LOG=trace build/base-trace/testlog run \
+    $(2) >/dev/null 2>&1 || true
+
 $(REPORTS): FORCE
 	@mkdir -p $(WEB)
-	@$(MAKE) --no-print-directory TRACING=1 all
-	@rm -rf $@; TRACE_DIR=$@ LOG=trace build/base-trace/testlog run \
-	    $(patsubst %,build/base-trace/examples/%_test,failures pool store) \
-	    >/dev/null 2>&1 || true
+	@$(MAKE) --no-print-directory TRACING=1 all $(NESTING)
+	$(call record,$@,$(patsubst %,build/base-trace/examples/%_test,failures pool store))
+	$(call record,$(NESTED),$(NESTING))
 
 test-web: $(REPORTS) ## test report.html in Chromium
 	$(call web,run.js)

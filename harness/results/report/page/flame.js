@@ -16,8 +16,8 @@ const flame = (() => {
         return parent.children.get(name);
     }
 
-    // add() adds the wanted slices to a tree. A slice's place is that of its
-    // parent on the same track, which comes before it.
+    // add() adds the wanted slices to a tree. A slice's place is below that of
+    // the wanted slice around it, which comes before it.
     function add(root, recording, wanted) {
         const { slices } = recording;
         const own = recordings.selfTimes(recording);
@@ -26,11 +26,11 @@ const flame = (() => {
         for (let row = 0; row < slices.rows; row++) {
             if (!wanted(row))
                 continue;
-            const around = recordings.parent(recording, row);
-            const above = around >= 0 && places[around] || root;
-            const sameTrack = around >= 0 &&
-                slices.track[around] === slices.track[row];
-            const place = child(sameTrack ? above : root,
+            let above = recordings.around(recording, row);
+
+            while (above >= 0 && !places[above])
+                above = recordings.around(recording, above);
+            const place = child(above < 0 ? root : places[above],
                 recordings.sliceName(recording, row));
 
             place.total += slices.duration[row];

@@ -32,18 +32,33 @@ const recordings = (() => {
         return values;
     }
 
-    // self() is the time of each slice that no slice in it, on its own track,
-    // accounts for.
-    function self({ rows, duration, parent, track }) {
-        const own = Float64Array.from(duration);
+    // nest() finds the innermost slice around each slice on its thread, -1 for
+    // none, and the time of each that the slices in it don't take. Slices come
+    // by start, so that a thread needs only its open ones. `testlog stat` does
+    // the same in runners/sums.c.
+    function nest({ slices, tracks, string }) {
+        const { rows, start, ends, track, state } = slices;
+        const own = Float64Array.from(slices.duration);
+        const around = new Int32Array(rows).fill(-1);
+        const open = Array.from(tracks.kind, (kind) =>
+            string(kind) === 'thread' ? [] : null);
 
         for (let row = 0; row < rows; row++) {
-            const around = row - parent[row];
+            const stack = open[track[row]];
 
-            if (around !== row && track[around] === track[row])
-                own[around] -= duration[row];
+            if (!stack || state[row] & (NEVER_ENTERED | ON_DEVICE))
+                continue;
+            while (stack.length && ends[stack[stack.length - 1]] <= start[row])
+                stack.pop();
+            if (stack.length) {
+                const outer = around[row] = stack[stack.length - 1];
+                const end = Math.min(ends[row], ends[outer]);
+
+                own[outer] = Math.max(0, own[outer] - (end - start[row]));
+            }
+            stack.push(row);
         }
-        return own.map((value) => Math.max(0, value));
+        return { own, around };
     }
 
     // The recording spans the test and all that was recorded.
@@ -105,12 +120,19 @@ const recordings = (() => {
         return recording;
     }
 
-    function selfTimes(recording) {
-        const { slices } = recording;
+    function nesting(recording) {
+        if (!recording.nesting)
+            recording.nesting = nest(recording);
+        return recording.nesting;
+    }
 
-        if (!recording.own)
-            recording.own = self(slices);
-        return recording.own;
+    function selfTimes(recording) {
+        return nesting(recording).own;
+    }
+
+    // around() is the slice around another one on its thread, or -1.
+    function around(recording, row) {
+        return nesting(recording).around[row];
     }
 
     // A later entering of a span has the fields of the first.
@@ -198,7 +220,7 @@ const recordings = (() => {
     }
 
     return {
-        prepare, selfTimes, sliceFields, lineFields, sliceName, parent,
+        prepare, selfTimes, around, sliceFields, lineFields, sliceName, parent,
         breadcrumb, message, trackName, site, firstLineAt, withFields,
         OPEN, NEVER_ENTERED, ON_DEVICE,
     };
