@@ -94,6 +94,28 @@ Test(harness_run_json, writes_the_properties_of_a_run)
     cr_expect_eq(cJSON_GetArraySize(item(json, "tests")), 0);
 }
 
+Test(harness_run_json, writes_only_variables_that_change_a_run)
+{
+    static const char *const written_names[] = {"LOG", "CRITERION_X",
+                                                "ASAN_OPTIONS"};
+    static const char *const others[] = {
+        "LOG_TOKEN", "TESTLOG_SESSION", "PASSWORD", "XLOG", "LO", "TRACE_KEY"};
+    const cJSON *environment;
+
+    clearenv();
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        setenv(others[i], "secret", 1);
+    for (size_t i = 0; i < sizeof(written_names) / sizeof(*written_names); i++)
+        setenv(written_names[i], "a\"b=c", 1);
+    setenv("CUDA_VISIBLE_DEVICES", "", 1);
+    setenv("CUDA_INJECTION64_PATH", "/usr/lib/libtestlog-gpu.so", 1);
+    environment = item(written(), "environment");
+    cr_expect_eq(cJSON_GetArraySize(environment), 3);
+    for (size_t i = 0; i < sizeof(written_names) / sizeof(*written_names); i++)
+        cr_expect_str_eq(text(environment, written_names[i]), "a\"b=c");
+    cr_expect_str_eq(environment->child->string, "ASAN_OPTIONS");
+}
+
 Test(harness_run_json, writes_how_long_the_run_took)
 {
     run.start.monotonic -= UINT64_C(5000000000);

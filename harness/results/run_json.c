@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include <gnu/libc-version.h>
+
 #include "harness/results/gpu_summary.h"
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
@@ -43,8 +45,24 @@ static void put_host(struct trace_text *text)
     put_member(text, "release", host.release);
     trace_text_char(text, ',');
     put_member(text, "machine", host.machine);
-    trace_text_string(text, "},\n\"versions\":{");
+    trace_text_char(text, '}');
+}
+
+#ifdef __clang__
+#    define COMPILER __VERSION__ /* "Clang 14.0.6" */
+#else
+#    define COMPILER "GCC " __VERSION__
+#endif
+
+/* The compiler is the one that compiled testlog. */
+static void put_versions(struct trace_text *text)
+{
+    trace_text_string(text, ",\n\"versions\":{");
     put_member(text, "testlog", TEST_LOG_VERSION);
+    trace_text_char(text, ',');
+    put_member(text, "compiler", COMPILER);
+    trace_text_char(text, ',');
+    put_member(text, "glibc", gnu_get_libc_version());
     trace_text_char(text, '}');
 }
 
@@ -214,11 +232,14 @@ void test_log_run_members(struct trace_text *text,
 
     put_member(text, "command", run->command);
     put_host(text);
+    put_versions(text);
     trace_text_string(text, ",\n\"start\":\"");
     trace_text_moment(text, run->start.wall);
     trace_text_printf(text, "\",\n\"duration_ns\":%" PRIu64,
                       test_log_run_time(run));
     put_filters(text, run);
+    trace_text_string(text, ",\n");
+    test_log_environment_member(text);
     put_gpu(text, run);
     trace_text_string(text, ",\n");
     test_log_shard_member(text, &run->shard);

@@ -56,6 +56,12 @@ int test_log_write_results(const struct test_log_run *, const char *name);
 size_t test_log_survivors(struct trace_text *names,
                           const struct trace_reader *);
 
+/* ---- environment.c ---- */
+
+/* test_log_environment_member adds the variables that change a run as
+ * "environment", a member of a JSON object; no other variable is written. */
+void test_log_environment_member(struct trace_text *);
+
 /* ---- run_json.c ---- */
 
 int test_log_write_run_json(const struct test_log_run *, const char *name);

@@ -78,7 +78,8 @@ function runBlock(members, tests, tries, failures) {
         filters: { log: 'info', log_origin: 'LOG', trace: 'trace',
             trace_origin: 'default', unseen: [] },
         gpu: { state: 'no-driver', notice: 'GPU trace off' }, shard: null,
-        facts: [['compiler', 'gcc 12.2.0']], rerun: null, previous: null,
+        versions: { testlog: '0.1.0', compiler: 'GCC 12.2.0' },
+        environment: { LOG_FORMAT: 'json' }, rerun: null, previous: null,
         ...members,
     }, {
         tests: columns(tests, TESTS), tries: columns(tries, TRIES),
@@ -339,7 +340,7 @@ function hostile() {
     const text = { stacks: EVIL, output: EVIL, lines: EVIL, recorded: EVIL,
         open: EVIL };
 
-    return assemble([runBlock({ command: EVIL, facts: [[EVIL, EVIL]],
+    return assemble([runBlock({ command: EVIL, environment: { [EVIL]: EVIL },
         path: EVIL, rerun: EVIL, previous: { run: EVIL, path: EVIL,
             newly_failing: [0], newly_passing: [], gone: [EVIL], new: [],
             slower: [] } }, tests, [{ test: 0, try: 1, outcome: 'failed',

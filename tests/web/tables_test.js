@@ -85,7 +85,8 @@ module.exports = {
         const text = await page.locator('#facts').innerText();
 
         for (const fact of ['testlog run build/examples/store_test',
-            'x86_64', 'no-driver', 'gcc 12.2.0', 'over 1 MiB'])
+            'x86_64', 'no-driver', 'GCC 12.2.0', 'over 1 MiB'])
             assert.ok(text.includes(fact), fact);
+        assert.match(text, /LOG_FORMAT\s+json/);
     },
 };

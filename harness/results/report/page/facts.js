@@ -5,8 +5,8 @@ const facts = (() => {
     const KNOWN = ['format', 'strings', 'tables', 'table', 'string', 'previous',
         'rerun', 'testlog', 'run', 'path', 'command', 'start', 'duration_ns',
         'interrupted', 'shard', 'passed', 'failed', 'skipped', 'host',
-        'processors', 'versions', 'filters', 'gpu', 'gpu_summary', 'facts',
-        'schema'];
+        'processors', 'versions', 'filters', 'gpu', 'gpu_summary', 'schema',
+        'environment'];
     const WHY = {
         size: 'left out: the report would be too large',
         large: 'passed and left out: over 1 MiB',
@@ -30,15 +30,15 @@ const facts = (() => {
         return words[0] ? words[0].toUpperCase() + words.slice(1) : words;
     }
 
-    function group(heading, rows) {
-        const filled = rows.map(([name, value]) => [name, text(value)])
+    function group(heading, rows, named = title) {
+        const filled = rows.map(([name, value]) => [named(name), text(value)])
             .filter(([, value]) => value !== '');
 
         if (!filled.length)
             return null;
         return make('section', { class: 'panel' }, make('h2', {}, heading),
             make('dl', {}, filled.map(([name, value]) => [
-                make('dt', {}, format.line(title(name))),
+                make('dt', {}, format.line(name)),
                 make('dd', {}, format.block(value))])));
     }
 
@@ -55,8 +55,7 @@ const facts = (() => {
             ['Interrupted', head.interrupted],
             ['Shard', head.shard &&
                 `${head.shard.index}/${head.shard.total}`],
-            ['version', head.testlog],
-            ...entries(head.versions).filter(([name]) => name !== 'testlog'),
+            ...entries(head.versions),
         ];
     }
 
@@ -98,7 +97,8 @@ const facts = (() => {
                 group('Filters', entries(head.filters)),
                 group('GPU', entries(head.gpu).filter(([, value]) => value)),
                 group('GPU summary', entries(head.gpu_summary)),
-                group('Environment', head.facts || []),
+                group('Environment', entries(head.environment),
+                    (name) => name),
                 group('More', others)));
     }
 
