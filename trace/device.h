@@ -166,6 +166,14 @@ void trace_device_note_again(void);
  * run time, or in C++ at its first use. */
 void trace_site_register(struct trace_site *);
 
+/* trace_site_find returns the call site in a table that equals `wanted`, after
+ * adding a copy with strings of its own; the fields are borrowed for ever. A
+ * target of NULL matches the default target of the file. Returns NULL if the
+ * table is full, or without memory. Sites are never freed, because recordings
+ * refer to them. It takes no lock. */
+struct trace_site *trace_site_find(struct trace_site **table, size_t size,
+                                   const struct trace_site *wanted);
+
 /* ---- Compilers that are libraries: devices/compilers/ ----
  *
  * Wrappers around NVRTC, libNVVM and nvJitLink record compilations as
