@@ -310,12 +310,25 @@ void log_filter_seen(struct log_filter *filter, const struct trace_site *site)
             filter->directives[i].seen = true;
 }
 
+static bool is_within(const struct log_directive *directive, const char *target)
+{
+    size_t size = strlen(target);
+
+    return !strncmp(directive->target, target, size) &&
+           (directive->target_size == size || directive->target[size] == ':' ||
+            directive->target[size] == '*');
+}
+
 /* The targets of devices exist even without a device. */
 static bool of_device(const struct log_directive *directive)
 {
-    return !strncmp(directive->target, "gpu", 3) &&
-           (directive->target_size == 3 || directive->target[3] == ':' ||
-            directive->target[3] == '*');
+    return is_within(directive, "gpu");
+}
+
+/* Those of NVTX exist once a program annotates with it. */
+static bool of_nvtx(const struct log_directive *directive)
+{
+    return is_within(directive, "nvtx");
 }
 
 bool log_filter_of_device(const struct log_filter *filter)
@@ -347,7 +360,8 @@ const char *log_filter_unseen(const struct log_filter *filter, size_t *from)
         const struct log_directive *directive = &filter->directives[i];
 
         if (!directive->seen && is_particular(directive) &&
-            !of_device(directive) && !is_repeated(filter, i))
+            !of_device(directive) && !of_nvtx(directive) &&
+            !is_repeated(filter, i))
             return directive->text;
     }
     return NULL;

@@ -117,6 +117,8 @@ static void merge_gpu(struct test_log_run *run, const cJSON *json)
 #define TEST_LOG_X(name) gpu.name = runners_json_number(json, #name);
     TEST_LOG_GPU_COUNTS(TEST_LOG_X)
 #undef TEST_LOG_X
+    test_log_nvtx_state_of(runners_json_text(json, "nvtx"), &gpu.nvtx);
+    gpu.nvtx_tool = runners_json_string(json, "nvtx_tool");
     free(gpu.kinds);
     gpu.kinds = list_of(json, "kinds");
     gpu.cuda = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "cuda"));

@@ -203,13 +203,13 @@ static void say(const struct test_log_run *run, const struct end *end)
     if (recorded(run))
         test_log_gpu_print(&run->gpu);
     else if (end->started && run->gpu.state == TEST_LOG_GPU_NO_DRIVER)
-        test_log_notice("nothing was recorded: no process used CUDA, and none "
-                        "could use a GPU: %s",
+        test_log_notice("nothing was recorded: no process used CUDA or NVTX, "
+                        "and none could use a GPU: %s",
                         reason_of(&run->gpu));
     else if (end->started && run->gpu.notice)
         test_log_notice("nothing was recorded: %s", run->gpu.notice);
     else if (end->started)
-        test_log_notice("nothing was recorded: no process used CUDA");
+        test_log_notice("nothing was recorded: no process used CUDA or NVTX");
 }
 
 /* ---- The run ---- */

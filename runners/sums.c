@@ -205,7 +205,7 @@ static int add_span(struct sums *sums, struct trace_reader *reader,
                                    : find_name(sums, 0, span.site->name);
     if (add_duration(sums, sum, entry))
         return -1;
-    return enter(sums, entry, sum);
+    return entry->beside ? 0 : enter(sums, entry, sum);
 }
 
 /* ---- Kernels ---- */

@@ -21,9 +21,12 @@ static char *cuda_home;
 
 void devices_init(void)
 {
-    static const char *const names[] = {
-        "CUDA_INJECTION64_PATH", "NSYS_PROFILING_SESSION_ID", "TESTLOG_RECORD",
-        "TESTLOG_DEVICES", "CUDA_HOME"};
+    static const char *const names[] = {"CUDA_INJECTION64_PATH",
+                                        "NSYS_PROFILING_SESSION_ID",
+                                        "TESTLOG_RECORD",
+                                        "TESTLOG_DEVICES",
+                                        "CUDA_HOME",
+                                        "NVTX_INJECTION64_PATH"};
 
     test_folder();
     if (getenv("CUDA_HOME"))

@@ -128,8 +128,9 @@ Test(e2e_record, lists_a_program_that_uses_no_cuda)
     e2e_expect_code(result, 0);
     e2e_expect_is(e2e_text(entry_of(0), "name"), "process/main");
     e2e_expect_is(e2e_text(entry_of(0), "gpu"), "unused");
-    e2e_expect_is(e2e_line(result->err, "nothing"),
-                  "testlog: nothing was recorded: no process used CUDA");
+    e2e_expect_is(
+        e2e_line(result->err, "nothing"),
+        "testlog: nothing was recorded: no process used CUDA or NVTX");
 }
 
 Test(e2e_record, says_why_nothing_was_recorded)
@@ -142,8 +143,8 @@ Test(e2e_record, says_why_nothing_was_recorded)
     e2e_expect_code(result, 0);
     e2e_expect_is(
         e2e_line(result->err, "nothing"),
-        "testlog: nothing was recorded: no process used CUDA, and none "
-        "could use a GPU: no NVIDIA driver found "
+        "testlog: nothing was recorded: no process used CUDA or NVTX, and "
+        "none could use a GPU: no NVIDIA driver found "
         "(/proc/driver/nvidia/version, /dev/nvidiactl)");
     e2e_expect_is(e2e_text(entry_of(0), "gpu"), "no-driver");
     result = e2e_run("TESTLOG_GPU_LIBRARY=/nowhere " TESTLOG " record -- true");

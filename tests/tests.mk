@@ -28,10 +28,11 @@ $(filter $(B)/tests/runners_%,$(UNITS)): private LIBS := $(LIB) $(LIBS) # again:
 # recorded activity back.
 PLAYBACK     := $(B)/tests/playback.so
 DRIVER       := $(B)/tests/driver/libcuda.so.1
-DEVICE_UNITS := $(filter $(addprefix $(B)/tests/,cupti_% compilers_% inject_%),$(UNITS))
+DEVICE_UNITS := $(filter $(addprefix $(B)/tests/,cupti_% compilers_% inject_% nvtx_%),$(UNITS))
 
 $(DEVICE_UNITS): $(DEVICE_SRC:%.c=$(B)/%.o) $(B)/tests/devices.o \
     | $(PLAYBACK) $(DRIVER) $(GPU) $(AUDIT)
+$(DEVICE_UNITS): private LIBS := $(LIB) $(LIBS) # again: for these objects
 
 $(PLAYBACK): tests/playback/playback.c $(B)/flags
 	$(call say,LD,$@)

@@ -31,7 +31,8 @@ static uint64_t value_of(const struct trace_profiler_option *option)
 
 /* ---- Accepted ---- */
 
-/* XProf's keys and defaults, as its documentation lists them. */
+/* XProf's keys and defaults, as its documentation lists them, but NVTX is
+ * recorded. */
 static const struct {
     const char *key, *value;
 } documented[] = {
@@ -40,7 +41,7 @@ static const struct {
     {"gpu_max_callback_api_events", "2097152"},
     {"gpu_max_activity_api_events", "2097152"},
     {"gpu_max_annotation_strings", "1048576"},
-    {"gpu_enable_nvtx_tracking", "False"},
+    {"gpu_enable_nvtx_tracking", "True"},
     {"gpu_enable_cupti_activity_graph_trace", "False"},
     {"gpu_dump_graph_node_mapping", "False"},
     {"gpu_num_chips_to_profile_per_task", "0"},
@@ -180,9 +181,6 @@ static const struct {
     {"python_tracer_level=1",
      "python_tracer_level=1 is not supported: there is no Python in a C test; "
      "leave it out"},
-    {"gpu_enable_nvtx_tracking=True",
-     "gpu_enable_nvtx_tracking=True is not supported: testlog does not record "
-     "NVTX ranges yet; leave it out"},
     {"gpu_dump_graph_node_mapping=1",
      "gpu_dump_graph_node_mapping=1 is not supported: testlog does not write "
      "the nodes of graphs; leave it out"},

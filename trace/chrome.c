@@ -185,7 +185,7 @@ static void put_span(struct trace_exporter *export,
     if (end < entry->time)
         end = entry->time;
 
-    struct trace_chrome_row row = trace_chrome_thread(export, entry->thread);
+    struct trace_chrome_row row = trace_chrome_span_row(export, entry);
     struct trace_chrome_extent extent = {entry->time, end, 0, 0};
     uint32_t tid = trace_chrome_place(export, &row, &extent);
 

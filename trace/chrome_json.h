@@ -116,10 +116,13 @@ uint32_t trace_chrome_place(struct trace_exporter *,
                             const struct trace_chrome_row *,
                             struct trace_chrome_extent *);
 
-/* trace_chrome_thread returns the row of a thread, trace_chrome_mark its tid
- * for events that are not slices. */
+/* trace_chrome_thread returns the row of a thread, trace_chrome_span_row the
+ * one of a span's slice, and trace_chrome_mark the thread's tid for events that
+ * are not slices. */
 struct trace_chrome_row trace_chrome_thread(const struct trace_exporter *,
                                             const struct trace_thread *);
+struct trace_chrome_row trace_chrome_span_row(const struct trace_exporter *,
+                                              const struct trace_entry *);
 uint32_t trace_chrome_mark(struct trace_exporter *,
                            const struct trace_thread *);
 void trace_chrome_named(struct trace_exporter *,

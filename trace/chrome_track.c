@@ -167,6 +167,16 @@ struct trace_chrome_row trace_chrome_thread(const struct trace_exporter *export,
                                      .title = title_thread};
 }
 
+struct trace_chrome_row trace_chrome_span_row(
+    const struct trace_exporter *export, const struct trace_entry *entry)
+{
+    struct trace_chrome_row row = trace_chrome_thread(export, entry->thread);
+
+    if (entry->beside)
+        row.tid += BESIDE;
+    return row;
+}
+
 uint32_t trace_chrome_mark(struct trace_exporter *export,
                            const struct trace_thread *thread)
 {

@@ -386,6 +386,11 @@ const struct trace_device_host *trace_device_host(void)
         .attach = attach,
         .current = current,
         .anchor = trace_anchor_now,
+        .push = trace_annotation_push,
+        .start = trace_annotation_start,
+        .end = trace_span_end,
+        .mark = trace_annotation_mark,
+        .stray = trace_annotation_stray,
     };
 
     __atomic_store_n(&host.profiler,
@@ -401,13 +406,12 @@ static int is_named(struct dl_phdr_info *object, size_t size, void *path)
     return !strcmp(object->dlpi_name, path);
 }
 
-/* A constructor of the program may have initialized CUDA, whose driver has
+/* A constructor of the program may have initialized CUDA or NVTX, which have
  * loaded our library then. To look for another one, dlopen would open its file,
  * in each test. */
-static void retry_injection(void)
+static void retry_injection(const char *path)
 {
-    char *path = getenv("CUDA_INJECTION64_PATH");
-    void *library = path && dl_iterate_phdr(is_named, path)
+    void *library = path && dl_iterate_phdr(is_named, (void *)(uintptr_t)path)
                         ? dlopen(path, RTLD_NOW | RTLD_NOLOAD)
                         : NULL;
     void (*retry)(void) = (void (*)(void))(
@@ -421,12 +425,17 @@ static void retry_injection(void)
 
 void trace_device_publish(void)
 {
+    const char *cuda, *nvtx;
     char text[64];
 
     snprintf(text, sizeof(text), "%ld:%p", (long)getpid(),
              (const void *)trace_device_host());
     setenv(variable, text, 1);
-    retry_injection();
+    cuda = getenv("CUDA_INJECTION64_PATH");
+    nvtx = getenv("NVTX_INJECTION64_PATH");
+    retry_injection(cuda);
+    if (nvtx && !(cuda && !strcmp(cuda, nvtx)))
+        retry_injection(nvtx);
 }
 
 struct search {
@@ -452,7 +461,7 @@ static int look(struct dl_phdr_info *object, size_t size, void *context)
 
 /* The variable may come from another process, or from this one before an exec:
  * it must point into an object of this process and look right. */
-const struct trace_device_host *trace_device_find(void)
+static const struct trace_device_host *find(bool forked)
 {
     const char *text = getenv(variable);
     const struct trace_device_host *host;
@@ -460,7 +469,8 @@ const struct trace_device_host *trace_device_find(void)
     unsigned long long at;
     long pid;
 
-    if (!text || sscanf(text, "%ld:%llx", &pid, &at) != 2 || pid != getpid())
+    if (!text || sscanf(text, "%ld:%llx", &pid, &at) != 2 ||
+        (pid != getpid() && !forked))
         return NULL;
     search.from = (uintptr_t)at;
     search.to = search.from + sizeof(*host);
@@ -472,4 +482,14 @@ const struct trace_device_host *trace_device_find(void)
         host->version != TRACE_DEVICE_VERSION || (long)host->pid != pid)
         return NULL;
     return host;
+}
+
+const struct trace_device_host *trace_device_find(void)
+{
+    return find(false);
+}
+
+const struct trace_device_host *trace_device_find_forked(void)
+{
+    return find(true);
 }

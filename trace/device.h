@@ -108,11 +108,22 @@ struct trace_device_host {
     uint32_t (*current)(void);
     /* anchor reads the recording's clock and the system's at one moment. */
     struct trace_anchor (*anchor)(void);
+    /* For annotations of others, with call sites of trace_site_find: push
+     * enters a span of the calling thread, start begins one that no thread is
+     * in; both return the zero value if it is not recorded. end ends either.
+     * mark records an event. stray counts an end without a beginning. */
+    struct trace_span_ref (*push)(struct trace_site *, size_t count,
+                                  const struct trace_value *);
+    struct trace_span_ref (*start)(struct trace_site *, size_t count,
+                                   const struct trace_value *);
+    void (*end)(struct trace_span_ref);
+    void (*mark)(struct trace_site *, size_t count, const struct trace_value *);
+    void (*stray)(void);
     const struct trace_profiler *profiler; /* the options */
 };
 
 enum {
-    TRACE_DEVICE_VERSION = 5,
+    TRACE_DEVICE_VERSION = 6,
     TRACE_ACTIVITY_FIELDS = 24,
     TRACE_BACKENDS = 4, /* in a process */
 };
@@ -142,6 +153,10 @@ const struct trace_device_host *trace_device_host(void);
 void trace_device_publish(void);
 const struct trace_device_host *trace_device_find(void);
 
+/* trace_device_find_forked also finds the interface in a forked child, which
+ * may annotate, but has no back end. */
+const struct trace_device_host *trace_device_find_forked(void);
+
 /* trace_device_configure sets the options of back ends, which it copies. Call
  * it before trace_device_publish. */
 void trace_device_configure(const struct trace_profiler *);
@@ -151,6 +166,18 @@ void trace_device_configure(const struct trace_profiler *);
 void trace_device_put(const struct trace_activity *);
 void trace_device_say(unsigned level, const char *message);
 void trace_device_note(const char *name, const char *value);
+
+/* trace_annotation_push and those that follow implement annotations, in
+ * annotation.c. trace_annotation_note records the number of strays when the
+ * recording ends. */
+struct trace_span_ref trace_annotation_push(struct trace_site *, size_t count,
+                                            const struct trace_value *);
+struct trace_span_ref trace_annotation_start(struct trace_site *, size_t count,
+                                             const struct trace_value *);
+void trace_annotation_mark(struct trace_site *, size_t count,
+                           const struct trace_value *);
+void trace_annotation_stray(void);
+void trace_annotation_note(void);
 
 /* trace_device_attached returns whether this process has back ends. */
 bool trace_device_attached(void);

@@ -112,6 +112,7 @@ static bool describe(struct trace_entry *entry,
     case TRACE_KIND_SPAN:
         entry->kind = TRACE_ENTRY_SPAN;
         entry->entered = !(record->flags & TRACE_FLAG_NOT_ENTERED);
+        entry->beside = record->flags & TRACE_FLAG_BESIDE;
         return true;
     case TRACE_KIND_ENTER:
         entry->kind = TRACE_ENTRY_ENTER;

@@ -107,6 +107,7 @@ enum trace_flag {
     TRACE_FLAG_PRINTF = 2,      /* EVENT: values are arguments of its name */
     TRACE_FLAG_MESSAGE = 4,     /* EVENT: the first value is the message */
     TRACE_FLAG_FORKED = 8,      /* THREAD: of a forked child */
+    TRACE_FLAG_BESIDE = 16,     /* SPAN: no thread is in it */
 };
 
 struct trace_record {

@@ -96,6 +96,13 @@ void trace_sites_unlock_forked(void);
 
 extern const struct trace_subscriber *trace_subscriber;
 
+/* ---- span.c ---- */
+
+/* trace_span_beside_ begins a span that no thread is in, so that any thread may
+ * end it: it has no effect on what its thread records meanwhile. */
+struct trace_span_ref trace_span_beside_(struct trace_site *, size_t count,
+                                         const struct trace_value *);
+
 /* ---- recorder.c ---- */
 
 /* trace_thread_hooks may be set before a recording begins: `begin` is called in

@@ -435,7 +435,7 @@ static void put_span(struct adding *adding, const struct trace_entry *entry,
     struct trace_exporter *export = &adding->export;
     bool open = entry->end == UINT64_MAX;
     uint64_t end = open ? export->end : entry->end, track;
-    struct trace_chrome_row row = trace_chrome_thread(export, entry->thread);
+    struct trace_chrome_row row = trace_chrome_span_row(export, entry);
     struct trace_chrome_extent extent = {entry->time, end, 0, 0};
 
     if (extent.end < extent.begin)

@@ -2,8 +2,8 @@
  * project.
  *
  * One table drives parsing, --help and completion. XProf's keys have its names
- * and defaults (openxla.org/xprof/jax_profiling); a value that asks for what
- * testlog lacks is refused.
+ * and defaults (openxla.org/xprof/jax_profiling), except that NVTX is recorded,
+ * which is free; a value that asks for what testlog lacks is refused.
  */
 #ifndef TRACE_PROFILER_H
 #define TRACE_PROFILER_H
@@ -25,8 +25,8 @@
       .help = "records up to N other GPU activities")                          \
     X(gpu_max_annotation_strings, 1 << 20, .most = UINT32_MAX, .gpu = true,    \
       .help = "joins GPU activity to up to N spans")                           \
-    X(gpu_enable_nvtx_tracking, false, .type = TRACE_PROFILER_SWITCH,          \
-      .gpu = true, .missing = "testlog does not record NVTX ranges yet")       \
+    X(gpu_enable_nvtx_tracking, true, .type = TRACE_PROFILER_SWITCH,           \
+      .help = "records NVTX ranges, or sends spans to a tool")                 \
     X(gpu_enable_cupti_activity_graph_trace, false,                            \
       .type = TRACE_PROFILER_SWITCH, .gpu = true,                              \
       .help = "records a graph's launch, not its nodes")                       \

@@ -402,6 +402,27 @@ static void sort_all(struct trace_reader *reader)
               by_place);
 }
 
+/* ---- Names of threads ---- */
+
+/* A later name is metadata, "thread.TID.name", because a program may name a
+ * thread from another one. */
+static void rename_threads(struct trace_reader *reader)
+{
+    const char *name, *value;
+    size_t cursor = 0;
+    uint32_t index;
+    unsigned tid;
+    int size;
+
+    while (trace_reader_metas(reader, &cursor, &name, &value)) {
+        size = 0;
+        if (sscanf(name, "thread.%u.name%n", &tid, &size) == 1 && size &&
+            !name[size] &&
+            trace_reader_find_thread(reader, reader->header.pid, tid, &index))
+            reader->threads[index].name = value;
+    }
+}
+
 /* ---- Opening ---- */
 
 static bool header_ok(const struct trace_reader *reader)
@@ -436,6 +457,7 @@ struct trace_reader *trace_reader_beneath(int folder, const char *name)
                                                       : trace_anchor_now());
             if (index_all(reader) && add_callers(reader)) {
                 sort_all(reader);
+                rename_threads(reader);
                 trace_fields_prepare(reader);
                 reader->merge = trace_merge_new(reader);
                 trace_reader_leave_file(reader);

@@ -39,6 +39,7 @@ struct trace_thread {
 struct trace_entry {
     enum trace_entry_kind kind;
     bool entered;  /* SPAN: on creation */
+    bool beside;   /* SPAN: no thread is in it; it is drawn beside its thread */
     bool printf_;  /* EVENT: the values are arguments of site->name */
     bool message;  /* EVENT: the values are its message */
     uint64_t time; /* ns since the recording's origin */

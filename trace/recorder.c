@@ -455,6 +455,7 @@ void trace_close(void)
     if (!trace_recording.open || (uint32_t)getpid() != header->pid)
         return;
     trace_device_flush(true);
+    trace_annotation_note();
     lock_switching();
     trace_recording.open = false;
     trace_sites_enable(false);

@@ -99,14 +99,14 @@ static bool known(struct trace_span_ref ref)
 struct beginning {
     uintptr_t frame; /* the caller's, if it ends with its block; or 0 */
     uint32_t back;   /* its return address */
-    bool entered;
+    uint8_t flags;   /* of the record; 0: the thread enters the span */
 };
 
 /* The beginning of a block's span, for functions that the block calls. */
 #define IN_BLOCK                                                               \
     (struct beginning)                                                         \
     {                                                                          \
-        trace_frame(), (uint32_t)(uintptr_t)__builtin_return_address(0), true  \
+        trace_frame(), (uint32_t)(uintptr_t)__builtin_return_address(0), 0     \
     }
 
 static INLINE struct trace_record *put_span(struct trace_writer *writer,
@@ -140,8 +140,8 @@ static INLINE struct trace_span_ref publish_span(struct trace_writer *writer,
 {
     struct trace_span_ref ref = {trace_place_of(record), writer->generation};
 
-    if (!how.entered)
-        record->flags = TRACE_FLAG_NOT_ENTERED;
+    if (how.flags)
+        record->flags = how.flags;
     else if (unlikely(
                  !trace_push(writer, entering(ref.place, ref.place, how, own))))
         ref.place = 0;
@@ -154,14 +154,14 @@ static struct trace_span_ref pass_over(struct trace_writer *writer,
                                        struct beginning how,
                                        struct trace_scope own)
 {
-    uint32_t began = !how.entered ? TRACE_BEGAN_NOT_ENTERED
-                     : how.frame  ? TRACE_BEGAN_GUARD
-                                  : 0;
+    uint32_t began = how.flags   ? TRACE_BEGAN_NOT_ENTERED
+                     : how.frame ? TRACE_BEGAN_GUARD
+                                 : 0;
     struct trace_span_ref ref = {own.takes | began, writer->generation};
     struct trace_scope takes = {0, own.takes};
 
     if (!own.takes ||
-        (how.entered &&
+        (!how.flags &&
          !trace_push(writer,
                      entering(ref.place, trace_current(writer), how, takes))))
         ref.place = 0;
@@ -267,14 +267,22 @@ __attribute__((noinline)) struct trace_span_ref trace_span_open_(
 struct trace_span_ref trace_span_begin_(struct trace_site *site, size_t count,
                                         const struct trace_value *values)
 {
-    return begin(site, NULL, (struct beginning){.entered = true}, count,
-                 values);
+    return begin(site, NULL, (struct beginning){0}, count, values);
 }
 
 struct trace_span_ref trace_span_new_(struct trace_site *site, size_t count,
                                       const struct trace_value *values)
 {
-    return begin(site, NULL, (struct beginning){0}, count, values);
+    return begin(site, NULL,
+                 (struct beginning){.flags = TRACE_FLAG_NOT_ENTERED}, count,
+                 values);
+}
+
+struct trace_span_ref trace_span_beside_(struct trace_site *site, size_t count,
+                                         const struct trace_value *values)
+{
+    return begin(site, NULL, (struct beginning){.flags = TRACE_FLAG_BESIDE},
+                 count, values);
 }
 
 __attribute__((noinline)) struct trace_span_ref trace_span_in_(

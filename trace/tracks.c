@@ -12,7 +12,7 @@ const struct trace_site *trace_slice_site(const struct trace_reader *reader,
     struct trace_entry span;
 
     if (entry->kind == TRACE_ENTRY_DEVICE ||
-        (entry->kind == TRACE_ENTRY_SPAN && entry->entered))
+        (entry->kind == TRACE_ENTRY_SPAN && entry->entered && !entry->beside))
         return entry->site;
     if (entry->kind == TRACE_ENTRY_ENTER &&
         trace_reader_span(reader, entry->span, &span))

@@ -31,6 +31,23 @@ bool test_log_gpu_state_of(const char *word, enum test_log_gpu_state *state)
     return false;
 }
 
+static const char *const nvtx_words[] = {
+#define TEST_LOG_X(name, word) word,
+    TEST_LOG_NVTX_STATES(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
+bool test_log_nvtx_state_of(const char *word, enum test_log_nvtx_state *state)
+{
+    for (unsigned i = 0; word && i < sizeof(nvtx_words) / sizeof(*nvtx_words);
+         i++)
+        if (!strcmp(nvtx_words[i], word)) {
+            *state = (enum test_log_nvtx_state)i;
+            return true;
+        }
+    return false;
+}
+
 /* ---- Sums ---- */
 
 void test_log_gpu_device(struct test_log_gpu *gpu, size_t ordinal,
@@ -61,6 +78,10 @@ void test_log_gpu_add(struct test_log_gpu *all, const struct test_log_gpu *one)
     for (size_t i = 0; i < TEST_LOG_GPU_DEVICES; i++)
         test_log_gpu_device(all, i, one->devices[i]);
     all->cuda |= one->cuda;
+    if (one->nvtx > all->nvtx) {
+        all->nvtx = one->nvtx;
+        replace(&all->nvtx_tool, one->nvtx_tool);
+    }
 }
 
 void test_log_gpu_free(struct test_log_gpu *gpu)
@@ -70,6 +91,7 @@ void test_log_gpu_free(struct test_log_gpu *gpu)
 #undef TEST_LOG_X
     for (size_t i = 0; i < TEST_LOG_GPU_DEVICES; i++)
         free(gpu->devices[i]);
+    free(gpu->nvtx_tool);
     *gpu = (struct test_log_gpu){0};
 }
 
@@ -190,6 +212,8 @@ void test_log_gpu_members(struct trace_text *text,
     trace_text_printf(text, "\"state\":\"%s\",\"cuda\":%s",
                       test_log_gpu_word(gpu->state),
                       gpu->cuda ? "true" : "false");
+    put_text(text, "nvtx", nvtx_words[gpu->nvtx]);
+    put_text(text, "nvtx_tool", gpu->nvtx_tool);
     put_text(text, "notice", gpu->notice);
     put_text(text, "library", gpu->library);
     put_text(text, "api", gpu->api);

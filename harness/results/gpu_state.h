@@ -24,6 +24,19 @@ enum test_log_gpu_state {
 #undef TEST_LOG_X
 };
 
+/* X(NAME, word): what NVTX is used for; in a run, a later state replaces an
+ * earlier one. */
+#define TEST_LOG_NVTX_STATES(X)                                                \
+    X(OFF, "off")                                                              \
+    X(RECEIVING, "receiving")                                                  \
+    X(SENDING, "sending")
+
+enum test_log_nvtx_state {
+#define TEST_LOG_X(name, word) TEST_LOG_NVTX_##name,
+    TEST_LOG_NVTX_STATES(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
 /* X(name in the recording, after "gpu.", and in run.json). Counts are added up.
  */
 #define TEST_LOG_GPU_TEXTS(X)                                                  \
@@ -50,6 +63,8 @@ struct test_log_gpu {
 #define TEST_LOG_X(name) uint64_t name;
     TEST_LOG_GPU_COUNTS(TEST_LOG_X)
 #undef TEST_LOG_X
+    enum test_log_nvtx_state nvtx;
+    char *nvtx_tool;                     /* the library that NVTX sends to */
     char *devices[TEST_LOG_GPU_DEVICES]; /* names by ordinal; NULL: none */
     bool cuda;                           /* a program contains a CUDA library */
     bool asked;                          /* the user asks about GPUs */
@@ -61,6 +76,9 @@ const char *test_log_gpu_word(enum test_log_gpu_state);
 /* test_log_gpu_state_of finds the state for a word; false if the word is NULL
  * or unknown. */
 bool test_log_gpu_state_of(const char *word, enum test_log_gpu_state *);
+
+/* test_log_nvtx_state_of does the same for a state of NVTX. */
+bool test_log_nvtx_state_of(const char *word, enum test_log_nvtx_state *);
 
 /* test_log_gpu_read reads what a recording contains about GPUs, to be freed;
  * false if it contains nothing. */

@@ -1,6 +1,6 @@
-/* gpu_setup.c: makes the GPU driver of a worker load libtestlog-gpu.so: finds
- * the library, and names it in the environment. It does not load any part of
- * CUDA.
+/* gpu_setup.c: makes the GPU driver and NVTX of a worker load
+ * libtestlog-gpu.so: finds the library, and names it in the environment. It
+ * does not load any part of CUDA.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -19,6 +19,7 @@
 static const char library_name[] = "libtestlog-gpu.so";
 static const char audit_name[] = "libtestlog-audit.so";
 static const char injection[] = "CUDA_INJECTION64_PATH";
+static const char nvtx_variable[] = "NVTX_INJECTION64_PATH";
 static const char audit_variable[] = "LD_AUDIT";
 
 /* ---- Finding the library ---- */
@@ -254,6 +255,25 @@ static void export_audit(const char *library)
         append(audit_variable, path);
 }
 
+/* A tool that receives NVTX gets it all. */
+static void prepare_nvtx(struct test_log_gpu *gpu,
+                         const struct test_log_options *options)
+{
+    const char *set = test_log_variable("NVTX_INJECTION64_PATH");
+    bool on = options->profiler.gpu_enable_nvtx_tracking;
+    char library[PATH_MAX];
+
+    if (set && !is_ours(set)) {
+        gpu->nvtx = on ? TEST_LOG_NVTX_SENDING : TEST_LOG_NVTX_OFF;
+        gpu->nvtx_tool = on ? strdup(set) : NULL;
+    } else if (on && test_log_gpu_library(library)) {
+        gpu->nvtx = TEST_LOG_NVTX_RECEIVING;
+        setenv(nvtx_variable, library, 1);
+    } else {
+        unsetenv(nvtx_variable);
+    }
+}
+
 /* Removes what an outer program has set. */
 static void remove_outer(void)
 {
@@ -282,6 +302,7 @@ void test_log_gpu_prepare(struct test_log_gpu *gpu,
     char library[PATH_MAX];
 
     gpu->cuda = test_log_gpu_linked();
+    prepare_nvtx(gpu, options);
     if (is_off(options)) {
         gpu->state = TEST_LOG_GPU_OFF;
         remove_outer();
@@ -298,6 +319,9 @@ void test_log_gpu_record(struct test_log_gpu *gpu,
 
     is_testlog = true;
     gpu->asked = true;
+    prepare_nvtx(gpu, options);
+    if (gpu->nvtx == TEST_LOG_NVTX_RECEIVING)
+        setenv("TESTLOG_RECORD", folder, 1);
     if (is_off(options)) {
         gpu->state = TEST_LOG_GPU_OFF;
         remove_outer();

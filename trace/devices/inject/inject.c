@@ -1,7 +1,10 @@
-/* inject.c: starts CUPTI in a program. The driver loads this library in cuInit
- * if CUDA_INJECTION64_PATH names it, and calls InitializeInjection. */
+/* inject.c: starts CUPTI in a program, and receives what it annotates. The CUDA
+ * driver loads this library in cuInit if CUDA_INJECTION64_PATH names it, and
+ * calls InitializeInjection. NVTX loads it at a program's first call if
+ * NVTX_INJECTION64_PATH names it, and calls InitializeInjectionNvtx2. */
 #include "standalone.h"
 #include "trace/devices/cupti/cupti.h"
+#include "trace/devices/nvtx/nvtx.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -26,12 +29,35 @@ int InitializeInjection(void)
     return 1;
 }
 
+/* Finds the recording for annotations; a forked child continues its parent's.
+ */
+static void find_host(void)
+{
+    const struct trace_device_host *host = trace_device_record_here();
+
+    nvtx_record_to(host ? host : trace_device_find_forked());
+}
+
+/* Called by the program and by each shared object that uses NVTX, at their
+ * first calls. Annotations before the recording are left out. */
+EXPORT int InitializeInjectionNvtx2(nvtx_get_table *);
+
+int InitializeInjectionNvtx2(nvtx_get_table *get_table)
+{
+    if (!nvtx_receive(get_table))
+        return 0;
+    if (!nvtx_host())
+        find_host();
+    return 1;
+}
+
 /* Called when a recording begins: constructors of the program may have
- * initialized CUDA before. */
+ * initialized CUDA or NVTX before. */
 EXPORT void trace_injection_retry(void);
 
 void trace_injection_retry(void)
 {
+    find_host();
     if (__atomic_exchange_n(&early, false, __ATOMIC_ACQ_REL))
         begin(true);
 }

@@ -1,0 +1,198 @@
+/* e2e_nvtx_test.c: tests of code that annotates with NVTX, through the headers
+ * of a CUDA toolkit. */
+#include "e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+
+E2E_FOLDER
+
+/* Finds the folder of the headers, or skips the test. */
+static const char *headers(void)
+{
+    static char path[PATH_MAX];
+    const struct e2e *result =
+        e2e_run("for d in \"$CUDA_HOME\" \"$(dirname \"$(dirname \"$(readlink "
+                "-f \"$(command -v nvcc)\")\")\")\" /usr/local/cuda; do "
+                "[ -f \"$d/include/nvtx3/nvToolsExt.h\" ] && "
+                "printf %%s \"$d/include\" && exit; done");
+
+    if (!result->out[0])
+        cr_skip("no CUDA toolkit with NVTX 3");
+    snprintf(path, sizeof(path), "%s", result->out);
+    return path;
+}
+
+TestSuite(e2e_nvtx, .init = e2e_begin);
+
+#define FLAGS                                                                  \
+    "-D_GNU_SOURCE -DTRACING -I '" BUILD_DIR "/include' "                      \
+    "$(pkg-config --cflags criterion 2>/dev/null) " SANITIZE_FLAGS
+#define LIBS "'" BUILD_DIR "/libtestlog.a' -lcriterion -lpcre2-8 -lpthread -ldl"
+#define GPU  "TESTLOG_GPU_LIBRARY=" BUILD_DIR "/libtestlog-gpu.so "
+
+/* Builds what the tests run. */
+static void build(void)
+{
+    const char *include = headers();
+
+    e2e_expect_code(e2e_run("${CC:-cc} -shared -fPIC -I %s " TESTS_DIR
+                            "/programs/nvtx_plugin.c -o libnvtx_plugin.so -ldl",
+                            include),
+                    0);
+    e2e_expect_code(e2e_run("${CC:-cc} " FLAGS " -I %s " TESTS_DIR
+                            "/programs/nvtx.c -o nvtx " LIBS,
+                            include),
+                    0);
+}
+
+static const char *shown(const char *before, const char *test)
+{
+    const struct e2e *result =
+        e2e_run("%s " GPU "LOG_TIME=none ./nvtx --nocapture --filter nvtx/%s",
+                before, test);
+
+    e2e_expect_code(result, 0);
+    return result->err;
+}
+
+static const cJSON *gpu(void)
+{
+    return cJSON_GetObjectItemCaseSensitive(
+        e2e_json("testlog-runs/latest/run.json"), "gpu");
+}
+
+/* Returns a slice of the last run's trace. */
+static const cJSON *slice(const char *name)
+{
+    const cJSON *events = cJSON_GetObjectItemCaseSensitive(
+                    e2e_json("testlog-runs/latest/trace.json"), "traceEvents"),
+                *event;
+
+    cJSON_ArrayForEach(event, events)
+    {
+        if (!strcmp(e2e_text(event, "name"), name) &&
+            !strcmp(e2e_text(event, "ph"), "X"))
+            return event;
+    }
+    cr_assert_fail("no slice %s", name);
+    return NULL;
+}
+
+static double argument(const cJSON *event, const char *name)
+{
+    return e2e_number(cJSON_GetObjectItemCaseSensitive(event, "args"), name);
+}
+
+/* ---- Receiving ---- */
+
+Test(e2e_nvtx, shows_ranges_and_marks_in_lines)
+{
+    const char *lines;
+
+    build();
+    lines = shown("", "nests");
+    e2e_expect_has(lines, "INFO ours:load:fetch{payload=7 category=\"io\" "
+                          "color=#00ff00}: programs::nvtx: inside\n");
+    e2e_expect_has(lines, ": nvtx::lib: fetch payload=7 category=\"io\" "
+                          "color=#00ff00\n");
+    e2e_expect_has(lines, "INFO ours: nvtx: done\n");
+    e2e_expect_lacks(lines, "early");
+    e2e_expect_is(e2e_text(gpu(), "nvtx"), "receiving");
+    lines = shown("LOG=info,nvtx=off", "nests");
+    e2e_expect_lacks(lines, "done");
+    e2e_expect_lacks(lines, "matched no");
+}
+
+Test(e2e_nvtx, draws_ranges)
+{
+    const cJSON *load, *fetch, *data;
+
+    build();
+    shown("", "nests");
+    load = slice("load");
+    fetch = slice("fetch");
+    cr_expect_eq(e2e_number(load, "tid"), e2e_number(fetch, "tid"));
+    cr_expect_leq(e2e_number(load, "ts"), e2e_number(fetch, "ts"));
+    cr_expect_eq(argument(fetch, "payload"), 7);
+    data = cJSON_GetObjectItemCaseSensitive(
+        e2e_json("testlog-runs/latest/trace.json"), "otherData");
+    cr_expect_not_null(data);
+    data = e2e_json("testlog-runs/latest/tests/nvtx/nvtx.nests/trace.json");
+    e2e_expect_is(e2e_text(cJSON_GetObjectItemCaseSensitive(data, "otherData"),
+                           "gpu.nvtx_strays"),
+                  "1");
+}
+
+Test(e2e_nvtx, draws_ranges_that_cross_threads_beside_them)
+{
+    const cJSON *request, *own;
+
+    build();
+    shown("", "crosses_threads");
+    request = slice("request");
+    own = slice("own");
+    cr_expect_neq(e2e_number(request, "tid"), e2e_number(own, "tid"));
+    e2e_expect_has(e2e_read("testlog-runs/latest/trace.json"), "\"the boss ");
+}
+
+Test(e2e_nvtx, records_children_and_libraries)
+{
+    build();
+    e2e_expect_has(shown("", "forks"), "INFO parent: nvtx: in the child\n");
+    e2e_expect_has(shown("", "loads_a_library"),
+                   "INFO program:plugin: nvtx: within\n");
+    e2e_expect_has(shown("", "loads_a_library_in_a_child"),
+                   "INFO child's plugin: nvtx: within\n");
+}
+
+Test(e2e_nvtx, records_c_plus_plus)
+{
+    const char *include = headers();
+    const struct e2e *result;
+
+    e2e_expect_code(e2e_run("${CXX:-c++} -std=c++17 " FLAGS " -I %s " TESTS_DIR
+                            "/programs/nvtx_cxx.cpp -o nvtx_cxx " LIBS,
+                            include),
+                    0);
+    result = e2e_run(GPU "LOG_TIME=none ./nvtx_cxx --nocapture");
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, "INFO step{payload=3 color=#010203}: "
+                                "programs::nvtx_cxx: inside\n");
+    e2e_expect_has(result->err, "step{payload=3 color=#010203}:step: "
+                                "nvtx::cxx.lib: mark\n");
+    cr_expect_geq(e2e_number(slice("unique"), "dur"),
+                  e2e_number(slice("step"), "dur"));
+}
+
+Test(e2e_nvtx, is_off_if_asked)
+{
+    build();
+    e2e_expect_has(
+        shown("TRACE_OPTIONS=gpu_enable_nvtx_tracking=0", "sees_the_library"),
+        "path=none\n");
+    e2e_expect_is(e2e_text(gpu(), "nvtx"), "off");
+    e2e_expect_has(
+        shown("TRACE_OPTIONS=device_tracer_level=0", "sees_the_library"),
+        "path=" BUILD_DIR "/libtestlog-gpu.so\n");
+}
+
+/* ---- Any program ---- */
+
+Test(e2e_nvtx, records_python)
+{
+    const struct e2e *result;
+
+    build();
+    if (e2e_run("command -v python3")->code)
+        cr_skip("no python3");
+    result =
+        e2e_run(GPU BUILD_DIR "/testlog record -- python3 -c 'import ctypes; "
+                              "ctypes.CDLL(\"./libnvtx_plugin.so\")"
+                              ".nvtx_plugin_annotate(b\"from Python\")'");
+    e2e_expect_code(result, 0);
+    e2e_expect_lacks(result->err, "nothing was recorded");
+    slice("from Python");
+    result = e2e_run("LOG_TIME=none " BUILD_DIR "/testlog log");
+    e2e_expect_has(result->out, "INFO from Python: nvtx: within\n");
+}
