@@ -21,9 +21,10 @@
 
 enum {
     STACKS_TEXT_MAX = 1 << 20,
-    ASSERTIONS = 8,             /* of a test, whose stacks are looked at */
-    ASSERTION_LOOK = 500000000, /* ns for each */
+    ASSERTIONS = 8, /* of a test, whose stacks are looked at */
 };
+
+static const uint64_t assertions_look = 4000000000; /* ns for all of a test */
 
 static char program[PATH_MAX]; /* "": it was not found */
 
@@ -189,13 +190,14 @@ void test_log_stacks_look_at_assertion(const struct test_log_runner *runner,
     struct trace_text *text = &job->assertion_stacks;
     uint64_t began = test_log_now();
 
-    if (!can_look(job) || job->assertions == ASSERTIONS)
+    if (!can_look(job) || job->assertions == ASSERTIONS ||
+        job->looked >= assertions_look)
         return;
     job->assertions++;
     snprintf(first, sizeof(first), "--first=%u", thread);
     snprintf(pid, sizeof(pid), "%u", job->pid);
     trace_text_printf(text, "assertion\t%s:%u\n", of->file, of->line);
-    run(arguments, began + ASSERTION_LOOK, text);
+    run(arguments, began + assertions_look - job->looked, text);
     store(runner->run, job, &(struct trace_text){0});
     job->looked += test_log_now() - began;
 }
