@@ -247,7 +247,7 @@ Test(e2e_outcome, prints_the_parameters_of_a_theory_in_its_block)
 Test(e2e_outcome, counts_no_timeout_as_a_crash)
 {
     const struct e2e *run =
-        e2e_run("%s -j8 --verbose --filter 'outcomes/hangs*' --xml=report.xml",
+        e2e_run("%s -j1 --verbose --filter 'outcomes/hangs*' --xml=report.xml",
                 e2e_program("outcomes", E2E_TRACED));
 
     e2e_expect_has(run->err, "[FAIL] outcomes::hangs: Timed out. (1.");
