@@ -80,6 +80,7 @@ static void read_json(struct loaded *loaded, const cJSON *json)
 
     run->command = runners_json_string(json, "command");
     run->start.wall = read_moment(runners_json_text(json, "start"));
+    run->whole = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "whole"));
     keep_members(&loaded->members, json);
     cJSON_ArrayForEach(test, cJSON_GetObjectItemCaseSensitive(json, "tests"))
     {

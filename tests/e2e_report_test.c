@@ -155,6 +155,39 @@ Test(e2e_report, a_second_run_is_compared_with_the_first)
     cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(previous, "new")), 0);
 }
 
+/* Returns the tests that are gone since the last run. */
+static const cJSON *gone(void)
+{
+    const cJSON *previous =
+        cJSON_GetObjectItem(page_block(page(), "run").json, "previous");
+    const cJSON *names = cJSON_GetObjectItem(previous, "gone");
+
+    cr_assert(cJSON_IsArray(names));
+    return names;
+}
+
+Test(e2e_report, a_whole_run_names_tests_that_are_gone)
+{
+    static const char *const commands[] = {"%s", TESTLOG " run %s"};
+    static const char removed[] = "echo 'passed\t1\tsmall_test\tsmall/removed' "
+                                  ">>" RUN "results.tsv; ";
+    const char *small = e2e_program("small", E2E_TRACED);
+
+    e2e_run("%s", small);
+    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+        char command[512];
+
+        snprintf(command, sizeof(command), commands[i], small);
+        e2e_run("%s%s", removed, command);
+        cr_assert_eq(cJSON_GetArraySize(gone()), 1, "%s", command);
+        cr_expect_str_eq(cJSON_GetStringValue(gone()->child), "small/removed");
+        e2e_run(TESTLOG " report");
+        cr_expect_eq(cJSON_GetArraySize(gone()), 1, "%s", command);
+    }
+    e2e_run("%s%s --filter small/passes", removed, small);
+    cr_expect_eq(cJSON_GetArraySize(gone()), 0);
+}
+
 Test(e2e_report, a_file_that_cannot_grow_changes_no_verdict)
 {
     const struct e2e *all =

@@ -308,7 +308,28 @@ Test(harness_report, compares_each_test_with_the_last_run_that_has_it)
     cr_expect_str_eq(compared(),
                      "\"previous\":{\"run\":\"2026-11-21T02-08-30.000002\","
                      "\"newly_failing\":[0],\"newly_passing\":[1],\"new\":[3],"
-                     "\"slower\":[[2,100000000,250000000]]},");
+                     "\"slower\":[[2,100000000,250000000]],\"gone\":[]},");
+}
+
+Test(harness_report, names_tests_that_the_last_run_had)
+{
+    earlier(1, "passed\t1\tp\tsuite/older\npassed\t1\tp\tsuite/stays\n");
+    earlier(2, "passed\t1\tp\tsuite/a\\tb\nskipped\t0\tp\tsuite/c\n"
+               "passed\t1\tother\tsuite/d\npassed\t1\tp\tsuite/stays\n"
+               "passed\t1\tdied\tsuite/e\n");
+    add("stays", TEST_LOG_OUTCOME_PASSED, 1);
+    add("was_not_run", TEST_LOG_OUTCOME_NONE, 0);
+    free(add("", TEST_LOG_OUTCOME_CRASHED, 1)->suite);
+    run.results[2].suite = NULL;
+    free(run.results[2].program);
+    run.results[2].program = strdup("died");
+    cr_expect_not_null(strstr(compared(), "\"gone\":[]"), "%s", compared());
+    run.whole = true;
+    cr_expect_not_null(
+        strstr(compared(), "\"gone\":[\"suite/a\\\\tb\",\"suite/c\"]"), "%s",
+        compared());
+    run.interrupted = 2;
+    cr_expect_not_null(strstr(compared(), "\"gone\":[]"));
 }
 
 Test(harness_report, a_first_run_is_compared_with_none)

@@ -51,12 +51,19 @@ static bool has_name(const char *variable, const char *name)
            (name[size] ? strchr(variable, '=') != NULL : variable[size] == '=');
 }
 
-/* A library of ours is in a variable because we put it there. */
+/* We let drivers load a library of ours. */
+static bool is_set_by_us(const char *variable)
+{
+    const char *value = strstr(variable, "_INJECTION64_PATH=");
+
+    return value && strstr(value, "/libtestlog-");
+}
+
 static bool matters(const char *variable)
 {
     const char *value = strchr(variable, '=');
 
-    if (!value || !value[1] || strstr(value, "/libtestlog"))
+    if (!value || !value[1] || is_set_by_us(variable))
         return false;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (has_name(variable, names[i]))

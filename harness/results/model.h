@@ -152,6 +152,7 @@ struct test_log_run {
     struct test_log_gpu gpu;
     struct test_log_shard shard;
     struct test_log_parent parent;
+    bool whole;      /* no option leaves tests out, or repeats them */
     bool foreign;    /* the folder is the parent's */
     bool render_all; /* write trace.json and log.txt of every test */
     bool dir_given;  /* the user chose where runs go */

@@ -245,6 +245,8 @@ void test_log_run_members(struct trace_text *text,
     test_log_shard_member(text, &run->shard);
     trace_text_string(text, ",\n");
     put_interrupted(text, run->interrupted);
+    trace_text_printf(text, ",\n\"whole\":%s",
+                      run->whole && !run->interrupted ? "true" : "false");
     trace_text_printf(text, ",\n\"passed\":%zu,\"failed\":%zu,\"skipped\":%zu",
                       sums.passed, sums.failed, sums.skipped);
 }

@@ -933,6 +933,8 @@ void test_log_copy_settings(struct test_log_run *run,
     run->record = strdup(options->record.value);
     run->record_origin = strdup(options->record.origin);
     run->shard = options->shard;
+    run->whole = !test_log_options_select(options) && !options->shard.total &&
+                 !options->failed && options->repeat < 2;
     run->retries = test_log_most_retries(options);
     run->render_all = options->render_all || options->output.show_output;
 }

@@ -29,8 +29,10 @@ struct comparison {
     const struct test_log_run *run;
     struct past *past;          /* of each test; NONE: unknown */
     struct trace_table numbers; /* of tests, by program and name */
+    struct trace_table whole;   /* whether a program left results, by name */
     size_t unknown;
     char previous[NAME_MAX + 1]; /* the last run that has one of them */
+    struct trace_text gone;      /* names of its tests that this run lacks */
 };
 
 /* ---- Earlier runs ---- */
@@ -42,6 +44,17 @@ static uint64_t key_of(const char *program, const char *name)
     return trace_hash_string(trace_hash(hash, "", 1), name);
 }
 
+/* A program that left no results may have any tests. */
+static bool index_program(struct comparison *comparison, const char *program,
+                          const struct test_log_result *result)
+{
+    uint64_t key = trace_hash_string(TRACE_HASH, program);
+    uintptr_t known = true;
+
+    trace_table_find(&comparison->whole, key, &known);
+    return trace_table_set(&comparison->whole, key, known && result->suite);
+}
+
 /* Finds tests by what results.tsv has as their program and name. */
 static bool index_tests(struct comparison *comparison)
 {
@@ -49,18 +62,37 @@ static bool index_tests(struct comparison *comparison)
     bool indexed = true;
 
     for (size_t i = 0; indexed && i < run->count; i++) {
-        struct trace_text program = {0}, name = {0};
+        const struct test_log_result *result = &run->results[i];
+        struct trace_text text = {0}, name = {0};
+        const char *program;
 
-        test_log_sanitize_line(&program, run->results[i].program);
-        test_log_sanitize_line(&name, test_log_name(&run->results[i]));
-        indexed = trace_table_set(&comparison->numbers,
-                                  key_of(program.data ? program.data : "",
-                                         name.data ? name.data : ""),
-                                  i);
-        trace_text_free(&program);
+        test_log_sanitize_line(&text, result->program);
+        test_log_sanitize_line(&name, test_log_name(result));
+        program = text.data ? text.data : "";
+        indexed =
+            index_program(comparison, program, result) &&
+            trace_table_set(&comparison->numbers,
+                            key_of(program, name.data ? name.data : ""), i);
+        trace_text_free(&text);
         trace_text_free(&name);
     }
     return indexed;
+}
+
+/* Notes a test of an earlier run that this run lacks. */
+static void note_gone(struct comparison *comparison, const char *program,
+                      const char *name)
+{
+    const struct test_log_run *run = comparison->run;
+    uintptr_t known = false;
+
+    trace_table_find(&comparison->whole, trace_hash_string(TRACE_HASH, program),
+                     &known);
+    if (!known || !run->whole || run->interrupted || !strchr(name, '/'))
+        return;
+    if (comparison->gone.size)
+        trace_text_char(&comparison->gone, ',');
+    trace_json_string(&comparison->gone, name, strlen(name));
 }
 
 /* Takes a line of results.tsv, which it changes: outcome, ns, program, name. */
@@ -73,9 +105,15 @@ static void take_line(struct comparison *comparison, const char *run,
     struct past *past;
     uintptr_t number;
 
-    if (!name || outcome == TEST_LOG_OUTCOME_NONE ||
-        outcome == TEST_LOG_OUTCOME_SKIPPED ||
-        !trace_table_find(&comparison->numbers, key_of(program, name), &number))
+    if (!name || outcome == TEST_LOG_OUTCOME_NONE)
+        return;
+    if (!trace_table_find(&comparison->numbers, key_of(program, name),
+                          &number)) {
+        if (!comparison->previous[0] || !strcmp(comparison->previous, run))
+            note_gone(comparison, program, name);
+        return;
+    }
+    if (outcome == TEST_LOG_OUTCOME_SKIPPED)
         return;
     past = &comparison->past[number];
     if (past->outcome != TEST_LOG_OUTCOME_NONE)
@@ -103,6 +141,8 @@ static void read_run(struct comparison *comparison, int dir, const char *run)
     free(line);
     if (file)
         fclose(file);
+    if (!comparison->previous[0])
+        trace_text_clear(&comparison->gone);
 }
 
 /* Reads the runs before this one, the latest first. */
@@ -213,7 +253,8 @@ static void put_comparison(struct trace_text *out,
     put_numbers(out, comparison, "newly_passing", newly_passes);
     put_numbers(out, comparison, "new", is_new);
     put_slower(out, comparison);
-    trace_text_char(out, '}');
+    trace_text_printf(out, ",\"gone\":[%s]}",
+                      comparison->gone.data ? comparison->gone.data : "");
 }
 
 void test_log_compare(struct trace_text *out, const struct test_log_run *run)
@@ -230,4 +271,6 @@ void test_log_compare(struct trace_text *out, const struct test_log_run *run)
     trace_text_char(out, ',');
     free(comparison.past);
     trace_table_free(&comparison.numbers);
+    trace_table_free(&comparison.whole);
+    trace_text_free(&comparison.gone);
 }

@@ -6,7 +6,7 @@ const facts = (() => {
         'rerun', 'testlog', 'run', 'path', 'command', 'start', 'duration_ns',
         'interrupted', 'shard', 'passed', 'failed', 'skipped', 'host',
         'processors', 'versions', 'filters', 'gpu', 'gpu_summary', 'schema',
-        'environment'];
+        'environment', 'whole'];
     const WHY = {
         size: 'left out: the report would be too large',
         large: 'passed and left out: over 1 MiB',
@@ -28,6 +28,10 @@ const facts = (() => {
         const words = name.replaceAll('_', ' ');
 
         return words[0] ? words[0].toUpperCase() + words.slice(1) : words;
+    }
+
+    function same(name) {
+        return name;
     }
 
     function group(heading, rows, named = title) {
@@ -55,7 +59,6 @@ const facts = (() => {
             ['Interrupted', head.interrupted],
             ['Shard', head.shard &&
                 `${head.shard.index}/${head.shard.total}`],
-            ...entries(head.versions),
         ];
     }
 
@@ -97,8 +100,8 @@ const facts = (() => {
                 group('Filters', entries(head.filters)),
                 group('GPU', entries(head.gpu).filter(([, value]) => value)),
                 group('GPU summary', entries(head.gpu_summary)),
-                group('Environment', entries(head.environment),
-                    (name) => name),
+                group('Versions', entries(head.versions), same),
+                group('Environment', entries(head.environment), same),
                 group('More', others)));
     }
 
