@@ -168,21 +168,18 @@ static const cJSON *gone(void)
 
 Test(e2e_report, a_whole_run_names_tests_that_are_gone)
 {
-    static const char *const commands[] = {"%s", TESTLOG " run %s"};
+    static const char *const commands[] = {"", TESTLOG " run "};
     static const char removed[] = "echo 'passed\t1\tsmall_test\tsmall/removed' "
                                   ">>" RUN "results.tsv; ";
     const char *small = e2e_program("small", E2E_TRACED);
 
     e2e_run("%s", small);
     for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
-        char command[512];
-
-        snprintf(command, sizeof(command), commands[i], small);
-        e2e_run("%s%s", removed, command);
-        cr_assert_eq(cJSON_GetArraySize(gone()), 1, "%s", command);
+        e2e_run("%s%s%s", removed, commands[i], small);
+        cr_assert_eq(cJSON_GetArraySize(gone()), 1, "%s", commands[i]);
         cr_expect_str_eq(cJSON_GetStringValue(gone()->child), "small/removed");
         e2e_run(TESTLOG " report");
-        cr_expect_eq(cJSON_GetArraySize(gone()), 1, "%s", command);
+        cr_expect_eq(cJSON_GetArraySize(gone()), 1, "%s", commands[i]);
     }
     e2e_run("%s%s --filter small/passes", removed, small);
     cr_expect_eq(cJSON_GetArraySize(gone()), 0);
