@@ -160,6 +160,34 @@ Test(harness_report, earlier_tries_have_blocks)
     cr_expect_str_eq(page_text(&block, "tries", "reason", 0), "first");
 }
 
+Test(harness_report, tests_have_the_workers_of_the_trace)
+{
+    static const struct {
+        uint64_t began, duration;
+        unsigned worker;
+    } tests[] = {{10, 90, 1}, {20, 10, 2}, {40, 5, 2},
+                 {0, 0, 0},   {100, 9, 1}, {31, 100, 3}};
+    struct test_log_try *earlier = calloc(1, sizeof(*earlier));
+    struct page_block block;
+
+    for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++) {
+        char name[8];
+
+        snprintf(name, sizeof(name), "t%zu", i);
+        add(name, TEST_LOG_OUTCOME_PASSED, tests[i].duration)->began =
+            tests[i].began;
+    }
+    *earlier = (struct test_log_try){
+        .outcome = TEST_LOG_OUTCOME_FAILED, .began = 30, .duration = 9};
+    run.results[2].earlier = earlier;
+    run.results[2].earlier_count = run.results[2].earlier_capacity = 1;
+    block = page_block(page_of_run(), "run");
+    for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++)
+        cr_expect_eq(page_number(&block, "tests", "worker", i), tests[i].worker,
+                     "test %zu", i);
+    cr_expect_eq(page_number(&block, "tries", "worker", 0), 2);
+}
+
 /* ---- What is left out ---- */
 
 static const char *why(const char *html, const char **command)

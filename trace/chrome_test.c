@@ -1,8 +1,5 @@
 /* chrome_test.c: draws tests: a slice above the threads of each one, and in the
  * trace of a run a row for each worker, which shows when it was idle.
- *
- * Which worker ran a test is not recorded: a test is drawn in the row that was
- * idle for the shortest time when it began.
  */
 #include <stdlib.h>
 
@@ -106,63 +103,49 @@ static int in_order(const void *a, const void *b)
 
 struct workers {
     struct trace_exporter export;
-    uint64_t *ends; /* of the last test of each */
-    size_t count, capacity;
+    struct trace_test_rows rows;
     uint64_t begin; /* of the first test of all */
 };
 
 static void put_idle(struct workers *workers, size_t worker, uint64_t until)
 {
-    if (workers->ends[worker] >= until)
+    uint64_t from = workers->rows.ends[worker];
+
+    if (from >= until)
         return;
     begin_slice(&workers->export, WORKERS, (uint32_t)worker + 1, "idle",
                 "idle");
-    end_slice(&workers->export, workers->ends[worker], until);
+    end_slice(&workers->export, from, until);
 }
 
-/* Adds a worker that has been idle from the beginning; false without memory. */
-static bool add_worker(struct workers *workers)
+/* Names a worker, which has been idle from the beginning. */
+static void begin_worker(struct workers *workers, size_t worker)
 {
-    size_t count = workers->count + 1;
+    uint32_t number = (uint32_t)worker + 1;
     char name[32];
 
-    if (!TRACE_ARRAY_RESERVE(workers->ends, workers->capacity, count))
-        return false;
-    workers->ends[workers->count++] = workers->begin;
-    snprintf(name, sizeof(name), "worker %zu", count);
-    trace_chrome_metadata(&workers->export, "thread_name", WORKERS,
-                          (uint32_t)count, "name", name);
-    trace_chrome_index(&workers->export, "thread_sort_index", WORKERS,
-                       (uint32_t)count, (int64_t)count);
-    return true;
-}
-
-/* Returns the number of the worker that became idle last before `time`; the
- * number of workers if none is idle. */
-static size_t find_idle(const struct workers *workers, uint64_t time)
-{
-    size_t found = workers->count;
-
-    for (size_t i = 0; i < workers->count; i++)
-        if (workers->ends[i] <= time &&
-            (found == workers->count ||
-             workers->ends[i] > workers->ends[found]))
-            found = i;
-    return found;
+    trace_test_rows_take(&workers->rows, worker, workers->begin);
+    snprintf(name, sizeof(name), "worker %u", number);
+    trace_chrome_metadata(&workers->export, "thread_name", WORKERS, number,
+                          "name", name);
+    trace_chrome_index(&workers->export, "thread_sort_index", WORKERS, number,
+                       number);
 }
 
 static void put_test(struct workers *workers,
                      const struct trace_chrome_test *test)
 {
-    size_t worker = find_idle(workers, test->begin);
+    size_t count = workers->rows.count;
+    size_t worker = trace_test_rows_find(&workers->rows, test->begin);
 
-    if (worker == workers->count && !add_worker(workers))
+    if (worker == SIZE_MAX)
         return;
+    if (worker == count)
+        begin_worker(workers, worker);
     put_idle(workers, worker, test->begin);
     trace_chrome_test_slice(&workers->export, WORKERS, (uint32_t)worker + 1,
                             test);
-    if (test->end > workers->ends[worker])
-        workers->ends[worker] = test->end;
+    trace_test_rows_take(&workers->rows, worker, test->end);
 }
 
 void trace_chrome_workers(struct trace_chrome *chrome,
@@ -183,8 +166,8 @@ void trace_chrome_workers(struct trace_chrome *chrome,
         put_test(&workers, &tests[i]);
         end = tests[i].end > end ? tests[i].end : end;
     }
-    for (size_t i = 0; i < workers.count; i++)
+    for (size_t i = 0; i < workers.rows.count; i++)
         put_idle(&workers, i, end);
-    free(workers.ends);
+    trace_test_rows_free(&workers.rows);
     trace_text_free(&workers.export.text);
 }

@@ -307,6 +307,20 @@ struct trace_chrome_test {
     uint64_t begin, end; /* ns since the run's start; for workers */
 };
 
+/* Rows of tests, each of which begins after the one before it has ended. The
+ * zero value has none. */
+struct trace_test_rows {
+    uint64_t *ends; /* of the last test of each */
+    size_t count, capacity;
+};
+
+/* trace_test_rows_find returns the row of a test, which may be a new one;
+ * SIZE_MAX without memory. Tests come by when they began.
+ * trace_test_rows_take sets when the test in that row ended. */
+size_t trace_test_rows_find(struct trace_test_rows *, uint64_t begin);
+void trace_test_rows_take(struct trace_test_rows *, size_t row, uint64_t end);
+void trace_test_rows_free(struct trace_test_rows *);
+
 /* A trace in Chrome's trace event format, JSON object form: "Trace Event
  * Format", by N. Duca and D. Sinclair. It has one or more recordings, each with
  * a process track of its own. */

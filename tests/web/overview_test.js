@@ -110,12 +110,24 @@ module.exports = {
         const page = await open('mixed');
         const canvas = page.locator('canvas.workers');
 
-        assert.match(await canvas.getAttribute('aria-label'), /2 workers/);
+        assert.match(await canvas.getAttribute('aria-label'), /3 workers/);
         await canvas.scrollIntoViewIfNeeded();
         const box = await canvas.boundingBox();
 
         await page.mouse.click(box.x + box.width * 0.6, box.y + 8);
         await page.waitForFunction(() =>
             location.hash.includes('view=timeline'));
+    },
+
+    async leads_to_an_earlier_try_of_a_test(open) {
+        const page = await open('mixed');
+        const canvas = page.locator('canvas.workers');
+
+        await canvas.scrollIntoViewIfNeeded();
+        const { x, y, width, height } = await canvas.boundingBox();
+
+        await page.mouse.click(x + width * 0.6, y + height - 8);
+        await page.waitForFunction(() =>
+            location.hash.includes('test=pool/runs_jobs&try=1'));
     },
 };

@@ -13,7 +13,8 @@ const TESTS = {
     filter: 's', dropped: 'n', gpu: 's', rerun: 's', debug: 's',
 };
 const TRIES = {
-    test: 'n', try: 'n', outcome: 's', reason: 's', duration: 'n',
+    test: 'n', try: 'n', outcome: 's', reason: 's', start: 'n', worker: 'n',
+    duration: 'n',
 };
 const FAILURES = {
     test: 'n', where: 's', stacks: 's', output: 's', output_cut: 'n',
@@ -250,7 +251,8 @@ function mixed() {
             new: [9], slower: [[6, 4e8, 1.3e9]],
         },
     }, tests, [{ test: 3, try: 1, outcome: 'failed', reason: 'flaked',
-        duration: 1e6 }], [1, 2, 7].map(failure)), ...blocks,
+        start: 8e8, worker: 3, duration: 3e8 }],
+    [1, 2, 7].map(failure)), ...blocks,
     endBlock(counts, [{ test: 8, why: 'large',
         command: 'testlog report latest greet/greets' }])]);
 }

@@ -53,6 +53,13 @@ extern const size_t test_log_page_html_size;
 /* test_log_run_block adds the block of the run. */
 void test_log_run_block(struct trace_text *, const struct test_log_page *);
 
+/* ---- workers.c ---- */
+
+/* test_log_page_workers returns the worker of each try of each test, from 1 on,
+ * 0 for one that did not run, in the order of the tests, the earliest try of
+ * each first; to be freed. NULL without memory. */
+uint32_t *test_log_page_workers(const struct test_log_run *);
+
 /* ---- failures.c ---- */
 
 extern const struct test_log_table_kind test_log_failure_kind;

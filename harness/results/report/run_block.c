@@ -13,7 +13,7 @@
 
 static const struct test_log_table_kind test_kind = {
     "tests",
-    14,
+    15,
     {{"program", TEST_LOG_NUMBER},
      {"name", TEST_LOG_NUMBER},
      {"outcome", TEST_LOG_NUMBER},
@@ -23,6 +23,7 @@ static const struct test_log_table_kind test_kind = {
      {"line", TEST_LOG_NUMBER},
      {"duration", TEST_LOG_NUMBER},
      {"start", TEST_LOG_NUMBER},
+     {"worker", TEST_LOG_NUMBER},
      {"tries", TEST_LOG_NUMBER},
      {"dropped", TEST_LOG_NUMBER},
      {"gpu", TEST_LOG_NUMBER},
@@ -31,16 +32,19 @@ static const struct test_log_table_kind test_kind = {
 
 static const struct test_log_table_kind try_kind = {
     "tries",
-    6,
+    7,
     {{"test", TEST_LOG_NUMBER},
      {"try", TEST_LOG_NUMBER},
      {"outcome", TEST_LOG_NUMBER},
      {"reason", TEST_LOG_NUMBER},
      {"start", TEST_LOG_NUMBER},
+     {"worker", TEST_LOG_NUMBER},
      {"duration", TEST_LOG_NUMBER}}};
 
 struct run_block {
     const struct test_log_page *page;
+    uint32_t *workers; /* of all tries; NULL without memory */
+    size_t next;       /* try */
     struct test_log_strings strings;
     struct test_log_table tests, tries, failures;
 };
@@ -108,6 +112,11 @@ static uint64_t start_of(uint64_t began)
     return began ? began + 1 : 0;
 }
 
+static uint32_t next_worker(struct run_block *block)
+{
+    return block->workers ? block->workers[block->next++] : 0;
+}
+
 static void add_tries(struct run_block *block, size_t number,
                       const struct test_log_result *result)
 {
@@ -117,10 +126,10 @@ static void add_tries(struct run_block *block, size_t number,
         const struct test_log_try *before = &result->earlier[i];
         const char *outcome = test_log_outcome_word(before->outcome);
 
-        TEST_LOG_ROW(&block->tries, number, i + 1,
-                     test_log_strings_of(strings, outcome),
-                     test_log_strings_of(strings, before->reason),
-                     start_of(before->began), before->duration);
+        TEST_LOG_ROW(
+            &block->tries, number, i + 1, test_log_strings_of(strings, outcome),
+            test_log_strings_of(strings, before->reason),
+            start_of(before->began), next_worker(block), before->duration);
     }
 }
 
@@ -140,17 +149,17 @@ static void add_test(struct run_block *block, size_t number,
     const char *outcome = test_log_outcome_word(result->outcome);
     const char *gpu = test_log_gpu_word(result->gpu);
 
+    add_tries(block, number, result);
     TEST_LOG_ROW(&block->tests, test_log_strings_of(strings, result->program),
                  test_log_strings_of(strings, test_log_name(result)),
                  test_log_strings_of(strings, outcome),
                  test_log_strings_of(strings, result->reason),
                  test_log_strings_of(strings, result->assertions),
                  test_log_strings_of(strings, result->file), result->line,
-                 result->duration, start_of(result->began),
+                 result->duration, start_of(result->began), next_worker(block),
                  result->earlier_count + 1, sum_losses(result),
                  test_log_strings_of(strings, gpu), rerun_of(block, result, ""),
                  debug_of(block, result));
-    add_tries(block, number, result);
 }
 
 /* ---- Members ---- */
@@ -214,6 +223,7 @@ void test_log_run_block(struct trace_text *out,
                         const struct test_log_page *page)
 {
     struct run_block block = {.page = page,
+                              .workers = test_log_page_workers(page->run),
                               .tests = {.kind = &test_kind},
                               .tries = {.kind = &try_kind},
                               .failures = {.kind = &test_log_failure_kind}};
@@ -228,6 +238,7 @@ void test_log_run_block(struct trace_text *out,
     test_log_block_put(out, members.data ? members.data : "", &block.strings,
                        tables, sizeof(tables) / sizeof(*tables));
     out->failed |= members.failed || block.tests.failed;
+    free(block.workers);
     trace_text_free(&members);
     test_log_strings_free(&block.strings);
     test_log_table_free(&block.tests);

@@ -48,6 +48,8 @@ const report = (() => {
                 attempt: rows.try[i],
                 outcome: head.string(rows.outcome[i]),
                 reason: head.string(rows.reason[i]),
+                start: rows.start[i] - 1,
+                worker: rows.worker[i] - 1,
                 duration: rows.duration[i],
             });
         }

@@ -4,7 +4,7 @@ const unpack = (() => {
     const COLUMNS = {
         tests: 'program name outcome reason assertions file line duration ' +
             'start worker tries filter dropped gpu rerun debug',
-        tries: 'test try outcome reason duration',
+        tries: 'test try outcome reason start worker duration',
         failures: 'test where stacks output output_cut lines recorded open',
         counts: 'test try spans lines slices kernels copies compiles start end',
         left_out: 'test try why command',

@@ -7,27 +7,34 @@ const workers = (() => {
     let canvas = null;
     let end = 1;
 
-    // Without known workers, a test goes to the first lane that is free.
-    function freeLane(ends, test) {
-        if (test.worker >= 0)
-            return test.worker;
-        const lane = ends.findIndex((time) => time <= test.start);
+    // A run that was killed has no workers: then a test goes to the first lane
+    // that is free.
+    function freeLane(ends, one) {
+        if (one.worker >= 0)
+            return one.worker;
+        const lane = ends.findIndex((time) => time <= one.start);
 
         return lane < 0 ? ends.length : lane;
     }
 
+    // Each try of a test is a bar.
+    function bars() {
+        return report.run.tests.flatMap((test) => [
+            ...test.earlier.map((one) => ({ ...one, test })),
+            { ...test, attempt: '', test },
+        ]).filter((one) => one.start >= 0).sort((a, b) => a.start - b.start);
+    }
+
     function pack() {
         const ends = [];
-        const tests = report.run.tests.filter((test) => test.start >= 0)
-            .sort((a, b) => a.start - b.start);
 
         lanes = [];
-        for (const test of tests) {
-            const lane = freeLane(ends, test);
+        for (const one of bars()) {
+            const lane = freeLane(ends, one);
 
             lanes[lane] = lanes[lane] || [];
-            lanes[lane].push(test);
-            ends[lane] = test.start + test.duration;
+            lanes[lane].push(one);
+            ends[lane] = one.start + one.duration;
             end = Math.max(end, ends[lane]);
         }
         lanes = Array.from(lanes, (lane) => lane || []);
@@ -42,13 +49,13 @@ const workers = (() => {
         lanes.forEach((lane, i) => {
             let painted = -1;
 
-            for (const test of lane) {
-                const x = test.start * scale;
-                const right = x + Math.max(1.5, test.duration * scale);
+            for (const one of lane) {
+                const x = one.start * scale;
+                const right = x + Math.max(1.5, one.duration * scale);
 
                 if (right <= painted + 0.5)
                     continue;
-                context.fillStyle = paint.color(`--${test.outcome}-fill`);
+                context.fillStyle = paint.color(`--${one.outcome}-fill`);
                 context.fillRect(x, i * LANE + 1,
                     Math.max(0.75, right - x - 0.75), LANE - 2);
                 painted = right;
@@ -56,28 +63,31 @@ const workers = (() => {
         });
     }
 
-    function testAt(event) {
+    function barAt(event) {
         const box = canvas.getBoundingClientRect();
         const time = (event.clientX - box.left) / box.width * end;
         const lane = lanes[Math.floor((event.clientY - box.top) / LANE)] || [];
         const near = 3 / box.width * end;
 
-        return lane.find((test) => time >= test.start - near &&
-            time <= test.start + test.duration + near);
+        return lane.find((one) => time >= one.start - near &&
+            time <= one.start + one.duration + near);
     }
 
     function move(event) {
-        const test = testAt(event);
+        const one = barAt(event);
 
-        canvas.title = test ? `${format.line(test.name)}: ` +
-            `${format.outcome(test)}, ${format.duration(test.duration)}` : '';
+        canvas.title = one ? `${format.line(one.test.name)}${
+            one.attempt && `, try ${one.attempt}`}: ` +
+            `${format.outcome(one)}, ${format.duration(one.duration)}` : '';
     }
 
     function click(event) {
-        const test = testAt(event);
+        const one = barAt(event);
 
-        if (test)
-            state.go({ view: 'timeline', test: test.id });
+        if (one) {
+            state.go({ view: 'timeline', test: one.test.id,
+                try: one.attempt });
+        }
     }
 
     function panel() {
