@@ -196,3 +196,141 @@ Test(e2e_nvtx, records_python)
     result = e2e_run("LOG_TIME=none " BUILD_DIR "/testlog log");
     e2e_expect_has(result->out, "INFO from Python: nvtx: within\n");
 }
+
+/* ---- Sending ---- */
+
+static const char *tool(void)
+{
+    e2e_expect_code(e2e_run("${CC:-cc} -shared -fPIC -I " SOURCE_DIR
+                            " " TESTS_DIR
+                            "/programs/nvtx_tool.c -o nvtx_tool.so"),
+                    0);
+    return "NVTX_INJECTION64_PATH=./nvtx_tool.so NVTX_TOOL_LOG=calls ";
+}
+
+/* Returns the calls that the tool got from a test. */
+static const char *calls(const char *variables, const char *test, int code)
+{
+    e2e_expect_code(e2e_run("rm -f calls; %s %s " GPU "%s --filter sending/%s",
+                            tool(), variables,
+                            e2e_program("sending", E2E_TRACED), test),
+                    code);
+    return e2e_exists("calls") ? e2e_read("calls") : "";
+}
+
+#define ATTACHED                                                               \
+    "attached to version 3\n"                                                  \
+    "domain testlog\n"                                                         \
+    "category testlog 1 error\n"                                               \
+    "category testlog 2 warn\n"                                                \
+    "category testlog 3 info\n"                                                \
+    "category testlog 4 debug\n"                                               \
+    "category testlog 5 trace\n"
+#define NESTED                                                                 \
+    ATTACHED "push testlog outer category=3 payload=12\n"                      \
+             "push testlog inner category=4 payload=2.5\n"                     \
+             "mark testlog formatted 7 category=2\n"                           \
+             "mark testlog structured category=1 payload=-3\n"                 \
+             "pop testlog\n"                                                   \
+             "mark testlog phase: number 2 category=3\n"                       \
+             "pop testlog\n"
+
+Test(e2e_nvtx, sends_spans_events_and_signposts)
+{
+    e2e_expect_is(calls("", "nests", 0), NESTED);
+    e2e_expect_is(e2e_text(gpu(), "nvtx"), "sending");
+    e2e_expect_is(e2e_text(gpu(), "nvtx_tool"), "./nvtx_tool.so");
+    e2e_expect_is(calls("NVTX_TOOL_NO_STRINGS=1", "nests", 0), NESTED);
+    e2e_expect_is(calls("NOCAPTURE=1", "nests", 0), NESTED);
+}
+
+Test(e2e_nvtx, records_the_same_while_it_sends)
+{
+    const char *lines;
+
+    calls("", "nests", 0);
+    lines = e2e_read("testlog-runs/latest/tests/sending_test/sending.nests/"
+                     "log.txt");
+    e2e_expect_has(lines, "outer{size=12}");
+    e2e_expect_has(lines, "formatted 7");
+}
+
+Test(e2e_nvtx, sends_spans_that_end_out_of_order)
+{
+    e2e_expect_is(calls("", "ends_out_of_order", 0),
+                  ATTACHED "push testlog first category=3\n"
+                           "push testlog second category=3\n"
+                           "pop testlog\n"
+                           "pop testlog\n"
+                           "push testlog second category=3\n"
+                           "mark testlog between category=3\n"
+                           "pop testlog\n");
+    e2e_expect_is(calls("", "crosses_threads", 0),
+                  ATTACHED "push testlog shared category=3 payload=5\n"
+                           "mark testlog elsewhere category=3\n"
+                           "pop testlog\n");
+    e2e_expect_is(calls("", "forks", 0),
+                  ATTACHED "push testlog parent category=3\n"
+                           "mark testlog in the child category=3\n"
+                           "pop testlog\n");
+    e2e_expect_has(calls("", "fails_in_a_span", 1),
+                   "push testlog left category=3\n"
+                   "mark testlog assertion failed: ");
+    e2e_expect_has(e2e_last(e2e_read("calls")), "pop testlog");
+}
+
+Test(e2e_nvtx, sends_nothing_without_a_tool)
+{
+    e2e_expect_is(calls("NVTX_INJECTION64_PATH=", "nests", 0), "");
+    e2e_expect_is(e2e_text(gpu(), "nvtx"), "receiving");
+    e2e_expect_is(calls("NVTX_INJECTION64_PATH=/nowhere.so", "nests", 0), "");
+    e2e_expect_is(
+        calls("TRACE_OPTIONS=gpu_enable_nvtx_tracking=false", "nests", 0), "");
+    e2e_expect_is(e2e_text(gpu(), "nvtx"), "off");
+}
+
+/* Our own library, under another name, would receive what it sends. */
+Test(e2e_nvtx, sends_nothing_that_comes_back)
+{
+    const cJSON *result;
+
+    e2e_run("cp " BUILD_DIR "/libtestlog-gpu.so copy.so");
+    e2e_expect_is(calls("NVTX_INJECTION64_PATH=./copy.so", "nests", 0), "");
+    result =
+        e2e_result(e2e_json("testlog-runs/latest/run.json"), "sending/nests");
+    cr_expect_eq(e2e_number(result, "dropped"), 0);
+    e2e_expect_lacks(e2e_read("testlog-runs/latest/trace.json"), "\"nvtx");
+    slice("inner");
+}
+
+/* The tool gets the program's own annotations, and we do not. */
+Test(e2e_nvtx, leaves_annotations_to_the_tool)
+{
+    build();
+    e2e_expect_code(e2e_run("%s " GPU "LOG_TIME=none ./nvtx --nocapture "
+                            "--filter nvtx/nests >lines 2>&1",
+                            tool()),
+                    0);
+    e2e_expect_has(e2e_read("calls"), "push default load\n");
+    e2e_expect_has(e2e_read("calls"), "push testlog ours category=3\n");
+    e2e_expect_has(e2e_read("lines"), "INFO ours: programs::nvtx: inside\n");
+    e2e_expect_lacks(e2e_read("lines"), "nvtx::lib");
+}
+
+/* Also in a second recording. */
+Test(e2e_nvtx, sends_recordings_without_tests)
+{
+    const struct e2e *built =
+        e2e_run("printf '#include <testlog/trace.h>\\nint main(void) { for "
+                "(int i = 0; i < 2; i++) { trace_start(\"rec\", NULL); "
+                "{ trace_span(INFO, \"whole\", (i)); } trace_stop(); } }' "
+                ">whole.c && ${CC:-cc} " FLAGS " whole.c -o whole " LIBS);
+
+    e2e_expect_code(built, 0);
+    e2e_expect_code(e2e_run("%s ./whole", tool()), 0);
+    e2e_expect_is(e2e_read("calls"),
+                  ATTACHED "push testlog whole category=3 payload=0\n"
+                           "pop testlog\n"
+                           "push testlog whole category=3 payload=1\n"
+                           "pop testlog\n");
+}

@@ -12,12 +12,13 @@
 #include <unistd.h>
 
 #include "devices.h"
+#include "trace/nvtx.h"
 
 static void begin(void)
 {
     devices_init();
     test_record();
-    cr_assert(nvtx_receive(nvtx_client_table));
+    cr_assert(nvtx_receive(trace_nvtx_table));
     nvtx_record_to(trace_device_host());
 }
 
@@ -27,54 +28,54 @@ TestSuite(nvtx_receive, .init = begin);
 
 static int push(const char *text)
 {
-    return ((int (*)(const char *))NVTX_CLIENT(RangePushA))(text);
+    return ((int (*)(const char *))TRACE_NVTX(RangePushA))(text);
 }
 
 static int pop(void)
 {
-    return ((int (*)(void))NVTX_CLIENT(RangePop))();
+    return ((int (*)(void))TRACE_NVTX(RangePop))();
 }
 
 static void mark(const char *text)
 {
-    ((void (*)(const char *))NVTX_CLIENT(MarkA))(text);
+    ((void (*)(const char *))TRACE_NVTX(MarkA))(text);
 }
 
 static uint64_t start(const char *text)
 {
-    return ((uint64_t(*)(const char *))NVTX_CLIENT(RangeStartA))(text);
+    return ((uint64_t(*)(const char *))TRACE_NVTX(RangeStartA))(text);
 }
 
 static void finish(uint64_t id)
 {
-    ((void (*)(uint64_t))NVTX_CLIENT(RangeEnd))(id);
+    ((void (*)(uint64_t))TRACE_NVTX(RangeEnd))(id);
 }
 
 static nvtx_handle domain(const char *name)
 {
-    return ((nvtx_handle(*)(const char *))NVTX_CLIENT(DomainCreateA))(name);
+    return ((nvtx_handle(*)(const char *))TRACE_NVTX(DomainCreateA))(name);
 }
 
 static nvtx_handle string(nvtx_handle in, const char *text)
 {
-    return ((nvtx_handle(*)(nvtx_handle, const char *))NVTX_CLIENT(
+    return ((nvtx_handle(*)(nvtx_handle, const char *))TRACE_NVTX(
         DomainRegisterStringA))(in, text);
 }
 
 static int push_in(nvtx_handle in, const struct nvtx_attributes *given)
 {
-    return ((int (*)(nvtx_handle, const struct nvtx_attributes *))NVTX_CLIENT(
+    return ((int (*)(nvtx_handle, const struct nvtx_attributes *))TRACE_NVTX(
         DomainRangePushEx))(in, given);
 }
 
 static int pop_in(nvtx_handle in)
 {
-    return ((int (*)(nvtx_handle))NVTX_CLIENT(DomainRangePop))(in);
+    return ((int (*)(nvtx_handle))TRACE_NVTX(DomainRangePop))(in);
 }
 
 static void mark_in(nvtx_handle in, const struct nvtx_attributes *given)
 {
-    ((void (*)(nvtx_handle, const struct nvtx_attributes *))NVTX_CLIENT(
+    ((void (*)(nvtx_handle, const struct nvtx_attributes *))TRACE_NVTX(
         DomainMarkEx))(in, given);
 }
 
@@ -223,7 +224,7 @@ Test(nvtx_receive, records_attributes_as_fields)
     struct nvtx_attributes given = attributes("m");
     nvtx_handle lib = domain("my.lib");
 
-    ((void (*)(nvtx_handle, uint32_t, const char *))NVTX_CLIENT(
+    ((void (*)(nvtx_handle, uint32_t, const char *))TRACE_NVTX(
         DomainNameCategoryA))(lib, 3, "io");
     given.category = 3;
     given.color_type = NVTX_COLOR_IS_ARGB;
@@ -260,11 +261,11 @@ Test(nvtx_receive, takes_registered_and_wide_texts)
     given.text_type = NVTX_TEXT_WIDE;
     given.text.wide = wide;
     mark_in(lib, &given);
-    ((void (*)(const wchar_t *))NVTX_CLIENT(MarkW))(wide);
-    ((int (*)(const wchar_t *))NVTX_CLIENT(RangePushW))(L"range");
+    ((void (*)(const wchar_t *))TRACE_NVTX(MarkW))(wide);
+    ((int (*)(const wchar_t *))TRACE_NVTX(RangePushW))(L"range");
     mark("m");
     cr_expect_eq(
-        ((nvtx_handle(*)(const wchar_t *))NVTX_CLIENT(DomainCreateW))(L"lib"),
+        ((nvtx_handle(*)(const wchar_t *))TRACE_NVTX(DomainCreateW))(L"lib"),
         lib);
     expect(" INFO nvtx::lib: registered\n"
            " INFO nvtx::lib: w\u00e9\u20ac\U0001f600\ufffd\n"
@@ -301,10 +302,10 @@ Test(nvtx_receive, survives_wrong_arguments)
     given = attributes("not known to a caller so old");
     given.size = 8;
     mark_in(NULL, &given);
-    ((void (*)(const wchar_t *))NVTX_CLIENT(MarkW))(NULL);
-    ((nvtx_handle(*)(nvtx_handle, void *))NVTX_CLIENT(DomainResourceCreate))(
+    ((void (*)(const wchar_t *))TRACE_NVTX(MarkW))(NULL);
+    ((nvtx_handle(*)(nvtx_handle, void *))TRACE_NVTX(DomainResourceCreate))(
         NULL, NULL);
-    ((void (*)(uint32_t, const char *))NVTX_CLIENT(NameOsThreadA))(1, NULL);
+    ((void (*)(uint32_t, const char *))TRACE_NVTX(NameOsThreadA))(1, NULL);
     cr_expect_null(domain(NULL));
     cr_expect_null(string(NULL, NULL));
     expect(" INFO range: nvtx: mark\n"
@@ -434,12 +435,12 @@ Test(nvtx_receive, names_threads)
     struct trace_entry entry;
 
     mark("m");
-    ((void (*)(uint32_t, const char *))NVTX_CLIENT(NameOsThreadA))(
+    ((void (*)(uint32_t, const char *))TRACE_NVTX(NameOsThreadA))(
         (uint32_t)syscall(SYS_gettid), "first");
-    ((void (*)(uint32_t, const wchar_t *))NVTX_CLIENT(NameOsThreadW))(
+    ((void (*)(uint32_t, const wchar_t *))TRACE_NVTX(NameOsThreadW))(
         (uint32_t)syscall(SYS_gettid), L"the \u00e4ctor");
-    ((void (*)(uint32_t, const char *))NVTX_CLIENT(NameOsThreadA))(4000000,
-                                                                   "nobody");
+    ((void (*)(uint32_t, const char *))TRACE_NVTX(NameOsThreadA))(4000000,
+                                                                  "nobody");
     reader = test_read();
     cr_assert(test_find(reader, TRACE_ENTRY_EVENT, "m", &entry));
     cr_expect_str_eq(entry.thread->name, "the \u00e4ctor");

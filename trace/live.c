@@ -200,7 +200,7 @@ static void count_overflow(const struct trace_record *record)
         trace_drop(trace_why_no_room(record->slots));
 }
 
-void trace_live_report(const struct trace_record *record)
+static void report_live(const struct trace_record *record)
 {
     uint32_t place =
         (uint32_t)(record - (const struct trace_record *)reader.base);
@@ -224,6 +224,14 @@ void trace_live_report(const struct trace_record *record)
     }
     end(&reporting);
     errno = error;
+}
+
+void trace_report(const struct trace_record *record)
+{
+    if (trace_sender)
+        trace_sender->record(record);
+    if (trace_recording.live)
+        report_live(record);
 }
 
 void trace_live_exit(const struct trace_record *record, uint64_t time)

@@ -64,6 +64,8 @@ static uint32_t put_site(struct trace_writer *writer, struct trace_site *site)
                   (uint64_t)site->kind << 8 | (uint64_t)site->field_count << 16;
     trace_commit(writer, record);
     trace_live_site(site, id);
+    if (trace_sender)
+        trace_sender->site(site, id);
     return id;
 }
 

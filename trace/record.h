@@ -189,13 +189,13 @@ static inline struct trace_record *trace_put_of(
     return record;
 }
 
-/* Stamps a record and calls the live subscriber. */
+/* Stamps a record and reports it. */
 static inline void trace_publish(struct trace_writer *writer,
                                  struct trace_record *record)
 {
     trace_commit(writer, record);
-    if (unlikely(trace_recording.live))
-        trace_live_report(record);
+    if (unlikely(trace_recording.reported))
+        trace_report(record);
 }
 
 static inline unsigned trace_interest_of(const struct trace_site *site)

@@ -25,6 +25,7 @@ struct trace_recording trace_recording = {.forks = &uncleared};
 _Thread_local struct trace_writer trace_writer TRACE_TLS_;
 __thread struct trace_scope trace_scope_;
 struct trace_thread_hooks trace_thread_hooks;
+const struct trace_sender *trace_sender;
 
 static pthread_key_t thread_end;
 static bool prepared;
@@ -50,6 +51,8 @@ static void on_thread_end(void *unused)
     if (writer->stack != writer->first_stack)
         free(writer->stack);
     trace_print_free();
+    if (trace_sender)
+        trace_sender->end();
     memset(writer, 0, sizeof(*writer));
     trace_release(&hold);
     if (trace_thread_hooks.end)
@@ -388,7 +391,10 @@ static void begin(struct trace_header *header, const char *path, size_t size,
     trace_recording.map_size = size + overflow;
     trace_recording.overflows = 0;
     trace_recording.live = overflow > 0;
+    trace_recording.reported = trace_recording.live || trace_sender;
     trace_recording.followers = trace_device_follower();
+    if (trace_sender)
+        trace_recording.followers |= TRACE_FOLLOWER_SENDER;
     if (trace_subscriber && trace_subscriber->entered)
         trace_recording.followers |= TRACE_FOLLOWER_SUBSCRIBER;
     trace_recording.open = true;

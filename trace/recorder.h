@@ -21,6 +21,7 @@ enum {
 enum trace_follower {
     TRACE_FOLLOWER_SUBSCRIBER = 1, /* spans with a scope exist */
     TRACE_FOLLOWER_DEVICES = 2,
+    TRACE_FOLLOWER_SENDER = 4,
 };
 
 /* In memory that the kernel zeroes in a child, however the process forks: raw
@@ -41,6 +42,7 @@ struct trace_recording {
     bool open;
     bool joined; /* it belongs to another process */
     bool live;
+    bool reported;      /* records are reported as they are made */
     bool file_limited;  /* RLIMIT_FSIZE allows less than TRACE_LIMIT */
     uint32_t followers; /* atomic: enum trace_follower */
     uint32_t strays;    /* atomic: spans ended by another thread */
@@ -151,12 +153,30 @@ void trace_device_lock(void);
 void trace_device_unlock(void);
 void trace_device_unlock_forked(void);
 
+/* ---- Senders ---- */
+
+/* Sends what is recorded to another tool: nvtx.c. */
+struct trace_sender {
+    /* site gets each call site before its first record. */
+    void (*site)(const struct trace_site *, uint32_t id);
+    /* spans is called when the spans of the calling thread have changed. */
+    void (*spans)(struct trace_writer *);
+    /* record gets each record that is finished. */
+    void (*record)(const struct trace_record *);
+    /* end is called when a thread ends that has no spans any more. */
+    void (*end)(void);
+};
+
+/* Of the recordings that begin later; NULL: none. */
+extern const struct trace_sender *trace_sender;
+
 /* ---- live.c ---- */
 
-/* trace_live_begin opens a reader on what the process writes. trace_live_report
- * reports a record to the subscriber, trace_live_exit a span's exit. */
+/* trace_live_begin opens a reader on what the process writes. trace_report
+ * reports a record to the sender and the subscriber, trace_live_exit a span's
+ * exit to the subscriber. */
 void trace_live_begin(const struct trace_header *, size_t size);
-void trace_live_report(const struct trace_record *);
+void trace_report(const struct trace_record *);
 void trace_live_exit(const struct trace_record *, uint64_t time);
 void trace_live_site(const struct trace_site *, uint32_t id);
 

@@ -11,6 +11,8 @@ void trace_report_spans(struct trace_writer *writer)
         trace_scope_ = top ? top->inside : (struct trace_scope){0, 0};
     if (trace_is_followed(TRACE_FOLLOWER_DEVICES))
         trace_device_follow(writer);
+    if (trace_is_followed(TRACE_FOLLOWER_SENDER))
+        trace_sender->spans(writer);
 }
 
 /* Recomputes the thread's scope after spans were removed from its stack. */

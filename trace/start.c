@@ -9,6 +9,7 @@
 #include <testlog/trace.h>
 
 #include "device.h"
+#include "nvtx.h"
 #include "profiler.h"
 #include "record.h"
 
@@ -105,6 +106,9 @@ int trace_start(const char *to, const char *text)
     if (join(path, to, "recording") ||
         set_host_level(profiler.host_tracer_level))
         return -1;
+
+    if (profiler.gpu_enable_nvtx_tracking)
+        trace_nvtx_send();
 
     int result = trace_open(path, &options);
 

@@ -12,6 +12,7 @@
 #include <testlog/test_log.h>
 
 #include "harness/worker/worker.h"
+#include "trace/nvtx.h"
 #include "trace/profiler.h"
 
 static char test_name[512];
@@ -72,9 +73,12 @@ static void record(const struct test_log_session *session, const char *folder,
         .origin = test_log_anchor_of(session->origin),
         .meta = meta,
     };
-    struct trace_profiler profiler;
+    struct trace_profiler profiler = trace_profiler_of(session->profiler);
     char path[PATH_MAX];
     bool opened = false;
+
+    if (profiler.gpu_enable_nvtx_tracking)
+        trace_nvtx_send();
 
     if (is_folder(folder) &&
         snprintf(path, sizeof(path), "%s/recording", folder) < PATH_MAX) {
@@ -86,7 +90,6 @@ static void record(const struct test_log_session *session, const char *folder,
         opened = !trace_open(NULL, &options);
     if (!opened)
         return;
-    profiler = trace_profiler_of(session->profiler);
     trace_device_configure(&profiler);
     if (!is_set(session->live))
         test_log_crash_record();

@@ -65,16 +65,4 @@ int nvtx_range_reserve(void);
 uint64_t nvtx_range_start(int slot, struct trace_span_ref);
 bool nvtx_range_end(uint64_t id, struct trace_span_ref *);
 
-/* ---- client.c: the other end ---- */
-
-/* nvtx_client_table is given to a tool, which fills the tables that it returns.
- * nvtx_client_function returns the tool's function, NULL if it has none;
- * NVTX_CLIENT does so for a Name of NVTX_FUNCTIONS. */
-nvtx_get_table nvtx_client_table;
-nvtx_function nvtx_client_function(enum nvtx_function_module,
-                                   enum nvtx_function_number);
-
-#define NVTX_CLIENT(name)                                                      \
-    nvtx_client_function(NVTX_MODULE_OF_##name, NVTX_##name)
-
 #endif

@@ -1,7 +1,6 @@
-/* client.c: the tables that a program which calls NVTX offers to a tool. */
-#include <string.h>
-
-#include "trace/devices/nvtx/nvtx.h"
+/* nvtx_client.c: the tables that a program which calls NVTX offers to a tool.
+ */
+#include "nvtx.h"
 
 enum { MODULES = NVTX_IN_SYNC + 1, MOST = 15 + 2 };
 
@@ -32,7 +31,7 @@ static void ignore_version(uint32_t version)
     (void)version;
 }
 
-const void *nvtx_client_table(uint32_t table)
+const void *trace_nvtx_table(uint32_t table)
 {
     static const struct nvtx_callbacks callbacks = {sizeof(callbacks),
                                                     table_of};
@@ -44,8 +43,8 @@ const void *nvtx_client_table(uint32_t table)
                                          : NULL;
 }
 
-nvtx_function nvtx_client_function(enum nvtx_function_module module,
-                                   enum nvtx_function_number number)
+nvtx_function trace_nvtx_function(enum nvtx_function_module module,
+                                  enum nvtx_function_number number)
 {
     return functions[module][number];
 }
