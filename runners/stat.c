@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "critical.h"
 #include "harness/results/notice.h"
 #include "harness/runner/options.h"
 #include "stat.h"
 
 struct settings {
     enum stat_table table;
-    bool by, tree;
-    enum { AS_TEXT, AS_CSV, AS_JSON } format;
+    bool by, tree, critical;
+    enum stat_format format;
 };
 
 static const char *const words[] = {
@@ -32,6 +33,9 @@ static void usage(void)
          "                what to sum up: spans, GPU kernels, lines by target, "
          "or tests\n"
          "      --tree    print spans below those that enclose them\n"
+         "      --critical\n"
+         "                print the critical path of a test: what its end "
+         "waited for\n"
          "      --csv     print CSV, with times in ns\n"
          "      --json    print one JSON object, with times in ns\n"
          "  -h, --help    print this");
@@ -66,20 +70,26 @@ static void say_losses(struct losses *losses)
     trace_text_free(&losses->first);
 }
 
-/* A damaged recording has been reported. */
+/* Returns NULL if it has printed why a recording cannot be read. */
+static struct trace_reader *open_recording(const struct recording *recording,
+                                           struct losses *losses)
+{
+    struct trace_reader *reader = runners_open(recording->path);
+
+    if (reader)
+        note_losses(losses, recording, reader);
+    else if (errno != EBADMSG) /* of damage, runners_open has printed */
+        test_log_notice("stat: cannot read %s: %s; the table lacks this test",
+                        recording->path, strerror(errno));
+    return reader;
+}
+
 static int add(struct sums *sums, const struct recording *recording,
                struct losses *losses)
 {
-    struct trace_reader *reader = runners_open(recording->path);
-    int status = 0;
+    struct trace_reader *reader = open_recording(recording, losses);
+    int status = reader ? runners_sums_add(sums, recording, reader) : 0;
 
-    if (reader) {
-        note_losses(losses, recording, reader);
-        status = runners_sums_add(sums, recording, reader);
-    } else if (errno != EBADMSG) {
-        test_log_notice("stat: cannot read %s: %s; the sums lack this test",
-                        recording->path, strerror(errno));
-    }
     trace_reader_close(reader);
     return status;
 }
@@ -110,9 +120,9 @@ static void put(const struct sums *sums, const struct settings *settings,
         [STAT_TEST] = "test",
     };
 
-    if (settings->format == AS_JSON)
+    if (settings->format == STAT_AS_JSON)
         runners_stat_json(sums, where);
-    else if (settings->format == AS_CSV)
+    else if (settings->format == STAT_AS_CSV)
         runners_stat_csv(sums);
     else if (sums->count)
         runners_stat_text(sums);
@@ -139,6 +149,51 @@ static int show(const char *where, char **patterns,
     return code;
 }
 
+/* ---- Critical paths ---- */
+
+static int put_path(struct critical_table *table,
+                    const struct recording *recording, struct losses *losses)
+{
+    struct trace_reader *reader = open_recording(recording, losses);
+    struct slices slices;
+    struct critical critical;
+    int status;
+
+    if (!reader)
+        return 0;
+    status = runners_slices_read(&slices, reader);
+    if (!status) {
+        status = runners_critical_find(&critical, &slices);
+        if (!status)
+            runners_critical_put(table, recording, &slices, &critical);
+        runners_critical_free(&critical);
+    }
+    runners_slices_free(&slices);
+    trace_reader_close(reader);
+    return status;
+}
+
+static int show_paths(const char *where, char **patterns,
+                      const struct settings *settings)
+{
+    struct critical_table table = {.format = settings->format};
+    struct recordings found = {0};
+    struct losses losses = {.count = 0};
+    int status = 0;
+
+    if (runners_recordings_find(&found, where, patterns) || !found.count)
+        return runners_recordings_refuse("stat", where, patterns);
+    table.several = found.count > 1;
+    for (size_t i = 0; i < found.count && !status; i++)
+        status = put_path(&table, &found.all[i], &losses);
+    say_losses(&losses);
+    if (status)
+        test_log_notice("stat: out of memory");
+    runners_critical_end(&table, where);
+    runners_recordings_free(&found);
+    return runners_written("stat", status ? TEST_LOG_FAILED : TEST_LOG_PASSED);
+}
+
 /* ---- Arguments ---- */
 
 static int take(struct settings *settings, int flag, const char *value)
@@ -155,11 +210,14 @@ static int take(struct settings *settings, int flag, const char *value)
     case 't':
         settings->tree = true;
         return 0;
+    case 'p':
+        settings->critical = true;
+        return 0;
     case 'c':
-        settings->format = AS_CSV;
+        settings->format = STAT_AS_CSV;
         return 0;
     case 'j':
-        settings->format = AS_JSON;
+        settings->format = STAT_AS_JSON;
         return 0;
     default:
         return -1;
@@ -169,9 +227,13 @@ static int take(struct settings *settings, int flag, const char *value)
 int runners_stat(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"by", required_argument, NULL, 'b'}, {"tree", no_argument, NULL, 't'},
-        {"csv", no_argument, NULL, 'c'},      {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},     {0}};
+        {"by", required_argument, NULL, 'b'},
+        {"tree", no_argument, NULL, 't'},
+        {"critical", no_argument, NULL, 'p'},
+        {"csv", no_argument, NULL, 'c'},
+        {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {0}};
     struct settings settings = {.table = STAT_SPAN};
     const char *where;
     int flag;
@@ -191,9 +253,17 @@ int runners_stat(int argc, char **argv)
         test_log_notice("stat: --tree is about spans; leave out --by");
         return TEST_LOG_USAGE;
     }
+    if (settings.critical && (settings.tree || settings.by)) {
+        test_log_notice("stat: --critical is a table of its own; leave out %s",
+                        settings.by ? "--by" : "--tree");
+        return TEST_LOG_USAGE;
+    }
     if (settings.tree)
         settings.table = STAT_TREE;
     argv += optind;
     where = runners_run_of(&argv);
-    return where ? show(where, argv, &settings) : TEST_LOG_USAGE;
+    if (!where)
+        return TEST_LOG_USAGE;
+    return settings.critical ? show_paths(where, argv, &settings)
+                             : show(where, argv, &settings);
 }

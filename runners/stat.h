@@ -107,11 +107,18 @@ void runners_sums_free(struct sums *);
 
 /* ---- stat_table.c: sums as a table ---- */
 
+enum stat_format { STAT_AS_TEXT, STAT_AS_CSV, STAT_AS_JSON };
+
 /* runners_stat_text prints an aligned table, runners_stat_csv CSV as in RFC
  * 4180, runners_stat_json one JSON object about the run at `where`. */
 void runners_stat_text(const struct sums *);
 void runners_stat_csv(const struct sums *);
 void runners_stat_json(const struct sums *, const char *where);
+
+/* runners_stat_quoted prints a text as a cell of CSV. runners_stat_width
+ * returns the number of characters. */
+void runners_stat_quoted(const char *text);
+size_t runners_stat_width(const char *text, size_t size);
 
 /* ---- slowdowns.c ---- */
 

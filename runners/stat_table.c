@@ -182,7 +182,7 @@ static void set_cell(struct trace_text *out, const struct column *column,
         add_value(out, column, value_of(sum, all, column->value));
 }
 
-static size_t width_of(const char *text, size_t size)
+size_t runners_stat_width(const char *text, size_t size)
 {
     size_t width = 0;
 
@@ -201,7 +201,7 @@ static size_t width_of_column(const struct sums *sums,
         size_t width;
 
         set_cell(&cell, column, &sums->all[i], all);
-        width = width_of(cell.data ? cell.data : "", cell.size);
+        width = runners_stat_width(cell.data ? cell.data : "", cell.size);
         if (width > widest)
             widest = width;
     }
@@ -213,7 +213,7 @@ static size_t width_of_column(const struct sums *sums,
 static void put_cell(const struct column *column, const char *text, size_t size,
                      size_t widest)
 {
-    size_t padding = widest - width_of(text, size);
+    size_t padding = widest - runners_stat_width(text, size);
 
     if (!column[1].key)
         puts(text);
@@ -248,7 +248,7 @@ void runners_stat_text(const struct sums *sums)
 /* ---- As CSV ---- */
 
 /* A spreadsheet takes text for a formula that begins with one of =+-@. */
-static void put_quoted(const char *text)
+void runners_stat_quoted(const char *text)
 {
     bool formula = *text && strchr("=+-@\t", *text);
     bool quoted = strpbrk(text, "\",\n\r");
@@ -294,7 +294,7 @@ void runners_stat_csv(const struct sums *sums)
             if (c)
                 putchar(',');
             if (table[c].is_text)
-                put_quoted(text_of(sum, &table[c]));
+                runners_stat_quoted(text_of(sum, &table[c]));
             else
                 put_number(&table[c], value_of(sum, all, table[c].value));
         }

@@ -470,7 +470,7 @@ static const struct {
                          "-o --output --help "},
     {"testlog list --j", "--json "},
     {"testlog stat --by=t", "target test "},
-    {"testlog stat --", "--by --tree --csv --json --help "},
+    {"testlog stat --", "--by --tree --critical --csv --json --help "},
     {"testlog diff --", "--fail-over --json --help "},
     {"testlog clean --d", "--dry-run "},
     {"testlog filter --b", "--batch "},

@@ -213,6 +213,96 @@ Test(e2e_stat, prints_kernels_as_a_table)
     e2e_expect_has(e2e_line(out, "inner"), "13.5%  ");
 }
 
+/* ---- Critical paths ---- */
+
+/* A thread of a pool hangs in a job, and the test waits for it. */
+Test(e2e_stat, critical_path_leads_to_the_thread_that_hangs)
+{
+    const struct e2e *stat;
+
+    if (!e2e_exists("%s/examples/failures_test", BUILD_DIR))
+        cr_skip_test("the examples are not built");
+    e2e_run("LOG=trace '%s/examples/failures_test' --filter "
+            "failures/hangs_in_a_thread",
+            BUILD_DIR);
+    stat = e2e_run(TESTLOG "stat --critical");
+    e2e_expect_code(stat, 0);
+    e2e_expect_is(stat->err, "");
+    e2e_expect_has(e2e_line(stat->out, "Where"), "Source ");
+    e2e_expect_has(e2e_line(stat->out, "  pool_new"), "examples/pool.c:");
+    e2e_expect_has(e2e_line(stat->out, "  hang"), "  pool ");
+    e2e_expect_has(stat->out, "  Pieces  Name\n");
+}
+
+/* Returns whether the names of pieces are these, one after the other. */
+static bool has_pieces(const cJSON *pieces, const char *const *names,
+                       size_t count)
+{
+    for (int i = 0; i < cJSON_GetArraySize(pieces); i++) {
+        size_t same = 0;
+
+        while (same < count) {
+            const cJSON *piece = cJSON_GetArrayItem(pieces, i + (int)same);
+            const cJSON *name = cJSON_GetObjectItem(piece, "name");
+
+            if (strcmp(cJSON_IsString(name) ? name->valuestring : "",
+                       names[same]) != 0)
+                break;
+            same++;
+        }
+        if (same == count)
+            return true;
+    }
+    return false;
+}
+
+/* The fixture has a copy in the midst of its call, and kernels that begin a
+ * while after their launch. The test waits for them in no span. */
+Test(e2e_stat, critical_path_leads_to_work_on_a_gpu)
+{
+    static const char *const copy[] = {"cudaMemcpy", "Memcpy HtoD",
+                                       "cudaMemcpy"};
+    static const char *const launch[] = {
+        "cudaLaunchKernel", "",
+        "void saxpy<float>(float*, float const*, float, int)"};
+    const cJSON *test, *pieces, *piece;
+    double end = 0;
+
+    play("plain", "--filter gpu/uses_it_too");
+    test = cJSON_GetArrayItem(rows_of("--critical"), 0);
+    e2e_expect_is(e2e_text(test, "test"), "gpu/uses_it_too");
+    pieces = cJSON_GetObjectItem(test, "pieces");
+    cr_expect(has_pieces(pieces, copy, 3));
+    cr_expect(has_pieces(pieces, launch, 3));
+    cJSON_ArrayForEach(piece, pieces)
+    {
+        cr_expect_eq(e2e_number(piece, "start_ns"), end);
+        end += e2e_number(piece, "duration_ns");
+    }
+    cr_expect_eq(end, e2e_number(test, "duration_ns"));
+    e2e_expect_has(e2e_run(TESTLOG "stat --critical --csv")->out,
+                   ",\"GPU 0: NVIDIA H200, stream 7\",,Memcpy HtoD\n");
+}
+
+Test(e2e_stat, critical_path_has_a_row_for_each_test_of_a_run)
+{
+    const struct e2e *stat;
+    const cJSON *rows;
+
+    run_nested();
+    stat = e2e_run(TESTLOG "stat --critical");
+    e2e_expect_has(stat->out, "Longest");
+    e2e_expect_has(e2e_line(stat->out, "traced/nests"), "outer ");
+    cr_expect_eq(e2e_count(stat->out, "\n"), 3);
+    rows = rows_of("--critical");
+    cr_expect_eq(cJSON_GetArraySize(rows), 2);
+    cr_expect_not(cJSON_HasObjectItem(cJSON_GetArrayItem(rows, 0), "pieces"));
+    stat = e2e_run(TESTLOG "stat --critical --csv");
+    e2e_expect_has(stat->out, "duration_ns,covered_ns,covered_percent,longest,"
+                              "program,test\n");
+    e2e_expect_has(stat->out, ",traced_test,traced/nests\n");
+}
+
 /* ---- Lines and tests ---- */
 
 Test(e2e_stat, counts_lines_by_target_and_level)
@@ -341,6 +431,8 @@ Test(e2e_stat, refuses_bad_arguments)
                       "kernel, target or test\n"},
         {"--by=test --tree", "testlog: stat: --tree is about spans; leave out "
                              "--by\n"},
+        {"--critical --tree", "testlog: stat: --critical is a table of its "
+                              "own; leave out --tree\n"},
         {"--by", "testlog: stat: --by needs a value"},
         {"--jsom", "testlog: stat: unknown flag --jsom; did you mean --json?"},
         {"nowhere", "testlog: stat: cannot find nowhere: "},

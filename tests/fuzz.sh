@@ -17,9 +17,10 @@ fi
 
 build() {
     local more=
-    # What report.html has of a recording.
+    # What report.html and testlog stat --critical have of a recording.
     [ "$1" != reader ] || more=$(printf 'harness/results/report/%s.c ' \
-        columns counts lines recorded slices tracks)
+        columns counts lines recorded slices tracks
+        printf 'runners/%s.c ' slices critical)
     [ "$1" != activity ] || more=$(ls trace/devices/*/*.c | grep -v /audit.c)
     "$clang" -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE \
         -DTRACE_BUILD -I. -I"${INCLUDE:-build/base/include}" \

@@ -8,6 +8,7 @@
 
 #include "harness/results/report/recorded.h"
 #include "log/device_summary.h"
+#include "runners/critical.h"
 #include "trace/folded.h"
 #include "trace/ops.h"
 #include "trace/perfetto.h"
@@ -102,6 +103,21 @@ static void walk_summary(struct trace_reader *reader)
     log_device_summary_free(summary);
 }
 
+/* The critical path has no gaps. */
+static void walk_critical(struct trace_reader *reader)
+{
+    struct critical critical = {.count = 0};
+    struct slices slices;
+
+    if (!runners_slices_read(&slices, reader) &&
+        !runners_critical_find(&critical, &slices))
+        for (size_t i = 1; i < critical.count; i++)
+            if (critical.pieces[i].begin != critical.pieces[i - 1].end)
+                abort();
+    runners_critical_free(&critical);
+    runners_slices_free(&slices);
+}
+
 /* Renders the recording in every way; returns the number of lines without span
  * events. */
 static size_t walk_export(struct trace_reader *reader)
@@ -116,6 +132,7 @@ static size_t walk_export(struct trace_reader *reader)
         walk_formats(reader, null);
         walk_summary(reader);
         walk_page(reader);
+        walk_critical(reader);
     }
     if (null)
         fclose(null);

@@ -1,0 +1,518 @@
+/* slices.c: reads the slices of a recording by thread and stream, with what
+ * each one began after and may have waited for.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "critical.h"
+#include "trace/strings.h"
+
+/* Clocks of a device and of the host disagree a little about one moment. */
+enum { SKEW_NS = 1000 };
+
+enum {
+    SOON = 10, /* what a thread joins ends in the last tenth of its wait */
+    AROUND_MOST = 64, /* spans around a slice that are looked at */
+};
+
+/* What a slice waits for; the parts are those of `key_of`. */
+enum end_kind {
+    ANY,     /* - */
+    CHILD,   /* parent, or 0: slices of its spans */
+    AGAIN,   /* span: its enters after the first */
+    CALL,    /* correlation: what a call launched */
+    STREAM,  /* context, stream: work */
+    CONTEXT, /* context: work; 0: on any */
+};
+
+/* A recording that is read. */
+struct reading {
+    struct slices *slices;
+    struct trace_reader *reader;
+    struct trace_table tracks;
+    struct trace_table made; /* the place of a span to its number in `at` */
+    struct slice_moment *at;
+    size_t at_count, at_capacity;
+    struct trace_table calls; /* correlation to the number of the first */
+};
+
+static uint64_t key_of(enum end_kind kind, uint32_t a, uint32_t b)
+{
+    const uint32_t parts[] = {kind, a, b};
+
+    return trace_hash(TRACE_HASH, parts, sizeof(parts));
+}
+
+/* ---- Tracks ---- */
+
+static void name_track(struct trace_text *name, struct trace_reader *reader,
+                       const struct trace_entry *entry)
+{
+    if (trace_is_on_thread(entry)) {
+        trace_name_thread(name, reader, entry->thread);
+        return;
+    }
+    trace_name_device(name, reader, entry->at.device);
+    trace_text_string(name, ", ");
+    trace_name_stream(name, reader, &entry->at);
+}
+
+/* Returns the number of an entry's track, SLICES_NONE without memory. */
+static uint32_t track_of(struct reading *reading,
+                         const struct trace_entry *entry)
+{
+    struct slices *slices = reading->slices;
+    uint64_t key = trace_track_key(entry);
+    struct trace_text name = {0};
+    uintptr_t number = slices->track_count;
+
+    if (trace_table_find(&reading->tracks, key, &number))
+        return (uint32_t)number;
+    name_track(&name, reading->reader, entry);
+    if (name.failed || !name.data ||
+        !TRACE_ARRAY_RESERVE(slices->tracks, slices->track_capacity,
+                             slices->track_count + 1) ||
+        !trace_table_set(&reading->tracks, key, number)) {
+        trace_text_free(&name);
+        return SLICES_NONE;
+    }
+    slices->tracks[slices->track_count++].name = name.data;
+    return (uint32_t)number;
+}
+
+/* The thread in which the test runs may have no slices. */
+static bool add_main(struct reading *reading)
+{
+    uint32_t pid = trace_reader_summary(reading->reader).pid;
+    struct trace_thread main = {.pid = pid, .tid = pid, .name = ""};
+    struct trace_entry entry = {.kind = TRACE_ENTRY_SPAN, .thread = &main};
+    const struct trace_thread *thread;
+
+    for (size_t i = 0; (thread = trace_reader_thread(reading->reader, i)); i++)
+        if (thread->pid == pid && thread->tid == pid)
+            entry.thread = thread;
+    return track_of(reading, &entry) != SLICES_NONE;
+}
+
+/* ---- Slices ---- */
+
+/* Notes who made a span that other threads may enter. */
+static bool note_made(struct reading *reading, const struct trace_entry *span)
+{
+    uint32_t track;
+
+    if (!trace_reader_later(reading->reader, span->id))
+        return true;
+    track = track_of(reading, span);
+    if (track == SLICES_NONE ||
+        !TRACE_ARRAY_RESERVE(reading->at, reading->at_capacity,
+                             reading->at_count + 1) ||
+        !trace_table_set(&reading->made, span->id, reading->at_count))
+        return false;
+    reading->at[reading->at_count++] = (struct slice_moment){track, span->time};
+    return true;
+}
+
+static void describe_span(struct reading *reading,
+                          const struct trace_entry *entry, struct slice *slice)
+{
+    struct trace_entry span;
+    uintptr_t number;
+
+    if (entry->kind == TRACE_ENTRY_SPAN) {
+        slice->span = entry->id;
+        slice->parent = entry->span;
+        return;
+    }
+    slice->span = entry->span;
+    slice->again = true;
+    if (trace_reader_span(reading->reader, entry->span, &span))
+        slice->parent = span.span;
+    if (trace_table_find(&reading->made, entry->span, &number) &&
+        reading->at[number].track != slice->track) {
+        slice->cause_track = reading->at[number].track;
+        slice->cause = reading->at[number].time;
+    }
+}
+
+static void describe_activity(const struct trace_entry *entry,
+                              struct slice *slice)
+{
+    slice->activity = entry->at.kind;
+    slice->on_device = entry->at.on_device;
+    slice->context = entry->at.context;
+    slice->stream = entry->at.stream;
+    slice->correlation = entry->at.correlation;
+}
+
+static uint64_t within(const struct slices *slices, uint64_t time)
+{
+    if (time < slices->begin)
+        return slices->begin;
+    return time > slices->end ? slices->end : time;
+}
+
+static bool add_slice(struct reading *reading, const struct trace_entry *entry,
+                      const struct trace_site *site)
+{
+    struct slices *slices = reading->slices;
+    struct slice slice = {.site = site,
+                          .begin = within(slices, entry->time),
+                          .end = within(slices, entry->end),
+                          .track = track_of(reading, entry),
+                          .cause_track = SLICES_NONE};
+
+    if (slice.track == SLICES_NONE ||
+        !TRACE_ARRAY_RESERVE(slices->all, slices->capacity, slices->count + 1))
+        return false;
+    if (slice.end < slice.begin)
+        slice.end = slice.begin;
+    if (entry->kind == TRACE_ENTRY_DEVICE)
+        describe_activity(entry, &slice);
+    else
+        describe_span(reading, entry, &slice);
+    slices->tracks[slice.track].count++;
+    slices->all[slices->count++] = slice;
+    return true;
+}
+
+static bool add_all(struct reading *reading)
+{
+    const struct trace_site *site;
+    struct trace_entry entry;
+    bool ok = add_main(reading);
+
+    while (ok && trace_reader_next(reading->reader, &entry)) {
+        if (entry.kind == TRACE_ENTRY_SPAN)
+            ok = note_made(reading, &entry);
+        site = trace_slice_site(reading->reader, &entry);
+        if (ok && site)
+            ok = add_slice(reading, &entry, site);
+    }
+    return ok;
+}
+
+/* ---- Order and nesting ---- */
+
+static bool sort_by_track(struct slices *slices)
+{
+    struct slice *sorted = calloc(slices->count + 1, sizeof(*sorted));
+    size_t first = 0;
+
+    if (!sorted)
+        return false;
+    for (size_t i = 0; i < slices->track_count; i++) {
+        slices->tracks[i].first = first;
+        first += slices->tracks[i].count;
+        slices->tracks[i].count = 0;
+    }
+    for (size_t i = 0; i < slices->count; i++) {
+        struct slice_track *track = &slices->tracks[slices->all[i].track];
+
+        sorted[track->first + track->count++] = slices->all[i];
+    }
+    free(slices->all);
+    slices->all = sorted;
+    return true;
+}
+
+static void nest(struct slices *slices, const struct slice_track *track)
+{
+    uint32_t around = SLICES_NONE;
+
+    for (size_t i = track->first; i < track->first + track->count; i++) {
+        struct slice *slice = &slices->all[i];
+
+        while (around != SLICES_NONE && slices->all[around].end <= slice->begin)
+            around = slices->all[around].around;
+        slice->around = around;
+        if (around != SLICES_NONE && slice->end > slices->all[around].end)
+            slice->end = slices->all[around].end;
+        around = (uint32_t)i;
+    }
+}
+
+uint32_t runners_slices_around(const struct slices *slices,
+                               struct slice_moment now, uint64_t *since)
+{
+    const struct slice_track *track = &slices->tracks[now.track];
+    size_t low = track->first, high = low + track->count;
+    uint32_t at;
+
+    *since = slices->begin;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (slices->all[middle].begin < now.time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    at = low > track->first ? (uint32_t)low - 1 : SLICES_NONE;
+    while (at != SLICES_NONE && slices->all[at].end < now.time) {
+        *since = slices->all[at].end;
+        at = slices->all[at].around;
+    }
+    if (at != SLICES_NONE && slices->all[at].begin > *since)
+        *since = slices->all[at].begin;
+    return at;
+}
+
+/* ---- Causes ---- */
+
+/* Keeps the first call of each correlation: one that was made by another call
+ * has the same. */
+static bool note_calls(struct reading *reading)
+{
+    const struct slices *slices = reading->slices;
+
+    for (size_t i = 0; i < slices->count; i++) {
+        const struct slice *slice = &slices->all[i];
+        uintptr_t first;
+
+        if (!slice->correlation || (slice->activity != TRACE_ACTIVITY_RUNTIME &&
+                                    slice->activity != TRACE_ACTIVITY_DRIVER))
+            continue;
+        if (trace_table_find(&reading->calls, slice->correlation, &first) &&
+            slices->all[first].begin <= slice->begin)
+            continue;
+        if (!trace_table_set(&reading->calls, slice->correlation, i))
+            return false;
+    }
+    return true;
+}
+
+/* Work is submitted when its call ends, or when it begins if that is before. */
+static void find_launch(const struct reading *reading, struct slice *slice)
+{
+    uintptr_t number;
+    uint64_t end;
+
+    if (!slice->on_device || !slice->correlation ||
+        !trace_table_find(&reading->calls, slice->correlation, &number))
+        return;
+    end = reading->slices->all[number].end;
+    slice->cause_track = reading->slices->all[number].track;
+    slice->cause = end < slice->begin ? end : slice->begin;
+    slice->prepared = slice->cause;
+}
+
+/* The thread that made a span prepares it until the slice ends in which it made
+ * it. */
+static void find_preparation(const struct slices *slices, struct slice *slice)
+{
+    struct slice_moment made = {slice->cause_track, slice->cause + 1};
+    uint64_t since;
+    uint32_t around = runners_slices_around(slices, made, &since);
+
+    slice->prepared =
+        around == SLICES_NONE ? slice->cause : slices->all[around].end;
+    if (slice->prepared > slice->begin)
+        slice->prepared = slice->begin;
+}
+
+static bool find_causes(struct reading *reading)
+{
+    struct slices *slices = reading->slices;
+
+    if (!note_calls(reading))
+        return false;
+    for (size_t i = 0; i < slices->count; i++) {
+        struct slice *slice = &slices->all[i];
+
+        if (slice->cause_track != SLICES_NONE && slice->cause > slice->begin)
+            slice->cause_track = SLICES_NONE;
+        if (slice->cause_track != SLICES_NONE)
+            find_preparation(slices, slice);
+        else
+            find_launch(reading, slice);
+    }
+    return true;
+}
+
+/* ---- Ends ---- */
+
+static void add_end(struct slices *slices, const struct slice *slice,
+                    uint64_t key)
+{
+    slices->ends[slices->end_count++] =
+        (struct slice_end){key, slice->end, (uint32_t)(slice - slices->all)};
+}
+
+enum { ENDS_MOST = 5 }; /* of a slice */
+
+static bool add_ends(struct slices *slices, const struct slice *slice)
+{
+    if (!TRACE_ARRAY_RESERVE(slices->ends, slices->end_capacity,
+                             slices->end_count + ENDS_MOST))
+        return false;
+    if (slice->end == slice->begin)
+        return true;
+    add_end(slices, slice, key_of(ANY, 0, 0));
+    if (!slice->activity)
+        add_end(slices, slice, key_of(CHILD, slice->parent, 0));
+    if (slice->again)
+        add_end(slices, slice, key_of(AGAIN, slice->span, 0));
+    if (!slice->on_device)
+        return true;
+    if (slice->correlation)
+        add_end(slices, slice, key_of(CALL, slice->correlation, 0));
+    add_end(slices, slice, key_of(STREAM, slice->context, slice->stream));
+    add_end(slices, slice, key_of(CONTEXT, 0, 0));
+    if (slice->context)
+        add_end(slices, slice, key_of(CONTEXT, slice->context, 0));
+    return true;
+}
+
+static int in_order(const void *a, const void *b)
+{
+    const struct slice_end *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->slice < y->slice ? -1 : x->slice > y->slice;
+}
+
+static bool sort_ends(struct slices *slices)
+{
+    for (size_t i = 0; i < slices->count; i++)
+        if (!add_ends(slices, &slices->all[i]))
+            return false;
+    if (slices->end_count)
+        qsort(slices->ends, slices->end_count, sizeof(*slices->ends), in_order);
+    return true;
+}
+
+/* Returns how many ends come before those of `key` after `time`. */
+static size_t ends_until(const struct slices *slices, uint64_t key,
+                         uint64_t time)
+{
+    const struct slice_end last = {key, time, UINT32_MAX};
+    size_t low = 0, high = slices->end_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (in_order(&slices->ends[middle], &last) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* An end that is later than `now` by the skew of clocks counts as now. */
+static void find_end(const struct slices *slices, uint64_t key, uint64_t skew,
+                     struct slice_moment now, struct slice_moment *last)
+{
+    for (size_t i = ends_until(slices, key, now.time + skew);
+         i && slices->ends[i - 1].key == key &&
+         slices->ends[i - 1].time > last->time;
+         i--) {
+        const struct slice *slice = &slices->all[slices->ends[i - 1].slice];
+
+        if (slice->track == now.track || slice->begin >= now.time)
+            continue;
+        last->track = slice->track;
+        last->time = slice->end < now.time ? slice->end : now.time;
+        return;
+    }
+}
+
+static void find_work(const struct slices *slices, const struct slice *call,
+                      struct slice_moment now, struct slice_moment *last)
+{
+    uint64_t skew = call->end == now.time ? SKEW_NS : 0;
+
+    if (call->activity != TRACE_ACTIVITY_SYNC && call->correlation)
+        find_end(slices, key_of(CALL, call->correlation, 0), skew, now, last);
+    if (call->activity == TRACE_ACTIVITY_SYNC)
+        find_end(slices,
+                 call->stream ? key_of(STREAM, call->context, call->stream)
+                              : key_of(CONTEXT, call->context, 0),
+                 skew, now, last);
+}
+
+static void find_below(const struct slices *slices, const struct slice *slice,
+                       struct slice_moment now, struct slice_moment *last)
+{
+    find_end(slices, key_of(CHILD, slice->span, 0), 0, now, last);
+    if (!slice->again)
+        find_end(slices, key_of(AGAIN, slice->span, 0), 0, now, last);
+}
+
+/* A span in which a thread joins others is beside what these do for the spans
+ * around it, which that thread entered first. It ends soon after that;
+ * otherwise both just overlap. */
+static void find_beside(const struct slices *slices, const struct slice *slice,
+                        struct slice_moment now, struct slice_moment *last)
+{
+    struct slice_moment beside = *last;
+    uint64_t soon = now.time - (now.time - last->time) / SOON;
+    uint32_t around = slice->around;
+
+    for (int i = 0; i < AROUND_MOST && around != SLICES_NONE; i++) {
+        const struct slice *span = &slices->all[around];
+
+        if (span->span && !span->again)
+            find_below(slices, span, now, &beside);
+        around = span->around;
+    }
+    if (now.track == SLICES_MAIN)
+        find_end(slices, key_of(CHILD, 0, 0), 0, now, &beside);
+    if (beside.time >= soon && beside.time > last->time)
+        *last = beside;
+}
+
+void runners_slices_waited(const struct slices *slices, uint32_t number,
+                           struct slice_moment now, struct slice_moment *last)
+{
+    const struct slice *slice;
+
+    if (number == SLICES_NONE) {
+        find_end(slices, key_of(ANY, 0, 0), 0, now, last);
+        return;
+    }
+    slice = &slices->all[number];
+    if (slice->activity && !slice->on_device)
+        find_work(slices, slice, now, last);
+    if (slice->activity)
+        return;
+    find_below(slices, slice, now, last);
+    find_beside(slices, slice, now, last);
+}
+
+/* ---- Reading ---- */
+
+int runners_slices_read(struct slices *slices, struct trace_reader *reader)
+{
+    struct trace_summary summary = trace_reader_summary(reader);
+    struct reading reading = {.slices = slices, .reader = reader};
+    bool ok;
+
+    *slices = (struct slices){.begin = summary.begin, .end = summary.end};
+    if (slices->end < slices->begin)
+        slices->end = slices->begin;
+    ok = !trace_reader_rewind(reader) && add_all(&reading) &&
+         sort_by_track(slices);
+    for (size_t i = 0; ok && i < slices->track_count; i++)
+        nest(slices, &slices->tracks[i]);
+    ok = ok && find_causes(&reading) && sort_ends(slices);
+    trace_table_free(&reading.tracks);
+    trace_table_free(&reading.made);
+    trace_table_free(&reading.calls);
+    free(reading.at);
+    return ok ? 0 : -1;
+}
+
+void runners_slices_free(struct slices *slices)
+{
+    for (size_t i = 0; i < slices->track_count; i++)
+        free(slices->tracks[i].name);
+    free(slices->tracks);
+    free(slices->all);
+    free(slices->ends);
+    *slices = (struct slices){.count = 0};
+}
