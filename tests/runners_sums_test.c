@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 
@@ -19,16 +20,20 @@ TestSuite(runners_sums, .init = test_folder, .fini = end);
 static struct trace_site outer = TEST_SITE(SPAN, INFO, "outer", "m", NULL, 0);
 static struct trace_site inner = TEST_SITE(SPAN, DEBUG, "inner", "m", NULL, 0);
 
-/* Ends the recording and adds it. */
-static void add(enum stat_table table)
+static void add_from(enum stat_table table, struct trace_reader *reader)
 {
     static char test[] = "suite/test", program[] = "program";
     const struct recording recording = {.test = test, .program = program};
-    struct trace_reader *reader = test_read();
 
     sums.table = table;
     cr_assert_eq(runners_sums_add(&sums, &recording, reader), 0);
     trace_reader_close(reader);
+}
+
+/* Ends the recording and adds it. */
+static void add(enum stat_table table)
+{
+    add_from(table, test_read());
 }
 
 static const struct sum *find(const char *name)
@@ -76,6 +81,58 @@ Test(runners_sums, recursion_counts_in_the_total_but_not_in_self_time)
     sum = find("outer");
     cr_expect_eq(sum->spread.count, 2);
     cr_expect_eq(sum->self, sum->spread.most);
+}
+
+/* Time within the inner call is the outer call's, too. */
+Test(runners_sums, nested_calls_are_taken_once_from_self_time)
+{
+    struct trace_activity call = {
+        .at = {.thread = (uint32_t)getpid(), .kind = TRACE_ACTIVITY_RUNTIME},
+        .name = "cudaLaunchKernel"};
+    struct trace_span_ref span;
+    struct trace_reader *reader;
+    struct trace_entry one, other;
+    uint64_t self;
+
+    test_record();
+    span = trace_span_open_(&outer, 0, NULL);
+    call.at.begin = trace_device_host()->now();
+    usleep(1000);
+    call.end = trace_device_host()->now();
+    trace_span_leave_(span);
+    trace_device_put(&call);
+    call.at.begin += (call.end - call.at.begin) / 4;
+    call.end -= (call.end - call.at.begin) / 4;
+    call.name = "cuLaunchKernel";
+    trace_device_put(&call);
+    reader = test_read();
+    cr_assert(test_find(reader, TRACE_ENTRY_SPAN, "outer", &one));
+    cr_assert(
+        test_find(reader, TRACE_ENTRY_DEVICE, "cudaLaunchKernel", &other));
+    self = one.end - one.time - (other.end - other.time);
+    cr_assert_eq(trace_reader_rewind(reader), 0);
+    add_from(STAT_SPAN, reader);
+    cr_expect_eq(find("outer")->self, self);
+}
+
+Test(runners_sums, each_enter_of_a_span_has_self_time)
+{
+    struct trace_span_ref span;
+    const struct sum *sum;
+
+    test_record();
+    span = trace_span_new_(&outer, 0, NULL);
+    for (int i = 0; i < 2; i++) {
+        struct trace_span_ref entered = trace_span_enter_(span);
+
+        trace_span_leave_(trace_span_open_(&inner, 0, NULL));
+        trace_span_leave_(entered);
+    }
+    trace_span_end(span);
+    add(STAT_SPAN);
+    sum = find("outer");
+    cr_expect_eq(sum->spread.count, 2);
+    cr_expect_eq(sum->self, sum->spread.total - find("inner")->spread.total);
 }
 
 static void *nest(void *parent)
