@@ -205,7 +205,10 @@ static int add_span(struct sums *sums, struct trace_reader *reader,
                                    : find_name(sums, 0, span.site->name);
     if (add_duration(sums, sum, entry))
         return -1;
-    return entry->beside ? 0 : enter(sums, entry, sum);
+    if (!entry->beside)
+        return enter(sums, entry, sum);
+    sums->all[sum].self += end_of(sums, entry) - entry->time;
+    return 0;
 }
 
 /* ---- Kernels ---- */

@@ -9,6 +9,7 @@
 
 #include "page.h"
 #include "support.h"
+#include "trace/internal.h"
 
 TestSuite(harness_recorded, .init = test_folder, .timeout = 120);
 
@@ -89,6 +90,27 @@ Test(harness_recorded, a_span_that_another_thread_enters_is_drawn_again)
     cr_expect_eq(slice(&block, "again", 1), 1);
     cr_expect_eq(slice(&block, "track", 1), 1);
     cr_expect_eq(page_rows(&block, "tracks"), 2);
+}
+
+Test(harness_recorded, a_span_that_no_thread_is_in_has_its_own_track)
+{
+    struct trace_span_ref ours, beside;
+    struct page_block block;
+
+    test_record();
+    beside = trace_span_beside_(&outer, 0, NULL);
+    ours = trace_span_begin_(&inner, 0, NULL);
+    trace_span_end(ours);
+    trace_span_end(beside);
+    block = recorded("");
+    cr_expect_neq(slice(&block, "track", 0), slice(&block, "track", 1));
+    cr_expect_eq(slice(&block, "depth", 1), 0);
+    cr_expect_eq(slice(&block, "parent", 1), 0);
+    cr_expect_gt(slice(&block, "duration", 0), slice(&block, "duration", 1));
+    cr_assert_eq(page_rows(&block, "tracks"), 2);
+    cr_expect(strstr(page_text(&block, "tracks", "name", 0), "(overlapping)"));
+    cr_expect_not(
+        strstr(page_text(&block, "tracks", "name", 1), "(overlapping)"));
 }
 
 /* The second slice begins within the first and ends after it. */

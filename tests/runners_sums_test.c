@@ -1,5 +1,6 @@
 /* runners_sums_test.c: sums of recordings. */
 #include "support.h"
+#include "trace/internal.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -157,6 +158,22 @@ Test(runners_sums, time_on_another_thread_is_not_taken_from_self_time)
 }
 
 /* The second span begins within the first and ends after it. */
+/* Such as a range of NVTX that any thread may end. */
+Test(runners_sums, a_span_that_no_thread_is_in_takes_no_self_time)
+{
+    struct trace_span_ref around, beside;
+
+    test_record();
+    around = trace_span_begin_(&outer, 0, NULL);
+    beside = trace_span_beside_(&inner, 0, NULL);
+    trace_span_end(around);
+    trace_span_end(beside);
+    add(STAT_SPAN);
+    cr_expect_eq(find("outer")->self, find("outer")->spread.total);
+    cr_expect_gt(find("inner")->self, 0);
+    cr_expect_eq(find("inner")->self, find("inner")->spread.total);
+}
+
 Test(runners_sums, overlapping_spans_share_no_self_time)
 {
     struct trace_span_ref first, second;

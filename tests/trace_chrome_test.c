@@ -1,5 +1,6 @@
 /* trace_chrome_test.c: exports recordings as valid JSON with nested slices. */
 #include "chrome.h"
+#include "trace/internal.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -349,6 +350,28 @@ Test(trace_chrome, moves_overlapping_spans_to_other_tracks)
     check_all(json);
     cr_expect_eq(first, getpid());
     cr_expect_neq(chrome_number(chrome_event(json, "X", "b"), "tid"), first);
+    cJSON_Delete(json);
+}
+
+/* Even if it would fit into the thread's own track. */
+Test(trace_chrome, draws_spans_that_no_thread_is_in_beside_it)
+{
+    static struct trace_site site =
+        TEST_SITE(SPAN, INFO, "range", "m", NULL, 0);
+    struct trace_span_ref beside;
+
+    test_record();
+    beside = trace_span_beside_(&site, 0, NULL);
+    trace_span_end(trace_span_begin(INFO, "own"));
+    trace_span_end(beside);
+
+    cJSON *json = exported();
+
+    check_all(json);
+    cr_expect_eq(chrome_number(chrome_event(json, "X", "own"), "tid"),
+                 getpid());
+    cr_expect_neq(chrome_number(chrome_event(json, "X", "range"), "tid"),
+                  getpid());
     cJSON_Delete(json);
 }
 

@@ -8,6 +8,7 @@
 
 #include "support.h"
 #include "trace/folded.h"
+#include "trace/internal.h"
 
 TestSuite(trace_folded, .init = test_folder, .timeout = 60);
 
@@ -166,6 +167,22 @@ Test(trace_folded, adds_the_time_on_each_thread_that_enters_a_span)
     snprintf(own, sizeof(own), " %d;outer", getpid());
     cr_expect_gt(time_of(text, ";outer"), 0, "%s", text);
     cr_expect_eq(time_of(text, own), 0, "%s", text);
+    free(text);
+}
+
+Test(trace_folded, leaves_out_spans_that_no_thread_is_in)
+{
+    struct trace_span_ref around, beside;
+    char *text;
+
+    test_record();
+    around = begin(&outer);
+    beside = trace_span_beside_(&inner, 0, NULL);
+    trace_span_end(around);
+    trace_span_end(beside);
+    text = folded_as(NULL);
+    cr_expect_gt(time_of(text, ";outer"), 0);
+    cr_expect_null(strstr(text, "inner"));
     free(text);
 }
 

@@ -32,15 +32,20 @@ static bool is_thread(const struct trace_entry *entry)
            (!entry->at.on_device && entry->at.thread);
 }
 
+/* A span that no thread is in has a track beside its thread's. */
 static struct test_log_track make_thread(struct test_log_recorded *recorded,
-                                         const struct trace_thread *thread)
+                                         const struct trace_entry *entry)
 {
+    const struct trace_thread *thread = entry->thread;
     struct test_log_strings *strings = &recorded->strings;
     struct test_log_track track = {.pid = thread->pid, .tid = thread->tid};
     struct trace_text *text = &recorded->text;
 
     track.kind = test_log_strings_of(strings, "thread");
-    track.name = test_log_strings_of(strings, thread->name);
+    trace_text_clear(text);
+    trace_text_printf(text, "%s%s", thread->name,
+                      entry->beside ? " (overlapping)" : "");
+    track.name = test_log_strings_add(strings, text->data, text->size);
     trace_text_clear(text);
     if (thread->pid != trace_reader_summary(recorded->reader).pid)
         trace_text_printf(text, "child %u", thread->pid);
@@ -91,7 +96,8 @@ static uint64_t key_of(const struct trace_entry *entry)
     const struct trace_activity_place *at = &entry->at;
     const uint32_t stream[] = {1, at->device, at->context,
                                at->on_device ? at->stream : UINT32_MAX};
-    const uint32_t thread[] = {0, entry->thread->pid, entry->thread->tid, 0};
+    const uint32_t thread[] = {0, entry->thread->pid, entry->thread->tid,
+                               entry->beside};
 
     return trace_hash(TRACE_HASH, is_thread(entry) ? thread : stream,
                       sizeof(stream));
@@ -110,7 +116,7 @@ uint32_t test_log_track_of(struct test_log_recorded *recorded,
                              count + 1))
         return 0;
     recorded->tracks[count] = is_thread(entry)
-                                  ? make_thread(recorded, entry->thread)
+                                  ? make_thread(recorded, entry)
                                   : make_stream(recorded, &entry->at);
     recorded->track_count++;
     trace_table_set(&recorded->track_table, key, count);
