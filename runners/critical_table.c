@@ -30,7 +30,7 @@ static const struct titles of_pieces = {
 static const struct titles of_sums = {
     3, 4, {"Total", "Share", "Pieces", "Name"}};
 static const struct titles of_tests = {
-    3, 5, {"Duration", "Covered", "Share", "Longest", "Test"}};
+    3, 5, {"Duration", "Covered", "Share", "Test", "Longest"}};
 
 /* A grid without memory lacks cells. */
 static void add_cell(struct critical_grid *grid, const char *text)
@@ -309,10 +309,10 @@ static void add_test(struct critical_grid *grid,
     add_duration(grid, whole);
     add_duration(grid, critical->covered);
     add_share(grid, critical->covered, whole);
-    add_top(&text, critical, whole);
+    add_title(&text, recording);
     add_plain(grid, text.data ? text.data : "");
     trace_text_clear(&text);
-    add_title(&text, recording);
+    add_top(&text, critical, whole);
     add_plain(grid, text.data ? text.data : "");
     trace_text_free(&text);
 }

@@ -453,6 +453,10 @@ static void find_beside(const struct slices *slices, const struct slice *slice,
     uint64_t soon = now.time - (now.time - last->time) / SOON;
     uint32_t around = slice->around;
 
+    find_end(slices, key_of(ANY, 0, 0), 0, now, &beside);
+    if (beside.time < soon)
+        return;
+    beside = *last;
     for (int i = 0; i < AROUND_MOST && around != SLICES_NONE; i++) {
         const struct slice *span = &slices->all[around];
 
