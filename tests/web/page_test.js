@@ -8,23 +8,29 @@ const { join } = require('node:path');
 const chromium = require('./chromium.js');
 const { EVIL } = require('./samples.js');
 
+const AXE = join(chromium.ROOT, 'build/web/node_modules/axe-core/axe.min.js');
 const VIEWS = ['overview', 'tests', 'log', 'timeline', 'tables', 'facts'];
 const REAL = join(chromium.ROOT, 'build/web/runs/latest/report.html');
 
 // serious() runs axe-core, and returns what it finds serious.
 async function serious(page) {
-    await page.evaluate(readFileSync(join(chromium.ROOT,
-        'build/web/node_modules/axe-core/axe.min.js'), 'utf8'));
-    const { violations } = await page.evaluate('axe.run()');
+    if (!await page.evaluate('"axe" in window'))
+        await page.evaluate(readFileSync(AXE, 'utf8'));
+    const { violations } = await page.evaluate(
+        'axe.run({ resultTypes: ["violations"] })');
 
     return violations.filter(({ impact }) =>
         ['serious', 'critical'].includes(impact)).map((one) =>
         `${one.id}: ${one.nodes[0].html} ${one.nodes[0].failureSummary}`);
 }
 
-async function settled(page) {
-    await page.waitForLoadState('networkidle');
-    await page.waitForTimeout(200);
+// settled() waits until a view is there and drawn: tables add rows when they
+// know their size.
+async function settled(page, view) {
+    await page.waitForSelector(`body[data-shown=${view}]`);
+    await page.evaluate(() => new Promise((done) => {
+        requestAnimationFrame(() => requestAnimationFrame(done));
+    }));
 }
 
 async function overflow(page) {
@@ -33,10 +39,12 @@ async function overflow(page) {
 }
 
 async function everyView(open, name, options, check) {
-    for (const view of VIEWS) {
-        const page = await open(name, `view=${view}`, options);
+    const page = await open(name, '', options);
 
-        await settled(page);
+    for (const view of VIEWS) {
+        await page.evaluate((hash) => { location.hash = hash; },
+            `view=${view}`);
+        await settled(page, view);
         await check(page, view);
     }
 }

@@ -1,8 +1,9 @@
-// run.js: runs the tests of report.html, *_test.js, in Chromium.
+// run.js: runs the tests of report.html, *_test.js, in one Chromium, some side
+// by side.
 'use strict';
 
 const { readdirSync, existsSync, mkdtempSync, rmSync } = require('node:fs');
-const { tmpdir } = require('node:os');
+const { availableParallelism, tmpdir } = require('node:os');
 const { join } = require('node:path');
 const chromium = require('./chromium.js');
 const samples = require('./samples.js');
@@ -54,6 +55,19 @@ async function check(test, browser, folder) {
     }
 }
 
+async function count(test, browser, folder, counts) {
+    try {
+        const skipped = await check(test, browser, folder);
+
+        counts[skipped ? 'skipped' : 'passed']++;
+        if (skipped)
+            console.log(`${test.name}: skipped: ${skipped}`);
+    } catch (error) {
+        console.log(`${test.name}: failed:\n${error.stack}`);
+        counts.failed++;
+    }
+}
+
 async function main() {
     const counts = { passed: 0, failed: 0, skipped: 0 };
     const tests = collect();
@@ -69,18 +83,14 @@ async function main() {
 
     samples.write(folder, ['mixed', 'many', 'hostile', 'interrupted',
         'huge']);
-    for (const test of tests) {
-        try {
-            const skipped = await check(test, browser, folder);
+    const queue = tests.values();
+    const runner = async () => {
+        for (const test of queue)
+            await count(test, browser, folder, counts);
+    };
 
-            counts[skipped ? 'skipped' : 'passed']++;
-            if (skipped)
-                console.log(`${test.name}: skipped: ${skipped}`);
-        } catch (error) {
-            console.log(`${test.name}: failed:\n${error.stack}`);
-            counts.failed++;
-        }
-    }
+    await Promise.all(Array.from({ length: availableParallelism() + 1 },
+        runner));
     await browser.close();
     rmSync(folder, { recursive: true });
     close(counts);

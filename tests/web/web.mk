@@ -1,13 +1,13 @@
-# web.mk: report.html in a real browser: Debian's Chromium, driven by
+# web.mk: report.html in real browsers: Debian's Chromium and Firefox, driven by
 # playwright-core from npm. Without them, its goals say so and pass.
 
 WEB := build/web
 
 .PHONY: deps-web test-web bench-web screenshots lint-web
 
-deps-web: ## install Chromium and npm packages for the tests of report.html
+deps-web: ## install browsers and npm packages for the tests of report.html
 	@command -v npm >/dev/null || ./.ci/deps nodejs npm
-	@./.ci/deps chromium
+	@./.ci/deps chromium firefox-esr
 	@mkdir -p $(WEB) && cp tests/web/package.json tests/web/package-lock.json $(WEB)
 	@cd $(WEB) && npm ci --silent --ignore-scripts --no-audit --no-fund
 
@@ -29,7 +29,7 @@ $(REPORTS): FORCE
 	$(call record,$@,$(patsubst %,build/base-trace/examples/%_test,failures pool store))
 	$(call record,$(NESTED),$(NESTING))
 
-test-web: $(REPORTS) ## test report.html in Chromium
+test-web: $(REPORTS) ## test report.html in Chromium and Firefox
 	$(call web,run.js)
 
 bench-web: ## time to load and draw report.html of 1,000,000 slices

@@ -44,9 +44,11 @@ const main = (() => {
         }
     }
 
-    function show() {
+    // The body's data-shown is the view whose content is there.
+    async function show() {
         const view = current();
 
+        delete document.body.dataset.shown;
         for (const name of Object.keys(views))
             document.getElementById(name).hidden = name !== view;
         document.body.dataset.view = view;
@@ -54,7 +56,9 @@ const main = (() => {
         if (!shown.has(view))
             views[view].start(document.getElementById(view));
         shown.add(view);
-        views[view].show();
+        await views[view].show();
+        if (view === current())
+            document.body.dataset.shown = view;
     }
 
     function cutOff() {

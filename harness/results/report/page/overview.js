@@ -172,5 +172,10 @@ const overview = (() => {
         workers.start();
     }
 
-    return { start, show: () => workers.draw() };
+    function show() {
+        workers.draw();
+        return timeSpent.filled();
+    }
+
+    return { start, show };
 })();

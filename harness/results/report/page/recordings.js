@@ -61,24 +61,36 @@ const recordings = (() => {
         return { own, around };
     }
 
-    // The recording spans the test and all that was recorded.
+    // lastOf() is when the test's own thread, on the first track, and all
+    // threads recorded last.
+    function lastOf({ slices, lines }) {
+        const last = { own: 0, all: 0 };
+        const add = (time, track) => {
+            last.all = Math.max(last.all, time);
+            if (!track)
+                last.own = Math.max(last.own, time);
+        };
+
+        slices.ends.forEach((time, row) => add(time, slices.track[row]));
+        lines.time.forEach((time, row) => add(time, lines.track[row]));
+        return last;
+    }
+
+    // The recording spans the test and all that was recorded. The runner hears
+    // of a test before its body runs: the test begins so late that it has not
+    // ended before its last record.
     function span(recording, test) {
         const { slices, lines, counters } = recording;
-        const own = test.start < 0 ? [] :
-            [test.start - (recording.offset || 0)];
-        const start = Math.min(...own, ...[slices.start, lines.time,
-            counters.time].filter((times) => times.length)
-            .map((times) => times[0]));
-        let end = own.length ? own[0] + test.duration : 0;
+        const last = lastOf(recording);
+        const began = Math.max(test.start - (recording.offset || 0),
+            last.own - test.duration);
+        const firsts = [slices.start, lines.time, counters.time]
+            .filter((times) => times.length).map((times) => times[0]);
 
-        for (const last of slices.ends) {
-            if (last > end)
-                end = last;
-        }
-        if (lines.rows)
-            end = Math.max(end, lines.time[lines.rows - 1]);
-        recording.start = Math.min(start, end);
-        recording.end = Math.max(end, recording.start + 1);
+        recording.start = Math.min(...firsts,
+            test.start < 0 && firsts.length ? Infinity : began);
+        recording.end = Math.max(last.all, recording.start + test.duration,
+            recording.start + 1);
     }
 
     // Linux gives the main thread the first characters of its program's name.

@@ -162,6 +162,14 @@ const report = (() => {
         return attempt ? `t${test.number}.${attempt}` : `t${test.number}`;
     }
 
+    // attemptOf() is a test as an earlier try was, or the test.
+    function attemptOf(test, attempt) {
+        const one = test.earlier.find((earlier) =>
+            earlier.attempt === Number(attempt));
+
+        return one ? { ...test, ...one, flaky: false } : test;
+    }
+
     // recording() resolves to what a test recorded, in its last try by default,
     // or to null if the report does not hold it. The last few stay in memory.
     function recording(test, attempt) {
@@ -172,7 +180,7 @@ const report = (() => {
         if (!opened.has(id)) {
             if (opened.size >= KEPT)
                 opened.delete(opened.keys().next().value);
-            opened.set(id, read(id, attempt ? { ...test, start: -1 } : test));
+            opened.set(id, read(id, attemptOf(test, attempt)));
         }
         return opened.get(id);
     }
@@ -190,5 +198,5 @@ const report = (() => {
         return run.tests.filter(isBad);
     }
 
-    return { run, load, recording, has, find, bad, isBad };
+    return { run, load, recording, attemptOf, has, find, bad, isBad };
 })();

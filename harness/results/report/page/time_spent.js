@@ -1,6 +1,7 @@
 // time_spent.js: the spans in which a test spent its time, as bars.
 const timeSpent = (() => {
     const { make } = dom;
+    let filling = null;
     const SHOWN = 6;
     // Smaller shares are summed up.
     const SMALL = 0.005;
@@ -128,7 +129,7 @@ const timeSpent = (() => {
 
         if (!test || !test.duration)
             return null;
-        fill(content, test);
+        filling = fill(content, test);
         return make('section', { class: 'panel' },
             make('h2', {}, 'Where the time went'),
             make('p', {}, 'Slowest passing test: ', make('a', {
@@ -137,5 +138,5 @@ const timeSpent = (() => {
             `, ${format.duration(test.duration)}`), content);
     }
 
-    return { panel, shares, bars };
+    return { panel, filled: () => filling, shares, bars };
 })();

@@ -24,7 +24,8 @@ const timeline = (() => {
         const width = parts.canvas.clientWidth;
 
         draw.all({
-            ...view, test, recording, layout: layout.of(recording),
+            ...view, recording, test: report.attemptOf(test, state.get('try')),
+            layout: layout.of(recording),
             context: paint.prepare(parts.canvas, height),
             width, height, top: parts.scroller.scrollTop,
             scale: width / (view.end - view.start),
