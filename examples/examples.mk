@@ -38,6 +38,12 @@ endif
 CUDA_LEFT_OUT := $(if $(NVCC),,$(if $(filter 0,$(CUDA)),CUDA=0,$(if $(CUDA_NVCC), \
     $(CUDA_ROOT) has no $(CUDA_LACKS),no CUDA toolkit) (set CUDA=/path)))
 
+# OpenCL's headers, and a loader by its path: without its -dev package it has no
+# libOpenCL.so. Only examples and tests need them.
+MULTIARCH  := $(firstword $(subst -, ,$(MAKE_HOST)))-linux-gnu
+OPENCL_LIB := $(if $(wildcard /usr/include/CL/cl_icd.h),$(firstword $(wildcard \
+    $(addsuffix /libOpenCL.so.1,/usr/lib/$(MULTIARCH) /usr/lib64 /usr/lib))))
+
 # Only the bridge from glib's log needs glib.
 GLIB := $(shell pkg-config --exists glib-2.0 2>/dev/null && echo found)
 

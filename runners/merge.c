@@ -133,6 +133,21 @@ static void merge_gpu(struct test_log_run *run, const cJSON *json)
     test_log_gpu_free(&gpu);
 }
 
+static void merge_opencl(struct test_log_run *run, const cJSON *json)
+{
+    struct test_log_opencl opencl = {
+        .state = test_log_opencl_state_of(runners_json_text(json, "state")),
+        .notice = runners_json_string(json, "notice"),
+        .clock = runners_json_string(json, "clock"),
+#define TEST_LOG_X(name) .name = runners_json_number(json, #name),
+        TEST_LOG_OPENCL_COUNTS(TEST_LOG_X)
+#undef TEST_LOG_X
+    };
+
+    test_log_opencl_add(&run->opencl, &opencl);
+    test_log_opencl_free(&opencl);
+}
+
 static void merge_run(struct test_log_run *run, const cJSON *json, bool *first)
 {
     const cJSON *test,
@@ -142,6 +157,7 @@ static void merge_run(struct test_log_run *run, const cJSON *json, bool *first)
     merge_static_max(run,
                      cJSON_GetObjectItemCaseSensitive(filters, "static_max"));
     merge_gpu(run, cJSON_GetObjectItemCaseSensitive(json, "gpu"));
+    merge_opencl(run, cJSON_GetObjectItemCaseSensitive(json, "opencl"));
     *first = false;
     cJSON_ArrayForEach(test, cJSON_GetObjectItemCaseSensitive(json, "tests"))
     {

@@ -200,6 +200,9 @@ static const char *reason_of(const struct test_log_gpu *gpu)
 static void say(const struct test_log_run *run, const struct end *end)
 {
     test_log_gpu_summary_print(run);
+    test_log_opencl_print(&run->opencl);
+    if (test_log_opencl_only(&run->opencl, &run->gpu))
+        return;
     if (recorded(run))
         test_log_gpu_print(&run->gpu);
     else if (end->started && run->gpu.state == TEST_LOG_GPU_NO_DRIVER)
@@ -300,9 +303,9 @@ static int record(struct test_log_options *options, char **program)
 static void usage(void)
 {
     puts("Usage: testlog record [FLAG...] -- PROGRAM [ARGUMENT...]\n\n"
-         "Runs any PROGRAM and records what its processes do with CUDA, as a "
-         "run for\ntestlog log and testlog export. Exits with the exit status "
-         "of PROGRAM.\n");
+         "Runs any PROGRAM and records what its processes do with CUDA and "
+         "OpenCL, as a run\nfor testlog log and testlog export. Exits with the "
+         "exit status of PROGRAM.\n");
     for (size_t i = 0; i < FLAG_COUNT; i++)
         test_log_print_option(flags[i].letter, flags[i].name, flags[i].argument,
                               flags[i].help, NULL);

@@ -172,7 +172,9 @@ static void finish(const struct test_log_run *run,
     test_log_reports_write(run, &options->output);
     test_log_old_runs_prune(run, options->dir, options->keep);
     test_log_print_unseen(run);
-    test_log_gpu_print(&run->gpu);
+    if (!test_log_opencl_only(&run->opencl, &run->gpu))
+        test_log_gpu_print(&run->gpu);
+    test_log_opencl_print(&run->opencl);
     test_log_gpu_summary_print(run);
     if (code == TEST_LOG_NO_TEST)
         say_no_match(programs, options);

@@ -182,6 +182,8 @@ void runners_json_add_test(struct test_log_run *run, const cJSON *test)
         result->unjudged = (size_t)runners_json_number(test, "unjudged");
         test_log_gpu_state_of(runners_json_text(test, "gpu"), &result->gpu);
         result->gpu_lost = runners_json_number(test, "gpu_lost");
+        result->opencl =
+            test_log_opencl_state_of(runners_json_text(test, "opencl"));
         result->gpu_summary = gpu_summary_of(
             cJSON_GetObjectItemCaseSensitive(test, "gpu_summary"));
         result->folder = folder_of(test);

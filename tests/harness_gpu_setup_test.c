@@ -34,7 +34,8 @@ __attribute__((weak)) bool trace_compilers_possible(void)
 static const char *const variables[] = {
     "CUDA_INJECTION64_PATH", "LD_AUDIT",         "LD_PRELOAD",
     "TRACE_CUPTI",           "TESTLOG_RECORD",   "TESTLOG_GPU_LIBRARY",
-    "TESTLOG_SESSION",       "TESTLOG_GPU_ROOT", "NSYS_PROFILING_SESSION_ID"};
+    "TESTLOG_SESSION",       "TESTLOG_GPU_ROOT", "NSYS_PROFILING_SESSION_ID",
+    "OPENCL_LAYERS"};
 
 static const char *library(void)
 {
@@ -201,6 +202,42 @@ Test(harness_gpu_setup, keeps_the_variables_of_others_if_off)
     test_log_gpu_prepare(&gpu, &options);
     cr_expect_eq(gpu.state, TEST_LOG_GPU_OFF);
     cr_expect_str_eq(value_of("CUDA_INJECTION64_PATH"), "none");
+}
+
+/* ---- OpenCL ---- */
+
+Test(harness_gpu_setup, adds_our_layer_to_the_users)
+{
+    char list[PATH_MAX + 64];
+
+    test_log_gpu_prepare(&gpu, &options);
+    cr_expect_str_eq(value_of("OPENCL_LAYERS"), resolved(library()));
+    test_log_gpu_prepare(&gpu, &options);
+    cr_expect_str_eq(value_of("OPENCL_LAYERS"), resolved(library()));
+    setenv("OPENCL_LAYERS", "/a.so:/outer/libtestlog-gpu.so:/b.so", 1);
+    test_log_gpu_prepare(&gpu, &options);
+    snprintf(list, sizeof(list), "/a.so:/b.so:%s", resolved(library()));
+    cr_expect_str_eq(value_of("OPENCL_LAYERS"), list);
+}
+
+/* Another profiler of CUDA is none of OpenCL. */
+Test(harness_gpu_setup, adds_our_layer_beside_a_profiler)
+{
+    setenv("CUDA_INJECTION64_PATH", "/tools/libother.so", 1);
+    test_log_gpu_prepare(&gpu, &options);
+    cr_expect_eq(gpu.state, TEST_LOG_GPU_BUSY);
+    cr_expect_str_eq(value_of("OPENCL_LAYERS"), resolved(library()));
+}
+
+Test(harness_gpu_setup, removes_our_layer_if_off)
+{
+    options.profiler.device_tracer_level = 0;
+    setenv("OPENCL_LAYERS", "/outer/libtestlog-gpu.so", 1);
+    test_log_gpu_prepare(&gpu, &options);
+    cr_expect_null(getenv("OPENCL_LAYERS"));
+    setenv("OPENCL_LAYERS", "/outer/libtestlog-gpu.so:/b.so", 1);
+    test_log_gpu_prepare(&gpu, &options);
+    cr_expect_str_eq(value_of("OPENCL_LAYERS"), "/b.so");
 }
 
 static const char *audited(const char *before)

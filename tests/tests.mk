@@ -30,7 +30,8 @@ $(filter $(B)/tests/runners_%,$(UNITS)): private LIBS := $(LIB) $(LIBS) # again:
 # recorded activity back.
 PLAYBACK     := $(B)/tests/playback.so
 DRIVER       := $(B)/tests/driver/libcuda.so.1
-DEVICE_UNITS := $(filter $(addprefix $(B)/tests/,cupti_% compilers_% inject_% nvtx_%),$(UNITS))
+DEVICE_UNITS := $(filter $(addprefix $(B)/tests/,cupti_% compilers_% inject_% nvtx_% \
+    opencl_%),$(UNITS))
 
 $(DEVICE_UNITS): $(DEVICE_SRC:%.c=$(B)/%.o) $(B)/tests/devices.o \
     | $(PLAYBACK) $(DRIVER) $(GPU) $(AUDIT)
@@ -66,6 +67,8 @@ flags_info       := -DTRACING -DLOG_STATIC_MAX=info
 flags_all        := -Wl,-u,test_log_all
 flags_traced-all := -DTRACING -Wl,-u,test_log_all
 
+traced     += $(if $(OPENCL_LIB),opencl)
+
 PROGRAMS := $(foreach way,plain traced info all traced-all, \
     $($(way):%=$(B)/tests/programs/$(way)/%_test))
 
@@ -78,6 +81,8 @@ $(PROGRAMS): $$(wildcard tests/programs/$$(patsubst %_test,%,$$(@F)).c*) $(LIB) 
 	    $(flags_$(notdir $(@D))) -I '$(CURDIR)/$(B)/include' $(CRITERION_CFLAGS) \
 	    -o '$(CURDIR)/$@' programs/$(<F) '$(CURDIR)/$(LIB)' $(LIBS) -lpthread
 
+$(B)/tests/programs/traced/opencl_test: private LIBS += $(OPENCL_LIB)
+
 # A program without testlog, and a stand-in for libtestlog-gpu.so that records what
 # the program asks it to.
 ANY  := $(B)/tests/programs/any/gpu_any
@@ -88,6 +93,13 @@ $(ANY): tests/programs/gpu_any.c tests/programs/gpu_init.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) -D_GNU_SOURCE -g -o $@ $< -ldl
 
+OPENCL_ANY := $(if $(OPENCL_LIB),$(B)/tests/programs/any/opencl_answers)
+
+$(OPENCL_ANY): tests/programs/opencl_answers.c
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -D_GNU_SOURCE -g -o $@ $< $(OPENCL_LIB) -lpthread
+
 $(STUB): $(patsubst %.c,$(B)/gpu/%.o,tests/programs/gpu_stub.c $(wildcard trace/*.c))
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
@@ -96,7 +108,7 @@ $(STUB): $(patsubst %.c,$(B)/gpu/%.o,tests/programs/gpu_stub.c $(wildcard trace/
 # End-to-end tests run programs of the build folder.
 E2E := $(filter $(addprefix $(B)/tests/,compilers_% e2e_% soak_%),$(UNITS))
 
-$(E2E): | $(TESTLOG) $(STACKS) $(SHARED) $(GPU) $(AUDIT) $(PROGRAMS) $(ANY) $(STUB) $(PLAYBACK) $(DRIVER)
+$(E2E): | $(TESTLOG) $(STACKS) $(SHARED) $(GPU) $(AUDIT) $(PROGRAMS) $(ANY) $(OPENCL_ANY) $(STUB) $(PLAYBACK) $(DRIVER)
 
 $(B)/tests/tsan_main: tests/tsan_main.c $(wildcard trace/*.c log/*.c) | $(STAGED)
 	$(call say,TSAN,$@)

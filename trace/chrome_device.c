@@ -222,8 +222,18 @@ static uint32_t pid_of(const struct trace_exporter *export,
            entry->at.device % DEVICES_MAX;
 }
 
+/* Kineto's words name CUDA. */
+static const char *const opencl_categories[] = {
+    [TRACE_ACTIVITY_RUNTIME] = "opencl_runtime",
+    [TRACE_ACTIVITY_SYNC] = "opencl_sync",
+};
+
 const char *trace_chrome_category(const struct trace_entry *entry)
 {
+    if (trace_device_is_opencl(entry->at.device) &&
+        entry->at.kind < COUNT(opencl_categories) &&
+        opencl_categories[entry->at.kind])
+        return opencl_categories[entry->at.kind];
     switch (entry->at.kind) {
 #define TRACE_X(name, number, category, target, message, failed)               \
     case TRACE_ACTIVITY_##name:                                                \
@@ -246,7 +256,7 @@ static void name_device(struct trace_exporter *export,
     if (device->named)
         return;
     device->named = true;
-    trace_text_printf(&name, "GPU %u", entry->at.device);
+    trace_name_ordinal(&name, entry->at.device);
     trace_chrome_metadata(export, "process_labels", pid, 0, "labels",
                           name.data ? name.data : "GPU");
     trace_text_clear(&name);
@@ -465,10 +475,11 @@ static void put_memory(struct trace_exporter *export,
     trace_text_printf(text, ",\n{\"ph\":\"C\",\"pid\":%u,\"tid\":0",
                       pid_of(export, entry));
     trace_chrome_time(text, ",\"ts\":", entry->time);
-    trace_text_printf(text,
-                      ",\"name\":\"GPU %u memory\","
-                      "\"args\":{\"GPU %u memory\":",
-                      entry->at.device, entry->at.device);
+    trace_chrome_literal(text, ",\"name\":\"");
+    trace_name_ordinal(text, entry->at.device);
+    trace_chrome_literal(text, " memory\",\"args\":{\"");
+    trace_name_ordinal(text, entry->at.device);
+    trace_chrome_literal(text, " memory\":");
     trace_json_value(text, &value);
     trace_chrome_literal(text, "}}");
     trace_chrome_put(export);

@@ -1,6 +1,7 @@
 /* device.c: records activities of devices. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -400,18 +401,22 @@ const struct trace_device_host *trace_device_host(void)
     return &host;
 }
 
-static int is_named(struct dl_phdr_info *object, size_t size, void *path)
+static int is_ours(struct dl_phdr_info *object, size_t size, void *path)
 {
     (void)size;
-    return !strcmp(object->dlpi_name, path);
+    if (strcmp(trace_base_name(object->dlpi_name), "libtestlog-gpu.so") != 0)
+        return 0;
+    snprintf(path, PATH_MAX, "%s", object->dlpi_name);
+    return 1;
 }
 
-/* A constructor of the program may have initialized CUDA or NVTX, which have
- * loaded our library then. To look for another one, dlopen would open its file,
- * in each test. */
-static void retry_injection(const char *path)
+/* A constructor of the program may have initialized CUDA, NVTX or OpenCL,
+ * which has loaded our library then. To look for another one, dlopen would open
+ * its file, in each test. */
+static void retry_injection(void)
 {
-    void *library = path && dl_iterate_phdr(is_named, (void *)(uintptr_t)path)
+    char path[PATH_MAX];
+    void *library = dl_iterate_phdr(is_ours, path)
                         ? dlopen(path, RTLD_NOW | RTLD_NOLOAD)
                         : NULL;
     void (*retry)(void) = (void (*)(void))(
@@ -425,17 +430,12 @@ static void retry_injection(const char *path)
 
 void trace_device_publish(void)
 {
-    const char *cuda, *nvtx;
     char text[64];
 
     snprintf(text, sizeof(text), "%ld:%p", (long)getpid(),
              (const void *)trace_device_host());
     setenv(variable, text, 1);
-    cuda = getenv("CUDA_INJECTION64_PATH");
-    nvtx = getenv("NVTX_INJECTION64_PATH");
-    retry_injection(cuda);
-    if (nvtx && !(cuda && !strcmp(cuda, nvtx)))
-        retry_injection(nvtx);
+    retry_injection();
 }
 
 struct search {

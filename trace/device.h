@@ -133,6 +133,11 @@ enum {
 enum { TRACE_OPENCL_DEVICES = 32 };
 #define TRACE_OPENCL_CORRELATIONS (UINT32_C(1) << 31)
 
+static inline bool trace_device_is_opencl(uint32_t device)
+{
+    return device >= TRACE_OPENCL_DEVICES;
+}
+
 /* The functions of a back end; each may be NULL. */
 struct trace_backend {
     /* inside reports that the calling thread is now in `span`; 0: in none. */
@@ -188,6 +193,12 @@ bool trace_device_attached(void);
 void trace_device_flush(bool last);
 void trace_device_resume(void);
 void trace_device_note_again(void);
+
+/* trace_opencl_is_missing returns whether this process has used OpenCL without
+ * our layer, although OPENCL_LAYERS names it. trace_opencl_check notes that in
+ * the recording. */
+bool trace_opencl_is_missing(void);
+void trace_opencl_check(void);
 
 /* trace_site_register adds a call site that no module has: one that is made at
  * run time, or in C++ at its first use. */

@@ -11,6 +11,14 @@ void trace_name_thread(struct trace_text *text,
         trace_text_printf(text, " of child %u", thread->pid);
 }
 
+void trace_name_ordinal(struct trace_text *text, uint32_t device)
+{
+    bool opencl = trace_device_is_opencl(device);
+
+    trace_text_printf(text, "%s %u", opencl ? "OpenCL" : "GPU",
+                      opencl ? device - TRACE_OPENCL_DEVICES : device);
+}
+
 void trace_name_device(struct trace_text *text,
                        const struct trace_reader *reader, uint32_t device)
 {
@@ -19,8 +27,8 @@ void trace_name_device(struct trace_text *text,
 
     snprintf(key, sizeof(key), "gpu.device.%u", device);
     model = trace_reader_meta(reader, key);
-    trace_text_printf(text, "GPU %u%s%s", device, model ? ": " : "",
-                      model ? model : "");
+    trace_name_ordinal(text, device);
+    trace_text_printf(text, "%s%s", model ? ": " : "", model ? model : "");
 }
 
 void trace_name_stream(struct trace_text *text,
@@ -37,6 +45,7 @@ void trace_name_stream(struct trace_text *text,
     snprintf(key, sizeof(key), "gpu.stream.%u.%u.name", at->context,
              at->stream);
     name = trace_reader_meta(reader, key);
-    trace_text_printf(text, "stream %u%s%s", at->stream, name ? ": " : "",
-                      name ? name : "");
+    trace_text_printf(text, "%s %u%s%s",
+                      trace_device_is_opencl(at->device) ? "queue" : "stream",
+                      at->stream, name ? ": " : "", name ? name : "");
 }

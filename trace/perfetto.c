@@ -568,13 +568,16 @@ static void put_memory(struct adding *adding, const struct trace_entry *entry)
     uint32_t device = entry->at.device;
     uint64_t track = id_of(adding, MEMORY, device, 0);
     struct trace_value value;
-    char name[32];
+    struct trace_text name = {0};
 
     if (!trace_chrome_memory(entry, &value))
         return;
-    snprintf(name, sizeof(name), "GPU %u memory", device);
+    trace_name_ordinal(&name, device);
+    trace_text_literal(&name, " memory");
     if (is_new(adding, track))
-        put_track(adding, track, device_of(adding, device), name, true);
+        put_track(adding, track, device_of(adding, device),
+                  name.data ? name.data : "memory", true);
+    trace_text_free(&name);
     put_count(adding, track, entry->time, &value);
 }
 

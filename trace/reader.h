@@ -250,10 +250,12 @@ uint64_t trace_track_key(const struct trace_entry *);
 
 /* ---- Exporting ---- */
 
-/* trace_name_thread adds "worker 812", trace_name_device "GPU 0: NVIDIA H200",
- * trace_name_stream "stream 7: copies" with the name that the program gave. */
+/* trace_name_thread adds "worker 812", trace_name_ordinal "GPU 0" or "OpenCL
+ * 0", trace_name_device "GPU 0: NVIDIA H200", trace_name_stream "stream 7:
+ * copies" with the name that the program gave, or "queue 1". */
 void trace_name_thread(struct trace_text *, const struct trace_reader *,
                        const struct trace_thread *);
+void trace_name_ordinal(struct trace_text *, uint32_t device);
 void trace_name_device(struct trace_text *, const struct trace_reader *,
                        uint32_t device);
 void trace_name_stream(struct trace_text *, const struct trace_reader *,

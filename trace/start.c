@@ -79,7 +79,8 @@ static int join(char *path, const char *folder, const char *name)
 static void offer_to_devices(const struct trace_profiler *profiler)
 {
     trace_device_configure(profiler);
-    if ((profiler->device_tracer_level && getenv("CUDA_INJECTION64_PATH")) ||
+    if ((profiler->device_tracer_level &&
+         (getenv("CUDA_INJECTION64_PATH") || getenv("OPENCL_LAYERS"))) ||
         (profiler->gpu_enable_nvtx_tracking && getenv("NVTX_INJECTION64_PATH")))
         trace_device_publish();
 }

@@ -100,6 +100,7 @@ void test_log_run_free(struct test_log_run *run)
     free(run->unseen);
     free(run->meant);
     test_log_gpu_free(&run->gpu);
+    test_log_opencl_free(&run->opencl);
     free(run->results);
     free(run->path);
     if (run->folder > 0)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "harness/results/gpu_state.h"
+#include "harness/results/opencl_state.h"
 #include "log/device_summary.h"
 
 /* ---- A test ---- */
@@ -57,6 +58,7 @@ struct test_log_result {
     size_t unjudged; /* expectations, because records are missing */
     enum test_log_gpu_state gpu;
     uint64_t gpu_lost; /* launches without a device record */
+    enum test_log_opencl_state opencl;
     struct log_device_summary *gpu_summary; /* NULL: no activity */
     char *filter;                           /* which of its lines are shown */
     char *folder; /* of its files, below the run's folder; NULL: it has none */
@@ -150,6 +152,7 @@ struct test_log_run {
     size_t count, capacity;
     size_t retries; /* the most that any of its tests has */
     struct test_log_gpu gpu;
+    struct test_log_opencl opencl;
     struct test_log_shard shard;
     struct test_log_parent parent;
     bool whole;      /* no option leaves tests out, or repeats them */

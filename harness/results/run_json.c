@@ -83,6 +83,9 @@ static void put_gpu(struct trace_text *text, const struct test_log_run *run)
     trace_text_string(text, ",\n\"gpu\":{");
     test_log_gpu_members(text, &run->gpu);
     trace_text_char(text, '}');
+    trace_text_string(text, ",\n\"opencl\":{");
+    test_log_opencl_members(text, &run->opencl);
+    trace_text_char(text, '}');
     put_gpu_summary(text, all);
     log_device_summary_free(all);
 }
@@ -214,6 +217,9 @@ static void put_result(struct trace_text *text, const struct test_log_run *run,
     trace_text_printf(text, ",\"gpu\":\"%s\"", test_log_gpu_word(result->gpu));
     if (result->gpu_lost)
         trace_text_printf(text, ",\"gpu_lost\":%" PRIu64, result->gpu_lost);
+    if (result->opencl)
+        trace_text_printf(text, ",\"opencl\":\"%s\"",
+                          test_log_opencl_word(result->opencl));
     put_gpu_summary(text, result->gpu_summary);
     if (test_log_outcome_bad(result->outcome))
         test_log_stacks_members(text, run, result);

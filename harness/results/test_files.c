@@ -150,21 +150,41 @@ static void report_limits(const struct test_log_result *result,
                         test_log_name(result), calls, others, spans);
 }
 
+static void report_lost(const struct test_log_result *result, uint64_t lost,
+                        uint64_t launches)
+{
+    if (lost)
+        test_log_notice("%s: %llu of %llu launches have no device record; see "
+                        "its log",
+                        test_log_name(result), (unsigned long long)lost,
+                        (unsigned long long)launches);
+}
+
+static void note_opencl(struct test_log_run *run,
+                        struct test_log_result *result,
+                        const struct trace_reader *reader)
+{
+    struct test_log_opencl opencl;
+
+    test_log_opencl_read(&opencl, reader);
+    result->opencl = opencl.state;
+    report_lost(result, opencl.lost, opencl.launches);
+    test_log_opencl_add(&run->opencl, &opencl);
+    test_log_opencl_free(&opencl);
+}
+
 static void note_gpu(struct test_log_run *run, struct test_log_result *result,
                      struct trace_reader *reader)
 {
     struct test_log_gpu gpu;
 
     test_log_gpu_summary_read(run, result, reader);
+    note_opencl(run, result, reader);
     if (!test_log_gpu_read(&gpu, reader))
         return;
     result->gpu = gpu.state;
     result->gpu_lost = gpu.lost;
-    if (gpu.lost)
-        test_log_notice("%s: %llu of %llu launches have no device record; see "
-                        "its log",
-                        test_log_name(result), (unsigned long long)gpu.lost,
-                        (unsigned long long)gpu.launches);
+    report_lost(result, gpu.lost, gpu.launches);
     report_limits(result, &gpu);
     test_log_gpu_add(&run->gpu, &gpu);
     test_log_gpu_free(&gpu);

@@ -1,6 +1,6 @@
-/* gpu_setup.c: makes the GPU driver and NVTX of a worker load
- * libtestlog-gpu.so: finds the library, and names it in the environment. It
- * does not load any part of CUDA.
+/* gpu_setup.c: makes the GPU driver, NVTX and the OpenCL loader of a worker
+ * load libtestlog-gpu.so: finds the library, and names it in the environment.
+ * It does not load any part of CUDA or OpenCL.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -21,6 +21,7 @@ static const char audit_name[] = "libtestlog-audit.so";
 static const char injection[] = "CUDA_INJECTION64_PATH";
 static const char nvtx_variable[] = "NVTX_INJECTION64_PATH";
 static const char audit_variable[] = "LD_AUDIT";
+static const char layers[] = "OPENCL_LAYERS";
 
 /* ---- Finding the library ---- */
 
@@ -148,8 +149,7 @@ static int is_cuda(struct dl_phdr_info *object, size_t size, void *none)
 {
     /* The prefix is separate, so that a search of this program for such names
      * does not match. */
-    static const char *const names[] = {"cudart.so", "cuda.so", "nvrtc.so",
-                                        "OpenCL.so"};
+    static const char *const names[] = {"cudart.so", "cuda.so", "nvrtc.so"};
     const char *base = trace_base_name(object->dlpi_name);
 
     (void)size;
@@ -246,6 +246,28 @@ static void append(const char *variable, const char *path)
     free(longer);
 }
 
+/* Removes paths of our library, which an outer program may have set. */
+static void remove_layer(void)
+{
+    const char *list = test_log_variable("OPENCL_LAYERS");
+    struct trace_text rest = {0};
+
+    while (list && *list) {
+        size_t size = strcspn(list, ":");
+        char *path = strndup(list, size);
+
+        if (path && !is_ours(path))
+            trace_text_printf(&rest, "%s%s", rest.size ? ":" : "", path);
+        free(path);
+        list += size + (list[size] == ':');
+    }
+    if (rest.size)
+        setenv(layers, rest.data, 1);
+    else
+        unsetenv(layers);
+    trace_text_free(&rest);
+}
+
 /* The dynamic linker loads it before the program begins. */
 static void export_audit(const char *library)
 {
@@ -279,6 +301,7 @@ static void remove_outer(void)
 {
     if (is_ours(test_log_variable("CUDA_INJECTION64_PATH")))
         unsetenv(injection);
+    remove_layer();
     test_log_gpu_hide();
 }
 
@@ -293,6 +316,9 @@ static bool prepare(struct test_log_gpu *gpu, char *library)
         setenv(injection, library, 1);
     else if (is_ours(test_log_variable(injection)))
         unsetenv(injection); /* one that another user could replace */
+    remove_layer();
+    if (found)
+        append(layers, library);
     return found;
 }
 

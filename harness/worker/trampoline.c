@@ -128,6 +128,7 @@ static void begin(const char *filter, const struct test_log_session *session)
 static void end(void)
 {
     trace_unwind(0);
+    trace_opencl_check();
     trace_close();
 }
 

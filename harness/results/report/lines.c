@@ -70,16 +70,19 @@ static void add_counters(struct test_log_recorded *recorded,
     struct trace_values values = trace_values_of(entry);
     const struct trace_site *site = entry->site;
     struct trace_value value;
-    char name[32];
+    struct trace_text name = {0};
 
     if (!device && site->kind != TRACE_SITE_COUNTER)
         return;
-    snprintf(name, sizeof(name), "GPU %u memory", entry->at.device);
+    trace_name_ordinal(&name, entry->at.device);
+    trace_text_literal(&name, " memory");
     for (size_t i = 0;
          i < site->field_count && trace_values_next(&values, &value); i++)
         if (!device || !strcmp(site->fields[i], "in_use"))
-            add_counter(recorded, entry, device ? name : site->fields[i],
+            add_counter(recorded, entry,
+                        device && name.data ? name.data : site->fields[i],
                         &value);
+    trace_text_free(&name);
 }
 
 /* ---- Lines ---- */

@@ -1,10 +1,14 @@
 /* inject.c: starts CUPTI in a program, and receives what it annotates. The CUDA
  * driver loads this library in cuInit if CUDA_INJECTION64_PATH names it, and
  * calls InitializeInjection. NVTX loads it at a program's first call if
- * NVTX_INJECTION64_PATH names it, and calls InitializeInjectionNvtx2. */
+ * NVTX_INJECTION64_PATH names it, and calls InitializeInjectionNvtx2. OpenCL's
+ * loaders have an interface of their own: opencl/layer.c. */
+#include <stdlib.h>
+
 #include "standalone.h"
 #include "trace/devices/cupti/cupti.h"
 #include "trace/devices/nvtx/nvtx.h"
+#include "trace/devices/opencl/opencl.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -52,7 +56,7 @@ int InitializeInjectionNvtx2(nvtx_get_table *get_table)
 }
 
 /* Called when a recording begins: constructors of the program may have
- * initialized CUDA or NVTX before. */
+ * initialized CUDA, NVTX or OpenCL before. */
 EXPORT void trace_injection_retry(void);
 
 void trace_injection_retry(void)
@@ -60,4 +64,15 @@ void trace_injection_retry(void)
     find_host();
     if (__atomic_exchange_n(&early, false, __ATOMIC_ACQ_REL))
         begin(true);
+    opencl_begin();
+}
+
+/* A recorded program without our layer records nothing but that. */
+__attribute__((destructor)) static void check_opencl(void)
+{
+    if (getenv("TESTLOG_RECORD") && trace_opencl_is_missing() &&
+        trace_device_record_here()) {
+        trace_opencl_check();
+        trace_close();
+    }
 }

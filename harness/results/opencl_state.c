@@ -1,0 +1,126 @@
+/* opencl_state.c: reads what recordings contain about OpenCL, and adds it up
+ * for the run. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/results/notice.h"
+#include "harness/results/opencl_state.h"
+
+static const char *const words[] = {
+#define TEST_LOG_X(name, word) word,
+    TEST_LOG_OPENCL_STATES(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
+const char *test_log_opencl_word(enum test_log_opencl_state state)
+{
+    return words[state];
+}
+
+enum test_log_opencl_state test_log_opencl_state_of(const char *word)
+{
+    for (unsigned i = 0; word && i < sizeof(words) / sizeof(*words); i++)
+        if (!strcmp(words[i], word))
+            return (enum test_log_opencl_state)i;
+    return TEST_LOG_OPENCL_UNUSED;
+}
+
+static char *text_of(const struct trace_reader *reader, const char *name)
+{
+    const char *text = trace_reader_meta(reader, name);
+
+    return text && *text ? strdup(text) : NULL;
+}
+
+static char *clock_of(const struct trace_reader *reader)
+{
+    char key[32];
+
+    snprintf(key, sizeof(key), "opencl.clock.%d", TRACE_OPENCL_DEVICES);
+    return text_of(reader, key);
+}
+
+static uint64_t number_of(const struct trace_reader *reader, const char *name)
+{
+    const char *text = trace_reader_meta(reader, name);
+
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
+void test_log_opencl_read(struct test_log_opencl *opencl,
+                          const struct trace_reader *reader)
+{
+    *opencl = (struct test_log_opencl){
+        .state =
+            test_log_opencl_state_of(trace_reader_meta(reader, "opencl.state")),
+        .notice = text_of(reader, "opencl.notice"),
+        .clock = clock_of(reader),
+#define TEST_LOG_X(name) .name = number_of(reader, "opencl." #name),
+        TEST_LOG_OPENCL_COUNTS(TEST_LOG_X)
+#undef TEST_LOG_X
+    };
+}
+
+static void replace(char **to, const char *text)
+{
+    free(*to);
+    *to = text ? strdup(text) : NULL;
+}
+
+void test_log_opencl_add(struct test_log_opencl *all,
+                         const struct test_log_opencl *one)
+{
+    if (one->state > all->state) {
+        all->state = one->state;
+        replace(&all->notice, one->notice);
+    }
+    if (!all->clock)
+        replace(&all->clock, one->clock);
+#define TEST_LOG_X(name) all->name += one->name;
+    TEST_LOG_OPENCL_COUNTS(TEST_LOG_X)
+#undef TEST_LOG_X
+}
+
+void test_log_opencl_free(struct test_log_opencl *opencl)
+{
+    free(opencl->notice);
+    free(opencl->clock);
+    *opencl = (struct test_log_opencl){.notice = NULL};
+}
+
+/* ---- Output ---- */
+
+static void put_text(struct trace_text *text, const char *name,
+                     const char *value)
+{
+    if (!value)
+        return;
+    trace_text_printf(text, ",\"%s\":", name);
+    trace_json_string(text, value, strlen(value));
+}
+
+void test_log_opencl_members(struct trace_text *text,
+                             const struct test_log_opencl *opencl)
+{
+    trace_text_printf(text, "\"state\":\"%s\"",
+                      test_log_opencl_word(opencl->state));
+    put_text(text, "notice", opencl->notice);
+    put_text(text, "clock", opencl->clock);
+#define TEST_LOG_X(name)                                                       \
+    trace_text_printf(text, ",\"" #name "\":%" PRIu64, opencl->name);
+    TEST_LOG_OPENCL_COUNTS(TEST_LOG_X)
+#undef TEST_LOG_X
+}
+
+bool test_log_opencl_only(const struct test_log_opencl *opencl,
+                          const struct test_log_gpu *gpu)
+{
+    return opencl->state != TEST_LOG_OPENCL_UNUSED && !gpu->cuda;
+}
+
+void test_log_opencl_print(const struct test_log_opencl *opencl)
+{
+    if (opencl->notice)
+        test_log_notice("%s", opencl->notice);
+}

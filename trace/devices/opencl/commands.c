@@ -1,0 +1,287 @@
+/* commands.c: follows commands from their calls to their ends on a device. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "opencl.h"
+
+enum { NAP_NS = 100000 };
+#define PATIENCE_NS UINT64_C(2000000000)
+
+static uint64_t unfinished, finished; /* atomic: commands */
+
+/* ---- Beginning ---- */
+
+static uint32_t next_correlation(void)
+{
+    static uint32_t last; /* atomic */
+
+    return TRACE_OPENCL_CORRELATIONS |
+           __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+}
+
+/* A queue that the layer has not seen is not followed. The correlation becomes
+ * a new one by each call, also by one that fails. */
+struct opencl_command opencl_command_begin(const char *function,
+                                           cl_command_queue queue,
+                                           cl_event *given, unsigned kind,
+                                           const char *name)
+{
+    struct opencl_command command = {.given = given,
+                                     .name = name,
+                                     .kind = (uint16_t)kind,
+                                     .call = opencl_call(function)};
+
+    if (!command.call.on || !opencl_queue_find(queue, &command.place))
+        return command;
+    command.correlation = next_correlation();
+    command.recording = __atomic_load_n(&opencl.recording, __ATOMIC_ACQUIRE);
+    command.own = !given;
+    return command;
+}
+
+/* ---- The activity ---- */
+
+enum { THREE = 40 };
+
+static const char *print_three(char room[THREE], const uint32_t three[3])
+{
+    snprintf(room, THREE, "(%u, %u, %u)", three[0], three[1], three[2]);
+    return room;
+}
+
+static void print_time(char *room, size_t size, uint64_t ns)
+{
+    static const char *const units[] = {"ns", "µs", "ms", "s"};
+    uint64_t tenths = ns * 10;
+    size_t unit = 0;
+
+    while (tenths >= 10000 && unit < 3) {
+        tenths /= 1000;
+        unit++;
+    }
+    if (unit)
+        snprintf(room, size, "%llu.%llu%s", (unsigned long long)tenths / 10,
+                 (unsigned long long)tenths % 10, units[unit]);
+    else
+        snprintf(room, size, "%lluns", (unsigned long long)ns);
+}
+
+/* What the fields of an activity point to. */
+struct texts {
+    char count[THREE], block[THREE], rate[32], delay[32], result[16];
+};
+
+static void add_kernel(struct opencl_fields *fields, struct texts *texts,
+                       const struct opencl_command *command)
+{
+    fields->activity.at.launched = 1;
+    fields->values[0] =
+        opencl_display(print_three(texts->count, command->count));
+    fields->values[1] = trace_u64_(command->place.queue);
+    fields->values[2] = opencl_display(command->name);
+    fields->value_count = TRACE_LAUNCH_FIELDS;
+}
+
+static void add_place(struct opencl_fields *fields, struct texts *texts,
+                      const struct opencl_command *command)
+{
+    opencl_add_number(fields, "device", command->place.device);
+    opencl_add_number(fields, "context", command->place.context);
+    if (!fields->activity.at.launched)
+        opencl_add_number(fields, "stream", command->place.queue);
+    if (command->block[0])
+        opencl_add(fields, "block",
+                   opencl_display(print_three(texts->block, command->block)));
+    if (command->first)
+        opencl_add_number(fields, "first", 1);
+}
+
+/* When a command was queued, submitted, started and ended, in ns of its device.
+ */
+struct times {
+    cl_ulong queued, start, end;
+};
+
+static bool ask_times(cl_event event, struct times *times)
+{
+    return !opencl.next.GetEventProfilingInfo(
+               event, OPENCL_PROFILING_COMMAND_QUEUED, sizeof(times->queued),
+               &times->queued, NULL) &&
+           !opencl.next.GetEventProfilingInfo(
+               event, OPENCL_PROFILING_COMMAND_START, sizeof(times->start),
+               &times->start, NULL) &&
+           !opencl.next.GetEventProfilingInfo(
+               event, OPENCL_PROFILING_COMMAND_END, sizeof(times->end),
+               &times->end, NULL) &&
+           times->queued && times->start && times->end >= times->start;
+}
+
+static void add_durations(struct opencl_fields *fields, struct texts *texts,
+                          const struct opencl_command *command,
+                          const struct times *times)
+{
+    cl_ulong ns = times->end - times->start;
+
+    if (command->bytes)
+        opencl_add_number(fields, "bytes", command->bytes);
+    if (command->bytes && ns) {
+        snprintf(texts->rate, sizeof(texts->rate), "%llu.%llu GB/s",
+                 (unsigned long long)(command->bytes / ns),
+                 (unsigned long long)(command->bytes * 10 / ns % 10));
+        opencl_add(fields, "throughput", opencl_display(texts->rate));
+    }
+    if (command->kind != TRACE_ACTIVITY_KERNEL || times->start < times->queued)
+        return;
+    print_time(texts->delay, sizeof(texts->delay),
+               times->start - times->queued);
+    opencl_add(fields, "queue_delay", opencl_display(texts->delay));
+}
+
+/* Without times, a command is placed from its call until now. */
+static bool place(struct trace_activity *activity,
+                  const struct opencl_command *command, cl_event event,
+                  struct times *times)
+{
+    struct opencl_stamp stamp = {command->call.begin, command->end, 0};
+
+    activity->at.begin = command->end;
+    activity->end = opencl.host->now();
+    if (!command->place.profiled || !ask_times(event, times)) {
+        *times = (struct times){0};
+        return false;
+    }
+    stamp.queued = times->queued;
+    return opencl_clock_ticks(command->place.id, command->place.device, &stamp,
+                              times->end, &activity->end) &&
+           opencl_clock_ticks(command->place.id, command->place.device, &stamp,
+                              times->start, &activity->at.begin);
+}
+
+static void record(const struct opencl_command *command, cl_event event,
+                   cl_int status)
+{
+    struct opencl_fields fields;
+    struct times times;
+    struct texts texts;
+    bool timed;
+
+    fields.value_count = 0;
+    fields.activity = (struct trace_activity){
+        .at = {.device = command->place.device,
+               .context = command->place.context,
+               .stream = command->place.queue,
+               .correlation = command->correlation,
+               .kind = command->kind,
+               .on_device = 1},
+        .span = command->call.span,
+        .level = status < 0 ? TRACE_LEVEL_ERROR : TRACE_LEVEL_TRACE,
+        .name = command->name,
+    };
+    timed = place(&fields.activity, command, event, &times);
+    if (command->count[0])
+        add_kernel(&fields, &texts, command);
+    add_place(&fields, &texts, command);
+    add_durations(&fields, &texts, command, &times);
+    opencl_add_number(&fields, "correlation", command->correlation);
+    if (status < 0)
+        opencl_add_result(&fields, status, texts.result);
+    if (!timed)
+        opencl_add(&fields, "ts_estimated", trace_bool(true));
+    if (!timed && status >= 0) /* a failed command has no times */
+        opencl_count(&opencl.counts.bad_times, 1);
+    opencl_put(&fields);
+}
+
+/* ---- Ending ---- */
+
+/* Runs on a thread of the driver, or on the one that enqueues. */
+static void on_complete(cl_event event, cl_int status, void *data)
+{
+    struct opencl_command *command = data;
+
+    if (opencl_is_on() &&
+        command->recording ==
+            __atomic_load_n(&opencl.recording, __ATOMIC_ACQUIRE)) {
+        record(command, event, status);
+        if (command->kind == TRACE_ACTIVITY_KERNEL)
+            opencl_count(&opencl.counts.launched, 1);
+    }
+    if (command->own)
+        opencl.next.ReleaseEvent(event);
+    free(command);
+    __atomic_add_fetch(&finished, 1, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&unfinished, 1, __ATOMIC_RELEASE);
+}
+
+/* Without memory, or if the driver refuses, the command is not recorded. */
+static void follow(const struct opencl_command *command, cl_event event)
+{
+    struct opencl_command *kept = malloc(sizeof(*kept));
+
+    __atomic_add_fetch(&unfinished, 1, __ATOMIC_RELAXED);
+    if (kept)
+        *kept = *command;
+    if (kept && !opencl.next.SetEventCallback(event, OPENCL_COMPLETE,
+                                              on_complete, kept))
+        return; /* cppcheck-suppress memleak */
+    free(kept);
+    __atomic_sub_fetch(&unfinished, 1, __ATOMIC_RELEASE);
+    if (command->own)
+        opencl.next.ReleaseEvent(event);
+}
+
+void opencl_command_end(struct opencl_command *command, cl_int result)
+{
+    const struct opencl_call *call = &command->call;
+    cl_event event;
+
+    if (!command->correlation) {
+        opencl_call_end(call, TRACE_ACTIVITY_RUNTIME, result,
+                        TRACE_OPENCL_DEVICES, 0);
+        return;
+    }
+    command->end = opencl.host->now();
+    opencl_call_end(call, TRACE_ACTIVITY_RUNTIME, result, command->place.device,
+                    command->correlation);
+    if (command->blocking && !result)
+        opencl_call_end(call, TRACE_ACTIVITY_SYNC, result,
+                        command->place.device, 0);
+    if (result || (!command->own && !command->given))
+        return;
+    if (command->kind == TRACE_ACTIVITY_KERNEL)
+        opencl_count(&opencl.counts.launches, 1);
+    event = command->own ? command->event : *command->given;
+    follow(command, event);
+}
+
+/* ---- Waiting ---- */
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* A command may wait for an event that the program never sets, so the wait
+ * ends when none has ended for a while. */
+void opencl_commands_wait(void)
+{
+    const struct timespec nap = {0, NAP_NS};
+    uint64_t ended = 0, since = now_ns(), rest;
+
+    while ((rest = __atomic_load_n(&unfinished, __ATOMIC_ACQUIRE)) &&
+           now_ns() - since < PATIENCE_NS) {
+        uint64_t now = __atomic_load_n(&finished, __ATOMIC_RELAXED);
+
+        if (now != ended)
+            since = now_ns();
+        ended = now;
+        nanosleep(&nap, NULL);
+    }
+    opencl.counts.pending = rest;
+}

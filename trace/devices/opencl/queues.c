@@ -1,0 +1,181 @@
+/* queues.c: enables profiling on each queue, and hides that from the program.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "opencl.h"
+
+enum { PROFILING = OPENCL_QUEUE_PROFILING_ENABLE };
+
+/* ---- Creation ---- */
+
+cl_command_queue opencl_CreateCommandQueue(cl_context context,
+                                           cl_device_id device,
+                                           cl_bitfield properties,
+                                           cl_int *error)
+{
+    cl_command_queue queue = opencl.next.CreateCommandQueue(
+        context, device, properties | PROFILING, error);
+    bool profiled = queue;
+
+    if (!queue)
+        queue =
+            opencl.next.CreateCommandQueue(context, device, properties, error);
+    if (queue)
+        opencl_queue_add(queue, context, device, NULL, 0,
+                         profiled || properties & PROFILING,
+                         profiled && !(properties & PROFILING));
+    return queue;
+}
+
+/* Returns the number of words with the final 0. */
+static size_t count_of(const cl_ulong *properties)
+{
+    size_t count = 0;
+
+    while (properties && properties[count])
+        count += 2;
+    return properties ? count + 1 : 0;
+}
+
+/* Returns a copy with profiling, NULL without memory. */
+static cl_ulong *with_profiling(const cl_ulong *properties, size_t count)
+{
+    cl_ulong *copy = calloc(count + 3, sizeof(*copy));
+    size_t at = 0;
+
+    if (!copy)
+        return NULL;
+    if (count)
+        memcpy(copy, properties, count * sizeof(*copy));
+    while (copy[at] && copy[at] != OPENCL_QUEUE_PROPERTIES)
+        at += 2;
+    copy[at] = OPENCL_QUEUE_PROPERTIES;
+    copy[at + 1] |= PROFILING;
+    return copy;
+}
+
+static cl_ulong bits_of(const cl_ulong *properties)
+{
+    for (; properties && *properties; properties += 2)
+        if (*properties == OPENCL_QUEUE_PROPERTIES)
+            return properties[1];
+    return 0;
+}
+
+/* A queue on a device takes no commands of the host. */
+cl_command_queue opencl_CreateCommandQueueWithProperties(
+    cl_context context, cl_device_id device, const cl_ulong *properties,
+    cl_int *error)
+{
+    cl_ulong bits = bits_of(properties);
+    size_t count = count_of(properties);
+    cl_ulong *more = bits & (PROFILING | OPENCL_QUEUE_ON_DEVICE)
+                         ? NULL
+                         : with_profiling(properties, count);
+    cl_command_queue queue = NULL;
+    bool hidden;
+
+    if (more)
+        queue = opencl.next.CreateCommandQueueWithProperties(context, device,
+                                                             more, error);
+    hidden = queue;
+    free(more);
+    if (!queue)
+        queue = opencl.next.CreateCommandQueueWithProperties(context, device,
+                                                             properties, error);
+    if (queue)
+        opencl_queue_add(queue, context, device, properties, count,
+                         hidden || bits & PROFILING, hidden);
+    return queue;
+}
+
+/* ---- References ---- */
+
+cl_int opencl_RetainCommandQueue(cl_command_queue queue)
+{
+    cl_int result = opencl.next.RetainCommandQueue(queue);
+
+    if (!result)
+        opencl_queue_retain(queue);
+    return result;
+}
+
+/* Forgets the queue first: another thread may get its address at once. */
+cl_int opencl_ReleaseCommandQueue(cl_command_queue queue)
+{
+    opencl_queue_release(queue);
+    return opencl.next.ReleaseCommandQueue(queue);
+}
+
+/* ---- Questions ---- */
+
+static bool is_hidden(cl_command_queue queue)
+{
+    struct opencl_place place;
+
+    return opencl_queue_find(queue, &place) && place.hidden;
+}
+
+static cl_int answer_properties(cl_command_queue queue, size_t size,
+                                void *value, size_t *size_ret)
+{
+    size_t bytes = opencl_queue_properties(queue, NULL, 0);
+
+    if (value && size < bytes)
+        return OPENCL_INVALID_VALUE;
+    if (value)
+        opencl_queue_properties(queue, value, size);
+    if (size_ret)
+        *size_ret = bytes;
+    return OPENCL_SUCCESS;
+}
+
+/* An old driver does not know of the array: it decides whether there is one. */
+cl_int opencl_GetCommandQueueInfo(cl_command_queue queue, cl_uint info,
+                                  OPENCL_INFO)
+{
+    cl_int result;
+
+    if (info == OPENCL_QUEUE_PROPERTIES_ARRAY && is_hidden(queue)) {
+        result = opencl.next.GetCommandQueueInfo(queue, info, 0, NULL, NULL);
+        return result ? result
+                      : answer_properties(queue, size, value, size_ret);
+    }
+    result =
+        opencl.next.GetCommandQueueInfo(queue, info, size, value, size_ret);
+    if (!result && info == OPENCL_QUEUE_PROPERTIES && value && is_hidden(queue))
+        *(cl_bitfield *)value &= ~(cl_bitfield)PROFILING;
+    return result;
+}
+
+/* Profiling that a program disables stays enabled, and hidden no more: drivers
+ * since OpenCL 1.1 refuse this call. */
+cl_int opencl_SetCommandQueueProperty(cl_command_queue queue,
+                                      cl_bitfield properties, cl_bool enable,
+                                      cl_bitfield *old)
+{
+    bool hidden = is_hidden(queue);
+    cl_int result =
+        opencl.next.SetCommandQueueProperty(queue, properties, enable, old);
+
+    if (result)
+        return result;
+    if (old && hidden)
+        *old &= ~(cl_bitfield)PROFILING;
+    if (enable && properties & PROFILING)
+        opencl_queue_show(queue);
+    return OPENCL_SUCCESS;
+}
+
+cl_int opencl_GetEventProfilingInfo(cl_event event, cl_uint info, OPENCL_INFO)
+{
+    cl_command_queue queue = NULL;
+
+    if (!opencl.next.GetEventInfo(event, OPENCL_EVENT_COMMAND_QUEUE,
+                                  sizeof(queue), &queue, NULL) &&
+        queue && is_hidden(queue))
+        return OPENCL_PROFILING_INFO_NOT_AVAILABLE;
+    return opencl.next.GetEventProfilingInfo(event, info, size, value,
+                                             size_ret);
+}

@@ -1,0 +1,112 @@
+/* state.c: whether OpenCL is recorded, and what was lost. */
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "opencl.h"
+#include "trace/devices/inject/standalone.h"
+
+struct opencl opencl;
+
+void opencl_note(const char *name, const char *format, ...)
+{
+    char value[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(value, sizeof(value), format, args);
+    va_end(args);
+    opencl.host->note(name, value);
+}
+
+/* ---- Losses ---- */
+
+static uint64_t counted(const uint64_t *counter)
+{
+    return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+static void note_counts(void)
+{
+#define TRACE_X(name)                                                          \
+    opencl_note("opencl." #name, "%llu",                                       \
+                (unsigned long long)counted(&opencl.counts.name));
+    OPENCL_COUNTS(TRACE_X)
+#undef TRACE_X
+}
+
+static void warn_of_losses(void)
+{
+    unsigned long long lost = counted(&opencl.counts.lost);
+    unsigned long long pending = counted(&opencl.counts.pending);
+    unsigned long long bad = counted(&opencl.counts.bad_times);
+    char text[128];
+
+    if (!lost && !pending && !bad)
+        return;
+    snprintf(text, sizeof(text),
+             "%llu launch%s no kernel record; %llu command%s not ended, %llu "
+             "without times",
+             lost, lost == 1 ? " has" : "es have", pending,
+             pending == 1 ? " has" : "s have", bad);
+    opencl.host->say(TRACE_LEVEL_WARN, text);
+}
+
+/* ---- The back end ---- */
+
+static void flush(bool last)
+{
+    if (!last || !opencl_is_on())
+        return;
+    opencl_queues_flush();
+    opencl_commands_wait();
+    opencl.counts.lost =
+        counted(&opencl.counts.launches) - counted(&opencl.counts.launched);
+    opencl_clock_note();
+    note_counts();
+    warn_of_losses();
+}
+
+/* Commands of the earlier recording are not recorded when they end. */
+static void resume(void)
+{
+    __atomic_add_fetch(&opencl.recording, 1, __ATOMIC_ACQ_REL);
+    memset(&opencl.counts, 0, sizeof(opencl.counts));
+    note_counts();
+}
+
+/* The child has none of the driver's threads. */
+static void in_child(void)
+{
+    __atomic_store_n(&opencl.on, false, __ATOMIC_RELEASE);
+}
+
+static void attach(void)
+{
+    static const struct trace_backend backend = {NULL, flush, resume};
+
+    if (!opencl.host->attach(&backend))
+        return;
+    pthread_atfork(NULL, NULL, in_child);
+    opencl_clock_begin();
+    __atomic_store_n(&opencl.on, true, __ATOMIC_RELEASE);
+    opencl_note("opencl.state", "on");
+    opencl_note_devices();
+}
+
+void opencl_begin(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    if (!trace_opencl_loaded())
+        return;
+    pthread_mutex_lock(&lock);
+    if (!opencl.host) {
+        opencl.host = trace_device_record_here();
+        if (opencl.host)
+            attach();
+    }
+    pthread_mutex_unlock(&lock);
+}
