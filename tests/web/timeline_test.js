@@ -189,6 +189,25 @@ module.exports = {
             before.length / 50);
     },
 
+    async draws_arrows_if_there_are_few_on_the_screen(open) {
+        const page = await opened(open);
+        const strokes = () => page.evaluate(() => {
+            const curve = CanvasRenderingContext2D.prototype.bezierCurveTo;
+            let count = 0;
+
+            CanvasRenderingContext2D.prototype.bezierCurveTo = () => count++;
+            timeline.paintNow();
+            CanvasRenderingContext2D.prototype.bezierCurveTo = curve;
+            return count;
+        });
+
+        assert.strictEqual(await strokes(), 0);
+        await page.evaluate(() => timeline.control.look(
+            timeline.control.recording.start + 2500000,
+            timeline.control.recording.start + 3700000));
+        assert.strictEqual(await strokes(), 4);
+    },
+
     async paints_no_more_than_there_are_pixels(open) {
         const page = await opened(open, 'huge', 'view=timeline');
         const rects = await page.evaluate(() => {

@@ -4,6 +4,7 @@ const draw = (() => {
     const TEXT = 34;
     // Narrower slices are drawn this wide, so that they can be seen.
     const NARROW = 2;
+    const MOST_ARROWS = 400;
     const UNITS = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs']];
     const { SIZE } = layout;
 
@@ -43,8 +44,11 @@ const draw = (() => {
 
             context.fillStyle = paint.color('--line');
             context.fillRect(left, 0, 1, screen.height);
+            const text = tickLabel(time, size);
+
             context.fillStyle = paint.color('--muted');
-            context.fillText(tickLabel(time, size), left + 4, 16);
+            if (left + 6 + context.measureText(text).width < screen.width)
+                context.fillText(text, left + 4, 16);
         }
     }
 
@@ -135,7 +139,10 @@ const draw = (() => {
         const { context } = screen;
 
         context.fillStyle = paint.color('--muted');
+        context.strokeStyle = paint.color('--back');
+        context.lineWidth = 4;
         context.font = '600 11.5px system-ui, sans-serif';
+        context.strokeText(item.name, 6, y + 15);
         context.fillText(item.name, 6, y + 15);
         context.font = '11px system-ui, sans-serif';
     }
@@ -162,42 +169,49 @@ const draw = (() => {
         }
     }
 
+    // An arrow leads from the edge of a slice to that of another one, whichever
+    // is above.
     function arrow(screen, from, to) {
         const { context, recording } = screen;
         const { start, ends, track } = recording.slices;
         const x0 = x(screen, Math.min(ends[from], start[to]));
         const x1 = x(screen, start[to]);
-        const middle = SIZE.row / 2 - 1;
-        const y0 = screen.layout.top(from) - screen.top + middle;
-        const y1 = screen.layout.top(to) - screen.top + middle;
+        const above = screen.layout.top(from) - screen.top;
+        const below = screen.layout.top(to) - screen.top;
+        const down = above < below ? 1 : -1;
+        const y0 = above + (down > 0 ? SIZE.row - 2 : 0);
+        const y1 = below + (down > 0 ? 0 : SIZE.row - 2);
 
         if (x1 < 0 || x0 > screen.width || track[from] === track[to] ||
             Math.max(y0, y1) < 0 || Math.min(y0, y1) > screen.height)
             return;
-        const bend = Math.max(12, (x1 - x0) / 2);
+        const middle = (y0 + y1) / 2;
 
         context.beginPath();
         context.moveTo(x0, y0);
-        context.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1, y1);
-        context.moveTo(x1 - 5, y1 - 3);
+        context.bezierCurveTo(x0, middle, x1, middle, x1, y1);
+        context.moveTo(x1 - 3, y1 - 5 * down);
         context.lineTo(x1, y1);
-        context.lineTo(x1 - 5, y1 + 3);
+        context.lineTo(x1 + 3, y1 - 5 * down);
         context.stroke();
     }
 
-    // Few arrows are all drawn; of many, those of the selected slice.
+    // All arrows that end on the screen are drawn, or, of many, those of the
+    // selected slice.
     function arrows(screen) {
         const { context, selected } = screen;
-        const pairs = screen.layout.arrows;
-        const all = pairs.length <= 400;
+        const { length, from, to, times } = screen.layout.arrows;
+        const first = layout.firstAt(times, length, screen.start, 0);
+        const last = layout.firstAt(times, length, screen.end, first);
+        const all = last - first <= MOST_ARROWS;
 
         context.strokeStyle = paint.color('--arrow');
         context.lineWidth = 1;
-        for (let i = 0; i < pairs.length; i += 2) {
-            const near = pairs[i] === selected || pairs[i + 1] === selected;
-
-            if (all || near)
-                arrow(screen, pairs[i], pairs[i + 1]);
+        for (let i = all ? first : last; i < last; i++)
+            arrow(screen, from[i], to[i]);
+        for (let i = 0; selected >= 0 && i < length; i++) {
+            if (from[i] === selected || to[i] === selected)
+                arrow(screen, from[i], to[i]);
         }
     }
 
@@ -227,18 +241,21 @@ const draw = (() => {
     }
 
     function body(screen) {
-        for (const item of screen.layout.items) {
-            const y = item.y - screen.top;
+        const shown = screen.layout.items.map((item) =>
+            [item, item.y - screen.top]).filter(([item, y]) =>
+            y + item.height >= 0 && y <= screen.height);
 
-            if (y + item.height < 0 || y > screen.height)
-                continue;
+        for (const [item, y] of shown) {
             if (item.kind === 'row')
                 row(screen, item.row, y);
             else if (item.kind === 'test')
                 test(screen, y);
             else if (item.kind === 'curve')
                 curve(screen, item, y);
-            else
+        }
+        arrows(screen);
+        for (const [item, y] of shown) {
+            if (item.kind === 'head')
                 head(screen, item, y);
         }
     }
@@ -257,7 +274,6 @@ const draw = (() => {
         context.rect(0, header, screen.width, screen.height - header);
         context.clip();
         body(screen);
-        arrows(screen);
         if (screen.selected >= 0)
             outline(screen, screen.selected);
         context.restore();

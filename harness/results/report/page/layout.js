@@ -84,20 +84,26 @@ const layout = (() => {
     }
 
     // arrows() lead from a call to the work that it launched, and from a span
-    // to one that runs on another track.
+    // to one that runs on another track, in the order in which they end.
     function arrows(recording) {
         const { flows, slices } = recording;
         const { parent, track } = slices;
         const pairs = [];
 
         for (let i = 0; i < flows.rows; i++)
-            pairs.push(flows.from[i], flows.to[i]);
+            pairs.push([flows.from[i], flows.to[i]]);
         for (let i = 0; i < slices.rows; i++) {
             if (parent[i] && track[i - parent[i]] !== track[i] &&
                 !(slices.state[i] & recordings.ON_DEVICE))
-                pairs.push(i - parent[i], i);
+                pairs.push([i - parent[i], i]);
         }
-        return Uint32Array.from(pairs);
+        pairs.sort((a, b) => a[1] - b[1]);
+        return {
+            length: pairs.length,
+            from: Uint32Array.from(pairs, ([from]) => from),
+            to: Uint32Array.from(pairs, ([, to]) => to),
+            times: Float64Array.from(pairs, ([, to]) => slices.start[to]),
+        };
     }
 
     function place(recording, packed, deepest) {
