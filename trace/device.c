@@ -79,7 +79,7 @@ static uint64_t key_of(const struct trace_activity *activity)
     uint64_t hash = trace_hash(TRACE_HASH, numbers, sizeof(numbers));
 
     hash = trace_hash(hash, activity->name, strlen(activity->name) + 1);
-    return trace_hash_string(hash, symbol_of(activity));
+    return activity->symbol ? trace_hash_string(hash, activity->symbol) : hash;
 }
 
 static bool is_of(const struct device_site *one,
@@ -120,9 +120,9 @@ static struct device_site *make_site(const struct trace_activity *activity)
 }
 
 /* Returns NULL without memory. */
-static struct trace_site *site_of(const struct trace_activity *activity)
+static struct trace_site *site_of(const struct trace_activity *activity,
+                                  uint64_t key)
 {
-    uint64_t key = key_of(activity);
     struct device_site *one;
     uintptr_t found;
 
@@ -173,11 +173,13 @@ void trace_device_put(const struct trace_activity *activity)
 {
     struct trace_site *site = NULL;
     int error = errno;
+    uint64_t key;
 
     if (!trace_recording.open || activity->field_count > TRACE_ACTIVITY_FIELDS)
         return;
+    key = key_of(activity); /* other threads need not wait for that */
     trace_device_lock();
-    site = site_of(activity);
+    site = site_of(activity, key);
     trace_device_unlock();
     if (site)
         put(site, activity);

@@ -146,6 +146,16 @@ void opencl_add_result(struct opencl_fields *fields, cl_int result, char *room)
 
 /* ---- Calls ---- */
 
+/* gettid is a system call. A forked child records nothing. */
+uint32_t opencl_thread(void)
+{
+    static __thread uint32_t thread;
+
+    if (!thread)
+        thread = (uint32_t)gettid();
+    return thread;
+}
+
 struct opencl_call opencl_call(const char *name)
 {
     struct opencl_call call = {.name = name, .on = opencl_is_on()};
@@ -168,7 +178,7 @@ void opencl_call_end(const struct opencl_call *call, unsigned kind,
     fields.value_count = 0;
     fields.activity = (struct trace_activity){
         .at = {.begin = call->begin,
-               .thread = (uint32_t)gettid(),
+               .thread = opencl_thread(),
                .device = device,
                .correlation = correlation,
                .kind = (uint16_t)kind},

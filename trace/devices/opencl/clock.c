@@ -16,8 +16,9 @@
 
 enum {
     DEVICES = 32,
-    SLACK_NS = 50000,   /* between a call and its stamp */
-    AGAIN_NS = 1000000, /* after which clocks are compared again */
+    SLACK_NS = 50000,     /* between a call and its stamp */
+    AGAIN_NS = 1000000,   /* after which clocks are compared again */
+    EXACT_NS = 100000000, /* after which the rate is exact */
     TRIES = 4,
 };
 
@@ -109,14 +110,23 @@ static void keep(struct clock *clock, const struct pair *pair)
 
 /* ---- Converting ---- */
 
+/* Reading all clocks takes time, so a rate that is exact is kept. */
 static double ticks_per_ns(void)
 {
-    struct trace_anchor now = opencl.host->anchor();
+    static double exact;
+    struct trace_anchor now;
+    double rate;
 
-    return now.monotonic > began.monotonic && now.ticks > began.ticks
-               ? (double)(now.ticks - began.ticks) /
-                     (double)(now.monotonic - began.monotonic)
-               : 1;
+    if (exact > 0)
+        return exact;
+    now = opencl.host->anchor();
+    if (now.monotonic <= began.monotonic || now.ticks <= began.ticks)
+        return 1;
+    rate = (double)(now.ticks - began.ticks) /
+           (double)(now.monotonic - began.monotonic);
+    if (now.monotonic > began.monotonic + EXACT_NS)
+        exact = rate;
+    return rate;
 }
 
 /* Comparisons that are close to each other give no exact rate. */

@@ -3,7 +3,6 @@
  * commands that use it. */
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "opencl.h"
 #include "trace/containers.h"
@@ -22,7 +21,7 @@ static void put(unsigned kind, const void *address, const uint64_t *bytes,
     fields.value_count = 0;
     fields.activity = (struct trace_activity){
         .at = {.begin = opencl.host->now(),
-               .thread = (uint32_t)gettid(),
+               .thread = opencl_thread(),
                .device = device,
                .kind = (uint16_t)kind},
         .span = opencl.host->current(),

@@ -163,6 +163,9 @@ struct opencl_call {
 
 struct opencl_call opencl_call(const char *name);
 
+/* opencl_thread returns the kernel's id of the calling thread. */
+uint32_t opencl_thread(void);
+
 /* opencl_call_end records a call of kind `kind`. */
 void opencl_call_end(const struct opencl_call *, unsigned kind, cl_int result,
                      uint32_t device, uint32_t correlation);

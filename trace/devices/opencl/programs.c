@@ -1,7 +1,6 @@
 /* programs.c: records compilations. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "opencl.h"
 
@@ -161,7 +160,7 @@ static void finish(const struct opencl_call *call, const struct stage *stage,
 {
     if (program && !result)
         opencl_program_built(program);
-    record(call, stage, program, options, result, (uint32_t)gettid());
+    record(call, stage, program, options, result, opencl_thread());
 }
 
 /* ---- Compilations that end later ---- */
@@ -192,7 +191,7 @@ static struct later *make_later(const struct opencl_call *call,
                             .data = data,
                             .stage = stage,
                             .call = *call,
-                            .thread = (uint32_t)gettid(),
+                            .thread = opencl_thread(),
                             .parts = 2};
     memcpy(later->options, options ? options : "", size);
     later->options[size] = '\0';
