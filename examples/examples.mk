@@ -49,7 +49,8 @@ GLIB := $(shell pkg-config --exists glib-2.0 2>/dev/null && echo found)
 
 EXAMPLE_LIB := $(filter-out %_test.c examples/cuda_%,$(wildcard examples/*.c))
 DEMO_SRC := $(filter-out examples/failures% examples/cuda_% \
-    $(if $(GLIB),,%_glib_test.c),$(wildcard examples/*_test.c examples/*_test.cpp))
+    $(if $(GLIB),,%_glib_test.c) $(if $(OPENCL_LIB),,examples/opencl_%), \
+    $(wildcard examples/*_test.c examples/*_test.cpp))
 CUDA_SRC := $(wildcard examples/cuda_*_test.c)
 FAIL_SRC := $(wildcard examples/failures*_test.c)
 DEMOS    := $(call program,$(DEMO_SRC) $(if $(NVCC),$(CUDA_SRC)))
@@ -66,6 +67,8 @@ ifneq ($(GLIB),)
 $(B)/examples/bridge_glib_test.o: private OURS += $(shell pkg-config --cflags glib-2.0)
 $(B)/examples/bridge_glib_test: private LIBS += $(shell pkg-config --libs glib-2.0)
 endif
+
+$(B)/examples/opencl_waves_test: private LIBS += $(OPENCL_LIB)
 
 $(call program,$(filter %.cpp,$(DEMO_SRC))): $(B)/%: $(B)/%.o $(LIB)
 	$(call say,LD,$@)
@@ -93,6 +96,7 @@ $(call program,$(CUDA_SRC)): $(B)/examples/%: $(B)/examples/%.o $(CUDA_OBJ) $(LI
 .PHONY: left-out
 left-out:
 	$(if $(CUDA_LEFT_OUT),@echo 'testlog: examples/cuda_* left out: $(strip $(CUDA_LEFT_OUT))')
+	$(if $(OPENCL_LIB),,@echo 'testlog: examples/opencl_* left out: no OpenCL headers or loader (make deps-opencl)')
 	$(if $(GLIB),,@echo 'testlog: examples/bridge_glib_test left out: no glib-2.0 (install libglib2.0-dev)')
 
 # ---- Goals ----
