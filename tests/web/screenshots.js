@@ -14,10 +14,11 @@ const VIEWS = {
     tables: 'view=tables', facts: 'view=facts',
 };
 
-// What the runner wrote of the examples; README shows two of them.
+// What the runner wrote of the examples; README shows three of them.
 const REAL_VIEWS = {
     overview: '',
     timeline: 'view=timeline&test=pool/shares_a_store_between_threads',
+    opencl: 'view=timeline&test=opencl/keeps_the_water',
     failure: 'view=log&test=failures/hangs_in_a_thread',
 };
 

@@ -26,7 +26,8 @@ record = @rm -rf $(1); TRACE_DIR=$(1) LOG=trace build/base-trace/testlog run \
 $(REPORTS): FORCE
 	@mkdir -p $(WEB)
 	@$(MAKE) --no-print-directory TRACING=1 all $(NESTING)
-	$(call record,$@,$(patsubst %,build/base-trace/examples/%_test,failures pool store))
+	$(call record,$@,$(patsubst %,build/base-trace/examples/%_test,failures pool store \
+	    $(if $(OPENCL_LIB),opencl_waves)))
 	$(call record,$(NESTED),$(NESTING))
 
 test-web: $(REPORTS) ## test report.html in Chromium and Firefox
