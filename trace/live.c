@@ -229,7 +229,7 @@ static void report_live(const struct trace_record *record)
 void trace_report(const struct trace_record *record)
 {
     if (trace_sender)
-        trace_sender->record(record);
+        trace_sender->record(&trace_writer, record);
     if (trace_recording.live)
         report_live(record);
 }

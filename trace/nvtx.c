@@ -29,19 +29,20 @@ static struct {
 
 /* The thread's state while it calls the tool. */
 struct calling {
+    struct trace_writer *writer;
     uintptr_t busy;
     int error;
 };
 
-static struct calling call_begin(void)
+static struct calling call_begin(struct trace_writer *writer)
 {
-    return (struct calling){trace_ours_begin(&trace_writer), errno};
+    return (struct calling){writer, trace_ours_begin(writer), errno};
 }
 
 static void call_end(struct calling calling)
 {
     errno = calling.error;
-    trace_ours_end(&trace_writer, calling.busy);
+    trace_ours_end(calling.writer, calling.busy);
 }
 
 /* ---- Call sites ---- */
@@ -73,9 +74,10 @@ static struct known **block_of(uint32_t id)
     return made;
 }
 
-static void learn_site(const struct trace_site *site, uint32_t id)
+static void learn_site(struct trace_writer *writer,
+                       const struct trace_site *site, uint32_t id)
 {
-    struct calling calling = call_begin();
+    struct calling calling = call_begin(writer);
     const char *name = site->name ? site->name : "";
     struct known **block = id < BLOCK * BLOCKS ? block_of(id) : NULL;
     struct known *known =
@@ -188,7 +190,7 @@ static void pop(void)
 /* A span may end below others, which are then pushed again. */
 static void follow(struct trace_writer *writer)
 {
-    struct calling calling = call_begin();
+    struct calling calling = call_begin(writer);
     size_t same = sent.count < writer->depth ? sent.count : writer->depth;
 
     while (same && sent.records[same - 1] != writer->stack[same - 1].record)
@@ -227,7 +229,8 @@ static void print(struct trace_text *text, const struct trace_record *record,
     }
 }
 
-static void send_record(const struct trace_record *record)
+static void send_record(struct trace_writer *writer,
+                        const struct trace_record *record)
 {
     const struct known *known = known_of(record->site);
     struct nvtx_attributes given = attributes_of(known);
@@ -238,7 +241,7 @@ static void send_record(const struct trace_record *record)
          record->kind != TRACE_KIND_SIGNPOST) ||
         !tool.mark)
         return;
-    calling = call_begin();
+    calling = call_begin(writer);
     print(&text, record, known);
     if (text.data) {
         given.text_type = NVTX_TEXT_ASCII;

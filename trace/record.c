@@ -65,7 +65,7 @@ static uint32_t put_site(struct trace_writer *writer, struct trace_site *site)
     trace_commit(writer, record);
     trace_live_site(site, id);
     if (trace_sender)
-        trace_sender->site(site, id);
+        trace_sender->site(writer, site, id);
     return id;
 }
 

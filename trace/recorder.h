@@ -155,14 +155,15 @@ void trace_device_unlock_forked(void);
 
 /* ---- Senders ---- */
 
-/* Sends what is recorded to another tool: nvtx.c. */
+/* Sends what is recorded to another tool: nvtx.c. The writer is the calling
+ * thread's. */
 struct trace_sender {
     /* site gets each call site before its first record. */
-    void (*site)(const struct trace_site *, uint32_t id);
+    void (*site)(struct trace_writer *, const struct trace_site *, uint32_t id);
     /* spans is called when the spans of the calling thread have changed. */
     void (*spans)(struct trace_writer *);
     /* record gets each record that is finished. */
-    void (*record)(const struct trace_record *);
+    void (*record)(struct trace_writer *, const struct trace_record *);
     /* end is called when a thread ends that has no spans any more. */
     void (*end)(void);
 };

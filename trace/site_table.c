@@ -59,11 +59,12 @@ static struct trace_site *copy_of(const struct trace_site *wanted)
     struct trace_site *site =
         malloc(sizeof(*site) + room_of(wanted->name) + room_of(wanted->target) +
                room_of(wanted->file));
-    char *room = (char *)(site + 1);
+    char *room;
 
     if (!site)
         return NULL;
     *site = *wanted;
+    room = (char *)(site + 1);
     site->name = copy(wanted->name, &room);
     site->target = copy(wanted->target, &room);
     site->file = copy(wanted->file, &room);

@@ -139,7 +139,6 @@ static bool describe(struct described *described,
     struct trace_value *values = described->values;
     bool some = false;
 
-    memset(values, 0, sizeof(described->values));
     if (!given)
         return false;
     values[PAYLOAD] = payload_of(given);
@@ -230,7 +229,7 @@ typedef struct trace_span_ref begin_function(struct trace_site *, size_t count,
 static void mark(struct annotation annotation)
 {
     const struct trace_device_host *to = nvtx_host();
-    struct described described;
+    struct described described = {.color = ""};
     struct trace_site *site;
     size_t count;
 
@@ -244,7 +243,7 @@ static void mark(struct annotation annotation)
 static struct trace_span_ref begin(const struct annotation *annotation,
                                    begin_function *begins)
 {
-    struct described described;
+    struct described described = {.color = ""};
     struct trace_site *site;
     size_t count;
 
