@@ -343,7 +343,8 @@ function hostile() {
         open: EVIL };
 
     return assemble([runBlock({ command: EVIL, environment: { [EVIL]: EVIL },
-        path: EVIL, rerun: EVIL, previous: { run: EVIL, path: EVIL,
+        run: EVIL, path: EVIL, host: { name: EVIL }, interrupted: EVIL,
+        rerun: EVIL, previous: { run: EVIL, path: EVIL,
             newly_failing: [0], newly_passing: [], gone: [EVIL], new: [],
             slower: [] } }, tests, [{ test: 0, try: 1, outcome: 'failed',
         reason: EVIL, duration: 1 }], [{ test: 0, ...text }]),

@@ -35,9 +35,9 @@ const dom = (() => {
         announce('Selected; press Ctrl+C to copy');
     }
 
-    async function copy(element) {
+    async function copy(element, text) {
         try {
-            await navigator.clipboard.writeText(element.textContent);
+            await navigator.clipboard.writeText(text);
             announce('Copied');
         } catch {
             select(element);
@@ -46,14 +46,14 @@ const dom = (() => {
 
     // command() shows a command line with a button that copies it.
     function command(label, text) {
-        const code = make('code', {}, text);
+        const code = make('code', {}, format.visible(text));
 
         return make('div', { class: 'command' },
             make('span', { class: 'command-label' }, label), code,
             make('button', {
                 type: 'button',
                 'aria-label': `Copy: ${label}`,
-                click: () => copy(code),
+                click: () => copy(code, text),
             }, 'Copy'));
     }
 

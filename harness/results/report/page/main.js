@@ -13,12 +13,13 @@ const main = (() => {
         const bad = report.bad().length;
         const text = bad ? `${format.count(bad)} failed` : 'passed';
         const element = document.getElementById('verdict');
+        const name = format.line(run.head.run);
 
         element.textContent = run.head.interrupted ? `${text}, interrupted` :
             text;
         element.classList.add(bad ? 'is-failed' : 'is-passed');
-        document.getElementById('run-name').textContent = run.head.run;
-        document.title = `${text}: testlog ${run.head.run}`;
+        document.getElementById('run-name').textContent = name;
+        document.title = `${text}: testlog ${name}`;
     }
 
     function current() {
@@ -64,7 +65,7 @@ const main = (() => {
     function cutOff() {
         notice('This file was cut off: its end is missing. Render it again: ',
             dom.make('code', {}, `testlog report ${report.run.head ?
-                report.run.head.path : 'RUN'}`));
+                format.line(report.run.head.path) : 'RUN'}`));
     }
 
     // The element that had the focus may be hidden now.

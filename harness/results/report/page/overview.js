@@ -49,7 +49,7 @@ const overview = (() => {
                 { dateStyle: 'medium', timeStyle: 'short' }));
         }
         if (head.host)
-            parts.push(head.host.name);
+            parts.push(format.line(head.host.name));
         if (head.shard)
             parts.push(`shard ${head.shard.index}/${head.shard.total}`);
         return parts.join(' · ');
@@ -64,7 +64,7 @@ const overview = (() => {
             make('p', { class: 'counts' }, counts()),
             make('p', { class: 'muted' }, when()),
             head.interrupted && make('p', { class: 'notice' },
-                `The run was interrupted: ${head.interrupted}`));
+                `The run was interrupted: ${format.line(head.interrupted)}`));
     }
 
     function failed() {
@@ -138,7 +138,8 @@ const overview = (() => {
 
         return make('section', { class: 'panel' }, make('h2', {}, 'Changes'),
             make('p', { class: 'muted' },
-                `${lists.length ? 'Since' : 'None since'} ${previous.run}`),
+                `${lists.length ? 'Since' : 'None since'} ` +
+                    format.line(previous.run)),
             lists);
     }
 

@@ -41,15 +41,15 @@ const timeSpent = (() => {
         const large = all.slice(0, SHOWN).filter((one) =>
             one[1] >= SMALL * duration);
         const rest = all.slice(large.length);
+        const restTime = rest.reduce((sum, one) => sum + one[1], 0);
         const result = large.map(([name, time]) =>
             ({ name: format.line(name), time, kind: 'is-span' }));
 
-        if (rest.length) {
+        if (rest.length && (!large.length || restTime >= SMALL * duration)) {
             result.push({
                 name: format.plural(rest.length,
                     large.length ? 'other span' : 'span'),
-                time: rest.reduce((sum, one) => sum + one[1], 0),
-                kind: 'is-span',
+                time: restTime, kind: 'is-span',
             });
         }
         if (duration > inSpans) {
