@@ -279,6 +279,33 @@ Test(e2e_nvtx, sends_spans_that_end_out_of_order)
     e2e_expect_has(e2e_last(e2e_read("calls")), "pop testlog");
 }
 
+/* As CUPTI does when it is told to collect. */
+Test(e2e_nvtx, sends_to_a_tool_that_starts_late)
+{
+    e2e_expect_is(calls("NVTX_TOOL_LATE=1", "starts_the_tool", 0),
+                  ATTACHED "push testlog after category=3\n"
+                           "mark testlog event category=3\n"
+                           "pop testlog\n");
+}
+
+/* It fills the tables once it collects, which needs a driver. */
+Test(e2e_nvtx, attaches_nvidia_s_own_library)
+{
+    const struct e2e *found;
+    char variable[PATH_MAX];
+
+    found = e2e_run("for l in lib64 lib extras/CUPTI/lib64; do "
+                    "ls '%s'/../$l/libcupti.so && exit; done",
+                    headers());
+    if (found->code)
+        cr_skip("the CUDA toolkit has no libcupti");
+    snprintf(variable, sizeof(variable), "NVTX_INJECTION64_PATH=%s",
+             found->out);
+    variable[strcspn(variable, "\n")] = '\0';
+    e2e_expect_is(calls(variable, "nests", 0), "");
+    e2e_expect_is(e2e_text(gpu(), "nvtx"), "sending");
+}
+
 Test(e2e_nvtx, sends_nothing_without_a_tool)
 {
     e2e_expect_is(calls("NVTX_INJECTION64_PATH=", "nests", 0), "");

@@ -15,17 +15,7 @@
 #include "stack.h"
 #include "strings.h"
 
-/* ---- The tool ---- */
-
-static nvtx_handle domain;
-
-/* Functions that it lacks do nothing. */
-static struct {
-    int (*push)(nvtx_handle, const struct nvtx_attributes *);
-    int (*pop)(nvtx_handle);
-    void (*mark)(nvtx_handle, const struct nvtx_attributes *);
-    nvtx_handle (*string)(nvtx_handle, const char *);
-} tool;
+/* ---- Calling the tool ---- */
 
 /* The thread's state while it calls the tool. */
 struct calling {
@@ -45,12 +35,39 @@ static void call_end(struct calling calling)
     trace_ours_end(calling.writer, calling.busy);
 }
 
+/* A tool may lack a function, or set it later: CUPTI does so when it is told to
+ * collect. */
+typedef nvtx_handle create_function(const char *name);
+typedef void name_function(nvtx_handle, uint32_t category, const char *name);
+typedef nvtx_handle string_function(nvtx_handle, const char *text);
+typedef int push_function(nvtx_handle, const struct nvtx_attributes *);
+typedef int pop_function(nvtx_handle);
+typedef void mark_function(nvtx_handle, const struct nvtx_attributes *);
+
+/* Returns our domain. */
+static nvtx_handle domain_of(void)
+{
+    static nvtx_handle domain; /* atomic */
+    nvtx_handle known = __atomic_load_n(&domain, __ATOMIC_ACQUIRE), made;
+    create_function *create = (create_function *)TRACE_NVTX(DomainCreateA);
+    name_function *name = (name_function *)TRACE_NVTX(DomainNameCategoryA);
+
+    if (known || !create || !(made = create("testlog")))
+        return known;
+    if (!__atomic_compare_exchange_n(&domain, &known, made, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return known;
+    for (unsigned i = TRACE_LEVEL_ERROR; name && i <= TRACE_LEVEL_TRACE; i++)
+        name(made, i, trace_level_word(i));
+    return made;
+}
+
 /* ---- Call sites ---- */
 
 /* A copy, because a shared object may be unloaded. */
 struct known {
     uint8_t level;
-    nvtx_handle handle; /* of the name; NULL: the tool has no strings */
+    nvtx_handle string; /* atomic: of the name; NULL: none yet */
     char name[];
 };
 
@@ -74,33 +91,48 @@ static struct known **block_of(uint32_t id)
     return made;
 }
 
+/* Whether it is the same as in an earlier recording. */
+static bool knows(const struct known *known, const struct trace_site *site)
+{
+    return known && known->level == site->level &&
+           !strcmp(known->name, site->name ? site->name : "");
+}
+
+static struct known *copy_of(const struct trace_site *site)
+{
+    const char *name = site->name ? site->name : "";
+    size_t size = strlen(name) + 1;
+    struct known *known = malloc(sizeof(*known) + size);
+
+    if (!known)
+        return NULL;
+    *known = (struct known){.level = site->level};
+    memcpy(known->name, name, size);
+    return known;
+}
+
 static void learn_site(struct trace_writer *writer,
                        const struct trace_site *site, uint32_t id)
 {
     struct calling calling = call_begin(writer);
-    const char *name = site->name ? site->name : "";
     struct known **block = id < BLOCK * BLOCKS ? block_of(id) : NULL;
-    struct known *known =
-        block ? malloc(sizeof(*known) + strlen(name) + 1) : NULL;
+    struct known *known = NULL;
 
-    if (known) {
-        *known = (struct known){.level = site->level};
-        strcpy(known->name, name);
-        if (tool.string && *name)
-            known->handle = tool.string(domain, name);
+    if (block && !knows(block[id % BLOCK], site))
+        known = copy_of(site);
+    if (known)
         __atomic_store_n(&block[id % BLOCK], known, __ATOMIC_RELEASE);
-    }
     call_end(calling);
 }
 
-static const struct known *known_of(uint32_t id)
+static struct known *known_of(uint32_t id)
 {
-    static const struct known unknown = {.level = TRACE_LEVEL_TRACE};
+    static struct known unknown = {.level = TRACE_LEVEL_TRACE};
     struct known **block =
         id < BLOCK * BLOCKS
             ? __atomic_load_n(&blocks[id / BLOCK], __ATOMIC_ACQUIRE)
             : NULL;
-    const struct known *known =
+    struct known *known =
         block ? __atomic_load_n(&block[id % BLOCK], __ATOMIC_ACQUIRE) : NULL;
 
     return known ? known : &unknown;
@@ -134,70 +166,102 @@ static void add_payload(struct nvtx_attributes *given,
     }
 }
 
-/* The category is the level. */
-static struct nvtx_attributes attributes_of(const struct known *known)
+/* Returns the handle of a site's name; NULL if the tool has no strings. */
+static nvtx_handle string_of(struct known *known, nvtx_handle domain)
 {
+    nvtx_handle string = __atomic_load_n(&known->string, __ATOMIC_ACQUIRE);
+    string_function *make =
+        (string_function *)TRACE_NVTX(DomainRegisterStringA);
+
+    if (string || !make || !known->name[0])
+        return string;
+    string = make(domain, known->name);
+    __atomic_store_n(&known->string, string, __ATOMIC_RELEASE);
+    return string;
+}
+
+/* Returns what a tool gets of a record; the category is the level. A `text` of
+ * NULL stands for the name of the call site, with a number. */
+static struct nvtx_attributes attributes_of(const struct trace_record *record,
+                                            nvtx_handle domain,
+                                            const char *text)
+{
+    struct known *known = known_of(record->site);
+    nvtx_handle string = text ? NULL : string_of(known, domain);
     struct nvtx_attributes given = {.version = NVTX_IS_VERSION,
                                     .size = sizeof(given),
                                     .category = known->level,
                                     .text_type = NVTX_TEXT_ASCII,
-                                    .text.ascii = known->name};
+                                    .text.ascii = text ? text : known->name};
 
-    if (known->handle) {
+    if (!text)
+        add_payload(&given, record);
+    if (string) {
         given.text_type = NVTX_TEXT_HANDLE;
-        given.text.handle = known->handle;
+        given.text.handle = string;
     }
     return given;
 }
 
 /* ---- Spans ---- */
 
-/* What the thread has pushed: the records that entered its spans. */
+/* The thread's spans as the tool knows them. */
+struct sent {
+    uint32_t record; /* that entered the span */
+    bool pushed;
+};
+
 static _Thread_local struct {
-    uint32_t *records;
+    struct sent *spans;
     size_t count, capacity;
-} sent TRACE_TLS_;
+} own TRACE_TLS_;
 
 static void end_thread(void)
 {
-    free(sent.records);
-    sent.records = NULL;
-    sent.count = sent.capacity = 0;
+    free(own.spans);
+    own.spans = NULL;
+    own.count = own.capacity = 0;
 }
 
+/* Returns false without memory. */
 static bool push(const struct trace_entered *entered)
 {
+    push_function *function = (push_function *)TRACE_NVTX(DomainRangePushEx);
     const struct trace_record *span = trace_record_at(entered->span);
+    bool pushed = function && !trace_unrecorded(entered->record);
+    nvtx_handle domain;
     struct nvtx_attributes given;
 
-    if (!TRACE_ARRAY_RESERVE(sent.records, sent.capacity, sent.count + 1))
+    if (!TRACE_ARRAY_RESERVE(own.spans, own.capacity, own.count + 1))
         return false;
-    sent.records[sent.count++] = entered->record;
-    if (trace_unrecorded(entered->record) || !tool.push)
+    own.spans[own.count++] = (struct sent){entered->record, pushed};
+    if (!pushed)
         return true;
-    given = attributes_of(known_of(span->site));
-    add_payload(&given, span);
-    tool.push(domain, &given);
+    domain = domain_of();
+    given = attributes_of(span, domain, NULL);
+    function(domain, &given);
     return true;
 }
 
 static void pop(void)
 {
-    if (!trace_unrecorded(sent.records[--sent.count]) && tool.pop)
-        tool.pop(domain);
+    pop_function *function = (pop_function *)TRACE_NVTX(DomainRangePop);
+
+    if (own.spans[--own.count].pushed && function)
+        function(domain_of());
 }
 
 /* A span may end below others, which are then pushed again. */
 static void follow(struct trace_writer *writer)
 {
     struct calling calling = call_begin(writer);
-    size_t same = sent.count < writer->depth ? sent.count : writer->depth;
+    size_t same = own.count < writer->depth ? own.count : writer->depth;
 
-    while (same && sent.records[same - 1] != writer->stack[same - 1].record)
+    while (same && own.spans[same - 1].record != writer->stack[same - 1].record)
         same--;
-    while (sent.count > same)
+    while (own.count > same)
         pop();
-    while (sent.count < writer->depth && push(&writer->stack[sent.count]))
+    while (own.count < writer->depth && push(&writer->stack[own.count]))
         ;
     call_end(calling);
 }
@@ -213,8 +277,7 @@ static void add_text(struct trace_text *text, struct trace_values *values)
 }
 
 /* Adds the text of a record, unless it is its site's name. */
-static void print(struct trace_text *text, const struct trace_record *record,
-                  const struct known *known)
+static void print(struct trace_text *text, const struct trace_record *record)
 {
     struct trace_values values = trace_values_in(record);
 
@@ -223,34 +286,35 @@ static void print(struct trace_text *text, const struct trace_record *record,
         trace_text_string(text, ": ");
         add_text(text, &values);
     } else if (record->flags & TRACE_FLAG_PRINTF) {
-        trace_format(text, known->name, &values);
+        trace_format(text, known_of(record->site)->name, &values);
     } else if (record->flags & TRACE_FLAG_MESSAGE) {
         add_text(text, &values);
     }
 }
 
+static void send(mark_function *mark, const struct trace_record *record)
+{
+    nvtx_handle domain = domain_of();
+    struct trace_text text = {.ceiling = 1 << 20};
+    struct nvtx_attributes given;
+
+    print(&text, record);
+    given = attributes_of(record, domain, text.data);
+    mark(domain, &given);
+    trace_text_free(&text);
+}
+
 static void send_record(struct trace_writer *writer,
                         const struct trace_record *record)
 {
-    const struct known *known = known_of(record->site);
-    struct nvtx_attributes given = attributes_of(known);
-    struct trace_text text = {.ceiling = 1 << 20};
+    mark_function *mark = (mark_function *)TRACE_NVTX(DomainMarkEx);
     struct calling calling;
 
-    if ((record->kind != TRACE_KIND_EVENT &&
-         record->kind != TRACE_KIND_SIGNPOST) ||
-        !tool.mark)
+    if (!mark || (record->kind != TRACE_KIND_EVENT &&
+                  record->kind != TRACE_KIND_SIGNPOST))
         return;
     calling = call_begin(writer);
-    print(&text, record, known);
-    if (text.data) {
-        given.text_type = NVTX_TEXT_ASCII;
-        given.text.ascii = text.data;
-    } else {
-        add_payload(&given, record);
-    }
-    tool.mark(domain, &given);
-    trace_text_free(&text);
+    send(mark, record);
     call_end(calling);
 }
 
@@ -259,36 +323,13 @@ static void send_record(struct trace_writer *writer,
 static const struct trace_sender sender = {learn_site, follow, send_record,
                                            end_thread};
 
-static void create_domain(void)
-{
-    nvtx_handle (*create)(const char *) =
-        (nvtx_handle(*)(const char *))TRACE_NVTX(DomainCreateA);
-    void (*name)(nvtx_handle, uint32_t, const char *) = (void (*)(
-        nvtx_handle, uint32_t, const char *))TRACE_NVTX(DomainNameCategoryA);
-
-    domain = create ? create("testlog") : NULL;
-    for (unsigned i = TRACE_LEVEL_ERROR; name && i <= TRACE_LEVEL_TRACE; i++)
-        name(domain, i, trace_level_word(i));
-}
-
-static bool begin(const char *path)
+static bool attach(const char *path)
 {
     void *library = dlopen(path, RTLD_LAZY);
     int (*initialize)(nvtx_get_table *) = (int (*)(nvtx_get_table *))(
         uintptr_t)(library ? dlsym(library, "InitializeInjectionNvtx2") : NULL);
 
-    if (!initialize || !initialize(trace_nvtx_table))
-        return false;
-    create_domain();
-    tool.push =
-        (int (*)(nvtx_handle, const struct nvtx_attributes *))TRACE_NVTX(
-            DomainRangePushEx);
-    tool.pop = (int (*)(nvtx_handle))TRACE_NVTX(DomainRangePop);
-    tool.mark = (void (*)(
-        nvtx_handle, const struct nvtx_attributes *))TRACE_NVTX(DomainMarkEx);
-    tool.string = (nvtx_handle(*)(nvtx_handle, const char *))TRACE_NVTX(
-        DomainRegisterStringA);
-    return true;
+    return initialize && initialize(trace_nvtx_table);
 }
 
 /* It is not even loaded: the program may not use NVTX. */
@@ -303,7 +344,7 @@ void trace_nvtx_send(void)
     const char *path = getenv("NVTX_INJECTION64_PATH");
     int error = errno;
 
-    if (!tried && path && *path && !is_ours(path) && begin(path))
+    if (!tried && path && *path && !is_ours(path) && attach(path))
         trace_sender = &sender;
     tried = true;
     errno = error;

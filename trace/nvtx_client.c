@@ -46,5 +46,5 @@ const void *trace_nvtx_table(uint32_t table)
 nvtx_function trace_nvtx_function(enum nvtx_function_module module,
                                   enum nvtx_function_number number)
 {
-    return functions[module][number];
+    return __atomic_load_n(&functions[module][number], __ATOMIC_ACQUIRE);
 }

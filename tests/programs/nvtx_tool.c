@@ -87,6 +87,29 @@ static void set(nvtx_function **table, unsigned number, nvtx_function function)
     *table[number] = function;
 }
 
+static nvtx_get_table *client;
+
+void nvtx_tool_start(void);
+
+void nvtx_tool_start(void)
+{
+    const struct nvtx_callbacks *callbacks = client(NVTX_TABLE_CALLBACKS);
+    nvtx_function **table;
+    unsigned entries;
+
+    callbacks->table(NVTX_IN_CORE, &table, &entries);
+    set(table, NVTX_RangePushA, (nvtx_function)push_plain);
+    set(table, NVTX_RangePop, (nvtx_function)pop_plain);
+    callbacks->table(NVTX_IN_CORE2, &table, &entries);
+    set(table, NVTX_DomainCreateA, (nvtx_function)create);
+    set(table, NVTX_DomainNameCategoryA, (nvtx_function)name_category);
+    set(table, NVTX_DomainRangePushEx, (nvtx_function)push);
+    set(table, NVTX_DomainRangePop, (nvtx_function)pop);
+    set(table, NVTX_DomainMarkEx, (nvtx_function)mark);
+    if (!getenv("NVTX_TOOL_NO_STRINGS"))
+        set(table, NVTX_DomainRegisterStringA, (nvtx_function)keep);
+}
+
 int InitializeInjectionNvtx2(nvtx_get_table *get_table);
 
 int InitializeInjectionNvtx2(nvtx_get_table *get_table)
@@ -105,16 +128,8 @@ int InitializeInjectionNvtx2(nvtx_get_table *get_table)
             if (!table[i])
                 return 0;
     }
-    callbacks->table(NVTX_IN_CORE, &table, &entries);
-    set(table, NVTX_RangePushA, (nvtx_function)push_plain);
-    set(table, NVTX_RangePop, (nvtx_function)pop_plain);
-    callbacks->table(NVTX_IN_CORE2, &table, &entries);
-    set(table, NVTX_DomainCreateA, (nvtx_function)create);
-    set(table, NVTX_DomainNameCategoryA, (nvtx_function)name_category);
-    set(table, NVTX_DomainRangePushEx, (nvtx_function)push);
-    set(table, NVTX_DomainRangePop, (nvtx_function)pop);
-    set(table, NVTX_DomainMarkEx, (nvtx_function)mark);
-    if (!getenv("NVTX_TOOL_NO_STRINGS"))
-        set(table, NVTX_DomainRegisterStringA, (nvtx_function)keep);
+    client = get_table;
+    if (!getenv("NVTX_TOOL_LATE")) /* otherwise as CUPTI */
+        nvtx_tool_start();
     return 1;
 }

@@ -1,4 +1,5 @@
 /* sending.c: tests whose spans and events go to a tool. */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -63,4 +64,20 @@ TEST_LOG(sending, fails_in_a_span)
 {
     trace_span(INFO, "left");
     cr_assert(getenv("PATH") == NULL);
+}
+
+TEST_LOG(sending, starts_the_tool)
+{
+    void *tool = dlopen(getenv("NVTX_INJECTION64_PATH"), RTLD_NOW);
+    void (*start)(void);
+
+    cr_assert(tool);
+    *(void **)&start = dlsym(tool, "nvtx_tool_start");
+    trace_span(INFO, "before");
+    {
+        trace_span(INFO, "also before");
+        start();
+        trace_span(INFO, "after");
+        log_info("event");
+    }
 }
