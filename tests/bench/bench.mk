@@ -41,6 +41,11 @@ $(BENCH)/peers/uftrace: tests/bench/peers/called.c tests/bench/peers/peer.h
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -pg -o $@ $<
 	$(Q)ln -sf '$(CURDIR)/tests/bench/peers/uftrace.sh' $@.sh
 
+$(BENCH)/peers/opencl: tests/bench/peers/opencl.c tests/bench/peers/peer.h $(GPU)
+	$(call say,PEER,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -Itests/bench/peers -o $@ $< $(OPENCL_LIB)
+
 $(BENCH)/peers/lttng: $(wildcard tests/bench/peers/lttng.*) tests/bench/peers/peer.h
 	$(call say,PEER,$@)
 	@mkdir -p $(@D)

@@ -8,6 +8,7 @@ enum {
     LINES = 4096,
     RENDERED = 100000, /* by others */
     TESTS = 1000,
+    OPENCL_BATCHES = 8 * 256,
 };
 
 #define OURS(group_, name_, run_, count_, times_, ...)                         \
@@ -23,11 +24,18 @@ enum {
 
 #define UFTRACE "@/uftrace.sh @/uftrace"
 #define LTTNG   "@/lttng.sh @/lttng"
+#define OPENCL  "env BENCH_LAYER=@/../../../libtestlog-gpu.so @/opencl"
 
 static double bench_100_us(size_t count)
 {
     (void)count;
     return 100e3;
+}
+
+static double bench_2_us(size_t count)
+{
+    (void)count;
+    return 2e3;
 }
 
 static double bench_20_us(size_t count)
@@ -130,6 +138,9 @@ const struct bench_row bench_rows[] = {
 
     OURS("no GPU", "20 us", bench_20_us, 1, 21),
     OURS("no GPU", "a test that uses none", bench_no_gpu, 20, 21, .budget = 1),
+    OURS("OpenCL launch", "2 us", bench_2_us, 1, 21),
+    PEER("OpenCL launch", "added by the layer", OPENCL, "added", OPENCL_BATCHES,
+         21, .budget = 1),
     OURS("a filter", "10 ms", bench_10_ms, 1, 11),
     OURS("a filter", "200 directives, 10,000 call sites", bench_set_filter, 1,
          11, .budget = 1),
