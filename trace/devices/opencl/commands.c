@@ -145,9 +145,9 @@ static bool place(struct trace_activity *activity,
                   const struct opencl_command *command, cl_event event,
                   struct times *times)
 {
-    struct opencl_stamp stamp = {command->call.begin, command->end, 0};
+    struct opencl_stamp stamp = {command->call.begin, command->call.end, 0};
 
-    activity->at.begin = command->end;
+    activity->at.begin = command->call.end;
     activity->end = opencl.host->now();
     if (!command->place.profiled || !ask_times(event, times)) {
         *times = (struct times){0};
@@ -233,9 +233,18 @@ static void follow(const struct opencl_command *command, cl_event event)
         opencl.next.ReleaseEvent(event);
 }
 
+/* A blocking call waits from its begin to its end. */
+static void add_wait(const struct opencl_call *call, uint32_t device)
+{
+    struct opencl_call wait = *call;
+
+    wait.name = "Wait";
+    opencl_call_end(&wait, TRACE_ACTIVITY_SYNC, OPENCL_SUCCESS, device, 0);
+}
+
 void opencl_command_end(struct opencl_command *command, cl_int result)
 {
-    const struct opencl_call *call = &command->call;
+    struct opencl_call *call = &command->call;
     cl_event event;
 
     if (!command->correlation) {
@@ -243,12 +252,11 @@ void opencl_command_end(struct opencl_command *command, cl_int result)
                         TRACE_OPENCL_DEVICES, 0);
         return;
     }
-    command->end = opencl.host->now();
+    call->end = opencl.host->now();
     opencl_call_end(call, TRACE_ACTIVITY_RUNTIME, result, command->place.device,
                     command->correlation);
     if (command->blocking && !result)
-        opencl_call_end(call, TRACE_ACTIVITY_SYNC, result,
-                        command->place.device, 0);
+        add_wait(call, command->place.device);
     if (result || (!command->own && !command->given))
         return;
     if (command->kind == TRACE_ACTIVITY_KERNEL)

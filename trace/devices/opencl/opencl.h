@@ -157,6 +157,7 @@ void opencl_add_result(struct opencl_fields *, cl_int result, char *room);
 struct opencl_call {
     const char *name; /* of the function */
     uint64_t begin;   /* ticks */
+    uint64_t end;     /* ticks; 0: it ends now */
     uint32_t span;
     bool on; /* it is recorded */
 };
@@ -177,7 +178,6 @@ struct opencl_command {
     struct opencl_call call;
     struct opencl_place place;
     const char *name; /* constant or kept */
-    uint64_t end;     /* of the call, ticks */
     uint64_t bytes;
     uint32_t correlation, recording;
     uint32_t count[3], block[3]; /* of a kernel; count[0] 0: none */
