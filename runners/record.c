@@ -196,6 +196,25 @@ static const char *reason_of(const struct test_log_gpu *gpu)
     return strncmp(notice, TEST_LOG_GPU_WITHOUT, size) ? notice : notice + size;
 }
 
+/* Prints why there is no recording. */
+static void say_nothing(const struct test_log_gpu *gpu)
+{
+    bool driver = gpu->state != TEST_LOG_GPU_NO_DRIVER;
+
+    if (driver && gpu->notice)
+        test_log_notice("nothing was recorded: %s", gpu->notice);
+    else if (gpu->nvtx == TEST_LOG_NVTX_SENDING)
+        test_log_notice("nothing was recorded: NVTX is another tool's "
+                        "(NVTX_INJECTION64_PATH=%s), and no process used CUDA",
+                        gpu->nvtx_tool ? gpu->nvtx_tool : "?");
+    else if (driver)
+        test_log_notice("nothing was recorded: no process used CUDA or NVTX");
+    else
+        test_log_notice("nothing was recorded: no process used CUDA or NVTX, "
+                        "and none could use a GPU: %s",
+                        reason_of(gpu));
+}
+
 /* Prints one line that says what is missing, and why. */
 static void say(const struct test_log_run *run, const struct end *end)
 {
@@ -205,14 +224,8 @@ static void say(const struct test_log_run *run, const struct end *end)
         return;
     if (recorded(run))
         test_log_gpu_print(&run->gpu);
-    else if (end->started && run->gpu.state == TEST_LOG_GPU_NO_DRIVER)
-        test_log_notice("nothing was recorded: no process used CUDA or NVTX, "
-                        "and none could use a GPU: %s",
-                        reason_of(&run->gpu));
-    else if (end->started && run->gpu.notice)
-        test_log_notice("nothing was recorded: %s", run->gpu.notice);
     else if (end->started)
-        test_log_notice("nothing was recorded: no process used CUDA or NVTX");
+        say_nothing(&run->gpu);
 }
 
 /* ---- The run ---- */

@@ -244,6 +244,21 @@ Test(e2e_nvtx, sends_spans_events_and_signposts)
     e2e_expect_is(calls("NOCAPTURE=1", "nests", 0), NESTED);
 }
 
+Test(e2e_nvtx, keeps_where_nvtx_goes_in_a_run_of_several_programs)
+{
+    e2e_expect_code(e2e_run("%s " GPU BUILD_DIR "/testlog run %s -- --filter "
+                            "sending/nests",
+                            tool(), e2e_program("sending", E2E_TRACED)),
+                    0);
+    e2e_expect_is(e2e_text(gpu(), "nvtx"), "sending");
+    e2e_expect_is(e2e_text(gpu(), "nvtx_tool"), "./nvtx_tool.so");
+    e2e_expect_code(e2e_run(GPU BUILD_DIR "/testlog run %s -- --filter "
+                                          "sending/nests",
+                            e2e_program("sending", E2E_TRACED)),
+                    0);
+    e2e_expect_is(e2e_text(gpu(), "nvtx"), "receiving");
+}
+
 Test(e2e_nvtx, records_the_same_while_it_sends)
 {
     const char *lines;
@@ -328,6 +343,19 @@ Test(e2e_nvtx, sends_nothing_that_comes_back)
     cr_expect_eq(e2e_number(result, "dropped"), 0);
     e2e_expect_lacks(e2e_read("testlog-runs/latest/trace.json"), "\"nvtx");
     slice("inner");
+}
+
+Test(e2e_nvtx, says_that_nothing_was_recorded_beside_a_tool)
+{
+    const struct e2e *result =
+        e2e_run("%s " GPU "TESTLOG_GPU_ROOT=$PWD/none " BUILD_DIR
+                "/testlog record -- true",
+                tool());
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, "nothing was recorded: NVTX is another tool's "
+                                "(NVTX_INJECTION64_PATH=./nvtx_tool.so), and "
+                                "no process used CUDA");
 }
 
 /* The tool gets the program's own annotations, and we do not. */

@@ -188,6 +188,24 @@ Test(harness_gpu_state, keeps_texts_of_the_first_with_the_state)
 
 /* ---- Output ---- */
 
+Test(harness_gpu_state, keeps_where_nvtx_goes)
+{
+    enum test_log_nvtx_state state = TEST_LOG_NVTX_OFF;
+
+    cr_expect_str_eq(item(&all, "nvtx")->valuestring, "off");
+    one.nvtx = TEST_LOG_NVTX_SENDING;
+    one.nvtx_tool = strdup("/x/\"tool.so");
+    test_log_gpu_add(&all, &one);
+    one.nvtx = TEST_LOG_NVTX_RECEIVING;
+    test_log_gpu_add(&all, &one);
+    cr_expect_str_eq(item(&all, "nvtx")->valuestring, "sending");
+    cr_expect_str_eq(item(&all, "nvtx_tool")->valuestring, "/x/\"tool.so");
+    cr_expect(test_log_nvtx_state_of("receiving", &state));
+    cr_expect_eq(state, TEST_LOG_NVTX_RECEIVING);
+    cr_expect_not(test_log_nvtx_state_of("nonsense", &state));
+    cr_expect_not(test_log_nvtx_state_of(NULL, &state));
+}
+
 Test(harness_gpu_state, writes_kinds_as_words)
 {
     struct test_log_gpu some = {.kinds = TEXT("kernel,mem\"cpy,")};
