@@ -109,6 +109,7 @@ Test(harness_run_json, writes_only_variables_that_change_a_run)
         setenv(written_names[i], "a\"b=c", 1);
     setenv("CUDA_VISIBLE_DEVICES", "", 1);
     setenv("CUDA_INJECTION64_PATH", "/usr/lib/libtestlog-gpu.so", 1);
+    setenv("OPENCL_LAYERS", "/usr/lib/libtestlog-gpu.so", 1);
     environment = item(written(), "environment");
     cr_expect_eq(cJSON_GetArraySize(environment), 3);
     for (size_t i = 0; i < sizeof(written_names) / sizeof(*written_names); i++)

@@ -51,19 +51,17 @@ static bool has_name(const char *variable, const char *name)
            (name[size] ? strchr(variable, '=') != NULL : variable[size] == '=');
 }
 
-/* We let drivers load a library of ours. */
-static bool is_set_by_us(const char *variable)
+/* We let drivers and loaders load a library of ours. */
+static bool is_set_by_us(const char *variable, const char *value)
 {
-    const char *value = strstr(variable, "_INJECTION64_PATH=");
-
-    return value && strstr(value, "/libtestlog-");
+    return strstr(value, "/libtestlog-") && strncmp(variable, "TESTLOG_", 8);
 }
 
 static bool matters(const char *variable)
 {
     const char *value = strchr(variable, '=');
 
-    if (!value || !value[1] || is_set_by_us(variable))
+    if (!value || !value[1] || is_set_by_us(variable, value))
         return false;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (has_name(variable, names[i]))
