@@ -46,6 +46,8 @@ static cl_ulong device_now(void)
     return (cl_ulong)now.tv_sec * NS + (cl_ulong)now.tv_nsec + driver.offset;
 }
 
+static int references; /* of the queue */
+
 static cl_command_queue CreateCommandQueue(cl_context context,
                                            cl_device_id device,
                                            cl_bitfield properties,
@@ -61,17 +63,30 @@ static cl_command_queue CreateCommandQueue(cl_context context,
     }
     if (error)
         *error = 0;
+    references = 1;
     return HANDLE(cl_command_queue, 1);
+}
+
+static cl_int RetainCommandQueue(cl_command_queue queue)
+{
+    (void)queue;
+    references++;
+    return 0;
 }
 
 static cl_int ReleaseCommandQueue(cl_command_queue queue)
 {
     (void)queue;
+    references--;
     return 0;
 }
 
+static int flushed;
+
 static cl_int Flush(cl_command_queue queue)
 {
+    flushed++;
+    cr_expect_eq(references, 2, "the layer holds no reference");
     cr_expect_eq(queue, HANDLE(cl_command_queue, 1));
     return 0;
 }
@@ -94,7 +109,8 @@ static cl_int EnqueueTask(cl_command_queue queue, cl_kernel kernel, OPENCL_WAIT)
     if (driver.fails)
         return -5;
     driver.queued = device_now();
-    cr_expect_not_null(event, "the layer wants an event");
+    if (!event)
+        return 0; /* the layer does not know the queue */
     driver.events++;
     *event = HANDLE(cl_event, 2);
     return 0;
@@ -203,6 +219,7 @@ static void fill_table(void)
     };
 #define PUT(name) table[SLOT_##name] = (function *)name
     PUT(CreateCommandQueue);
+    PUT(RetainCommandQueue);
     PUT(ReleaseCommandQueue);
     PUT(Flush);
     PUT(GetDeviceInfo);
@@ -435,7 +452,7 @@ Test(opencl_old_driver, replaces_only_what_the_driver_has, .init = publish)
     cr_expect_null(layer[81], "clSetEventCallback");
     cr_expect_null(layer[123], "clCreateCommandQueueWithProperties");
     cr_expect_not_null(layer[60], "clEnqueueTask");
-    cr_expect_eq(replaced, 5);
+    cr_expect_eq(replaced, 6);
     trace_reader_close(test_read());
 }
 
@@ -478,14 +495,21 @@ Test(opencl_layer, gives_up_on_commands_that_never_end)
     cr_expect_eq(driver.released, 1);
 }
 
+Test(opencl_layer, flushes_queues_and_keeps_their_references)
+{
+    open_queue();
+    trace_reader_close(test_read());
+    cr_expect_eq(references, 1);
+    cr_expect_eq(flushed, 1);
+}
+
 /* Flush would use the handle. */
 Test(opencl_layer, forgets_queues_that_were_released)
 {
     open_queue();
     opencl_ReleaseCommandQueue(queue);
-    table[46] = NULL;
-    opencl.next.Flush = NULL;
     trace_reader_close(test_read());
+    cr_expect_eq(flushed, 0);
 }
 
 Test(opencl_layer, begins_again_with_another_recording)
@@ -507,6 +531,39 @@ Test(opencl_layer, begins_again_with_another_recording)
     cr_expect_str_eq(meta(reader, "gpu.device.32"), "imagined");
     cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, "?"), 1);
     trace_reader_close(reader);
+}
+
+/* ---- Memory ---- */
+
+static cl_int build(void);
+
+static void use_all(void)
+{
+    open_queue();
+    driver.on_event = NULL;
+    cr_expect_eq(launch(), 0);
+    if (driver.on_event)
+        complete(OPENCL_COMPLETE);
+    driver.on_program = NULL;
+    cr_expect_eq(build(), 0);
+    opencl_ReleaseCommandQueue(queue);
+}
+
+/* The program notices nothing, and no event is left. */
+Test(opencl_layer, bears_each_failing_allocation)
+{
+    size_t asked, i = 0;
+
+    if (!test_can_fail_memory())
+        cr_skip_test("a sanitizer owns the memory");
+    do {
+        test_fail_memory(++i, true);
+        use_all();
+        asked = test_fail_memory(0, false);
+        cr_expect_eq(driver.released, driver.events, "allocation %zu", i);
+    } while (i <= asked);
+    cr_expect_gt(i, 3);
+    trace_reader_close(test_read());
 }
 
 /* ---- Builds that end later ---- */

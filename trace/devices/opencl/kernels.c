@@ -1,5 +1,4 @@
 /* kernels.c: names kernels, and notices their first launches. */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +14,6 @@ struct kernel {
     uint32_t references;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct trace_table kernels;  /* struct kernel, by handle */
 static struct trace_table names;    /* strings, by their hash */
 static struct trace_table builds;   /* the number of a build, by program */
@@ -81,14 +79,14 @@ static void add(cl_kernel handle)
                               name, NULL);
     opencl.next.GetKernelInfo(handle, OPENCL_KERNEL_PROGRAM, sizeof(program),
                               &program, NULL);
-    pthread_mutex_lock(&lock);
+    opencl_lock();
     one->name = keep_name(name);
     one->of = identity(program, name);
     one->references = 1;
     forget(handle);
     if (!trace_table_set(&kernels, key_of(handle), (uintptr_t)one))
         free(one);
-    pthread_mutex_unlock(&lock);
+    opencl_unlock();
 }
 
 static bool is_first(uint64_t of)
@@ -108,13 +106,13 @@ const char *opencl_kernel_launched(cl_kernel handle, bool *first)
     const char *name = "?";
 
     *first = false;
-    pthread_mutex_lock(&lock);
+    opencl_lock();
     one = find(handle);
     if (one) {
         name = one->name;
         *first = is_first(one->of);
     }
-    pthread_mutex_unlock(&lock);
+    opencl_unlock();
     return name;
 }
 
@@ -122,9 +120,9 @@ void opencl_program_built(cl_program program)
 {
     static uintptr_t last;
 
-    pthread_mutex_lock(&lock);
+    opencl_lock();
     trace_table_set(&builds, key_of(program), ++last);
-    pthread_mutex_unlock(&lock);
+    opencl_unlock();
 }
 
 /* ---- Replacements ---- */
@@ -169,11 +167,11 @@ cl_int opencl_RetainKernel(cl_kernel kernel)
 
     if (result)
         return result;
-    pthread_mutex_lock(&lock);
+    opencl_lock();
     one = find(kernel);
     if (one)
         one->references++;
-    pthread_mutex_unlock(&lock);
+    opencl_unlock();
     return OPENCL_SUCCESS;
 }
 
@@ -182,10 +180,10 @@ cl_int opencl_ReleaseKernel(cl_kernel kernel)
 {
     struct kernel *one;
 
-    pthread_mutex_lock(&lock);
+    opencl_lock();
     one = find(kernel);
     if (one && !--one->references)
         forget(kernel);
-    pthread_mutex_unlock(&lock);
+    opencl_unlock();
     return opencl.next.ReleaseKernel(kernel);
 }

@@ -1,7 +1,6 @@
 /* memory.c: records when memory objects and shared virtual memory begin, and
  * when the program has released them. The driver may keep an object longer, for
  * commands that use it. */
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "opencl.h"
@@ -63,7 +62,6 @@ struct memory {
     bool shared; /* virtual memory */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct trace_table memories; /* struct memory, by handle or address */
 
 static const char *kind_of(const struct memory *memory)
@@ -80,11 +78,11 @@ static void begin(const void *address, const struct memory *memory)
     if (!kept)
         return;
     *kept = *memory;
-    pthread_mutex_lock(&lock);
+    opencl_lock();
     if (trace_table_find(&memories, (uintptr_t)address, &old))
         free((void *)old);
     ok = trace_table_set(&memories, (uintptr_t)address, (uintptr_t)kept);
-    pthread_mutex_unlock(&lock);
+    opencl_unlock();
     if (ok)
         allocated(address, memory->bytes, kind_of(memory), memory->device);
     else
@@ -95,10 +93,10 @@ static void retain(const void *address)
 {
     uintptr_t at;
 
-    pthread_mutex_lock(&lock);
+    opencl_lock();
     if (trace_table_find(&memories, (uintptr_t)address, &at))
         ((struct memory *)at)->references++;
-    pthread_mutex_unlock(&lock);
+    opencl_unlock();
 }
 
 static void release(const void *address)
@@ -106,13 +104,13 @@ static void release(const void *address)
     struct memory *memory = NULL;
     uintptr_t at;
 
-    pthread_mutex_lock(&lock);
+    opencl_lock();
     if (trace_table_find(&memories, (uintptr_t)address, &at) &&
         !--((struct memory *)at)->references) {
         memory = (struct memory *)at;
         trace_table_remove(&memories, (uintptr_t)address);
     }
-    pthread_mutex_unlock(&lock);
+    opencl_unlock();
     if (memory)
         released(address, memory->bytes, kind_of(memory), memory->device);
     free(memory);

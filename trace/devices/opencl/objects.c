@@ -9,19 +9,19 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void before_fork(void)
+void opencl_lock(void)
 {
     pthread_mutex_lock(&lock);
 }
 
-static void after_fork(void)
+void opencl_unlock(void)
 {
     pthread_mutex_unlock(&lock);
 }
 
 void opencl_objects_begin(void)
 {
-    pthread_atfork(before_fork, after_fork, after_fork);
+    pthread_atfork(opencl_lock, opencl_unlock, opencl_unlock);
 }
 
 static uint64_t key_of(const void *handle)
@@ -31,7 +31,7 @@ static uint64_t key_of(const void *handle)
 
 /* ---- Devices and contexts ---- */
 
-enum { DEVICES = 32 };
+enum { DEVICES = 32, QUEUES = 1024 };
 
 /* Each handle has the number of its place. */
 struct handles {
@@ -55,35 +55,28 @@ static size_t place_of(struct handles *all, const void *handle, bool *new)
     return all->count++;
 }
 
-static void note_device(size_t place)
+static void note_device(size_t place, cl_device_id device)
 {
     char key[32], name[256] = "";
 
-    opencl.next.GetDeviceInfo((cl_device_id)(uintptr_t)devices.handles[place],
-                              OPENCL_DEVICE_NAME, sizeof(name) - 1, name, NULL);
+    opencl.next.GetDeviceInfo(device, OPENCL_DEVICE_NAME, sizeof(name) - 1,
+                              name, NULL);
     snprintf(key, sizeof(key), "gpu.device.%zu", TRACE_OPENCL_DEVICES + place);
     opencl.host->note(key, name);
 }
 
-static uint32_t number_device(cl_device_id device)
-{
-    bool new;
-    size_t place = place_of(&devices, device, &new);
-
-    place = place < DEVICES ? place : DEVICES - 1;
-    if (new &&opencl_is_on())
-        note_device(place);
-    return TRACE_OPENCL_DEVICES + (uint32_t)place;
-}
-
 uint32_t opencl_device(cl_device_id device)
 {
-    uint32_t number;
+    size_t place;
+    bool new;
 
-    pthread_mutex_lock(&lock);
-    number = number_device(device);
-    pthread_mutex_unlock(&lock);
-    return number;
+    opencl_lock();
+    place = place_of(&devices, device, &new);
+    opencl_unlock();
+    place = place < DEVICES ? place : DEVICES - 1;
+    if (new &&opencl_is_on())
+        note_device(place, device);
+    return TRACE_OPENCL_DEVICES + (uint32_t)place;
 }
 
 uint32_t opencl_context(cl_context context)
@@ -91,9 +84,9 @@ uint32_t opencl_context(cl_context context)
     uint32_t number;
     bool new;
 
-    pthread_mutex_lock(&lock);
+    opencl_lock();
     number = (uint32_t)place_of(&contexts, context, &new) + 1;
-    pthread_mutex_unlock(&lock);
+    opencl_unlock();
     return number;
 }
 
@@ -111,10 +104,16 @@ uint32_t opencl_device_of(cl_context context)
 
 void opencl_note_devices(void)
 {
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < devices.count && i < DEVICES; i++)
-        note_device(i);
-    pthread_mutex_unlock(&lock);
+    const void *all[DEVICES];
+    size_t count;
+
+    opencl_lock();
+    count = devices.count < DEVICES ? devices.count : DEVICES;
+    if (count)
+        memcpy(all, devices.handles, count * sizeof(*all));
+    opencl_unlock();
+    for (size_t i = 0; i < count; i++)
+        note_device(i, (cl_device_id)(uintptr_t)all[i]);
 }
 
 /* ---- Queues ---- */
@@ -162,12 +161,13 @@ void opencl_queue_add(cl_command_queue handle, cl_context context,
 {
     static uint32_t last; /* number */
     uint32_t context_number = opencl_context(context);
+    uint32_t device_number = opencl_device(device);
     struct queue *one = make(handle, properties, count);
 
     if (!one)
         return;
-    pthread_mutex_lock(&lock);
-    one->place = (struct opencl_place){.device = number_device(device),
+    opencl_lock();
+    one->place = (struct opencl_place){.device = device_number,
                                        .context = context_number,
                                        .queue = ++last,
                                        .id = device,
@@ -176,40 +176,40 @@ void opencl_queue_add(cl_command_queue handle, cl_context context,
     forget(handle);
     if (!trace_table_set(&queues, key_of(handle), (uintptr_t)one))
         free(one);
-    pthread_mutex_unlock(&lock);
+    opencl_unlock();
 }
 
 void opencl_queue_retain(cl_command_queue handle)
 {
     struct queue *one;
 
-    pthread_mutex_lock(&lock);
+    opencl_lock();
     one = find(handle);
     if (one)
         one->references++;
-    pthread_mutex_unlock(&lock);
+    opencl_unlock();
 }
 
 void opencl_queue_release(cl_command_queue handle)
 {
     struct queue *one;
 
-    pthread_mutex_lock(&lock);
+    opencl_lock();
     one = find(handle);
     if (one && !--one->references)
         forget(handle);
-    pthread_mutex_unlock(&lock);
+    opencl_unlock();
 }
 
 bool opencl_queue_find(cl_command_queue handle, struct opencl_place *place)
 {
     const struct queue *one;
 
-    pthread_mutex_lock(&lock);
+    opencl_lock();
     one = find(handle);
     if (one)
         *place = one->place;
-    pthread_mutex_unlock(&lock);
+    opencl_unlock();
     return one;
 }
 
@@ -217,11 +217,11 @@ void opencl_queue_show(cl_command_queue handle)
 {
     struct queue *one;
 
-    pthread_mutex_lock(&lock);
+    opencl_lock();
     one = find(handle);
     if (one)
         one->place.hidden = false;
-    pthread_mutex_unlock(&lock);
+    opencl_unlock();
 }
 
 size_t opencl_queue_properties(cl_command_queue handle, void *to, size_t size)
@@ -229,25 +229,42 @@ size_t opencl_queue_properties(cl_command_queue handle, void *to, size_t size)
     const struct queue *one;
     size_t bytes = 0;
 
-    pthread_mutex_lock(&lock);
+    opencl_lock();
     one = find(handle);
     if (one)
         bytes = one->count * sizeof(*one->properties);
     if (to && bytes)
         memcpy(to, one->properties, bytes < size ? bytes : size);
-    pthread_mutex_unlock(&lock);
+    opencl_unlock();
     return bytes;
 }
 
 /* A queue in the table is one that the program has not released, and under the
- * lock it cannot release it. */
-void opencl_queues_flush(void)
+ * lock it cannot release it. To flush may call back, so it needs a reference.
+ */
+static size_t take_queues(cl_command_queue *all, size_t most)
 {
-    size_t cursor = 0;
+    size_t cursor = 0, count = 0;
     uintptr_t at;
 
-    pthread_mutex_lock(&lock);
-    while (trace_table_next(&queues, &cursor, &at))
-        opencl.next.Flush(((const struct queue *)at)->handle);
-    pthread_mutex_unlock(&lock);
+    opencl_lock();
+    while (count < most && trace_table_next(&queues, &cursor, &at)) {
+        cl_command_queue handle = ((const struct queue *)at)->handle;
+
+        if (!opencl.next.RetainCommandQueue(handle))
+            all[count++] = handle;
+    }
+    opencl_unlock();
+    return count;
+}
+
+void opencl_queues_flush(void)
+{
+    cl_command_queue all[QUEUES];
+    size_t count = take_queues(all, QUEUES);
+
+    for (size_t i = 0; i < count; i++) {
+        opencl.next.Flush(all[i]);
+        opencl.next.ReleaseCommandQueue(all[i]);
+    }
 }

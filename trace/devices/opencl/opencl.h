@@ -60,7 +60,11 @@ bool trace_opencl_loaded(void);
 
 /* ---- objects.c: facts about the program's handles ---- */
 
-/* opencl_objects_begin keeps the lock usable in forked children. */
+/* opencl_lock protects what the layer knows about handles. Nothing else is
+ * called under it but the driver's simplest functions. opencl_objects_begin
+ * keeps it usable in forked children. */
+void opencl_lock(void);
+void opencl_unlock(void);
 void opencl_objects_begin(void);
 
 /* Where commands of a queue run. */
