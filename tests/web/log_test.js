@@ -110,7 +110,7 @@ module.exports = {
         await page.waitForFunction(() => document.querySelector(
             '#log .tools .muted').textContent === '4 lines');
         assert.match(await page.locator('.test-head').innerText(),
-            /try 1 of 2/);
+            /failed[\s\S]*300 ms[\s\S]*try 1 of 2/);
     },
 
     async names_the_command_for_a_recording_left_out(open) {

@@ -29,8 +29,8 @@ const picker = (() => {
         }, distance < 0 ? '‹' : '›');
     }
 
-    function facts(test) {
-        const parts = [format.duration(test.duration), test.program,
+    function facts(test, attempt) {
+        const parts = [format.duration(attempt.duration), test.program,
             format.place(test.file, test.line)];
 
         if (state.get('try'))
@@ -44,15 +44,16 @@ const picker = (() => {
 
     function head(test, other) {
         const wanted = state.get('test');
+        const attempt = report.attemptOf(test, state.get('try'));
 
         return [wanted && !report.find(wanted) && make('p',
             { class: 'notice' }, `This run has no test ${format.line(wanted)}`),
         make('div', { class: 'test-head' },
             make('div', { class: 'test-steps' }, step(test, -1),
                 step(test, 1)),
-            make('h1', {}, dom.badge(test), ' ',
+            make('h1', {}, dom.badge(attempt), ' ',
                 dom.name(test.name)),
-            make('span', { class: 'muted' }, facts(test)),
+            make('span', { class: 'muted' }, facts(test, attempt)),
             make('a', {
                 class: 'test-other', 'data-view': other.view,
                 href: state.link({ view: other.view, test: test.id,
