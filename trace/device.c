@@ -454,8 +454,8 @@ static int look(struct dl_phdr_info *object, size_t size, void *context)
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
         uintptr_t begin = object->dlpi_addr + part->p_vaddr;
 
-        if (part->p_type == PT_LOAD && search->from >= begin &&
-            search->to <= begin + part->p_memsz)
+        if (part->p_type == PT_LOAD && part->p_flags & PF_R &&
+            search->from >= begin && search->to <= begin + part->p_memsz)
             search->found = true;
     }
     return search->found;
