@@ -207,8 +207,9 @@ static struct nvtx_attributes attributes_of(const struct trace_record *record,
 
 /* The thread's spans as the tool knows them. */
 struct sent {
-    uint32_t record; /* that entered the span */
-    bool pushed;
+    uint32_t record;    /* that entered the span */
+    bool pushed;        /* or the tool was not ready */
+    nvtx_handle domain; /* at that time */
 };
 
 static _Thread_local struct {
@@ -223,32 +224,40 @@ static void end_thread(void)
     own.count = own.capacity = 0;
 }
 
+static void push_range(struct sent *sent, const struct trace_record *span)
+{
+    push_function *function = (push_function *)TRACE_NVTX(DomainRangePushEx);
+    struct nvtx_attributes given;
+
+    if (!function)
+        return;
+    sent->pushed = true;
+    sent->domain = domain_of();
+    given = attributes_of(span, sent->domain, NULL);
+    function(sent->domain, &given);
+}
+
 /* Returns false without memory. */
 static bool push(const struct trace_entered *entered)
 {
-    push_function *function = (push_function *)TRACE_NVTX(DomainRangePushEx);
-    const struct trace_record *span = trace_record_at(entered->span);
-    bool pushed = function && !trace_unrecorded(entered->record);
-    nvtx_handle domain;
-    struct nvtx_attributes given;
+    struct sent *sent;
 
     if (!TRACE_ARRAY_RESERVE(own.spans, own.capacity, own.count + 1))
         return false;
-    own.spans[own.count++] = (struct sent){entered->record, pushed};
-    if (!pushed)
-        return true;
-    domain = domain_of();
-    given = attributes_of(span, domain, NULL);
-    function(domain, &given);
+    sent = &own.spans[own.count++];
+    *sent = (struct sent){.record = entered->record};
+    if (!trace_unrecorded(entered->record))
+        push_range(sent, trace_record_at(entered->span));
     return true;
 }
 
 static void pop(void)
 {
     pop_function *function = (pop_function *)TRACE_NVTX(DomainRangePop);
+    const struct sent *sent = &own.spans[--own.count];
 
-    if (own.spans[--own.count].pushed && function)
-        function(domain_of());
+    if (sent->pushed && function)
+        function(sent->domain);
 }
 
 /* A span may end below others, which are then pushed again. */
