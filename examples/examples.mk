@@ -121,7 +121,7 @@ DEMO_NEXT := '' 'Open:' \
     '                                  what some tests recorded, and how long spans took'
 
 # The closing line is the last one, as in every run.
-run-demo: $(TESTLOG) $(GPU) $(AUDIT) $(DEMOS) left-out
+run-demo: $(TESTLOG) $(STACKS) $(GPU) $(AUDIT) $(DEMOS) left-out
 ifeq ($(NOCAPTURE),1)
 	@$(call RUN,$(DEMOS))
 else
@@ -130,5 +130,5 @@ else
 	code=$$?; printf '%s\n' "$$closing"; exit $$code
 endif
 
-run-demo-failures: $(TESTLOG) $(FAILS)
+run-demo-failures: $(TESTLOG) $(STACKS) $(FAILS)
 	@$(call RUN,$(FAILS)) || [ $$? = 1 ] # as they should

@@ -15,6 +15,7 @@
 #include "harness/results/report/report.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
+#include "harness/runner/runner.h"
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"
 #include "run.h"
@@ -300,8 +301,8 @@ static int begin(struct programs *programs, struct test_log_options *options)
 
 static void usage(void)
 {
-    puts("Usage: testlog run [--serial GLOB]... PROGRAM... [-- FLAG...] "
-         "[WORD...]\n\n"
+    puts("Usage: testlog run [--serial GLOB]... PROGRAM... [-- [FLAG...] "
+         "[WORD...]]\n\n"
          "Runs test programs side by side as one run, with one summary.\n"
          "FLAGs after -- are passed to each program; PROGRAM --help lists "
          "them.\nA WORD selects the tests whose names contain it.\n-j N limits "
@@ -368,6 +369,24 @@ static int read_words(struct arguments *arguments, int argc, char **argv)
     return i;
 }
 
+/* Prints why a program cannot be run, if so. */
+static bool is_program(const char *path)
+{
+    bool in_path = !strchr(path, '/');
+
+    if (in_path ? test_log_preflight_program(path) : !access(path, X_OK))
+        return true;
+    if (!in_path)
+        test_log_notice("run: %s: %s", path, strerror(errno));
+    else if (!access(path, F_OK))
+        test_log_notice("run: %s is not in PATH; write ./%s", path, path);
+    else
+        test_log_notice("run: there is no program %s; write words that select "
+                        "tests after --",
+                        path);
+    return false;
+}
+
 static int make_programs(struct programs *programs,
                          const struct arguments *arguments)
 {
@@ -375,6 +394,9 @@ static int make_programs(struct programs *programs,
         fputs("testlog: run: name a program; see testlog run --help\n", stderr);
         return -1;
     }
+    for (size_t i = 0; i < arguments->path_count; i++)
+        if (!is_program(arguments->paths[i]))
+            return -1;
     if (runners_programs_make(programs, arguments->paths,
                               arguments->path_count)) {
         test_log_notice("out of memory");

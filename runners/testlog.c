@@ -57,7 +57,8 @@ int main(int argc, char **argv)
         usage(stderr);
         return TEST_LOG_USAGE;
     }
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
+        !strcmp(argv[1], "help")) {
         usage(stdout);
         return 0;
     }

@@ -172,8 +172,8 @@ Test(e2e_run, reports_directives_that_no_program_matches)
 
 Test(e2e_run, suggests_a_span_of_any_program)
 {
-    static const char *const orders[] = {"a/small_test traced_test",
-                                         "traced_test a/small_test"};
+    static const char *const orders[] = {"a/small_test ./traced_test",
+                                         "./traced_test a/small_test"};
 
     for (size_t i = 0; i < 2; i++) {
         const struct e2e *result = e2e_run(
@@ -258,7 +258,8 @@ static const struct {
      "30 passed, 2 failed, 0 skipped\n"},
     {"%s run ./dies", 1, "0 passed, 1 failed, 0 skipped\n"},
     {"%s run ./exits_7 ./fails ./prints", 1, "1 passed, 2 failed, 0 skipped\n"},
-    {"%s run ./not_there a/small_test", 1, "16 passed, 1 failed, 0 skipped\n"},
+    {"mkdir folder; %s run ./folder a/small_test", 1,
+     "16 passed, 1 failed, 0 skipped\n"},
     {"%s run ./exits_2 ./fails", 2, "0 passed, 1 failed, 0 skipped\n"},
     {"%s run ./fails ./exits_3", 2, "0 passed, 1 failed, 0 skipped\n"},
     {"%s run ./exits_4 ./exits_4", 4, "0 passed, 0 failed, 0 skipped\n"},
@@ -293,7 +294,8 @@ Test(e2e_run, exits_with_usage_before_failure_before_success)
 Test(e2e_run, counts_a_program_that_dies_as_a_failed_test)
 {
     const struct e2e *result =
-        e2e_run(TESTLOG " run ./dies ./dies_without_a_name ./exits_7 ./gone");
+        e2e_run("mkdir folder; " TESTLOG
+                " run ./dies ./dies_without_a_name ./exits_7 ./folder");
     const cJSON *run = e2e_json("testlog-runs/latest/run.json");
 
     e2e_expect_is(e2e_text(e2e_result(run, "dies"), "outcome"), "crashed");
@@ -303,18 +305,23 @@ Test(e2e_run, counts_a_program_that_dies_as_a_failed_test)
                   "the program died of signal 36");
     e2e_expect_is(e2e_text(e2e_result(run, "exits_7"), "reason"),
                   "the program exited with 7");
-    e2e_expect_has(e2e_text(e2e_result(run, "gone"), "reason"),
-                   "cannot be run: No such file");
+    e2e_expect_is(e2e_text(e2e_result(run, "folder"), "reason"),
+                  "cannot be run: Permission denied");
     e2e_expect_has(result->err, "\ndies: crashed: the program died of "
                                 "SIGKILL\n");
 }
 
 Test(e2e_run, reports_wrong_use_in_one_line_and_runs_nothing)
 {
-    static const char *const commands[] = {
-        "%s run", "%s run --nonsense a/small_test",
-        "%s run a/small_test -- --nonsense",
-        "LOG_TIME=noon %s run a/small_test", "%s walk"};
+    static const char *const commands[] = {"%s run",
+                                           "%s run --nonsense a/small_test",
+                                           "%s run a/small_test -- --nonsense",
+                                           "LOG_TIME=noon %s run a/small_test",
+                                           "%s walk",
+                                           "%s run a/small_test passes",
+                                           "%s run a/small_test a/gone",
+                                           "touch dull; %s run ./dull",
+                                           "touch dull; %s run dull"};
     char command[256];
 
     for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
