@@ -23,7 +23,7 @@ const struct trace_device_host *nvtx_host(void);
 
 /* ---- strings.c: texts that programs register ---- */
 
-enum { NVTX_STRINGS = 1 << 16, NVTX_DOMAINS = 256, NVTX_CATEGORIES = 1024 };
+enum { NVTX_STRINGS = 1 << 18, NVTX_DOMAINS = 256, NVTX_CATEGORIES = 1024 };
 
 /* nvtx_domain returns a handle for a domain's name, the same for the same name;
  * NULL, which is the default domain, if there are too many.
