@@ -317,6 +317,19 @@ Test(e2e_opencl, places_kernels_behind_their_calls)
 
 /* ---- Any program ---- */
 
+/* The driver's threads must not use what exit has destroyed. */
+Test(e2e_opencl, records_kernels_that_end_after_main)
+{
+    const struct e2e *result = e2e_run(
+        "mkdir cache; POCL_CACHE_DIR=$PWD/cache " TESTLOG " record -- %s leave",
+        answers());
+
+    e2e_expect_code(result, 5);
+    cr_expect_eq(count_of("launches"), 50);
+    cr_expect_eq(count_of("launched"), 50);
+    cr_expect_eq(count_of("pending"), 0);
+}
+
 Test(e2e_opencl, records_any_program)
 {
     const struct e2e *result = e2e_run(POCL TESTLOG " record -- %s", answers());

@@ -91,6 +91,12 @@ static cl_int Flush(cl_command_queue queue)
     return 0;
 }
 
+static cl_int Finish(cl_command_queue queue)
+{
+    (void)queue;
+    return 0;
+}
+
 static cl_int GetDeviceInfo(cl_device_id device, cl_uint info, OPENCL_INFO)
 {
     (void)device;
@@ -222,6 +228,7 @@ static void fill_table(void)
     PUT(RetainCommandQueue);
     PUT(ReleaseCommandQueue);
     PUT(Flush);
+    PUT(Finish);
     PUT(GetDeviceInfo);
     PUT(EnqueueTask);
     PUT(GetEventInfo);
@@ -452,8 +459,39 @@ Test(opencl_old_driver, replaces_only_what_the_driver_has, .init = publish)
     cr_expect_null(layer[81], "clSetEventCallback");
     cr_expect_null(layer[123], "clCreateCommandQueueWithProperties");
     cr_expect_not_null(layer[60], "clEnqueueTask");
-    cr_expect_eq(replaced, 6);
+    cr_expect_eq(replaced, 7);
     trace_reader_close(test_read());
+}
+
+Test(opencl_layer, stands_in_a_chain_only_once)
+{
+    function *const *first = layer;
+    const void *second = NULL;
+    cl_uint count = 0;
+
+    cr_assert_eq(clInitLayer(OPENCL_SLOTS, first, &count, &second), 0);
+    for (size_t i = 0; i < OPENCL_SLOTS; i++)
+        cr_expect_null(((function *const *)second)[i], "%zu", i);
+    open_queue();
+    trace_reader_close(test_read());
+}
+
+static cl_int other_flush(cl_command_queue unused)
+{
+    (void)unused;
+    flushed = 100;
+    return 0;
+}
+
+Test(opencl_layer, follows_a_loader_that_is_loaded_again)
+{
+    table[46] = (function *)other_flush;
+    cr_assert_eq(
+        clInitLayer(OPENCL_SLOTS, table, &(cl_uint){0}, &(const void *){NULL}),
+        0);
+    open_queue();
+    trace_reader_close(test_read());
+    cr_expect_eq(flushed, 100);
 }
 
 Test(opencl_layer, answers_questions_about_the_layer)

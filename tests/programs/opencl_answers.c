@@ -1,6 +1,6 @@
 /* opencl_answers.c: calls OpenCL in many ways and prints all that it answers,
- * so that the answers with and without the layer can be compared. Exits with
- * 77 without a device. */
+ * so that the answers with and without the layer can be compared. With "leave"
+ * it ends before its kernels. Exits with 77 without a device. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { N = 64, NO_DEVICE = 77 };
+enum { N = 64, LEFT = 5, NO_DEVICE = 77 };
 
 static cl_platform_id platform;
 static cl_device_id device;
@@ -550,13 +550,28 @@ static void end(void)
     clReleaseContext(context);
 }
 
-int main(void)
+/* Ends while kernels run, and one is still being compiled. */
+static int leave(void)
+{
+    cl_command_queue queue = clCreateCommandQueue(context, device, 0, NULL);
+    const size_t cells = N;
+
+    for (int i = 0; i < 50; i++)
+        clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &cells, NULL, 0, NULL,
+                               NULL);
+    clFlush(queue);
+    return LEFT;
+}
+
+int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (clGetPlatformIDs(1, &platform, NULL) ||
         clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL))
         return NO_DEVICE;
     begin();
+    if (argc > 1 && !strcmp(argv[1], "leave"))
+        return leave();
     queues();
     events();
     callbacks();

@@ -70,8 +70,8 @@ void trace_injection_retry(void)
 /* A recorded program without our layer records nothing but that. */
 __attribute__((destructor)) static void check_opencl(void)
 {
-    if (getenv("TESTLOG_RECORD") && trace_opencl_is_missing() &&
-        trace_device_record_here()) {
+    if (getenv("TESTLOG_RECORD") && !trace_opencl_loaded() &&
+        trace_opencl_is_missing() && trace_device_record_here()) {
         trace_opencl_check();
         trace_close();
     }

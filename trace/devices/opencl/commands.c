@@ -208,6 +208,8 @@ static void on_complete(cl_event event, cl_int status, void *data)
         record(command, event, status);
         if (command->kind == TRACE_ACTIVITY_KERNEL)
             opencl_count(&opencl.counts.launched, 1);
+        if (command->first)
+            opencl_flush_at_exit();
     }
     if (command->own)
         opencl.next.ReleaseEvent(event);

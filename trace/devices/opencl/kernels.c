@@ -123,6 +123,7 @@ void opencl_program_built(cl_program program)
     opencl_lock();
     trace_table_set(&builds, key_of(program), ++last);
     opencl_unlock();
+    opencl_flush_at_exit();
 }
 
 /* ---- Replacements ---- */

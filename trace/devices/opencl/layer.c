@@ -35,6 +35,13 @@ enum slot {
 #undef TRACE_X
 };
 
+/* A list of layers may name this library twice. */
+static bool is_ours(function *const *target, cl_uint entries)
+{
+    return SLOT_Finish < entries &&
+           target[SLOT_Finish] == (function *)opencl_Finish;
+}
+
 static function **replacements(void)
 {
     static function *table[OPENCL_SLOTS];
@@ -82,19 +89,25 @@ cl_int clGetLayerInfo(cl_uint info, size_t size, void *value, size_t *size_ret)
 EXPORT cl_int clInitLayer(cl_uint entries, const void *target,
                           cl_uint *entries_ret, const void **layer);
 
-/* Called once, within the program's first call of OpenCL: it must not call
- * OpenCL. A slot that is NULL is the driver's. */
+/* Called within the program's first call of OpenCL: it must not call OpenCL. A
+ * program may unload the loader and load it again. A slot that is NULL is the
+ * driver's. */
 cl_int clInitLayer(cl_uint entries, const void *target, cl_uint *entries_ret,
                    const void **layer)
 {
+    static function *const nothing[OPENCL_SLOTS];
+
     if (!target || !entries_ret || !layer)
         return OPENCL_INVALID_VALUE;
+    *entries_ret = OPENCL_SLOTS;
+    *layer = nothing;
+    if (is_ours(target, entries))
+        return OPENCL_SUCCESS;
+    fill_next(target, entries);
+    *layer = replacements();
     if (!__atomic_exchange_n(&loaded, true, __ATOMIC_ACQ_REL)) {
-        fill_next(target, entries);
         opencl_objects_begin();
         opencl_begin();
     }
-    *entries_ret = OPENCL_SLOTS;
-    *layer = replacements();
     return OPENCL_SUCCESS;
 }

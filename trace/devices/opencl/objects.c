@@ -164,6 +164,7 @@ void opencl_queue_add(cl_command_queue handle, cl_context context,
     uint32_t device_number = opencl_device(device);
     struct queue *one = make(handle, properties, count);
 
+    opencl_flush_at_exit();
     if (!one)
         return;
     opencl_lock();

@@ -40,6 +40,11 @@ extern struct opencl opencl;
  * called again. */
 void opencl_begin(void);
 
+/* opencl_flush_at_exit waits for all commands when the process ends. Call it
+ * whenever the driver may have registered handlers of its own, because these
+ * destroy what its threads use: ours must run before them. */
+void opencl_flush_at_exit(void);
+
 static inline bool opencl_is_on(void)
 {
     return __atomic_load_n(&opencl.on, __ATOMIC_ACQUIRE);

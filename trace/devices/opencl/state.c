@@ -8,6 +8,9 @@
 #include "opencl.h"
 #include "trace/devices/inject/standalone.h"
 
+/* Of exit; a driver's own handlers are registered by its first compilations. */
+enum { HANDLERS = 16 };
+
 struct opencl opencl;
 
 void opencl_note(const char *name, const char *format, ...)
@@ -56,9 +59,11 @@ static void warn_of_losses(void)
 
 /* ---- The back end ---- */
 
+static bool ended; /* the process ends, and all was flushed */
+
 static void flush(bool last)
 {
-    if (!last || !opencl_is_on())
+    if (!last || !opencl_is_on() || ended)
         return;
     opencl_queues_flush();
     opencl_commands_wait();
@@ -75,6 +80,21 @@ static void resume(void)
     __atomic_add_fetch(&opencl.recording, 1, __ATOMIC_ACQ_REL);
     memset(&opencl.counts, 0, sizeof(opencl.counts));
     note_counts();
+    ended = false;
+}
+
+static void at_exit(void)
+{
+    flush(true);
+    ended = true;
+}
+
+void opencl_flush_at_exit(void)
+{
+    static unsigned count; /* atomic */
+
+    if (__atomic_fetch_add(&count, 1, __ATOMIC_RELAXED) < HANDLERS)
+        atexit(at_exit);
 }
 
 /* The child has none of the driver's threads. */
