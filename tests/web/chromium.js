@@ -9,6 +9,8 @@ const { pathToFileURL } = require('node:url');
 const ROOT = join(__dirname, '../..');
 const MODULES = join(ROOT, 'build/web/node_modules/');
 const CHROMIUM = '/usr/bin/chromium';
+// A busy machine may take long; a test that waits in vain ends after this.
+const PATIENCE = 180000;
 
 // missing() names what `make deps-web` would install, or is empty.
 function missing() {
@@ -25,6 +27,7 @@ function load(name) {
 function launch(more = []) {
     return load('playwright-core').chromium.launch({
         executablePath: CHROMIUM, args: ['--no-sandbox', ...more],
+        timeout: PATIENCE,
     });
 }
 
@@ -34,6 +37,7 @@ async function open(browser, file, hash = '', options = {}) {
     const context = await browser.newContext({
         viewport: { width: 1280, height: 860 }, offline: true, ...options,
     });
+    context.setDefaultTimeout(PATIENCE);
     const page = await context.newPage();
 
     page.problems = [];
@@ -51,4 +55,4 @@ async function open(browser, file, hash = '', options = {}) {
     return page;
 }
 
-module.exports = { missing, load, launch, open, ROOT };
+module.exports = { missing, load, launch, open, ROOT, PATIENCE };

@@ -20,6 +20,7 @@ const VIEWS = {
 function launch() {
     return chromium.load('playwright-core').firefox.launch({
         channel: 'moz-firefox', executablePath: FIREFOX,
+        timeout: chromium.PATIENCE,
     });
 }
 

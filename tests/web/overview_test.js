@@ -80,6 +80,8 @@ module.exports = {
         });
 
         await page.locator('[aria-label="Copy: Run again"]').first().click();
+        await page.waitForFunction(() =>
+            document.getElementById('status').textContent === 'Copied');
         assert.match(await page.evaluate('navigator.clipboard.readText()'),
             /testlog run a -- --filter 'store\/evicts_oldest'/);
     },

@@ -134,7 +134,7 @@ module.exports = {
         await page.mouse.up();
         const panel = page.locator('.panel-content');
 
-        await panel.locator('table').waitFor();
+        await panel.locator('h2', { hasText: 'Range of' }).waitFor();
         assert.match(await panel.innerText(),
             /Range of [\s\S]*Median[\s\S]*p99[\s\S]*query/);
         assert.ok(await panel.locator('.flame-box').count() > 1);
