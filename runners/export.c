@@ -48,7 +48,8 @@ static void usage(void)
 #define X(name, flag, help) printf("      --%-11s  %s\n", flag, help);
     FORMATS(X)
 #undef X
-    puts("  -o, --output FILE  write to FILE instead of standard output");
+    puts("  -o, --output FILE  write to FILE instead of standard output\n"
+         "  -h, --help         print this");
 }
 
 /* ---- What is known about the tests ---- */

@@ -20,6 +20,7 @@ struct settings {
     struct log_style style;
     const char *color;
     bool follow, last_values;
+    struct losses *losses;
 };
 
 enum {
@@ -49,7 +50,8 @@ static void usage(void)
         "commas\n"
         "      --time=utc|uptime|none\n"
         "      --color=auto|always|never\n"
-        "  -f, --follow         continue until the run ends");
+        "  -f, --follow         continue until the run ends\n"
+        "  -h, --help           print this");
 }
 
 /* ---- One recording ---- */
@@ -189,6 +191,8 @@ static int put(struct recording *recording, const struct settings *settings,
     if (own || settings->filter)
         result = replay_lines(recording, settings, several, reader,
                               own ? own : settings->filter);
+    if (recording->ended)
+        runners_losses_note(settings->losses, recording, reader);
     log_filter_free(own);
     trace_reader_close(reader);
     return result;
@@ -316,6 +320,7 @@ static int show(const char *where, char **patterns,
         runners_print_unseen(settings->filter, "--filter", &found);
     if (any && !has_lines(&found))
         say_why_nothing(settings->text);
+    runners_losses_say(settings->losses, "log");
     runners_recordings_free(&found);
     if (!any)
         return runners_recordings_refuse("log", where, patterns);
@@ -414,7 +419,8 @@ static bool read_arguments(struct settings *settings, int argc, char **argv,
 
 int runners_log(int argc, char **argv)
 {
-    struct settings settings = {0};
+    struct losses losses = {.count = 0};
+    struct settings settings = {.losses = &losses};
     int code;
 
     if (read_arguments(&settings, argc, argv, &code)) {

@@ -123,6 +123,20 @@ struct trace_reader;
 void runners_compress(const struct test_log_run *,
                       const struct trace_profiler *);
 
+/* ---- losses.c ---- */
+
+/* Tests that lost records; the zero value has none. */
+struct losses {
+    struct trace_text first; /* what the first one lost */
+    size_t count;
+};
+
+/* runners_losses_note adds a test if it lost records. runners_losses_say prints
+ * a line about them, if there are any, and frees what they hold. */
+void runners_losses_note(struct losses *, const struct recording *,
+                         const struct trace_reader *);
+void runners_losses_say(struct losses *, const char *command);
+
 /* runners_is_there tells whether `path` or its compressed recording exists. */
 bool runners_is_there(const char *path);
 

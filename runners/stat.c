@@ -43,33 +43,6 @@ static void usage(void)
 
 /* ---- Reading ---- */
 
-/* Tests that lost records; the first is named. */
-struct losses {
-    struct trace_text first;
-    size_t count;
-};
-
-static void note_losses(struct losses *losses,
-                        const struct recording *recording,
-                        const struct trace_reader *reader)
-{
-    struct trace_text text = {0};
-
-    if (trace_reader_losses(&text, reader) && !losses->count++)
-        trace_text_printf(&losses->first, "%s: %s", recording->test,
-                          text.data ? text.data : "");
-    trace_text_free(&text);
-}
-
-static void say_losses(struct losses *losses)
-{
-    if (losses->count)
-        test_log_notice("stat: records of %zu %s are missing: %s",
-                        losses->count, losses->count == 1 ? "test" : "tests",
-                        losses->first.data ? losses->first.data : "");
-    trace_text_free(&losses->first);
-}
-
 /* Returns NULL if it has printed why a recording cannot be read. */
 static struct trace_reader *open_recording(const struct recording *recording,
                                            struct losses *losses)
@@ -77,7 +50,7 @@ static struct trace_reader *open_recording(const struct recording *recording,
     struct trace_reader *reader = runners_open(recording->path);
 
     if (reader)
-        note_losses(losses, recording, reader);
+        runners_losses_note(losses, recording, reader);
     else if (errno != EBADMSG) /* of damage, runners_open has printed */
         test_log_notice("stat: cannot read %s: %s; the table lacks this test",
                         recording->path, strerror(errno));
@@ -101,7 +74,7 @@ static int add_all(struct sums *sums, const struct recordings *found)
 
     for (size_t i = 0; i < found->count && !status; i++)
         status = add(sums, &found->all[i], &losses);
-    say_losses(&losses);
+    runners_losses_say(&losses, "stat");
     if (!status)
         status = runners_sums_sort(sums);
     if (status)
@@ -186,7 +159,7 @@ static int show_paths(const char *where, char **patterns,
     table.several = found.count > 1;
     for (size_t i = 0; i < found.count && !status; i++)
         status = put_path(&table, &found.all[i], &losses);
-    say_losses(&losses);
+    runners_losses_say(&losses, "stat");
     if (status)
         test_log_notice("stat: out of memory");
     runners_critical_end(&table, where);

@@ -211,6 +211,7 @@ Test(e2e_stacks, change_no_outcome)
             e2e_run("%s --stacks=off -j4 --trace-dir=off-%zu",
                     e2e_program(programs[i], E2E_TRACED), i);
 
+        e2e_expect_lacks(without->err, "no stacks");
         e2e_expect_is(e2e_last(with->out), e2e_last(without->out));
         expect_same_outcomes(
             e2e_json("%s/testlog-runs/latest/run.json", with->folder),

@@ -420,6 +420,9 @@ Test(e2e_stat, reports_missing_records)
     e2e_expect_has(e2e_run(TESTLOG "stat")->err,
                    "testlog: stat: records of 1 test are missing: "
                    "losses/limit: ");
+    e2e_expect_has(e2e_run(TESTLOG "log")->err,
+                   "testlog: log: records of 1 test are missing: "
+                   "losses/limit: ");
 }
 
 Test(e2e_stat, refuses_bad_arguments)

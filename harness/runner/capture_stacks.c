@@ -28,10 +28,14 @@ static const uint64_t assertions_look = 4000000000; /* ns for all of a test */
 
 static char program[PATH_MAX]; /* "": it was not found */
 
+static bool is_on(const struct test_log_options *options)
+{
+    return options->stacks != TEST_LOG_STACKS_OFF || options->debugger;
+}
+
 bool test_log_stacks_wanted(const struct test_log_options *options)
 {
-    if ((options->stacks == TEST_LOG_STACKS_OFF && !options->debugger) ||
-        !test_log_supervisor_limits())
+    if (!is_on(options) || !test_log_supervisor_limits())
         return false;
     if (!test_log_stacks_program(program))
         program[0] = '\0';
@@ -129,9 +133,10 @@ static void store(const struct test_log_run *run_of,
     trace_file_commit(&file);
 }
 
-static bool can_look(const struct test_log_job *job)
+static bool can_look(const struct test_log_runner *runner,
+                     const struct test_log_job *job)
 {
-    return job->pid && job->result->folder;
+    return is_on(runner->options) && job->pid && job->result->folder;
 }
 
 static void say_missing(void)
@@ -159,7 +164,7 @@ void test_log_stacks_look(const struct test_log_runner *runner,
     struct trace_text text = {0};
     uint64_t began = test_log_now();
 
-    if (!can_look(job))
+    if (!can_look(runner, job))
         return;
     snprintf(pid, sizeof(pid), "%u", job->pid);
     if (crash) {
@@ -190,7 +195,7 @@ void test_log_stacks_look_at_assertion(const struct test_log_runner *runner,
     struct trace_text *text = &job->assertion_stacks;
     uint64_t began = test_log_now();
 
-    if (!can_look(job) || job->assertions == ASSERTIONS ||
+    if (!can_look(runner, job) || job->assertions == ASSERTIONS ||
         job->looked >= assertions_look)
         return;
     job->assertions++;
