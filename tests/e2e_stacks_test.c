@@ -311,21 +311,6 @@ Test(e2e_stacks, name_the_program_that_is_missing)
     e2e_expect_code(run, 1);
 }
 
-/* Nobody sets a variable for the first example. */
-Test(e2e_stacks, are_found_from_an_example)
-{
-    const struct e2e *run;
-
-    if (e2e_sanitized())
-        cr_skip_test("sanitizers handle SIGSEGV");
-    if (!strstr(BUILD_DIR, "-trace"))
-        cr_skip_test("the examples are built without TRACING");
-    run =
-        e2e_run("'%s/examples/failures_test' --filter '*/*crash*'", BUILD_DIR);
-    e2e_expect_lacks(run->err, "no stacks");
-    e2e_expect_has(run->err, ", which crashed:\n");
-}
-
 Test(e2e_stacks, show_an_address_without_libdw)
 {
     const struct e2e *build =

@@ -72,20 +72,16 @@ static bool is_beside_us(char *path)
 
 static bool is_testlog; /* this program */
 
-/* Looks where testlog is built and where it is installed; for a test program,
- * where testlog builds its examples. */
-static bool is_near_program(char *path)
+/* Looks where testlog is built and where it is installed. */
+static bool is_beside_testlog(char *path)
 {
     char program[PATH_MAX];
-    int folder;
 
-    if (!realpath("/proc/self/exe", program))
-        return false;
-    folder = folder_of(program);
-    if (!is_testlog)
-        return is_there(path, "%.*s../%s", folder, program, library_name);
-    return is_there(path, "%.*s%s", folder, program, library_name) ||
-           is_there(path, "%.*s../lib/%s", folder, program, library_name);
+    return is_testlog && realpath("/proc/self/exe", program) &&
+           (is_there(path, "%.*s%s", folder_of(program), program,
+                     library_name) ||
+            is_there(path, "%.*s../lib/%s", folder_of(program), program,
+                     library_name));
 }
 
 /* Whether this is our library, which an outer test program may have set. */
@@ -103,7 +99,7 @@ bool test_log_gpu_library(char *path)
     refused[0] = '\0';
     if (given)
         return is_there(path, "%s", given);
-    return is_beside_us(path) || is_near_program(path) ||
+    return is_beside_us(path) || is_beside_testlog(path) ||
            (hint && is_there(path, "%s", hint)) ||
            is_there(path, TEST_LOG_LIBRARIES "/%s", library_name) ||
            (is_ours(set) && is_there(path, "%s", set));
