@@ -467,7 +467,7 @@ static const struct {
     {"testlog log --filter=net=de", "debug "},
     {"testlog report --", "--output --help "},
     {"testlog export -", "--chrome --perfetto --folded --speedscope --ops-csv "
-                         "-o --output --help "},
+                         "-o --output -h --help "},
     {"testlog list --j", "--json "},
     {"testlog stat --by=t", "target test "},
     {"testlog stat --", "--by --tree --critical --csv --json --help "},
