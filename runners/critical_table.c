@@ -101,7 +101,7 @@ static size_t widest_in(const struct critical_grid *grid, size_t columns,
 /* The last column is not padded. */
 static void put_grid(struct critical_grid *grid, const struct titles *titles)
 {
-    size_t widths[6], columns = titles->count;
+    size_t widths[6] = {0}, columns = titles->count;
 
     for (size_t i = 0; i < columns; i++)
         widths[i] = widest_in(grid, columns, i);

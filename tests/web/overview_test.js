@@ -55,6 +55,16 @@ module.exports = {
         assert.match(shown, /query[\s\S]*%/);
     },
 
+    async sums_up_the_thread_that_worked_most(open) {
+        const page = await open('threaded');
+        const panel = page.locator('.panel',
+            { hasText: 'Where the time went' });
+
+        await panel.locator('.bars li').first().waitFor();
+        assert.match(await panel.innerText(),
+            /Thread works:[\s\S]*query[\s\S]*90.0 %/);
+    },
+
     async says_that_a_run_was_interrupted(open) {
         const page = await open('interrupted');
 

@@ -323,6 +323,25 @@ function huge(slices, lines) {
         endBlock([{ test: 0, spans: slices, slices, lines }], [])]);
 }
 
+// threaded() is a test whose main thread waits for another one.
+function threaded() {
+    const data = {
+        tracks: [
+            { kind: 'thread', name: 'prepares', pid: 100, tid: 101, depth: 1 },
+            { kind: 'thread', name: 'works', pid: 100, tid: 102, depth: 1 }],
+        sites: SITE_LIST,
+        slices: [
+            { start: 0, duration: 1e6, track: 0, name: 'request' },
+            { start: 1e6, duration: 9e6, track: 1, name: 'query', site: 1 }],
+    };
+    const tests = [{ program: 'pool_test', name: 'pool/joins',
+        outcome: 'passed', duration: 1e7, tries: 1 }];
+
+    return assemble([runBlock({ duration_ns: 1e7 }, tests, [], []),
+        testBlock(0, { end: 1e7 }, data),
+        endBlock([{ test: 0, spans: 2, slices: 2 }], [])]);
+}
+
 const EVIL = '</script><script>document.title="owned"</script>' +
     '<img src=x onerror=alert(1)>"\'&amp;\u202Egnp.exe\u0007\u001b[31m\n@JS@';
 
@@ -353,7 +372,7 @@ function hostile() {
 }
 
 const SAMPLES = {
-    mixed, many, hostile, interrupted,
+    mixed, many, hostile, interrupted, threaded,
     huge: () => huge(20000, 100000),
     million: () => huge(1000000, 1000),
 };

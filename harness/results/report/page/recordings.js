@@ -61,13 +61,14 @@ const recordings = (() => {
         return { own, around };
     }
 
-    // lastOf() is when the test's own thread, on the first track, and all
-    // threads recorded last.
-    function lastOf({ slices, lines }) {
+    // lastOf() is when the main thread and all threads recorded last.
+    function lastOf({ slices, lines, tracks }) {
+        const main = Array.from(tracks.tid).findIndex((tid, track) =>
+            tid && tid === tracks.pid[track]);
         const last = { own: 0, all: 0 };
         const add = (time, track) => {
             last.all = Math.max(last.all, time);
-            if (!track)
+            if (track === main)
                 last.own = Math.max(last.own, time);
         };
 

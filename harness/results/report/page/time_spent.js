@@ -17,26 +17,32 @@ const timeSpent = (() => {
         return slowest;
     }
 
-    // The test's own thread has the first track. Time on other threads would
-    // count twice.
-    function selfTimes(recording) {
-        const { slices } = recording;
+    // Time on several threads would count twice, so only the thread counts
+    // that spent the most time in spans.
+    function busiest(recording) {
+        const { slices, tracks, string } = recording;
         const own = recordings.selfTimes(recording);
-        const times = new Map();
+        const sums = Array.from(tracks.kind, () => new Map());
+        const total = (times) =>
+            [...times.values()].reduce((sum, time) => sum + time, 0);
 
         for (let row = 0; row < slices.rows; row++) {
-            if (slices.track[row] === 0) {
-                const name = slices.name[row];
+            const track = slices.track[row], name = slices.name[row];
 
-                times.set(name, (times.get(name) || 0) + own[row]);
-            }
+            if (string(tracks.kind[track]) === 'thread' &&
+                !(slices.state[row] & recordings.NEVER_ENTERED))
+                sums[track].set(name, (sums[track].get(name) || 0) + own[row]);
         }
-        return [...times].map(([name, time]) =>
-            [recording.string(name), time]);
+        return sums.map((times, track) => ({ track, times }))
+            .reduce((best, one) =>
+                total(one.times) > total(best.times) ? one : best,
+            { track: -1, times: new Map() });
     }
 
-    function shares(recording, duration) {
-        const all = selfTimes(recording).sort((a, b) => b[1] - a[1]);
+    function shares(recording, times, duration) {
+        const all = [...times]
+            .map(([name, time]) => [recording.string(name), time])
+            .sort((a, b) => b[1] - a[1]);
         const inSpans = all.reduce((sum, one) => sum + one[1], 0);
         const large = all.slice(0, SHOWN).filter((one) =>
             one[1] >= SMALL * duration);
@@ -114,13 +120,26 @@ const timeSpent = (() => {
                 `in the first ${shown}`), '.');
     }
 
+    function threadText(recording, track) {
+        const name = track < 0 ? 'main' :
+            recordings.trackName(recording, track);
+
+        return name === 'main' ? null :
+            make('p', {}, `Thread ${format.line(name)}:`);
+    }
+
     async function fill(element, test) {
         const recording = await report.recording(test);
 
-        dom.replace(element, recording ? [
-            bars(shares(recording, test.duration), test.duration),
-            quietText(recording, test),
-        ] : missing(test));
+        if (!recording) {
+            dom.replace(element, missing(test));
+            return;
+        }
+        const { track, times } = busiest(recording);
+
+        dom.replace(element, threadText(recording, track),
+            bars(shares(recording, times, test.duration), test.duration),
+            quietText(recording, test));
     }
 
     function panel() {
@@ -138,5 +157,5 @@ const timeSpent = (() => {
             `, ${format.duration(test.duration)}`), content);
     }
 
-    return { panel, filled: () => filling, shares, bars };
+    return { panel, filled: () => filling };
 })();
