@@ -14,6 +14,8 @@
 #include "log/internal.h"
 #include "run.h"
 #include "stat.h"
+#include "trace/containers.h"
+#include "trace/strings.h"
 
 static const struct {
     const char *word, *text;
@@ -59,9 +61,15 @@ static void usage(void)
 
 static int refuse(const char *path)
 {
-    test_log_notice("diff: cannot read %s/run.json: %s; testlog list shows "
-                    "which runs are finished",
-                    path, errno == EBADMSG ? "it is damaged" : strerror(errno));
+    if (errno == ENOENT)
+        test_log_notice("diff: %s has no run.json, so it is not finished; "
+                        "testlog list shows which runs are",
+                        path);
+    else
+        test_log_notice("diff: cannot read %s/run.json: %s; testlog list shows "
+                        "which runs are finished",
+                        path,
+                        errno == EBADMSG ? "it is damaged" : strerror(errno));
     return -1;
 }
 
@@ -449,6 +457,51 @@ static int compare(const char *before, const char *after,
     return code;
 }
 
+/* Adds a run's programs to a table, or tells whether the table has one. */
+static bool meet_programs(struct trace_table *programs, const char *path,
+                          bool add)
+{
+    struct test_log_run run = {.path = strdup(path)};
+    cJSON *json = run.path ? runners_json_read(&run, "run.json") : NULL;
+    const cJSON *test;
+    bool met = false;
+
+    cJSON_ArrayForEach(test, cJSON_GetObjectItemCaseSensitive(json, "tests"))
+    {
+        const char *program = runners_json_text(test, "program");
+        uint64_t hash = trace_hash_string(TRACE_HASH, program ? program : "");
+        uintptr_t unused;
+
+        if (add)
+            trace_table_set(programs, hash, 0);
+        else
+            met |= trace_table_find(programs, hash, &unused);
+    }
+    cJSON_Delete(json);
+    free(run.path);
+    return met;
+}
+
+/* Finds the last run before the latest that has one of its programs; if there
+ * is none, the run before. */
+static bool find_previous(const char *dir, char *path)
+{
+    struct trace_table programs = {0};
+    char word[32] = "latest";
+    bool met = false;
+
+    if (runners_find_run(dir, word, path))
+        meet_programs(&programs, path, true);
+    for (unsigned before = 1; !met; before++) {
+        snprintf(word, sizeof(word), "latest~%u", before);
+        if (!runners_find_run(dir, word, path))
+            break;
+        met = meet_programs(&programs, path, false);
+    }
+    trace_table_free(&programs);
+    return met || runners_find_run(dir, "latest~1", path);
+}
+
 static bool find(const char *dir, const char *word, char *path)
 {
     if (runners_find_run(dir, word, path))
@@ -472,7 +525,8 @@ static int compare_named(char **words, const struct settings *settings)
     }
     if (runners_settings(&options, "diff", no_folder))
         return code;
-    if (find(options.dir, before, paths[0]) &&
+    if (((!words[0] && find_previous(options.dir, paths[0])) ||
+         find(options.dir, before, paths[0])) &&
         find(options.dir, after, paths[1]))
         code = compare(paths[0], paths[1], settings);
     test_log_options_free(&options);

@@ -205,6 +205,9 @@ int runners_recordings_refuse(const char *command, const char *where,
                         "first, or name a run's folder",
                         command, any ? "cannot find " : "",
                         any ? *patterns : "", any ? ": " : "", where);
+    else if (any && !strncmp(*patterns, "latest~", strlen("latest~")))
+        test_log_notice("%s: there is no run %s; testlog list lists them",
+                        command, *patterns);
     else if (any)
         test_log_notice("%s: %s has no recording of %s%s", command, where,
                         *patterns, patterns[1] ? ", nor of the others" : "");

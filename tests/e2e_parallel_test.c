@@ -221,7 +221,7 @@ Test(e2e_parallel, counts_a_program_that_cannot_run_beside_another)
     const struct e2e *result;
 
     script("a", "true");
-    result = e2e_run(TESTLOG " run ./nothing ./a ./nowhere ./a -- -j2");
+    result = e2e_run("mkdir b c; " TESTLOG " run ./b ./a ./c ./a -- -j2");
     e2e_expect_code(result, 1);
     e2e_expect_closing(result, "2 passed, 2 failed, 0 skipped");
 }

@@ -24,8 +24,11 @@ const facts = (() => {
         return value === null || value === undefined ? '' : String(value);
     }
 
+    const NAMES = { gpu: 'GPU', nvtx: 'NVTX', opencl: 'OpenCL' };
+
     function title(name) {
-        const words = name.replaceAll('_', ' ');
+        const words = name.replaceAll('_', ' ')
+            .replace(/^(gpu|nvtx|opencl)\b/, (word) => NAMES[word]);
 
         return words[0] ? words[0].toUpperCase() + words.slice(1) : words;
     }
@@ -73,7 +76,7 @@ const facts = (() => {
                 test.leftOut && test.leftOut.why === why).length]);
 
         return [
-            ['File', run.cut ? 'cut off: its end is missing' : 'whole'],
+            ['This page', run.cut ? 'cut off: its end is missing' : 'whole'],
             ['Recordings', format.count(run.tests.filter((test) =>
                 report.has(test)).length)],
             ...whys.filter(([, count]) => count).map(([why, count]) =>
