@@ -69,6 +69,19 @@ const tests = {
         assert.ok(EVIL.includes('</script>'));
     },
 
+    async keeps_an_address_that_was_typed(open) {
+        const page = await open('mixed', 'view=timeline');
+
+        await settled(page, 'timeline');
+        // A click writes what was noted, before the address's event comes.
+        await page.evaluate(`{
+            state.note({ from: 5 });
+            location.hash = 'view=facts';
+            document.body.click();
+        }`);
+        await settled(page, 'facts');
+    },
+
     async says_that_the_file_was_cut_off(open, folder) {
         const whole = readFileSync(join(folder, 'mixed.html'), 'utf8');
         const cut = join(folder, 'cut.html');

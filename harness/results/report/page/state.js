@@ -2,6 +2,7 @@
 const state = (() => {
     const listeners = [];
     let values = parse();
+    let known = location.hash;
     let writing = 0;
 
     function parse() {
@@ -63,12 +64,16 @@ const state = (() => {
         writing = setTimeout(flush, 150);
     }
 
+    // An address that somebody has typed meanwhile stays: its event comes.
     function flush() {
         if (!writing)
             return;
         clearTimeout(writing);
         writing = 0;
+        if (location.hash !== known)
+            return;
         history.replaceState(null, '', address({}));
+        known = location.hash;
     }
 
     // Going back from a link leads to what was on the screen.
@@ -77,6 +82,7 @@ const state = (() => {
         clearTimeout(writing);
         writing = 0;
         values = parse();
+        known = location.hash;
         tell();
     });
 
