@@ -163,8 +163,8 @@ void test_log_gpu_print(const struct test_log_gpu *gpu)
         test_log_notice("GPU trace: played back, no GPU was used");
 }
 
-static void put_text(struct trace_text *text, const char *name,
-                     const char *value)
+void test_log_put_text(struct trace_text *text, const char *name,
+                       const char *value)
 {
     if (!value)
         return;
@@ -199,7 +199,7 @@ static void put_devices(struct trace_text *text, const struct test_log_gpu *gpu)
         if (!gpu->devices[i])
             continue;
         trace_text_printf(text, "%s{\"ordinal\":%u", some ? "," : "", i);
-        put_text(text, "name", gpu->devices[i]);
+        test_log_put_text(text, "name", gpu->devices[i]);
         trace_text_char(text, '}');
         some = true;
     }
@@ -212,14 +212,14 @@ void test_log_gpu_members(struct trace_text *text,
     trace_text_printf(text, "\"state\":\"%s\",\"cuda\":%s",
                       test_log_gpu_word(gpu->state),
                       gpu->cuda ? "true" : "false");
-    put_text(text, "nvtx", nvtx_words[gpu->nvtx]);
-    put_text(text, "nvtx_tool", gpu->nvtx_tool);
-    put_text(text, "notice", gpu->notice);
-    put_text(text, "library", gpu->library);
-    put_text(text, "api", gpu->api);
+    test_log_put_text(text, "nvtx", nvtx_words[gpu->nvtx]);
+    test_log_put_text(text, "nvtx_tool", gpu->nvtx_tool);
+    test_log_put_text(text, "notice", gpu->notice);
+    test_log_put_text(text, "library", gpu->library);
+    test_log_put_text(text, "api", gpu->api);
     put_kinds(text, gpu->kinds);
-    put_text(text, "refused", gpu->refused);
-    put_text(text, "source", gpu->source);
+    test_log_put_text(text, "refused", gpu->refused);
+    test_log_put_text(text, "source", gpu->source);
     if (gpu->graph_level)
         trace_text_string(text, ",\"graph_level\":true");
     put_devices(text, gpu);

@@ -92,6 +92,11 @@ void test_log_gpu_free(struct test_log_gpu *);
  * braces. */
 void test_log_gpu_members(struct trace_text *, const struct test_log_gpu *);
 
+/* test_log_put_text adds a member whose value is a text, unless that is NULL.
+ */
+void test_log_put_text(struct trace_text *, const char *name,
+                       const char *value);
+
 /* test_log_gpu_print prints why no GPU activity was recorded, if the program
  * uses CUDA or the user asks about GPUs. */
 void test_log_gpu_print(const struct test_log_gpu *);

@@ -91,22 +91,13 @@ void test_log_opencl_free(struct test_log_opencl *opencl)
 
 /* ---- Output ---- */
 
-static void put_text(struct trace_text *text, const char *name,
-                     const char *value)
-{
-    if (!value)
-        return;
-    trace_text_printf(text, ",\"%s\":", name);
-    trace_json_string(text, value, strlen(value));
-}
-
 void test_log_opencl_members(struct trace_text *text,
                              const struct test_log_opencl *opencl)
 {
     trace_text_printf(text, "\"state\":\"%s\"",
                       test_log_opencl_word(opencl->state));
-    put_text(text, "notice", opencl->notice);
-    put_text(text, "clock", opencl->clock);
+    test_log_put_text(text, "notice", opencl->notice);
+    test_log_put_text(text, "clock", opencl->clock);
 #define TEST_LOG_X(name)                                                       \
     trace_text_printf(text, ",\"" #name "\":%" PRIu64, opencl->name);
     TEST_LOG_OPENCL_COUNTS(TEST_LOG_X)
