@@ -15,7 +15,7 @@ enum {
     AROUND_MOST = 64, /* spans around a slice that are looked at */
 };
 
-/* What a slice waits for; the parts are those of `key_of`. */
+/* Things that a slice may wait for; the parts are those of `key_of`. */
 enum end_kind {
     ANY,     /* - */
     CHILD,   /* parent, or 0: slices of its spans */

@@ -156,7 +156,8 @@ Test(e2e_opencl, keeps_the_users_layers)
     e2e_expect_is(e2e_text(item(run_json(), "opencl"), "state"), "on");
 }
 
-/* A file of the name that is no library stands for a loader without layers. */
+/* A loader passes over a layer that is no library, as one without layers does.
+ */
 Test(e2e_opencl, reports_a_layer_that_is_not_loaded)
 {
     const struct e2e *result =

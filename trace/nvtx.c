@@ -181,7 +181,7 @@ static nvtx_handle string_of(struct known *known, nvtx_handle domain)
 }
 
 /* Returns what a tool gets of a record; the category is the level. A `text` of
- * NULL stands for the name of the call site, with a number. */
+ * NULL means the name of the call site, with a number. */
 static struct nvtx_attributes attributes_of(const struct trace_record *record,
                                             nvtx_handle domain,
                                             const char *text)

@@ -168,7 +168,7 @@ struct trace_sender {
     void (*end)(void);
 };
 
-/* Of the recordings that begin later; NULL: none. */
+/* trace_sender gets the records of later recordings; NULL: nobody does. */
 extern const struct trace_sender *trace_sender;
 
 /* ---- live.c ---- */

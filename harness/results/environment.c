@@ -5,8 +5,8 @@
 
 #include "harness/results/writers.h"
 
-/* No others are written, because they may contain secrets. A star stands for
- * any end. */
+/* No others are written, because they may contain secrets. A star matches any
+ * end. */
 static const char *const names[] = {
     "ASAN_OPTIONS",
     "CLICOLOR_FORCE",

@@ -14,7 +14,7 @@ const VIEWS = {
     tables: 'view=tables', facts: 'view=facts',
 };
 
-// What the runner wrote of the examples; README shows three of them.
+// The runner wrote these reports of the examples; README shows three pictures.
 const REAL_VIEWS = {
     overview: '',
     timeline: 'view=timeline&test=pool/shares_a_store_between_threads',

@@ -20,7 +20,7 @@ const struct trace_device_host *nvtx_host(void)
 
 /* ---- Annotations ---- */
 
-/* What a program says about a range or a mark. */
+/* The text and the attributes of a range or a mark. */
 struct annotation {
     uint32_t domain;
     const char *text;                         /* NULL: none */

@@ -75,7 +75,7 @@ enum {
 #undef TRACE_X
 };
 
-/* Of the layer's interface: cl_layer.h. */
+/* The numbers of a layer's interface, as in cl_layer.h. */
 enum {
     OPENCL_LAYER_API_VERSION = 0x4240,
     OPENCL_LAYER_NAME = 0x4241,

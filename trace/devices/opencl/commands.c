@@ -69,7 +69,7 @@ static void print_time(char *room, size_t size, uint64_t ns)
         snprintf(room, size, "%lluns", (unsigned long long)ns);
 }
 
-/* What the fields of an activity point to. */
+/* The fields of an activity point to these. */
 struct texts {
     char count[THREE], block[THREE], rate[32], delay[32], result[16];
 };

@@ -8,7 +8,8 @@
 #include "opencl.h"
 #include "trace/devices/inject/standalone.h"
 
-/* Of exit; a driver's own handlers are registered by its first compilations. */
+/* A driver registers handlers of its own with its first compilations, and ours
+ * must run before them: it is registered again, at most so often. */
 enum { HANDLERS = 16 };
 
 struct opencl opencl;

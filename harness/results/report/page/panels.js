@@ -199,7 +199,7 @@ const panels = (() => {
                 fill();
         }
 
-        // Tables follow once the time line stands still.
+        // Tables follow when the time line has not moved for a while.
         function moved() {
             clearTimeout(waiting);
             waiting = setTimeout(follow, 200);
