@@ -148,6 +148,22 @@ static void merge_opencl(struct test_log_run *run, const cJSON *json)
     test_log_opencl_free(&opencl);
 }
 
+static void merge_plan(struct test_log_run *run, const cJSON *plan)
+{
+    const cJSON *program;
+
+    cJSON_ArrayForEach(program, plan)
+    {
+        char *text = cJSON_PrintUnformatted(program);
+
+        if (text && run->plan.size)
+            trace_text_char(&run->plan, ',');
+        if (text)
+            trace_text_string(&run->plan, text);
+        cJSON_free(text);
+    }
+}
+
 static void merge_run(struct test_log_run *run, const cJSON *json, bool *first)
 {
     const cJSON *test,
@@ -158,6 +174,7 @@ static void merge_run(struct test_log_run *run, const cJSON *json, bool *first)
                      cJSON_GetObjectItemCaseSensitive(filters, "static_max"));
     merge_gpu(run, cJSON_GetObjectItemCaseSensitive(json, "gpu"));
     merge_opencl(run, cJSON_GetObjectItemCaseSensitive(json, "opencl"));
+    merge_plan(run, cJSON_GetObjectItemCaseSensitive(json, "plan"));
     *first = false;
     cJSON_ArrayForEach(test, cJSON_GetObjectItemCaseSensitive(json, "tests"))
     {

@@ -128,6 +128,111 @@ Test(e2e_shards, writes_the_shard_to_run_json_and_stderr)
     cr_expect(cJSON_IsNull(shard));
 }
 
+/* ---- The plan in run.json ---- */
+
+/* The program of a plan that has a name. */
+static const cJSON *planned_program(const cJSON *plan, const char *name)
+{
+    const cJSON *program;
+
+    cJSON_ArrayForEach(program, plan)
+    {
+        if (!strcmp(e2e_text(program, "program"), name))
+            return program;
+    }
+    cr_assert_fail("%s is not in the plan", name);
+    return NULL;
+}
+
+static bool has_name(const cJSON *names, const char *name)
+{
+    const cJSON *item;
+
+    cJSON_ArrayForEach(item, names)
+    {
+        if (!strcmp(item->valuestring, name))
+            return true;
+    }
+    return false;
+}
+
+/* The tests of a run must be those that its plan has for its shard. */
+static void expect_as_planned(const cJSON *run, int shard)
+{
+    const cJSON *plan = cJSON_GetObjectItem(run, "plan"), *test, *program;
+    const cJSON *tests = cJSON_GetObjectItem(run, "tests");
+    int counted = 0;
+
+    cJSON_ArrayForEach(test, tests)
+    {
+        const cJSON *all = planned_program(plan, e2e_text(test, "program"));
+        const cJSON *names = cJSON_GetObjectItem(all, "tests");
+
+        cr_expect(
+            has_name(cJSON_GetArrayItem(names, shard), e2e_text(test, "name")),
+            "%s in shard %d", e2e_text(test, "name"), shard);
+    }
+    cJSON_ArrayForEach(program, plan)
+    {
+        const cJSON *count =
+            cJSON_GetArrayItem(cJSON_GetObjectItem(program, "counts"), shard);
+
+        counted += count->valueint;
+    }
+    cr_expect_eq(counted, cJSON_GetArraySize(tests));
+}
+
+static const struct {
+    const char *command, *programs;
+} planners[] = {
+    {"./small", "1\n"},
+    {"./small --shard-by=hash", "1\n"},
+    {TESTLOG " run ./small ./ci ./small", "3\n"},
+};
+
+Test(e2e_shards, writes_the_plan_of_all_shards_to_run_json)
+{
+    link_program("ci");
+    for (size_t i = 0; i < sizeof(planners) / sizeof(*planners); i++) {
+        e2e_run("rm -rf runs");
+        for (int shard = 0; shard < 3; shard++) {
+            e2e_run("TEST_SHARD=%d/3 TRACE_DIR=runs/%d %s", shard + 1, shard,
+                    planners[i].command);
+            expect_as_planned(e2e_json("runs/%d/latest/run.json", shard),
+                              shard);
+        }
+        e2e_expect_is(e2e_run("cat runs/*/latest/run.json | grep '^\"plan\"' | "
+                              "grep -o '{[^}]*}' | sort -u | wc -l")
+                          ->out,
+                      planners[i].programs);
+    }
+    e2e_run("./small");
+    cr_expect_null(
+        cJSON_GetObjectItem(e2e_json("testlog-runs/latest/run.json"), "plan"));
+}
+
+/* No test runs: there are fewer than shards. */
+Test(e2e_shards, names_up_to_10000_planned_tests)
+{
+    link_program("large");
+    for (int tests = 10000; tests <= 10001; tests++) {
+        const cJSON *program;
+
+        e2e_run("LARGE_TESTS=%d ./large --filter large/one_of_many "
+                "--shard=20000/20000",
+                tests);
+        program = planned_program(
+            cJSON_GetObjectItem(e2e_json("testlog-runs/latest/run.json"),
+                                "plan"),
+            "large");
+        cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(program, "counts")),
+                     20000);
+        cr_expect_eq(cJSON_HasObjectItem(program, "tests"), tests == 10000);
+    }
+}
+
+/* ---- Listing and running ---- */
+
 Test(e2e_shards, passes_a_shard_without_tests)
 {
     static const char *const commands[] = {"./small",

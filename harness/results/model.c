@@ -113,6 +113,7 @@ void test_log_run_free(struct test_log_run *run)
     free(run->show_origin);
     free(run->record);
     free(run->record_origin);
+    trace_text_free(&run->plan);
     *run = (struct test_log_run){0};
 }
 

@@ -154,6 +154,8 @@ struct test_log_run {
     struct test_log_gpu gpu;
     struct test_log_opencl opencl;
     struct test_log_shard shard;
+    struct trace_text plan; /* the tests of all shards: the programs of "plan"
+                               in run.json; empty without shards */
     struct test_log_parent parent;
     bool whole;      /* no option leaves tests out, or repeats them */
     bool foreign;    /* the folder is the parent's */

@@ -257,12 +257,23 @@ void test_log_run_members(struct trace_text *text,
                       sums.passed, sums.failed, sums.skipped);
 }
 
+/* Which tests each shard has, so that a missing shard is noticed. */
+static void put_plan(struct trace_text *text, const struct trace_text *plan)
+{
+    if (!plan->size)
+        return;
+    trace_text_string(text, ",\n\"plan\":[");
+    trace_text_add(text, plan->data, plan->size);
+    trace_text_char(text, ']');
+}
+
 void test_log_run_json(struct trace_text *text, const struct test_log_run *run)
 {
     bool some = false;
 
     trace_text_string(text, "{\"schema\":1,\n");
     test_log_run_members(text, run);
+    put_plan(text, &run->plan);
     trace_text_string(text, ",\n\"tests\":[");
     for (size_t i = 0; i < run->count; i++) {
         if (run->results[i].outcome == TEST_LOG_OUTCOME_NONE)

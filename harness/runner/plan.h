@@ -68,15 +68,20 @@ int test_log_shard_find(struct test_log_shard *,
 int test_log_shard_read_way(const char *name, const char *word,
                             enum test_log_shard_way *);
 
-/* test_log_shard_has tells whether a test, and which of the sorted ones it is,
- * belongs to a shard. */
-bool test_log_shard_has(const struct test_log_shard *, size_t place,
-                        const char *name);
+/* ---- shard_tests.c ---- */
 
-/* test_log_shard_take removes the tests of other shards; test_log_shard_list
- * lists the tests that filters and shards leave. */
+/* test_log_shard_of returns the shard, of total shards, that a test belongs to;
+ * `place` is which of the sorted ones it is. */
+size_t test_log_shard_of(const struct test_log_shard *, size_t place,
+                         const char *name);
+
+/* test_log_shard_take removes the tests of other shards; it adds the tests of
+ * all shards to `plan`, if not NULL, as those of `program` in "plan" of
+ * run.json. test_log_shard_list lists the tests that filters and shards leave.
+ */
 void test_log_shard_take(struct criterion_test_set *,
-                         const struct test_log_shard *);
+                         const struct test_log_shard *, const char *program,
+                         struct trace_text *plan);
 void test_log_shard_list(struct criterion_test_set *,
                          const struct test_log_options *);
 

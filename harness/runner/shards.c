@@ -1,19 +1,9 @@
-/* shards.c: runs a part of the tests; other processes run the other parts.
- *
- * Each test belongs to one of `total` shards. No process coordinates them: all
- * processes with the same tests and filters compute the same parts.
- */
-#include <stdlib.h>
+/* shards.c: finds which shard of the tests this process runs. */
 #include <string.h>
-
-#include <criterion/criterion.h>
 
 #include "harness/results/notice.h"
 #include "harness/runner/plan.h"
 #include "harness/session.h"
-#include "trace/strings.h"
-
-/* ---- Which shard it is ---- */
 
 /* X(index, total, where indexes begin or NULL, whether "auto" asks for it). The
  * first one that is set counts. In a Slurm job, the ranks of MPI are more
@@ -190,118 +180,4 @@ int test_log_shard_read_way(const char *name, const char *word,
         return -1;
     *way = (enum test_log_shard_way)choice;
     return 0;
-}
-
-/* ---- Which tests are in it ---- */
-
-bool test_log_shard_has(const struct test_log_shard *shard, size_t place,
-                        const char *name)
-{
-    /* The hash must never change: machines of any version share the tests. */
-    uint64_t number = shard->way == TEST_LOG_SHARD_HASH
-                          ? trace_hash_string(TRACE_HASH, name)
-                          : (uint64_t)place;
-
-    return !shard->total || number % shard->total == shard->index;
-}
-
-struct place {
-    char *name;
-    const struct criterion_test *test;
-    bool ours;
-};
-
-static struct place *places;
-static size_t place_count, place_room;
-static bool without_memory;
-
-static bool collect(const struct criterion_test *test)
-{
-    struct place place = {NULL, test, false};
-
-    if (place_count == place_room ||
-        asprintf(&place.name, "%s/%s", test->category, test->name) < 0)
-        without_memory = true;
-    else
-        places[place_count++] = place;
-    return true;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(((const struct place *)a)->name,
-                  ((const struct place *)b)->name);
-}
-
-static int compare_tests(const void *a, const void *b)
-{
-    uintptr_t left = (uintptr_t)((const struct place *)a)->test;
-    uintptr_t right = (uintptr_t)((const struct place *)b)->test;
-
-    return (left > right) - (left < right);
-}
-
-static bool is_ours(const struct criterion_test *test)
-{
-    const struct place key = {NULL, test, false}, *place;
-
-    place = bsearch(&key, places, place_count, sizeof(*places), compare_tests);
-    return place && place->ours;
-}
-
-void test_log_shard_take(struct criterion_test_set *set,
-                         const struct test_log_shard *shard)
-{
-    if (!shard->total)
-        return;
-    place_count = 0;
-    place_room = set->tests;
-    places = calloc(place_room + 1, sizeof(*places));
-    without_memory = !places;
-    if (places)
-        test_log_plan_keep(set, collect);
-    if (without_memory) {
-        test_log_notice("out of memory: --shard has no effect");
-    } else {
-        qsort(places, place_count, sizeof(*places), compare_names);
-        for (size_t i = 0; i < place_count; i++)
-            places[i].ours = test_log_shard_has(shard, i, places[i].name);
-        qsort(places, place_count, sizeof(*places), compare_tests);
-        test_log_plan_keep(set, is_ours);
-    }
-    for (size_t i = 0; places && i < place_count; i++)
-        free(places[i].name);
-    free(places);
-    places = NULL;
-}
-
-/* ---- Listing it ---- */
-
-/* Prints the format of Criterion's list, which other programs parse. */
-static void list_suite(const struct criterion_suite_set *suite)
-{
-    static const char *const signs[][2] = {
-        {"|--", "`--"}, {"\u251c\u2500\u2500", "\u2514\u2500\u2500"}};
-    size_t count = suite->tests ? suite->tests->size : 0;
-
-    if (!count)
-        return;
-    printf("%s: %zu test%s\n", suite->suite.name, count, count == 1 ? "" : "s");
-    for (const struct criterion_ordered_set_node *node = suite->tests->first;
-         node; node = node->next)
-        printf("%s %s\n",
-               signs[criterion_options.use_ascii ? 0 : 1][!node->next],
-               ((const struct criterion_test *)(node + 1))->name);
-}
-
-void test_log_shard_list(struct criterion_test_set *set,
-                         const struct test_log_options *options)
-{
-    test_log_plan_expand(set);
-    test_log_plan_select(set, options);
-    test_log_shard_take(set, &options->shard);
-    for (const struct criterion_ordered_set_node *node = set->suites->first;
-         node; node = node->next)
-        list_suite((const struct criterion_suite_set *)(node + 1));
-    test_log_plan_free();
 }

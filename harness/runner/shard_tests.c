@@ -1,0 +1,204 @@
+/* shard_tests.c: runs a part of the tests; other processes run the other parts.
+ *
+ * Each test belongs to one of `total` shards. No process coordinates them: all
+ * processes with the same tests and filters compute the same parts.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "harness/results/notice.h"
+#include "harness/runner/plan.h"
+#include "trace/strings.h"
+
+/* The most tests of a program that the plan in run.json names. */
+enum { NAMES_MOST = 10000 };
+
+struct place {
+    char *name;
+    const struct criterion_test *test;
+    size_t shard;
+};
+
+static struct place *places;
+static size_t place_count, place_room, own_shard;
+static bool without_memory;
+
+/* ---- Dividing the tests ---- */
+
+size_t test_log_shard_of(const struct test_log_shard *shard, size_t place,
+                         const char *name)
+{
+    /* The hash must never change: machines of any version share the tests. */
+    uint64_t number = shard->way == TEST_LOG_SHARD_HASH
+                          ? trace_hash_string(TRACE_HASH, name)
+                          : (uint64_t)place;
+
+    return number % shard->total;
+}
+
+static bool collect(const struct criterion_test *test)
+{
+    struct place place = {NULL, test, 0};
+
+    if (place_count == place_room ||
+        asprintf(&place.name, "%s/%s", test->category, test->name) < 0)
+        without_memory = true;
+    else
+        places[place_count++] = place;
+    return true;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct place *)a)->name,
+                  ((const struct place *)b)->name);
+}
+
+static int compare_shards(const void *a, const void *b)
+{
+    const struct place *left = a, *right = b;
+
+    if (left->shard != right->shard)
+        return left->shard < right->shard ? -1 : 1;
+    return compare_names(left, right);
+}
+
+static int compare_tests(const void *a, const void *b)
+{
+    uintptr_t left = (uintptr_t)((const struct place *)a)->test;
+    uintptr_t right = (uintptr_t)((const struct place *)b)->test;
+
+    return (left > right) - (left < right);
+}
+
+/* Finds the shard of each test; false without memory. */
+static bool divide(struct criterion_test_set *set,
+                   const struct test_log_shard *shard)
+{
+    place_count = 0;
+    place_room = set->tests;
+    places = calloc(place_room + 1, sizeof(*places));
+    without_memory = !places;
+    if (places)
+        test_log_plan_keep(set, collect);
+    if (without_memory)
+        return false;
+    qsort(places, place_count, sizeof(*places), compare_names);
+    for (size_t i = 0; i < place_count; i++)
+        places[i].shard = test_log_shard_of(shard, i, places[i].name);
+    return true;
+}
+
+/* ---- The plan of all shards ---- */
+
+static void put_counts(struct trace_text *plan, size_t total)
+{
+    size_t at = 0;
+
+    for (size_t shard = 0; shard < total; shard++) {
+        size_t from = at;
+
+        while (at < place_count && places[at].shard == shard)
+            at++;
+        trace_text_printf(plan, "%s%zu", shard ? "," : "", at - from);
+    }
+}
+
+static void put_names(struct trace_text *plan, size_t total)
+{
+    size_t at = 0;
+
+    for (size_t shard = 0; shard < total; shard++) {
+        trace_text_string(plan, shard ? ",[" : "[");
+        for (size_t from = at; at < place_count && places[at].shard == shard;
+             at++) {
+            if (at > from)
+                trace_text_char(plan, ',');
+            trace_json_string(plan, places[at].name, strlen(places[at].name));
+        }
+        trace_text_char(plan, ']');
+    }
+}
+
+static void put_plan(struct trace_text *plan, const char *program, size_t total)
+{
+    qsort(places, place_count, sizeof(*places), compare_shards);
+    trace_text_string(plan, "{\"program\":");
+    trace_json_string(plan, program, strlen(program));
+    trace_text_string(plan, ",\"counts\":[");
+    put_counts(plan, total);
+    if (place_count <= NAMES_MOST) {
+        trace_text_string(plan, "],\"tests\":[");
+        put_names(plan, total);
+    }
+    trace_text_string(plan, "]}");
+}
+
+/* ---- Taking the tests of one shard ---- */
+
+static bool is_ours(const struct criterion_test *test)
+{
+    const struct place key = {NULL, test, 0}, *place;
+
+    place = bsearch(&key, places, place_count, sizeof(*places), compare_tests);
+    return place && place->shard == own_shard;
+}
+
+static void keep_ours(struct criterion_test_set *set, size_t shard)
+{
+    own_shard = shard;
+    qsort(places, place_count, sizeof(*places), compare_tests);
+    test_log_plan_keep(set, is_ours);
+}
+
+void test_log_shard_take(struct criterion_test_set *set,
+                         const struct test_log_shard *shard,
+                         const char *program, struct trace_text *plan)
+{
+    if (!shard->total)
+        return;
+    if (divide(set, shard)) {
+        if (plan && place_count)
+            put_plan(plan, program, shard->total);
+        keep_ours(set, shard->index);
+    } else {
+        test_log_notice("out of memory: --shard has no effect");
+    }
+    for (size_t i = 0; places && i < place_count; i++)
+        free(places[i].name);
+    free(places);
+    places = NULL;
+}
+
+/* ---- Listing it ---- */
+
+/* Prints the format of Criterion's list, which other programs parse. */
+static void list_suite(const struct criterion_suite_set *suite)
+{
+    static const char *const signs[][2] = {
+        {"|--", "`--"}, {"\u251c\u2500\u2500", "\u2514\u2500\u2500"}};
+    size_t count = suite->tests ? suite->tests->size : 0;
+
+    if (!count)
+        return;
+    printf("%s: %zu test%s\n", suite->suite.name, count, count == 1 ? "" : "s");
+    for (const struct criterion_ordered_set_node *node = suite->tests->first;
+         node; node = node->next)
+        printf("%s %s\n",
+               signs[criterion_options.use_ascii ? 0 : 1][!node->next],
+               ((const struct criterion_test *)(node + 1))->name);
+}
+
+void test_log_shard_list(struct criterion_test_set *set,
+                         const struct test_log_options *options)
+{
+    test_log_plan_expand(set);
+    test_log_plan_select(set, options);
+    test_log_shard_take(set, &options->shard, NULL, NULL);
+    for (const struct criterion_ordered_set_node *node = set->suites->first;
+         node; node = node->next)
+        list_suite((const struct criterion_suite_set *)(node + 1));
+    test_log_plan_free();
+}
