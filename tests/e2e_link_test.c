@@ -101,6 +101,21 @@ static void expect_both(const char *compiler, const char *flags)
 WAYS(X)
 #undef X
 
+/* Criterion overwrites the beginning of main in a worker. */
+Test(e2e_link, keeps_the_function_behind_main_whole)
+{
+    const char *symbols;
+
+    built(e2e_run("gcc " FLAGS "-O1 -fno-toplevel-reorder '" SOURCE_DIR
+                  "/harness/main.c' " PROGRAMS
+                  "/beside_main.c -o beside_test" STATIC));
+    symbols = e2e_run("nm -n beside_test | grep -A1 ' main$'")->out;
+    if (!SANITIZE_FLAGS[0])
+        e2e_expect_has(symbols, " T beside_main\n");
+    e2e_expect_closing(e2e_run("./beside_test"),
+                       "1 passed, 0 failed, 0 skipped");
+}
+
 Test(e2e_link, links_and_runs_stripped)
 {
     built(e2e_run("cc " FLAGS PROGRAMS "/linked.c -o linked_test %s && "
