@@ -22,6 +22,7 @@
     X(program)     /* name of the program's folder in the run */               \
     X(start)       /* of the run, as test_log_anchor_text writes it */         \
     X(history)     /* path of the folder that keeps it */                      \
+    X(durations)   /* path of a file of all programs' durations */             \
     X(share)       /* as test_log_share_text writes it */                      \
     X(others)      /* as test_log_others_text writes it */                     \
     X(results)     /* descriptor of a pipe for results */                      \

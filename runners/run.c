@@ -45,11 +45,17 @@ static int run_apart(const struct programs *programs)
 {
     int code = TEST_LOG_NO_TEST;
 
-    test_log_session_export(&(struct test_log_session){
-        .part = "1", .nested = test_log_session()->nested});
-    for (size_t i = 0; i < programs->count && !runners_interrupted(); i++)
+    for (size_t i = 0; i < programs->count && !runners_interrupted(); i++) {
+        const struct program *program = &programs->all[i];
+
+        test_log_session_export(
+            &(struct test_log_session){.part = "1",
+                                       .program = program->name,
+                                       .durations = runners_durations(),
+                                       .nested = test_log_session()->nested});
         code = runners_worse(
-            code, runners_code(run_program(programs, programs->all[i].path)));
+            code, runners_code(run_program(programs, program->path)));
+    }
     return runners_interrupted() ? TEST_LOG_SIGNAL + runners_interrupted()
                                  : code;
 }
@@ -287,7 +293,9 @@ static int begin(struct programs *programs, struct test_log_options *options)
     if (options->failed && !options->informs && !last.count)
         test_log_notice("--failed: no test has run in %s before; all tests run",
                         options->dir);
-    if (options->failed && none_failed(programs, &last)) {
+    if (runners_durations_begin(programs, options, &last)) {
+        code = TEST_LOG_USAGE;
+    } else if (options->failed && none_failed(programs, &last)) {
         test_log_notice(TEST_LOG_NONE_FAILED);
         test_log_print_closing(&none, &options->output);
     } else {

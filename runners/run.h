@@ -226,6 +226,15 @@ size_t runners_programs_in(const struct programs *, enum program_state);
  * to be freed; NULL without memory. */
 char **runners_programs_argv(const struct programs *, char *path);
 
+/* ---- durations.c ---- */
+
+/* runners_durations_begin, for shards by time, collects the durations of the
+ * programs' tests; -1 if it has printed what is wrong. runners_durations
+ * returns the path that programs read them from, NULL without them. */
+int runners_durations_begin(const struct programs *, struct test_log_options *,
+                            const struct test_log_history *);
+const char *runners_durations(void);
+
 /* ---- verdict.c ---- */
 
 /* runners_verdict returns the exit code that a program counts with, and adds a

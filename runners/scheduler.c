@@ -152,6 +152,7 @@ static void export_session(const struct schedule *schedule,
         .program = program->name,
         .start = start,
         .history = schedule->last->count ? schedule->last->path : NULL,
+        .durations = runners_durations(),
         .share = beside || schedule->tokens ? of_share : NULL,
         .others = of_others,
         .results =

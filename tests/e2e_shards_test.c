@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,6 +35,17 @@ static const char *results(const char *folder)
     return e2e_run("cut -f1,3,4 %s/latest/results.tsv | sort", folder)->out;
 }
 
+/* Writes durations of some tests to history.tsv: the others are new. */
+static void write_history(void)
+{
+    e2e_run("{ for i in 00 01 02 03 04 05 06 07 08 09; do "
+            "  echo passed 1$i small small/sizes[$i]; "
+            "  echo failed 3$i small~2 small/sizes[$i]; done; "
+            "echo passed 999 small small/passes; "
+            "echo timeout 700 ci ci/fails; "
+            "echo passed 400 ci ci/gone; } | tr ' ' '\t' >history.tsv");
+}
+
 /* ---- Slices and hashes ---- */
 
 static const struct {
@@ -48,6 +60,11 @@ static const struct {
     {"./small --repeat 2 --filter '*/sizes*'", 5},
     {TESTLOG " run ./small ./ci", 4},
     {TESTLOG " run ./small ./ci -- --shard-by=hash", 3},
+    {"./small --shard-by=time", 3},
+    {"./small --shard-by=time --history=history.tsv", 3},
+    {TESTLOG " run ./small ./ci ./small -- --shard-by=time "
+             "--history=history.tsv",
+     4},
 };
 
 /* All shards together have the tests and outcomes of a whole run, and a shard
@@ -55,6 +72,7 @@ static const struct {
 Test(e2e_shards, runs_every_test_in_one_shard)
 {
     link_program("ci");
+    write_history();
     for (size_t i = 0; i < sizeof(spreads) / sizeof(*spreads); i++) {
         const char *command = spreads[i].command;
 
@@ -187,12 +205,14 @@ static const struct {
 } planners[] = {
     {"./small", "1\n"},
     {"./small --shard-by=hash", "1\n"},
+    {"./small --shard-by=time --history=history.tsv", "1\n"},
     {TESTLOG " run ./small ./ci ./small", "3\n"},
 };
 
 Test(e2e_shards, writes_the_plan_of_all_shards_to_run_json)
 {
     link_program("ci");
+    write_history();
     for (size_t i = 0; i < sizeof(planners) / sizeof(*planners); i++) {
         e2e_run("rm -rf runs");
         for (int shard = 0; shard < 3; shard++) {
@@ -229,6 +249,127 @@ Test(e2e_shards, names_up_to_10000_planned_tests)
                      20000);
         cr_expect_eq(cJSON_HasObjectItem(program, "tests"), tests == 10000);
     }
+}
+
+/* ---- Shards by time ---- */
+
+/* Three programs, whose tests take 1 to 40 ms; each alone has one test that is
+ * long for its shards. */
+static void write_skewed_history(void)
+{
+    e2e_run("for program in small small~2 small~3; do "
+            "printf 'passed\\t40000000\\t%%s\\tsmall/passes\\n' $program; "
+            "for i in 00 01 02 03 04 05 06 07 08 09 10 11; do "
+            "printf 'passed\\t1%%s0000\\t%%s\\tsmall/sizes[%%s]\\n' $i "
+            "$program $i; done; done >history.tsv");
+}
+
+/* The time that the tests of a shard take in history.tsv, in ms. */
+static double time_of(const char *run)
+{
+    return strtod(
+        e2e_run("awk -F '\\t' 'NR == FNR {times[$3, $4] = $2; next} {sum += "
+                "times[$3, $4]} END {print sum / 1e6}' history.tsv "
+                "%s/latest/results.tsv",
+                run)
+            ->out,
+        NULL);
+}
+
+static const char *history_of(const char *run)
+{
+    return e2e_text(
+        cJSON_GetObjectItem(e2e_json("%s/latest/run.json", run), "shard"),
+        "history");
+}
+
+#define TIMED                                                                  \
+    TESTLOG " run ./small ./small ./small -- --shard-by=time "                 \
+            "--history=history.tsv "
+
+/* Each program alone would put its long test into the first shard. */
+Test(e2e_shards, balances_the_programs_of_a_run)
+{
+    static const char *const runs[] = {"runs/1", "runs/2", "runs/3"};
+    double times[3], sum = 0;
+
+    write_skewed_history();
+    for (size_t i = 0; i < 3; i++) {
+        const struct e2e *result =
+            e2e_run(TIMED "--shard=%zu/3 --trace-dir=%s", i + 1, runs[i]);
+
+        e2e_expect_code(result, 0);
+        e2e_expect_has(result->err, "by time (--shard), 39 durations, history");
+        e2e_expect_has(result->err, history_of(runs[i]));
+        e2e_expect_is(history_of(runs[i]), history_of(runs[0]));
+        sum += times[i] = time_of(runs[i]);
+    }
+    for (size_t i = 0; i < 3; i++)
+        cr_expect_leq(times[i], sum / 3 * 1.2, "shard %zu: %g ms of %g", i,
+                      times[i], sum);
+}
+
+/* A filter leaves out other tests in all programs. */
+Test(e2e_shards, balances_the_tests_that_filters_match)
+{
+    write_skewed_history();
+    for (int i = 1; i <= 2; i++)
+        e2e_run(TIMED "--shard=%d/2 --trace-dir=runs/%d --filter '*/sizes*'", i,
+                i);
+    cr_expect_float_eq(time_of("runs/1"), time_of("runs/2"), 4);
+    cr_expect_eq(e2e_count(results("runs/*"), "sizes"), (size_t)36);
+    e2e_expect_is(history_of("runs/1"), history_of("runs/2"));
+    e2e_expect_has(e2e_read("runs/1/latest/run.json"), "\"durations\":36,");
+}
+
+/* Shards that start later must not know more than those before. */
+Test(e2e_shards, agree_while_they_share_a_history)
+{
+    const char *first = NULL, *all;
+
+    e2e_run("./small --filter small/passes; ./small --filter '*/sizes*'; "
+            "./small --filter small/has_a_default");
+    for (int i = 1; i <= 3; i++) {
+        const struct e2e *result =
+            e2e_run("./small --shard=%d/3 --shard-by=time && "
+                    "cat testlog-runs/latest/results.tsv >>all.tsv",
+                    i);
+        const char *history = strstr(result->err, "durations, history");
+
+        e2e_expect_code(result, 0);
+        cr_assert_not_null(history);
+        first = first ? first : history;
+        cr_expect_eq(strncmp(history, first, 35), 0, "%.40s", history);
+    }
+    all = e2e_run("cut -f4 all.tsv | sort -u | wc -l; wc -l <all.tsv")->out;
+    e2e_expect_is(all, "16\n16\n");
+}
+
+Test(e2e_shards, lists_the_tests_of_a_shard_by_time)
+{
+    static const char *const commands[] = {"./small",
+                                           TESTLOG " run ./small ./small --"};
+    static const char *const flags[] = {"", "--history=history.tsv"};
+
+    write_history();
+    e2e_run("./small; ./small --filter small/passes");
+    for (size_t i = 0; i < 2; i++)
+        for (size_t file = 0; file < 2; file++) {
+            char command[256];
+
+            snprintf(command, sizeof(command),
+                     "%s --shard=2/3 --shard-by=time %s", commands[i],
+                     flags[file]);
+            e2e_expect_is(
+                e2e_run("%s --ascii --list | sed -n 's/^[|`]-- //p' | sort",
+                        command)
+                    ->out,
+                e2e_run(
+                    "%s >/dev/null; cut -f4 testlog-runs/latest/results.tsv "
+                    "| sed 's,.*/,,' | sort",
+                    command)
+                    ->out);
+        }
 }
 
 /* ---- Listing and running ---- */
@@ -324,8 +465,14 @@ static const struct {
      "testlog: TEST_SHARD: \"4/3\" is not a shard; write 1/3 to 3/3\n"},
     {TESTLOG " run ./small -- --shard=3",
      "testlog: --shard: \"3\" is not a shard; write one as in 2/5, or auto\n"},
-    {"./small --shard-by=name",
-     "testlog: --shard-by: unknown value \"name\"; write slice or hash\n"},
+    {"./small --shard-by=name", "testlog: --shard-by: unknown value \"name\"; "
+                                "write slice, hash or time\n"},
+    {"TEST_HISTORY=absent ./small --shard=1/2 --shard-by=time",
+     "testlog: TEST_HISTORY: cannot read absent: No such file or directory; "
+     "give all shards the same file, which may be empty\n"},
+    {TESTLOG " run ./small -- --shard=1/2 --shard-by=time --history=small",
+     "testlog: --history: small:1 is not a line of results.tsv: outcome, "
+     "nanoseconds, program and test, separated by tabs\n"},
 };
 
 Test(e2e_shards, reports_bad_values_in_one_line_before_any_test)

@@ -205,7 +205,7 @@ static size_t owners(size_t total, enum test_log_shard_way way, size_t i,
     size_t sum = 0;
 
     for (size_t index = 0; index < total; index++) {
-        const struct test_log_shard shard = {index, total, way, "--shard"};
+        const struct test_log_shard shard = {.total = total, .way = way};
         bool has = test_log_shard_of(&shard, i, name_of(i)) == index;
 
         sum += has;
@@ -242,12 +242,12 @@ Test(harness_shards, hashes_only_the_name)
     const size_t total = 999983;
 
     for (size_t i = 0; i < 2; i++) {
-        const struct test_log_shard shard = {known[i].sum % total, total,
-                                             TEST_LOG_SHARD_HASH, "--shard"};
+        const struct test_log_shard shard = {.total = total,
+                                             .way = TEST_LOG_SHARD_HASH};
 
         for (size_t place = 0; place < 100; place++)
             cr_expect_eq(test_log_shard_of(&shard, place, known[i].name),
-                         shard.index);
+                         known[i].sum % total);
     }
 }
 
@@ -260,7 +260,7 @@ Test(harness_shards, parses_ways_to_split)
     cr_expect_eq(test_log_shard_read_way("--shard-by", "name", &way), -1);
     fflush(stderr);
     cr_expect_stderr_eq_str("testlog: --shard-by: unknown value \"name\"; "
-                            "write slice or hash\n");
+                            "write slice, hash or time\n");
 }
 
 /* ---- Output ---- */
@@ -281,14 +281,26 @@ static void expect_text(struct test_log_shard shard, const char *printed,
 
 Test(harness_shards, prints_the_shard_as_requested)
 {
-    expect_text((struct test_log_shard){1, 5, TEST_LOG_SHARD_HASH, "--shard"},
+    expect_text((struct test_log_shard){.index = 1,
+                                        .total = 5,
+                                        .way = TEST_LOG_SHARD_HASH,
+                                        .origin = "--shard"},
                 "shard: 2/5 by hash (--shard)",
                 "\"shard\":{\"index\":1,\"total\":5,\"by\":\"hash\"}");
-    expect_text((struct test_log_shard){0, 0, TEST_LOG_SHARD_SLICE, NULL}, "",
+    expect_text((struct test_log_shard){.index = 1,
+                                        .total = 5,
+                                        .way = TEST_LOG_SHARD_TIME,
+                                        .origin = "--shard",
+                                        .durations = 812,
+                                        .history = 0xfeed},
+                "shard: 2/5 by time (--shard), 812 durations, history "
+                "000000000000feed",
+                "\"shard\":{\"index\":1,\"total\":5,\"by\":\"time\","
+                "\"durations\":812,\"history\":\"000000000000feed\"}");
+    expect_text((struct test_log_shard){.way = TEST_LOG_SHARD_TIME}, "",
                 "\"shard\":null");
-    expect_text(
-        (struct test_log_shard){0, 0, TEST_LOG_SHARD_SLICE, "TEST_SHARD"},
-        "shard: all tests, because no scheduler's variable is set "
-        "(TEST_SHARD=auto)",
-        "\"shard\":null");
+    expect_text((struct test_log_shard){.origin = "TEST_SHARD"},
+                "shard: all tests, because no scheduler's variable is set "
+                "(TEST_SHARD=auto)",
+                "\"shard\":null");
 }

@@ -112,6 +112,7 @@ struct update {
     struct trace_table places;       /* by the hash of a name */
     bool left_tests; /* the program ended without a result of each test */
     bool ran_others; /* than those that had failed */
+    bool no_times;   /* of the run are kept */
 };
 
 static bool has_slash(const char *name)
@@ -163,7 +164,7 @@ static void add_result(struct update *update,
     past->seen = true;
     if (outcome == TEST_LOG_OUTCOME_SKIPPED)
         return;
-    if (outcome == TEST_LOG_OUTCOME_PASSED)
+    if (outcome == TEST_LOG_OUTCOME_PASSED && !update->no_times)
         add_time(past, result->duration);
     if (!past->ran || test_log_outcome_bad(outcome)) {
         past->outcome = outcome;
@@ -187,7 +188,9 @@ static void forget_unseen(struct test_log_history *history)
 static int update_program(const struct test_log_run *run, const char *program,
                           const char *path, int folder, bool whole, bool failed)
 {
-    struct update update = {.history.path = strdup(path)};
+    /* Other shards may start later, and must know the same durations. */
+    struct update update = {.history.path = strdup(path),
+                            .no_times = test_log_shard_by_time(&run->shard)};
     int status = -1;
 
     if (test_log_history_load(&update.history, program, folder) &&

@@ -98,7 +98,8 @@ const char *test_log_signal(int number);
 /* X(NAME, word): how tests are divided among shards. */
 #define TEST_LOG_SHARD_WAYS(X)                                                 \
     X(SLICE, "slice") /* every total-th of the sorted names */                 \
-    X(HASH, "hash")   /* by the name alone */
+    X(HASH, "hash")   /* by the name alone */                                  \
+    X(TIME, "time")   /* by durations of earlier runs */
 
 enum test_log_shard_way {
 #define TEST_LOG_X(name, word) TEST_LOG_SHARD_##name,
@@ -110,7 +111,12 @@ struct test_log_shard {
     size_t index, total; /* from 0; total 0: there are no shards */
     enum test_log_shard_way way;
     const char *origin;
+    size_t durations; /* how many are known */
+    uint64_t history; /* a digest of them, the same for all shards */
 };
+
+/* test_log_shard_by_time tells whether durations divide the tests. */
+bool test_log_shard_by_time(const struct test_log_shard *);
 
 /* The words of TEST_LOG_SHARD_WAYS, NULL at the end. */
 extern const char *const test_log_shard_ways[];

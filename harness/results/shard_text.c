@@ -1,4 +1,6 @@
 /* shard_text.c: prints which shard this is, for people and in run.json. */
+#include <inttypes.h>
+
 #include "harness/results/notice.h"
 #include "harness/results/terminal.h"
 
@@ -7,6 +9,11 @@ const char *const test_log_shard_ways[] = {
     TEST_LOG_SHARD_WAYS(TEST_LOG_X)
 #undef TEST_LOG_X
         NULL};
+
+bool test_log_shard_by_time(const struct test_log_shard *shard)
+{
+    return shard->total && shard->way == TEST_LOG_SHARD_TIME;
+}
 
 void test_log_shard_text(struct trace_text *text,
                          const struct test_log_shard *shard)
@@ -21,6 +28,9 @@ void test_log_shard_text(struct trace_text *text,
             "shard: all tests, because no scheduler's variable is set "
             "(%s=auto)",
             shard->origin);
+    if (test_log_shard_by_time(shard))
+        trace_text_printf(text, ", %zu durations, history %016" PRIx64,
+                          shard->durations, shard->history);
 }
 
 void test_log_print_empty_shard(const struct test_log_run *run)
@@ -33,10 +43,16 @@ void test_log_print_empty_shard(const struct test_log_run *run)
 void test_log_shard_member(struct trace_text *text,
                            const struct test_log_shard *shard)
 {
-    if (shard->total)
-        trace_text_printf(
-            text, "\"shard\":{\"index\":%zu,\"total\":%zu,\"by\":\"%s\"}",
-            shard->index, shard->total, test_log_shard_ways[shard->way]);
-    else
+    if (!shard->total) {
         trace_text_string(text, "\"shard\":null");
+        return;
+    }
+    trace_text_printf(
+        text, "\"shard\":{\"index\":%zu,\"total\":%zu,\"by\":\"%s\"",
+        shard->index, shard->total, test_log_shard_ways[shard->way]);
+    if (test_log_shard_by_time(shard))
+        trace_text_printf(text,
+                          ",\"durations\":%zu,\"history\":\"%016" PRIx64 "\"",
+                          shard->durations, shard->history);
+    trace_text_char(text, '}');
 }

@@ -507,6 +507,8 @@ static const struct option_row rows[] = {
      .read = read_setting, AT(shard_asked)},
     {"--shard-by", NULL, TEST_LOG_SHARD_WAYS(WAY_WORD),
      "how tests are divided among shards", .read = read_shard_way},
+    {"--history", "TEST_HISTORY", "FILE", "durations for --shard-by=time",
+     .read = read_setting, AT(history), .outer = true},
     {"--pass-with-no-tests", NULL, NULL, "exit with 0 if no test matches",
      .read = read_on, AT(pass_with_no_tests)},
     {"--fail-fast", NULL, NULL, "stop at the first failure", .read = read_on,
@@ -821,7 +823,8 @@ static bool check(struct reader *reader)
     }
     return apply_host_level(reader) &&
            judge(reader,
-                 test_log_shard_find(&options->shard, &options->shard_asked));
+                 test_log_shard_find(&options->shard, &options->shard_asked)) &&
+           judge(reader, test_log_shard_read_durations(options));
 }
 
 /* A program that runs beside others gets fewer jobs, and takes colours from
@@ -909,6 +912,7 @@ void test_log_options_free(struct test_log_options *options)
     for (char **name = options->only; name && *name; name++)
         free(*name);
     test_log_settings_free(&options->settings);
+    test_log_durations_free(&options->durations);
     trace_text_free(&options->test_filters);
     free(options->overrides);
     free(options->only);

@@ -2,6 +2,7 @@
 #ifndef TESTLOG_OPTIONS_H
 #define TESTLOG_OPTIONS_H
 
+#include "harness/results/durations.h"
 #include "harness/results/stacks.h"
 #include "harness/results/terminal.h"
 #include "harness/runner/settings.h"
@@ -60,7 +61,9 @@ struct test_log_options {
     bool list, list_sites;
     struct test_log_shard shard;
     struct test_log_setting shard_asked; /* "2/5", "auto", NULL */
-    uint64_t limit;                      /* bytes a test may record */
+    struct test_log_setting history;     /* a file of durations */
+    struct test_log_durations durations;
+    uint64_t limit; /* bytes a test may record */
     struct trace_profiler profiler;
     const char *dir; /* where runs go */
     bool dir_given;  /* `dir` is not the default */

@@ -20,6 +20,10 @@ size_t test_log_plan_select(struct criterion_test_set *,
                             const struct test_log_options *);
 void test_log_plan_only(struct criterion_test_set *, char **names);
 
+/* test_log_plan_selects tells whether the patterns and words, if there are any,
+ * match a test "suite/test" of any program. */
+bool test_log_plan_selects(const struct test_log_options *, const char *name);
+
 /* test_log_plan_has tells whether one of the tests has one of the names. */
 bool test_log_plan_has(struct criterion_test_set *, char **names);
 
@@ -70,24 +74,38 @@ int test_log_shard_read_way(const char *name, const char *word,
 
 /* ---- shard_tests.c ---- */
 
-/* test_log_shard_of returns the shard, of total shards, that a test belongs to;
- * `place` is which of the sorted ones it is. */
+/* test_log_shard_read_durations, for shards by time, reads the durations that
+ * `testlog run` passes to its programs, or the file of --history. -1 if it has
+ * printed what is wrong.
+ * test_log_shard_recall takes them from the history if neither is given, keeps
+ * those that are `wanted`, and notes in options->shard which are used. */
+int test_log_shard_read_durations(struct test_log_options *);
+void test_log_shard_recall(struct test_log_options *,
+                           const struct test_log_history *,
+                           test_log_duration_wanted *, const void *context);
+
+/* test_log_shard_recall_program does so for the tests of a program; under
+ * `testlog run`, for those of all its programs. */
+void test_log_shard_recall_program(struct test_log_options *,
+                                   const struct test_log_history *,
+                                   const char *program);
+
+/* test_log_shard_of returns the shard, of total shards, that a test belongs to
+ * if durations do not matter; `place` is which of the sorted ones it is. */
 size_t test_log_shard_of(const struct test_log_shard *, size_t place,
                          const char *name);
 
 /* test_log_shard_take removes the tests of other shards; it adds the tests of
  * all shards to `plan`, if not NULL, as those of `program` in "plan" of
- * run.json. test_log_shard_list lists the tests that filters and shards leave.
- */
+ * run.json. test_log_shard_list lists the tests that filters and shards leave
+ * to `program`. */
 void test_log_shard_take(struct criterion_test_set *,
-                         const struct test_log_shard *, const char *program,
+                         const struct test_log_options *, const char *program,
                          struct trace_text *plan);
 void test_log_shard_list(struct criterion_test_set *,
-                         const struct test_log_options *);
+                         const struct test_log_options *, const char *program);
 
 /* ---- rerun.c ---- */
-
-struct test_log_history;
 
 /* test_log_rerun_name returns the name under which the history has a program (a
  * path). */

@@ -337,7 +337,7 @@ static void select_tests(struct test_log_runner *runner,
     runner->matched = test_log_plan_select(set, options);
     if (runner->matched && !runner->run->foreign)
         test_log_plan_print_unmatched(set, options);
-    test_log_shard_take(set, &options->shard,
+    test_log_shard_take(set, options,
                         test_log_rerun_name(runner->run->executable),
                         &runner->run->plan);
     if (only)

@@ -9,11 +9,14 @@
 #include <criterion/criterion.h>
 
 #include "harness/results/notice.h"
+#include "harness/runner/balance.h"
 #include "harness/runner/plan.h"
 #include "trace/strings.h"
 
 /* The most tests of a program that the plan in run.json names. */
 enum { NAMES_MOST = 10000 };
+
+static const char no_memory[] = "out of memory: --shard has no effect";
 
 struct place {
     char *name;
@@ -25,15 +28,65 @@ static struct place *places;
 static size_t place_count, place_room, own_shard;
 static bool without_memory;
 
+/* ---- Durations ---- */
+
+int test_log_shard_read_durations(struct test_log_options *options)
+{
+    const char *shared = test_log_session()->durations;
+
+    if (!test_log_shard_by_time(&options->shard))
+        return 0;
+    if (shared)
+        return test_log_durations_read(&options->durations, shared, "run");
+    return options->history.value
+               ? test_log_durations_read(&options->durations,
+                                         options->history.value,
+                                         options->history.origin)
+               : 0;
+}
+
+void test_log_shard_recall(struct test_log_options *options,
+                           const struct test_log_history *history,
+                           test_log_duration_wanted *wanted,
+                           const void *context)
+{
+    struct test_log_durations *durations = &options->durations;
+    bool given = test_log_session()->durations || options->history.value;
+
+    if (!test_log_shard_by_time(&options->shard))
+        return;
+    if (!given && test_log_durations_recall(durations, history)) {
+        test_log_notice(no_memory);
+        options->shard = (struct test_log_shard){.total = 0};
+        return;
+    }
+    test_log_durations_keep(durations, wanted, context);
+    options->shard.durations = durations->count;
+    options->shard.history = test_log_durations_digest(durations);
+}
+
+/* `testlog run` passes the tests of all its programs. */
+static bool is_useful(const struct test_log_duration *test, const void *program)
+{
+    return test_log_session()->durations || !strcmp(test->program, program);
+}
+
+void test_log_shard_recall_program(struct test_log_options *options,
+                                   const struct test_log_history *history,
+                                   const char *program)
+{
+    test_log_shard_recall(options, history, is_useful, program);
+}
+
 /* ---- Dividing the tests ---- */
 
 size_t test_log_shard_of(const struct test_log_shard *shard, size_t place,
                          const char *name)
 {
     /* The hash must never change: machines of any version share the tests. */
-    uint64_t number = shard->way == TEST_LOG_SHARD_HASH
-                          ? trace_hash_string(TRACE_HASH, name)
-                          : (uint64_t)place;
+    uint64_t number = shard->way == TEST_LOG_SHARD_SLICE
+                          ? (uint64_t)place
+                          : trace_hash_string(TRACE_HASH, name);
 
     return number % shard->total;
 }
@@ -73,9 +126,56 @@ static int compare_tests(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+/* Adds the tests of this program that have durations, and those of the other
+ * programs of `testlog run`; returns how many. */
+static size_t find_durations(struct test_log_balanced *tests,
+                             const struct test_log_durations *durations,
+                             const char *program)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < place_count; i++) {
+        uint64_t time =
+            test_log_durations_of(durations, program, places[i].name);
+
+        if (time)
+            tests[count++] =
+                (struct test_log_balanced){program, places[i].name, time, 0, i};
+    }
+    for (size_t i = 0; i < durations->count; i++) {
+        const struct test_log_duration *test = &durations->tests[i];
+
+        if (strcmp(test->program, program) != 0)
+            tests[count++] = (struct test_log_balanced){
+                test->program, test->name, test->time, 0, place_count};
+    }
+    return count;
+}
+
+/* Tests without durations stay where their names put them. */
+static bool divide_by_time(const struct test_log_options *options,
+                           const char *program)
+{
+    size_t room = place_count + options->durations.count + 1, count;
+    struct test_log_balanced *tests = calloc(room, sizeof(*tests));
+
+    if (!tests)
+        return false;
+    count = find_durations(tests, &options->durations, program);
+    if (test_log_balance(tests, count, options->shard.total)) {
+        free(tests);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (tests[i].number < place_count)
+            places[tests[i].number].shard = tests[i].shard;
+    free(tests);
+    return true;
+}
+
 /* Finds the shard of each test; false without memory. */
 static bool divide(struct criterion_test_set *set,
-                   const struct test_log_shard *shard)
+                   const struct test_log_options *options, const char *program)
 {
     place_count = 0;
     place_room = set->tests;
@@ -87,8 +187,9 @@ static bool divide(struct criterion_test_set *set,
         return false;
     qsort(places, place_count, sizeof(*places), compare_names);
     for (size_t i = 0; i < place_count; i++)
-        places[i].shard = test_log_shard_of(shard, i, places[i].name);
-    return true;
+        places[i].shard = test_log_shard_of(&options->shard, i, places[i].name);
+    return !test_log_shard_by_time(&options->shard) ||
+           divide_by_time(options, program);
 }
 
 /* ---- The plan of all shards ---- */
@@ -154,17 +255,19 @@ static void keep_ours(struct criterion_test_set *set, size_t shard)
 }
 
 void test_log_shard_take(struct criterion_test_set *set,
-                         const struct test_log_shard *shard,
+                         const struct test_log_options *options,
                          const char *program, struct trace_text *plan)
 {
+    const struct test_log_shard *shard = &options->shard;
+
     if (!shard->total)
         return;
-    if (divide(set, shard)) {
+    if (divide(set, options, program)) {
         if (plan && place_count)
             put_plan(plan, program, shard->total);
         keep_ours(set, shard->index);
     } else {
-        test_log_notice("out of memory: --shard has no effect");
+        test_log_notice(no_memory);
     }
     for (size_t i = 0; places && i < place_count; i++)
         free(places[i].name);
@@ -192,11 +295,12 @@ static void list_suite(const struct criterion_suite_set *suite)
 }
 
 void test_log_shard_list(struct criterion_test_set *set,
-                         const struct test_log_options *options)
+                         const struct test_log_options *options,
+                         const char *program)
 {
     test_log_plan_expand(set);
     test_log_plan_select(set, options);
-    test_log_shard_take(set, &options->shard, NULL, NULL);
+    test_log_shard_take(set, options, program, NULL);
     for (const struct criterion_ordered_set_node *node = set->suites->first;
          node; node = node->next)
         list_suite((const struct criterion_suite_set *)(node + 1));

@@ -314,6 +314,8 @@ static int run_tests(struct criterion_test_set *set,
     test_log_history_open(&history, run.foreign ? NULL : options->dir,
                           session->history);
     test_log_history_read(&history, test_log_rerun_name(program));
+    test_log_shard_recall_program(options, &history,
+                                  test_log_rerun_name(program));
     if (!test_log_rerun_choose(options, &history, program))
         code = print_nothing_failed(&run, options);
     else
@@ -346,10 +348,18 @@ static int list_sites(void)
 
 /* Criterion lists its tests, but without filters and shards. */
 static int inform(struct criterion_test_set *set,
-                  const struct test_log_options *options)
+                  struct test_log_options *options, const char *program)
 {
-    if (options->list)
-        test_log_shard_list(set, options);
+    const char *name = test_log_rerun_name(program);
+    struct test_log_history history;
+
+    if (!options->list)
+        return TEST_LOG_PASSED;
+    test_log_history_open(&history, options->dir, NULL);
+    test_log_history_read(&history, name);
+    test_log_shard_recall_program(options, &history, name);
+    test_log_history_free(&history);
+    test_log_shard_list(set, options, name);
     return TEST_LOG_PASSED;
 }
 
@@ -412,7 +422,7 @@ int test_log_main(int argc, char **argv)
     if (!criterion_handle_args(options.criterion_count, options.criterion,
                                false) ||
         options.informs)
-        code = inform(set, &options);
+        code = inform(set, &options, argv[0]);
     else if (test_log_session()->suggest)
         code = suggest(set, &options);
     else if (test_log_preflight_memory())

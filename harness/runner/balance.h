@@ -1,0 +1,27 @@
+/* balance.h: divides tests among shards so that these take equally long.
+ * Private. */
+#ifndef TESTLOG_BALANCE_H
+#define TESTLOG_BALANCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct test_log_balanced {
+    const char *program, *name; /* unique */
+    uint64_t time;              /* that it takes */
+    size_t shard;               /* that it goes to */
+    size_t number;              /* the caller's */
+};
+
+/* test_log_balance gives each test the shard that has least to do, the longest
+ * test first: no shard takes longer than the mean and its own shortest test.
+ * The result does not depend on the order of the tests, which it changes. -1
+ * without memory.
+ *
+ * This is the rule "longest processing time first" of R. L. Graham, Bounds on
+ * Multiprocessing Timing Anomalies, SIAM Journal on Applied Mathematics 17
+ * (1969): at most 4/3 of the best possible. */
+int test_log_balance(struct test_log_balanced *tests, size_t count,
+                     size_t total);
+
+#endif
