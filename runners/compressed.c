@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <zstd.h>
 
+#include "archive.h"
 #include "harness/results/compress.h"
 #include "harness/results/gzip.h"
 #include "harness/results/notice.h"
@@ -77,82 +77,41 @@ static int nameless(void)
     return fd < 0 ? memfd_create("recording", MFD_CLOEXEC) : fd;
 }
 
-/* Returns half of the free space where that file is: a small file can expand to
- * more than any disk or memory has. */
-static uint64_t room_of(int fd)
-{
-    struct statvfs disk;
-
-    if (!fstatvfs(fd, &disk) && disk.f_blocks)
-        return (uint64_t)disk.f_bavail * disk.f_frsize / 2;
-    return (uint64_t)sysconf(_SC_AVPHYS_PAGES) *
-           (uint64_t)sysconf(_SC_PAGESIZE) / 2;
-}
-
-static bool is_zero(const char *bytes, size_t size)
-{
-    return !size || (!bytes[0] && !memcmp(bytes, bytes + 1, size - 1));
-}
-
-static bool write_out(int fd, const char *bytes, size_t size)
-{
-    while (size) {
-        ssize_t written = write(fd, bytes, size);
-
-        if (written < 0 && errno != EINTR)
-            return false;
-        if (written > 0) {
-            bytes += written;
-            size -= (size_t)written;
-        }
-    }
-    return true;
-}
-
 /* A compressed recording that is being expanded. */
 struct expanding {
     ZSTD_DCtx *context;
-    int out;
-    uint64_t size, written, room; /* bytes */
-    size_t left;     /* what ZSTD_decompressStream returns: 0 at the end */
-    const char *why; /* what is wrong with it; NULL: nothing */
+    struct holes_file to;
+    size_t left; /* what ZSTD_decompressStream returns: 0 at the end */
 };
 
-/* Appends a block; zeros become a hole. */
-static bool put(struct expanding *to, const char *bytes, size_t size)
+static bool put(struct holes_file *to, const char *bytes, size_t size)
 {
     uint64_t magic = TRACE_MAGIC;
 
-    if (!to->size &&
-        (size < sizeof(magic) || memcmp(bytes, &magic, sizeof(magic)) != 0))
-        to->why = "it is not a recording";
-    else if (to->written > to->room)
-        to->why = "it needs more than half of the free space in TMPDIR";
-    else if (is_zero(bytes, size) ? lseek(to->out, (off_t)size, SEEK_CUR) < 0
-                                  : !write_out(to->out, bytes, size))
-        to->why = strerror(errno);
-    to->size += size;
-    to->written += is_zero(bytes, size) ? 0 : size;
-    return !to->why;
+    if (to->size ||
+        (size >= sizeof(magic) && !memcmp(bytes, &magic, sizeof(magic))))
+        return runners_holes_put(to, bytes, size);
+    to->why = "it is not a recording";
+    return false;
 }
 
 /* Decompresses a block. */
-static bool expand(struct expanding *to, ZSTD_inBuffer *in)
+static bool expand(struct expanding *from, ZSTD_inBuffer *in)
 {
     static char bytes[BLOCK];
     ZSTD_outBuffer block;
 
     do {
         block = (ZSTD_outBuffer){bytes, sizeof(bytes), 0};
-        to->left = ZSTD_decompressStream(to->context, &block, in);
-        if (ZSTD_isError(to->left)) {
-            to->why = ZSTD_getErrorName(to->left);
+        from->left = ZSTD_decompressStream(from->context, &block, in);
+        if (ZSTD_isError(from->left)) {
+            from->to.why = ZSTD_getErrorName(from->left);
             return false;
         }
-        if (block.pos && !put(to, bytes, block.pos))
+        if (block.pos && !put(&from->to, bytes, block.pos))
             return false;
         /* Behind its end it would wait for another frame. */
-    } while (in->pos < in->size || (to->left && block.pos == block.size));
+    } while (in->pos < in->size || (from->left && block.pos == block.size));
     return true;
 }
 
@@ -162,19 +121,22 @@ static const char *decompress(ZSTD_DCtx *context, int in, int out,
                               uint64_t most)
 {
     static char bytes[BLOCK];
-    struct expanding to = {
-        .context = context, .out = out, .room = room_of(out), .left = 1};
+    struct expanding from = {
+        .context = context,
+        .to = {.out = out, .room = runners_holes_room(out)},
+        .left = 1,
+    };
 
-    while (to.size < most) {
+    while (from.to.size < most) {
         ssize_t got = read(in, bytes, sizeof(bytes));
         ZSTD_inBuffer block = {bytes, got > 0 ? (size_t)got : 0, 0};
 
         if (got < 0)
             return strerror(errno);
         if (!got)
-            return to.left ? "it is truncated" : NULL;
-        if (!expand(&to, &block))
-            return to.why;
+            return from.left ? "it is truncated" : NULL;
+        if (!expand(&from, &block))
+            return from.to.why;
     }
     return NULL;
 }
@@ -183,7 +145,7 @@ static const char *decompress(ZSTD_DCtx *context, int in, int out,
 static const char *decompress_gzip(int in, int out, uint64_t most)
 {
     static char bytes[BLOCK];
-    struct expanding to = {.out = out, .room = room_of(out)};
+    struct holes_file to = {.out = out, .room = runners_holes_room(out)};
     struct test_log_gunzip *from = test_log_gunzip_open(in);
     int got = 0;
 

@@ -64,11 +64,11 @@ static int refuse(const char *path)
     if (errno == ENOENT)
         test_log_notice("diff: %s has no run.json, so it is not finished; "
                         "testlog list shows which runs are",
-                        path);
+                        runners_name_of(path));
     else
         test_log_notice("diff: cannot read %s/run.json: %s; testlog list shows "
                         "which runs are finished",
-                        path,
+                        runners_name_of(path),
                         errno == EBADMSG ? "it is damaged" : strerror(errno));
     return -1;
 }
@@ -136,7 +136,7 @@ static void put_run(const char *title, const struct test_log_run *run,
 {
     struct trace_text line = {0};
 
-    trace_text_printf(&line, "%s: %s", title, run->path);
+    trace_text_printf(&line, "%s: %s", title, runners_name_of(run->path));
     if (time)
         trace_text_printf(&line, " (%.2f s)", (double)time / 1e9);
     put_line(&line);
@@ -398,8 +398,10 @@ static void put_json(const struct compared *compared)
     cJSON *document = cJSON_CreateObject(), *array;
 
     cJSON_AddNumberToObject(document, "schema", 1);
-    runners_json_add_text(document, "old", compared->before.path);
-    runners_json_add_text(document, "new", compared->after.path);
+    runners_json_add_text(document, "old",
+                          runners_name_of(compared->before.path));
+    runners_json_add_text(document, "new",
+                          runners_name_of(compared->after.path));
     array = cJSON_AddArrayToObject(document, "changes");
     for (size_t i = 0; i < changes->count; i++)
         if (changes->all[i].kind != CHANGE_UNCHANGED)
@@ -506,8 +508,10 @@ static bool find(const char *dir, const char *word, char *path)
 {
     if (runners_find_run(dir, word, path))
         return true;
-    test_log_notice("diff: there is no run %s in %s; testlog list lists them",
-                    word, dir);
+    if (errno != EBADMSG)
+        test_log_notice(
+            "diff: there is no run %s in %s; testlog list lists them", word,
+            dir);
     return false;
 }
 

@@ -112,7 +112,7 @@ static bool read_latest(const char *word, size_t *before)
     return !*word;
 }
 
-bool runners_find_run(const char *dir, const char *word, char *path)
+static bool find(const char *dir, const char *word, char *path)
 {
     size_t before;
 
@@ -122,6 +122,14 @@ bool runners_find_run(const char *dir, const char *word, char *path)
         return find_before(dir, before, path);
     return snprintf(path, PATH_MAX, "%s/%s", dir, word) < PATH_MAX &&
            runners_is_there(path);
+}
+
+bool runners_find_run(const char *dir, const char *word, char *path)
+{
+    if (find(dir, word, path))
+        return runners_open_packed(path);
+    errno = ENOENT;
+    return false;
 }
 
 /* ---- Sizes ---- */

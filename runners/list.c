@@ -243,8 +243,8 @@ static void list_names(int dir, const char *folder, char **names, size_t count,
     }
 }
 
-static void put_all(int dir, const char *folder, char **names, size_t count,
-                    bool json)
+static void put_all(int dir, const char *folder, const char *shown,
+                    char **names, size_t count, bool json)
 {
     cJSON *document = json ? cJSON_CreateObject() : NULL;
 
@@ -254,24 +254,39 @@ static void put_all(int dir, const char *folder, char **names, size_t count,
     if (json)
         runners_json_print(document);
     else if (!count)
-        test_log_notice("list: %s has no runs", folder);
+        test_log_notice("list: %s has no runs", shown);
     cJSON_Delete(document);
 }
 
-static int list(const char *folder, bool json)
+/* Lists what is in a folder, which the user calls `shown`. */
+static int list(const char *folder, const char *shown, bool json)
 {
     int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     size_t count;
     char **names = dir < 0 ? NULL : test_log_old_runs_list(dir, false, &count);
 
     if (names)
-        put_all(dir, folder, names, count, json);
+        put_all(dir, folder, shown, names, count, json);
     else
         runners_refuse_dir("list", folder);
     test_log_old_runs_free(names, names ? count : 0);
     if (dir >= 0)
         close(dir);
     return names ? runners_written("list", TEST_LOG_PASSED) : TEST_LOG_USAGE;
+}
+
+/* Lists what is in a folder, or the run in a pack. */
+static int list_any(const char *folder, bool json)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof(path), "%s", folder) >= PATH_MAX)
+        return list(folder, folder, json);
+    if (!runners_open_packed(path))
+        return TEST_LOG_USAGE;
+    if (runners_pack_of(path))
+        *strrchr(path, '/') = '\0';
+    return list(path, folder, json);
 }
 
 int runners_list(int argc, char **argv)
@@ -284,7 +299,7 @@ int runners_list(int argc, char **argv)
         return code;
     if (runners_settings(&options, "list", argv + optind))
         return TEST_LOG_USAGE;
-    code = list(options.dir, json);
+    code = list_any(options.dir, json);
     test_log_options_free(&options);
     return code;
 }

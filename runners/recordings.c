@@ -176,21 +176,20 @@ void runners_recordings_free(struct recordings *found)
 const char *runners_run_of(char ***arguments)
 {
     static char run[PATH_MAX];
-    char *no_folder[] = {NULL};
-    struct test_log_options options;
-    bool named;
+    char *no_folder[] = {NULL}, *word = **arguments;
+    bool there = word && runners_is_there(word), named, refused;
+    struct test_log_options options = {.dir = NULL};
 
-    if (**arguments && runners_is_there(**arguments))
-        return *(*arguments)++;
-    if (runners_settings(&options, "", no_folder))
+    if (!there && runners_settings(&options, "", no_folder))
         return NULL;
-    named = **arguments && runners_find_run(options.dir, **arguments, run);
-    if (named)
-        ++*arguments;
-    else
+    named = word && runners_find_run(options.dir, word, run);
+    refused = word && !named && errno == EBADMSG;
+    *arguments += named;
+    if (!named)
         snprintf(run, sizeof(run), "%s/latest", options.dir);
-    test_log_options_free(&options);
-    return run;
+    if (!there)
+        test_log_options_free(&options);
+    return refused ? NULL : run;
 }
 
 int runners_recordings_refuse(const char *command, const char *where,
@@ -200,6 +199,9 @@ int runners_recordings_refuse(const char *command, const char *where,
 
     bool any = patterns && *patterns;
 
+    if (snprintf(tests, sizeof(tests), "%s/tests", where) >= PATH_MAX)
+        tests[0] = '\0';
+    where = runners_name_of(where);
     if (!runners_is_there(where))
         test_log_notice("%s: %s%s%s%s does not exist; run a test program "
                         "first, or name a run's folder",
@@ -211,8 +213,7 @@ int runners_recordings_refuse(const char *command, const char *where,
     else if (any)
         test_log_notice("%s: %s has no recording of %s%s", command, where,
                         *patterns, patterns[1] ? ", nor of the others" : "");
-    else if (snprintf(tests, sizeof(tests), "%s/tests", where) < PATH_MAX &&
-             is_folder(tests))
+    else if (is_folder(tests))
         test_log_notice("%s: %s has no recording", command, where);
     else
         test_log_notice("%s: %s is not a run; name a run's folder, a test's "

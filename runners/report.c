@@ -277,10 +277,28 @@ static int write_to(const struct test_log_page *page, const char *output)
     return trace_file_commit(&file);
 }
 
+/* The page of a pack is beside it: run.html of run.tar.zst. */
+static int name_page(const struct test_log_run *run, char path[PATH_MAX])
+{
+    const char *pack = runners_pack_of(run->path);
+    size_t size = pack ? strlen(pack) : 0;
+
+    if (!pack)
+        return test_log_path(run, "report.html", path);
+    if (runners_is_named_pack(pack))
+        size -= strlen(RUNNERS_PACK_SUFFIX);
+    errno = ENAMETOOLONG;
+    return snprintf(path, PATH_MAX, "%.*s.html", (int)size, pack) < PATH_MAX
+               ? 0
+               : -1;
+}
+
 static int write_page(struct loaded *loaded, char **patterns,
                       const char *output)
 {
     const struct test_log_page page = {.run = &loaded->run,
+                                       .shown_path =
+                                           runners_pack_of(loaded->run.path),
                                        .members = loaded->members.data,
                                        .rerun = loaded->command,
                                        .programs = loaded->programs,
@@ -291,7 +309,7 @@ static int write_page(struct loaded *loaded, char **patterns,
                                        .context = patterns};
     char path[PATH_MAX];
 
-    if (!output && !test_log_path(&loaded->run, "report.html", path))
+    if (!output && !name_page(&loaded->run, path))
         output = path;
     if (output && !write_to(&page, output)) {
         if (!test_log_report_is_stdout(output))
@@ -339,5 +357,5 @@ int runners_report(int argc, char **argv)
     }
     argv += optind;
     where = runners_run_of(&argv);
-    return report(where, argv, output);
+    return where ? report(where, argv, output) : TEST_LOG_USAGE;
 }

@@ -2,6 +2,7 @@
 #ifndef TESTLOG_RUNNERS_H
 #define TESTLOG_RUNNERS_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -18,6 +19,7 @@ int runners_list(int argc, char **argv);
 int runners_stat(int argc, char **argv);
 int runners_diff(int argc, char **argv);
 int runners_clean(int argc, char **argv);
+int runners_pack(int argc, char **argv);
 
 /* ---- run.c ---- */
 
@@ -59,8 +61,8 @@ int runners_recordings_find(struct recordings *, const char *where,
 void runners_recordings_free(struct recordings *);
 
 /* runners_run_of returns the run that the first argument names, and skips it;
- * otherwise the latest run. NULL if it has printed what is wrong with the
- * settings. */
+ * otherwise the latest run. A pack is opened as runners_find_run does. NULL if
+ * it has printed what is wrong with the pack or the settings. */
 const char *runners_run_of(char ***arguments);
 
 /* runners_recordings_refuse prints that nothing was found; returns the exit
@@ -97,11 +99,29 @@ int runners_settings(struct test_log_options *, const char *command,
 void runners_refuse_dir(const char *command, const char *dir);
 
 /* runners_find_run finds a run by its path, by its name in `dir`, or as
- * "latest" or "latest~N" there, and writes its path into PATH_MAX bytes. */
+ * "latest" or "latest~N" there, and writes its path into PATH_MAX bytes. A pack
+ * is unpacked into a temporary folder, which is removed when the process ends;
+ * if that fails, it has printed why, and errno is EBADMSG. */
 bool runners_find_run(const char *dir, const char *word, char *path);
 
 /* runners_size_of returns the bytes that a folder takes on the disk. */
 uint64_t runners_size_of(const char *path);
+
+/* ---- packed.c ---- */
+
+#define RUNNERS_PACK_SUFFIX ".tar.zst"
+
+/* runners_is_named_pack tells whether a path ends with that. */
+bool runners_is_named_pack(const char *path);
+
+/* runners_open_packed replaces the path of a pack by that of the run in it, as
+ * runners_find_run does. */
+bool runners_open_packed(char path[PATH_MAX]);
+
+/* runners_pack_of returns the path of the pack that a run was unpacked from,
+ * NULL if it was not; runners_name_of then returns the run's own path. */
+const char *runners_pack_of(const char *run);
+const char *runners_name_of(const char *run);
 
 /* ---- unseen.c ---- */
 

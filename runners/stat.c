@@ -94,14 +94,14 @@ static void put(const struct sums *sums, const struct settings *settings,
     };
 
     if (settings->format == STAT_AS_JSON)
-        runners_stat_json(sums, where);
+        runners_stat_json(sums, runners_name_of(where));
     else if (settings->format == STAT_AS_CSV)
         runners_stat_csv(sums);
     else if (sums->count)
         runners_stat_text(sums);
     if (!sums->count)
         test_log_notice("stat: no %s was recorded in %s", nothing[sums->table],
-                        where);
+                        runners_name_of(where));
 }
 
 static int show(const char *where, char **patterns,
@@ -162,7 +162,7 @@ static int show_paths(const char *where, char **patterns,
     runners_losses_say(&losses, "stat");
     if (status)
         test_log_notice("stat: out of memory");
-    runners_critical_end(&table, where);
+    runners_critical_end(&table, runners_name_of(where));
     runners_recordings_free(&found);
     return runners_written("stat", status ? TEST_LOG_FAILED : TEST_LOG_PASSED);
 }

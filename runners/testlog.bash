@@ -191,11 +191,11 @@ _testlog_own() {
         log--log-* | record--log-* | record--trace-options)
         _testlog_value "$flag" "$head" "$value"
         ;;
-    export-o | export--output | report-o | report--output | run* | record* | list* | clean* | filter--*) ;;
+    export-o | export--output | report-o | report--output | pack-o | pack--output | run* | record* | list* | clean* | filter--*) ;;
     filterfilter) _testlog_filter "" "$value" ;;
     log* | export* | report* | stat*) _testlog_runs ;;
     diff--fail-over) ;;
-    diff*) _testlog_names ;;
+    diff* | pack*) _testlog_names ;;
     esac
 }
 
@@ -205,7 +205,7 @@ _testlog() {
 
     _testlog_line
     if [[ ${#words[@]} -eq 1 ]]; then
-        _testlog_offer run record log export report stat list diff clean filter --help --version
+        _testlog_offer run record log export report stat list diff clean pack filter --help --version
         return
     fi
     for ((i = 2; i < ${#words[@]}; i++)); do

@@ -20,6 +20,7 @@ static const struct {
     {"list", "list the runs that are kept", runners_list},
     {"diff", "print what changed from one run to another", runners_diff},
     {"clean", "remove old runs", runners_clean},
+    {"pack", "pack a run into one small file", runners_pack},
     {"filter", "explain a filter and show its effect", runners_filter},
 };
 

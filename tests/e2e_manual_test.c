@@ -176,6 +176,7 @@ static const struct {
     {"runners/testlog-list.1", "list"},
     {"runners/testlog-diff.1", "diff"},
     {"runners/testlog-clean.1", "clean"},
+    {"runners/testlog-pack.1", "pack"},
     {"runners/testlog-filter.1", "filter"},
 };
 
@@ -449,8 +450,8 @@ static const char *offers(const char *function, const char *line)
 static const struct {
     const char *line, *offers;
 } completions[] = {
-    {"testlog ", "run record log export report stat list diff clean filter "
-                 "--help --version "},
+    {"testlog ", "run record log export report stat list diff clean pack "
+                 "filter --help --version "},
     {"testlog rec", "record "},
     {"testlog record --o", "--output "},
     {"testlog record --log-format p", "pretty "},
@@ -473,6 +474,7 @@ static const struct {
     {"testlog stat --", "--by --tree --critical --csv --json --help "},
     {"testlog diff --", "--fail-over --json --help "},
     {"testlog clean --d", "--dry-run "},
+    {"testlog pack --", "--output --help "},
     {"testlog filter --b", "--batch "},
     {"testlog filter in", "info "},
     {"testlog run PROGRAM -- --log-t", "--log-time "},

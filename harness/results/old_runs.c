@@ -290,18 +290,25 @@ static int set_aside(int dir, const char *name, const char *aside)
     return status;
 }
 
+int test_log_old_runs_remove_tree(int dir, const char *name)
+{
+    return remove_tree(dir, name, DEPTH);
+}
+
 int test_log_old_runs_remove(int dir, const char *name)
 {
     char aside[64];
 
     if (is_aside(name))
-        return remove_tree(dir, name, DEPTH);
+        return test_log_old_runs_remove_tree(dir, name);
     if (!is_name(name)) {
         errno = EINVAL;
         return -1;
     }
     snprintf(aside, sizeof(aside), ASIDE "%s", name);
-    return set_aside(dir, name, aside) ? -1 : remove_tree(dir, aside, DEPTH);
+    return set_aside(dir, name, aside)
+               ? -1
+               : test_log_old_runs_remove_tree(dir, aside);
 }
 
 /* ---- Pruning ---- */

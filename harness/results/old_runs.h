@@ -41,6 +41,10 @@ void test_log_old_runs_each(int dir, size_t keep, test_log_old_runs_visit *,
  * longer listed. */
 int test_log_old_runs_remove(int dir, const char *name);
 
+/* test_log_old_runs_remove_tree removes a folder of the current user and what
+ * is in it. It follows no link. -1 with errno. */
+int test_log_old_runs_remove_tree(int dir, const char *name);
+
 /* test_log_old_runs_prune, called by the process that made the run in the
  * folder `path`, removes the others of these there, except those in progress.
  * It stops after two seconds, and prints the first failure. */

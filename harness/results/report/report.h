@@ -22,6 +22,7 @@ struct test_log_page_program {
 /* The contents of a page. Pointers are the caller's. */
 struct test_log_page {
     const struct test_log_run *run;
+    const char *shown_path; /* of the run; NULL: run->path */
     const char *members; /* of run.json, with a comma; NULL: those of `run` */
     const char *rerun; /* the command for failed tests, without filters; NULL */
     const struct test_log_page_program *programs; /* none: `rerun` is used */

@@ -193,12 +193,15 @@ static void put_rerun(struct trace_text *out, const struct test_log_page *page)
     trace_text_free(&text);
 }
 
-static void put_path(struct trace_text *out, const struct test_log_run *run)
+static void put_path(struct trace_text *out, const struct test_log_page *page)
 {
+    const struct test_log_run *run = page->run;
     char path[PATH_MAX];
     const char *known = run->path ? realpath(run->path, path) : NULL;
 
     put_string(out, "run", known ? trace_base_name(known) : "");
+    if (page->shown_path)
+        known = page->shown_path;
     put_string(out, "path", known ? known : run->path);
 }
 
@@ -206,7 +209,7 @@ static void put_members(struct trace_text *out,
                         const struct test_log_page *page)
 {
     put_string(out, "testlog", TEST_LOG_VERSION);
-    put_path(out, page->run);
+    put_path(out, page);
     put_rerun(out, page);
     trace_text_printf(out, "\"processors\":%ld,",
                       sysconf(_SC_NPROCESSORS_ONLN));

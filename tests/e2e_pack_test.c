@@ -1,0 +1,238 @@
+/* e2e_pack_test.c: packs runs, and reads the packs as runs. */
+#include "e2e.h"
+#include "page.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_pack, .init = e2e_begin, .timeout = 120);
+
+#define TESTLOG "'" BUILD_DIR "/testlog' "
+/* Unpacks in a folder of the test's own, which must stay empty. */
+#define HERE "TMPDIR=\"$PWD/tmp\" " TESTLOG
+#define LEFT "test -z \"$(ls -A tmp)\""
+
+static void run(void)
+{
+    e2e_run("mkdir tmp; %s", e2e_program("small", E2E_TRACED));
+}
+
+/* Packs the latest run; skips the test without libarchive. */
+static void pack(void)
+{
+    const struct e2e *result;
+
+    run();
+    result = e2e_run(TESTLOG "pack -o run.tar.zst");
+    if (strstr(result->err, "built without libarchive"))
+        cr_skip_test("built without libarchive");
+    e2e_expect_code(result, 0);
+    e2e_expect_is(result->out, "");
+}
+
+static off_t size_of(const char *name)
+{
+    return atol(e2e_run("du -bs %s", name)->out);
+}
+
+Test(e2e_pack, packs_a_run_into_a_tenth_of_its_size)
+{
+    const char *names;
+
+    pack();
+    cr_expect_lt(size_of("run.tar.zst") * 10, size_of("testlog-runs/latest/"));
+    names = e2e_run("zstd -dc run.tar.zst | tar -t")->out;
+    e2e_expect_has(names, "/run.json\n");
+    e2e_expect_has(names, "/small.passes/recording\n");
+    e2e_expect_has(names, "/small.passes/output.txt\n");
+    e2e_expect_lacks(names, "trace.json");
+    e2e_expect_lacks(names, "log.txt");
+    e2e_expect_lacks(names, "report.html");
+    e2e_expect_lacks(names, "junit.xml");
+    e2e_expect_lacks(names, "results.");
+}
+
+Test(e2e_pack, names_the_pack_after_the_run)
+{
+    const struct e2e *result;
+
+    pack();
+    result = e2e_run(TESTLOG "pack && cmp *.000*.tar.zst run.tar.zst; "
+                             "name=$(readlink testlog-runs/latest); "
+                             "cmp $name.tar.zst run.tar.zst");
+    e2e_expect_has(result->err, "pack: 20");
+    cr_expect(e2e_exists("run.tar.zst"));
+    e2e_expect_is(e2e_run(TESTLOG "pack -o - | cmp - run.tar.zst")->out, "");
+}
+
+/* Runs a command for the run and for its pack; the output must be the same. */
+static void compare(const char *command, const char *flags)
+{
+    const struct e2e *result = e2e_run(
+        HERE "%s testlog-runs/latest %s >run 2>&1; echo $?; " HERE
+             "%s run.tar.zst %s >pack 2>&1; echo $?; "
+             "sed -i 's/testlog-runs.latest/RUN/' run; "
+             "sed -i 's/run.tar.zst/RUN/' pack; cmp run pack && test -s pack",
+        command, flags, command, flags);
+
+    e2e_expect_is(result->out, "0\n0\n");
+    cr_expect_eq(result->code, 0, "%s %s: %s", command, flags, result->err);
+}
+
+Test(e2e_pack, reads_a_pack_as_a_run)
+{
+    pack();
+    compare("log", "--filter trace");
+    compare("log", "small/passes");
+    compare("stat", "--by=test --json");
+    compare("stat", "--critical");
+    compare("export", "--speedscope");
+    compare("export", "small/passes");
+    e2e_expect_code(e2e_run(LEFT), 0);
+}
+
+Test(e2e_pack, compares_a_pack_with_a_run)
+{
+    const struct e2e *result;
+
+    pack();
+    result = e2e_run(HERE "diff run.tar.zst");
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "old: run.tar.zst");
+    e2e_expect_has(result->out, "0 newly failing");
+    result = e2e_run(HERE "diff run.tar.zst run.tar.zst --json");
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "\"new\":\"run.tar.zst\"");
+    result = e2e_run(HERE "list run.tar.zst");
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, " passed, ");
+    e2e_expect_code(e2e_run(LEFT), 0);
+}
+
+Test(e2e_pack, writes_the_report_beside_the_pack)
+{
+    struct page_block block;
+
+    pack();
+    e2e_expect_code(e2e_run("mkdir other && mv run.tar.zst other && " HERE
+                            "report other/run.tar.zst"),
+                    0);
+    cr_assert(e2e_exists("other/run.html"));
+    if (page_can_read()) {
+        block = page_block(e2e_read("other/run.html"), "run");
+        e2e_expect_is(e2e_text(block.json, "path"), "other/run.tar.zst");
+    }
+    e2e_expect_code(e2e_run(LEFT), 0);
+}
+
+Test(e2e_pack, recognizes_a_pack_by_its_content)
+{
+    pack();
+    e2e_expect_code(
+        e2e_run("mv run.tar.zst artifact; " HERE "log artifact small/passes"),
+        0);
+}
+
+Test(e2e_pack, unpacks_with_tar)
+{
+    pack();
+    e2e_expect_code(e2e_run("name=$(readlink testlog-runs/latest); "
+                            "rm -r testlog-runs/$name && zstd -dc run.tar.zst "
+                            "| tar -x -C testlog-runs && " TESTLOG
+                            "log latest small/passes"),
+                    0);
+}
+
+Test(e2e_pack, removes_the_temporary_folder_when_killed)
+{
+    const struct e2e *result;
+
+    pack();
+    result = e2e_run(
+        "mkfifo out; " HERE "log run.tar.zst --filter trace --format json "
+        ">out & pid=$!; exec 3<out; "
+        "while ! ls -d tmp/*/1/*/run.json 2>/dev/null; do sleep 0.01; done; "
+        "kill -9 $pid; while ! " LEFT "; do sleep 0.01; done");
+    e2e_expect_code(result, 0);
+}
+
+Test(e2e_pack, packs_a_run_that_was_killed)
+{
+    const struct e2e *result;
+
+    run();
+    e2e_run("rm testlog-runs/latest/*.*");
+    result = e2e_run(TESTLOG "pack -o run.tar.zst");
+    if (strstr(result->err, "built without libarchive"))
+        cr_skip_test("built without libarchive");
+    e2e_expect_code(result, 0);
+    compare("log", "--filter trace");
+}
+
+/* ---- Refusals ---- */
+
+static void expect_refusal(const struct e2e *result, int code, const char *text)
+{
+    e2e_expect_code(result, code);
+    e2e_expect_is(result->out, "");
+    e2e_expect_has(result->err, text);
+    cr_expect_eq(e2e_count(result->err, "\n"), 1, "%s", result->err);
+}
+
+Test(e2e_pack, refuses_what_is_no_run)
+{
+    run();
+    expect_refusal(e2e_run(TESTLOG "pack nowhere"), 2,
+                   "pack: there is no run nowhere; testlog list lists them");
+    expect_refusal(e2e_run(TESTLOG "pack tmp"), 2,
+                   "/tmp is not a run; name a run's folder");
+    expect_refusal(e2e_run(TESTLOG "pack latest latest"), 2,
+                   "pack: one run is enough; leave out latest");
+}
+
+Test(e2e_pack, refuses_a_run_in_progress)
+{
+    run();
+    expect_refusal(
+        e2e_run("exec 3<testlog-runs/latest/; flock -s 3; " TESTLOG "pack"), 2,
+        " is in progress; pack it when it has ended");
+}
+
+static const char *const commands[] = {
+    "log",  "stat", "stat --critical", "export", "report", "diff",
+    "pack", "list",
+};
+
+Test(e2e_pack, refuses_a_bad_pack_with_one_line)
+{
+    pack();
+    e2e_run("mkdir files && ln -s /etc/passwd files/run.json && "
+            "tar -c files | zstd >link.tar.zst; "
+            "head -c 900 run.tar.zst >cut.tar.zst; rm -r files");
+    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+        expect_refusal(e2e_run(HERE "%s link.tar.zst", commands[i]), 2,
+                       "testlog: cannot open the pack link.tar.zst: "
+                       "files/run.json is a symbolic link");
+        expect_refusal(e2e_run(HERE "%s cut.tar.zst", commands[i]), 2,
+                       "testlog: cannot open the pack cut.tar.zst: Truncated");
+        e2e_expect_code(e2e_run(LEFT), 0);
+    }
+}
+
+Test(e2e_pack, leaves_nothing_behind_on_a_full_disk)
+{
+    const struct e2e *result;
+
+    pack();
+    result = e2e_run("mkdir small; trap '' XFSZ; ulimit -f 1; " TESTLOG
+                     "pack -o small/run.tar.zst");
+    expect_refusal(result, 1,
+                   "testlog: pack: cannot write small/run.tar.zst: File too "
+                   "large");
+    e2e_expect_code(e2e_run("test -z \"$(ls -A small)\""), 0);
+    expect_refusal(e2e_run(TESTLOG "pack -o - >/dev/full"), 1,
+                   "pack: cannot write standard output: No space left");
+}
