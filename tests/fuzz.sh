@@ -6,25 +6,31 @@ set -u
 folder=$1
 clang=${FUZZ_CC:-clang}
 targets='filter reader format activity'
+! pkg-config --exists libarchive libzstd || targets="$targets pack"
 mkdir -p "$folder"
 
 if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return 0; }' |
     "$clang" -fsanitize=fuzzer -xc -o "$folder/probe" - 2>/dev/null; then
     echo "testlog: [SKIP] fuzzing: $clang has no libFuzzer (Debian: clang)"
-    echo '0 passed, 0 failed, 4 skipped'
+    echo "0 passed, 0 failed, $(echo $targets | wc -w) skipped"
     exit 0
 fi
 
 build() {
-    local more=
+    local more= libs=
     # What report.html and testlog stat --critical have of a recording.
     [ "$1" != reader ] || more=$(printf 'harness/results/report/%s.c ' \
         columns counts lines recorded slices tracks
         printf 'runners/%s.c ' slices critical)
     [ "$1" != activity ] || more=$(ls trace/devices/*/*.c | grep -v /audit.c)
+    [ "$1" != pack ] || {
+        more="runners/archive.c runners/holes.c harness/results/sanitize_text.c \
+            harness/results/old_runs.c harness/results/notice.c harness/results/variable.c"
+        libs=$(pkg-config --libs libarchive libzstd)
+    }
     "$clang" -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE \
         -DTRACE_BUILD -I. -I"${INCLUDE:-build/base/include}" \
-        "tests/fuzz_$1.c" trace/*.c log/*.c $more ${PCRE2_LIBS:--lpcre2-8} -lpthread \
+        "tests/fuzz_$1.c" trace/*.c log/*.c $more ${PCRE2_LIBS:--lpcre2-8} $libs -lpthread \
         -o "$folder/fuzz_$1"
 }
 
