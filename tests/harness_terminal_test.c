@@ -329,6 +329,27 @@ Test(harness_terminal, names_each_failure_once_in_the_command)
     trace_text_free(&expected);
 }
 
+Test(harness_terminal, names_no_test_if_many_of_a_whole_run_failed)
+{
+    char name[16];
+
+    run.whole = true;
+    for (int i = 0; i < 8; i++) {
+        snprintf(name, sizeof(name), "a%d", i);
+        add(name, TEST_LOG_OUTCOME_FAILED, NULL);
+    }
+    test_log_print_summary(&run, "./program", NULL);
+    expect_has("    ./program --filter 'suite/a0' --filter 'suite/a1'");
+    add("b", TEST_LOG_OUTCOME_FAILED, NULL);
+    test_log_print_summary(&run, "./program", NULL);
+    expect_has("run them again:\n    ./program --failed\n");
+    run.dir_given = true;
+    free(run.path);
+    run.path = strdup("my runs/1");
+    test_log_print_summary(&run, "./program", NULL);
+    expect_has("    ./program --failed --trace-dir 'my runs'\n");
+}
+
 Test(harness_terminal, escapes_terminal_control_bytes)
 {
     static const char evil[] = "\033[31mred\r\nmore";

@@ -11,6 +11,7 @@
 #include "harness/results/stacks.h"
 #include "harness/results/terminal.h"
 #include "harness/results/writers.h"
+#include "trace/strings.h"
 
 /* Paths below the working directory are printed relative to it. */
 static const char *shown_path(const char *path)
@@ -499,24 +500,59 @@ static bool is_shard_in_environment(const struct test_log_run *run)
     return run->shard.total && strcmp(run->shard.origin, "--shard") != 0;
 }
 
-/* Prints the command that runs only the failed tests again. */
-static void put_rerun(const struct test_log_run *run, const char *rerun)
+/* Whether the command for failed tests names a test. A program without results
+ * has no test names. */
+static bool is_named(const struct test_log_run *run, size_t number)
 {
-    const char *shard = is_shard_in_environment(run) ? " --shard 1/1" : "";
+    const struct test_log_result *result = &run->results[number];
 
-    fprintf(test_log_stream(), "run them again:\n    %s", rerun);
+    return test_log_outcome_bad(result->outcome) && result->suite &&
+           !is_named_before(run, number);
+}
+
+static void put_names(const struct test_log_run *run)
+{
     for (size_t i = 0; i < run->count; i++) {
         const struct test_log_result *result = &run->results[i];
 
-        /* A program without results has no test names. */
-        if (!test_log_outcome_bad(result->outcome) || !result->suite ||
-            is_named_before(run, i))
-            continue;
-        fprintf(test_log_stream(), "%s --filter '%s%s%.*s'", shard,
-                result->suite, result->suite[0] ? "/" : "", base_size(result),
-                result->test);
-        shard = "";
+        if (is_named(run, i))
+            fprintf(test_log_stream(), " --filter '%s%s%.*s'", result->suite,
+                    result->suite[0] ? "/" : "", base_size(result),
+                    result->test);
     }
+}
+
+/* Prints --failed with the folder that remembers what failed. */
+static void put_failed_flag(const struct test_log_run *run)
+{
+    size_t size = (size_t)(trace_base_name(run->path) - run->path);
+    char *folder = strndup(run->path, size > 1 ? size - 1 : size);
+    struct trace_text word = {0};
+
+    fputs(" --failed", test_log_stream());
+    if (run->dir_given && folder)
+        test_log_add_word(&word, folder);
+    if (word.data)
+        fprintf(test_log_stream(), " --trace-dir %s", word.data);
+    trace_text_free(&word);
+    free(folder);
+}
+
+enum { NAMES_MAX = 8 }; /* in a command; of more, --failed says enough */
+
+/* Prints the command that runs only the failed tests again. */
+static void put_rerun(const struct test_log_run *run, const char *rerun)
+{
+    size_t names = 0;
+
+    for (size_t i = 0; i < run->count && names <= NAMES_MAX; i++)
+        names += is_named(run, i);
+    fprintf(test_log_stream(), "run them again:\n    %s%s", rerun,
+            names && is_shard_in_environment(run) ? " --shard 1/1" : "");
+    if (names > NAMES_MAX && run->whole && !run->interrupted && run->path)
+        put_failed_flag(run);
+    else
+        put_names(run);
     fputc('\n', test_log_stream());
 }
 
