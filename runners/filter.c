@@ -28,7 +28,8 @@ static void usage(void)
          "  --batch   answer cases, one a line: FILTER, LEVEL, TARGET, SPANS, "
          "FIELDS\n"
          "  --strict  with --batch: answer E and the reason if a directive is "
-         "invalid\n");
+         "invalid\n"
+         "  --help    print this; so does -h");
 }
 
 /* ---- The call sites of a program ---- */
@@ -426,8 +427,9 @@ int runners_filter(int argc, char **argv)
     bool batch = false, strict = false;
     int i = 1;
 
-    for (; i < argc && !strncmp(argv[i], "--", 2); i++) {
-        if (!strcmp(argv[i], "--help")) {
+    for (; i < argc && (!strncmp(argv[i], "--", 2) || !strcmp(argv[i], "-h"));
+         i++) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
             usage();
             return TEST_LOG_PASSED;
         }

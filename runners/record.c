@@ -322,6 +322,7 @@ static void usage(void)
     for (size_t i = 0; i < FLAG_COUNT; i++)
         test_log_print_option(flags[i].letter, flags[i].name, flags[i].argument,
                               flags[i].help, NULL);
+    test_log_print_option('h', "--help", NULL, "print this", NULL);
     test_log_print_profiler_options();
 }
 
