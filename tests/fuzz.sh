@@ -16,6 +16,14 @@ if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return 0; }' |
     exit 0
 fi
 
+flags="-g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -DTRACE_BUILD \
+    -I. -I${INCLUDE:-build/base/include}"
+
+# compile FILE: its object in $folder/objects, which all targets share.
+compile() {
+    "$clang" $flags -c "$1" -o "$folder/objects/${1//\//_}.o"
+}
+
 build() {
     local more= libs=
     # What report.html and testlog stat --critical have of a recording.
@@ -28,10 +36,8 @@ build() {
             harness/results/old_runs.c harness/results/notice.c harness/results/variable.c"
         libs=$(pkg-config --libs libarchive libzstd)
     }
-    "$clang" -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE \
-        -DTRACE_BUILD -I. -I"${INCLUDE:-build/base/include}" \
-        "tests/fuzz_$1.c" trace/*.c log/*.c $more ${PCRE2_LIBS:--lpcre2-8} $libs -lpthread \
-        -o "$folder/fuzz_$1"
+    "$clang" $flags "tests/fuzz_$1.c" $more "$folder"/objects/*.o \
+        ${PCRE2_LIBS:--lpcre2-8} $libs -lpthread -o "$folder/fuzz_$1"
 }
 
 # A recording with a second chunk is longer than other inputs.
@@ -46,10 +52,16 @@ fuzz() {
         >"$folder/$1.log" 2>&1
 }
 
+rm -rf "$folder/objects"
+mkdir -p "$folder/objects"
+export -f compile build
+export folder clang flags
+printf '%s\n' trace/*.c log/*.c |
+    xargs -P "$(nproc)" -I{} bash -c 'compile {}' || exit 1
+printf '%s\n' $targets |
+    xargs -P "$(nproc)" -I{} bash -c 'build {}' || exit 1
+
 failed=0 passed=0 jobs=()
-for target in $targets; do
-    build "$target" || exit 1
-done
 for target in $targets; do
     fuzz "$target" &
     jobs+=($!)
