@@ -5,26 +5,29 @@
 #include "harness/runner/plan.h"
 #include "harness/session.h"
 
-/* X(index, total, where indexes begin or NULL, whether "auto" asks for it). The
- * first one that is set counts. In a Slurm job, the ranks of MPI are more
- * precise than the step that launched its daemons. */
+/* X(index, total, the variable where indexes begin or NULL, where they begin
+ * without it, whether "auto" asks for it). The first one that is set counts. In
+ * a Slurm job, the ranks of MPI are more precise than the step that launched
+ * its daemons; in a job of GitLab, any scheduler is. */
 #define SOURCES(X)                                                             \
-    X("TEST_SHARD_INDEX", "TEST_TOTAL_SHARDS", NULL, false)                    \
-    X("GTEST_SHARD_INDEX", "GTEST_TOTAL_SHARDS", NULL, false)                  \
-    X("JOB_COMPLETION_INDEX", "TEST_TOTAL_SHARDS", NULL, true)                 \
+    X("TEST_SHARD_INDEX", "TEST_TOTAL_SHARDS", NULL, 0, false)                 \
+    X("GTEST_SHARD_INDEX", "GTEST_TOTAL_SHARDS", NULL, 0, false)               \
+    X("JOB_COMPLETION_INDEX", "TEST_TOTAL_SHARDS", NULL, 0, true)              \
     X("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN", \
-      true)                                                                    \
-    X("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", NULL, true)              \
-    X("PMI_RANK", "PMI_SIZE", NULL, true)                                      \
-    X("SLURM_PROCID", "SLURM_NTASKS", NULL, true)
+      0, true)                                                                 \
+    X("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", NULL, 0, true)           \
+    X("PMI_RANK", "PMI_SIZE", NULL, 0, true)                                   \
+    X("SLURM_PROCID", "SLURM_NTASKS", NULL, 0, true)                           \
+    X("CI_NODE_INDEX", "CI_NODE_TOTAL", NULL, 1, true)
 
 struct source {
     const char *index, *total, *first;
+    size_t base;
     bool asked;
 };
 
 static const struct source sources[] = {
-#define X(index, total, first, asked) {index, total, first, asked},
+#define X(index, total, first, base, asked) {index, total, first, base, asked},
     SOURCES(X)
 #undef X
 };
@@ -32,7 +35,8 @@ static const struct source sources[] = {
 enum {
     BAZEL,
     KUBERNETES = 2,
-    SOURCE_COUNT = sizeof(sources) / sizeof(*sources)
+    SOURCE_COUNT = sizeof(sources) / sizeof(*sources),
+    GITLAB = SOURCE_COUNT - 1
 };
 
 /* Slurm's arrays may begin anywhere, but no scheduler has as many tasks. */
@@ -61,8 +65,9 @@ static const struct source *find_source(bool all)
             continue;
         if (test_log_variable(source->index))
             return source;
-        /* Kubernetes has an index only; its total goes by Bazel's name. */
-        if (test_log_variable(source->total) &&
+        /* Kubernetes has an index only; its total goes by Bazel's name. GitLab
+         * always sets the total. */
+        if (test_log_variable(source->total) && i != GITLAB &&
             !(i == BAZEL && all &&
               test_log_variable(sources[KUBERNETES].index)))
             return source;
@@ -92,7 +97,7 @@ static int read_source(struct test_log_shard *shard,
                        const struct source *source)
 {
     const char *lacks = missing(source), *index, *total;
-    size_t first = 0, last;
+    size_t first = source->base, last;
 
     if (lacks)
         return refuse_half(source, lacks);
