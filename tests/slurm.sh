@@ -1,8 +1,10 @@
 #!/bin/sh
-# slurm.sh FOLDER LAST SCRIPT: runs SCRIPT as tasks 0 to LAST of a Slurm array on
-# this machine. The daemons keep their files in FOLDER. Exits with 77 if the
-# daemons or the tasks did not start.
-folder=$1 last=$2 script=$3 host=$(hostname -s) end=$(($(date +%s) + 50))
+# slurm.sh FOLDER COMMAND...: runs COMMAND beside Slurm's daemons, which keep
+# their files in FOLDER and offer this machine as a node called $NODE with eight
+# processors. Exits with 77 if the daemons do not start, or if COMMAND does not
+# end.
+folder=$1 host=$(hostname -s) end=$(($(date +%s) + 100))
+shift
 daemons=
 cleanup() {
     for pid in $daemons; do
@@ -57,12 +59,14 @@ TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
 SwitchType=switch/none
 MpiDefault=none
+KillWait=1
+SlurmdParameters=config_overrides
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerParameters=sched_min_interval=100000,batch_sched_delay=0
 ReturnToService=2
 MailProg=/bin/true
-NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc)
+NodeName=$host NodeAddr=127.0.0.1 CPUs=8
 PartitionName=all Nodes=ALL Default=YES State=UP
 CONF
 export SLURM_CONF="$folder/slurm.conf"
@@ -79,9 +83,10 @@ wait_for sinfo -h
 slurmd -D >"$folder/node.log" 2>&1 &
 daemons="$! $daemons"
 wait_for is_idle
-timeout $((end - $(date +%s))) sbatch --wait --array="0-$last" --output="$folder/%a.out" "$script" >&2
+NODE=$host timeout $((end - $(date +%s))) "$@" >&2
 status=$?
 [ $status -ne 124 ] && exit $status
-echo "the array did not end" >&2
+echo "the jobs did not end" >&2
+squeue >&2
 timeout 5 scancel --user=root
 exit 77

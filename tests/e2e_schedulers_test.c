@@ -1,0 +1,186 @@
+/* e2e_schedulers_test.c: runs suites under the schedulers that
+ * testlog-shards(7) describes. */
+#include "e2e.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+E2E_FOLDER
+
+/* The suite is build/: its programs have few and many tests. */
+static void begin(void)
+{
+    static const char *const programs[] = {"small", "ci"};
+
+    e2e_begin();
+    e2e_allow(120);
+    cr_assert_eq(mkdir("build", 0755), 0);
+    for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
+        char path[64];
+
+        snprintf(path, sizeof(path), "build/%s_test", programs[i]);
+        cr_assert_eq(symlink(e2e_program(programs[i], E2E_TRACED), path), 0,
+                     "%s", strerror(errno));
+    }
+    cr_assert_eq(symlink(BUILD_DIR "/testlog", "testlog"), 0);
+    e2e_run("TRACE_DIR=whole ./testlog run build/*_test");
+}
+
+TestSuite(e2e_schedulers, .init = begin, .timeout = 180);
+
+/* The tests and outcomes of all runs in a folder, with repetitions. */
+static const char *results(const char *folder)
+{
+    return e2e_run("cut -f1,3,4 %s/latest/results.tsv | sort", folder)->out;
+}
+
+/* Writes a script and makes it executable. */
+static void write_script(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "we");
+
+    cr_assert_not_null(file);
+    fputs(text, file);
+    cr_assert_eq(fclose(file), 0);
+    cr_assert_eq(chmod(path, 0755), 0);
+}
+
+/* ---- GNU parallel ---- */
+
+static void need_parallel(void)
+{
+    if (e2e_run("parallel --version | grep GNU")->code)
+        cr_skip_test("GNU parallel is not installed");
+}
+
+#define SHARDS                                                                 \
+    "'TEST_SHARD={}/4 TRACE_DIR=shards/{} ./testlog run build/*_test'"
+
+Test(e2e_schedulers, spreads_a_suite_with_gnu_parallel)
+{
+    need_parallel();
+    e2e_run("parallel --will-cite -j 2 " SHARDS " ::: 1 2 3 4");
+    e2e_expect_is(results("shards/*"), results("whole"));
+}
+
+Test(e2e_schedulers, spreads_a_suite_over_ssh)
+{
+    const struct e2e *result;
+
+    need_parallel();
+    if (e2e_run("test -x /usr/sbin/sshd && command -v ssh-keygen")->code)
+        cr_skip_test("not installed: openssh-server, openssh-client");
+    result = e2e_run(TESTS_DIR
+                     "/ssh.sh $PWD/ssh parallel --will-cite --ssh $PWD/ssh/ssh "
+                     "-S loopback --workdir $PWD " SHARDS " ::: 1 2 3 4");
+    if (result->code == 77)
+        cr_skip_test("sshd does not work here: %.500s", result->err);
+    e2e_expect_has(e2e_read("ssh/sshd.log"), "Accepted publickey");
+    e2e_expect_is(results("shards/*"), results("whole"));
+}
+
+/* ---- Slurm ---- */
+
+static void need_slurm(void)
+{
+    if (e2e_run("command -v sbatch && command -v slurmctld && "
+                "command -v slurmd && command -v munged")
+            ->code)
+        cr_skip_test("not installed: slurmctld, slurmd, slurm-client, munge");
+    if (geteuid())
+        cr_skip_test("only root can start Slurm's daemons");
+}
+
+static void run_with_slurm(const char *script)
+{
+    const struct e2e *result =
+        e2e_run(TESTS_DIR "/slurm.sh $PWD/slurm %s", script);
+
+    if (result->code == 77)
+        cr_skip_test("Slurm does not work here: %.500s", result->err);
+    e2e_expect_code(result, 0);
+}
+
+static const char array[] = "#!/bin/sh\n"
+                            "#SBATCH --array=1-4\n"
+                            "export TEST_SHARD=auto\n"
+                            "export TRACE_DIR=array/$SLURM_ARRAY_TASK_ID\n"
+                            "./testlog run build/*_test\n"
+                            "true\n";
+
+static const char steps[] =
+    "#!/bin/sh\n"
+    "sbatch --wait array.sh\n"
+    "TEST_SHARD=auto srun -n 4 sh -c \\\n"
+    "    'TRACE_DIR=steps/$SLURM_PROCID ./testlog run build/*_test || true'\n";
+
+Test(e2e_schedulers, spreads_a_suite_with_slurm)
+{
+    need_slurm();
+    write_script("array.sh", array);
+    write_script("steps.sh", steps);
+    run_with_slurm("./steps.sh");
+    e2e_expect_is(results("array/*"), results("whole"));
+    e2e_expect_is(results("steps/*"), results("whole"));
+}
+
+/* In its first run, the suite stops in the second program. */
+static const char stuck[] = "#!/bin/sh\n"
+                            "[ \"$SLURM_RESTART_COUNT\" ] || {\n"
+                            "    touch started\n"
+                            "    sleep 100\n"
+                            "}\n"
+                            "exec build/ci_test \"$@\"\n";
+
+static const char job[] =
+    "#!/bin/sh\n"
+    "#SBATCH --requeue\n"
+    "export TEST_SHARD=1/1 TRACE_DIR=shards\n"
+    "exec ./testlog run build/small_test build/stuck -- -j1\n";
+
+/* Slurm does the same to a node that no longer answers. Then it waits for two
+ * minutes, which we skip. */
+static const char requeue[] =
+    "#!/bin/sh\n"
+    "job=$(sbatch --parsable job.sh)\n"
+    "until [ -e started ]; do sleep 0.1; done\n"
+    "scontrol update NodeName=$NODE State=DOWN Reason=test\n"
+    "scontrol update JobId=$job StartTime=now\n"
+    "while squeue -h -j $job | grep -q .; do sleep 0.2; done\n"
+    "scontrol show job $job | grep -E 'Restarts=1|JobState=COMPLETED'\n";
+
+Test(e2e_schedulers, runs_a_shard_again_after_its_node_died)
+{
+    need_slurm();
+    write_script("job.sh", job);
+    write_script("requeue.sh", requeue);
+    write_script("build/stuck", stuck);
+    run_with_slurm("./requeue.sh");
+    e2e_expect_has(e2e_read("shards/latest/run.json"), "\"interrupted\":null");
+    e2e_expect_is(e2e_run("cut -f1,4 shards/latest/results.tsv | sort")->out,
+                  e2e_run("cut -f1,4 whole/latest/results.tsv | sort")->out);
+}
+
+/* ---- Files for others ---- */
+
+static const char *const files[] = {"github", "gitlab", "kubernetes"};
+
+/* Runs the command of each shard as the scheduler would. */
+Test(e2e_schedulers, spreads_a_suite_with_the_files_of_docs)
+{
+    if (e2e_run("/usr/bin/python3 -c 'import yaml'")->code)
+        cr_skip_test("not installed: python3-yaml");
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+        e2e_expect_code(e2e_run("/usr/bin/python3 " TESTS_DIR "/shard_files.py "
+                                "%s/docs/shards/%s.yml >commands",
+                                SOURCE_DIR, files[i]),
+                        0);
+        e2e_expect_is(e2e_run("wc -l <commands")->out, "4\n");
+        e2e_run("rm -rf shards; PATH=$PWD:$PATH; "
+                "while read -r line; do sh -c \"$line\"; done <commands");
+        e2e_expect_is(results("shards/*"), results("whole"));
+    }
+}
