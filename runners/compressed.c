@@ -18,6 +18,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/runner/options.h"
+#include "run.h"
 #include "runners.h"
 #include "trace/format.h"
 
@@ -214,7 +215,11 @@ static struct trace_reader *open_any(const char *path, uint64_t most, bool says)
 
 struct trace_reader *runners_open(const char *path)
 {
-    return open_any(path, UINT64_MAX, true);
+    struct trace_reader *reader = open_any(path, UINT64_MAX, true);
+
+    if (reader)
+        runners_origin_apply(reader, path);
+    return reader;
 }
 
 struct trace_reader *runners_open_beginning(const char *path)

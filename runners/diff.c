@@ -75,21 +75,14 @@ static int refuse(const char *path)
 
 static int read_run(struct test_log_run *run, uint64_t *time, const char *path)
 {
-    cJSON *json;
-    const cJSON *test, *tests;
+    struct run_file *file;
 
     run->path = strdup(path);
-    json = run->path ? runners_json_read(run, "run.json") : NULL;
-    tests = cJSON_GetObjectItemCaseSensitive(json, "tests");
-    if (json && !tests)
-        errno = EBADMSG;
-    *time = runners_json_number(json, "duration_ns");
-    cJSON_ArrayForEach(test, tests)
-    {
-        runners_json_add_test(run, test);
-    }
-    cJSON_Delete(json);
-    return tests ? 0 : refuse(path);
+    file = run->path ? runners_run_file_open(run, "run.json") : NULL;
+    if (!file)
+        return refuse(path);
+    *time = runners_json_number(runners_run_file_head(file), "duration_ns");
+    return runners_run_file_add(file, run) ? refuse(path) : 0;
 }
 
 /* Reads the history beside a run. */
@@ -464,12 +457,12 @@ static bool meet_programs(struct trace_table *programs, const char *path,
                           bool add)
 {
     struct test_log_run run = {.path = strdup(path)};
-    cJSON *json = run.path ? runners_json_read(&run, "run.json") : NULL;
-    const cJSON *test;
+    struct run_file *file =
+        run.path ? runners_run_file_open(&run, "run.json") : NULL;
     bool met = false;
+    cJSON *test;
 
-    cJSON_ArrayForEach(test, cJSON_GetObjectItemCaseSensitive(json, "tests"))
-    {
+    while (file && (test = runners_run_file_next(file))) {
         const char *program = runners_json_text(test, "program");
         uint64_t hash = trace_hash_string(TRACE_HASH, program ? program : "");
         uintptr_t unused;
@@ -478,8 +471,9 @@ static bool meet_programs(struct trace_table *programs, const char *path,
             trace_table_set(programs, hash, 0);
         else
             met |= trace_table_find(programs, hash, &unused);
+        cJSON_Delete(test);
     }
-    cJSON_Delete(json);
+    runners_run_file_close(file);
     free(run.path);
     return met;
 }

@@ -72,16 +72,14 @@ static void add_folder(struct results *results, const char *folder,
 static void read_results(struct results *results, const char *where)
 {
     struct test_log_run *run = &results->run;
-    const cJSON *test;
-    cJSON *json;
+    struct run_file *file;
 
     run->path = strdup(where);
-    json = run->path ? runners_json_read(run, "run.json") : NULL;
-    cJSON_ArrayForEach(test, cJSON_GetObjectItemCaseSensitive(json, "tests"))
-    {
-        runners_json_add_test(run, test);
+    file = run->path ? runners_run_file_open(run, "run.json") : NULL;
+    if (file) {
+        runners_json_add_parts(run, runners_run_file_head(file));
+        runners_run_file_add(file, run);
     }
-    cJSON_Delete(json);
     for (size_t i = 0; i < run->count; i++) {
         add_folder(results, run->results[i].folder, i);
         for (size_t j = 0; j < run->results[i].earlier_count; j++)
@@ -100,15 +98,13 @@ static bool is_folder(const char *folder, const char *path, size_t size)
     return folder && strlen(folder) == size && !strncmp(folder, path, size);
 }
 
-/* Adds the test's stacks to a text. */
-static struct trace_chrome_test test_of(const struct recording *recording,
-                                        const struct results *results,
-                                        struct trace_text *stacks)
+/* Finds the try that made a recording; false if it is unknown. */
+static bool find_try(struct test_log_result *result,
+                     const struct recording *recording,
+                     const struct results *results)
 {
     const char *path = recording->path + strlen(results->run.path);
     const char *slash = strrchr(path, '/');
-    struct trace_chrome_test test;
-    struct test_log_result result;
     size_t size;
     uintptr_t number;
 
@@ -116,13 +112,26 @@ static struct trace_chrome_test test_of(const struct recording *recording,
     size = slash > path ? (size_t)(slash - path) : 0;
     if (!trace_table_find(&results->by_folder,
                           trace_hash(TRACE_HASH, path, size), &number))
+        return false;
+    *result = results->run.results[number];
+    for (size_t i = 0; i < result->earlier_count; i++)
+        if (is_folder(result->earlier[i].folder, path, size))
+            test_log_take_try(result, i);
+    return true;
+}
+
+/* Adds the test's stacks to a text. */
+static struct trace_chrome_test test_of(const struct recording *recording,
+                                        const struct results *results,
+                                        struct trace_text *stacks)
+{
+    struct trace_chrome_test test;
+    struct test_log_result result;
+
+    if (!find_try(&result, recording, results))
         return (struct trace_chrome_test){.name = recording->test};
-    result = results->run.results[number];
-    for (size_t i = 0; i < result.earlier_count; i++)
-        if (is_folder(result.earlier[i].folder, path, size))
-            test_log_take_try(&result, i);
     test_log_stacks_text(stacks, &results->run, &result);
-    test = test_log_trace_test(recording->test, &result);
+    test = test_log_trace_test(recording->test, &results->run, &result);
     test.stacks = stacks->data;
     return test;
 }
@@ -145,11 +154,19 @@ static struct trace_reader *open_recording(const struct recording *recording)
     return reader;
 }
 
-/* The program and the test; the caller frees it. */
-static struct trace_text title_of(const struct recording *recording)
+/* The program and the test, after the host if there are several; the caller
+ * frees it. */
+static struct trace_text title_of(const struct recording *recording,
+                                  const struct results *results)
 {
     struct trace_text title = {0};
+    struct test_log_result result;
+    const char *host = NULL;
 
+    if (find_try(&result, recording, results))
+        host = test_log_host(&results->run, result.part);
+    if (host)
+        trace_text_printf(&title, "%s: ", host);
     trace_text_printf(&title, "%s%s%s", recording->program,
                       *recording->program ? " " : "", recording->test);
     return title;
@@ -160,7 +177,7 @@ static void add_to_chrome(struct trace_chrome *chrome,
                           const struct results *results, uint32_t pid)
 {
     struct trace_reader *reader = open_recording(recording);
-    struct trace_text title = title_of(recording), stacks = {0};
+    struct trace_text title = title_of(recording, results), stacks = {0};
     struct trace_chrome_test test = test_of(recording, results, &stacks);
 
     chrome->test = test.outcome && !test.begin ? NULL : &test;
@@ -194,7 +211,7 @@ static void add_to_perfetto(struct trace_perfetto *perfetto,
                             const struct results *results)
 {
     struct trace_reader *reader = open_recording(recording);
-    struct trace_text title = title_of(recording), stacks = {0};
+    struct trace_text title = title_of(recording, results), stacks = {0};
     struct trace_chrome_test test = test_of(recording, results, &stacks);
 
     perfetto->test = &test;
@@ -237,7 +254,7 @@ static int write_folded(const struct wanted *wanted)
 
     for (size_t i = 0; i < found->count; i++) {
         struct trace_reader *reader = open_recording(&found->all[i]);
-        struct trace_text title = title_of(&found->all[i]);
+        struct trace_text title = title_of(&found->all[i], wanted->results);
 
         if (reader && trace_folded_add(&folded, reader,
                                        found->count > 1 ? title.data : NULL))
@@ -262,7 +279,7 @@ static int write_speedscope(const struct wanted *wanted)
     trace_speedscope_begin(&speedscope, wanted->stream, name);
     for (size_t i = 0; i < found->count; i++) {
         struct trace_reader *reader = open_recording(&found->all[i]);
-        struct trace_text title = title_of(&found->all[i]);
+        struct trace_text title = title_of(&found->all[i], wanted->results);
 
         if (reader &&
             trace_speedscope_add(&speedscope, reader,

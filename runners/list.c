@@ -80,30 +80,9 @@ static bool has_counts(const cJSON *head)
     return true;
 }
 
-/* Parses run.json up to its tests, of which there may be many. */
-static cJSON *parse_head(int fd)
-{
-    enum { HEAD_MOST = 8 << 20 }; /* a command can have 6 MiB */
-    static const char tests[] = "\n\"tests\":[", rest[] = "]}";
-    char *text = malloc(HEAD_MOST + sizeof(rest)), *found = NULL;
-    ssize_t size = text ? pread(fd, text, HEAD_MOST, 0) : 0;
-    cJSON *head = NULL;
-
-    if (size > 0)
-        found = memmem(text, (size_t)size, tests, sizeof(tests) - 1);
-    if (found) {
-        memcpy(found + sizeof(tests) - 1, rest, sizeof(rest));
-        head = cJSON_Parse(text);
-    }
-    free(text);
-    if (has_counts(head))
-        return head;
-    cJSON_Delete(head);
-    return NULL;
-}
-
 static cJSON *read_head(int dir, const char *name)
 {
+    struct run_file *file = NULL;
     char part[PATH_MAX];
     cJSON *head = NULL;
     int fd = -1;
@@ -113,8 +92,12 @@ static cJSON *read_head(int dir, const char *name)
     if (fd < 0)
         return NULL;
     if (is_complete(fd))
-        head = parse_head(fd);
-    close(fd);
+        file = runners_run_file_from(fd);
+    else
+        close(fd);
+    if (file && has_counts(runners_run_file_head(file)))
+        head = cJSON_Duplicate(runners_run_file_head(file), true);
+    runners_run_file_close(file);
     return head;
 }
 

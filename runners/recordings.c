@@ -73,17 +73,19 @@ static char *test_of(const char *path, const char *folder)
 static int add(struct recordings *found, const char *program, const char *path,
                const char *folder, char **patterns)
 {
+    uint64_t key = trace_hash_string(TRACE_HASH, path);
+    uintptr_t number;
     char *test;
 
-    for (size_t i = 0; i < found->count; i++)
-        if (!strcmp(found->all[i].path, path))
-            return 0;
+    if (trace_table_find(&found->by_path, key, &number))
+        return 0;
     test = test_of(path, folder);
     if (!test || !wanted(test, patterns)) {
         free(test);
         return 0;
     }
-    if (!TRACE_ARRAY_RESERVE(found->all, found->capacity, found->count + 1)) {
+    if (!TRACE_ARRAY_RESERVE(found->all, found->capacity, found->count + 1) ||
+        !trace_table_set(&found->by_path, key, found->count)) {
         free(test);
         return -1;
     }
@@ -170,6 +172,7 @@ void runners_recordings_free(struct recordings *found)
         trace_table_free(&found->all[i].told);
     }
     free(found->all);
+    trace_table_free(&found->by_path);
     *found = (struct recordings){0};
 }
 

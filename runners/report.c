@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cjson/cJSON.h>
 
@@ -42,20 +41,6 @@ struct loaded {
     size_t program_count, program_capacity;
 };
 
-/* Parses "2026-11-21T02:08:30.123456Z" into ns since 1970; 0 if it is not of
- * that form. */
-static uint64_t read_moment(const char *text)
-{
-    struct tm parts = {0};
-    const char *rest =
-        text ? strptime(text, "%Y-%m-%dT%H:%M:%S.", &parts) : NULL;
-    time_t seconds = rest ? timegm(&parts) : 0;
-
-    return seconds > 0 ? (uint64_t)seconds * 1000000000 +
-                             strtoull(rest, NULL, 10) * 1000
-                       : 0;
-}
-
 static void keep_members(struct trace_text *members, const cJSON *json)
 {
     const cJSON *item;
@@ -63,8 +48,7 @@ static void keep_members(struct trace_text *members, const cJSON *json)
 
     cJSON_ArrayForEach(item, json)
     {
-        if (!item->string || !strcmp(item->string, "tests") ||
-            !strcmp(item->string, "schema"))
+        if (!item->string || !strcmp(item->string, "schema"))
             continue;
         text = cJSON_PrintUnformatted(item);
         trace_json_string(members, item->string, strlen(item->string));
@@ -73,19 +57,15 @@ static void keep_members(struct trace_text *members, const cJSON *json)
     }
 }
 
-static void read_json(struct loaded *loaded, const cJSON *json)
+static void read_head(struct loaded *loaded, const cJSON *json)
 {
     struct test_log_run *run = &loaded->run;
-    const cJSON *test;
 
     run->command = runners_json_string(json, "command");
-    run->start.wall = read_moment(runners_json_text(json, "start"));
+    run->start.wall = runners_json_moment(runners_json_text(json, "start"));
     run->whole = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "whole"));
+    runners_json_add_parts(run, json);
     keep_members(&loaded->members, json);
-    cJSON_ArrayForEach(test, cJSON_GetObjectItemCaseSensitive(json, "tests"))
-    {
-        runners_json_add_test(run, test);
-    }
 }
 
 /* Adds a test of a run that was killed. */
@@ -126,17 +106,31 @@ static int read_recordings(struct test_log_run *run)
     return status || !run->count ? -1 : 0;
 }
 
+static struct trace_reader *open_recording(const struct test_log_run *run,
+                                           const char *folder)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof(path), "%s/%s/recording", run->path, folder) >=
+        PATH_MAX)
+        return NULL;
+    return runners_open(path);
+}
+
 static int load(struct loaded *loaded, const char *where)
 {
-    cJSON *json;
+    struct test_log_run *run = &loaded->run;
+    struct run_file *file;
 
-    loaded->run.path = strdup(where);
-    json =
-        loaded->run.path ? runners_json_read(&loaded->run, "run.json") : NULL;
-    if (!json)
-        return read_recordings(&loaded->run);
-    read_json(loaded, json);
-    cJSON_Delete(json);
+    run->path = strdup(where);
+    run->open = open_recording;
+    file = run->path ? runners_run_file_open(run, "run.json") : NULL;
+    if (!file)
+        return read_recordings(run);
+    read_head(loaded, runners_run_file_head(file));
+    if (runners_run_file_add(file, run))
+        test_log_notice("report: %s/run.json is cut off; the page lacks tests",
+                        where);
     return 0;
 }
 
@@ -232,17 +226,6 @@ static void read_command(struct loaded *loaded)
 
 /* ---- The page ---- */
 
-static struct trace_reader *open_recording(const struct test_log_run *run,
-                                           const char *folder)
-{
-    char path[PATH_MAX];
-
-    if (snprintf(path, sizeof(path), "%s/%s/recording", run->path, folder) >=
-        PATH_MAX)
-        return NULL;
-    return runners_open(path);
-}
-
 static bool is_named(const struct test_log_result *result, void *context)
 {
     const char *name = test_log_name(result);
@@ -304,7 +287,6 @@ static int write_page(struct loaded *loaded, char **patterns,
                                        .programs = loaded->programs,
                                        .program_count = loaded->program_count,
                                        .fail_log = FAIL_LOG,
-                                       .open = open_recording,
                                        .is_whole = is_named,
                                        .context = patterns};
     char path[PATH_MAX];

@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cjson/cJSON.h>
@@ -14,7 +16,10 @@
 #include "harness/results/writers.h"
 #include "run.h"
 
-enum { RUN_JSON_MOST = 1 << 30 }; /* bytes: a sparse file can have any size */
+enum {
+    RUN_JSON_MOST = 1 << 30, /* bytes: a sparse file can have any size */
+    SHARDS_MOST = 1 << 20,
+};
 
 static char *read_file(int fd)
 {
@@ -101,7 +106,8 @@ static void add_tries(struct test_log_result *result, const cJSON *tries)
                 .reason = runners_json_string(before, "reason"),
                 .folder = folder_of(before),
                 .began = runners_json_number(before, "start_ns"),
-                .duration = runners_json_number(before, "duration_ns")};
+                .duration = runners_json_number(before, "duration_ns"),
+                .part = (size_t)runners_json_number(before, "part")};
     }
 }
 
@@ -160,7 +166,8 @@ static struct log_device_summary *gpu_summary_of(const cJSON *json)
     return summary;
 }
 
-void runners_json_add_test(struct test_log_run *run, const cJSON *test)
+struct test_log_result *runners_json_add_test(struct test_log_run *run,
+                                              const cJSON *test)
 {
     struct test_log_result *result = test_log_run_add(run);
 
@@ -187,8 +194,77 @@ void runners_json_add_test(struct test_log_run *run, const cJSON *test)
         result->gpu_summary = gpu_summary_of(
             cJSON_GetObjectItemCaseSensitive(test, "gpu_summary"));
         result->folder = folder_of(test);
+        result->part = (size_t)runners_json_number(test, "part");
         add_tries(result, cJSON_GetObjectItemCaseSensitive(test, "earlier"));
     }
+    return result;
+}
+
+/* ---- The head of run.json ---- */
+
+uint64_t runners_json_moment(const char *text)
+{
+    struct tm parts = {0};
+    const char *rest =
+        text ? strptime(text, "%Y-%m-%dT%H:%M:%S.", &parts) : NULL;
+    time_t seconds = rest ? timegm(&parts) : 0;
+
+    return seconds > 0 ? (uint64_t)seconds * 1000000000 +
+                             strtoull(rest, NULL, 10) * 1000
+                       : 0;
+}
+
+struct test_log_shard runners_json_shard(const cJSON *head)
+{
+    const cJSON *json = cJSON_GetObjectItemCaseSensitive(head, "shard");
+    const char *by = runners_json_text(json, "by");
+    struct test_log_shard shard = {
+        .index = (size_t)runners_json_number(json, "index"),
+        .total = (size_t)runners_json_number(json, "total")};
+
+    for (size_t i = 0; by && test_log_shard_ways[i]; i++)
+        if (!strcmp(by, test_log_shard_ways[i]))
+            shard.way = (enum test_log_shard_way)i;
+    if (shard.index >= shard.total || shard.total > SHARDS_MOST)
+        shard = (struct test_log_shard){0};
+    return shard;
+}
+
+static void add_part(struct test_log_run *run, const cJSON *json)
+{
+    const cJSON *offset = cJSON_GetObjectItemCaseSensitive(json, "offset_ns");
+    const cJSON *error =
+        cJSON_GetObjectItemCaseSensitive(json, "uncertainty_ns");
+
+    if (!TRACE_ARRAY_RESERVE(run->parts, run->part_capacity,
+                             run->part_count + 1))
+        return;
+    run->parts[run->part_count++] = (struct test_log_part){
+        .run = runners_json_string(json, "run"),
+        .host = runners_json_string(json, "host"),
+        .testlog = runners_json_string(json, "testlog"),
+        .shard = runners_json_shard(json),
+        .end = test_log_end_of(runners_json_text(json, "end")),
+        .start = runners_json_moment(runners_json_text(json, "start")),
+        .offset = cJSON_IsNumber(offset) && fabs(offset->valuedouble) < 0x1p62
+                      ? (int64_t)offset->valuedouble
+                      : 0,
+        .uncertainty = cJSON_IsNumber(error)
+                           ? runners_json_number(json, "uncertainty_ns")
+                           : UINT64_MAX,
+        .tests = (size_t)runners_json_number(json, "tests"),
+    };
+}
+
+void runners_json_add_parts(struct test_log_run *run, const cJSON *head)
+{
+    const cJSON *part;
+
+    cJSON_ArrayForEach(part, cJSON_GetObjectItemCaseSensitive(head, "merged"))
+    {
+        add_part(run, part);
+    }
+    test_log_parts_complete(run);
 }
 
 cJSON *runners_json_read(const struct test_log_run *run, const char *name)

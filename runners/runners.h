@@ -18,6 +18,7 @@ int runners_filter(int argc, char **argv);
 int runners_list(int argc, char **argv);
 int runners_stat(int argc, char **argv);
 int runners_diff(int argc, char **argv);
+int runners_merge_runs(int argc, char **argv);
 int runners_clean(int argc, char **argv);
 int runners_pack(int argc, char **argv);
 
@@ -51,6 +52,7 @@ struct recording {
 struct recordings {
     struct recording *all; /* by program and test */
     size_t count, capacity;
+    struct trace_table by_path; /* hash to index */
 };
 
 /* runners_recordings_find adds new recordings at `where`, which is a run, the

@@ -6,7 +6,8 @@
 #include "chrome_json.h"
 
 enum {
-    WORKERS = 0x3fffffff, /* the process of workers; no real one has this id */
+    WORKERS = 0x3fffffff, /* the process of workers, less their host's number;
+                             no real one has such an id */
     TEST_TID = 0,         /* no real thread has this id */
     FIRST = -1,           /* above the rows without an index */
 };
@@ -98,12 +99,15 @@ static int in_order(const void *a, const void *b)
 {
     const struct trace_chrome_test *x = a, *y = b;
 
+    if (x->host_number != y->host_number)
+        return x->host_number < y->host_number ? -1 : 1;
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
 struct workers {
     struct trace_exporter export;
     struct trace_test_rows rows;
+    uint32_t pid;
     uint64_t begin; /* of the first test of all */
 };
 
@@ -113,7 +117,7 @@ static void put_idle(struct workers *workers, size_t worker, uint64_t until)
 
     if (from >= until)
         return;
-    begin_slice(&workers->export, WORKERS, (uint32_t)worker + 1, "idle",
+    begin_slice(&workers->export, workers->pid, (uint32_t)worker + 1, "idle",
                 "idle");
     end_slice(&workers->export, from, until);
 }
@@ -126,9 +130,9 @@ static void begin_worker(struct workers *workers, size_t worker)
 
     trace_test_rows_take(&workers->rows, worker, workers->begin);
     snprintf(name, sizeof(name), "worker %u", number);
-    trace_chrome_metadata(&workers->export, "thread_name", WORKERS, number,
+    trace_chrome_metadata(&workers->export, "thread_name", workers->pid, number,
                           "name", name);
-    trace_chrome_index(&workers->export, "thread_sort_index", WORKERS, number,
+    trace_chrome_index(&workers->export, "thread_sort_index", workers->pid, number,
                        number);
 }
 
@@ -143,25 +147,35 @@ static void put_test(struct workers *workers,
     if (worker == count)
         begin_worker(workers, worker);
     put_idle(workers, worker, test->begin);
-    trace_chrome_test_slice(&workers->export, WORKERS, (uint32_t)worker + 1,
+    trace_chrome_test_slice(&workers->export, workers->pid, (uint32_t)worker + 1,
                             test);
     trace_test_rows_take(&workers->rows, worker, test->end);
 }
 
-void trace_chrome_workers(struct trace_chrome *chrome,
-                          struct trace_chrome_test *tests, size_t count)
+static void put_process(struct workers *workers, const char *host)
 {
-    struct workers workers = {.export = {.chrome = chrome}};
+    struct trace_text name = {0};
+
+    trace_text_string(&name, "workers");
+    if (host)
+        trace_text_printf(&name, " of %s", host);
+    trace_chrome_metadata(&workers->export, "process_name", workers->pid, 0,
+                          "name", name.data ? name.data : "workers");
+    trace_chrome_index(&workers->export, "process_sort_index", workers->pid, 0,
+                       FIRST);
+    trace_text_free(&name);
+}
+
+/* Draws the tests of one host. */
+static void put_host(struct trace_chrome *chrome,
+                     const struct trace_chrome_test *tests, size_t count)
+{
+    struct workers workers = {.export = {.chrome = chrome},
+                              .pid = WORKERS - (uint32_t)tests->host_number,
+                              .begin = tests->begin};
     uint64_t end = 0;
 
-    if (!count)
-        return;
-    qsort(tests, count, sizeof(*tests), in_order);
-    workers.begin = tests[0].begin;
-    trace_chrome_metadata(&workers.export, "process_name", WORKERS, 0, "name",
-                          "workers");
-    trace_chrome_index(&workers.export, "process_sort_index", WORKERS, 0,
-                       FIRST);
+    put_process(&workers, tests->host);
     for (size_t i = 0; i < count; i++) {
         put_test(&workers, &tests[i]);
         end = tests[i].end > end ? tests[i].end : end;
@@ -170,4 +184,16 @@ void trace_chrome_workers(struct trace_chrome *chrome,
         put_idle(&workers, i, end);
     trace_test_rows_free(&workers.rows);
     trace_text_free(&workers.export.text);
+}
+
+void trace_chrome_workers(struct trace_chrome *chrome,
+                          struct trace_chrome_test *tests, size_t count)
+{
+    if (count)
+        qsort(tests, count, sizeof(*tests), in_order);
+    for (size_t from = 0, to = 0; from < count; from = to) {
+        while (to < count && tests[to].host_number == tests[from].host_number)
+            to++;
+        put_host(chrome, tests + from, to - from);
+    }
 }

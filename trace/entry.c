@@ -57,7 +57,7 @@ static uint64_t scaled(uint64_t ticks, uint64_t scale)
 #    define scaled(ticks, scale) 0
 #endif
 
-uint64_t trace_reader_time(const struct trace_reader *reader, uint64_t ticks)
+static uint64_t since_origin(const struct trace_reader *reader, uint64_t ticks)
 {
     uint64_t origin = reader->header.origin.ticks;
     uint64_t since = ticks > origin ? ticks - origin : 0;
@@ -69,6 +69,13 @@ uint64_t trace_reader_time(const struct trace_reader *reader, uint64_t ticks)
         return since;
     time = (long double)since * reader->rate;
     return time < TIME_MAX ? (uint64_t)time : TIME_MAX;
+}
+
+uint64_t trace_reader_time(const struct trace_reader *reader, uint64_t ticks)
+{
+    uint64_t time = since_origin(reader, ticks);
+
+    return time < TIME_MAX - reader->before ? time + reader->before : TIME_MAX;
 }
 
 /* ---- Entries ---- */

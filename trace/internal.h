@@ -169,6 +169,7 @@ struct trace_reader {
     uint64_t used;    /* the place behind the last finished record */
     long double rate; /* ns of a tick; 0: ticks are ns */
     uint64_t scale;   /* the same as a fixed-point number; 0: none */
+    uint64_t before;  /* ns from time zero to the origin */
 };
 
 /* ---- entry.c: records and entries ---- */

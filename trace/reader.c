@@ -534,10 +534,22 @@ struct trace_summary trace_reader_summary(const struct trace_reader *reader)
         .refused = header->error && !header->limit,
         .disabled = header->disabled == 1,
         .origin = header->origin,
+        .opened = header->start,
+        .closed = header->end,
     };
 
     count_losses(&summary, header);
     return summary;
+}
+
+void trace_reader_rebase(struct trace_reader *reader, uint64_t wall,
+                         uint64_t before)
+{
+    const uint64_t most = UINT64_C(1) << 62;
+
+    reader->before = before < most ? before : most;
+    reader->header.origin.wall = wall;
+    reader->header.origin.monotonic = wall;
 }
 
 bool trace_reader_losses(struct trace_text *out,

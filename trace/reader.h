@@ -84,7 +84,7 @@ struct trace_summary {
     bool limit_reached;
     bool refused;  /* nothing could be recorded, because of `error` */
     bool disabled; /* trace_disable was in effect for a while */
-    struct trace_anchor origin;
+    struct trace_anchor origin, opened, closed; /* closed: ticks 0 = it was not */
 };
 
 /* trace_reader_open opens the recording at `path`, or with NULL the process's
@@ -96,6 +96,11 @@ struct trace_reader *trace_reader_open(const char *path);
 struct trace_reader *trace_reader_beneath(int folder, const char *name);
 void trace_reader_close(struct trace_reader *);
 struct trace_summary trace_reader_summary(const struct trace_reader *);
+
+/* trace_reader_rebase makes times count from another moment, which is `before`
+ * ns before the recording's own time zero and has the wall clock's time `wall`,
+ * also as its monotonic time: recordings of several machines get one clock. */
+void trace_reader_rebase(struct trace_reader *, uint64_t wall, uint64_t before);
 
 /* trace_reader_thread returns a thread by its number from 0 on, NULL after the
  * last. */
@@ -307,6 +312,8 @@ struct trace_chrome_test {
     unsigned line;
     uint64_t duration;   /* ns, as it was measured */
     uint64_t begin, end; /* ns since the run's start; for workers */
+    const char *host;    /* NULL: unknown, or the only one */
+    size_t host_number;  /* from 0 on */
 };
 
 /* Rows of tests, each of which begins after the one before it has ended. The
@@ -352,7 +359,7 @@ int trace_chrome_add_counts(struct trace_chrome *, struct trace_reader *,
                             uint32_t pid, const char *name, const char *hint);
 
 /* trace_chrome_workers draws when tests ran, in a row for each worker that had
- * to be there; it sorts the tests. */
+ * to be there, and a process for each host; it sorts the tests. */
 void trace_chrome_workers(struct trace_chrome *, struct trace_chrome_test *,
                           size_t count);
 

@@ -289,9 +289,11 @@ static void put_counts(FILE *out, const struct test_log_run *run, size_t from,
             counts[TEST_LOG_OUTCOME_SKIPPED], time);
 }
 
-/* Puts time and host of the run; programs have none of their own. */
-static void put_origin(FILE *out, const struct test_log_run *run)
+/* Puts time and host of the run; programs have none of their own. In a run of
+ * several hosts, the host is that of the first test. */
+static void put_origin(FILE *out, const struct test_log_run *run, size_t part)
 {
+    const char *name = test_log_host(run, part);
     time_t seconds = (time_t)(run->start.wall / 1000000000);
     struct utsname host;
     struct tm date;
@@ -300,8 +302,8 @@ static void put_origin(FILE *out, const struct test_log_run *run)
     gmtime_r(&seconds, &date);
     strftime(iso, sizeof(iso), "%Y-%m-%dT%H:%M:%S", &date);
     put_attribute(out, "timestamp", iso);
-    if (!uname(&host))
-        put_attribute(out, "hostname", host.nodename);
+    if (name || !uname(&host))
+        put_attribute(out, "hostname", name ? name : host.nodename);
 }
 
 static void put_suite_properties(FILE *out, const struct test_log_run *run,
@@ -328,7 +330,7 @@ static void put_suite(FILE *out, const struct test_log_run *run, size_t from,
     fputs("  <testsuite", out);
     put_attribute(out, "name", program);
     put_counts(out, run, from, to);
-    put_origin(out, run);
+    put_origin(out, run, run->results[from].part);
     fputs(">\n", out);
     put_suite_properties(out, run, program);
     for (size_t i = from; i < to; i++)

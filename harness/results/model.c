@@ -99,6 +99,12 @@ void test_log_run_free(struct test_log_run *run)
     }
     free(run->unseen);
     free(run->meant);
+    for (size_t i = 0; i < run->part_count; i++) {
+        free(run->parts[i].run);
+        free(run->parts[i].host);
+        free(run->parts[i].testlog);
+    }
+    free(run->parts);
     test_log_gpu_free(&run->gpu);
     test_log_opencl_free(&run->opencl);
     free(run->results);
@@ -156,7 +162,8 @@ struct test_log_sums test_log_run_sums(const struct test_log_run *run)
 
 uint64_t test_log_run_time(const struct test_log_run *run)
 {
-    return trace_anchor_now().monotonic - run->start.monotonic;
+    return run->took ? run->took
+                     : trace_anchor_now().monotonic - run->start.monotonic;
 }
 
 const char *test_log_name(const struct test_log_result *result)

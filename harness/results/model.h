@@ -41,6 +41,7 @@ struct test_log_try {
     char *reason; /* NULL: none */
     char *folder; /* as a result's */
     uint64_t began, duration;
+    size_t part; /* as a result's */
 };
 
 struct test_log_result {
@@ -64,6 +65,7 @@ struct test_log_result {
     char *folder; /* of its files, below the run's folder; NULL: it has none */
     struct test_log_try *earlier; /* tries before this one */
     size_t earlier_count, earlier_capacity;
+    size_t part; /* of a merged run, from 1 on; 0: none */
     size_t retries;                /* how many more tries it gets if it fails */
     enum test_log_outcome written; /* outcome in this try's line of JSON */
     bool unrendered; /* its recording is large: no trace.json, no log.txt */
@@ -126,6 +128,49 @@ extern const char *const test_log_shard_ways[];
 void test_log_shard_text(struct trace_text *, const struct test_log_shard *);
 void test_log_shard_member(struct trace_text *, const struct test_log_shard *);
 
+/* ---- A part of a merged run ---- */
+
+/* X(NAME, word in run.json): how a run ended. */
+#define TEST_LOG_ENDS(X)                                                       \
+    X(FINISHED, "finished")                                                    \
+    X(INTERRUPTED, "interrupted")                                              \
+    X(KILLED, "killed") /* it left no run.json */
+
+enum test_log_end {
+#define TEST_LOG_X(name, word) TEST_LOG_END_##name,
+    TEST_LOG_ENDS(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
+/* A run that testlog merge made a part of another one. */
+struct test_log_part {
+    char *run;     /* its folder, as it was named */
+    char *host;    /* NULL: unknown */
+    size_t host_number;
+    char *testlog; /* the version that wrote it; NULL: unknown */
+    struct test_log_shard shard;
+    enum test_log_end end;
+    uint64_t start;       /* ns since 1970, by its host's clock */
+    int64_t offset;       /* ns, added to its host's clock */
+    uint64_t uncertainty; /* ns, of the offset; UINT64_MAX: unknown */
+    size_t tests;
+};
+
+/* test_log_end_of returns how a run ended, by its word. */
+enum test_log_end test_log_end_of(const char *word);
+
+/* test_log_parts_member adds the parts as "merged", a member of run.json, after
+ * a comma, if there are any. */
+struct test_log_run;
+void test_log_parts_member(struct trace_text *, const struct test_log_run *);
+
+/* test_log_parts_complete numbers the hosts, once all parts are there. Then
+ * test_log_host returns the host of a result or try with such a part, NULL if
+ * it is unknown or the only one; test_log_host_number, its number from 0 on. */
+void test_log_parts_complete(struct test_log_run *);
+const char *test_log_host(const struct test_log_run *, size_t part);
+size_t test_log_host_number(const struct test_log_run *, size_t part);
+
 /* ---- A run ---- */
 
 /* The facts that the process that started this program passed to it. */
@@ -162,13 +207,21 @@ struct test_log_run {
     struct test_log_shard shard;
     struct trace_text plan; /* the tests of all shards: the programs of "plan"
                                in run.json; empty without shards */
+    struct test_log_part *parts; /* of a merged run */
+    size_t part_count, part_capacity;
+    size_t host_count; /* as test_log_parts_complete has found */
     struct test_log_parent parent;
+    /* open opens the recording in a test's folder; NULL: trace_reader_beneath
+     * does. */
+    struct trace_reader *(*open)(const struct test_log_run *,
+                                 const char *folder);
     bool whole;      /* no option leaves tests out, or repeats them */
     bool foreign;    /* the folder is the parent's */
     bool render_all; /* write trace.json and log.txt of every test */
     bool dir_given;  /* the user chose where runs go */
     bool refused;    /* no memory for its results; no test ran */
     int interrupted; /* by this signal, or 0 */
+    uint64_t took;   /* ns, once a merged run is complete; 0: it is running */
 };
 
 /* The reason of tests that an interrupt kept from running. */
@@ -180,7 +233,8 @@ struct test_log_sums {
 
 struct test_log_sums test_log_run_sums(const struct test_log_run *);
 
-/* test_log_run_time returns the ns since the run started. */
+/* test_log_run_time returns the ns since the run started, or those that it took.
+ */
 uint64_t test_log_run_time(const struct test_log_run *);
 
 /* test_log_run_add returns a new zeroed result, NULL without memory; it moves

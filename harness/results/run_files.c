@@ -107,9 +107,12 @@ struct trace_reader *test_log_recording(const struct test_log_run *run,
                                         const struct test_log_result *result)
 {
     char name[PATH_MAX];
-    int folder = name_of(result, "recording", name) ? -1 : enter(run);
     struct trace_reader *reader;
+    int folder;
 
+    if (run->open && result->folder)
+        return run->open(run, result->folder);
+    folder = name_of(result, "recording", name) ? -1 : enter(run);
     if (folder < 0)
         return NULL;
     reader = trace_reader_beneath(folder, name);

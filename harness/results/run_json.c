@@ -4,7 +4,9 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timex.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <gnu/libc-version.h>
 
@@ -31,6 +33,34 @@ static void put_member(struct trace_text *text, const char *name,
     put_string(text, string);
 }
 
+/* Which boot of the host this is: two hosts may have one name. */
+static void put_boot(struct trace_text *text)
+{
+    char boot[64] = "";
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+    if (file && !fgets(boot, sizeof(boot), file))
+        boot[0] = '\0';
+    if (file)
+        fclose(file);
+    boot[strcspn(boot, "\n")] = '\0';
+    put_member(text, "boot", boot[0] ? boot : NULL);
+}
+
+/* How far the wall clock may be off, as the kernel states: it is known only if
+ * something such as NTP sets the clock. See adjtimex(2). */
+static void put_clock(struct trace_text *text)
+{
+    struct timex clock = {.modes = 0};
+    int state = adjtimex(&clock);
+
+    trace_text_string(text, ",\n\"clock\":{\"error_ns\":");
+    if (state < 0 || state == TIME_ERROR || clock.maxerror < 0)
+        trace_text_string(text, "null}");
+    else
+        trace_text_printf(text, "%lld}", (long long)clock.maxerror * 1000);
+}
+
 static void put_host(struct trace_text *text)
 {
     struct utsname host;
@@ -45,7 +75,9 @@ static void put_host(struct trace_text *text)
     put_member(text, "release", host.release);
     trace_text_char(text, ',');
     put_member(text, "machine", host.machine);
-    trace_text_char(text, '}');
+    trace_text_char(text, ',');
+    put_boot(text);
+    trace_text_printf(text, "},\n\"pid\":%ld", (long)getpid());
 }
 
 #ifdef __clang__
@@ -126,6 +158,12 @@ static void put_times(struct trace_text *text, uint64_t began,
                       began, duration);
 }
 
+static void put_part(struct trace_text *text, size_t part)
+{
+    if (part)
+        trace_text_printf(text, ",\"part\":%zu", part);
+}
+
 static void put_earlier(struct trace_text *text,
                         const struct test_log_result *result)
 {
@@ -141,6 +179,7 @@ static void put_earlier(struct trace_text *text,
         put_member(text, "reason", before->reason);
         put_times(text, before->began, before->duration);
         put_member(text, "folder", before->folder);
+        put_part(text, before->part);
         trace_text_char(text, '}');
     }
     trace_text_char(text, ']');
@@ -168,6 +207,7 @@ void test_log_result_members(struct trace_text *text,
     trace_text_printf(text, ",\"tries\":%zu,\"flaky\":%s",
                       result->earlier_count + 1,
                       test_log_flaky(result) ? "true" : "false");
+    put_part(text, result->part);
     put_earlier(text, result);
 }
 
@@ -238,6 +278,7 @@ void test_log_run_members(struct trace_text *text,
 
     put_member(text, "command", run->command);
     put_host(text);
+    put_clock(text);
     put_versions(text);
     trace_text_string(text, ",\n\"start\":\"");
     trace_text_moment(text, run->start.wall);
@@ -249,6 +290,7 @@ void test_log_run_members(struct trace_text *text,
     put_gpu(text, run);
     trace_text_string(text, ",\n");
     test_log_shard_member(text, &run->shard);
+    test_log_parts_member(text, run);
     trace_text_string(text, ",\n");
     put_interrupted(text, run->interrupted);
     trace_text_printf(text, ",\n\"whole\":%s",
@@ -267,7 +309,16 @@ static void put_plan(struct trace_text *text, const struct trace_text *plan)
     trace_text_char(text, ']');
 }
 
-void test_log_run_json(struct trace_text *text, const struct test_log_run *run)
+/* Tests that did not run have no result; a merged run tells which they were. */
+static bool is_told(const struct test_log_run *run,
+                    const struct test_log_result *result)
+{
+    return result->outcome != TEST_LOG_OUTCOME_NONE || run->part_count;
+}
+
+/* Adds run.json, and calls `flush` from time to time. */
+static void put_run(struct trace_text *text, const struct test_log_run *run,
+                    void (*flush)(struct trace_text *, FILE *), FILE *out)
 {
     bool some = false;
 
@@ -276,28 +327,49 @@ void test_log_run_json(struct trace_text *text, const struct test_log_run *run)
     put_plan(text, &run->plan);
     trace_text_string(text, ",\n\"tests\":[");
     for (size_t i = 0; i < run->count; i++) {
-        if (run->results[i].outcome == TEST_LOG_OUTCOME_NONE)
+        if (!is_told(run, &run->results[i]))
             continue;
         trace_text_string(text, some ? ",\n" : "\n");
         put_result(text, run, &run->results[i]);
         some = true;
+        if (flush)
+            flush(text, out);
     }
     trace_text_string(text, "\n]}\n");
+}
+
+void test_log_run_json(struct trace_text *text, const struct test_log_run *run)
+{
+    put_run(text, run, NULL, NULL);
+}
+
+/* A run may have 100,000 tests. */
+static void flush(struct trace_text *text, FILE *out)
+{
+    enum { MOST = 64 << 10 };
+
+    if (text->failed || text->size < MOST)
+        return;
+    fwrite(text->data, 1, text->size, out);
+    trace_text_clear(text);
 }
 
 int test_log_write_run_json(const struct test_log_run *run, const char *name)
 {
     struct trace_text text = {0};
     struct trace_file file;
+    bool failed;
 
-    test_log_run_json(&text, run);
-    if (text.failed)
-        errno = ENOMEM;
-    if (text.failed || test_log_create(run, name, &file)) {
-        trace_text_free(&text);
+    if (test_log_create(run, name, &file))
         return -1;
-    }
-    fwrite(text.data, 1, text.size, file.stream);
+    put_run(&text, run, flush, file.stream);
+    failed = text.failed;
+    if (!failed)
+        fwrite(text.data, 1, text.size, file.stream);
     trace_text_free(&text);
-    return trace_file_commit(&file);
+    if (!failed)
+        return trace_file_commit(&file);
+    trace_file_abandon(&file);
+    errno = ENOMEM;
+    return -1;
 }

@@ -11,6 +11,7 @@
 #include "trace/containers.h"
 
 struct trace_chrome_test test_log_trace_test(const char *name,
+                                             const struct test_log_run *run,
                                              const struct test_log_result *test)
 {
     return (struct trace_chrome_test){
@@ -22,6 +23,8 @@ struct trace_chrome_test test_log_trace_test(const char *name,
         .duration = test->duration,
         .begin = test->began,
         .end = test->began + test->duration,
+        .host = test_log_host(run, test->part),
+        .host_number = test_log_host_number(run, test->part),
     };
 }
 
@@ -33,6 +36,7 @@ void test_log_take_try(struct test_log_result *result, size_t number)
     result->reason = before->reason;
     result->began = before->began;
     result->duration = before->duration;
+    result->part = before->part;
 }
 
 /* ---- Workers ---- */
@@ -44,8 +48,8 @@ struct tries {
     size_t count, capacity, name_capacity;
 };
 
-static void add_try(struct tries *tries, const struct test_log_result *result,
-                    size_t number)
+static void add_try(struct tries *tries, const struct test_log_run *run,
+                    const struct test_log_result *result, size_t number)
 {
     struct trace_text name = {0};
     size_t count = tries->count;
@@ -59,19 +63,20 @@ static void add_try(struct tries *tries, const struct test_log_result *result,
         trace_text_printf(&name, ", try %zu", number);
     tries->names[count] = name.data;
     tries->tests[count] =
-        test_log_trace_test(name.data ? name.data : "?", result);
+        test_log_trace_test(name.data ? name.data : "?", run, result);
     tries->count++;
 }
 
-static void add_tries(struct tries *tries, const struct test_log_result *result)
+static void add_tries(struct tries *tries, const struct test_log_run *run,
+                      const struct test_log_result *result)
 {
     for (size_t i = 0; i < result->earlier_count; i++) {
         struct test_log_result one = *result;
 
         test_log_take_try(&one, i);
-        add_try(tries, &one, i + 1);
+        add_try(tries, run, &one, i + 1);
     }
-    add_try(tries, result, 0);
+    add_try(tries, run, result, 0);
 }
 
 void test_log_trace_workers(struct trace_chrome *chrome,
@@ -80,7 +85,7 @@ void test_log_trace_workers(struct trace_chrome *chrome,
     struct tries tries = {0};
 
     for (size_t i = 0; i < run->count; i++)
-        add_tries(&tries, &run->results[i]);
+        add_tries(&tries, run, &run->results[i]);
     trace_chrome_workers(chrome, tries.tests, tries.count);
     for (size_t i = 0; i < tries.count; i++)
         free(tries.names[i]);
@@ -108,12 +113,12 @@ static void add_to_trace(struct trace_chrome *chrome,
                          struct trace_reader *reader, uint32_t pid)
 {
     struct trace_chrome_test test =
-        test_log_trace_test(test_log_name(result), result);
+        test_log_trace_test(test_log_name(result), run, result);
     struct trace_text hint = {0}, stacks = {0};
     char title[1024];
 
-    snprintf(title, sizeof(title), "%s %s", result->program,
-             test_log_name(result));
+    snprintf(title, sizeof(title), "%s%s%s %s", test.host ? test.host : "",
+             test.host ? ": " : "", result->program, test_log_name(result));
     test_log_stacks_text(&stacks, run, result);
     test.stacks = stacks.data;
     chrome->test = result->began ? &test : NULL;

@@ -35,7 +35,7 @@ static int write_trace(const struct test_log_run *run,
                                     lost.data,
                                     NULL};
     struct trace_chrome_test test =
-        test_log_trace_test(test_log_name(result), result);
+        test_log_trace_test(test_log_name(result), run, result);
     struct trace_text stacks = {0};
     struct trace_chrome chrome;
     struct trace_file file;

@@ -41,6 +41,7 @@ int test_log_write_trace(const struct test_log_run *, const char *name);
  * like the name. test_log_trace_workers adds the workers of a run. */
 void test_log_take_try(struct test_log_result *copy, size_t number);
 struct trace_chrome_test test_log_trace_test(const char *name,
+                                             const struct test_log_run *,
                                              const struct test_log_result *);
 void test_log_trace_workers(struct trace_chrome *, const struct test_log_run *);
 

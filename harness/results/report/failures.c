@@ -72,8 +72,7 @@ struct trace_reader *test_log_page_open(const struct test_log_page *page,
 {
     const struct test_log_result result = {.folder = (char *)folder};
 
-    return page->open ? page->open(page->run, folder)
-                      : test_log_recording(page->run, &result);
+    return test_log_recording(page->run, &result);
 }
 
 /* The recording of a failed test, as text. */

@@ -28,9 +28,6 @@ struct test_log_page {
     const struct test_log_page_program *programs; /* none: `rerun` is used */
     size_t program_count;
     size_t fail_log; /* hidden lines of a failed test */
-    /* open opens the recording in a test's folder; NULL: test_log_recording. */
-    struct trace_reader *(*open)(const struct test_log_run *,
-                                 const char *folder);
     /* is_whole tells whether a test is written whatever its size is; NULL: none
      * is. It gets `context`. */
     bool (*is_whole)(const struct test_log_result *, void *context);

@@ -13,7 +13,7 @@
 
 static const struct test_log_table_kind test_kind = {
     "tests",
-    15,
+    16,
     {{"program", TEST_LOG_NUMBER},
      {"name", TEST_LOG_NUMBER},
      {"outcome", TEST_LOG_NUMBER},
@@ -28,7 +28,8 @@ static const struct test_log_table_kind test_kind = {
      {"dropped", TEST_LOG_NUMBER},
      {"gpu", TEST_LOG_NUMBER},
      {"rerun", TEST_LOG_NUMBER},
-     {"debug", TEST_LOG_NUMBER}}};
+     {"debug", TEST_LOG_NUMBER},
+     {"host", TEST_LOG_NUMBER}}};
 
 static const struct test_log_table_kind try_kind = {
     "tries",
@@ -148,6 +149,7 @@ static void add_test(struct run_block *block, size_t number,
     struct test_log_strings *strings = &block->strings;
     const char *outcome = test_log_outcome_word(result->outcome);
     const char *gpu = test_log_gpu_word(result->gpu);
+    const char *host = test_log_host(block->page->run, result->part);
 
     add_tries(block, number, result);
     TEST_LOG_ROW(&block->tests, test_log_strings_of(strings, result->program),
@@ -159,7 +161,7 @@ static void add_test(struct run_block *block, size_t number,
                  result->duration, start_of(result->began), next_worker(block),
                  result->earlier_count + 1, sum_losses(result),
                  test_log_strings_of(strings, gpu), rerun_of(block, result, ""),
-                 debug_of(block, result));
+                 debug_of(block, result), test_log_strings_of(strings, host));
 }
 
 /* ---- Members ---- */
