@@ -196,6 +196,11 @@ _testlog_own() {
     log* | export* | report* | stat*) _testlog_runs ;;
     diff--fail-over) ;;
     diff* | pack*) _testlog_names ;;
+    merge-o | merge--output | merge--align) ;;
+    merge*)
+        _testlog_names
+        _testlog_offer "${TRACE_DIR:-testlog-runs}"/*
+        ;;
     esac
 }
 
@@ -205,7 +210,7 @@ _testlog() {
 
     _testlog_line
     if [[ ${#words[@]} -eq 1 ]]; then
-        _testlog_offer run record log export report stat list diff clean pack filter --help --version
+        _testlog_offer run record log export report stat list diff merge clean pack filter --help --version
         return
     fi
     for ((i = 2; i < ${#words[@]}; i++)); do

@@ -19,6 +19,7 @@ static const struct {
     {"stat", "sum up spans, kernels, lines and tests", runners_stat},
     {"list", "list the runs that are kept", runners_list},
     {"diff", "print what changed from one run to another", runners_diff},
+    {"merge", "make one run of those of several machines", runners_merge_runs},
     {"clean", "remove old runs", runners_clean},
     {"pack", "pack a run into one small file", runners_pack},
     {"filter", "explain a filter and show its effect", runners_filter},

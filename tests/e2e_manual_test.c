@@ -175,6 +175,7 @@ static const struct {
     {"runners/testlog-stat.1", "stat"},
     {"runners/testlog-list.1", "list"},
     {"runners/testlog-diff.1", "diff"},
+    {"runners/testlog-merge.1", "merge"},
     {"runners/testlog-clean.1", "clean"},
     {"runners/testlog-pack.1", "pack"},
     {"runners/testlog-filter.1", "filter"},
@@ -450,7 +451,7 @@ static const char *offers(const char *function, const char *line)
 static const struct {
     const char *line, *offers;
 } completions[] = {
-    {"testlog ", "run record log export report stat list diff clean pack "
+    {"testlog ", "run record log export report stat list diff merge clean pack "
                  "filter --help --version "},
     {"testlog rec", "record "},
     {"testlog record --o", "--output "},
@@ -473,6 +474,7 @@ static const struct {
     {"testlog stat --by=t", "target test "},
     {"testlog stat --", "--by --tree --critical --csv --json --help "},
     {"testlog diff --", "--fail-over --json --help "},
+    {"testlog merge --", "--output --allow-missing --align --help "},
     {"testlog clean --d", "--dry-run "},
     {"testlog pack --", "--output --help "},
     {"testlog filter --b", "--batch "},
@@ -547,6 +549,8 @@ Test(e2e_manual, completion_offers_runs_and_their_tests)
                   "other/passes ");
     e2e_expect_is(offers("_testlog", "testlog diff l"), "latest ");
     e2e_expect_has(offers("_testlog", "testlog diff 2"), "T");
+    e2e_expect_is(offers("_testlog", "testlog merge testlog-runs/l"),
+                  "testlog-runs/latest ");
 }
 
 Test(e2e_manual, completion_runs_only_test_programs)

@@ -760,7 +760,8 @@ void test_log_print_summary(const struct test_log_run *run, const char *rerun,
         for (size_t i = 0; i < run->count; i++)
             if (test_log_outcome_bad(run->results[i].outcome))
                 put_failed(run, &run->results[i]);
-        put_rerun(run, rerun);
+        if (rerun)
+            put_rerun(run, rerun);
         put_debug(run, program);
     }
     put_interrupted(run, left);

@@ -1,0 +1,344 @@
+/* clocks.c: puts the times of several hosts on one clock.
+ *
+ * A recording has its time zero on the wall clock. Wall clocks of two hosts
+ * differ by what their kernels state (the maximum error of adjtimex(2)), and by
+ * what a clock was set while tests ran: then it moved against the monotonic
+ * clock, and the later time is taken as the better one.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "merge.h"
+#include "trace/containers.h"
+
+enum {
+    HOSTS_MOST = 10,        /* that are printed */
+    MEETINGS_MOST = 100000, /* spans of a host that are read to align clocks */
+    STEP_LEAST = 1000000,   /* ns; the clocks are read one after the other */
+};
+
+/* ---- What recordings tell ---- */
+
+/* Anchors of a damaged or hostile recording can have any value. */
+static int64_t difference(uint64_t a, uint64_t b)
+{
+    const uint64_t most = INT64_MAX / 4;
+
+    if (a >= b)
+        return (int64_t)(a - b < most ? a - b : most);
+    return -(int64_t)(b - a < most ? b - a : most);
+}
+
+static void note_anchor(struct merge_clock *clock,
+                        const struct trace_anchor *anchor, bool first)
+{
+    int64_t now = difference(anchor->wall, anchor->monotonic);
+
+    if (first)
+        clock->first = clock->least = clock->most = now;
+    if (now < clock->least)
+        clock->least = now;
+    if (now > clock->most)
+        clock->most = now;
+    if (anchor->monotonic >= clock->at) {
+        clock->last = now;
+        clock->at = anchor->monotonic;
+    }
+}
+
+static bool is_known(const struct merge_clock *clock,
+                     const struct trace_anchor *origin)
+{
+    for (size_t i = 0; i < clock->count; i++)
+        if (clock->origins[i].wall == origin->wall &&
+            clock->origins[i].monotonic == origin->monotonic)
+            return true;
+    return false;
+}
+
+void merge_clock_note(struct merge_source *source,
+                      const struct trace_reader *reader)
+{
+    struct trace_summary summary = trace_reader_summary(reader);
+    struct merge_clock *clock = &source->clock;
+
+    note_anchor(clock, &summary.origin, !clock->count);
+    if (summary.closed.ticks)
+        note_anchor(clock, &summary.closed, false);
+    if (!is_known(clock, &summary.origin) &&
+        TRACE_ARRAY_RESERVE(clock->origins, clock->capacity, clock->count + 1))
+        clock->origins[clock->count++] = summary.origin;
+}
+
+/* If the clocks moved against each other, the wall clock was set, or the host
+ * slept. */
+static void apply_anchors(struct test_log_part *part,
+                          const struct merge_clock *clock)
+{
+    uint64_t spread = (uint64_t)(clock->most - clock->least);
+
+    part->offset = spread < STEP_LEAST ? 0 : clock->last - clock->first;
+    part->uncertainty = clock->error == UINT64_MAX || clock->error > INT64_MAX
+                            ? UINT64_MAX
+                            : clock->error + spread;
+}
+
+/* ---- Aligning by a span ---- */
+
+/* When a host was in the span. */
+struct meeting {
+    uint64_t begin, end; /* ns since 1970, by the host's clock */
+};
+
+struct meetings {
+    struct meeting *all;
+    size_t count, capacity;
+};
+
+static int in_order(const void *a, const void *b)
+{
+    const struct meeting *x = a, *y = b;
+
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+static void read_recording(struct meetings *meetings, const char *path,
+                           const char *span)
+{
+    struct trace_reader *reader = runners_open(path);
+    uint64_t origin = reader ? trace_reader_summary(reader).origin.wall : 0;
+    struct trace_entry entry;
+
+    while (reader && meetings->count < MEETINGS_MOST &&
+           trace_reader_next(reader, &entry))
+        if (entry.kind == TRACE_ENTRY_SPAN && entry.end != UINT64_MAX &&
+            !strcmp(entry.site->name, span) &&
+            TRACE_ARRAY_RESERVE(meetings->all, meetings->capacity,
+                                meetings->count + 1))
+            meetings->all[meetings->count++] =
+                (struct meeting){origin + entry.time, origin + entry.end};
+    trace_reader_close(reader);
+}
+
+static void read_host(struct meetings *meetings, const struct merge *merge,
+                      size_t host)
+{
+    for (size_t i = 0; i < merge->count; i++) {
+        struct recordings found = {0};
+
+        if (merge->run.parts[i].host_number != host)
+            continue;
+        runners_recordings_find(&found, merge->sources[i].path, NULL);
+        for (size_t j = 0; j < found.count; j++)
+            read_recording(meetings, found.all[j].path, merge->align);
+        runners_recordings_free(&found);
+    }
+    if (meetings->count)
+        qsort(meetings->all, meetings->count, sizeof(*meetings->all), in_order);
+}
+
+static uint64_t shorter(const struct meeting *a, const struct meeting *b)
+{
+    uint64_t one = trace_between(a->begin, a->end);
+    uint64_t other = trace_between(b->begin, b->end);
+
+    return one < other ? one : other;
+}
+
+/* Compares the ends of the first spans of both, of the second, and so on: the
+ * last one to come waits least and leaves with the others, so the pair with the
+ * shortest span tells most. */
+static void align(struct test_log_part *part, const struct meetings *first,
+                  const struct meetings *own)
+{
+    part->uncertainty = UINT64_MAX;
+    for (size_t i = 0; i < first->count && i < own->count; i++) {
+        uint64_t error = shorter(&first->all[i], &own->all[i]);
+
+        if (error >= part->uncertainty)
+            continue;
+        part->uncertainty = error;
+        part->offset = difference(first->all[i].end, own->all[i].end);
+    }
+}
+
+static int refuse(const struct merge *merge, size_t host)
+{
+    const char *name = "";
+
+    for (size_t i = 0; i < merge->count; i++)
+        if (merge->run.parts[i].host_number == host)
+            name = merge->run.parts[i].host;
+    test_log_notice("merge: --align: no test of %s recorded a span %s",
+                    name ? name : "a run without a host", merge->align);
+    return -1;
+}
+
+static int align_host(struct merge *merge, const struct meetings *first,
+                      size_t host)
+{
+    struct meetings own = {0};
+    struct test_log_part aligned = {.offset = 0};
+
+    read_host(&own, merge, host);
+    align(&aligned, first, host ? &own : first);
+    for (size_t i = 0; i < merge->count; i++) {
+        struct test_log_part *part = &merge->run.parts[i];
+
+        if (part->host_number != host)
+            continue;
+        part->offset = aligned.offset;
+        part->uncertainty = host ? aligned.uncertainty : 0;
+        merge->sources[i].clock.aligned = true;
+    }
+    free(own.all);
+    return aligned.uncertainty == UINT64_MAX ? refuse(merge, host) : 0;
+}
+
+int merge_clocks_align(struct merge *merge)
+{
+    struct meetings first = {0};
+    int status = 0;
+
+    if (!merge->align)
+        return 0;
+    read_host(&first, merge, 0);
+    for (size_t host = 0; host < merge->run.host_count && !status; host++)
+        status = align_host(merge, &first, host);
+    free(first.all);
+    return status;
+}
+
+/* ---- One clock ---- */
+
+/* The moment on the merged run's clock. */
+static uint64_t moment_of(uint64_t wall, int64_t offset)
+{
+    if (offset < 0)
+        return trace_between((uint64_t)-offset, wall);
+    return wall < UINT64_MAX - (uint64_t)offset ? wall + (uint64_t)offset
+                                                : UINT64_MAX;
+}
+
+static void find_start(struct merge *merge)
+{
+    uint64_t start = UINT64_MAX;
+
+    for (size_t i = 0; i < merge->count; i++) {
+        const struct test_log_part *part = &merge->run.parts[i];
+        uint64_t own = moment_of(part->start, part->offset);
+
+        if (part->start && own < start)
+            start = own;
+    }
+    merge->run.start.wall = start == UINT64_MAX ? 0 : start;
+}
+
+/* ns from the merged run's start to that of a part. */
+static uint64_t shift_of(const struct merge *merge, size_t part)
+{
+    const struct test_log_part *own = &merge->run.parts[part - 1];
+
+    return own->start ? trace_between(merge->run.start.wall,
+                                      moment_of(own->start, own->offset))
+                      : 0;
+}
+
+static void shift(uint64_t *began, uint64_t by)
+{
+    if (*began && by < UINT64_MAX / 2 && *began < UINT64_MAX / 2)
+        *began += by;
+}
+
+static void shift_tests(struct merge *merge)
+{
+    struct test_log_run *run = &merge->run;
+
+    for (size_t i = 0; i < run->count; i++) {
+        struct test_log_result *result = &run->results[i];
+
+        if (!result->part)
+            continue;
+        for (size_t j = 0; j < result->earlier_count; j++)
+            shift(&result->earlier[j].began,
+                  shift_of(merge, result->earlier[j].part));
+        shift(&result->began, shift_of(merge, result->part));
+        if (result->began + result->duration > run->took)
+            run->took = result->began + result->duration;
+    }
+    for (size_t i = 0; i < merge->count; i++) {
+        uint64_t end = shift_of(merge, i + 1) + merge->sources[i].duration;
+
+        if (merge->sources[i].duration && end > run->took)
+            run->took = end;
+    }
+}
+
+static int write_origins(const struct merge *merge)
+{
+    const struct test_log_run *run = &merge->run;
+    struct trace_file file;
+
+    if (test_log_create(run, RUNNERS_ORIGINS, &file))
+        return -1;
+    for (size_t i = 0; i < merge->count; i++) {
+        const struct merge_clock *clock = &merge->sources[i].clock;
+
+        for (size_t j = 0; j < clock->count; j++) {
+            uint64_t moment =
+                moment_of(clock->origins[j].wall, run->parts[i].offset);
+
+            runners_origin_put(file.stream, &clock->origins[j], run->start.wall,
+                               trace_between(run->start.wall, moment));
+        }
+    }
+    return trace_file_commit(&file);
+}
+
+int merge_clocks_apply(struct merge *merge)
+{
+    for (size_t i = 0; i < merge->count; i++)
+        if (!merge->sources[i].clock.aligned)
+            apply_anchors(&merge->run.parts[i], &merge->sources[i].clock);
+    find_start(merge);
+    shift_tests(merge);
+    return write_origins(merge);
+}
+
+/* ---- Printing ---- */
+
+static void put_part(const struct test_log_part *part, bool aligned)
+{
+    char error[64] = "unknown";
+
+    if (part->uncertainty != UINT64_MAX)
+        snprintf(error, sizeof(error), "%.6f s",
+                 (double)part->uncertainty / 1e9);
+    test_log_notice("merge: clock of %s: offset %+.6f s, uncertainty %s%s",
+                    part->host ? part->host : "a run without a host",
+                    (double)part->offset / 1e9, error,
+                    part->uncertainty == UINT64_MAX && !aligned
+                        ? "; --align=SPAN finds it by a span that all have"
+                        : "");
+}
+
+void merge_clocks_print(const struct merge *merge)
+{
+    const struct test_log_run *run = &merge->run;
+    size_t next = 0;
+
+    if (run->host_count < 2)
+        return;
+    for (size_t i = 0; i < run->part_count && next < HOSTS_MOST; i++)
+        if (run->parts[i].host_number == next) {
+            put_part(&run->parts[i], merge->sources[i].clock.aligned);
+            next++;
+        }
+    if (run->host_count > HOSTS_MOST)
+        test_log_notice("merge: clocks of %zu more hosts are in run.json",
+                        run->host_count - HOSTS_MOST);
+}

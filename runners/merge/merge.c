@@ -1,0 +1,269 @@
+/* merge.c: testlog merge: makes one run of those of several shards or
+ * machines. */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/results/gpu_summary.h"
+#include "harness/results/notice.h"
+#include "harness/results/old_runs.h"
+#include "harness/results/report/report.h"
+#include "harness/results/run_folder.h"
+#include "harness/results/writers.h"
+#include "harness/runner/options.h"
+#include "merge.h"
+
+static void usage(void)
+{
+    puts("Usage: testlog merge RUN... -o RUN [--allow-missing] "
+         "[--align=SPAN]\n\n"
+         "Makes one run of the runs of several shards or machines, with one "
+         "summary and one\nexit status. RUN is the folder of a run or a name "
+         "in testlog list; the runs do not\nchange. Later runs of a shard "
+         "count as retries. A shard that is missing or was cut\noff is a "
+         "failure.\n\n"
+         "  -o, --output RUN     the folder of the new run, which must not "
+         "exist\n"
+         "      --allow-missing  skip missing shards instead of failing\n"
+         "      --align=SPAN     align the clocks of hosts by a span that all "
+         "of them have,\n                       such as a barrier\n"
+         "  -h, --help           print this");
+}
+
+/* ---- The new folder ---- */
+
+/* The path of the folder that a new one is made in. */
+static int parent_of(const char *path, char parent[PATH_MAX])
+{
+    char copy[PATH_MAX];
+    size_t size = strlen(path);
+
+    while (size > 1 && path[size - 1] == '/')
+        size--;
+    while (size && path[size - 1] != '/')
+        size--;
+    if (snprintf(copy, sizeof(copy), "%.*s", (int)size, path) >= PATH_MAX)
+        return -1;
+    return realpath(size ? copy : ".", parent) ? 0 : -1;
+}
+
+static bool is_inside(const char *path, const char *folder)
+{
+    size_t size = strlen(folder);
+
+    return !strncmp(path, folder, size) &&
+           (path[size] == '/' || path[size] == '\0');
+}
+
+/* Prints why a folder cannot be made, if so. */
+static int check_output(const struct merge *merge, const char *output)
+{
+    char parent[PATH_MAX];
+    struct stat status;
+
+    if (!lstat(output, &status)) {
+        test_log_notice("merge: %s exists; name a new folder with -o", output);
+        return -1;
+    }
+    if (parent_of(output, parent)) {
+        test_log_notice("merge: cannot create %s: %s", output, strerror(errno));
+        return -1;
+    }
+    for (size_t i = 0; i < merge->count; i++)
+        if (is_inside(parent, merge->sources[i].path)) {
+            test_log_notice("merge: %s is inside %s; name a folder elsewhere",
+                            output, merge->sources[i].part.run);
+            return -1;
+        }
+    return 0;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type,
+                        struct FTW *place)
+{
+    (void)status;
+    (void)type;
+    (void)place;
+    return remove(path);
+}
+
+static struct trace_reader *open_recording(const struct test_log_run *run,
+                                           const char *folder)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof(path), "%s/%s/recording", run->path, folder) >=
+        PATH_MAX)
+        return NULL;
+    return runners_open(path);
+}
+
+static int make_folder(struct merge *merge, const char *output)
+{
+    struct test_log_run *run = &merge->run;
+
+    run->path = strdup(output);
+    run->open = open_recording;
+    if (!run->path || mkdir(output, 0777))
+        return -1;
+    run->folder =
+        open(output, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (run->folder < 0)
+        return -1;
+    test_log_old_runs_hold(run);
+    return 0;
+}
+
+/* ---- Its files ---- */
+
+static int write_files(struct merge *merge,
+                       const struct test_log_output *output)
+{
+    struct test_log_run *run = &merge->run;
+    struct test_log_page page = {.run = run, .fail_log = output->fail_log};
+
+    test_log_jsonl_open(run, output);
+    test_log_jsonl_close(run);
+    if (test_log_write_results(run, "results.tsv") ||
+        test_log_write_junit(run, "junit.xml") ||
+        test_log_write_trace(run, "trace.json"))
+        return -1;
+    test_log_page_write(&page);
+    test_log_reports_write(run, output);
+    return test_log_write_run_json(run, "run.json");
+}
+
+static int fill(struct merge *merge, const struct test_log_output *output)
+{
+    if (merge_files_link(merge) || merge_clocks_apply(merge))
+        return -1;
+    merge_tests_sort(merge);
+    return write_files(merge, output);
+}
+
+/* ---- The command ---- */
+
+static void print(const struct merge *merge,
+                  const struct test_log_output *output)
+{
+    const struct test_log_run *run = &merge->run;
+
+    merge_clocks_print(merge);
+    test_log_gpu_summary_print(run);
+    test_log_print_summary(run, NULL, NULL);
+    test_log_print_closing(run, output);
+}
+
+static int code_of(const struct merge *merge)
+{
+    struct test_log_sums sums = test_log_run_sums(&merge->run);
+
+    if (sums.failed)
+        return TEST_LOG_FAILED;
+    return sums.passed + sums.skipped ? TEST_LOG_PASSED : TEST_LOG_NO_TEST;
+}
+
+static int make_run(struct merge *merge, const char *output,
+                    const struct test_log_output *printed)
+{
+    if (make_folder(merge, output)) {
+        test_log_notice("merge: cannot create %s: %s", output, strerror(errno));
+        return TEST_LOG_USAGE;
+    }
+    if (fill(merge, printed)) {
+        test_log_notice("merge: cannot write to %s: %s; it is removed", output,
+                        strerror(errno));
+        nftw(output, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+        return TEST_LOG_FAILED;
+    }
+    print(merge, printed);
+    return runners_written("merge", code_of(merge));
+}
+
+static int merge_all(struct merge *merge, char **words, size_t count,
+                     const char *output)
+{
+    const struct test_log_output printed = {.fail_log = 20};
+
+    if (merge_sources_read(merge, words, count) ||
+        check_output(merge, output) || merge_clocks_align(merge))
+        return TEST_LOG_USAGE;
+    if (merge_tests_read(merge)) {
+        test_log_notice("merge: out of memory");
+        return TEST_LOG_FAILED;
+    }
+    return make_run(merge, output, &printed);
+}
+
+/* Returns false if the command is done, with its exit code. */
+static bool read_flags(struct merge *merge, int argc, char **argv,
+                       const char **output, int *code)
+{
+    static const struct option options[] = {
+        {"output", required_argument, NULL, 'o'},
+        {"allow-missing", no_argument, NULL, 'm'},
+        {"align", required_argument, NULL, 'a'},
+        {"help", no_argument, NULL, 'h'},
+        {0}};
+    int flag;
+
+    opterr = 0;
+    while ((flag = getopt_long(argc, argv, ":o:h", options, NULL)) >= 0) {
+        *code = TEST_LOG_PASSED;
+        if (flag == 'h') {
+            usage();
+            return false;
+        }
+        if (flag == '?' || flag == ':') {
+            *code = runners_refuse_flag("merge", flag, argv, options);
+            return false;
+        }
+        if (flag == 'o')
+            *output = optarg;
+        else if (flag == 'a')
+            merge->align = optarg;
+        else
+            merge->allow_missing = true;
+    }
+    return true;
+}
+
+/* The command, as a shell reads it. */
+static char *command_of(char **argv)
+{
+    struct trace_text text = {0};
+
+    test_log_add_word(&text, program_invocation_name);
+    test_log_add_words(&text, argv);
+    return text.data;
+}
+
+int runners_merge_runs(int argc, char **argv)
+{
+    struct merge merge = {.align = NULL};
+    const char *output = NULL;
+    int code = TEST_LOG_USAGE;
+
+    merge.run.command = command_of(argv);
+    if (!read_flags(&merge, argc, argv, &output, &code)) {
+        free(merge.run.command);
+        return code;
+    }
+    code = TEST_LOG_USAGE;
+    if (optind >= argc)
+        test_log_notice("merge: name the runs to merge; testlog list lists "
+                        "them");
+    else if (!output || !*output)
+        test_log_notice("merge: name the folder of the new run with -o");
+    else
+        code =
+            merge_all(&merge, argv + optind, (size_t)(argc - optind), output);
+    merge_sources_free(&merge);
+    return code;
+}

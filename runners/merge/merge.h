@@ -1,0 +1,123 @@
+/* merge.h: what the files of `testlog merge` share. Private.
+ *
+ * Sources are the runs that are merged; the i-th is part i + 1 of the merged
+ * run. Nothing is written before all of them are read and found to be good.
+ */
+#ifndef TESTLOG_MERGE_H
+#define TESTLOG_MERGE_H
+
+#include <sys/types.h>
+
+#include "harness/results/model.h"
+#include "runners/run.h"
+
+/* What the clocks of a source's host showed while it ran. */
+struct merge_clock {
+    struct trace_anchor *origins; /* time zero of its recordings */
+    size_t count, capacity;
+    int64_t first, least, most; /* the wall clock less the monotonic one, ns */
+    int64_t last;               /* at the moment `at` of the monotonic clock */
+    uint64_t at;
+    bool aligned;   /* by a span: the offset is known */
+    uint64_t error; /* ns that the host's kernel stated; UINT64_MAX: unknown */
+};
+
+struct merge_source {
+    char *path;
+    dev_t device;
+    ino_t inode;
+    struct test_log_part part; /* until the parts are made of all sources */
+    uint64_t duration;         /* ns; 0: unknown */
+    uint64_t identity;         /* of a run: copies of it have the same */
+    uint64_t lane; /* sources of one lane are tries of the same tests */
+    char *label;   /* tells tests of this lane from those of others */
+    bool cut_off;  /* run.json is */
+    struct merge_clock clock;
+};
+
+struct merge {
+    struct test_log_run run; /* the merged one */
+    struct merge_source *sources;
+    size_t count;
+    struct trace_table by_test; /* result of a lane, program and name */
+    struct merge_plan {         /* of a program */
+        struct cJSON *json;
+        uint64_t hash;
+        const char *first; /* run that has it */
+    } * plans;
+    size_t plan_count, plan_capacity;
+    struct trace_table by_program; /* plan of a program */
+    bool first;                    /* no head is merged yet */
+    bool allow_missing;
+    const char *align; /* by this span; NULL: by the wall clocks */
+    size_t unread;     /* recordings that cannot be read */
+};
+
+/* ---- sources.c ---- */
+
+/* merge_sources_read reads the runs named by `words` without their tests, in
+ * order of their start, and adds them to the run as its parts. -1 if it has
+ * printed why they cannot be merged. */
+int merge_sources_read(struct merge *, char **words, size_t count);
+void merge_sources_free(struct merge *);
+
+/* merge_source_files returns a run to open the files of a source with. */
+struct test_log_run merge_source_files(const struct merge_source *);
+
+/* merge_source_each_program calls `visit` for each run.json of a program, which
+ * a run that was killed may have. */
+void merge_source_each_program(const struct merge_source *,
+                               void (*visit)(void *context, struct run_file *),
+                               void *context);
+
+/* ---- plans.c: which tests each shard has ---- */
+
+/* merge_plan_add adds the plan of a source, as text; -1 if it has printed that
+ * an earlier one differs. */
+int merge_plan_add(struct merge *, const struct merge_source *,
+                   const char *plan);
+
+/* merge_plan_shard_of returns the shard that has a test, total 0 if none has.
+ */
+struct test_log_shard merge_plan_shard_of(const struct merge *,
+                                          const char *program,
+                                          const char *test);
+
+/* merge_plan_find_missing adds a result for each shard of which tests are
+ * unknown, and one without an outcome for each such test. */
+void merge_plan_find_missing(struct merge *);
+
+/* ---- tests.c ---- */
+
+/* merge_tests_read adds the tests of all sources to the run: a retry to its
+ * test, and tests of the same name with names that tell them apart. -1 with
+ * errno. */
+int merge_tests_read(struct merge *);
+
+/* merge_tests_sort sorts them by program and name. */
+void merge_tests_sort(struct merge *);
+
+/* merge_test_key identifies a test of a lane. */
+uint64_t merge_test_key(uint64_t lane, const char *program, const char *name);
+
+/* merge_name makes a name of one part of a path: a run.json can have any. */
+void merge_name(char *name);
+
+/* ---- files.c ---- */
+
+/* merge_files_link links or copies the folders of all tests into the run. -1
+ * with errno. */
+int merge_files_link(struct merge *);
+
+/* ---- clocks.c ---- */
+
+/* merge_clock_note notes what a recording of a source tells of its host's
+ * clocks. merge_clocks_align finds offsets by the span; -1 if it has printed
+ * why it cannot. merge_clocks_apply puts all times on one clock, and writes
+ * the file for recordings; -1 with errno. merge_clocks_print prints offsets. */
+void merge_clock_note(struct merge_source *, const struct trace_reader *);
+int merge_clocks_align(struct merge *);
+int merge_clocks_apply(struct merge *);
+void merge_clocks_print(const struct merge *);
+
+#endif

@@ -1,0 +1,335 @@
+/* tests.c: reads the tests of all runs that are merged. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "harness/results/notice.h"
+#include "harness/results/run_folder.h"
+#include "merge.h"
+#include "trace/containers.h"
+
+uint64_t merge_test_key(uint64_t lane, const char *program, const char *name)
+{
+    uint64_t hash = trace_hash_string(TRACE_HASH ^ lane, program);
+
+    return trace_hash_string(trace_hash(hash, "", 1), name);
+}
+
+void merge_name(char *name)
+{
+    enum { MOST = 150 }; /* a file name has 255 bytes at most */
+
+    for (char *at = name; *at; at++)
+        if (*at == '/' || (unsigned char)*at < ' ')
+            *at = '_';
+    if (name[0] == '.')
+        name[0] = '_';
+    if (strlen(name) > MOST)
+        name[trace_utf8_boundary(name, MOST)] = '\0';
+}
+
+/* ---- Tries of one test ---- */
+
+/* An interrupted or killed run has tests that did not run. */
+static bool did_run(const struct test_log_result *result)
+{
+    return result->outcome != TEST_LOG_OUTCOME_NONE &&
+           (result->outcome != TEST_LOG_OUTCOME_SKIPPED || !result->reason ||
+            strcmp(result->reason, TEST_LOG_INTERRUPTED) != 0);
+}
+
+/* Makes an earlier result and its tries tries of a later one. */
+static bool take_tries(struct test_log_result *later,
+                       struct test_log_result *earlier)
+{
+    size_t before = earlier->earlier_count, own = later->earlier_count;
+    struct test_log_try *tries = calloc(before + 1 + own, sizeof(*tries));
+
+    if (!tries)
+        return false;
+    if (before)
+        memcpy(tries, earlier->earlier, before * sizeof(*tries));
+    tries[before] = (struct test_log_try){.outcome = earlier->outcome,
+                                          .reason = earlier->reason,
+                                          .folder = earlier->folder,
+                                          .began = earlier->began,
+                                          .duration = earlier->duration,
+                                          .part = earlier->part};
+    if (own)
+        memcpy(tries + before + 1, later->earlier, own * sizeof(*tries));
+    free(later->earlier);
+    later->earlier = tries;
+    later->earlier_count = later->earlier_capacity = before + 1 + own;
+    earlier->earlier_count = 0;
+    earlier->reason = earlier->folder = NULL;
+    return true;
+}
+
+/* Joins the last result with an earlier one of its lane. A program of the same
+ * run has a line for each try, the last of which has them all. */
+static bool join(struct test_log_run *run, size_t number)
+{
+    struct test_log_result *earlier = &run->results[number];
+    struct test_log_result *later = &run->results[run->count - 1];
+    struct test_log_result kept;
+    bool joined = true;
+
+    if (did_run(later) && did_run(earlier) && earlier->part != later->part)
+        joined = take_tries(later, earlier);
+    if (did_run(earlier) && !did_run(later)) {
+        kept = *earlier;
+        *earlier = *later;
+        *later = kept;
+    }
+    test_log_run_replace(run, number);
+    return joined;
+}
+
+/* ---- Reading ---- */
+
+struct reading {
+    struct merge *merge;
+    size_t part;
+    bool failed;
+};
+
+static void read_folder(char **folder)
+{
+    if (*folder && strstr(*folder, "/.."))
+        (*folder)[0] = '\0';
+}
+
+/* Adds the last result of the run to its lane. */
+static void add_result(struct reading *reading)
+{
+    struct merge *merge = reading->merge;
+    struct test_log_run *run = &merge->run;
+    struct test_log_result *result = &run->results[run->count - 1];
+    uint64_t key;
+    uintptr_t number;
+
+    result->part = reading->part;
+    for (size_t i = 0; i < result->earlier_count; i++)
+        result->earlier[i].part = reading->part;
+    read_folder(&result->folder);
+    if (!result->program || !result->test) {
+        reading->failed = true;
+        return;
+    }
+    merge_name(result->program);
+    key = merge_test_key(merge->sources[reading->part - 1].lane,
+                         result->program, test_log_name(result));
+    if (trace_table_find(&merge->by_test, key, &number))
+        reading->failed |= !join(run, number);
+    else
+        reading->failed |=
+            !trace_table_set(&merge->by_test, key, run->count - 1);
+}
+
+static void add(struct reading *reading, const cJSON *test)
+{
+    if (runners_json_add_test(&reading->merge->run, test))
+        add_result(reading);
+    else
+        reading->failed = true;
+}
+
+static void read_file(void *context, struct run_file *file)
+{
+    struct reading *reading = context;
+    cJSON *test;
+
+    while (!reading->failed && (test = runners_run_file_next(file))) {
+        add(reading, test);
+        cJSON_Delete(test);
+    }
+}
+
+/* ---- Runs that were killed ---- */
+
+/* Reads what programs told until the end. */
+static void read_lines(struct reading *reading,
+                       const struct merge_source *source)
+{
+    const struct test_log_run run = merge_source_files(source);
+    int fd = test_log_open(&run, "results.jsonl", O_RDONLY);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+    char *line = NULL;
+    size_t room = 0;
+    cJSON *test;
+
+    while (file && !reading->failed && getline(&line, &room, file) > 0) {
+        test = runners_handover_is_test(line) ? cJSON_Parse(line) : NULL;
+        if (test)
+            add(reading, test);
+        cJSON_Delete(test);
+    }
+    free(line);
+    if (file)
+        fclose(file);
+}
+
+/* Adds a test that was running. */
+static void add_recording(struct reading *reading,
+                          const struct recording *recording)
+{
+    struct test_log_result *result = test_log_run_add(&reading->merge->run);
+    const char *slash = strchr(recording->test, '/');
+    const char *end = strrchr(recording->path, '/');
+    const char *folder = end;
+
+    if (!result) {
+        reading->failed = true;
+        return;
+    }
+    for (int i = 0; i < 3 && folder > recording->path; i++)
+        while (--folder > recording->path && *folder != '/')
+            ;
+    result->program = strdup(recording->program);
+    result->suite =
+        slash ? strndup(recording->test, (size_t)(slash - recording->test))
+              : NULL;
+    result->test = strdup(slash ? slash + 1 : recording->test);
+    result->reason = strdup("its run was cut off");
+    result->folder = strndup(folder + 1, (size_t)(end - folder - 1));
+    add_result(reading);
+}
+
+static void read_recordings(struct reading *reading,
+                            const struct merge_source *source)
+{
+    struct recordings found = {0};
+    uintptr_t number;
+
+    runners_recordings_find(&found, source->path, NULL);
+    for (size_t i = 0; i < found.count && !reading->failed; i++)
+        if (!trace_table_find(&reading->merge->by_test,
+                              merge_test_key(source->lane, found.all[i].program,
+                                             found.all[i].test),
+                              &number))
+            add_recording(reading, &found.all[i]);
+    runners_recordings_free(&found);
+}
+
+static void read_killed(struct reading *reading,
+                        const struct merge_source *source)
+{
+    merge_source_each_program(source, read_file, reading);
+    read_lines(reading, source);
+    read_recordings(reading, source);
+}
+
+/* ---- Names that tell tests apart ---- */
+
+/* Finds programs that have a test in several lanes. */
+static bool find_clashes(const struct merge *merge, struct trace_table *clashes)
+{
+    const struct test_log_run *run = &merge->run;
+    struct trace_table lanes = {0};
+    bool found = true;
+
+    for (size_t i = 0; found && i < run->count; i++) {
+        const struct test_log_result *result = &run->results[i];
+        uint64_t key =
+            merge_test_key(0, result->program, test_log_name(result));
+        uintptr_t first;
+
+        if (!result->part)
+            continue;
+        if (!trace_table_find(&lanes, key, &first))
+            found = trace_table_set(&lanes, key, result->part);
+        else if (merge->sources[first - 1].lane !=
+                 merge->sources[result->part - 1].lane)
+            found = trace_table_set(
+                clashes, trace_hash_string(TRACE_HASH, result->program), 0);
+    }
+    trace_table_free(&lanes);
+    return found;
+}
+
+static bool tell_apart(struct merge *merge)
+{
+    struct test_log_run *run = &merge->run;
+    struct trace_table clashes = {0};
+    bool told = find_clashes(merge, &clashes);
+    uintptr_t unused;
+
+    for (size_t i = 0; told && i < run->count; i++) {
+        struct test_log_result *result = &run->results[i];
+        const char *label;
+        char *name;
+
+        if (!result->part ||
+            !trace_table_find(&clashes,
+                              trace_hash_string(TRACE_HASH, result->program),
+                              &unused))
+            continue;
+        label = merge->sources[result->part - 1].label;
+        told =
+            asprintf(&name, "%s@%s", result->program, label ? label : "?") >= 0;
+        if (told) {
+            free(result->program);
+            result->program = name;
+        }
+    }
+    trace_table_free(&clashes);
+    return told;
+}
+
+/* ---- All ---- */
+
+static void read_source(struct reading *reading, struct merge_source *source)
+{
+    const struct test_log_run run = merge_source_files(source);
+    struct run_file *file = runners_run_file_open(&run, "run.json");
+    struct test_log_part *part = &reading->merge->run.parts[reading->part - 1];
+
+    if (!file) {
+        read_killed(reading, source);
+        return;
+    }
+    runners_merge_head(&reading->merge->run, runners_run_file_head(file),
+                       &reading->merge->first);
+    read_file(reading, file);
+    if (!runners_run_file_whole(file)) {
+        part->end = source->part.end = TEST_LOG_END_KILLED;
+        read_killed(reading, source);
+    }
+    runners_run_file_close(file);
+}
+
+int merge_tests_read(struct merge *merge)
+{
+    struct reading reading = {.merge = merge};
+
+    merge->first = true;
+    for (size_t i = 0; i < merge->count && !reading.failed; i++) {
+        reading.part = i + 1;
+        read_source(&reading, &merge->sources[i]);
+    }
+    for (size_t i = 0; i < merge->run.count; i++)
+        merge->run.parts[merge->run.results[i].part - 1].tests++;
+    errno = ENOMEM;
+    merge_plan_find_missing(merge);
+    return !reading.failed && tell_apart(merge) ? 0 : -1;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct test_log_result *x = a, *y = b;
+    int order = strcmp(x->program, y->program);
+
+    if (!order)
+        order = strcmp(x->suite ? x->suite : "", y->suite ? y->suite : "");
+    return order ? order : strcmp(x->test, y->test);
+}
+
+void merge_tests_sort(struct merge *merge)
+{
+    if (merge->run.count)
+        qsort(merge->run.results, merge->run.count, sizeof(*merge->run.results),
+              by_name);
+}

@@ -1,0 +1,354 @@
+/* e2e_merge_test.c: one run of those of several shards or machines. */
+#include "e2e.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TESTLOG BUILD_DIR "/testlog"
+
+E2E_FOLDER
+
+static void link_program(const char *name)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "./%s", name);
+    cr_assert_eq(symlink(e2e_program(name, E2E_TRACED), path), 0, "%s",
+                 strerror(errno));
+}
+
+static void begin(void)
+{
+    e2e_begin();
+    link_program("small");
+}
+
+TestSuite(e2e_merge, .init = begin, .timeout = 180);
+
+/* ---- Runs ---- */
+
+static void run_shards(const char *command, int total)
+{
+    e2e_run("for i in $(seq %d); do TEST_SHARD=$i/%d TRACE_DIR=shards/$i %s; "
+            "done",
+            total, total, command);
+}
+
+/* Makes a copy of a run that seems to be another machine's. */
+static void move(const char *run, const char *to, const char *host)
+{
+    e2e_expect_code(
+        e2e_run("mkdir -p $(dirname %s) && cp -rL %s %s && "
+                "sed -i 's/\"host\":{\"name\":\"[^\"]*\"/\"host\":{\"name\":"
+                "\"%s\"/; s/^\"pid\":.*/\"pid\":7,/' %s/run.json",
+                to, run, to, host, to),
+        0);
+}
+
+static const char *results(const char *run)
+{
+    return e2e_run("cut -f1,3,4 %s/results.tsv | sort", run)->out;
+}
+
+static const struct e2e *merge(const char *arguments)
+{
+    return e2e_run(TESTLOG " merge %s", arguments);
+}
+
+/* ---- Shards ---- */
+
+Test(e2e_merge, makes_the_run_of_all_shards)
+{
+    const struct e2e *ran;
+
+    link_program("ci");
+    e2e_run("TRACE_DIR=whole " TESTLOG " run ./small ./ci");
+    run_shards(TESTLOG " run ./small ./ci", 3);
+    ran = merge("shards/*/latest -o all");
+    e2e_expect_code(ran, 1);
+    e2e_expect_is(results("all"), results("whole/latest"));
+    e2e_expect_is(e2e_last(ran->out),
+                  e2e_run("tail -n +1 whole/latest/results.tsv | awk '"
+                          "{n[$1]++} END {printf \"%%d passed, %%d failed, "
+                          "%%d skipped\", n[\"passed\"], n[\"failed\"] + "
+                          "n[\"crashed\"] + n[\"timeout\"], n[\"skipped\"]}'")
+                      ->out);
+    e2e_expect_lacks(ran->err, "shard");
+}
+
+static const char *const files[] = {
+    "run.json",      "junit.xml",  "results.tap", "results.tsv",
+    "results.jsonl", "trace.json", "report.html"};
+
+Test(e2e_merge, works_with_all_commands)
+{
+    static const char *const commands[] = {"log all",
+                                           "stat all",
+                                           "export all",
+                                           "export all --perfetto",
+                                           "diff all whole/latest",
+                                           "report all",
+                                           "log all small/passes",
+                                           "export all --speedscope",
+                                           "stat all --by=test"};
+
+    e2e_run("TRACE_DIR=whole ./small");
+    run_shards("./small", 2);
+    e2e_expect_code(merge("shards/*/latest -o all"), 0);
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+        cr_expect(e2e_exists("all/%s", files[i]), "%s", files[i]);
+    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+        e2e_expect_code(e2e_run(TESTLOG " %s", commands[i]), 0);
+    e2e_expect_is(e2e_run(TESTLOG " log all --time=none | grep -v '^----'"
+                                  " | sort")
+                      ->out,
+                  e2e_run(TESTLOG " log whole/latest --time=none | "
+                                  "grep -v '^----' | sort")
+                      ->out);
+}
+
+Test(e2e_merge, leaves_the_runs_as_they_were)
+{
+    static const char list[] = "find shards -type f -exec md5sum {} + | sort";
+    const char *before;
+
+    run_shards("./small", 2);
+    before = e2e_run("%s", list)->out;
+    e2e_expect_code(merge("shards/*/latest -o all"), 0);
+    e2e_expect_code(e2e_run(TESTLOG " report all"), 0);
+    e2e_expect_is(e2e_run("%s", list)->out, before);
+    cr_expect(e2e_count(before, "recording") >= 8);
+}
+
+/* ---- Missing shards ---- */
+
+Test(e2e_merge, names_a_missing_shard)
+{
+    const struct e2e *ran;
+    const cJSON *run;
+    double missing;
+
+    run_shards("./small", 3);
+    missing = atof(e2e_run("wc -l <shards/2/latest/results.tsv")->out);
+    ran = merge("shards/[13]/latest -o all");
+    e2e_expect_code(ran, 1);
+    e2e_expect_has(ran->err, "shard 2 of 3: failed: missing: ");
+    e2e_expect_has(ran->err, " tests are unknown: ");
+    run = e2e_json("all/run.json");
+    cr_expect_eq(e2e_number(run, "failed"), 1);
+    cr_expect_eq(
+        (double)e2e_count(e2e_read("all/run.json"), "\"outcome\":\"none\""),
+        missing);
+    e2e_expect_has(e2e_read("all/junit.xml"), "failures=\"1\"");
+    e2e_expect_has(e2e_read("all/results.tap"), "shard 2 of 3");
+    ran = merge("shards/[13]/latest -o allowed --allow-missing");
+    e2e_expect_code(ran, 0);
+    e2e_expect_has(ran->err, "shard 2 of 3: skipped: missing: ");
+}
+
+/* Only the counts of large programs are known. */
+Test(e2e_merge, counts_the_tests_of_a_missing_shard_without_names)
+{
+    run_shards("./small", 3);
+    e2e_run("sed -i 's/,\"tests\":\\[\\[.*\\]\\]}\\],$/}],/' "
+            "shards/*/2*/run.json");
+    e2e_expect_has(e2e_read("shards/1/latest/run.json"), "]}],\n\"tests\"");
+    e2e_expect_has(merge("shards/[13]/latest -o all")->err,
+                   "shard 2 of 3: failed: missing: ");
+    e2e_expect_has(e2e_run("cat all/results.tap")->out, "tests are unknown\"");
+}
+
+Test(e2e_merge, keeps_what_a_killed_run_recorded)
+{
+    const struct e2e *ran;
+
+    run_shards("./small", 2);
+    e2e_run("cp -r whole/latest x; rm shards/2/2*/run.json "
+            "shards/2/2*/tests/small/run.json; "
+            "head -n 2 shards/2/latest/results.jsonl >some; "
+            "cp some shards/2/latest/results.jsonl");
+    ran = merge("shards/*/latest -o all");
+    e2e_expect_code(ran, 1);
+    e2e_expect_has(ran->err, "shard 2 of 2: failed: cut off: ");
+    e2e_expect_has(e2e_read("all/run.json"), "\"end\":\"killed\"");
+    e2e_expect_has(e2e_read("all/run.json"),
+                   "\"outcome\":\"none\",\"reason\":\"its run was cut off\"");
+    e2e_expect_is(e2e_run("ls all/tests/small | wc -l")->out,
+                  e2e_run("ls -d shards/*/2*/tests/small/*.* | "
+                          "grep -v run.json | wc -l")
+                      ->out);
+}
+
+Test(e2e_merge, keeps_the_tests_before_a_cut)
+{
+    run_shards("./small", 2);
+    e2e_run("f=$(echo shards/2/2*/run.json); size=$(wc -c <$f); "
+            "head -c $((size - 300)) $f >cut; cp cut $f; "
+            "rm shards/2/2*/results.jsonl shards/2/2*/tests/small/run.json");
+    e2e_expect_code(merge("shards/*/latest -o all"), 1);
+    e2e_expect_has(e2e_read("all/results.tap"), "shard 2 of 2");
+}
+
+/* ---- Retries, and tests of one name ---- */
+
+Test(e2e_merge, counts_a_shard_on_another_machine_as_a_retry)
+{
+    const struct e2e *ran;
+    const cJSON *test;
+
+    link_program("unsteady");
+    e2e_run("TRACE_DIR=a ./unsteady --filter 'unsteady/*' --shard=1/1");
+    e2e_run("TRACE_DIR=b ./unsteady --filter 'unsteady/*' --shard=1/1");
+    move("b/latest", "moved/b", "node2");
+    ran = merge("moved/b a/latest -o all"); /* by time, not in this order */
+    e2e_expect_code(ran, 1);
+    e2e_expect_has(ran->err, "second_try: passed on try 2; the first failed");
+    test = e2e_result(e2e_json("all/run.json"), "unsteady/second_try");
+    cr_expect_str_eq(e2e_text(test, "outcome"), "passed");
+    cr_expect_eq(e2e_number(test, "tries"), 2);
+    e2e_expect_is(e2e_text(test, "folder"),
+                  "tests/unsteady/unsteady.second_try.try2");
+    test = e2e_result(e2e_json("all/run.json"), "unsteady/never");
+    cr_expect_str_eq(e2e_text(test, "outcome"), "failed");
+    e2e_expect_has(e2e_read("all/junit.xml"), "flakyFailure");
+    cr_expect(e2e_exists("all/tests/unsteady/unsteady.second_try/recording"));
+}
+
+Test(e2e_merge, tells_machines_apart)
+{
+    e2e_expect_code(e2e_run("./small"), 0);
+    move("testlog-runs/latest", "moved/a", "node1");
+    move("testlog-runs/latest", "moved/b", "node2");
+    e2e_expect_code(merge("moved/a moved/b -o all"), 0);
+    cr_expect_eq(e2e_count(results("all"), "small@node1\tsmall/passes\n"), 1);
+    cr_expect_eq(e2e_count(results("all"), "small@node2\tsmall/passes\n"), 1);
+    e2e_expect_has(e2e_read("all/trace.json"), "\"node2: small@node2 ");
+    e2e_expect_has(e2e_read("all/trace.json"), "\"workers of node1\"");
+    e2e_expect_has(
+        e2e_run("strings all/*.pf; " TESTLOG " export all --perfetto | strings")
+            ->out,
+        "node1: small@node1 small/passes");
+}
+
+Test(e2e_merge, counts_a_copy_once)
+{
+    const struct e2e *ran;
+
+    e2e_expect_code(e2e_run("./small && cp -rL testlog-runs/latest copy"), 0);
+    ran = merge("testlog-runs/latest copy -o all");
+    e2e_expect_code(ran, 0);
+    e2e_expect_has(ran->err, " is a copy of ");
+    e2e_expect_is(results("all"), results("copy"));
+}
+
+/* ---- What is refused ---- */
+
+static const struct {
+    const char *prepare, *arguments, *message;
+} refusals[] = {
+    {"true", "-o all", "merge: name the runs to merge; "},
+    {"true", "run", "merge: name the folder of the new run with -o\n"},
+    {"true", "run nothing -o all", "merge: there is no run nothing; "},
+    {"mkdir empty", "empty -o all", "merge: empty is not a run; "},
+    {"true", "run/run.json -o all", "merge: run/run.json is not a run; "},
+    {"ln -s run same", "run same -o all",
+     "merge: run and same are the same folder; name it once\n"},
+    {"mkdir there", "run -o there",
+     "merge: there exists; name a new folder with -o\n"},
+    {"true", "run -o run/all", "merge: run/all is inside run; "},
+    {"true", "run -o run/tests/all", "merge: run/tests/all is inside run; "},
+    {"true", "run -o no/all", "merge: cannot create no/all: No such file "},
+    {"true", "run -o all --align=nothing", "merge: --align: no test of "},
+    {"true", "run -o all --allow", NULL},
+    {"true", "run --bad", "merge: unknown flag --bad"},
+    {"sed -i 's/^{\"schema\":1/{\"schema\":2/' run/run.json", "run -o all",
+     "whose run.json has schema 2; this testlog reads schema 1\n"},
+    {"printf '\\3' | dd bs=1 seek=8 conv=notrunc status=none "
+     "of=$(ls run/tests/small/*/recording | head -n 1)",
+     "run -o all", "has recordings of format 3; this testlog reads formats 1"},
+    {TESTLOG " merge run -o one", "one -o all",
+     "merge: one is a merged run; name the runs that it was made of\n"},
+};
+
+Test(e2e_merge, refuses_bad_input_and_changes_nothing)
+{
+    static const char list[] = "find . | sort";
+
+    e2e_expect_code(e2e_run("./small && cp -rL testlog-runs/latest good"), 0);
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(*refusals); i++) {
+        const struct e2e *ran;
+        const char *before;
+
+        if (!refusals[i].message)
+            continue;
+        e2e_run("rm -rf run one; cp -r good run; %s", refusals[i].prepare);
+        before = e2e_run("%s", list)->out;
+        ran = merge(refusals[i].arguments);
+        e2e_expect_code(ran, 2);
+        e2e_expect_has(ran->err, refusals[i].message);
+        cr_expect_eq(e2e_count(ran->err, "\n"), 1, "%s", ran->err);
+        e2e_expect_is(ran->out, "");
+        e2e_expect_is(e2e_run("%s", list)->out, before);
+    }
+}
+
+Test(e2e_merge, refuses_a_run_in_progress)
+{
+    const struct e2e *ran;
+
+    e2e_expect_code(e2e_run("./small && cp -rL testlog-runs/latest run"), 0);
+    ran = e2e_run("flock -s run " TESTLOG " merge run -o all");
+    e2e_expect_code(ran, 2);
+    e2e_expect_has(ran->err, "merge: run is still in progress");
+    cr_expect_not(e2e_exists("all"));
+}
+
+Test(e2e_merge, refuses_shards_of_different_divisions)
+{
+    const struct e2e *ran;
+
+    e2e_run("TRACE_DIR=a ./small --shard=1/2; TRACE_DIR=b ./small --shard=2/3;"
+            "TRACE_DIR=c ./small --shard=2/2 --shard-by=hash");
+    ran = merge("a/latest b/latest -o all");
+    e2e_expect_code(ran, 2);
+    e2e_expect_has(ran->err, "merge: a/latest is a shard of 2 and b/latest is "
+                             "one of 3 of small; ");
+    ran = merge("a/latest c/latest -o all");
+    e2e_expect_code(ran, 2);
+    e2e_expect_has(ran->err, "divide the tests of small in different ways");
+    cr_expect_not(e2e_exists("all"));
+}
+
+/* Whatever run.json says, files stay in the new folder. */
+Test(e2e_merge, writes_only_into_its_folder)
+{
+    static const char *const edits[] = {
+        "s#\"program\":\"small\"#\"program\":\"../../small\"#",
+        "s#\"program\":\"small\"#\"program\":\"..\"#",
+        "s#\"program\":\"small\"#\"program\":\"\"#",
+        "s#\"folder\":\"tests/small/#\"folder\":\"tests/small/../../../good/"
+        "tests/small/#",
+        "s#\"folder\":\"tests/small/[^\"]*#\"folder\":\"tests/..#",
+        "s#\"folder\":\"tests/small/[^\"]*#\"folder\":\"tests/small/..#",
+        "s#\"start_ns\":[0-9]*#\"start_ns\":1e300#",
+        "s#\"duration_ns\":[0-9]*#\"duration_ns\":18446744073709551000#",
+        "s#\"shard\":null#\"shard\":{\"index\":1,\"total\":1e18}#",
+        "s#\"start\":\"[^\"]*#\"start\":\"9999-12-31T23:59:59.9Z#",
+    };
+
+    e2e_expect_code(e2e_run("./small && cp -rL testlog-runs/latest good"), 0);
+    for (size_t i = 0; i < sizeof(edits) / sizeof(*edits); i++) {
+        const char *before;
+
+        e2e_run("rm -rf in; mkdir in; cp -r good in/run; "
+                "sed -i '%s' in/run/run.json; rm -rf out",
+                edits[i]);
+        before = e2e_run("find . -path ./out -prune -o -print | sort")->out;
+        cr_expect_leq(merge("in/run -o out")->code, 1, "%s", edits[i]);
+        e2e_expect_is(
+            e2e_run("find . -path ./out -prune -o -print | sort")->out, before);
+        cr_expect(e2e_exists("out/run.json"), "%s", edits[i]);
+    }
+}
