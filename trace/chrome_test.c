@@ -132,8 +132,8 @@ static void begin_worker(struct workers *workers, size_t worker)
     snprintf(name, sizeof(name), "worker %u", number);
     trace_chrome_metadata(&workers->export, "thread_name", workers->pid, number,
                           "name", name);
-    trace_chrome_index(&workers->export, "thread_sort_index", workers->pid, number,
-                       number);
+    trace_chrome_index(&workers->export, "thread_sort_index", workers->pid,
+                       number, number);
 }
 
 static void put_test(struct workers *workers,
@@ -147,8 +147,8 @@ static void put_test(struct workers *workers,
     if (worker == count)
         begin_worker(workers, worker);
     put_idle(workers, worker, test->begin);
-    trace_chrome_test_slice(&workers->export, workers->pid, (uint32_t)worker + 1,
-                            test);
+    trace_chrome_test_slice(&workers->export, workers->pid,
+                            (uint32_t)worker + 1, test);
     trace_test_rows_take(&workers->rows, worker, test->end);
 }
 

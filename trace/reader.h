@@ -84,7 +84,8 @@ struct trace_summary {
     bool limit_reached;
     bool refused;  /* nothing could be recorded, because of `error` */
     bool disabled; /* trace_disable was in effect for a while */
-    struct trace_anchor origin, opened, closed; /* closed: ticks 0 = it was not */
+    struct trace_anchor origin, opened,
+        closed; /* closed: ticks 0 = it was not */
 };
 
 /* trace_reader_open opens the recording at `path`, or with NULL the process's

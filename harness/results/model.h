@@ -65,7 +65,7 @@ struct test_log_result {
     char *folder; /* of its files, below the run's folder; NULL: it has none */
     struct test_log_try *earlier; /* tries before this one */
     size_t earlier_count, earlier_capacity;
-    size_t part; /* of a merged run, from 1 on; 0: none */
+    size_t part;                   /* of a merged run, from 1 on; 0: none */
     size_t retries;                /* how many more tries it gets if it fails */
     enum test_log_outcome written; /* outcome in this try's line of JSON */
     bool unrendered; /* its recording is large: no trace.json, no log.txt */
@@ -144,8 +144,8 @@ enum test_log_end {
 
 /* A run that testlog merge made a part of another one. */
 struct test_log_part {
-    char *run;     /* its folder, as it was named */
-    char *host;    /* NULL: unknown */
+    char *run;  /* its folder, as it was named */
+    char *host; /* NULL: unknown */
     size_t host_number;
     char *testlog; /* the version that wrote it; NULL: unknown */
     struct test_log_shard shard;
@@ -233,7 +233,8 @@ struct test_log_sums {
 
 struct test_log_sums test_log_run_sums(const struct test_log_run *);
 
-/* test_log_run_time returns the ns since the run started, or those that it took.
+/* test_log_run_time returns the ns since the run started, or those that it
+ * took.
  */
 uint64_t test_log_run_time(const struct test_log_run *);
 

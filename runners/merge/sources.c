@@ -65,7 +65,10 @@ static int find(struct merge *merge, struct merge_source *source,
 {
     char path[PATH_MAX], real[PATH_MAX];
 
+    errno = 0;
     if (!runners_find_run(dir, word, path) || !realpath(path, real)) {
+        if (errno == EBADMSG) /* of a pack; it has printed why */
+            return -1;
         test_log_notice("merge: there is no run %s; name its folder, or a "
                         "name in testlog list",
                         word);
