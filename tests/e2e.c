@@ -181,13 +181,14 @@ static struct e2e *new_result(const char *where, const char *command)
     return result;
 }
 
-/* Runs a command; its output goes to files beside its folder. */
+/* Runs a command; its output goes to files beside its folder, which other tests
+ * may use at the same time. */
 static const struct e2e *run(const char *where, const char *command)
 {
     static unsigned number;
     struct e2e *result = new_result(where, command);
-    const char *out = join("%s.out%u", where, number);
-    const char *err = join("%s.err%u", where, number++);
+    const char *out = join("%s.%d.out%u", where, getpid(), number);
+    const char *err = join("%s.%d.err%u", where, getpid(), number++);
     int fds[2] = {create(out), create(err)};
 
     result->code = finish(start(where, command, fds[0], fds[1]), command);
