@@ -353,8 +353,8 @@ static bool add_ends(struct slices *slices, const struct slice *slice)
         add_end(slices, slice, key_of(CHILD, slice->parent, 0));
     if (slice->again)
         add_end(slices, slice, key_of(AGAIN, slice->span, 0));
-    if (!slice->on_device)
-        return true;
+    if (!slice->on_device || slice->activity == TRACE_ACTIVITY_ZONE)
+        return true; /* nobody waits for a part of a kernel */
     if (slice->correlation)
         add_end(slices, slice, key_of(CALL, slice->correlation, 0));
     add_end(slices, slice, key_of(STREAM, slice->context, slice->stream));

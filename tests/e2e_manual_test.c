@@ -291,8 +291,8 @@ Test(e2e_manual, page_describes_exactly_the_exit_codes)
 
 /* ---- Macros ---- */
 
-static const char *const headers[] = {"trace/trace.h", "log/log.h",
-                                      "harness/test_log.h"};
+static const char *const headers[] = {"trace/trace.h", "trace/zone.h",
+                                      "log/log.h", "harness/test_log.h"};
 
 Test(e2e_manual, page_describes_exactly_the_existing_macros)
 {

@@ -279,7 +279,8 @@ static void title_row(struct trace_exporter *export,
         trace_text_string(title, trace_chrome_category(row->entry));
     else
         trace_name_stream(title, export->reader, at);
-    if (!(row->tid & APART) && device_of(export, row->entry)->several)
+    if (!(row->tid & APART) && device_of(export, row->entry)->several &&
+        at->context)
         trace_text_printf(title, " (ctx %u)", at->context);
     if (tid != row->tid)
         trace_text_string(title, " (overlapping)");
@@ -424,7 +425,8 @@ static void put_args(struct trace_text *text, const struct trace_entry *entry,
         trace_json_number(text, at->device);
     }
     put_number(text, "context", at->context);
-    put_number(text, "stream", at->stream);
+    if (at->kind != TRACE_ACTIVITY_ZONE)
+        put_number(text, "stream", at->stream);
     put_number(text, "correlation", at->correlation);
     put_fields(text, entry);
     if (strcmp(site->name, site->function) != 0) {

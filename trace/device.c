@@ -13,6 +13,7 @@
 #include "record.h"
 #include "stack.h"
 #include "strings.h"
+#include "zones.h"
 
 const char *const trace_launch_fields[TRACE_LAUNCH_FIELDS] = {"count", "stream",
                                                               "kernel.name"};
@@ -181,10 +182,12 @@ void trace_device_put(const struct trace_activity *activity)
     trace_device_lock();
     site = site_of(activity, key);
     trace_device_unlock();
-    if (site)
+    if (site) {
         put(site, activity);
-    else
+        trace_zones_launched(site->name, activity);
+    } else {
         trace_drop(TRACE_LOSS_MEMORY);
+    }
     errno = error;
 }
 
@@ -353,6 +356,8 @@ void trace_device_flush(bool last)
     for (size_t i = 0; i < TRACE_BACKENDS; i++)
         if (backend_at(i) && backend_at(i)->flush)
             backend_at(i)->flush(last);
+    if (last)
+        trace_zones_end();
     errno = error;
 }
 
@@ -361,6 +366,7 @@ void trace_device_resume(void)
     for (size_t i = 0; i < TRACE_BACKENDS; i++)
         if (backend_at(i) && backend_at(i)->resume)
             backend_at(i)->resume();
+    trace_zones_resume();
 }
 
 /* ---- Publishing ---- */
@@ -394,6 +400,9 @@ const struct trace_device_host *trace_device_host(void)
         .end = trace_span_end,
         .mark = trace_annotation_mark,
         .stray = trace_annotation_stray,
+        .next_ring = trace_zones_next,
+        .take_ring = trace_zones_take,
+        .forget_ring = trace_zones_forget,
     };
 
     __atomic_store_n(&host.profiler,

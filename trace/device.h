@@ -38,7 +38,8 @@ extern "C" {
     X(OVERHEAD, 10, "overhead", "gpu::overhead", "", "")                       \
     X(EVENT, 11, "gpu_event", "gpu::event", "Reaching event", "")              \
     X(GRAPH, 12, "cuda_graph", "gpu::launch", "Executing graph",               \
-      "Launch failed")
+      "Launch failed")                                                         \
+    X(ZONE, 13, "zone", "gpu::zone", "Executing zone", "")
 
 enum trace_activity_kind {
 #define TRACE_X(name, number, category, target, message, failed)               \
@@ -80,7 +81,24 @@ struct trace_activity {
     const struct trace_value *values; /* the launch's, if any, come first */
 };
 
+/* Zones of kernels are on tracks of their own, which are streams of a device:
+ * one for each multiprocessor, or for each of the first work-groups; others
+ * share these. */
+enum {
+    TRACE_ZONE_UNITS = 0x8000,
+    TRACE_ZONE_GROUPS = 0xc000,
+    TRACE_ZONE_GROUP_TRACKS = 64,
+};
+
 /* ---- The recording's side: device.c ---- */
+
+/* A ring of zones that a back end reads. */
+struct trace_zone_buffer {
+    void *buffer; /* its handle */
+    size_t size;  /* bytes */
+    uint32_t number;
+    uint32_t read; /* the records that were read */
+};
 
 struct trace_backend;
 struct trace_profiler; /* profiler.h */
@@ -119,11 +137,16 @@ struct trace_device_host {
     void (*end)(struct trace_span_ref);
     void (*mark)(struct trace_site *, size_t count, const struct trace_value *);
     void (*stray)(void);
+    /* Rings of zones, which zones.h describes. */
+    bool (*next_ring)(uint32_t *cursor, struct trace_zone_buffer *);
+    void (*take_ring)(uint32_t number, void *bytes, size_t size,
+                      uint32_t device);
+    void (*forget_ring)(uint32_t number);
     const struct trace_profiler *profiler; /* the options */
 };
 
 enum {
-    TRACE_DEVICE_VERSION = 6,
+    TRACE_DEVICE_VERSION = 7,
     TRACE_ACTIVITY_FIELDS = 24,
     TRACE_BACKENDS = 4, /* in a process */
 };

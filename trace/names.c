@@ -31,6 +31,15 @@ void trace_name_device(struct trace_text *text,
     trace_text_printf(text, "%s%s", model ? ": " : "", model ? model : "");
 }
 
+/* The track of zones. */
+static void name_unit(struct trace_text *text, uint32_t track)
+{
+    if (track < TRACE_ZONE_GROUPS)
+        trace_text_printf(text, "multiprocessor %u", track - TRACE_ZONE_UNITS);
+    else
+        trace_text_printf(text, "work-group %u", track - TRACE_ZONE_GROUPS);
+}
+
 void trace_name_stream(struct trace_text *text,
                        const struct trace_reader *reader,
                        const struct trace_activity_place *at)
@@ -38,6 +47,10 @@ void trace_name_stream(struct trace_text *text,
     const char *name;
     char key[48];
 
+    if (at->kind == TRACE_ACTIVITY_ZONE) {
+        name_unit(text, at->stream);
+        return;
+    }
     if (!at->on_device || !at->stream) {
         trace_text_literal(text, "no stream");
         return;

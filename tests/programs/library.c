@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include <testlog/log.h>
+#include <testlog/zone.h>
 
 struct point {
     int x, y;
@@ -152,6 +153,10 @@ void recording(void)
         log_error("not started");                        /* kept */
     (void)trace_start("dir", NULL);                      /* kept */
     (void)trace_stop();                                  /* kept */
+    trace_zones_follow(0, 0);                            /* kept */
+    trace_zones_close(0);                                /* kept */
+    (void)trace_zones_read(0, 0);                        /* kept */
+    (void)trace_zones_open(0, 64, 0, 1);                 /* kept */
 }
 
 void bridge(const char *file, int line, const char *format, ...)
