@@ -164,6 +164,18 @@ static void merge_plan(struct test_log_run *run, const cJSON *plan)
     }
 }
 
+static void merge_zones(struct test_log_run *run, const cJSON *json)
+{
+    struct test_log_zones zones = {.clock = runners_json_string(json, "clock"),
+#define TEST_LOG_X(name) .name = runners_json_number(json, #name),
+                                   TRACE_ZONE_COUNTS(TEST_LOG_X)
+#undef TEST_LOG_X
+    };
+
+    test_log_zones_add(&run->zones, &zones);
+    test_log_zones_free(&zones);
+}
+
 void runners_merge_head(struct test_log_run *run, const cJSON *json,
                         bool *first)
 {
@@ -174,6 +186,7 @@ void runners_merge_head(struct test_log_run *run, const cJSON *json,
                      cJSON_GetObjectItemCaseSensitive(filters, "static_max"));
     merge_gpu(run, cJSON_GetObjectItemCaseSensitive(json, "gpu"));
     merge_opencl(run, cJSON_GetObjectItemCaseSensitive(json, "opencl"));
+    merge_zones(run, cJSON_GetObjectItemCaseSensitive(json, "zones"));
     *first = false;
 }
 

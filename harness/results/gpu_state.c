@@ -58,7 +58,7 @@ void test_log_gpu_device(struct test_log_gpu *gpu, size_t ordinal,
     gpu->devices[ordinal] = strdup(name);
 }
 
-static void replace(char **to, const char *text)
+void test_log_replace_text(char **to, const char *text)
 {
     free(*to);
     *to = text ? strdup(text) : NULL;
@@ -68,7 +68,7 @@ void test_log_gpu_add(struct test_log_gpu *all, const struct test_log_gpu *one)
 {
     if (one->state > all->state) {
         all->state = one->state;
-#define TEST_LOG_X(name) replace(&all->name, one->name);
+#define TEST_LOG_X(name) test_log_replace_text(&all->name, one->name);
         TEST_LOG_GPU_TEXTS(TEST_LOG_X)
 #undef TEST_LOG_X
     }
@@ -80,7 +80,7 @@ void test_log_gpu_add(struct test_log_gpu *all, const struct test_log_gpu *one)
     all->cuda |= one->cuda;
     if (one->nvtx > all->nvtx) {
         all->nvtx = one->nvtx;
-        replace(&all->nvtx_tool, one->nvtx_tool);
+        test_log_replace_text(&all->nvtx_tool, one->nvtx_tool);
     }
 }
 
@@ -97,14 +97,15 @@ void test_log_gpu_free(struct test_log_gpu *gpu)
 
 /* ---- Recordings ---- */
 
-static char *text_of(const struct trace_reader *reader, const char *name)
+char *test_log_meta_text(const struct trace_reader *reader, const char *name)
 {
     const char *text = trace_reader_meta(reader, name);
 
     return text && *text ? strdup(text) : NULL;
 }
 
-static uint64_t number_of(const struct trace_reader *reader, const char *name)
+uint64_t test_log_meta_number(const struct trace_reader *reader,
+                              const char *name)
 {
     const char *text = trace_reader_meta(reader, name);
 
@@ -141,10 +142,10 @@ bool test_log_gpu_read(struct test_log_gpu *gpu,
         return false;
     /* A program without CUDA always records "unused". */
     gpu->cuda = gpu->state != TEST_LOG_GPU_UNUSED;
-#define TEST_LOG_X(name) gpu->name = text_of(reader, "gpu." #name);
+#define TEST_LOG_X(name) gpu->name = test_log_meta_text(reader, "gpu." #name);
     TEST_LOG_GPU_TEXTS(TEST_LOG_X)
 #undef TEST_LOG_X
-#define TEST_LOG_X(name) gpu->name = number_of(reader, "gpu." #name);
+#define TEST_LOG_X(name) gpu->name = test_log_meta_number(reader, "gpu." #name);
     TEST_LOG_GPU_COUNTS(TEST_LOG_X)
 #undef TEST_LOG_X
     read_devices(gpu, reader);

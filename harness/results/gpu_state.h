@@ -97,6 +97,14 @@ void test_log_gpu_members(struct trace_text *, const struct test_log_gpu *);
 void test_log_put_text(struct trace_text *, const char *name,
                        const char *value);
 
+/* test_log_meta_text returns a recording's metadata, to be freed; NULL if there
+ * is none or it is empty. test_log_meta_number returns a number, 0 if there is
+ * none. test_log_replace_text replaces a text by a copy of another one, which
+ * may be NULL. */
+char *test_log_meta_text(const struct trace_reader *, const char *name);
+uint64_t test_log_meta_number(const struct trace_reader *, const char *name);
+void test_log_replace_text(char **to, const char *text);
+
 /* test_log_gpu_print prints why no GPU activity was recorded, if the program
  * uses CUDA or the user asks about GPUs. */
 void test_log_gpu_print(const struct test_log_gpu *);

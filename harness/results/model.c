@@ -107,6 +107,7 @@ void test_log_run_free(struct test_log_run *run)
     free(run->parts);
     test_log_gpu_free(&run->gpu);
     test_log_opencl_free(&run->opencl);
+    test_log_zones_free(&run->zones);
     free(run->results);
     free(run->path);
     if (run->folder > 0)

@@ -9,6 +9,7 @@
 
 #include "harness/results/gpu_state.h"
 #include "harness/results/opencl_state.h"
+#include "harness/results/zone_counts.h"
 #include "log/device_summary.h"
 
 /* ---- A test ---- */
@@ -204,6 +205,7 @@ struct test_log_run {
     size_t retries; /* the most that any of its tests has */
     struct test_log_gpu gpu;
     struct test_log_opencl opencl;
+    struct test_log_zones zones;
     struct test_log_shard shard;
     struct trace_text plan; /* the tests of all shards: the programs of "plan"
                                in run.json; empty without shards */

@@ -26,26 +26,12 @@ enum test_log_opencl_state test_log_opencl_state_of(const char *word)
     return TEST_LOG_OPENCL_UNUSED;
 }
 
-static char *text_of(const struct trace_reader *reader, const char *name)
-{
-    const char *text = trace_reader_meta(reader, name);
-
-    return text && *text ? strdup(text) : NULL;
-}
-
 static char *clock_of(const struct trace_reader *reader)
 {
     char key[32];
 
     snprintf(key, sizeof(key), "opencl.clock.%d", TRACE_OPENCL_DEVICES);
-    return text_of(reader, key);
-}
-
-static uint64_t number_of(const struct trace_reader *reader, const char *name)
-{
-    const char *text = trace_reader_meta(reader, name);
-
-    return text ? strtoull(text, NULL, 10) : 0;
+    return test_log_meta_text(reader, key);
 }
 
 void test_log_opencl_read(struct test_log_opencl *opencl,
@@ -54,18 +40,12 @@ void test_log_opencl_read(struct test_log_opencl *opencl,
     *opencl = (struct test_log_opencl){
         .state =
             test_log_opencl_state_of(trace_reader_meta(reader, "opencl.state")),
-        .notice = text_of(reader, "opencl.notice"),
+        .notice = test_log_meta_text(reader, "opencl.notice"),
         .clock = clock_of(reader),
-#define TEST_LOG_X(name) .name = number_of(reader, "opencl." #name),
+#define TEST_LOG_X(name) .name = test_log_meta_number(reader, "opencl." #name),
         TEST_LOG_OPENCL_COUNTS(TEST_LOG_X)
 #undef TEST_LOG_X
     };
-}
-
-static void replace(char **to, const char *text)
-{
-    free(*to);
-    *to = text ? strdup(text) : NULL;
 }
 
 void test_log_opencl_add(struct test_log_opencl *all,
@@ -73,10 +53,10 @@ void test_log_opencl_add(struct test_log_opencl *all,
 {
     if (one->state > all->state) {
         all->state = one->state;
-        replace(&all->notice, one->notice);
+        test_log_replace_text(&all->notice, one->notice);
     }
     if (!all->clock)
-        replace(&all->clock, one->clock);
+        test_log_replace_text(&all->clock, one->clock);
 #define TEST_LOG_X(name) all->name += one->name;
     TEST_LOG_OPENCL_COUNTS(TEST_LOG_X)
 #undef TEST_LOG_X

@@ -108,6 +108,16 @@ static void put_gpu_summary(struct trace_text *text,
     trace_text_char(text, '}');
 }
 
+static void put_zones(struct trace_text *text,
+                      const struct test_log_zones *zones)
+{
+    if (!zones->clock)
+        return;
+    trace_text_string(text, ",\n\"zones\":{");
+    test_log_zones_members(text, zones);
+    trace_text_char(text, '}');
+}
+
 static void put_gpu(struct trace_text *text, const struct test_log_run *run)
 {
     struct log_device_summary *all = test_log_gpu_summary_of_run(run);
@@ -118,6 +128,7 @@ static void put_gpu(struct trace_text *text, const struct test_log_run *run)
     trace_text_string(text, ",\n\"opencl\":{");
     test_log_opencl_members(text, &run->opencl);
     trace_text_char(text, '}');
+    put_zones(text, &run->zones);
     put_gpu_summary(text, all);
     log_device_summary_free(all);
 }

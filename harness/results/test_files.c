@@ -173,6 +173,16 @@ static void note_opencl(struct test_log_run *run,
     test_log_opencl_free(&opencl);
 }
 
+static void note_zones(struct test_log_run *run,
+                       const struct trace_reader *reader)
+{
+    struct test_log_zones zones;
+
+    test_log_zones_read(&zones, reader);
+    test_log_zones_add(&run->zones, &zones);
+    test_log_zones_free(&zones);
+}
+
 static void note_gpu(struct test_log_run *run, struct test_log_result *result,
                      struct trace_reader *reader)
 {
@@ -180,6 +190,7 @@ static void note_gpu(struct test_log_run *run, struct test_log_result *result,
 
     test_log_gpu_summary_read(run, result, reader);
     note_opencl(run, result, reader);
+    note_zones(run, reader);
     if (!test_log_gpu_read(&gpu, reader))
         return;
     result->gpu = gpu.state;

@@ -6,7 +6,7 @@ const deviceTables = (() => {
         grid: 'count', block: 'block', registers: 'registers',
         shared: 'shared', occupancy: 'occupancy',
     };
-    const OTHERS = ['memset', 'sync', 'allocate', 'release', 'graph',
+    const OTHERS = ['memset', 'sync', 'allocate', 'release', 'graph', 'zone',
         'overhead'];
 
     function shapeOf(fields) {
