@@ -1,15 +1,17 @@
 /* opencl_waves_test.c: tests that use an OpenCL device.
  *
- * They contain nothing about tracing of devices. Builds, commands and waits
- * appear below the test's spans in its log and trace, with the kernels on a
- * track for each queue. LOG=info,gpu=trace shows the lines. `make deps-opencl`
- * installs PoCL, whose device is the processor; without a device the tests are
- * skipped.
+ * Builds, commands and waits appear below the test's spans in its log and
+ * trace, with the kernels on a track for each queue, without a word about
+ * tracing here. Only the kernel `settle` times its own parts: they are on a
+ * track for each work-group. LOG=info,gpu=trace shows the lines. `make
+ * deps-opencl` installs PoCL, whose device is the processor; without a device
+ * the tests are skipped.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 
 #include <testlog/test_log.h>
+#include <testlog/zone.h>
 
 enum { WIDTH = 256, CELLS = WIDTH * WIDTH, STEPS = 6 };
 
@@ -24,12 +26,38 @@ static const char waves[] =
     "    then[i] = 0.5f * now[i] + 0.125f * (left + right + up + down);\n"
     "}\n";
 
+/* Each group settles a row of its own. */
+static const char tiles[] =
+    "enum { LOAD, AVERAGE, STORE };\n"
+    "kernel void settle(global float *now, local float *row,\n"
+    "                   global trace_zone_ring *ring) {\n"
+    "    int x = get_local_id(0), w = get_local_size(0);\n"
+    "    int left = (x + w - 1) % w, right = (x + 1) % w;\n"
+    "    if (!x) trace_zone_begin(ring, LOAD);\n"
+    "    row[x] = now[get_global_id(0)];\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    if (!x) trace_zone_end(ring, LOAD);\n"
+    "    if (!x) trace_zone_begin(ring, AVERAGE);\n"
+    "    for (int i = 0; i < 50; i++) {\n"
+    "        float mean = 0.5f * row[x] + 0.25f * (row[left] + row[right]);\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        row[x] = mean;\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    }\n"
+    "    if (!x) trace_zone_end(ring, AVERAGE);\n"
+    "    if (!x) trace_zone_begin(ring, STORE);\n"
+    "    now[get_global_id(0)] = row[x];\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    if (!x) trace_zone_end(ring, STORE);\n"
+    "}\n";
+
 static cl_device_id device;
 static cl_context context;
 static cl_command_queue queue;
 static cl_program program;
-static cl_kernel drop, spread;
-static cl_mem now, then;
+static cl_kernel drop, spread, settle;
+static cl_mem now, then, ring;
+static struct trace_zones *zones;
 
 /* Asserts that a call succeeds; the message has the call and the error. */
 #define cl_assert(call)                                                        \
@@ -55,32 +83,56 @@ static void open_device(void)
 
 static cl_int build(const char *source)
 {
+    const char *sources[] = {trace_zone_source(), source};
+
     trace_span(INFO, "build");
 
-    program = clCreateProgramWithSource(context, 1, &source, NULL, NULL);
+    program = clCreateProgramWithSource(context, 2, sources, NULL, NULL);
     return clBuildProgram(program, 1, &device, "-cl-fast-relaxed-math", NULL,
                           NULL);
 }
 
-static void prepare(void)
+static void make_cells(void)
 {
     const float zero = 0;
 
-    cl_assert(build(waves));
-    drop = clCreateKernel(program, "drop", NULL);
-    spread = clCreateKernel(program, "spread", NULL);
     now = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof(float) * CELLS,
                          NULL, NULL);
     then = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof(float) * CELLS,
                           NULL, NULL);
-    cr_assert(drop && spread && now && then);
+    cr_assert(now && then);
     cl_assert(clEnqueueFillBuffer(queue, now, &zero, sizeof(zero), 0,
                                   sizeof(float) * CELLS, 0, NULL, NULL));
     cl_assert(clFinish(queue));
 }
 
+static void prepare(void)
+{
+    cl_assert(build(waves));
+    drop = clCreateKernel(program, "drop", NULL);
+    spread = clCreateKernel(program, "spread", NULL);
+    cr_assert(drop && spread);
+    make_cells();
+}
+
+/* The ring into which the kernel writes its zones. */
+static void make_ring(void)
+{
+    static const char *const names[] = {"load", "average", "store"};
+    static char bytes[TRACE_ZONE_SIZE(2048)];
+
+    zones = trace_zones_open(bytes, sizeof(bytes), names, 3);
+    ring = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                          sizeof(bytes), bytes, NULL);
+    cr_assert(ring);
+    trace_zones_follow(zones, ring);
+}
+
 static void close_device(void)
 {
+    trace_zones_close(zones);
+    if (ring)
+        clReleaseMemObject(ring);
     if (now)
         clReleaseMemObject(now);
     if (then)
@@ -89,6 +141,8 @@ static void close_device(void)
         clReleaseKernel(drop);
     if (spread)
         clReleaseKernel(spread);
+    if (settle)
+        clReleaseKernel(settle);
     if (program)
         clReleaseProgram(program);
     if (queue)
@@ -168,6 +222,31 @@ TEST_LOG(opencl, keeps_the_water)
         trace_span(INFO, "step", (i));
 
         step(queue, NULL);
+    }
+    expect_sum(1);
+}
+
+/* In the trace, each work-group has a track with the parts of its work. */
+TEST_LOG(opencl, times_the_parts_of_a_kernel)
+{
+    const size_t row = WIDTH, rows = 8 * row;
+    const float one = 1;
+
+    cl_assert(build(tiles));
+    settle = clCreateKernel(program, "settle", NULL);
+    cr_assert(settle);
+    make_cells();
+    make_ring();
+    cl_assert(clEnqueueFillBuffer(queue, now, &one, sizeof(one), 0, sizeof(one),
+                                  0, NULL, NULL));
+    clSetKernelArg(settle, 0, sizeof(now), &now);
+    clSetKernelArg(settle, 1, WIDTH * sizeof(float), NULL);
+    clSetKernelArg(settle, 2, sizeof(ring), &ring);
+    {
+        trace_span(INFO, "settle");
+
+        cl_assert(clEnqueueNDRangeKernel(queue, settle, 1, NULL, &rows, &row, 0,
+                                         NULL, NULL));
     }
     expect_sum(1);
 }

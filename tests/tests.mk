@@ -68,7 +68,7 @@ flags_info       := -DTRACING -DLOG_STATIC_MAX=info
 flags_all        := -Wl,-u,test_log_all
 flags_traced-all := -DTRACING -Wl,-u,test_log_all
 
-traced     += $(if $(OPENCL_LIB),opencl)
+traced     += $(if $(OPENCL_LIB),opencl zones)
 
 PROGRAMS := $(foreach way,plain traced info all traced-all, \
     $($(way):%=$(B)/tests/programs/$(way)/%_test))
@@ -82,7 +82,7 @@ $(PROGRAMS): $$(wildcard tests/programs/$$(patsubst %_test,%,$$(@F)).c*) $(LIB) 
 	    $(flags_$(notdir $(@D))) -I '$(CURDIR)/$(B)/include' $(CRITERION_CFLAGS) \
 	    -o '$(CURDIR)/$@' programs/$(<F) '$(CURDIR)/$(LIB)' $(LIBS) -lpthread
 
-$(B)/tests/programs/traced/opencl_test: private LIBS += $(OPENCL_LIB)
+$(B)/tests/programs/traced/opencl_test $(B)/tests/programs/traced/zones_test: private LIBS += $(OPENCL_LIB)
 
 # A program without testlog, and a stand-in for libtestlog-gpu.so that records what
 # the program asks it to.

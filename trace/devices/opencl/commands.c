@@ -265,6 +265,8 @@ void opencl_command_end(struct opencl_command *command, cl_int result)
         opencl_count(&opencl.counts.launches, 1);
     event = command->own ? command->event : *command->given;
     follow(command, event);
+    if (command->blocking)
+        opencl_rings_read();
 }
 
 /* ---- Waiting ---- */
@@ -275,6 +277,11 @@ static uint64_t now_ns(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+bool opencl_commands_run(void)
+{
+    return __atomic_load_n(&unfinished, __ATOMIC_ACQUIRE);
 }
 
 /* A command may wait for an event that the program never sets, so the wait

@@ -142,9 +142,36 @@ cl_int opencl_RetainMemObject(cl_mem object)
     return result;
 }
 
+static bool is_last(const void *object)
+{
+    uintptr_t at;
+    bool last;
+
+    opencl_lock();
+    last = trace_table_find(&memories, (uintptr_t)object, &at) &&
+           ((const struct memory *)at)->references == 1;
+    opencl_unlock();
+    return last;
+}
+
+/* Under the lock, the program cannot release it. */
+bool opencl_memory_retain(void *object)
+{
+    uintptr_t at;
+    bool ok;
+
+    opencl_lock();
+    ok = trace_table_find(&memories, (uintptr_t)object, &at) &&
+         !opencl.next.RetainMemObject((cl_mem)object);
+    opencl_unlock();
+    return ok;
+}
+
 /* Forgets the object first: another thread may get its address at once. */
 cl_int opencl_ReleaseMemObject(cl_mem object)
 {
+    if (is_last(object))
+        opencl_rings_released(object);
     release(object);
     return opencl.next.ReleaseMemObject(object);
 }

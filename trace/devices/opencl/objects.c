@@ -90,7 +90,7 @@ uint32_t opencl_context(cl_context context)
     return number;
 }
 
-uint32_t opencl_device_of(cl_context context)
+bool opencl_first_device(cl_context context, cl_device_id *first)
 {
     cl_device_id all[DEVICES];
     size_t size;
@@ -98,8 +98,17 @@ uint32_t opencl_device_of(cl_context context)
     if (opencl.next.GetContextInfo(context, OPENCL_CONTEXT_DEVICES, sizeof(all),
                                    all, &size) ||
         size < sizeof(*all))
-        return TRACE_OPENCL_DEVICES;
-    return opencl_device(all[0]);
+        return false;
+    *first = all[0];
+    return true;
+}
+
+uint32_t opencl_device_of(cl_context context)
+{
+    cl_device_id first;
+
+    return opencl_first_device(context, &first) ? opencl_device(first)
+                                                : TRACE_OPENCL_DEVICES;
 }
 
 void opencl_note_devices(void)

@@ -107,7 +107,9 @@ void opencl_queues_flush(void);
 uint32_t opencl_device(cl_device_id);
 uint32_t opencl_context(cl_context);
 
-/* opencl_device_of returns the number of a context's first device. */
+/* opencl_first_device finds a context's first device, and opencl_device_of
+ * returns its number. */
+bool opencl_first_device(cl_context, cl_device_id *);
 uint32_t opencl_device_of(cl_context);
 
 /* opencl_note_devices notes the names of all devices so far. */
@@ -208,6 +210,25 @@ void opencl_command_end(struct opencl_command *, cl_int result);
  * ended for a while. */
 void opencl_commands_wait(void);
 
+/* opencl_commands_run returns whether commands have not ended. */
+bool opencl_commands_run(void);
+
+/* ---- rings.c ---- */
+
+/* opencl_rings_read reads all rings of zones if no command runs.
+ * opencl_rings_released reads those in a buffer for the last time, before the
+ * program releases it. */
+void opencl_rings_read(void);
+void opencl_rings_released(const void *buffer);
+
+/* ---- memory.c ---- */
+
+/* opencl_memory_released records that the program gave shared memory back.
+ * opencl_memory_retain retains a memory object unless the program has released
+ * it. */
+void opencl_memory_released(const void *address);
+bool opencl_memory_retain(void *object);
+
 /* ---- The replacements ---- */
 
 /* Each list is a macro LIST(X) with a row X(name) for each function that the
@@ -277,8 +298,5 @@ void opencl_commands_wait(void);
 #define TRACE_X(slot, name, type, parameters) type opencl_##name parameters;
 OPENCL_FUNCTIONS(TRACE_X)
 #undef TRACE_X
-
-/* opencl_memory_released records that the program gave shared memory back. */
-void opencl_memory_released(const void *address);
 
 #endif

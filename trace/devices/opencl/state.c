@@ -64,10 +64,15 @@ static bool ended; /* the process ends, and all was flushed */
 
 static void flush(bool last)
 {
-    if (!last || !opencl_is_on() || ended)
+    if (!opencl_is_on() || ended)
         return;
+    if (!last) {
+        opencl_rings_read();
+        return;
+    }
     opencl_queues_flush();
     opencl_commands_wait();
+    opencl_rings_read();
     opencl.counts.lost =
         counted(&opencl.counts.launches) - counted(&opencl.counts.launched);
     opencl_clock_note();

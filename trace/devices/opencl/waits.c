@@ -9,6 +9,7 @@ cl_int opencl_Finish(cl_command_queue queue)
 
     opencl_queue_find(queue, &place);
     opencl_call_end(&call, TRACE_ACTIVITY_SYNC, result, place.device, 0);
+    opencl_rings_read();
     return result;
 }
 
@@ -19,5 +20,6 @@ cl_int opencl_WaitForEvents(cl_uint count, const cl_event *list)
 
     opencl_call_end(&call, TRACE_ACTIVITY_SYNC, result, TRACE_OPENCL_DEVICES,
                     0);
+    opencl_rings_read();
     return result;
 }
