@@ -6,6 +6,7 @@
 
 #include "harness/results/run_folder.h"
 #include "harness/results/stacks.h"
+#include "harness/results/system_modules.h"
 #include "trace/containers.h"
 #include "trace/strings.h"
 
@@ -26,29 +27,6 @@ static void split(char *line, char *parts[PARTS])
 }
 
 /* ---- Frames ---- */
-
-/* X(begin of a module's base name): modules of the system and of Criterion. */
-#define SYSTEM_MODULES(X)                                                      \
-    X("libc.so")                                                               \
-    X("libc-")                                                                 \
-    X("libpthread")                                                            \
-    X("ld-linux")                                                              \
-    X("libcriterion")                                                          \
-    X("libboxfort")                                                            \
-    X("libnanomsg")                                                            \
-    X("libtestlog")
-
-static bool is_system(const char *module)
-{
-    const char *name = trace_base_name(module);
-
-#define TEST_LOG_X(begin)                                                      \
-    if (!strncmp(name, begin, strlen(begin)))                                  \
-        return true;
-    SYSTEM_MODULES(TEST_LOG_X)
-#undef TEST_LOG_X
-    return false;
-}
 
 static struct test_log_stack *last_stack(const struct reading *reading)
 {
@@ -89,7 +67,7 @@ static void add_frame(struct reading *reading, char *parts[PARTS])
         .offset = parts[6],
         .inlined = strchr(parts[7], 'i'),
         .signal = strchr(parts[7], 's'),
-        .system = is_system(parts[5]),
+        .system = test_log_is_system_module(parts[5]),
     };
     if (is_ours(stack, &stacks->frames[number])) {
         stack->first = stacks->frame_count;

@@ -1,0 +1,25 @@
+/* system_modules.h: the libraries whose frames are only counted. Private. */
+#ifndef TESTLOG_SYSTEM_MODULES_H
+#define TESTLOG_SYSTEM_MODULES_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "trace/strings.h"
+
+/* test_log_is_system_module tells whether a path is that of libc, Criterion or
+ * a library that Criterion brings. */
+static inline bool test_log_is_system_module(const char *path)
+{
+    static const char *const begins[] = {
+        "libc.so",      "libc-",      "libpthread", "ld-linux",
+        "libcriterion", "libboxfort", "libnanomsg", "libtestlog"};
+    const char *name = trace_base_name(path);
+
+    for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+        if (!strncmp(name, begins[i], strlen(begins[i])))
+            return true;
+    return false;
+}
+
+#endif
