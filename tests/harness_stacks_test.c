@@ -86,15 +86,15 @@ Test(harness_stacks, end_with_the_tests_own_function)
 
 Test(harness_stacks, count_the_systems_frames_but_the_called_one)
 {
-    expect_text(PROCESS
-                "thread\t1\tprogram\tS\tmutex 0x8\n" BARE("a", "/l/libc.so.6")
-                    BARE("b", "/l/libc.so.6") FRAME("c", "1", "/l/libc.so.6")
-                        FRAME("take", "2", "/p") BARE("start", "/l/libc.so.6"),
-                "  thread 1 program, waits for mutex 0x8:\n"
-                "    (2 frames of the system)\n"
-                "    list.c:1: c\n"
-                "    list.c:2: take\n"
-                "    (1 frame of the system)\n");
+    expect_text(
+        PROCESS "thread\t1\tprogram\tS\tmutex 0x8\n" BARE("a", "/l/libc.so.6")
+            BARE("b", "/l/libstdc++.so.6") FRAME("c", "1", "/l/libc.so.6")
+                FRAME("take", "2", "/p") BARE("start", "/l/libc.so.6"),
+        "  thread 1 program, waits for mutex 0x8:\n"
+        "    (2 frames of the system)\n"
+        "    list.c:1: c\n"
+        "    list.c:2: take\n"
+        "    (1 frame of the system)\n");
 }
 
 Test(harness_stacks, leave_out_threads_of_the_system)

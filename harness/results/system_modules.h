@@ -7,13 +7,13 @@
 
 #include "trace/strings.h"
 
-/* test_log_is_system_module tells whether a path is that of libc, Criterion or
- * a library that Criterion brings. */
+/* test_log_is_system_module tells whether a path is that of libc, the library
+ * of C++, Criterion or a library that Criterion brings. */
 static inline bool test_log_is_system_module(const char *path)
 {
     static const char *const begins[] = {
-        "libc.so",      "libc-",      "libpthread", "ld-linux",
-        "libcriterion", "libboxfort", "libnanomsg", "libtestlog"};
+        "libc.so",   "libc-",        "libpthread", "ld-linux",   "libstdc++.so",
+        "libc++.so", "libcriterion", "libboxfort", "libnanomsg", "libtestlog"};
     const char *name = trace_base_name(path);
 
     for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
