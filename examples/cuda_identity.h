@@ -25,6 +25,16 @@ size_t identity_size(enum identity_type);
 int identity_launch(enum identity_type, const void *in, void *out, size_t count,
                     unsigned block, struct CUstream_st *stream);
 
+/* The zones of the kernel that identity_launch_timed launches. */
+enum identity_zone { IDENTITY_LOAD, IDENTITY_STORE, IDENTITY_ZONES };
+
+struct trace_zone_ring;
+
+/* identity_launch_timed queues a copy of floats whose kernel records its zones
+ * in `ring`. */
+int identity_launch_timed(const float *in, float *out, size_t count,
+                          unsigned block, struct trace_zone_ring *ring);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,9 +1,11 @@
 /* cuda_identity_test.c: tests that use a GPU.
  *
- * They contain nothing about GPU tracing. What the CUDA runtime and the driver
- * do appears below the test's spans in its log and trace, with the kernels on a
- * track for each stream. LOG=info,gpu=trace shows the lines. Without a GPU, the
- * tests that need one are skipped; compiling needs none.
+ * What the CUDA runtime and the driver do appears below the test's spans in its
+ * log and trace, with the kernels on a track for each stream, without a word
+ * about tracing here. Only the kernel `identity_timed` times its own parts:
+ * they are on a track for each multiprocessor. LOG=info,gpu=trace shows the
+ * lines. Without a GPU, the tests that need one are skipped; compiling needs
+ * none.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +13,7 @@
 #include <string.h>
 
 #include <testlog/test_log.h>
+#include <testlog/zone.h>
 
 #include <cuda_runtime_api.h>
 
@@ -146,6 +149,35 @@ PARAMETERIZED_TEST_LOG(enum identity_type *type, cuda_identity, compiles,
     free(ptx);
 }
 
+/* The text of zone.h is all that NVRTC needs. Untraced, it leaves nothing. */
+TEST_LOG(cuda_identity, compiles_zones, .timeout = 60)
+{
+    static const char kernel[] =
+        "extern \"C\" __global__ void timed(int *out, trace_zone_ring *ring)\n"
+        "{\n"
+        "    trace_zone_begin(ring, 0);\n"
+        "    out[threadIdx.x]++;\n"
+        "    trace_zone_end(ring, 0);\n"
+        "}\n";
+    const char *zones = trace_zone_source();
+    size_t size = strlen(zones) + sizeof(kernel);
+    char architecture[32], *source = malloc(size), *ptx;
+
+    cr_assert_not_null(source);
+    snprintf(source, size, "%s%s", zones, kernel);
+    snprintf(architecture, sizeof(architecture), "compute_%d", jit_oldest());
+    ptx = jit_compile("timed.cu", source, architecture, NULL);
+    cr_assert_not_null(ptx);
+#ifdef TRACING
+    cr_expect_not_null(strstr(ptx, "%globaltimer"));
+    cr_expect_not_null(strstr(ptx, "%smid"));
+#else
+    cr_expect_null(strstr(ptx, "%globaltimer"));
+#endif
+    free(ptx);
+    free(source);
+}
+
 /* The compiler's messages are in the log, below the span that called it. */
 TEST_LOG(cuda_identity, logs_compiler_errors, .timeout = 60)
 {
@@ -249,6 +281,36 @@ PARAMETERIZED_TEST_LOG(struct variant *variant, cuda_identity, copies_its_input,
         cuda_assert(identity_launch(variant->type, buffers.in, buffers.out,
                                     variant->count, BLOCK, NULL));
     cr_expect(holds(&buffers, buffers.out));
+    empty(&buffers);
+}
+
+/* In the trace, each multiprocessor has a track with the parts of its work. */
+TEST_LOG(cuda_identity, times_the_parts_of_a_kernel, .timeout = 60)
+{
+    enum { COUNT = 1 << 16, RECORDS = 2 * IDENTITY_ZONES * COUNT / BLOCK };
+    static const char *const parts[] = {"load", "store"};
+    const size_t size = TRACE_ZONE_SIZE(RECORDS);
+    struct trace_zones *zones;
+    struct buffers buffers;
+    size_t read = 0;
+    void *ring;
+
+    need_gpu();
+    fill(&buffers, COUNT * sizeof(float));
+    cuda_assert(cudaMallocManaged(&ring, size, cudaMemAttachGlobal));
+    zones = trace_zones_open(ring, size, parts, IDENTITY_ZONES);
+    {
+        trace_span(INFO, "timed", ("blocks", COUNT / BLOCK));
+
+        cuda_assert(identity_launch_timed(buffers.in, buffers.out, COUNT, BLOCK,
+                                          zones ? ring : NULL));
+    }
+    cuda_assert(cudaDeviceSynchronize());
+    read = trace_zones_read(zones, ring);
+    cr_expect_eq(read, zones ? IDENTITY_ZONES * COUNT / BLOCK : 0);
+    cr_expect(holds(&buffers, buffers.out));
+    trace_zones_close(zones);
+    cuda_assert(cudaFree(ring));
     empty(&buffers);
 }
 

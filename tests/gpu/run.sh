@@ -373,6 +373,29 @@ compiling() {
     CUDA_MODULE_LOADING=EAGER ours jit.eager jit 1000
 }
 
+# zones TRACE: parts of a kernel that it timed itself
+zones() {
+    local found
+    found=$(python3 -c 'import json, sys
+trace = json.load(open(sys.argv[1]))
+events = trace["traceEvents"]
+zones = [e for e in events if e.get("cat") == "zone"]
+kernel = [e for e in events if e["name"].startswith("identity_timed") and e["ph"] == "X"][0]
+end = kernel["ts"] + kernel["dur"]
+print(json.dumps({
+    "zones": len(zones), "kernel_us": kernel["dur"],
+    "multiprocessors": len({z["args"]["unit"] for z in zones}),
+    "in_launch": sum("kernel" in z["args"] for z in zones),
+    "outside": sum(z["ts"] < kernel["ts"] or z["ts"] + z["dur"] > end for z in zones),
+    "clock": trace["otherData"]["gpu.zones.clock"],
+    "dropped": trace["otherData"]["gpu.zones.dropped"]}))' "$1" 2>/dev/null)
+    ask 13 "$found"
+    case $found in
+    '{"zones": 512,'*'"dropped": "0"}') verdict step "zones of a kernel" pass '' ;;
+    *) verdict step "zones of a kernel" fail "not 512: ${found:-no trace}" ;;
+    esac
+}
+
 # The suite must not be skipped; its lines show what was recorded.
 suite() {
     local program=$b/examples/cuda_identity_test
@@ -385,6 +408,7 @@ suite() {
     if [ $dry = 0 ] && grep -q 'no GPU' "$out/log/examples.txt"; then
         verdict step "examples saw the GPU" fail "some were skipped"
     fi
+    [ $dry = 1 ] || zones "$out/runs/examples/latest/tests/cuda_identity_test/cuda_identity.times_the_parts_of_a_kernel/trace.json"
     for recording in "$out"/runs/examples/latest/tests/*/*/recording; do
         [ -e "$recording" ] && step "$(basename "$(dirname "$recording")")" 20 \
             "$tools/count" "$(basename "$(dirname "$recording")")" "$recording"

@@ -26,6 +26,7 @@ QUESTIONS = {
     10: "May root sample the performance monitors; is there an OpenCL ICD?",
     11: "Has torch's trace the arrows of __cudaLaunchKernel?",
     12: "Fixtures",
+    13: "Zones of a kernel: how exact is %globaltimer, fitted to the launch?",
 }
 
 
