@@ -5,7 +5,7 @@
 set -u
 folder=$1
 clang=${FUZZ_CC:-clang}
-targets='filter reader format activity'
+targets='filter reader format activity zones'
 ! pkg-config --exists libarchive libzstd || targets="$targets pack"
 mkdir -p "$folder"
 
