@@ -131,6 +131,34 @@ module.exports = {
             location.hash.includes('view=timeline'));
     },
 
+    async groups_workers_by_host(open) {
+        const page = await open('merged');
+
+        assert.match(await text(page, '#overview'), /2 runs merged · 2 hosts/);
+        assert.match(await text(page, '#overview'),
+            /2 workers of 2 hosts, 1.90 s/);
+        assert.match(await text(page, '#overview'), /1 no result/);
+        assert.match(await text(page, '#overview'),
+            /only results and counts of 1 test:/);
+        const canvas = page.locator('canvas.workers');
+
+        await canvas.scrollIntoViewIfNeeded();
+        const box = await canvas.boundingBox();
+
+        await page.mouse.move(box.x + box.width * 0.6, box.y + 27);
+        assert.match(await canvas.getAttribute('title'),
+            /^node2: store\/test_2: passed/);
+    },
+
+    async shows_the_clocks_of_hosts(open) {
+        const page = await open('merged', 'view=facts');
+
+        assert.match(await text(page, '#facts'),
+            /node1\s+1 run; offset of its clock \+0 ns, uncertainty 0 ns/);
+        assert.match(await text(page, '#facts'),
+            /1 run, 1 killed; offset of its clock −1.50 ms, uncertainty 20.0 µs/);
+    },
+
     async leads_to_an_earlier_try_of_a_test(open) {
         const page = await open('mixed');
         const canvas = page.locator('canvas.workers');

@@ -11,6 +11,7 @@ const TESTS = {
     program: 's', name: 's', outcome: 's', reason: 's', assertions: 's',
     file: 's', line: 'n', duration: 'n', start: 'n', worker: 'n', tries: 'n',
     filter: 's', dropped: 'n', gpu: 's', rerun: 's', debug: 's',
+    host: 's',
 };
 const TRIES = {
     test: 'n', try: 'n', outcome: 's', reason: 's', start: 'n', worker: 'n',
@@ -265,6 +266,32 @@ function interrupted() {
     endBlock([], [])]);
 }
 
+// merged() is a run of the shards of two hosts; the third shard is missing.
+function merged() {
+    const part = (host, offset, error, end) => ({
+        run: `${host}/latest`, host, testlog: '0.1.0', end,
+        shard: { index: 0, total: 3, by: 'slice' },
+        start: '2026-11-22T08:00:00.123456Z', offset_ns: offset,
+        uncertainty_ns: error, tests: 2,
+    });
+    const test = (host, i, worker) => ({
+        program: 'store_test', name: `store/test_${i}`, outcome: 'passed',
+        duration: 4e8, start: i * 5e8 + 1, worker, tries: 1, host,
+    });
+
+    return assemble([runBlock({
+        duration_ns: 2e9,
+        merged: [part('node1', 0, 0, 'finished'),
+            part('node2', -1500000, 20000, 'killed')],
+    }, [test('node1', 0, 1), test('node1', 1, 1), test('node2', 2, 2),
+        test('node2', 3, 2),
+        { program: 'shard 3 of 3', name: 'shard 3 of 3', outcome: 'failed',
+            reason: 'missing: 1 test is unknown: store/reopens', tries: 1 },
+        { program: 'store_test', name: 'store/reopens', outcome: 'none' }],
+    [], []), endBlock([], [{ test: 0, why: 'size',
+        command: 'testlog report' }])]);
+}
+
 // many() is a run of 10,000 tests.
 function many() {
     const random = randomness(1);
@@ -372,7 +399,7 @@ function hostile() {
 }
 
 const SAMPLES = {
-    mixed, many, hostile, interrupted, threaded,
+    mixed, many, hostile, interrupted, threaded, merged,
     huge: () => huge(20000, 100000),
     million: () => huge(1000000, 1000),
 };

@@ -6,7 +6,8 @@ const facts = (() => {
         'rerun', 'testlog', 'run', 'path', 'command', 'start', 'duration_ns',
         'interrupted', 'shard', 'passed', 'failed', 'skipped', 'host',
         'processors', 'versions', 'filters', 'gpu', 'gpu_summary', 'schema',
-        'environment', 'whole'];
+        'environment', 'whole', 'merged', 'pid',
+        'clock'];
     const WHY = {
         size: 'left out: the report would be too large',
         large: 'passed and left out: over 1 MiB',
@@ -98,6 +99,7 @@ const facts = (() => {
             make('div', { class: 'facts' },
                 group('Run', runFacts(head)),
                 group('Completeness', completeness()),
+                group('Hosts', hosts.facts(), same),
                 group('Host', [...entries(head.host),
                     ['processors', head.processors]]),
                 group('Filters', entries(head.filters)),

@@ -28,8 +28,8 @@ const overview = (() => {
 
             numbers.set(kind, (numbers.get(kind) || 0) + 1);
         }
-        return ['failed', 'crashed', 'timeout', 'flaky', 'passed', 'skipped']
-            .filter((kind) => numbers.has(kind))
+        return ['failed', 'crashed', 'timeout', 'flaky', 'passed', 'skipped',
+            'none'].filter((kind) => numbers.has(kind))
             .map((kind) => make('a', {
                 class: `count is-${kind}`,
                 href: state.link({ view: 'tests', status: kind }),
@@ -48,7 +48,9 @@ const overview = (() => {
             parts.push(date.toLocaleString('en-GB',
                 { dateStyle: 'medium', timeStyle: 'short' }));
         }
-        if (head.host)
+        if (head.merged)
+            parts.push(...hosts.summary());
+        else if (head.host)
             parts.push(format.line(head.host.name));
         if (head.shard)
             parts.push(`shard ${head.shard.index}/${head.shard.total}`);
@@ -63,8 +65,21 @@ const overview = (() => {
                 'is-passed' }, headline()),
             make('p', { class: 'counts' }, counts()),
             make('p', { class: 'muted' }, when()),
+            leftOut(),
             head.interrupted && make('p', { class: 'notice' },
                 `The run was interrupted: ${format.line(head.interrupted)}`));
+    }
+
+    // A page of many tests lacks what most of them recorded.
+    function leftOut() {
+        const count = report.run.tests.filter((test) => test.leftOut &&
+            test.leftOut.why === 'size').length;
+
+        return count ? make('p', { class: 'muted' },
+            `This page has only results and counts of ${
+                format.plural(count, 'test')}: with all that ${
+                count === 1 ? 'it' : 'they'} recorded, it would be too ` +
+            'large. A test\'s log shows the command that includes it.') : null;
     }
 
     function failed() {

@@ -32,6 +32,7 @@ const report = (() => {
                 dropped: rows.dropped[i],
                 rerun: text(rows.rerun[i]),
                 debug: text(rows.debug[i]),
+                host: text(rows.host[i]),
                 earlier: [],
                 counts: null,
                 leftOut: null,

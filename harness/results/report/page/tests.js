@@ -2,7 +2,7 @@
 const tests = (() => {
     const { make } = dom;
     const STATUS = ['failed', 'crashed', 'timeout', 'flaky', 'slow', 'passed',
-        'skipped'];
+        'skipped', 'none'];
     const ORDER = { failed: 0, crashed: 1, timeout: 2, passed: 4, skipped: 5 };
     let table = null;
     let box = null;
@@ -54,7 +54,7 @@ const tests = (() => {
 
         return report.run.tests.filter((test) => {
             const text = `${test.program} ${test.name} ${test.reason} ` +
-                test.file;
+                `${test.file} ${test.host}`;
 
             return (!status.length ||
                 status.some((one) => isOf(test, one))) &&
@@ -129,7 +129,8 @@ const tests = (() => {
                 key: 'name', title: 'Test', sort: 'text',
                 cell: (test) => make('a', {
                     href: state.link({ view: 'log', test: test.id }),
-                    title: test.program, tabindex: '-1',
+                    title: test.host ? `${test.program} on ${test.host}` :
+                        test.program, tabindex: '-1',
                 }, make('bdi', {}, format.line(test.id))),
             },
             {

@@ -4,6 +4,8 @@ const workers = (() => {
     const { make } = dom;
     const LANE = 18;
     let lanes = [];
+    // The first lane of each host, if there are several hosts.
+    let groups = [];
     let canvas = null;
     let end = 1;
 
@@ -38,6 +40,40 @@ const workers = (() => {
             end = Math.max(end, ends[lane]);
         }
         lanes = Array.from(lanes, (lane) => lane || []);
+        group();
+    }
+
+    function group() {
+        let last = '';
+
+        groups = [];
+        lanes.forEach((lane, i) => {
+            const host = lane.length ? lane[0].test.host : last;
+
+            if (host !== last)
+                groups.push({ host, lane: i });
+            last = host;
+        });
+    }
+
+    // A line above each host's lanes, and its name in front of the bars.
+    function drawGroups(context) {
+        context.font = '11px system-ui, sans-serif';
+        context.textBaseline = 'middle';
+        for (const one of groups) {
+            const y = one.lane * LANE;
+            const name = format.line(one.host);
+
+            context.fillStyle = paint.color('--strong-line');
+            context.fillRect(0, y, canvas.clientWidth, 1);
+            context.fillStyle = paint.color('--back');
+            context.globalAlpha = 0.8;
+            context.fillRect(0, y + 2, context.measureText(name).width + 8,
+                LANE - 4);
+            context.globalAlpha = 1;
+            context.fillStyle = paint.color('--text');
+            context.fillText(name, 4, y + LANE / 2);
+        }
     }
 
     function draw() {
@@ -61,6 +97,7 @@ const workers = (() => {
                 painted = right;
             }
         });
+        drawGroups(context);
     }
 
     function barAt(event) {
@@ -76,7 +113,8 @@ const workers = (() => {
     function move(event) {
         const one = barAt(event);
 
-        canvas.title = one ? `${format.line(one.test.name)}${
+        canvas.title = one ? `${one.test.host &&
+            `${format.line(one.test.host)}: `}${format.line(one.test.name)}${
             one.attempt && `, try ${one.attempt}`}: ` +
             `${format.outcome(one)}, ${format.duration(one.duration)}` : '';
     }
@@ -103,7 +141,8 @@ const workers = (() => {
         return make('section', { class: 'panel' },
             make('h2', {}, 'Tests by worker'),
             make('p', { class: 'muted' },
-                `${format.plural(lanes.length, 'worker')}, ` +
+                `${format.plural(lanes.length, 'worker')}${groups.length > 1 ?
+                    ` of ${format.plural(groups.length, 'host')}` : ''}, ` +
                 `${format.duration(end)}; gaps are idle time`),
             canvas);
     }
