@@ -2,6 +2,9 @@
 #include "e2e.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -351,4 +354,114 @@ Test(e2e_merge, writes_only_into_its_folder)
             e2e_run("find . -path ./out -prune -o -print | sort")->out, before);
         cr_expect(e2e_exists("out/run.json"), "%s", edits[i]);
     }
+}
+
+/* ---- Clocks ---- */
+
+/* Moves the wall clock of a run, by seconds: of its recordings (origin, start
+ * and end), and its start. With `from`, only anchors from that one on move: the
+ * clock was set while tests ran. */
+static void set_clock(const char *run, double seconds, int from)
+{
+    static const off_t walls[] = {56, 80, 104}; /* struct trace_header */
+    glob_t found;
+    char pattern[PATH_MAX];
+
+    snprintf(pattern, sizeof(pattern), "%s/tests/*/*/recording", run);
+    cr_assert_eq(glob(pattern, 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        int fd = open(found.gl_pathv[i], O_RDWR | O_CLOEXEC);
+
+        for (int j = from; j < 3; j++) {
+            uint64_t wall;
+
+            cr_assert_eq(pread(fd, &wall, sizeof(wall), walls[j]), 8);
+            wall += (uint64_t)(int64_t)(seconds * 1e9);
+            cr_assert_eq(pwrite(fd, &wall, sizeof(wall), walls[j]), 8);
+        }
+        close(fd);
+    }
+    globfree(&found);
+    if (!from)
+        e2e_run(
+            "f=%s/run.json; at=$(sed -n 's/^\"start\":\"\\(.*\\)Z\",/\\1/p' "
+            "$f); sed -i \"s/^\\\"start\\\":.*/\\\"start\\\":\\\"$(date -u "
+            "-d \"$at UTC %+.0f seconds\" +%%FT%%T.%%6NZ)\\\",/\" $f",
+            run, seconds);
+}
+
+static const cJSON *part(const char *run, int number)
+{
+    return cJSON_GetArrayItem(
+        cJSON_GetObjectItem(e2e_json("%s/run.json", run), "merged"), number);
+}
+
+static double start_of(const char *run, const char *program)
+{
+    const cJSON *test;
+
+    cJSON_ArrayForEach(
+        test, cJSON_GetObjectItem(e2e_json("%s/run.json", run), "tests"))
+    {
+        if (!strcmp(e2e_text(test, "program"), program) &&
+            !strcmp(e2e_text(test, "name"), "small/passes"))
+            return e2e_number(test, "start_ns");
+    }
+    return -1;
+}
+
+/* Both are the same run, so the offset of the second clock is known. */
+Test(e2e_merge, aligns_clocks_by_a_span)
+{
+    const struct e2e *ran;
+
+    e2e_expect_code(e2e_run("./small"), 0);
+    move("testlog-runs/latest", "moved/a", "node1");
+    move("testlog-runs/latest", "moved/b", "node2");
+    set_clock("moved/b", 100, 0);
+    ran = merge("moved/a moved/b -o off");
+    e2e_expect_has(ran->err, "clock of node2: offset +0.000000 s, uncertainty "
+                             "unknown");
+    cr_expect_float_eq(start_of("off", "small@node2") -
+                           start_of("off", "small@node1"),
+                       100e9, 1e3);
+    ran = merge("moved/a moved/b -o on --align=outer");
+    e2e_expect_code(ran, 0);
+    e2e_expect_has(ran->err, "clock of node2: offset -100.000000 s, "
+                             "uncertainty 0.0");
+    cr_expect_eq(e2e_number(part("on", 1), "offset_ns"), -100e9);
+    cr_expect_float_eq(start_of("on", "small@node2"),
+                       start_of("on", "small@node1"), 1e3);
+}
+
+/* All commands read recordings with the offset. */
+Test(e2e_merge, prints_aligned_times)
+{
+    e2e_expect_code(e2e_run("./small"), 0);
+    move("testlog-runs/latest", "moved/a", "node1");
+    move("testlog-runs/latest", "moved/b", "node2");
+    set_clock("moved/b", 100, 0);
+    e2e_expect_code(merge("moved/a moved/b -o on --align=outer"), 0);
+    e2e_expect_is(
+        e2e_run(TESTLOG " log on/tests/small@node2/small.passes")->out,
+        e2e_run(TESTLOG " log on/tests/small@node1/small.passes")->out);
+    e2e_expect_lacks(
+        e2e_run(TESTLOG " log moved/b/tests/small/small.passes")->out,
+        e2e_run(TESTLOG " log on/tests/small@node1/small.passes | "
+                        "grep -o '^[0-9T:-]*' | head -n 1 | tr -d '\\n'")
+            ->out);
+}
+
+Test(e2e_merge, corrects_a_clock_that_was_set_while_tests_ran)
+{
+    e2e_expect_code(e2e_run("./small"), 0);
+    move("testlog-runs/latest", "moved/a", "node1");
+    move("testlog-runs/latest", "moved/b", "node2");
+    e2e_run("sed -i 's/^\"clock\":.*/\"clock\":{\"error_ns\":1000},/' "
+            "moved/*/run.json");
+    set_clock("moved/b", 3, 2);
+    e2e_expect_has(merge("moved/a moved/b -o all")->err, "offset +3.0000");
+    cr_expect_float_eq(e2e_number(part("all", 1), "offset_ns"), 3e9, 1e6);
+    cr_expect_float_eq(e2e_number(part("all", 1), "uncertainty_ns"), 3e9, 1e6);
+    cr_expect_lt(e2e_number(part("all", 0), "uncertainty_ns"), 1e6);
 }

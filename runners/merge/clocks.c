@@ -311,34 +311,36 @@ int merge_clocks_apply(struct merge *merge)
 
 /* ---- Printing ---- */
 
-static void put_part(const struct test_log_part *part, bool aligned)
+static void put_part(const struct test_log_part *part)
 {
     char error[64] = "unknown";
 
     if (part->uncertainty != UINT64_MAX)
         snprintf(error, sizeof(error), "%.6f s",
                  (double)part->uncertainty / 1e9);
-    test_log_notice("merge: clock of %s: offset %+.6f s, uncertainty %s%s",
+    test_log_notice("merge: clock of %s: offset %+.6f s, uncertainty %s",
                     part->host ? part->host : "a run without a host",
-                    (double)part->offset / 1e9, error,
-                    part->uncertainty == UINT64_MAX && !aligned
-                        ? "; --align=SPAN finds it by a span that all have"
-                        : "");
+                    (double)part->offset / 1e9, error);
 }
 
 void merge_clocks_print(const struct merge *merge)
 {
     const struct test_log_run *run = &merge->run;
+    bool unknown = false;
     size_t next = 0;
 
     if (run->host_count < 2)
         return;
     for (size_t i = 0; i < run->part_count && next < HOSTS_MOST; i++)
         if (run->parts[i].host_number == next) {
-            put_part(&run->parts[i], merge->sources[i].clock.aligned);
+            put_part(&run->parts[i]);
+            unknown |= run->parts[i].uncertainty == UINT64_MAX;
             next++;
         }
     if (run->host_count > HOSTS_MOST)
-        test_log_notice("merge: clocks of %zu more hosts are in run.json",
+        test_log_notice("merge: run.json has the clocks of %zu more hosts",
                         run->host_count - HOSTS_MOST);
+    if (unknown)
+        test_log_notice("merge: to align clocks whose error is unknown, name a "
+                        "span that all hosts have: --align=SPAN");
 }
