@@ -227,6 +227,9 @@ struct test_log_shard runners_json_shard(const cJSON *head)
             shard.way = (enum test_log_shard_way)i;
     if (shard.index >= shard.total || shard.total > SHARDS_MOST)
         shard = (struct test_log_shard){0};
+    shard.durations = (size_t)runners_json_number(json, "durations");
+    if (runners_json_text(json, "history"))
+        shard.history = strtoull(runners_json_text(json, "history"), NULL, 16);
     return shard;
 }
 

@@ -196,7 +196,7 @@ _testlog_own() {
     log* | export* | report* | stat*) _testlog_runs ;;
     diff--fail-over) ;;
     diff* | pack*) _testlog_names ;;
-    merge-o | merge--output | merge--align) ;;
+    merge-o | merge--output | merge--align | merge--history) ;;
     merge*)
         _testlog_names
         _testlog_offer "${TRACE_DIR:-testlog-runs}"/*

@@ -474,7 +474,7 @@ static const struct {
     {"testlog stat --by=t", "target test "},
     {"testlog stat --", "--by --tree --critical --csv --json --help "},
     {"testlog diff --", "--fail-over --json --help "},
-    {"testlog merge --", "--output --allow-missing --align --help "},
+    {"testlog merge --", "--output --allow-missing --align --history --help "},
     {"testlog clean --d", "--dry-run "},
     {"testlog pack --", "--output --help "},
     {"testlog filter --b", "--batch "},

@@ -324,6 +324,66 @@ Test(e2e_merge, refuses_shards_of_different_divisions)
     cr_expect_not(e2e_exists("all"));
 }
 
+Test(e2e_merge, refuses_shards_of_different_durations)
+{
+    const struct e2e *ran;
+
+    e2e_run("printf 'passed\\t9\\tsmall\\tsmall/passes\\n' >one; "
+            "printf 'passed\\t9\\tsmall\\tsmall/sizes[00]\\n' >two; "
+            "TRACE_DIR=a ./small --shard=1/2 --shard-by=time --history=one; "
+            "TRACE_DIR=b ./small --shard=2/2 --shard-by=time --history=two");
+    ran = merge("a/latest b/latest -o all");
+    e2e_expect_code(ran, 2);
+    e2e_expect_has(ran->err, "a/latest and b/latest divide the tests of small "
+                             "by different durations");
+    cr_expect_not(e2e_exists("all"));
+}
+
+/* ---- Durations ---- */
+
+#define NEXT "./small --shard-by=time --history=history --shard="
+
+Test(e2e_merge, writes_the_durations_of_the_next_run)
+{
+    e2e_run("printf 'passed\\t9\\told\\told/test\\n"
+            "passed\\t1\\tsmall\\tsmall/passes\\n' >history");
+    run_shards("./small", 3);
+    e2e_expect_code(merge("shards/*/latest -o all --history=history"), 0);
+    e2e_expect_is(e2e_run("cut -f1,3,4 history")->out,
+                  e2e_run("{ printf 'passed\\told\\told/test\\n'; "
+                          "cut -f1,3,4 all/results.tsv; } | LC_ALL=C sort")
+                      ->out);
+    e2e_expect_lacks(e2e_read("history"), "passed\t1\tsmall");
+    e2e_expect_has(e2e_run(NEXT "2/3")->err, "by time (--shard), 16 durations");
+}
+
+/* Tests of two systems are told apart in the run, but are the same tests. */
+Test(e2e_merge, writes_durations_under_the_programs_own_names)
+{
+    e2e_run("./small");
+    move("testlog-runs/latest", "in/one/latest", "one");
+    move("testlog-runs/latest", "in/two/latest", "two");
+    e2e_expect_code(merge("in/*/latest -o all --history=history"), 0);
+    e2e_expect_has(e2e_read("all/results.tsv"), "small@one");
+    e2e_expect_is(e2e_run("cut -f3 history | sort | uniq -c | tr -s ' '")->out,
+                  " 16 small\n");
+}
+
+Test(e2e_merge, refuses_a_bad_history)
+{
+    const struct e2e *ran;
+
+    e2e_run("./small; echo bad >history");
+    ran = merge("latest -o all --history=history");
+    e2e_expect_code(ran, 2);
+    e2e_expect_is(ran->err,
+                  "testlog: --history: history:1 is not a line of "
+                  "results.tsv: outcome, nanoseconds, program and test, "
+                  "separated by tabs\n");
+    cr_expect_not(e2e_exists("all"));
+    e2e_expect_is(e2e_read("history"), "bad\n");
+}
+
 /* Whatever run.json says, files stay in the new folder. */
 Test(e2e_merge, writes_only_into_its_folder)
 {

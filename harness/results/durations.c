@@ -24,11 +24,11 @@ void test_log_durations_free(struct test_log_durations *durations)
     *durations = (struct test_log_durations){.count = 0};
 }
 
-static int add(struct test_log_durations *durations, const char *program,
-               const char *name, uint64_t time)
+int test_log_durations_add(struct test_log_durations *durations,
+                           const char *program, const char *name, uint64_t time)
 {
-    struct test_log_duration test = {strdup(program), strdup(name),
-                                     time ? time : 1};
+    struct test_log_duration test = {
+        strdup(program), strndup(name, strcspn(name, "#")), time ? time : 1};
 
     if (test.program && test.name &&
         TRACE_ARRAY_RESERVE(durations->tests, durations->capacity,
@@ -60,8 +60,7 @@ static int compare_times(const void *a, const void *b)
                  : (left->time < right->time) - (left->time > right->time);
 }
 
-/* Keeps the longest duration of each test. */
-static void sort(struct test_log_durations *durations)
+void test_log_durations_sort(struct test_log_durations *durations)
 {
     size_t kept = 0;
 
@@ -133,12 +132,11 @@ static int add_line(struct test_log_durations *durations, char *line)
     outcome = test_log_outcome_of(columns[0]);
     if (outcome == TEST_LOG_OUTCOME_NONE)
         return -1;
-    columns[3][strcspn(columns[3], "#")] = '\0'; /* of a repetition */
     /* A program that left no results has a line without a test. */
     if (outcome == TEST_LOG_OUTCOME_SKIPPED || !strchr(columns[3], '/'))
         return 0;
-    return add(durations, columns[2], columns[3],
-               strtoull(columns[1], NULL, 10));
+    return test_log_durations_add(durations, columns[2], columns[3],
+                                  strtoull(columns[1], NULL, 10));
 }
 
 /* Returns the number of the line that is wrong, 0 if none is, with errno. */
@@ -170,7 +168,7 @@ int test_log_durations_read(struct test_log_durations *durations,
         test_log_notice("%s: cannot read %s: %s; give all shards the same "
                         "file, which may be empty",
                         origin, path, strerror(error));
-    sort(durations);
+    test_log_durations_sort(durations);
     return error ? -1 : 0;
 }
 
@@ -232,9 +230,10 @@ int test_log_durations_recall(struct test_log_durations *durations,
         const struct test_log_past *past = &history->tests[i];
         uint64_t time = median_of(past);
 
-        if (time && add(durations, past->program, past->name, time))
+        if (time &&
+            test_log_durations_add(durations, past->program, past->name, time))
             return -1;
     }
-    sort(durations);
+    test_log_durations_sort(durations);
     return 0;
 }

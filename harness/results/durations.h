@@ -28,6 +28,13 @@ void test_log_durations_free(struct test_log_durations *);
 int test_log_durations_read(struct test_log_durations *, const char *path,
                             const char *origin);
 
+/* test_log_durations_add adds a test, or a repetition, and copies its names; -1
+ * without memory. After the last one, test_log_durations_sort must follow: of
+ * several of a test, the longest counts. */
+int test_log_durations_add(struct test_log_durations *, const char *program,
+                           const char *name, uint64_t time);
+void test_log_durations_sort(struct test_log_durations *);
+
 /* test_log_durations_recall adds the median of each test's last passes. -1
  * without memory. */
 int test_log_durations_recall(struct test_log_durations *,

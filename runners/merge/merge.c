@@ -22,7 +22,8 @@
 static void usage(void)
 {
     puts("Usage: testlog merge RUN... -o RUN [--allow-missing] "
-         "[--align=SPAN]\n\n"
+         "[--align=SPAN]\n"
+         "                     [--history=FILE]\n\n"
          "Makes one run of the runs of several shards or machines, with one "
          "summary and one\nexit status. RUN is the folder of a run or a name "
          "in testlog list; the runs do not\nchange. Later runs of a shard "
@@ -33,6 +34,8 @@ static void usage(void)
          "      --allow-missing  skip missing shards instead of failing\n"
          "      --align=SPAN     align the clocks of hosts by a span that all "
          "of them have,\n                       such as a barrier\n"
+         "      --history=FILE   write how long tests took, for "
+         "--shard-by=time\n"
          "  -h, --help           print this");
 }
 
@@ -172,6 +175,8 @@ static int code_of(const struct merge *merge)
 static int make_run(struct merge *merge, const char *output,
                     const struct test_log_output *printed)
 {
+    int status;
+
     if (make_folder(merge, output)) {
         test_log_notice("merge: cannot create %s: %s", output, strerror(errno));
         return TEST_LOG_USAGE;
@@ -182,8 +187,9 @@ static int make_run(struct merge *merge, const char *output,
         nftw(output, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
         return TEST_LOG_FAILED;
     }
+    status = merge_durations_write(merge);
     print(merge, printed);
-    return runners_written("merge", code_of(merge));
+    return runners_written("merge", status ? TEST_LOG_FAILED : code_of(merge));
 }
 
 static int merge_all(struct merge *merge, char **words, size_t count,
@@ -192,7 +198,8 @@ static int merge_all(struct merge *merge, char **words, size_t count,
     const struct test_log_output printed = {.fail_log = 20};
 
     if (merge_sources_read(merge, words, count) ||
-        check_output(merge, output) || merge_clocks_align(merge))
+        check_output(merge, output) || merge_durations_read(merge) ||
+        merge_clocks_align(merge))
         return TEST_LOG_USAGE;
     if (merge_tests_read(merge)) {
         test_log_notice("merge: out of memory");
@@ -209,6 +216,7 @@ static bool read_flags(struct merge *merge, int argc, char **argv,
         {"output", required_argument, NULL, 'o'},
         {"allow-missing", no_argument, NULL, 'm'},
         {"align", required_argument, NULL, 'a'},
+        {"history", required_argument, NULL, 'H'},
         {"help", no_argument, NULL, 'h'},
         {0}};
     int flag;
@@ -228,6 +236,8 @@ static bool read_flags(struct merge *merge, int argc, char **argv,
             *output = optarg;
         else if (flag == 'a')
             merge->align = optarg;
+        else if (flag == 'H')
+            merge->history = optarg;
         else
             merge->allow_missing = true;
     }
@@ -265,5 +275,6 @@ int runners_merge_runs(int argc, char **argv)
         code =
             merge_all(&merge, argv + optind, (size_t)(argc - optind), output);
     merge_sources_free(&merge);
+    test_log_durations_free(&merge.before);
     return code;
 }

@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include "harness/results/durations.h"
 #include "harness/results/model.h"
 #include "runners/run.h"
 
@@ -43,14 +44,16 @@ struct merge {
     struct merge_plan {         /* of a program */
         struct cJSON *json;
         uint64_t hash;
-        const char *first; /* run that has it */
+        const struct test_log_part *first; /* run that has it */
     } * plans;
     size_t plan_count, plan_capacity;
     struct trace_table by_program; /* plan of a program */
     bool first;                    /* no head is merged yet */
     bool allow_missing;
-    const char *align; /* by this span; NULL: by the wall clocks */
-    size_t unread;     /* recordings that cannot be read */
+    const char *align;   /* by this span; NULL: by the wall clocks */
+    size_t unread;       /* recordings that cannot be read */
+    const char *history; /* file of durations; NULL: none */
+    struct test_log_durations before; /* that it has */
 };
 
 /* ---- sources.c ---- */
@@ -108,6 +111,14 @@ void merge_name(char *name);
 /* merge_files_link links or copies the folders of all tests into the run. -1
  * with errno. */
 int merge_files_link(struct merge *);
+
+/* ---- durations.c ---- */
+
+/* merge_durations_read reads the file of --history, if there is one;
+ * merge_durations_write replaces in it the durations of the tests that ran. -1
+ * if they have printed what is wrong. */
+int merge_durations_read(struct merge *);
+int merge_durations_write(struct merge *);
 
 /* ---- clocks.c ---- */
 

@@ -28,16 +28,23 @@ static int refuse(const struct merge_plan *plan,
     const cJSON *counts =
         cJSON_GetObjectItemCaseSensitive(plan->json, "counts");
     size_t total = (size_t)cJSON_GetArraySize(counts);
+    const struct test_log_part *part = &source->part;
 
     if (total != source->part.shard.total)
         test_log_notice("merge: %s is a shard of %zu and %s is one of %zu of "
                         "%s; merge the shards of one division",
-                        plan->first, total, source->part.run,
+                        plan->first->run, total, source->part.run,
                         source->part.shard.total, program);
+    else if (test_log_shard_by_time(&part->shard) &&
+             part->shard.history != plan->first->shard.history)
+        test_log_notice("merge: %s and %s divide the tests of %s by different "
+                        "durations; give all shards the same file by "
+                        "--history",
+                        plan->first->run, part->run, program);
     else
         test_log_notice("merge: %s and %s divide the tests of %s in different "
                         "ways; merge shards of the same programs and filters",
-                        plan->first, source->part.run, program);
+                        plan->first->run, part->run, program);
     return -1;
 }
 
@@ -66,7 +73,7 @@ static int add_program(struct merge *merge, const struct merge_source *source,
     plan = &merge->plans[merge->plan_count];
     plan->json = cJSON_ParseWithLength(text, size);
     plan->hash = hash;
-    plan->first = source->part.run;
+    plan->first = &source->part;
     if (runners_json_text(plan->json, "program"))
         trace_table_set(&merge->by_program, key, merge->plan_count++);
     else
