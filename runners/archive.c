@@ -31,6 +31,7 @@ enum {
 struct compressing {
     ZSTD_CCtx *context;
     FILE *stream;
+    bool failed; /* nothing more is written */
 };
 
 static la_ssize_t compress_block(struct archive *archive,
@@ -56,11 +57,14 @@ static la_ssize_t compress_block(struct archive *archive,
     return (la_ssize_t)in->size;
 }
 
-static la_ssize_t compress_bytes(struct archive *archive, void *to,
+static la_ssize_t compress_bytes(struct archive *archive, void *context,
                                  const void *bytes, size_t size)
 {
+    const struct compressing *to = context;
     ZSTD_inBuffer in = {bytes, size, 0};
 
+    if (to->failed) /* libarchive writes the rest when it is freed */
+        return (la_ssize_t)size;
     return compress_block(archive, to, &in, ZSTD_e_continue);
 }
 
@@ -153,7 +157,7 @@ int runners_archive_write(FILE *stream, int folder, const char *run,
                           char *const *names, size_t count,
                           struct trace_text *why)
 {
-    struct compressing to = {ZSTD_createCCtx(), stream};
+    struct compressing to = {ZSTD_createCCtx(), stream, false};
     struct archive *archive = archive_write_new();
     int status = -1;
 
@@ -166,8 +170,7 @@ int runners_archive_write(FILE *stream, int folder, const char *run,
         status = 0;
     if (status)
         say_why(why, archive);
-    if (status && archive)
-        archive_write_fail(archive);
+    to.failed = status;
     archive_write_free(archive);
     ZSTD_freeCCtx(to.context);
     return status;

@@ -10,6 +10,7 @@
 
 #include "harness/results/notice.h"
 #include "harness/results/old_runs.h"
+#include "harness/results/scratch.h"
 #include "harness/runner/options.h"
 #include "runners.h"
 
@@ -127,8 +128,34 @@ static bool find(const char *dir, const char *word, char *path)
 bool runners_find_run(const char *dir, const char *word, char *path)
 {
     if (find(dir, word, path))
-        return runners_open_packed(path);
+        return runners_open_packed(path) && runners_open_scratch(path);
     errno = ENOENT;
+    return false;
+}
+
+/* ---- Runs in a scratch folder ---- */
+
+bool runners_open_scratch(char path[PATH_MAX])
+{
+    char text[TEST_LOG_SCRATCH_SIZE];
+    enum test_log_scratch_place place = TEST_LOG_SCRATCH_NONE;
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (folder >= 0) {
+        if (faccessat(folder, "run.json", F_OK, 0))
+            place = test_log_scratch_of(folder, text);
+        close(folder);
+    }
+    if (place == TEST_LOG_SCRATCH_HERE)
+        return snprintf(path, PATH_MAX, "%s", text) < PATH_MAX;
+    if (place == TEST_LOG_SCRATCH_NONE)
+        return true;
+    test_log_notice(place == TEST_LOG_SCRATCH_GONE
+                        ? "%s was recorded in %s, which does not exist any "
+                          "more"
+                        : "%s is recorded in %s; look at it there",
+                    path, text);
+    errno = EBADMSG;
     return false;
 }
 

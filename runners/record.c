@@ -267,6 +267,7 @@ static void finish(struct test_log_run *run,
     runners_write(run);
     test_log_page_write(&(struct test_log_page){.run = run});
     test_log_reports_write(run, &options->output);
+    runners_end_scratch(run, options);
     test_log_old_runs_prune(run, options->dir, options->keep);
     say(run, end);
     fprintf(stderr, "run: %s\n", run->path);
@@ -279,7 +280,8 @@ static int record(struct test_log_options *options, char **program)
     struct test_log_run run = {.start = trace_anchor_now(),
                                .parent = {.nested = test_log_session()->nested},
                                .gpu = {.no_leaks = true},
-                               .dir_given = options->dir_given};
+                               .dir_given = options->dir_given,
+                               .scratch_word = options->scratch};
     struct test_log_filters filters;
     char path[PATH_MAX], part[PATH_MAX], folder[PATH_MAX];
     struct end end;
@@ -300,7 +302,7 @@ static int record(struct test_log_options *options, char **program)
     test_log_trust_program(program[0]);
     opened = !test_log_run_open(&run, options->dir, program[0]) &&
              snprintf(part, sizeof(part), "tests/%s", run.program) < PATH_MAX &&
-             !test_log_path(&run, part, path) && realpath(path, folder);
+             !test_log_local_path(&run, part, path) && realpath(path, folder);
     if (opened)
         test_log_gpu_record(&run.gpu, options, folder);
     end = run_program(program);

@@ -192,7 +192,7 @@ const char *runners_run_of(char ***arguments)
         snprintf(run, sizeof(run), "%s/latest", options.dir);
     if (!there)
         test_log_options_free(&options);
-    return refused ? NULL : run;
+    return refused || !runners_open_scratch(run) ? NULL : run;
 }
 
 int runners_recordings_refuse(const char *command, const char *where,

@@ -14,6 +14,7 @@
 #include "harness/results/old_runs.h"
 #include "harness/results/report/report.h"
 #include "harness/results/run_folder.h"
+#include "harness/results/scratch.h"
 #include "harness/results/writers.h"
 #include "harness/runner/runner.h"
 #include "harness/runner/supervisor.h"
@@ -70,6 +71,14 @@ void runners_write(const struct test_log_run *run)
         test_log_write_trace(run, "trace.json"))
         test_log_notice("cannot write to %s: %s; its results are only printed",
                         run->path, strerror(errno));
+}
+
+bool runners_end_scratch(struct test_log_run *run,
+                         const struct test_log_options *options)
+{
+    if (run->scratch)
+        runners_compress(run, &options->profiler);
+    return test_log_scratch_end(run);
 }
 
 static bool failed_in(const struct test_log_run *run, const char *folder)
@@ -165,8 +174,7 @@ static void say_no_match(const struct programs *programs,
         suggest(programs);
 }
 
-static void finish(const struct test_log_run *run,
-                   const struct programs *programs,
+static void finish(struct test_log_run *run, const struct programs *programs,
                    const struct test_log_options *options,
                    const struct test_log_history *last, int code)
 {
@@ -175,8 +183,9 @@ static void finish(const struct test_log_run *run,
 
     runners_write(run);
     write_page(run, programs, options, rerun);
-    test_log_remember(run, options);
     test_log_reports_write(run, &options->output);
+    if (runners_end_scratch(run, options))
+        test_log_remember(run, options);
     test_log_old_runs_prune(run, options->dir, options->keep);
     test_log_print_unseen(run);
     if (!test_log_opencl_only(&run->opencl, &run->gpu))
@@ -221,14 +230,15 @@ static int run_all(struct programs *programs, struct test_log_options *options,
     struct test_log_run run = {.start = trace_anchor_now(),
                                .parent = {.nested = test_log_session()->nested,
                                           .part = test_log_session()->part},
-                               .dir_given = options->dir_given};
+                               .dir_given = options->dir_given,
+                               .scratch_word = options->scratch};
     struct test_log_filters filters;
     char absolute[PATH_MAX];
     int code;
 
     run.command = command_of(programs, NULL);
     if (options->informs || test_log_run_open(&run, options->dir, NULL) ||
-        make_absolute(run.path, absolute)) {
+        make_absolute(run.scratch ? run.scratch : run.path, absolute)) {
         if (!options->informs)
             test_log_reports_apart(&options->output);
         code = run_apart(programs);

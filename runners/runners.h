@@ -30,6 +30,11 @@ struct test_log_run;
 /* runners_write writes the files of a whole run. */
 void runners_write(const struct test_log_run *);
 
+/* runners_end_scratch compresses a run and moves it from its scratch folder, if
+ * it has one; false if it has printed why it cannot. */
+bool runners_end_scratch(struct test_log_run *,
+                         const struct test_log_options *);
+
 /* ---- batch.c ---- */
 
 /* runners_batch answers the cases on standard input; returns the exit code. */
@@ -103,8 +108,13 @@ void runners_refuse_dir(const char *command, const char *dir);
 /* runners_find_run finds a run by its path, by its name in `dir`, or as
  * "latest" or "latest~N" there, and writes its path into PATH_MAX bytes. A pack
  * is unpacked into a temporary folder, which is removed when the process ends;
- * if that fails, it has printed why, and errno is EBADMSG. */
+ * if that fails, it has printed why, and errno is EBADMSG. Of a run in a
+ * scratch folder, the path is that of the folder. */
 bool runners_find_run(const char *dir, const char *word, char *path);
+
+/* runners_open_scratch replaces the path of a run by that of its scratch
+ * folder, if it is recorded in one, as runners_find_run does. */
+bool runners_open_scratch(char path[PATH_MAX]);
 
 /* runners_size_of returns the bytes that a folder takes on the disk. */
 uint64_t runners_size_of(const char *path);

@@ -16,7 +16,7 @@ lib=$PWD/${1:?a folder of build/}
 work=$PWD/build/criterion
 unset -v "${!TESTLOG_@}" "${!TEST_LOG_@}" "${!CRITERION_@}" LOG LOG_TIME \
     LOG_FIELDS LOG_FORMAT LOG_SPAN_EVENTS TRACE_FILTER TRACE_DIR TRACE_LIMIT \
-    TRACE_OPTIONS NOCAPTURE SHOW_OUTPUT FORCE_COLOR CLICOLOR_FORCE
+    TRACE_SCRATCH TRACE_OPTIONS NOCAPTURE SHOW_OUTPUT FORCE_COLOR CLICOLOR_FORCE
 
 # Program, test (or "exit"), Criterion's verdict, our verdict.
 # testlog-program(7) says why, under STANDARDS.

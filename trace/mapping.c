@@ -22,6 +22,17 @@ static void look_into(struct trace_reader *reader, const void *base)
             TRACE_HEADER_SIZE + reader->header.reserved * TRACE_CHUNK_SIZE;
 }
 
+/* Some file systems refuse shared mappings; in a private one, records may be
+ * missing that are written while we read. */
+static void *map(int fd, size_t size)
+{
+    void *base = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+
+    return base == MAP_FAILED && errno == ENODEV
+               ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0)
+               : base;
+}
+
 bool trace_reader_map(struct trace_reader *reader, int folder, const char *name)
 {
     struct stat status;
@@ -34,7 +45,7 @@ bool trace_reader_map(struct trace_reader *reader, int folder, const char *name)
         reader->size = (size_t)status.st_size;
         errno = EINVAL;
         if (S_ISREG(status.st_mode) && reader->size >= TRACE_HEADER_SIZE)
-            base = mmap(NULL, reader->size, PROT_READ, MAP_SHARED, fd, 0);
+            base = map(fd, reader->size);
     }
 
     reader->fd = fd;

@@ -39,6 +39,7 @@ static const char *const names[] = {
     "TRACE_KEEP",
     "TRACE_LIMIT",
     "TRACE_OPTIONS",
+    "TRACE_SCRATCH",
     "TSAN_OPTIONS",
     "UBSAN_OPTIONS",
 };

@@ -218,7 +218,8 @@ static void put_case_properties(FILE *out, const struct test_log_run *run,
     static const char margin[] = "        ";
     char trace[PATH_MAX];
 
-    if (test_log_file(run, result, "trace.json", trace) || access(trace, F_OK))
+    if (test_log_local_file(run, result, "trace.json", trace) ||
+        access(trace, F_OK) || test_log_file(run, result, "trace.json", trace))
         return;
     fputs("      <properties>\n", out);
     put_property(out, margin, "log", result->filter);

@@ -110,8 +110,11 @@ void test_log_run_free(struct test_log_run *run)
     test_log_zones_free(&run->zones);
     free(run->results);
     free(run->path);
+    free(run->scratch);
     if (run->folder > 0)
         close(run->folder);
+    if (run->shared > 0)
+        close(run->shared);
     if (run->lock > 0)
         close(run->lock);
     free(run->command);

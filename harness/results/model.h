@@ -181,15 +181,19 @@ struct test_log_parent {
     const char *token;   /* that enables GitHub's commands; NULL: none */
     int results;         /* a pipe for results; 0: none */
     int output;          /* its stdout, for a report; 0: ours is used */
+    const char *shown;   /* path of its run as printed; NULL: `folder` */
     bool part;           /* it writes the reports */
     bool nested;         /* we run inside a test */
 };
 
 /* A run, or one program's part of it. */
 struct test_log_run {
-    char *path;             /* of the folder, as printed */
-    int folder;             /* a descriptor of it; 0: `path` is opened */
-    int lock;               /* one that holds its lock; 0: none */
+    char *path;               /* of the folder, as printed */
+    int folder;               /* a descriptor of it; 0: `path` is opened */
+    int lock;                 /* one that holds its lock; 0: none */
+    const char *scratch_word; /* the setting; NULL: "auto" */
+    char *scratch; /* path of the folder until the run ends; NULL: `path` */
+    int shared; /* a descriptor of `path`, if `folder` is that of `scratch` */
     char *command;          /* that started it, quoted for a shell */
     const char *executable; /* NULL: of several */
     char *program;          /* its folder's name; NULL: of several */

@@ -21,6 +21,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/old_runs.h"
 #include "harness/results/run_folder.h"
+#include "harness/results/scratch.h"
 #include "trace/containers.h"
 
 /* Before the name of a run that is being removed. */
@@ -88,7 +89,8 @@ static bool has(int folder, const char *name, mode_t type)
 
 static bool is_run(int folder)
 {
-    return has(folder, "run.json", S_IFREG) || has(folder, "tests", S_IFDIR);
+    return has(folder, "run.json", S_IFREG) || has(folder, "tests", S_IFDIR) ||
+           has(folder, TEST_LOG_SCRATCH, S_IFREG);
 }
 
 static bool names_run(int dir, const char *name, bool own)
@@ -101,11 +103,21 @@ static bool names_run(int dir, const char *name, bool own)
     return is;
 }
 
+/* Other machines may not see a lock, and only they know whether the run has
+ * ended. */
+static bool is_elsewhere(int folder)
+{
+    char text[TEST_LOG_SCRATCH_SIZE];
+
+    return test_log_scratch_of(folder, text) == TEST_LOG_SCRATCH_ELSEWHERE;
+}
+
 bool test_log_old_runs_in_progress(int dir, const char *name)
 {
     int folder = open_folder(dir, name);
-    bool held =
-        folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+    bool held = folder >= 0 &&
+                ((flock(folder, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) ||
+                 is_elsewhere(folder));
 
     if (folder >= 0)
         close(folder);
@@ -280,6 +292,8 @@ static int set_aside(int dir, const char *name, const char *aside)
         return -1;
     if (!is_run(folder))
         errno = EINVAL;
+    else if (test_log_scratch_in_use(folder))
+        errno = EBUSY;
     else if (!flock(folder, LOCK_EX | LOCK_NB))
         status = renameat(dir, name, dir, aside);
 

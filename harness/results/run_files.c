@@ -10,12 +10,23 @@
 
 #include "harness/results/run_folder.h"
 
-int test_log_path(const struct test_log_run *run, const char *name, char *path)
+static int join(const char *folder, const char *name, char *path)
 {
-    if (snprintf(path, PATH_MAX, "%s/%s", run->path, name) < PATH_MAX)
+    if (snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX)
         return 0;
     errno = ENAMETOOLONG;
     return -1;
+}
+
+int test_log_path(const struct test_log_run *run, const char *name, char *path)
+{
+    return join(run->path, name, path);
+}
+
+int test_log_local_path(const struct test_log_run *run, const char *name,
+                        char *path)
+{
+    return join(run->scratch ? run->scratch : run->path, name, path);
 }
 
 /* The name of a test's file in the run. */
@@ -88,6 +99,16 @@ int test_log_create_file(const struct test_log_run *run,
     char name[PATH_MAX];
 
     return name_of(result, file, name) ? -1 : test_log_create(run, name, to);
+}
+
+int test_log_local_file(const struct test_log_run *run,
+                        const struct test_log_result *result, const char *name,
+                        char *path)
+{
+    char part[PATH_MAX];
+
+    return name_of(result, name, part) ? -1
+                                       : test_log_local_path(run, part, path);
 }
 
 FILE *test_log_read(const struct test_log_run *run,

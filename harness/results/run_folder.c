@@ -13,6 +13,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/old_runs.h"
 #include "harness/results/run_folder.h"
+#include "harness/results/scratch.h"
 #include "trace/strings.h"
 
 int test_log_make_folders(const char *path)
@@ -106,6 +107,9 @@ static int make_run(struct test_log_run *run, int dir, const char *path)
                 return -1;
             if (!run->parent.nested)
                 point_latest(dir, path, name);
+            test_log_scratch_begin(run);
+            if (run->scratch)
+                test_log_scratch_rescue(dir, path);
             return 0;
         }
         wall += 1000; /* another run began in the same microsecond */
@@ -207,7 +211,7 @@ char *test_log_program_folder(const struct test_log_run *run,
         name = test_log_program_name(program, n);
         if (!name ||
             snprintf(part, sizeof(part), "tests/%s", name) >= PATH_MAX ||
-            test_log_path(run, part, path))
+            test_log_local_path(run, part, path))
             break;
         if (access(path, F_OK))
             return name;
@@ -239,7 +243,9 @@ static int make_program(struct test_log_run *run, const char *program)
 static int join_run(struct test_log_run *run, const char *path)
 {
     run->foreign = true;
-    run->path = strdup(path);
+    run->path = strdup(run->parent.shown ? run->parent.shown : path);
+    if (run->parent.shown)
+        run->scratch = strdup(path);
     run->folder = open_folder(AT_FDCWD, path, 0);
     if (!run->path || run->folder < 0)
         return -1;
@@ -254,9 +260,12 @@ static void forget(struct test_log_run *run)
         close(run->folder);
     if (run->lock > 0)
         close(run->lock);
-    run->folder = run->lock = 0;
+    if (run->shared > 0)
+        close(run->shared);
+    run->folder = run->lock = run->shared = 0;
     free(run->path);
-    run->path = NULL;
+    free(run->scratch);
+    run->path = run->scratch = NULL;
 }
 
 int test_log_run_open(struct test_log_run *run, const char *dir,

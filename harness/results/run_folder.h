@@ -45,6 +45,14 @@ int test_log_path(const struct test_log_run *, const char *name, char *path);
 int test_log_file(const struct test_log_run *, const struct test_log_result *,
                   const char *name, char *path);
 
+/* test_log_local_path and test_log_local_file do so with the folder that the
+ * files are in until the run has ended. */
+int test_log_local_path(const struct test_log_run *, const char *name,
+                        char *path);
+int test_log_local_file(const struct test_log_run *,
+                        const struct test_log_result *, const char *name,
+                        char *path);
+
 /* test_log_open opens a file of a run as trace_beneath does; test_log_create
  * and test_log_create_file, for one of a test, begin to write a file that
  * appears complete; test_log_read opens one of a test for reading. On failure

@@ -290,6 +290,10 @@ void test_log_run_members(struct trace_text *text,
     put_member(text, "command", run->command);
     put_host(text);
     put_clock(text);
+    if (run->scratch) {
+        trace_text_string(text, ",\n");
+        put_member(text, "scratch", run->scratch);
+    }
     put_versions(text);
     trace_text_string(text, ",\n\"start\":\"");
     trace_text_moment(text, run->start.wall);

@@ -105,7 +105,7 @@ static void print_missing(const struct test_log_run *run,
 {
     static bool printed;
 
-    if (test_log_disk_full(run->path))
+    if (test_log_disk_full(run->scratch ? run->scratch : run->path))
         error = ENOSPC;
     else if (error == ENOENT && test_log_file_limit() < TRACE_LIMIT_LEAST)
         error = EFBIG;

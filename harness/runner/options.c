@@ -212,6 +212,14 @@ static bool read_dir(struct reader *reader)
     return true;
 }
 
+static bool read_scratch(struct reader *reader)
+{
+    if (!reader->value[0])
+        return refuse(reader, "%s: needs auto, off or a folder", reader->name);
+    reader->options->scratch = reader->value;
+    return true;
+}
+
 static bool read_pattern(struct reader *reader)
 {
     struct test_log_options *options = reader->options;
@@ -445,6 +453,9 @@ static const struct option_row rows[] = {
      AT(dir), .outer = true},
     {"--trace-dir", "TRACE_DIR", "DIR", "where runs go", .read = read_dir,
      AT(dir)},
+    {"--scratch", "TRACE_SCRATCH", "auto|off|DIR",
+     "where runs are recorded that go to a shared file system",
+     .read = read_scratch, AT(scratch)},
     {"--keep", "TRACE_KEEP", "N", "how many runs are kept (20); 0: all",
      .read = read_count, AT(keep), "number of runs"},
     {"--render", NULL, "auto|all|",

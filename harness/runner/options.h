@@ -65,11 +65,12 @@ struct test_log_options {
     struct test_log_durations durations;
     uint64_t limit; /* bytes a test may record */
     struct trace_profiler profiler;
-    const char *dir; /* where runs go */
-    bool dir_given;  /* `dir` is not the default */
-    size_t keep;     /* how many runs there; 0: all */
-    size_t jobs;     /* 0: as many as processors */
-    char **patterns; /* of --filter, NULL at the end */
+    const char *dir;     /* where runs go */
+    bool dir_given;      /* `dir` is not the default */
+    const char *scratch; /* "auto", "off" or a folder; NULL: "auto" */
+    size_t keep;         /* how many runs there; 0: all */
+    size_t jobs;         /* 0: as many as processors */
+    char **patterns;     /* of --filter, NULL at the end */
     size_t pattern_count, pattern_capacity;
     const char *pattern_origin; /* of the last: "--filter" or a variable */
     const char **words;         /* parts of names, beside the patterns */

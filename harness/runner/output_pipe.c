@@ -39,14 +39,14 @@ static bool open_ends(struct test_log_output_pipe *ends,
     char path[PATH_MAX];
 
     ends->from = ends->to = -1;
-    if (!test_log_file(run, result, TEST_LOG_OUTPUT_PIPE, path)) {
+    if (!test_log_local_file(run, result, TEST_LOG_OUTPUT_PIPE, path)) {
         ends->from = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
         unlink(path);
     }
     if (ends->from < 0)
         return false;
     fcntl(ends->from, F_SETPIPE_SZ, ROOM);
-    if (!test_log_file(run, result, "output.txt", path))
+    if (!test_log_local_file(run, result, "output.txt", path))
         ends->to = open(
             path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     ends->full = ends->to < 0;

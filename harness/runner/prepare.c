@@ -253,7 +253,8 @@ static bool find_folder(const struct test_log_run *run, char *absolute)
 
     return run->path &&
            snprintf(part, sizeof(part), "tests/%s", run->program) < PATH_MAX &&
-           !test_log_path(run, part, folder) && realpath(folder, absolute);
+           !test_log_local_path(run, part, folder) &&
+           realpath(folder, absolute);
 }
 
 static bool export_session(const struct test_log_runner *runner)
@@ -369,6 +370,7 @@ void test_log_prepare(struct test_log_runner *runner,
     test_log_plan_first(set, options->only);
     test_log_plan_seal(set);
     run->dir_given = options->dir_given;
+    run->scratch_word = options->scratch;
     if (runner->matched &&
         test_log_run_open(run, options->dir, run->executable))
         copy(&run->path, NULL);

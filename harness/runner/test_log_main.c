@@ -19,6 +19,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/old_runs.h"
 #include "harness/results/report/report.h"
+#include "harness/results/scratch.h"
 #include "harness/results/writers.h"
 #include "harness/runner/plan.h"
 #include "harness/runner/supervisor.h"
@@ -216,6 +217,22 @@ static char *command_of(char **argv)
     return text.data;
 }
 
+static void compress(const struct test_log_run *run,
+                     const struct test_log_options *options)
+{
+    if (!run->foreign && !run->interrupted && options->profiler.compress)
+        test_log_compress_with_gzip(run);
+}
+
+/* Otherwise it is compressed later, because that takes time. */
+static bool end_scratch(struct test_log_run *run,
+                        const struct test_log_options *options)
+{
+    if (run->scratch)
+        compress(run, options);
+    return test_log_scratch_end(run);
+}
+
 static int run_watched(struct criterion_test_set *set,
                        struct test_log_options *options,
                        const struct test_log_history *history,
@@ -242,15 +259,14 @@ static int run_watched(struct criterion_test_set *set,
     if (run->count && run->annotated)
         test_log_filters_find_unseen(&filters, run);
     write_run(run, options);
-    if (!run->foreign)
-        test_log_remember(run, options);
     test_log_reports_write(run, &options->output);
+    if (end_scratch(run, options) && !run->foreign)
+        test_log_remember(run, options);
     test_log_old_runs_prune(run, options->dir, options->keep);
     if (matched && !run->foreign)
         test_log_filters_print_compiled_out(&filters, run);
     report(run, options, matched);
-    if (!run->foreign && !run->interrupted && options->profiler.compress)
-        test_log_compress_with_gzip(run);
+    compress(run, options);
     test_log_supervisor_end();
     test_log_jobs_free(runner);
     test_log_filters_free(&filters);
@@ -284,6 +300,7 @@ static struct test_log_parent find_parent(
     };
 
     parent.part = parent.folder || session->part;
+    parent.shown = parent.folder ? session->run : NULL;
     if (test_log_session_from_parent(session)) {
         parent.program = session->program;
         parent.results = number_of(session->results);

@@ -1,0 +1,74 @@
+/* scratch.h: runs in a shared file system are recorded in a local folder, the
+ * scratch folder, and move at their end. Private.
+ */
+#ifndef TESTLOG_SCRATCH_H
+#define TESTLOG_SCRATCH_H
+
+#include <stdbool.h>
+
+struct test_log_run;
+
+/* ---- scratch.c ---- */
+
+/* The file in a run's folder that says where the run is recorded. */
+#define TEST_LOG_SCRATCH "scratch"
+
+/* test_log_scratch_begin gives a new run a scratch folder, if run->scratch_word
+ * or the file system asks for one. It prints why it cannot; the run is then
+ * recorded in its own folder. */
+void test_log_scratch_begin(struct test_log_run *);
+
+/* test_log_scratch_end moves a run from its scratch folder, if it has one, to
+ * its own. If that fails, it prints why, the run stays where it is, and false
+ * is returned. */
+bool test_log_scratch_end(struct test_log_run *);
+
+/* test_log_scratch_rescue moves the runs in a folder that were killed on this
+ * machine from their scratch folders; `path` is for printing. */
+void test_log_scratch_rescue(int dir, const char *path);
+
+/* Where a run is recorded. */
+enum test_log_scratch_place {
+    TEST_LOG_SCRATCH_NONE,      /* in its own folder */
+    TEST_LOG_SCRATCH_HERE,      /* in a folder of this machine */
+    TEST_LOG_SCRATCH_GONE,      /* in one that is not there any more */
+    TEST_LOG_SCRATCH_ELSEWHERE, /* on another machine */
+};
+
+/* test_log_scratch_of finds where the run in the open folder `run` is recorded.
+ * `text` becomes the folder's path, and ELSEWHERE the machine's name, a colon
+ * and the path. */
+enum { TEST_LOG_SCRATCH_SIZE = 8192 };
+enum test_log_scratch_place test_log_scratch_of(
+    int run, char text[TEST_LOG_SCRATCH_SIZE]);
+
+/* test_log_scratch_in_use tells whether such a folder may contain what is not
+ * in the run's own folder. */
+bool test_log_scratch_in_use(int run);
+
+/* ---- shared.c ---- */
+
+/* test_log_shared_kind returns the name of a folder's file system if other
+ * machines may share it: "NFS". NULL: it is a local one. */
+const char *test_log_shared_kind(int folder);
+
+/* test_log_shared_can_map tells whether a file in a folder can be mapped as
+ * recordings are. If that fails for another reason than the file system,
+ * recording will say so. */
+bool test_log_shared_can_map(int folder);
+
+/* test_log_shared_local returns a local folder with space for recordings: that
+ * of TMPDIR, or /tmp, or memory; NULL if there is none. */
+const char *test_log_shared_local(void);
+
+/* ---- copy_tree.c ---- */
+
+/* test_log_copy_tree copies the files and folders in the folder `from` to the
+ * folder `to`, except the file `except` and what is neither. Files appear
+ * complete. -1 with errno. */
+int test_log_copy_tree(int from, int to, const char *except);
+
+/* test_log_copy_file copies a file with holes; -1 with errno. */
+int test_log_copy_file(int from, int to, const char *name);
+
+#endif
