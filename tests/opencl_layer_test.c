@@ -99,8 +99,15 @@ static cl_int Finish(cl_command_queue queue)
 
 static cl_int GetDeviceInfo(cl_device_id device, cl_uint info, OPENCL_INFO)
 {
-    (void)device;
     (void)size_ret;
+    if (info == OPENCL_DEVICE_PLATFORM) {
+        cl_platform_id platform = HANDLE(cl_platform_id, 8);
+
+        if (!device)
+            return -33;
+        memcpy(value, &platform, size);
+        return 0;
+    }
     cr_expect_eq((int)info, OPENCL_DEVICE_NAME);
     snprintf(value, size, "imagined");
     return 0;
@@ -214,6 +221,29 @@ static cl_int GetProgramBuildInfo(cl_program program, cl_device_id device,
     return 0;
 }
 
+/* A function that is not in the table. */
+static cl_command_queue create_khr(cl_context context, cl_device_id device,
+                                   const cl_ulong *properties, cl_int *error)
+{
+    return CreateCommandQueue(context, device, properties ? properties[1] : 0,
+                              error);
+}
+
+static void *GetExtensionFunctionAddressForPlatform(cl_platform_id platform,
+                                                    const char *name)
+{
+    cr_expect_eq(platform, HANDLE(cl_platform_id, 8));
+    return strcmp(name, "clCreateCommandQueueWithPropertiesKHR")
+               ? handles
+               : (void *)(uintptr_t)create_khr;
+}
+
+static void *GetExtensionFunctionAddress(const char *name)
+{
+    return GetExtensionFunctionAddressForPlatform(HANDLE(cl_platform_id, 8),
+                                                  name);
+}
+
 static function *table[OPENCL_SLOTS];
 
 static void fill_table(void)
@@ -239,6 +269,8 @@ static void fill_table(void)
     PUT(BuildProgram);
     PUT(GetProgramInfo);
     PUT(GetProgramBuildInfo);
+    PUT(GetExtensionFunctionAddress);
+    PUT(GetExtensionFunctionAddressForPlatform);
 #undef PUT
 }
 
@@ -446,6 +478,42 @@ Test(opencl_layer, records_launches_and_commands_that_fail)
     cr_expect_str_eq(meta(reader, "opencl.launches"), "1");
     cr_expect_str_eq(meta(reader, "opencl.lost"), "0");
     trace_reader_close(reader);
+}
+
+/* Makes a queue with the function that the program looked up. */
+static void open_looked_up(void *looked_up)
+{
+    opencl_create_queue *create = (opencl_create_queue *)(uintptr_t)looked_up;
+    cl_int error = 99;
+
+    queue =
+        create(HANDLE(cl_context, 4), HANDLE(cl_device_id, 3), NULL, &error);
+    cr_assert_eq(error, 0);
+    cr_expect_eq(driver.given, OPENCL_QUEUE_PROFILING_ENABLE);
+    launch();
+    complete(OPENCL_COMPLETE);
+    expect_placed("clGetDeviceAndHostTimer, error ");
+}
+
+Test(opencl_layer, follows_queues_of_a_function_of_a_platform)
+{
+    open_looked_up(opencl_GetExtensionFunctionAddressForPlatform(
+        HANDLE(cl_platform_id, 8), "clCreateCommandQueueWithPropertiesKHR"));
+}
+
+Test(opencl_layer, follows_queues_of_a_function_of_any_platform)
+{
+    open_looked_up(opencl_GetExtensionFunctionAddress(
+        "clCreateCommandQueueWithPropertiesKHR"));
+}
+
+Test(opencl_layer, passes_on_functions_that_it_does_not_know)
+{
+    cr_expect_eq(opencl_GetExtensionFunctionAddress("clOther"),
+                 (void *)handles);
+    cr_expect_eq(opencl_GetExtensionFunctionAddressForPlatform(
+                     HANDLE(cl_platform_id, 8), "clOther"),
+                 (void *)handles);
 }
 
 /* A driver of OpenCL 1.0 has none of the later functions. */

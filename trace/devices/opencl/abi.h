@@ -272,6 +272,11 @@ enum {
       (cl_context context, const cl_ulong *properties, cl_bitfield flags,      \
        const void *format, const void *shape, void *host, cl_int *error))
 
+/* clCreateCommandQueueWithProperties and its namesake with KHR. */
+typedef cl_command_queue opencl_create_queue(cl_context, cl_device_id,
+                                             const cl_ulong *properties,
+                                             cl_int *error);
+
 struct opencl_functions {
 #define TRACE_X(slot, name, type, parameters) type(*name) parameters;
     OPENCL_FUNCTIONS(TRACE_X)

@@ -239,7 +239,9 @@ bool opencl_memory_retain(void *object);
     X(RetainCommandQueue)                                                      \
     X(ReleaseCommandQueue)                                                     \
     X(GetCommandQueueInfo)                                                     \
-    X(SetCommandQueueProperty) X(GetEventProfilingInfo)
+    X(SetCommandQueueProperty)                                                 \
+    X(GetEventProfilingInfo)                                                   \
+    X(GetExtensionFunctionAddress) X(GetExtensionFunctionAddressForPlatform)
 
 #define OPENCL_KERNELS(X)                                                      \
     X(CreateKernel)                                                            \

@@ -1,4 +1,5 @@
 /* queues.c: enables profiling on each queue, and hides that from the program.
+ * Also of queues that it makes with a function that it looked up by its name.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,9 +65,9 @@ static cl_ulong bits_of(const cl_ulong *properties)
 }
 
 /* A queue on a device takes no commands of the host. */
-cl_command_queue opencl_CreateCommandQueueWithProperties(
-    cl_context context, cl_device_id device, const cl_ulong *properties,
-    cl_int *error)
+static cl_command_queue create(opencl_create_queue *next, cl_context context,
+                               cl_device_id device, const cl_ulong *properties,
+                               cl_int *error)
 {
     cl_ulong bits = bits_of(properties);
     size_t count = count_of(properties);
@@ -77,17 +78,103 @@ cl_command_queue opencl_CreateCommandQueueWithProperties(
     bool hidden;
 
     if (more)
-        queue = opencl.next.CreateCommandQueueWithProperties(context, device,
-                                                             more, error);
+        queue = next(context, device, more, error);
     hidden = queue;
     free(more);
     if (!queue)
-        queue = opencl.next.CreateCommandQueueWithProperties(context, device,
-                                                             properties, error);
+        queue = next(context, device, properties, error);
     if (queue)
         opencl_queue_add(queue, context, device, properties, count,
                          hidden || bits & PROFILING, hidden);
     return queue;
+}
+
+cl_command_queue opencl_CreateCommandQueueWithProperties(
+    cl_context context, cl_device_id device, const cl_ulong *properties,
+    cl_int *error)
+{
+    return create(opencl.next.CreateCommandQueueWithProperties, context, device,
+                  properties, error);
+}
+
+/* ---- Functions that a program looks up ---- */
+
+static const char khr_name[] = "clCreateCommandQueueWithPropertiesKHR";
+
+enum { PLATFORMS = 16 };
+
+/* Each platform has a function of its own. It is looked up without a platform
+ * as well: that one is NULL. */
+static struct {
+    cl_platform_id platform;
+    opencl_create_queue *create;
+} khr[PLATFORMS];
+static size_t khr_count;
+
+static opencl_create_queue *find_khr(cl_platform_id platform)
+{
+    opencl_create_queue *found = NULL;
+
+    opencl_lock();
+    for (size_t i = 0; i < khr_count; i++)
+        if (khr[i].platform == platform)
+            found = khr[i].create;
+    opencl_unlock();
+    return found;
+}
+
+static bool keep_khr(cl_platform_id platform, opencl_create_queue *function)
+{
+    bool kept;
+
+    if (find_khr(platform))
+        return true;
+    opencl_lock();
+    kept = khr_count < PLATFORMS;
+    if (kept) {
+        khr[khr_count].platform = platform;
+        khr[khr_count++].create = function;
+    }
+    opencl_unlock();
+    return kept;
+}
+
+static cl_command_queue create_khr(cl_context context, cl_device_id device,
+                                   const cl_ulong *properties, cl_int *error)
+{
+    cl_platform_id platform = NULL;
+    opencl_create_queue *next = NULL;
+
+    if (!opencl.next.GetDeviceInfo(device, OPENCL_DEVICE_PLATFORM,
+                                   sizeof(platform), &platform, NULL))
+        next = find_khr(platform);
+    if (!next)
+        next = find_khr(NULL);
+    if (!next)
+        next = khr[0].create; /* a device of no platform: an error */
+    return create(next, context, device, properties, error);
+}
+
+/* Returns our function for one that the layer follows. */
+static void *follow(cl_platform_id platform, const char *name, void *function)
+{
+    if (!function || !name || strcmp(name, khr_name) != 0 ||
+        !keep_khr(platform, (opencl_create_queue *)(uintptr_t)function))
+        return function;
+    return (void *)(uintptr_t)create_khr;
+}
+
+void *opencl_GetExtensionFunctionAddress(const char *name)
+{
+    return follow(NULL, name, opencl.next.GetExtensionFunctionAddress(name));
+}
+
+void *opencl_GetExtensionFunctionAddressForPlatform(cl_platform_id platform,
+                                                    const char *name)
+{
+    return follow(
+        platform, name,
+        opencl.next.GetExtensionFunctionAddressForPlatform(platform, name));
 }
 
 /* ---- References ---- */
