@@ -594,7 +594,8 @@ Test(opencl_layer, gives_up_on_commands_that_never_end)
     launch();
     reader = test_read();
     cr_expect_str_eq(meta(reader, "opencl.pending"), "1");
-    cr_expect_str_eq(meta(reader, "opencl.lost"), "1");
+    cr_expect_str_eq(meta(reader, "opencl.unfinished"), "1");
+    cr_expect_str_eq(meta(reader, "opencl.lost"), "0");
     cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, "?"), 0);
     trace_reader_close(reader);
     complete(OPENCL_COMPLETE); /* after all */

@@ -20,7 +20,7 @@ enum test_log_opencl_state {
 /* X(name in the recording, after "opencl.", and in run.json): they are added
  * up. */
 #define TEST_LOG_OPENCL_COUNTS(X)                                              \
-    X(launches) X(launched) X(lost) X(pending) X(bad_times)
+    X(launches) X(launched) X(unfinished) X(lost) X(pending) X(bad_times)
 
 /* The state of a test or a run. The notice of a run comes from the first test
  * with the run's state, its clock from the first that has one. */

@@ -160,6 +160,17 @@ static void report_lost(const struct test_log_result *result, uint64_t lost,
                         (unsigned long long)launches);
 }
 
+static void report_unfinished(const struct test_log_result *result,
+                              const struct test_log_opencl *opencl)
+{
+    if (opencl->unfinished)
+        test_log_notice("%s: %llu of %llu launches had not ended; testlog "
+                        "waits for them up to 2 s",
+                        test_log_name(result),
+                        (unsigned long long)opencl->unfinished,
+                        (unsigned long long)opencl->launches);
+}
+
 static void note_opencl(struct test_log_run *run,
                         struct test_log_result *result,
                         const struct trace_reader *reader)
@@ -169,6 +180,7 @@ static void note_opencl(struct test_log_run *run,
     test_log_opencl_read(&opencl, reader);
     result->opencl = opencl.state;
     report_lost(result, opencl.lost, opencl.launches);
+    report_unfinished(result, &opencl);
     test_log_opencl_add(&run->opencl, &opencl);
     test_log_opencl_free(&opencl);
 }

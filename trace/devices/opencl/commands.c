@@ -11,6 +11,7 @@ enum { NAP_NS = 100000 };
 #define PATIENCE_NS UINT64_C(2000000000)
 
 static uint64_t unfinished, finished; /* atomic: commands */
+static uint64_t kernels;              /* atomic: those that are unfinished */
 
 /* ---- Beginning ---- */
 
@@ -197,6 +198,13 @@ static void record(const struct opencl_command *command, cl_event event,
 
 /* ---- Ending ---- */
 
+static void count_unfinished(const struct opencl_command *command, int by)
+{
+    if (command->kind == TRACE_ACTIVITY_KERNEL)
+        __atomic_add_fetch(&kernels, (uint64_t)by, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&unfinished, (uint64_t)by, __ATOMIC_RELEASE);
+}
+
 /* Runs on a thread of the driver, or on the one that enqueues. */
 static void on_complete(cl_event event, cl_int status, void *data)
 {
@@ -213,9 +221,9 @@ static void on_complete(cl_event event, cl_int status, void *data)
     }
     if (command->own)
         opencl.next.ReleaseEvent(event);
+    count_unfinished(command, -1);
     free(command);
     __atomic_add_fetch(&finished, 1, __ATOMIC_RELAXED);
-    __atomic_sub_fetch(&unfinished, 1, __ATOMIC_RELEASE);
 }
 
 /* Without memory, or if the driver refuses, the command is not recorded. */
@@ -223,14 +231,14 @@ static void follow(const struct opencl_command *command, cl_event event)
 {
     struct opencl_command *kept = malloc(sizeof(*kept));
 
-    __atomic_add_fetch(&unfinished, 1, __ATOMIC_RELAXED);
+    count_unfinished(command, 1);
     if (kept)
         *kept = *command;
     if (kept && !opencl.next.SetEventCallback(event, OPENCL_COMPLETE,
                                               on_complete, kept))
         return; /* cppcheck-suppress memleak */
     free(kept);
-    __atomic_sub_fetch(&unfinished, 1, __ATOMIC_RELEASE);
+    count_unfinished(command, -1);
     if (command->own)
         opencl.next.ReleaseEvent(event);
 }
@@ -301,4 +309,5 @@ void opencl_commands_wait(void)
         nanosleep(&nap, NULL);
     }
     opencl.counts.pending = rest;
+    opencl.counts.unfinished = __atomic_load_n(&kernels, __ATOMIC_ACQUIRE);
 }

@@ -16,9 +16,10 @@
 
 /* ---- state.c ---- */
 
-/* Counts of the recording. Every launch has either a record on its device or is
- * lost. */
-#define OPENCL_COUNTS(X) X(launches) X(launched) X(lost) X(pending) X(bad_times)
+/* Counts of the recording. Every launch has a record on its device, or is
+ * unfinished, or is lost. `pending` counts all commands that have not ended. */
+#define OPENCL_COUNTS(X)                                                       \
+    X(launches) X(launched) X(unfinished) X(lost) X(pending) X(bad_times)
 
 struct opencl_counts {
 #define TRACE_X(name) uint64_t name; /* atomic */

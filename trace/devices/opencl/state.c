@@ -41,21 +41,38 @@ static void note_counts(void)
 #undef TRACE_X
 }
 
+/* Launches of an earlier recording may be unfinished, too. */
+static void count_lost(void)
+{
+    uint64_t missing =
+        counted(&opencl.counts.launches) - counted(&opencl.counts.launched);
+
+    if (opencl.counts.unfinished > missing)
+        opencl.counts.unfinished = missing;
+    opencl.counts.lost = missing - opencl.counts.unfinished;
+}
+
+static void add_loss(struct trace_text *text, uint64_t count, const char *one,
+                     const char *many)
+{
+    if (count)
+        trace_text_printf(text, "%s%llu %s", text->size ? "; " : "",
+                          (unsigned long long)count, count == 1 ? one : many);
+}
+
 static void warn_of_losses(void)
 {
-    unsigned long long lost = counted(&opencl.counts.lost);
-    unsigned long long pending = counted(&opencl.counts.pending);
-    unsigned long long bad = counted(&opencl.counts.bad_times);
-    char text[128];
+    struct trace_text text = {0};
 
-    if (!lost && !pending && !bad)
-        return;
-    snprintf(text, sizeof(text),
-             "%llu launch%s no kernel record; %llu command%s not ended, %llu "
-             "without times",
-             lost, lost == 1 ? " has" : "es have", pending,
-             pending == 1 ? " has" : "s have", bad);
-    opencl.host->say(TRACE_LEVEL_WARN, text);
+    add_loss(&text, counted(&opencl.counts.lost), "launch has no kernel record",
+             "launches have no kernel record");
+    add_loss(&text, counted(&opencl.counts.pending), "command has not ended",
+             "commands have not ended");
+    add_loss(&text, counted(&opencl.counts.bad_times), "command has no times",
+             "commands have no times");
+    if (text.size)
+        opencl.host->say(TRACE_LEVEL_WARN, text.data);
+    trace_text_free(&text);
 }
 
 /* ---- The back end ---- */
@@ -73,8 +90,7 @@ static void flush(bool last)
     opencl_queues_flush();
     opencl_commands_wait();
     opencl_rings_read();
-    opencl.counts.lost =
-        counted(&opencl.counts.launches) - counted(&opencl.counts.launched);
+    count_lost();
     opencl_clock_note();
     note_counts();
     warn_of_losses();
