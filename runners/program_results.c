@@ -119,6 +119,7 @@ static void merge_gpu(struct test_log_run *run, const cJSON *json)
 #undef TEST_LOG_X
     test_log_nvtx_state_of(runners_json_text(json, "nvtx"), &gpu.nvtx);
     gpu.nvtx_tool = runners_json_string(json, "nvtx_tool");
+    gpu.nvtx_notice = runners_json_string(json, "nvtx_notice");
     free(gpu.kinds);
     gpu.kinds = list_of(json, "kinds");
     gpu.cuda = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "cuda"));

@@ -259,6 +259,22 @@ Test(e2e_nvtx, keeps_where_nvtx_goes_in_a_run_of_several_programs)
     e2e_expect_is(e2e_text(gpu(), "nvtx"), "receiving");
 }
 
+Test(e2e_nvtx, reports_a_tool_that_cannot_be_loaded)
+{
+    const struct e2e *result =
+        e2e_run("NVTX_INJECTION64_PATH=./none.so " GPU "%s --filter "
+                "'sending/@(nests|crosses_threads)'",
+                e2e_program("sending", E2E_TRACED));
+
+    e2e_expect_code(result, 0);
+    e2e_expect_is(e2e_text(gpu(), "nvtx"), "not-loaded");
+    e2e_expect_is(e2e_text(gpu(), "nvtx_tool"), "./none.so");
+    e2e_expect_has(e2e_text(gpu(), "nvtx_notice"),
+                   "NVTX is not sent: ./none.so: ");
+    cr_expect_eq(e2e_count(result->err, "testlog: NVTX is not sent: "), 1, "%s",
+                 result->err);
+}
+
 Test(e2e_nvtx, records_the_same_while_it_sends)
 {
     const char *lines;

@@ -332,13 +332,24 @@ static void send_record(struct trace_writer *writer,
 static const struct trace_sender sender = {learn_site, follow, send_record,
                                            end_thread};
 
+static char failure[512]; /* empty: none */
+
+static bool fail(const char *what, const char *why)
+{
+    snprintf(failure, sizeof(failure), "NVTX is not sent: %s%s",
+             what ? what : "unknown error", why);
+    return false;
+}
+
 static bool attach(const char *path)
 {
     void *library = dlopen(path, RTLD_LAZY);
     int (*initialize)(nvtx_get_table *) = (int (*)(nvtx_get_table *))(
         uintptr_t)(library ? dlsym(library, "InitializeInjectionNvtx2") : NULL);
 
-    return initialize && initialize(trace_nvtx_table);
+    if (!initialize)
+        return fail(dlerror(), "");
+    return initialize(trace_nvtx_table) || fail(path, " refuses to start");
 }
 
 /* It is not even loaded: the program may not use NVTX. */
@@ -357,4 +368,10 @@ void trace_nvtx_send(void)
         trace_sender = &sender;
     tried = true;
     errno = error;
+}
+
+void trace_nvtx_note(void)
+{
+    if (failure[0])
+        trace_device_note("gpu.nvtx_notice", failure);
 }

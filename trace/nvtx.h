@@ -24,4 +24,7 @@ nvtx_function trace_nvtx_function(enum nvtx_function_module,
  * nothing if there is none, or if it is our own library, which receives. */
 void trace_nvtx_send(void);
 
+/* trace_nvtx_note notes in the recording why the tool was not loaded, if so. */
+void trace_nvtx_note(void);
+
 #endif

@@ -80,8 +80,10 @@ void test_log_gpu_add(struct test_log_gpu *all, const struct test_log_gpu *one)
     all->cuda |= one->cuda;
     if (one->nvtx > all->nvtx) {
         all->nvtx = one->nvtx;
-        test_log_replace_text(&all->nvtx_tool, one->nvtx_tool);
+        test_log_replace_text(&all->nvtx_notice, one->nvtx_notice);
     }
+    if (one->nvtx_tool)
+        test_log_replace_text(&all->nvtx_tool, one->nvtx_tool);
 }
 
 void test_log_gpu_free(struct test_log_gpu *gpu)
@@ -92,6 +94,7 @@ void test_log_gpu_free(struct test_log_gpu *gpu)
     for (size_t i = 0; i < TEST_LOG_GPU_DEVICES; i++)
         free(gpu->devices[i]);
     free(gpu->nvtx_tool);
+    free(gpu->nvtx_notice);
     *gpu = (struct test_log_gpu){0};
 }
 
@@ -137,9 +140,12 @@ bool test_log_gpu_read(struct test_log_gpu *gpu,
                        const struct trace_reader *reader)
 {
     *gpu = (struct test_log_gpu){0};
+    gpu->nvtx_notice = test_log_meta_text(reader, "gpu.nvtx_notice");
+    if (gpu->nvtx_notice)
+        gpu->nvtx = TEST_LOG_NVTX_NOT_LOADED;
     if (!test_log_gpu_state_of(trace_reader_meta(reader, "gpu.state"),
                                &gpu->state))
-        return false;
+        return gpu->nvtx_notice;
     /* A program without CUDA always records "unused". */
     gpu->cuda = gpu->state != TEST_LOG_GPU_UNUSED;
 #define TEST_LOG_X(name) gpu->name = test_log_meta_text(reader, "gpu." #name);
@@ -156,6 +162,8 @@ bool test_log_gpu_read(struct test_log_gpu *gpu,
 
 void test_log_gpu_print(const struct test_log_gpu *gpu)
 {
+    if (gpu->nvtx_notice)
+        test_log_notice("%s", gpu->nvtx_notice);
     if (!gpu->asked && !gpu->cuda)
         return;
     if (gpu->notice)
@@ -215,6 +223,7 @@ void test_log_gpu_members(struct trace_text *text,
                       gpu->cuda ? "true" : "false");
     test_log_put_text(text, "nvtx", nvtx_words[gpu->nvtx]);
     test_log_put_text(text, "nvtx_tool", gpu->nvtx_tool);
+    test_log_put_text(text, "nvtx_notice", gpu->nvtx_notice);
     test_log_put_text(text, "notice", gpu->notice);
     test_log_put_text(text, "library", gpu->library);
     test_log_put_text(text, "api", gpu->api);

@@ -29,7 +29,8 @@ enum test_log_gpu_state {
 #define TEST_LOG_NVTX_STATES(X)                                                \
     X(OFF, "off")                                                              \
     X(RECEIVING, "receiving")                                                  \
-    X(SENDING, "sending")
+    X(SENDING, "sending")                                                      \
+    X(NOT_LOADED, "not-loaded")
 
 enum test_log_nvtx_state {
 #define TEST_LOG_X(name, word) TEST_LOG_NVTX_##name,
@@ -65,6 +66,7 @@ struct test_log_gpu {
 #undef TEST_LOG_X
     enum test_log_nvtx_state nvtx;
     char *nvtx_tool;                     /* the library that NVTX sends to */
+    char *nvtx_notice;                   /* why it was not loaded, or NULL */
     char *devices[TEST_LOG_GPU_DEVICES]; /* names by ordinal; NULL: none */
     bool cuda;                           /* a program contains a CUDA library */
     bool asked;                          /* the user asks about GPUs */
@@ -106,7 +108,7 @@ uint64_t test_log_meta_number(const struct trace_reader *, const char *name);
 void test_log_replace_text(char **to, const char *text);
 
 /* test_log_gpu_print prints why no GPU activity was recorded, if the program
- * uses CUDA or the user asks about GPUs. */
+ * uses CUDA or the user asks about GPUs, and why NVTX was not sent. */
 void test_log_gpu_print(const struct test_log_gpu *);
 
 #endif

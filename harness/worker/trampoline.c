@@ -90,6 +90,7 @@ static void record(const struct test_log_session *session, const char *folder,
         opened = !trace_open(NULL, &options);
     if (!opened)
         return;
+    trace_nvtx_note();
     trace_device_configure(&profiler);
     if (!is_set(session->live))
         test_log_crash_record();
