@@ -191,13 +191,14 @@ Test(e2e_opencl, shows_lines_with_the_spans_that_caused_them)
     first = e2e_line(lines, "gpu::launch");
     e2e_expect_has(first, "outer{number=7}:inner:launch{count=(4, 1, 1) "
                           "stream=1 kernel.name=add}: gpu::launch: Executing "
-                          "kernel device=32 context=1 block=(16, 1, 1) "
+                          "kernel device=opencl:0 context=1 block=(16, 1, 1) "
                           "first=1 queue_delay=");
     cr_expect_eq(e2e_count(lines, "gpu::launch"), 2);
     cr_expect_eq(e2e_count(lines, " first=1 "), 1);
-    e2e_expect_has(e2e_line(lines, "Memcpy DtoH"),
-                   "outer{number=7}: gpu::memcpy: Copying memory "
-                   "name=Memcpy DtoH device=32 context=1 stream=1 bytes=256 ");
+    e2e_expect_has(
+        e2e_line(lines, "Memcpy DtoH"),
+        "outer{number=7}: gpu::memcpy: Copying memory "
+        "name=Memcpy DtoH device=opencl:0 context=1 stream=1 bytes=256 ");
     e2e_expect_has(e2e_line(lines, "gpu::sync"),
                    "gpu::sync: Synchronizing name=Wait duration=");
     e2e_expect_has(lines, "gpu::memory: Allocating memory");
@@ -224,12 +225,14 @@ Test(e2e_opencl, records_shared_memory_and_images)
     run();
     lines = lines_of("shares_memory");
     e2e_expect_has(lines, "memory=managed");
-    e2e_expect_has(lines, "Setting memory name=Memset device=32 context=1 "
-                          "stream=1 bytes=256");
+    e2e_expect_has(lines,
+                   "Setting memory name=Memset device=opencl:0 context=1 "
+                   "stream=1 bytes=256");
     e2e_expect_has(lines, "name=Map SVM ");
     e2e_expect_has(lines, "name=Unmap SVM ");
-    e2e_expect_has(lines_of("writes_an_image"),
-                   "name=Memcpy HtoA device=32 context=1 stream=1 bytes=64 ");
+    e2e_expect_has(
+        lines_of("writes_an_image"),
+        "name=Memcpy HtoA device=opencl:0 context=1 stream=1 bytes=64 ");
 }
 
 /* ---- Judgements ---- */

@@ -69,6 +69,14 @@ void opencl_add_number(struct opencl_fields *fields, const char *name,
     opencl_add(fields, name, trace_u64_(number));
 }
 
+void opencl_add_device(struct opencl_fields *fields, uint32_t device,
+                       char room[OPENCL_DEVICE_ROOM])
+{
+    snprintf(room, OPENCL_DEVICE_ROOM, "opencl:%u",
+             device - TRACE_OPENCL_DEVICES);
+    opencl_add(fields, "device", opencl_display(room));
+}
+
 void opencl_put(struct opencl_fields *fields)
 {
     struct trace_activity *activity = &fields->activity;

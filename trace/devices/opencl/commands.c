@@ -72,7 +72,8 @@ static void print_time(char *room, size_t size, uint64_t ns)
 
 /* The fields of an activity point to these. */
 struct texts {
-    char count[THREE], block[THREE], rate[32], delay[32], result[16];
+    char device[OPENCL_DEVICE_ROOM], count[THREE], block[THREE];
+    char rate[32], delay[32], result[16];
 };
 
 static void add_kernel(struct opencl_fields *fields, struct texts *texts,
@@ -89,7 +90,7 @@ static void add_kernel(struct opencl_fields *fields, struct texts *texts,
 static void add_place(struct opencl_fields *fields, struct texts *texts,
                       const struct opencl_command *command)
 {
-    opencl_add_number(fields, "device", command->place.device);
+    opencl_add_device(fields, command->place.device, texts->device);
     opencl_add_number(fields, "context", command->place.context);
     if (!fields->activity.at.launched)
         opencl_add_number(fields, "stream", command->place.queue);

@@ -15,6 +15,7 @@ static uint64_t totals[DEVICES]; /* atomic: bytes in use */
 static void put(unsigned kind, const void *address, const uint64_t *bytes,
                 const char *memory, uint32_t device, const uint64_t *in_use)
 {
+    char room[OPENCL_DEVICE_ROOM];
     struct opencl_fields fields;
 
     fields.value_count = 0;
@@ -31,7 +32,7 @@ static void put(unsigned kind, const void *address, const uint64_t *bytes,
     opencl_add(&fields, "address", trace_pointer_(address));
     opencl_add(&fields, "memory", opencl_display(memory));
     opencl_add_number(&fields, "in_use", *in_use);
-    opencl_add_number(&fields, "device", device);
+    opencl_add_device(&fields, device, room);
     opencl_put(&fields);
 }
 

@@ -159,6 +159,11 @@ void opencl_put(struct opencl_fields *);
 
 struct trace_value opencl_display(const char *text);
 
+/* opencl_add_device adds a device as lines show it, "opencl:0". */
+enum { OPENCL_DEVICE_ROOM = 24 };
+void opencl_add_device(struct opencl_fields *, uint32_t device,
+                       char room[OPENCL_DEVICE_ROOM]);
+
 /* opencl_error_name returns "CL_INVALID_VALUE", NULL for unknown codes. */
 const char *opencl_error_name(cl_int);
 
