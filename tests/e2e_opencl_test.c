@@ -235,6 +235,25 @@ Test(e2e_opencl, records_shared_memory_and_images)
         "name=Memcpy HtoA device=opencl:0 context=1 stream=1 bytes=64 ");
 }
 
+Test(e2e_opencl, counts_the_bytes_of_boxes_and_of_maps)
+{
+    const char *lines;
+
+    run();
+    lines = lines_of("copies_boxes");
+    e2e_expect_has(lines, "name=Memcpy HtoD device=opencl:0 context=1 stream=1 "
+                          "bytes=64 ");
+    e2e_expect_has(lines, "name=Memcpy DtoD device=opencl:0 context=1 stream=1 "
+                          "bytes=64 ");
+    e2e_expect_has(lines, "name=Memcpy DtoH device=opencl:0 context=1 stream=1 "
+                          "bytes=64 ");
+    lines = lines_of("maps_an_image");
+    e2e_expect_has(lines, "name=Map device=opencl:0 context=1 stream=1 "
+                          "bytes=60 ");
+    e2e_expect_lacks(lines, "name=Map device=opencl:0 context=1 stream=1 "
+                            "bytes=12 ");
+}
+
 /* ---- Judgements ---- */
 
 Test(e2e_opencl, warns_of_memory_that_a_test_leaks)

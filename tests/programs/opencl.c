@@ -172,6 +172,52 @@ TEST_LOG(opencl, writes_an_image)
                  0);
 }
 
+/* 2 rows of 8 bytes in 4 slices. */
+TEST_LOG(opencl, copies_boxes)
+{
+    const size_t origin[3] = {0}, region[3] = {8, 2, 4};
+    cl_mem other =
+        clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof(words), NULL, NULL);
+
+    buffer =
+        clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof(words), NULL, NULL);
+    cr_expect_eq(clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, origin,
+                                          origin, region, 8, 16, 8, 16, words,
+                                          0, NULL, NULL),
+                 0);
+    cr_expect_eq(clEnqueueCopyBufferRect(queue, buffer, other, origin, origin,
+                                         region, 8, 16, 8, 16, 0, NULL, NULL),
+                 0);
+    cr_expect_eq(clEnqueueReadBufferRect(queue, other, CL_TRUE, origin, origin,
+                                         region, 8, 16, 8, 16, words, 0, NULL,
+                                         NULL),
+                 0);
+    clReleaseMemObject(other);
+}
+
+TEST_LOG(opencl, maps_an_image)
+{
+    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+    const cl_image_desc shape = {.image_type = CL_MEM_OBJECT_IMAGE2D,
+                                 .image_width = 8,
+                                 .image_height = 8};
+    const size_t origin[3] = {0}, region[3] = {3, 5, 1};
+    size_t row = 0;
+    void *mapped;
+    cl_int error;
+
+    buffer =
+        clCreateImage(context, CL_MEM_READ_WRITE, &format, &shape, NULL, NULL);
+    mapped = clEnqueueMapImage(queue, buffer, CL_TRUE, CL_MAP_READ, origin,
+                               region, &row, NULL, 0, NULL, NULL, &error);
+    cr_assert_eq(error, 0);
+    clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL);
+    mapped = clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, 12, 0,
+                                NULL, NULL, &error);
+    cr_expect_neq(error, 0, "it is no buffer");
+    clFinish(queue);
+}
+
 TEST_LOG(opencl, leaks)
 {
     trace_span(INFO, "step");
