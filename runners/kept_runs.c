@@ -135,6 +135,11 @@ bool runners_find_run(const char *dir, const char *word, char *path)
 
 /* ---- Runs in a scratch folder ---- */
 
+/* The last run that was opened in its scratch folder. */
+static struct {
+    char own[PATH_MAX], scratch[PATH_MAX];
+} opened;
+
 bool runners_open_scratch(char path[PATH_MAX])
 {
     char text[TEST_LOG_SCRATCH_SIZE];
@@ -146,8 +151,13 @@ bool runners_open_scratch(char path[PATH_MAX])
             place = test_log_scratch_of(folder, text);
         close(folder);
     }
-    if (place == TEST_LOG_SCRATCH_HERE)
-        return snprintf(path, PATH_MAX, "%s", text) < PATH_MAX;
+    if (place == TEST_LOG_SCRATCH_HERE) {
+        if (!realpath(path, opened.own))
+            opened.own[0] = '\0';
+        snprintf(path, PATH_MAX, "%.*s", PATH_MAX - 1, text);
+        memcpy(opened.scratch, path, PATH_MAX);
+        return true;
+    }
     if (place == TEST_LOG_SCRATCH_NONE)
         return true;
     test_log_notice(place == TEST_LOG_SCRATCH_GONE
@@ -157,6 +167,13 @@ bool runners_open_scratch(char path[PATH_MAX])
                     path, text);
     errno = EBADMSG;
     return false;
+}
+
+const char *runners_left_scratch(const char *run)
+{
+    return opened.own[0] && !strcmp(run, opened.scratch) && access(run, F_OK)
+               ? opened.own
+               : NULL;
 }
 
 /* ---- Sizes ---- */

@@ -262,6 +262,21 @@ static void put_all(struct recordings *found, const struct settings *settings,
     runners_flush();
 }
 
+/* Continues in the folder that the run has moved to, if it has: recordings that
+ * could not be read any more are read there. */
+static const char *follow_move(struct recordings *found, const char *where)
+{
+    const char *to = runners_left_scratch(where);
+
+    if (!to)
+        return where;
+    runners_recordings_move(found, where, to);
+    for (size_t i = 0; i < found->count; i++)
+        if (found->all[i].unreadable)
+            found->all[i].ended = false;
+    return to;
+}
+
 /* Writes new lines until the run ends, and looks once more then: its last tests
  * may have begun since. */
 static void follow(struct recordings *found, const char *where, char **patterns,
@@ -281,6 +296,7 @@ static void follow(struct recordings *found, const char *where, char **patterns,
             nanosleep(&round, NULL);
         runners_recordings_find(found, where, patterns);
         put_all(found, settings, headed);
+        where = follow_move(found, where);
     }
 }
 

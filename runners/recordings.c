@@ -163,6 +163,22 @@ int runners_recordings_find(struct recordings *found, const char *where,
     return -1;
 }
 
+void runners_recordings_move(struct recordings *found, const char *from,
+                             const char *to)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        char *old = found->all[i].path, *path;
+
+        if (strncmp(old, from, strlen(from)) != 0 ||
+            asprintf(&path, "%s%s", to, old + strlen(from)) < 0)
+            continue;
+        found->all[i].path = path;
+        trace_table_set(&found->by_path, trace_hash_string(TRACE_HASH, path),
+                        i);
+        free(old);
+    }
+}
+
 void runners_recordings_free(struct recordings *found)
 {
     for (size_t i = 0; i < found->count; i++) {

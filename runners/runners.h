@@ -67,6 +67,11 @@ int runners_recordings_find(struct recordings *, const char *where,
                             char **patterns);
 void runners_recordings_free(struct recordings *);
 
+/* runners_recordings_move notes that the folder `from`, in which recordings
+ * were found, is called `to` now. */
+void runners_recordings_move(struct recordings *, const char *from,
+                             const char *to);
+
 /* runners_run_of returns the run that the first argument names, and skips it;
  * otherwise the latest run. A pack is opened as runners_find_run does. NULL if
  * it has printed what is wrong with the pack or the settings. */
@@ -115,6 +120,10 @@ bool runners_find_run(const char *dir, const char *word, char *path);
 /* runners_open_scratch replaces the path of a run by that of its scratch
  * folder, if it is recorded in one, as runners_find_run does. */
 bool runners_open_scratch(char path[PATH_MAX]);
+
+/* runners_left_scratch returns the path of a run that was opened in its scratch
+ * folder and has moved since; otherwise NULL. */
+const char *runners_left_scratch(const char *run);
 
 /* runners_size_of returns the bytes that a folder takes on the disk. */
 uint64_t runners_size_of(const char *path);

@@ -150,6 +150,17 @@ Test(e2e_scratch, reads_a_run_in_progress)
     e2e_expect_has(result->out, "\nscratch\n");
 }
 
+Test(e2e_scratch, follows_a_run_that_moves)
+{
+    const struct e2e *result = e2e_run(
+        START TESTLOG "log --follow " LATEST "; wait $pid", program("slow"));
+
+    e2e_expect_code(result, 0);
+    cr_expect_eq(e2e_count(result->out, ": one"), 1, "%s", result->out);
+    cr_expect_eq(e2e_count(result->out, ": two"), 1, "%s", result->out);
+    expect_moved();
+}
+
 Test(e2e_scratch, finds_a_run_whose_runner_was_killed)
 {
     const struct e2e *result = e2e_run(
