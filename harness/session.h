@@ -22,6 +22,7 @@
     X(program)     /* name of the program's folder in the run */               \
     X(start)       /* of the run, as test_log_anchor_text writes it */         \
     X(run)         /* path of the run as printed, if it is another one */      \
+    X(test)        /* "suite/test" that runs as ranks of MPI; "": list all */  \
     X(history)     /* path of the folder that keeps it */                      \
     X(durations)   /* path of a file of all programs' durations */             \
     X(share)       /* as test_log_share_text writes it */                      \

@@ -149,6 +149,7 @@ static void merge_opencl(struct test_log_run *run, const cJSON *json)
     test_log_opencl_free(&opencl);
 }
 
+/* Ranks of a program have the same plan. */
 static void merge_plan(struct test_log_run *run, const cJSON *plan)
 {
     const cJSON *program;
@@ -156,11 +157,11 @@ static void merge_plan(struct test_log_run *run, const cJSON *plan)
     cJSON_ArrayForEach(program, plan)
     {
         char *text = cJSON_PrintUnformatted(program);
+        bool known = text && run->plan.size && strstr(run->plan.data, text);
 
-        if (text && run->plan.size)
-            trace_text_char(&run->plan, ',');
-        if (text)
-            trace_text_string(&run->plan, text);
+        if (text && !known)
+            trace_text_printf(&run->plan, "%s%s", run->plan.size ? "," : "",
+                              text);
         cJSON_free(text);
     }
 }
@@ -191,7 +192,8 @@ void runners_merge_head(struct test_log_run *run, const cJSON *json,
     *first = false;
 }
 
-static void merge_run(struct test_log_run *run, const cJSON *json, bool *first)
+void runners_merge_json(struct test_log_run *run, const cJSON *json,
+                        bool *first)
 {
     const cJSON *test;
 
@@ -268,7 +270,7 @@ enum told runners_merge(struct test_log_run *run, const char *folder,
 
     if (!json)
         return merge_lines(run, &handover->text);
-    merge_run(run, json, first);
+    runners_merge_json(run, json, first);
     cJSON_Delete(json);
     return TOLD_ALL;
 }

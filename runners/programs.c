@@ -48,8 +48,11 @@ void runners_programs_free(struct programs *programs)
     for (size_t i = 0; i < programs->count; i++) {
         free(programs->all[i].name);
         free(programs->all[i].folder);
+        free(programs->all[i].test);
     }
     free(programs->all);
+    free(programs->launcher);
+    free(programs->launch);
     *programs = (struct programs){.count = 0};
 }
 

@@ -100,6 +100,26 @@ static bool names_tests(const struct test_log_run *run)
     return false;
 }
 
+/* The tests of a program follow each other. */
+static bool is_first_of_path(const struct programs *programs, size_t number)
+{
+    return !number ||
+           programs->all[number - 1].path != programs->all[number].path;
+}
+
+static void add_launch(struct trace_text *text, const struct programs *programs)
+{
+    struct trace_text words = {0};
+
+    for (size_t i = 0; i < programs->launcher_count; i++)
+        trace_text_printf(&words, "%s%s", i ? " " : "", programs->launcher[i]);
+    if (words.data) {
+        trace_text_string(text, " --launch ");
+        test_log_add_word(text, words.data);
+    }
+    trace_text_free(&words);
+}
+
 /* The command with the programs that have a failure in `run`; with all of them
  * and their flags if it is NULL. */
 static char *command_of(const struct programs *programs,
@@ -109,8 +129,10 @@ static char *command_of(const struct programs *programs,
 
     test_log_add_word(&text, program_invocation_name);
     trace_text_string(&text, " run");
+    add_launch(&text, programs);
     for (size_t i = 0; i < programs->count; i++)
-        if (!run || failed_in(run, programs->all[i].folder)) {
+        if (is_first_of_path(programs, i) &&
+            (!run || failed_in(run, programs->all[i].folder))) {
             trace_text_char(&text, ' ');
             test_log_add_word(&text, programs->all[i].path);
         }
@@ -121,12 +143,21 @@ static char *command_of(const struct programs *programs,
     return text.data;
 }
 
-/* The path of a program, quoted for a shell. */
-static char *quoted(const struct program *program)
+/* The command that runs a program, quoted for a shell. */
+static char *quoted(const struct programs *programs,
+                    const struct program *program)
 {
     struct trace_text text = {0};
 
+    if (program->test) {
+        test_log_add_word(&text, program_invocation_name);
+        trace_text_string(&text, " run");
+        add_launch(&text, programs);
+        trace_text_char(&text, ' ');
+    }
     test_log_add_word(&text, program->path);
+    if (program->test)
+        trace_text_string(&text, " --");
     return text.data;
 }
 
@@ -144,8 +175,8 @@ static void write_page(const struct test_log_run *run,
                                  .fail_log = options->output.fail_log};
 
     for (size_t i = 0; i < page.program_count; i++)
-        all[i] = (struct test_log_page_program){programs->all[i].folder,
-                                                quoted(&programs->all[i])};
+        all[i] = (struct test_log_page_program){
+            programs->all[i].folder, quoted(programs, &programs->all[i])};
     test_log_page_write(&page);
     for (size_t i = 0; i < page.program_count; i++)
         free(all[i].command);
@@ -157,9 +188,9 @@ static char *program_of(const struct programs *programs,
                         const struct test_log_result *result)
 {
     for (size_t i = 0; result && i < programs->count; i++)
-        if (programs->all[i].folder &&
+        if (programs->all[i].folder && !programs->all[i].test &&
             !strcmp(programs->all[i].folder, result->program))
-            return quoted(&programs->all[i]);
+            return quoted(programs, &programs->all[i]);
     return NULL;
 }
 
@@ -303,7 +334,8 @@ static int begin(struct programs *programs, struct test_log_options *options)
     if (options->failed && !options->informs && !last.count)
         test_log_notice("--failed: no test has run in %s before; all tests run",
                         options->dir);
-    if (runners_durations_begin(programs, options, &last)) {
+    if (runners_durations_begin(programs, options, &last) ||
+        runners_launch_expand(programs, options)) {
         code = TEST_LOG_USAGE;
     } else if (options->failed && none_failed(programs, &last)) {
         test_log_notice(TEST_LOG_NONE_FAILED);
@@ -319,8 +351,8 @@ static int begin(struct programs *programs, struct test_log_options *options)
 
 static void usage(void)
 {
-    puts("Usage: testlog run [--serial GLOB]... PROGRAM... [-- [FLAG...] "
-         "[WORD...]]\n\n"
+    puts("Usage: testlog run [--serial GLOB]... [--launch COMMAND] PROGRAM... "
+         "[-- [FLAG...]\n                   [WORD...]]\n\n"
          "Runs test programs side by side as one run, with one summary.\n"
          "FLAGs after -- are passed to each program; PROGRAM --help lists "
          "them.\nA WORD selects the tests whose names contain it.\n-j N limits "
@@ -328,6 +360,8 @@ static void usage(void)
          "-j1 and --nocapture\nrun one program after another.\n\n"
          "      --serial GLOB   run the programs that match by themselves, "
          "such as 'net_*'\n"
+         "      --launch COMMAND  start each test by this, such as "
+         "'mpirun -n 4'\n"
          "  -h, --help          print this");
 }
 
@@ -335,26 +369,41 @@ static void usage(void)
 struct arguments {
     char **paths, **globs;
     size_t path_count, glob_count;
+    const char *launch; /* NULL: none */
 };
 
-/* Takes "--serial GLOB" or "--serial=GLOB"; returns how many arguments it is,
- * 0 if it is something else. */
-static int read_serial(struct arguments *arguments, char **argv)
+/* Takes "NAME VALUE" or "NAME=VALUE"; returns how many arguments it is, 0 if it
+ * is something else. */
+static int read_flag(const char *name, char **argv, char **value)
 {
-    static const char name[] = "--serial";
     size_t size = strlen(name);
-    char *glob = NULL;
 
+    *value = NULL;
     if (strncmp(argv[0], name, size) != 0)
         return 0;
     if (argv[0][size] == '=')
-        glob = argv[0] + size + 1;
+        *value = argv[0] + size + 1;
     else if (!argv[0][size] && argv[1] && strcmp(argv[1], "--"))
-        glob = argv[1];
-    if (!glob)
+        *value = argv[1];
+    if (!*value)
         return 0;
-    arguments->globs[arguments->glob_count++] = glob;
-    return glob == argv[1] ? 2 : 1;
+    return *value == argv[1] ? 2 : 1;
+}
+
+/* Takes a flag of testlog run; returns how many arguments it is. */
+static int read_own(struct arguments *arguments, char **argv)
+{
+    char *value;
+    int size = read_flag("--serial", argv, &value);
+
+    if (size) {
+        arguments->globs[arguments->glob_count++] = value;
+        return size;
+    }
+    size = read_flag("--launch", argv, &value);
+    if (size)
+        arguments->launch = value;
+    return size;
 }
 
 static void refuse(const char *word)
@@ -362,6 +411,9 @@ static void refuse(const char *word)
     if (!strcmp(word, "--serial"))
         test_log_notice("--serial needs the name of a program, or a pattern; "
                         "for example --serial 'net_*'");
+    else if (!strcmp(word, "--launch"))
+        test_log_notice("--launch needs a command; for example --launch "
+                        "'mpirun -n 4'");
     else
         test_log_notice("unknown flag %s; write flags for the programs after "
                         "--",
@@ -375,7 +427,7 @@ static int read_words(struct arguments *arguments, int argc, char **argv)
     int i = 1, size;
 
     while (i < argc && strcmp(argv[i], "--")) {
-        size = read_serial(arguments, argv + i);
+        size = read_own(arguments, argv + i);
         if (!size && argv[i][0] == '-') {
             refuse(argv[i]);
             return -1;
@@ -418,6 +470,10 @@ static int make_programs(struct programs *programs,
     if (runners_programs_make(programs, arguments->paths,
                               arguments->path_count)) {
         test_log_notice("out of memory");
+        return -1;
+    }
+    if (arguments->launch && runners_launch_read(programs, arguments->launch)) {
+        test_log_notice("--launch: \"%s\" has no command", arguments->launch);
         return -1;
     }
     runners_programs_find_serial(programs);

@@ -108,6 +108,10 @@ enum told { TOLD_NOTHING, TOLD_PARTLY, TOLD_ALL };
 enum told runners_merge(struct test_log_run *, const char *folder,
                         const struct handover *, bool *first);
 
+/* runners_merge_json does so with a parsed run.json of a program. */
+void runners_merge_json(struct test_log_run *, const struct cJSON *,
+                        bool *first);
+
 /* runners_merge_head adds what the run.json of a program or run tells except
  * its tests; `first` as above. */
 void runners_merge_head(struct test_log_run *, const struct cJSON *,
@@ -241,6 +245,7 @@ enum program_state {
 struct program {
     char *path;
     char *name;    /* of all its files and results: "name", "name~2" */
+    char *test;    /* "suite/test" that a launcher starts; NULL: all run */
     char *folder;  /* in the run, once it has started */
     bool serial;   /* runs with no other beside it */
     bool failed;   /* one of its tests, which has not passed since */
@@ -258,6 +263,9 @@ struct programs {
     size_t count;
     char **flags; /* for each of them */
     int flag_count;
+    char *launch;    /* words of the launcher, which point into it */
+    char **launcher; /* before the path of each of them */
+    size_t launcher_count;
 };
 
 /* runners_programs_make takes `count` paths; -1 without memory. */
@@ -287,6 +295,23 @@ char **runners_programs_argv(const struct programs *, char *path);
 int runners_durations_begin(const struct programs *, struct test_log_options *,
                             const struct test_log_history *);
 const char *runners_durations(void);
+
+/* ---- launch.c ---- */
+
+/* runners_launch_read splits the command of a launcher at blanks; -1 if there
+ * is no word, or no memory. runners_launch_argv returns the arguments that a
+ * test is started with, as runners_programs_argv does. */
+int runners_launch_read(struct programs *, const char *command);
+char **runners_launch_argv(const struct programs *, char *path);
+
+/* runners_launch_expand, with a launcher, makes each test of the programs a
+ * program. -1 if it has printed what is wrong. */
+int runners_launch_expand(struct programs *, const struct test_log_options *);
+
+/* runners_launch_merge adds the results of all ranks of a test, as
+ * runners_merge does. */
+enum told runners_launch_merge(struct test_log_run *, const struct program *,
+                               bool *first);
 
 /* ---- verdict.c ---- */
 

@@ -150,6 +150,7 @@ static void export_session(const struct schedule *schedule,
     test_log_session_export(&(struct test_log_session){
         .runner = text_of(getpid(), number, sizeof(number)),
         .program = program->name,
+        .test = program->test,
         .start = start,
         .run = schedule->run->scratch ? schedule->run->path : NULL,
         .history = schedule->last->count ? schedule->last->path : NULL,
@@ -167,9 +168,8 @@ static void export_session(const struct schedule *schedule,
 
 static int start_child(struct schedule *schedule, struct program *program)
 {
-    char **argv = runners_programs_argv(schedule->programs, program->path);
-    int error =
-        argv ? runners_start(&program->child, program->path, argv) : -ENOMEM;
+    char **argv = runners_launch_argv(schedule->programs, program->path);
+    int error = argv ? runners_start(&program->child, argv[0], argv) : -ENOMEM;
 
     free(argv);
     return error;
@@ -185,7 +185,9 @@ static void start(struct schedule *schedule, struct program *program,
     program->started = test_log_now();
     schedule->used += jobs;
     schedule->running++;
-    program->folder = test_log_program_folder(schedule->run, program->name);
+    program->folder =
+        program->test ? strdup(program->name)
+                      : test_log_program_folder(schedule->run, program->name);
     runners_handover_begin(&program->child.handover);
     export_session(schedule, program, beside);
     if (beside && runners_output_begin(&program->child.output))
@@ -227,6 +229,14 @@ static bool start_some(struct schedule *schedule)
 
 /* ---- Ending ---- */
 
+static bool has_failed(const struct test_log_run *run, size_t from)
+{
+    for (size_t i = from; i < run->count; i++)
+        if (test_log_outcome_bad(run->results[i].outcome))
+            return true;
+    return false;
+}
+
 static void end(struct schedule *schedule, struct program *program)
 {
     struct test_log_run *run = schedule->run;
@@ -241,8 +251,14 @@ static void end(struct schedule *schedule, struct program *program)
     runners_jobserver_hold(schedule->used);
     runners_output_end(&child->output);
     program->from = run->count;
-    told = runners_merge(run, folder, &child->handover, &schedule->first);
-    code = runners_verdict(run, folder, child->status, told);
+    if (program->test)
+        told = runners_launch_merge(run, program, &schedule->first);
+    else
+        told = runners_merge(run, folder, &child->handover, &schedule->first);
+    if (program->test && told && has_failed(run, program->from))
+        code = TEST_LOG_FAILED; /* a launcher may exit with any code */
+    else
+        code = runners_verdict(run, folder, child->status, told);
     program->count = run->count - program->from;
     runners_handover_end(&child->handover);
     schedule->code = runners_worse(schedule->code, code);
@@ -349,8 +365,8 @@ int runners_run_programs(struct test_log_run *run, struct programs *programs,
                                 .first = true,
                                 .code = TEST_LOG_NO_TEST};
 
-    schedule.in_turn =
-        options->output.live || schedule.limit == 1 || count == 1;
+    schedule.in_turn = options->output.live || schedule.limit == 1 ||
+                       count == 1 || programs->launcher_count;
     if (!test_log_gpu_own(schedule.gpu_library))
         schedule.gpu_library[0] = '\0';
     runners_status_begin(&schedule);

@@ -176,6 +176,152 @@ Test(e2e_schedulers, runs_a_shard_again_after_its_node_died)
                   e2e_run("cut -f1,4 whole/latest/results.tsv | sort")->out);
 }
 
+/* ---- MPI ---- */
+
+#define MPIRUN "mpirun --oversubscribe -n 4"
+#define LAUNCH "./testlog run --launch '" MPIRUN "' ./ring_test "
+
+/* Open MPI refuses root unless both variables are set. */
+#define AS_ROOT                                                                \
+    "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; "
+
+static void need_mpi(void)
+{
+    if (e2e_run("command -v mpirun && mpicc --showme:version")->code)
+        cr_skip_test("not installed: openmpi-bin, libopenmpi-dev");
+    if (e2e_run(AS_ROOT MPIRUN " true")->code)
+        cr_skip_test("mpirun does not work here");
+    if (e2e_sanitized())
+        cr_skip_test("Open MPI leaks memory");
+    e2e_expect_code(
+        e2e_run("mpicc -DTRACING -I%s/include -o ring_test "
+                "%s/tests/programs/ring_mpi.c -rdynamic %s/libtestlog.a "
+                "$(pkg-config --libs criterion libpcre2-8) -lpthread -ldl",
+                BUILD_DIR, SOURCE_DIR, BUILD_DIR),
+        0);
+}
+
+Test(e2e_schedulers, runs_each_test_on_all_ranks_of_mpi)
+{
+    const struct e2e *result;
+
+    need_mpi();
+    result = e2e_run(AS_ROOT LAUNCH);
+    e2e_expect_code(result, 0);
+    e2e_expect_is(e2e_last(result->out), "12 passed, 0 failed, 0 skipped");
+    e2e_expect_is(e2e_run("cut -f3,4 testlog-runs/latest/results.tsv | sort | "
+                          "grep -c 'ring_test.ring/.*#rank[0-3]$'")
+                      ->out,
+                  "12\n");
+    e2e_expect_is(e2e_run("find testlog-runs/latest/tests -name 'recording*' | "
+                          "wc -l")
+                      ->out,
+                  "12\n");
+    e2e_expect_has(e2e_run("./testlog log 'ring/passes_a_token#rank2'")->out,
+                   "rank 2 of 4");
+    e2e_expect_is(e2e_run("ls testlog-runs | wc -l")->out, "2\n");
+    e2e_expect_is(e2e_run("ls testlog-runs/latest/tests")->out, "ring_test\n");
+}
+
+static const struct {
+    const char *fault, *line;
+} faults[] = {
+    {"die", "ring/waits_for_all#rank2: crashed: SIGABRT"},
+    {"kill the runner", "ring/waits_for_all#rank1: crashed: the rank ended "
+                        "without results"},
+};
+
+Test(e2e_schedulers, names_the_rank_that_dies)
+{
+    need_mpi();
+    for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
+        const struct e2e *result = e2e_run(
+            AS_ROOT "RING='%s' " LAUNCH "-- --filter ring/waits_for_all "
+                    "--stacks=off",
+            faults[i].fault);
+
+        e2e_expect_code(result, 1);
+        e2e_expect_is(e2e_last(result->out), "0 passed, 4 failed, 0 skipped");
+        e2e_expect_has(result->err, faults[i].line);
+        e2e_expect_has(result->err, "./testlog run --launch '" MPIRUN
+                                    "' ./ring_test -- --filter "
+                                    "'ring/waits_for_all'\n");
+    }
+}
+
+Test(e2e_schedulers, divides_tests_of_mpi_among_shards)
+{
+    need_mpi();
+    for (int i = 1; i <= 2; i++)
+        e2e_expect_code(e2e_run(AS_ROOT
+                                "TEST_SHARD=%d/2 TRACE_DIR=shards/%d " LAUNCH,
+                                i, i),
+                        0);
+    e2e_expect_is(
+        e2e_last(e2e_run("./testlog merge shards/*/latest -o merged")->out),
+        "12 passed, 0 failed, 0 skipped");
+    e2e_expect_is(
+        e2e_last(e2e_run("./testlog merge shards/1/latest -o other")->out),
+        "8 passed, 1 failed, 0 skipped");
+}
+
+Test(e2e_schedulers, makes_ranks_shards_on_request)
+{
+    need_mpi();
+    e2e_run(AS_ROOT MPIRUN " --mca orte_abort_on_non_zero_status 0 sh -c "
+                           "'TEST_SHARD=auto "
+                           "TRACE_DIR=shards/$OMPI_COMM_WORLD_RANK "
+                           "exec ./testlog run build/*_test'");
+    expect_whole("shards");
+}
+
+Test(e2e_schedulers, names_the_ranks_of_a_program_under_mpirun)
+{
+    need_mpi();
+    e2e_run(AS_ROOT MPIRUN " sh -c 'TRACE_DIR=ranks/$OMPI_COMM_WORLD_RANK "
+                           "./ring_test --filter ring/sums_the_ranks'");
+    e2e_expect_is(e2e_run("cut -f1,4 ranks/*/latest/results.tsv | sort")->out,
+                  "passed\tring/sums_the_ranks#rank0\n"
+                  "passed\tring/sums_the_ranks#rank1\n"
+                  "passed\tring/sums_the_ranks#rank2\n"
+                  "passed\tring/sums_the_ranks#rank3\n");
+}
+
+/* A rank cannot repeat a test without the others. */
+Test(e2e_schedulers, refuses_retries_on_a_rank)
+{
+    const struct e2e *result =
+        e2e_run("OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 "
+                "build/small_test --retries 1");
+
+    e2e_expect_code(result, 2);
+    e2e_expect_is(result->err, "testlog: a rank of MPI runs a test once; leave "
+                               "out --retries and --repeat\n");
+}
+
+Test(e2e_schedulers, refuses_a_bad_launcher)
+{
+    const struct e2e *result;
+
+    e2e_expect_is(e2e_run("./testlog run --launch ' ' build/small_test")->err,
+                  "testlog: --launch: \" \" has no command\n");
+    result = e2e_run("./testlog run --launch=env build/small_test -- "
+                     "--retries 1");
+    e2e_expect_code(result, 2);
+    e2e_expect_is(result->err,
+                  "testlog: --launch: a rank of MPI runs a test once; leave "
+                  "out --retries and --repeat\n");
+    result = e2e_run("./testlog run --launch env /bin/false");
+    e2e_expect_code(result, 2);
+    e2e_expect_is(result->err,
+                  "testlog: --launch: cannot list the tests of /bin/false\n");
+    result = e2e_run("./testlog run --launch ./absent build/small_test -- "
+                     "--filter small/passes");
+    e2e_expect_code(result, 1);
+    e2e_expect_has(result->err,
+                   "small_test: crashed: cannot be run: No such file");
+}
+
 /* ---- Files for others ---- */
 
 static const char *const files[] = {"github", "gitlab", "kubernetes"};

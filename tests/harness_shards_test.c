@@ -37,7 +37,9 @@ static void clear(void)
 
 TestSuite(harness_shards, .init = clear);
 
-/* Finds the shard under a line of variables, separated by spaces. */
+static struct test_log_rank found_rank;
+
+/* Finds the shard and rank under a line of variables, separated by spaces. */
 static int find(struct test_log_shard *shard, const char *line,
                 const char *asked)
 {
@@ -57,6 +59,7 @@ static int find(struct test_log_shard *shard, const char *line,
     }
     test_log_session_forget();
     status = test_log_shard_find(shard, &setting);
+    test_log_rank_find(&found_rank, shard);
     for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
         unsetenv(variables[i]);
     return status;
@@ -184,6 +187,38 @@ Test(harness_shards, names_bad_values)
     fflush(stderr);
     cr_expect_stderr_eq_str(printed.data);
     trace_text_free(&printed);
+}
+
+/* ---- Ranks ---- */
+
+static const struct {
+    const char *variables, *asked;
+    size_t index, total;
+} ranks[] = {
+    {"", NULL, 0, 0},
+    {OMPI, NULL, 1, 3},
+    {OMPI, "1/2", 1, 3},
+    {OMPI, "auto", 0, 0},
+    {ARRAY OMPI, "auto", 1, 3},
+    {"PMI_RANK=1 PMI_SIZE=2", NULL, 1, 2},
+    {"PMI_RANK=0 PMI_SIZE=1", NULL, 0, 0},
+    {"PMI_RANK=2 PMI_SIZE=2", NULL, 0, 0},
+    {"PMI_RANK=x PMI_SIZE=2", NULL, 0, 0},
+    {"OMPI_COMM_WORLD_RANK=1", NULL, 0, 0},
+    {STEP, NULL, 0, 0},
+    {"TESTLOG_SESSION=nested=1:1 " OMPI, NULL, 0, 0},
+};
+
+Test(harness_shards, finds_the_rank)
+{
+    for (size_t i = 0; i < sizeof(ranks) / sizeof(*ranks); i++) {
+        struct test_log_shard shard;
+
+        cr_expect_eq(find(&shard, ranks[i].variables, ranks[i].asked), 0,
+                     "row %zu", i);
+        cr_expect_eq(found_rank.index, ranks[i].index, "row %zu", i);
+        cr_expect_eq(found_rank.total, ranks[i].total, "row %zu", i);
+    }
 }
 
 /* ---- Which tests ---- */

@@ -172,6 +172,14 @@ void test_log_parts_complete(struct test_log_run *);
 const char *test_log_host(const struct test_log_run *, size_t part);
 size_t test_log_host_number(const struct test_log_run *, size_t part);
 
+/* ---- A rank of MPI ---- */
+
+enum { TEST_LOG_RANKS_MOST = 10000000 };
+
+struct test_log_rank {
+    size_t index, total; /* total 0: there are no ranks */
+};
+
 /* ---- A run ---- */
 
 /* The facts that the process that started this program passed to it. */
@@ -183,6 +191,7 @@ struct test_log_parent {
     int output;          /* its stdout, for a report; 0: ours is used */
     const char *shown;   /* path of its run as printed; NULL: `folder` */
     bool part;           /* it writes the reports */
+    bool launched;       /* other ranks have the same folder */
     bool nested;         /* we run inside a test */
 };
 
@@ -211,6 +220,7 @@ struct test_log_run {
     struct test_log_opencl opencl;
     struct test_log_zones zones;
     struct test_log_shard shard;
+    struct test_log_rank rank;
     struct trace_text plan; /* the tests of all shards: the programs of "plan"
                                in run.json; empty without shards */
     struct test_log_part *parts; /* of a merged run */

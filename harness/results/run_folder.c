@@ -220,10 +220,26 @@ char *test_log_program_folder(const struct test_log_run *run,
     return NULL;
 }
 
+/* Makes the folder that all ranks of a program have. */
+static int join_program(struct test_log_run *run)
+{
+    char part[PATH_MAX];
+
+    run->program = strdup(run->parent.program);
+    if (!run->program ||
+        snprintf(part, sizeof(part), "tests/%s", run->program) >= PATH_MAX ||
+        (test_log_make_folder(run, "tests") && errno != EEXIST) ||
+        (test_log_make_folder(run, part) && errno != EEXIST))
+        return -1;
+    return 0;
+}
+
 static int make_program(struct test_log_run *run, const char *program)
 {
     char part[PATH_MAX];
 
+    if (run->parent.launched)
+        return join_program(run);
     for (int tries = 0; tries < 100; tries++) {
         free(run->program);
         run->program = test_log_program_folder(run, program);

@@ -305,6 +305,9 @@ void test_log_run_members(struct trace_text *text,
     put_gpu(text, run);
     trace_text_string(text, ",\n");
     test_log_shard_member(text, &run->shard);
+    if (run->rank.total)
+        trace_text_printf(text, ",\n\"rank\":{\"index\":%zu,\"total\":%zu}",
+                          run->rank.index, run->rank.total);
     test_log_parts_member(text, run);
     trace_text_string(text, ",\n");
     put_interrupted(text, run->interrupted);

@@ -812,6 +812,21 @@ static bool apply_host_level(struct reader *reader)
     return true;
 }
 
+/* All ranks of MPI run the same test at the same time. */
+static bool take_rank(struct reader *reader)
+{
+    struct test_log_options *options = reader->options;
+
+    test_log_rank_find(&options->rank, &options->shard);
+    if (!options->rank.total)
+        return true;
+    if (test_log_most_retries(options) || options->repeat > 1)
+        return refuse(reader, "a rank of MPI runs a test once; leave out "
+                              "--retries and --repeat");
+    options->jobs = 1;
+    return pass(reader, "--jobs", "1");
+}
+
 static bool check(struct reader *reader)
 {
     struct test_log_options *options = reader->options;
@@ -835,7 +850,8 @@ static bool check(struct reader *reader)
     return apply_host_level(reader) &&
            judge(reader,
                  test_log_shard_find(&options->shard, &options->shard_asked)) &&
-           judge(reader, test_log_shard_read_durations(options));
+           judge(reader, test_log_shard_read_durations(options)) &&
+           take_rank(reader);
 }
 
 /* A program that runs beside others gets fewer jobs, and takes colours from
@@ -872,7 +888,7 @@ static bool pass_rest(struct reader *reader)
     struct test_log_options *options = reader->options;
     bool color = test_log_color(reader->color, stderr);
     bool list = options->list && !options->shard.total &&
-                !test_log_options_select(options);
+                !test_log_options_select(options) && !test_log_session()->test;
 
     options->output.style.color = color;
     options->list = options->list && !list;
@@ -947,6 +963,7 @@ void test_log_copy_settings(struct test_log_run *run,
     run->record = strdup(options->record.value);
     run->record_origin = strdup(options->record.origin);
     run->shard = options->shard;
+    run->rank = options->rank;
     run->whole = !test_log_options_select(options) && !options->shard.total &&
                  !options->failed && options->repeat < 2;
     run->retries = test_log_most_retries(options);

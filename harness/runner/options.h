@@ -62,6 +62,7 @@ struct test_log_options {
     struct test_log_shard shard;
     struct test_log_setting shard_asked; /* "2/5", "auto", NULL */
     struct test_log_setting history;     /* a file of durations */
+    struct test_log_rank rank;
     struct test_log_durations durations;
     uint64_t limit; /* bytes a test may record */
     struct trace_profiler profiler;

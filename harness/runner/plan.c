@@ -269,10 +269,10 @@ void test_log_plan_free(void)
 
 /* ---- Repeating ---- */
 
-/* Adds a repetition of a test, with its own data. */
+/* Adds a test "name#WORD012" like another one, with its own data. */
 static bool add_repetition(struct criterion_test_set *set,
-                           const struct criterion_test *test, size_t number,
-                           int width)
+                           const struct criterion_test *test, const char *word,
+                           size_t number, int width)
 {
     struct instance instance = {.size = 0};
     char *name;
@@ -282,7 +282,7 @@ static bool add_repetition(struct criterion_test_set *set,
             instance.parameter = instances[i].parameter;
             instance.size = instances[i].size;
         }
-    if (asprintf(&name, "%s#%0*zu", test->name, width, number) < 0)
+    if (asprintf(&name, "%s#%s%0*zu", test->name, word, width, number) < 0)
         name = NULL;
     return add_instance(set, test, instance, name);
 }
@@ -306,10 +306,25 @@ void test_log_plan_repeat(struct criterion_test_set *set, size_t times)
     set->tests -= found.count;
     for (size_t i = 0; i < found.count; i++)
         for (size_t n = 1; n <= times; n++)
-            if (!add_repetition(set, &found.tests[i], n, digits(times + 1)))
+            if (!add_repetition(set, &found.tests[i], "", n, digits(times + 1)))
                 test_log_notice("out of memory: %s/%s#%zu does not run",
                                 found.tests[i].category, found.tests[i].name,
                                 n);
+    free(found.tests);
+}
+
+void test_log_plan_mark(struct criterion_test_set *set,
+                        const struct test_log_rank *rank)
+{
+    struct found found = {.count = 0};
+
+    each(set, take_enabled, &found);
+    set->tests -= found.count;
+    for (size_t i = 0; i < found.count; i++)
+        if (!add_repetition(set, &found.tests[i], "rank", rank->index,
+                            digits(rank->total)))
+            test_log_notice("out of memory: %s/%s does not run",
+                            found.tests[i].category, found.tests[i].name);
     free(found.tests);
 }
 

@@ -45,6 +45,10 @@ const char *test_log_plan_nearest(void);
  * "name#2", ... */
 void test_log_plan_repeat(struct criterion_test_set *, size_t times);
 
+/* test_log_plan_mark adds "#rank2" to the names of the tests. */
+void test_log_plan_mark(struct criterion_test_set *,
+                        const struct test_log_rank *);
+
 /* test_log_plan_keep removes the tests that are not `wanted`. */
 typedef bool test_log_wanted(const struct criterion_test *);
 void test_log_plan_keep(struct criterion_test_set *, test_log_wanted *wanted);
@@ -71,6 +75,10 @@ int test_log_shard_find(struct test_log_shard *,
                         const struct test_log_setting *asked);
 int test_log_shard_read_way(const char *name, const char *word,
                             enum test_log_shard_way *);
+
+/* test_log_rank_find finds which rank of MPI this process is, unless it is a
+ * shard because of that. */
+void test_log_rank_find(struct test_log_rank *, const struct test_log_shard *);
 
 /* ---- shard_tests.c ---- */
 

@@ -282,7 +282,7 @@ static bool export_session(const struct test_log_runner *runner)
         .span_events = span_events,
         .details = details,
         .color = options->output.style.color ? "1" : "0",
-        .prefix = several ? "1" : "0",
+        .prefix = several || options->rank.total ? "1" : "0",
         .origin = origin,
         .all_tests = options->all_tests ? "1" : "0",
         .attempt = runner->attempt,
@@ -328,6 +328,7 @@ static void select_tests(struct test_log_runner *runner,
 {
     const struct test_log_options *options = runner->options;
     bool only = options->failed && options->only;
+    const char *launched = test_log_session()->test;
 
     if (only && !test_log_plan_has(set, options->only)) {
         test_log_notice("--failed: %s no longer has the tests that failed; all "
@@ -343,6 +344,8 @@ static void select_tests(struct test_log_runner *runner,
                         &runner->run->plan);
     if (only)
         test_log_plan_only(set, options->only);
+    if (launched)
+        test_log_plan_only(set, (char *[]){(char *)launched, NULL});
     if (!options->shard.total)
         runner->matched = set->tests;
 }
@@ -368,6 +371,8 @@ void test_log_prepare(struct test_log_runner *runner,
     select_tests(runner, set);
     test_log_plan_repeat(set, options->repeat);
     test_log_plan_first(set, options->only);
+    if (options->rank.total)
+        test_log_plan_mark(set, &options->rank);
     test_log_plan_seal(set);
     run->dir_given = options->dir_given;
     run->scratch_word = options->scratch;

@@ -35,6 +35,8 @@ static const struct source sources[] = {
 enum {
     BAZEL,
     KUBERNETES = 2,
+    OPEN_MPI = 4,
+    PMI,
     SOURCE_COUNT = sizeof(sources) / sizeof(*sources),
     GITLAB = SOURCE_COUNT - 1
 };
@@ -174,6 +176,25 @@ int test_log_shard_find(struct test_log_shard *shard,
         return read_source(shard, source);
     shard->origin = asked->origin; /* NULL, unless "auto" found nothing */
     return 0;
+}
+
+void test_log_rank_find(struct test_log_rank *rank,
+                        const struct test_log_shard *shard)
+{
+    *rank = (struct test_log_rank){.total = 0};
+    for (size_t i = OPEN_MPI; i <= PMI && !test_log_session()->nested; i++) {
+        const char *index = test_log_variable(sources[i].index);
+        const char *total = test_log_variable(sources[i].total);
+        struct test_log_rank found;
+
+        if (!index || !total || !is_number(index, most, &found.index) ||
+            !is_number(total, most, &found.total) || found.index >= found.total)
+            continue;
+        if (found.total > 1 &&
+            (!shard->total || shard->origin != sources[i].index))
+            *rank = found;
+        return;
+    }
 }
 
 int test_log_shard_read_way(const char *name, const char *word,

@@ -39,11 +39,13 @@ static bool write_failed(const char *name, int status)
 static void write_part(const struct test_log_run *run)
 {
     bool handed_over = !test_log_handover_run(run);
-    char name[PATH_MAX];
+    char name[PATH_MAX], rank[32] = "run";
 
     if (!run->path)
         return;
-    snprintf(name, sizeof(name), "tests/%s/run.json", run->program);
+    if (run->parent.launched)
+        snprintf(rank, sizeof(rank), "rank%zu", run->rank.index);
+    snprintf(name, sizeof(name), "tests/%s/%s.json", run->program, rank);
     if (handed_over)
         write_failed(name, test_log_write_run_json(run, name));
     else if (test_log_write_run_json(run, name))
@@ -304,6 +306,10 @@ static struct test_log_parent find_parent(
     if (test_log_session_from_parent(session)) {
         parent.program = session->program;
         parent.results = number_of(session->results);
+    }
+    if (parent.folder && session->test) { /* a launcher is between us */
+        parent.program = session->program;
+        parent.launched = true;
     }
     return parent;
 }

@@ -102,6 +102,23 @@ static void read_folder(char **folder)
         (*folder)[0] = '\0';
 }
 
+/* A plan has the names of tests, without repetitions and ranks. */
+static bool add_base_name(struct reading *reading, size_t number)
+{
+    struct merge *merge = reading->merge;
+    const struct test_log_result *result = &merge->run.results[number];
+    char name[512];
+    uintptr_t known;
+    uint64_t key;
+
+    snprintf(name, sizeof(name), "%s", test_log_name(result));
+    name[strcspn(name, "#")] = '\0';
+    key = merge_test_key(merge->sources[reading->part - 1].lane,
+                         result->program, name);
+    return trace_table_find(&merge->by_test, key, &known) ||
+           trace_table_set(&merge->by_test, key, number);
+}
+
 /* Adds the last result of the run to its lane. */
 static void add_result(struct reading *reading)
 {
@@ -126,7 +143,8 @@ static void add_result(struct reading *reading)
         reading->failed |= !join(run, number);
     else
         reading->failed |=
-            !trace_table_set(&merge->by_test, key, run->count - 1);
+            !trace_table_set(&merge->by_test, key, run->count - 1) ||
+            !add_base_name(reading, run->count - 1);
 }
 
 static void add(struct reading *reading, const cJSON *test)
