@@ -280,6 +280,21 @@ Test(runners_critical, waits_for_all_streams_of_a_context)
     expect_path("- launch - other wait -");
 }
 
+/* The zone ends later than its kernel, as far as clocks can tell. */
+Test(runners_critical, does_not_wait_for_a_part_of_a_kernel)
+{
+    struct trace_activity zone = test_kernel(0, 0);
+
+    record_ticks(200000);
+    put_call(TRACE_ACTIVITY_RUNTIME, "launch", 1, 0, 10000, 20000);
+    put_work("kernel", 1, 7, 30000, 60000);
+    zone.at.correlation = 0;
+    zone.at.stream = TRACE_ZONE_GROUPS;
+    put(zone, TRACE_ACTIVITY_ZONE, "part", 40000, 60100);
+    put_call(TRACE_ACTIVITY_SYNC, "wait", 2, 0, 40000, 70000);
+    expect_path("- launch - kernel wait -");
+}
+
 /* The second kernel was launched while the first one ran. */
 Test(runners_critical, stays_on_a_stream_that_was_busy)
 {

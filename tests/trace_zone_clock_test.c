@@ -49,6 +49,21 @@ Test(trace_zone_clock, keeps_equal_clocks)
     cr_expect_eq(trace_zone_clock_ticks(&clock, 1000555), 1000555);
 }
 
+/* One damaged record must not spoil what follows. */
+Test(trace_zone_clock, recovers_from_a_wrong_time)
+{
+    struct trace_zone_clock clock = {.known = false};
+    struct truth truth = {1000000, 1000000, 1};
+    struct trace_zone_times times = times_of(&truth, 1000100, 1000900, 5, 7);
+
+    times.last = UINT64_MAX / 3;
+    trace_zone_clock_fit(&clock, &times, 0);
+    cr_expect_not(clock.same);
+    times = times_of(&truth, 1001000, 1001900, 5, 7);
+    trace_zone_clock_fit(&clock, &times, 0);
+    cr_expect_eq(trace_zone_clock_ticks(&clock, 1001555), 1001555);
+}
+
 Test(trace_zone_clock, bounds_a_clock_of_known_rate)
 {
     struct trace_zone_clock clock = {.known = false};

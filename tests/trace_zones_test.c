@@ -341,12 +341,28 @@ Test(trace_zones, ignores_zones_without_a_name)
 
 Test(trace_zones, reports_rings_that_nobody_reads)
 {
+    static const struct trace_backend backend = {NULL, NULL, NULL};
     struct trace_reader *reader;
 
+    cr_assert(trace_device_host()->attach(&backend));
     trace_zones_follow(zones, &memory);
     reader = test_read();
     expect_meta(reader, "unread", "1");
     expect_line(reader, "zones: 1 ring not read\n");
+    trace_reader_close(reader);
+}
+
+Test(trace_zones, does_not_warn_if_devices_are_not_recorded)
+{
+    struct trace_reader *reader;
+    char *lines;
+
+    trace_zones_follow(zones, &memory);
+    reader = test_read();
+    lines = test_plain(reader);
+    expect_meta(reader, "unread", "1");
+    cr_expect_str_eq(lines, "");
+    free(lines);
     trace_reader_close(reader);
 }
 

@@ -14,13 +14,15 @@
 #    define TRACE_ZONE_OPENCL_ 1
 #    define TRACE_ZONE_GLOBAL_ __global
 #    define TRACE_ZONE_DEVICE_ static inline
+#    define TRACE_ZONE_DECLARE_
 #else
 #    define TRACE_ZONE_OPENCL_ 0
 #    define TRACE_ZONE_GLOBAL_
 #endif
 #if !TRACE_ZONE_OPENCL_ && defined(__CUDACC__)
-#    define TRACE_ZONE_CUDA_   1
-#    define TRACE_ZONE_DEVICE_ static __device__ __forceinline__
+#    define TRACE_ZONE_CUDA_    1
+#    define TRACE_ZONE_DEVICE_  static __device__ __forceinline__
+#    define TRACE_ZONE_DECLARE_ __device__
 #else
 #    define TRACE_ZONE_CUDA_ 0
 #endif
@@ -219,11 +221,9 @@ TRACE_ZONE_DEVICE_ void trace_zone_end_(
 
 #    else
 
-TRACE_ZONE_DEVICE_ int trace_zone_check_(
-    TRACE_ZONE_GLOBAL_ trace_zone_ring *ring, unsigned number)
-{
-    return ring && number;
-}
+/* It is never called. */
+TRACE_ZONE_DECLARE_ int trace_zone_check_(
+    TRACE_ZONE_GLOBAL_ trace_zone_ring *ring, unsigned number);
 
 #        define trace_zone_begin(ring, number)                                 \
             ((void)sizeof(trace_zone_check_(ring, number)))

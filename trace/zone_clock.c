@@ -83,7 +83,7 @@ void trace_zone_clock_fit(struct trace_zone_clock *clock,
 {
     double rate = ticks_per_ns > 0 ? ticks_per_ns : rate_of(clock, times);
 
-    clock->same = (clock->same || !clock->known) && is_same(times);
+    clock->same = is_same(times);
     if (clock->same) {
         clock->error = 0;
     } else if (rate > 0) {

@@ -637,7 +637,8 @@ static void warn_of_losses(void)
     add_loss(&text, counts.stray_ends, "end", "without a beginning");
     add_loss(&text, counts.unfinished, "zone", "without an end");
     add_loss(&text, counts.invalid, "record", "of an unknown zone");
-    add_loss(&text, counts.unread, "ring", "not read");
+    if (trace_device_attached()) /* otherwise devices are not recorded */
+        add_loss(&text, counts.unread, "ring", "not read");
     if (text.size)
         trace_device_say(TRACE_LEVEL_WARN, text.data);
     trace_text_free(&text);
