@@ -183,6 +183,21 @@ Test(harness_scratch, rescues_no_run_in_progress)
     test_log_run_free(&run);
 }
 
+/* A program of testlog run may live a little longer than that. */
+Test(harness_scratch, rescues_no_run_that_a_program_writes_to)
+{
+    struct test_log_run run = {.path = NULL};
+
+    make_killed_run();
+    run.folder = open_folder(test_path(SCRATCH));
+    test_log_old_runs_hold(&run);
+    test_log_scratch_rescue(dir, "runs");
+    cr_expect(exists(SCRATCH "/tests/file"));
+    test_log_run_free(&run);
+    test_log_scratch_rescue(dir, "runs");
+    cr_expect(exists("runs/" RUN "/tests/file"));
+}
+
 /* ---- Copying ---- */
 
 enum { LARGE = 64 << 20, AT = 32 << 20 };

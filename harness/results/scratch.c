@@ -229,24 +229,31 @@ bool test_log_scratch_end(struct test_log_run *run)
 
 /* ---- Runs that were killed ---- */
 
-static void rescue(int folder, const char *dir, const char *name)
+static void move_killed(int from, const char *path, int to, const char *dir,
+                        const char *name)
 {
-    char path[TEST_LOG_SCRATCH_SIZE];
-    int from;
-
-    if (flock(folder, LOCK_EX | LOCK_NB) ||
-        test_log_scratch_of(folder, path) != TEST_LOG_SCRATCH_HERE)
-        return;
-    from = open_scratch(path);
-    if (from < 0)
-        return;
-    if (move(from, path, folder))
+    if (move(from, path, to))
         test_log_notice("cannot move %s to %s/%s: %s", path, dir, name,
                         strerror(errno));
     else
         test_log_notice("%s/%s was killed; it has been moved there from %s",
                         dir, name, path);
-    close(from);
+}
+
+/* The runner holds the run's folder, and programs of testlog run hold the
+ * scratch folder. */
+static void rescue(int folder, const char *dir, const char *name)
+{
+    char path[TEST_LOG_SCRATCH_SIZE];
+    int from = -1;
+
+    if (!flock(folder, LOCK_EX | LOCK_NB) &&
+        test_log_scratch_of(folder, path) == TEST_LOG_SCRATCH_HERE)
+        from = open_scratch(path);
+    if (from >= 0 && !flock(from, LOCK_EX | LOCK_NB))
+        move_killed(from, path, folder, dir, name);
+    if (from >= 0)
+        close(from);
 }
 
 void test_log_scratch_rescue(int dir, const char *path)
