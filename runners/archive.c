@@ -267,7 +267,7 @@ static int make_folders(struct unpacking *pack, char *name)
     return status;
 }
 
-static int copy_contents(struct unpacking *pack, const char *name)
+static int copy_contents(struct unpacking *pack)
 {
     static char bytes[BLOCK];
     la_ssize_t got;
@@ -286,8 +286,10 @@ static int copy_contents(struct unpacking *pack, const char *name)
         say_why(pack->why, pack->archive);
         return -1;
     }
-    return runners_holes_end(&pack->out) ? refuse(pack, name, pack->out.why)
-                                         : 0;
+    if (!runners_holes_end(&pack->out))
+        return 0;
+    trace_text_string(pack->why, pack->out.why);
+    return -1;
 }
 
 static int make_file(struct unpacking *pack, const char *name)
@@ -300,7 +302,7 @@ static int make_file(struct unpacking *pack, const char *name)
                       errno == EEXIST ? "is there twice" : strerror(errno));
     pack->names++;
     pack->out.size = 0;
-    status = copy_contents(pack, name);
+    status = copy_contents(pack);
     close(pack->out.out);
     return status;
 }

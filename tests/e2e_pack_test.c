@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 E2E_FOLDER
@@ -220,6 +221,21 @@ Test(e2e_pack, refuses_a_bad_pack_with_one_line)
                        "testlog: cannot open the pack cut.tar.zst: Truncated");
         e2e_expect_code(e2e_run(LEFT), 0);
     }
+}
+
+Test(e2e_pack, refuses_a_pack_that_needs_too_much_space)
+{
+    const struct e2e *result;
+
+    pack();
+    if (mount("testlog", "tmp", "tmpfs", 0, "size=64k"))
+        cr_skip_test("no permission to mount a small disk");
+    result = e2e_run(HERE "log run.tar.zst");
+    expect_refusal(result, 2,
+                   "cannot open the pack run.tar.zst: it needs more than half "
+                   "of the free space in TMPDIR");
+    e2e_expect_code(e2e_run(LEFT), 0);
+    umount2("tmp", MNT_DETACH);
 }
 
 Test(e2e_pack, leaves_nothing_behind_on_a_full_disk)
