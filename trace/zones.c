@@ -1,4 +1,4 @@
-/* zones.c: records what kernels write with zone.h.
+/* zones.c: reads what kernels write with zone.h.
  *
  * The bytes of a ring come from a device, so nothing in them is trusted but
  * that a record with its ticket in both halves is complete.
@@ -16,13 +16,6 @@
 enum { LAUNCHES = 256, CAPACITY_LEAST = 2 };
 #define SIZE_MOST ((size_t)1 << 30)
 
-/* A kernel that has run. */
-struct launch {
-    uint64_t begin, end; /* ticks */
-    uint32_t device, span;
-    const char *name;
-};
-
 struct trace_zones {
     struct trace_zones *next;
     uint32_t number;
@@ -38,7 +31,7 @@ struct trace_zones {
 /* All of it is protected by the lock of devices. */
 static struct trace_zones *rings; /* the newest first */
 static uint32_t last_number;
-static struct launch launches[LAUNCHES];
+static struct trace_zone_launch launches[LAUNCHES];
 static size_t launch_count; /* so far */
 static bool used;           /* in this recording */
 static struct trace_anchor began;
@@ -56,7 +49,7 @@ static struct {
 void trace_zones_launched(const char *name,
                           const struct trace_activity *activity)
 {
-    struct launch *one;
+    struct trace_zone_launch *one;
 
     if (!__atomic_load_n(&rings, __ATOMIC_RELAXED) || !activity->at.on_device ||
         (activity->at.kind != TRACE_ACTIVITY_KERNEL &&
@@ -64,42 +57,22 @@ void trace_zones_launched(const char *name,
         return;
     trace_device_lock();
     one = &launches[launch_count++ % LAUNCHES];
-    *one = (struct launch){.begin = activity->at.begin,
-                           .end = activity->end,
-                           .device = activity->at.device,
-                           .span = activity->span,
-                           .name = name};
+    *one = (struct trace_zone_launch){.begin = activity->at.begin,
+                                      .end = activity->end,
+                                      .device = activity->at.device,
+                                      .span = activity->span,
+                                      .name = name};
     trace_device_unlock();
 }
 
 /* ---- Reading ---- */
 
-/* The beginning or end of a zone. */
-struct mark {
-    uint64_t clock, ticks;
-    uint32_t unit, group, item, zone, ticket;
-    bool end, nanoseconds;
-};
-
-/* What was read of a ring. The zero value is nothing. */
-struct reading {
-    const char *const *names;
-    size_t name_count;
-    struct mark *marks;
-    size_t count;
-    uint64_t since;  /* ticks: when the ring was read before */
-    uint32_t device; /* of zones that lie in no launch */
-    uint32_t span;   /* of the thread that reads, for these */
-    struct launch launches[LAUNCHES];
-    size_t launch_count;
-    uint64_t recorded, stray_ends, unfinished;
-};
-
-static void add_mark(struct reading *reading, const trace_zone_record *record)
+static void add_mark(struct trace_zone_reading *reading,
+                     const trace_zone_record *record)
 {
-    struct mark *mark = &reading->marks[reading->count];
+    struct trace_zone_mark *mark = &reading->marks[reading->count];
 
-    *mark = (struct mark){
+    *mark = (struct trace_zone_mark){
         .clock = (uint64_t)record->clock[1] << 32 | record->clock[0],
         .unit = record->unit,
         .group = record->group,
@@ -117,8 +90,9 @@ static void add_mark(struct reading *reading, const trace_zone_record *record)
 
 /* Copies the records that were taken since the last reading. A ticket without a
  * record found no room. */
-static void take_records(struct reading *reading, struct trace_zones *zones,
-                         const unsigned char *bytes, uint32_t taken)
+static void take_records(struct trace_zone_reading *reading,
+                         struct trace_zones *zones, const unsigned char *bytes,
+                         uint32_t taken)
 {
     uint32_t all = taken - zones->read;
     uint32_t count = all < zones->capacity ? all : zones->capacity;
@@ -140,7 +114,7 @@ static void take_records(struct reading *reading, struct trace_zones *zones,
 }
 
 /* Copies the launches since the last reading. */
-static void take_launches(struct reading *reading)
+static void take_launches(struct trace_zone_reading *reading)
 {
     size_t all = launch_count < LAUNCHES ? launch_count : LAUNCHES;
 
@@ -161,13 +135,13 @@ static double ticks_per_ns(void)
                : 1;
 }
 
-static bool find_times(const struct reading *reading, bool nanoseconds,
-                       struct trace_zone_times *times)
+static bool find_times(const struct trace_zone_reading *reading,
+                       bool nanoseconds, struct trace_zone_times *times)
 {
     bool some = false;
 
     for (size_t i = 0; i < reading->count; i++) {
-        const struct mark *mark = &reading->marks[i];
+        const struct trace_zone_mark *mark = &reading->marks[i];
 
         if (mark->nanoseconds != nanoseconds)
             continue;
@@ -181,11 +155,11 @@ static bool find_times(const struct reading *reading, bool nanoseconds,
 }
 
 /* Kernels run between the begin of the first and the end of the last launch. */
-static void add_launches(const struct reading *reading,
+static void add_launches(const struct trace_zone_reading *reading,
                          struct trace_zone_times *times)
 {
     for (size_t i = 0; i < reading->launch_count; i++) {
-        const struct launch *one = &reading->launches[i];
+        const struct trace_zone_launch *one = &reading->launches[i];
 
         if (!i || one->begin < times->earliest)
             times->earliest = one->begin;
@@ -196,8 +170,8 @@ static void add_launches(const struct reading *reading,
         times->latest = times->earliest + 1;
 }
 
-static void fit_clock(struct reading *reading, struct trace_zones *zones,
-                      bool nanoseconds, uint64_t now)
+static void fit_clock(struct trace_zone_reading *reading,
+                      struct trace_zones *zones, bool nanoseconds, uint64_t now)
 {
     struct trace_zone_clock *clock = &zones->clocks[nanoseconds];
     struct trace_zone_times times = {.earliest = reading->since,
@@ -218,171 +192,6 @@ static void fit_clock(struct reading *reading, struct trace_zones *zones,
         if (reading->marks[i].nanoseconds == nanoseconds)
             reading->marks[i].ticks =
                 trace_zone_clock_ticks(clock, reading->marks[i].clock);
-}
-
-/* ---- Zones ---- */
-
-static uint32_t track_of(const struct mark *mark)
-{
-    const uint32_t units = TRACE_ZONE_GROUPS - TRACE_ZONE_UNITS;
-
-    return mark->unit == TRACE_ZONE_NO_UNIT
-               ? TRACE_ZONE_GROUPS + mark->group % TRACE_ZONE_GROUP_TRACKS
-               : TRACE_ZONE_UNITS + mark->unit % units;
-}
-
-static uint64_t overlap(const struct launch *launch, uint64_t begin,
-                        uint64_t end)
-{
-    uint64_t from = launch->begin > begin ? launch->begin : begin;
-    uint64_t to = launch->end < end ? launch->end : end;
-
-    return to > from ? to - from : 0;
-}
-
-/* Finds the launch in which a zone lies, NULL if there are several. */
-static const struct launch *find_launch(const struct reading *reading,
-                                        uint64_t begin, uint64_t end)
-{
-    const struct launch *best = NULL;
-    uint64_t most = 0;
-    bool several = false;
-
-    end += end == begin;
-    for (size_t i = 0; i < reading->launch_count; i++) {
-        uint64_t ticks = overlap(&reading->launches[i], begin, end);
-
-        if (!ticks || ticks < most)
-            continue;
-        several = ticks == most;
-        most = ticks;
-        best = &reading->launches[i];
-    }
-    return several ? NULL : best;
-}
-
-static struct trace_value name_or_none(const struct launch *launch)
-{
-    struct trace_value value =
-        launch ? trace_text_(launch->name) : trace_empty();
-
-    if (launch)
-        value.type = TRACE_TYPE_DISPLAY;
-    return value;
-}
-
-static struct trace_value number_or_none(uint32_t number)
-{
-    return number == TRACE_ZONE_NO_UNIT ? trace_empty() : trace_u64_(number);
-}
-
-/* Records a zone. Without an end, it ends with its launch. */
-static void put_zone(struct reading *reading, const struct mark *begin,
-                     const struct mark *end)
-{
-    static const char *const fields[] = {"kernel", "unit", "group", "item",
-                                         "unfinished"};
-    uint64_t to = end ? end->ticks : begin->ticks;
-    const struct launch *launch = find_launch(reading, begin->ticks, to);
-    const struct trace_value values[] = {
-        name_or_none(launch), number_or_none(begin->unit),
-        trace_u64_(begin->group), trace_u64_(begin->item),
-        end ? trace_empty() : trace_bool(true)};
-
-    if (!end && launch && launch->end > to)
-        to = launch->end;
-    trace_device_put(&(struct trace_activity){
-        .at = {.begin = begin->ticks,
-               .device = launch ? launch->device : reading->device,
-               .stream = track_of(begin),
-               .kind = TRACE_ACTIVITY_ZONE,
-               .on_device = 1},
-        .end = to > begin->ticks ? to : begin->ticks,
-        .span = launch ? launch->span : reading->span,
-        .name = reading->names[begin->zone],
-        .fields = fields,
-        .field_count = sizeof(fields) / sizeof(*fields),
-        .values = values,
-    });
-    reading->recorded++;
-    reading->unfinished += !end;
-}
-
-static int compare(uint32_t a, uint32_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
-/* Orders marks by the work item that made them, then by their tickets. */
-static int in_order(const void *a, const void *b)
-{
-    const struct mark *x = a, *y = b;
-    int order = compare(x->unit, y->unit);
-
-    if (!order)
-        order = compare(x->group, y->group);
-    if (!order)
-        order = compare(x->item, y->item);
-    return order ? order : (int32_t)(x->ticket - y->ticket) < 0 ? -1 : 1;
-}
-
-static bool is_same_item(const struct mark *a, const struct mark *b)
-{
-    return a->unit == b->unit && a->group == b->group && a->item == b->item;
-}
-
-/* Ends the innermost open zone of that number; those within it, whose ends were
- * dropped, do not end. The open zones are marks at the front of `open`. */
-static size_t end_zone(struct reading *reading, struct mark *open, size_t depth,
-                       const struct mark *end)
-{
-    size_t at = depth;
-
-    while (at && open[at - 1].zone != end->zone)
-        at--;
-    if (!at) {
-        reading->stray_ends++;
-        return depth;
-    }
-    for (; depth > at; depth--)
-        put_zone(reading, &open[depth - 1], NULL);
-    put_zone(reading, &open[at - 1], end);
-    return at - 1;
-}
-
-/* Records the zones of one work item, whose marks become the stack of open
- * zones: it never outgrows the marks before the current one. */
-static void put_item(struct reading *reading, struct mark *marks, size_t count)
-{
-    size_t depth = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        struct mark mark = marks[i];
-
-        if (mark.end)
-            depth = end_zone(reading, marks, depth, &mark);
-        else
-            marks[depth++] = mark;
-    }
-    while (depth)
-        put_zone(reading, &marks[--depth], NULL);
-}
-
-static void put_zones(struct reading *reading)
-{
-    size_t end;
-
-    if (reading->count)
-        qsort(reading->marks, reading->count, sizeof(*reading->marks),
-              in_order);
-    for (size_t i = 0; i < reading->count; i = end) {
-        for (end = i + 1;
-             end < reading->count &&
-             is_same_item(&reading->marks[i], &reading->marks[end]);
-             end++)
-            ;
-        put_item(reading, reading->marks + i, end - i);
-    }
 }
 
 /* ---- Rings ---- */
@@ -407,15 +216,21 @@ static uint32_t count_new(const struct trace_zones *zones, uint32_t taken)
     return count < zones->capacity ? count : zones->capacity;
 }
 
+static bool make_room(struct trace_zone_reading *reading, size_t count)
+{
+    reading->marks = malloc(count * sizeof(*reading->marks));
+    reading->launches = malloc(LAUNCHES * sizeof(*reading->launches));
+    return reading->marks && reading->launches;
+}
+
 /* Takes what is new; without memory it stays in the ring. */
-static void take(struct reading *reading, struct trace_zones *zones,
+static void take(struct trace_zone_reading *reading, struct trace_zones *zones,
                  const unsigned char *bytes, uint32_t taken)
 {
     uint32_t count = count_new(zones, taken);
     uint64_t now = trace_clock_now();
 
-    reading->marks = count ? malloc(count * sizeof(*reading->marks)) : NULL;
-    if (!reading->marks)
+    if (!count || !make_room(reading, count))
         return;
     reading->names = zones->names;
     reading->name_count = zones->name_count;
@@ -427,7 +242,7 @@ static void take(struct reading *reading, struct trace_zones *zones,
     zones->since = now;
 }
 
-static void add_counts(const struct reading *reading)
+static void add_counts(const struct trace_zone_reading *reading)
 {
     trace_device_lock();
     counts.recorded += reading->recorded;
@@ -436,8 +251,8 @@ static void add_counts(const struct reading *reading)
     trace_device_unlock();
 }
 
-static size_t read_ring(struct reading *reading, uint32_t number, void *memory,
-                        size_t size)
+static size_t read_ring(struct trace_zone_reading *reading, uint32_t number,
+                        void *memory, size_t size)
 {
     struct trace_zones *zones;
     trace_zone_ring ring;
@@ -454,15 +269,16 @@ static size_t read_ring(struct reading *reading, uint32_t number, void *memory,
     trace_device_unlock();
     memcpy((char *)memory + offsetof(trace_zone_ring, read), &ring.read,
            sizeof(ring.read));
-    put_zones(reading);
+    trace_zones_put(reading);
     add_counts(reading);
     free(reading->marks);
+    free(reading->launches);
     return reading->recorded;
 }
 
 size_t trace_zones_read(struct trace_zones *zones, void *memory)
 {
-    struct reading reading = {.span = trace_span_current().place};
+    struct trace_zone_reading reading = {.span = trace_span_current().place};
     int error = errno;
     size_t count;
 
@@ -478,8 +294,8 @@ size_t trace_zones_read(struct trace_zones *zones, void *memory)
 void trace_zones_take(uint32_t number, void *bytes, size_t size,
                       uint32_t device)
 {
-    struct reading reading = {.device = device,
-                              .span = trace_span_current().place};
+    struct trace_zone_reading reading = {.device = device,
+                                         .span = trace_span_current().place};
 
     if (size >= sizeof(trace_zone_ring))
         read_ring(&reading, number, bytes, size);

@@ -32,6 +32,39 @@ void trace_zones_launched(const char *name, const struct trace_activity *);
 void trace_zones_end(void);
 void trace_zones_resume(void);
 
+/* ---- zone_match.c ---- */
+
+/* The beginning or end of a zone. */
+struct trace_zone_mark {
+    uint64_t clock, ticks;
+    uint32_t unit, group, item, zone, ticket;
+    bool end, nanoseconds;
+};
+
+/* A kernel that has run. */
+struct trace_zone_launch {
+    uint64_t begin, end; /* ticks */
+    uint32_t device, span;
+    const char *name;
+};
+
+/* What was read of a ring. The zero value is nothing. */
+struct trace_zone_reading {
+    const char *const *names;
+    size_t name_count;
+    struct trace_zone_mark *marks;
+    size_t count;
+    uint64_t since;  /* ticks: when the ring was read before */
+    uint32_t device; /* of zones that lie in no launch */
+    uint32_t span;   /* of the thread that reads, for these */
+    struct trace_zone_launch *launches;
+    size_t launch_count;
+    uint64_t recorded, stray_ends, unfinished;
+};
+
+/* trace_zones_put records the zones of all marks, whose order it changes. */
+void trace_zones_put(struct trace_zone_reading *);
+
 /* ---- zone_clock.c ---- */
 
 /* Records of a ring that were read at once. */
