@@ -11,6 +11,7 @@
 #include "archive.h"
 #include "harness/results/notice.h"
 #include "harness/results/old_runs.h"
+#include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
 #include "harness/runner/options.h"
 #include "runners.h"
@@ -19,7 +20,8 @@
 
 static void usage(void)
 {
-    puts("Usage: testlog pack [RUN] [-o FILE]\n\n"
+    puts("Usage: testlog pack [RUN] [-o FILE]\n"
+         "       testlog pack --extract PACK [-o DIR]\n\n"
          "Packs a run into one small file. The other commands take such a file "
          "in place of\na run. Files that they can make again are left out. RUN "
          "is the folder of a run;\nthe default is the latest run. The run may "
@@ -27,6 +29,9 @@ static void usage(void)
          "  -o, --output FILE  write to FILE, - for standard output; by "
          "default to the\n"
          "                     name of the run and " RUNNERS_PACK_SUFFIX "\n"
+         "  -x, --extract      unpack PACK into DIR, by default where test "
+         "programs put\n"
+         "                     their runs\n"
          "  -h, --help         print this");
 }
 
@@ -274,35 +279,102 @@ static int pack(const char *where, const char *output)
     return code;
 }
 
+/* ---- Unpacking ---- */
+
+/* Unpacks a pack in the open folder `aside` of `dir` and moves the run to
+ * `dir`; an older one of that name stays. */
+static int move_unpacked(const char *pack, int aside, const char *dir)
+{
+    char run[NAME_MAX + 1], path[PATH_MAX];
+
+    if (!runners_unpack(pack, aside, run))
+        return TEST_LOG_USAGE;
+    if (snprintf(path, sizeof(path), "%s/%s", dir, run) < PATH_MAX &&
+        !renameat(aside, run, AT_FDCWD, path)) {
+        fprintf(stderr, "pack: %s\n", path);
+        return TEST_LOG_PASSED;
+    }
+    test_log_notice("pack: cannot unpack to %s: %s", path, strerror(errno));
+    return TEST_LOG_FAILED;
+}
+
+static int extract_to(const char *pack, const char *dir)
+{
+    char path[PATH_MAX];
+    int aside = -1, code = TEST_LOG_FAILED;
+
+    if (test_log_make_folders(dir) ||
+        snprintf(path, sizeof(path), "%s/.testlog-pack-XXXXXX", dir) >=
+            PATH_MAX ||
+        !mkdtemp(path) ||
+        (aside = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
+        test_log_notice("pack: cannot write to %s: %s", dir, strerror(errno));
+        return code;
+    }
+    code = move_unpacked(pack, aside, dir);
+    close(aside);
+    test_log_old_runs_remove_tree(AT_FDCWD, path);
+    return code;
+}
+
+static int extract(char **words, const char *dir)
+{
+    char *no_folder[] = {NULL};
+    struct test_log_options options;
+    int code;
+
+    if (!words[0] || words[1]) {
+        test_log_notice("pack: --extract needs one pack");
+        return TEST_LOG_USAGE;
+    }
+    if (runners_settings(&options, "pack", no_folder))
+        return TEST_LOG_USAGE;
+    code = extract_to(words[0], dir ? dir : options.dir);
+    test_log_options_free(&options);
+    return code;
+}
+
+/* ---- Arguments ---- */
+
+static int pack_named(char **words, const char *output)
+{
+    const char *first = *words, *where = runners_run_of(&words);
+
+    if (!where)
+        return TEST_LOG_USAGE;
+    if (!*words)
+        return pack(where, output);
+    test_log_notice(*words == first
+                        ? "pack: there is no run %s; testlog list lists them"
+                        : "pack: one run is enough; leave out %s",
+                    *words);
+    return TEST_LOG_USAGE;
+}
+
 int runners_pack(int argc, char **argv)
 {
     static const struct option options[] = {
         {"output", required_argument, NULL, 'o'},
+        {"extract", no_argument, NULL, 'x'},
         {"help", no_argument, NULL, 'h'},
         {0}};
-    const char *output = NULL, *where, *named;
+    const char *output = NULL;
+    bool extracts = false;
     int flag;
 
     opterr = 0;
-    while ((flag = getopt_long(argc, argv, ":o:h", options, NULL)) >= 0) {
+    while ((flag = getopt_long(argc, argv, ":o:xh", options, NULL)) >= 0) {
         if (flag == 'h') {
             usage();
             return TEST_LOG_PASSED;
         }
         if (flag == '?' || flag == ':')
             return runners_refuse_flag("pack", flag, argv, options);
-        output = optarg;
+        if (flag == 'x')
+            extracts = true;
+        else
+            output = optarg;
     }
     argv += optind;
-    named = *argv;
-    where = runners_run_of(&argv);
-    if (!where)
-        return TEST_LOG_USAGE;
-    if (!*argv)
-        return pack(where, output);
-    test_log_notice(*argv == named
-                        ? "pack: there is no run %s; testlog list lists them"
-                        : "pack: one run is enough; leave out %s",
-                    *argv);
-    return TEST_LOG_USAGE;
+    return extracts ? extract(argv, output) : pack_named(argv, output);
 }

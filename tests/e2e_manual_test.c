@@ -476,7 +476,7 @@ static const struct {
     {"testlog diff --", "--fail-over --json --help "},
     {"testlog merge --", "--output --allow-missing --align --history --help "},
     {"testlog clean --d", "--dry-run "},
-    {"testlog pack --", "--output --help "},
+    {"testlog pack --", "--output --extract --help "},
     {"testlog filter --b", "--batch "},
     {"testlog filter in", "info "},
     {"testlog run PROGRAM -- --log-t", "--log-time "},

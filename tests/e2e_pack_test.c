@@ -39,6 +39,14 @@ static off_t size_of(const char *name)
     return atol(e2e_run("du -bs %s", name)->out);
 }
 
+static void expect_refusal(const struct e2e *result, int code, const char *text)
+{
+    e2e_expect_code(result, code);
+    e2e_expect_is(result->out, "");
+    e2e_expect_has(result->err, text);
+    cr_expect_eq(e2e_count(result->err, "\n"), 1, "%s", result->err);
+}
+
 Test(e2e_pack, packs_a_run_into_a_tenth_of_its_size)
 {
     const char *names;
@@ -147,6 +155,24 @@ Test(e2e_pack, unpacks_with_tar)
                     0);
 }
 
+Test(e2e_pack, extracts_a_pack)
+{
+    const struct e2e *result;
+
+    pack();
+    result = e2e_run("mkdir other && cd other && " HERE
+                     "pack --extract ../run.tar.zst");
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, "pack: testlog-runs/20");
+    e2e_expect_code(
+        e2e_run("cd other && " TESTLOG "log testlog-runs/20* small/passes"), 0);
+    expect_refusal(e2e_run("cd other && " TESTLOG "pack -x ../run.tar.zst"), 1,
+                   "pack: cannot unpack to testlog-runs/20");
+    e2e_expect_is(e2e_run("ls -A other/testlog-runs | wc -l")->out, "1\n");
+    e2e_expect_code(e2e_run(TESTLOG "pack -x run.tar.zst -o new/folder"), 0);
+    e2e_expect_code(e2e_run("ls new/folder/20*/run.json"), 0);
+}
+
 Test(e2e_pack, removes_the_temporary_folder_when_killed)
 {
     const struct e2e *result;
@@ -175,14 +201,6 @@ Test(e2e_pack, packs_a_run_that_was_killed)
 
 /* ---- Refusals ---- */
 
-static void expect_refusal(const struct e2e *result, int code, const char *text)
-{
-    e2e_expect_code(result, code);
-    e2e_expect_is(result->out, "");
-    e2e_expect_has(result->err, text);
-    cr_expect_eq(e2e_count(result->err, "\n"), 1, "%s", result->err);
-}
-
 Test(e2e_pack, refuses_what_is_no_run)
 {
     run();
@@ -192,6 +210,19 @@ Test(e2e_pack, refuses_what_is_no_run)
                    "/tmp is not a run; name a run's folder");
     expect_refusal(e2e_run(TESTLOG "pack latest latest"), 2,
                    "pack: one run is enough; leave out latest");
+}
+
+Test(e2e_pack, extracts_nothing_from_a_bad_pack)
+{
+    pack();
+    e2e_run("head -c 900 run.tar.zst >cut.tar.zst");
+    expect_refusal(e2e_run(TESTLOG "pack -x cut.tar.zst -o new"), 2,
+                   "cannot open the pack cut.tar.zst: Truncated");
+    expect_refusal(e2e_run(TESTLOG "pack -x nowhere -o new"), 2,
+                   "cannot open the pack nowhere: No such file or directory");
+    expect_refusal(e2e_run(TESTLOG "pack -x"), 2,
+                   "pack: --extract needs one pack");
+    e2e_expect_is(e2e_run("ls -A new")->out, "");
 }
 
 Test(e2e_pack, refuses_a_run_in_progress)
