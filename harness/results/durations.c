@@ -212,7 +212,7 @@ static int compare_numbers(const void *a, const void *b)
 /* Returns 0 for a test that has not passed. */
 static uint64_t median_of(const struct test_log_past *past)
 {
-    uint64_t times[TEST_LOG_PAST_TIMES];
+    uint64_t times[TEST_LOG_PAST_TIMES] = {0};
     size_t count = 0;
 
     while (count < TEST_LOG_PAST_TIMES && past->times[count]) {

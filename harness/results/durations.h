@@ -44,7 +44,8 @@ int test_log_durations_recall(struct test_log_durations *,
 typedef bool test_log_duration_wanted(const struct test_log_duration *,
                                       const void *context);
 void test_log_durations_keep(struct test_log_durations *,
-                             test_log_duration_wanted *, const void *context);
+                             test_log_duration_wanted *wanted,
+                             const void *context);
 
 /* test_log_durations_of returns the ns of a test; 0: unknown. */
 uint64_t test_log_durations_of(const struct test_log_durations *,

@@ -90,7 +90,8 @@ void test_log_rank_find(struct test_log_rank *, const struct test_log_shard *);
 int test_log_shard_read_durations(struct test_log_options *);
 void test_log_shard_recall(struct test_log_options *,
                            const struct test_log_history *,
-                           test_log_duration_wanted *, const void *context);
+                           test_log_duration_wanted *wanted,
+                           const void *context);
 
 /* test_log_shard_recall_program does so for the tests of a program; under
  * `testlog run`, for those of all its programs. */
