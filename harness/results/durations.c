@@ -64,8 +64,9 @@ void test_log_durations_sort(struct test_log_durations *durations)
 {
     size_t kept = 0;
 
-    qsort(durations->tests, durations->count, sizeof(*durations->tests),
-          compare_times);
+    if (durations->count)
+        qsort(durations->tests, durations->count, sizeof(*durations->tests),
+              compare_times);
     for (size_t i = 0; i < durations->count; i++) {
         struct test_log_duration *test = &durations->tests[i];
 
