@@ -525,3 +525,49 @@ Test(e2e_merge, corrects_a_clock_that_was_set_while_tests_ran)
     cr_expect_float_eq(e2e_number(part("all", 1), "uncertainty_ns"), 3e9, 1e6);
     cr_expect_lt(e2e_number(part("all", 0), "uncertainty_ns"), 1e6);
 }
+
+/* ---- Many machines ---- */
+
+static void simulate(int shards, int tests, const char *names)
+{
+    e2e_expect_code(e2e_run("TRACE_DIR=real %s -q && " BUILD_DIR
+                            "/tests/simulate real/latest sim %d %d %s",
+                            e2e_program("simulated", E2E_TRACED), shards, tests,
+                            names),
+                    0);
+}
+
+Test(e2e_merge, merges_many_hosts_with_skewed_clocks)
+{
+    const struct e2e *ran;
+
+    simulate(40, 10, "names");
+    ran = merge("sim/* -o all");
+    e2e_expect_code(ran, 0);
+    e2e_expect_is(e2e_last(ran->out), "400 passed, 0 failed, 0 skipped");
+    e2e_expect_has(ran->err, "run.json has the clocks of 6 more hosts");
+    cr_expect_eq(e2e_number(e2e_json("all/run.json"), "passed"), 400);
+    e2e_expect_is(e2e_run("cut -f4 all/results.tsv | sort -u | wc -l")->out,
+                  "400\n");
+    ran = e2e_run(TESTLOG " stat all --csv | grep ',\"work\",\\|^work,'");
+    cr_expect(strstr(e2e_run(TESTLOG " stat all")->out, "400 "), "%s",
+              ran->out);
+    e2e_expect_code(e2e_run(TESTLOG " report all"), 0);
+}
+
+Test(e2e_merge, counts_missing_and_copied_shards_of_many)
+{
+    const struct e2e *ran;
+
+    simulate(40, 10, "names");
+    e2e_run("rm -r sim/00007 sim/00021; cp -r sim/00030 sim/copy; "
+            "rm sim/00011/run.json");
+    ran = merge("sim/* -o all");
+    e2e_expect_code(ran, 1);
+    e2e_expect_is(e2e_last(ran->out), "370 passed, 3 failed, 0 skipped");
+    e2e_expect_has(ran->err, " is a copy of ");
+    e2e_expect_has(ran->err, "shard 8 of 40: failed: missing: 10 tests are "
+                             "unknown: suite/t00007_000, ");
+    e2e_expect_has(ran->err, "shard 22 of 40: failed: missing: 10 tests are ");
+    e2e_expect_has(ran->err, "shard 12 of 40: failed: cut off: 10 tests are ");
+}

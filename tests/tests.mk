@@ -57,7 +57,7 @@ plain      := annotated annotated_cxx capture expect expect_cxx expecting expect
 traced     := allocator alone annotated annotated_cxx bounded capture chars_cxx ci crashing device dying early expect \
     expect_cxx expecting expecting_cxx faulty gpu gpu_early hanging helper hostile \
     jumping large late limited losing losses many \
-    nesting new_assert outcomes passing sending serial slow small starter starting storm survivors throws traced \
+    nesting new_assert outcomes passing sending serial simulated slow small starter starting storm survivors throws traced \
     times unborn undumpable unsteady whole
 info       := annotated annotated_cxx expect expecting expecting_cxx small
 all        := gpu passing whole whole_cxx
@@ -106,10 +106,18 @@ $(STUB): $(patsubst %.c,$(B)/gpu/%.o,tests/programs/gpu_stub.c $(wildcard trace/
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -shared -o $@ $^ -lpthread
 
+# A stand-in for many machines, and a program that measures another one's memory.
+SIMULATE := $(B)/tests/simulate
+PEAK     := $(B)/tests/peak
+
+$(SIMULATE) $(PEAK): %: %.o $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) -lpthread
+
 # End-to-end tests run programs of the build folder.
 E2E := $(filter $(addprefix $(B)/tests/,compilers_% e2e_% soak_%),$(UNITS))
 
-$(E2E): | $(TESTLOG) $(STACKS) $(SHARED) $(GPU) $(AUDIT) $(PROGRAMS) $(ANY) $(OPENCL_ANY) $(STUB) $(PLAYBACK) $(DRIVER)
+$(E2E): | $(TESTLOG) $(STACKS) $(SHARED) $(GPU) $(AUDIT) $(PROGRAMS) $(ANY) $(OPENCL_ANY) $(STUB) $(SIMULATE) $(PLAYBACK) $(DRIVER)
 
 $(B)/tests/tsan_main: tests/tsan_main.c $(wildcard trace/*.c log/*.c) | $(STAGED)
 	$(call say,TSAN,$@)

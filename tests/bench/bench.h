@@ -153,6 +153,16 @@ double bench_suite_logged(size_t count);
  * a run would slow down the next. */
 void bench_suite_end(void);
 
+/* ---- merge.c: a row's count is that of tests ---- */
+
+double bench_link_runs(size_t tests);
+double bench_merge(size_t tests);
+
+/* bench_merge_memory returns the peak memory of the last merge, in MiB.
+ * bench_merge_end removes its runs. */
+double bench_merge_memory(void);
+void bench_merge_end(void);
+
 /* ---- peers.c ---- */
 
 /* bench_ask_peer returns the nanoseconds that a peer's work took, below 0 if

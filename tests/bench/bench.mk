@@ -6,7 +6,8 @@ BENCH_DEPS := liblttng-ust-dev lttng-tools librust-tracing-dev librust-tracing-s
 
 BENCH     := $(B)/tests/bench
 BENCH_SRC := $(filter-out tests/bench/tests.c,$(wildcard tests/bench/*.c))
-BENCHES   := $(BENCH)/bench $(BENCH)/tests_plain $(BENCH)/tests_logged
+BENCHES   := $(BENCH)/bench $(BENCH)/tests_plain $(BENCH)/tests_logged \
+    $(B)/tests/simulate $(B)/tests/peak $(TESTLOG)
 
 $(BENCH)/bench: $(BENCH_SRC:%.c=$(B)/%.o) $(LIB)
 	$(call say,LD,$@)

@@ -237,6 +237,7 @@ int main(int argc, char **argv)
     bench_pin(true);
     measure_all();
     bench_suite_end();
+    bench_merge_end();
     unlink(getenv("BENCH_FILE"));
     return 0;
 }

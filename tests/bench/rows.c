@@ -8,6 +8,7 @@ enum {
     LINES = 4096,
     RENDERED = 100000, /* by others */
     TESTS = 1000,
+    MERGED = 10000,
     OPENCL_BATCHES = 8 * 256,
 };
 
@@ -147,6 +148,9 @@ const struct bench_row bench_rows[] = {
     OURS("1,000 tests, -j2", "Criterion alone", bench_suite_plain, TESTS, 9),
     OURS("1,000 tests, -j2", "recorded and rendered", bench_suite_logged, TESTS,
          9, .budget = 1.05),
+    OURS("10,000 tests of 100 shards", "cp -rl", bench_link_runs, MERGED, 5),
+    OURS("10,000 tests of 100 shards", "testlog merge", bench_merge, MERGED, 5,
+         .budget = 8),
 };
 
 const size_t bench_row_count = sizeof(bench_rows) / sizeof(*bench_rows);

@@ -173,5 +173,7 @@ size_t bench_measure_sizes(struct bench_size *sizes)
         (struct bench_size){"export, memory of its own", "MiB", memory.own, 64};
     sizes[count++] = (struct bench_size){"export, pages of files mapped", "MiB",
                                          memory.mapped, 0};
+    sizes[count++] = (struct bench_size){"merge, memory for 10,000 tests",
+                                         "MiB", bench_merge_memory(), 64};
     return count + sizes_of_spans(sizes + count);
 }
