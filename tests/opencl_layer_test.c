@@ -11,6 +11,8 @@
 
 #include "support.h"
 
+#include <testlog/zone.h>
+
 cl_int clGetLayerInfo(cl_uint info, size_t size, void *value, size_t *size_ret);
 cl_int clInitLayer(cl_uint entries, const void *target, cl_uint *entries_ret,
                    const void **layer);
@@ -46,7 +48,8 @@ static cl_ulong device_now(void)
     return (cl_ulong)now.tv_sec * NS + (cl_ulong)now.tv_nsec + driver.offset;
 }
 
-static int references; /* of the queue */
+static int references; /* of the program's queue */
+static int readers;    /* queues that read rings */
 
 static cl_command_queue CreateCommandQueue(cl_context context,
                                            cl_device_id device,
@@ -63,6 +66,10 @@ static cl_command_queue CreateCommandQueue(cl_context context,
     }
     if (error)
         *error = 0;
+    if (references) { /* the layer's */
+        readers++;
+        return HANDLE(cl_command_queue, 10);
+    }
     references = 1;
     return HANDLE(cl_command_queue, 1);
 }
@@ -76,8 +83,10 @@ static cl_int RetainCommandQueue(cl_command_queue queue)
 
 static cl_int ReleaseCommandQueue(cl_command_queue queue)
 {
-    (void)queue;
-    references--;
+    if (queue == HANDLE(cl_command_queue, 10))
+        readers--;
+    else
+        references--;
     return 0;
 }
 
@@ -244,6 +253,97 @@ static void *GetExtensionFunctionAddress(const char *name)
                                                   name);
 }
 
+/* ---- The driver's memory ---- */
+
+static struct {
+    trace_zone_ring ring;
+    trace_zone_record records[4];
+} content; /* of the only memory object */
+
+static struct {
+    int references, reads, writes;
+    bool refuses;
+} object;
+
+static cl_mem CreateBuffer(cl_context context, cl_bitfield flags, size_t size,
+                           void *host, cl_int *error)
+{
+    (void)context;
+    (void)flags;
+    memcpy(&content, host, size);
+    object.references = 1;
+    *error = 0;
+    return HANDLE(cl_mem, 9);
+}
+
+static cl_int RetainMemObject(cl_mem memory)
+{
+    (void)memory;
+    object.references++;
+    return 0;
+}
+
+static cl_int ReleaseMemObject(cl_mem memory)
+{
+    (void)memory;
+    object.references--;
+    return 0;
+}
+
+static cl_int GetMemObjectInfo(cl_mem memory, cl_uint info, OPENCL_INFO)
+{
+    cl_context context = HANDLE(cl_context, 4);
+    size_t bytes = sizeof(content);
+
+    (void)memory;
+    (void)size_ret;
+    memcpy(value,
+           info == OPENCL_MEM_CONTEXT ? (void *)&context : (void *)&bytes,
+           size);
+    return 0;
+}
+
+static cl_int GetContextInfo(cl_context context, cl_uint info, OPENCL_INFO)
+{
+    cl_device_id device = HANDLE(cl_device_id, 3);
+
+    (void)context;
+    (void)info;
+    memcpy(value, &device, sizeof(device) < size ? sizeof(device) : size);
+    *size_ret = sizeof(device);
+    return 0;
+}
+
+static cl_int EnqueueReadBuffer(cl_command_queue queue, cl_mem buffer,
+                                cl_bool blocking, size_t offset, size_t size,
+                                void *to, OPENCL_WAIT)
+{
+    (void)queue;
+    (void)count;
+    (void)list;
+    cr_expect_eq(buffer, HANDLE(cl_mem, 9));
+    cr_expect(blocking && !event);
+    object.reads++;
+    if (object.refuses)
+        return -5;
+    memcpy(to, (const char *)&content + offset, size);
+    return 0;
+}
+
+static cl_int EnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer,
+                                 cl_bool blocking, size_t offset, size_t size,
+                                 const void *from, OPENCL_WAIT)
+{
+    (void)queue;
+    (void)buffer;
+    (void)count;
+    (void)list;
+    cr_expect(blocking && !event);
+    object.writes++;
+    memcpy((char *)&content + offset, from, size);
+    return 0;
+}
+
 static function *table[OPENCL_SLOTS];
 
 static void fill_table(void)
@@ -269,6 +369,13 @@ static void fill_table(void)
     PUT(BuildProgram);
     PUT(GetProgramInfo);
     PUT(GetProgramBuildInfo);
+    PUT(CreateBuffer);
+    PUT(RetainMemObject);
+    PUT(ReleaseMemObject);
+    PUT(GetMemObjectInfo);
+    PUT(GetContextInfo);
+    PUT(EnqueueReadBuffer);
+    PUT(EnqueueWriteBuffer);
     PUT(GetExtensionFunctionAddress);
     PUT(GetExtensionFunctionAddressForPlatform);
 #undef PUT
@@ -527,7 +634,7 @@ Test(opencl_old_driver, replaces_only_what_the_driver_has, .init = publish)
     cr_expect_null(layer[81], "clSetEventCallback");
     cr_expect_null(layer[123], "clCreateCommandQueueWithProperties");
     cr_expect_not_null(layer[60], "clEnqueueTask");
-    cr_expect_eq(replaced, 7);
+    cr_expect_eq(replaced, 12);
     trace_reader_close(test_read());
 }
 
@@ -582,6 +689,107 @@ Test(opencl_layer, answers_questions_about_the_layer)
                  OPENCL_INVALID_VALUE);
     cr_expect_eq(clInitLayer(OPENCL_SLOTS, NULL, NULL, NULL),
                  OPENCL_INVALID_VALUE);
+}
+
+/* ---- Rings ---- */
+
+/* A ring in a buffer, and the zone of a kernel. */
+static struct trace_zones *open_ring(void)
+{
+    static const char *const names[] = {"part"};
+    static char bytes[sizeof(content)];
+    struct trace_zones *zones =
+        trace_zones_open(bytes, sizeof(bytes), names, 1);
+    cl_int error;
+
+    cr_assert_not_null(zones);
+    trace_zones_follow(zones,
+                       opencl_CreateBuffer(HANDLE(cl_context, 4), 0,
+                                           sizeof(bytes), bytes, &error));
+    return zones;
+}
+
+static void write_zone(void)
+{
+    for (unsigned end = 0; end < 2; end++) {
+        unsigned ticket = content.ring.taken++;
+        uint64_t now = trace_device_host()->now();
+
+        content.records[ticket % 4] =
+            (trace_zone_record){.clock = {(unsigned)now, (unsigned)(now >> 32)},
+                                .unit = TRACE_ZONE_NO_UNIT,
+                                .ticket = ticket + 1,
+                                .what = end,
+                                .ticket_again = ticket + 1};
+    }
+}
+
+static size_t count_parts(void)
+{
+    struct trace_reader *reader = test_read();
+    size_t count = test_count(reader, TRACE_ENTRY_DEVICE, "part");
+
+    trace_reader_close(reader);
+    return count;
+}
+
+Test(opencl_layer, reads_a_ring_when_no_command_runs)
+{
+    open_ring();
+    open_queue();
+    launch();
+    write_zone();
+    cr_expect_eq(opencl_Finish(queue), 0);
+    cr_expect_eq(object.reads, 0, "the kernel runs");
+    complete(OPENCL_COMPLETE);
+    cr_expect_eq(opencl_Finish(queue), 0);
+    cr_expect_eq(object.reads, 2, "the header, then all");
+    cr_expect_eq(content.ring.read, 2);
+    cr_expect_eq(opencl_Finish(queue), 0);
+    cr_expect_eq(object.reads, 3, "nothing is new");
+    cr_expect_eq(object.writes, 1);
+    cr_expect_eq(object.references, 1);
+    cr_expect_eq(readers, 0);
+    cr_expect_eq(count_parts(), 1);
+}
+
+Test(opencl_layer, reads_a_ring_before_it_is_released)
+{
+    struct trace_zones *zones = open_ring();
+
+    write_zone();
+    opencl_RetainMemObject(HANDLE(cl_mem, 9));
+    opencl_ReleaseMemObject(HANDLE(cl_mem, 9));
+    cr_expect_eq(object.reads, 0);
+    opencl_ReleaseMemObject(HANDLE(cl_mem, 9));
+    cr_expect_eq(object.reads, 2);
+    cr_expect_eq(object.references, 0);
+    trace_zones_close(zones);
+    cr_expect_eq(object.reads, 2, "the buffer is gone");
+    cr_expect_eq(count_parts(), 1);
+}
+
+Test(opencl_layer, reads_a_ring_when_it_is_closed)
+{
+    struct trace_zones *zones = open_ring();
+
+    write_zone();
+    trace_zones_close(zones);
+    cr_expect_eq(object.references, 1);
+    cr_expect_eq(count_parts(), 1);
+}
+
+Test(opencl_layer, reports_a_ring_that_the_driver_does_not_read)
+{
+    struct trace_reader *reader;
+
+    object.refuses = true;
+    open_ring();
+    write_zone();
+    reader = test_read();
+    cr_expect_str_eq(meta(reader, "gpu.zones.unread"), "1");
+    cr_expect_eq(object.references, 1);
+    trace_reader_close(reader);
 }
 
 /* ---- The end ---- */
