@@ -44,10 +44,11 @@ int runners_launch_read(struct programs *programs, const char *command)
     return programs->launcher_count ? 0 : -1;
 }
 
-char **runners_launch_argv(const struct programs *programs, char *path)
+char **runners_launch_argv(const struct programs *programs,
+                           const struct program *program)
 {
-    size_t before = programs->launcher_count;
-    char **own = runners_programs_argv(programs, path);
+    size_t before = program->test ? programs->launcher_count : 0;
+    char **own = runners_programs_argv(programs, program->path);
     char **argv =
         calloc(before + (size_t)programs->flag_count + 2, sizeof(*argv));
 
@@ -234,6 +235,7 @@ static void add_missing(const struct ranks *ranks, size_t rank)
         result->test = NULL;
     result->outcome = TEST_LOG_OUTCOME_CRASHED;
     result->reason = strdup("the rank ended without results");
+    test_log_jsonl_result(result);
 }
 
 enum told runners_launch_merge(struct test_log_run *run,
@@ -242,7 +244,6 @@ enum told runners_launch_merge(struct test_log_run *run,
     struct ranks ranks = {.run = run, .program = program, .first = first};
     char part[PATH_MAX], path[PATH_MAX];
     struct dirent **entries;
-    size_t from = run->count;
     int count = -1;
 
     if (snprintf(part, sizeof(part), "tests/%s", program->folder) < PATH_MAX &&
@@ -258,7 +259,5 @@ enum told runners_launch_merge(struct test_log_run *run,
         if (!ranks.found[i])
             add_missing(&ranks, i);
     free(ranks.found);
-    for (size_t i = from; i < run->count; i++)
-        test_log_jsonl_result(&run->results[i]);
     return count > 0 ? TOLD_ALL : TOLD_NOTHING;
 }

@@ -23,10 +23,11 @@
 
 /* ---- Without a run ---- */
 
-static int run_program(const struct programs *programs, char *path)
+static int run_program(const struct programs *programs,
+                       const struct program *program)
 {
-    char **argv = runners_programs_argv(programs, path);
-    int status = argv ? runners_spawn(path, argv) : -ENOMEM;
+    char **argv = runners_launch_argv(programs, program);
+    int status = argv ? runners_spawn(argv[0], argv) : -ENOMEM;
 
     free(argv);
     return status;
@@ -38,7 +39,7 @@ static void suggest(const struct programs *programs)
     test_log_session_export(&(struct test_log_session){
         .suggest = "1", .nested = test_log_session()->nested});
     for (size_t i = 0; i < programs->count; i++)
-        run_program(programs, programs->all[i].path);
+        run_program(programs, &programs->all[i]);
 }
 
 /* Runs each program on its own, where there is nothing to merge. */
@@ -52,10 +53,11 @@ static int run_apart(const struct programs *programs)
         test_log_session_export(
             &(struct test_log_session){.part = "1",
                                        .program = program->name,
+                                       .test = program->test,
                                        .durations = runners_durations(),
                                        .nested = test_log_session()->nested});
-        code = runners_worse(
-            code, runners_code(run_program(programs, program->path)));
+        code =
+            runners_worse(code, runners_code(run_program(programs, program)));
     }
     return runners_interrupted() ? TEST_LOG_SIGNAL + runners_interrupted()
                                  : code;
@@ -335,7 +337,7 @@ static int begin(struct programs *programs, struct test_log_options *options)
         test_log_notice("--failed: no test has run in %s before; all tests run",
                         options->dir);
     if (runners_durations_begin(programs, options, &last) ||
-        runners_launch_expand(programs, options)) {
+        (!options->informs && runners_launch_expand(programs, options))) {
         code = TEST_LOG_USAGE;
     } else if (options->failed && none_failed(programs, &last)) {
         test_log_notice(TEST_LOG_NONE_FAILED);

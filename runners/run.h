@@ -302,7 +302,7 @@ const char *runners_durations(void);
  * is no word, or no memory. runners_launch_argv returns the arguments that a
  * test is started with, as runners_programs_argv does. */
 int runners_launch_read(struct programs *, const char *command);
-char **runners_launch_argv(const struct programs *, char *path);
+char **runners_launch_argv(const struct programs *, const struct program *);
 
 /* runners_launch_expand, with a launcher, makes each test of the programs a
  * program. -1 if it has printed what is wrong. */

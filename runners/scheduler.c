@@ -168,7 +168,7 @@ static void export_session(const struct schedule *schedule,
 
 static int start_child(struct schedule *schedule, struct program *program)
 {
-    char **argv = runners_launch_argv(schedule->programs, program->path);
+    char **argv = runners_launch_argv(schedule->programs, program);
     int error = argv ? runners_start(&program->child, argv[0], argv) : -ENOMEM;
 
     free(argv);

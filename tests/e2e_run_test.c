@@ -39,6 +39,10 @@ static void begin(void)
     script("dies", "kill -KILL $$");
     script("dies_without_a_name", "kill -36 $$");
     script("fails", "exit 1");
+    script("launch", "for rank in 0 1 2; do\n"
+                     "[ $rank = \"$WITHOUT\" ] ||\n"
+                     "OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=3 \"$@\" "
+                     "|| code=$?\ndone; exit ${code:-0}");
     script("exits_2", "exit 2");
     script("exits_3", "exit 3");
     script("exits_4", "exit 4");
@@ -603,6 +607,73 @@ Test(e2e_run, keeps_verdicts_without_any_folder)
         e2e_expect_is(e2e_last(bad->out), "15 passed, 1 failed, 0 skipped");
         e2e_expect_has(good->err, "cannot write to file/below");
     }
+}
+
+/* ---- Launchers ---- */
+
+#define LAUNCH                                                                 \
+    TESTLOG " run --launch './launch env' a/small_test -- --filter "           \
+            "'small/sizes[01]' --filter 'small/sizes[03]' "
+
+Test(e2e_run, runs_each_test_on_all_ranks)
+{
+    const struct e2e *result = e2e_run(LAUNCH);
+
+    e2e_expect_code(result, 0);
+    e2e_expect_is(e2e_last(result->out), "6 passed, 0 failed, 0 skipped");
+    e2e_expect_is(e2e_run("cut -f3,4 testlog-runs/latest/results.tsv")->out,
+                  "small_test\tsmall/sizes[01]#rank0\n"
+                  "small_test\tsmall/sizes[01]#rank1\n"
+                  "small_test\tsmall/sizes[01]#rank2\n"
+                  "small_test\tsmall/sizes[03]#rank0\n"
+                  "small_test\tsmall/sizes[03]#rank1\n"
+                  "small_test\tsmall/sizes[03]#rank2\n");
+    cr_expect_eq(e2e_count(e2e_read("testlog-runs/latest/results.jsonl"),
+                           "#rank1\",\"outcome\""),
+                 2);
+    cr_expect(e2e_exists("testlog-runs/latest/tests/small_test/"
+                         "small.sizes[03]#rank2/recording"));
+}
+
+Test(e2e_run, names_a_rank_without_results)
+{
+    const struct e2e *result = e2e_run("WITHOUT=1 " LAUNCH);
+
+    e2e_expect_code(result, 1);
+    e2e_expect_is(e2e_last(result->out), "4 passed, 2 failed, 0 skipped");
+    e2e_expect_has(result->err, "small/sizes[03]#rank1: crashed: the rank "
+                                "ended without results\n");
+}
+
+Test(e2e_run, runs_what_failed_on_a_rank_again)
+{
+    const struct e2e *result = e2e_run("SMALL=sizes " LAUNCH);
+
+    e2e_expect_code(result, 1);
+    e2e_expect_is(e2e_last(result->out), "3 passed, 3 failed, 0 skipped");
+    cr_expect_eq(e2e_count(e2e_between(result->err, "run them again:", "time"),
+                           "small/sizes[03]'"),
+                 1);
+    result = e2e_run(LAUNCH "--failed");
+    e2e_expect_code(result, 0);
+    e2e_expect_is(e2e_last(result->out), "3 passed, 0 failed, 0 skipped");
+}
+
+Test(e2e_run, lists_tests_without_their_launcher)
+{
+    e2e_expect_is(e2e_run(LAUNCH "--ascii --list")->out,
+                  "small: 2 tests\n|-- sizes[01]\n`-- sizes[03]\n");
+}
+
+Test(e2e_run, keeps_the_verdicts_of_ranks_without_any_folder)
+{
+    const struct e2e *result =
+        e2e_run("touch file; SMALL=sizes TMPDIR=/nowhere/here "
+                "TRACE_DIR=file/below " LAUNCH);
+
+    e2e_expect_code(result, 1);
+    cr_expect_eq(e2e_count(result->out, "1 passed, 0 failed"), 3);
+    cr_expect_eq(e2e_count(result->out, "0 passed, 1 failed"), 3);
 }
 
 Test(e2e_run, creates_the_folder_of_runs)
