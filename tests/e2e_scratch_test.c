@@ -233,7 +233,7 @@ static void mount(const char *from)
         e2e_run("mkdir -p runs %s && bindfs -o direct_io %s runs", from, from);
 
     if (result->code)
-        cr_skip_test("no FUSE file system: %s", result->err);
+        cr_skip_test("no FUSE file system; install bindfs: %s", result->err);
 }
 
 static void unmount(void)
