@@ -2,6 +2,7 @@
  * device would. */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -195,6 +196,32 @@ Test(trace_zones, does_not_read_a_copy_twice)
     cr_expect_eq(take(), 2);
     cr_expect_eq(trace_zones_read(zones, copy), 0, "it is older");
     cr_expect_eq(take(), 0);
+}
+
+static void *read_copy(void *total)
+{
+    char copy[sizeof(memory)];
+
+    memcpy(copy, &memory, sizeof(memory));
+    __atomic_add_fetch((size_t *)total, trace_zones_read(zones, copy),
+                       __ATOMIC_RELAXED);
+    return NULL;
+}
+
+/* The back end of several threads that wait at once. */
+Test(trace_zones, records_each_zone_once_for_several_threads)
+{
+    enum { THREADS = 8 };
+    pthread_t threads[THREADS];
+    size_t total = 0;
+
+    for (int i = 0; i < CAPACITY / 2; i++)
+        put_zone(OUTER);
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, read_copy, &total);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    cr_expect_eq(total, CAPACITY / 2);
 }
 
 /* ---- Zones ---- */
