@@ -137,7 +137,7 @@ Test(runners_run_file, survives_random_changes)
     size_t size = strlen(text);
     bool whole;
 
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 1000; i++) {
         struct test_log_run run = {0};
         char bytes[sizeof(text)];
         struct run_file *file;

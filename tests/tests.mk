@@ -6,7 +6,7 @@ UNITS    := $(call program,$(wildcard tests/*_test.c))
 
 # Slow programs: every macro with every compiler, valgrind, job schedulers. `make
 # test` leaves them out, unless a FILTER may ask for them.
-SLOW  := $(patsubst %,$(B)/tests/e2e_%_test,all compile gpu_script schedulers \
+SLOW  := $(patsubst %,$(B)/tests/e2e_%_test,all compile gpu_script merge schedulers \
     shards stack_builds tools)
 TESTS := $(if $(FILTER),$(UNITS),$(filter-out $(SLOW),$(UNITS)))
 
