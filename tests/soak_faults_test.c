@@ -165,7 +165,7 @@ static void expect_notice(const struct e2e *result, const char *part)
 {
     expect_verdicts(result, result->command);
     e2e_expect_has(result->err, part);
-    cr_expect_leq(notices(result->err), 4, "%s", result->err);
+    cr_expect_leq(notices(result->err), 5, "%s", result->err);
 }
 
 static const struct e2e *run_in(const char *folder)
