@@ -63,7 +63,7 @@ KillWait=1
 SlurmdParameters=config_overrides
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
-SchedulerParameters=sched_min_interval=100000,batch_sched_delay=0
+SchedulerParameters=sched_min_interval=100000,batch_sched_delay=0,sched_interval=1,bf_interval=1
 ReturnToService=2
 MailProg=/bin/true
 NodeName=$host NodeAddr=127.0.0.1 CPUs=8
