@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define TESTLOG BUILD_DIR "/testlog"
@@ -500,6 +499,7 @@ static const struct {
     {"OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2",
      "8 passed, 0 failed, 0 skipped"},
     {"PMI_RANK=0 PMI_SIZE=3", "6 passed, 0 failed, 0 skipped"},
+    {"CI_NODE_INDEX=4 CI_NODE_TOTAL=4", "4 passed, 0 failed, 0 skipped"},
     {"", "16 passed, 0 failed, 0 skipped"},
 };
 
@@ -518,61 +518,4 @@ Test(e2e_shards, takes_the_shard_from_a_scheduler_on_request)
     e2e_expect_has(e2e_run("./small --shard=auto")->err,
                    "shard: all tests, because no scheduler's variable is set "
                    "(--shard=auto)\n");
-}
-
-/* Runs several programs, whose tests are spread. */
-#define SUITE TESTLOG " run ./small ./ci ./outcomes ./expect"
-
-static void link_suite(void)
-{
-    link_program("ci");
-    link_program("outcomes");
-    link_program("expect");
-    e2e_run("TRACE_DIR=whole " SUITE);
-    cr_assert_geq(e2e_count(results("whole"), "\n"), (size_t)60);
-}
-
-Test(e2e_shards, spreads_a_suite_with_gnu_parallel)
-{
-    if (e2e_run("parallel --version | grep GNU")->code)
-        cr_skip_test("GNU parallel is not installed");
-    link_suite();
-    e2e_run(
-        "seq 0 6 | parallel --will-cite -j 3 "
-        "'TEST_TOTAL_SHARDS=7 TEST_SHARD_INDEX={} TRACE_DIR=shards/{} " SUITE
-        "'");
-    e2e_expect_is(results("shards/*"), results("whole"));
-}
-
-static void write_job(void)
-{
-    FILE *job = fopen("job", "we");
-
-    cr_assert_not_null(job);
-    fprintf(job,
-            "#!/bin/sh\nTEST_SHARD=auto TRACE_DIR=shards/$SLURM_ARRAY_TASK_ID "
-            "%s\ntrue\n",
-            SUITE);
-    cr_assert_eq(fclose(job), 0);
-    cr_assert_eq(chmod("job", 0755), 0);
-}
-
-Test(e2e_shards, spreads_a_suite_with_an_array_of_slurm)
-{
-    const struct e2e *result;
-
-    if (e2e_run("command -v sbatch && command -v slurmctld && "
-                "command -v slurmd && command -v munged")
-            ->code)
-        cr_skip_test("not installed: slurmctld, slurmd, slurm-client, "
-                     "munge");
-    if (geteuid())
-        cr_skip_test("only root can start Slurm's daemons");
-    link_suite();
-    write_job();
-    result = e2e_run(TESTS_DIR "/slurm.sh $PWD/slurm 3 ./job");
-    if (result->code == 77)
-        cr_skip_test("Slurm does not work here: %.500s", result->err);
-    e2e_expect_code(result, 0);
-    e2e_expect_is(results("shards/*"), results("whole"));
 }

@@ -25,6 +25,8 @@ static const char *const variables[] = {"TEST_SHARD_INDEX",
                                         "OMPI_COMM_WORLD_SIZE",
                                         "PMI_RANK",
                                         "PMI_SIZE",
+                                        "CI_NODE_INDEX",
+                                        "CI_NODE_TOTAL",
                                         "TESTLOG_SESSION"};
 
 static void clear(void)
@@ -100,6 +102,11 @@ static const struct {
     {STEP OMPI, "auto", 1, 3, "OMPI_COMM_WORLD_RANK"},
     {"SLURM_NTASKS=6 " OMPI, "auto", 1, 3, "OMPI_COMM_WORLD_RANK"},
     {"PMI_RANK=1 PMI_SIZE=2", "auto", 1, 2, "PMI_RANK"},
+    {"CI_NODE_INDEX=1 CI_NODE_TOTAL=3", "auto", 0, 3, "CI_NODE_INDEX"},
+    {"CI_NODE_INDEX=3 CI_NODE_TOTAL=3", "auto", 2, 3, "CI_NODE_INDEX"},
+    {"CI_NODE_INDEX=3 CI_NODE_TOTAL=3 " STEP, "auto", 0, 6, "SLURM_PROCID"},
+    {"CI_NODE_INDEX=3 CI_NODE_TOTAL=3", NULL, 0, 0, NULL},
+    {"CI_NODE_TOTAL=1", "auto", 0, 0, "--shard"},
     {"TESTLOG_SESSION=nested=1:1 TEST_SHARD_INDEX=2 TEST_TOTAL_SHARDS=3", NULL,
      0, 0, NULL},
     {"TESTLOG_SESSION=nested=1:1", "2/3", 1, 3, "--shard"},
@@ -171,6 +178,8 @@ static const struct {
      "write 5 to 6"},
     {"SLURM_ARRAY_TASK_ID=4 SLURM_ARRAY_TASK_MIN=y SLURM_ARRAY_TASK_COUNT=2",
      "auto", "SLURM_ARRAY_TASK_MIN: \"y\" is not a number"},
+    {"CI_NODE_INDEX=0 CI_NODE_TOTAL=3", "auto",
+     "CI_NODE_INDEX: \"0\" is not a shard of 3 (CI_NODE_TOTAL); write 1 to 3"},
 };
 
 Test(harness_shards, names_bad_values)
