@@ -222,6 +222,17 @@ struct trace_reader *runners_open(const char *path)
     return reader;
 }
 
+struct trace_reader *runners_open_in(const struct test_log_run *run,
+                                     const char *folder)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof(path), "%s/%s/recording", run->path, folder) >=
+        PATH_MAX)
+        return NULL;
+    return runners_open(path);
+}
+
 struct trace_reader *runners_open_beginning(const char *path)
 {
     return open_any(path, BEGINNING, false);

@@ -106,24 +106,13 @@ static int read_recordings(struct test_log_run *run)
     return status || !run->count ? -1 : 0;
 }
 
-static struct trace_reader *open_recording(const struct test_log_run *run,
-                                           const char *folder)
-{
-    char path[PATH_MAX];
-
-    if (snprintf(path, sizeof(path), "%s/%s/recording", run->path, folder) >=
-        PATH_MAX)
-        return NULL;
-    return runners_open(path);
-}
-
 static int load(struct loaded *loaded, const char *where)
 {
     struct test_log_run *run = &loaded->run;
     struct run_file *file;
 
     run->path = strdup(where);
-    run->open = open_recording;
+    run->open = runners_open_in;
     file = run->path ? runners_run_file_open(run, "run.json") : NULL;
     if (!file)
         return read_recordings(run);

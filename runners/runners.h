@@ -187,6 +187,10 @@ bool runners_is_there(const char *path);
 struct trace_reader *runners_open(const char *path);
 struct trace_reader *runners_open_beginning(const char *path);
 
+/* runners_open_in opens the recording in a test's folder of a run. */
+struct trace_reader *runners_open_in(const struct test_log_run *,
+                                     const char *folder);
+
 /* ---- children.c ---- */
 
 /* runners_take_signals blocks SIGINT, SIGTERM, SIGHUP and SIGUSR1; they are

@@ -112,6 +112,17 @@ Test(e2e_merge, works_with_all_commands)
                       ->out);
 }
 
+Test(e2e_merge, is_listed_like_other_runs)
+{
+    run_shards("./small", 2);
+    e2e_run("mkdir testlog-runs");
+    e2e_expect_code(
+        merge("shards/*/latest -o testlog-runs/2026-11-22T01-02-03.000000"), 0);
+    e2e_expect_has(e2e_run(TESTLOG " list")->out,
+                   " passed, 0 failed, 0 skipped  ");
+    e2e_expect_has(e2e_run(TESTLOG " list")->out, "testlog merge ");
+}
+
 Test(e2e_merge, leaves_the_runs_as_they_were)
 {
     static const char list[] = "find shards -type f -exec md5sum {} + | sort";

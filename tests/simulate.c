@@ -151,7 +151,8 @@ static void write_test(const struct shard *shard, const struct test *test,
     snprintf(path, sizeof(path), "%s/%05u/tests/%s/suite.%s", shard->to,
              shard->number, program, name);
     make_folder(path);
-    strcat(path, "/recording");
+    snprintf(path, sizeof(path), "%s/%05u/tests/%s/suite.%s/recording",
+             shard->to, shard->number, program, name);
     file = open_file(path, "we");
     fwrite(bytes, 1, test->size, file);
     if (fclose(file))
@@ -206,13 +207,12 @@ static void write_shard(const struct shard *shard, bool names)
     char path[PATH], name[NAME + 1];
     FILE *out;
 
-    snprintf(path, sizeof(path), "%s/%05u", shard->to, shard->number);
-    make_folder(path);
-    strcat(path, "/tests");
-    make_folder(path);
-    strcat(path, "/");
-    strcat(path, program);
-    make_folder(path);
+    for (int depth = 1; depth <= 3; depth++) {
+        snprintf(path, sizeof(path), "%s/%05u%s%s%s", shard->to, shard->number,
+                 depth > 1 ? "/tests" : "", depth > 2 ? "/" : "",
+                 depth > 2 ? program : "");
+        make_folder(path);
+    }
     snprintf(path, sizeof(path), "%s/%05u/run.json", shard->to, shard->number);
     out = open_file(path, "we");
     put_head(out, shard, names);

@@ -96,23 +96,12 @@ static int remove_entry(const char *path, const struct stat *status, int type,
     return remove(path);
 }
 
-static struct trace_reader *open_recording(const struct test_log_run *run,
-                                           const char *folder)
-{
-    char path[PATH_MAX];
-
-    if (snprintf(path, sizeof(path), "%s/%s/recording", run->path, folder) >=
-        PATH_MAX)
-        return NULL;
-    return runners_open(path);
-}
-
 static int make_folder(struct merge *merge, const char *output)
 {
     struct test_log_run *run = &merge->run;
 
     run->path = strdup(output);
-    run->open = open_recording;
+    run->open = runners_open_in;
     if (!run->path || mkdir(output, 0777))
         return -1;
     run->folder =

@@ -32,7 +32,6 @@ struct merge_source {
     uint64_t identity;         /* of a run: copies of it have the same */
     uint64_t lane; /* sources of one lane are tries of the same tests */
     char *label;   /* tells tests of this lane from those of others */
-    bool cut_off;  /* run.json is */
     struct merge_clock clock;
 };
 
@@ -102,6 +101,10 @@ void merge_tests_sort(struct merge *);
 
 /* merge_test_key identifies a test of a lane. */
 uint64_t merge_test_key(uint64_t lane, const char *program, const char *name);
+
+/* merge_did_run tells whether a test ran: one of an interrupted or killed run
+ * may not have. */
+bool merge_did_run(const struct test_log_result *);
 
 /* merge_name makes a name of one part of a path: a run.json can have any. */
 void merge_name(char *name);

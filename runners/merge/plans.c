@@ -179,14 +179,6 @@ static const char *state_of(const struct missing *missing)
     }
 }
 
-/* Whether a test did not run, although it may have a result. */
-static bool did_not_run(const struct test_log_result *result)
-{
-    return result->outcome == TEST_LOG_OUTCOME_NONE ||
-           (result->outcome == TEST_LOG_OUTCOME_SKIPPED && result->reason &&
-            !strcmp(result->reason, TEST_LOG_INTERRUPTED));
-}
-
 static void add_unknown(struct missing *missing, const char *program,
                         const char *name)
 {
@@ -220,7 +212,7 @@ static void check_names(struct missing *missing, const struct merge_plan *plan)
         known = trace_table_find(
             &missing->merge->by_test,
             merge_test_key(missing->lane, program, name->valuestring), &number);
-        if (known && !did_not_run(&run->results[number]))
+        if (known && merge_did_run(&run->results[number]))
             continue;
         missing->count++;
         note_name(missing, name->valuestring);
@@ -256,7 +248,7 @@ static size_t *count_results(const struct merge *merge,
         const struct test_log_shard *shard =
             result->part ? &run->parts[result->part - 1].shard : NULL;
 
-        if (shard && shard->total == total_of(plan) && !did_not_run(result) &&
+        if (shard && shard->total == total_of(plan) && merge_did_run(result) &&
             !strcmp(result->program, program))
             ran[shard->index]++;
     }

@@ -33,8 +33,7 @@ void merge_name(char *name)
 
 /* ---- Tries of one test ---- */
 
-/* An interrupted or killed run has tests that did not run. */
-static bool did_run(const struct test_log_result *result)
+bool merge_did_run(const struct test_log_result *result)
 {
     return result->outcome != TEST_LOG_OUTCOME_NONE &&
            (result->outcome != TEST_LOG_OUTCOME_SKIPPED || !result->reason ||
@@ -77,9 +76,10 @@ static bool join(struct test_log_run *run, size_t number)
     struct test_log_result kept;
     bool joined = true;
 
-    if (did_run(later) && did_run(earlier) && earlier->part != later->part)
+    if (merge_did_run(later) && merge_did_run(earlier) &&
+        earlier->part != later->part)
         joined = take_tries(later, earlier);
-    if (did_run(earlier) && !did_run(later)) {
+    if (merge_did_run(earlier) && !merge_did_run(later)) {
         kept = *earlier;
         *earlier = *later;
         *later = kept;
@@ -235,8 +235,8 @@ static void read_recordings(struct reading *reading,
 static void read_killed(struct reading *reading,
                         const struct merge_source *source)
 {
-    merge_source_each_program(source, read_file, reading);
     read_lines(reading, source);
+    merge_source_each_program(source, read_file, reading); /* they tell more */
     read_recordings(reading, source);
 }
 
