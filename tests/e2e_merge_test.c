@@ -179,7 +179,7 @@ Test(e2e_merge, keeps_what_a_killed_run_recorded)
     const struct e2e *ran;
 
     run_shards("./small", 2);
-    e2e_run("cp -r whole/latest x; rm shards/2/2*/run.json "
+    e2e_run("rm shards/2/2*/run.json "
             "shards/2/2*/tests/small/run.json; "
             "head -n 2 shards/2/latest/results.jsonl >some; "
             "cp some shards/2/latest/results.jsonl");
@@ -240,10 +240,9 @@ Test(e2e_merge, tells_machines_apart)
     cr_expect_eq(e2e_count(results("all"), "small@node2\tsmall/passes\n"), 1);
     e2e_expect_has(e2e_read("all/trace.json"), "\"node2: small@node2 ");
     e2e_expect_has(e2e_read("all/trace.json"), "\"workers of node1\"");
-    e2e_expect_has(
-        e2e_run("strings all/*.pf; " TESTLOG " export all --perfetto | strings")
-            ->out,
-        "node1: small@node1 small/passes");
+    e2e_expect_code(e2e_run(TESTLOG " export all --perfetto | "
+                                    "grep -aq 'node1: small@node1 small/p'"),
+                    0);
 }
 
 Test(e2e_merge, counts_a_copy_once)
@@ -275,7 +274,6 @@ static const struct {
     {"true", "run -o run/tests/all", "merge: run/tests/all is inside run; "},
     {"true", "run -o no/all", "merge: cannot create no/all: No such file "},
     {"true", "run -o all --align=nothing", "merge: --align: no test of "},
-    {"true", "run -o all --allow", NULL},
     {"true", "run --bad", "merge: unknown flag --bad"},
     {"sed -i 's/^{\"schema\":1/{\"schema\":2/' run/run.json", "run -o all",
      "whose run.json has schema 2; this testlog reads schema 1\n"},
@@ -295,8 +293,6 @@ Test(e2e_merge, refuses_bad_input_and_changes_nothing)
         const struct e2e *ran;
         const char *before;
 
-        if (!refusals[i].message)
-            continue;
         e2e_run("rm -rf run one; cp -r good run; %s", refusals[i].prepare);
         before = e2e_run("%s", list)->out;
         ran = merge(refusals[i].arguments);
@@ -560,9 +556,8 @@ Test(e2e_merge, merges_many_hosts_with_skewed_clocks)
     cr_expect_eq(e2e_number(e2e_json("all/run.json"), "passed"), 400);
     e2e_expect_is(e2e_run("cut -f4 all/results.tsv | sort -u | wc -l")->out,
                   "400\n");
-    ran = e2e_run(TESTLOG " stat all --csv | grep ',\"work\",\\|^work,'");
-    cr_expect(strstr(e2e_run(TESTLOG " stat all")->out, "400 "), "%s",
-              ran->out);
+    e2e_expect_has(e2e_line(e2e_run(TESTLOG " stat all")->out, " work"),
+                   "400 ");
     e2e_expect_code(e2e_run(TESTLOG " report all"), 0);
 }
 
