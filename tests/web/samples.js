@@ -390,6 +390,8 @@ function hostile() {
 
     return assemble([runBlock({ command: EVIL, environment: { [EVIL]: EVIL },
         run: EVIL, path: EVIL, host: { name: EVIL }, interrupted: EVIL,
+        merged: [null, 1, { host: EVIL }, { host: {}, offset_ns: EVIL,
+            uncertainty_ns: {} }],
         rerun: EVIL, previous: { run: EVIL, path: EVIL,
             newly_failing: [0], newly_passing: [], gone: [EVIL], new: [],
             slower: [] } }, tests, [{ test: 0, try: 1, outcome: 'failed',

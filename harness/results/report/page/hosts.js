@@ -4,14 +4,15 @@ const hosts = (() => {
     function parts() {
         const { merged } = report.run.head;
 
-        return Array.isArray(merged) ? merged : [];
+        return Array.isArray(merged) ? merged.filter((part) =>
+            part && typeof part === 'object') : [];
     }
 
     function all() {
         const found = new Map();
 
         for (const part of parts()) {
-            const name = part.host || 'unknown';
+            const name = String(part.host || 'unknown');
 
             found.set(name, [...found.get(name) || [], part]);
         }
