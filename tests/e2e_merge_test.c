@@ -230,6 +230,20 @@ Test(e2e_merge, counts_a_shard_on_another_machine_as_a_retry)
     cr_expect(e2e_exists("all/tests/unsteady/unsteady.second_try/recording"));
 }
 
+Test(e2e_merge, calls_a_test_that_passed_twice_not_flaky)
+{
+    const struct e2e *ran;
+
+    e2e_run("TRACE_DIR=a ./small --shard=1/1; "
+            "TRACE_DIR=b ./small --shard=1/1");
+    ran = merge("a/latest b/latest -o all");
+    e2e_expect_code(ran, 0);
+    e2e_expect_lacks(ran->err, "flaky");
+    e2e_expect_lacks(e2e_read("all/run.json"), "\"flaky\":true");
+    e2e_expect_lacks(e2e_read("all/junit.xml"), "flakyFailure");
+    e2e_expect_has(e2e_read("all/run.json"), "\"tries\":2");
+}
+
 Test(e2e_merge, tells_machines_apart)
 {
     e2e_expect_code(e2e_run("./small"), 0);

@@ -236,6 +236,8 @@ static void put_tries(FILE *out, const struct test_log_result *result)
     for (size_t i = 0; i < result->earlier_count; i++) {
         const struct test_log_try *before = &result->earlier[i];
 
+        if (before->outcome == TEST_LOG_OUTCOME_PASSED)
+            continue;
         fprintf(out, "      <%s", element);
         put_attribute(out, "type", test_log_outcome_word(before->outcome));
         put_attribute(out, "message",

@@ -145,9 +145,19 @@ struct test_log_place test_log_place_of(const struct test_log_result *result)
                                    result->reason, false};
 }
 
+const struct test_log_try *test_log_first_bad(
+    const struct test_log_result *result)
+{
+    for (size_t i = 0; i < result->earlier_count; i++)
+        if (result->earlier[i].outcome != TEST_LOG_OUTCOME_PASSED)
+            return &result->earlier[i];
+    return NULL;
+}
+
 bool test_log_flaky(const struct test_log_result *result)
 {
-    return result->outcome == TEST_LOG_OUTCOME_PASSED && result->earlier_count;
+    return result->outcome == TEST_LOG_OUTCOME_PASSED &&
+           test_log_first_bad(result);
 }
 
 struct test_log_sums test_log_run_sums(const struct test_log_run *run)

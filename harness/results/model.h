@@ -89,7 +89,10 @@ struct test_log_place {
 
 struct test_log_place test_log_place_of(const struct test_log_result *);
 
-/* test_log_flaky tells whether a test passed after a try that did not. */
+/* test_log_first_bad returns the first earlier try that did not pass, NULL if
+ * all did: a shard may have run twice. test_log_flaky tells whether a test
+ * passed after such a try. */
+const struct test_log_try *test_log_first_bad(const struct test_log_result *);
 bool test_log_flaky(const struct test_log_result *);
 
 /* test_log_signal returns "SIGSEGV", or "signal 35" for one without a name, in

@@ -646,7 +646,7 @@ static void put_flaky(const struct test_log_run *run)
 
     for (size_t i = 0; i < run->count; i++) {
         const struct test_log_result *result = &run->results[i];
-        const struct test_log_try *first = result->earlier;
+        const struct test_log_try *first = test_log_first_bad(result);
 
         if (!test_log_flaky(result))
             continue;

@@ -27,7 +27,7 @@ const report = (() => {
                 start: rows.start[i] - 1,
                 worker: rows.worker[i] - 1,
                 tries: rows.tries[i],
-                flaky: rows.tries[i] > 1 && text(rows.outcome[i]) === 'passed',
+                flaky: false,
                 filter: text(rows.filter[i]),
                 dropped: rows.dropped[i],
                 rerun: text(rows.rerun[i]),
@@ -53,6 +53,10 @@ const report = (() => {
                 worker: rows.worker[i] - 1,
                 duration: rows.duration[i],
             });
+        }
+        for (const test of run.tests) {
+            test.flaky = test.outcome === 'passed' &&
+                test.earlier.some((one) => one.outcome !== 'passed');
         }
     }
 
