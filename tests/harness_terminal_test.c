@@ -329,6 +329,18 @@ Test(harness_terminal, names_each_failure_once_in_the_command)
     trace_text_free(&expected);
 }
 
+Test(harness_terminal, leaves_the_shard_of_a_variable)
+{
+    run.shard = (struct test_log_shard){.total = 3, .origin = "TEST_SHARD"};
+    add("a", TEST_LOG_OUTCOME_FAILED, NULL);
+    test_log_print_summary(&run, "./program", "./program");
+    expect_has("    ./program --shard 1/1 --filter 'suite/a'\n");
+    expect_has("    ./program --shard 1/1 --filter 'suite/a' --debug-failed\n");
+    run.shard.origin = "--shard";
+    test_log_print_summary(&run, "./again", "./again");
+    expect_has("    ./again --filter 'suite/a'\n");
+}
+
 Test(harness_terminal, names_no_test_if_many_of_a_whole_run_failed)
 {
     char name[16];

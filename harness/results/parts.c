@@ -63,22 +63,42 @@ void test_log_parts_member(struct trace_text *text,
     trace_text_literal(text, "\n]");
 }
 
-void test_log_parts_complete(struct test_log_run *run)
+/* Numbers the hosts that are known. */
+static void number_hosts(struct test_log_run *run)
 {
     struct trace_table numbers = {0};
 
     run->host_count = 0;
     for (size_t i = 0; i < run->part_count; i++) {
         struct test_log_part *part = &run->parts[i];
-        uint64_t key =
-            trace_hash_string(TRACE_HASH, part->host ? part->host : "");
         uintptr_t number;
+        uint64_t key;
 
+        if (!part->host)
+            continue;
+        key = trace_hash_string(TRACE_HASH, part->host);
         if (!trace_table_find(&numbers, key, &number))
             trace_table_set(&numbers, key, number = run->host_count++);
         part->host_number = number;
     }
     trace_table_free(&numbers);
+}
+
+/* A run that was killed early names no host. It is no reason to tell hosts
+ * apart if all others are of one. */
+void test_log_parts_complete(struct test_log_run *run)
+{
+    size_t known, unknown = 0;
+
+    number_hosts(run);
+    known = run->host_count;
+    for (size_t i = 0; i < run->part_count; i++)
+        if (!run->parts[i].host) {
+            run->parts[i].host_number = known > 1 ? known : 0;
+            unknown++;
+        }
+    if (!known || (known > 1 && unknown))
+        run->host_count++;
 }
 
 static bool is_part(const struct test_log_run *run, size_t part)

@@ -493,11 +493,13 @@ static bool is_named_before(const struct test_log_run *run, size_t number)
     return false;
 }
 
-/* Whether the shard comes from variables, not flags: the command for failed
- * tests would run in the same shard and might leave some out. */
-static bool is_shard_in_environment(const struct test_log_run *run)
+/* If the shard comes from variables, not flags, the command for failed tests
+ * would run in the same shard and might leave some out. */
+static const char *all_shards(const struct test_log_run *run)
 {
-    return run->shard.total && strcmp(run->shard.origin, "--shard") != 0;
+    return run->shard.total && strcmp(run->shard.origin, "--shard") != 0
+               ? " --shard 1/1"
+               : "";
 }
 
 /* Whether the command for failed tests names a test. A program without results
@@ -548,7 +550,7 @@ static void put_rerun(const struct test_log_run *run, const char *rerun)
     for (size_t i = 0; i < run->count && names <= NAMES_MAX; i++)
         names += is_named(run, i);
     fprintf(test_log_stream(), "run them again:\n    %s%s", rerun,
-            names && is_shard_in_environment(run) ? " --shard 1/1" : "");
+            names ? all_shards(run) : "");
     if (names > NAMES_MAX && run->whole && !run->interrupted && run->path)
         put_failed_flag(run);
     else
@@ -576,10 +578,10 @@ static void put_debug(const struct test_log_run *run, const char *program)
     if (!first || !program)
         return;
     fprintf(test_log_stream(),
-            "debug the first one:\n    %s --filter '%s%s%.*s' "
+            "debug the first one:\n    %s%s --filter '%s%s%.*s' "
             "--debug-failed\n",
-            program, first->suite, first->suite[0] ? "/" : "", base_size(first),
-            first->test);
+            program, all_shards(run), first->suite, first->suite[0] ? "/" : "",
+            base_size(first), first->test);
 }
 
 enum { UNSEEN_MAX = 10 }; /* that are printed */
