@@ -112,6 +112,25 @@ Test(e2e_merge, works_with_all_commands)
                       ->out);
 }
 
+static const char *filter_of(const char *run, const char *name)
+{
+    const cJSON *json = e2e_json("%s/run.json", run);
+
+    return cJSON_GetStringValue(
+        cJSON_GetObjectItem(cJSON_GetObjectItem(json, "filters"), name));
+}
+
+Test(e2e_merge, names_the_filters_that_all_runs_had)
+{
+    e2e_run("TRACE_DIR=shards/1 LOG=debug ./small --shard=1/2");
+    e2e_run("TRACE_DIR=shards/2 LOG=warn ./small --shard=2/2");
+    merge("shards/*/latest -o all");
+    cr_expect_null(filter_of("all", "log"));
+    cr_expect_str_eq(filter_of("all", "log_origin"), "LOG");
+    cr_expect_str_eq(filter_of("all", "trace"), "trace");
+    cr_expect_str_eq(filter_of("all", "trace_origin"), "default");
+}
+
 Test(e2e_merge, is_listed_like_other_runs)
 {
     run_shards("./small", 2);

@@ -299,6 +299,30 @@ static bool tell_apart(struct merge *merge)
 
 /* ---- All ---- */
 
+/* A filter of the merged run is that of all runs, if they agree. */
+static void merge_filter(char **own, const cJSON *head, const char *name,
+                         bool first)
+{
+    const cJSON *filters = cJSON_GetObjectItemCaseSensitive(head, "filters");
+    const char *text = runners_json_text(filters, name);
+
+    if (first) {
+        *own = text ? strdup(text) : NULL;
+    } else if (*own && (!text || strcmp(*own, text) != 0)) {
+        free(*own);
+        *own = NULL;
+    }
+}
+
+static void merge_filters(struct test_log_run *run, const cJSON *head,
+                          bool first)
+{
+    merge_filter(&run->show, head, "log", first);
+    merge_filter(&run->show_origin, head, "log_origin", first);
+    merge_filter(&run->record, head, "trace", first);
+    merge_filter(&run->record_origin, head, "trace_origin", first);
+}
+
 static void read_source(struct reading *reading, struct merge_source *source)
 {
     const struct test_log_run run = merge_source_files(source);
@@ -309,6 +333,8 @@ static void read_source(struct reading *reading, struct merge_source *source)
         read_killed(reading, source);
         return;
     }
+    merge_filters(&reading->merge->run, runners_run_file_head(file),
+                  reading->merge->first);
     runners_merge_head(&reading->merge->run, runners_run_file_head(file),
                        &reading->merge->first);
     read_file(reading, file);
