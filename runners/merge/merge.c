@@ -197,6 +197,22 @@ static int merge_all(struct merge *merge, char **words, size_t count,
     return make_run(merge, output, &printed);
 }
 
+/* Reads --align or --history; false if it has printed that it is empty. */
+static bool read_value(struct merge *merge, int flag)
+{
+    if (!*optarg) {
+        test_log_notice("merge: %s", flag == 'a'
+                                         ? "--align needs the name of a span"
+                                         : "--history needs a file");
+        return false;
+    }
+    if (flag == 'a')
+        merge->align = optarg;
+    else
+        merge->history = optarg;
+    return true;
+}
+
 /* Returns false if the command is done, with its exit code. */
 static bool read_flags(struct merge *merge, int argc, char **argv,
                        const char **output, int *code)
@@ -221,14 +237,14 @@ static bool read_flags(struct merge *merge, int argc, char **argv,
             *code = runners_refuse_flag("merge", flag, argv, options);
             return false;
         }
-        if (flag == 'o')
+        if (flag == 'o') {
             *output = optarg;
-        else if (flag == 'a')
-            merge->align = optarg;
-        else if (flag == 'H')
-            merge->history = optarg;
-        else
+        } else if (flag == 'm') {
             merge->allow_missing = true;
+        } else if (!read_value(merge, flag)) {
+            *code = TEST_LOG_USAGE;
+            return false;
+        }
     }
     return true;
 }
