@@ -520,6 +520,11 @@ static int check_flags(const struct programs *programs, char *name,
         status = test_log_options_read(options, programs->flag_count + 1, flags,
                                        code);
     free(flags);
+    if (!status && test_log_shard_read_durations(options)) {
+        test_log_options_free(options);
+        *code = TEST_LOG_USAGE;
+        status = -1;
+    }
     return status;
 }
 

@@ -469,6 +469,12 @@ static const struct {
     {"TEST_HISTORY=absent ./small --shard=1/2 --shard-by=time",
      "testlog: TEST_HISTORY: cannot read absent: No such file or directory; "
      "give all shards the same file, which may be empty\n"},
+    {"./small --history=absent",
+     "testlog: --history: cannot read absent: No such file or directory; "
+     "give all shards the same file, which may be empty\n"},
+    {"TEST_HISTORY=absent " TESTLOG " run ./small ./small",
+     "testlog: TEST_HISTORY: cannot read absent: No such file or directory; "
+     "give all shards the same file, which may be empty\n"},
     {TESTLOG " run ./small -- --shard=1/2 --shard-by=time --history=small",
      "testlog: --history: small:1 is not a line of results.tsv: outcome, "
      "nanoseconds, program and test, separated by tabs\n"},
@@ -484,6 +490,44 @@ Test(e2e_shards, reports_bad_values_in_one_line_before_any_test)
         e2e_expect_is(result->out, "");
     }
     cr_expect_not(e2e_exists("testlog-runs"));
+}
+
+#define UNUSED_HISTORY                                                         \
+    "testlog: --history has no effect without --shard-by=time\n"
+
+static const struct {
+    const char *command, *printed;
+} unused[] = {
+    {"./small --history=empty", UNUSED_HISTORY},
+    {"./small --history=empty --shard=1/2", UNUSED_HISTORY},
+    {TESTLOG " run ./small -- --history=empty --shard=1/2", UNUSED_HISTORY},
+    {"./small --shard-by=time",
+     "testlog: --shard-by has no effect without --shard\n"},
+    {TESTLOG " run ./small -- --shard-by=hash",
+     "testlog: --shard-by has no effect without --shard\n"},
+    {"cp time.conf testlog.conf; ./small --history=empty",
+     "testlog: --history has no effect without --shard\n"},
+    {"cp absent.conf testlog.conf; ./small", ""},
+    {"TEST_HISTORY=empty ./small", ""},
+    {"./small --history=empty --shard=1/2 --shard-by=time", ""},
+    {"TEST_SHARD=auto ./small --history=empty --shard-by=time", ""},
+    {"TEST_HISTORY=absent " TESTLOG " list", ""},
+};
+
+Test(e2e_shards, prints_once_which_flags_have_no_effect)
+{
+    e2e_run("./small; : >empty; echo 'shard-by = time' >time.conf; "
+            "echo 'history = absent' >absent.conf");
+    for (size_t i = 0; i < sizeof(unused) / sizeof(*unused); i++) {
+        const struct e2e *result = e2e_run("%s", unused[i].command);
+
+        e2e_expect_code(result, 0);
+        e2e_expect_has(result->err, unused[i].printed);
+        cr_expect_eq(e2e_count(result->err, "no effect"),
+                     (size_t)(*unused[i].printed != '\0'), "%s: %s",
+                     unused[i].command, result->err);
+        e2e_run("rm -f testlog.conf");
+    }
 }
 
 /* ---- Schedulers ---- */

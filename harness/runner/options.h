@@ -61,7 +61,8 @@ struct test_log_options {
     bool list, list_sites;
     struct test_log_shard shard;
     struct test_log_setting shard_asked; /* "2/5", "auto", NULL */
-    struct test_log_setting history;     /* a file of durations */
+    const char *shard_by; /* where shard.way comes from; NULL: default */
+    struct test_log_setting history; /* a file of durations */
     struct test_log_rank rank;
     struct test_log_durations durations;
     uint64_t limit; /* bytes a test may record */

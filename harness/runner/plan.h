@@ -82,9 +82,9 @@ void test_log_rank_find(struct test_log_rank *, const struct test_log_shard *);
 
 /* ---- shard_tests.c ---- */
 
-/* test_log_shard_read_durations, for shards by time, reads the durations that
- * `testlog run` passes to its programs, or the file of --history. -1 if it has
- * printed what is wrong.
+/* test_log_shard_read_durations reads the durations that `testlog run` passes
+ * to its programs, or the file of --history, and prints which of the flags has
+ * no effect. -1 if it has printed what is wrong.
  * test_log_shard_recall takes them from the history if neither is given, keeps
  * those that are `wanted`, and notes in options->shard which are used. */
 int test_log_shard_read_durations(struct test_log_options *);

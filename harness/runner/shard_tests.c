@@ -30,19 +30,53 @@ static bool without_memory;
 
 /* ---- Durations ---- */
 
+static bool is_flag(const char *origin)
+{
+    return origin && !strncmp(origin, "--", 2);
+}
+
+/* Reads the file even if it does not apply: its name may be wrong. A setting of
+ * testlog.conf is for all runs, so its file may be absent in most. */
+static int read_history(struct test_log_options *options)
+{
+    const struct test_log_setting *history = &options->history;
+
+    if (!history->value ||
+        !(test_log_shard_by_time(&options->shard) || is_flag(history->origin) ||
+          test_log_variable(history->origin)))
+        return 0;
+    return test_log_durations_read(&options->durations, history->value,
+                                   history->origin);
+}
+
+/* Prints which flag has no effect. Variables and settings of testlog.conf may
+ * be for all runs, whether or not they are shards. */
+static void print_unused(const struct test_log_options *options)
+{
+    const struct test_log_shard *shard = &options->shard;
+    bool history = is_flag(options->history.origin);
+    bool way = is_flag(options->shard_by);
+
+    if (history && shard->way != TEST_LOG_SHARD_TIME)
+        test_log_notice("--history has no effect without --shard-by=time");
+    else if ((history || way) && !shard->total && !shard->origin)
+        test_log_notice("%s has no effect without --shard",
+                        way ? "--shard-by" : "--history");
+}
+
 int test_log_shard_read_durations(struct test_log_options *options)
 {
-    const char *shared = test_log_session()->durations;
+    const struct test_log_session *session = test_log_session();
 
-    if (!test_log_shard_by_time(&options->shard))
+    if (test_log_shard_by_time(&options->shard) && session->durations)
+        return test_log_durations_read(&options->durations, session->durations,
+                                       "run");
+    if (session->program) /* `testlog run` has read and printed it */
         return 0;
-    if (shared)
-        return test_log_durations_read(&options->durations, shared, "run");
-    return options->history.value
-               ? test_log_durations_read(&options->durations,
-                                         options->history.value,
-                                         options->history.origin)
-               : 0;
+    if (read_history(options))
+        return -1;
+    print_unused(options);
+    return 0;
 }
 
 void test_log_shard_recall(struct test_log_options *options,
