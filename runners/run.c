@@ -16,6 +16,7 @@
 #include "harness/results/run_folder.h"
 #include "harness/results/scratch.h"
 #include "harness/results/writers.h"
+#include "harness/runner/plan.h"
 #include "harness/runner/runner.h"
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"
