@@ -131,6 +131,14 @@ module.exports = {
             location.hash.includes('view=timeline'));
     },
 
+    async names_the_programs_of_tests_with_one_name(open) {
+        const page = await open('twins');
+        const cards = page.locator('#overview article');
+
+        assert.match(await cards.nth(0).innerText(), /one_test:store\/opens/);
+        assert.match(await cards.nth(1).innerText(), /two_test:store\/opens/);
+    },
+
     async groups_workers_by_host(open) {
         const page = await open('merged');
 

@@ -292,6 +292,17 @@ function merged() {
         command: 'testlog report' }])]);
 }
 
+// twins() is a run of two programs whose tests have the same names.
+function twins() {
+    const test = (program) => ({
+        program, name: 'store/opens', outcome: 'failed', reason: 'a.c:1: no',
+        duration: 1e6, start: 1, worker: 1, tries: 1,
+    });
+
+    return assemble([runBlock({ duration_ns: 1e9 },
+        [test('one_test'), test('two_test')], [], []), endBlock([], [])]);
+}
+
 // many() is a run of 10,000 tests.
 function many() {
     const random = randomness(1);
@@ -401,7 +412,7 @@ function hostile() {
 }
 
 const SAMPLES = {
-    mixed, many, hostile, interrupted, threaded, merged,
+    mixed, many, hostile, interrupted, threaded, merged, twins,
     huge: () => huge(20000, 100000),
     million: () => huge(1000000, 1000),
 };

@@ -115,7 +115,7 @@ const failures = (() => {
         return make('article', { class: `failure is-${test.outcome}` },
             make('h3', {}, dom.badge(test), ' ',
                 make('a', { href: state.link({ view: 'log', test: test.id }) },
-                    dom.name(test.name)),
+                    dom.name(test.id)),
                 make('span', { class: 'muted' },
                     format.duration(test.duration))),
             more(test, isOpen));

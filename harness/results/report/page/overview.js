@@ -110,7 +110,7 @@ const overview = (() => {
 
     function testLink(test) {
         return make('a', { href: state.link({ view: 'log', test: test.id }) },
-            dom.name(test.name));
+            dom.name(test.id));
     }
 
     function changeList(title, kind, numbers, text) {
@@ -170,7 +170,7 @@ const overview = (() => {
                 make('li', {}, make('span', { class: 'bar-name' },
                     make('a', {
                         href: state.link({ view: 'timeline', test: test.id }),
-                    }, dom.name(test.name))),
+                    }, dom.name(test.id))),
                 make('span', { class: 'bar-value' },
                     format.duration(test.duration)),
                 dom.bar(test.duration, bySize[0].duration,

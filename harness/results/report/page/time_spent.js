@@ -153,7 +153,7 @@ const timeSpent = (() => {
             make('h2', {}, 'Where the time went'),
             make('p', {}, 'Slowest passing test: ', make('a', {
                 href: state.link({ view: 'timeline', test: test.id }),
-            }, dom.name(test.name)),
+            }, dom.name(test.id)),
             `, ${format.duration(test.duration)}`), content);
     }
 
