@@ -17,11 +17,12 @@
 /* ---- Recognizing ---- */
 
 enum {
-    BEGINNING = 4096, /* compressed bytes: enough for the first header */
-    MAGIC_AT = 257    /* in a header of tar */
+    BEGINNING = 256 << 10, /* compressed bytes; a block has 128 KiB at most */
+    MAGIC_AT = 257         /* in a header of tar */
 };
 
-/* Tells whether compressed bytes begin as a tar file does. */
+/* Tells whether compressed bytes begin as a tar file does. zstd decompresses
+ * whole blocks only. */
 static bool is_tar(const char *bytes, size_t size)
 {
     static const char magic[] = "ustar";
@@ -48,8 +49,8 @@ bool runners_is_named_pack(const char *path)
 
 static bool is_packed(const char *path)
 {
+    static char bytes[BEGINNING];
     struct stat status;
-    char bytes[BEGINNING];
     ssize_t size;
     int fd;
 

@@ -22,16 +22,21 @@ static void run(void)
 }
 
 /* Packs the latest run; skips the test without libarchive. */
-static void pack(void)
+static const struct e2e *pack_latest(const char *file)
 {
-    const struct e2e *result;
+    const struct e2e *result = e2e_run(TESTLOG "pack -o %s", file);
 
-    run();
-    result = e2e_run(TESTLOG "pack -o run.tar.zst");
     if (strstr(result->err, "built without libarchive"))
         cr_skip_test("built without libarchive");
     e2e_expect_code(result, 0);
     e2e_expect_is(result->out, "");
+    return result;
+}
+
+static void pack(void)
+{
+    run();
+    pack_latest("run.tar.zst");
 }
 
 static off_t size_of(const char *name)
@@ -145,6 +150,20 @@ Test(e2e_pack, recognizes_a_pack_by_its_content)
         0);
 }
 
+/* zstd decompresses whole blocks only, the first of which is large. */
+Test(e2e_pack, recognizes_a_large_pack_by_its_content)
+{
+    run();
+    e2e_run("base64 -w0 /dev/urandom | head -c 300000 "
+            ">testlog-runs/latest/a");
+    pack_latest("artifact");
+    e2e_expect_code(e2e_run(HERE "log artifact small/passes"), 0);
+    e2e_expect_code(e2e_run(HERE "stat artifact"), 0);
+    e2e_expect_code(e2e_run(HERE "diff artifact"), 0);
+    e2e_expect_code(e2e_run(HERE "report artifact"), 0);
+    cr_expect(e2e_exists("artifact.html"));
+}
+
 Test(e2e_pack, unpacks_with_tar)
 {
     pack();
@@ -179,8 +198,9 @@ Test(e2e_pack, removes_the_temporary_folder_when_killed)
 
     pack();
     result = e2e_run(
-        "mkfifo out; " HERE "log run.tar.zst --filter trace --format json "
-        ">out & pid=$!; exec 3<out; "
+        "mkfifo out; exec 3<>out; "
+        "dd if=/dev/zero of=out bs=4k oflag=nonblock 2>/dev/null; " HERE
+        "log run.tar.zst --filter trace --format json >out & pid=$!; "
         "while ! ls -d tmp/*/1/*/run.json 2>/dev/null; do sleep 0.01; done; "
         "kill -9 $pid; while ! " LEFT "; do sleep 0.01; done");
     e2e_expect_code(result, 0);
