@@ -60,8 +60,10 @@ const char *runners_holes_end(struct holes_file *);
 /* ---- packed.c ---- */
 
 /* runners_unpack unpacks the pack at a path into an open folder; false if it
- * has printed why it cannot. `run` becomes the name of the run. */
-bool runners_unpack(const char *path, int folder, char run[NAME_MAX + 1]);
+ * has printed why it cannot, after `command`, which is "pack: " or "". `run`
+ * becomes the name of the run. */
+bool runners_unpack(const char *command, const char *path, int folder,
+                    char run[NAME_MAX + 1]);
 
 /* ---- temporary.c ---- */
 

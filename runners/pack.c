@@ -287,14 +287,17 @@ static int move_unpacked(const char *pack, int aside, const char *dir)
 {
     char run[NAME_MAX + 1], path[PATH_MAX];
 
-    if (!runners_unpack(pack, aside, run))
+    if (!runners_unpack("pack: ", pack, aside, run))
         return TEST_LOG_USAGE;
     if (snprintf(path, sizeof(path), "%s/%s", dir, run) < PATH_MAX &&
         !renameat(aside, run, AT_FDCWD, path)) {
         fprintf(stderr, "pack: %s\n", path);
         return TEST_LOG_PASSED;
     }
-    test_log_notice("pack: cannot unpack to %s: %s", path, strerror(errno));
+    if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR)
+        test_log_notice("pack: %s exists; name another folder with -o", path);
+    else
+        test_log_notice("pack: cannot unpack to %s: %s", path, strerror(errno));
     return TEST_LOG_FAILED;
 }
 

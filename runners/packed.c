@@ -67,11 +67,25 @@ static bool is_packed(const char *path)
 
 /* ---- Unpacking ---- */
 
-bool runners_unpack(const char *path, int folder, char run[NAME_MAX + 1])
+/* Opens a file that is no folder; -1 with errno. */
+static int open_file(const char *path)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 || fstat(fd, &status) || !S_ISDIR(status.st_mode))
+        return fd;
+    close(fd);
+    errno = EISDIR;
+    return -1;
+}
+
+bool runners_unpack(const char *command, const char *path, int folder,
+                    char run[NAME_MAX + 1])
 {
     static const struct archive_limits most = RUNNERS_ARCHIVE_LIMITS;
     struct trace_text why = {0};
-    int in = open(path, O_RDONLY | O_CLOEXEC);
+    int in = open_file(path);
     bool good = false;
 
     if (in < 0)
@@ -79,7 +93,7 @@ bool runners_unpack(const char *path, int folder, char run[NAME_MAX + 1])
     else
         good = !runners_archive_read(in, folder, &most, run, &why);
     if (!good)
-        test_log_notice("cannot open the pack %s: %s", path,
+        test_log_notice("%scannot open the pack %s: %s", command, path,
                         why.data ? why.data : "out of memory");
     if (in >= 0)
         close(in);
@@ -116,7 +130,7 @@ static bool open_packed(const char *pack, char path[PATH_MAX])
                         "set TMPDIR",
                         pack, strerror(errno));
     } else {
-        good = runners_unpack(pack, fd, run) &&
+        good = runners_unpack("", pack, fd, run) &&
                snprintf(path, PATH_MAX, "%s/%s", folder, run) < PATH_MAX &&
                add_opened(path, pack);
         close(fd);
