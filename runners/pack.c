@@ -41,7 +41,7 @@ static void usage(void)
 struct contents {
     char **names;
     size_t count, capacity;
-    uint64_t size;      /* bytes of all files of the run */
+    uint64_t size;      /* bytes of all files of the run, without holes */
     size_t not_regular; /* links, for example */
 };
 
@@ -82,6 +82,15 @@ static int add_name(struct contents *contents, char *path)
 static int add_folder(struct contents *, int folder, const char *path,
                       int depth);
 
+/* Recordings of killed tests end with a large hole. */
+static uint64_t size_on_disk(const struct stat *file)
+{
+    uint64_t size = (uint64_t)file->st_size,
+             blocks = (uint64_t)file->st_blocks * 512;
+
+    return blocks < size ? blocks : size;
+}
+
 /* Adds an entry of a folder; keeps or frees its `path`. */
 static int add(struct contents *contents, int folder, const char *name,
                char *path, int depth, bool left_out)
@@ -91,7 +100,7 @@ static int add(struct contents *contents, int folder, const char *name,
     int result = fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW);
 
     if (!result && S_ISREG(status.st_mode)) {
-        contents->size += (uint64_t)status.st_size;
+        contents->size += size_on_disk(&status);
         if (!left_out)
             return add_name(contents, path);
     } else if (!result && S_ISDIR(status.st_mode)) {
