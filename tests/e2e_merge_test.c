@@ -388,11 +388,14 @@ Test(e2e_merge, refuses_shards_of_different_durations)
 Test(e2e_merge, writes_the_durations_of_the_next_run)
 {
     e2e_run("printf 'passed\\t9\\told\\told/test\\n"
+            "failed\\t9\\told\\told/worse\\n"
             "passed\\t1\\tsmall\\tsmall/passes\\n' >history");
-    run_shards("./small", 3);
-    e2e_expect_code(merge("shards/*/latest -o all --history=history"), 0);
-    e2e_expect_is(e2e_run("cut -f1,3,4 history")->out,
+    run_shards("SMALL=other ./small", 3);
+    e2e_expect_code(merge("shards/*/latest -o all --history=history"), 1);
+    e2e_expect_has(e2e_read("history"), "failed\t");
+    e2e_expect_is(e2e_run("cut -f1,3,4 history | LC_ALL=C sort")->out,
                   e2e_run("{ printf 'passed\\told\\told/test\\n'; "
+                          "printf 'failed\\told\\told/worse\\n'; "
                           "cut -f1,3,4 all/results.tsv; } | LC_ALL=C sort")
                       ->out);
     e2e_expect_lacks(e2e_read("history"), "passed\t1\tsmall");

@@ -25,11 +25,13 @@ void test_log_durations_free(struct test_log_durations *durations)
 }
 
 int test_log_durations_add(struct test_log_durations *durations,
-                           const char *program, const char *name, uint64_t time)
+                           const struct test_log_duration *added)
 {
-    struct test_log_duration test = {
-        strdup(program), strndup(name, strcspn(name, "#")), time ? time : 1};
+    struct test_log_duration test = *added;
 
+    test.program = strdup(added->program);
+    test.name = strndup(added->name, strcspn(added->name, "#"));
+    test.time = added->time ? added->time : 1;
     if (test.program && test.name &&
         TRACE_ARRAY_RESERVE(durations->tests, durations->capacity,
                             durations->count + 1)) {
@@ -98,7 +100,8 @@ void test_log_durations_keep(struct test_log_durations *durations,
 uint64_t test_log_durations_of(const struct test_log_durations *durations,
                                const char *program, const char *name)
 {
-    const struct test_log_duration key = {(char *)program, (char *)name, 0},
+    const struct test_log_duration key = {.program = (char *)program,
+                                          .name = (char *)name},
                                    *found;
 
     found = durations->count ? bsearch(&key, durations->tests, durations->count,
@@ -121,7 +124,7 @@ static bool is_number(const char *text)
 static int add_line(struct test_log_durations *durations, char *line)
 {
     char *end = strchr(line, '\n'), *columns[4] = {NULL};
-    enum test_log_outcome outcome;
+    struct test_log_duration test;
 
     if (end)
         *end = '\0';
@@ -130,14 +133,18 @@ static int add_line(struct test_log_durations *durations, char *line)
     errno = EBADMSG;
     if (!end || !columns[3] || line || !is_number(columns[1]))
         return -1;
-    outcome = test_log_outcome_of(columns[0]);
-    if (outcome == TEST_LOG_OUTCOME_NONE)
+    test = (struct test_log_duration){
+        .program = columns[2],
+        .name = columns[3],
+        .outcome = test_log_outcome_of(columns[0]),
+    };
+    if (test.outcome == TEST_LOG_OUTCOME_NONE)
         return -1;
     /* A program that left no results has a line without a test. */
-    if (outcome == TEST_LOG_OUTCOME_SKIPPED || !strchr(columns[3], '/'))
+    if (test.outcome == TEST_LOG_OUTCOME_SKIPPED || !strchr(test.name, '/'))
         return 0;
-    return test_log_durations_add(durations, columns[2], columns[3],
-                                  strtoull(columns[1], NULL, 10));
+    test.time = strtoull(columns[1], NULL, 10);
+    return test_log_durations_add(durations, &test);
 }
 
 /* Returns the number of the line that is wrong, 0 if none is, with errno. */
@@ -178,7 +185,7 @@ void test_log_durations_put(const struct test_log_durations *durations,
 {
     for (size_t i = 0; i < durations->count; i++)
         fprintf(out, "%s\t%" PRIu64 "\t%s\t%s\n",
-                test_log_outcome_word(TEST_LOG_OUTCOME_PASSED),
+                test_log_outcome_word(durations->tests[i].outcome),
                 durations->tests[i].time, durations->tests[i].program,
                 durations->tests[i].name);
 }
@@ -229,10 +236,11 @@ int test_log_durations_recall(struct test_log_durations *durations,
 {
     for (size_t i = 0; i < history->count; i++) {
         const struct test_log_past *past = &history->tests[i];
-        uint64_t time = median_of(past);
+        const struct test_log_duration test = {past->program, past->name,
+                                               median_of(past),
+                                               TEST_LOG_OUTCOME_PASSED};
 
-        if (time &&
-            test_log_durations_add(durations, past->program, past->name, time))
+        if (test.time && test_log_durations_add(durations, &test))
             return -1;
     }
     test_log_durations_sort(durations);

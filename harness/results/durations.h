@@ -12,6 +12,7 @@
 struct test_log_duration {
     char *program, *name;
     uint64_t time; /* ns, at least 1 */
+    enum test_log_outcome outcome;
 };
 
 /* Sorted by program and name, each once. */
@@ -28,11 +29,11 @@ void test_log_durations_free(struct test_log_durations *);
 int test_log_durations_read(struct test_log_durations *, const char *path,
                             const char *origin);
 
-/* test_log_durations_add adds a test, or a repetition, and copies its names; -1
- * without memory. After the last one, test_log_durations_sort must follow: of
- * several of a test, the longest counts. */
-int test_log_durations_add(struct test_log_durations *, const char *program,
-                           const char *name, uint64_t time);
+/* test_log_durations_add adds a copy of a test, or of a repetition; -1 without
+ * memory. After the last one, test_log_durations_sort must follow: of several
+ * of a test, the longest counts. */
+int test_log_durations_add(struct test_log_durations *,
+                           const struct test_log_duration *);
 void test_log_durations_sort(struct test_log_durations *);
 
 /* test_log_durations_recall adds the median of each test's last passes. -1

@@ -32,19 +32,18 @@ static char *program_of(const struct merge *merge,
 static int add(struct test_log_durations *durations, const struct merge *merge,
                const struct test_log_result *result)
 {
-    char *program;
+    struct test_log_duration test;
     int status;
 
     if (!result->part || !result->suite ||
         result->outcome == TEST_LOG_OUTCOME_NONE ||
         result->outcome == TEST_LOG_OUTCOME_SKIPPED)
         return 0;
-    program = program_of(merge, result);
-    status = program ? test_log_durations_add(durations, program,
-                                              test_log_name(result),
-                                              result->duration)
-                     : -1;
-    free(program);
+    test = (struct test_log_duration){program_of(merge, result),
+                                      (char *)test_log_name(result),
+                                      result->duration, result->outcome};
+    status = test.program ? test_log_durations_add(durations, &test) : -1;
+    free(test.program);
     return status;
 }
 
@@ -61,13 +60,9 @@ static int collect(struct test_log_durations *durations, struct merge *merge)
             return -1;
     test_log_durations_sort(durations);
     test_log_durations_keep(&merge->before, is_missing, durations);
-    for (size_t i = 0; i < merge->before.count; i++) {
-        const struct test_log_duration *test = &merge->before.tests[i];
-
-        if (test_log_durations_add(durations, test->program, test->name,
-                                   test->time))
+    for (size_t i = 0; i < merge->before.count; i++)
+        if (test_log_durations_add(durations, &merge->before.tests[i]))
             return -1;
-    }
     test_log_durations_sort(durations);
     return 0;
 }
