@@ -130,14 +130,21 @@ Test(harness_shards, finds_the_shard)
 static const struct {
     const char *variables, *asked, *printed;
 } refused[] = {
-    {"", "", "--shard: \"\" is not a shard; write one as in 2/5, or auto"},
-    {"", "2", "--shard: \"2\" is not a shard; write one as in 2/5, or auto"},
+    {"", "",
+     "--shard: \"\" is not a shard; write one as in 2/5, of up to 1000000, or "
+     "auto"},
+    {"", "2",
+     "--shard: \"2\" is not a shard; write one as in 2/5, of up to 1000000, or "
+     "auto"},
     {"", "2/x",
-     "--shard: \"2/x\" is not a shard; write one as in 2/5, or auto"},
+     "--shard: \"2/x\" is not a shard; write one as in 2/5, of up to 1000000, "
+     "or auto"},
     {"", "1/0",
-     "--shard: \"1/0\" is not a shard; write one as in 2/5, or auto"},
+     "--shard: \"1/0\" is not a shard; write one as in 2/5, of up to 1000000, "
+     "or auto"},
     {"", "1/1000001",
-     "--shard: \"1/1000001\" is not a shard; write one as in 2/5, or auto"},
+     "--shard: \"1/1000001\" is not a shard; write one as in 2/5, of up to "
+     "1000000, or auto"},
     {"", "0/5", "--shard: \"0/5\" is not a shard; write 1/5 to 5/5"},
     {"", "6/5", "--shard: \"6/5\" is not a shard; write 1/5 to 5/5"},
     {"", "/5", "--shard: \"/5\" is not a shard; write 1/5 to 5/5"},
@@ -341,6 +348,14 @@ Test(harness_shards, prints_the_shard_as_requested)
                 "000000000000feed",
                 "\"shard\":{\"index\":1,\"total\":5,\"by\":\"time\","
                 "\"durations\":812,\"history\":\"000000000000feed\"}");
+    expect_text((struct test_log_shard){.total = 1,
+                                        .way = TEST_LOG_SHARD_TIME,
+                                        .origin = "--shard",
+                                        .durations = 1},
+                "shard: 1/1 by time (--shard), 1 duration, history "
+                "0000000000000000",
+                "\"shard\":{\"index\":0,\"total\":1,\"by\":\"time\","
+                "\"durations\":1,\"history\":\"0000000000000000\"}");
     expect_text((struct test_log_shard){.way = TEST_LOG_SHARD_TIME}, "",
                 "\"shard\":null");
     expect_text((struct test_log_shard){.origin = "TEST_SHARD"},

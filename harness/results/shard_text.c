@@ -29,8 +29,9 @@ void test_log_shard_text(struct trace_text *text,
             "(%s=auto)",
             shard->origin);
     if (test_log_shard_by_time(shard))
-        trace_text_printf(text, ", %zu durations, history %016" PRIx64,
-                          shard->durations, shard->history);
+        trace_text_printf(text, ", %zu duration%s, history %016" PRIx64,
+                          shard->durations, shard->durations == 1 ? "" : "s",
+                          shard->history);
 }
 
 void test_log_print_empty_shard(const struct test_log_run *run)

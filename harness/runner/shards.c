@@ -139,10 +139,11 @@ static int read_pair(struct test_log_shard *shard,
     char index[16];
 
     if (!slash || !is_number(slash + 1, most, &shard->total) || !shard->total) {
-        fprintf(stderr,
-                "testlog: %s: \"%s\" is not a shard; write one as in 2/5, or "
-                "auto\n",
-                asked->origin, asked->value);
+        fprintf(
+            stderr,
+            "testlog: %s: \"%s\" is not a shard; write one as in 2/5, of up "
+            "to %zu, or auto\n",
+            asked->origin, asked->value, most);
         return -1;
     }
     snprintf(index, sizeof(index), "%.*s", (int)(slash - asked->value),
