@@ -19,6 +19,7 @@
 #include "harness/results/old_runs.h"
 #include "harness/results/report/report.h"
 #include "harness/results/run_folder.h"
+#include "harness/results/scratch.h"
 #include "harness/results/writers.h"
 #include "harness/runner/runner.h"
 #include "harness/session.h"
@@ -387,7 +388,9 @@ int runners_record(int argc, char **argv)
               stderr);
     } else if (count > 0 &&
                !test_log_options_read(&options, count, same, &code)) {
-        code = record(&options, program);
+        code = test_log_scratch_check(options.scratch)
+                   ? record(&options, program)
+                   : TEST_LOG_USAGE;
         test_log_options_free(&options);
     }
     for (int i = 1; same[i]; i++)

@@ -338,7 +338,8 @@ static int begin(struct programs *programs, struct test_log_options *options)
         test_log_notice("--failed: no test has run in %s before; all tests run",
                         options->dir);
     if (runners_durations_begin(programs, options, &last) ||
-        (!options->informs && runners_launch_expand(programs, options))) {
+        (!options->informs && (!test_log_scratch_check(options->scratch) ||
+                               runners_launch_expand(programs, options)))) {
         code = TEST_LOG_USAGE;
     } else if (options->failed && none_failed(programs, &last)) {
         test_log_notice(TEST_LOG_NONE_FAILED);

@@ -83,15 +83,55 @@ Test(e2e_scratch, refuses_an_empty_setting)
     e2e_expect_has(result->err, "--scratch: needs auto, off or a folder");
 }
 
+static void expect_refusal(const struct e2e *result, const char *text)
+{
+    e2e_expect_code(result, 2);
+    e2e_expect_is(result->err, text);
+    e2e_expect_is(result->out, "");
+    cr_expect_not(e2e_exists("runs"));
+    cr_expect_not(e2e_exists("missing"));
+}
+
+#define NO_FOLDER                                                              \
+    "testlog: --scratch: cannot record in missing: No such file or "           \
+    "directory; name a folder that exists\n"
+
+Test(e2e_scratch, refuses_a_folder_that_does_not_exist)
+{
+    e2e_run("touch file");
+    expect_refusal(
+        e2e_run("%s --trace-dir=runs --scratch=missing", program("small")),
+        NO_FOLDER);
+    expect_refusal(e2e_run("TRACE_SCRATCH=missing TRACE_DIR=runs " TESTLOG
+                           "run %s",
+                           program("small")),
+                   NO_FOLDER);
+    expect_refusal(
+        e2e_run("TRACE_SCRATCH=missing " TESTLOG "record -o runs -- true"),
+        NO_FOLDER);
+    expect_refusal(
+        e2e_run("%s --trace-dir=runs --scratch=file", program("small")),
+        "testlog: --scratch: cannot record in file: Not a directory; name a "
+        "folder that exists\n");
+}
+
+/* The setting may be that of another machine, where the run was recorded. */
+Test(e2e_scratch, reads_runs_without_the_folder)
+{
+    e2e_run("%s --trace-dir=runs", program("small"));
+    e2e_expect_code(
+        e2e_run("TRACE_DIR=runs TRACE_SCRATCH=missing " TESTLOG "log latest"),
+        0);
+}
+
 Test(e2e_scratch, records_in_place_if_it_cannot_use_the_folder)
 {
     const struct e2e *result =
-        e2e_run("touch file; %s --trace-dir=runs --scratch=file 2>&1",
-                program("small"));
+        e2e_run("%s --trace-dir=runs --scratch=/proc 2>&1", program("small"));
 
     e2e_expect_code(result, 0);
-    e2e_expect_has(result->out, "cannot record in file: Not a directory; this "
-                                "run is recorded in runs/20");
+    e2e_expect_has(result->out, "cannot record in /proc: ");
+    e2e_expect_has(result->out, "; this run is recorded in runs/20");
     cr_expect(e2e_exists(LATEST "run.json"));
 }
 

@@ -116,6 +116,28 @@ bool test_log_scratch_in_use(int run)
 
 /* ---- The beginning ---- */
 
+static bool names_folder(const char *word)
+{
+    return word && strcmp(word, "auto") != 0 && strcmp(word, "off") != 0;
+}
+
+bool test_log_scratch_check(const char *word)
+{
+    int folder;
+
+    if (!names_folder(word))
+        return true;
+    folder = open(word, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) {
+        test_log_notice("--scratch: cannot record in %s: %s; name a folder "
+                        "that exists",
+                        word, strerror(errno));
+        return false;
+    }
+    close(folder);
+    return true;
+}
+
 /* Returns the folder to record in; NULL: the run's own. */
 static const char *choose(const struct test_log_run *run)
 {
@@ -124,7 +146,7 @@ static const char *choose(const struct test_log_run *run)
 
     if (word && !strcmp(word, "off"))
         return NULL;
-    if (word && strcmp(word, "auto") != 0)
+    if (names_folder(word))
         return word;
     can_map = test_log_shared_can_map(run->folder);
     if (can_map && !test_log_shared_kind(run->folder))
@@ -143,7 +165,7 @@ static char *make_scratch(const char *parent, const char *name)
 {
     char real[PATH_MAX], *above, *path = NULL;
 
-    if (test_log_make_folders(parent) || !realpath(parent, real) ||
+    if (!realpath(parent, real) ||
         asprintf(&above, "%s/" PARENT "XXXXXX", real) < 0)
         return NULL;
     if (mkdtemp(above) && asprintf(&path, "%s/%s", above, name) < 0)

@@ -13,6 +13,10 @@ struct test_log_run;
 /* The file in a run's folder that says where the run is recorded. */
 #define TEST_LOG_SCRATCH "scratch"
 
+/* test_log_scratch_check tells whether the folder exists that the setting
+ * names, if it names one; otherwise prints why not. */
+bool test_log_scratch_check(const char *word);
+
 /* test_log_scratch_begin gives a new run a scratch folder, if run->scratch_word
  * or the file system asks for one. It prints why it cannot; the run is then
  * recorded in its own folder. */

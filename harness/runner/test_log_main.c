@@ -325,6 +325,8 @@ static int run_tests(struct criterion_test_set *set,
     int code;
 
     run.foreign = run.parent.folder;
+    if (!run.foreign && !test_log_scratch_check(options->scratch))
+        return TEST_LOG_USAGE;
     if (run.foreign && session->start) /* all programs count from there */
         run.start = test_log_anchor_of(session->start);
     test_log_handover_begin(run.parent.results);
