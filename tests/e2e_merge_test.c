@@ -278,6 +278,22 @@ Test(e2e_merge, tells_machines_apart)
                     0);
 }
 
+Test(e2e_merge, prints_that_runs_repeat_the_same_tests)
+{
+    const struct e2e *ran;
+
+    e2e_run("for i in 1 2; do TEST_SHARD=auto TRACE_DIR=$i ./small; done; "
+            "TRACE_DIR=3 ./small --filter '*/passes'; "
+            "TRACE_DIR=4 ./small --filter '*/sizes'");
+    ran = merge("1/latest 2/latest -o all");
+    e2e_expect_code(ran, 0);
+    e2e_expect_has(ran->err,
+                   "testlog: merge: 2 runs that are not shards have the same "
+                   "tests, which count once for each run, as in small@");
+    cr_expect_eq(e2e_count(ran->err, "not shards"), 1);
+    e2e_expect_lacks(merge("3/latest 4/latest -o parts")->err, "not shards");
+}
+
 Test(e2e_merge, counts_a_copy_once)
 {
     const struct e2e *ran;

@@ -30,8 +30,9 @@ struct merge_source {
     struct test_log_part part; /* until the parts are made of all sources */
     uint64_t duration;         /* ns; 0: unknown */
     uint64_t identity;         /* of a run: copies of it have the same */
-    uint64_t lane; /* sources of one lane are tries of the same tests */
-    char *label;   /* tells tests of this lane from those of others */
+    uint64_t lane;        /* sources of one lane are tries of the same tests */
+    char *label;          /* tells tests of this lane from those of others */
+    const char *labelled; /* one of its programs that got it; NULL: none */
     struct merge_clock clock;
 };
 

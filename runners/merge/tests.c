@@ -268,6 +268,42 @@ static bool find_clashes(const struct merge *merge, struct trace_table *clashes)
     return found;
 }
 
+static bool add_label(struct merge *merge, struct test_log_result *result)
+{
+    struct merge_source *source = &merge->sources[result->part - 1];
+    char *name;
+
+    if (asprintf(&name, "%s@%s", result->program,
+                 source->label ? source->label : "?") < 0)
+        return false;
+    free(result->program);
+    source->labelled = result->program = name;
+    return true;
+}
+
+/* Several runs with all tests may be meant, as those of a matrix, or be shards
+ * that found no scheduler's variable. */
+static void print_repeated(const struct merge *merge)
+{
+    const char *program = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < merge->count; i++) {
+        const struct merge_source *source = &merge->sources[i];
+
+        if (!source->labelled || source->part.shard.total ||
+            source->part.end == TEST_LOG_END_KILLED)
+            continue;
+        program = source->labelled;
+        count++;
+    }
+    if (count > 1)
+        test_log_notice("merge: %zu runs that are not shards have the same "
+                        "tests, which count once for each run, as in %s; set "
+                        "TEST_SHARD to divide tests",
+                        count, program);
+}
+
 static bool tell_apart(struct merge *merge)
 {
     struct test_log_run *run = &merge->run;
@@ -277,23 +313,15 @@ static bool tell_apart(struct merge *merge)
 
     for (size_t i = 0; told && i < run->count; i++) {
         struct test_log_result *result = &run->results[i];
-        const char *label;
-        char *name;
 
-        if (!result->part ||
-            !trace_table_find(&clashes,
-                              trace_hash_string(TRACE_HASH, result->program),
-                              &unused))
-            continue;
-        label = merge->sources[result->part - 1].label;
-        told =
-            asprintf(&name, "%s@%s", result->program, label ? label : "?") >= 0;
-        if (told) {
-            free(result->program);
-            result->program = name;
-        }
+        if (result->part &&
+            trace_table_find(&clashes,
+                             trace_hash_string(TRACE_HASH, result->program),
+                             &unused))
+            told = add_label(merge, result);
     }
     trace_table_free(&clashes);
+    print_repeated(merge);
     return told;
 }
 
