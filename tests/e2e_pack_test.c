@@ -193,6 +193,25 @@ Test(e2e_pack, extracts_a_pack)
     e2e_expect_code(e2e_run("ls new/folder/20*/run.json"), 0);
 }
 
+/* As the manual describes it. */
+Test(e2e_pack, makes_the_files_of_an_extracted_run_again)
+{
+    pack();
+    e2e_expect_code(e2e_run(TESTLOG "pack --extract run.tar.zst -o back && "
+                                    "mv back/20* back/run"),
+                    0);
+    e2e_expect_code(e2e_run(TESTLOG "report back/run"), 0);
+    cr_expect(e2e_exists("back/run/report.html"));
+    e2e_expect_code(e2e_run(TESTLOG "export back/run -o trace.json && "
+                                    "cmp trace.json "
+                                    "testlog-runs/latest/trace.json"),
+                    0);
+    e2e_expect_code(e2e_run(TESTLOG
+                            "log back/run small/passes >log.txt && cmp log.txt "
+                            "testlog-runs/latest/tests/*/small.passes/log.txt"),
+                    0);
+}
+
 Test(e2e_pack, removes_the_temporary_folder_when_killed)
 {
     const struct e2e *result;
