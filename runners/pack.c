@@ -20,19 +20,20 @@
 
 static void usage(void)
 {
-    puts("Usage: testlog pack [RUN] [-o FILE]\n"
-         "       testlog pack --extract PACK [-o DIR]\n\n"
-         "Packs a run into one small file. The other commands take such a file "
-         "in place of\na run. Files that they can make again are left out. RUN "
-         "is the folder of a run;\nthe default is the latest run. The run may "
-         "have been killed.\n\n"
-         "  -o, --output FILE  write to FILE, - for standard output; by "
-         "default to the\n"
-         "                     name of the run and " RUNNERS_PACK_SUFFIX "\n"
-         "  -x, --extract      unpack PACK into DIR, by default where test "
-         "programs put\n"
-         "                     their runs\n"
-         "  -h, --help         print this");
+    puts(
+        "Usage: testlog pack [RUN] [-o FILE]\n"
+        "       testlog pack --extract PACK [-o DIR]\n\n"
+        "Packs a run into one small file. The other commands take such a file "
+        "in place of\na run. Files that only repeat the recordings or run.json "
+        "are left out. RUN is the\nfolder of a run; the default is the latest "
+        "run. The run may have been killed.\n\n"
+        "  -o, --output FILE  write to FILE, - for standard output; by "
+        "default to the\n"
+        "                     name of the run and " RUNNERS_PACK_SUFFIX "\n"
+        "  -x, --extract      unpack PACK into DIR, by default where test "
+        "programs put\n"
+        "                     their runs\n"
+        "  -h, --help         print this");
 }
 
 /* ---- The files of a run ---- */
