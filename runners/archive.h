@@ -10,7 +10,7 @@
 
 struct trace_text;
 
-/* What a pack may contain at most. */
+/* The limits of a pack. */
 struct archive_limits {
     uint64_t bytes; /* of all files, with holes */
     size_t names;   /* of files and folders */

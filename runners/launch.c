@@ -182,7 +182,7 @@ static int is_part(const struct dirent *entry)
            size == (int)strlen(entry->d_name);
 }
 
-/* What the ranks of a test left. */
+/* The results that the ranks of a test left. */
 struct ranks {
     struct test_log_run *run;
     const struct program *program;

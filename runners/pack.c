@@ -46,7 +46,7 @@ struct contents {
     size_t not_regular; /* links, for example */
 };
 
-/* What a command makes of run.json and the recordings. */
+/* Whether a command can make the file again, of run.json and recordings. */
 static bool is_rendered(const char *name, bool in_run, bool recorded)
 {
     static const char *const of_runs[] = {

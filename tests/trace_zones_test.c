@@ -42,7 +42,7 @@ static struct {
     unsigned unit, group, item, flags;
 } device = {.unit = TRACE_ZONE_NO_UNIT};
 
-/* What zone.h does in a kernel. */
+/* The part of zone.h that a kernel uses. */
 static void put(unsigned what, uint64_t clock)
 {
     unsigned ticket = memory.ring.taken++;

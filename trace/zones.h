@@ -48,7 +48,7 @@ struct trace_zone_launch {
     const char *name;
 };
 
-/* What was read of a ring. The zero value is nothing. */
+/* The contents of a ring. The zero value is nothing. */
 struct trace_zone_reading {
     const char *const *names;
     size_t name_count;
@@ -74,7 +74,7 @@ struct trace_zone_times {
     uint64_t since, now;       /* ticks between which the ring was read */
 };
 
-/* What is known about a device's clock. The zero value is nothing. */
+/* A device's clock. The zero value is an unknown one. */
 struct trace_zone_clock {
     bool known, same; /* as the recording's */
     double rate;      /* ticks for each count */

@@ -33,7 +33,7 @@ static void put_member(struct trace_text *text, const char *name,
     put_string(text, string);
 }
 
-/* Which boot of the host this is: two hosts may have one name. */
+/* The boot of the host tells hosts of one name apart. */
 static void put_boot(struct trace_text *text)
 {
     char boot[64] = "";
@@ -47,7 +47,7 @@ static void put_boot(struct trace_text *text)
     put_member(text, "boot", boot[0] ? boot : NULL);
 }
 
-/* How far the wall clock may be off, as the kernel states: it is known only if
+/* The wall clock's largest error, as the kernel states it: it is known only if
  * something such as NTP sets the clock. See adjtimex(2). */
 static void put_clock(struct trace_text *text)
 {
@@ -317,7 +317,7 @@ void test_log_run_members(struct trace_text *text,
                       sums.passed, sums.failed, sums.skipped);
 }
 
-/* Which tests each shard has, so that a missing shard is noticed. */
+/* The tests of each shard, so that a missing shard is noticed. */
 static void put_plan(struct trace_text *text, const struct trace_text *plan)
 {
     if (!plan->size)

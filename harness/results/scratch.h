@@ -31,7 +31,7 @@ bool test_log_scratch_end(struct test_log_run *);
  * machine from their scratch folders; `path` is for printing. */
 void test_log_scratch_rescue(int dir, const char *path);
 
-/* Where a run is recorded. */
+/* The place where a run is recorded. */
 enum test_log_scratch_place {
     TEST_LOG_SCRATCH_NONE,      /* in its own folder */
     TEST_LOG_SCRATCH_HERE,      /* in a folder of this machine */

@@ -17,7 +17,7 @@ static int compare(const void *a, const void *b)
     return order ? order : strcmp(left->name, right->name);
 }
 
-/* What a shard has to do; a heap has the one with least first. */
+/* The work of a shard; a heap has the shard with least work first. */
 struct load {
     uint64_t time;
     size_t shard;

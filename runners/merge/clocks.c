@@ -89,7 +89,7 @@ static void apply_anchors(struct test_log_part *part,
 
 /* ---- Aligning by a span ---- */
 
-/* When a host was in the span. */
+/* The time that a host spent in the span. */
 struct meeting {
     uint64_t begin, end; /* ns since 1970, by the host's clock */
 };

@@ -12,7 +12,7 @@
 #include "harness/results/model.h"
 #include "runners/run.h"
 
-/* What the clocks of a source's host showed while it ran. */
+/* The clocks of a source's host while it ran. */
 struct merge_clock {
     struct trace_anchor *origins; /* time zero of its recordings */
     size_t count, capacity;
