@@ -238,6 +238,8 @@ Test(e2e_merge, counts_a_shard_on_another_machine_as_a_retry)
     ran = merge("moved/b a/latest -o all"); /* by time, not in this order */
     e2e_expect_code(ran, 1);
     e2e_expect_has(ran->err, "second_try: passed on try 2; the first failed");
+    e2e_expect_has(ran->err, "testlog: merge: moved/b is a later try of the "
+                             "shard of a/latest\n");
     test = e2e_result(e2e_json("all/run.json"), "unsteady/second_try");
     cr_expect_str_eq(e2e_text(test, "outcome"), "passed");
     cr_expect_eq(e2e_number(test, "tries"), 2);

@@ -17,7 +17,10 @@
 #include "merge.h"
 #include "trace/format.h"
 
-enum { SCHEMA = 1 /* of run.json */ };
+enum {
+    SCHEMA = 1,      /* of run.json */
+    TRIES_MOST = 10, /* that are printed */
+};
 
 struct test_log_run merge_source_files(const struct merge_source *source)
 {
@@ -360,6 +363,29 @@ static void find_lane(const struct merge *merge, struct merge_source *source)
     source->lane = trace_hash(TRACE_HASH, numbers, sizeof(numbers));
 }
 
+/* Names the runs that count as later tries: shards of two systems look alike.
+ */
+static void say_tries(const struct merge *merge)
+{
+    struct trace_table lanes = {0};
+    size_t tries = 0;
+
+    for (size_t i = 0; i < merge->count; i++) {
+        const struct merge_source *source = &merge->sources[i];
+        uintptr_t first;
+
+        if (!trace_table_find(&lanes, source->lane, &first))
+            trace_table_set(&lanes, source->lane, i);
+        else if (tries++ < TRIES_MOST)
+            test_log_notice("merge: %s is a later try of the shard of %s",
+                            source->part.run, merge->sources[first].part.run);
+    }
+    trace_table_free(&lanes);
+    if (tries > TRIES_MOST)
+        test_log_notice("merge: %zu more runs are later tries",
+                        tries - TRIES_MOST);
+}
+
 /* Labels a lane by its host, or if that is not enough by its shard or folder.
  */
 static void find_label(struct merge *merge, size_t number)
@@ -434,6 +460,7 @@ int merge_sources_read(struct merge *merge, char **words, size_t count)
     remove_copies(merge);
     for (size_t i = 0; i < merge->count; i++)
         find_lane(merge, &merge->sources[i]);
+    say_tries(merge);
     for (size_t i = 0; i < merge->count; i++)
         find_label(merge, i);
     return make_parts(merge);
