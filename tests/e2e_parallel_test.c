@@ -244,8 +244,8 @@ Test(e2e_parallel, starts_no_program_after_a_failure_with_fail_fast)
 static const struct e2e *run_two(const char *meanwhile)
 {
     script("ready", "test -e a.ready -a -e b.ready");
-    script("a", "touch a.ready; echo a waits; exec sleep 60");
-    script("b", "touch b.ready; echo b waits; exec sleep 60");
+    script("a", "echo a waits; touch a.ready; exec sleep 60");
+    script("b", "echo b waits; touch b.ready; exec sleep 60");
     script("c", "touch ran");
     return e2e_run("( (until ./ready; do sleep 0.1; done; %s) >/dev/null 2>&1 "
                    "& ); exec env --default-signal=INT " TESTLOG
