@@ -286,6 +286,15 @@ const char *e2e_program(const char *name, enum e2e_build build)
     return built(ways[build], join("%s_test", name));
 }
 
+const struct e2e *e2e_interrupt(const char *program)
+{
+    return e2e_run("( (until ls testlog-runs/latest/tests/*/waits.for_ever/"
+                   "recording; do sleep 0.1; done; kill -INT $$) >/dev/null "
+                   "2>&1 & ); exec env --default-signal=INT %s --filter "
+                   "waits/for_ever",
+                   program);
+}
+
 const char *e2e_any(const char *name)
 {
     return built("any", name);

@@ -41,6 +41,10 @@ void e2e_begin(void);
  * of the ways above. */
 const char *e2e_program(const char *name, enum e2e_build);
 
+/* e2e_interrupt runs a program that waits for ever in the test waits/for_ever,
+ * and sends it SIGINT once that has begun. */
+const struct e2e *e2e_interrupt(const char *program);
+
 /* e2e_any returns the path of a program without testlog and sanitizers,
  * e2e_stub that of the stub for libtestlog-gpu.so. */
 const char *e2e_any(const char *name);

@@ -135,7 +135,7 @@ Test(e2e_kept_runs, list_names_runs_that_are_not_finished)
 
 Test(e2e_kept_runs, list_names_a_run_that_was_interrupted)
 {
-    e2e_run("timeout -s INT 0.3 %s", e2e_program("times", E2E_TRACED));
+    e2e_interrupt(e2e_program("unsteady", E2E_TRACED));
     e2e_expect_has(e2e_run(TESTLOG "list")->out,
                    " skipped, interrupted by SIGINT  ");
 }

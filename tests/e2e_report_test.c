@@ -102,8 +102,7 @@ Test(e2e_report, an_interrupted_run_writes_it)
 {
     struct page_block run;
 
-    e2e_run("timeout -s INT 1 %s --filter 'waits/*'",
-            e2e_program("unsteady", E2E_TRACED));
+    e2e_interrupt(e2e_program("unsteady", E2E_TRACED));
     run = page_block(page(), "run");
     cr_expect_str_eq(e2e_text(run.json, "interrupted"), "SIGINT");
 }

@@ -125,7 +125,7 @@ Test(e2e_serial, stops_waiting_when_the_run_is_stopped)
 {
     const struct e2e *result =
         run(ALONE, "mkdir -p run/tests; flock run/tests sh -c 'TESTLOG_RUN="
-                   "$PWD/run timeout -s INT 1 $P --filter=serial/alone'");
+                   "$PWD/run timeout -s INT 2 $P --filter=serial/alone'");
 
     e2e_expect_code(result, 124);
     cr_expect_not(e2e_exists("notes"));

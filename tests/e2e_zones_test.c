@@ -66,9 +66,10 @@ Test(e2e_zones, puts_zones_below_the_span_that_launched_them)
     run();
     lines = lines_of("nests");
     e2e_expect_has(lines, "TRACE first: gpu::zone: Executing zone name=outer "
-                          "kernel=nest group=0 item=0 duration=");
+                          "kernel=nest group=0 item=0");
+    /* Both readings of a coarse clock may be equal: then it has no duration. */
     e2e_expect_has(lines, "TRACE second: gpu::zone: Executing zone name=inner "
-                          "kernel=nest group=3 item=0 duration=");
+                          "kernel=nest group=3 item=0");
     cr_expect_eq(count_in("nests"), 16);
 }
 
@@ -166,7 +167,7 @@ Test(e2e_zones, warns_of_zones_that_do_not_match)
     e2e_expect_has(lines, "WARN gpu: zones: 1 end without a beginning, 1 zone "
                           "without an end");
     e2e_expect_has(lines, "name=outer kernel=forget group=0 item=0 "
-                          "unfinished=true duration=");
+                          "unfinished=true");
 }
 
 Test(e2e_zones, counts_all_in_run_json)
