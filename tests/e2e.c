@@ -286,6 +286,12 @@ const char *e2e_program(const char *name, enum e2e_build build)
     return built(ways[build], join("%s_test", name));
 }
 
+void e2e_link(const char *name, enum e2e_build build, const char *path)
+{
+    cr_assert_eq(symlink(e2e_program(name, build), path), 0, "%s: %s", path,
+                 strerror(errno));
+}
+
 const struct e2e *e2e_interrupt(const char *program)
 {
     return e2e_run("( (until ls testlog-runs/latest/tests/*/waits.for_ever/"

@@ -41,6 +41,9 @@ void e2e_begin(void);
  * of the ways above. */
 const char *e2e_program(const char *name, enum e2e_build);
 
+/* e2e_link makes a symbolic link at `path` to such a program. */
+void e2e_link(const char *name, enum e2e_build, const char *path);
+
 /* e2e_interrupt runs a program that waits for ever in the test waits/for_ever,
  * and sends it SIGINT once that has begun. */
 const struct e2e *e2e_interrupt(const char *program);

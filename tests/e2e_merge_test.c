@@ -1,7 +1,6 @@
 /* e2e_merge_test.c: one run of those of several shards or machines. */
 #include "e2e.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <stdint.h>
@@ -13,19 +12,10 @@
 
 E2E_FOLDER
 
-static void link_program(const char *name)
-{
-    char path[64];
-
-    snprintf(path, sizeof(path), "./%s", name);
-    cr_assert_eq(symlink(e2e_program(name, E2E_TRACED), path), 0, "%s",
-                 strerror(errno));
-}
-
 static void begin(void)
 {
     e2e_begin();
-    link_program("small");
+    e2e_link("small", E2E_TRACED, "small");
 }
 
 TestSuite(e2e_merge, .init = begin, .timeout = 180);
@@ -66,7 +56,7 @@ Test(e2e_merge, makes_the_run_of_all_shards)
 {
     const struct e2e *ran;
 
-    link_program("ci");
+    e2e_link("ci", E2E_TRACED, "ci");
     e2e_run("TRACE_DIR=whole " TESTLOG " run ./small ./ci");
     run_shards(TESTLOG " run ./small ./ci", 3);
     ran = merge("shards/*/latest -o all");
@@ -231,7 +221,7 @@ Test(e2e_merge, counts_a_shard_on_another_machine_as_a_retry)
     const struct e2e *ran;
     const cJSON *test;
 
-    link_program("unsteady");
+    e2e_link("unsteady", E2E_TRACED, "unsteady");
     e2e_run("TRACE_DIR=a ./unsteady --filter 'unsteady/*' --shard=1/1");
     e2e_run("TRACE_DIR=b ./unsteady --filter 'unsteady/*' --shard=1/1");
     move("b/latest", "moved/b", "node2");

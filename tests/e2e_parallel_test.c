@@ -1,7 +1,6 @@
 /* e2e_parallel_test.c: testlog run: programs side by side. */
 #include "e2e.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +28,6 @@ static void script(const char *name, const char *text)
     fprintf(file, "#!/bin/sh\n%s%s\n", MEET, text);
     cr_assert_eq(fclose(file), 0);
     cr_assert_eq(chmod(name, 0755), 0);
-}
-
-static void link_program(const char *program, const char *name)
-{
-    cr_assert_eq(symlink(e2e_program(program, E2E_TRACED), name), 0, "%s",
-                 strerror(errno));
 }
 
 /* ---- Number of programs ---- */
@@ -83,7 +76,7 @@ Test(e2e_parallel, keeps_the_order_of_results)
     const cJSON *run, *test;
     const struct e2e *result;
 
-    link_program("small", "small");
+    e2e_link("small", E2E_TRACED, "small");
     script("slow", "meet here; sleep 0.2");
     script("quick", "meet here");
     result = e2e_run(TESTLOG " run ./slow ./small ./quick -- -j3");
@@ -139,8 +132,8 @@ Test(e2e_parallel, does_not_mix_long_output)
 
 Test(e2e_parallel, prints_colors_only_if_the_run_does)
 {
-    link_program("outcomes", "a");
-    link_program("outcomes", "b");
+    e2e_link("outcomes", E2E_TRACED, "a");
+    e2e_link("outcomes", E2E_TRACED, "b");
     e2e_expect_has(
         e2e_run(TESTLOG " run ./a ./b -- -j2 --color=always 2>&1")->out,
         "\033[");
@@ -175,7 +168,7 @@ Test(e2e_parallel, runs_a_program_alone_that_is_marked_serial)
     const struct e2e *result;
 
     make_rivals();
-    link_program("alone", "alone");
+    e2e_link("alone", E2E_TRACED, "alone");
     result = e2e_run(TESTLOG " run ./a ./alone ./a -- -j4");
     e2e_expect_code(result, 0);
     e2e_expect_closing(result, "3 passed, 0 failed, 0 skipped");
@@ -314,8 +307,8 @@ Test(e2e_parallel, prints_nothing_else_beside_a_report_on_stdout)
 {
     const struct e2e *result;
 
-    link_program("small", "a");
-    link_program("small", "b");
+    e2e_link("small", E2E_TRACED, "a");
+    e2e_link("small", E2E_TRACED, "b");
     result = e2e_run(TESTLOG " run ./a ./b -- -j2 --report=tap:-");
     e2e_expect_code(result, 0);
     e2e_expect_has(result->out, "1..32\n");
@@ -327,8 +320,8 @@ Test(e2e_parallel, reruns_only_failures)
 {
     const struct e2e *result;
 
-    link_program("outcomes", "a");
-    link_program("small", "b");
+    e2e_link("outcomes", E2E_TRACED, "a");
+    e2e_link("small", E2E_TRACED, "b");
     script("c", "exit 1");
     e2e_run(TESTLOG " run ./a ./b ./c -- -j3 --timeout 5");
     result = e2e_run(TESTLOG " run ./a ./b ./c -- -j3 --timeout 5 --failed");

@@ -3,7 +3,6 @@
 #include "e2e.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +13,6 @@
 #define SCHEMA  TESTS_DIR "/cases/junit/junit.xsd"
 
 E2E_FOLDER
-
-static void link_program(const char *program, enum e2e_build build,
-                         const char *name)
-{
-    cr_assert_eq(symlink(e2e_program(program, build), name), 0, "%s",
-                 strerror(errno));
-}
 
 static void script(const char *name, const char *text)
 {
@@ -37,9 +29,9 @@ static void script(const char *name, const char *text)
 static void begin(void)
 {
     e2e_begin();
-    link_program("ci", E2E_TRACED, "ci");
-    link_program("small", E2E_TRACED, "small");
-    link_program("small", E2E_PLAIN, "plain");
+    e2e_link("ci", E2E_TRACED, "ci");
+    e2e_link("small", E2E_TRACED, "small");
+    e2e_link("small", E2E_PLAIN, "plain");
     script("dies", "kill -KILL $$");
     script("forges", "echo '::error::forged'");
 }

@@ -1,7 +1,6 @@
 /* e2e_run_test.c: testlog run, and the files of a run. */
 #include "e2e.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,19 +21,13 @@ static void script(const char *name, const char *text)
     cr_assert_eq(chmod(name, 0755), 0);
 }
 
-static void link_program(enum e2e_build build, const char *name)
-{
-    cr_assert_eq(symlink(e2e_program("small", build), name), 0, "%s",
-                 strerror(errno));
-}
-
 /* a/small_test is traced, b/small_test is not. */
 static void begin(void)
 {
     e2e_begin();
     cr_assert_eq(mkdir("a", 0777) | mkdir("b", 0777), 0);
-    link_program(E2E_TRACED, "a/small_test");
-    link_program(E2E_PLAIN, "b/small_test");
+    e2e_link("small", E2E_TRACED, "a/small_test");
+    e2e_link("small", E2E_PLAIN, "b/small_test");
     script("prints", "echo hello");
     script("dies", "kill -KILL $$");
     script("dies_without_a_name", "kill -36 $$");
@@ -205,8 +198,8 @@ Test(e2e_run, warns_if_no_program_has_a_level)
     };
 
     cr_assert_eq(mkdir("c", 0777) | mkdir("d", 0777), 0);
-    link_program(E2E_INFO, "c/small_test");
-    link_program(E2E_INFO, "d/small_test");
+    e2e_link("small", E2E_INFO, "c/small_test");
+    e2e_link("small", E2E_INFO, "d/small_test");
     for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
         const struct e2e *result =
             e2e_run("LOG=debug " TESTLOG " run %s 2>&1", runs[i].programs);

@@ -2,7 +2,6 @@
  * testlog-shards(7) describes. */
 #include "e2e.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,8 +21,7 @@ static void begin(void)
         char path[64];
 
         snprintf(path, sizeof(path), "build/%s_test", programs[i]);
-        cr_assert_eq(symlink(e2e_program(programs[i], E2E_TRACED), path), 0,
-                     "%s", strerror(errno));
+        e2e_link(programs[i], E2E_TRACED, path);
     }
     cr_assert_eq(symlink(BUILD_DIR "/testlog", "testlog"), 0);
 }

@@ -1,7 +1,6 @@
 /* e2e_shards_test.c: shards, which together run all tests. */
 #include "e2e.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,19 +10,10 @@
 
 E2E_FOLDER
 
-static void link_program(const char *name)
-{
-    char path[64];
-
-    snprintf(path, sizeof(path), "./%s", name);
-    cr_assert_eq(symlink(e2e_program(name, E2E_TRACED), path), 0, "%s",
-                 strerror(errno));
-}
-
 static void begin(void)
 {
     e2e_begin();
-    link_program("small");
+    e2e_link("small", E2E_TRACED, "small");
 }
 
 TestSuite(e2e_shards, .init = begin, .timeout = 180);
@@ -70,7 +60,7 @@ static const struct {
  * fails only for its own tests. */
 Test(e2e_shards, runs_every_test_in_one_shard)
 {
-    link_program("ci");
+    e2e_link("ci", E2E_TRACED, "ci");
     write_history();
     for (size_t i = 0; i < sizeof(spreads) / sizeof(*spreads); i++) {
         const char *command = spreads[i].command;
@@ -210,7 +200,7 @@ static const struct {
 
 Test(e2e_shards, writes_the_plan_of_all_shards_to_run_json)
 {
-    link_program("ci");
+    e2e_link("ci", E2E_TRACED, "ci");
     write_history();
     for (size_t i = 0; i < sizeof(planners) / sizeof(*planners); i++) {
         e2e_run("rm -rf runs");
@@ -233,7 +223,7 @@ Test(e2e_shards, writes_the_plan_of_all_shards_to_run_json)
 /* No test runs: there are fewer than shards. */
 Test(e2e_shards, names_up_to_10000_planned_tests)
 {
-    link_program("large");
+    e2e_link("large", E2E_TRACED, "large");
     for (int tests = 10000; tests <= 10001; tests++) {
         const cJSON *program;
 
