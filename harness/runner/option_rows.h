@@ -61,6 +61,22 @@ bool test_log_option_read(struct reader *, const struct option_row *,
  * checked. */
 void test_log_option_find_profile(struct reader *, int argc, char **argv);
 
+/* ---- option_rules.c ---- */
+
+/* test_log_option_refuse prints what is wrong and returns false;
+ * test_log_option_judge returns false if `failed`: the reason is printed. */
+bool test_log_option_refuse(struct reader *, const char *format, ...)
+    TRACE_PRINTF(2, 3);
+bool test_log_option_judge(struct reader *, int failed);
+
+/* test_log_option_pass adds a flag to Criterion's; `value` may be NULL. */
+bool test_log_option_pass(struct reader *, const char *flag, const char *value);
+
+/* test_log_option_check refuses options that contradict each other;
+ * test_log_option_finish passes to Criterion what follows from all of them. */
+bool test_log_option_check(struct reader *);
+bool test_log_option_finish(struct reader *);
+
 /* ---- project.c ---- */
 
 /* test_log_project_read reads testlog.conf and applies it, with the profile of

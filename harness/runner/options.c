@@ -3,7 +3,6 @@
  * any test starts.
  */
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,65 +12,9 @@
 #include "harness/runner/option_rows.h"
 #include "harness/runner/plan.h"
 #include "harness/runner/runner.h"
-#include "harness/runner/supervisor.h"
 #include "harness/session.h"
 #include "harness/version.h"
 #include "trace/containers.h"
-
-/* ---- Printing what is wrong ---- */
-
-static bool refuse(struct reader *, const char *format, ...) TRACE_PRINTF(2, 3);
-
-static bool refuse(struct reader *reader, const char *format, ...)
-{
-    char *text = NULL;
-    va_list args;
-
-    va_start(args, format);
-    if (vasprintf(&text, format, args) < 0)
-        text = NULL;
-    va_end(args);
-    test_log_notice("%s", text ? text : "out of memory");
-    free(text);
-    reader->code = TEST_LOG_USAGE;
-    return false;
-}
-
-/* The reason has been printed if `failed`. */
-static bool judge(struct reader *reader, int failed)
-{
-    if (failed)
-        reader->code = TEST_LOG_USAGE;
-    return !failed;
-}
-
-/* ---- Arguments for Criterion ---- */
-
-static bool add_criterion(struct reader *reader, char *argument)
-{
-    struct test_log_options *options = reader->options;
-    size_t count = (size_t)options->criterion_count;
-
-    if (!argument ||
-        !TRACE_ARRAY_RESERVE(options->criterion, options->criterion_capacity,
-                             count + 2)) {
-        free(argument);
-        return refuse(reader, "out of memory");
-    }
-    options->criterion[options->criterion_count++] = argument;
-    options->criterion[options->criterion_count] = NULL;
-    return true;
-}
-
-static bool pass(struct reader *reader, const char *flag, const char *value)
-{
-    char *text = NULL;
-
-    if (asprintf(&text, "%s%s%s", flag, value ? "=" : "", value ? value : "") <
-        0)
-        text = NULL;
-    return add_criterion(reader, text);
-}
 
 /* ---- Readers ---- */
 
@@ -95,23 +38,25 @@ static bool read_on(struct reader *reader)
 
     if (reader->value && strcmp(reader->value, "0") &&
         strcmp(reader->value, "1"))
-        return refuse(reader, "%s: unknown value \"%s\"; write 0 or 1",
-                      reader->name, reader->value);
+        return test_log_option_refuse(reader,
+                                      "%s: unknown value \"%s\"; write 0 or 1",
+                                      reader->name, reader->value);
     *on = !reader->value || reader->value[0] == '1';
     return true;
 }
 
 static bool read_count(struct reader *reader)
 {
-    return judge(reader, test_log_read_count(reader->name, reader->value,
-                                             reader->row->what, field(reader)));
+    return test_log_option_judge(
+        reader, test_log_read_count(reader->name, reader->value,
+                                    reader->row->what, field(reader)));
 }
 
 static bool read_seconds(struct reader *reader)
 {
-    return judge(reader,
-                 test_log_read_number(reader->name, reader->value,
-                                      "number of seconds", 1e9, field(reader)));
+    return test_log_option_judge(
+        reader, test_log_read_number(reader->name, reader->value,
+                                     "number of seconds", 1e9, field(reader)));
 }
 
 static bool read_slow(struct reader *reader)
@@ -120,62 +65,67 @@ static bool read_slow(struct reader *reader)
 
     if (test_log_read_number(reader->name, reader->value, "number of seconds",
                              1e9, &seconds))
-        return judge(reader, -1);
+        return test_log_option_judge(reader, -1);
     reader->options->output.slow = (uint64_t)(seconds * 1e9);
     return true;
 }
 
 static bool read_format(struct reader *reader)
 {
-    return judge(reader,
-                 test_log_read_format(reader->name, reader->value,
-                                      &reader->options->output.style.format));
+    return test_log_option_judge(
+        reader, test_log_read_format(reader->name, reader->value,
+                                     &reader->options->output.style.format));
 }
 
 static bool read_time(struct reader *reader)
 {
-    return judge(reader,
-                 test_log_read_time(reader->name, reader->value,
-                                    &reader->options->output.style.time));
+    return test_log_option_judge(
+        reader, test_log_read_time(reader->name, reader->value,
+                                   &reader->options->output.style.time));
 }
 
 static bool read_span_events(struct reader *reader)
 {
-    return judge(reader, test_log_read_span_events(
-                             reader->name, reader->value,
-                             &reader->options->output.style.span_events));
+    return test_log_option_judge(
+        reader,
+        test_log_read_span_events(reader->name, reader->value,
+                                  &reader->options->output.style.span_events));
 }
 
 static bool read_details(struct reader *reader)
 {
-    return judge(reader,
-                 test_log_read_details(reader->name, reader->value,
-                                       &reader->options->output.style.details));
+    return test_log_option_judge(
+        reader, test_log_read_details(reader->name, reader->value,
+                                      &reader->options->output.style.details));
 }
 
 static bool read_limit(struct reader *reader)
 {
-    return judge(reader, test_log_read_limit(reader->name, reader->value,
-                                             &reader->options->limit));
+    return test_log_option_judge(
+        reader, test_log_read_limit(reader->name, reader->value,
+                                    &reader->options->limit));
 }
 
 static bool read_profiler(struct reader *reader)
 {
-    return judge(reader, test_log_profiler_read(&reader->options->profiler,
-                                                reader->name, reader->value));
+    return test_log_option_judge(
+        reader, test_log_profiler_read(&reader->options->profiler, reader->name,
+                                       reader->value));
 }
 
 static bool read_color(struct reader *reader)
 {
-    return judge(reader, test_log_read_color(reader->name, reader->value,
-                                             &reader->color));
+    return test_log_option_judge(
+        reader,
+        test_log_read_color(reader->name, reader->value, &reader->color));
 }
 
 static bool read_shard_way(struct reader *reader)
 {
     reader->options->shard_by = reader->name;
-    return judge(reader, test_log_shard_read_way(reader->name, reader->value,
-                                                 &reader->options->shard.way));
+    return test_log_option_judge(
+        reader, test_log_shard_read_way(reader->name, reader->value,
+                                        &reader->options->shard.way));
 }
 
 static bool read_stacks(struct reader *reader)
@@ -190,7 +140,7 @@ static bool read_stacks(struct reader *reader)
         test_log_read_word(reader->name, reader->value, words, &choice);
 
     reader->options->stacks = (enum test_log_stacks_of)choice;
-    return judge(reader, failed);
+    return test_log_option_judge(reader, failed);
 }
 
 static bool read_render(struct reader *reader)
@@ -201,13 +151,14 @@ static bool read_render(struct reader *reader)
         test_log_read_word(reader->name, reader->value, words, &choice);
 
     reader->options->render_all = choice == 1;
-    return judge(reader, failed);
+    return test_log_option_judge(reader, failed);
 }
 
 static bool read_dir(struct reader *reader)
 {
     if (!reader->value[0])
-        return refuse(reader, "%s: needs a folder", reader->name);
+        return test_log_option_refuse(reader, "%s: needs a folder",
+                                      reader->name);
     reader->options->dir = reader->value;
     reader->options->dir_given = true;
     return true;
@@ -216,7 +167,8 @@ static bool read_dir(struct reader *reader)
 static bool read_scratch(struct reader *reader)
 {
     if (!reader->value[0])
-        return refuse(reader, "%s: needs auto, off or a folder", reader->name);
+        return test_log_option_refuse(reader, "%s: needs auto, off or a folder",
+                                      reader->name);
     reader->options->scratch = reader->value;
     return true;
 }
@@ -228,14 +180,14 @@ static bool read_pattern(struct reader *reader)
     size_t count = options->pattern_count;
 
     if (fault)
-        return refuse(reader, "%s: \"%s\" is not a pattern: %s", reader->name,
-                      reader->value, fault);
+        return test_log_option_refuse(reader, "%s: \"%s\" is not a pattern: %s",
+                                      reader->name, reader->value, fault);
     if (!TRACE_ARRAY_RESERVE(options->patterns, options->pattern_capacity,
                              count + 2))
-        return refuse(reader, "out of memory");
+        return test_log_option_refuse(reader, "out of memory");
     options->patterns[count] = strdup(reader->value);
     if (!options->patterns[count])
-        return refuse(reader, "out of memory");
+        return test_log_option_refuse(reader, "out of memory");
     options->patterns[++options->pattern_count] = NULL;
     options->pattern_origin = reader->name;
     return true;
@@ -247,8 +199,9 @@ static bool read_verbose(struct reader *reader)
 
     reader->options->verbose = reader->options->output.live = true;
     return !reader->value ||
-           judge(reader, test_log_read_count(reader->name, reader->value,
-                                             "level", &level));
+           test_log_option_judge(reader, test_log_read_count(reader->name,
+                                                             reader->value,
+                                                             "level", &level));
 }
 
 static bool read_debug(struct reader *reader)
@@ -259,12 +212,13 @@ static bool read_debug(struct reader *reader)
 
     if (reader->value &&
         test_log_read_word(reader->name, reader->value, servers, &choice))
-        return judge(reader, -1);
+        return test_log_option_judge(reader, -1);
     if (programs[choice] && !test_log_preflight_program(programs[choice]))
-        return refuse(reader,
-                      "--debug=%s: %s is not in PATH; install it, or write "
-                      "--debug=idle and attach a debugger",
-                      servers[choice], programs[choice]);
+        return test_log_option_refuse(
+            reader,
+            "--debug=%s: %s is not in PATH; install it, or write "
+            "--debug=idle and attach a debugger",
+            servers[choice], programs[choice]);
     reader->options->output.live = true;
     reader->options->jobs = 1;
     return true;
@@ -279,17 +233,19 @@ static bool read_debugger(struct reader *reader)
 
     if (reader->value &&
         test_log_read_word(reader->name, reader->value, debuggers, &choice))
-        return judge(reader, -1);
+        return test_log_option_judge(reader, -1);
     if (test_log_session()->program)
-        return refuse(reader,
-                      "%s needs the terminal; run the program itself, "
-                      "without testlog run",
-                      reader->name);
+        return test_log_option_refuse(
+            reader,
+            "%s needs the terminal; run the program itself, "
+            "without testlog run",
+            reader->name);
     if (!reader->value && !test_log_preflight_program(debuggers[choice]))
         choice = 1;
     if (!test_log_preflight_program(debuggers[choice]))
-        return refuse(reader, "%s: %s is not in PATH; install it", reader->name,
-                      reader->value ? debuggers[choice] : "gdb");
+        return test_log_option_refuse(
+            reader, "%s: %s is not in PATH; install it", reader->name,
+            reader->value ? debuggers[choice] : "gdb");
     options->debugger = debuggers[choice];
     options->fail_fast = options->output.live = true;
     return true;
@@ -311,13 +267,14 @@ static bool read_format_file(struct reader *reader, const char *const *formats,
 
     *file = strchr(reader->value, ':');
     if (!*file || !(*file)[1])
-        return refuse(reader, "%s: \"%s\" has no file; write FORMAT:FILE",
-                      reader->name, reader->value);
+        return test_log_option_refuse(
+            reader, "%s: \"%s\" has no file; write FORMAT:FILE", reader->name,
+            reader->value);
     snprintf(format, sizeof(format), "%.*s", (int)(*file - reader->value),
              reader->value);
     ++*file;
-    return judge(reader,
-                 test_log_read_word(reader->name, format, formats, choice));
+    return test_log_option_judge(
+        reader, test_log_read_word(reader->name, format, formats, choice));
 }
 
 static bool add_report(struct reader *reader,
@@ -326,7 +283,7 @@ static bool add_report(struct reader *reader,
     struct test_log_report report = {format, file, reader->name};
 
     return !test_log_report_add(&reader->options->output, report) ||
-           refuse(reader, "out of memory");
+           test_log_option_refuse(reader, "out of memory");
 }
 
 static bool read_report(struct reader *reader)
@@ -370,14 +327,14 @@ static bool read_output(struct reader *reader)
     if (!read_format_file(reader, formats, &choice, &file))
         return false;
     note_criterion_report(reader, file);
-    return pass(reader, "--output", reader->value);
+    return test_log_option_pass(reader, "--output", reader->value);
 }
 
 /* CRITERION_OUTPUTS: "xml:FILE,tap:FILE". */
 static bool read_outputs(struct reader *reader)
 {
     char *outputs = strdup(reader->value), *rest = outputs;
-    bool right = outputs || refuse(reader, "out of memory");
+    bool right = outputs || test_log_option_refuse(reader, "out of memory");
 
     while (right && rest) {
         reader->value = strsep(&rest, ",");
@@ -598,7 +555,7 @@ static bool read_row(struct reader *reader, const struct option_row *row,
     reader->value = value;
     if (!TRACE_ARRAY_RESERVE(reader->given, reader->given_capacity,
                              reader->given_count + 1))
-        return refuse(reader, "out of memory");
+        return test_log_option_refuse(reader, "out of memory");
     reader->given[reader->given_count++] = (struct given){row, name, value};
     return row->read(reader);
 }
@@ -650,7 +607,7 @@ static bool refuse_missing(struct reader *reader, const char *flag,
     char form[128];
 
     test_log_option_form(row->name, row->argument, form, sizeof(form));
-    return refuse(reader, "%s needs a value: %s", flag, form);
+    return test_log_option_refuse(reader, "%s needs a value: %s", flag, form);
 }
 
 /* getopt_long reads Go's -run letter by letter, so look at all words. */
@@ -660,8 +617,9 @@ static bool refuse_foreign(struct reader *reader, char **words)
         const char *ours = test_log_foreign_flag(*words);
 
         if (ours)
-            return !refuse(reader, "unknown flag %.*s; %s",
-                           (int)strcspn(*words, "="), *words, ours);
+            return !test_log_option_refuse(reader, "unknown flag %.*s; %s",
+                                           (int)strcspn(*words, "="), *words,
+                                           ours);
     }
     return false;
 }
@@ -677,17 +635,19 @@ static bool refuse_flag(struct reader *reader, char **argv,
     if (row && kind_of(row) == required_argument)
         return refuse_missing(reader, row->name, row);
     if (row)
-        return refuse(reader, "%s takes no value", row->name);
+        return test_log_option_refuse(reader, "%s takes no value", row->name);
     if (refuse_foreign(reader, argv + 1))
         return false;
     if (optopt)
-        return refuse(reader, "unknown flag -%c; --help lists all", optopt);
+        return test_log_option_refuse(
+            reader, "unknown flag -%c; --help lists all", optopt);
     suggestion =
         strncmp(word, "--", 2) ? NULL : test_log_suggest_flag(word, longs);
     if (suggestion)
-        return refuse(reader, "unknown flag %s; did you mean --%s?", word,
-                      suggestion);
-    return refuse(reader, "unknown flag %s; --help lists all", word);
+        return test_log_option_refuse(
+            reader, "unknown flag %s; did you mean --%s?", word, suggestion);
+    return test_log_option_refuse(reader, "unknown flag %s; --help lists all",
+                                  word);
 }
 
 static void make_getopt_tables(struct option *longs, char *shorts)
@@ -720,7 +680,7 @@ static const struct option_row *row_of(int c)
 static bool read_flag(struct reader *reader, const struct option_row *row)
 {
     return read_beating(reader, row, row->name, optarg) &&
-           (!row->pass || pass(reader, row->name, optarg));
+           (!row->pass || test_log_option_pass(reader, row->name, optarg));
 }
 
 static bool read_words(struct reader *reader, char **words)
@@ -729,11 +689,12 @@ static bool read_words(struct reader *reader, char **words)
 
     for (; *words; words++) {
         if (!**words)
-            return refuse(reader, "an empty word selects all tests; leave it "
-                                  "out");
+            return test_log_option_refuse(
+                reader, "an empty word selects all tests; leave it "
+                        "out");
         if (!TRACE_ARRAY_RESERVE(options->words, options->word_capacity,
                                  options->word_count + 1))
-            return refuse(reader, "out of memory");
+            return test_log_option_refuse(reader, "out of memory");
         options->words[options->word_count++] = *words;
     }
     return true;
@@ -785,116 +746,11 @@ bool test_log_option_read(struct reader *reader, const struct option_row *row,
                           const char *name, const char *value, bool on)
 {
     return read_row(reader, row, name, value) &&
-           (!row->pass || !on || pass(reader, row->name, value));
+           (!row->pass || !on ||
+            test_log_option_pass(reader, row->name, value));
 }
 
 /* ---- All together ---- */
-
-/* The level of the host takes the place of the filters. GPU activity is
- * recorded anyway; its warnings are kept, too. */
-static bool apply_host_level(struct reader *reader)
-{
-    static const char origin[] = "host_tracer_level";
-    static const char *const filters[] = {"off,gpu=trace", "info", "debug",
-                                          "trace"};
-    struct test_log_options *options = reader->options;
-    uint64_t level = options->profiler.host_tracer_level;
-
-    if (level == TRACE_HOST_LEVEL_UNSET)
-        return true;
-    if (strcmp(options->record.origin, "default"))
-        return refuse(reader,
-                      "%s and %s both decide what is recorded; leave one out",
-                      origin, options->record.origin);
-    options->record = (struct test_log_setting){filters[level], origin};
-    /* The lines that LOG shows are recorded. */
-    if (!level && !strcmp(options->show.origin, "default"))
-        options->show = (struct test_log_setting){"off,gpu=info", origin};
-    return true;
-}
-
-/* All ranks of MPI run the same test at the same time. */
-static bool take_rank(struct reader *reader)
-{
-    struct test_log_options *options = reader->options;
-
-    test_log_rank_find(&options->rank, &options->shard);
-    if (!options->rank.total)
-        return true;
-    if (test_log_most_retries(options) || options->repeat > 1)
-        return refuse(reader, "a rank of MPI runs a test once; leave out "
-                              "--retries and --repeat");
-    options->jobs = 1;
-    return pass(reader, "--jobs", "1");
-}
-
-static bool check(struct reader *reader)
-{
-    struct test_log_options *options = reader->options;
-
-    if (test_log_most_retries(options) && options->reports)
-        return refuse(reader,
-                      "--retries: Criterion's reports contain only the last "
-                      "try; remove them and use the run's junit.xml");
-    for (size_t i = 0; i < options->output.report_count; i++) {
-        const struct test_log_report *report = &options->output.reports[i];
-
-        if (!test_log_report_is_stdout(report->file))
-            continue;
-        if (options->output.report_on_stdout)
-            return refuse(reader,
-                          "%s: stdout is for one report only; write the "
-                          "others to files",
-                          report->origin);
-        options->output.report_on_stdout = true;
-    }
-    return apply_host_level(reader) &&
-           judge(reader,
-                 test_log_shard_find(&options->shard, &options->shard_asked)) &&
-           take_rank(reader);
-}
-
-/* A program that runs beside others gets fewer jobs, and takes colours from
- * `testlog run`. */
-static bool take_share(struct reader *reader)
-{
-    struct test_log_share share;
-    char number[32];
-
-    if (!test_log_share_take(&share))
-        return true;
-    reader->options->jobs = share.jobs;
-    reader->color = share.color ? "always" : "never";
-    snprintf(number, sizeof(number), "%zu", share.jobs);
-    return pass(reader, "--jobs", number);
-}
-
-/* One test at a time, and no other try. */
-static bool take_debugger(struct reader *reader)
-{
-    struct test_log_options *options = reader->options;
-
-    if (!options->debugger)
-        return true;
-    options->jobs = 1;
-    options->retries = 0;
-    return pass(reader, "--jobs", "1");
-}
-
-/* Criterion does not support NO_COLOR, so it gets a flag. It can list all
- * tests, but not those of filters and shards. */
-static bool pass_rest(struct reader *reader)
-{
-    struct test_log_options *options = reader->options;
-    bool color = test_log_color(reader->color, stderr);
-    bool list = options->list && !options->shard.total &&
-                !test_log_options_select(options) && !test_log_session()->test;
-
-    options->output.style.color = color;
-    options->list = options->list && !list;
-    return (!list || pass(reader, "--list", NULL)) &&
-           pass(reader, "--color", color ? "always" : "never");
-}
 
 /* A filter that cannot be parsed is not an error: the default applies. */
 int test_log_options_read(struct test_log_options *options, int argc,
@@ -913,12 +769,12 @@ int test_log_options_read(struct test_log_options *options, int argc,
         .keep = TEST_LOG_OLD_RUNS_KEPT,
         .all_tests = options->all_tests,
     };
-    read = pass(&reader, argv[0], NULL) &&
+    read = test_log_option_pass(&reader, argv[0], NULL) &&
            test_log_project_read(&reader, argc, argv) &&
            read_variables(&reader) && read_flags(&reader, argc, argv) &&
-           check(&reader) &&
+           test_log_option_check(&reader) &&
            (!reader.show_config || test_log_project_print(&reader)) &&
-           take_share(&reader) && take_debugger(&reader) && pass_rest(&reader);
+           test_log_option_finish(&reader);
 
     free(reader.given);
     if (read) {
