@@ -148,7 +148,8 @@ static const struct {
     {"TRACE_OPTIONS=device_trace_level=1 PROGRAM",
      "TRACE_OPTIONS: unknown option \"device_trace_level\"; did you mean "
      "device_tracer_level?"},
-    {"NOCAPTURE=yes PROGRAM", "NOCAPTURE: unknown value \"yes\"; write 0 or 1"},
+    {"NOCAPTURE=maybe PROGRAM",
+     "NOCAPTURE: unknown value \"maybe\"; write 0 or 1"},
     {"SHOW_OUTPUT=2 PROGRAM", "SHOW_OUTPUT: unknown value \"2\"; write 0 or 1"},
     {"CRITERION_JOBS=x PROGRAM",
      "CRITERION_JOBS: \"x\" is not a number of jobs; write 0 to 10000"},

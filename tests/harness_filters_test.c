@@ -117,6 +117,61 @@ Test(harness_filters, tells_whether_one_is_about_gpus)
     cr_expect(test_log_filters_ask(&filters));
 }
 
+/* ---- Variables of other programs ---- */
+
+Test(harness_filters, ignores_the_name_of_a_file)
+{
+    static const char *const names[] = {"build.log", "/tmp/out", "./a/b.txt",
+                                        "logs/"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        test_log_filters_free(&filters);
+        rewind(test_log_out);
+        check(names[i], true);
+        cr_expect_str_eq(options.show.value, "info", "%s", names[i]);
+        cr_expect_str_eq(options.show.origin, "default", "%s", names[i]);
+        cr_expect(strstr(printed, names[i]) && strstr(printed, "LOG=,"), "%s",
+                  printed);
+    }
+}
+
+Test(harness_filters, takes_filters_that_look_like_files)
+{
+    static const char *const filters_[] = {"/tmp\\/out/", "/a.b/=info",
+                                           "app.db",      "kv::store",
+                                           "~src/*=info", "build.log=info"};
+
+    for (size_t i = 0; i < sizeof(filters_) / sizeof(*filters_); i++) {
+        test_log_filters_free(&filters);
+        check(filters_[i], false);
+        cr_expect_str_eq(options.show.value, filters_[i]);
+    }
+}
+
+/* --log and testlog.conf are nobody else's. */
+Test(harness_filters, takes_the_name_of_a_file_from_a_flag)
+{
+    options.show = (struct test_log_setting){"build.log", "--log"};
+    test_log_filters_check(&filters, &options, true);
+    cr_expect_str_eq(options.show.value, "build.log");
+    cr_expect_str_eq(printed, "");
+}
+
+Test(harness_filters, prints_that_rust_log_is_not_read)
+{
+    setenv("RUST_LOG", "debug", 1);
+    test_log_filters_check(&filters, &options, true);
+    cr_expect_str_eq(printed,
+                     "testlog: RUST_LOG is not read; set LOG instead\n");
+}
+
+Test(harness_filters, does_not_mention_rust_log_if_there_is_a_filter)
+{
+    setenv("RUST_LOG", "debug", 1);
+    check("warn", true);
+    cr_expect_str_eq(printed, "");
+}
+
 /* ---- Levels that were not compiled in ---- */
 
 static void expect_compiled_out(const char *show, unsigned most,

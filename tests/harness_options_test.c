@@ -432,7 +432,25 @@ Test(harness_options, enables_all_tests_by_variable_or_flag)
     cr_assert_eq(parse(""), 0);
     cr_expect_not(options.all_tests);
     test_log_options_free(&options);
-    setenv("TEST_LOG_ALL", "yes", 1);
+    setenv("TEST_LOG_ALL", "maybe", 1);
+    cr_expect_eq(parse(""), 102);
+}
+
+Test(harness_options, takes_the_usual_words_for_on_and_off)
+{
+    static const char *const words[] = {"0",     "1",    "no",    "yes",
+                                        "false", "true", "off",   "on",
+                                        "NO",    "Yes",  "False", "TRUE"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+        setenv("NOCAPTURE", words[i], 1);
+        setenv("SHOW_OUTPUT", words[i], 1);
+        cr_assert_eq(parse(""), 0, "%s", words[i]);
+        cr_expect_eq(options.output.live, i % 2, "%s", words[i]);
+        cr_expect_eq(options.output.show_output, i % 2, "%s", words[i]);
+        test_log_options_free(&options);
+    }
+    setenv("NOCAPTURE", "y", 1);
     cr_expect_eq(parse(""), 102);
 }
 

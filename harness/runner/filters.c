@@ -10,6 +10,41 @@
 #include "harness/session.h"
 #include "trace/containers.h"
 
+/* ---- Before the run ---- */
+
+/* Makefiles and scripts use LOG for the name of a file, too: "build.log",
+ * "/tmp/out". A filter that has a slash or such an ending has other signs. */
+static bool names_file(const char *value)
+{
+    static const char *const endings[] = {".log", ".txt", ".out", ".err"};
+    size_t size = strlen(value);
+    bool is_name = !strpbrk(value, "=[{,!^~");
+
+    for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++)
+        if (is_name && size > 4 && !strcmp(value + size - 4, endings[i]))
+            return true;
+    return is_name && strchr(value, '/') &&
+           (value[0] != '/' || value[size - 1] != '/'); /* a regex */
+}
+
+/* If a variable is meant for other programs, the default applies. */
+static void ignore_foreign(struct test_log_setting *setting,
+                           struct trace_text *complaints)
+{
+    if (!strcmp(setting->origin, "LOG") && names_file(setting->value)) {
+        trace_text_string(complaints, "LOG=");
+        log_filter_brief(complaints, setting->value);
+        trace_text_string(complaints,
+                          " names a file, so the default applies; unset it "
+                          "with LOG=, or write a filter, as in LOG=debug\n");
+        *setting = (struct test_log_setting){"info", "default"};
+    } else if (!strcmp(setting->origin, "default") &&
+               test_log_variable("RUST_LOG")) {
+        trace_text_string(complaints,
+                          "RUST_LOG is not read; set LOG instead\n");
+    }
+}
+
 /* If a filter cannot be parsed, the default applies. */
 static struct log_filter *check(struct test_log_setting *setting,
                                 const char *fallback,
@@ -32,6 +67,7 @@ void test_log_filters_check(struct test_log_filters *filters,
 {
     struct trace_text complaints = {0};
 
+    ignore_foreign(&options->show, &complaints);
     filters->show = check(&options->show, "info", &complaints);
     filters->record = check(&options->record, "trace", &complaints);
     if (print)

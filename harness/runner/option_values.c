@@ -31,6 +31,21 @@ int test_log_read_word(const char *name, const char *word,
     return -1;
 }
 
+int test_log_read_switch(const char *name, const char *word, bool *on)
+{
+    static const char *const words[] = {"0",    "1",   "no", "yes", "false",
+                                        "true", "off", "on", NULL};
+
+    for (unsigned i = 0; words[i]; i++)
+        if (log_same_word(words[i], word)) {
+            *on = i % 2;
+            return 0;
+        }
+    fprintf(stderr, "testlog: %s: unknown value \"%s\"; write 0 or 1\n", name,
+            word);
+    return -1;
+}
+
 int test_log_read_format(const char *name, const char *word,
                          enum log_format *format)
 {

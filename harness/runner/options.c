@@ -31,18 +31,14 @@ static bool read_setting(struct reader *reader)
     return true;
 }
 
-/* A flag, or a variable of 0 or 1. */
 static bool read_on(struct reader *reader)
 {
     bool *on = field(reader);
 
-    if (reader->value && strcmp(reader->value, "0") &&
-        strcmp(reader->value, "1"))
-        return test_log_option_refuse(reader,
-                                      "%s: unknown value \"%s\"; write 0 or 1",
-                                      reader->name, reader->value);
-    *on = !reader->value || reader->value[0] == '1';
-    return true;
+    *on = true;
+    return !reader->value ||
+           test_log_option_judge(
+               reader, test_log_read_switch(reader->name, reader->value, on));
 }
 
 static bool read_count(struct reader *reader)

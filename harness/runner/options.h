@@ -132,6 +132,7 @@ void test_log_print_words(const char *const *words);
  * unknown. The others parse the words of one setting each. */
 int test_log_read_word(const char *name, const char *word,
                        const char *const *words, unsigned *choice);
+int test_log_read_switch(const char *name, const char *word, bool *on);
 int test_log_read_format(const char *name, const char *word, enum log_format *);
 int test_log_read_time(const char *name, const char *word, enum log_time *);
 int test_log_read_span_events(const char *name, const char *text,

@@ -77,17 +77,14 @@ static bool refuse_key(struct reader *reader,
     return wrong(reader);
 }
 
-/* A setting of a flag without an argument is 0 or 1. */
+/* A setting of a flag without an argument switches it on or off. */
 static bool read_switch(struct reader *reader, const struct option_row *row,
                         const struct test_log_settings_line *line)
 {
-    bool on = !strcmp(line->value, "1");
+    bool on;
 
-    if (!on && strcmp(line->value, "0")) {
-        test_log_notice("%s: unknown value \"%s\"; write 0 or 1", line->origin,
-                        line->value);
+    if (test_log_read_switch(line->origin, line->value, &on))
         return wrong(reader);
-    }
     return test_log_option_read(reader, row, line->origin, on ? NULL : "0", on);
 }
 
