@@ -229,16 +229,28 @@ static bool put_place(const struct printing *printing,
     return true;
 }
 
+/* The stacks of failed assertions come before it. NULL: it is unknown. */
+static const struct test_log_stack *crashed_stack(
+    const struct test_log_stacks *stacks)
+{
+    for (size_t i = 0; i < stacks->stack_count; i++)
+        if (stacks->stacks[i].crashed)
+            return &stacks->stacks[i];
+    return NULL;
+}
+
 char *test_log_stacks_reason(const struct test_log_run *run,
                              const struct test_log_result *result,
                              const char *otherwise)
 {
+    const struct test_log_stack *crashed;
     struct test_log_stacks stacks;
     struct trace_text reason = {0};
     struct printing printing;
 
     if (!test_log_stacks_read(&stacks, run, result))
         return NULL;
+    crashed = crashed_stack(&stacks);
     begin(&printing, &reason, &stacks, result);
     if (stacks.signal) {
         trace_text_string(&reason, test_log_signal(stacks.signal));
@@ -246,7 +258,7 @@ char *test_log_stacks_reason(const struct test_log_run *run,
             trace_text_printf(&reason, ": %s", stacks.fault);
         else if (stacks.address[0])
             trace_text_printf(&reason, " at %s", stacks.address);
-        if (!stacks.stack_count || !put_place(&printing, stacks.stacks, ","))
+        if (!crashed || !put_place(&printing, crashed, ","))
             trace_text_string(&reason, otherwise);
     }
     free(printing.body);

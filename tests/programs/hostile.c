@@ -115,6 +115,24 @@ TEST_LOG(hostile, crashes_in_fini, .fini = crash)
     log_info("printed");
 }
 
+/* The frame of the assertion is not that of the crash. */
+__attribute__((noinline)) static void expect_failure(void)
+{
+    cr_expect(false, "not the reason");
+    __asm__ volatile(""); /* so that this is no tail call */
+}
+
+TEST_LOG(hostile, crashes_in_fini_after_a_failure, .fini = crash)
+{
+    expect_failure();
+}
+
+TEST_LOG(hostile, crashes_after_a_failure)
+{
+    expect_failure();
+    crash();
+}
+
 TEST_LOG(hostile, crashes_in_atexit)
 {
     atexit(crash);
