@@ -160,8 +160,24 @@ static void put_sites(const struct list *list)
            list->in[LOG_STATE_ON], list->in[LOG_STATE_SOMETIMES],
            list->in[LOG_STATE_OFF]);
     if (!list->count)
-        puts("  A program built without -DTRACING has none. Call sites in C++ "
-             "are known only after\n  their first use.");
+        puts("  A program built without -DTRACING has none. Those of C++ code "
+             "are not found if the\n  program is stripped.");
+}
+
+/* Each instance of a C++ template has call sites of its own. */
+static void fold_instances(struct list *list)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        cJSON *object = list->sites[i].object;
+
+        if (left && cJSON_Compare(object, list->sites[left - 1].object, true))
+            cJSON_Delete(object);
+        else
+            list->sites[left++] = list->sites[i];
+    }
+    list->count = left;
 }
 
 static void judge(struct log_filter *filter, struct list *list)
@@ -170,6 +186,7 @@ static void judge(struct log_filter *filter, struct list *list)
         read_site(&list->sites[i]);
     if (list->count)
         qsort(list->sites, list->count, sizeof(*list->sites), by_place);
+    fold_instances(list);
     for (size_t i = 0; i < list->count; i++) {
         struct listed *listed = &list->sites[i];
 

@@ -272,6 +272,42 @@ Test(e2e_filter, lists_a_programs_call_sites)
                  e2e_count(sites, "\"line\":"));
 }
 
+/* No code of the program runs. */
+Test(e2e_filter, lists_call_sites_of_cxx_code)
+{
+    const char *program = e2e_program("annotated_cxx", E2E_TRACED);
+    const struct e2e *result =
+        e2e_run(TESTLOG "filter '[outer]=trace,nowhere=debug' '%s'", program);
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "span \"outer\" {name, size}  <- ");
+    e2e_expect_has(result->out, "event \"lambda\" {value}");
+    cr_expect_eq(e2e_count(result->out, "span \"twice\""), 1,
+                 "instances of a template: %s", result->out);
+    result = e2e_run(
+        "strip -o stripped '%s' && " TESTLOG "filter info ./stripped", program);
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "0 call sites");
+    e2e_expect_has(result->out, "if the\n  program is stripped.");
+}
+
+Test(e2e_filter, accepts_directives_for_cxx_code_that_did_not_run)
+{
+    const struct e2e *result =
+        e2e_run("echo '#include <testlog/test_log.h>\n"
+                "void idle() { trace_span(DEBUG, \"idle\"); }\n"
+                "TEST_LOG(a, b) { log_info(\"here\"); }' >idle.cpp && "
+                "c++ -std=c++17 -DTRACING %s -I'%s/include' idle.cpp -o idle "
+                "'%s/libtestlog.a' -lcriterion -lpcre2-8 -lpthread && "
+                "./idle --log='[idle]=debug,[idel]=debug'",
+                SANITIZE_FLAGS, BUILD_DIR, BUILD_DIR);
+
+    e2e_expect_code(result, 0);
+    e2e_expect_lacks(result->err, "[idle]=debug matched no call site");
+    e2e_expect_has(result->err, "[idel]=debug matched no call site; did you "
+                                "mean [idle]=debug?");
+}
+
 /* PATH contains a program with the same name. */
 Test(e2e_filter, prefers_a_path_to_a_program_in_PATH)
 {

@@ -150,8 +150,8 @@ static void see(struct trace_site *site, void *filter)
     log_filter_seen(filter, site);
 }
 
-/* Recordings have sites that this process does not have: those of C++ and of
- * shared objects that a test loaded. */
+/* Recordings have sites that this process does not have: those of shared
+ * objects that a test loaded. */
 static void see_recorded(const struct test_log_run *run,
                          struct log_filter *filter)
 {
@@ -208,6 +208,8 @@ static void find_unseen(struct test_log_run *run, struct log_filter *filter,
     trace_site_each(see, filter);
     if (!log_filter_unseen(filter, &from))
         return;
+    test_log_unused_sites_find();
+    trace_site_each(see, filter);
     see_recorded(run, filter);
     from = 0;
     while ((directive = log_filter_unseen(filter, &from)))

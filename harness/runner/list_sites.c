@@ -49,6 +49,7 @@ int test_log_list_sites(FILE *stream)
     bool failed;
     int error;
 
+    test_log_unused_sites_find();
     trace_site_each(put_site, &text);
     if (text.size)
         fwrite(text.data, 1, text.size, stream);

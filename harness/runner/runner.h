@@ -242,4 +242,10 @@ void test_log_bazel_end(void);
  * -1 if not all were written. */
 int test_log_list_sites(FILE *);
 
+/* ---- unused_sites.c ---- */
+
+/* test_log_unused_sites_find registers the call sites of C++ code that has not
+ * run, as far as the loaded objects have symbols. */
+void test_log_unused_sites_find(void);
+
 #endif
