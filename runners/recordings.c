@@ -1,7 +1,6 @@
 /* recordings.c: finds the recordings of a run, whether it has ended or not. */
 #include <dirent.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -18,18 +17,6 @@ static bool is_folder(const char *path)
     struct stat status;
 
     return !stat(path, &status) && S_ISDIR(status.st_mode);
-}
-
-static bool wanted(const char *test, char **patterns)
-{
-    bool any = false;
-
-    for (; patterns && *patterns; patterns++) {
-        any = true;
-        if (!strcmp(*patterns, test) || !fnmatch(*patterns, test, FNM_EXTMATCH))
-            return true;
-    }
-    return !any;
 }
 
 /* Returns a name without control bytes, to be freed. */
@@ -68,29 +55,56 @@ static char *test_of(const char *path, const char *folder)
     return copy;
 }
 
-/* Adds the recording at `path`, unless it is there already, not a recording or
- * not wanted; `folder` is the test's in a run, or NULL. */
+/* Adds the recording at `path`, unless it is known or is no recording; `folder`
+ * is the test's in a run, or NULL. */
 static int add(struct recordings *found, const char *program, const char *path,
-               const char *folder, char **patterns)
+               const char *folder)
 {
     uint64_t key = trace_hash_string(TRACE_HASH, path);
     uintptr_t number;
     char *test;
 
-    if (trace_table_find(&found->by_path, key, &number))
+    if (trace_table_find(&found->known, key, &number))
         return 0;
     test = test_of(path, folder);
-    if (!test || !wanted(test, patterns)) {
-        free(test);
+    if (!test)
         return 0;
-    }
     if (!TRACE_ARRAY_RESERVE(found->all, found->capacity, found->count + 1) ||
-        !trace_table_set(&found->by_path, key, found->count)) {
+        !trace_table_set(&found->known, key, 1)) {
         free(test);
         return -1;
     }
     found->all[found->count++] = (struct recording){
         .path = strdup(path), .program = plain(program), .test = test};
+    return 0;
+}
+
+static void free_recording(struct recording *recording)
+{
+    free(recording->path);
+    free(recording->program);
+    free(recording->test);
+    trace_table_free(&recording->told);
+}
+
+/* Removes those from number `from` on whose tests are not selected. */
+static int keep_selected(struct recordings *found, size_t from, char **patterns)
+{
+    size_t count = found->count - from;
+    struct selectable *tests = calloc(count + 1, sizeof(*tests));
+
+    if (!tests)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        tests[i].name = found->all[from + i].test;
+    runners_select_tests(patterns, tests, count);
+    found->count = from;
+    for (size_t i = 0; i < count; i++)
+        if (tests[i].selected)
+            found->all[found->count++] = found->all[from + i];
+        else
+            free_recording(&found->all[from + i]);
+    free(tests);
     return 0;
 }
 
@@ -102,15 +116,15 @@ static int no_dots(const struct dirent *entry)
 /* Calls `visit` for each entry of a folder, sorted by name. */
 static int each(const char *folder,
                 int (*visit)(struct recordings *, const char *folder,
-                             const char *name, char **patterns),
-                struct recordings *found, char **patterns)
+                             const char *name),
+                struct recordings *found)
 {
     struct dirent **entries;
     int count = scandir(folder, &entries, no_dots, alphasort), result = 0;
 
     for (int i = 0; i < count; i++) {
         if (!result)
-            result = visit(found, folder, entries[i]->d_name, patterns);
+            result = visit(found, folder, entries[i]->d_name);
         free(entries[i]);
     }
     if (count >= 0)
@@ -119,7 +133,7 @@ static int each(const char *folder,
 }
 
 static int add_test(struct recordings *found, const char *folder,
-                    const char *name, char **patterns)
+                    const char *name)
 {
     char path[PATH_MAX];
 
@@ -127,40 +141,48 @@ static int add_test(struct recordings *found, const char *folder,
             PATH_MAX ||
         !runners_is_there(path))
         return 0;
-    return add(found, trace_base_name(folder), path, name, patterns);
+    return add(found, trace_base_name(folder), path, name);
 }
 
 static int add_program(struct recordings *found, const char *folder,
-                       const char *name, char **patterns)
+                       const char *name)
 {
     char path[PATH_MAX];
 
     if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= PATH_MAX)
         return 0;
-    return each(path, add_test, found, patterns);
+    return each(path, add_test, found);
 }
 
-int runners_recordings_find(struct recordings *found, const char *where,
-                            char **patterns)
+static int find(struct recordings *found, const char *where)
 {
     char path[PATH_MAX];
 
     if (!is_folder(where)) {
         if (!runners_is_there(where))
             return -1;
-        return add(found, "", where, NULL, patterns);
+        return add(found, "", where, NULL);
     }
     if (snprintf(path, sizeof(path), "%s/recording", where) >= PATH_MAX) {
         errno = ENAMETOOLONG;
         return -1;
     }
     if (runners_is_there(path))
-        return add(found, "", path, NULL, patterns);
+        return add(found, "", path, NULL);
     snprintf(path, sizeof(path), "%s/tests", where);
     if (is_folder(path))
-        return each(path, add_program, found, patterns);
+        return each(path, add_program, found);
     errno = ENOENT;
     return -1;
+}
+
+int runners_recordings_find(struct recordings *found, const char *where,
+                            char **patterns)
+{
+    size_t from = found->count;
+    int status = find(found, where);
+
+    return keep_selected(found, from, patterns) ? -1 : status;
 }
 
 void runners_recordings_move(struct recordings *found, const char *from,
@@ -173,22 +195,17 @@ void runners_recordings_move(struct recordings *found, const char *from,
             asprintf(&path, "%s%s", to, old + strlen(from)) < 0)
             continue;
         found->all[i].path = path;
-        trace_table_set(&found->by_path, trace_hash_string(TRACE_HASH, path),
-                        i);
+        trace_table_set(&found->known, trace_hash_string(TRACE_HASH, path), 1);
         free(old);
     }
 }
 
 void runners_recordings_free(struct recordings *found)
 {
-    for (size_t i = 0; i < found->count; i++) {
-        free(found->all[i].path);
-        free(found->all[i].program);
-        free(found->all[i].test);
-        trace_table_free(&found->all[i].told);
-    }
+    for (size_t i = 0; i < found->count; i++)
+        free_recording(&found->all[i]);
     free(found->all);
-    trace_table_free(&found->by_path);
+    trace_table_free(&found->known);
     *found = (struct recordings){0};
 }
 

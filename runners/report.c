@@ -2,7 +2,6 @@
  * were left out of it, or of a run that was killed.
  */
 #include <errno.h>
-#include <fnmatch.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -21,13 +20,14 @@ enum { FAIL_LOG = 20 /* as --fail-log by default */ };
 
 static void usage(void)
 {
-    puts("Usage: testlog report [RUN] [TEST...] [-o FILE]\n\n"
-         "Writes report.html of a run again, with all that the given tests "
-         "recorded,\nhowever much it is. TEST is suite/test or a pattern. RUN "
-         "is the folder of a run;\nthe default is the latest run. The run may "
-         "have been killed.\n\n"
-         "  -o, --output FILE  write to FILE instead of RUN/report.html\n"
-         "  -h, --help         print this");
+    puts(
+        "Usage: testlog report [RUN] [TEST...] [-o FILE]\n\n"
+        "Writes report.html of a run again, with all that the given tests "
+        "recorded,\nhowever much it is. TEST is suite/test, a part of it, or a "
+        "pattern. RUN is the\nfolder of a run; the default is the latest run. "
+        "The run may have been killed.\n\n"
+        "  -o, --output FILE  write to FILE instead of RUN/report.html\n"
+        "  -h, --help         print this");
 }
 
 /* ---- The run ---- */
@@ -39,6 +39,7 @@ struct loaded {
     char *command; /* that runs failed tests again, without filters */
     struct test_log_page_program *programs;
     size_t program_count, program_capacity;
+    struct selectable *tests; /* one for each result */
 };
 
 static void keep_members(struct trace_text *members, const cJSON *json)
@@ -129,6 +130,9 @@ static void unload(struct loaded *loaded)
         free((char *)loaded->programs[i].folder);
         free(loaded->programs[i].command);
     }
+    for (size_t i = 0; loaded->tests && i < loaded->run.count; i++)
+        free((char *)loaded->tests[i].name);
+    free(loaded->tests);
     free(loaded->programs);
     free(loaded->command);
     trace_text_free(&loaded->members);
@@ -215,24 +219,29 @@ static void read_command(struct loaded *loaded)
 
 /* ---- The page ---- */
 
-static bool is_named(const struct test_log_result *result, void *context)
+static bool is_selected(const struct test_log_result *result, void *context)
 {
-    const char *name = test_log_name(result);
+    const struct loaded *loaded = context;
 
-    for (char **pattern = context; *pattern; pattern++)
-        if (!strcmp(*pattern, name) || !fnmatch(*pattern, name, FNM_EXTMATCH))
-            return true;
-    return false;
+    return loaded->tests[result - loaded->run.results].selected;
 }
 
-static bool names_any(const struct test_log_run *run, char **patterns)
+/* Without words, no test is written whatever its size is. */
+static bool select_tests(struct loaded *loaded, char **words)
 {
-    if (!*patterns)
-        return true;
+    const struct test_log_run *run = &loaded->run;
+    bool any = false;
+
+    loaded->tests = calloc(run->count + 1, sizeof(*loaded->tests));
+    if (!loaded->tests || !*words)
+        return loaded->tests;
     for (size_t i = 0; i < run->count; i++)
-        if (is_named(&run->results[i], patterns))
-            return true;
-    return false;
+        if (!(loaded->tests[i].name = strdup(test_log_name(&run->results[i]))))
+            return false;
+    runners_select_tests(words, loaded->tests, run->count);
+    for (size_t i = 0; i < run->count; i++)
+        any |= loaded->tests[i].selected;
+    return any;
 }
 
 static int write_to(const struct test_log_page *page, const char *output)
@@ -265,8 +274,7 @@ static int name_page(const struct test_log_run *run, char path[PATH_MAX])
                : -1;
 }
 
-static int write_page(struct loaded *loaded, char **patterns,
-                      const char *output)
+static int write_page(struct loaded *loaded, const char *output)
 {
     const struct test_log_page page = {.run = &loaded->run,
                                        .shown_path =
@@ -276,8 +284,8 @@ static int write_page(struct loaded *loaded, char **patterns,
                                        .programs = loaded->programs,
                                        .program_count = loaded->program_count,
                                        .fail_log = FAIL_LOG,
-                                       .is_whole = is_named,
-                                       .context = patterns};
+                                       .is_whole = is_selected,
+                                       .context = loaded};
     char path[PATH_MAX];
 
     if (!output && !name_page(&loaded->run, path))
@@ -297,11 +305,11 @@ static int report(const char *where, char **patterns, const char *output)
     struct loaded loaded = {.command = NULL};
     int code;
 
-    if (load(&loaded, where) || !names_any(&loaded.run, patterns)) {
+    if (load(&loaded, where) || !select_tests(&loaded, patterns)) {
         code = runners_recordings_refuse("report", where, patterns);
     } else {
         read_command(&loaded);
-        code = write_page(&loaded, patterns, output);
+        code = write_page(&loaded, output);
     }
     unload(&loaded);
     return code;

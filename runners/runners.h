@@ -40,6 +40,18 @@ bool runners_end_scratch(struct test_log_run *,
 /* runners_batch answers the cases on standard input; returns the exit code. */
 int runners_batch(bool strict);
 
+/* ---- select_tests.c ---- */
+
+struct selectable {
+    const char *name; /* "suite/test" */
+    bool selected;
+};
+
+/* runners_select_tests selects the tests that a word (NULL ends them) names,
+ * which may be an extended glob. If a word names none, it selects those whose
+ * names contain it. Without a word, all are selected. */
+void runners_select_tests(char **words, struct selectable *tests, size_t count);
+
 /* ---- recordings.c ---- */
 
 struct recording {
@@ -57,12 +69,12 @@ struct recording {
 struct recordings {
     struct recording *all; /* by program and test */
     size_t count, capacity;
-    struct trace_table by_path; /* hash to index */
+    struct trace_table known; /* paths, also those that were not wanted */
 };
 
 /* runners_recordings_find adds new recordings at `where`, which is a run, the
- * folder of a test, or a recording; with `patterns` (NULL at the end) only
- * those of tests that match one. -1 with errno if nothing is there. */
+ * folder of a test, or a recording; with `patterns` only those of tests that
+ * these select. -1 with errno if nothing is there. */
 int runners_recordings_find(struct recordings *, const char *where,
                             char **patterns);
 void runners_recordings_free(struct recordings *);

@@ -26,9 +26,10 @@ static void usage(void)
 {
     puts("Usage: testlog stat [RUN] [TEST...] [FLAG...]\n\n"
          "Prints how often the spans of a run were entered and how long they "
-         "took, those\nwith the largest total first. TEST is suite/test or a "
-         "pattern. RUN is the folder\nof a run or of a test, or a recording, "
-         "or a name in testlog list; the default is\nthe latest run.\n\n"
+         "took, those\nwith the largest total first. TEST is suite/test, a "
+         "part of it, or a\npattern. RUN is the folder of a run or of a test, "
+         "or a recording, or a name in\ntestlog list; the default is the "
+         "latest run.\n\n"
          "      --by=span|kernel|target|test\n"
          "                what to sum up: spans, GPU kernels, lines by target, "
          "or tests\n"

@@ -167,6 +167,32 @@ Test(e2e_log, log_accepts_names_patterns_and_paths)
                   by_name);
 }
 
+/* As a word selects tests in a program. */
+Test(e2e_log, commands_select_tests_by_a_part_of_their_names)
+{
+    static const char *const commands[] = {
+        "log has_a --format=json --filter=trace",
+        "export --chrome has_a",
+        "export --chrome small/has_a_default",
+    };
+    const struct e2e *result;
+
+    e2e_expect_code(
+        e2e_run("'%s' --repeat=2", e2e_program("small", E2E_TRACED)), 0);
+    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+        result = e2e_run(TESTLOG "%s", commands[i]);
+        e2e_expect_code(result, 0);
+        cr_expect(e2e_count(result->out, "careful"), "%s", commands[i]);
+        e2e_expect_lacks(result->out, "plain");
+    }
+    result = e2e_run(TESTLOG "stat passes");
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "outer");
+    e2e_expect_code(e2e_run(TESTLOG "stat small/passes --critical"), 0);
+    e2e_expect_code(e2e_run(TESTLOG "report has_a"), 0);
+    e2e_expect_code(e2e_run(TESTLOG "report has_b"), 2);
+}
+
 Test(e2e_log, log_uses_the_latest_run_by_default)
 {
     a_run();
