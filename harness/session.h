@@ -156,6 +156,7 @@ struct test_log_crash {
     uint64_t address;     /* si_addr */
     uint64_t stack;       /* the stack pointer */
     uint64_t instruction; /* its address */
+    uint64_t context;     /* address of the thread's ucontext_t */
 };
 
 /* The report of one worker. */
@@ -171,7 +172,7 @@ struct test_log_note {
     uint32_t devices;   /* all activities of devices are recorded */
     struct test_log_crash crash;
     char name[432]; /* as test_log_name returns it */
-    char reason[512];
+    char reason[504];
 };
 
 enum test_log_crash_step {

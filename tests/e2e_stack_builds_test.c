@@ -118,10 +118,49 @@ static void build_both(const char *compiler, const char *optimization,
     build(compiler, flags, name, STATIC);
 }
 
+/* Tests that call what is no code, and what called it. A tail call may hide the
+ * line of a caller, but not its name. */
+static const struct {
+    const char *name, *caller, *below;
+} calls[] = {
+    {"null_function", "apply", "calling_null_function_impl"},
+    {"null_member", "apply_member", "calling_null_member_impl"},
+    {"absent_function", "call_absent", "calling_absent_function_impl"},
+    {"null_function_last", "pass_on", "calling_null_function_last_impl"},
+    {"null_function_in_the_test", "calling_null_function_in_the_test_impl", ""},
+    {"null_function_in_a_thread", "apply", "call_there"},
+    {"unmapped", "apply", "calling_unmapped_impl"},
+    {"data", "apply", "calling_data_impl"},
+};
+
+static void expect_callers(const struct e2e *all, bool has_tail_calls)
+{
+    const char *last = block_of(all, "calling/null_function_last");
+
+    e2e_expect_has(last, has_tail_calls ? "it ended with this call (a tail "
+                                        : "its call goes to this address");
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+        char name[128], caller[128], below[128];
+        const char *stack;
+
+        snprintf(name, sizeof(name), "calling/%s", calls[i].name);
+        snprintf(caller, sizeof(caller), ": %s\n", calls[i].caller);
+        snprintf(below, sizeof(below), "%s\n", calls[i].below);
+        stack = e2e_between(block_of(all, name), "crashed:\n", "log:");
+        e2e_expect_has(stack, "/crashing.c:");
+        e2e_expect_has(stack, caller);
+        e2e_expect_has(stack, below);
+    }
+}
+
 static void expect_crashes(const char *compiler, const char *optimization)
 {
+    const struct e2e *all;
+
     build_both(compiler, optimization, "crashing");
-    expect_places(run("traced", ""), "crashing", "crashed", 13);
+    all = run("traced", "");
+    expect_places(all, "crashing", "crashed", 13);
+    expect_callers(all, !strcmp(optimization, "-O2"));
     expect_criterions_verdicts("plain");
 }
 

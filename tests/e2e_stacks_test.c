@@ -70,26 +70,84 @@ static const struct crash {
     {"sent_by_kill", "SIGSEGV, in crashing_sent_by_kill_impl (", ""},
 };
 
+/* Expects the crash of a test, and returns its block. */
+static const char *expect_crash(const struct e2e *all, const char *suite,
+                                const struct crash *crash)
+{
+    const cJSON *run = e2e_json("%s/testlog-runs/latest/run.json", all->folder);
+    const char *block;
+    char name[128];
+
+    snprintf(name, sizeof(name), "%s/%s", suite, crash->name);
+    block = block_of(all, name);
+    e2e_expect_is(e2e_text(e2e_result(run, name), "outcome"), "crashed");
+    e2e_expect_has(e2e_text(e2e_result(run, name), "reason"), crash->reason);
+    e2e_expect_has(block, crash->frame);
+    return block;
+}
+
 Test(e2e_stacks, explain_each_crash)
 {
     const struct e2e *all = all_of("crashing");
-    const cJSON *run = e2e_json("%s/testlog-runs/latest/run.json", all->folder);
 
     if (e2e_sanitized())
         cr_skip_test("sanitizers handle SIGSEGV");
     for (size_t i = 0; i < sizeof(crashes) / sizeof(*crashes); i++) {
-        char name[128];
-        const char *block;
+        const char *block = expect_crash(all, "crashing", &crashes[i]);
 
-        snprintf(name, sizeof(name), "crashing/%s", crashes[i].name);
-        block = block_of(all, name);
-        e2e_expect_is(e2e_text(e2e_result(run, name), "outcome"), "crashed");
-        e2e_expect_has(e2e_text(e2e_result(run, name), "reason"),
-                       crashes[i].reason);
         e2e_expect_has(block, ", which crashed:\n");
         e2e_expect_has(block, "crashing.c:");
-        e2e_expect_has(block, crashes[i].frame);
     }
+}
+
+#define SURE                                                                   \
+    "\n  the caller is taken from the return address; its call goes to this "  \
+    "address\n"
+#define FOUND   "\n  the caller is " /* tail calls depend on the compiler */
+#define UNKNOWN "\n  the caller is unknown: there is no return address "
+
+static const struct {
+    struct crash crash;
+    const char *certainty;
+} calls[] = {
+    {{"null_function", "call of a null function pointer, in apply (",
+      ": calling_null_function_impl\n"},
+     SURE},
+    {{"null_member", "call of a null function pointer, in apply_member (",
+      ": calling_null_member_impl\n"},
+     SURE},
+    {{"absent_function", "call of a null function pointer, in call_absent (",
+      ": calling_absent_function_impl\n"},
+     SURE},
+    {{"null_function_last", "call of a null function pointer, in pass_on (",
+      ": calling_null_function_last_impl\n"},
+     FOUND},
+    {{"null_function_in_the_test",
+      "call of a null function pointer, in calling_null_function_in_the_test_",
+      ": calling_null_function_in_the_test_impl\n"},
+     FOUND},
+    {{"null_function_in_a_thread",
+      "call of a null function pointer, in apply (", ": call_there\n"},
+     SURE},
+    {{"unmapped", "call of an unmapped address, in apply (",
+      ": calling_unmapped_impl\n"},
+     SURE},
+    {{"data", "call of memory that is not code of ", ": calling_data_impl\n"},
+     SURE},
+    {{"overwritten_return_address", "jump to an unmapped address, below ",
+      ", which crashed:\n"},
+     UNKNOWN},
+};
+
+Test(e2e_stacks, find_the_caller_of_what_is_no_code)
+{
+    const struct e2e *all = all_of("crashing");
+
+    if (e2e_sanitized())
+        cr_skip_test("sanitizers handle SIGSEGV");
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+        e2e_expect_has(expect_crash(all, "calling", &calls[i].crash),
+                       calls[i].certainty);
 }
 
 Test(e2e_stacks, leave_tests_alone_that_did_not_crash)
@@ -98,7 +156,7 @@ Test(e2e_stacks, leave_tests_alone_that_did_not_crash)
 
     if (e2e_sanitized())
         cr_skip_test("sanitizers handle SIGSEGV");
-    e2e_expect_has(all->out, "3 passed, 16 failed, 0 skipped");
+    e2e_expect_has(all->out, "3 passed, 25 failed, 0 skipped");
 }
 
 Test(e2e_stacks, stand_in_all_files)
@@ -176,19 +234,11 @@ static const struct crash hostile[] = {
 Test(e2e_stacks, explain_crashes_that_are_hard_to_look_at)
 {
     const struct e2e *all = all_of("hostile");
-    const cJSON *run = e2e_json("%s/testlog-runs/latest/run.json", all->folder);
 
     if (e2e_sanitized())
         cr_skip_test("sanitizers handle SIGSEGV");
-    for (size_t i = 0; i < sizeof(hostile) / sizeof(*hostile); i++) {
-        char name[128];
-
-        snprintf(name, sizeof(name), "hostile/%s", hostile[i].name);
-        e2e_expect_is(e2e_text(e2e_result(run, name), "outcome"), "crashed");
-        e2e_expect_has(e2e_text(e2e_result(run, name), "reason"),
-                       hostile[i].reason);
-        e2e_expect_has(block_of(all, name), hostile[i].frame);
-    }
+    for (size_t i = 0; i < sizeof(hostile) / sizeof(*hostile); i++)
+        expect_crash(all, "hostile", &hostile[i]);
 }
 
 static void expect_same_outcomes(const cJSON *with, const cJSON *without)

@@ -156,7 +156,7 @@ void test_log_stacks_look(const struct test_log_runner *runner,
                           struct test_log_job *job,
                           const struct test_log_crash *crash, uint64_t until)
 {
-    char fault[128] = "--fault=0,0,0,0,0", first[32] = "--first=0", pid[16];
+    char fault[128] = "--fault=0,0,0,0,0,0", first[32] = "--first=0", pid[16];
     bool only = runner->options->stacks == TEST_LOG_STACKS_CRASHING;
     char *arguments[] = {
         program,           fault, first, only ? (char *)"--only" : pid,
@@ -168,10 +168,11 @@ void test_log_stacks_look(const struct test_log_runner *runner,
         return;
     snprintf(pid, sizeof(pid), "%u", job->pid);
     if (crash) {
-        snprintf(fault, sizeof(fault), "--fault=%d,%d,%llx,%llx,%llx",
+        snprintf(fault, sizeof(fault), "--fault=%d,%d,%llx,%llx,%llx,%llx",
                  crash->signal, crash->code, (unsigned long long)crash->address,
                  (unsigned long long)crash->stack,
-                 (unsigned long long)crash->instruction);
+                 (unsigned long long)crash->instruction,
+                 (unsigned long long)crash->context);
         snprintf(first, sizeof(first), "--first=%u", crash->thread);
         trace_text_printf(&text, "crash\t%d\t%d\t%#llx\t%u\n", crash->signal,
                           crash->code, (unsigned long long)crash->address,

@@ -32,15 +32,13 @@ static pid_t watched; /* the process that the runner looks at */
 static void note_registers(struct test_log_crash *crash,
                            const ucontext_t *context)
 {
+    crash->context = (uint64_t)(uintptr_t)context;
 #if defined(__x86_64__)
     crash->stack = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
     crash->instruction = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
 #elif defined(__aarch64__)
     crash->stack = context->uc_mcontext.sp;
     crash->instruction = context->uc_mcontext.pc;
-#else
-    (void)crash;
-    (void)context;
 #endif
 }
 

@@ -33,12 +33,31 @@ static bool is_overflow(const struct stacks_fault *fault, pid_t process)
            (from == fault->address || !is_writable(process, fault->stack));
 }
 
-static void put_null(uint64_t address, char *text, size_t size)
+static void put_null(const char *what, uint64_t address, char *text,
+                     size_t size)
 {
     if (address)
-        snprintf(text, size, "null pointer + %#" PRIx64, address);
+        snprintf(text, size, "%s + %#" PRIx64, what, address);
     else
-        snprintf(text, size, "null pointer");
+        snprintf(text, size, "%s", what);
+}
+
+/* Without a return address, it may have been a return as well. */
+static void put_jump(uint64_t address, bool called, pid_t process, char *text,
+                     size_t size)
+{
+    const char *verb = called ? "call of" : "jump to";
+    struct stacks_mapping mapping;
+
+    if (address < NULL_PAGES)
+        put_null(called ? "call of a null function pointer"
+                        : "jump to a null pointer",
+                 address, text, size);
+    else if (!stacks_find_mapping(process, address, &mapping))
+        snprintf(text, size, "%s an unmapped address", verb);
+    else
+        snprintf(text, size, "%s memory that is not code%s%s", verb,
+                 mapping.name[0] ? " of " : "", mapping.name);
 }
 
 static void put_memory(const struct stacks_fault *fault, pid_t process,
@@ -51,7 +70,7 @@ static void put_memory(const struct stacks_fault *fault, pid_t process,
     if (fault->code == SI_KERNEL)
         snprintf(text, size, "an address that no process can have");
     else if (fault->address < NULL_PAGES)
-        put_null(fault->address, text, size);
+        put_null("null pointer", fault->address, text, size);
     else if (is_overflow(fault, process))
         snprintf(text, size, "stack overflow");
     else if (!stacks_find_mapping(process, fault->address, &mapping))
@@ -92,11 +111,15 @@ static const char *reason_of(const struct stacks_fault *fault)
     return "";
 }
 
-void stacks_fault_text(const struct stacks_fault *fault, pid_t process,
+void stacks_fault_text(const struct stacks_fault *fault,
+                       const struct stacks_caller *caller, pid_t process,
                        char *text, size_t size)
 {
     text[0] = '\0';
-    if (fault->signal == SIGSEGV)
+    if (caller->jumped)
+        put_jump(fault->instruction, caller->call != STACKS_CALL_UNKNOWN,
+                 process, text, size);
+    else if (fault->signal == SIGSEGV)
         put_memory(fault, process, text, size);
     else
         snprintf(text, size, "%s", reason_of(fault));

@@ -8,7 +8,9 @@
 #include "harness/results/system_modules.h"
 #include "stacks.h"
 
-struct Dwfl *stacks_open(pid_t thread)
+/* Opens the modules of a thread's process; NULL with the reason in dwfl_errno.
+ */
+static Dwfl *open_modules(pid_t thread)
 {
     static const Dwfl_Callbacks callbacks = {
         .find_elf = dwfl_linux_proc_find_elf,
@@ -17,8 +19,17 @@ struct Dwfl *stacks_open(pid_t thread)
     Dwfl *dwfl = dwfl_begin(&callbacks);
 
     if (dwfl && !dwfl_linux_proc_report(dwfl, thread) &&
-        !dwfl_report_end(dwfl, NULL, NULL) &&
-        !dwfl_linux_proc_attach(dwfl, thread, true))
+        !dwfl_report_end(dwfl, NULL, NULL))
+        return dwfl;
+    stacks_close(dwfl);
+    return NULL;
+}
+
+struct Dwfl *stacks_open(pid_t thread)
+{
+    Dwfl *dwfl = open_modules(thread);
+
+    if (dwfl && !dwfl_linux_proc_attach(dwfl, thread, true))
         return dwfl;
     stacks_put("note\tthe stacks of thread %d cannot be read: %s", (int)thread,
                dwfl_errmsg(-1));
@@ -167,6 +178,8 @@ static void describe(struct stacks_stack *stack, struct stacks_frame *frame,
 struct unwinding {
     struct Dwfl *dwfl;
     struct stacks_stack *stack;
+    size_t from;    /* the first frame */
+    bool ends_here; /* at the signal: what it interrupted is no code */
 };
 
 static int on_frame(Dwfl_Frame *state, void *context)
@@ -176,26 +189,118 @@ static int on_frame(Dwfl_Frame *state, void *context)
     struct stacks_frame frame = {0};
     Dwfl_Module *module;
     Dwarf_Addr pc;
-    bool first = !stack->count, exact = false;
+    bool first = stack->count == unwinding->from, exact = false;
 
     if (!dwfl_frame_pc(state, &pc, &exact))
         return DWARF_CB_ABORT;
     frame.address = pc;
     /* The frame before one that made no call is the kernel's. */
-    if (exact && !first)
+    if (exact && !first) {
         stack->frames[stack->count - 1].signal = true;
+        if (unwinding->ends_here)
+            return DWARF_CB_ABORT;
+    }
     module = dwfl_addrmodule(unwinding->dwfl, pc - !exact);
     if (module)
         describe(stack, &frame, module, pc - !exact);
     return add(stack, &frame) ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
+/* ---- The caller of an address without code ---- */
+
+enum { ONLY_THREAD = 1 };
+
+static pid_t only_thread(Dwfl *dwfl, void *caller, void **thread)
+{
+    (void)dwfl;
+    if (*thread)
+        return 0;
+    *thread = caller;
+    return ONLY_THREAD;
+}
+
+static bool thread_of(Dwfl *dwfl, pid_t id, void *caller, void **thread)
+{
+    return only_thread(dwfl, caller, thread) == id;
+}
+
+struct looking {
+    pid_t process;
+    const struct stacks_caller *caller;
+};
+
+static bool read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word,
+                      void *context)
+{
+    const struct looking *looking = context;
+
+    (void)dwfl;
+    return stacks_copy(looking->process, address, word, sizeof(*word));
+}
+
+/* The place is in the call, as it is for the frames of other callers. */
+static bool set_registers(Dwfl_Thread *thread, void *context)
+{
+    const struct looking *looking = context;
+    const struct stacks_caller *caller = looking->caller;
+    Dwarf_Word registers[STACKS_REGISTERS];
+
+    for (size_t i = 0; i < caller->register_count; i++)
+        registers[i] = caller->registers[i];
+    dwfl_thread_state_register_pc(thread, caller->returns_to - 1);
+    return dwfl_thread_state_registers(
+        thread, 0, (unsigned)caller->register_count, registers);
+}
+
+/* Adds the function that made a tail call. */
+static void add_target(Dwfl *dwfl, uint64_t address, struct stacks_stack *stack)
+{
+    Dwfl_Module *module = dwfl_addrmodule(dwfl, address);
+    struct stacks_frame frame = {.address = address};
+
+    if (module)
+        describe(stack, &frame, module, address);
+    add(stack, &frame);
+}
+
+/* Adds the frames from the caller on. Their strings need a session of their
+ * own, which lives as long as the program. */
+static void add_callers(pid_t thread, const struct stacks_caller *caller,
+                        struct stacks_stack *stack)
+{
+    static const Dwfl_Thread_Callbacks callbacks = {
+        .next_thread = only_thread,
+        .get_thread = thread_of,
+        .memory_read = read_word,
+        .set_initial_registers = set_registers,
+    };
+    struct looking looking = {thread, caller};
+    Dwfl *dwfl = open_modules(thread);
+    struct unwinding unwinding = {.dwfl = dwfl, .stack = stack};
+
+    if (!dwfl)
+        return;
+    if (caller->call == STACKS_CALL_PASSED_ON)
+        add_target(dwfl, caller->target, stack);
+    unwinding.from = stack->count;
+    if (dwfl_attach_state(dwfl, NULL, thread, &callbacks, &looking))
+        dwfl_getthread_frames(dwfl, ONLY_THREAD, on_frame, &unwinding);
+}
+
 void stacks_unwind(struct Dwfl *dwfl, const struct stacks_thread *thread,
+                   const struct stacks_caller *caller,
                    struct stacks_stack *stack)
 {
-    struct unwinding unwinding = {dwfl, stack};
+    bool jumped = caller && caller->jumped;
+    struct unwinding unwinding = {
+        .dwfl = dwfl, .stack = stack, .ends_here = jumped};
 
     stack->count = 0;
     stack->more = false;
     dwfl_getthread_frames(dwfl, thread->id, on_frame, &unwinding);
+    /* libdwfl ends a stack at address 0 by itself. */
+    if (jumped && stack->count)
+        stack->frames[stack->count - 1].signal = true;
+    if (jumped && caller->call != STACKS_CALL_UNKNOWN)
+        add_callers(thread->id, caller, stack);
 }

@@ -1,5 +1,5 @@
-/* main.c: testlog-stacks [--fault=SIGNAL,CODE,ADDRESS,SP,PC] [--first=TID]
- * [--only] PID
+/* main.c: testlog-stacks [--fault=SIGNAL,CODE,ADDRESS,SP,PC,CONTEXT]
+ * [--first=TID] [--only] PID
  *
  * The caller ends it if it takes too long: everything is printed as soon as it
  * is known.
@@ -16,6 +16,7 @@
 /* What the arguments ask for. */
 struct request {
     struct stacks_fault fault;
+    struct stacks_caller caller;
     pid_t first; /* the thread to print first */
     bool only;   /* print no other one */
     pid_t root;
@@ -57,13 +58,16 @@ static void put_frame(const struct stacks_frame *frame)
 static void put_crashed(const struct stacks_thread *thread,
                         const struct request *request)
 {
+    const uint64_t places[] = {request->fault.instruction,
+                               request->caller.returns_to};
     struct stacks_mapping mapping;
     struct stacks_frame frame;
 
-    if (!request->fault.instruction || thread->id != request->first)
-        return;
-    frame = stacks_place(thread->process, request->fault.instruction, &mapping);
-    put_frame(&frame);
+    for (size_t i = 0; i < 2 && thread->id == request->first; i++)
+        if (places[i]) {
+            frame = stacks_place(thread->process, places[i], &mapping);
+            put_frame(&frame);
+        }
 }
 
 static void put_thread(const struct stacks_thread *thread, struct Dwfl *dwfl,
@@ -75,7 +79,9 @@ static void put_thread(const struct stacks_thread *thread, struct Dwfl *dwfl,
     stack.count = 0;
     stack.more = false;
     if (dwfl && thread->held)
-        stacks_unwind(dwfl, thread, &stack);
+        stacks_unwind(dwfl, thread,
+                      thread->id == request->first ? &request->caller : NULL,
+                      &stack);
     stacks_waits(thread, &stack, waits, sizeof(waits));
     stacks_put("thread\t%d\t%s\t%c\t%s", (int)thread->id, thread->status.name,
                thread->status.state ? thread->status.state : '?', waits);
@@ -146,11 +152,46 @@ static void put_all(const struct request *request)
         stacks_put("note\tonly %d threads are shown", STACKS_THREADS);
 }
 
+/* How sure the stack is of a thread that called no code. */
+static void put_certainty(const struct request *request)
+{
+    static const char *const notes[] = {
+        [STACKS_CALL_UNKNOWN] =
+            "the caller is unknown: there is no return address where a call "
+            "leaves it",
+        [STACKS_CALL_SURE] =
+            "the caller is taken from the return address; its call goes to "
+            "this address",
+        [STACKS_CALL_PASSED_ON] =
+            "the caller is found by the return address; it ended with this "
+            "call (a tail call), so its line is where it begins",
+        [STACKS_CALL_UNSURE] =
+            "the caller is taken from the return address; perhaps a function "
+            "that it called ended with this call (a tail call)",
+    };
+
+    if (request->caller.jumped)
+        stacks_put("note\t%s", notes[request->caller.call]);
+}
+
+static void put_fault(struct request *request)
+{
+    char text[512];
+
+    request->caller = stacks_find_caller(&request->fault, request->first);
+    stacks_fault_text(&request->fault, &request->caller, request->first, text,
+                      sizeof(text));
+    if (text[0])
+        stacks_put("fault\t%s", text);
+    put_certainty(request);
+}
+
 static bool read_fault(const char *argument, struct stacks_fault *fault)
 {
-    return sscanf(argument, "--fault=%d,%d,%" SCNx64 ",%" SCNx64 ",%" SCNx64,
+    return sscanf(argument,
+                  "--fault=%d,%d,%" SCNx64 ",%" SCNx64 ",%" SCNx64 ",%" SCNx64,
                   &fault->signal, &fault->code, &fault->address, &fault->stack,
-                  &fault->instruction) == 5;
+                  &fault->instruction, &fault->context) >= 5;
 }
 
 static bool read_arguments(int argc, char **argv, struct request *request)
@@ -172,19 +213,16 @@ static bool read_arguments(int argc, char **argv, struct request *request)
 int main(int argc, char **argv)
 {
     struct request request = {.only = false};
-    char text[512];
 
     if (!read_arguments(argc, argv, &request)) {
         fputs("testlog-stacks: usage: testlog-stacks "
-              "[--fault=SIGNAL,CODE,ADDRESS,SP,PC] [--first=TID] "
-              "[--only] PID\n",
+              "[--fault=SIGNAL,CODE,ADDRESS,SP,PC,CONTEXT] "
+              "[--first=TID] [--only] PID\n",
               stderr);
         return 2;
     }
     unsetenv("DEBUGINFOD_URLS"); /* no network */
-    stacks_fault_text(&request.fault, request.first, text, sizeof(text));
-    if (text[0])
-        stacks_put("fault\t%s", text);
+    put_fault(&request);
     put_all(&request);
     stacks_put("end");
     return 0;

@@ -14,10 +14,12 @@ struct Dwfl *stacks_open(pid_t thread)
 }
 
 void stacks_unwind(struct Dwfl *dwfl, const struct stacks_thread *thread,
+                   const struct stacks_caller *caller,
                    struct stacks_stack *stack)
 {
     (void)dwfl;
     (void)thread;
+    (void)caller;
     stack->count = 0;
 }
 

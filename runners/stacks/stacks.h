@@ -29,6 +29,7 @@ enum {
     STACKS_PROCESSES = 64,
     STACKS_THREADS = 64, /* of all processes */
     STACKS_FRAMES = 64,  /* of a thread */
+    STACKS_REGISTERS = 32,
 };
 
 /* ---- main.c ---- */
@@ -79,6 +80,41 @@ size_t stacks_hold(pid_t process, pid_t first, struct stacks_thread *threads,
                    size_t room);
 void stacks_release(const struct stacks_thread *threads, size_t count);
 
+/* ---- caller.c ---- */
+
+/* A signal as its handler saw it. */
+struct stacks_fault {
+    int signal, code;
+    uint64_t address;     /* si_addr */
+    uint64_t stack;       /* the stack pointer */
+    uint64_t instruction; /* its address */
+    uint64_t context;     /* address of the thread's ucontext_t; 0: unknown */
+};
+
+/* How sure the caller of an address without code is. */
+enum stacks_call {
+    STACKS_CALL_UNKNOWN,   /* there is no return address */
+    STACKS_CALL_SURE,      /* the call goes to that address */
+    STACKS_CALL_PASSED_ON, /* it goes to a function that made a tail call */
+    STACKS_CALL_UNSURE,    /* where it went is unknown */
+};
+
+struct stacks_caller {
+    bool jumped; /* the fault's instruction is where no code is */
+    enum stacks_call call;
+    uint64_t returns_to, target;
+    uint64_t registers[STACKS_REGISTERS]; /* after it; by DWARF's numbers */
+    size_t register_count;
+};
+
+/* stacks_find_caller finds what called an address without code, in the process
+ * that has the thread of the fault. */
+struct stacks_caller stacks_find_caller(const struct stacks_fault *,
+                                        pid_t process);
+
+/* stacks_copy copies memory of a process; false if it cannot be read. */
+bool stacks_copy(pid_t process, uint64_t address, void *bytes, size_t size);
+
 /* ---- frames.c, no_frames.c ---- */
 
 struct stacks_frame {
@@ -96,11 +132,12 @@ struct stacks_stack {
 
 /* stacks_open prepares the process of a thread that is held; NULL if its stacks
  * cannot be read, and then it prints why. stacks_unwind reads one thread's
- * stack, whose strings live until stacks_close. */
+ * stack, whose strings live until stacks_close; `caller` is that of the fault
+ * if the thread has crashed, or NULL. */
 struct Dwfl;
 struct Dwfl *stacks_open(pid_t thread);
 void stacks_unwind(struct Dwfl *, const struct stacks_thread *,
-                   struct stacks_stack *);
+                   const struct stacks_caller *caller, struct stacks_stack *);
 void stacks_close(struct Dwfl *);
 
 /* ---- waits.c ---- */
@@ -129,17 +166,10 @@ struct stacks_frame stacks_place(pid_t process, uint64_t address,
 
 /* ---- fault.c ---- */
 
-/* A signal as its handler saw it. */
-struct stacks_fault {
-    int signal, code;
-    uint64_t address;     /* si_addr */
-    uint64_t stack;       /* the stack pointer */
-    uint64_t instruction; /* its address; 0: unknown */
-};
-
 /* stacks_fault_text describes the reason of a fault in a stopped process, such
  * as "null pointer + 0x8"; empty if it is unknown. */
-void stacks_fault_text(const struct stacks_fault *, pid_t process, char *text,
+void stacks_fault_text(const struct stacks_fault *,
+                       const struct stacks_caller *, pid_t process, char *text,
                        size_t size);
 
 #endif

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "stacks.h"
@@ -33,15 +32,6 @@ static bool read_call(const struct stacks_thread *thread, struct call *call)
                   &call->arguments[5]) == 7;
 }
 
-static bool read_number(pid_t process, uint64_t address, uint32_t *number)
-{
-    struct iovec here = {number, sizeof(*number)};
-    struct iovec there = {(void *)(uintptr_t)address, sizeof(*number)};
-
-    return process_vm_readv(process, &here, 1, &there, 1, 0) ==
-           (ssize_t)sizeof(*number);
-}
-
 /* ---- Locks ---- */
 
 static bool is_thread(const struct stacks_thread *thread, uint32_t id)
@@ -59,7 +49,7 @@ static void put_mutex(const struct stacks_thread *thread, uint64_t at,
 {
     uint32_t owner = 0;
 
-    if (read_number(thread->process, at + 8, &owner) &&
+    if (stacks_copy(thread->process, at + 8, &owner, sizeof(owner)) &&
         is_thread(thread, owner))
         snprintf(text, size, "mutex %#" PRIx64 " of thread %" PRIu32, at,
                  owner);
@@ -73,7 +63,8 @@ static void put_join(const struct stacks_thread *thread, uint64_t at,
 {
     uint32_t id = 0;
 
-    if (read_number(thread->process, at, &id) && is_thread(thread, id))
+    if (stacks_copy(thread->process, at, &id, sizeof(id)) &&
+        is_thread(thread, id))
         snprintf(text, size, "the end of thread %" PRIu32, id);
     else
         snprintf(text, size, "the end of a thread");

@@ -144,6 +144,104 @@ TEST_LOG(crashing, sent_by_kill)
     pause();
 }
 
+/* ---- Calls of what is no code ---- */
+
+typedef int function(int);
+
+static function *volatile no_function;
+static function *volatile no_functions[4];
+
+FAR static int apply(function *called, int value)
+{
+    return called(value) + 1;
+}
+
+TEST_LOG(calling, null_function)
+{
+    cr_assert(apply(no_function, 1));
+}
+
+FAR static int apply_member(int number, int value)
+{
+    return no_functions[number](value) + 1;
+}
+
+TEST_LOG(calling, null_member)
+{
+    cr_assert(apply_member((int)getpid() & 3, 1));
+}
+
+/* With optimization, this is a tail call. */
+FAR static int pass_on(int value)
+{
+    return no_function(value);
+}
+
+TEST_LOG(calling, null_function_last)
+{
+    cr_assert(pass_on(1));
+}
+
+TEST_LOG(calling, null_function_in_the_test)
+{
+    no_function(1);
+}
+
+TEST_LOG(calling, unmapped)
+{
+    void *page =
+        mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    munmap(page, 4096);
+    cr_assert(apply((function *)page, 1));
+}
+
+TEST_LOG(calling, data)
+{
+    static char data[64];
+
+    cr_assert(apply((function *)(void *)data, 1));
+}
+
+/* No library has it. */
+__attribute__((weak)) int absent(int);
+
+FAR static int call_absent(void)
+{
+    return absent(1) + 1;
+}
+
+TEST_LOG(calling, absent_function)
+{
+    cr_assert(call_absent());
+}
+
+FAR static int return_to_nowhere(int value)
+{
+    void *volatile *frame = __builtin_frame_address(0);
+
+    frame[1] = frame[2] = (void *)0x414141414000;
+    return value + (int)getpid();
+}
+
+TEST_LOG(calling, overwritten_return_address)
+{
+    cr_assert(return_to_nowhere(1));
+}
+
+static void *call_there(void *none)
+{
+    return apply(no_function, 1) ? none : NULL;
+}
+
+TEST_LOG(calling, null_function_in_a_thread)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, call_there, NULL);
+    pthread_join(thread, NULL);
+}
+
 /* ---- Failed assertions ---- */
 
 FAR static void check(int value)
