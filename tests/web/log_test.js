@@ -48,6 +48,23 @@ module.exports = {
             /testlog log reads !net/);
     },
 
+    async tells_mistakes_from_directives_that_it_does_not_read(open) {
+        const page = await open('mixed',
+            `${TEST}&filter=${encodeURIComponent('[lx]=trac,info')}`);
+        const problem = page.locator('.problem');
+
+        assert.strictEqual(await problem.innerText(),
+            'Ignored: trac in [lx]=trac is not a level');
+        await filtered(page, '[lx=trace,info,^net=warn');
+        assert.strictEqual(await problem.innerText(),
+            'Ignored: [lx=trace,info,^net=warn is not a directive');
+        await filtered(page, 'x y,!net,info');
+        assert.strictEqual(await problem.innerText(), 'Ignored: x y is not ' +
+            'a directive; only testlog log reads !net');
+        await filtered(page, 'info');
+        assert.strictEqual(await problem.innerText(), '');
+    },
+
     async searches_text(open) {
         const page = await open('mixed', TEST);
 

@@ -41,7 +41,7 @@ const filter = (() => {
             level(target) !== undefined)
             return { target: '', level: level(target) };
         if (word !== undefined && level(word) === undefined)
-            return null;
+            return { mistake: `${word} in ${text} is not a level` };
         return {
             target, span, field,
             level: word === undefined ? 5 : level(word),
@@ -51,16 +51,19 @@ const filter = (() => {
     function parse(text) {
         const directives = [];
         const unknown = [];
+        const mistakes = [];
 
         for (const part of split(text)) {
             const parsed = directive(part);
 
-            if (parsed)
-                directives.push(parsed);
-            else
+            if (!parsed)
                 unknown.push(part);
+            else if (parsed.mistake)
+                mistakes.push(parsed.mistake);
+            else
+                directives.push(parsed);
         }
-        return { directives, unknown };
+        return { directives, unknown, mistakes };
     }
 
     function isDynamic(one) {
@@ -100,7 +103,7 @@ const filter = (() => {
     // compile() returns a function that tells whether a line is shown.
     // line: {level, target, spans()}.
     function compile(text) {
-        const { directives, unknown } = parse(text);
+        const { directives, unknown, mistakes } = parse(text);
         const dynamic = directives.filter(isDynamic);
         const levels = new Map();
 
@@ -119,7 +122,7 @@ const filter = (() => {
 
             return wanted.some((one) => isInside(one, spans));
         }
-        return { matches, unknown };
+        return { matches, unknown, mistakes };
     }
 
     return { compile, parse };

@@ -60,7 +60,7 @@ const log = (() => {
     }
 
     function wanted() {
-        const { matches, unknown } = filter.compile(state.get('filter'));
+        const { matches, unknown, mistakes } = filter.compile(state.get('filter'));
         const most = Number(state.get('level') || 5);
         const words = state.get('find').toLowerCase().split(/\s+/)
             .filter((word) => word);
@@ -77,7 +77,7 @@ const log = (() => {
                 (!words.length || searched(row, words)))
                 rows.push(row);
         }
-        return { rows, unknown };
+        return { rows, unknown, mistakes };
     }
 
     function quote(text) {
@@ -94,15 +94,20 @@ const log = (() => {
             `${quote(test.name)} --filter=${quote(text)}`;
     }
 
-    function problems(unknown) {
-        if (!unknown.length)
-            return '';
-        return `Only testlog log reads ${unknown.join(', ')}; ` +
-            'it is ignored here';
+    // Directives that begin with a sign of ours are right, but not read here.
+    function problems(unknown, mistakes) {
+        const right = unknown.filter((part) => /^[!^~/{]/.test(part));
+        const all = [...mistakes,
+            ...unknown.filter((part) => !right.includes(part))
+                .map((part) => `${part} is not a directive`)];
+
+        if (right.length)
+            all.push(`only testlog log reads ${right.join(', ')}`);
+        return all.length ? `Ignored: ${all.join('; ')}` : '';
     }
 
     function update() {
-        const { rows, unknown } = wanted();
+        const { rows, unknown, mistakes } = wanted();
         const all = recording.lines.rows;
 
         for (const button of parts.levels.children) {
@@ -112,7 +117,7 @@ const log = (() => {
         parts.total.textContent = rows.length === all ?
             format.plural(all, 'line') :
             `${format.count(rows.length)} of ${format.plural(all, 'line')}`;
-        parts.problem.textContent = problems(unknown);
+        parts.problem.textContent = problems(unknown, mistakes);
         dom.replace(parts.command, dom.command('In a terminal', command()));
         table.setRows(rows);
         dom.replace(parts.none, rows.length || !all ? null :
