@@ -1,5 +1,7 @@
 /* expect_read.c: parses expectations. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "expect.h"
 
@@ -62,6 +64,25 @@ static bool is_mistyped(const struct log_filter *filter, const char *text,
     return true;
 }
 
+/* "=error,db" could mean two things. */
+static bool joins_level(const char *text, struct trace_text *why)
+{
+    size_t size = text[0] == '=' ? strcspn(text, ",") : 0;
+    char word[16];
+    unsigned level;
+
+    if (!size || !text[size] || size >= sizeof(word))
+        return false;
+    snprintf(word, sizeof(word), "%.*s", (int)size - 1, text + 1);
+    if (!log_level_of(word, &level))
+        return false;
+    trace_text_printf(why,
+                      "\"=%s\" must be a filter of its own; write \"=%s\", "
+                      "\"%s\"",
+                      word, word, text + size + 1);
+    return true;
+}
+
 static bool read_condition(struct condition *condition, const char *text,
                            struct trace_reader *reader, struct trace_text *why)
 {
@@ -70,6 +91,8 @@ static bool read_condition(struct condition *condition, const char *text,
     if (text[0] == '=' && log_level_of(text + 1, &condition->level) &&
         condition->level)
         return true;
+    if (joins_level(text, why))
+        return false;
     condition->level = 0;
     condition->filter = log_filter_parse(text, "trace", "filter", &complaints);
     if (complaints.size)

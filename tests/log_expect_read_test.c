@@ -102,6 +102,18 @@ Test(log_expect_read, parses_levels_and_filters)
     forget();
 }
 
+Test(log_expect_read, rejects_a_level_that_does_not_stand_alone)
+{
+    cr_expect_not(read_all(&of_events, "=error,db"));
+    cr_expect_str_eq(why.data, "\"=error\" must be a filter of its own; "
+                               "write \"=error\", \"db\"");
+    forget();
+    cr_expect_not(read_all(&of_events, "db,=error"));
+    forget();
+    cr_expect_not(read_all(&of_events, "=loud,db"));
+    forget();
+}
+
 /* A test may not pass because its condition was ignored. */
 Test(log_expect_read, rejects_a_filter_with_a_bad_directive)
 {
