@@ -412,6 +412,15 @@ static const char *rerun_of(const struct e2e *result)
     return command;
 }
 
+Test(e2e_run, printed_command_repeats_as_often)
+{
+    const struct e2e *first = e2e_run(
+        "SMALL=other " TESTLOG " run a/small_test b/small_test -- --repeat=3");
+    const struct e2e *again = e2e_run("SMALL=other %s", rerun_of(first));
+
+    e2e_expect_closing(again, "0 passed, 6 failed, 0 skipped");
+}
+
 Test(e2e_run, printed_command_runs_only_the_failures)
 {
     const struct e2e *first = e2e_run(

@@ -121,8 +121,8 @@ Test(e2e_runner, counts_each_repetition_as_a_test)
     e2e_expect_code(result, 1);
     e2e_expect_closing(result, "10 passed, 2 failed, 0 skipped");
     e2e_expect_has(result->err, "unsteady/second_try#1: failed: ");
-    e2e_expect_has(result->err, " --filter 'unsteady/second_try' --filter "
-                                "'unsteady/sizes[1]'\n");
+    e2e_expect_has(result->err, " --repeat 3 --filter 'unsteady/second_try' "
+                                "--filter 'unsteady/sizes[1]'\n");
     cr_expect_str_eq(e2e_text(latest("unsteady/sizes[1]#2"), "outcome"),
                      "passed");
 }

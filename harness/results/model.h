@@ -219,6 +219,7 @@ struct test_log_run {
     struct test_log_result *results;
     size_t count, capacity;
     size_t retries; /* the most that any of its tests has */
+    size_t repeat;  /* how often each test runs; 0: once */
     struct test_log_gpu gpu;
     struct test_log_opencl opencl;
     struct test_log_zones zones;

@@ -542,6 +542,13 @@ static void put_failed_flag(const struct test_log_run *run)
 
 enum { NAMES_MAX = 8 }; /* in a command; of more, --failed says enough */
 
+/* A test that fails now and then must run as often. */
+static void put_repeat(const struct test_log_run *run)
+{
+    if (run->repeat > 1)
+        fprintf(test_log_stream(), " --repeat %zu", run->repeat);
+}
+
 /* Prints the command that runs only the failed tests again. */
 static void put_rerun(const struct test_log_run *run, const char *rerun)
 {
@@ -551,6 +558,8 @@ static void put_rerun(const struct test_log_run *run, const char *rerun)
         names += is_named(run, i);
     fprintf(test_log_stream(), "run them again:\n    %s%s", rerun,
             names ? all_shards(run) : "");
+    if (names)
+        put_repeat(run);
     if (names > NAMES_MAX && run->whole && !run->interrupted && run->path)
         put_failed_flag(run);
     else

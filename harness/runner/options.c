@@ -819,5 +819,6 @@ void test_log_copy_settings(struct test_log_run *run,
     run->whole = !test_log_options_select(options) && !options->shard.total &&
                  !options->failed && options->repeat < 2;
     run->retries = test_log_most_retries(options);
+    run->repeat = options->repeat;
     run->render_all = options->render_all || options->output.show_output;
 }
