@@ -313,10 +313,12 @@ Test(e2e_stacks, look_at_eight_assertions_at_most)
 /* ---- Hangs ---- */
 
 static const struct hang {
-    const char *name, *texts[3];
+    const char *name, *texts[5];
 } hangs[] = {
     {"deadlock",
-     {"waits for mutex 0x", "lock_one_and_two\n", "lock_two_and_one\n"}},
+     {"waits for mutex 0x", " (one) of thread ", " (two) of thread ",
+      "lock_one_and_two\n", "lock_two_and_one\n"}},
+    {"semaphore", {"waits for semaphore 0x", " (queue + 0x10000):\n"}},
     {"condition", {"waits for condition 0x", "hanging_condition_impl\n"}},
     {"livelock", {": spin\n", "hanging_livelock_impl\n"}},
     {"reads_an_empty_pipe",
@@ -331,7 +333,7 @@ Test(e2e_stacks, explain_each_hang)
 {
     const struct e2e *all = all_of("hanging");
 
-    e2e_expect_has(all->out, "0 passed, 8 failed, 0 skipped");
+    e2e_expect_has(all->out, "0 passed, 9 failed, 0 skipped");
     for (size_t i = 0; i < sizeof(hangs) / sizeof(*hangs); i++) {
         char name[128];
         const char *block;
@@ -339,7 +341,7 @@ Test(e2e_stacks, explain_each_hang)
         snprintf(name, sizeof(name), "hanging/%s", hangs[i].name);
         block = block_of(all, name);
         e2e_expect_has(block, "timed out");
-        for (size_t j = 0; j < 3 && hangs[i].texts[j]; j++)
+        for (size_t j = 0; j < 5 && hangs[i].texts[j]; j++)
             e2e_expect_has(block, hangs[i].texts[j]);
     }
 }

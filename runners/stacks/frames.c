@@ -82,6 +82,48 @@ static void place_call(struct stacks_frame *frame, Dwarf_Die *inlined,
     frame->line = frame->file ? (int)line : 0;
 }
 
+/* ---- Variables ---- */
+
+struct search {
+    Dwarf_Addr address, start;
+    Dwfl_Module *module;
+};
+
+/* Variables without a value are mapped behind their module's file, which is
+ * where libdwfl ends the module. */
+static int take_last_below(Dwfl_Module *module, void **data, const char *name,
+                           Dwarf_Addr start, void *context)
+{
+    struct search *search = context;
+
+    (void)data;
+    (void)name;
+    if (start <= search->address && start >= search->start) {
+        search->module = module;
+        search->start = start;
+    }
+    return DWARF_CB_OK;
+}
+
+const char *stacks_variable(struct Dwfl *dwfl, uint64_t address,
+                            uint64_t *offset)
+{
+    struct search search = {.address = address};
+    const char *name;
+    GElf_Sym symbol;
+
+    if (dwfl)
+        dwfl_getmodules(dwfl, take_last_below, &search, 0);
+    if (!search.module)
+        return NULL;
+    name = dwfl_module_addrinfo(search.module, address, offset, &symbol, NULL,
+                                NULL, NULL);
+    return name && GELF_ST_TYPE(symbol.st_info) == STT_OBJECT &&
+                   *offset < symbol.st_size
+               ? demangled(name)
+               : NULL;
+}
+
 /* ---- Frames ---- */
 
 static struct stacks_frame *add(struct stacks_stack *stack,

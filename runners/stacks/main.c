@@ -82,7 +82,7 @@ static void put_thread(const struct stacks_thread *thread, struct Dwfl *dwfl,
         stacks_unwind(dwfl, thread,
                       thread->id == request->first ? &request->caller : NULL,
                       &stack);
-    stacks_waits(thread, &stack, waits, sizeof(waits));
+    stacks_waits(dwfl, thread, &stack, waits, sizeof(waits));
     stacks_put("thread\t%d\t%s\t%c\t%s", (int)thread->id, thread->status.name,
                thread->status.state ? thread->status.state : '?', waits);
     for (size_t i = 0; i < stack.count; i++)

@@ -27,3 +27,12 @@ void stacks_close(struct Dwfl *dwfl)
 {
     (void)dwfl;
 }
+
+const char *stacks_variable(struct Dwfl *dwfl, uint64_t address,
+                            uint64_t *offset)
+{
+    (void)dwfl;
+    (void)address;
+    (void)offset;
+    return NULL;
+}

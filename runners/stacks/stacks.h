@@ -140,12 +140,16 @@ void stacks_unwind(struct Dwfl *, const struct stacks_thread *,
                    const struct stacks_caller *caller, struct stacks_stack *);
 void stacks_close(struct Dwfl *);
 
+/* stacks_variable returns the name of the variable that has an address, and how
+ * far in it the address is; NULL if it is unknown. */
+const char *stacks_variable(struct Dwfl *, uint64_t address, uint64_t *offset);
+
 /* ---- waits.c ---- */
 
-/* stacks_waits describes what a thread waits for, such as "mutex 0x7f... of
- * thread 12"; empty if it runs or if that is unknown. */
-void stacks_waits(const struct stacks_thread *, const struct stacks_stack *,
-                  char *text, size_t size);
+/* stacks_waits describes what a thread waits for, such as "mutex 0x7f... (lock)
+ * of thread 12"; empty if it runs or if that is unknown. */
+void stacks_waits(struct Dwfl *, const struct stacks_thread *,
+                  const struct stacks_stack *, char *text, size_t size);
 
 /* ---- mappings.c ---- */
 

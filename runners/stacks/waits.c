@@ -43,18 +43,35 @@ static bool is_thread(const struct stacks_thread *thread, uint32_t id)
     return id && stacks_status_of(&status, path);
 }
 
+struct lock {
+    const char *kind;
+    uint64_t address, offset;
+    const char *variable; /* that it is in, at an offset; NULL: unknown */
+};
+
+static void put_lock(const struct lock *lock, char *text, size_t size)
+{
+    char within[32] = "";
+
+    if (lock->offset)
+        snprintf(within, sizeof(within), " + %#" PRIx64, lock->offset);
+    if (lock->variable)
+        snprintf(text, size, "%s %#" PRIx64 " (%s%s)", lock->kind,
+                 lock->address, lock->variable, within);
+    else
+        snprintf(text, size, "%s %#" PRIx64, lock->kind, lock->address);
+}
+
 /* The owner is the third word of glibc's struct __pthread_mutex_s. */
-static void put_mutex(const struct stacks_thread *thread, uint64_t at,
+static void put_owner(const struct stacks_thread *thread, uint64_t mutex,
                       char *text, size_t size)
 {
     uint32_t owner = 0;
+    size_t used = strlen(text);
 
-    if (stacks_copy(thread->process, at + 8, &owner, sizeof(owner)) &&
+    if (stacks_copy(thread->process, mutex + 8, &owner, sizeof(owner)) &&
         is_thread(thread, owner))
-        snprintf(text, size, "mutex %#" PRIx64 " of thread %" PRIu32, at,
-                 owner);
-    else
-        snprintf(text, size, "mutex %#" PRIx64, at);
+        snprintf(text + used, size - used, " of thread %" PRIu32, owner);
 }
 
 /* The word is the thread's id, which the kernel sets to 0 at its end. */
@@ -87,28 +104,32 @@ static bool calls(const struct stacks_stack *stack, const char *part)
     X("sem_", "semaphore")                                                     \
     X("pthread_once", "once control")
 
-static void put_futex(const struct stacks_thread *thread,
+static const char *kind_of(const struct stacks_stack *stack)
+{
+#define STACKS_X(part, word)                                                   \
+    if (calls(stack, part))                                                    \
+        return word;
+    FUTEXES(STACKS_X)
+#undef STACKS_X
+    return "futex";
+}
+
+static void put_futex(struct Dwfl *dwfl, const struct stacks_thread *thread,
                       const struct stacks_stack *stack, uint64_t at, char *text,
                       size_t size)
 {
-    const char *what = "futex";
+    bool is_mutex = calls(stack, "pthread_mutex") || calls(stack, "lll_lock");
+    struct lock lock = {.kind = is_mutex ? "mutex" : kind_of(stack),
+                        .address = at};
 
-    if (calls(stack, "pthread_mutex") || calls(stack, "lll_lock")) {
-        put_mutex(thread, at, text, size);
-        return;
-    }
-    if (calls(stack, "join")) {
+    if (!is_mutex && calls(stack, "join")) {
         put_join(thread, at, text, size);
         return;
     }
-#define STACKS_X(part, word)                                                   \
-    if (calls(stack, part))                                                    \
-        what = word;                                                           \
-    else
-    FUTEXES(STACKS_X)
-    what = "futex";
-#undef STACKS_X
-    snprintf(text, size, "%s %#" PRIx64, what, at);
+    lock.variable = stacks_variable(dwfl, at, &lock.offset);
+    put_lock(&lock, text, size);
+    if (is_mutex)
+        put_owner(thread, at, text, size);
 }
 
 /* ---- Other calls ---- */
@@ -220,7 +241,7 @@ static void put_channel(const struct stacks_thread *thread, char *text,
         snprintf(text, size, "the kernel's %s", channel);
 }
 
-void stacks_waits(const struct stacks_thread *thread,
+void stacks_waits(struct Dwfl *dwfl, const struct stacks_thread *thread,
                   const struct stacks_stack *stack, char *text, size_t size)
 {
     struct call call;
@@ -230,7 +251,7 @@ void stacks_waits(const struct stacks_thread *thread,
         if (!thread->held)
             put_channel(thread, text, size);
     } else if (call.number == SYS_futex) {
-        put_futex(thread, stack, call.arguments[0], text, size);
+        put_futex(dwfl, thread, stack, call.arguments[0], text, size);
     } else {
         put_call(thread, &call, text, size);
     }

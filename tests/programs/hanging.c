@@ -1,5 +1,6 @@
 /* hanging.c: tests that do not end, each in its own way. */
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,6 +45,18 @@ TEST_LOG(hanging, condition)
 
     pthread_mutex_lock(&one);
     pthread_cond_wait(&never, &one);
+}
+
+/* Its end is mapped behind the program's file. */
+static struct {
+    char before[1 << 16];
+    sem_t filled;
+} queue;
+
+TEST_LOG(hanging, semaphore)
+{
+    sem_init(&queue.filled, 0, 0);
+    sem_wait(&queue.filled);
 }
 
 __attribute__((noinline)) static void spin(void)
