@@ -306,6 +306,8 @@ TRACE_API enum log_judgement log_judge(const struct log_expectation *,
  *  log_at(LEVEL, format, ...);
  *  log_bridge(level, target, file, line, format, va_list);
  *                           records a line of another logger
+ *  log_bridge_text(level, target, file, line, text);
+ *                           the same, of one that has made the text already
  *  log_enabled(LEVEL)       returns whether a line of this level is on here
  *
  * The formats are printf's, checked by the compiler. Arguments are not
@@ -313,7 +315,7 @@ TRACE_API enum log_judgement log_judge(const struct log_expectation *,
  * LOG_NO_LEVELS before the include to keep the names log_error ... log_trace
  * for the program.
  *
- * log_bridge takes a level and a call site that are known only at run time. A
+ * These two take a level and a call site that are known only at run time. A
  * number that is no enum trace_level counts as the nearest one. The strings are
  * copied; `target` may be NULL, and is then derived from `file`. The first 1024
  * call sites or so have their own place and level; lines of further ones have
@@ -358,8 +360,12 @@ TRACE_API enum log_judgement log_judge(const struct log_expectation *,
 
 #if TRACE_KEEPS_ERROR
 #    define log_bridge(...) trace_bridge_(TRACE_ABOVE_MAX_, __VA_ARGS__)
+#    define log_bridge_text(...)                                               \
+        trace_bridge_text_(TRACE_ABOVE_MAX_, __VA_ARGS__)
 #else
 #    define log_bridge(...) ((void)(0 && (trace_bridge_(0, __VA_ARGS__), 0)))
+#    define log_bridge_text(...)                                               \
+        ((void)(0 && (trace_bridge_text_(0, __VA_ARGS__), 0)))
 #endif
 
 #define LOG_AT_0(id, level, ...)                                               \

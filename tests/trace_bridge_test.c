@@ -57,6 +57,22 @@ Test(trace_bridge, keeps_level_target_file_and_line)
     expect_lines("net=warn", " WARN net: net/tcp.c:12: 3 of four\n");
 }
 
+Test(trace_bridge, takes_a_finished_text)
+{
+    char text[] = "100 %s of it";
+
+    test_record();
+    errno = 7;
+    log_bridge_text(TRACE_LEVEL_WARN, "net", "tcp.c", 12, text);
+    cr_expect_eq(errno, 7);
+    memset(text, 'x', sizeof(text) - 1);
+    log_bridge_text((enum trace_level)99, NULL, NULL, 0, "");
+    other_log(TRACE_LEVEL_WARN, "net", "tcp.c", 12, "%d", 3);
+    expect_lines("trace", " WARN net: tcp.c:12: 100 %s of it\n"
+                          "TRACE bridge: \n"
+                          " WARN net: tcp.c:12: 3\n");
+}
+
 Test(trace_bridge, accepts_missing_places_and_unknown_levels)
 {
     test_record();

@@ -28,11 +28,11 @@ static uint8_t nearest_level(int level)
                                        : (uint8_t)level;
 }
 
-void trace_bridge_(unsigned above_max, enum trace_level level,
-                   const char *target, const char *file, unsigned line,
-                   const char *format, va_list args)
+/* Returns NULL if the site is off. */
+static struct trace_site *find_site(unsigned above_max, enum trace_level level,
+                                    const char *target, const char *file,
+                                    unsigned line)
 {
-    int error = errno;
     struct trace_site wanted = {.target = target,
                                 .file = file ? file : "",
                                 .function = "bridge",
@@ -43,12 +43,46 @@ void trace_bridge_(unsigned above_max, enum trace_level level,
     struct trace_site *site;
 
     if (wanted.level >= above_max)
-        return;
+        return NULL;
     if (!wanted.file[0] && !target)
         wanted.target = "bridge";
     site = trace_site_find(sites, SITES, &wanted);
     site = site ? site : &shared[wanted.level];
-    if (trace_site_on_(site))
+    return trace_site_on_(site) ? site : NULL;
+}
+
+void trace_bridge_(unsigned above_max, enum trace_level level,
+                   const char *target, const char *file, unsigned line,
+                   const char *format, va_list args)
+{
+    int error = errno;
+    struct trace_site *site = find_site(above_max, level, target, file, line);
+
+    if (site)
         trace_log_now(site, format, args);
+    errno = error;
+}
+
+static void log_now(struct trace_site *, const char *format, ...)
+    TRACE_PRINTF(2, 3);
+
+static void log_now(struct trace_site *site, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    trace_log_now(site, format, args);
+    va_end(args);
+}
+
+void trace_bridge_text_(unsigned above_max, enum trace_level level,
+                        const char *target, const char *file, unsigned line,
+                        const char *text)
+{
+    int error = errno;
+    struct trace_site *site = find_site(above_max, level, target, file, line);
+
+    if (site)
+        log_now(site, "%s", text);
     errno = error;
 }

@@ -269,6 +269,9 @@ TRACE_API void trace_log_(struct trace_site *, const char *format, ...)
 TRACE_API void trace_bridge_(unsigned above_max, enum trace_level,
                              const char *target, const char *file, unsigned,
                              const char *format, va_list) TRACE_PRINTF(6, 0);
+TRACE_API void trace_bridge_text_(unsigned above_max, enum trace_level,
+                                  const char *target, const char *file,
+                                  unsigned, const char *text);
 
 /* trace_message records an event with the text `message`, for messages that are
  * made at run time. `site` needs no place in the section; its interest is

@@ -166,5 +166,6 @@ void bridge(const char *file, int line, const char *format, ...)
     va_start(args, format);
     log_bridge(TRACE_LEVEL_INFO, NULL, file, line, format, args); /* gone */
     log_bridge(work(line), "t", file, line, format, args);        /* gone */
+    log_bridge_text(work(line), "t", file, line, format);         /* gone */
     va_end(args);
 }

@@ -166,6 +166,7 @@ void bridge(const std::string &file, const char *format, va_list args);
 void bridge(const std::string &file, const char *format, va_list args)
 {
     log_bridge(TRACE_LEVEL_WARN, "t", file.c_str(), 1, format, args); /* gone */
+    log_bridge_text(TRACE_LEVEL_WARN, "t", file.c_str(), 1, format);  /* gone */
 }
 
 int all(int x);
