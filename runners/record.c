@@ -32,6 +32,7 @@
 /* X(flag here, its letter, the same flag of test programs, argument, help) */
 #define FLAGS(X)                                                               \
     X("--output", 'o', "trace-dir", "DIR", "where runs go (TRACE_DIR)")        \
+    X("--trace-dir", 0, "trace-dir", "DIR", "the same")                        \
     X("--log", 0, "log", "FILTER", "the lines of log.txt (LOG)")               \
     X("--log-format", 0, "log-format", LOG_FORMATS(LOG_WORD), "layout")        \
     X("--log-span-events", 0, "log-span-events", LOG_SPAN_EVENTS(EVENT_WORD),  \

@@ -115,6 +115,9 @@ Test(e2e_record, writes_to_the_given_folder)
     e2e_expect_code(e2e_run("TRACE_DIR=b " RECORD "-- true", e2e_stub()), 0);
     e2e_expect_code(
         e2e_run("TRACE_DIR=b " RECORD "--output=c -- true", e2e_stub()), 0);
+    e2e_expect_code(
+        e2e_run("TRACE_DIR=b " RECORD "--trace-dir=d -- true", e2e_stub()), 0);
+    cr_expect(e2e_exists("d/latest/run.json"));
     cr_expect(e2e_exists("a/latest/run.json"));
     cr_expect(e2e_exists("b/latest/run.json"));
     cr_expect(e2e_exists("c/latest/run.json"));
