@@ -13,6 +13,7 @@
 #include "harness/results/notice.h"
 #include "harness/runner/options.h"
 #include "runners.h"
+#include "trace/strings.h"
 
 struct settings {
     const char *text;          /* NULL: the filter of each recording */
@@ -26,6 +27,8 @@ struct settings {
 enum {
     ROUND_NS = 200000000,  /* between looks for new records */
     SETTLED_NS = 50000000, /* after which a record is complete */
+    TERMINAL_MAX = 4096,   /* bytes of a line, or of a message in pretty */
+    ESCAPE_MAX = 16,       /* bytes of an escape sequence */
 };
 
 static void usage(void)
@@ -113,6 +116,36 @@ static bool is_told(struct recording *recording, uint32_t place)
     return false;
 }
 
+/* Returns how much of a text remains if it is cut at `most` bytes: no part of a
+ * character, nor of an escape sequence that sets a colour. */
+static size_t cut_size(const struct trace_text *text, size_t most)
+{
+    size_t size = trace_utf8_boundary(text->data, most);
+
+    for (size_t i = size; i && size - i < ESCAPE_MAX; i--)
+        if (text->data[i - 1] == '\033')
+            return memchr(text->data + i, 'm', size - i) ? size : i - 1;
+    return size;
+}
+
+/* A terminal gets the beginning of a very long line. */
+static void put_text(const struct trace_text *text,
+                     const struct log_style *style)
+{
+    static int terminal = -1;
+
+    if (terminal < 0)
+        terminal = isatty(STDOUT_FILENO);
+    if (!terminal || style->format == LOG_FORMAT_JSON ||
+        text->size <= TERMINAL_MAX) {
+        fwrite(text->data, 1, text->size, stdout);
+        return;
+    }
+    fwrite(text->data, 1, cut_size(text, TERMINAL_MAX), stdout);
+    printf("%s... (%zu bytes; testlog log ... | cat prints all)\n",
+           style->color ? "\033[0m" : "", text->size);
+}
+
 /* Writes the new lines up to the time `until`. */
 static void write_lines(struct recording *recording, bool headed,
                         struct log_replay *replay,
@@ -134,7 +167,7 @@ static void write_lines(struct recording *recording, bool headed,
         if (headed && !any)
             heading(recording);
         any = true;
-        fwrite(text.data, 1, text.size, stdout);
+        put_text(&text, style);
     }
     recording->lines = count;
     trace_text_free(&text);

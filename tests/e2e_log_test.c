@@ -167,6 +167,31 @@ Test(e2e_log, log_accepts_names_patterns_and_paths)
                   by_name);
 }
 
+/* On a terminal, with and without colours; a pipe gets all. */
+Test(e2e_log, log_cuts_long_lines_on_a_terminal)
+{
+    static const char *const colors[] = {"never", "always"};
+    const struct e2e *result;
+
+    e2e_expect_code(e2e_run("%s --filter large/records_much",
+                            e2e_program("large", E2E_TRACED)),
+                    0);
+    for (size_t i = 0; i < 2; i++) {
+        result = e2e_run("command -v script >/dev/null || exit 77; "
+                         "script -qec '" TESTLOG "log --color=%s' /dev/null",
+                         colors[i]);
+        if (result->code == 77)
+            cr_skip_test("script(1) is not installed");
+        e2e_expect_code(result, 0);
+        cr_expect_lt(strlen(result->out), 10000);
+        e2e_expect_has(result->out, "xxxx");
+        e2e_expect_has(result->out, " bytes; testlog log ... | cat prints "
+                                    "all)\r\n");
+        cr_expect_eq(e2e_count(result->out, "\033[0m... (1000"), i);
+    }
+    cr_expect_gt(strlen(e2e_run(TESTLOG "log")->out), 1000 * 1000);
+}
+
 /* As a word selects tests in a program. */
 Test(e2e_log, commands_select_tests_by_a_part_of_their_names)
 {
