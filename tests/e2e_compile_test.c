@@ -463,6 +463,8 @@ Test(e2e_compile, rejects_mistakes_at_static_max_off)
 
 Test(e2e_compile, compiles_without_pedantic_warnings)
 {
+    static const char *const all[][2] = {
+        {"gcc", "g++"}, {"clang", "clang++"}, {"clang-19", "clang++-19"}};
     static const char *const builds[][2] = {
         {"-std=c11", "annotated.c expecting.c small.c"},
         {"-std=gnu17", "annotated.c expecting.c small.c"},
@@ -470,15 +472,14 @@ Test(e2e_compile, compiles_without_pedantic_warnings)
         {"-std=c++20", "annotated_cxx.cpp library_cxx.cpp expecting_cxx.cpp"}};
 
     for (int build = 0; build < 4; build++)
-        for (int c = 0; c < 2 && has(compilers[c][build / 2]); c++)
+        for (int c = 0; c < 3 && has(all[c][build / 2]); c++)
             for (int trace = 0; trace < 2; trace++)
                 e2e_expect_code(
                     e2e_run("cd '%s/programs' && %s " FLAGS " %s %s -Wall "
                             "-Wextra -Wpedantic -Wconversion -Wshadow -Werror "
                             "-fsyntax-only %s",
-                            TESTS_DIR, compilers[c][build / 2],
-                            builds[build][0], trace ? "-DTRACING" : "",
-                            builds[build][1]),
+                            TESTS_DIR, all[c][build / 2], builds[build][0],
+                            trace ? "-DTRACING" : "", builds[build][1]),
                     0);
 }
 

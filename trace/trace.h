@@ -25,6 +25,11 @@
  */
 #ifdef __clang__
 #    pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
+#    if __clang_major__ >= 19 && !defined(__cplusplus)
+#        pragma clang diagnostic ignored "-Wc23-extensions"
+#    elif __clang_major__ >= 19
+#        pragma clang diagnostic ignored "-Wc++20-extensions"
+#    endif
 #endif
 #ifdef __STRICT_ANSI__
 #    pragma GCC system_header
