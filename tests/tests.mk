@@ -19,12 +19,12 @@ endif
 
 $(UNITS): $(B)/tests/%: $(B)/tests/%.o $(TEST_OBJ) $(LIB)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) $(CJSON_LIBS) -lpthread
+	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) $(CJSON_LIBS) -lpthread -lm
 
 $(filter $(B)/tests/runners_%,$(UNITS)): $(filter-out %/testlog.o,$(RUNNER_SRC:%.c=$(B)/%.o))
 $(B)/tests/trace_reader_test: $(B)/runners/slices.o $(B)/runners/critical.o
 $(B)/tests/trace_reader_test: private LIBS := $(LIB) $(LIBS)
-$(filter $(B)/tests/runners_%,$(UNITS)): private CJSON_LIBS += $(ZSTD_LIBS) $(ARCHIVE_LIBS) -lm
+$(filter $(B)/tests/runners_%,$(UNITS)): private CJSON_LIBS += $(ZSTD_LIBS) $(ARCHIVE_LIBS)
 $(filter $(B)/tests/runners_%,$(UNITS)): private LIBS := $(LIB) $(LIBS) # again: for these objects
 
 # The device code runs in the test program itself, with a libcupti that plays
