@@ -101,8 +101,10 @@ static void put(const struct sums *sums, const struct settings *settings,
     else if (sums->count)
         runners_stat_text(sums);
     if (!sums->count)
-        test_log_notice("stat: no %s was recorded in %s", nothing[sums->table],
-                        runners_name_of(where));
+        test_log_notice("stat: no %s was recorded in %s%s",
+                        nothing[sums->table], runners_name_of(where),
+                        sums->table == STAT_TEST ? ""
+                                                 : "; --by=test lists tests");
 }
 
 static int show(const char *where, char **patterns,

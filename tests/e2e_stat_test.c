@@ -410,7 +410,18 @@ Test(e2e_stat, reports_that_nothing_was_recorded)
     e2e_expect_code(stat, 0);
     e2e_expect_is(stat->out, "");
     e2e_expect_is(stat->err, "testlog: stat: no GPU kernel was recorded in "
-                             "testlog-runs/latest\n");
+                             "testlog-runs/latest; --by=test lists tests\n");
+}
+
+/* A suite that is not annotated has tests all the same. */
+Test(e2e_stat, names_the_table_of_tests_if_nothing_else_was_recorded)
+{
+    e2e_expect_code(
+        e2e_run("'%s' --filter=ends/passes", e2e_program("whole", E2E_ALL)), 0);
+    e2e_expect_has(e2e_run(TESTLOG "stat")->err,
+                   "stat: no span was recorded in testlog-runs/latest; "
+                   "--by=test lists tests\n");
+    e2e_expect_has(e2e_run(TESTLOG "stat --by=test")->out, "ends/passes");
 }
 
 Test(e2e_stat, reports_missing_records)
