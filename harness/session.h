@@ -140,7 +140,10 @@ enum { TEST_LOG_NOTE_SIZE = 1024, TEST_LOG_STATUS_PAGE = 4096 };
 #define TEST_LOG_STOPS(X)                                                      \
     X(ASSERTION, "criterion_send_assert")                                      \
     X(NEW_ASSERTION, "cri_assert_node_send")                                   \
-    X(SANITIZER, "test_log_status_stop")
+    X(SANITIZER, "test_log_status_stop")                                       \
+    X(THROW, "__cxa_throw")                                                    \
+    X(RETHROW, "__cxa_rethrow")                                                \
+    X(RETHROW_POINTER, "std::rethrow_exception")
 
 enum test_log_stop {
 #define TEST_LOG_X(id, function) TEST_LOG_STOP_##id,
@@ -157,7 +160,14 @@ struct test_log_crash {
     uint64_t stack;       /* the stack pointer */
     uint64_t instruction; /* its address */
     uint64_t context;     /* address of the thread's ucontext_t */
+    uint64_t type, text;  /* addresses of those of an exception; 0: unknown */
 };
+
+/* test_log_is_throw tells whether a process stops for a C++ exception. */
+static inline bool test_log_is_throw(const struct test_log_crash *crash)
+{
+    return !crash->signal && crash->code >= TEST_LOG_STOP_THROW;
+}
 
 /* The report of one worker. */
 struct test_log_note {
@@ -172,7 +182,7 @@ struct test_log_note {
     uint32_t devices;   /* all activities of devices are recorded */
     struct test_log_crash crash;
     char name[432]; /* as test_log_name returns it */
-    char reason[504];
+    char reason[488];
 };
 
 enum test_log_crash_step {

@@ -35,14 +35,15 @@ static void need(const char *tool)
         cr_skip_test("%s is not installed", tool);
 }
 
-/* Builds a program of tests/programs. */
+/* Builds a program of tests/programs, NAME.c or NAME if that has an extension.
+ */
 static void build(const char *compiler, const char *flags, const char *name,
                   const char *libraries)
 {
-    const struct e2e *result =
-        e2e_run("%s -g -w -D_GNU_SOURCE -I '" BUILD_DIR
-                "/include' %s '" TESTS_DIR "/programs/%s.c' %s",
-                compiler, flags, name, libraries);
+    const struct e2e *result = e2e_run(
+        "%s -g -w -D_GNU_SOURCE -I '" BUILD_DIR "/include' %s '" TESTS_DIR
+        "/programs/%s%s' %s",
+        compiler, flags, name, strchr(name, '.') ? "" : ".c", libraries);
 
     cr_assert_eq(result->code, 0, "%s: %s", result->command, result->err);
 }
@@ -171,6 +172,24 @@ static void expect_hangs(const char *compiler, const char *optimization)
     expect_places(run("traced", ""), "hanging", "timeout", 9);
 }
 
+static void expect_throws(const char *compiler, const char *flags)
+{
+    const struct e2e *all;
+    const char *stack;
+
+    build_both(compiler, flags, "throws.cpp");
+    all = run("traced", "");
+    stack = e2e_between(block_of(all, "thrown/below_the_test"),
+                        ", which threw it:\n", "log:");
+    e2e_expect_has(e2e_between(stack, "/throws.cpp:", "\n"), ": open_file");
+    e2e_expect_has(stack, ": load");
+    e2e_expect_has(stack, ": load_missing");
+    e2e_expect_has(stack, ": thrown_below_the_test_impl\n");
+    e2e_expect_has(block_of(all, "thrown/in_a_thread"),
+                   "std::terminate after std::runtime_error: open /nonex");
+    expect_criterions_verdicts("plain");
+}
+
 #define COMPILERS(X)                                                           \
     X(gcc_without_optimization, "gcc", "-O0")                                  \
     X(gcc_with_optimization, "gcc", "-O2")                                     \
@@ -188,6 +207,77 @@ static void expect_hangs(const char *compiler, const char *optimization)
     }
 COMPILERS(X)
 #undef X
+
+#define CXX(X)                                                                 \
+    X(gxx_without_optimization, "g++", "-O0")                                  \
+    X(gxx_with_optimization, "g++", "-O2")                                     \
+    X(clangxx_without_optimization, "clang++", "-O0")                          \
+    X(clangxx_with_optimization, "clang++", "-O2")                             \
+    X(gxx_with_its_own_library, "g++", "-static-libstdc++ -static-libgcc")     \
+    X(gxx_with_sanitizers, "g++", "-fsanitize=address,undefined")              \
+    X(gxx_with_lto, "g++", "-O2 -flto")
+
+#define X(name, compiler, flags)                                               \
+    Test(e2e_stack_builds, explain_exceptions_of_##name)                       \
+    {                                                                          \
+        expect_throws(compiler, "-std=c++17 " flags);                          \
+    }
+CXX(X)
+#undef X
+
+Test(e2e_stack_builds, explain_exceptions_with_a_shared_library)
+{
+    need("g++");
+    build("g++", "-std=c++17 -DTRACING -o traced", "throws.cpp", SHARED);
+    e2e_expect_has(
+        run("traced", "--filter thrown/below_the_test")->err,
+        "uncaught std::runtime_error: open /nonexistent/x, in open_");
+}
+
+/* The program knows nothing of testlog. */
+Test(e2e_stack_builds, explain_exceptions_with_a_preloaded_library)
+{
+    need("g++");
+    build("g++", "-std=c++17 -o plain", "throws.cpp", " -lcriterion -lpthread");
+    e2e_run("mv plain plain_program");
+    e2e_expect_has(
+        e2e_run("TESTLOG_STACKS='" BUILD_DIR "/testlog-stacks' "
+                "LD_PRELOAD='" BUILD_DIR "/shared/libtestlog.so.0' "
+                "TEST_LOG_ALL=1 ./plain_program --filter thrown/below*")
+            ->err,
+        "uncaught std::runtime_error: open /nonexistent/x, in open_file");
+}
+
+/* Without a handler in the test, it ends in std::terminate, which a test may
+ * expect. */
+Test(e2e_stack_builds, explain_exceptions_in_tests_written_in_c)
+{
+    const struct e2e *all;
+
+    need("g++");
+    e2e_run("cat >call.c <<'END'\n"
+            "#include <signal.h>\n"
+            "#include <testlog/test_log.h>\n"
+            "void work(void);\n"
+            "TEST_LOG(call, throws) { work(); }\n"
+            "TEST_LOG(call, may_throw, .signal = SIGABRT) { work(); }\n"
+            "END\n"
+            "cat >work.cpp <<'END'\n"
+            "#include <stdexcept>\n"
+            "extern \"C\" void work()\n"
+            "{\n"
+            "    throw std::range_error(\"far\");\n"
+            "}\n"
+            "END\n");
+    all = e2e_run(
+        "cc -g -fexceptions -DTRACING -I '" BUILD_DIR
+        "/include' -c call.c && g++ -g -o traced call.o work.cpp" STATIC);
+    cr_assert_eq(all->code, 0, "%s", all->err);
+    all = run("traced", "");
+    e2e_expect_has(all->err, "call/throws: crashed: uncaught std::range_error: "
+                             "far, in work (work.cpp:4)");
+    e2e_expect_is(e2e_last(all->out), "1 passed, 1 failed, 0 skipped");
+}
 
 /* ---- One crash ---- */
 

@@ -70,9 +70,9 @@ static const struct crash {
     {"sent_by_kill", "SIGSEGV, in crashing_sent_by_kill_impl (", ""},
 };
 
-/* Expects the crash of a test, and returns its block. */
-static const char *expect_crash(const struct e2e *all, const char *suite,
-                                const struct crash *crash)
+/* Expects how a test ended, and returns its block. */
+static const char *expect_end(const struct e2e *all, const char *suite,
+                              const char *outcome, const struct crash *crash)
 {
     const cJSON *run = e2e_json("%s/testlog-runs/latest/run.json", all->folder);
     const char *block;
@@ -80,10 +80,16 @@ static const char *expect_crash(const struct e2e *all, const char *suite,
 
     snprintf(name, sizeof(name), "%s/%s", suite, crash->name);
     block = block_of(all, name);
-    e2e_expect_is(e2e_text(e2e_result(run, name), "outcome"), "crashed");
+    e2e_expect_is(e2e_text(e2e_result(run, name), "outcome"), outcome);
     e2e_expect_has(e2e_text(e2e_result(run, name), "reason"), crash->reason);
     e2e_expect_has(block, crash->frame);
     return block;
+}
+
+static const char *expect_crash(const struct e2e *all, const char *suite,
+                                const struct crash *crash)
+{
+    return expect_end(all, suite, "crashed", crash);
 }
 
 Test(e2e_stacks, explain_each_crash)
@@ -257,7 +263,8 @@ static void expect_same_outcomes(const cJSON *with, const cJSON *without)
 
 Test(e2e_stacks, change_no_outcome)
 {
-    static const char *const programs[] = {"crashing", "hanging", "hostile"};
+    static const char *const programs[] = {"crashing", "hanging", "hostile",
+                                           "throws"};
 
     for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
         const struct e2e *with = all_of(programs[i]);
@@ -280,6 +287,122 @@ Test(e2e_stacks, lose_no_worker_of_forty)
                 variable, e2e_program("hostile", E2E_TRACED));
 
     e2e_expect_has(run->out, "0 passed, 40 failed");
+}
+
+/* ---- C++ exceptions ---- */
+
+#define MISSING "std::runtime_error: open /nonexistent/x, in "
+
+static const struct crash exceptions[] = {
+    {"below_the_test", "uncaught " MISSING "open_file", ": load"},
+    {"in_init", "in its setup: uncaught " MISSING "open_file", ": load"},
+    {"in_fini", "in its teardown: uncaught " MISSING "open_file", ": load"},
+    {"again", "uncaught " MISSING "thrown_again_impl (",
+     ", which threw it again:\n"},
+    {"by_a_pointer", "uncaught " MISSING "thrown_by_a_pointer_impl (",
+     ", which threw it again:\n"},
+    {"while_another_is_caught",
+     "uncaught std::logic_error: cannot load, in thrown_while_", ""},
+};
+
+Test(e2e_stacks, show_where_an_uncaught_exception_was_thrown)
+{
+    const struct e2e *all = all_of("throws");
+    size_t count = sizeof(exceptions) / sizeof(*exceptions);
+
+    for (size_t i = 0; i < count; i++) {
+        const char *block = expect_end(all, "thrown", "failed", &exceptions[i]);
+        const char *stack = e2e_between(block, ", which threw it", "log:");
+
+        e2e_expect_has(e2e_between(stack, ":\n", "\n"), "programs/throws.cpp:");
+    }
+}
+
+static const struct crash terminations[] = {
+    {"in_a_thread", "SIGABRT: std::terminate after " MISSING "open_file",
+     ": load"},
+    {"out_of_noexcept", "SIGABRT: std::terminate after " MISSING "load",
+     ": thrown_out_of_noexcept_impl\n"},
+};
+
+Test(e2e_stacks, name_the_exception_of_std_terminate)
+{
+    const struct e2e *all = all_of("throws");
+
+    for (size_t i = 0; i < sizeof(terminations) / sizeof(*terminations); i++)
+        expect_crash(all, "thrown", &terminations[i]);
+}
+
+static const struct crash kinds[] = {
+    {"text", "uncaught char const*: only a text, in kinds_text_impl (", ""},
+    {"wrong_pointer", "uncaught char const*, in kinds_wrong_pointer_impl (",
+     ""},
+    {"second_and_virtual_base", "uncaught shop::refused: refused by the",
+     "  uncaught shop::refused: refused by the shop\n"},
+    {"no_exception_of_the_library", "uncaught shop::box<int>, in kinds_no_",
+     ""},
+    {"no_memory", "uncaught std::bad_alloc: std::bad_alloc, in kinds_no_", ""},
+    {"no_text", "uncaught silent, in kinds_no_text_impl (", ""},
+    {"endless_text", "uncaught std::runtime_error: xxxxxxxx",
+     "kinds_endless_text_impl\n"},
+};
+
+Test(e2e_stacks, name_exceptions_of_any_type)
+{
+    const struct e2e *all = all_of("throws");
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        expect_end(all, "kinds", "failed", &kinds[i]);
+    expect_end(all, "throws", "failed",
+               &(struct crash){"a_number", "uncaught int: 42, in throws_", ""});
+}
+
+Test(e2e_stacks, leave_tests_alone_that_catch_their_exceptions)
+{
+    const struct e2e *all = all_of("throws");
+
+    e2e_expect_has(all->out, "4 passed, 17 failed, 0 skipped");
+    e2e_expect_lacks(
+        e2e_run("ls '%s'/testlog-runs/latest/tests/*/thrown.and_caught*",
+                all->folder)
+            ->out,
+        "stacks");
+}
+
+Test(e2e_stacks, stand_in_all_files_after_an_exception)
+{
+    const struct e2e *all = all_of("throws");
+    const cJSON *run = e2e_json("%s/testlog-runs/latest/run.json", all->folder);
+    const cJSON *test = e2e_result(run, "thrown/below_the_test");
+    const cJSON *exception = cJSON_GetObjectItem(test, "exception");
+    const cJSON *stack =
+        cJSON_GetArrayItem(cJSON_GetObjectItem(test, "stacks"), 0);
+    const cJSON *frame =
+        cJSON_GetArrayItem(cJSON_GetObjectItem(stack, "frames"), 0);
+
+    e2e_expect_is(e2e_text(exception, "type"), "std::runtime_error");
+    e2e_expect_is(e2e_text(exception, "what"), "open /nonexistent/x");
+    e2e_expect_has(e2e_text(frame, "function"), "open_file");
+    cr_expect(cJSON_IsTrue(cJSON_GetObjectItem(stack, "threw")));
+    e2e_expect_has(
+        e2e_between(e2e_read("%s/testlog-runs/latest/junit.xml", all->folder),
+                    "name=\"below_the_test\"", "</failure>"),
+        ": load");
+    e2e_expect_has(
+        e2e_run("cat '%s'/testlog-runs/latest/tests/*/thrown.below*/trace.json",
+                all->folder)
+            ->out,
+        "\"stacks\":\"  uncaught std::runtime_error: open /nonexistent/x");
+}
+
+Test(e2e_stacks, name_an_exception_without_a_look_at_its_stack)
+{
+    const struct e2e *run = e2e_run("%s --stacks=off --filter thrown/in_init",
+                                    e2e_program("throws", E2E_TRACED));
+
+    e2e_expect_has(run->err, "thrown/in_init: failed: in its setup: uncaught "
+                             "std::runtime_error: open /nonexistent/x ----\n");
+    e2e_expect_lacks(run->err, "stacks:");
 }
 
 /* ---- Failed assertions ---- */

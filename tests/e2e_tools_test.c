@@ -337,6 +337,28 @@ Test(e2e_tools, debugs_an_assertion_of_the_new_kind)
     e2e_expect_is(e2e_last(run->out), "0 passed, 1 failed, 0 skipped");
 }
 
+Test(e2e_tools, debugs_an_exception_at_its_throw)
+{
+    static const struct {
+        const char *test, *function;
+    } throws[] = {
+        {"thrown/below_the_test", " in open_file"},
+        {"thrown/again", " in thrown_again_impl"},
+        {"thrown/by_a_pointer", " in thrown_by_a_pointer_impl"},
+    };
+
+    for (size_t i = 0; i < sizeof(throws) / sizeof(*throws); i++) {
+        const struct e2e *run =
+            debug("throws", throws[i].test, "echo info frame; echo continue");
+
+        e2e_expect_has(run->out, " has failed: uncaught std::runtime_error: "
+                                 "open /nonexistent/x, in ");
+        e2e_expect_has(e2e_between(run->out, "(gdb) ", "saved"),
+                       throws[i].function);
+        e2e_expect_is(e2e_last(run->out), "0 passed, 1 failed, 0 skipped");
+    }
+}
+
 Test(e2e_tools, runs_tests_that_pass_without_a_debugger)
 {
     const struct e2e *run = debug("crashing", "expected/dies", "echo bt");

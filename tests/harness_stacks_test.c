@@ -201,11 +201,58 @@ Test(harness_stacks, give_the_reason_of_a_crash)
     expect_reason(PROCESS, "");
 }
 
+/* ---- Exceptions ---- */
+
+#define THROW                                                                  \
+    BARE("_Unwind_RaiseException", "/l/libgcc_s.so.1")                         \
+    BARE("__cxa_throw", "/p") FRAME("load", "9", "/p")
+
+Test(harness_stacks, begin_at_the_throw_of_an_exception)
+{
+    expect_text("throw\t7\t\nexception\tno_file\topen x\n" PROCESS
+                "thread\t7\tworker\tT\t\n" FRAME("stop", "3", "/p") THROW,
+                "  uncaught no_file: open x\n"
+                "  thread 7 worker, which threw it:\n"
+                "    list.c:9: load\n");
+    expect_text("throw\t7\tagain\nexception\tint\t\n" PROCESS
+                "thread\t7\tworker\tT\t\n" THROW,
+                "  uncaught int\n"
+                "  thread 7 worker, which threw it again:\n"
+                "    list.c:9: load\n");
+}
+
+Test(harness_stacks, give_the_reason_of_an_exception)
+{
+    expect_reason("throw\t7\t\nexception\tno_file\topen x\n" PROCESS
+                  "thread\t7\tworker\tT\t\n" THROW,
+                  "uncaught no_file: open x, in load (list.c:9)");
+    expect_reason(
+        "crash\t6\t-6\t0x0\t7\nexception\tint\t42\n" PROCESS
+        "thread\t7\tworker\tT\t\n" HANDLER BARE("std::terminate()", "/p") THROW,
+        "SIGABRT: std::terminate after int: 42, in load (list.c:9)");
+    expect_reason("throw\t7\t\n" PROCESS, "");
+}
+
+Test(harness_stacks, count_inline_functions_of_installed_headers)
+{
+    expect_text(
+        PROCESS
+        "thread\t1\tprogram\tR\t\n"
+        "frame\t0x1\tat\t/usr/include/c++/12/vector\t7\t/p\t0x1\ti\n"
+        "frame\t0x1\tget\t/usr/include/c++/12/vector\t8\t/p\t0x1\t\n" FRAME(
+            "sum", "9", "/p"),
+        "  thread 1 program:\n"
+        "    (1 frame of the system)\n"
+        "    /usr/include/c++/12/vector:8: get\n"
+        "    list.c:9: sum\n");
+}
+
 /* ---- Damaged files ---- */
 
 Test(harness_stacks, survive_any_bytes)
 {
-    static const char bytes[] = "\t\t\tframe\nthread\nprocesscrash11 \n";
+    static const char bytes[] =
+        "\t\t\tframe\nthread\nprocesscrash11 \nthrow\nexception";
     char lines[2048];
 
     for (int i = 0; i < 500; i++) {
@@ -217,6 +264,7 @@ Test(harness_stacks, survive_any_bytes)
         trace_text_clear(&text);
         test_log_stacks_text(&text, &run, &result);
         free(test_log_stacks_reason(&run, &result, ""));
+        free(test_log_stacks_thrown(&run, &result));
     }
     cr_expect_not(text.failed);
 }

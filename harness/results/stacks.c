@@ -15,7 +15,7 @@ enum { PARTS = 8 };
 struct reading {
     struct test_log_stacks *stacks;
     const char *process;   /* of the threads that follow */
-    const char *crashed;   /* id of the thread that crashed; "": none */
+    const char *crashed;   /* id of the thread that did or threw; "": none */
     const char *assertion; /* of the next thread; "": none */
 };
 
@@ -36,15 +36,34 @@ static struct test_log_stack *last_stack(const struct reading *reading)
                                : NULL;
 }
 
-/* The handler of a signal and the functions of an assertion are ours, and so is
- * what they call. */
-static bool is_ours(const struct test_log_stack *stack,
+/* Tells whether a function is what a throw calls, up to std::terminate if
+ * nothing catches it. */
+static bool throws(const char *function)
+{
+    static const char *const begins[] = {"__cxa_throw",
+                                         "__cxa_rethrow",
+                                         "std::rethrow_exception",
+                                         "_Unwind_RaiseException",
+                                         "_Unwind_Resume",
+                                         "std::terminate"};
+
+    for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+        if (!strncmp(function, begins[i], strlen(begins[i])))
+            return true;
+    return false;
+}
+
+/* The handler of a signal and the functions of an assertion or a throw are not
+ * the test's, and neither is what they call. */
+static bool is_ours(const struct test_log_stacks *stacks,
+                    const struct test_log_stack *stack,
                     const struct test_log_frame *frame)
 {
     if (stack->assertion[0])
         return !strcmp(frame->function, "criterion_send_assert") ||
                !strcmp(frame->function, "cri_assert_node_send");
-    return stack->crashed && frame->signal;
+    return stack->crashed &&
+           (frame->signal || (stacks->exception[0] && throws(frame->function)));
 }
 
 static void add_frame(struct reading *reading, char *parts[PARTS])
@@ -67,9 +86,10 @@ static void add_frame(struct reading *reading, char *parts[PARTS])
         .offset = parts[6],
         .inlined = strchr(parts[7], 'i'),
         .signal = strchr(parts[7], 's'),
-        .system = test_log_is_system_module(parts[5]),
+        .system = test_log_is_system_module(parts[5]) ||
+                  test_log_is_system_header(parts[3]),
     };
-    if (is_ours(stack, &stacks->frames[number])) {
+    if (is_ours(stacks, stack, &stacks->frames[number])) {
         stack->first = stacks->frame_count;
         stack->count = 0;
     }
@@ -91,7 +111,7 @@ static void add_stack(struct reading *reading, char *parts[PARTS])
         .waits = parts[4],
         .assertion = reading->assertion,
         .first = stacks->frame_count,
-        .crashed = stacks->signal && !strcmp(parts[1], reading->crashed),
+        .crashed = reading->crashed[0] && !strcmp(parts[1], reading->crashed),
     };
     reading->assertion = "";
 }
@@ -112,6 +132,18 @@ static void set_crash(struct reading *reading, char *parts[PARTS])
     reading->crashed = parts[4];
 }
 
+static void set_throw(struct reading *reading, char *parts[PARTS])
+{
+    reading->crashed = parts[1];
+    reading->stacks->thrown_again = parts[2][0];
+}
+
+static void set_exception(struct test_log_stacks *stacks, char *parts[PARTS])
+{
+    stacks->exception = parts[1];
+    stacks->what = parts[2];
+}
+
 static void take_line(struct reading *reading, char *line)
 {
     char *parts[PARTS];
@@ -129,6 +161,10 @@ static void take_line(struct reading *reading, char *line)
         reading->assertion = parts[1];
     else if (!strcmp(parts[0], "crash"))
         set_crash(reading, parts);
+    else if (!strcmp(parts[0], "throw"))
+        set_throw(reading, parts);
+    else if (!strcmp(parts[0], "exception"))
+        set_exception(reading->stacks, parts);
     else if (!strcmp(parts[0], "fault"))
         reading->stacks->fault = parts[1];
     else if (!strcmp(parts[0], "more") && last_stack(reading))
@@ -154,7 +190,8 @@ bool test_log_stacks_read(struct test_log_stacks *stacks,
     char *rest, *line;
 
     reading.stacks = stacks;
-    *stacks = (struct test_log_stacks){.address = "", .fault = ""};
+    *stacks = (struct test_log_stacks){
+        .address = "", .fault = "", .exception = "", .what = ""};
     if (!in)
         return false;
     read_all(&stacks->text, in);

@@ -34,12 +34,14 @@ struct test_log_stack {
     const char *assertion; /* "file:line" of the one that failed here; "" */
     size_t first, count;   /* frames */
     bool more;             /* frames than are listed */
-    bool crashed;          /* frames of the signal's handler are left out */
+    bool crashed; /* or threw; frames of a signal's handler are left out */
 };
 
 struct test_log_stacks {
     int signal; /* 0: the test did not crash */
     const char *address, *fault;
+    const char *exception, *what; /* type and text of the uncaught one */
+    bool thrown_again;
     struct test_log_stack *stacks;
     struct test_log_frame *frames;
     const char **notes; /* why something is missing */
@@ -68,11 +70,15 @@ void test_log_stacks_where(struct trace_text *, const struct test_log_run *,
                            const struct test_log_result *);
 
 /* test_log_stacks_reason returns why a test crashed, such as "SIGSEGV: null
- * pointer + 0x8, in sum (list.c:9)", to be freed; NULL if that is unknown.
- * It ends with `otherwise` if no function is known. */
+ * pointer + 0x8, in sum (list.c:9)", or its uncaught exception, to be freed;
+ * NULL if that is unknown. It ends with `otherwise` if no function is known.
+ * test_log_stacks_thrown returns only where that exception was thrown, such as
+ * ", in sum (list.c:9)", to be freed. */
 char *test_log_stacks_reason(const struct test_log_run *,
                              const struct test_log_result *,
                              const char *otherwise);
+char *test_log_stacks_thrown(const struct test_log_run *,
+                             const struct test_log_result *);
 
 /* ---- stacks_json.c: for programs ---- */
 

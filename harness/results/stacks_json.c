@@ -46,7 +46,9 @@ static void put_stack(struct trace_text *text,
     put_known(text, "name", stack->name);
     put_known(text, "waits_for", stack->waits);
     put_known(text, "assertion", stack->assertion);
-    if (stack->crashed)
+    if (stack->crashed && !stacks->signal)
+        trace_text_string(text, ",\"threw\":true");
+    else if (stack->crashed)
         trace_text_string(text, ",\"crashed\":true");
     trace_text_string(text, ",\"frames\":[");
     for (size_t i = 0; i < stack->count; i++) {
@@ -55,6 +57,15 @@ static void put_stack(struct trace_text *text,
         put_frame(text, &stacks->frames[stack->first + i]);
     }
     trace_text_string(text, stack->more ? "],\"more\":true}" : "]}");
+}
+
+static void put_exception(struct trace_text *text,
+                          const struct test_log_stacks *stacks)
+{
+    trace_text_literal(text, ",\"exception\":{");
+    put(text, "type", stacks->exception);
+    put_known(text, "what", stacks->what);
+    trace_text_char(text, '}');
 }
 
 static void put_crash(struct trace_text *text,
@@ -77,6 +88,8 @@ void test_log_stacks_members(struct trace_text *text,
         return;
     if (stacks.signal)
         put_crash(text, &stacks);
+    if (stacks.exception[0])
+        put_exception(text, &stacks);
     trace_text_string(text, ",\"stacks\":[");
     for (size_t i = 0; i < stacks.stack_count; i++) {
         if (i)

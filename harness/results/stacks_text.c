@@ -129,6 +129,13 @@ static bool is_system(const struct printing *printing,
     return stack->count > 0;
 }
 
+static const char *verb_of(const struct test_log_stacks *stacks)
+{
+    return stacks->signal         ? ", which crashed"
+           : stacks->thrown_again ? ", which threw it again"
+                                  : ", which threw it";
+}
+
 static void put_stack(const struct printing *printing,
                       const struct test_log_stack *stack)
 {
@@ -137,11 +144,41 @@ static void put_stack(const struct printing *printing,
     if (stack->assertion[0])
         trace_text_printf(printing->out, ", assertion at %s", stack->assertion);
     else if (stack->crashed)
-        trace_text_string(printing->out, ", which crashed");
+        trace_text_string(printing->out, verb_of(printing->stacks));
     else if (stack->waits[0])
         trace_text_printf(printing->out, ", waits for %s", stack->waits);
     trace_text_string(printing->out, ":\n");
     put_frames(printing, stack);
+}
+
+/* Adds "uncaught TYPE: TEXT", where `uncaught` may be another word. */
+static void put_exception(const struct printing *printing, const char *uncaught)
+{
+    const struct test_log_stacks *stacks = printing->stacks;
+
+    trace_text_printf(printing->out, "%s %s", uncaught, stacks->exception);
+    if (stacks->what[0])
+        trace_text_printf(printing->out, ": %s", stacks->what);
+}
+
+/* Adds the signal or the exception; `at`: with an address even if there is more
+ * to say. */
+static void put_cause(const struct printing *printing, bool at)
+{
+    const struct test_log_stacks *stacks = printing->stacks;
+    struct trace_text *out = printing->out;
+
+    if (!stacks->signal) {
+        put_exception(printing, "uncaught");
+        return;
+    }
+    trace_text_string(out, test_log_signal(stacks->signal));
+    if (stacks->address[0] && (at || !stacks->fault[0]))
+        trace_text_printf(out, " at %s", stacks->address);
+    if (stacks->fault[0])
+        trace_text_printf(out, ": %s", stacks->fault);
+    else if (stacks->exception[0])
+        put_exception(printing, ": std::terminate after");
 }
 
 /* The signal alone is in the heading already. */
@@ -149,14 +186,12 @@ static void put_crash(const struct printing *printing)
 {
     const struct test_log_stacks *stacks = printing->stacks;
 
-    if (!stacks->signal || !(stacks->address[0] || stacks->fault[0] ||
-                             stacks->stack_count || stacks->note_count))
+    if (!stacks->exception[0] &&
+        (!stacks->signal || !(stacks->address[0] || stacks->fault[0] ||
+                              stacks->stack_count || stacks->note_count)))
         return;
-    trace_text_printf(printing->out, "  %s", test_log_signal(stacks->signal));
-    if (stacks->address[0])
-        trace_text_printf(printing->out, " at %s", stacks->address);
-    if (stacks->fault[0])
-        trace_text_printf(printing->out, ": %s", stacks->fault);
+    trace_text_string(printing->out, "  ");
+    put_cause(printing, true);
     trace_text_char(printing->out, '\n');
 }
 
@@ -239,31 +274,50 @@ static const struct test_log_stack *crashed_stack(
     return NULL;
 }
 
+/* Adds where the crash or the throw was; false if no function is known. */
+static bool put_origin(const struct printing *printing)
+{
+    const struct test_log_stack *crashed = crashed_stack(printing->stacks);
+
+    return crashed && put_place(printing, crashed, ",");
+}
+
 char *test_log_stacks_reason(const struct test_log_run *run,
                              const struct test_log_result *result,
                              const char *otherwise)
 {
-    const struct test_log_stack *crashed;
     struct test_log_stacks stacks;
     struct trace_text reason = {0};
     struct printing printing;
 
     if (!test_log_stacks_read(&stacks, run, result))
         return NULL;
-    crashed = crashed_stack(&stacks);
     begin(&printing, &reason, &stacks, result);
-    if (stacks.signal) {
-        trace_text_string(&reason, test_log_signal(stacks.signal));
-        if (stacks.fault[0])
-            trace_text_printf(&reason, ": %s", stacks.fault);
-        else if (stacks.address[0])
-            trace_text_printf(&reason, " at %s", stacks.address);
-        if (!crashed || !put_place(&printing, crashed, ","))
+    if (stacks.signal || stacks.exception[0]) {
+        put_cause(&printing, false);
+        if (!put_origin(&printing))
             trace_text_string(&reason, otherwise);
     }
     free(printing.body);
     test_log_stacks_free(&stacks);
     return reason.data;
+}
+
+char *test_log_stacks_thrown(const struct test_log_run *run,
+                             const struct test_log_result *result)
+{
+    struct test_log_stacks stacks;
+    struct trace_text place = {0};
+    struct printing printing;
+
+    if (!test_log_stacks_read(&stacks, run, result))
+        return NULL;
+    begin(&printing, &place, &stacks, result);
+    if (!stacks.signal && stacks.exception[0])
+        put_origin(&printing);
+    free(printing.body);
+    test_log_stacks_free(&stacks);
+    return place.data;
 }
 
 static void put_thread(const struct printing *printing,

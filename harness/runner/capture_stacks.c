@@ -152,15 +152,34 @@ static void say_missing(void)
     said = true;
 }
 
+/* Adds what was seen by the handler of a signal or at the throw of an
+ * exception. */
+static void put_crash(struct trace_text *text,
+                      const struct test_log_crash *crash)
+{
+    if (crash->signal)
+        trace_text_printf(text, "crash\t%d\t%d\t%#llx\t%u\n", crash->signal,
+                          crash->code, (unsigned long long)crash->address,
+                          crash->thread);
+    else
+        trace_text_printf(text, "throw\t%u\t%s\n", crash->thread,
+                          crash->code == TEST_LOG_STOP_THROW ? "" : "again");
+}
+
 void test_log_stacks_look(const struct test_log_runner *runner,
                           struct test_log_job *job,
                           const struct test_log_crash *crash, uint64_t until)
 {
-    char fault[128] = "--fault=0,0,0,0,0,0", first[32] = "--first=0", pid[16];
+    char fault[128] = "--fault=0,0,0,0,0,0", exception[64] = "--exception=0,0";
+    char first[32] = "--first=0", pid[16];
     bool only = runner->options->stacks == TEST_LOG_STACKS_CRASHING;
-    char *arguments[] = {
-        program,           fault, first, only ? (char *)"--only" : pid,
-        only ? pid : NULL, NULL};
+    char *arguments[] = {program,
+                         fault,
+                         exception,
+                         first,
+                         only ? (char *)"--only" : pid,
+                         only ? pid : NULL,
+                         NULL};
     struct trace_text text = {0};
     uint64_t began = test_log_now();
 
@@ -173,10 +192,11 @@ void test_log_stacks_look(const struct test_log_runner *runner,
                  (unsigned long long)crash->stack,
                  (unsigned long long)crash->instruction,
                  (unsigned long long)crash->context);
+        snprintf(exception, sizeof(exception), "--exception=%llx,%llx",
+                 (unsigned long long)crash->type,
+                 (unsigned long long)crash->text);
         snprintf(first, sizeof(first), "--first=%u", crash->thread);
-        trace_text_printf(&text, "crash\t%d\t%d\t%#llx\t%u\n", crash->signal,
-                          crash->code, (unsigned long long)crash->address,
-                          crash->thread);
+        put_crash(&text, crash);
     }
     if (!program[0])
         say_missing();

@@ -453,11 +453,15 @@ static void on_timeout(struct criterion_test_stats *stats)
 static void on_abort(struct criterion_test_stats *stats, const char *message)
 {
     struct test_log_job *job = test_log_job_of(runner, stats->test);
+    char *place;
 
     if (original.log_test_abort)
         original.log_test_abort(stats, message);
-    if (job && message && message[0])
-        set_reason(job->result, "%s", message);
+    if (!job || !message || !message[0])
+        return;
+    place = test_log_stacks_thrown(runner->run, job->result);
+    set_reason(job->result, "%s%s", message, place ? place : "");
+    free(place);
 }
 
 static void on_other_crash(struct criterion_test_stats *stats)

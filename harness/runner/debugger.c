@@ -116,18 +116,18 @@ static void announce(const struct test_log_runner *runner,
                      const struct test_log_job *job,
                      const struct test_log_crash *crash)
 {
-    char *reason = crash->signal
-                       ? test_log_stacks_reason(runner->run, job->result, "")
-                       : NULL;
+    bool looked = crash->signal || test_log_is_throw(crash);
+    char *reason =
+        looked ? test_log_stacks_reason(runner->run, job->result, "") : NULL;
+    const char *why = reason          ? reason
+                      : crash->signal ? test_log_signal(crash->signal)
+                                      : "";
 
-    test_log_notice("%s has %s%s; %s is on its process %u: bt shows the stack, "
-                    "quit ends the run",
+    test_log_notice("%s has %s%s%s; %s is on its process %u: bt shows the "
+                    "stack, quit ends the run",
                     test_log_name(job->result),
-                    crash->signal ? "crashed: " : "failed",
-                    reason          ? reason
-                    : crash->signal ? test_log_signal(crash->signal)
-                                    : "",
-                    runner->options->debugger, job->pid);
+                    crash->signal ? "crashed" : "failed", why[0] ? ": " : "",
+                    why, runner->options->debugger, job->pid);
     free(reason);
 }
 

@@ -170,7 +170,7 @@ static void look_at_crash(struct test_log_runner *runner,
     if (!crash || !is_alive((pid_t)job->pid))
         return;
     if (!job->seen) {
-        if (crash->signal)
+        if (crash->signal || test_log_is_throw(crash))
             test_log_stacks_look(runner, job, crash, test_log_now() + LOOK);
         test_log_debug(runner, job, crash);
         job->paused += GRACE; /* its death is no timeout */

@@ -84,6 +84,11 @@ static void record(const struct test_log_crash *crash)
     trace_message(&site, text);
 }
 
+static bool is_watched(void)
+{
+    return watched && getpid() == watched;
+}
+
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     int error = errno;
@@ -95,7 +100,9 @@ static void on_crash(int number, siginfo_t *info, void *context)
     };
 
     note_registers(&crash, context);
-    if (getpid() == watched) {
+    if (number == SIGABRT)
+        test_log_exception_report(&crash);
+    if (is_watched()) {
         record(&crash);
         test_log_status_crash(&crash);
     }
@@ -151,6 +158,12 @@ static int expected_signal(void)
     return number;
 }
 
+/* In C, it ends in SIGABRT. */
+bool test_log_crash_stops_for_exceptions(void)
+{
+    return is_watched() && expected_signal() != SIGABRT;
+}
+
 /* Handlers of the tested code and of sanitizers stay; a signal that the test
  * is meant to die of is no crash. */
 static bool is_ours(const struct sigaction *action, int number)
@@ -171,6 +184,7 @@ void test_log_crash_begin(void)
     prctl(PR_SET_PTRACER, getppid(), 0, 0, 0);
     watched = getpid();
     test_log_crash_stack();
+    test_log_exceptions_begin();
     trace_thread_hooks =
         (struct trace_thread_hooks){test_log_crash_stack, free_stack};
     for (size_t i = 0; i < SIGNALS; i++)

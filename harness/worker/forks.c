@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -50,6 +51,26 @@ TRACE_API void criterion_skip_test(const char *format, ...)
     __builtin_unreachable();
 }
 
+/* Returns the text of an exception that ended a test, with its type, instead of
+ * Criterion's `text`, which is freed then. `format` says where it was. */
+static char *exception_text(const char *format, char *text)
+{
+    char *exception =
+        strncmp(format, "Caught ", 7) ? NULL : test_log_exception_text();
+    const char *where = strstr(format, " initialization") ? "in its setup: "
+                        : strstr(format, " finalization") ? "in its teardown: "
+                                                          : "";
+    char *whole;
+
+    if (!exception || asprintf(&whole, "%s%s", where, exception) < 0)
+        whole = NULL;
+    free(exception);
+    if (!whole)
+        return text;
+    free(text);
+    return whole;
+}
+
 /* Records an exception at the test that it ended, because its origin is
  * unknown. */
 static void record(const char *text)
@@ -67,6 +88,7 @@ TRACE_API void criterion_test_die(const char *format, ...)
     static void (*next)(const char *, ...);
 
     FORMAT(text, format);
+    text = exception_text(format, text);
     record(text ? text : "");
     if (test_log_forked()) {
         test_log_status_fail("in a forked child: %s", text ? text : "");

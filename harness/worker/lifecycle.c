@@ -15,13 +15,23 @@
 
 static void (*test_body)(void *parameter);
 
+static void call(void *function)
+{
+    (*(void (**)(void))function)();
+}
+
 /* A forked child that reaches the end of the test must not continue as the
  * test: Criterion's runner would wait forever. */
-static void run_body(void *parameter)
+static void call_body(void *parameter)
 {
     test_body(parameter);
     if (test_log_forked())
         _exit(0);
+}
+
+static void run_body(void *parameter)
+{
+    test_log_watch_exceptions(call_body, parameter);
 }
 
 /* A failing assertion jumps out of the test; spans that it left open end before
@@ -57,7 +67,7 @@ TRACE_API void criterion_internal_test_setup(void)
     test_log_worker_begin();
     test_log_sanitizers_begin();
     test_log_crash_begin();
-    next();
+    test_log_watch_exceptions(call, &next);
 }
 
 /* ---- After the last fixture ---- */
@@ -101,7 +111,7 @@ TRACE_API void criterion_internal_test_teardown(void)
     if (!next)
         test_log_next_function("criterion_internal_test_teardown", &next);
     take_last_fini();
-    next();
+    test_log_watch_exceptions(call, &next);
     test_log_sanitizers_end();
     test_log_worker_end();
 }

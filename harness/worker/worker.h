@@ -72,6 +72,24 @@ void test_log_crash_record(void);
  * it has none. */
 void test_log_crash_stack(void);
 
+/* test_log_crash_stops_for_exceptions tells whether the runner wants to look at
+ * an uncaught C++ exception of this process. */
+bool test_log_crash_stops_for_exceptions(void);
+
+/* ---- exceptions.c ---- */
+
+/* test_log_watch_exceptions calls a function. A C++ exception that leaves it is
+ * noted, and the runner looks at the stack of its throw. */
+void test_log_watch_exceptions(void (*function)(void *), void *parameter);
+
+/* test_log_exceptions_begin notes exceptions for which std::terminate is
+ * called, test_log_exception_report adds the one that the calling thread noted
+ * to a crash, and test_log_exception_text returns the one that left a function,
+ * "uncaught std::bad_alloc: std::bad_alloc", to be freed; NULL without one. */
+void test_log_exceptions_begin(void);
+void test_log_exception_report(struct test_log_crash *);
+char *test_log_exception_text(void);
+
 /* ---- assertions.c ---- */
 
 /* test_log_record_error records an ERROR event at a place in a file. */

@@ -1,5 +1,5 @@
 /* main.c: testlog-stacks [--fault=SIGNAL,CODE,ADDRESS,SP,PC,CONTEXT]
- * [--first=TID] [--only] PID
+ * [--exception=TYPE,TEXT] [--first=TID] [--only] PID
  *
  * The caller ends it if it takes too long: everything is printed as soon as it
  * is known.
@@ -17,6 +17,7 @@
 struct request {
     struct stacks_fault fault;
     struct stacks_caller caller;
+    struct stacks_exception exception;
     pid_t first; /* the thread to print first */
     bool only;   /* print no other one */
     pid_t root;
@@ -194,12 +195,20 @@ static bool read_fault(const char *argument, struct stacks_fault *fault)
                   &fault->instruction, &fault->context) >= 5;
 }
 
+static bool read_exception(const char *argument,
+                           struct stacks_exception *exception)
+{
+    return sscanf(argument, "--exception=%" SCNx64 ",%" SCNx64,
+                  &exception->type, &exception->text) == 2;
+}
+
 static bool read_arguments(int argc, char **argv, struct request *request)
 {
     for (int i = 1; i < argc - 1; i++)
         if (!strcmp(argv[i], "--only"))
             request->only = true;
         else if (sscanf(argv[i], "--first=%d", &request->first) != 1 &&
+                 !read_exception(argv[i], &request->exception) &&
                  !read_fault(argv[i], &request->fault))
             return false;
     if (argc < 2 || sscanf(argv[argc - 1], "%d", &request->root) != 1 ||
@@ -217,12 +226,13 @@ int main(int argc, char **argv)
     if (!read_arguments(argc, argv, &request)) {
         fputs("testlog-stacks: usage: testlog-stacks "
               "[--fault=SIGNAL,CODE,ADDRESS,SP,PC,CONTEXT] "
-              "[--first=TID] [--only] PID\n",
+              "[--exception=TYPE,TEXT] [--first=TID] [--only] PID\n",
               stderr);
         return 2;
     }
     unsetenv("DEBUGINFOD_URLS"); /* no network */
     put_fault(&request);
+    stacks_put_exception(&request.exception, request.first);
     put_all(&request);
     stacks_put("end");
     return 0;

@@ -11,6 +11,7 @@
  *     frame    address, function, file, line, module, offset, flags
  *     more     the stack has more frames than are shown
  *     fault    what is at the address that the program must not use
+ *     exception  type and text of the one that was not caught
  *     note     why something is missing
  *     end      all was printed
  *
@@ -150,6 +151,16 @@ const char *stacks_variable(struct Dwfl *, uint64_t address, uint64_t *offset);
  * of thread 12"; empty if it runs or if that is unknown. */
 void stacks_waits(struct Dwfl *, const struct stacks_thread *,
                   const struct stacks_stack *, char *text, size_t size);
+
+/* ---- exception.c ---- */
+
+/* A C++ exception; addresses of strings in its process, 0: unknown. */
+struct stacks_exception {
+    uint64_t type, text;
+};
+
+/* stacks_put_exception prints an exception, nothing if it is unknown. */
+void stacks_put_exception(const struct stacks_exception *, pid_t process);
 
 /* ---- mappings.c ---- */
 
