@@ -248,7 +248,7 @@ Test(e2e_scratch, says_that_the_scratch_folder_is_gone)
     e2e_run(START KILL "rm -r tmp/*", program("slow"));
     result = e2e_run(TESTLOG "log " LATEST);
     e2e_expect_code(result, 2);
-    e2e_expect_has(result->err, ", which does not exist any more");
+    e2e_expect_has(result->err, ", which is not there any more");
     e2e_expect_code(
         e2e_run("%s --trace-dir=runs --scratch=tmp", program("small")), 0);
     expect_moved();
@@ -262,6 +262,85 @@ Test(e2e_scratch, moves_no_folder_of_another_kind)
             "scratch; %s --trace-dir=runs --scratch=tmp",
             program("small"), program("small"));
     cr_expect(e2e_exists("mine/tests"));
+}
+
+#define OLD "2020-01-01T00-00-00.000000"
+
+/* Each row makes a folder `precious` reachable by a path that looks like that
+ * of a scratch folder, and names the path. */
+static const char *const attacks[][2] = {
+    {"mkdir tmp/testlog-scratch-abcdef",
+     "$PWD/tmp/testlog-scratch-abcdef/../../precious"},
+    {"mkdir tmp/testlog-scratch-abcdef; "
+     "ln -s ../../precious tmp/testlog-scratch-abcdef/RUN",
+     "$PWD/tmp/testlog-scratch-abcdef/RUN"},
+    {"mv precious RUN; mkdir above; mv RUN above; "
+     "ln -s ../above tmp/testlog-scratch-abcdef",
+     "$PWD/tmp/testlog-scratch-abcdef/RUN"},
+    {"mkdir precious/RUN; mv precious testlog-scratch-abcdef; ln -s . link",
+     "$PWD/link/testlog-scratch-abcdef/RUN"},
+    {"mkdir tmp/testlog-scratch-abcdef; mv precious tmp/testlog-scratch-abcdef",
+     "$PWD/tmp/testlog-scratch-abcdef/precious"},
+    {"mkdir -p tmp/testlog-scratch-abcdef/x; "
+     "mv precious tmp/testlog-scratch-abcdef/x/RUN",
+     "$PWD/tmp/testlog-scratch-abcdef/x/RUN"},
+    {"mkdir -p tmp/testlog-scratch-abcdefg; "
+     "mv precious tmp/testlog-scratch-abcdefg/RUN",
+     "$PWD/tmp/testlog-scratch-abcdefg/RUN"},
+    {"mkdir -p tmp/testlog-scratch-abcdef; "
+     "mv precious tmp/testlog-scratch-abcdef/RUN",
+     "$PWD/tmp/./testlog-scratch-abcdef/RUN"},
+    {"mkdir -m 777 tmp/testlog-scratch-abcdef; "
+     "mv precious tmp/testlog-scratch-abcdef/RUN",
+     "$PWD/tmp/testlog-scratch-abcdef/RUN"},
+    {"mkdir tmp/testlog-scratch-abcdef; chmod 770 precious; "
+     "mv precious tmp/testlog-scratch-abcdef/RUN",
+     "$PWD/tmp/testlog-scratch-abcdef/RUN"},
+};
+
+Test(e2e_scratch, touches_only_its_own_folder)
+{
+    for (size_t i = 0; i < sizeof(attacks) / sizeof(*attacks); i++) {
+        const struct e2e *result =
+            e2e_run("rm -rf a; mkdir a; cd a; umask 022; mkdir -p runs/" OLD
+                    " precious/tests tmp; echo 1 >precious/tests/file; "
+                    "echo '%s' | sed s/RUN/" OLD "/g >commands; . ./commands; "
+                    "echo \"$(uname -n)\" >runs/" OLD "/scratch; "
+                    "echo \"%s\" | sed s/RUN/" OLD "/g >>runs/" OLD "/scratch; "
+                    "%s --trace-dir=runs --scratch=tmp; "
+                    "cat runs/" OLD "/scratch; find . -name file | wc -l; "
+                    "ls runs/" OLD,
+                    attacks[i][0], attacks[i][1], program("small"));
+
+        e2e_expect_has(result->out, "testlog-scratch-");
+        e2e_expect_has(result->out, "\n1\nscratch\n");
+    }
+}
+
+/* A test may leave anything in its folder. */
+Test(e2e_scratch, leaves_what_is_no_file)
+{
+    const struct e2e *result;
+
+    e2e_run(START KILL "cd tmp/testlog-scratch-*/*/tests/*/; "
+                       "ln -s /etc link; mkfifo pipe",
+            program("slow"));
+    result =
+        e2e_run("%s --trace-dir=runs --scratch=tmp 2>&1", program("small"));
+    e2e_expect_code(result, 0);
+    cr_expect_eq(e2e_count(result->out, " and others in it are neither files "
+                                        "nor folders; all files have been "
+                                        "moved\n"),
+                 1, "%s", result->out);
+    e2e_expect_code(e2e_run("ls runs/20*/scratch"), 2);
+    e2e_expect_code(e2e_run("test -p tmp/testlog-scratch-*/*/tests/*/pipe && "
+                            "test -h tmp/testlog-scratch-*/*/tests/*/link"),
+                    0);
+    e2e_expect_code(e2e_run("find runs/ -name pipe | grep ."), 1);
+    e2e_expect_lacks(
+        e2e_run("%s --trace-dir=runs --scratch=tmp 2>&1", program("small"))
+            ->out,
+        "in it");
 }
 
 /* ---- A file system that cannot map files for writing ---- */

@@ -229,6 +229,7 @@ Test(harness_scratch, copies_files_with_holes)
 
 Test(harness_scratch, copies_no_links_and_devices)
 {
+    struct test_log_left left = {.count = 0};
     int from, to;
 
     mkdir(test_path("from"), 0700);
@@ -240,7 +241,9 @@ Test(harness_scratch, copies_no_links_and_devices)
     test_save(test_path("from/last"), "x", 1);
     cr_assert_eq(symlink("/etc/passwd", test_path("from/below/link")), 0);
     cr_assert_eq(mkfifo(test_path("from/pipe"), 0600), 0);
-    cr_assert_eq(test_log_copy_tree(from, to, "last"), 0);
+    cr_assert_eq(test_log_copy_tree(from, to, "last", &left), 0);
+    cr_expect_eq(left.count, 2);
+    cr_expect(!strcmp(left.first, "link") || !strcmp(left.first, "pipe"));
     cr_expect(exists("to/below/file"));
     cr_expect_not(exists("to/last"));
     cr_expect_not(exists("to/below/link"));

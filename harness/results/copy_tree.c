@@ -93,9 +93,11 @@ int test_log_copy_file(int from, int to, const char *name)
     return status;
 }
 
-static int copy_folder(int from, int to, const char *except, int depth);
+static int copy_folder(int from, int to, const char *except, int depth,
+                       struct test_log_left *);
 
-static int copy_into(int from, int to, const char *name, int depth)
+static int copy_into(int from, int to, const char *name, int depth,
+                     struct test_log_left *left)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     int in, out, status = -1;
@@ -105,7 +107,7 @@ static int copy_into(int from, int to, const char *name, int depth)
     in = openat(from, name, flags);
     out = openat(to, name, flags);
     if (in >= 0 && out >= 0)
-        status = copy_folder(in, out, "", depth - 1);
+        status = copy_folder(in, out, "", depth - 1, left);
     if (in >= 0)
         close_quietly(in);
     if (out >= 0)
@@ -113,18 +115,29 @@ static int copy_into(int from, int to, const char *name, int depth)
     return status;
 }
 
-static int copy_entry(int from, int to, const char *name, int depth)
+static void note_left(struct test_log_left *left, const char *name)
+{
+    if (!left->count++)
+        snprintf(left->first, sizeof(left->first), "%s", name);
+}
+
+static int copy_entry(int from, int to, const char *name, int depth,
+                      struct test_log_left *left)
 {
     struct stat status;
 
     if (fstatat(from, name, &status, AT_SYMLINK_NOFOLLOW))
         return -1;
     if (S_ISDIR(status.st_mode))
-        return copy_into(from, to, name, depth);
-    return S_ISREG(status.st_mode) ? test_log_copy_file(from, to, name) : 0;
+        return copy_into(from, to, name, depth, left);
+    if (S_ISREG(status.st_mode))
+        return test_log_copy_file(from, to, name);
+    note_left(left, name);
+    return 0;
 }
 
-static int copy_folder(int from, int to, const char *except, int depth)
+static int copy_folder(int from, int to, const char *except, int depth,
+                       struct test_log_left *left)
 {
     int fd = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), status = 0;
     DIR *entries = fd < 0 ? NULL : fdopendir(fd);
@@ -141,7 +154,7 @@ static int copy_folder(int from, int to, const char *except, int depth)
         if (strcmp(entry->d_name, ".") != 0 &&
             strcmp(entry->d_name, "..") != 0 &&
             strcmp(entry->d_name, except) != 0)
-            status = copy_entry(from, to, entry->d_name, depth);
+            status = copy_entry(from, to, entry->d_name, depth, left);
 
     int error = errno;
 
@@ -150,7 +163,8 @@ static int copy_folder(int from, int to, const char *except, int depth)
     return status;
 }
 
-int test_log_copy_tree(int from, int to, const char *except)
+int test_log_copy_tree(int from, int to, const char *except,
+                       struct test_log_left *left)
 {
-    return copy_folder(from, to, except, DEPTH);
+    return copy_folder(from, to, except, DEPTH, left);
 }

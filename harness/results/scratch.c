@@ -68,27 +68,104 @@ static bool read_pointer(int folder, char text[TEST_LOG_SCRATCH_SIZE],
     return end && **path == '/';
 }
 
-/* Opens a scratch folder of ours. The file that names it may come from anybody
- * who can write to the shared folder. */
-static int open_scratch(const char *path)
+/* ---- The folder ----
+ *
+ * The file that names it may come from anybody who can write to the shared
+ * folder, and what is in the folder is moved and removed. So it must be
+ * PARENT/testlog-scratch-XXXXXX/RUN, without any link, and both folders must be
+ * ours alone.
+ */
+
+static bool is_private(int folder)
 {
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat status;
 
-    if (folder < 0 || !strstr(path, "/" PARENT))
-        errno = folder < 0 ? errno : EPERM;
-    else if (!fstat(folder, &status) && status.st_uid == geteuid())
+    return !fstat(folder, &status) && S_ISDIR(status.st_mode) &&
+           status.st_uid == geteuid() &&
+           !(status.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* Opens the folder above the last part of an absolute path, part by part. */
+static int open_above(const char *path, const char **last)
+{
+    int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), above = -1;
+
+    if (root >= 0) {
+        above = trace_beneath_folder(root, path + 1, last);
+        close(root);
+    }
+    return above;
+}
+
+/* Tells whether a path has the form that make_scratch gives it. */
+static bool is_scratch_of(const char *path, const char *run)
+{
+    char real[PATH_MAX];
+    const char *last = strrchr(path, '/'), *above = last;
+
+    while (above > path && above[-1] != '/')
+        above--;
+    return above > path && !strcmp(last + 1, run) &&
+           last - above == (long)strlen(PARENT "XXXXXX") &&
+           !strncmp(above, PARENT, strlen(PARENT)) && realpath(path, real) &&
+           !strcmp(real, path);
+}
+
+/* Opens the scratch folder of a run; -1 if there is none of ours there. */
+static int open_scratch(const char *path, const char *run)
+{
+    const char *last;
+    int above, folder = -1;
+
+    if (!is_scratch_of(path, run))
+        return -1;
+    above = open_above(path, &last);
+    if (above >= 0 && is_private(above))
+        folder = openat(above, last,
+                        O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (above >= 0)
+        close(above);
+    if (folder < 0 || is_private(folder))
         return folder;
-    if (folder >= 0)
-        close(folder);
+    close(folder);
     return -1;
+}
+
+/* Removes a scratch folder and the one above it, as far as possible. */
+static void remove_scratch(char *path)
+{
+    const char *last;
+    int above = open_above(path, &last);
+
+    if (above < 0)
+        return;
+    test_log_old_runs_remove_tree(above, last);
+    close(above);
+    *strrchr(path, '/') = '\0';
+    above = open_above(path, &last);
+    if (above >= 0) {
+        unlinkat(above, last, AT_REMOVEDIR);
+        close(above);
+    }
+}
+
+/* Puts the name of an open folder; "" if it is unknown. */
+static void name_of(int folder, char name[PATH_MAX])
+{
+    char link[64];
+    ssize_t size;
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", folder);
+    size = readlink(link, name, PATH_MAX - 1);
+    name[size > 0 ? size : 0] = '\0';
+    memmove(name, trace_base_name(name), strlen(trace_base_name(name)) + 1);
 }
 
 enum test_log_scratch_place test_log_scratch_of(
     int run, char text[TEST_LOG_SCRATCH_SIZE])
 {
     struct utsname host;
-    char *path;
+    char name[PATH_MAX], *path;
     int folder;
 
     if (!read_pointer(run, text, &path))
@@ -98,7 +175,8 @@ enum test_log_scratch_place test_log_scratch_of(
         return TEST_LOG_SCRATCH_ELSEWHERE;
     }
     memmove(text, path, strlen(path) + 1);
-    folder = open_scratch(text);
+    name_of(run, name);
+    folder = open_scratch(text, name);
     if (folder < 0)
         return TEST_LOG_SCRATCH_GONE;
     close(folder);
@@ -170,7 +248,7 @@ static char *make_scratch(const char *parent, const char *name)
         return NULL;
     if (mkdtemp(above) && asprintf(&path, "%s/%s", above, name) < 0)
         path = NULL;
-    if (path && mkdir(path, 0777)) {
+    if (path && mkdir(path, 0755)) {
         free(path);
         path = NULL;
     }
@@ -178,23 +256,11 @@ static char *make_scratch(const char *parent, const char *name)
     return path;
 }
 
-/* Removes a scratch folder and the one above it, as far as possible. */
-static void remove_scratch(const char *path)
-{
-    char above[PATH_MAX];
-
-    test_log_old_runs_remove_tree(AT_FDCWD, path);
-    snprintf(above, sizeof(above), "%s", path);
-    *strrchr(above, '/') = '\0';
-    rmdir(above);
-}
-
 void test_log_scratch_begin(struct test_log_run *run)
 {
-    const char *parent = choose(run);
-    char *path =
-        parent ? make_scratch(parent, trace_base_name(run->path)) : NULL;
-    int folder = path ? open_scratch(path) : -1;
+    const char *parent = choose(run), *name = trace_base_name(run->path);
+    char *path = parent ? make_scratch(parent, name) : NULL;
+    int folder = path ? open_scratch(path, name) : -1;
 
     if (folder >= 0 && !write_pointer(run->folder, path)) {
         run->scratch = path;
@@ -218,11 +284,23 @@ void test_log_scratch_begin(struct test_log_run *run)
  * run.json comes last: it tells that a run is complete. */
 static int move(int from, const char *path, int to)
 {
-    if (test_log_copy_tree(from, to, "run.json") ||
+    struct test_log_left left = {.count = 0};
+    char *copy;
+
+    if (test_log_copy_tree(from, to, "run.json", &left) ||
         (test_log_copy_file(from, to, "run.json") && errno != ENOENT) ||
         unlinkat(to, TEST_LOG_SCRATCH, 0))
         return -1;
-    remove_scratch(path);
+    copy = strdup(path);
+    if (left.count)
+        test_log_notice("%s stays, because %s%s in it %s; all files have been "
+                        "moved",
+                        path, left.first, left.count > 1 ? " and others" : "",
+                        left.count > 1 ? "are neither files nor folders"
+                                       : "is neither a file nor a folder");
+    else if (copy)
+        remove_scratch(copy);
+    free(copy);
     return 0;
 }
 
@@ -271,7 +349,7 @@ static void rescue(int folder, const char *dir, const char *name)
 
     if (!flock(folder, LOCK_EX | LOCK_NB) &&
         test_log_scratch_of(folder, path) == TEST_LOG_SCRATCH_HERE)
-        from = open_scratch(path);
+        from = open_scratch(path, name);
     if (from >= 0 && !flock(from, LOCK_EX | LOCK_NB))
         move_killed(from, path, folder, dir, name);
     if (from >= 0)

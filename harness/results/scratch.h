@@ -4,7 +4,9 @@
 #ifndef TESTLOG_SCRATCH_H
 #define TESTLOG_SCRATCH_H
 
+#include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct test_log_run;
 
@@ -67,10 +69,17 @@ const char *test_log_shared_local(void);
 
 /* ---- copy_tree.c ---- */
 
+/* What was not copied; the zero value is valid. */
+struct test_log_left {
+    size_t count;
+    char first[NAME_MAX + 1];
+};
+
 /* test_log_copy_tree copies the files and folders in the folder `from` to the
- * folder `to`, except the file `except` and what is neither. Files appear
- * complete. -1 with errno. */
-int test_log_copy_tree(int from, int to, const char *except);
+ * folder `to`, except the file `except`, and notes what is neither. Files
+ * appear complete. -1 with errno. */
+int test_log_copy_tree(int from, int to, const char *except,
+                       struct test_log_left *);
 
 /* test_log_copy_file copies a file with holes; -1 with errno. */
 int test_log_copy_file(int from, int to, const char *name);
