@@ -17,6 +17,7 @@
 
 #include "archive.h"
 #include "harness/results/notice.h"
+#include "harness/results/scratch.h"
 #include "log/device_summary.h"
 #include "trace/reader.h"
 
@@ -215,7 +216,8 @@ static const char *foreign_kind(struct archive_entry *entry)
     }
 }
 
-/* Tells whether all parts of a name are names of files. */
+/* Tells whether all parts of a name are names that files of runs have: none is
+ * hidden. */
 static bool is_plain(const char *name)
 {
     size_t depth = 0;
@@ -224,7 +226,7 @@ static bool is_plain(const char *name)
         size_t size = strcspn(name, "/");
 
         if (!size || size > NAME_MAX || ++depth > RUNNERS_ARCHIVE_DEPTH ||
-            (name[0] == '.' && (size == 1 || (size == 2 && name[1] == '.'))))
+            name[0] == '.')
             return false;
         name += size;
         if (!*name)
@@ -239,6 +241,10 @@ static int check_run(struct unpacking *pack, const char *name, bool is_folder)
 
     if (!name[size] && !is_folder)
         return refuse(pack, name, "is not in the folder of a run");
+    if (!pack->run[0] && !runners_is_run_name(name, size))
+        return refuse(pack, name, "is in a folder whose name no run has");
+    if (!strcmp(name + size, "/" TEST_LOG_SCRATCH))
+        return refuse(pack, name, "names another folder");
     if (!pack->run[0])
         memcpy(pack->run, name, size);
     if (strlen(pack->run) == size && !strncmp(pack->run, name, size))

@@ -59,6 +59,11 @@ const char *runners_holes_end(struct holes_file *);
 
 /* ---- packed.c ---- */
 
+/* runners_is_run_name tells whether the folder of a run in a pack may have a
+ * name: letters, digits and ._-+: only, so that unpacking makes no hidden
+ * folder, no option and no second "latest". */
+bool runners_is_run_name(const char *name, size_t size);
+
 /* runners_unpack unpacks the pack at a path into an open folder; false if it
  * has printed why it cannot, after `command`, which is "pack: " or "". `run`
  * becomes the name of the run. */

@@ -12,6 +12,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/old_runs.h"
 #include "harness/results/run_folder.h"
+#include "harness/results/scratch.h"
 #include "harness/results/writers.h"
 #include "harness/runner/options.h"
 #include "runners.h"
@@ -42,8 +43,8 @@ static void usage(void)
 struct contents {
     char **names;
     size_t count, capacity;
-    uint64_t size;      /* bytes of all files of the run, without holes */
-    size_t not_regular; /* links, for example */
+    uint64_t size;   /* bytes of all files of the run, without holes */
+    size_t left_out; /* links, for example, and hidden files */
 };
 
 /* Whether a command can make the file again, of run.json and recordings. */
@@ -108,7 +109,7 @@ static int add(struct contents *contents, int folder, const char *name,
         result =
             add_folder(contents, openat(folder, name, flags), path, depth + 1);
     } else if (!result) {
-        contents->not_regular++;
+        contents->left_out++;
     }
     free(path);
     return result;
@@ -135,8 +136,13 @@ static int add_folder(struct contents *contents, int folder, const char *path,
         const char *name = entry->d_name;
         char *below;
 
-        if (!strcmp(name, ".") || !strcmp(name, ".."))
+        if (!strcmp(name, ".") || !strcmp(name, "..") ||
+            (!*path && !strcmp(name, TEST_LOG_SCRATCH)))
             continue;
+        if (name[0] == '.') {
+            contents->left_out++;
+            continue;
+        }
         if (asprintf(&below, "%s%s%s", path, *path ? "/" : "", name) < 0)
             status = -1;
         else
@@ -183,9 +189,9 @@ static void report(const char *output, const struct contents *contents,
     trace_text_string(&text, " of ");
     log_bytes(&text, contents->size);
     fprintf(stderr, "pack: %s: %s\n", output, text.data ? text.data : "?");
-    if (contents->not_regular)
-        test_log_notice("pack: %zu links or other special files are left out",
-                        contents->not_regular);
+    if (contents->left_out)
+        test_log_notice("pack: links, hidden or special files left out: %zu",
+                        contents->left_out);
     trace_text_free(&text);
 }
 
@@ -257,6 +263,10 @@ static int pack_folder(int folder, const char *path, const char *output)
     snprintf(name, sizeof(name), "%s" RUNNERS_PACK_SUFFIX, run);
     if (!is_run(folder)) {
         test_log_notice("pack: %s is not a run; name a run's folder", path);
+    } else if (!runners_is_run_name(run, strlen(run))) {
+        test_log_notice("pack: no pack can contain a folder called %s; rename "
+                        "it with letters, digits and ._-+: only",
+                        run);
     } else if (test_log_old_runs_in_progress(AT_FDCWD, path)) {
         test_log_notice("pack: %s is in progress; pack it when it has ended",
                         path);
@@ -315,6 +325,7 @@ static int extract_to(const char *pack, const char *dir)
 {
     char path[PATH_MAX];
     int aside = -1, code = TEST_LOG_FAILED;
+    bool is_new = access(dir, F_OK);
 
     if (test_log_make_folders(dir) ||
         snprintf(path, sizeof(path), "%s/.testlog-pack-XXXXXX", dir) >=
@@ -327,6 +338,8 @@ static int extract_to(const char *pack, const char *dir)
     code = move_unpacked(pack, aside, dir);
     close(aside);
     test_log_old_runs_remove_tree(AT_FDCWD, path);
+    if (is_new && code)
+        rmdir(dir);
     return code;
 }
 

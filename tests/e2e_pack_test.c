@@ -268,7 +268,44 @@ Test(e2e_pack, extracts_nothing_from_a_bad_pack)
                    "pack: cannot open the pack tmp: Is a directory");
     expect_refusal(e2e_run(TESTLOG "pack -x"), 2,
                    "pack: --extract needs one pack");
-    e2e_expect_is(e2e_run("ls -A new")->out, "");
+    cr_expect_not(e2e_exists("new"));
+}
+
+/* git runs what the configuration of such a repository names. */
+Test(e2e_pack, extracts_nothing_into_a_folder_of_another_kind)
+{
+    static const char *const names[] = {".git", ".history", "latest", "-rf",
+                                        "..."};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        const struct e2e *result = e2e_run(
+            "rm -rf files; mkdir -p files/%s/tests && cd files && "
+            "echo '{}' >./%s/run.json && tar -c -- %s | zstd >../evil.tar.zst "
+            "&& cd .. && mkdir -p there && ls -A there >before; " TESTLOG
+            "pack -x evil.tar.zst -o there; code=$?; ls -A there | "
+            "diff before - && exit $code",
+            names[i], names[i], names[i]);
+
+        expect_refusal(result, 2,
+                       "testlog: pack: cannot open the pack evil.tar.zst: ");
+        e2e_expect_has(result->err, names[i]);
+    }
+}
+
+Test(e2e_pack, packs_no_scratch_and_no_hidden_file)
+{
+    run();
+    e2e_run("cp -rL testlog-runs/latest nightly && echo x >nightly/scratch && "
+            "echo x >nightly/tests/.hidden");
+    e2e_expect_has(
+        e2e_run(TESTLOG "pack nightly -o n.tar.zst")->err,
+        "testlog: pack: links, hidden or special files left out: 1\n");
+    e2e_expect_code(e2e_run("tar -tf n.tar.zst | grep -E 'scratch|hidden'"), 1);
+    e2e_expect_code(e2e_run(TESTLOG "pack -x n.tar.zst -o there"), 0);
+    e2e_run("mv nightly 'a run'");
+    expect_refusal(e2e_run(TESTLOG "pack 'a run'"), 2,
+                   "testlog: pack: no pack can contain a folder called a run; "
+                   "rename it with letters, digits and ._-+: only");
 }
 
 Test(e2e_pack, refuses_a_run_in_progress)

@@ -145,6 +145,10 @@ static const struct {
     {"nightly/..", '5', "", "nightly/.. is not a name in a run"},
     {"/up", '0', "x", "/up is not a name in a run"},
     {"./nightly/x", '0', "x", "./nightly/x is not a name in a run"},
+    {"nightly/.x", '0', "x", "nightly/.x is not a name in a run"},
+    {"nightly/.git/config", '0', "x",
+     "nightly/.git/config is not a name in a run"},
+    {"nightly/scratch", '0', "x", "nightly/scratch names another folder"},
     {"nightly//x", '0', "x", "nightly//x is not a name in a run"},
     {"other/x", '0', "x", "other/x is not in the folder of the run"},
     {"night", '0', "x", "night is not in the folder of a run"},
@@ -171,6 +175,47 @@ Test(runners_archive, refuses_hostile_entries)
         cr_expect_eq(read_pack(), -1, "%s", hostile[i].name);
         cr_expect_str_eq(why, hostile[i].why);
         cr_expect_not(is_there("up"));
+    }
+}
+
+/* The first entry names the folder. */
+static const struct {
+    const char *run;
+    bool good;
+} runs[] = {
+    {"2026-11-22T01-16-53.725562", true},
+    {"2026-11-22T01-16-53.725562+merged", true},
+    {"a:b_C-9.", true},
+    {"latest1", true},
+    {"Latest", true},
+    {".git", false},
+    {".history", false},
+    {"-x", false},
+    {"latest", false},
+    {"a b", false},
+    {"a\\b", false},
+    {"a\nb", false},
+    {"\xc3\xa4", false},
+    {"a~1", false},
+};
+
+Test(runners_archive, accepts_only_names_of_runs)
+{
+    for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
+        struct tar tar = {.size = 0};
+        char name[64];
+
+        test_remove_tree(test_path("out"));
+        snprintf(name, sizeof(name), "%s/run.json", runs[i].run);
+        add(&tar, name, '0', "{}");
+        save(&tar);
+        cr_expect_eq(read_pack(), runs[i].good ? 0 : -1, "%s: %s", name, why);
+        if (runs[i].good)
+            continue;
+        cr_expect(strstr(why, " is in a folder whose name no run has") ||
+                      strstr(why, " is not a name in a run"),
+                  "%s", why);
+        cr_expect_eq(rmdir(test_path("out")), 0, "%s", name);
     }
 }
 
