@@ -83,6 +83,33 @@ Test(trace_file, removes_the_part_file_if_renaming_fails)
     cr_expect_eq(count_files(), 1);
 }
 
+static void die_while_writing(void)
+{
+    struct trace_file file;
+
+    if (trace_file_open(&file, test_path("file")))
+        _exit(1);
+    fputs("new", file.stream);
+    fflush(file.stream);
+    raise(SIGKILL);
+}
+
+/* Other file systems keep the file under its other name. */
+Test(trace_file, leaves_nothing_when_killed)
+{
+    int fd = open(test_path("."), O_TMPFILE | O_WRONLY, 0600);
+
+    if (fd < 0)
+        cr_skip_test("no files without a name here: %s", strerror(errno));
+    close(fd);
+    cr_expect_eq(test_child(die_while_writing), SIGKILL);
+    cr_expect_eq(count_files(), 0);
+    test_save(test_path("file"), "old", 3);
+    cr_expect_eq(test_child(die_while_writing), SIGKILL);
+    cr_expect_eq(count_files(), 1);
+    expect_content(test_path("file"), "old");
+}
+
 /* Writes beyond the size limit: fails immediately, or only when the file is
  * closed. */
 static void fail_to_write(size_t bytes)

@@ -37,37 +37,54 @@ static void remove_aside(const struct trace_file *file)
     errno = error;
 }
 
-/* Never opens an existing file, nor follows a link. */
-static FILE *open_aside(const struct trace_file *file)
+/* Opens a new file beside the path; never an existing one, nor through a
+ * link. */
+static int open_aside(const struct trace_file *file)
 {
     int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     int fd = openat(file->folder, file->aside, flags, 0666);
-    FILE *stream;
 
-    if (fd < 0 && errno == EEXIST) {
-        remove_aside(file);
-        fd = openat(file->folder, file->aside, flags, 0666);
-    }
-    if (fd < 0)
-        return NULL;
-    stream = fdopen(fd, "w");
-    if (stream)
-        return stream;
+    if (fd >= 0 || errno != EEXIST)
+        return fd;
     remove_aside(file);
-    close(fd);
-    return NULL;
+    return openat(file->folder, file->aside, flags, 0666);
 }
 
-/* Creates a temporary file in the same folder. */
+/* Opens a file without a name, of which nothing is left if the process is
+ * killed; -1 if the file system has none. */
+static int open_unnamed(const struct trace_file *file)
+{
+    const char *slash = strrchr(file->path, '/');
+    char *folder = slash ? strndup(file->path, (size_t)(slash - file->path) + 1)
+                         : strdup(".");
+    int fd = folder ? openat(file->folder, folder,
+                             O_TMPFILE | O_RDWR | O_CLOEXEC, 0666)
+                    : -1;
+
+    free(folder);
+    return fd;
+}
+
 static int begin(struct trace_file *file)
 {
+    int fd = -1;
+
     if (!file->path ||
         asprintf(&file->aside, "%s.%ld.part", file->path, (long)getpid()) < 0)
         file->aside = NULL;
-    else
-        file->stream = open_aside(file);
+    if (file->aside) {
+        fd = open_unnamed(file);
+        file->unnamed = fd >= 0;
+        fd = file->unnamed ? fd : open_aside(file);
+    }
+    file->stream = fd < 0 ? NULL : fdopen(fd, "w");
     if (file->stream)
         return 0;
+    if (fd >= 0) {
+        close(fd);
+        if (!file->unnamed)
+            remove_aside(file);
+    }
     forget(file);
     return -1;
 }
@@ -103,25 +120,92 @@ void trace_file_abandon(struct trace_file *file)
     if (!file->stream)
         return;
     fclose(file->stream);
-    if (file->aside)
+    if (file->aside && !file->unnamed)
         remove_aside(file);
     forget(file);
 }
 
+/* ---- Naming it ---- */
+
+static int link_as(const struct trace_file *file, int fd, const char *name)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, path, file->folder, name, AT_SYMLINK_FOLLOW);
+}
+
+static int copy(int from, int to)
+{
+    char bytes[1 << 14];
+    ssize_t got;
+    off_t at = 0;
+
+    while ((got = pread(from, bytes, sizeof(bytes), at)) > 0) {
+        ssize_t put = write(to, bytes, (size_t)got);
+
+        if (put < 0)
+            return -1;
+        at += put;
+    }
+    return (int)got;
+}
+
+/* Without /proc, or where links are forbidden, a file cannot get a name. */
+static int copy_aside(const struct trace_file *file, int fd)
+{
+    int to = open_aside(file), status = to < 0 ? -1 : copy(fd, to);
+
+    if (to >= 0 && close(to))
+        status = -1;
+    if (to >= 0 && status)
+        remove_aside(file);
+    return status;
+}
+
+/* Gives the file the name of its path, or, if there is an older one, the name
+ * to rename it from. */
+static int name_it(struct trace_file *file)
+{
+    int fd = fileno(file->stream);
+
+    if (!link_as(file, fd, file->path)) {
+        free(file->aside);
+        file->aside = NULL;
+        return 0;
+    }
+    file->unnamed = false;
+    if (errno == EEXIST) {
+        remove_aside(file);
+        if (!link_as(file, fd, file->aside))
+            return 0;
+    }
+    return copy_aside(file, fd);
+}
+
+/* Returns whether all that was written is in the file, which has a name. */
+static bool complete(struct trace_file *file)
+{
+    bool good = !ferror(file->stream);
+    int error;
+
+    errno = EIO;
+    good = good && !fflush(file->stream) && (!file->unnamed || !name_it(file));
+    error = good ? 0 : errno;
+    if (fclose(file->stream))
+        good = false;
+    errno = error ? error : errno;
+    return good;
+}
+
 int trace_file_commit(struct trace_file *file)
 {
-    bool failed = ferror(file->stream);
+    bool good = complete(file);
 
-    errno = failed ? EIO : 0;
-    failed |= fclose(file->stream) != 0;
-    if (!failed && file->aside)
-        failed = renameat(file->folder, file->aside, file->folder, file->path);
-
-    int error = errno;
-
-    if (failed && file->aside)
+    if (good && file->aside)
+        good = !renameat(file->folder, file->aside, file->folder, file->path);
+    if (!good && file->aside && !file->unnamed)
         remove_aside(file);
     forget(file);
-    errno = error;
-    return failed ? -1 : 0;
+    return good ? 0 : -1;
 }

@@ -285,12 +285,14 @@ int trace_beneath(int folder, const char *name, int flags);
  * *last to the name's last part. */
 int trace_beneath_folder(int folder, const char *name, const char **last);
 
-/* A file that appears complete: written under another name, renamed by its
- * commit. Anything but a file, such as a pipe, is written directly. */
+/* A file that appears complete: written without a name, or under another one
+ * where the file system cannot do that, and moved into place by its commit.
+ * Anything but a file, such as a pipe, is written directly. */
 struct trace_file {
     FILE *stream; /* NULL: not open */
     int folder;   /* its path is relative to it */
     char *path, *aside;
+    bool unnamed; /* there is no file at `aside` */
 };
 
 /* trace_file_open follows links, for paths from the user. trace_file_beneath

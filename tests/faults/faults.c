@@ -115,6 +115,8 @@ static bool fails(const char *name, const void *caller, int error)
     X(ftruncate, int, -1, EIO, (int a, off_t b), (a, b))                       \
     X(renameat, int, -1, EACCES, (int a, const char *b, int c, const char *d), \
       (a, b, c, d))                                                            \
+    X(linkat, int, -1, EPERM,                                                  \
+      (int a, const char *b, int c, const char *d, int e), (a, b, c, d, e))    \
     X(mkdir, int, -1, ENOSPC, (const char *a, mode_t b), (a, b))               \
     X(mkdirat, int, -1, ENOSPC, (int a, const char *b, mode_t c), (a, b, c))   \
     X(mkdtemp, char *, NULL, ENOSPC, (char *a), (a))                           \
