@@ -2,6 +2,7 @@
  * may run at once, for as long as it runs.
  */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@ enum {
     PROGRAMS_MOST = 64, /* at once: each takes a few descriptors */
     TICK = 100,         /* ms between looks at the status line */
     ANSWER = 300000000, /* ns that programs have to tell what is running */
+    TESTS_EACH = 2,     /* for a processor: many tests wait for something */
 };
 
 /* ---- Which program, and how much of the machine ---- */
@@ -143,6 +145,7 @@ static void export_session(const struct schedule *schedule,
     struct test_log_others others = others_of(schedule);
     char number[64], results[16], output[16], of_share[64], of_others[128];
     char start[TEST_LOG_ANCHOR_SIZE];
+    bool shares = beside || schedule->tokens || !schedule->options->jobs;
 
     test_log_share_text(&share, of_share, sizeof(of_share));
     test_log_others_text(&others, of_others, sizeof(of_others));
@@ -155,7 +158,7 @@ static void export_session(const struct schedule *schedule,
         .run = schedule->run->scratch ? schedule->run->path : NULL,
         .history = schedule->last->count ? schedule->last->path : NULL,
         .durations = runners_durations(),
-        .share = beside || schedule->tokens ? of_share : NULL,
+        .share = shares ? of_share : NULL,
         .others = of_others,
         .results =
             text_of(program->child.handover.to, results, sizeof(results)),
@@ -342,13 +345,16 @@ static void say_not_run(const struct test_log_run *run, size_t count)
                         run->interrupted ? "interrupted" : "--fail-fast");
 }
 
-static size_t at_once(const struct test_log_options *options)
+/* The processors that we may use; at least one. */
+static size_t processors(void)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t set;
+    long online;
 
-    if (options->jobs)
-        return options->jobs;
-    return processors > 0 ? (size_t)processors : 1;
+    if (!sched_getaffinity(0, sizeof(set), &set))
+        return (size_t)CPU_COUNT(&set);
+    online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (size_t)online : 1;
 }
 
 int runners_run_programs(struct test_log_run *run, struct programs *programs,
@@ -356,14 +362,15 @@ int runners_run_programs(struct test_log_run *run, struct programs *programs,
                          const struct test_log_history *last)
 {
     size_t count = runners_programs_in(programs, PROGRAM_WAITING);
-    struct schedule schedule = {.run = run,
-                                .programs = programs,
-                                .options = options,
-                                .last = last,
-                                .limit = at_once(options),
-                                .tokens = runners_jobserver_fd() != 0,
-                                .first = true,
-                                .code = TEST_LOG_NO_TEST};
+    struct schedule schedule = {
+        .run = run,
+        .programs = programs,
+        .options = options,
+        .last = last,
+        .limit = options->jobs ? options->jobs : TESTS_EACH * processors(),
+        .tokens = runners_jobserver_fd() != 0,
+        .first = true,
+        .code = TEST_LOG_NO_TEST};
 
     schedule.in_turn = options->output.live || schedule.limit == 1 ||
                        count == 1 || programs->launcher_count;

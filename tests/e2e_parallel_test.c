@@ -1,6 +1,7 @@
 /* e2e_parallel_test.c: testlog run: programs side by side. */
 #include "e2e.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,25 @@ Test(e2e_parallel, shares_the_jobs_among_programs)
     result = e2e_run(TESTLOG " run ./a ./b -- -j6");
     e2e_expect_code(result, 0);
     e2e_expect_has(e2e_read("variables.a"), "share=3:3 0");
+}
+
+Test(e2e_parallel, runs_two_tests_for_each_processor_by_default)
+{
+    static const char *const flags[] = {"", "-- -j0", "-- --nocapture"};
+    char share[64];
+    cpu_set_t set;
+
+    cr_assert_eq(sched_getaffinity(0, sizeof(set), &set), 0);
+    snprintf(share, sizeof(share), "%d 0", 2 * CPU_COUNT(&set));
+    script("a", "env >variables.a");
+    for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+        e2e_expect_code(e2e_run(TESTLOG " run ./a %s", flags[i]), 0);
+        e2e_expect_has(e2e_read("variables.a"), share);
+    }
+    e2e_run("taskset -c %d " TESTLOG " run ./a", sched_getcpu());
+    e2e_expect_has(e2e_read("variables.a"), "share=3:2 0");
+    e2e_run(TESTLOG " run ./a -- -j3");
+    e2e_expect_lacks(e2e_read("variables.a"), "share=");
 }
 
 Test(e2e_parallel, keeps_the_order_of_results)
