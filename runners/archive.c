@@ -17,6 +17,7 @@
 
 #include "archive.h"
 #include "harness/results/notice.h"
+#include "harness/results/run_order.h"
 #include "harness/results/scratch.h"
 #include "log/device_summary.h"
 #include "trace/reader.h"
@@ -377,6 +378,15 @@ static bool has_run(const struct unpacking *pack)
     return !fstatat(pack->folder, name, &status, 0) && S_ISDIR(status.st_mode);
 }
 
+/* A number counts only in the folder where the run took it. */
+static void remove_order(const struct unpacking *pack)
+{
+    char name[NAME_MAX + 16];
+
+    snprintf(name, sizeof(name), "%s/" TEST_LOG_ORDER, pack->run);
+    unlinkat(pack->folder, name, 0);
+}
+
 int runners_archive_read(int in, int folder, const struct archive_limits *most,
                          char run[NAME_MAX + 1], struct trace_text *why)
 {
@@ -396,6 +406,8 @@ int runners_archive_read(int in, int folder, const struct archive_limits *most,
     else
         status = unpack_all(&pack);
     archive_read_free(archive);
+    if (!status)
+        remove_order(&pack);
     if (status || has_run(&pack))
         return status;
     trace_text_string(why, "it contains no run");

@@ -12,6 +12,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/old_runs.h"
 #include "harness/results/run_folder.h"
+#include "harness/results/run_order.h"
 #include "harness/results/scratch.h"
 #include "harness/results/writers.h"
 #include "harness/runner/options.h"
@@ -115,6 +116,12 @@ static int add(struct contents *contents, int folder, const char *name,
     return result;
 }
 
+/* Whether a file at the top of a run has no meaning in another folder. */
+static bool is_of_folder(const char *name)
+{
+    return !strcmp(name, TEST_LOG_SCRATCH) || !strcmp(name, TEST_LOG_ORDER);
+}
+
 /* Adds the files of a folder, and closes it. */
 static int add_folder(struct contents *contents, int folder, const char *path,
                       int depth)
@@ -137,7 +144,7 @@ static int add_folder(struct contents *contents, int folder, const char *path,
         char *below;
 
         if (!strcmp(name, ".") || !strcmp(name, "..") ||
-            (!*path && !strcmp(name, TEST_LOG_SCRATCH)))
+            (!*path && is_of_folder(name)))
             continue;
         if (name[0] == '.') {
             contents->left_out++;

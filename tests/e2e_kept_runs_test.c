@@ -215,6 +215,65 @@ Test(e2e_kept_runs, other_commands_take_names_of_the_list)
     e2e_expect_code(e2e_run(TESTLOG "export latest~3"), 2);
 }
 
+/* ---- Order ---- */
+
+/* Runs whose names a clock of 2029 gave, and then four of today. */
+static void run_after_a_clock_was_ahead(const char *flags)
+{
+    const char *small = e2e_program("small", E2E_TRACED);
+
+    e2e_run("for i in 1 2 3; do %s --filter small/passes; "
+            "mv testlog-runs/$(readlink testlog-runs/latest) "
+            "testlog-runs/2029-01-01T00-00-00.00000$i; done",
+            small);
+    e2e_run("for i in 1 2 3 4; do %s --filter other/passes %s; "
+            "readlink testlog-runs/latest >>today; done",
+            small, flags);
+}
+
+Test(e2e_kept_runs, a_run_keeps_the_last_ones_whatever_the_clock_was)
+{
+    run_after_a_clock_was_ahead("--keep=3");
+    e2e_expect_is(e2e_run("ls testlog-runs")->out,
+                  e2e_run("tail -n 3 today; echo latest")->out);
+    e2e_expect_is(e2e_run(TESTLOG "list | sed 's/ .*//'")->out,
+                  e2e_run("tail -n 3 today | tac")->out);
+}
+
+Test(e2e_kept_runs, commands_order_runs_whatever_the_clock_was)
+{
+    run_after_a_clock_was_ahead("");
+    e2e_expect_is(e2e_run(TESTLOG "list | sed 's/ .*//'")->out,
+                  e2e_run("tac today; ls -r testlog-runs | grep ^2029")->out);
+    for (int i = 0; i < 7; i++)
+        e2e_expect_has(e2e_run(TESTLOG "export latest~%d", i)->out,
+                       i < 4 ? "other/" : "small/");
+    e2e_expect_code(e2e_run(TESTLOG "export latest~7"), 2);
+    e2e_expect_is(
+        e2e_run(TESTLOG "diff | sed -n 's|.*runs/||; s| (.*||p'")->out,
+        e2e_run("tail -n 2 today")->out);
+    e2e_run(TESTLOG "clean --keep=1");
+    e2e_expect_is(e2e_run("ls testlog-runs")->out,
+                  e2e_run("tail -n 1 today; echo latest")->out);
+}
+
+Test(e2e_kept_runs, an_unpacked_run_has_no_number)
+{
+    const char *small = e2e_program("small", E2E_TRACED);
+
+    e2e_run("%s --trace-dir=there; %s --trace-dir=there; %s", small, small,
+            small);
+    e2e_expect_is(e2e_read("there/latest/order"), "2\n");
+    e2e_run(TESTLOG "pack there/latest -o new.tar.zst");
+    e2e_expect_code(e2e_run("tar -tf new.tar.zst | grep order"), 1);
+    e2e_run("tar --zstd -cf all.tar.zst -C there $(readlink there/latest)");
+    e2e_expect_code(e2e_run("tar -tf all.tar.zst | grep order"), 0);
+    e2e_expect_code(e2e_run(TESTLOG "pack -x all.tar.zst -o testlog-runs"), 0);
+    e2e_expect_is(e2e_run(TESTLOG "list | sed 's/ .*//'")->out,
+                  e2e_run("readlink testlog-runs/latest there/latest")->out);
+    e2e_expect_is(e2e_run("cat testlog-runs/2*/order")->out, "1\n");
+}
+
 /* ---- diff ---- */
 
 /* Runs the tests twice; those in `old` and `new` fail. */

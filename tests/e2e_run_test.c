@@ -489,7 +489,7 @@ Test(e2e_run, writes_these_files_for_a_single_program)
                             "other/passes"),
                     0);
     e2e_expect_is(files("testlog-runs/latest/."),
-                  ".\n./junit.xml\n./report.html\n./results.jsonl\n"
+                  ".\n./junit.xml\n./order\n./report.html\n./results.jsonl\n"
                   "./results.tap\n./results.tsv\n./run.json\n./tests\n"
                   "./tests/small_test\n"
                   "./tests/small_test/other.passes\n"
@@ -520,7 +520,7 @@ Test(e2e_run, writes_a_run_json_for_each_program)
 {
     e2e_run(TESTLOG " run a/small_test b/small_test -- --filter other/passes");
     e2e_expect_is(files("testlog-runs/latest/."),
-                  ".\n./junit.xml\n./report.html\n./results.jsonl\n"
+                  ".\n./junit.xml\n./order\n./report.html\n./results.jsonl\n"
                   "./results.tap\n./results.tsv\n./run.json\n./tests\n"
                   "./tests/small_test\n"
                   "./tests/small_test/other.passes\n"

@@ -24,7 +24,7 @@ static void begin(void)
 {
     test_folder();
     test_log_out = fmemopen(printed, sizeof(printed), "w");
-    test_log_make_folders(test_path(NOW));
+    test_log_make_folders(test_path(NOW "/tests"));
     run.path = strdup(test_path(NOW));
 }
 
@@ -337,6 +337,29 @@ Test(harness_report, compares_each_test_with_the_last_run_that_has_it)
                      "\"previous\":{\"run\":\"2026-11-21T02-08-30.000002\","
                      "\"newly_failing\":[0],\"newly_passing\":[1],\"new\":[3],"
                      "\"slower\":[[2,100000000,250000000]],\"gone\":[]},");
+}
+
+static void number(int place, const char *order)
+{
+    char name[128];
+
+    snprintf(name, sizeof(name), "runs/2026-11-21T02-08-30.%06d/order", place);
+    test_save(test_path(name), order, strlen(order));
+}
+
+Test(harness_report, compares_with_runs_of_lower_numbers)
+{
+    earlier(1, "failed\t1\tp\tsuite/a\n");
+    earlier(8, "failed\t1\tp\tsuite/a\n");
+    earlier(10, "passed\t1\tp\tsuite/a\n");
+    number(8, "1\n");
+    number(10, "2\n");
+    number(9, "3\n");
+    number(1, "4\n");
+    add("a", TEST_LOG_OUTCOME_FAILED, 1);
+    cr_expect_not_null(strstr(compared(), "\"run\":\"2026-11-21T02-08-30."
+                                          "000010\",\"newly_failing\":[0]"),
+                       "%s", compared());
 }
 
 Test(harness_report, names_tests_that_the_last_run_had)

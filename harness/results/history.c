@@ -6,9 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "harness/results/history.h"
@@ -212,17 +210,6 @@ out:
     return status;
 }
 
-/* Waits a second at most: whoever holds the lock may be stopped. */
-static void lock(int folder)
-{
-    const struct timespec pause = {.tv_nsec = 10000000};
-
-    for (int i = 0; i < 100 && flock(folder, LOCK_EX | LOCK_NB) &&
-                    (errno == EWOULDBLOCK || errno == EINTR);
-         i++)
-        nanosleep(&pause, NULL);
-}
-
 static bool is_first_of_program(const struct test_log_run *run, size_t number)
 {
     for (size_t i = number; i-- > 0;)
@@ -241,7 +228,7 @@ static int update_all(const struct test_log_run *run, const char *path,
     folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0)
         return -1;
-    lock(folder);
+    test_log_lock(folder);
     for (size_t i = 0; i < run->count; i++)
         if (is_first_of_program(run, i))
             status |= update_program(run, run->results[i].program, path, folder,

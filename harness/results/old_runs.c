@@ -21,6 +21,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/old_runs.h"
 #include "harness/results/run_folder.h"
+#include "harness/results/run_order.h"
 #include "harness/results/scratch.h"
 #include "trace/containers.h"
 
@@ -93,16 +94,6 @@ static bool is_run(int folder)
            has(folder, TEST_LOG_SCRATCH, S_IFREG);
 }
 
-static bool names_run(int dir, const char *name, bool own)
-{
-    int folder = own ? open_own(dir, name) : open_folder(dir, name);
-    bool is = folder >= 0 && is_run(folder);
-
-    if (folder >= 0)
-        close(folder);
-    return is;
-}
-
 /* Other machines may not see a lock, and only they know whether the run has
  * ended. */
 static bool is_elsewhere(int folder)
@@ -154,12 +145,7 @@ static DIR *open_list(int dir)
     return entries;
 }
 
-static int compare_latest_first(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)b, *(char *const *)a);
-}
-
-/* Lists the entries that `wanted` accepts by name, the latest first. */
+/* Lists the entries that `wanted` accepts by name. */
 static int list(struct names *names, int dir, bool (*wanted)(const char *))
 {
     DIR *entries = open_list(dir);
@@ -172,29 +158,71 @@ static int list(struct names *names, int dir, bool (*wanted)(const char *))
         if (wanted(entry->d_name))
             added = add_name(names, entry->d_name);
     closedir(entries);
-    if (names->count)
-        qsort(names->all, names->count, sizeof(*names->all),
-              compare_latest_first);
     return added ? 0 : -1;
+}
+
+/* A run and its place among the others. */
+struct placed {
+    char *name;
+    uint64_t order;
+};
+
+/* Clocks may step back, so a run's number counts, and only then its name. */
+static int compare_latest_first(const void *a, const void *b)
+{
+    const struct placed *one = a, *other = b;
+
+    if (one->order != other->order)
+        return one->order < other->order ? 1 : -1;
+    return strcmp(other->name, one->name);
+}
+
+/* Finds the place of a run; false if the folder `name` is none. */
+static bool place(struct placed *run, int dir, char *name, bool own)
+{
+    int folder = own ? open_own(dir, name) : open_folder(dir, name);
+    bool is = folder >= 0 && is_run(folder);
+
+    if (is)
+        *run = (struct placed){name, test_log_run_order_of(folder)};
+    if (folder >= 0)
+        close(folder);
+    return is;
+}
+
+/* Leaves only runs, the latest first. */
+static int sort_runs(struct names *names, int dir, bool own)
+{
+    struct placed *runs = calloc(names->count + 1, sizeof(*runs));
+    size_t count = 0;
+
+    if (!runs)
+        return -1;
+    for (size_t i = 0; i < names->count; i++)
+        if (place(&runs[count], dir, names->all[i], own))
+            count++;
+        else
+            free(names->all[i]);
+    qsort(runs, count, sizeof(*runs), compare_latest_first);
+    for (size_t i = 0; i < count; i++)
+        names->all[i] = runs[i].name;
+    names->count = count;
+    free(runs);
+    return 0;
 }
 
 char **test_log_old_runs_list(int dir, bool own, size_t *count)
 {
     struct names names = {0};
-    size_t kept = 0;
 
     *count = 0;
     if (list(&names, dir, is_name) ||
-        !TRACE_ARRAY_RESERVE(names.all, names.capacity, 1)) {
+        !TRACE_ARRAY_RESERVE(names.all, names.capacity, 1) ||
+        sort_runs(&names, dir, own)) {
         test_log_old_runs_free(names.all, names.count);
         return NULL;
     }
-    for (size_t i = 0; i < names.count; i++)
-        if (names_run(dir, names.all[i], own))
-            names.all[kept++] = names.all[i];
-        else
-            free(names.all[i]);
-    *count = kept;
+    *count = names.count;
     return names.all;
 }
 

@@ -16,8 +16,9 @@ void test_log_old_runs_hold(struct test_log_run *);
 
 /* test_log_old_runs_list returns the names of the runs in a folder, latest
  * first, to be freed with test_log_old_runs_free; NULL with errno. A run is a
- * folder, not a link, with the name and content of one. `own`: only those of
- * the current user. */
+ * folder, not a link, with the name and content of one. Runs without a number
+ * (run_order.h) come after all others, by name. `own`: only those of the
+ * current user. */
 char **test_log_old_runs_list(int dir, bool own, size_t *count);
 void test_log_old_runs_free(char **names, size_t count);
 

@@ -5,7 +5,9 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "harness/results/run_folder.h"
@@ -200,4 +202,14 @@ int test_log_write_all(int fd, const char *data, size_t size)
             size -= (size_t)wrote;
         }
     return size ? -1 : 0;
+}
+
+void test_log_lock(int fd)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+
+    for (int i = 0; i < 100 && flock(fd, LOCK_EX | LOCK_NB) &&
+                    (errno == EWOULDBLOCK || errno == EINTR);
+         i++)
+        nanosleep(&pause, NULL);
 }

@@ -13,6 +13,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/old_runs.h"
 #include "harness/results/run_folder.h"
+#include "harness/results/run_order.h"
 #include "harness/results/scratch.h"
 #include "trace/strings.h"
 
@@ -105,6 +106,7 @@ static int make_run(struct test_log_run *run, int dir, const char *path)
         if (!mkdirat(dir, name, 0777)) {
             if (take_run(run, dir, path, name))
                 return -1;
+            test_log_run_order_take(run, dir);
             if (!run->parent.nested)
                 point_latest(dir, path, name);
             test_log_scratch_begin(run);

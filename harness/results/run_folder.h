@@ -83,6 +83,10 @@ int test_log_remove(const struct test_log_run *, const char *name);
  * has no reader. */
 int test_log_write_all(int fd, const char *data, size_t size);
 
+/* test_log_lock waits for a file's exclusive lock, a second at most: the
+ * process that holds it may be stopped. */
+void test_log_lock(int fd);
+
 /* ---- trust.c: whose files are trusted ---- */
 
 /* test_log_trusts tells whether a user is the current one, root, the one who

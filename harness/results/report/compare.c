@@ -145,12 +145,22 @@ static void read_run(struct comparison *comparison, int dir, const char *run)
         trace_text_clear(&comparison->gone);
 }
 
+/* The place of the first run that is older; one that is not among them is
+ * younger than all. */
+static size_t place_before(char **runs, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(runs[i], name))
+            return i + 1;
+    return 0;
+}
+
 /* Reads the runs before this one, the latest first. */
 static void read_runs(struct comparison *comparison, const char *path)
 {
     const char *name = trace_base_name(path);
     char parent[PATH_MAX];
-    size_t count = 0, read = 0;
+    size_t count = 0, from, read;
     char **runs = NULL;
     int dir;
 
@@ -158,12 +168,10 @@ static void read_runs(struct comparison *comparison, const char *path)
     dir = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (dir >= 0)
         runs = test_log_old_runs_list(dir, true, &count);
-    for (size_t i = 0; i < count && read < RUNS_MOST && comparison->unknown;
-         i++)
-        if (strcmp(runs[i], name) < 0) {
-            read_run(comparison, dir, runs[i]);
-            read++;
-        }
+    from = place_before(runs, count, name);
+    for (read = 0;
+         from + read < count && read < RUNS_MOST && comparison->unknown; read++)
+        read_run(comparison, dir, runs[from + read]);
     test_log_old_runs_free(runs, count);
     if (dir >= 0)
         close(dir);

@@ -1,0 +1,20 @@
+/* run_order.h: the order of the runs in a folder. Private. */
+#ifndef TESTLOG_RUN_ORDER_H
+#define TESTLOG_RUN_ORDER_H
+
+#include <stdint.h>
+
+struct test_log_run;
+
+/* The file in a run's folder that has its number. */
+#define TEST_LOG_ORDER "order"
+
+/* test_log_run_order_take gives a new run the number after those of all other
+ * runs in `dir`. If it cannot, it prints why. */
+void test_log_run_order_take(const struct test_log_run *, int dir);
+
+/* test_log_run_order_of returns the number of the run in a folder; 0 if it has
+ * none, because it is older than the numbers, was unpacked or is damaged. */
+uint64_t test_log_run_order_of(int folder);
+
+#endif
