@@ -9,6 +9,7 @@
 #include "harness/results/report/recorded.h"
 #include "log/device_summary.h"
 #include "runners/critical.h"
+#include "trace/crash.h"
 #include "trace/folded.h"
 #include "trace/ops.h"
 #include "trace/perfetto.h"
@@ -103,6 +104,17 @@ static void walk_summary(struct trace_reader *reader)
     log_device_summary_free(summary);
 }
 
+/* All bytes that a crash names are in the recording. */
+static void walk_crashes(const struct trace_reader *reader, FILE *null)
+{
+    const unsigned char *stack;
+    struct trace_crash crash;
+    size_t cursor = 0;
+
+    while (trace_reader_crash(reader, &cursor, &crash, &stack))
+        fwrite(stack, 1, (size_t)crash.stack_size + crash.mappings_size, null);
+}
+
 /* The critical path has no gaps. */
 static void walk_critical(struct trace_reader *reader)
 {
@@ -133,6 +145,7 @@ static size_t walk_export(struct trace_reader *reader)
         walk_summary(reader);
         walk_page(reader);
         walk_critical(reader);
+        walk_crashes(reader, null);
     }
     if (null)
         fclose(null);

@@ -77,6 +77,9 @@ struct trace_header {
     uint64_t
         shared; /* the next free piece; the first of a chunk: none is free */
     uint64_t lost[8]; /* records lost, by enum trace_loss */
+    uint32_t stacks;  /* crashes that may leave their stacks; 0: none leaves
+                         anything */
+    uint32_t crashes; /* atomic: of processes other than the recorded one */
 };
 
 /* X(NAME, number, meaning of `end`, meaning of `span`, values) */
@@ -94,7 +97,8 @@ struct trace_header {
     X(COUNTER, 9, "-", "span it was set in", "its value")                      \
     X(SIGNPOST, 10, "-", "span it was set in", "header and message")           \
     X(DEVICE, 11, "ticks of its end", "span that set it off",                  \
-      "a struct trace_activity_place, fields of its launch, fields")
+      "a struct trace_activity_place, fields of its launch, fields")           \
+    X(CRASH, 12, "-", "-", "a struct trace_crash, a stack, mappings")
 
 enum trace_kind {
 #define TRACE_X(name, number, end, span, values) TRACE_KIND_##name = number,

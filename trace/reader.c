@@ -186,6 +186,15 @@ static bool add_meta(struct trace_reader *reader, uint64_t place)
            trace_table_set(&reader->meta_table, name_key(name), at);
 }
 
+static bool add_crash(struct trace_reader *reader, uint64_t place)
+{
+    if (!TRACE_ARRAY_RESERVE(reader->crashes, reader->crash_capacity,
+                             reader->crash_count + 1))
+        return false;
+    reader->crashes[reader->crash_count++] = (uint32_t)place;
+    return true;
+}
+
 static bool index_record(struct trace_reader *reader,
                          const struct trace_record *record, uint64_t place,
                          bool first)
@@ -216,6 +225,8 @@ static bool index_record(struct trace_reader *reader,
         return first || add_meta(reader, place);
     case TRACE_KIND_DEVICE:
         return first || add_device(reader, record, place);
+    case TRACE_KIND_CRASH:
+        return first || add_crash(reader, place);
     default:
         return true;
     }
@@ -379,6 +390,15 @@ static int by_begin(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
+static int by_time(const void *a, const void *b, void *context)
+{
+    const uint32_t *x = a, *y = b;
+    uint64_t s = trace_slot_at(context, *x)->time;
+    uint64_t t = trace_slot_at(context, *y)->time;
+
+    return s < t ? -1 : s > t;
+}
+
 static int by_place(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -397,6 +417,9 @@ static void sort_all(struct trace_reader *reader)
     if (reader->device_count)
         qsort(reader->devices, reader->device_count, sizeof(*reader->devices),
               by_begin);
+    if (reader->crash_count)
+        qsort_r(reader->crashes, reader->crash_count, sizeof(*reader->crashes),
+                by_time, reader);
     if (reader->later_count)
         qsort(reader->later, reader->later_count, sizeof(*reader->later),
               by_place);
@@ -489,6 +512,7 @@ void trace_reader_close(struct trace_reader *reader)
     free(reader->late);
     free(reader->devices);
     free(reader->metas);
+    free(reader->crashes);
     trace_table_free(&reader->meta_table);
     free(reader->later);
     trace_fields_free(reader);

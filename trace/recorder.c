@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "crash.h"
 #include "device.h"
 #include "record.h"
 
@@ -512,6 +513,17 @@ static struct trace_header *map_running(const char *path, size_t *size)
     return header;
 }
 
+/* A program that a test started dies as the test's forked children do. */
+static void watch_joined(const struct trace_header *header)
+{
+    static const struct trace_crash_hooks none;
+
+    if (!header->stacks)
+        return;
+    trace_crash_prepare();
+    trace_crash_watch(&none);
+}
+
 void trace_join_invited(void)
 {
     const char *path = secure_getenv(TRACE_INVITATION);
@@ -528,6 +540,7 @@ void trace_join_invited(void)
     lock_switching();
     trace_sites_enable(!disabled);
     pthread_mutex_unlock(&switching);
+    watch_joined(header);
 }
 
 /* ---- Disabling ---- */

@@ -14,6 +14,7 @@
 #include <criterion/event.h>
 
 #include "harness/worker/worker.h"
+#include "trace/crash.h"
 
 /* Functions of the sanitizers and of gcov; NULL without them. */
 #pragma weak __ubsan_get_current_report_data
@@ -148,7 +149,7 @@ static void keep_coverage(void)
 
     if (!__gcov_dump && !__gcov_exit && !__llvm_profile_write_file)
         return;
-    test_log_crash_stack();
+    trace_crash_stack();
     for (size_t i = 0; i < sizeof(deadly) / sizeof(*deadly); i++)
         if (!sigaction(deadly[i], NULL, &before) &&
             before.sa_handler == SIG_DFL)

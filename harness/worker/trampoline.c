@@ -92,8 +92,7 @@ static void record(const struct test_log_session *session, const char *folder,
         return;
     trace_nvtx_note();
     trace_device_configure(&profiler);
-    if (!is_set(session->live))
-        test_log_crash_record();
+    test_log_crash_record(is_set(session->live));
     trace_device_publish();
     trace_invite();
 }

@@ -65,12 +65,9 @@ void test_log_status_stop(enum test_log_stop);
 void test_log_crash_begin(void);
 
 /* test_log_crash_record makes a crash an event of the recording, which has been
- * opened. */
-void test_log_crash_record(void);
-
-/* test_log_crash_stack gives the calling thread a stack for signal handlers, if
- * it has none. */
-void test_log_crash_stack(void);
+ * opened, unless its lines are printed live; children that crash leave their
+ * stacks there. */
+void test_log_crash_record(bool live);
 
 /* test_log_crash_stops_for_exceptions tells whether the runner wants to look at
  * an uncaught C++ exception of this process. */
