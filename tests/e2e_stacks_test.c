@@ -492,9 +492,9 @@ Test(e2e_stacks, name_the_program_that_is_missing)
 
 Test(e2e_stacks, show_an_address_without_libdw)
 {
-    const struct e2e *build =
-        e2e_run("cc -D_GNU_SOURCE -o stacks $(ls " TESTS_DIR
-                "/../runners/stacks/*.c | grep -v /frames.c)");
+    const struct e2e *build = e2e_run(
+        "cc -D_GNU_SOURCE -I '" TESTS_DIR "/..' -o stacks $(ls " TESTS_DIR
+        "/../runners/stacks/*.c | grep -v /frames.c)");
     const struct e2e *run = crash_without("$PWD/stacks");
     const char *stack = e2e_between(run->err, ", which crashed:\n", "thread ");
 

@@ -15,6 +15,8 @@ bool stacks_copy(pid_t process, uint64_t address, void *bytes, size_t size)
     struct iovec here = {bytes, size};
     struct iovec there = {(void *)(uintptr_t)address, size};
 
+    if (stacks_left())
+        return stacks_copy_left(address, bytes, size);
     return process_vm_readv(process, &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
@@ -260,13 +262,27 @@ static enum stacks_call judge(const struct stacks_caller *caller,
                                             : STACKS_CALL_UNSURE;
 }
 
+/* What a process leaves has its registers. */
+static bool know_registers(struct stacks_caller *caller,
+                           const struct stacks_fault *fault, pid_t process)
+{
+    const struct trace_crash *left = stacks_left();
+
+    if (!left)
+        return fault->context &&
+               read_registers(caller, process, fault->context);
+    memcpy(caller->registers, left->registers, sizeof(caller->registers));
+    caller->register_count = left->register_count;
+    return left->register_count;
+}
+
 struct stacks_caller stacks_find_caller(const struct stacks_fault *fault,
                                         pid_t process)
 {
     struct stacks_caller caller = {.jumped = false};
 
-    if (!fault->context || is_code(process, fault->instruction) ||
-        !read_registers(&caller, process, fault->context))
+    if (is_code(process, fault->instruction) ||
+        !know_registers(&caller, fault, process))
         return caller;
     caller.jumped = true;
     if (take_return_address(&caller, process) &&

@@ -8,6 +8,18 @@
 #include "harness/results/system_modules.h"
 #include "stacks.h"
 
+static int report(Dwfl *dwfl, pid_t thread)
+{
+    FILE *left = stacks_left() ? stacks_left_mappings() : NULL;
+    int error;
+
+    if (!left)
+        return stacks_left() ? -1 : dwfl_linux_proc_report(dwfl, thread);
+    error = dwfl_linux_proc_maps_report(dwfl, left);
+    fclose(left);
+    return error;
+}
+
 /* Opens the modules of a thread's process; NULL with the reason in dwfl_errno.
  */
 static Dwfl *open_modules(pid_t thread)
@@ -18,8 +30,7 @@ static Dwfl *open_modules(pid_t thread)
     };
     Dwfl *dwfl = dwfl_begin(&callbacks);
 
-    if (dwfl && !dwfl_linux_proc_report(dwfl, thread) &&
-        !dwfl_report_end(dwfl, NULL, NULL))
+    if (dwfl && !report(dwfl, thread) && !dwfl_report_end(dwfl, NULL, NULL))
         return dwfl;
     stacks_close(dwfl);
     return NULL;
@@ -248,7 +259,7 @@ static int on_frame(Dwfl_Frame *state, void *context)
     return add(stack, &frame) ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
-/* ---- The caller of an address without code ---- */
+/* ---- Stacks from known registers ---- */
 
 enum { ONLY_THREAD = 1 };
 
@@ -266,32 +277,50 @@ static bool thread_of(Dwfl *dwfl, pid_t id, void *caller, void **thread)
     return only_thread(dwfl, caller, thread) == id;
 }
 
-struct looking {
+struct known {
     pid_t process;
-    const struct stacks_caller *caller;
+    uint64_t instruction;
+    const uint64_t *registers; /* by DWARF's numbers */
+    size_t count;
 };
 
 static bool read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word,
                       void *context)
 {
-    const struct looking *looking = context;
+    const struct known *known = context;
 
     (void)dwfl;
-    return stacks_copy(looking->process, address, word, sizeof(*word));
+    return stacks_copy(known->process, address, word, sizeof(*word));
 }
 
-/* The place is in the call, as it is for the frames of other callers. */
 static bool set_registers(Dwfl_Thread *thread, void *context)
 {
-    const struct looking *looking = context;
-    const struct stacks_caller *caller = looking->caller;
+    const struct known *known = context;
     Dwarf_Word registers[STACKS_REGISTERS];
 
-    for (size_t i = 0; i < caller->register_count; i++)
-        registers[i] = caller->registers[i];
-    dwfl_thread_state_register_pc(thread, caller->returns_to - 1);
-    return dwfl_thread_state_registers(
-        thread, 0, (unsigned)caller->register_count, registers);
+    for (size_t i = 0; i < known->count; i++)
+        registers[i] = known->registers[i];
+    dwfl_thread_state_register_pc(thread, known->instruction);
+    return dwfl_thread_state_registers(thread, 0, (unsigned)known->count,
+                                       registers);
+}
+
+/* Adds frames. Their strings need a session of their own, which lives as long
+ * as the program. */
+static void unwind_known(Dwfl *dwfl, struct known known,
+                         struct stacks_stack *stack)
+{
+    static const Dwfl_Thread_Callbacks callbacks = {
+        .next_thread = only_thread,
+        .get_thread = thread_of,
+        .memory_read = read_word,
+        .set_initial_registers = set_registers,
+    };
+    struct unwinding unwinding = {
+        .dwfl = dwfl, .stack = stack, .from = stack->count};
+
+    if (dwfl_attach_state(dwfl, NULL, known.process, &callbacks, &known))
+        dwfl_getthread_frames(dwfl, ONLY_THREAD, on_frame, &unwinding);
 }
 
 /* Adds the function that made a tail call. */
@@ -305,28 +334,39 @@ static void add_target(Dwfl *dwfl, uint64_t address, struct stacks_stack *stack)
     add(stack, &frame);
 }
 
-/* Adds the frames from the caller on. Their strings need a session of their
- * own, which lives as long as the program. */
+/* Adds the frames from the caller on. The place is in the call, as it is for
+ * the frames of other callers. */
 static void add_callers(pid_t thread, const struct stacks_caller *caller,
                         struct stacks_stack *stack)
 {
-    static const Dwfl_Thread_Callbacks callbacks = {
-        .next_thread = only_thread,
-        .get_thread = thread_of,
-        .memory_read = read_word,
-        .set_initial_registers = set_registers,
-    };
-    struct looking looking = {thread, caller};
     Dwfl *dwfl = open_modules(thread);
-    struct unwinding unwinding = {.dwfl = dwfl, .stack = stack};
 
     if (!dwfl)
         return;
     if (caller->call == STACKS_CALL_PASSED_ON)
         add_target(dwfl, caller->target, stack);
-    unwinding.from = stack->count;
-    if (dwfl_attach_state(dwfl, NULL, thread, &callbacks, &looking))
-        dwfl_getthread_frames(dwfl, ONLY_THREAD, on_frame, &unwinding);
+    unwind_known(dwfl,
+                 (struct known){thread, caller->returns_to - 1,
+                                caller->registers, caller->register_count},
+                 stack);
+}
+
+void stacks_unwind_left(const struct trace_crash *crash,
+                        const struct stacks_caller *caller,
+                        struct stacks_stack *stack)
+{
+    pid_t process = (pid_t)crash->process;
+    Dwfl *dwfl = caller->jumped ? NULL : open_modules(process);
+
+    stack->count = 0;
+    stack->more = false;
+    if (dwfl)
+        unwind_known(dwfl,
+                     (struct known){process, crash->instruction,
+                                    crash->registers, crash->register_count},
+                     stack);
+    else if (caller->call != STACKS_CALL_UNKNOWN)
+        add_callers(process, caller, stack);
 }
 
 void stacks_unwind(struct Dwfl *dwfl, const struct stacks_thread *thread,

@@ -1,5 +1,6 @@
 /* main.c: testlog-stacks [--fault=SIGNAL,CODE,ADDRESS,SP,PC,CONTEXT]
- * [--exception=TYPE,TEXT] [--first=TID] [--only] PID
+ * [--exception=TYPE,TEXT] [--first=TID] [--only] PID,
+ * or testlog-stacks --left <FILE
  *
  * The caller ends it if it takes too long: everything is printed as soon as it
  * is known.
@@ -42,7 +43,7 @@ static const char *known(const char *text)
     return text ? text : "";
 }
 
-static void put_frame(const struct stacks_frame *frame)
+void stacks_put_frame(const struct stacks_frame *frame)
 {
     char line[16] = "";
 
@@ -67,7 +68,7 @@ static void put_crashed(const struct stacks_thread *thread,
     for (size_t i = 0; i < 2 && thread->id == request->first; i++)
         if (places[i]) {
             frame = stacks_place(thread->process, places[i], &mapping);
-            put_frame(&frame);
+            stacks_put_frame(&frame);
         }
 }
 
@@ -87,7 +88,7 @@ static void put_thread(const struct stacks_thread *thread, struct Dwfl *dwfl,
     stacks_put("thread\t%d\t%s\t%c\t%s", (int)thread->id, thread->status.name,
                thread->status.state ? thread->status.state : '?', waits);
     for (size_t i = 0; i < stack.count; i++)
-        put_frame(&stack.frames[i]);
+        stacks_put_frame(&stack.frames[i]);
     if (!stack.count)
         put_crashed(thread, request);
     if (stack.more)
@@ -154,7 +155,7 @@ static void put_all(const struct request *request)
 }
 
 /* How sure the stack is of a thread that called no code. */
-static void put_certainty(const struct request *request)
+static void put_certainty(const struct stacks_caller *caller)
 {
     static const char *const notes[] = {
         [STACKS_CALL_UNKNOWN] =
@@ -171,20 +172,19 @@ static void put_certainty(const struct request *request)
             "that it called ended with this call (a tail call)",
     };
 
-    if (request->caller.jumped)
-        stacks_put("note\t%s", notes[request->caller.call]);
+    if (caller->jumped)
+        stacks_put("note\t%s", notes[caller->call]);
 }
 
-static void put_fault(struct request *request)
+void stacks_put_fault(const struct stacks_fault *fault,
+                      const struct stacks_caller *caller, pid_t process)
 {
     char text[512];
 
-    request->caller = stacks_find_caller(&request->fault, request->first);
-    stacks_fault_text(&request->fault, &request->caller, request->first, text,
-                      sizeof(text));
+    stacks_fault_text(fault, caller, process, text, sizeof(text));
     if (text[0])
         stacks_put("fault\t%s", text);
-    put_certainty(request);
+    put_certainty(caller);
 }
 
 static bool read_fault(const char *argument, struct stacks_fault *fault)
@@ -223,15 +223,18 @@ int main(int argc, char **argv)
 {
     struct request request = {.only = false};
 
+    unsetenv("DEBUGINFOD_URLS"); /* no network */
+    if (argc == 2 && !strcmp(argv[1], "--left"))
+        return stacks_put_left();
     if (!read_arguments(argc, argv, &request)) {
         fputs("testlog-stacks: usage: testlog-stacks "
               "[--fault=SIGNAL,CODE,ADDRESS,SP,PC,CONTEXT] "
-              "[--exception=TYPE,TEXT] [--first=TID] [--only] PID\n",
+              "[--exception=TYPE,TEXT] [--first=TID] [--only] PID | --left\n",
               stderr);
         return 2;
     }
-    unsetenv("DEBUGINFOD_URLS"); /* no network */
-    put_fault(&request);
+    request.caller = stacks_find_caller(&request.fault, request.first);
+    stacks_put_fault(&request.fault, &request.caller, request.first);
     stacks_put_exception(&request.exception, request.first);
     put_all(&request);
     stacks_put("end");

@@ -4,15 +4,23 @@
 
 #include "stacks.h"
 
+static FILE *open_mappings(pid_t process)
+{
+    char path[64];
+
+    if (stacks_left())
+        return stacks_left_mappings();
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)process);
+    return fopen(path, "re");
+}
+
 bool stacks_find_mapping(pid_t process, uint64_t address,
                          struct stacks_mapping *mapping)
 {
-    char path[64], line[512];
+    FILE *maps = open_mappings(process);
     bool found = false;
-    FILE *maps;
+    char line[512];
 
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int)process);
-    maps = fopen(path, "re");
     while (maps && !found && fgets(line, sizeof(line), maps)) {
         mapping->name[0] = '\0';
         found = sscanf(line,

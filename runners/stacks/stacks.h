@@ -4,6 +4,9 @@
  * It is a program of its own, because a tracer must wait for the threads that
  * it stops: in the runner, BoxFort's wait for any child would take these stops.
  *
+ * With --left, it prints the stack that a process left when it crashed, a value
+ * of trace/crash.h, from standard input.
+ *
  * It prints a line for each fact, whose parts are separated by tabs:
  *
  *     process  id, name
@@ -24,7 +27,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
+
+#include "trace/crash.h"
 
 enum {
     STACKS_PROCESSES = 64,
@@ -38,6 +44,28 @@ enum {
 /* stacks_put prints a line; its format has tabs between the parts, and other
  * control characters become spaces. */
 __attribute__((format(printf, 1, 2))) void stacks_put(const char *format, ...);
+
+struct stacks_frame;
+void stacks_put_frame(const struct stacks_frame *);
+
+/* stacks_put_fault prints what a fault is and how sure its caller is. */
+struct stacks_fault;
+struct stacks_caller;
+void stacks_put_fault(const struct stacks_fault *, const struct stacks_caller *,
+                      pid_t process);
+
+/* ---- left.c ---- */
+
+/* stacks_put_left prints what is on standard input, and returns the exit
+ * status. From then on, a process is what it left. */
+int stacks_put_left(void);
+
+/* stacks_left returns the crash that it prints; NULL: the process is alive.
+ * stacks_copy_left copies memory that the process had; false if that is
+ * unknown. stacks_left_mappings opens the text of its mappings. */
+const struct trace_crash *stacks_left(void);
+bool stacks_copy_left(uint64_t address, void *bytes, size_t size);
+FILE *stacks_left_mappings(void);
 
 /* ---- processes.c: /proc ---- */
 
@@ -140,6 +168,10 @@ struct Dwfl *stacks_open(pid_t thread);
 void stacks_unwind(struct Dwfl *, const struct stacks_thread *,
                    const struct stacks_caller *caller, struct stacks_stack *);
 void stacks_close(struct Dwfl *);
+
+/* stacks_unwind_left unwinds the stack that a process left. */
+void stacks_unwind_left(const struct trace_crash *,
+                        const struct stacks_caller *, struct stacks_stack *);
 
 /* stacks_variable returns the name of the variable that has an address, and how
  * far in it the address is; NULL if it is unknown. */
