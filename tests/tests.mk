@@ -54,7 +54,7 @@ $(DRIVER): tests/playback/driver.c $(B)/flags
 # tests/programs/WAY/NAME_test in the build folder.
 plain      := annotated annotated_cxx capture expect expect_cxx expecting expecting_cxx gpu \
     helper new_assert outcomes passing small starter throws whole
-traced     := allocator alone annotated annotated_cxx bounded capture chars_cxx ci crashing device dying early expect \
+traced     := allocator alone annotated annotated_cxx bounded capture chars_cxx children ci crasher crashing device dying early expect \
     expect_cxx expecting expecting_cxx faulty gpu gpu_early hanging helper hostile \
     jumping large late limited losing losses many \
     nesting new_assert outcomes passing sending serial simulated slow small starter starting storm survivors throws traced \

@@ -111,24 +111,56 @@ static void add_stack(struct reading *reading, char *parts[PARTS])
         .waits = parts[4],
         .assertion = reading->assertion,
         .first = stacks->frame_count,
-        .crashed = reading->crashed[0] && !strcmp(parts[1], reading->crashed),
+        .crashed = !stacks->child_count && reading->crashed[0] &&
+                   !strcmp(parts[1], reading->crashed),
+        .child = stacks->child_count,
     };
     reading->assertion = "";
 }
 
+static struct test_log_child *last_child(const struct test_log_stacks *stacks)
+{
+    return stacks->child_count ? &stacks->children[stacks->child_count - 1]
+                               : NULL;
+}
+
 static void add_note(struct test_log_stacks *stacks, const char *note)
 {
-    if (TRACE_ARRAY_RESERVE(stacks->notes, stacks->note_capacity,
-                            stacks->note_count + 1))
+    struct test_log_child *child = last_child(stacks);
+
+    if (child)
+        child->note = note;
+    else if (TRACE_ARRAY_RESERVE(stacks->notes, stacks->note_capacity,
+                                 stacks->note_count + 1))
         stacks->notes[stacks->note_count++] = note;
+}
+
+/* What follows is about the child. */
+static void add_child(struct test_log_stacks *stacks, char *parts[PARTS])
+{
+    if (TRACE_ARRAY_RESERVE(stacks->children, stacks->child_capacity,
+                            stacks->child_count + 1))
+        stacks->children[stacks->child_count++] =
+            (struct test_log_child){.process = parts[1],
+                                    .name = parts[2],
+                                    .address = "",
+                                    .fault = "",
+                                    .note = ""};
 }
 
 /* A signal that was sent has no address. */
 static void set_crash(struct reading *reading, char *parts[PARTS])
 {
+    struct test_log_child *child = last_child(reading->stacks);
+    const char *address = atoi(parts[2]) > 0 ? parts[3] : "";
+
+    if (child) {
+        child->signal = atoi(parts[1]);
+        child->address = address;
+        return;
+    }
     reading->stacks->signal = atoi(parts[1]);
-    if (atoi(parts[2]) > 0)
-        reading->stacks->address = parts[3];
+    reading->stacks->address = address;
     reading->crashed = parts[4];
 }
 
@@ -142,6 +174,13 @@ static void set_exception(struct test_log_stacks *stacks, char *parts[PARTS])
 {
     stacks->exception = parts[1];
     stacks->what = parts[2];
+}
+
+static void set_fault(struct test_log_stacks *stacks, const char *fault)
+{
+    struct test_log_child *child = last_child(stacks);
+
+    *(child ? &child->fault : &stacks->fault) = fault;
 }
 
 static void take_line(struct reading *reading, char *line)
@@ -166,7 +205,13 @@ static void take_line(struct reading *reading, char *line)
     else if (!strcmp(parts[0], "exception"))
         set_exception(reading->stacks, parts);
     else if (!strcmp(parts[0], "fault"))
-        reading->stacks->fault = parts[1];
+        set_fault(reading->stacks, parts[1]);
+    else if (!strcmp(parts[0], "child"))
+        add_child(reading->stacks, parts);
+    else if (!strcmp(parts[0], "alive"))
+        reading->stacks->alive = parts[1];
+    else if (!strcmp(parts[0], "crashes"))
+        reading->stacks->crashes = strtoul(parts[1], NULL, 10);
     else if (!strcmp(parts[0], "more") && last_stack(reading))
         last_stack(reading)->more = true;
 }
@@ -205,6 +250,20 @@ void test_log_stacks_free(struct test_log_stacks *stacks)
 {
     free(stacks->stacks);
     free(stacks->frames);
+    free(stacks->children);
     free(stacks->notes);
     trace_text_free(&stacks->text);
+}
+
+char *test_log_stacks_alive(const struct test_log_run *run,
+                            const struct test_log_result *result)
+{
+    struct test_log_stacks stacks;
+    char *alive;
+
+    if (!test_log_stacks_read(&stacks, run, result))
+        return NULL;
+    alive = stacks.alive ? strdup(stacks.alive) : NULL;
+    test_log_stacks_free(&stacks);
+    return alive;
 }

@@ -35,6 +35,14 @@ struct test_log_stack {
     size_t first, count;   /* frames */
     bool more;             /* frames than are listed */
     bool crashed; /* or threw; frames of a signal's handler are left out */
+    size_t child; /* in which it is the thread that crashed, from 1; 0: none */
+};
+
+/* A child of the test that crashed. */
+struct test_log_child {
+    const char *process, *name, *address, *fault;
+    const char *note; /* how sure its stack is; "" */
+    int signal;
 };
 
 struct test_log_stacks {
@@ -44,9 +52,13 @@ struct test_log_stacks {
     bool thrown_again;
     struct test_log_stack *stacks;
     struct test_log_frame *frames;
+    const char *alive; /* ids of the processes that did not end before the
+                          test, each between spaces; NULL: unknown */
+    struct test_log_child *children;
+    size_t crashes;     /* of children, also of those that are not listed */
     const char **notes; /* why something is missing */
-    size_t stack_count, frame_count, note_count;
-    size_t stack_capacity, frame_capacity, note_capacity;
+    size_t stack_count, frame_count, child_count, note_count;
+    size_t stack_capacity, frame_capacity, child_capacity, note_capacity;
     struct trace_text text;
 };
 
@@ -55,6 +67,11 @@ struct test_log_stacks {
 bool test_log_stacks_read(struct test_log_stacks *, const struct test_log_run *,
                           const struct test_log_result *);
 void test_log_stacks_free(struct test_log_stacks *);
+
+/* test_log_stacks_alive returns test_log_stacks.alive of a test, to be freed;
+ * NULL if it is unknown. */
+char *test_log_stacks_alive(const struct test_log_run *,
+                            const struct test_log_result *);
 
 /* ---- stacks_text.c: for people ---- */
 

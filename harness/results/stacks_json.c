@@ -48,7 +48,7 @@ static void put_stack(struct trace_text *text,
     put_known(text, "assertion", stack->assertion);
     if (stack->crashed && !stacks->signal)
         trace_text_string(text, ",\"threw\":true");
-    else if (stack->crashed)
+    else if (stack->crashed || stack->child)
         trace_text_string(text, ",\"crashed\":true");
     trace_text_string(text, ",\"frames\":[");
     for (size_t i = 0; i < stack->count; i++) {
@@ -68,14 +68,31 @@ static void put_exception(struct trace_text *text,
     trace_text_char(text, '}');
 }
 
-static void put_crash(struct trace_text *text,
-                      const struct test_log_stacks *stacks)
+static void put_signal(struct trace_text *text, int number, const char *address,
+                       const char *fault)
 {
-    trace_text_string(text, ",\"crash\":{");
-    put(text, "signal", test_log_signal(stacks->signal));
-    put_known(text, "address", stacks->address);
-    put_known(text, "fault", stacks->fault);
+    put(text, "signal", test_log_signal(number));
+    put_known(text, "address", address);
+    put_known(text, "fault", fault);
     trace_text_char(text, '}');
+}
+
+static void put_children(struct trace_text *text,
+                         const struct test_log_stacks *stacks)
+{
+    trace_text_printf(text, ",\"child_crashes\":%zu,\"crashed_children\":[",
+                      stacks->crashes);
+    for (size_t i = 0; i < stacks->child_count; i++) {
+        const struct test_log_child *child = &stacks->children[i];
+
+        trace_text_string(text, i ? ",{" : "{");
+        put(text, "process", child->process);
+        put_known(text, "name", child->name);
+        put_known(text, "note", child->note);
+        trace_text_char(text, ',');
+        put_signal(text, child->signal, child->address, child->fault);
+    }
+    trace_text_char(text, ']');
 }
 
 void test_log_stacks_members(struct trace_text *text,
@@ -86,10 +103,14 @@ void test_log_stacks_members(struct trace_text *text,
 
     if (!test_log_stacks_read(&stacks, run, result))
         return;
-    if (stacks.signal)
-        put_crash(text, &stacks);
+    if (stacks.signal) {
+        trace_text_string(text, ",\"crash\":{");
+        put_signal(text, stacks.signal, stacks.address, stacks.fault);
+    }
     if (stacks.exception[0])
         put_exception(text, &stacks);
+    if (stacks.child_count)
+        put_children(text, &stacks);
     trace_text_string(text, ",\"stacks\":[");
     for (size_t i = 0; i < stacks.stack_count; i++) {
         if (i)

@@ -151,6 +151,16 @@ static void put_stack(const struct printing *printing,
     put_frames(printing, stack);
 }
 
+static void put_signal(struct trace_text *out, int number, const char *address,
+                       const char *fault)
+{
+    trace_text_string(out, test_log_signal(number));
+    if (address[0])
+        trace_text_printf(out, " at %s", address);
+    if (fault[0])
+        trace_text_printf(out, ": %s", fault);
+}
+
 /* Adds "uncaught TYPE: TEXT", where `uncaught` may be another word. */
 static void put_exception(const struct printing *printing, const char *uncaught)
 {
@@ -172,12 +182,9 @@ static void put_cause(const struct printing *printing, bool at)
         put_exception(printing, "uncaught");
         return;
     }
-    trace_text_string(out, test_log_signal(stacks->signal));
-    if (stacks->address[0] && (at || !stacks->fault[0]))
-        trace_text_printf(out, " at %s", stacks->address);
-    if (stacks->fault[0])
-        trace_text_printf(out, ": %s", stacks->fault);
-    else if (stacks->exception[0])
+    put_signal(out, stacks->signal,
+               at || !stacks->fault[0] ? stacks->address : "", stacks->fault);
+    if (!stacks->fault[0] && stacks->exception[0])
         put_exception(printing, ": std::terminate after");
 }
 
@@ -193,6 +200,67 @@ static void put_crash(const struct printing *printing)
     trace_text_string(printing->out, "  ");
     put_cause(printing, true);
     trace_text_char(printing->out, '\n');
+}
+
+/* ---- Children that crashed ---- */
+
+static const struct test_log_stack *stack_of(
+    const struct test_log_stacks *stacks, size_t child)
+{
+    for (size_t i = 0; i < stacks->stack_count; i++)
+        if (stacks->stacks[i].child == child)
+            return &stacks->stacks[i];
+    return NULL;
+}
+
+/* Whether a child died where the one before it did; forks have the same
+ * addresses. */
+static bool is_repeated(const struct test_log_stacks *stacks,
+                        const struct test_log_stack *stack)
+{
+    const struct test_log_stack *last =
+        stack->child > 1 ? stack_of(stacks, stack->child - 1) : NULL;
+    const struct test_log_frame *frames = stacks->frames;
+
+    if (!last || !stack->count || last->count != stack->count)
+        return false;
+    for (size_t i = 0; i < stack->count; i++)
+        if (strcmp(frames[last->first + i].address,
+                   frames[stack->first + i].address) != 0)
+            return false;
+    return true;
+}
+
+static void put_child(const struct printing *printing, size_t number)
+{
+    const struct test_log_child *child =
+        &printing->stacks->children[number - 1];
+    const struct test_log_stack *stack = stack_of(printing->stacks, number);
+
+    trace_text_printf(printing->out,
+                      "  child process %s %s crashed: ", child->process,
+                      child->name);
+    put_signal(printing->out, child->signal, child->address, child->fault);
+    trace_text_char(printing->out, '\n');
+    if (child->note[0])
+        trace_text_printf(printing->out, "    %s\n", child->note);
+    if (stack && is_repeated(printing->stacks, stack))
+        trace_text_literal(printing->out, "    (the same stack)\n");
+    else if (stack)
+        put_frames(printing, stack);
+}
+
+static void put_children(const struct printing *printing)
+{
+    const struct test_log_stacks *stacks = printing->stacks;
+    size_t listed = stacks->child_count;
+
+    for (size_t i = 1; i <= listed; i++)
+        put_child(printing, i);
+    if (stacks->crashes > listed)
+        trace_text_printf(printing->out, "  %zu %s crashed\n",
+                          stacks->crashes - listed,
+                          listed ? "more child processes" : "child processes");
 }
 
 /* Without a function between an assertion and its test, its line says it all.
@@ -217,7 +285,8 @@ static void put_all(const struct printing *printing)
     for (size_t i = 0; i < stacks->stack_count; i++) {
         const struct test_log_stack *stack = &stacks->stacks[i];
 
-        if (is_system(printing, stack) || is_obvious(printing, stack))
+        if (stack->child || is_system(printing, stack) ||
+            is_obvious(printing, stack))
             continue;
         if (strcmp(process, stack->process))
             trace_text_printf(printing->out, "  child process %s:\n",
@@ -225,6 +294,7 @@ static void put_all(const struct printing *printing)
         process = stack->process;
         put_stack(printing, stack);
     }
+    put_children(printing);
 }
 
 void test_log_stacks_text(struct trace_text *out,
@@ -348,7 +418,7 @@ void test_log_stacks_where(struct trace_text *out,
         return;
     begin(&printing, out, &stacks, result);
     for (size_t i = 0; i < stacks.stack_count; i++)
-        if (!is_system(&printing, &stacks.stacks[i]))
+        if (!stacks.stacks[i].child && !is_system(&printing, &stacks.stacks[i]))
             put_thread(&printing, &stacks.stacks[i]);
     free(printing.body);
     test_log_stacks_free(&stacks);

@@ -81,3 +81,22 @@ size_t test_log_survivors(struct trace_text *names,
         trace_text_printf(names, " and %zu more", count - NAMED);
     return count;
 }
+
+bool test_log_add_living(struct trace_text *ids,
+                         const struct trace_reader *reader)
+{
+    const struct trace_summary summary = trace_reader_summary(reader);
+    const struct trace_thread *thread;
+    uint32_t last = summary.pid;
+    bool others = false;
+
+    for (size_t i = 0; (thread = trace_reader_thread(reader, i)); i++) {
+        if (thread->pid == last || thread->pid == summary.pid)
+            continue;
+        last = thread->pid;
+        others = true;
+        if (is_alive(last, summary.origin.monotonic))
+            trace_text_printf(ids, " %u ", last);
+    }
+    return others;
+}

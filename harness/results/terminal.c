@@ -271,8 +271,20 @@ struct open_span {
 
 enum { OPEN_MAX = 64 };
 
-static size_t find_open(struct trace_reader *reader, struct open_span *open)
+/* A span that a process was in when it ended tells nothing: _exit() leaves it
+ * open. */
+static bool was_alive(const char *alive, uint32_t pid)
 {
+    char id[16];
+
+    snprintf(id, sizeof(id), " %u ", pid);
+    return strstr(alive, id);
+}
+
+static size_t find_open(struct trace_reader *reader, const char *alive,
+                        struct open_span *open)
+{
+    const uint32_t own = trace_reader_summary(reader).pid;
     struct trace_entry entry;
     size_t count = 0;
 
@@ -283,7 +295,9 @@ static size_t find_open(struct trace_reader *reader, struct open_span *open)
                       (entry.kind == TRACE_ENTRY_SPAN && entry.entered);
         size_t i = 0;
 
-        if (!enters || entry.end != UINT64_MAX)
+        if (!enters || entry.end != UINT64_MAX ||
+            (alive && entry.thread->pid != own &&
+             !was_alive(alive, entry.thread->pid)))
             continue;
         while (i < count && open[i].thread != entry.thread)
             i++;
@@ -297,10 +311,11 @@ static size_t find_open(struct trace_reader *reader, struct open_span *open)
 }
 
 size_t test_log_open_spans_text(struct trace_text *text,
-                                struct trace_reader *reader, const char *indent)
+                                struct trace_reader *reader, const char *alive,
+                                const char *indent)
 {
     struct open_span open[OPEN_MAX];
-    size_t count = find_open(reader, open);
+    size_t count = find_open(reader, alive, open);
     struct trace_text spans = {0};
 
     for (size_t i = 0; i < count; i++) {
@@ -313,11 +328,11 @@ size_t test_log_open_spans_text(struct trace_text *text,
     return count;
 }
 
-size_t test_log_print_open_spans(struct trace_reader *reader,
+size_t test_log_print_open_spans(struct trace_reader *reader, const char *alive,
                                  const char *indent)
 {
     struct trace_text text = {0};
-    size_t count = test_log_open_spans_text(&text, reader, indent);
+    size_t count = test_log_open_spans_text(&text, reader, alive, indent);
 
     if (count && !indent[0])
         fputs("open spans:\n", test_log_stream());
@@ -345,6 +360,15 @@ static void put_stacks(struct block *block)
         heading(block, "stacks");
     put_plain_lines(text.data);
     trace_text_free(&text);
+}
+
+static void put_open_spans(const struct block *block,
+                           struct trace_reader *reader)
+{
+    char *alive = test_log_stacks_alive(block->run, block->result);
+
+    test_log_print_open_spans(reader, alive, "");
+    free(alive);
 }
 
 static void put_losses(struct block *block, const struct trace_reader *reader)
@@ -389,7 +413,7 @@ static void put_recording(struct block *block)
     if (reader)
         put_losses(block, reader);
     if (reader && test_log_outcome_bad(result->outcome))
-        test_log_print_open_spans(reader, "");
+        put_open_spans(block, reader);
     if (reader)
         put_gpu_summary(block, reader);
     if (reader && block->begun &&

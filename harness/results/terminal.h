@@ -29,12 +29,14 @@ void test_log_print_block(const struct test_log_run *, struct test_log_result *,
  * longer than `most`; returns how many bytes. */
 size_t test_log_keep_end(struct trace_text *, size_t most);
 
-/* test_log_open_spans_text adds the innermost open span of each thread, each
- * line after `indent`; test_log_print_open_spans prints them. Both return how
- * many there are. */
+/* test_log_open_spans_text adds the innermost open span of each thread of the
+ * test's process and of the processes in `alive`, as test_log_add_living writes
+ * it (NULL: of all), each line after `indent`; test_log_print_open_spans prints
+ * them. Both return how many there are. */
 size_t test_log_open_spans_text(struct trace_text *, struct trace_reader *,
-                                const char *indent);
-size_t test_log_print_open_spans(struct trace_reader *, const char *indent);
+                                const char *alive, const char *indent);
+size_t test_log_print_open_spans(struct trace_reader *, const char *alive,
+                                 const char *indent);
 
 /* test_log_print_stacks prints a test's stacks, if there are any. */
 void test_log_print_stacks(const struct test_log_run *,

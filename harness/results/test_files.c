@@ -10,6 +10,7 @@
 #include "harness/results/run_folder.h"
 #include "harness/results/stacks.h"
 #include "harness/results/writers.h"
+#include "trace/crash.h"
 
 enum { RENDERED_MAX = 1 << 20 }; /* bytes of a passing test's recording */
 
@@ -284,6 +285,8 @@ bool test_log_render(struct test_log_run *run, struct test_log_result *result,
     if (!result->unrendered && (write_log(run, result, reader, &plain) ||
                                 write_trace(run, result, reader)))
         print_write_error(result);
+    if (trace_reader_crashes(reader))
+        test_log_change_recording(run, result, trace_erase_stacks_beneath);
     trace_reader_close(reader);
     test_log_change_recording(run, result, trace_shrink_beneath);
     return true;

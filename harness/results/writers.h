@@ -57,6 +57,10 @@ int test_log_write_results(const struct test_log_run *, const char *name);
 size_t test_log_survivors(struct trace_text *names,
                           const struct trace_reader *);
 
+/* test_log_add_living adds the ids of those that are alive, each between
+ * spaces; false if only the test's own process recorded. */
+bool test_log_add_living(struct trace_text *ids, const struct trace_reader *);
+
 /* ---- environment.c ---- */
 
 /* test_log_environment_member adds the variables that change a run as

@@ -7,7 +7,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,15 +18,19 @@
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/stacks.h"
+#include "harness/results/writers.h"
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"
+#include "trace/crash.h"
 
 enum {
     STACKS_TEXT_MAX = 1 << 20,
     ASSERTIONS = 8, /* of a test, whose stacks are looked at */
+    CHILDREN = 4,   /* of a test, that crashed without leaving a stack */
 };
 
 static const uint64_t assertions_look = 4000000000; /* ns for all of a test */
+static const uint64_t children_look = 2000000000;
 
 static char program[PATH_MAX]; /* "": it was not found */
 
@@ -45,7 +51,7 @@ bool test_log_stacks_wanted(const struct test_log_options *options)
 /* ---- The program ---- */
 
 /* Its signals are those of a new process; its errors go nowhere. */
-static pid_t start(char *const *arguments, int out)
+static pid_t start(char *const *arguments, int in, int out)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -54,9 +60,9 @@ static pid_t start(char *const *arguments, int out)
 
     sigemptyset(&none);
     posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
+    posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_RDWR, 0);
     posix_spawn_file_actions_adddup2(&files, out, 1);
-    posix_spawn_file_actions_adddup2(&files, 0, 2);
+    posix_spawn_file_actions_adddup2(&files, in >= 0 ? in : 2, 0);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setpgroup(&attributes, 0); /* ^C is not for it */
@@ -96,14 +102,15 @@ static void read_until(int fd, uint64_t until, struct trace_text *text)
 }
 
 /* BoxFort waits for any child, but reaps only its own. */
-static void run(char *const *arguments, uint64_t until, struct trace_text *text)
+static void run(char *const *arguments, int in, uint64_t until,
+                struct trace_text *text)
 {
     int ends[2];
     pid_t pid;
 
     if (!program[0] || pipe2(ends, O_CLOEXEC))
         return;
-    pid = start(arguments, ends[1]);
+    pid = start(arguments, in, ends[1]);
     close(ends[1]);
     if (pid > 0) {
         read_until(ends[0], until, text);
@@ -116,20 +123,20 @@ static void run(char *const *arguments, uint64_t until, struct trace_text *text)
 
 /* ---- A test ---- */
 
-/* Writes the stacks of failed assertions and of the last look. */
+/* Replaces the file by two texts. */
 static void store(const struct test_log_run *run_of,
-                  const struct test_log_job *job, const struct trace_text *last)
+                  const struct test_log_job *job, const struct trace_text *text,
+                  const struct trace_text *more)
 {
-    const struct trace_text *assertions = &job->assertion_stacks;
     struct trace_file file;
 
-    if ((!assertions->size && !last->size) ||
+    if ((!text->size && !more->size) ||
         test_log_create_file(run_of, job->result, TEST_LOG_STACKS_FILE, &file))
         return;
-    if (assertions->size)
-        fwrite(assertions->data, 1, assertions->size, file.stream);
-    if (last->size)
-        fwrite(last->data, 1, last->size, file.stream);
+    if (text->size)
+        fwrite(text->data, 1, text->size, file.stream);
+    if (more->size)
+        fwrite(more->data, 1, more->size, file.stream);
     trace_file_commit(&file);
 }
 
@@ -139,11 +146,25 @@ static bool can_look(const struct test_log_runner *runner,
     return is_on(runner->options) && job->pid && job->result->folder;
 }
 
+/* Adds which of a test's children have not ended before it. */
+static void add_alive(struct trace_text *text,
+                      const struct test_log_run *run_of,
+                      const struct test_log_job *job)
+{
+    struct trace_reader *reader = test_log_recording(run_of, job->result);
+    struct trace_text ids = {0};
+
+    if (reader && test_log_add_living(&ids, reader))
+        trace_text_printf(text, "alive\t%s\n", ids.data ? ids.data : "");
+    trace_text_free(&ids);
+    trace_reader_close(reader);
+}
+
 static void say_missing(void)
 {
     static bool said;
 
-    if (said)
+    if (said || program[0])
         return;
     test_log_progress_erase();
     test_log_notice("no stacks, because there is no program testlog-stacks "
@@ -198,10 +219,10 @@ void test_log_stacks_look(const struct test_log_runner *runner,
         snprintf(first, sizeof(first), "--first=%u", crash->thread);
         put_crash(&text, crash);
     }
-    if (!program[0])
-        say_missing();
-    run(arguments, until, &text);
-    store(runner->run, job, &text);
+    add_alive(&text, runner->run, job);
+    say_missing();
+    run(arguments, -1, until, &text);
+    store(runner->run, job, &job->assertion_stacks, &text);
     trace_text_free(&text);
     job->looked += test_log_now() - began;
 }
@@ -223,7 +244,110 @@ void test_log_stacks_look_at_assertion(const struct test_log_runner *runner,
     snprintf(first, sizeof(first), "--first=%u", thread);
     snprintf(pid, sizeof(pid), "%u", job->pid);
     trace_text_printf(text, "assertion\t%s:%u\n", of->file, of->line);
-    run(arguments, began + assertions_look - job->looked, text);
-    store(runner->run, job, &(struct trace_text){0});
+    run(arguments, -1, began + assertions_look - job->looked, text);
+    store(runner->run, job, text, &(struct trace_text){0});
     job->looked += test_log_now() - began;
+}
+
+/* ---- A test's children ---- */
+
+/* Adds what the file has, except children: a test that crashes after its end is
+ * shown again. The test may have damaged the file. */
+static void add_stored(struct trace_text *text, const struct test_log_run *of,
+                       const struct test_log_result *result)
+{
+    FILE *in = test_log_read(of, result, TEST_LOG_STACKS_FILE);
+    char bytes[4096];
+    size_t size;
+    char *children;
+
+    while (in && text->size < STACKS_TEXT_MAX &&
+           (size = fread(bytes, 1, sizeof(bytes), in)))
+        trace_text_add(text, bytes, size);
+    if (in)
+        fclose(in);
+    children = text->size ? strstr(text->data, "\nchild\t") : NULL;
+    if (!children)
+        return;
+    children[1] = '\0';
+    text->size = (size_t)(children + 1 - text->data);
+}
+
+/* Returns a file with a crash and what it left; -1 without one. */
+static int file_of(const struct trace_crash *crash, const unsigned char *left)
+{
+    size_t size = (size_t)crash->stack_size + crash->mappings_size;
+    int fd = memfd_create("crash", MFD_CLOEXEC);
+
+    if (fd < 0)
+        return -1;
+    if (!test_log_write_all(fd, (const char *)crash, sizeof(*crash)) &&
+        !test_log_write_all(fd, (const char *)left, size) &&
+        !lseek(fd, 0, SEEK_SET))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static void add_child(struct trace_text *text, const struct trace_crash *crash,
+                      const unsigned char *left, uint64_t until)
+{
+    char *arguments[] = {program, (char *)"--left", NULL};
+    int file = crash->mappings_size ? file_of(crash, left) : -1;
+
+    trace_text_printf(text, "child\t%u\t", crash->process);
+    test_log_sanitize_line(text, crash->name);
+    trace_text_printf(text, "\ncrash\t%d\t%d\t%#llx\t%u\n", crash->signal,
+                      crash->code, (unsigned long long)crash->address,
+                      crash->thread);
+    if (file < 0)
+        return;
+    run(arguments, file, until, text);
+    close(file);
+}
+
+/* Adds the children that left a stack; if none did, the first ones. */
+static void add_children(struct trace_text *text,
+                         const struct trace_reader *reader)
+{
+    const uint64_t until = test_log_now() + children_look;
+    const unsigned char *left;
+    struct trace_crash crash;
+    size_t cursor = 0, added = 0;
+
+    while (trace_reader_crash(reader, &cursor, &crash, &left))
+        if (crash.mappings_size) {
+            add_child(text, &crash, left, until);
+            added++;
+        }
+    cursor = 0;
+    while (!added && cursor < CHILDREN &&
+           trace_reader_crash(reader, &cursor, &crash, &left))
+        add_child(text, &crash, left, until);
+    trace_text_printf(text, "crashes\t%zu\n", trace_reader_crashes(reader));
+}
+
+/* A test that was stopped before its end has noted who was alive. */
+void test_log_stacks_of_children(const struct test_log_runner *runner,
+                                 const struct test_log_job *job)
+{
+    struct trace_text text = {0}, more = {0};
+    struct trace_reader *reader;
+
+    if (!is_on(runner->options) || !job->result->folder)
+        return;
+    if (!job->late && !job->ended && !job->seen)
+        add_alive(&more, runner->run, job);
+    reader = test_log_recording(runner->run, job->result);
+    if (reader && trace_reader_crashes(reader)) {
+        say_missing();
+        add_children(&more, reader);
+    }
+    if (more.size) {
+        add_stored(&text, runner->run, job->result);
+        store(runner->run, job, &text, &more);
+    }
+    trace_text_free(&text);
+    trace_text_free(&more);
+    trace_reader_close(reader);
 }

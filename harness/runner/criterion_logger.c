@@ -112,6 +112,8 @@ static void show(struct test_log_job *job)
     if (job->shown)
         return;
     job->shown = true;
+    if (bad || output->show_output)
+        test_log_stacks_of_children(runner, job);
     test_log_output_pipe_finish(job);
     test_log_jsonl_result(job->result);
     if (!output->quiet &&

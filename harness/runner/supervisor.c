@@ -19,6 +19,7 @@
 
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
+#include "harness/results/writers.h"
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"
 
@@ -201,9 +202,13 @@ static void print_spans(const struct test_log_run *run,
                         const struct test_log_result *result)
 {
     struct trace_reader *reader = test_log_recording(run, result);
+    struct trace_text alive = {0};
 
-    if (reader)
-        test_log_print_open_spans(reader, "    ");
+    if (reader) {
+        test_log_add_living(&alive, reader);
+        test_log_print_open_spans(reader, alive.data ? alive.data : "", "    ");
+    }
+    trace_text_free(&alive);
     trace_reader_close(reader);
 }
 

@@ -73,6 +73,11 @@ bool test_log_stacks_wanted(const struct test_log_options *);
 void test_log_stacks_look(const struct test_log_runner *, struct test_log_job *,
                           const struct test_log_crash *, uint64_t until);
 
+/* test_log_stacks_of_children adds the stacks that children of a test left when
+ * they crashed, once the test has ended. */
+void test_log_stacks_of_children(const struct test_log_runner *,
+                                 const struct test_log_job *);
+
 struct criterion_assert_stats;
 
 /* test_log_stacks_look_at_assertion adds the stack of a thread that waits until

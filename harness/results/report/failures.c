@@ -2,6 +2,8 @@
  * lines of its output and log, and open spans. */
 #include <sys/stat.h>
 
+#include <stdlib.h>
+
 #include "harness/results/report/report.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/stacks.h"
@@ -96,8 +98,10 @@ static void add_lines(struct trace_text *lines, const struct log_filter *filter,
 }
 
 static void read_recording(struct told *told, const struct test_log_page *page,
+                           const struct test_log_result *result,
                            struct trace_reader *reader)
 {
+    char *alive = test_log_stacks_alive(page->run, result);
     const struct log_style style = {.time = LOG_TIME_UTC};
     const char *text = trace_reader_meta(reader, "log");
     struct log_filter *filter =
@@ -108,8 +112,9 @@ static void read_recording(struct told *told, const struct test_log_page *page,
         log_add_hidden(filter, &style, reader, page->fail_log, &told->hidden);
         test_log_keep_end(&told->hidden, TAIL_MOST);
     }
-    test_log_open_spans_text(&told->open, reader, "");
+    test_log_open_spans_text(&told->open, reader, alive, "");
     log_filter_free(filter);
+    free(alive);
 }
 
 static uint32_t add_text(struct test_log_strings *strings,
@@ -134,7 +139,7 @@ static void add_failure(struct test_log_table *failures,
     uint32_t output = add_end(strings, page->run, result, "output.txt", &cut);
 
     if (reader)
-        read_recording(&told, page, reader);
+        read_recording(&told, page, result, reader);
     trace_reader_close(reader);
     test_log_stacks_where(&where, page->run, result);
     test_log_stacks_text(&stacks, page->run, result);
