@@ -246,6 +246,40 @@ char *test_log_filter_for(const struct test_log_session *session,
     return filter;
 }
 
+/* ---- Preloading ---- */
+
+static const char preload_variable[] = "LD_PRELOAD";
+
+void test_log_preload_hide(void)
+{
+    const char *ours = test_log_session()->preload;
+    const char *list = getenv(preload_variable);
+    size_t size = ours ? strlen(ours) : 0;
+
+    if (!size || !list || strncmp(list, ours, size) != 0)
+        return;
+    if (list[size] == ':')
+        setenv(preload_variable, list + size + 1, 1);
+    else if (!list[size])
+        unsetenv(preload_variable);
+}
+
+char **test_log_tool_environment(void)
+{
+    size_t count = 0, size = strlen(preload_variable);
+    bool preloads = test_log_session()->preload;
+    char **copy;
+
+    while (environ && environ[count])
+        count++;
+    copy = calloc(count + 1, sizeof(*copy));
+    for (size_t i = 0, kept = 0; copy && i < count; i++)
+        if (!preloads || strncmp(environ[i], preload_variable, size) != 0 ||
+            environ[i][size] != '=')
+            copy[kept++] = environ[i];
+    return copy;
+}
+
 /* ---- GPU ---- */
 
 /* The library is the last in a list, or alone. */

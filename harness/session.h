@@ -31,6 +31,7 @@
     X(output)      /* descriptor of the stdout that belongs to a report */     \
     X(token)       /* that lets GitHub's commands through */                   \
     X(gpu_library) /* where testlog's may be */                                \
+    X(preload)     /* how LD_PRELOAD begins, for tests without testlog */      \
     X(part)        /* "1": another process writes the reports */               \
     X(suggest)     /* "1": print the test that was probably meant */
 
@@ -114,6 +115,13 @@ bool test_log_pattern_matches(const char *pattern, const char *suite,
 /* test_log_gpu_hide removes our audit library from LD_AUDIT: it is not for
  * programs that a test starts. */
 void test_log_gpu_hide(void);
+
+/* test_log_preload_hide removes from LD_PRELOAD what `testlog run --preload`
+ * put there. test_log_tool_environment returns the environment of a program
+ * that the runner starts to look at a test, to be freed; NULL without
+ * memory. */
+void test_log_preload_hide(void);
+char **test_log_tool_environment(void);
 
 /* ---- interpose.c: functions with the names of Criterion's own ---- */
 

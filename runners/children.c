@@ -13,6 +13,19 @@ enum { POLLED = 3 }; /* descriptors of a child */
 
 /* ---- Starting ---- */
 
+/* In the child: puts libraries before those that the user preloads. */
+static void preload(const char *libraries)
+{
+    const char *list = getenv("LD_PRELOAD");
+    char *longer;
+
+    if (asprintf(&longer, "%s%s%s", libraries, list && *list ? ":" : "",
+                 list ? list : "") < 0)
+        return;
+    setenv("LD_PRELOAD", longer, 1);
+    free(longer);
+}
+
 /* In the child: becomes the program, which dies with its parent. If it cannot
  * be run, errno goes to `fd`. */
 static void become(const struct child *child, char *path, char **argv, int fd)
@@ -21,6 +34,8 @@ static void become(const struct child *child, char *path, char **argv, int fd)
     runners_output_give(&child->output);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     runners_restore_signals();
+    if (child->preload)
+        preload(child->preload);
     execvp(path, argv);
 
     int error = errno;
@@ -125,9 +140,9 @@ void runners_wait(int fd, int milliseconds)
     reap();
 }
 
-int runners_spawn(char *path, char **argv)
+int runners_spawn(char *path, char **argv, const char *libraries)
 {
-    struct child child = {0};
+    struct child child = {.preload = libraries};
     int error = runners_start(&child, path, argv);
 
     while (!error && !child.ended)

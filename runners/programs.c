@@ -49,6 +49,7 @@ void runners_programs_free(struct programs *programs)
         free(programs->all[i].name);
         free(programs->all[i].folder);
         free(programs->all[i].test);
+        free(programs->all[i].preload);
     }
     free(programs->all);
     free(programs->launcher);

@@ -104,7 +104,7 @@ static struct end run_program(char **program)
 
     fflush(NULL);
     runners_hand_on_signals();
-    end = end_of(runners_spawn(program[0], program), program[0]);
+    end = end_of(runners_spawn(program[0], program, NULL), program[0]);
     end.duration = trace_between(started, trace_anchor_now().monotonic);
     return end;
 }

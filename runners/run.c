@@ -28,7 +28,8 @@ static int run_program(const struct programs *programs,
                        const struct program *program)
 {
     char **argv = runners_launch_argv(programs, program);
-    int status = argv ? runners_spawn(argv[0], argv) : -ENOMEM;
+    int status =
+        argv ? runners_spawn(argv[0], argv, program->preload) : -ENOMEM;
 
     free(argv);
     return status;
@@ -56,6 +57,7 @@ static int run_apart(const struct programs *programs)
                                        .program = program->name,
                                        .test = program->test,
                                        .durations = runners_durations(),
+                                       .preload = program->preload,
                                        .nested = test_log_session()->nested});
         code =
             runners_worse(code, runners_code(run_program(programs, program)));
@@ -110,7 +112,8 @@ static bool is_first_of_path(const struct programs *programs, size_t number)
            programs->all[number - 1].path != programs->all[number].path;
 }
 
-static void add_launch(struct trace_text *text, const struct programs *programs)
+/* The flags without which the programs would run in another way. */
+static void add_start(struct trace_text *text, const struct programs *programs)
 {
     struct trace_text words = {0};
 
@@ -121,6 +124,8 @@ static void add_launch(struct trace_text *text, const struct programs *programs)
         test_log_add_word(text, words.data);
     }
     trace_text_free(&words);
+    if (programs->preload)
+        trace_text_string(text, " --preload");
 }
 
 /* The command with the programs that have a failure in `run`; with all of them
@@ -132,7 +137,7 @@ static char *command_of(const struct programs *programs,
 
     test_log_add_word(&text, program_invocation_name);
     trace_text_string(&text, " run");
-    add_launch(&text, programs);
+    add_start(&text, programs);
     for (size_t i = 0; i < programs->count; i++)
         if (is_first_of_path(programs, i) &&
             (!run || failed_in(run, programs->all[i].folder))) {
@@ -152,14 +157,14 @@ static char *quoted(const struct programs *programs,
 {
     struct trace_text text = {0};
 
-    if (program->test) {
+    if (program->test || program->preload) {
         test_log_add_word(&text, program_invocation_name);
         trace_text_string(&text, " run");
-        add_launch(&text, programs);
+        add_start(&text, programs);
         trace_text_char(&text, ' ');
     }
     test_log_add_word(&text, program->path);
-    if (program->test)
+    if (program->test || program->preload)
         trace_text_string(&text, " --");
     return text.data;
 }
@@ -289,6 +294,7 @@ static int run_all(struct programs *programs, struct test_log_options *options,
     test_log_copy_settings(&run, options);
     runners_programs_recall(programs, last, options->failed);
     code = runners_run_programs(&run, programs, options, last);
+    runners_preload_explain();
     test_log_jsonl_close(NULL);
     test_log_filters_print_compiled_out(&filters, &run);
     finish(&run, programs, options, last, code);
@@ -355,8 +361,8 @@ static int begin(struct programs *programs, struct test_log_options *options)
 
 static void usage(void)
 {
-    puts("Usage: testlog run [--serial GLOB]... [--launch COMMAND] PROGRAM... "
-         "[-- [FLAG...]\n                   [WORD...]]\n\n"
+    puts("Usage: testlog run [--serial GLOB]... [--preload | --launch COMMAND] "
+         "PROGRAM...\n                   [-- [FLAG...] [WORD...]]\n\n"
          "Runs test programs side by side as one run, with one summary.\n"
          "FLAGs after -- are passed to each program; PROGRAM --help lists "
          "them.\nA WORD selects the tests whose names contain it.\n-j N limits "
@@ -365,6 +371,8 @@ static void usage(void)
          "another.\n\n"
          "      --serial GLOB   run the programs that match by themselves, "
          "such as 'net_*'\n"
+         "      --preload       log and trace all tests of programs that are "
+         "not linked\n                      with testlog\n"
          "      --launch COMMAND  start each test by this, such as "
          "'mpirun -n 4'\n"
          "  -h, --help          print this");
@@ -375,6 +383,7 @@ struct arguments {
     char **paths, **globs;
     size_t path_count, glob_count;
     const char *launch; /* NULL: none */
+    bool preload;
 };
 
 /* Takes "NAME VALUE" or "NAME=VALUE"; returns how many arguments it is, 0 if it
@@ -405,6 +414,10 @@ static int read_own(struct arguments *arguments, char **argv)
         arguments->globs[arguments->glob_count++] = value;
         return size;
     }
+    if (!strcmp(argv[0], "--preload")) {
+        arguments->preload = true;
+        return 1;
+    }
     size = read_flag("--launch", argv, &value);
     if (size)
         arguments->launch = value;
@@ -416,6 +429,8 @@ static void refuse(const char *word)
     if (!strcmp(word, "--serial"))
         test_log_notice("--serial needs the name of a program, or a pattern; "
                         "for example --serial 'net_*'");
+    else if (!strncmp(word, "--preload=", 10))
+        test_log_notice("--preload takes no value; name the programs after it");
     else if (!strcmp(word, "--launch"))
         test_log_notice("--launch needs a command; for example --launch "
                         "'mpirun -n 4'");
@@ -481,6 +496,9 @@ static int make_programs(struct programs *programs,
         test_log_notice("--launch: \"%s\" has no command", arguments->launch);
         return -1;
     }
+    programs->preload = arguments->preload;
+    if (arguments->preload && runners_preload_begin(programs))
+        return -1;
     runners_programs_find_serial(programs);
     for (size_t i = 0; i < arguments->glob_count; i++)
         if (!runners_programs_mark_serial(programs, arguments->globs[i])) {

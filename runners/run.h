@@ -168,7 +168,8 @@ void runners_output_end(struct output *);
 struct child {
     pid_t pid;
     bool ended;
-    int status; /* then, as waitpid has it */
+    int status;          /* then, as waitpid has it */
+    const char *preload; /* what LD_PRELOAD begins with; NULL: as ours */
     struct handover handover;
     struct output output;
     struct child *next;
@@ -247,6 +248,7 @@ struct program {
     char *name;    /* of all its files and results: "name", "name~2" */
     char *test;    /* "suite/test" that a launcher starts; NULL: all run */
     char *folder;  /* in the run, once it has started */
+    char *preload; /* libraries that it is started with; NULL: none */
     bool serial;   /* runs with no other beside it */
     bool failed;   /* one of its tests, which has not passed since */
     size_t tests;  /* that are in its history; 0: it has none */
@@ -263,6 +265,7 @@ struct programs {
     size_t count;
     char **flags; /* for each of them */
     int flag_count;
+    bool preload;    /* testlog, into those that are not linked with it */
     char *launch;    /* words of the launcher, which point into it */
     char **launcher; /* before the path of each of them */
     size_t launcher_count;
@@ -295,6 +298,16 @@ char **runners_programs_argv(const struct programs *, char *path);
 int runners_durations_begin(const struct programs *, struct test_log_options *,
                             const struct test_log_history *);
 const char *runners_durations(void);
+
+/* ---- preload.c ---- */
+
+/* runners_preload_begin chooses the libraries that each program is started
+ * with; -1 if it has printed what is wrong. runners_preload_note notes that a
+ * program ended without results; runners_preload_explain prints how many such
+ * programs there were. */
+int runners_preload_begin(struct programs *);
+void runners_preload_note(const struct program *);
+void runners_preload_explain(void);
 
 /* ---- launch.c ---- */
 

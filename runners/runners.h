@@ -215,8 +215,9 @@ int runners_interrupted(void);
  * it gets every signal, and it alone decides when to end. */
 void runners_hand_on_signals(void);
 
-/* runners_spawn runs a program to its end; returns what waitpid tells, or
- * -errno if it cannot be run. */
-int runners_spawn(char *path, char **argv);
+/* runners_spawn runs a program to its end, with these libraries first in
+ * LD_PRELOAD (NULL: none); returns what waitpid tells, or -errno if it cannot
+ * be run. */
+int runners_spawn(char *path, char **argv, const char *libraries);
 
 #endif

@@ -165,6 +165,7 @@ static void export_session(const struct schedule *schedule,
         .output = text_of(test_log_reports_kept(), output, sizeof(output)),
         .token = test_log_github_token(),
         .gpu_library = schedule->gpu_library[0] ? schedule->gpu_library : NULL,
+        .preload = program->preload,
         .nested = test_log_session()->nested,
     });
 }
@@ -172,7 +173,10 @@ static void export_session(const struct schedule *schedule,
 static int start_child(struct schedule *schedule, struct program *program)
 {
     char **argv = runners_launch_argv(schedule->programs, program);
-    int error = argv ? runners_start(&program->child, argv[0], argv) : -ENOMEM;
+    int error;
+
+    program->child.preload = program->preload;
+    error = argv ? runners_start(&program->child, argv[0], argv) : -ENOMEM;
 
     free(argv);
     return error;
@@ -262,6 +266,8 @@ static void end(struct schedule *schedule, struct program *program)
         code = TEST_LOG_FAILED; /* a launcher may exit with any code */
     else
         code = runners_verdict(run, folder, child->status, told);
+    if (!told && (code == TEST_LOG_PASSED || code == TEST_LOG_FAILED))
+        runners_preload_note(program);
     program->count = run->count - program->from;
     runners_handover_end(&child->handover);
     schedule->code = runners_worse(schedule->code, code);

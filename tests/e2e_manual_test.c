@@ -479,6 +479,7 @@ static const struct {
     {"testlog pack --", "--output --extract --help "},
     {"testlog filter --b", "--batch "},
     {"testlog filter in", "info "},
+    {"testlog run --p", "--preload "},
     {"testlog run PROGRAM -- --log-t", "--log-time "},
     {"testlog run PROGRAM -- --filter=other/", "other/passes "},
     {"PROGRAM --nocap", "--nocapture "},

@@ -36,11 +36,11 @@ static void wait_for(struct child *child)
 
 Test(runners_children, spawns_a_program_and_returns_its_status)
 {
-    int status = runners_spawn((char *)"/bin/sh", shell("exit 7"));
+    int status = runners_spawn((char *)"/bin/sh", shell("exit 7"), NULL);
 
     cr_expect(WIFEXITED(status));
     cr_expect_eq(WEXITSTATUS(status), 7);
-    status = runners_spawn((char *)"/bin/sh", shell("kill -KILL $$"));
+    status = runners_spawn((char *)"/bin/sh", shell("kill -KILL $$"), NULL);
     cr_expect(WIFSIGNALED(status));
     cr_expect_eq(WTERMSIG(status), SIGKILL);
 }
@@ -49,8 +49,8 @@ Test(runners_children, returns_why_a_program_cannot_run)
 {
     static char *argv[] = {(char *)"nothing", NULL};
 
-    cr_expect_eq(runners_spawn((char *)"./nothing", argv), -ENOENT);
-    cr_expect_eq(runners_spawn((char *)"/", argv), -EACCES);
+    cr_expect_eq(runners_spawn((char *)"./nothing", argv, NULL), -ENOENT);
+    cr_expect_eq(runners_spawn((char *)"/", argv, NULL), -EACCES);
     cr_expect_eq(waitpid(-1, NULL, WNOHANG), -1, "no process is left");
     cr_expect_eq(errno, ECHILD);
 }

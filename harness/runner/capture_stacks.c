@@ -54,6 +54,7 @@ bool test_log_stacks_wanted(const struct test_log_options *options)
 static pid_t start(char *const *arguments, int in, int out)
 {
     posix_spawn_file_actions_t files;
+    char **environment = test_log_tool_environment();
     posix_spawnattr_t attributes;
     sigset_t none;
     pid_t pid = -1;
@@ -68,8 +69,10 @@ static pid_t start(char *const *arguments, int in, int out)
     posix_spawnattr_setpgroup(&attributes, 0); /* ^C is not for it */
     posix_spawnattr_setflags(&attributes,
                              POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-    if (posix_spawn(&pid, program, &files, &attributes, arguments, environ))
+    if (!environment ||
+        posix_spawn(&pid, program, &files, &attributes, arguments, environment))
         pid = -1;
+    free(environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     return pid;

@@ -76,10 +76,11 @@ static void give_terminal(pid_t group)
 
 static pid_t start(const char *const *words)
 {
+    char **environment = test_log_tool_environment();
     posix_spawnattr_t attributes;
     sigset_t none;
     pid_t pid = -1;
-    int error;
+    int error = ENOMEM;
 
     sigemptyset(&none);
     posix_spawnattr_init(&attributes);
@@ -87,8 +88,10 @@ static pid_t start(const char *const *words)
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setflags(&attributes,
                              POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-    error = posix_spawnp(&pid, words[0], NULL, &attributes,
-                         (char *const *)words, environ);
+    if (environment)
+        error = posix_spawnp(&pid, words[0], NULL, &attributes,
+                             (char *const *)words, environment);
+    free(environment);
     posix_spawnattr_destroy(&attributes);
     if (error)
         test_log_notice("%s cannot be run: %s", words[0], strerror(error));

@@ -28,6 +28,9 @@ static const char layers[] = "OPENCL_LAYERS";
 #ifndef TEST_LOG_LIBRARIES
 #    define TEST_LOG_LIBRARIES "/usr/local/lib" /* where it is installed */
 #endif
+#ifndef TEST_LOG_SONAME
+#    define TEST_LOG_SONAME "libtestlog.so.0"
+#endif
 
 static char refused[PATH_MAX]; /* a library that another user could replace */
 
@@ -72,16 +75,14 @@ static bool is_beside_us(char *path)
 
 static bool is_testlog; /* this program */
 
-/* Looks where testlog is built and where it is installed. */
-static bool is_beside_testlog(char *path)
+/* Looks in a folder that is beside this program. */
+static bool is_beside_testlog(char *path, const char *folder, const char *name)
 {
     char program[PATH_MAX];
 
     return is_testlog && realpath("/proc/self/exe", program) &&
-           (is_there(path, "%.*s%s", folder_of(program), program,
-                     library_name) ||
-            is_there(path, "%.*s../lib/%s", folder_of(program), program,
-                     library_name));
+           is_there(path, "%.*s%s/%s", folder_of(program), program, folder,
+                    name);
 }
 
 /* Whether this is our library, which an outer test program may have set. */
@@ -99,7 +100,8 @@ bool test_log_gpu_library(char *path)
     refused[0] = '\0';
     if (given)
         return is_there(path, "%s", given);
-    return is_beside_us(path) || is_beside_testlog(path) ||
+    return is_beside_us(path) || is_beside_testlog(path, ".", library_name) ||
+           is_beside_testlog(path, "../lib", library_name) ||
            (hint && is_there(path, "%s", hint)) ||
            is_there(path, TEST_LOG_LIBRARIES "/%s", library_name) ||
            (is_ours(set) && is_there(path, "%s", set));
@@ -109,6 +111,14 @@ bool test_log_gpu_own(char *path)
 {
     is_testlog = true;
     return test_log_gpu_library(path);
+}
+
+bool test_log_own_library(char *path)
+{
+    is_testlog = true;
+    return is_beside_testlog(path, "shared", TEST_LOG_SONAME) ||
+           is_beside_testlog(path, "../lib", TEST_LOG_SONAME) ||
+           is_there(path, TEST_LOG_LIBRARIES "/" TEST_LOG_SONAME);
 }
 
 bool test_log_stacks_program(char *path)

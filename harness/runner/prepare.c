@@ -292,6 +292,7 @@ static bool export_session(const struct test_log_runner *runner)
         .stacks = test_log_stacks_wanted(options) ? "1" : "0",
         .debugger = options->debugger ? "1" : "0",
         .runner = runner->outermost,
+        .preload = test_log_session()->preload,
         .status = test_log_status_id(),
         .nested = "1",
     };

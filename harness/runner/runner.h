@@ -141,6 +141,10 @@ void test_log_filters_find_unseen(struct test_log_filters *,
 bool test_log_gpu_library(char *path);
 bool test_log_gpu_own(char *path);
 
+/* test_log_own_library finds, for the program testlog, the shared library that
+ * belongs to it, in the same way. */
+bool test_log_own_library(char *path);
+
 /* test_log_stacks_program finds the program testlog-stacks beside that
  * library. */
 bool test_log_stacks_program(char *path);

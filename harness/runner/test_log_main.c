@@ -426,7 +426,8 @@ static struct criterion_test_set *initialize(void)
 
 int test_log_main(int argc, char **argv)
 {
-    struct test_log_options options = {.all_tests = &test_log_all != NULL};
+    struct test_log_options options = {
+        .all_tests = &test_log_all || test_log_session()->preload};
     struct criterion_test_set *set;
     int code = TEST_LOG_USAGE;
 

@@ -63,6 +63,7 @@ TRACE_API void criterion_internal_test_setup(void)
         unsetenv("BXFI_MAP"); /* otherwise programs that a test starts abort */
         test_log_status_begin();
         test_log_gpu_hide();
+        test_log_preload_hide();
     }
     test_log_worker_begin();
     test_log_sanitizers_begin();
