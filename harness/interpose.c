@@ -21,3 +21,18 @@ void test_log_next_function(const char *name, void *function)
     }
     memcpy(function, &found, sizeof(found));
 }
+
+static const void *object_of(const void *address)
+{
+    Dl_info info;
+
+    return dladdr(address, &info) ? info.dli_fbase : NULL;
+}
+
+bool test_log_is_criterion(const void *address)
+{
+    const void *known;
+
+    test_log_next_function("criterion_internal_test_main", &known);
+    return object_of(address) == object_of(known);
+}

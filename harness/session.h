@@ -130,6 +130,10 @@ char **test_log_tool_environment(void);
  * it prints why and aborts. */
 void test_log_next_function(const char *name, void *function);
 
+/* test_log_is_criterion tells whether an address is in Criterion's library: the
+ * tested code may call the functions of its libraries, too. */
+bool test_log_is_criterion(const void *address);
+
 /* ---- Names ---- */
 
 /* The FIFO in a test's folder that the test prints to under a file size limit.
@@ -140,6 +144,9 @@ void test_log_next_function(const char *name, void *function);
 #define TEST_LOG_UNJUDGED "not judged: "
 
 /* ---- status.c: from a worker to the runner, by shared memory ---- */
+
+/* Most bytes of a failure's text that a run prints and writes in one place. */
+enum { TEST_LOG_TEXT_MAX = 64 << 10 };
 
 enum { TEST_LOG_NOTE_SIZE = 1024, TEST_LOG_STATUS_PAGE = 4096 };
 

@@ -21,12 +21,25 @@
 #include "harness/results/writers.h"
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"
+#include "trace/strings.h"
 
 static struct test_log_runner *const runner = &test_log_runner;
 static struct criterion_logger original;
 static struct criterion_logger wrapped[2]; /* one is spare: it may grow */
 
 /* ---- Results, as Criterion reports them ---- */
+
+/* Cuts a text that a worker sent: assertions are short, others may not be. */
+static void cut(char *text)
+{
+    static const char note[] = "... (cut)";
+    size_t most = TEST_LOG_TEXT_MAX + 256; /* with the note of a worker */
+
+    if (strlen(text) <= most)
+        return;
+    most = trace_utf8_boundary(text, TEST_LOG_TEXT_MAX);
+    memcpy(text + most, note, sizeof(note));
+}
 
 __attribute__((format(printf, 2, 3))) static void set_reason(
     struct test_log_result *result, const char *format, ...)
@@ -37,6 +50,8 @@ __attribute__((format(printf, 2, 3))) static void set_reason(
     va_start(args, format);
     if (vasprintf(&result->reason, format, args) < 0)
         result->reason = NULL;
+    else
+        cut(result->reason);
     va_end(args);
 }
 

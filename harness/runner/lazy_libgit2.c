@@ -4,7 +4,6 @@
  * runner compares texts with it. Starting it reads all of the system's
  * certificates, which takes a third of a short test's time.
  */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -26,21 +25,6 @@ TRACE_API int git_diff_buffers(const void *from, size_t from_size,
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int deferred; /* starts that Criterion asked for and that are deferred */
-
-static const void *object_of(const void *address)
-{
-    Dl_info info;
-
-    return dladdr(address, &info) ? info.dli_fbase : NULL;
-}
-
-static bool is_criterion(const void *caller)
-{
-    const void *known;
-
-    test_log_next_function("criterion_internal_test_main", &known);
-    return object_of(caller) == object_of(known);
-}
 
 static int start(void)
 {
@@ -64,7 +48,7 @@ TRACE_API int git_libgit2_init(void)
 {
     int starts;
 
-    if (!is_criterion(__builtin_return_address(0))) {
+    if (!test_log_is_criterion(__builtin_return_address(0))) {
         start_deferred();
         return start();
     }

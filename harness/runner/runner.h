@@ -206,6 +206,11 @@ char *test_log_assertions_take(const struct criterion_test_stats *);
 struct criterion_logger *test_log_locked_logger(
     const struct criterion_logger *logger);
 
+/* ---- message_size.c ---- */
+
+/* nn_bind takes the place of nanomsg's. */
+TRACE_API int nn_bind(int socket, const char *address);
+
 /* ---- lazy_libgit2.c ---- */
 
 /* git_libgit2_init starts libgit2. If Criterion calls it, libgit2 starts with

@@ -414,7 +414,7 @@ static struct criterion_test_set *initialize(void)
     struct criterion_test_set *set;
 
     signal(SIGCHLD, SIG_DFL); /* otherwise Criterion waits forever */
-    __asm__ volatile("" : : "r"(&git_libgit2_init)); /* links it */
+    __asm__ volatile("" : : "r"(&git_libgit2_init), "r"(&nn_bind)); /* links */
     set = criterion_initialize();
     if (group != getpid())
         setpgid(0, group);

@@ -12,6 +12,7 @@
 #include <criterion/options.h>
 
 #include "harness/worker/worker.h"
+#include "trace/recorder.h"
 
 #define FORKED "in a forked child: "
 #define FAILED "assertion failed"
@@ -22,7 +23,8 @@ struct assertion {
     struct assertion *next;
 };
 
-static struct trace_site *assertion_at(const char *file, unsigned line)
+static struct trace_site *assertion_at(const char *file, unsigned line,
+                                       enum trace_level level)
 {
     static struct assertion *assertions;
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -30,14 +32,15 @@ static struct trace_site *assertion_at(const char *file, unsigned line)
 
     pthread_mutex_lock(&lock);
     for (found = assertions; found; found = found->next)
-        if (found->site.line == line && !strcmp(found->site.file, file))
+        if (found->site.line == line && found->site.level == level &&
+            !strcmp(found->site.file, file))
             break;
     if (!found && (found = calloc(1, sizeof(*found)))) {
         found->site = (struct trace_site){.name = "",
                                           .file = strdup(file),
                                           .function = "",
                                           .line = line,
-                                          .level = TRACE_LEVEL_ERROR,
+                                          .level = (uint8_t)level,
                                           .kind = TRACE_SITE_EVENT};
         found->next = assertions;
         assertions = found;
@@ -56,12 +59,25 @@ static int headline(const char *message)
     return (int)(size < most ? size : most);
 }
 
-void test_log_record_error(const char *file, unsigned line, const char *text)
+static bool record_at(const char *file, unsigned line, enum trace_level level,
+                      const char *text)
 {
-    struct trace_site *site = assertion_at(file, line);
+    struct trace_site *site =
+        trace_recording.open ? assertion_at(file, line, level) : NULL;
 
     if (site)
         trace_message(site, text);
+    return site;
+}
+
+void test_log_record_error(const char *file, unsigned line, const char *text)
+{
+    record_at(file, line, TRACE_LEVEL_ERROR, text);
+}
+
+bool test_log_record_whole(const char *file, unsigned line, const char *text)
+{
+    return record_at(file, line, TRACE_LEVEL_TRACE, text);
 }
 
 /* Records a failing assertion as an ERROR event at the assertion's own place.
@@ -77,18 +93,30 @@ static void record_failure(const char *file, unsigned line, const char *message)
     trace_text_free(&text);
 }
 
+static void (*next_send_assert)(struct criterion_assert_stats *);
+
+static void send_short(struct criterion_assert_stats *stats)
+{
+    const char *message = stats->message;
+    char *shorter = test_log_shorten(stats->file, stats->line, message);
+
+    if (shorter)
+        stats->message = shorter;
+    next_send_assert(stats);
+    stats->message = message;
+    free(shorter);
+}
+
 TRACE_API void criterion_send_assert(struct criterion_assert_stats *stats)
 {
-    static void (*next)(struct criterion_assert_stats *);
-
-    if (!next)
-        test_log_next_function("criterion_send_assert", &next);
+    if (!next_send_assert)
+        test_log_next_function("criterion_send_assert", &next_send_assert);
     trace_returned_to((uintptr_t)__builtin_frame_address(0));
     if (!stats->passed)
         record_failure(stats->file, stats->line, stats->message);
     if (!test_log_forked()) {
         test_log_status_assertion(stats->passed ? 0 : stats->line);
-        next(stats);
+        send_short(stats);
         if (!stats->passed)
             test_log_status_stop(TEST_LOG_STOP_ASSERTION);
         test_log_status_assertion(0);
@@ -115,30 +143,51 @@ static void describe(struct trace_text *text,
 
 static void (*next_send)(const char *, size_t, struct cri_assert_node *);
 
+/* Shortens the values of a tree in place: they are copies. */
+static void shorten_values(const char *file, unsigned line,
+                           struct cri_assert_node *node)
+{
+    for (struct cri_assert_param *p = node->params; p->name; p++) {
+        char *value = p->type == CRI_ASSERT_RT_STR ? p->data : NULL;
+        char *shorter = test_log_shorten(file, line, value);
+
+        if (shorter)
+            memcpy(value, shorter, strlen(shorter) + 1);
+        free(shorter);
+    }
+    for (size_t i = 0; i < node->nchild; i++)
+        shorten_values(file, line, &node->children[i]);
+}
+
 /* Without a message, the values are the reason of a failure. With --verbose,
  * Criterion prints what it would print without us. */
-static void send_with_values(const char *file, size_t line,
+static void send_with_values(const char *file, unsigned line,
                              struct cri_assert_node *tree, const char *text)
 {
     bool verbose = criterion_options.logging_threshold <= CRITERION_INFO;
     const char *message = tree->message;
+    char *shorter = test_log_shorten(file, line, message);
 
-    if (text && !verbose && !(message && message[0]))
+    if (shorter)
+        tree->message = shorter;
+    else if (text && !verbose && !(message && message[0]))
         tree->message = text;
     next_send(file, line, tree);
     tree->message = message;
+    free(shorter);
 }
 
 TRACE_API void cri_assert_node_send(const char *file, size_t line,
                                     struct cri_assert_node *tree)
 {
-    struct trace_text text = {.ceiling = 1 << 16};
+    struct trace_text text = {0};
 
     if (!next_send)
         test_log_next_function("cri_assert_node_send", &next_send);
     trace_returned_to((uintptr_t)__builtin_frame_address(0));
     if (tree->message)
         trace_text_string(&text, tree->message);
+    shorten_values(file, (unsigned)line, tree);
     describe(&text, tree);
     record_failure(file, (unsigned)line, text.data);
     if (test_log_forked()) {
@@ -146,7 +195,7 @@ TRACE_API void cri_assert_node_send(const char *file, size_t line,
                              text.data ? text.data : FAILED);
     } else {
         test_log_status_assertion((unsigned)line);
-        send_with_values(file, line, tree, text.data);
+        send_with_values(file, (unsigned)line, tree, text.data);
         test_log_status_stop(TEST_LOG_STOP_NEW_ASSERTION);
         test_log_status_assertion(0);
     }

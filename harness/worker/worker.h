@@ -24,6 +24,11 @@ void test_log_worker_end_devices(void);
  * stay unchanged. */
 void test_log_capture(const char *folder, bool piped);
 
+/* test_log_capture_add appends a text and a newline to the file that the test's
+ * output goes to; false if there is none. It does not wait for a reader of the
+ * test's own stderr. */
+bool test_log_capture_add(const char *text, size_t size);
+
 /* test_log_line_output returns a descriptor for live lines: the stderr that the
  * test began with. */
 int test_log_line_output(void);
@@ -89,8 +94,17 @@ char *test_log_exception_text(void);
 
 /* ---- assertions.c ---- */
 
-/* test_log_record_error records an ERROR event at a place in a file. */
+/* test_log_record_error records an ERROR event at a place in a file.
+ * test_log_record_whole records a TRACE event with a very long text, which few
+ * filters show; false if nothing is recorded. */
 void test_log_record_error(const char *file, unsigned line, const char *text);
+bool test_log_record_whole(const char *file, unsigned line, const char *text);
+
+/* ---- long_text.c ---- */
+
+/* test_log_shorten returns the beginning of the text of a failed assertion and
+ * where the whole one is, to be freed; NULL if it is short. */
+char *test_log_shorten(const char *file, unsigned line, const char *text);
 
 /* ---- sanitizers.c ---- */
 
