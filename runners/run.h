@@ -257,6 +257,7 @@ struct program {
     size_t jobs;        /* while it runs */
     uint64_t started;   /* ns, monotonic */
     size_t from, count; /* its results in the run */
+    bool empty;         /* it has no tests */
     struct child child;
 };
 

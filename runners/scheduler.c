@@ -269,6 +269,8 @@ static void end(struct schedule *schedule, struct program *program)
     if (!told && (code == TEST_LOG_PASSED || code == TEST_LOG_FAILED))
         runners_preload_note(program);
     program->count = run->count - program->from;
+    program->empty =
+        told == TOLD_ALL && code == TEST_LOG_PASSED && !program->count;
     runners_handover_end(&child->handover);
     schedule->code = runners_worse(schedule->code, code);
 }
@@ -343,6 +345,24 @@ static void sort_results(struct test_log_run *run,
     run->results = sorted;
 }
 
+/* A shard may be empty, and --failed may leave nothing. */
+static void say_empty(const struct programs *programs,
+                      const struct test_log_options *options)
+{
+    const char *first = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < programs->count; i++)
+        if (programs->all[i].empty && !count++)
+            first = programs->all[i].path;
+    if (!count || options->shard.total || options->failed)
+        return;
+    if (count == 1)
+        test_log_notice("%s has no tests", first);
+    else
+        test_log_notice("%s and %zu more have no tests", first, count - 1);
+}
+
 static void say_not_run(const struct test_log_run *run, size_t count)
 {
     if (count)
@@ -388,6 +408,7 @@ int runners_run_programs(struct test_log_run *run, struct programs *programs,
     runners_jobserver_end();
     sort_results(run, programs);
     run->interrupted = runners_interrupted();
+    say_empty(programs, options);
     say_not_run(run, runners_programs_in(programs, PROGRAM_WAITING));
     return run->interrupted ? TEST_LOG_SIGNAL + run->interrupted
                             : schedule.code;

@@ -288,6 +288,37 @@ Test(e2e_run, exits_with_usage_before_failure_before_success)
     }
 }
 
+Test(e2e_run, passes_programs_without_tests)
+{
+    static const char says[] = "testlog: ./none_test has no tests\n";
+    const struct e2e *run;
+
+    for (int build = E2E_PLAIN; build <= E2E_TRACED; build++) {
+        e2e_run("rm -f none_test");
+        e2e_link("none", build, "none_test");
+        run = e2e_run("./none_test");
+        e2e_expect_code(run, 0);
+        e2e_expect_closing(run, "0 passed, 0 failed, 0 skipped");
+        e2e_expect_has(run->err, "testlog: this program has no tests\n");
+        e2e_expect_code(e2e_run("./none_test --filter 'a/*'"), 4);
+        e2e_expect_code(e2e_run("./none_test word"), 4);
+        e2e_expect_code(e2e_run("./none_test --shard=1/2"), 0);
+        run = e2e_run(TESTLOG " run ./none_test ./none_test");
+        e2e_expect_code(run, 0);
+        e2e_expect_closing(run, "0 passed, 0 failed, 0 skipped");
+        cr_expect_eq(e2e_count(run->err, " no tests\n"), 1, "%s", run->err);
+        e2e_expect_has(run->err, "./none_test and 1 more have no "
+                                 "tests\n");
+        run = e2e_run(TESTLOG " run a/small_test ./none_test");
+        e2e_expect_code(run, 0);
+        e2e_expect_has(run->err, says);
+        run = e2e_run(TESTLOG " run ./none_test a/small_test -- passes");
+        e2e_expect_code(run, 0);
+        e2e_expect_lacks(run->err, "no tests");
+        e2e_expect_code(e2e_run(TESTLOG " run ./none_test -- word"), 4);
+    }
+}
+
 Test(e2e_run, counts_a_program_that_dies_as_a_failed_test)
 {
     const struct e2e *result =

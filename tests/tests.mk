@@ -53,11 +53,11 @@ $(DRIVER): tests/playback/driver.c $(B)/flags
 # e2e_program() finds tests/programs/NAME.c, built in one of these ways, as
 # tests/programs/WAY/NAME_test in the build folder.
 plain      := annotated annotated_cxx capture expect expect_cxx expecting expecting_cxx gpu \
-    helper new_assert outcomes passing small starter throws whole
+    helper new_assert none outcomes passing small starter throws whole
 traced     := allocator alone annotated annotated_cxx bounded capture chars_cxx children ci crasher crashing device dying early expect \
     expect_cxx expecting expecting_cxx faulty gpu gpu_early hanging helper hostile \
     jumping large late limited long long_new losing losses many \
-    nesting new_assert outcomes passing sending serial simulated slow small starter starting storm survivors throws traced \
+    nesting new_assert none outcomes passing sending serial simulated slow small starter starting storm survivors throws traced \
     times unborn undumpable unsteady whole
 info       := annotated annotated_cxx expect expecting expecting_cxx small
 all        := gpu passing whole whole_cxx

@@ -101,9 +101,17 @@ static bool finds_tests(void)
     return !access("/proc/self", F_OK);
 }
 
+/* Whether the program has no tests, so that no filter is wrong. */
+static bool is_empty(const struct test_log_options *options)
+{
+    return finds_tests() && !test_log_options_select(options);
+}
+
 static int no_test_code(const struct test_log_run *run,
                         const struct test_log_options *options)
 {
+    if (is_empty(options))
+        return TEST_LOG_PASSED;
     return !run->foreign && finds_tests() &&
                    (options->pass_with_no_tests || is_for_others(options))
                ? TEST_LOG_PASSED
@@ -130,6 +138,8 @@ static void print_no_match(const struct test_log_options *options)
 
     if (!finds_tests())
         test_log_notice("Criterion cannot find tests without /proc; mount it");
+    else if (is_empty(options))
+        test_log_notice("this program has no tests");
     else if (options->pass_with_no_tests)
         test_log_notice("no test matched, so none ran (--pass-with-no-tests)");
     else if (is_for_others(options))

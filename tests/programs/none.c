@@ -1,0 +1,2 @@
+/* none.c: a program without tests. */
+#include <testlog/test_log.h>
