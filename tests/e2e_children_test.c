@@ -85,6 +85,21 @@ static const struct crash {
     {"null_function",
      "SIGSEGV at 0: call of a null function pointer\n",
      {"the caller is ", ": children_null_function_impl\n", ""}},
+    {"in_a_log_line",
+     "SIGSEGV at 0x10: null pointer + 0x10\n",
+     {": children_in_a_log_line_impl\n", "", ""}},
+    {"while_recording",
+     " crashed: SIGABRT\n",
+     {": children_while_recording_impl\n",
+      "\n  36 more child processes crashed\n", ""}},
+    {"five", "SIGSEGV at 0: ", {"\n  1 more child process crashed\n", "", ""}},
+    {"timeout",
+     " crashed: SIGSEGV at 0: null pointer\n",
+     {", waits for a signal:\n", ": children_timeout_impl\n",
+      ": crash_here\n"}},
+    {"crash_in_teardown",
+     " crashed: SIGSEGV at 0: null pointer\n",
+     {": children_crash_in_teardown_impl\n", ": crash_here\n", ""}},
     {"started_program",
      "crasher_test crashed: SIGSEGV at 0: null pointer\n",
      {": crash_in_helper\n", ": main\n", ""}},
@@ -116,8 +131,9 @@ Test(e2e_children, explain_each_crash)
 Test(e2e_children, do_not_change_how_children_end)
 {
     e2e_expect_lacks(all()->err, "wrong status");
+    e2e_expect_lacks(all()->err, "records were lost");
     cr_expect_eq(e2e_count(all()->err, ": failed: the child crashed\n"),
-                 14 + e2e_count(all()->err, "---- children/of_another_user: "));
+                 17 + e2e_count(all()->err, "---- children/of_another_user: "));
 }
 
 Test(e2e_children, stand_in_all_files)
@@ -169,6 +185,14 @@ Test(e2e_children, keep_hostile_names_in_their_line)
 
     cr_expect_eq(e2e_count(block, " child process "), 1);
     e2e_expect_has(block, " crashed: SIGSEGV at 0: null pointer\n");
+}
+
+Test(e2e_children, stand_once_in_a_block_that_is_printed_again)
+{
+    const char *log = file_of(all(), "children.crash_in_teardown", "log.txt");
+
+    cr_expect_eq(e2e_count(log, " child process "), 1);
+    e2e_expect_has(log, ": crash_later\n");
 }
 
 /* ---- Tests that pass ---- */

@@ -91,11 +91,24 @@ void trace_crash_prepare(void)
     trace_site_register(&site);
 }
 
+/* A signal that was sent may arrive while the thread has one of our locks. A
+ * record that it interrupts is never finished, because the thread dies. */
+static bool can_record(void)
+{
+    struct trace_writer *writer = &trace_writer;
+
+    if (trace_held || writer->busy == TRACE_REFUSING ||
+        writer->busy == TRACE_LOCKED)
+        return false;
+    writer->busy = 0;
+    return true;
+}
+
 void trace_crash_event(const struct trace_crash *crash)
 {
     char text[64];
 
-    if (!prepared)
+    if (!prepared || !can_record())
         return;
     snprintf(text, sizeof(text), crash->code > 0 ? "SIG%s at %#llx" : "SIG%s",
              sigabbrev_np(crash->signal), (unsigned long long)crash->address);
@@ -207,13 +220,33 @@ static void put_left(void)
     trace_leave(writer);
 }
 
+/* Nobody erases a stack that comes after the end of the test. */
+static bool is_over(const struct trace_header *header)
+{
+    return __atomic_load_n(&header->ended, __ATOMIC_ACQUIRE) ||
+           __atomic_load_n(&header->used, __ATOMIC_ACQUIRE);
+}
+
+static bool take_turn(uint32_t *stacks)
+{
+    uint32_t count = __atomic_load_n(stacks, __ATOMIC_RELAXED);
+
+    while (count)
+        if (__atomic_compare_exchange_n(stacks, &count, count - 1, false,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return true;
+    return false;
+}
+
 static void leave_stack(const struct trace_crash *crash)
 {
     struct trace_header *header = trace_recording.header;
-    uint32_t number = __atomic_fetch_add(&header->crashes, 1, __ATOMIC_RELAXED);
 
+    __atomic_fetch_add(&header->crashes, 1, __ATOMIC_RELAXED);
+    if (!can_record())
+        return;
     left.crash = *crash;
-    if (number < header->stacks) {
+    if (!is_over(header) && take_turn(&header->stacks)) {
         copy_stack();
         copy_mappings();
     }
@@ -222,8 +255,10 @@ static void leave_stack(const struct trace_crash *crash)
 
 void trace_crash_keep(uint32_t stacks)
 {
-    if (trace_recording.open)
-        trace_recording.header->stacks = stacks;
+    if (!trace_recording.open)
+        return;
+    trace_recording.header->stacks = stacks;
+    trace_recording.header->watched = 1;
 }
 
 /* ---- The handler ---- */

@@ -77,9 +77,9 @@ struct trace_header {
     uint64_t
         shared; /* the next free piece; the first of a chunk: none is free */
     uint64_t lost[8]; /* records lost, by enum trace_loss */
-    uint32_t stacks;  /* crashes that may leave their stacks; 0: none leaves
-                         anything */
-    uint32_t crashes; /* atomic: of processes other than the recorded one */
+    uint32_t watched; /* 1: other processes leave their crashes here */
+    uint32_t stacks;  /* atomic: stacks that they may still leave */
+    uint32_t crashes; /* atomic: of other processes than the recorded one */
 };
 
 /* X(NAME, number, meaning of `end`, meaning of `span`, values) */

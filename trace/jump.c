@@ -105,11 +105,12 @@ void trace_returned_to(uintptr_t frame)
 
 /* ---- Locks ---- */
 
-/* The signals that may arrive at any time. Faults of our own stay unblocked. */
+/* The signals that may arrive at any time. Faults of our own stay unblocked;
+ * abort() unblocks its signal. */
 static void fill_signals(sigset_t *signals)
 {
-    static const int faults[] = {SIGSEGV, SIGBUS,  SIGILL, SIGFPE,
-                                 SIGTRAP, SIGABRT, SIGSYS};
+    static const int faults[] = {SIGSEGV, SIGBUS,  SIGILL,
+                                 SIGFPE,  SIGTRAP, SIGSYS};
 
     sigfillset(signals); /* except those that glibc uses */
     for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
@@ -122,6 +123,7 @@ bool trace_has_handlers(void)
     sigset_t signals;
 
     fill_signals(&signals);
+    sigdelset(&signals, SIGABRT); /* nobody goes on after it */
     for (int i = 1; i < NSIG; i++)
         if (sigismember(&signals, i) == 1 && !sigaction(i, NULL, &action) &&
             action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN)
@@ -129,8 +131,11 @@ bool trace_has_handlers(void)
     return false;
 }
 
+_Thread_local unsigned trace_held TRACE_TLS_;
+
 void trace_hold_cancelling(struct trace_hold *hold)
 {
+    trace_held++;
     hold->has_signals = false;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &hold->cancelling);
 }
@@ -148,6 +153,7 @@ void trace_hold(struct trace_hold *hold)
 void trace_release(const struct trace_hold *hold)
 {
     pthread_setcancelstate(hold->cancelling, NULL);
+    trace_held--;
     if (hold->has_signals)
         pthread_sigmask(SIG_SETMASK, &hold->signals, NULL);
 }

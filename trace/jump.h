@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <testlog/trace.h>
+
 /* trace_frame is the address of the calling function's frame. */
 #define trace_frame() ((uintptr_t)__builtin_frame_address(0))
 
@@ -46,6 +48,7 @@ struct trace_hold {
 /* trace_hold blocks signals and cancellation for the thread until
  * trace_release, because it holds a lock that a jump must not leave behind.
  * trace_hold_cancelling blocks cancellation only. */
+extern _Thread_local unsigned trace_held TRACE_TLS_; /* how often */
 void trace_hold(struct trace_hold *);
 void trace_hold_cancelling(struct trace_hold *);
 void trace_release(const struct trace_hold *);

@@ -518,7 +518,7 @@ static void watch_joined(const struct trace_header *header)
 {
     static const struct trace_crash_hooks none;
 
-    if (!header->stacks)
+    if (!header->watched)
         return;
     trace_crash_prepare();
     trace_crash_watch(&none);

@@ -254,13 +254,14 @@ static void put_children(const struct printing *printing)
 {
     const struct test_log_stacks *stacks = printing->stacks;
     size_t listed = stacks->child_count;
+    size_t others = stacks->crashes > listed ? stacks->crashes - listed : 0;
 
     for (size_t i = 1; i <= listed; i++)
         put_child(printing, i);
-    if (stacks->crashes > listed)
-        trace_text_printf(printing->out, "  %zu %s crashed\n",
-                          stacks->crashes - listed,
-                          listed ? "more child processes" : "child processes");
+    if (others)
+        trace_text_printf(printing->out, "  %zu%s child process%s crashed\n",
+                          others, listed ? " more" : "",
+                          others == 1 ? "" : "es");
 }
 
 /* Without a function between an assertion and its test, its line says it all.

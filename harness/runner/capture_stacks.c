@@ -26,7 +26,7 @@
 enum {
     STACKS_TEXT_MAX = 1 << 20,
     ASSERTIONS = 8, /* of a test, whose stacks are looked at */
-    CHILDREN = 4,   /* of a test, that crashed without leaving a stack */
+    CHILDREN = 4,   /* of a test, that crashed */
 };
 
 static const uint64_t assertions_look = 4000000000; /* ns for all of a test */
@@ -309,24 +309,31 @@ static void add_child(struct trace_text *text, const struct trace_crash *crash,
     close(file);
 }
 
-/* Adds the children that left a stack; if none did, the first ones. */
-static void add_children(struct trace_text *text,
-                         const struct trace_reader *reader)
+/* Adds the first children that left a stack, or that did not; returns how many.
+ */
+static size_t add_some(struct trace_text *text,
+                       const struct trace_reader *reader, bool with_stack)
 {
     const uint64_t until = test_log_now() + children_look;
     const unsigned char *left;
     struct trace_crash crash;
     size_t cursor = 0, added = 0;
 
-    while (trace_reader_crash(reader, &cursor, &crash, &left))
-        if (crash.mappings_size) {
+    while (added < CHILDREN &&
+           trace_reader_crash(reader, &cursor, &crash, &left))
+        if (with_stack == (crash.mappings_size > 0)) {
             add_child(text, &crash, left, until);
             added++;
         }
-    cursor = 0;
-    while (!added && cursor < CHILDREN &&
-           trace_reader_crash(reader, &cursor, &crash, &left))
-        add_child(text, &crash, left, until);
+    return added;
+}
+
+/* In a full recording, there are none with a stack. */
+static void add_children(struct trace_text *text,
+                         const struct trace_reader *reader)
+{
+    if (!add_some(text, reader, true))
+        add_some(text, reader, false);
     trace_text_printf(text, "crashes\t%zu\n", trace_reader_crashes(reader));
 }
 

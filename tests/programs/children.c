@@ -196,6 +196,87 @@ TEST_LOG(children, hostile_name)
     expect_end(child, SIGSEGV);
 }
 
+TEST_LOG(children, in_a_log_line)
+{
+    pid_t child = fork();
+
+    if (!child)
+        log_info("text: %s", (const char *)16);
+    expect_end(child, SIGSEGV);
+}
+
+/* The signals arrive at any place of the recorder. */
+TEST_LOG(children, while_recording)
+{
+    enum { COUNT = 40 };
+    int status = 0;
+
+    for (int i = 0; i < COUNT; i++) {
+        int begun[2];
+        char byte;
+        pid_t child;
+
+        cr_assert_eq(pipe(begun), 0);
+        child = fork();
+        if (!child) {
+            for (int line = 0;; line++) {
+                log_trace("line %d of a busy child", line);
+                if (line == 100)
+                    close(begun[1]);
+            }
+        }
+        close(begun[1]);
+        cr_assert_eq(read(begun[0], &byte, 1), 0);
+        close(begun[0]);
+        kill(child, SIGABRT);
+        status = status_of(child);
+        cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT,
+                  "wrong status %#x", status);
+    }
+    cr_assert_eq(status, 0, "the child crashed");
+}
+
+TEST_LOG(children, five)
+{
+    pid_t child = -1;
+
+    for (int i = 0; i < 5; i++) {
+        child = fork();
+        if (!child)
+            crash_here();
+        if (i < 4)
+            status_of(child);
+    }
+    expect_end(child, SIGSEGV);
+}
+
+/* Its child has crashed before it times out. */
+TEST_LOG(children, timeout, .timeout = 2)
+{
+    pid_t child = fork();
+
+    if (!child)
+        crash_here();
+    status_of(child);
+    for (;;)
+        pause();
+}
+
+static void crash_later(void)
+{
+    store(NULL);
+}
+
+/* Its block is printed twice. */
+TEST_LOG(children, crash_in_teardown, .fini = crash_later)
+{
+    pid_t child = fork();
+
+    if (!child)
+        crash_here();
+    expect_end(child, SIGSEGV);
+}
+
 TEST_LOG(children, killed)
 {
     pid_t child = fork();
