@@ -97,6 +97,57 @@ Test(harness_stacks, count_the_systems_frames_but_the_called_one)
         "    (1 frame of the system)\n");
 }
 
+Test(harness_stacks, count_the_frames_that_call_a_fixture)
+{
+    expect_text(PROCESS "thread\t1\tprogram\tR\t\n" FRAME("fail", "1", "/p")
+                    FRAME("set_up", "2", "/p") BARE(
+                        "criterion_internal_test_setup", "/l/libcriterion.so.3")
+                        FRAME("test_log_watch_exceptions", "3", "/p")
+                            FRAME("suite_test_jmp", "4", "/p")
+                                FRAME("test_log_trampoline", "5", "/p")
+                                    BARE("main", "/l/libc.so.6")
+                                        BARE("_start", "/p"),
+                "  thread 1 program:\n"
+                "    list.c:1: fail\n"
+                "    list.c:2: set_up\n"
+                "    (6 frames of the system)\n");
+}
+
+Test(harness_stacks, show_main_and_count_what_called_it)
+{
+    expect_text(PROCESS
+                "thread\t1\tprogram\tR\t\n" FRAME("test_log_mine", "1", "/p")
+                    FRAME("_started", "2", "/p") FRAME("main", "3", "/p")
+                        BARE("_start", "/p"),
+                "  thread 1 program:\n"
+                "    list.c:1: test_log_mine\n"
+                "    list.c:2: _started\n"
+                "    list.c:3: main\n"
+                "    (1 frame of the system)\n");
+}
+
+Test(harness_stacks, leave_out_an_expectations_own_frames)
+{
+    expect_text(PROCESS "assertion\tlist.c:7\nthread\t1\tprogram\tR\t\n" FRAME(
+                    "report", "1", "/p") FRAME("test_log_expect_", "2", "/p")
+                    FRAME("check", "3", "/p")
+                        FRAME("suite_test_impl", "4", "/p"),
+                "  thread 1 program, assertion at list.c:7:\n"
+                "    list.c:3: check\n"
+                "    list.c:4: suite_test_impl\n");
+}
+
+Test(harness_stacks, end_with_the_body_of_a_theory)
+{
+    expect_text(PROCESS "thread\t1\tprogram\tR\t\n" FRAME("sum", "9", "/p")
+                    FRAME("suite_test_theory", "20", "/p")
+                        BARE("ffi_call", "/l/libffi.so.8")
+                            FRAME("suite_test_impl", "20", "/p"),
+                "  thread 1 program:\n"
+                "    list.c:9: sum\n"
+                "    list.c:20: suite_test_theory\n");
+}
+
 Test(harness_stacks, leave_out_threads_of_the_system)
 {
     expect_text(PROCESS "thread\t2\tprogram\tS\tepoll\n" BARE(

@@ -53,6 +53,22 @@ static bool throws(const char *function)
     return false;
 }
 
+/* Tells whether a function starts a program or a part of a test: neither it nor
+ * what called it is the test's. Criterion and testlog have it in a library or
+ * in the program itself. */
+static bool starts(const char *function)
+{
+    static const char *const names[] = {
+        "criterion_internal_test_setup", "criterion_internal_test_teardown",
+        "criterion_internal_test_main",  "test_log_watch_exceptions",
+        "test_log_trampoline",           "_start"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (!strcmp(function, names[i]))
+            return true;
+    return false;
+}
+
 /* The handler of a signal and the functions of an assertion or a throw are not
  * the test's, and neither is what they call. */
 static bool is_ours(const struct test_log_stacks *stacks,
@@ -61,7 +77,8 @@ static bool is_ours(const struct test_log_stacks *stacks,
 {
     if (stack->assertion[0])
         return !strcmp(frame->function, "criterion_send_assert") ||
-               !strcmp(frame->function, "cri_assert_node_send");
+               !strcmp(frame->function, "cri_assert_node_send") ||
+               !strcmp(frame->function, "test_log_expect_");
     return stack->crashed &&
            (frame->signal || (stacks->exception[0] && throws(frame->function)));
 }
@@ -77,6 +94,7 @@ static void add_frame(struct reading *reading, char *parts[PARTS])
         return;
     stacks->frame_count++;
     stack->count++;
+    stack->started = stack->started || starts(parts[2]);
     stacks->frames[number] = (struct test_log_frame){
         .address = parts[1],
         .function = parts[2],
@@ -86,7 +104,7 @@ static void add_frame(struct reading *reading, char *parts[PARTS])
         .offset = parts[6],
         .inlined = strchr(parts[7], 'i'),
         .signal = strchr(parts[7], 's'),
-        .system = test_log_is_system_module(parts[5]) ||
+        .system = stack->started || test_log_is_system_module(parts[5]) ||
                   test_log_is_system_header(parts[3]),
     };
     if (is_ours(stacks, stack, &stacks->frames[number])) {

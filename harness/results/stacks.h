@@ -26,7 +26,7 @@ struct test_log_frame {
     const char *address, *function, *file, *line, *module, *offset;
     bool inlined; /* into the next one */
     bool signal;  /* the kernel called a signal handler here */
-    bool system;  /* of libc or Criterion */
+    bool system;  /* of libc, Criterion or testlog */
 };
 
 struct test_log_stack {
@@ -34,6 +34,7 @@ struct test_log_stack {
     const char *assertion; /* "file:line" of the one that failed here; "" */
     size_t first, count;   /* frames */
     bool more;             /* frames than are listed */
+    bool started;          /* its last frame called the test */
     bool crashed; /* or threw; frames of a signal's handler are left out */
     size_t child; /* in which it is the thread that crashed, from 1; 0: none */
 };

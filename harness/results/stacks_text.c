@@ -10,7 +10,7 @@
 struct printing {
     struct trace_text *out;
     const struct test_log_stacks *stacks;
-    char *body; /* the function of the test; NULL: unknown */
+    char *body; /* the function of the test, without "_impl"; NULL: unknown */
     char folder[PATH_MAX];
 };
 
@@ -21,7 +21,7 @@ static void begin(struct printing *printing, struct trace_text *out,
     printing->out = out;
     printing->stacks = stacks;
     /* As Criterion names it, without the number of an instance. */
-    if (asprintf(&printing->body, "%s_%.*s_impl", result->suite,
+    if (asprintf(&printing->body, "%s_%.*s", result->suite,
                  (int)strcspn(result->test, "[#"), result->test) < 0)
         printing->body = NULL;
     if (!getcwd(printing->folder, sizeof(printing->folder)))
@@ -76,10 +76,15 @@ static size_t repeats(const struct test_log_frame *frame,
     return (size_t)(next - frame) - 1;
 }
 
+/* Criterion calls the body of a theory through another function. */
 static bool is_body(const struct printing *printing,
                     const struct test_log_frame *frame)
 {
-    return printing->body && !strcmp(frame->function, printing->body);
+    size_t size = printing->body ? strlen(printing->body) : 0;
+    const char *end = frame->function + size;
+
+    return size && !strncmp(frame->function, printing->body, size) &&
+           (!strcmp(end, "_impl") || !strcmp(end, "_theory"));
 }
 
 /* Shows one of several frames of the system in a row: the one that our code

@@ -15,7 +15,7 @@ static inline bool test_log_is_system_module(const char *path)
         "libc.so",      "libc-",        "libpthread", "ld-linux",
         "libstdc++.so", "libc++.so",    "libc++abi",  "libgcc_s.so",
         "libunwind.so", "libcriterion", "libboxfort", "libnanomsg",
-        "libtestlog"};
+        "libtestlog",   "libffi.so"};
     const char *name = trace_base_name(path);
 
     for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
