@@ -1,6 +1,7 @@
 /* file.c: files that appear complete. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -37,17 +38,24 @@ static void remove_aside(const struct trace_file *file)
     errno = error;
 }
 
+/* Returns a name beside the path that no file has, NULL without memory. */
+static char *name_aside(const char *path)
+{
+    uint64_t own[] = {(uint64_t)getpid(), trace_anchor_now().monotonic};
+    char *name;
+
+    return asprintf(&name, "%s.%016" PRIx64 ".part", path,
+                    trace_hash(TRACE_HASH, own, sizeof(own))) < 0
+               ? NULL
+               : name;
+}
+
 /* Opens a new file beside the path; never an existing one, nor through a
  * link. */
 static int open_aside(const struct trace_file *file)
 {
-    int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    int fd = openat(file->folder, file->aside, flags, 0666);
-
-    if (fd >= 0 || errno != EEXIST)
-        return fd;
-    remove_aside(file);
-    return openat(file->folder, file->aside, flags, 0666);
+    return openat(file->folder, file->aside,
+                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 }
 
 /* Opens a file without a name, of which nothing is left if the process is
@@ -69,9 +77,8 @@ static int begin(struct trace_file *file)
 {
     int fd = -1;
 
-    if (!file->path ||
-        asprintf(&file->aside, "%s.%ld.part", file->path, (long)getpid()) < 0)
-        file->aside = NULL;
+    if (file->path)
+        file->aside = name_aside(file->path);
     if (file->aside) {
         fd = open_unnamed(file);
         file->unnamed = fd >= 0;
@@ -175,11 +182,8 @@ static int name_it(struct trace_file *file)
         return 0;
     }
     file->unnamed = false;
-    if (errno == EEXIST) {
-        remove_aside(file);
-        if (!link_as(file, fd, file->aside))
-            return 0;
-    }
+    if (errno == EEXIST && !link_as(file, fd, file->aside))
+        return 0;
     return copy_aside(file, fd);
 }
 
