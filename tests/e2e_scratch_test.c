@@ -343,6 +343,24 @@ Test(e2e_scratch, leaves_what_is_no_file)
         "in it");
 }
 
+Test(e2e_scratch, moves_a_run_whose_results_are_no_file)
+{
+    static const char *const makes[] = {"ln -s /etc/passwd", "mkfifo"};
+
+    for (size_t i = 0; i < sizeof(makes) / sizeof(*makes); i++) {
+        e2e_run("rm -rf runs tmp/*");
+        e2e_run(START KILL "cd tmp/testlog-scratch-*/*/ && rm -f run.json && "
+                           "%s run.json",
+                program("slow"), makes[i]);
+        e2e_expect_has(
+            e2e_run("%s --trace-dir=runs --scratch=tmp 2>&1", program("small"))
+                ->out,
+            " stays, because run.json in it is neither a file nor a folder; "
+            "all files have been moved\n");
+        e2e_expect_code(e2e_run("ls runs/20*/scratch"), 2);
+    }
+}
+
 /* ---- A file system that cannot map files for writing ---- */
 
 /* Mounts one at runs/; skips the test without FUSE. */

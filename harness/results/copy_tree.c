@@ -163,8 +163,10 @@ static int copy_folder(int from, int to, const char *except, int depth,
     return status;
 }
 
-int test_log_copy_tree(int from, int to, const char *except,
+int test_log_copy_tree(int from, int to, const char *last,
                        struct test_log_left *left)
 {
-    return copy_folder(from, to, except, DEPTH, left);
+    if (copy_folder(from, to, last, DEPTH, left))
+        return -1;
+    return copy_entry(from, to, last, DEPTH, left) && errno != ENOENT ? -1 : 0;
 }

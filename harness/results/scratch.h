@@ -76,9 +76,9 @@ struct test_log_left {
 };
 
 /* test_log_copy_tree copies the files and folders in the folder `from` to the
- * folder `to`, except the file `except`, and notes what is neither. Files
- * appear complete. -1 with errno. */
-int test_log_copy_tree(int from, int to, const char *except,
+ * folder `to`, and notes what is neither. The file `last`, if there is one, is
+ * copied after all others. Files appear complete. -1 with errno. */
+int test_log_copy_tree(int from, int to, const char *last,
                        struct test_log_left *);
 
 /* test_log_copy_file copies a file with holes; -1 with errno. */
