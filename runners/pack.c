@@ -308,8 +308,8 @@ static int pack(const char *where, const char *output)
 
 /* ---- Unpacking ---- */
 
-/* Unpacks a pack in the open folder `aside` of `dir` and moves the run to
- * `dir`; an older one of that name stays. */
+/* Unpacks a pack in the open folder `aside` and moves the run to `dir`; an
+ * older one of that name stays. */
 static int move_unpacked(const char *pack, int aside, const char *dir)
 {
     char run[NAME_MAX + 1], path[PATH_MAX];
@@ -317,7 +317,7 @@ static int move_unpacked(const char *pack, int aside, const char *dir)
     if (!runners_unpack("pack: ", pack, aside, run))
         return TEST_LOG_USAGE;
     if (snprintf(path, sizeof(path), "%s/%s", dir, run) < PATH_MAX &&
-        !renameat(aside, run, AT_FDCWD, path)) {
+        !test_log_make_folders(dir) && !renameat(aside, run, AT_FDCWD, path)) {
         fprintf(stderr, "pack: %s\n", path);
         return TEST_LOG_PASSED;
     }
@@ -328,16 +328,41 @@ static int move_unpacked(const char *pack, int aside, const char *dir)
     return TEST_LOG_FAILED;
 }
 
+/* Cuts a path to the nearest folder that exists. */
+static void cut_to_existing(char *path)
+{
+    while (access(path, F_OK) && strcmp(path, ".") != 0) {
+        char *slash = strrchr(path, '/');
+
+        if (slash)
+            slash[slash == path] = '\0';
+        else
+            strcpy(path, ".");
+    }
+}
+
+/* Makes a folder to unpack in, on the file system of `dir`, which is made only
+ * for a good pack. */
+static int make_aside(const char *dir, char path[PATH_MAX])
+{
+    static const char name[] = "/.testlog-pack-XXXXXX";
+
+    if (!*dir || strlen(dir) + sizeof(name) > PATH_MAX) {
+        errno = *dir ? ENAMETOOLONG : ENOENT;
+        return -1;
+    }
+    memcpy(path, dir, strlen(dir) + 1);
+    cut_to_existing(path);
+    strcat(path, name);
+    return mkdtemp(path) ? 0 : -1;
+}
+
 static int extract_to(const char *pack, const char *dir)
 {
     char path[PATH_MAX];
     int aside = -1, code = TEST_LOG_FAILED;
-    bool is_new = access(dir, F_OK);
 
-    if (test_log_make_folders(dir) ||
-        snprintf(path, sizeof(path), "%s/.testlog-pack-XXXXXX", dir) >=
-            PATH_MAX ||
-        !mkdtemp(path) ||
+    if (make_aside(dir, path) ||
         (aside = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
         test_log_notice("pack: cannot write to %s: %s", dir, strerror(errno));
         return code;
@@ -345,8 +370,6 @@ static int extract_to(const char *pack, const char *dir)
     code = move_unpacked(pack, aside, dir);
     close(aside);
     test_log_old_runs_remove_tree(AT_FDCWD, path);
-    if (is_new && code)
-        rmdir(dir);
     return code;
 }
 

@@ -271,6 +271,19 @@ Test(e2e_pack, extracts_nothing_from_a_bad_pack)
     cr_expect_not(e2e_exists("new"));
 }
 
+Test(e2e_pack, makes_no_folders_for_a_bad_pack)
+{
+    pack();
+    e2e_run("head -c 900 run.tar.zst >cut.tar.zst; echo x >file");
+    e2e_expect_code(e2e_run(TESTLOG "pack -x cut.tar.zst -o new/a/b/"), 2);
+    cr_expect_not(e2e_exists("new"));
+    e2e_expect_code(e2e_run(TESTLOG "pack -x run.tar.zst -o file/b"), 1);
+    e2e_expect_code(e2e_run(TESTLOG "pack -x run.tar.zst -o new/../file/b"), 1);
+    e2e_expect_code(e2e_run(TESTLOG "pack -x run.tar.zst -o new/a/b/"), 0);
+    e2e_expect_is(e2e_run("ls new/a/b/*/run.json | wc -l")->out, "1\n");
+    e2e_expect_is(e2e_run("find . -name '.testlog-pack-*'")->out, "");
+}
+
 /* git runs what the configuration of such a repository names. */
 Test(e2e_pack, extracts_nothing_into_a_folder_of_another_kind)
 {
