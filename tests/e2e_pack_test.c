@@ -284,6 +284,15 @@ Test(e2e_pack, makes_no_folders_for_a_bad_pack)
     e2e_expect_is(e2e_run("find . -name '.testlog-pack-*'")->out, "");
 }
 
+Test(e2e_pack, packs_tests_of_a_hidden_program)
+{
+    e2e_run("mkdir tmp; cp %s .small && ./.small",
+            e2e_program("small", E2E_TRACED));
+    e2e_expect_lacks(pack_latest("run.tar.zst")->err, "left out");
+    e2e_expect_has(e2e_run(TESTLOG "log run.tar.zst")->out, "_small");
+    e2e_expect_code(e2e_run("tar -tf run.tar.zst | grep tests/_small/"), 0);
+}
+
 /* git runs what the configuration of such a repository names. */
 Test(e2e_pack, extracts_nothing_into_a_folder_of_another_kind)
 {

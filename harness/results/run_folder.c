@@ -190,12 +190,15 @@ static int make_temporary(struct test_log_run *run, const char *dir,
     return run->path && run->folder >= 0 ? 0 : -1;
 }
 
-/* The name appears in paths and reports, which terminals show. */
+/* The name appears in paths and reports, which terminals show. Packs contain no
+ * hidden folders. */
 char *test_log_program_name(const char *program, unsigned number)
 {
     struct trace_text name = {0};
 
     test_log_sanitize_line(&name, trace_base_name(program));
+    if (name.data && name.data[0] == '.')
+        name.data[0] = '_';
     if (number != 1)
         trace_text_printf(&name, "~%u", number);
     if (name.failed)
