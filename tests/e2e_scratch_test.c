@@ -380,6 +380,24 @@ static void unmount(void)
 
 TestSuite(e2e_scratch_shared, .init = begin, .fini = unmount, .timeout = 120);
 
+/* Some file systems give all folders one owner, or let all write to them. */
+Test(e2e_scratch_shared, records_in_place_if_others_own_the_scratch_folder)
+{
+    const struct e2e *result;
+
+    mount("local");
+    result = e2e_run("fusermount -u -z runs; bindfs --force-user=nobody "
+                     "--perms=0777 local runs; %s --trace-dir=own "
+                     "--scratch=runs",
+                     program("small"));
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err,
+                   "testlog: cannot record in runs: its folders belong to "
+                   "others, or others can write to them; this run is recorded "
+                   "in own/20");
+    e2e_expect_is(e2e_run("ls -A local")->out, "");
+}
+
 Test(e2e_scratch_shared, records_nothing_without_a_scratch_folder)
 {
     mount("shared");

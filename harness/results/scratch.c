@@ -128,7 +128,6 @@ static int open_scratch(const char *path, const char *run)
     if (folder < 0 || is_private(folder))
         return folder;
     close(folder);
-    errno = EPERM;
     return -1;
 }
 
@@ -140,7 +139,9 @@ static void remove_scratch(char *path)
 
     if (above < 0)
         return;
-    test_log_old_runs_remove_tree(above, last);
+    /* An empty folder may belong to somebody else. */
+    if (test_log_old_runs_remove_tree(above, last))
+        unlinkat(above, last, AT_REMOVEDIR);
     close(above);
     *strrchr(path, '/') = '\0';
     above = open_above(path, &last);
@@ -271,7 +272,11 @@ void test_log_scratch_begin(struct test_log_run *run)
     }
     if (parent)
         test_log_notice("cannot record in %s: %s; this run is recorded in %s",
-                        parent, strerror(errno), run->path);
+                        parent,
+                        path && folder < 0 ? "its folders belong to others, or "
+                                             "others can write to them"
+                                           : strerror(errno),
+                        run->path);
     if (folder >= 0)
         close(folder);
     if (path)
