@@ -143,6 +143,29 @@ Test(e2e_link, links_tests_and_code_in_shared_objects)
     }
 }
 
+/* A copy of Criterion without a function that 2.3.3 lacks, too. */
+Test(e2e_link, refuses_an_older_criterion)
+{
+    const char *program = e2e_program("small", E2E_TRACED);
+    const char *old = "LD_LIBRARY_PATH=$PWD/old";
+    const struct e2e *run;
+
+    built(e2e_run("mkdir old && sed s/cri_assert_message/cri_assert_massage/ "
+                  "$(ldd %s | awk '/libcriterion/ { print $3 }') "
+                  ">old/libcriterion.so.3",
+                  program));
+    run = e2e_run("%s %s", old, program);
+    e2e_expect_code(run, 2);
+    e2e_expect_is(run->out, "");
+    cr_expect_eq(e2e_count(run->err, "\n"), 1, "%s", run->err);
+    e2e_expect_has(run->err, "/old/libcriterion.so.3 is older than Criterion "
+                             "2.4, which testlog needs");
+    cr_expect_not(e2e_exists("testlog-runs"));
+    e2e_expect_code(e2e_run("%s " BUILD_DIR "/testlog run %s", old, program),
+                    2);
+    e2e_expect_code(e2e_run("%s", program), 0);
+}
+
 Test(e2e_link, cannot_be_linked_statically)
 {
     const struct e2e *result = e2e_run("cc " FLAGS "-static " PROGRAMS

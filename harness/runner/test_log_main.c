@@ -445,7 +445,8 @@ int test_log_main(int argc, char **argv)
     open_out();
     if (test_log_options_read(&options, argc, argv, &code))
         return code;
-    if (test_log_shard_read_durations(&options)) {
+    if (test_log_shard_read_durations(&options) ||
+        !test_log_preflight_criterion()) {
         test_log_options_free(&options);
         return TEST_LOG_USAGE;
     }
