@@ -18,11 +18,12 @@
 #include "crash.h"
 #include "device.h"
 #include "record.h"
+#include "valgrind.h"
 
 /* Used if the kernel cannot zero memory in children. */
-static struct trace_forks uncleared;
+static TRACE_UNTRACKED struct trace_forks uncleared;
 
-struct trace_recording trace_recording = {.forks = &uncleared};
+TRACE_UNTRACKED struct trace_recording trace_recording = {.forks = &uncleared};
 _Thread_local struct trace_writer trace_writer TRACE_TLS_;
 __thread struct trace_scope trace_scope_;
 struct trace_thread_hooks trace_thread_hooks;
@@ -342,7 +343,7 @@ static void map_forks(void)
     if (madvise(page, size, MADV_WIPEONFORK))
         munmap(page, size);
     else
-        trace_recording.forks = page;
+        trace_untrack(trace_recording.forks = page, size);
 }
 
 /* Once per process; atfork handlers cannot be removed. */
@@ -400,6 +401,8 @@ static void begin(struct trace_header *header, const char *path, size_t size,
         trace_recording.followers |= TRACE_FOLLOWER_SUBSCRIBER;
     trace_recording.open = true;
     trace_recording.joined = false;
+    trace_untrack(header, trace_recording.map_size);
+    trace_untrack_statics();
     trace_room_forget();
     trace_sites_forget();
     trace_live_begin(header, trace_recording.map_size);

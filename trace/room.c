@@ -8,28 +8,30 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lock.h"
 #include "record.h"
+#include "valgrind.h"
 
 /* Holes that ended threads left, by the logarithm of their size in slots. Each
  * has the place of the next one in its `span`. */
 enum { TAIL_SIZES = 16 };
-static uint32_t tails[TAIL_SIZES];
+static TRACE_UNTRACKED uint32_t tails[TAIL_SIZES];
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static TRACE_UNTRACKED struct trace_lock lock;
 
 void trace_room_lock(void)
 {
-    pthread_mutex_lock(&lock);
+    trace_lock(&lock);
 }
 
 void trace_room_unlock(void)
 {
-    pthread_mutex_unlock(&lock);
+    trace_unlock(&lock);
 }
 
 void trace_room_forget(void)
 {
-    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    lock = (struct trace_lock){0};
     memset(tails, 0, sizeof(tails));
 }
 
@@ -151,11 +153,11 @@ static struct trace_record *unlink_tail(size_t slots)
 
 static bool take_tail(struct trace_writer *writer, size_t slots)
 {
-    pthread_mutex_lock(&lock);
+    trace_lock(&lock);
 
     struct trace_record *tail = unlink_tail(slots);
 
-    pthread_mutex_unlock(&lock);
+    trace_unlock(&lock);
     if (!tail)
         return false;
     writer->next = tail;
@@ -173,11 +175,11 @@ void trace_give_room(struct trace_writer *writer)
     if (!slots)
         return;
     log = log_of(slots);
-    pthread_mutex_lock(&lock);
+    trace_lock(&lock);
     tail->span = tails[log];
     tail->slots = (uint32_t)slots;
     tails[log] = trace_place_of(tail);
-    pthread_mutex_unlock(&lock);
+    trace_unlock(&lock);
 }
 
 /* ---- Pieces of a chunk that threads share ---- */
@@ -226,11 +228,11 @@ static bool take_pieces(struct trace_writer *writer, uint64_t needed,
 {
     uint64_t first, count;
 
-    pthread_mutex_lock(&lock); /* otherwise each thread would share a chunk */
+    trace_lock(&lock); /* otherwise each thread would share a chunk */
     count = take_free(needed, wanted, &first);
     if (!count)
         count = take_and_share(wanted, &first);
-    pthread_mutex_unlock(&lock);
+    trace_unlock(&lock);
     if (!count)
         return false;
     writer->pieces = (uint32_t)count;

@@ -1,22 +1,23 @@
 /* site.c: the call sites of the process, and which are on. */
 #include <link.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device.h"
+#include "lock.h"
 #include "record.h"
+#include "valgrind.h"
 
 const struct trace_subscriber *trace_subscriber;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct trace_module *modules;
-static struct trace_site *registered; /* C++ sites */
-static bool enabled;                  /* a recording runs */
+static TRACE_UNTRACKED struct trace_lock lock;
+static TRACE_UNTRACKED struct trace_module *modules;
+static TRACE_UNTRACKED struct trace_site *registered; /* C++ sites */
+static TRACE_UNTRACKED bool enabled;                  /* a recording runs */
 
 /* The lock holder's state before. */
-static struct trace_hold held;
-static uintptr_t was_busy;
+static TRACE_UNTRACKED struct trace_hold held;
+static TRACE_UNTRACKED uintptr_t was_busy;
 
 /* No handler runs while its thread has the lock. If malloc is the program's own
  * and annotated, its records are left out meanwhile. */
@@ -29,7 +30,7 @@ void trace_sites_lock(void)
     busy = trace_writer.busy;
     trace_hold(&hold);
     trace_writer.busy = TRACE_LOCKED;
-    pthread_mutex_lock(&lock);
+    trace_lock(&lock);
     held = hold;
     was_busy = busy;
 }
@@ -39,14 +40,14 @@ void trace_sites_unlock(void)
     struct trace_hold hold = held;
     uintptr_t busy = was_busy;
 
-    pthread_mutex_unlock(&lock);
+    trace_unlock(&lock);
     trace_writer.busy = busy;
     trace_release(&hold);
 }
 
 void trace_sites_unlock_forked(void)
 {
-    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    lock = (struct trace_lock){0};
 }
 
 size_t trace_target(const char *file, char *target, size_t size)
@@ -86,8 +87,8 @@ struct target {
     char text[];
 };
 
-static struct target *targets;
-static const char *last_file, *last_target;
+static TRACE_UNTRACKED struct target *targets;
+static TRACE_UNTRACKED const char *last_file, *last_target;
 
 static const char *target_of(const char *file)
 {
@@ -102,6 +103,7 @@ static const char *target_of(const char *file)
     if (!target)
         return NULL;
     memcpy(target->text, text, size);
+    trace_untrack(target, sizeof(*target) + size);
     target->next = targets;
     targets = target;
     return target->text;
@@ -132,6 +134,7 @@ static void refresh(struct trace_site *site)
 {
     unsigned interest = enabled ? trace_site_interest(site) : 0;
 
+    trace_untrack(site, sizeof(*site));
     trace_site_complete(site);
     __atomic_store_n(&site->interest, interest, __ATOMIC_RELEASE);
 }
