@@ -17,6 +17,7 @@
 #include <criterion/criterion.h>
 
 #include "harness/runner/supervisor.h"
+#include "trace/valgrind.h"
 
 /* Written by Criterion's thread when it forks, and by the child. All atomic. */
 struct spawn {
@@ -213,6 +214,7 @@ void test_log_spawn_begin(struct test_log_runner *of)
 
     if (memory == MAP_FAILED)
         return;
+    trace_untrack(memory, sizeof(*spawn));
     runner = of;
     criterion = pthread_self();
     if (listening || !pthread_atfork(before_fork, NULL, in_child)) {
