@@ -235,6 +235,16 @@ static bool is_plain(const char *name)
     }
 }
 
+/* Tells whether a name below a run is that of its scratch file, or beneath it.
+ */
+static bool is_scratch(const char *below)
+{
+    static const char name[] = "/" TEST_LOG_SCRATCH;
+    size_t size = strlen(name);
+
+    return !strncmp(below, name, size) && (!below[size] || below[size] == '/');
+}
+
 /* Checks that all entries are in one folder, which the first one names. */
 static int check_run(struct unpacking *pack, const char *name, bool is_folder)
 {
@@ -244,7 +254,7 @@ static int check_run(struct unpacking *pack, const char *name, bool is_folder)
         return refuse(pack, name, "is not in the folder of a run");
     if (!pack->run[0] && !runners_is_run_name(name, size))
         return refuse(pack, name, "is in a folder whose name no run has");
-    if (!strcmp(name + size, "/" TEST_LOG_SCRATCH))
+    if (is_scratch(name + size))
         return refuse(pack, name, "names another folder");
     if (!pack->run[0])
         memcpy(pack->run, name, size);

@@ -153,6 +153,7 @@ static const struct {
     {"other/x", '0', "x", "other/x is not in the folder of the run"},
     {"night", '0', "x", "night is not in the folder of a run"},
     {"nightly", '0', "x", "nightly is not in the folder of a run"},
+    {"nightly/scratch/x", '0', "x", "nightly/scratch/x names another folder"},
     {"nightly/run.json", '0', "x", "nightly/run.json is there twice"},
     {"nightly/run.json/x", '0', "x", "nightly/run.json/x Not a directory"},
     {"nightly/a\x1b[31mb", '3', "", "nightly/a?[31mb is a device or a socket"},
