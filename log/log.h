@@ -236,7 +236,9 @@ TRACE_API size_t log_write_all(const struct log_filter *,
                                FILE *stream);
 
 /* log_add_hidden adds the last `most` lines of a recording's events that the
- * filter does not show, and returns how many it does not show. */
+ * filter does not show. Events in a row that differ only in their time share a
+ * line with the first one's time, except in JSON. Returns how many events that
+ * the filter does not show are in no line. */
 TRACE_API size_t log_add_hidden(const struct log_filter *,
                                 const struct log_style *, struct trace_reader *,
                                 size_t most, struct trace_text *out);

@@ -248,18 +248,18 @@ static void put_hidden(struct block *block, const struct log_filter *filter,
     size_t most = block->output->fail_log;
     struct log_style style = block->output->style;
     struct trace_text text = {0};
-    size_t left_out, hidden;
+    size_t left_out, more;
 
     style.span_events = 0;
-    hidden = log_add_hidden(filter, &style, reader, most, &text);
+    more = log_add_hidden(filter, &style, reader, most, &text);
     left_out = test_log_keep_end(&text, SHOWN_MAX);
     if (text.size)
         heading(block, "recorded");
     if (left_out)
         fprintf(test_log_stream(), "... %zu bytes before this\n", left_out);
     fwrite(text.data ? text.data : "", 1, text.size, test_log_stream());
-    if (hidden > most)
-        put_hint(block, hidden - most);
+    if (more)
+        put_hint(block, more);
     trace_text_free(&text);
 }
 
