@@ -234,6 +234,20 @@ Test(e2e_stack_builds, explain_exceptions_with_a_shared_library)
         "uncaught std::runtime_error: open /nonexistent/x, in open_");
 }
 
+/* Only an assembler's directive refers to one of its functions. */
+Test(e2e_stack_builds, explain_exceptions_if_the_library_has_lto)
+{
+    need("g++");
+    e2e_run("cc -O2 -flto -D_GNU_SOURCE -fvisibility=hidden -I '" TESTS_DIR
+            "/..' -I '" BUILD_DIR "/include' -c '" TESTS_DIR
+            "/../harness/worker/exceptions.c'");
+    build("g++", "-std=c++17 -O2 -flto -DTRACING -o traced exceptions.o",
+          "throws.cpp", STATIC);
+    e2e_expect_has(
+        run("traced", "--filter thrown/below_the_test")->err,
+        "uncaught std::runtime_error: open /nonexistent/x, in open_");
+}
+
 /* The program knows nothing of testlog. */
 Test(e2e_stack_builds, explain_exceptions_with_a_preloaded_library)
 {

@@ -343,6 +343,8 @@ static const struct crash kinds[] = {
      ""},
     {"no_memory", "uncaught std::bad_alloc: std::bad_alloc, in kinds_no_", ""},
     {"no_text", "uncaught silent, in kinds_no_text_impl (", ""},
+    {"foreign", "Caught some unexpected exception during the test execution.",
+     ""},
     {"endless_text", "uncaught std::runtime_error: xxxxxxxx",
      "kinds_endless_text_impl\n"},
 };
@@ -355,13 +357,18 @@ Test(e2e_stacks, name_exceptions_of_any_type)
         expect_end(all, "kinds", "failed", &kinds[i]);
     expect_end(all, "throws", "failed",
                &(struct crash){"a_number", "uncaught int: 42, in throws_", ""});
+    if (!e2e_sanitized())
+        expect_crash(all, "kinds",
+                     &(struct crash){"text_that_crashes",
+                                     "SIGSEGV: null pointer, in broken::what",
+                                     ": kinds_text_that_crashes_impl\n"});
 }
 
 Test(e2e_stacks, leave_tests_alone_that_catch_their_exceptions)
 {
     const struct e2e *all = all_of("throws");
 
-    e2e_expect_has(all->out, "4 passed, 17 failed, 0 skipped");
+    e2e_expect_has(all->out, "4 passed, 19 failed, 0 skipped");
     e2e_expect_lacks(
         e2e_run("ls '%s'/testlog-runs/latest/tests/*/thrown.and_caught*",
                 all->folder)

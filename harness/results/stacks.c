@@ -45,6 +45,7 @@ static bool throws(const char *function)
                                          "std::rethrow_exception",
                                          "_Unwind_RaiseException",
                                          "_Unwind_Resume",
+                                         "__clang_call_terminate",
                                          "std::terminate"};
 
     for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)

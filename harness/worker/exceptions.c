@@ -272,10 +272,10 @@ static void stop(const struct thrown *thrown)
     test_log_status_crash(&crash);
 }
 
-_Unwind_Reason_Code test_log_personality(int, _Unwind_Action,
-                                         _Unwind_Exception_Class,
-                                         struct _Unwind_Exception *,
-                                         struct _Unwind_Context *);
+/* Only an assembler's directive refers to it. */
+__attribute__((used)) _Unwind_Reason_Code test_log_personality(
+    int, _Unwind_Action, _Unwind_Exception_Class, struct _Unwind_Exception *,
+    struct _Unwind_Context *);
 
 _Unwind_Reason_Code test_log_personality(int version, _Unwind_Action actions,
                                          _Unwind_Exception_Class class,

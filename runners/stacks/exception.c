@@ -6,8 +6,8 @@
 
 enum { PAGE = 4096, TEXT_MAX = 1024 };
 
-/* Reads a string of a process, without control characters and cut if it is too
- * long; "" if it cannot be read. */
+/* Reads a string of a process, without control characters and with dots for
+ * what is too long; "" if it cannot be read. */
 static void read_string(pid_t process, uint64_t address, char text[TEXT_MAX])
 {
     size_t size = 0;
@@ -24,6 +24,8 @@ static void read_string(pid_t process, uint64_t address, char text[TEXT_MAX])
             break;
     }
     text[size] = '\0';
+    if (size + 1 == TEXT_MAX)
+        memcpy(text + size - 3, "...", 3);
     for (char *at = text; *at; at++)
         if ((unsigned char)*at < ' ')
             *at = ' ';

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <unwind.h>
 
 #include <testlog/test_log.h>
 
@@ -179,6 +180,28 @@ TEST_LOG(kinds, no_text)
 TEST_LOG(kinds, endless_text)
 {
     throw std::runtime_error(std::string(100000, 'x'));
+}
+
+struct broken : std::exception {
+    const char *what() const noexcept override
+    {
+        *static_cast<volatile int *>(nullptr) = 1;
+        return "";
+    }
+};
+
+TEST_LOG(kinds, text_that_crashes)
+{
+    throw broken();
+}
+
+// An exception of another language.
+TEST_LOG(kinds, foreign)
+{
+    static _Unwind_Exception foreign = {};
+
+    foreign.exception_class = 0x4f54484552000000;
+    _Unwind_RaiseException(&foreign);
 }
 
 /* ---- These change no verdict ---- */
