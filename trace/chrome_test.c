@@ -111,10 +111,9 @@ struct workers {
     uint64_t begin; /* of the first test of all */
 };
 
-static void put_idle(struct workers *workers, size_t worker, uint64_t until)
+static void put_idle(struct workers *workers, size_t worker, uint64_t from,
+                     uint64_t until)
 {
-    uint64_t from = workers->rows.ends[worker];
-
     if (from >= until)
         return;
     begin_slice(&workers->export, workers->pid, (uint32_t)worker + 1, "idle",
@@ -122,13 +121,11 @@ static void put_idle(struct workers *workers, size_t worker, uint64_t until)
     end_slice(&workers->export, from, until);
 }
 
-/* Names a worker, which has been idle from the beginning. */
-static void begin_worker(struct workers *workers, size_t worker)
+static void name_worker(struct workers *workers, size_t worker)
 {
     uint32_t number = (uint32_t)worker + 1;
     char name[32];
 
-    trace_test_rows_take(&workers->rows, worker, workers->begin);
     snprintf(name, sizeof(name), "worker %u", number);
     trace_chrome_metadata(&workers->export, "thread_name", workers->pid, number,
                           "name", name);
@@ -140,16 +137,19 @@ static void put_test(struct workers *workers,
                      const struct trace_chrome_test *test)
 {
     size_t count = workers->rows.count;
-    size_t worker = trace_test_rows_find(&workers->rows, test->begin);
+    uint64_t idle_since;
+    size_t worker = trace_test_rows_add(&workers->rows, test->begin, test->end,
+                                        &idle_since);
 
     if (worker == SIZE_MAX)
         return;
-    if (worker == count)
-        begin_worker(workers, worker);
-    put_idle(workers, worker, test->begin);
+    if (worker == count) {
+        name_worker(workers, worker);
+        idle_since = workers->begin;
+    }
+    put_idle(workers, worker, idle_since, test->begin);
     trace_chrome_test_slice(&workers->export, workers->pid,
                             (uint32_t)worker + 1, test);
-    trace_test_rows_take(&workers->rows, worker, test->end);
 }
 
 static void put_process(struct workers *workers, const char *host)
@@ -181,7 +181,7 @@ static void put_host(struct trace_chrome *chrome,
         end = tests[i].end > end ? tests[i].end : end;
     }
     for (size_t i = 0; i < workers.rows.count; i++)
-        put_idle(&workers, i, end);
+        put_idle(&workers, i, workers.rows.ends[i], end);
     trace_test_rows_free(&workers.rows);
     trace_text_free(&workers.export.text);
 }

@@ -61,13 +61,14 @@ static size_t find_rows(uint32_t *workers, const struct stay *stays,
                         size_t count, size_t above)
 {
     struct trace_test_rows rows = {0};
+    uint64_t since;
 
     for (size_t i = 0; i < count; i++) {
-        size_t row = trace_test_rows_find(&rows, stays[i].begin);
+        size_t row =
+            trace_test_rows_add(&rows, stays[i].begin, stays[i].end, &since);
 
         if (row == SIZE_MAX)
             break;
-        trace_test_rows_take(&rows, row, stays[i].end);
         workers[stays[i].number] = (uint32_t)(above + row) + 1;
     }
     count = rows.count;
