@@ -15,6 +15,8 @@
 #include "harness/results/writers.h"
 #include "harness/runner/options.h"
 #include "run.h"
+#include "trace/containers.h"
+#include "trace/strings.h"
 
 enum { FAIL_LOG = 20 /* as --fail-log by default */ };
 
@@ -172,28 +174,42 @@ static void add_program(struct loaded *loaded, const char *path, size_t size)
         strndup(path + base, size - base), strndup(path, size)};
 }
 
-static bool failed_in(const struct test_log_run *run, const char *program)
+/* Collects the hashes of programs that have failed tests. */
+static void find_failed(struct trace_table *failed,
+                        const struct test_log_run *run)
 {
-    for (size_t i = 0; program && i < run->count; i++)
-        if (test_log_outcome_bad(run->results[i].outcome) &&
-            !strcmp(run->results[i].program, program))
-            return true;
-    return false;
+    for (size_t i = 0; i < run->count; i++)
+        if (test_log_outcome_bad(run->results[i].outcome))
+            trace_table_set(
+                failed, trace_hash_string(TRACE_HASH, run->results[i].program),
+                1);
+}
+
+static bool has_failed(const struct trace_table *failed,
+                       const struct test_log_page_program *program)
+{
+    uintptr_t number;
+
+    return program->command && program->folder &&
+           trace_table_find(
+               failed, trace_hash_string(TRACE_HASH, program->folder), &number);
 }
 
 /* Makes the command that runs the programs with failed tests. */
 static void make_rerun(struct loaded *loaded, const char *testlog, size_t size)
 {
+    struct trace_table failed = {0};
     struct trace_text text = {0};
 
+    find_failed(&failed, &loaded->run);
     trace_text_printf(&text, "%.*s run", (int)size, testlog);
     for (size_t i = 0; i < loaded->program_count; i++)
-        if (loaded->programs[i].command &&
-            failed_in(&loaded->run, loaded->programs[i].folder)) {
+        if (has_failed(&failed, &loaded->programs[i])) {
             trace_text_char(&text, ' ');
             trace_text_string(&text, loaded->programs[i].command);
         }
     trace_text_string(&text, " --");
+    trace_table_free(&failed);
     loaded->command = text.data;
 }
 

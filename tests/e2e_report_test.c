@@ -274,3 +274,76 @@ Test(e2e_report, testlog_report_refuses_what_is_not_there)
     e2e_expect_code(all, 1);
     e2e_expect_has(all->err, "testlog: report: cannot write /no/such.html: ");
 }
+
+/* ---- Many programs ---- */
+
+/* Makes a run of `testlog run` in which a test of each program failed. */
+static void make_many(const char *run, int programs)
+{
+    char path[PATH_MAX];
+    FILE *file;
+
+    e2e_run("mkdir -p %s/tests", run);
+    snprintf(path, sizeof(path), "%s/run.json", run);
+    file = fopen(path, "w");
+    cr_assert_not_null(file);
+    fputs("{\"schema\":1,\n\"command\":\"testlog run", file);
+    for (int i = 0; i < programs; i++)
+        fprintf(file, " ./p%d", i);
+    fprintf(file, "\",\n\"passed\":0,\"failed\":%d,\"skipped\":0,\n\"tests\":[",
+            programs);
+    for (int i = 0; i < programs; i++)
+        fprintf(file,
+                "%s\n{\"program\":\"p%d\",\"name\":\"suite/test\","
+                "\"outcome\":\"failed\",\"start_ns\":1,\"duration_ns\":1}",
+                i ? "," : "", i);
+    fputs("\n]}\n", file);
+    cr_assert_eq(fclose(file), 0);
+}
+
+/* Returns how many strings a report of so many programs compares. */
+static double comparisons(int programs)
+{
+    char run[32];
+
+    snprintf(run, sizeof(run), "of_%d", programs);
+    make_many(run, programs);
+    e2e_expect_code(e2e_run("LD_PRELOAD=\"$PWD/count.so\" " TESTLOG
+                            " report %s 2>log",
+                            run),
+                    0);
+    return atof(e2e_between(e2e_read("log"), "comparisons: ", "\n"));
+}
+
+Test(e2e_report, compares_few_names_for_each_of_many_programs)
+{
+    struct page_block run;
+    double few, many;
+
+    if (SANITIZE_FLAGS[0])
+        cr_skip_test("sanitizers must be loaded first");
+    e2e_expect_code(
+        e2e_run("cat >count.c <<'END'\n"
+                "#include <stdio.h>\n"
+                "static unsigned long count;\n"
+                "int strcmp(const char *a, const char *b)\n"
+                "{\n"
+                "    for (count++; *a && *a == *b; a++)\n"
+                "        b++;\n"
+                "    return (unsigned char)*a - (unsigned char)*b;\n"
+                "}\n"
+                "__attribute__((destructor)) static void print(void)\n"
+                "{\n"
+                "    fprintf(stderr, \"comparisons: %%lu\\n\", count);\n"
+                "}\n"
+                "END\n"
+                "cc -O1 -fno-builtin -shared -fPIC -o count.so count.c"),
+        0);
+    few = comparisons(1000);
+    many = comparisons(4000);
+    cr_expect_gt(few, 1000, "%f were counted", few);
+    cr_expect_lt(many, 6 * few, "%f and %f", few, many);
+    run = page_block(e2e_read("of_4000/report.html"), "run");
+    e2e_expect_is(page_text(&run, "tests", "rerun", 3999),
+                  "./p3999 --filter suite/test");
+}

@@ -10,6 +10,8 @@
 #include "harness/results/report/report.h"
 #include "harness/results/writers.h"
 #include "harness/version.h"
+#include "trace/containers.h"
+#include "trace/strings.h"
 
 static const struct test_log_table_kind test_kind = {
     "tests",
@@ -44,8 +46,9 @@ static const struct test_log_table_kind try_kind = {
 
 struct run_block {
     const struct test_log_page *page;
-    uint32_t *workers; /* of all tries; NULL without memory */
-    size_t next;       /* try */
+    struct trace_table programs; /* by the hash of a folder */
+    uint32_t *workers;           /* of all tries; NULL without memory */
+    size_t next;                 /* try */
     struct test_log_strings strings;
     struct test_log_table tests, tries, failures;
 };
@@ -65,15 +68,32 @@ static void put_filter(struct trace_text *text,
     trace_text_free(&name);
 }
 
+/* The first of several programs with one name has the folder of that name. */
+static void find_programs(struct run_block *block)
+{
+    const struct test_log_page *page = block->page;
+
+    for (size_t i = page->program_count; i-- > 0;)
+        if (page->programs[i].folder)
+            trace_table_set(
+                &block->programs,
+                trace_hash_string(TRACE_HASH, page->programs[i].folder), i);
+}
+
 /* Returns the command that runs a program; NULL if it is unknown. */
-static const char *command_of(const struct test_log_page *page,
+static const char *command_of(const struct run_block *block,
                               const char *program)
 {
-    for (size_t i = 0; i < page->program_count; i++)
-        if (page->programs[i].folder &&
-            !strcmp(page->programs[i].folder, program))
-            return page->programs[i].command;
-    return page->program_count ? NULL : page->rerun;
+    const struct test_log_page *page = block->page;
+    uintptr_t number;
+
+    if (!page->program_count)
+        return page->rerun;
+    if (!trace_table_find(&block->programs,
+                          trace_hash_string(TRACE_HASH, program), &number) ||
+        strcmp(page->programs[number].folder, program) != 0)
+        return NULL;
+    return page->programs[number].command;
 }
 
 /* Returns the command that runs a test again, followed by a flag: a string. A
@@ -81,7 +101,7 @@ static const char *command_of(const struct test_log_page *page,
 static uint32_t rerun_of(struct run_block *block,
                          const struct test_log_result *result, const char *flag)
 {
-    const char *command = command_of(block->page, result->program);
+    const char *command = command_of(block, result->program);
     struct trace_text text = {0};
     uint32_t number;
 
@@ -236,6 +256,7 @@ void test_log_run_block(struct trace_text *out,
                                                    &block.failures};
     struct trace_text members = {0};
 
+    find_programs(&block);
     for (size_t i = 0; i < page->run->count; i++)
         add_test(&block, i, &page->run->results[i]);
     test_log_failures_add(&block.failures, &block.strings, page);
@@ -245,6 +266,7 @@ void test_log_run_block(struct trace_text *out,
     out->failed |= members.failed || block.tests.failed;
     free(block.workers);
     trace_text_free(&members);
+    trace_table_free(&block.programs);
     test_log_strings_free(&block.strings);
     test_log_table_free(&block.tests);
     test_log_table_free(&block.tries);
