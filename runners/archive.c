@@ -186,6 +186,7 @@ struct unpacking {
     const struct archive_limits *most;
     int folder;
     char *run;             /* the folder that all names begin with */
+    char *before;          /* the entry before, whose folders are there */
     struct holes_file out; /* its `room` is that of all files */
     uint64_t size;         /* bytes of all files */
     size_t names;
@@ -272,14 +273,32 @@ static int make_folder(struct unpacking *pack, const char *name)
     return errno == EEXIST ? 0 : refuse(pack, name, strerror(errno));
 }
 
+/* The size of the beginning of a name, up to a slash, that the file before had,
+ * too: these folders are there. */
+static size_t shared_size(const struct unpacking *pack, const char *name)
+{
+    const char *before = pack->before ? pack->before : "";
+    size_t shared = 0;
+
+    for (size_t i = 0; name[i] && name[i] == before[i]; i++)
+        if (name[i] == '/')
+            shared = i + 1;
+    return shared;
+}
+
 /* Makes the folders above a name. */
 static int make_folders(struct unpacking *pack, char *name)
 {
+    char *at = name + shared_size(pack, name);
     int status = 0;
 
-    for (char *at = name; !status && (at = strchr(at, '/')); *at++ = '/') {
+    for (; !status && (at = strchr(at, '/')); *at++ = '/') {
         *at = '\0';
         status = make_folder(pack, name);
+    }
+    if (!status) {
+        free(pack->before);
+        pack->before = strdup(name);
     }
     return status;
 }
@@ -416,6 +435,7 @@ int runners_archive_read(int in, int folder, const struct archive_limits *most,
     else
         status = unpack_all(&pack);
     archive_read_free(archive);
+    free(pack.before);
     if (!status)
         remove_order(&pack);
     if (status || has_run(&pack))

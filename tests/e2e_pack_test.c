@@ -330,6 +330,24 @@ Test(e2e_pack, packs_no_scratch_and_no_hidden_file)
                    "rename it with letters, digits and ._-+: only");
 }
 
+/* A pack may have as many folders as tests, each below the same three. */
+Test(e2e_pack, makes_each_folder_once)
+{
+    const char *calls;
+
+    e2e_run("mkdir -p many/tests/p && for i in $(seq 200); do "
+            "mkdir many/tests/p/s.$i; echo >many/tests/p/s.$i/file; done");
+    e2e_expect_code(e2e_run(TESTLOG "pack many -o many.tar.zst"), 0);
+    e2e_run("strace -f -e trace=mkdirat -o calls " TESTLOG
+            "pack -x many.tar.zst -o there");
+    if (!e2e_exists("there/many"))
+        cr_skip_test("strace is missing or may not trace");
+    calls = e2e_read("calls");
+    cr_expect_geq(e2e_count(calls, "mkdirat("), 200);
+    cr_expect_leq(e2e_count(calls, "mkdirat("), 210);
+    e2e_expect_is(e2e_run("find there/many -type f | wc -l")->out, "200\n");
+}
+
 Test(e2e_pack, refuses_a_run_in_progress)
 {
     run();
