@@ -187,15 +187,22 @@ static int name_it(struct trace_file *file)
     return copy_aside(file, fd);
 }
 
+/* Why a write failed, which the stream does not keep: the next write fails for
+ * the same reason. */
+static int error_of(const struct trace_file *file)
+{
+    return file->aside && write(fileno(file->stream), "", 1) < 0 ? errno : EIO;
+}
+
 /* Returns whether all that was written is in the file, which has a name. */
 static bool complete(struct trace_file *file)
 {
-    bool good = !ferror(file->stream);
-    int error;
+    int error = ferror(file->stream) ? error_of(file) : 0;
+    bool good =
+        !error && !fflush(file->stream) && (!file->unnamed || !name_it(file));
 
-    errno = EIO;
-    good = good && !fflush(file->stream) && (!file->unnamed || !name_it(file));
-    error = good ? 0 : errno;
+    if (!good && !error)
+        error = errno;
     if (fclose(file->stream))
         good = false;
     errno = error ? error : errno;
