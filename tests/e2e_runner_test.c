@@ -39,7 +39,11 @@ Test(e2e_runner, passes_a_flaky_test_on_a_later_try)
     e2e_expect_closing(result, "2 passed, 0 failed, 0 skipped");
     e2e_expect_has(result->err, "\nflaky:\n    unsteady/second_try: passed on "
                                 "try 2; the first failed: ");
-    e2e_expect_has(result->err, "(try 1 of 3) ----");
+    e2e_expect_has(result->err, ": unsteady/second_try: failed: ");
+    e2e_expect_has(result->err, " (try 1 of 3), trace: testlog-runs/");
+    e2e_expect_has(result->err, "/unsteady.second_try/trace.json\n");
+    e2e_expect_lacks(result->err, "----");
+    e2e_expect_lacks(result->err, "\nlog:\n");
     cr_expect_str_eq(e2e_text(test, "outcome"), "passed");
     cr_expect_eq(e2e_number(test, "tries"), 2);
     cr_expect(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(test, "flaky")));
@@ -87,6 +91,10 @@ Test(e2e_runner, fails_a_test_that_fails_every_try)
                    "unsteady.never.try3\",\"tries\":3,\"flaky\":false,");
     e2e_expect_has(e2e_read("testlog-runs/latest/results.tap"), "  tries: 3\n");
     e2e_expect_lacks(result->err, "flaky");
+    e2e_expect_has(result->err, "as always (try 2 of 3), trace: ");
+    e2e_expect_lacks(result->err, "(try 1 of 3) ----");
+    e2e_expect_has(result->err,
+                   "---- unsteady/never: failed (try 3 of 3) ----\n");
 }
 
 Test(e2e_runner, retries_under_testlog_run)

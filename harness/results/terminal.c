@@ -445,6 +445,22 @@ void test_log_print_block(const struct test_log_run *run,
     test_log_github_endgroup();
 }
 
+void test_log_print_try(const struct test_log_run *run,
+                        const struct test_log_result *result)
+{
+    const struct test_log_place place = test_log_place_of(result);
+    char path[PATH_MAX];
+
+    put_place(&place);
+    put_outcome(result, place.why);
+    fprintf(test_log_stream(), " (try %zu of %zu)", result->earlier_count + 1,
+            result->retries + 1);
+    if (!test_log_file(run, result, "trace.json", path))
+        fprintf(test_log_stream(), ", trace: %s", shown_path(path));
+    fputc('\n', test_log_stream());
+    fflush(test_log_stream());
+}
+
 /* ---- The end of a run ---- */
 
 /* Whether another program has a test of the same name. */

@@ -25,6 +25,11 @@ struct test_log_output {
 void test_log_print_block(const struct test_log_run *, struct test_log_result *,
                           const struct test_log_output *);
 
+/* test_log_print_try prints a line about a try that failed before the last one:
+ * its place, reason and trace. */
+void test_log_print_try(const struct test_log_run *,
+                        const struct test_log_result *);
+
 /* test_log_keep_end removes what is before the last lines of a text, if it is
  * longer than `most`; returns how many bytes. */
 size_t test_log_keep_end(struct trace_text *, size_t most);

@@ -119,6 +119,17 @@ static bool replaces_criterion(void)
            !runner->options->verbose;
 }
 
+/* The block of a test that runs again is that of its last try. */
+static void print(struct test_log_job *job)
+{
+    const struct test_log_output *output = &runner->options->output;
+
+    if (test_log_job_retries(job) && !output->show_output)
+        test_log_print_try(runner->run, job->result);
+    else
+        test_log_print_block(runner->run, job->result, output);
+}
+
 static void show(struct test_log_job *job)
 {
     const struct test_log_output *output = &runner->options->output;
@@ -134,7 +145,7 @@ static void show(struct test_log_job *job)
     if (!output->quiet &&
         ((bad && replaces_criterion()) ||
          (job->result->folder && (bad || output->show_output))))
-        test_log_print_block(runner->run, job->result, output);
+        print(job);
     render_ended(false);
 }
 
