@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -168,9 +169,14 @@ static void put_file(int fd, struct stream *stream)
     fclose(stream->file);
 }
 
+static bool is_empty(const struct stream *stream)
+{
+    return !stream->file && !stream->text.size && !stream->text.failed;
+}
+
 static void print(int fd, struct stream *stream)
 {
-    if (stream->file || stream->text.size || stream->text.failed)
+    if (!is_empty(stream))
         runners_status_erase();
     if (stream->file)
         put_file(fd, stream);
@@ -182,16 +188,63 @@ static void print(int fd, struct stream *stream)
     *stream = (struct stream){.file = NULL};
 }
 
+bool runners_output_waits(struct output *output)
+{
+    runners_output_read(output);
+    return !is_empty(&output->streams[0]) || !is_empty(&output->streams[1]);
+}
+
 void runners_output_show(struct output *output)
 {
     for (size_t i = 0; i < 2; i++)
         print(numbers[i], &output->streams[i]);
 }
 
-void runners_output_end(struct output *output)
+static void finish(struct output *output)
 {
     runners_output_read(output);
     close_all(output->from);
     close_all(output->to); /* of a program that could not be started */
+}
+
+void runners_output_end(struct output *output)
+{
+    finish(output);
     runners_output_show(output);
+}
+
+/* Prints testlog's own lines of a file, from an offset to its end. */
+static void print_notices(FILE *kept, off_t from)
+{
+    static const char begin[] = "testlog: ";
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t size;
+
+    fseeko(kept, from, SEEK_SET);
+    while ((size = getline(&line, &room, kept)) > 0) {
+        if (strncmp(line, begin, strlen(begin)) != 0)
+            continue;
+        runners_status_erase();
+        put(STDERR_FILENO, line, (size_t)size);
+    }
+    free(line);
+}
+
+void runners_output_keep(struct output *output, int file)
+{
+    FILE *kept = fdopen(file, "r+");
+
+    finish(output);
+    for (size_t i = 0; i < 2; i++) {
+        off_t from = lseek(file, 0, SEEK_END);
+
+        print(file, &output->streams[i]);
+        if (kept)
+            print_notices(kept, from);
+    }
+    if (kept)
+        fclose(kept);
+    else
+        close(file);
 }

@@ -157,10 +157,15 @@ void runners_output_given(struct output *);
 void runners_output_poll(const struct output *, struct pollfd *);
 void runners_output_read(struct output *);
 
-/* runners_output_show prints what there is so far; runners_output_end, once the
- * program has ended, prints the rest. */
+/* runners_output_waits reads, too, and tells whether there is something to
+ * print. runners_output_show prints what there is so far; runners_output_end,
+ * once the program has ended, prints the rest. runners_output_keep writes the
+ * rest to a file, which must be readable too, and prints only testlog's own
+ * lines. */
+bool runners_output_waits(struct output *);
 void runners_output_show(struct output *);
 void runners_output_end(struct output *);
+void runners_output_keep(struct output *, int file);
 
 /* ---- children.c: running programs ---- */
 
@@ -258,6 +263,7 @@ struct program {
     uint64_t started;   /* ns, monotonic */
     size_t from, count; /* its results in the run */
     bool empty;         /* it has no tests */
+    bool annotated;     /* its tests capture their own output */
     struct child child;
 };
 

@@ -2,6 +2,8 @@
  * may run at once, for as long as it runs.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,6 +246,51 @@ static bool has_failed(const struct test_log_run *run, size_t from)
     return false;
 }
 
+static enum told merge(struct schedule *schedule, struct program *program,
+                       const char *folder)
+{
+    struct test_log_run *run = schedule->run;
+    bool annotated = run->annotated;
+    enum told told;
+
+    run->annotated = false;
+    if (program->test)
+        told = runners_launch_merge(run, program, &schedule->first);
+    else
+        told = runners_merge(run, folder, &program->child.handover,
+                             &schedule->first);
+    program->annotated = run->annotated;
+    run->annotated |= annotated;
+    return told;
+}
+
+/* Where the output of a program goes whose tests captured none although all of
+ * them passed; -1: it is printed. */
+static int open_kept(const struct schedule *schedule, struct program *program,
+                     const char *folder)
+{
+    const struct test_log_options *options = schedule->options;
+    char name[PATH_MAX];
+
+    if (program->annotated || !runners_output_waits(&program->child.output) ||
+        options->output.show_output || options->verbose ||
+        snprintf(name, sizeof(name), "tests/%s/output.txt", folder) >= PATH_MAX)
+        return -1;
+    return test_log_open(schedule->run, name, O_RDWR | O_CREAT | O_EXCL);
+}
+
+static void end_output(const struct schedule *schedule, struct program *program,
+                       const char *folder, bool passed)
+{
+    struct output *output = &program->child.output;
+    int kept = passed ? open_kept(schedule, program, folder) : -1;
+
+    if (kept >= 0)
+        runners_output_keep(output, kept);
+    else
+        runners_output_end(output);
+}
+
 static void end(struct schedule *schedule, struct program *program)
 {
     struct test_log_run *run = schedule->run;
@@ -256,16 +303,14 @@ static void end(struct schedule *schedule, struct program *program)
     schedule->running--;
     schedule->used -= program->jobs;
     runners_jobserver_hold(schedule->used);
-    runners_output_end(&child->output);
     program->from = run->count;
-    if (program->test)
-        told = runners_launch_merge(run, program, &schedule->first);
-    else
-        told = runners_merge(run, folder, &child->handover, &schedule->first);
+    told = merge(schedule, program, folder);
     if (program->test && told && has_failed(run, program->from))
         code = TEST_LOG_FAILED; /* a launcher may exit with any code */
     else
         code = runners_verdict(run, folder, child->status, told);
+    end_output(schedule, program, folder,
+               told == TOLD_ALL && code == TEST_LOG_PASSED);
     if (!told && (code == TEST_LOG_PASSED || code == TEST_LOG_FAILED))
         runners_preload_note(program);
     program->count = run->count - program->from;

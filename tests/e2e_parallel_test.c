@@ -121,6 +121,35 @@ Test(e2e_parallel, prints_each_program_whole)
     e2e_expect_has(out, "b1\nb2\nb3\nb4\n");
 }
 
+/* The tests are not annotated, so the program captures nothing. */
+Test(e2e_parallel, prints_only_failures_of_programs_without_annotations)
+{
+    const char *whole = e2e_program("whole", E2E_PLAIN);
+    const char *small = e2e_program("small", E2E_PLAIN);
+    const struct e2e *run =
+        e2e_run(TESTLOG " run %s %s -- -j2 --filter "
+                        "'@(fixtures/of_suite_and_test|small/passes)'",
+                whole, small);
+
+    e2e_expect_code(run, 0);
+    e2e_expect_closing(run, "2 passed, 0 failed, 0 skipped");
+    e2e_expect_lacks(run->err, "Synthesis");
+    e2e_expect_lacks(run->err, "suite's init");
+    e2e_expect_has(e2e_read("testlog-runs/latest/tests/whole_test/output.txt"),
+                   "suite's init\n");
+    run = e2e_run(TESTLOG " run %s %s -- -j2 --show-output --filter "
+                          "'@(fixtures/of_suite_and_test|small/passes)'",
+                  whole, small);
+    e2e_expect_has(run->out, "suite's init\n");
+    run = e2e_run("SMALL=passes " TESTLOG " run %s %s -- -j2 --filter "
+                  "'@(fixtures/of_suite_and_test|small/passes)'",
+                  whole, small);
+    e2e_expect_is(e2e_last(run->out), "1 passed, 1 failed, 0 skipped");
+    e2e_expect_has(run->err, "[FAIL] small::passes");
+    e2e_expect_lacks(run->err, "Synthesis");
+    e2e_expect_lacks(run->out, "suite's init");
+}
+
 Test(e2e_parallel, keeps_stdout_and_stderr_apart)
 {
     const struct e2e *result;

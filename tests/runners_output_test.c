@@ -114,6 +114,29 @@ Test(runners_output, keeps_long_output_in_a_file)
     free(all);
 }
 
+Test(runners_output, keeps_output_in_a_file_and_prints_notices)
+{
+    static char bytes[60000];
+    int file = open(test_path("kept"), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    size_t size;
+
+    memset(bytes, 'a', sizeof(bytes) - 1);
+    cr_assert_eq(runners_output_begin(&output), 0);
+    cr_expect_not(runners_output_waits(&output));
+    put(1, "testlog: first\nerr testlog: \n");
+    for (int i = 0; i < 30; i++) { /* so much that it goes to a file */
+        put(0, bytes);
+        runners_output_read(&output);
+    }
+    put(1, "testlog: last");
+    cr_expect(runners_output_waits(&output));
+    runners_output_keep(&output, file);
+    expect_printed("out", "");
+    expect_printed("err", "testlog: first\ntestlog: last");
+    free(test_load(test_path("kept"), &size));
+    cr_expect_eq(size, 30 * (sizeof(bytes) - 1) + 42);
+}
+
 Test(runners_output, prints_nothing_without_pipes)
 {
     struct pollfd polled[2];

@@ -575,10 +575,11 @@ static void after_all(struct criterion_global_stats *all)
                 recount(test, suite, all);
 }
 
-/* `testlog run` does not print this for each program without a match. */
+/* `testlog run` prints one line for all programs instead. */
 static void on_post_all(struct criterion_global_stats *stats)
 {
-    if (original.log_post_all && (stats->nb_tests || !runner->run->foreign))
+    if (original.log_post_all &&
+        (!runner->run->foreign || runner->options->verbose))
         original.log_post_all(stats);
 }
 
