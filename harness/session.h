@@ -193,10 +193,12 @@ struct test_log_note {
     uint32_t failed;    /* 1: the worker is writing why, 2: it has */
     uint32_t asserting; /* the thread whose assertion failed; 0: none */
     uint32_t line;      /* of that assertion */
-    uint32_t crashed;   /* enum test_log_crash_step */
-    uint32_t devices;   /* all activities of devices are recorded */
+    uint32_t crashing;  /* the signal whose handler began; 0: none has */
+    uint32_t crashing_thread; /* 0: unknown */
+    uint32_t crashed;         /* enum test_log_crash_step */
+    uint32_t devices;         /* all activities of devices are recorded */
     struct test_log_crash crash;
-    char name[432]; /* as test_log_name returns it */
+    char name[424]; /* as test_log_name returns it */
     char reason[488];
 };
 

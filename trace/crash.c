@@ -285,33 +285,43 @@ static void leave(const struct trace_crash *crash)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
-    if (!trace_recording.open || !is_first())
-        return;
+    if (!trace_recording.open || (pid_t)crash->process < 0 || !is_first())
+        return; /* a sandbox may forbid getpid() */
     trace_crash_event(crash);
     leave_stack(crash);
 }
 
 /* Sends the signal again, with what the kernel or its sender said; it arrives
  * when the handler returns. A fault might not happen again: another thread may
- * have mapped the page meanwhile. */
-static void act_as_before(int number, siginfo_t *info)
+ * have mapped the page meanwhile. False if a sandbox forbids it. */
+static bool act_as_before(int number, siginfo_t *info)
 {
+    bool reset = false;
+
     for (size_t i = 0; i < SIGNALS; i++)
         if (signals[i] == number)
-            sigaction(number, &before[i], NULL);
-    if (syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid),
-                number, info))
-        raise(number);
+            reset = !sigaction(number, &before[i], NULL);
+    return reset && (!syscall(SYS_rt_tgsigqueueinfo, getpid(),
+                              (pid_t)syscall(SYS_gettid), number, info) ||
+                     !raise(number));
 }
+
+/* The thread that the handler's stack was made for. */
+static _Thread_local uint32_t own_thread;
 
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     int error = errno;
-    struct trace_crash crash = crash_of(info, context);
+    struct trace_crash crash;
 
+    if (hooks.begins)
+        hooks.begins(number, own_thread);
+    crash = crash_of(info, context);
     if (!hooks.crashed || !hooks.crashed(&crash, context))
         leave(&crash);
-    act_as_before(number, info);
+    /* A fault with its signal blocked ends the process. */
+    if (!act_as_before(number, info))
+        sigaddset(&((ucontext_t *)context)->uc_sigmask, number);
     errno = error;
 }
 
@@ -327,6 +337,7 @@ void trace_crash_stack(void)
 {
     stack_t stack = {.ss_size = stack_size()}, old;
 
+    own_thread = (uint32_t)syscall(SYS_gettid);
     if (sigaltstack(NULL, &old) || !(old.ss_flags & SS_DISABLE))
         return;
     stack.ss_sp = mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE,

@@ -41,6 +41,10 @@ struct trace_crash_hooks {
     /* wants tells whether to handle a signal that has this action; NULL: if it
      * has the default action. */
     bool (*wants)(const struct sigaction *, int number);
+    /* begins is called first in the signal handler, with the thread's id if it
+     * is known, otherwise 0. It makes no system call: in a sandbox, that may
+     * kill the thread. NULL: there is nothing to call. */
+    void (*begins)(int number, uint32_t thread);
     /* crashed is called in the signal handler; false: the process leaves its
      * stack in the recording. NULL: it always does. */
     bool (*crashed)(const struct trace_crash *, const void *context);

@@ -443,6 +443,24 @@ static void worsen(struct test_log_job *job, enum test_log_outcome outcome)
     finish(job, outcome);
 }
 
+/* Returns the signal that a test died of, with a note if it was another one
+ * than the kernel reported. */
+static const char *signal_of(const struct test_log_job *job,
+                             const struct criterion_test_stats *stats)
+{
+    static char text[128];
+    int number = job->sandboxed            ? job->sandboxed
+                 : stats->signal == SIGSYS ? test_log_status_sandboxed(job)
+                                           : 0;
+
+    if (!number)
+        return test_log_signal(stats->signal);
+    snprintf(text, sizeof(text),
+             "%s, without a stack because of a seccomp sandbox",
+             test_log_signal(number));
+    return text;
+}
+
 static void on_test_crash(struct criterion_test_stats *stats)
 {
     struct test_log_job *job = test_log_job_of(runner, stats->test);
@@ -458,7 +476,7 @@ static void on_test_crash(struct criterion_test_stats *stats)
     if ((why = test_log_stacks_reason(runner->run, job->result, below)))
         set_reason(job->result, "%s", why);
     else
-        set_reason(job->result, "%s%s", test_log_signal(stats->signal), below);
+        set_reason(job->result, "%s%s", signal_of(job, stats), below);
     free(why);
     worsen(job, judge_killed(job, TEST_LOG_OUTCOME_CRASHED));
 }

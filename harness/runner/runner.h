@@ -39,6 +39,7 @@ struct test_log_job {
     bool killed;    /* because it went on after its timeout */
     bool ended;     /* killed because the run ends */
     bool slow;      /* it was reported as slow */
+    int sandboxed;  /* the signal of its crash, killed by a sandbox; 0: none */
 };
 
 struct test_log_runner {

@@ -180,12 +180,25 @@ static void look_at_crash(struct test_log_runner *runner,
     test_log_status_seen(job);
 }
 
+/* In a sandbox, the handler of a crash kills its thread, or the process, by a
+ * system call. The process must not live on without the thread. */
+static void end_sandboxed(struct test_log_job *job)
+{
+    int signal = test_log_status_sandboxed(job);
+
+    if (!signal || !job->running)
+        return;
+    job->sandboxed = signal;
+    kill_test(job);
+}
+
 static void check_tests(struct test_log_runner *runner, uint64_t now)
 {
     for (size_t i = 0; i < runner->job_count; i++) {
         struct test_log_job *job = &runner->jobs[i];
 
         look_at_crash(runner, job);
+        end_sandboxed(job);
         if (job->running) /* perhaps in atexit(3), after its end */
             end_overdue(runner, job, now);
         if (!test_log_job_runs(job))

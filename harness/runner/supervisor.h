@@ -57,6 +57,11 @@ void test_log_status_seen(const struct test_log_job *);
 /* test_log_status_mark_seen does not resume the process; somebody else will. */
 void test_log_status_mark_seen(const struct test_log_job *);
 
+/* test_log_status_sandboxed returns the signal of a crash whose handler was
+ * killed by its first system call, as in a seccomp sandbox: the thread is gone,
+ * or, where it is unknown, has got no further. 0: there is none. */
+int test_log_status_sandboxed(const struct test_log_job *);
+
 /* test_log_status_asserting returns, once for each assertion, the thread of a
  * job's process that sends the failed assertion of a line; 0 if none does. */
 uint32_t test_log_status_asserting(const struct test_log_job *, unsigned line);

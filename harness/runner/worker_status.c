@@ -130,6 +130,39 @@ uint32_t test_log_status_asserting(const struct test_log_job *job,
                : 0;
 }
 
+/* Whether a thread has ended, although its process has not. */
+static bool is_gone(uint32_t pid, uint32_t thread)
+{
+    char path[64], text[512];
+    const char *state;
+    FILE *stream;
+    size_t size;
+
+    snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, thread);
+    stream = fopen(path, "re");
+    if (!stream)
+        return errno == ENOENT;
+    size = fread(text, 1, sizeof(text) - 1, stream);
+    fclose(stream);
+    text[size] = '\0';
+    state = strrchr(text, ')'); /* behind the name, which may be anything */
+    return state && (!strncmp(state, ") Z", 3) || !strncmp(state, ") X", 3));
+}
+
+int test_log_status_sandboxed(const struct test_log_job *job)
+{
+    const struct test_log_note *note = note_of(job);
+    uint32_t signal =
+        note ? __atomic_load_n(&note->crashing, __ATOMIC_ACQUIRE) : 0;
+
+    if (!signal || __atomic_load_n(&note->crashed, __ATOMIC_ACQUIRE))
+        return 0;
+    return is_gone(job->pid,
+                   note->crashing_thread ? note->crashing_thread : job->pid)
+               ? (int)signal
+               : 0;
+}
+
 const struct test_log_crash *test_log_status_crash_of(
     const struct test_log_job *job)
 {

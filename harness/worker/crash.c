@@ -84,7 +84,8 @@ static bool is_wanted(void)
 
 void test_log_crash_begin(void)
 {
-    static const struct trace_crash_hooks hooks = {is_ours, on_crash};
+    static const struct trace_crash_hooks hooks = {
+        is_ours, test_log_status_crashing, on_crash};
 
     if (!is_wanted())
         return;

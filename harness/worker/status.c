@@ -93,6 +93,12 @@ static void await_look(void)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
+void test_log_status_crashing(int number, uint32_t thread)
+{
+    mine->crashing_thread = thread;
+    __atomic_store_n(&mine->crashing, (uint32_t)number, __ATOMIC_RELEASE);
+}
+
 void test_log_status_crash(const struct test_log_crash *crash)
 {
     uint32_t none = TEST_LOG_CRASH_NONE;

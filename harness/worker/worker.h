@@ -55,6 +55,10 @@ void test_log_status_fail(const char *format, ...) TRACE_PRINTF(1, 2);
  * assertion of a line; 0: it has sent it. */
 void test_log_status_assertion(unsigned line);
 
+/* test_log_status_crashing reports that the handler of a crash begins: it may
+ * not come further. It makes no system call. */
+void test_log_status_crashing(int number, uint32_t thread);
+
 /* test_log_status_crash reports a crash and stops the process until the runner
  * has looked at it. Signal handlers may call it. */
 void test_log_status_crash(const struct test_log_crash *);
