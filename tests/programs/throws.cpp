@@ -185,7 +185,7 @@ TEST_LOG(kinds, endless_text)
 struct broken : std::exception {
     const char *what() const noexcept override
     {
-        *static_cast<volatile int *>(nullptr) = 1;
+        *reinterpret_cast<volatile int *>(8) = 1;
         return "";
     }
 };
