@@ -57,6 +57,7 @@
     X(piped)                                                                   \
     X(test_filters) /* as test_log_filter_for reads them */                    \
     X(stacks)       /* "1": the runner looks at the stacks of a crash */       \
+    X(races)        /* the folder of valgrind's logs; "": none */              \
     X(debugger)     /* "1": a failed test stops for a debugger */
 
 struct test_log_session {

@@ -375,6 +375,7 @@ static void usage(void)
          "not linked\n                      with testlog\n"
          "      --launch COMMAND  start each test by this, such as "
          "'mpirun -n 4'\n"
+         "      --races[=drd]   find data races with valgrind\n"
          "  -h, --help          print this");
 }
 
@@ -384,6 +385,7 @@ struct arguments {
     size_t path_count, glob_count;
     const char *launch; /* NULL: none */
     bool preload;
+    char *races; /* the flag for the programs; NULL: none */
 };
 
 /* Takes "NAME VALUE" or "NAME=VALUE"; returns how many arguments it is, 0 if it
@@ -416,6 +418,10 @@ static int read_own(struct arguments *arguments, char **argv)
     }
     if (!strcmp(argv[0], "--preload")) {
         arguments->preload = true;
+        return 1;
+    }
+    if (!strcmp(argv[0], "--races") || !strncmp(argv[0], "--races=", 8)) {
+        arguments->races = argv[0];
         return 1;
     }
     size = read_flag("--launch", argv, &value);
@@ -521,6 +527,10 @@ static int read_arguments(struct programs *programs, int argc, char **argv)
     if (words >= 0) {
         programs->flags = argv + (words < argc ? words + 1 : words);
         programs->flag_count = words < argc ? argc - words - 1 : 0;
+        if (arguments.races) { /* in place of a word that is read */
+            *--programs->flags = arguments.races;
+            programs->flag_count++;
+        }
         status = make_programs(programs, &arguments);
     }
     free(arguments.paths);

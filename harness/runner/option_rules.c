@@ -158,6 +158,10 @@ static bool take_debugger(struct reader *reader)
 
     if (!options->debugger)
         return true;
+    if (options->races)
+        return test_log_option_refuse(
+            reader, "--debug-failed cannot debug a program under valgrind; "
+                    "leave out --races");
     options->jobs = 1;
     options->retries = 0;
     return test_log_option_pass(reader, "--jobs", "1");

@@ -247,6 +247,22 @@ static bool read_debugger(struct reader *reader)
     return true;
 }
 
+static bool read_races(struct reader *reader)
+{
+    static const char *const tools[] = {"helgrind", "drd", NULL};
+    unsigned choice = 0;
+
+    if (reader->value &&
+        test_log_read_word(reader->name, reader->value, tools, &choice))
+        return test_log_option_judge(reader, -1);
+    if (!test_log_preflight_program("valgrind"))
+        return test_log_option_refuse(
+            reader, "%s: valgrind is not in PATH; install the package valgrind",
+            reader->name);
+    reader->options->races = tools[choice];
+    return true;
+}
+
 static bool read_passed(struct reader *reader)
 {
     (void)reader;
@@ -427,6 +443,8 @@ static const struct option_row rows[] = {
     {"--debug-failed", NULL, "[gdb|lldb|",
      "start a debugger where the first test fails", .read = read_debugger,
      .flag_only = true},
+    {"--races", NULL, "[helgrind|drd|", "find data races with valgrind",
+     .read = read_races, .flag_only = true},
     {"--color", NULL, "[auto|always|never|", "colours", .read = read_color},
     {NULL, "TESTBRIDGE_TEST_ONLY", "PATTERN", NULL, .read = read_pattern,
      .outer = true},

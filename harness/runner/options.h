@@ -57,6 +57,7 @@ struct test_log_options {
     double timeout;         /* s, the longest for each test; 0: none */
     enum test_log_stacks_of stacks;
     const char *debugger; /* that is started if a test fails; NULL: none */
+    const char *races;    /* the tool of valgrind that finds them; NULL: none */
     bool informs;         /* --list, --help, --version: no test runs */
     bool list, list_sites;
     struct test_log_shard shard;

@@ -91,6 +91,8 @@ static uint64_t take_limit(const struct test_log_options *options,
         limit = override.timeout;
     else if (options->timeout > 0 && (!(limit > 0) || limit > options->timeout))
         limit = options->timeout;
+    if (options->races)
+        limit *= TEST_LOG_RACES_SLOWER;
     if (options->debugger)
         limit = 0;
     test->data->timeout = test_log_supervisor_limits() ? 0 : limit;
@@ -290,6 +292,7 @@ static bool export_session(const struct test_log_runner *runner)
         .test_filters =
             options->test_filters.data ? options->test_filters.data : "",
         .stacks = test_log_stacks_wanted(options) ? "1" : "0",
+        .races = test_log_races_folder(),
         .debugger = options->debugger ? "1" : "0",
         .runner = runner->outermost,
         .preload = test_log_session()->preload,

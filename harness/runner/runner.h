@@ -11,6 +11,24 @@ struct criterion_suite;
 struct criterion_test;
 struct criterion_test_set;
 
+/* ---- races.c ---- */
+
+enum { TEST_LOG_RACES_SLOWER = 50 }; /* timeouts are longer by this */
+
+/* test_log_races_begin executes the program under valgrind if --races asks for
+ * it. It returns 0 if this is so already or need not be, and -1 if it has
+ * printed why it cannot. */
+int test_log_races_begin(const struct test_log_options *, int argc,
+                         char **argv);
+
+/* test_log_races_folder returns where valgrind writes its logs; "": nowhere.
+ * test_log_races_end removes it. */
+const char *test_log_races_folder(void);
+void test_log_races_end(void);
+
+/* The text of valgrind.supp. */
+extern const char test_log_suppressions[];
+
 /* ---- jobs.c: tests while they run ---- */
 
 /* A test and its process. */

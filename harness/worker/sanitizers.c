@@ -108,8 +108,10 @@ static void check_valgrind(void)
 {
     char reason[64];
 
-    if (test_log_valgrind_runs() && !test_log_forked() &&
-        test_log_valgrind_found(reason, sizeof(reason)))
+    if (!test_log_valgrind_runs() || test_log_forked())
+        return;
+    if (test_log_valgrind_found(test_log_races_report(), reason,
+                                sizeof(reason)))
         test_log_status_fail("%s", reason);
 }
 

@@ -14,14 +14,16 @@ enum request {
 
 static uintptr_t errors_before;
 
-void test_log_valgrind_begin(void)
-{
-    errors_before = trace_valgrind_ask(TRACE_COUNT_ERRORS, 0, 0, 0, 0);
-}
-
 bool test_log_valgrind_runs(void)
 {
     return trace_valgrind_ask(TRACE_RUNNING_ON_VALGRIND, 0, 0, 0, 0);
+}
+
+void test_log_valgrind_begin(void)
+{
+    errors_before = trace_valgrind_ask(TRACE_COUNT_ERRORS, 0, 0, 0, 0);
+    if (test_log_valgrind_runs())
+        test_log_races_watch();
 }
 
 /* Hides recordings from the leak check: a recorded pointer would make its block
@@ -65,10 +67,10 @@ static uintptr_t find_leaks(void)
     return leaked;
 }
 
-bool test_log_valgrind_found(char *reason, size_t size)
+bool test_log_valgrind_found(size_t races, char *reason, size_t size)
 {
-    uintptr_t errors =
-        trace_valgrind_ask(TRACE_COUNT_ERRORS, 0, 0, 0, 0) - errors_before;
+    uintptr_t errors = trace_valgrind_ask(TRACE_COUNT_ERRORS, 0, 0, 0, 0) -
+                       errors_before - races;
     uintptr_t leaked = find_leaks();
 
     if (errors)

@@ -126,13 +126,22 @@ void test_log_sanitizers_end(void);
 struct sigaction;
 bool test_log_sanitizers_own(const struct sigaction *);
 
+/* ---- races.c ---- */
+
+/* test_log_races_watch opens valgrind's log, with --races.
+ * test_log_races_report prints what valgrind has written, reports the
+ * data races as failed assertions, and returns how many these are. */
+void test_log_races_watch(void);
+size_t test_log_races_report(void);
+
 /* ---- valgrind.c ---- */
 
 /* test_log_valgrind_runs tells whether valgrind runs this process.
- * test_log_valgrind_found tells whether it has found errors or leaks since
- * test_log_valgrind_begin, and describes them in `reason`. */
+ * test_log_valgrind_found tells whether it has found leaks, or errors other
+ * than `races`, since test_log_valgrind_begin, and describes them in `reason`.
+ */
 bool test_log_valgrind_runs(void);
 void test_log_valgrind_begin(void);
-bool test_log_valgrind_found(char *reason, size_t size);
+bool test_log_valgrind_found(size_t races, char *reason, size_t size);
 
 #endif
