@@ -539,6 +539,35 @@ Test(e2e_compile, derives_the_same_target_under_any_build_system)
     }
 }
 
+/* CMake gives compilers absolute paths. */
+Test(e2e_compile, prints_absolute_sources_relative_to_the_working_directory)
+{
+    const struct e2e *result = e2e_run(
+        "mkdir -p src && cat >src/own.c <<'END'\n"
+        "#include <testlog/test_log.h>\n"
+        "static void check(void) { cr_expect(0, \"no\"); }\n"
+        "TEST_LOG(own, fails) { check(); }\n"
+        "TEST_LOG(own, crashes) { *(volatile int *)8 = 1; }\n"
+        "END\n"
+        "cc -g " FLAGS " " SANITIZE_FLAGS
+        " -DTRACING $PWD/src/own.c -o own -L'%s' -ltestlog -lcriterion "
+        "-lpcre2-8 -lpthread && TESTLOG_STACKS='%s/testlog-stacks' ./own -j1",
+        BUILD_DIR, BUILD_DIR);
+    const cJSON *run;
+
+    e2e_expect_closing(result, "0 passed, 2 failed, 0 skipped");
+    e2e_expect_has(result->err, "\nsrc/own.c:2: no\n");
+    e2e_expect_has(result->err, "\nsrc/own.c:2: own/fails: failed: no\n");
+    e2e_expect_lacks(result->err, "/src/own.c");
+    run = e2e_json("testlog-runs/latest/run.json");
+    cr_expect_str_eq(e2e_text(e2e_result(run, "own/fails"), "reason"),
+                     "src/own.c:2: no");
+    cr_expect_str_eq(e2e_text(e2e_result(run, "own/fails"), "file"),
+                     "src/own.c");
+    e2e_expect_lacks(e2e_read("testlog-runs/latest/junit.xml"), "/src/own.c");
+    e2e_expect_lacks(e2e_read("testlog-runs/latest/results.tap"), "/src/own.c");
+}
+
 /* ---- Linking ---- */
 
 static const struct e2e *link_in_order(const char *libraries)

@@ -27,6 +27,13 @@ void test_log_notice(const char *format, ...) TRACE_PRINTF(1, 2);
  * text. */
 void test_log_complain(const struct trace_text *);
 
+/* ---- shown_path.c ---- */
+
+/* test_log_shown_path returns a path relative to the working directory if the
+ * file is below it, otherwise the path. The result may be in `buffer`, which
+ * has PATH_MAX bytes. */
+const char *test_log_shown_path(const char *path, char *buffer);
+
 /* ---- sanitize_text.c ---- */
 
 /* test_log_sanitize adds text of any bytes as UTF-8 that XML, YAML and JSON

@@ -2,8 +2,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "harness/results/notice.h"
 #include "harness/results/stacks.h"
 #include "trace/strings.h"
 
@@ -11,7 +11,6 @@ struct printing {
     struct trace_text *out;
     const struct test_log_stacks *stacks;
     char *body; /* the function of the test, without "_impl"; NULL: unknown */
-    char folder[PATH_MAX];
 };
 
 static void begin(struct printing *printing, struct trace_text *out,
@@ -24,18 +23,6 @@ static void begin(struct printing *printing, struct trace_text *out,
     if (asprintf(&printing->body, "%s_%.*s", result->suite,
                  (int)strcspn(result->test, "[#"), result->test) < 0)
         printing->body = NULL;
-    if (!getcwd(printing->folder, sizeof(printing->folder)))
-        printing->folder[0] = '\0';
-}
-
-/* Files below the working directory are printed relative to it. */
-static const char *relative(const struct printing *printing, const char *path)
-{
-    size_t size = strlen(printing->folder);
-
-    return size && !strncmp(path, printing->folder, size) && path[size] == '/'
-               ? path + size + 1
-               : path;
 }
 
 /* ---- Frames ---- */
@@ -44,10 +31,12 @@ static void put_frame(const struct printing *printing,
                       const struct test_log_frame *frame)
 {
     struct trace_text *out = printing->out;
+    char buffer[PATH_MAX];
 
     trace_text_string(out, "    ");
     if (frame->file[0] && frame->line[0])
-        trace_text_printf(out, "%s:%s: ", relative(printing, frame->file),
+        trace_text_printf(out,
+                          "%s:%s: ", test_log_shown_path(frame->file, buffer),
                           frame->line);
     trace_text_string(out,
                       frame->function[0] ? frame->function : frame->address);
@@ -328,6 +317,7 @@ static bool put_place(const struct printing *printing,
     const struct test_log_frame *frame =
         printing->stacks->frames + stack->first;
     const struct test_log_frame *end = frame + stack->count;
+    char buffer[PATH_MAX];
 
     while (frame < end && frame->system)
         frame++;
@@ -336,7 +326,8 @@ static bool put_place(const struct printing *printing,
     trace_text_printf(printing->out, "%s in %s", before, frame->function);
     if (frame->file[0])
         trace_text_printf(printing->out, " (%s:%s)",
-                          relative(printing, frame->file), frame->line);
+                          test_log_shown_path(frame->file, buffer),
+                          frame->line);
     return true;
 }
 

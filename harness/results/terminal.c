@@ -13,19 +13,6 @@
 #include "harness/results/writers.h"
 #include "trace/strings.h"
 
-/* Paths below the working directory are printed relative to it. */
-static const char *shown_path(const char *path)
-{
-    char folder[PATH_MAX];
-    size_t size;
-
-    if (!getcwd(folder, sizeof(folder)))
-        return path;
-    size = strlen(folder);
-    return !strncmp(path, folder, size) && path[size] == '/' ? path + size + 1
-                                                             : path;
-}
-
 /* Prints text without bytes that control a terminal. */
 static void put_plain(const char *words, size_t size)
 {
@@ -66,12 +53,14 @@ static void put_outcome(const struct test_log_result *result, const char *why)
 /* Prints "file:line: ", which editors jump to at the start of a line. */
 static void put_place(const struct test_log_place *place)
 {
-    char file[PATH_MAX];
+    char file[PATH_MAX], buffer[PATH_MAX];
+    const char *shown;
 
     if (!place->size || place->size >= sizeof(file))
         return;
     snprintf(file, sizeof(file), "%.*s", (int)place->size, place->file);
-    put_plain(shown_path(file), strlen(shown_path(file)));
+    shown = test_log_shown_path(file, buffer);
+    put_plain(shown, strlen(shown));
     fprintf(test_log_stream(), ":%u: ", place->line);
 }
 
@@ -140,8 +129,10 @@ enum { SHOWN_MAX = 64 * 1024 };
 
 static void print_left_out(size_t bytes, const char *path)
 {
+    char buffer[PATH_MAX];
+
     fprintf(test_log_stream(), "... %zu bytes before this are in %s\n", bytes,
-            shown_path(path));
+            test_log_shown_path(path, buffer));
 }
 
 /* Skips to the first complete line within the limit. */
@@ -224,7 +215,8 @@ static void put_lines(struct block *block, const struct log_filter *filter,
 static void put_hint(const struct block *block, size_t count)
 {
     const struct test_log_run *run = block->run;
-    const char *path = shown_path(run->path ? run->path : "");
+    char buffer[PATH_MAX];
+    const char *path = test_log_shown_path(run->path ? run->path : "", buffer);
     struct trace_text command = {0};
 
     /* testlog log looks there for the latest run. */
@@ -402,7 +394,7 @@ static void put_recording(struct block *block)
     struct test_log_result *result = block->result;
     struct log_filter *filter = log_filter_parse(
         result->filter ? result->filter : "", "info", "LOG", NULL);
-    char path[PATH_MAX];
+    char path[PATH_MAX], buffer[PATH_MAX];
     struct trace_reader *reader = test_log_recording(run, result);
 
     if (reader && filter && !block->output->live &&
@@ -418,7 +410,8 @@ static void put_recording(struct block *block)
         put_gpu_summary(block, reader);
     if (reader && block->begun &&
         !test_log_file(run, result, "trace.json", path))
-        fprintf(test_log_stream(), "trace: %s\n", shown_path(path));
+        fprintf(test_log_stream(), "trace: %s\n",
+                test_log_shown_path(path, buffer));
     trace_reader_close(reader);
     log_filter_free(filter);
 }
@@ -449,14 +442,15 @@ void test_log_print_try(const struct test_log_run *run,
                         const struct test_log_result *result)
 {
     const struct test_log_place place = test_log_place_of(result);
-    char path[PATH_MAX];
+    char path[PATH_MAX], buffer[PATH_MAX];
 
     put_place(&place);
     put_outcome(result, place.why);
     fprintf(test_log_stream(), " (try %zu of %zu)", result->earlier_count + 1,
             result->retries + 1);
     if (!test_log_file(run, result, "trace.json", path))
-        fprintf(test_log_stream(), ", trace: %s", shown_path(path));
+        fprintf(test_log_stream(), ", trace: %s",
+                test_log_shown_path(path, buffer));
     fputc('\n', test_log_stream());
     fflush(test_log_stream());
 }

@@ -235,7 +235,7 @@ void test_log_stacks_look_at_assertion(const struct test_log_runner *runner,
                                        uint32_t thread,
                                        const struct criterion_assert_stats *of)
 {
-    char first[32], pid[16];
+    char first[32], pid[16], path[PATH_MAX];
     char *arguments[] = {program, first, (char *)"--only", pid, NULL};
     struct trace_text *text = &job->assertion_stacks;
     uint64_t began = test_log_now();
@@ -246,7 +246,8 @@ void test_log_stacks_look_at_assertion(const struct test_log_runner *runner,
     job->assertions++;
     snprintf(first, sizeof(first), "--first=%u", thread);
     snprintf(pid, sizeof(pid), "%u", job->pid);
-    trace_text_printf(text, "assertion\t%s:%u\n", of->file, of->line);
+    trace_text_printf(text, "assertion\t%s:%u\n",
+                      test_log_shown_path(of->file, path), of->line);
     run(arguments, -1, began + assertions_look - job->looked, text);
     store(runner->run, job, text, &(struct trace_text){0});
     job->looked += test_log_now() - began;

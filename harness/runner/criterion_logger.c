@@ -272,6 +272,7 @@ static void explain_failure(struct test_log_job *job,
     int code = stats->test->data->exit_code;
     int number = stats->test->data->signal;
     const char *fault = test_log_status_of(runner, job).fault;
+    char path[PATH_MAX];
 
     for (const struct criterion_assert_stats *a = stats->asserts; a;
          a = a->next)
@@ -280,7 +281,8 @@ static void explain_failure(struct test_log_job *job,
     if (result->reason)
         return;
     if (first)
-        set_reason(result, "%s:%u: %s", first->file, first->line,
+        set_reason(result, "%s:%u: %s", test_log_shown_path(first->file, path),
+                   first->line,
                    first->message && first->message[0] ? first->message
                                                        : "assertion failed");
     else if (fault)
@@ -322,12 +324,13 @@ static void print_unjudged(const struct test_log_result *result,
                            const struct criterion_assert_stats *first,
                            size_t count)
 {
-    char more[40] = "";
+    char more[40] = "", path[PATH_MAX];
 
     if (count > 1)
         snprintf(more, sizeof(more), " (and %zu more)", count - 1);
-    test_log_notice("%s: %s:%u: %s%s", test_log_name(result), first->file,
-                    first->line, first->message, more);
+    test_log_notice("%s: %s:%u: %s%s", test_log_name(result),
+                    test_log_shown_path(first->file, path), first->line,
+                    first->message, more);
 }
 
 /* Counts the expectations that were not judged, and prints why. Criterion's
@@ -464,7 +467,7 @@ static const char *signal_of(const struct test_log_job *job,
 static void on_test_crash(struct criterion_test_stats *stats)
 {
     struct test_log_job *job = test_log_job_of(runner, stats->test);
-    char *why, below[512];
+    char *why, below[512], path[PATH_MAX];
 
     report_death(stats, job, original.log_test_crash);
     if (!job)
@@ -472,7 +475,8 @@ static void on_test_crash(struct criterion_test_stats *stats)
     note_unjudged(job->result, stats);
     note_assertions(job->result, stats);
     snprintf(below, sizeof(below), ", below %s:%u",
-             stats->file ? stats->file : "?", stats->progress);
+             test_log_shown_path(stats->file ? stats->file : "?", path),
+             stats->progress);
     if ((why = test_log_stacks_reason(runner->run, job->result, below)))
         set_reason(job->result, "%s", why);
     else

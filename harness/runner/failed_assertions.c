@@ -4,6 +4,7 @@
  * stderr before it is known to which test they belong, so they are kept until
  * the test ends.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include <criterion/logging.h>
 #include <criterion/options.h>
 
+#include "harness/results/notice.h"
 #include "harness/runner/runner.h"
 #include "trace/containers.h"
 
@@ -197,8 +199,10 @@ static void add(struct trace_text *text,
                 const struct criterion_assert_stats *stats)
 {
     const char *message = message_of(stats);
+    char path[PATH_MAX];
 
-    trace_text_printf(text, "%s:%u: %s\n", stats->file, stats->line,
+    trace_text_printf(text, "%s:%u: %s\n",
+                      test_log_shown_path(stats->file, path), stats->line,
                       message[0] ? message : "assertion failed");
     add_details(text, stats);
 }

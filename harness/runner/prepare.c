@@ -104,12 +104,15 @@ static uint64_t take_limit(const struct test_log_options *options,
 static void set_names(struct test_log_result *result, const char *program,
                       const struct criterion_test *test)
 {
-    program = program ? program : "?";
+    char path[PATH_MAX];
 
+    program = program ? program : "?";
     copy(&result->program, program);
     copy(&result->suite, test->category);
     copy(&result->test, test->name);
-    copy(&result->file, test->data->file_);
+    copy(&result->file, test->data->file_
+                            ? test_log_shown_path(test->data->file_, path)
+                            : NULL);
     if (result->program && result->suite && result->test)
         return;
     result->borrows = true;
