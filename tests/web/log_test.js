@@ -143,4 +143,17 @@ module.exports = {
         assert.match(await page.locator('#log .notice').innerText(),
             /no test no\/such/);
     },
+
+    async resizes_after_a_test_without_a_recording(open) {
+        const page = await open('mixed', TEST);
+
+        await page.locator(ROWS).first().waitFor();
+        await page.evaluate(() => { location.hash = 'test=greet/greets'; });
+        await page.locator('#log .empty').first().waitFor();
+        await page.setViewportSize({ width: 900, height: 500 });
+        await page.evaluate(() => new Promise((done) => {
+            requestAnimationFrame(() => requestAnimationFrame(done));
+        }));
+        assert.deepStrictEqual(page.problems, []);
+    },
 };

@@ -6,7 +6,7 @@ const assert = require('node:assert');
 const { existsSync, readFileSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const chromium = require('./chromium.js');
-const { EVIL } = require('./samples.js');
+const { EVIL, mistyped } = require('./samples.js');
 
 const AXE = join(chromium.ROOT, 'build/web/node_modules/axe-core/axe.min.js');
 // Characters that a page must not show as they are.
@@ -67,6 +67,45 @@ const tests = {
         assert.ok(shown.includes('</script><script>'));
         assert.ok(shown.includes('\\u{202e}'));
         assert.ok(EVIL.includes('</script>'));
+    },
+
+    async shows_a_run_of_any_values(open, folder) {
+        // A member of such a name keeps a value from becoming text.
+        const strange = { toString: 1, valueOf: 1 };
+        const values = [undefined, null, 5, -1e300, true, 'text', [], {},
+            strange, [null, 5, 'text', [], strange, [strange, strange]],
+            { run: strange, name: strange, index: strange, newly_failing: 5,
+                newly_passing: [strange], slower: [strange, [strange]],
+                gone: [strange, 5], new: 'text', host: strange }];
+
+        for (const [i, value] of values.entries()) {
+            const file = join(folder, `mistyped-${i}.html`);
+
+            writeFileSync(file, mistyped(value));
+            await everyView(open, file, {}, async (page, view) => {
+                assert.deepStrictEqual(page.problems, [], `${i}: ${view}`);
+            });
+        }
+    },
+
+    async shows_an_address_of_any_values(open) {
+        const page = await open('mixed');
+
+        for (const [i, value] of ['x', '-1', '99', '1e999', '__proto__',
+            'constructor', '%', '5:x'].entries()) {
+            for (const view of [...VIEWS, value]) {
+                await page.evaluate((hash) => { location.hash = hash; },
+                    ['test', 'try', 't', 'from', 'to', 'level', 'filter',
+                        'find', 'sort', 'status', 'q'].filter((name) =>
+                        i % 2 || name !== 'test')
+                        .map((name) => `${name}=${value}`)
+                        .join('&') + `&view=${view}`);
+                await settled(page, VIEWS.includes(view) ? view :
+                    i % 2 ? 'log' : 'overview');
+                assert.deepStrictEqual(page.problems, [],
+                    `${value}: ${view}`);
+            }
+        }
     },
 
     async keeps_an_address_that_was_typed(open) {

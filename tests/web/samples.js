@@ -411,6 +411,19 @@ function hostile() {
     endBlock([], [])]);
 }
 
+// mistyped() has a value in place of each that run.json has.
+function mistyped(value) {
+    const names = ['run', 'path', 'command', 'start', 'duration_ns',
+        'interrupted', 'host', 'processors', 'filters', 'gpu', 'gpu_summary',
+        'shard', 'versions', 'environment', 'rerun', 'previous', 'merged',
+        'whole', 'strange'];
+    const tests = [{ program: 'a_test', name: 'a/a', outcome: 'failed',
+        duration: 1e6, start: 1, worker: 1, tries: 1 }];
+
+    return assemble([runBlock(Object.fromEntries(names.map((name) =>
+        [name, value])), tests, [], []), endBlock([], [])]);
+}
+
 const SAMPLES = {
     mixed, many, hostile, interrupted, threaded, merged, twins,
     huge: () => huge(20000, 100000),
@@ -427,4 +440,4 @@ if (require.main === module)
     write(process.argv[2], process.argv.slice(3).concat(
         process.argv[3] ? [] : Object.keys(SAMPLES)));
 
-module.exports = { SAMPLES, EVIL, write };
+module.exports = { SAMPLES, EVIL, write, mistyped };

@@ -224,4 +224,22 @@ module.exports = {
 
         assert.ok(rects < 32 * 640 + 2000, `${rects} rectangles`);
     },
+
+    async leaves_for_a_test_without_a_recording_while_it_moves(open) {
+        const page = await open('mixed',
+            'view=timeline&test=http/serves_1000');
+
+        await page.locator('#timeline canvas').waitFor();
+        await page.evaluate(() => {
+            timeline.control.pan(0.1);
+            timeline.control.zoom(0.5);
+            location.hash = 'view=timeline&test=greet/greets';
+        });
+        await page.locator('#timeline .empty').first().waitFor();
+        // Tables follow the time line 200 ms after it has moved.
+        await page.evaluate(() => new Promise((done) => {
+            setTimeout(done, 300);
+        }));
+        assert.deepStrictEqual(page.problems, []);
+    },
 };

@@ -30,7 +30,9 @@ const grid = (() => {
                 class: `grid grid-${kind}`, role: 'table', 'aria-label': label,
             }, this.head, this.view);
             this.drawHead();
-            new ResizeObserver(() => this.redraw()).observe(this.view);
+            // A table that left the page has rows of a recording that did so.
+            new ResizeObserver(() => this.view.isConnected && this.redraw())
+                .observe(this.view);
         }
 
         headCell(column) {

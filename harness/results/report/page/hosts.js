@@ -4,15 +4,14 @@ const hosts = (() => {
     function parts() {
         const { merged } = report.run.head;
 
-        return Array.isArray(merged) ? merged.filter((part) =>
-            part && typeof part === 'object') : [];
+        return (merged || []).filter((part) => part);
     }
 
     function all() {
         const found = new Map();
 
         for (const part of parts()) {
-            const name = String(part.host || 'unknown');
+            const name = part.host || 'unknown';
 
             found.set(name, [...found.get(name) || [], part]);
         }

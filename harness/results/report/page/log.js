@@ -60,8 +60,9 @@ const log = (() => {
     }
 
     function wanted() {
-        const { matches, unknown, mistakes } = filter.compile(state.get('filter'));
-        const most = Number(state.get('level') || 5);
+        const { matches, unknown, mistakes } =
+            filter.compile(state.get('filter'));
+        const most = mostLevel();
         const words = state.get('find').toLowerCase().split(/\s+/)
             .filter((word) => word);
         const rows = [];
@@ -80,6 +81,13 @@ const log = (() => {
         return { rows, unknown, mistakes };
     }
 
+    // The address may have any text.
+    function mostLevel() {
+        const most = Number(state.get('level'));
+
+        return format.levels[most] ? most : 5;
+    }
+
     function quote(text) {
         return /^[\w@%+=:,./-]+$/.test(text) ? text :
             `'${text.replaceAll('\'', '\'\\\'\'')}'`;
@@ -87,8 +95,8 @@ const log = (() => {
 
     // command() prints what is on the screen, but for the text searched for.
     function command() {
-        const levels = format.levels[Number(state.get('level') || 5)];
-        const text = state.get('filter') || levels.toLowerCase();
+        const level = format.levels[mostLevel()].toLowerCase();
+        const text = state.get('filter') || level;
 
         return `testlog log ${quote(report.run.head.path || 'latest')} ` +
             `${quote(test.name)} --filter=${quote(text)}`;

@@ -25,7 +25,7 @@ const main = (() => {
     function current() {
         const view = state.get('view');
 
-        if (view in views)
+        if (Object.hasOwn(views, view))
             return view;
         return state.get('test') ? 'log' : 'overview';
     }

@@ -193,9 +193,10 @@ const panels = (() => {
             fill();
         }
 
+        // Meanwhile, the page may have moved to another test.
         function follow() {
-            if (current === 'slices' ||
-                current === 'range' && !control.view.range)
+            if (content.isConnected && (current === 'slices' ||
+                current === 'range' && !control.view.range))
                 fill();
         }
 

@@ -136,7 +136,7 @@ const report = (() => {
             return false;
         const head = await unpack.block('run');
 
-        run.head = head;
+        run.head = members.run(head);
         readTests(head);
         readTries(head);
         readFailures(head);

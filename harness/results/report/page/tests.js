@@ -39,7 +39,7 @@ const tests = (() => {
 
     function sorted(list, sort) {
         const [key, down] = sort.split(':');
-        const value = KEYS[key];
+        const value = Object.hasOwn(KEYS, key) ? KEYS[key] : null;
 
         if (!value)
             return list;

@@ -234,18 +234,20 @@ const timeline = (() => {
         const [first, last] = whole();
         const zero = recording.start;
         const at = state.get('t');
-        const from = state.get('from');
+        const from = Number(state.get('from') || NaN);
+        const to = Number(state.get('to') || NaN);
+        const isGiven = from < to;
         const id = at ? innermostAt(zero + Number(at)) : -1;
 
         view.range = null;
         view.found = null;
-        view.start = from ? zero + Number(from) : first;
-        view.end = from ? zero + Number(state.get('to')) : last;
+        view.start = isGiven ? zero + from : first;
+        view.end = isGiven ? zero + to : last;
         view.selected = -1;
         if (id >= 0) {
             const length = recording.slices.duration[id];
 
-            if (!from && length * 50 < last - first)
+            if (!isGiven && length * 50 < last - first)
                 look(recording.slices.start[id] - length * 2,
                     recording.slices.ends[id] + length * 2);
             select(id, true);
