@@ -36,7 +36,8 @@ static void become(const struct child *child, char *path, char **argv, int fd)
     runners_restore_signals();
     if (child->preload)
         preload(child->preload);
-    execvp(path, argv);
+    if (!child->ctest || !runners_ctest_enter(child->ctest))
+        execvp(path, argv);
 
     int error = errno;
 
@@ -140,9 +141,9 @@ void runners_wait(int fd, int milliseconds)
     reap();
 }
 
-int runners_spawn(char *path, char **argv, const char *libraries)
+int runners_spawn(char *path, char **argv, const struct child *like)
 {
-    struct child child = {.preload = libraries};
+    struct child child = like ? *like : (struct child){0};
     int error = runners_start(&child, path, argv);
 
     while (!error && !child.ended)

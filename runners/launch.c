@@ -47,16 +47,24 @@ int runners_launch_read(struct programs *programs, const char *command)
 char **runners_launch_argv(const struct programs *programs,
                            const struct program *program)
 {
-    size_t before = program->test ? programs->launcher_count : 0;
+    size_t before = program->test ? programs->launcher_count : 0, count = 0;
     char **own = runners_programs_argv(programs, program->path);
-    char **argv =
-        calloc(before + (size_t)programs->flag_count + 2, sizeof(*argv));
+    char **of_ctest = runners_ctest_argv(program, &count);
+    char **argv = calloc(before + count + (size_t)programs->flag_count + 2,
+                         sizeof(*argv));
 
-    for (size_t i = 0; own && argv && i < before; i++)
-        argv[i] = programs->launcher[i];
-    for (size_t i = 0; own && argv && own[i]; i++)
-        argv[before + i] = own[i];
+    if (own && of_ctest && argv) {
+        memcpy(argv, programs->launcher, before * sizeof(*argv));
+        argv[before] = own[0];
+        memcpy(argv + before + 1, of_ctest, count * sizeof(*argv));
+        memcpy(argv + before + 1 + count, own + 1,
+               (size_t)programs->flag_count * sizeof(*argv));
+    } else {
+        free(argv);
+        argv = NULL;
+    }
     free(own);
+    free(of_ctest);
     return argv;
 }
 

@@ -125,6 +125,19 @@ static bool has_testlog(const struct linked *linked)
            memmem(linked->file.bytes, linked->file.size, name, sizeof(name));
 }
 
+bool runners_preload_suits(const char *path, bool preload)
+{
+    struct linked linked;
+    bool suits;
+
+    if (!open_linked(&linked, path))
+        return false;
+    suits = has_testlog(&linked) ||
+            (preload && find_library(&linked, "libcriterion.so"));
+    test_log_elf_close(&linked.file);
+    return suits;
+}
+
 /* A file that cannot be read may be a script that starts the program. */
 static int choose(struct program *program, const char *library)
 {

@@ -17,29 +17,37 @@ static bool is_taken(const struct programs *programs, const char *name)
 }
 
 /* The first name that no program before has, to be freed. */
-static char *name_for(const struct programs *programs, const char *path)
+static char *name_for(const struct programs *programs, const char *given)
 {
-    char *name = test_log_program_name(trace_base_name(path), 1);
+    char *name = test_log_program_name(given, 1);
 
     for (unsigned number = 2; name && is_taken(programs, name); number++) {
         free(name);
-        name = test_log_program_name(trace_base_name(path), number);
+        name = test_log_program_name(given, number);
     }
     return name;
+}
+
+struct program *runners_programs_add(struct programs *programs, char *path,
+                                     const char *name)
+{
+    struct program *program = &programs->all[programs->count];
+
+    program->path = path;
+    program->name = name_for(programs, name);
+    if (!program->name)
+        return NULL;
+    programs->count++;
+    return program;
 }
 
 int runners_programs_make(struct programs *programs, char **paths, size_t count)
 {
     programs->all = calloc(count + 1, sizeof(*programs->all));
-    for (size_t i = 0; i < count && programs->all; i++) {
-        struct program *program = &programs->all[i];
-
-        program->path = paths[i];
-        program->name = name_for(programs, paths[i]);
-        if (!program->name)
+    for (size_t i = 0; i < count && programs->all; i++)
+        if (!runners_programs_add(programs, paths[i],
+                                  trace_base_name(paths[i])))
             return -1;
-        programs->count++;
-    }
     return programs->all ? 0 : -1;
 }
 
@@ -50,7 +58,9 @@ void runners_programs_free(struct programs *programs)
         free(programs->all[i].folder);
         free(programs->all[i].test);
         free(programs->all[i].preload);
+        free(programs->all[i].timeout);
     }
+    runners_ctest_end(programs);
     free(programs->all);
     free(programs->launcher);
     free(programs->launch);

@@ -28,8 +28,8 @@ static int run_program(const struct programs *programs,
                        const struct program *program)
 {
     char **argv = runners_launch_argv(programs, program);
-    int status =
-        argv ? runners_spawn(argv[0], argv, program->preload) : -ENOMEM;
+    struct child like = {.preload = program->preload, .ctest = program->ctest};
+    int status = argv ? runners_spawn(argv[0], argv, &like) : -ENOMEM;
 
     free(argv);
     return status;
@@ -126,6 +126,10 @@ static void add_start(struct trace_text *text, const struct programs *programs)
     trace_text_free(&words);
     if (programs->preload)
         trace_text_string(text, " --preload");
+    if (programs->ctest_folder) {
+        trace_text_string(text, " --ctest=");
+        test_log_add_word(text, programs->ctest_folder);
+    }
 }
 
 /* The command with the programs that have a failure in `run`; with all of them
@@ -139,7 +143,7 @@ static char *command_of(const struct programs *programs,
     trace_text_string(&text, " run");
     add_start(&text, programs);
     for (size_t i = 0; i < programs->count; i++)
-        if (is_first_of_path(programs, i) &&
+        if (!programs->ctest_folder && is_first_of_path(programs, i) &&
             (!run || failed_in(run, programs->all[i].folder))) {
             trace_text_char(&text, ' ');
             test_log_add_word(&text, programs->all[i].path);
@@ -155,16 +159,19 @@ static char *command_of(const struct programs *programs,
 static char *quoted(const struct programs *programs,
                     const struct program *program)
 {
+    bool by_run = program->test || program->preload || program->ctest;
     struct trace_text text = {0};
 
-    if (program->test || program->preload) {
+    if (by_run) {
         test_log_add_word(&text, program_invocation_name);
         trace_text_string(&text, " run");
         add_start(&text, programs);
-        trace_text_char(&text, ' ');
+        if (!program->ctest)
+            trace_text_char(&text, ' ');
     }
-    test_log_add_word(&text, program->path);
-    if (program->test || program->preload)
+    if (!program->ctest)
+        test_log_add_word(&text, program->path);
+    if (by_run)
         trace_text_string(&text, " --");
     return text.data;
 }
@@ -361,22 +368,25 @@ static int begin(struct programs *programs, struct test_log_options *options)
 
 static void usage(void)
 {
-    puts("Usage: testlog run [--serial GLOB]... [--preload | --launch COMMAND] "
-         "PROGRAM...\n                   [-- [FLAG...] [WORD...]]\n\n"
-         "Runs test programs side by side as one run, with one summary.\n"
-         "FLAGs after -- are passed to each program; PROGRAM --help lists "
-         "them.\nA WORD selects the tests whose names contain it.\n-j N limits "
-         "how many tests run at once, over all programs; the\ndefault is two "
-         "for each processor. -j1 and --nocapture run one program after\n"
-         "another.\n\n"
-         "      --serial GLOB   run the programs that match by themselves, "
-         "such as 'net_*'\n"
-         "      --preload       log and trace all tests of programs that are "
-         "not linked\n                      with testlog\n"
-         "      --launch COMMAND  start each test by this, such as "
-         "'mpirun -n 4'\n"
-         "      --races[=drd]   find data races with valgrind\n"
-         "  -h, --help          print this");
+    puts(
+        "Usage: testlog run [FLAG...] PROGRAM... [-- [FLAG...] [WORD...]]\n"
+        "       testlog run [FLAG...] --ctest[=FOLDER] [-- [FLAG...] "
+        "[WORD...]]\n\n"
+        "Runs test programs side by side as one run, with one summary.\n"
+        "FLAGs after -- are passed to each program; PROGRAM --help lists "
+        "them.\nA WORD selects the tests whose names contain it.\n-j N limits "
+        "how many tests run at once, over all programs; the\ndefault is two "
+        "for each processor. -j1 and --nocapture run one program after\n"
+        "another.\n\n"
+        "      --serial GLOB     run matching programs alone, such as 'net_*'\n"
+        "      --preload         log and trace all tests of programs that are "
+        "not linked\n                        with testlog\n"
+        "      --ctest[=FOLDER]  run the programs that ctest lists in a build "
+        "folder\n"
+        "      --launch COMMAND  start each test by this, such as "
+        "'mpirun -n 4'\n"
+        "      --races[=drd]     find data races with valgrind\n"
+        "  -h, --help            print this");
 }
 
 /* What is read of the arguments before "--". */
@@ -384,6 +394,7 @@ struct arguments {
     char **paths, **globs;
     size_t path_count, glob_count;
     const char *launch; /* NULL: none */
+    const char *ctest;  /* the build folder; NULL: none */
     bool preload;
     char *races; /* the flag for the programs; NULL: none */
 };
@@ -422,6 +433,10 @@ static int read_own(struct arguments *arguments, char **argv)
     }
     if (!strcmp(argv[0], "--races") || !strncmp(argv[0], "--races=", 8)) {
         arguments->races = argv[0];
+        return 1;
+    }
+    if (!strcmp(argv[0], "--ctest") || !strncmp(argv[0], "--ctest=", 8)) {
+        arguments->ctest = argv[0][7] ? argv[0] + 8 : ".";
         return 1;
     }
     size = read_flag("--launch", argv, &value);
@@ -483,9 +498,19 @@ static bool is_program(const char *path)
     return false;
 }
 
-static int make_programs(struct programs *programs,
+/* Takes the programs from the command line, or from ctest. */
+static int find_programs(struct programs *programs,
                          const struct arguments *arguments)
 {
+    if (arguments->ctest && (arguments->path_count || arguments->launch)) {
+        test_log_notice("--ctest finds the programs; leave out %s",
+                        arguments->launch ? "--launch" : arguments->paths[0]);
+        return -1;
+    }
+    programs->ctest_folder = arguments->ctest;
+    programs->preload = arguments->preload;
+    if (arguments->ctest)
+        return runners_ctest_begin(programs);
     if (!arguments->path_count) {
         fputs("testlog: run: name a program; see testlog run --help\n", stderr);
         return -1;
@@ -498,11 +523,18 @@ static int make_programs(struct programs *programs,
         test_log_notice("out of memory");
         return -1;
     }
+    return 0;
+}
+
+static int make_programs(struct programs *programs,
+                         const struct arguments *arguments)
+{
+    if (find_programs(programs, arguments))
+        return -1;
     if (arguments->launch && runners_launch_read(programs, arguments->launch)) {
         test_log_notice("--launch: \"%s\" has no command", arguments->launch);
         return -1;
     }
-    programs->preload = arguments->preload;
     if (arguments->preload && runners_preload_begin(programs))
         return -1;
     runners_programs_find_serial(programs);

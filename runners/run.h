@@ -173,8 +173,9 @@ void runners_output_keep(struct output *, int file);
 struct child {
     pid_t pid;
     bool ended;
-    int status;          /* then, as waitpid has it */
-    const char *preload; /* what LD_PRELOAD begins with; NULL: as ours */
+    int status;                /* then, as waitpid has it */
+    const char *preload;       /* what LD_PRELOAD begins with; NULL: as ours */
+    const struct cJSON *ctest; /* its place and variables; NULL: ours */
     struct handover handover;
     struct output output;
     struct child *next;
@@ -254,7 +255,9 @@ struct program {
     char *test;    /* "suite/test" that a launcher starts; NULL: all run */
     char *folder;  /* in the run, once it has started */
     char *preload; /* libraries that it is started with; NULL: none */
-    bool serial;   /* runs with no other beside it */
+    char *timeout; /* the flag for ctest's; NULL: none */
+    const struct cJSON *ctest; /* the test of ctest that it is; NULL: none */
+    bool serial;               /* runs with no other beside it */
     bool failed;   /* one of its tests, which has not passed since */
     size_t tests;  /* that are in its history; 0: it has none */
     uint64_t time; /* ns that they took */
@@ -272,15 +275,22 @@ struct programs {
     size_t count;
     char **flags; /* for each of them */
     int flag_count;
-    bool preload;    /* testlog, into those that are not linked with it */
-    char *launch;    /* words of the launcher, which point into it */
-    char **launcher; /* before the path of each of them */
+    bool preload; /* testlog, into those that are not linked with it */
+    const char *ctest_folder; /* NULL: the programs are not ctest's */
+    struct cJSON *ctest;      /* what it listed */
+    char *launch;             /* words of the launcher, which point into it */
+    char **launcher;          /* before the path of each of them */
     size_t launcher_count;
 };
 
 /* runners_programs_make takes `count` paths; -1 without memory. */
 int runners_programs_make(struct programs *, char **paths, size_t count);
 void runners_programs_free(struct programs *);
+
+/* runners_programs_add adds a program to an array with room for it; NULL
+ * without memory. */
+struct program *runners_programs_add(struct programs *, char *path,
+                                     const char *name);
 
 /* runners_programs_mark_serial marks programs that match a glob, or that say so
  * themselves; returns how many matched. */
@@ -306,7 +316,24 @@ int runners_durations_begin(const struct programs *, struct test_log_options *,
                             const struct test_log_history *);
 const char *runners_durations(void);
 
+/* ---- ctest.c ---- */
+
+/* runners_ctest_begin makes programs of the tests in `ctest_folder`; -1 if it
+ * has printed what is wrong. runners_ctest_end frees what ctest listed. */
+int runners_ctest_begin(struct programs *);
+void runners_ctest_end(struct programs *);
+
+/* runners_ctest_argv returns the arguments of a program, to be freed; NULL
+ * without memory. runners_ctest_enter, in the program's process, goes to its
+ * working directory and sets its variables; -1 with errno. */
+char **runners_ctest_argv(const struct program *, size_t *count);
+int runners_ctest_enter(const struct cJSON *test);
+
 /* ---- preload.c ---- */
+
+/* runners_preload_suits tells whether a program is linked with testlog, or with
+ * `preload` with Criterion. */
+bool runners_preload_suits(const char *path, bool preload);
 
 /* runners_preload_begin chooses the libraries that each program is started
  * with; -1 if it has printed what is wrong. runners_preload_note notes that a

@@ -215,9 +215,10 @@ int runners_interrupted(void);
  * it gets every signal, and it alone decides when to end. */
 void runners_hand_on_signals(void);
 
-/* runners_spawn runs a program to its end, with these libraries first in
- * LD_PRELOAD (NULL: none); returns what waitpid tells, or -errno if it cannot
- * be run. */
-int runners_spawn(char *path, char **argv, const char *libraries);
+/* runners_spawn runs a program to its end, like a child that has not started
+ * (NULL: in our environment); returns what waitpid tells, or -errno if it
+ * cannot be run. */
+struct child;
+int runners_spawn(char *path, char **argv, const struct child *like);
 
 #endif

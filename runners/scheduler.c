@@ -178,6 +178,7 @@ static int start_child(struct schedule *schedule, struct program *program)
     int error;
 
     program->child.preload = program->preload;
+    program->child.ctest = program->ctest;
     error = argv ? runners_start(&program->child, argv[0], argv) : -ENOMEM;
 
     free(argv);
