@@ -277,6 +277,7 @@ static int run_all(struct programs *programs, struct test_log_options *options,
                                .parent = {.nested = test_log_session()->nested,
                                           .part = test_log_session()->part},
                                .dir_given = options->dir_given,
+                               .output = &options->output,
                                .scratch_word = options->scratch};
     struct test_log_filters filters;
     char absolute[PATH_MAX];

@@ -115,11 +115,29 @@ Test(e2e_capture, shows_hidden_lines_of_a_failure_apart)
 
     e2e_expect_has(run->out, "nearly\nrecorded:\n" HIDDEN "trace: ");
     e2e_expect_lacks(debug->out, "recorded:\n");
+    e2e_expect_lacks(e2e_read("testlog-runs/latest/junit.xml"), "recorded:\n");
     e2e_expect_has(debug->out, "outer{number=7 text=\"red fox\"}: "
                                "programs::capture: below the default\n");
     e2e_expect_has(debug->out, "outer{number=7 text=\"red fox\"}:inner: "
                                "programs::capture: evicted key=\"fox\" "
                                "age=3\n");
+}
+
+#define HIDDEN_IN_XML                                                          \
+    "recorded:\nDEBUG outer{number=7 text=&quot;red fox&quot;}: "              \
+    "programs::capture: below the default\n</system-err>"
+
+Test(e2e_capture, writes_hidden_lines_of_a_failure_to_junit)
+{
+    run_one("--log-time=none", "capture/prints_and_fails");
+    e2e_expect_has(e2e_read("testlog-runs/latest/junit.xml"), HIDDEN_IN_XML);
+    run_one("--log-time=none --fail-log=0", "capture/prints_and_fails");
+    e2e_expect_lacks(e2e_read("testlog-runs/latest/junit.xml"), "recorded:");
+    e2e_run("%s run %s -- --log-time=none --filter=capture/prints_and_fails",
+            BUILD_DIR "/testlog", e2e_program("capture", E2E_TRACED));
+    e2e_expect_has(e2e_read("testlog-runs/latest/junit.xml"), "recorded:\n");
+    e2e_expect_has(e2e_read("testlog-runs/latest/junit.xml"),
+                   "below the default\n</system-err>");
 }
 
 Test(e2e_capture, shows_as_many_hidden_lines_as_fail_log_says)

@@ -11,6 +11,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/stacks.h"
+#include "harness/results/terminal.h"
 #include "harness/results/writers.h"
 #include "harness/version.h"
 #include "trace/strings.h"
@@ -74,7 +75,11 @@ static void put_property(FILE *out, const char *margin, const char *name,
 /* ---- Output and log ---- */
 
 /* Servers refuse or truncate large reports. */
-enum { FILE_MAX = 32 << 10, HALF = FILE_MAX / 2 }; /* bytes of each file */
+enum {
+    FILE_MAX = 32 << 10, /* bytes of each file */
+    HALF = FILE_MAX / 2,
+    RECORDED_MAX = HALF, /* bytes of hidden lines, which come after the log */
+};
 
 /* Returns how many bytes of a head can be written: whole lines, or at least
  * whole characters. */
@@ -101,18 +106,18 @@ static size_t tail_start(const char *text, size_t size)
     return from;
 }
 
-static void put_head_and_tail(FILE *out, FILE *in, uint64_t size,
+static void put_head_and_tail(FILE *out, FILE *in, uint64_t size, size_t half,
                               const char *path)
 {
     static char text[HALF];
-    size_t head = head_size(text, fread(text, 1, HALF, in)), tail, from;
+    size_t head = head_size(text, fread(text, 1, half, in)), tail, from;
     struct trace_text cut = {0};
 
     put_text(out, text, head, false);
     trace_text_string(&cut, head && text[head - 1] == '\n' ? "" : "\n");
-    if (fseeko(in, -(off_t)HALF, SEEK_END))
+    if (fseeko(in, -(off_t)half, SEEK_END))
         return;
-    tail = fread(text, 1, HALF, in);
+    tail = fread(text, 1, half, in);
     from = tail_start(text, tail);
     trace_text_printf(&cut, "... %llu bytes left out; see %s\n",
                       (unsigned long long)(size - head - (tail - from)), path);
@@ -128,24 +133,61 @@ static void put_whole(FILE *out, FILE *in)
     put_text(out, text, fread(text, 1, sizeof(text), in), false);
 }
 
-static void put_file(FILE *out, const char *element,
-                     const struct test_log_run *run,
-                     const struct test_log_result *result, const char *name)
+/* Puts at most `most` bytes of a file. */
+static void put_file(FILE *out, const struct test_log_run *run,
+                     const struct test_log_result *result, const char *name,
+                     FILE *in, size_t most)
 {
-    FILE *in = test_log_read(run, result, name);
     char path[PATH_MAX];
     struct stat status;
 
-    if (!in)
-        return;
-    fprintf(out, "      <%s>", element);
-    if (fstat(fileno(in), &status) || status.st_size <= FILE_MAX ||
+    if (fstat(fileno(in), &status) || (size_t)status.st_size <= most ||
         test_log_file(run, result, name, path))
         put_whole(out, in);
     else
-        put_head_and_tail(out, in, (uint64_t)status.st_size, path);
-    fprintf(out, "</%s>\n", element);
+        put_head_and_tail(out, in, (uint64_t)status.st_size, most / 2, path);
     fclose(in);
+}
+
+/* Puts a file and `more` as the text of an element, if there is any. */
+static void put_element(FILE *out, const char *element,
+                        const struct test_log_run *run,
+                        const struct test_log_result *result, const char *name,
+                        const struct trace_text *more)
+{
+    FILE *in = test_log_read(run, result, name);
+
+    if (!in && !more->size)
+        return;
+    fprintf(out, "      <%s>", element);
+    if (in)
+        put_file(out, run, result, name, in, FILE_MAX - more->size);
+    put_text(out, more->data ? more->data : "", more->size, false);
+    fprintf(out, "</%s>\n", element);
+}
+
+/* Adds the recorded lines that a failed test's block shows below its log. */
+static void add_recorded(struct trace_text *text,
+                         const struct test_log_run *run,
+                         const struct test_log_result *result)
+{
+    static const char heading[] = "recorded:\n";
+    struct log_style style = run->output->style;
+    struct trace_reader *reader = test_log_recording(run, result);
+    struct log_filter *filter = log_filter_parse(
+        result->filter ? result->filter : "", "info", "LOG", NULL);
+    struct trace_text lines = {0};
+
+    style.color = false;
+    style.span_events = 0;
+    if (reader && filter)
+        log_add_hidden(filter, &style, reader, run->output->fail_log, &lines);
+    test_log_keep_end(&lines, RECORDED_MAX - sizeof(heading));
+    if (lines.size)
+        trace_text_printf(text, "%s%s", heading, lines.data);
+    trace_text_free(&lines);
+    log_filter_free(filter);
+    trace_reader_close(reader);
 }
 
 /* Puts the lines of a test, or how to see them. */
@@ -155,7 +197,10 @@ static void put_log(FILE *out, const struct test_log_run *run,
     struct trace_text text = {0};
 
     if (!result->unrendered) {
-        put_file(out, "system-err", run, result, "log.txt");
+        if (run->output && test_log_outcome_bad(result->outcome))
+            add_recorded(&text, run, result);
+        put_element(out, "system-err", run, result, "log.txt", &text);
+        trace_text_free(&text);
         return;
     }
     trace_text_string(&text, "... left out, because the test passed and "
@@ -268,7 +313,8 @@ static void put_case(FILE *out, const struct test_log_run *run,
     put_case_properties(out, run, result);
     put_outcome(out, run, result);
     put_tries(out, result);
-    put_file(out, "system-out", run, result, "output.txt");
+    put_element(out, "system-out", run, result, "output.txt",
+                &(struct trace_text){0});
     put_log(out, run, result);
     fputs("    </testcase>\n", out);
 }

@@ -199,6 +199,8 @@ struct test_log_parent {
 };
 
 /* A run, or one program's part of it. */
+struct test_log_output;
+
 struct test_log_run {
     char *path;               /* of the folder, as printed */
     int folder;               /* a descriptor of it; 0: `path` is opened */
@@ -235,6 +237,7 @@ struct test_log_run {
      * does. */
     struct trace_reader *(*open)(const struct test_log_run *,
                                  const char *folder);
+    const struct test_log_output *output; /* of blocks; NULL: unknown */
     bool whole;      /* no option leaves tests out, or repeats them */
     bool foreign;    /* the folder is the parent's */
     bool render_all; /* write trace.json and log.txt of every test */

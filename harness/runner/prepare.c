@@ -382,6 +382,7 @@ void test_log_prepare(struct test_log_runner *runner,
         test_log_plan_mark(set, &options->rank);
     test_log_plan_seal(set);
     run->dir_given = options->dir_given;
+    run->output = &options->output;
     run->scratch_word = options->scratch;
     if (runner->matched &&
         test_log_run_open(run, options->dir, run->executable))

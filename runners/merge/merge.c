@@ -120,6 +120,7 @@ static int write_files(struct merge *merge,
     struct test_log_run *run = &merge->run;
     struct test_log_page page = {.run = run, .fail_log = output->fail_log};
 
+    run->output = output;
     test_log_jsonl_open(run, output);
     test_log_jsonl_close(run);
     if (test_log_write_results(run, "results.tsv") ||
