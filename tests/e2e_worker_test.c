@@ -2,8 +2,11 @@
  * begins, stopped runners, and limits. */
 #include "e2e.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 E2E_FOLDER
@@ -47,6 +50,62 @@ Test(e2e_worker, reports_results_if_the_runner_is_not_dumpable)
     cr_expect_str_eq(reason("undumpable/exits_midway"),
                      "exited with 0 before the test ended");
     e2e_expect_has(reason("undumpable/fails_in_a_child"), "the child fails");
+}
+
+/* Looks as nobody at the process `name` that a command starts. */
+static const struct e2e *look_as_nobody(const char *command, const char *name)
+{
+    if (geteuid())
+        cr_skip_test("only root can become nobody");
+    if (!e2e_exists("%s/testlog-stacks", BUILD_DIR))
+        cr_skip_test("testlog-stacks was not built: no libdw");
+    return e2e_run("d=$(mktemp -d) && cp %s/testlog-stacks $d && chmod 755 $d "
+                   "&& cp \"$(command -v sleep)\" $d/hidden && "
+                   "chmod 111 $d/hidden && nobody='setpriv --reuid=65534 "
+                   "--regid=65534 --clear-groups'; %s & p=$!; "
+                   "until [ \"$(cat /proc/$p/comm)\" = %s ]; do :; done; "
+                   "$nobody $d/testlog-stacks $p; kill $p; rm -r $d",
+                   BUILD_DIR, command, name);
+}
+
+/* A program that its user cannot read is not dumpable. */
+Test(e2e_worker, says_that_a_process_is_not_dumpable)
+{
+    const struct e2e *look =
+        look_as_nobody("$nobody sh -c \"exec $d/hidden 60\"", "hidden");
+
+    e2e_expect_has(look->out, ", because it is not dumpable: ");
+    e2e_expect_lacks(look->out, "SYS_PTRACE");
+}
+
+Test(e2e_worker, says_that_a_process_is_another_users)
+{
+    e2e_expect_has(look_as_nobody("sleep 60", "sleep")->out,
+                   ", because it runs as another user: run as root\n");
+}
+
+Test(e2e_worker, says_which_process_traces_a_test)
+{
+    pid_t child;
+    char expected[96];
+
+    if (!e2e_exists("%s/testlog-stacks", BUILD_DIR))
+        cr_skip_test("testlog-stacks was not built: no libdw");
+    child = fork();
+    if (!child)
+        for (;;)
+            pause();
+    cr_assert_gt(child, 0);
+    if (ptrace(PTRACE_SEIZE, child, NULL, NULL)) {
+        kill(child, SIGKILL);
+        cr_skip_test("no permission to trace a process");
+    }
+    snprintf(expected, sizeof(expected), ", because process %d traces it\n",
+             (int)getpid());
+    e2e_expect_has(e2e_run("%s/testlog-stacks %d", BUILD_DIR, (int)child)->out,
+                   expected);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, __WALL);
 }
 
 /* ---- Hanging before the test begins ---- */

@@ -96,22 +96,6 @@ static void put_thread(const struct stacks_thread *thread, struct Dwfl *dwfl,
     fflush(stdout);
 }
 
-/* Why no thread of a process is held. */
-static void put_refusal(pid_t process)
-{
-    char scope[8] = "";
-
-    if (stacks_read(scope, sizeof(scope), "sys/kernel/yama/ptrace_scope") &&
-        scope[0] > '0')
-        stacks_put("note\tno stacks of process %d, because "
-                   "kernel.yama.ptrace_scope is %c: set it to 0 with sysctl",
-                   (int)process, scope[0]);
-    else
-        stacks_put("note\tno stacks of process %d, because it cannot be "
-                   "traced: a container may need the capability SYS_PTRACE",
-                   (int)process);
-}
-
 static size_t put_process(pid_t process, const struct request *request,
                           size_t room)
 {
@@ -131,7 +115,7 @@ static size_t put_process(pid_t process, const struct request *request,
         return 0;
     stacks_put("process\t%d\t%s", (int)process, threads[0].status.name);
     if (!held)
-        put_refusal(process);
+        stacks_put_refusal(process);
     dwfl = held ? stacks_open(reader) : NULL;
     for (size_t i = 0; i < count; i++)
         if (!request->only || threads[i].id == request->first)

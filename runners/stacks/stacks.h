@@ -109,6 +109,11 @@ size_t stacks_hold(pid_t process, pid_t first, struct stacks_thread *threads,
                    size_t room);
 void stacks_release(const struct stacks_thread *threads, size_t count);
 
+/* ---- refusal.c ---- */
+
+/* stacks_put_refusal prints why no thread of a process can be held. */
+void stacks_put_refusal(pid_t process);
+
 /* ---- caller.c ---- */
 
 /* A signal as its handler saw it. */
