@@ -255,6 +255,7 @@ Test(e2e_link, exports_no_other_names)
                           "grep -vE '^(trace|log|test_log|criterion)_|^main$|"
                           "^cr_log$|^cri_assert_node_send$|"
                           "^git_(libgit2_(init|shutdown)|diff_buffers)$|"
+                          "^nn_bind$|^waitid$|"
                           "^(nvrtc[A-Z]|nvvm[A-Z]|(__)?nvJitLink[A-Z])|"
                           "^__(ubsan|lsan|"
                           "sanitizer|asan|odr_asan)[._]'")
@@ -343,14 +344,17 @@ Test(e2e_link, filters_spans_of_unloaded_code)
 
 /* ---- make ---- */
 
-Test(e2e_link, make_accepts_only_0_and_1_for_TRACING)
+Test(e2e_link, make_accepts_words_for_on_and_off)
 {
     const struct e2e *run =
-        e2e_run("make -n -C %s TRACING=yes help", SOURCE_DIR);
+        e2e_run("make -n -C %s TRACING=maybe help", SOURCE_DIR);
 
     e2e_expect_code(run, 2);
-    e2e_expect_has(run->err, "testlog: TRACING=yes: write 0 or 1.");
+    e2e_expect_has(run->err, "testlog: TRACING=maybe: write 0 or 1.");
     e2e_expect_code(e2e_run("make -n -C %s TRACING= help", SOURCE_DIR), 0);
+    run = e2e_run("make -n -C %s TRACING=yes WERROR=off all", SOURCE_DIR);
+    e2e_expect_code(run, 0);
+    e2e_expect_has(run->out, " build/base-trace/testlog ");
 }
 
 Test(e2e_link, make_builds_all_installed_files_and_examples)

@@ -41,6 +41,24 @@ Test(e2e_survivors, waits_for_children_that_end_soon)
     e2e_expect_lacks(run->err, "left processes behind");
 }
 
+/* The child would end after five minutes. */
+Test(e2e_survivors, does_not_wait_for_children_of_a_test_that_timed_out)
+{
+    static const char *const flags[] = {"", "--nocapture"};
+
+    for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+        const struct e2e *run = e2e_run(
+            "rm -f child; %s %s --filter survivors/hangs_with_child >out 2>err;"
+            " code=$?; kill -9 $(cat child) || code=99; exit $code",
+            program(), flags[i]);
+
+        e2e_expect_code(run, 1);
+        e2e_expect_is(
+            e2e_text(result_of("survivors/hangs_with_child"), "outcome"),
+            "timeout");
+    }
+}
+
 Test(e2e_survivors, names_surviving_processes_and_their_lost_records)
 {
     const struct e2e *run =

@@ -225,6 +225,12 @@ char *test_log_assertions_take(const struct criterion_test_stats *);
 struct criterion_logger *test_log_locked_logger(
     const struct criterion_logger *logger);
 
+/* ---- tracees.c ---- */
+
+/* test_log_tracees_hide makes the stops of tests that ask to be traced
+ * invisible to Criterion, which takes them for their ends. */
+void test_log_tracees_hide(void);
+
 /* ---- message_size.c ---- */
 
 /* nn_bind takes the place of nanomsg's. */

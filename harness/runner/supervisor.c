@@ -61,14 +61,16 @@ static bool kill_test(const struct test_log_job *job)
     return !kill(-pid, SIGKILL) || !kill(pid, SIGKILL);
 }
 
-/* Whether a child is alive. The id of another process may have been reused. */
+/* Whether a child is alive. The id of another process may have been reused. If
+ * a test asks to be traced, its stops are reported, too. */
 static bool is_alive(pid_t pid)
 {
     siginfo_t info = {0};
 
     return pid &&
            !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
-           !info.si_pid;
+           (!info.si_pid || info.si_code == CLD_TRAPPED ||
+            info.si_code == CLD_STOPPED);
 }
 
 /* Returns when to signal a test for its timeout, or to kill it; 0: never. */

@@ -425,6 +425,7 @@ static struct criterion_test_set *initialize(void)
 
     signal(SIGCHLD, SIG_DFL); /* otherwise Criterion waits forever */
     __asm__ volatile("" : : "r"(&git_libgit2_init), "r"(&nn_bind)); /* links */
+    test_log_tracees_hide();
     set = criterion_initialize();
     if (group != getpid())
         setpgid(0, group);

@@ -1,5 +1,6 @@
 /* survivors.c: tests that leave processes behind. */
 #include <sched.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,6 +84,23 @@ TEST_LOG(survivors, sandbox)
 
 /* When these end, the runner no longer waits for processes that others left
  * behind. */
+/* Its child has a session of its own, keeps stdout and stderr, and writes its
+ * id to the file "child". */
+TEST_LOG(survivors, hangs_with_child, .timeout = 1)
+{
+    FILE *file;
+
+    if (!fork()) {
+        setsid();
+        alarm(300);
+        file = fopen("child", "w");
+        fprintf(file, "%d\n", (int)getpid());
+        fclose(file);
+    }
+    for (;;)
+        pause();
+}
+
 TEST_LOG(survivors, zz_long)
 {
     usleep(1200000);
