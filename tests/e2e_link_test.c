@@ -216,6 +216,40 @@ Test(e2e_link, links_with_the_flags_of_pkg_config)
     expect_linked("./linked_test", false);
 }
 
+/* The library is linked, or loaded by the test; it does not name testlog, or
+ * the linker requires that it does. */
+Test(e2e_link, links_an_annotated_shared_library_of_the_project)
+{
+    static const char *const packages[] = {"testlog", "testlog-static"};
+
+    install();
+    built(e2e_run(INSTALLED "cc " FLAGS "-shared -fPIC -DPLUGIN " PROGRAMS
+                            "/plugged.c -o libplugged.so"));
+    for (size_t i = 0; i < 2; i++) {
+        built(e2e_run(INSTALLED "cc " FLAGS PROGRAMS "/plugged.c -o loads_test "
+                                "$(pkg-config --cflags --libs %s)",
+                      packages[i]));
+        e2e_expect_closing(e2e_run("./loads_test"),
+                           "1 passed, 0 failed, 0 skipped");
+        cr_expect(e2e_exists("testlog-runs/latest/tests/loads_test/"
+                             "plugged.works/trace.json"));
+        built(e2e_run(INSTALLED
+                      "cc " FLAGS "-DLINKED " PROGRAMS
+                      "/plugged.c -o linked_test -L. -Wl,-rpath,. -lplugged "
+                      "$(pkg-config --cflags --libs %s)",
+                      packages[i]));
+        e2e_expect_closing(e2e_run("./linked_test"),
+                           "1 passed, 0 failed, 0 skipped");
+    }
+    built(e2e_run(INSTALLED "cc " FLAGS
+                            "-shared -fPIC -Wl,-z,defs -DPLUGIN " PROGRAMS
+                            "/plugged.c -o libplugged.so "
+                            "$(pkg-config --cflags --libs testlog)"));
+    built(e2e_run("echo 'int plugged(int); int main(void) { return "
+                  "plugged(2) - 4; }' | cc " SANITIZE_FLAGS
+                  " -xc - -o tool -L. -Wl,-rpath,. -lplugged && ./tool"));
+}
+
 /* nvcc rejects many flags of other compilers. */
 Test(e2e_link, links_cuda_files_with_the_flags_of_pkg_config)
 {

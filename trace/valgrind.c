@@ -38,12 +38,12 @@ void trace_untrack(const void *address, size_t size)
     trace_valgrind_ask(DRD_START_SUPPRESSION, (uintptr_t)address, size, 0, 0);
 }
 
+/* Of the linker. */
+extern char __start_trace_untracked[] __attribute__((visibility("hidden")));
+extern char __stop_trace_untracked[] __attribute__((visibility("hidden")));
+
 void trace_untrack_statics(void)
 {
-    /* of the linker */
-    extern char __start_trace_untracked[] __attribute__((visibility("hidden")));
-    extern char __stop_trace_untracked[] __attribute__((visibility("hidden")));
-
     trace_untrack(__start_trace_untracked,
                   (size_t)(__stop_trace_untracked - __start_trace_untracked));
 }

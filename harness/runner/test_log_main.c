@@ -362,6 +362,14 @@ static int run_tests(struct criterion_test_set *set,
 
 /* ---- The beginning ---- */
 
+/* Links what annotated shared objects may call that a test loads: the static
+ * library has them in files that nothing else needs. */
+static __attribute__((used)) const uintptr_t for_shared_objects[] = {
+    (uintptr_t)trace_bridge_,    (uintptr_t)trace_bridge_text_,
+    (uintptr_t)trace_stack_save, (uintptr_t)trace_stack_restore,
+    (uintptr_t)trace_start,      (uintptr_t)trace_stop,
+};
+
 /* Prints a suggestion for `testlog run`, when no program had a match. */
 static int suggest(struct criterion_test_set *set,
                    const struct test_log_options *options)
