@@ -162,7 +162,7 @@ Test(e2e_stacks, leave_tests_alone_that_did_not_crash)
 
     if (e2e_sanitized())
         cr_skip_test("sanitizers handle SIGSEGV");
-    e2e_expect_has(all->out, "3 passed, 25 failed, 0 skipped");
+    e2e_expect_has(all->out, "3 passed, 26 failed, 0 skipped");
 }
 
 Test(e2e_stacks, stand_in_all_files)
@@ -439,6 +439,18 @@ Test(e2e_stacks, look_at_eight_assertions_at_most)
     const cJSON *test = e2e_result(run, "asserting/ten_times");
 
     cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(test, "stacks")), 8);
+}
+
+Test(e2e_stacks, say_how_many_assertions_have_a_stack)
+{
+    const char *block =
+        block_of(all_of("crashing"), "asserting/ten_times_in_a_helper");
+
+    cr_expect_eq(e2e_count(block, ": check_again\n"), 8, "%s", block);
+    e2e_expect_has(block,
+                   "\n  (only the first 8 failed assertions have a stack)\n");
+    e2e_expect_lacks(block_of(all_of("crashing"), "asserting/in_a_helper"),
+                     "only the first");
 }
 
 /* ---- Hangs ---- */

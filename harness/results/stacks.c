@@ -217,6 +217,8 @@ static void take_line(struct reading *reading, char *line)
         add_note(reading->stacks, parts[1]);
     else if (!strcmp(parts[0], "assertion"))
         reading->assertion = parts[1];
+    else if (!strcmp(parts[0], "limited"))
+        reading->stacks->limited = parts[1];
     else if (!strcmp(parts[0], "crash"))
         set_crash(reading, parts);
     else if (!strcmp(parts[0], "throw"))
@@ -255,7 +257,7 @@ bool test_log_stacks_read(struct test_log_stacks *stacks,
 
     reading.stacks = stacks;
     *stacks = (struct test_log_stacks){
-        .address = "", .fault = "", .exception = "", .what = ""};
+        .address = "", .fault = "", .exception = "", .what = "", .limited = ""};
     if (!in)
         return false;
     read_all(&stacks->text, in);

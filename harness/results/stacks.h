@@ -56,8 +56,10 @@ struct test_log_stacks {
     const char *alive; /* ids of the processes that did not end before the
                           test, each between spaces; NULL: unknown */
     struct test_log_child *children;
-    size_t crashes;     /* of children, also of those that are not listed */
-    const char **notes; /* why something is missing */
+    size_t crashes;      /* of children, also of those that are not listed */
+    const char *limited; /* how many failed assertions have a stack, if not
+                            all; "" */
+    const char **notes;  /* why something is missing */
     size_t stack_count, frame_count, child_count, note_count;
     size_t stack_capacity, frame_capacity, child_capacity, note_capacity;
     struct trace_text text;

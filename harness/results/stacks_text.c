@@ -273,6 +273,7 @@ static void put_all(const struct printing *printing)
 {
     const struct test_log_stacks *stacks = printing->stacks;
     const char *process = stacks->stack_count ? stacks->stacks->process : "";
+    bool asserted = false;
 
     put_crash(printing);
     for (size_t i = 0; i < stacks->note_count; i++)
@@ -288,7 +289,13 @@ static void put_all(const struct printing *printing)
                               stack->process);
         process = stack->process;
         put_stack(printing, stack);
+        asserted = asserted || stack->assertion[0];
     }
+    if (asserted && stacks->limited[0])
+        trace_text_printf(printing->out,
+                          "  (only the first %s failed assertions have "
+                          "a stack)\n",
+                          stacks->limited);
     put_children(printing);
 }
 

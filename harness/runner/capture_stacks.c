@@ -230,6 +230,18 @@ void test_log_stacks_look(const struct test_log_runner *runner,
     job->looked += test_log_now() - began;
 }
 
+/* Notes once that no further assertion is looked at. */
+static void note_limit(const struct test_log_runner *runner,
+                       struct test_log_job *job)
+{
+    if (job->limited)
+        return;
+    job->limited = true;
+    trace_text_printf(&job->assertion_stacks, "limited\t%zu\n",
+                      job->assertions);
+    store(runner->run, job, &job->assertion_stacks, &(struct trace_text){0});
+}
+
 void test_log_stacks_look_at_assertion(const struct test_log_runner *runner,
                                        struct test_log_job *job,
                                        uint32_t thread,
@@ -240,9 +252,12 @@ void test_log_stacks_look_at_assertion(const struct test_log_runner *runner,
     struct trace_text *text = &job->assertion_stacks;
     uint64_t began = test_log_now();
 
-    if (!can_look(runner, job) || job->assertions == ASSERTIONS ||
-        job->looked >= assertions_look)
+    if (!can_look(runner, job))
         return;
+    if (job->assertions == ASSERTIONS || job->looked >= assertions_look) {
+        note_limit(runner, job);
+        return;
+    }
     job->assertions++;
     snprintf(first, sizeof(first), "--first=%u", thread);
     snprintf(pid, sizeof(pid), "%u", job->pid);

@@ -43,6 +43,7 @@ struct test_log_job {
     uint64_t exited;   /* when its exit was first noticed; 0: not yet */
     uint32_t pid;      /* 0: not known */
     size_t assertions; /* whose stacks were looked at */
+    bool limited;      /* not at those of all its failed assertions */
     bool seen;         /* its crash was looked at */
     bool serial;       /* no other test may run beside it */
     struct trace_text assertion_stacks;

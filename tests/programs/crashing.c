@@ -265,6 +265,17 @@ TEST_LOG(asserting, ten_times)
         cr_expect_eq(i, -1);
 }
 
+FAR static void check_again(int value)
+{
+    cr_expect_eq(value, -1);
+}
+
+TEST_LOG(asserting, ten_times_in_a_helper)
+{
+    for (int i = 0; i < 10; i++)
+        check_again(i);
+}
+
 /* ---- These are no crashes for the runner ---- */
 
 TEST_LOG(expected, dies_as_it_should, .signal = SIGSEGV)
