@@ -444,7 +444,7 @@ Test(e2e_stacks, look_at_eight_assertions_at_most)
 Test(e2e_stacks, say_how_many_assertions_have_a_stack)
 {
     const char *block =
-        block_of(all_of("crashing"), "asserting/ten_times_in_a_helper");
+        block_of(all_of("crashing"), "asserting/many_in_a_helper");
 
     cr_expect_eq(e2e_count(block, ": check_again\n"), 8, "%s", block);
     e2e_expect_has(block,

@@ -270,7 +270,7 @@ FAR static void check_again(int value)
     cr_expect_eq(value, -1);
 }
 
-TEST_LOG(asserting, ten_times_in_a_helper)
+TEST_LOG(asserting, many_in_a_helper)
 {
     for (int i = 0; i < 10; i++)
         check_again(i);
