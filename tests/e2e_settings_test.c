@@ -188,8 +188,8 @@ static const struct {
                       "the flags that settings are named after"},
     {"timeout = soon\n", "testlog.conf:1: timeout: \"soon\" is not a number of "
                          "seconds; write 0 to 1000000000"},
-    {"nocapture = yes\n",
-     "testlog.conf:1: nocapture: unknown value \"yes\"; write 0 or 1"},
+    {"nocapture = perhaps\n",
+     "testlog.conf:1: nocapture: unknown value \"perhaps\"; write 0 or 1"},
     {"list = 1\n", "testlog.conf:1: list can only be a flag, --list"},
     {"timeout\n", "testlog.conf:1: expected key = value: \"timeout\""},
     {"timeout =\n", "testlog.conf:1: the setting has no value: \"timeout\""},
