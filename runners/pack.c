@@ -353,7 +353,7 @@ static int make_aside(const char *dir, char path[PATH_MAX])
     }
     memcpy(path, dir, strlen(dir) + 1);
     cut_to_existing(path);
-    strcat(path, name);
+    memcpy(path + strlen(path), name, sizeof(name));
     return mkdtemp(path) ? 0 : -1;
 }
 

@@ -290,6 +290,7 @@ Test(e2e_link, exports_no_other_names)
                           "^cr_log$|^cri_assert_node_send$|"
                           "^git_(libgit2_(init|shutdown)|diff_buffers)$|"
                           "^nn_bind$|^waitid$|"
+                          "^__(start|stop)_trace_untracked$|" /* ld's */
                           "^(nvrtc[A-Z]|nvvm[A-Z]|(__)?nvJitLink[A-Z])|"
                           "^__(ubsan|lsan|"
                           "sanitizer|asan|odr_asan)[._]'")

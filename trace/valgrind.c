@@ -45,5 +45,6 @@ extern char __stop_trace_untracked[] __attribute__((visibility("hidden")));
 void trace_untrack_statics(void)
 {
     trace_untrack(__start_trace_untracked,
-                  (size_t)(__stop_trace_untracked - __start_trace_untracked));
+                  (uintptr_t)__stop_trace_untracked -
+                      (uintptr_t)__start_trace_untracked);
 }
