@@ -18,6 +18,7 @@ enum { PAGE = TEST_LOG_STATUS_PAGE };
 
 static struct test_log_note nowhere, *mine = &nowhere;
 static pid_t worker;
+static volatile char *here; /* 1; in forked children 0; NULL: unknown */
 
 /* Unmaps all pages but that of the worker's own note, so that a test with a
  * stray pointer cannot damage the notes of others. */
@@ -46,6 +47,19 @@ static bool take_note(struct test_log_status *of)
     return true;
 }
 
+/* Makes a page that children see empty, because asking for the process is a
+ * system call. */
+static void mark_process(void)
+{
+    void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (page == MAP_FAILED || madvise(page, PAGE, MADV_WIPEONFORK))
+        return;
+    here = page;
+    *here = 1;
+}
+
 void test_log_status_begin(void)
 {
     const char *id = test_log_session()->status;
@@ -59,6 +73,7 @@ void test_log_status_begin(void)
         mine->pid = (uint32_t)worker;
         snprintf(mine->name, sizeof(mine->name), "%s/%s", test->category,
                  test->name);
+        mark_process();
         __atomic_store_n(&mine->ready, 1, __ATOMIC_RELEASE);
     }
 }
@@ -95,6 +110,8 @@ static void await_look(void)
 
 void test_log_status_crashing(int number, uint32_t thread)
 {
+    if (!here || !*here)
+        return;
     mine->crashing_thread = thread;
     __atomic_store_n(&mine->crashing, (uint32_t)number, __ATOMIC_RELEASE);
 }
