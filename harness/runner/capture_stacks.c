@@ -308,11 +308,17 @@ static int file_of(const struct trace_crash *crash, const unsigned char *left)
     return -1;
 }
 
+/* In a chroot, mappings cannot be read: then only addresses are known. */
+static bool has_left(const struct trace_crash *crash)
+{
+    return crash->stack_size || crash->mappings_size;
+}
+
 static void add_child(struct trace_text *text, const struct trace_crash *crash,
                       const unsigned char *left, uint64_t until)
 {
     char *arguments[] = {program, (char *)"--left", NULL};
-    int file = crash->mappings_size ? file_of(crash, left) : -1;
+    int file = has_left(crash) ? file_of(crash, left) : -1;
 
     trace_text_printf(text, "child\t%u\t", crash->process);
     test_log_sanitize_line(text, crash->name);
@@ -337,7 +343,7 @@ static size_t add_some(struct trace_text *text,
 
     while (added < CHILDREN &&
            trace_reader_crash(reader, &cursor, &crash, &left))
-        if (with_stack == (crash.mappings_size > 0)) {
+        if (with_stack == has_left(&crash)) {
             add_child(text, &crash, left, until);
             added++;
         }

@@ -163,6 +163,21 @@ TEST_LOG(children, of_another_user)
     expect_end(child, SIGSEGV);
 }
 
+TEST_LOG(children, in_another_root)
+{
+    pid_t child;
+
+    if (getuid())
+        cr_skip_test("only root can change the root");
+    child = fork();
+    if (!child) {
+        if (chdir("/proc/self/fdinfo") || chroot("."))
+            _exit(1);
+        crash_here();
+    }
+    expect_end(child, SIGSEGV);
+}
+
 TEST_LOG(children, without_descriptors)
 {
     pid_t child = fork();
