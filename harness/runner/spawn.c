@@ -46,21 +46,40 @@ struct box {
     int suspend;
 };
 
+static size_t read_file(pid_t pid, const char *name, char *text, size_t size)
+{
+    char path[64];
+    ssize_t count;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    count = read(fd, text, size);
+    close(fd);
+    return count > 0 ? (size_t)count : 0;
+}
+
+/* Valgrind replaces the name, but a worker has a variable of BoxFort. */
+static bool has_box(pid_t pid)
+{
+    static char text[1 << 17];
+    static const char variable[] = "\0BXFI_MAP=";
+    size_t size = read_file(pid, "environ", text + 1, sizeof(text) - 1);
+
+    return memmem(text, size + 1, variable, sizeof(variable) - 1);
+}
+
 /* Whether BoxFort started the process and it executes the test program. */
 static bool is_worker(pid_t pid)
 {
     static const char name[] = "boxfort-worker";
-    char path[64], text[sizeof(name)] = "";
-    int fd;
+    char text[sizeof(name)] = "";
 
-    snprintf(path, sizeof(path), "/proc/%ld/cmdline", (long)pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    if (read(fd, text, sizeof(text)) < 0)
-        text[0] = '\0';
-    close(fd);
-    return !memcmp(text, name, sizeof(name));
+    read_file(pid, "cmdline", text, sizeof(text));
+    return !memcmp(text, name, sizeof(name)) ||
+           (test_log_races_folder()[0] && has_box(pid));
 }
 
 /* ---- Forks of the runner ---- */
