@@ -47,6 +47,17 @@ static inline uint64_t trace_hash_string(uint64_t hash, const char *string)
 
 /* ---- Paths ---- */
 
+/* trace_path_below returns the part of a path below a folder, NULL if it is
+ * elsewhere. It compares names only. */
+static inline const char *trace_path_below(const char *path, const char *folder)
+{
+    size_t size = 0;
+
+    while (folder[size] && path[size] == folder[size])
+        size++;
+    return !folder[size] && path[size] == '/' ? path + size + 1 : NULL;
+}
+
 /* trace_base_name returns the part of a path behind its last slash. */
 static inline const char *trace_base_name(const char *path)
 {

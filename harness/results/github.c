@@ -153,17 +153,6 @@ void test_log_github_endgroup(void)
 
 /* ---- Annotations ---- */
 
-/* Returns the part of a file's path below the workspace; NULL if the file is
- * elsewhere. Both must be real paths. */
-static const char *path_below(const char *file, const char *workspace)
-{
-    size_t size = strlen(workspace);
-
-    return !strncmp(file, workspace, size) && file[size] == '/'
-               ? file + size + 1
-               : NULL;
-}
-
 /* Converts a compiler's file name to GitHub's, which is relative to the
  * workspace. The compiler's may be relative to the working directory or, with
  * "../", to a build system's folder. `real` has PATH_MAX bytes. */
@@ -174,16 +163,16 @@ static const char *name_in_workspace(const char *workspace, const char *file,
     const char *inner = file;
 
     if (!realpath(workspace, root))
-        return path_below(file, workspace);
-    if (realpath(file, real) && path_below(real, root))
-        return path_below(real, root);
+        return trace_path_below(file, workspace);
+    if (realpath(file, real) && trace_path_below(real, root))
+        return trace_path_below(real, root);
     while (!strncmp(inner, "../", 3) || !strncmp(inner, "./", 2))
         inner = strchr(inner, '/') + 1;
     if (inner[0] != '/' &&
         snprintf(path, sizeof(path), "%s/%s", root, inner) < PATH_MAX &&
         realpath(path, real))
-        return path_below(real, root);
-    return path_below(file, workspace);
+        return trace_path_below(real, root);
+    return trace_path_below(file, workspace);
 }
 
 static void add_place(struct trace_text *text,

@@ -5,15 +5,7 @@
 #include <unistd.h>
 
 #include "harness/results/notice.h"
-
-/* Returns the part of a path below a folder; NULL if it is elsewhere. */
-static const char *below(const char *path, const char *folder)
-{
-    size_t size = strlen(folder);
-
-    return !strncmp(path, folder, size) && path[size] == '/' ? path + size + 1
-                                                             : NULL;
-}
+#include "trace/strings.h"
 
 /* Whether the path may leave a folder after entering it. */
 static bool has_parent(const char *path)
@@ -28,9 +20,9 @@ const char *test_log_shown_path(const char *path, char *buffer)
 
     if (path[0] != '/' || !getcwd(folder, sizeof(folder)))
         return path;
-    inner = has_parent(path) ? NULL : below(path, folder);
+    inner = has_parent(path) ? NULL : trace_path_below(path, folder);
     /* Compilers may have been given a link, or a path through "..". */
     if (!inner && realpath(path, buffer))
-        inner = below(buffer, folder);
+        inner = trace_path_below(buffer, folder);
     return inner ? inner : path;
 }
