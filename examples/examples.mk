@@ -130,5 +130,5 @@ else
 	code=$$?; printf '%s\n' "$$closing"; exit $$code
 endif
 
-run-demo-failures: $(TESTLOG) $(STACKS) $(FAILS)
+run-demo-failures: $(TESTLOG) $(STACKS) $(GPU) $(FAILS)
 	@$(call RUN,$(FAILS)) || [ $$? = 1 ] # as they should
