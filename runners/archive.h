@@ -57,12 +57,14 @@ bool runners_holes_put(struct holes_file *, const char *bytes, size_t size);
 /* runners_holes_end gives the file its size, and returns what is wrong. */
 const char *runners_holes_end(struct holes_file *);
 
-/* ---- packed.c ---- */
+/* ---- run_name.c ---- */
 
 /* runners_is_run_name tells whether the folder of a run in a pack may have a
  * name: letters, digits and ._-+: only, so that unpacking makes no hidden
  * folder, no option and no second "latest". */
 bool runners_is_run_name(const char *name, size_t size);
+
+/* ---- packed.c ---- */
 
 /* runners_unpack unpacks the pack at a path into an open folder; false if it
  * has printed why it cannot, after `command`, which is "pack: " or "". `run`

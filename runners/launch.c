@@ -54,7 +54,8 @@ char **runners_launch_argv(const struct programs *programs,
                          sizeof(*argv));
 
     if (own && of_ctest && argv) {
-        memcpy(argv, programs->launcher, before * sizeof(*argv));
+        if (before)
+            memcpy(argv, programs->launcher, before * sizeof(*argv));
         argv[before] = own[0];
         memcpy(argv + before + 1, of_ctest, count * sizeof(*argv));
         memcpy(argv + before + 1 + count, own + 1,

@@ -67,18 +67,6 @@ static bool is_packed(const char *path)
 
 /* ---- Unpacking ---- */
 
-bool runners_is_run_name(const char *name, size_t size)
-{
-    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
-                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                  "0123456789._-+:";
-    static const char latest[] = "latest";
-
-    return size && size <= NAME_MAX && strspn(name, allowed) >= size &&
-           name[0] != '.' && name[0] != '-' &&
-           (size != strlen(latest) || strncmp(name, latest, size) != 0);
-}
-
 /* Opens a file that is no folder; -1 with errno. */
 static int open_file(const char *path)
 {

@@ -114,8 +114,12 @@ enum {
  * writing its record. If not, it makes the writer ready again. */
 bool trace_is_inside(struct trace_writer *, uintptr_t frame);
 
-static inline __attribute__((always_inline)) bool trace_is_busy(
-    struct trace_writer *writer)
+/* bfd relaxes how a thread-local variable is found, and UBSan then takes its
+ * address for null. */
+#define TRACE_NEVER_NULL __attribute__((no_sanitize("null", "alignment")))
+
+static inline __attribute__((always_inline)) TRACE_NEVER_NULL bool
+trace_is_busy(struct trace_writer *writer)
 {
     return unlikely(writer->busy) && trace_is_inside(writer, trace_frame());
 }
@@ -140,8 +144,9 @@ static inline void trace_ours_end(struct trace_writer *writer, uintptr_t before)
 
 /* Returns the calling thread's writer for trace_leave(). NULL if the thread is
  * already writing a record, or nothing is recorded. */
-static inline __attribute__((always_inline)) struct trace_writer *trace_enter(
-    void)
+static inline __attribute__((always_inline))
+TRACE_NEVER_NULL struct trace_writer *
+trace_enter(void)
 {
     struct trace_writer *writer = &trace_writer;
 
