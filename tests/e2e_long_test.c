@@ -67,6 +67,19 @@ Test(e2e_long, keeps_the_whole_message_in_the_output)
     e2e_expect_is(run->out, "1\n");
 }
 
+/* The third message exceeds what is kept of a test. */
+Test(e2e_long, keeps_no_endless_output)
+{
+    const struct e2e *run = e2e_run(
+        "LONG_SIZE=60000000 %s --filter long/expectations", program("long"));
+
+    e2e_expect_closing(run, "0 passed, 1 failed, 0 skipped");
+    e2e_expect_has(run->err, " bytes left out; see output.txt\n");
+    run = e2e_run("stat -c %%s testlog-runs/latest/tests/long_test/"
+                  "long.expectations/output.txt");
+    e2e_expect_is(run->out, "120000006\n");
+}
+
 Test(e2e_long, cuts_reasons_everywhere)
 {
     static const char *const files[] = {"run.json", "junit.xml",

@@ -7,12 +7,19 @@
 #include "harness/worker/worker.h"
 #include "trace/strings.h"
 
-enum { NOTE_MAX = 128 }; /* bytes; so the result is never the longer one */
+enum {
+    NOTE_MAX = 128,       /* bytes; so the result is never the longer one */
+    KEPT_MAX = 128 << 20, /* bytes of all texts of a test: a loop may fail */
+};
 
 /* Returns where the whole text is; NULL: nowhere. */
 static const char *keep(const char *file, unsigned line, const char *text,
                         size_t size)
 {
+    static size_t kept;
+
+    if (__atomic_add_fetch(&kept, size, __ATOMIC_RELAXED) > KEPT_MAX)
+        return NULL;
     if (test_log_capture_add(text, size))
         return "output.txt";
     return test_log_record_whole(file, line, text) ? "the recording" : NULL;
