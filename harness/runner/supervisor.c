@@ -188,7 +188,8 @@ static void end_sandboxed(struct test_log_job *job)
 {
     int signal = test_log_status_sandboxed(job);
 
-    if (!signal || !job->running)
+    /* A process that is dead altogether has its signal from the kernel. */
+    if (!signal || !job->running || !is_alive((pid_t)job->pid))
         return;
     job->sandboxed = signal;
     kill_test(job);
