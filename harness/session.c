@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "harness/session.h"
-#include "trace/reader.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
+#include "trace/read/reader.h"
 
 #define VARIABLE "TESTLOG_SESSION"
 

@@ -4,7 +4,7 @@
 #ifndef LOG_DEVICE_SUMMARY_H
 #define LOG_DEVICE_SUMMARY_H
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* X(NAME, key in run.json, word for people) */
 #define LOG_DEVICE_WORKS(X)                                                    \

@@ -526,7 +526,7 @@ enum log_judgement log_judge(const struct log_expectation *expectation,
     }
     trace_device_flush(false);
     errno = 0;
-    search.reader = trace_reader_open(NULL);
+    search.reader = trace_reader_open_own();
     if (errno == ENOMEM) /* or a call site may be unknown */
         trace_text_string(why, "out of memory");
     else if (!search.reader)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 /* One line stands for several events in a row that differ only in their time.
  * Of so many events for each line, the last are looked at. */

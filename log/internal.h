@@ -7,7 +7,8 @@
 #include <testlog/log.h>
 
 #include "log/text.h"
-#include "trace/reader.h"
+#include "trace/base/text.h"
+#include "trace/read/reader.h"
 
 /* ---- suggest.c ---- */
 

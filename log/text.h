@@ -2,7 +2,8 @@
 #ifndef LOG_TEXT_H
 #define LOG_TEXT_H
 
-#include "trace/reader.h"
+#include "trace/base/values.h"
+#include "trace/read/reader.h"
 
 /* ---- value.c ---- */
 

@@ -20,7 +20,8 @@
 #include "harness/results/run_order.h"
 #include "harness/results/scratch.h"
 #include "log/device_summary.h"
-#include "trace/reader.h"
+#include "trace/base/file.h"
+#include "trace/read/reader.h"
 
 enum {
     BLOCK = 128 << 10, /* bytes that are read at once */

@@ -5,8 +5,8 @@
 #include "harness/results/history.h"
 #include "harness/results/terminal.h"
 #include "run.h"
-#include "trace/containers.h"
-#include "trace/strings.h"
+#include "trace/base/containers.h"
+#include "trace/base/strings.h"
 
 /* ---- The tests of a run ---- */
 

@@ -20,7 +20,9 @@
 #include "harness/runner/options.h"
 #include "run.h"
 #include "runners.h"
+#include "trace/base/file.h"
 #include "trace/format.h"
+#include "trace/read/reader.h"
 
 static const char *const suffixes[] = {".zst", ".gz"};
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "critical.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 /* Jumps without a step in time, before one is forced. */
 enum { STANDSTILLS = 100 };

@@ -14,8 +14,8 @@
 #include "log/internal.h"
 #include "run.h"
 #include "stat.h"
-#include "trace/containers.h"
-#include "trace/strings.h"
+#include "trace/base/containers.h"
+#include "trace/base/strings.h"
 
 static const struct {
     const char *word, *text;

@@ -14,10 +14,11 @@
 #include "harness/runner/options.h"
 #include "run.h"
 #include "runners.h"
-#include "trace/folded.h"
-#include "trace/ops.h"
-#include "trace/perfetto.h"
-#include "trace/speedscope.h"
+#include "trace/base/file.h"
+#include "trace/export/folded.h"
+#include "trace/export/ops.h"
+#include "trace/export/perfetto.h"
+#include "trace/export/speedscope.h"
 
 /* The recordings that are written, and where to. */
 struct wanted {

@@ -17,6 +17,7 @@
 #include "harness/results/notice.h"
 #include "harness/runner/options.h"
 #include "runners.h"
+#include "trace/base/text.h"
 
 static void usage(void)
 {

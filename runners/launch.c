@@ -20,7 +20,7 @@
 #include "harness/runner/options.h"
 #include "harness/session.h"
 #include "run.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 /* ---- The launcher ---- */
 

@@ -15,7 +15,8 @@
 #include "harness/results/old_runs.h"
 #include "harness/runner/options.h"
 #include "run.h"
-#include "trace/strings.h"
+#include "trace/base/file.h"
+#include "trace/base/strings.h"
 
 /* X(NAME, word) */
 #define STATES(X)                                                              \

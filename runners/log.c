@@ -13,7 +13,7 @@
 #include "harness/results/notice.h"
 #include "harness/runner/options.h"
 #include "runners.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 struct settings {
     const char *text;          /* NULL: the filter of each recording */

@@ -1,6 +1,6 @@
 /* no_archive.c: in place of archive.c where there is no libarchive. */
 #include "archive.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 static int refuse(struct trace_text *why)
 {

@@ -12,7 +12,7 @@
 
 #include "harness/results/run_folder.h"
 #include "run.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 enum { MOST = 1 << 20 /* lines: a sparse file can have any size */ };
 

@@ -17,8 +17,9 @@
 #include "harness/results/writers.h"
 #include "harness/runner/options.h"
 #include "runners.h"
-#include "trace/containers.h"
-#include "trace/strings.h"
+#include "trace/base/containers.h"
+#include "trace/base/file.h"
+#include "trace/base/strings.h"
 
 static void usage(void)
 {

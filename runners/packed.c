@@ -11,8 +11,8 @@
 #include "archive.h"
 #include "harness/results/notice.h"
 #include "runners.h"
-#include "trace/containers.h"
-#include "trace/strings.h"
+#include "trace/base/containers.h"
+#include "trace/base/strings.h"
 
 /* ---- Recognizing ---- */
 

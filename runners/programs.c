@@ -6,7 +6,7 @@
 #include "harness/results/history.h"
 #include "harness/results/run_folder.h"
 #include "run.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 static bool is_taken(const struct programs *programs, const char *name)
 {

@@ -15,8 +15,10 @@
 #include "harness/results/writers.h"
 #include "harness/runner/options.h"
 #include "run.h"
-#include "trace/containers.h"
-#include "trace/strings.h"
+#include "trace/base/containers.h"
+#include "trace/base/file.h"
+#include "trace/base/strings.h"
+#include "trace/base/text.h"
 
 enum { FAIL_LOG = 20 /* as --fail-log by default */ };
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* Each takes its arguments, its name first, and returns the exit code. */
 int runners_run(int argc, char **argv);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "critical.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 /* Clocks of a device and of the host disagree a little about one moment. */
 enum { SKEW_NS = 1000 };

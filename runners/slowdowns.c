@@ -13,7 +13,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/terminal.h"
 #include "stat.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 enum {
     CALLS_LEAST = 5, /* to estimate the noise */

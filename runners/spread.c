@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "stat.h"
-#include "trace/buckets.h"
+#include "trace/base/buckets.h"
 
 enum { STEPS = 7 }; /* half a bucket is at most 1/256 of a duration */
 

@@ -8,7 +8,7 @@
 #include "log/internal.h"
 #include "run.h"
 #include "stat.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 /* ---- Columns ---- */
 

@@ -8,7 +8,7 @@
 
 #include "log/text.h"
 #include "stat.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 #define NONE SIZE_MAX
 

@@ -1,4 +1,5 @@
 /* chrome.c: parses exported traces. */
+#include "trace/export/chrome.h"
 #include "chrome.h"
 
 #include <criterion/criterion.h>

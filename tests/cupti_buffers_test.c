@@ -246,7 +246,7 @@ Test(cupti_buffers, records_again_after_a_first_recording)
 
 static uint64_t entries_so_far(void)
 {
-    struct trace_reader *reader = trace_reader_open(NULL);
+    struct trace_reader *reader = trace_reader_open_own();
     size_t count = test_count(reader, TRACE_ENTRY_DEVICE, NULL);
 
     trace_reader_close(reader);

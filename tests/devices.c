@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/clock.h"
+#include "trace/base/clock.h"
 
 #define PLAYBACK BUILD_DIR "/tests/playback.so"
 #define DRIVER   BUILD_DIR "/tests/driver/libcuda.so.1"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "support.h"
-#include "trace/perfetto.h"
+#include "trace/export/perfetto.h"
 
 #define TESTLOG "'" BUILD_DIR "/testlog' "
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 #define TESTLOG BUILD_DIR "/testlog"
 

@@ -55,7 +55,7 @@ rm -rf "$folder/objects"
 mkdir -p "$folder/objects"
 export -f compile build
 export folder clang flags
-printf '%s\n' trace/*.c log/*.c |
+find trace log -name '*.c' ! -path 'trace/devices/*' |
     xargs -P "$(nproc)" -I{} bash -c 'compile {}' || exit 1
 printf '%s\n' $targets |
     xargs -P "$(nproc)" -I{} bash -c 'build {}' || exit 1

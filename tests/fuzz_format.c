@@ -7,9 +7,8 @@
 
 #include <testlog/trace.h>
 
-#include "trace/reader.h"
-
-#include "trace/internal.h"
+#include "trace/base/values.h"
+#include "trace/read/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

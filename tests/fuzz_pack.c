@@ -13,7 +13,7 @@
 #include <zstd.h>
 
 #include "runners/archive.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

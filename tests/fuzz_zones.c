@@ -4,7 +4,7 @@
 
 #include <testlog/zone.h>
 
-#include "trace/zones.h"
+#include "trace/record/zones.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

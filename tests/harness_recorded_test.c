@@ -1,5 +1,7 @@
 /* harness_recorded_test.c: a recording as the tables of a page. */
 #include "harness/results/report/recorded.h"
+#include "trace/read/reader.h"
+#include "trace/record/recorder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,6 @@
 
 #include "page.h"
 #include "support.h"
-#include "trace/internal.h"
 
 TestSuite(harness_recorded, .init = test_folder, .timeout = 120);
 

@@ -7,7 +7,7 @@
 #include "support.h"
 
 #include "log/device_summary.h"
-#include "trace/clock.h"
+#include "trace/base/clock.h"
 
 static uint64_t zero;
 

@@ -121,7 +121,7 @@ Test(log_expect, counts_the_events_that_a_filter_shows)
     for (size_t i = 0; i < count; i++) {
         struct log_style style = {.time = LOG_TIME_NONE};
 
-        reader = trace_reader_open(NULL);
+        reader = trace_reader_open_own();
         lines[i] = test_lines(reader, filters[i], &style);
         trace_reader_close(reader);
     }

@@ -1,5 +1,7 @@
 /* log_replay_test.c: shows and records what EnvFilter would. */
 #include "cases.h"
+#include "trace/read/reader.h"
+#include "trace/record/recorder.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -7,7 +9,6 @@
 #include <string.h>
 
 #include "log/internal.h"
-#include "trace/internal.h"
 
 TestSuite(log_replay, .init = test_folder);
 

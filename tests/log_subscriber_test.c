@@ -2,6 +2,8 @@
  * printed live.
  */
 #include "support.h"
+#include "trace/format.h"
+#include "trace/read/reader.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -10,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "trace/internal.h"
 
 TestSuite(log_subscriber, .init = test_folder);
 

@@ -1,19 +1,20 @@
 /* model_recording_test.c: explores every interleaving of a few recording
  * threads, with a crash at each step: the reader finds exactly the committed
  * records. The steps are the stores and atomic operations of room.c, recorder.c
- * and record.c, in their order, on chunks of eight units (a unit is one or more
+ * and write.c, in their order, on chunks of eight units (a unit is one or more
  * pieces). Each state that a crash can leave is written to a file and opened by
  * the real reader.
  */
 #include "support.h"
+#include "trace/base/values.h"
+#include "trace/format.h"
+#include "trace/read/reader.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include "trace/internal.h"
 
 enum {
     UNITS = 8, /* of a chunk */

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "devices.h"
-#include "trace/devices/nvtx/abi.h"
+#include "trace/devices/nvtx/nvtx_abi.h"
 
 TestSuite(nvtx_abi, .init = devices_init);
 
@@ -13,7 +13,7 @@ TestSuite(nvtx_abi, .init = devices_init);
 static const char code[] =
     "#include <stddef.h>\n"
     "#include <nvtx3/nvToolsExt.h>\n"
-    "#include \"trace/devices/nvtx/abi.h\"\n"
+    "#include \"trace/devices/nvtx/nvtx_abi.h\"\n"
     "#define SAME(a, b) _Static_assert((a) == (b), #a)\n"
     "#define NVTX_X(name, number, functions) \\\n"
     "    SAME(NVTX_IN_##name, NVTX_CB_MODULE_##name); \\\n"

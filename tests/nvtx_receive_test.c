@@ -1,6 +1,6 @@
 /* nvtx_receive_test.c: records what a program annotates with NVTX. The program
  * is our own client of the interface. */
-#include "trace/devices/nvtx/nvtx.h"
+#include "trace/devices/nvtx/nvtx_receiver.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "devices.h"
-#include "trace/nvtx.h"
+#include "trace/record/nvtx.h"
 
 static void begin(void)
 {

@@ -12,7 +12,7 @@
 
 #ifdef CL_LAYER_API_VERSION
 
-#    include "trace/devices/opencl/abi.h"
+#    include "trace/devices/opencl/opencl_abi.h"
 
 #    define TRACE_X(name, value)                                               \
         _Static_assert(OPENCL_##name == CL_##name, #name);

@@ -1,6 +1,7 @@
 /* runners_sums_test.c: sums of recordings. */
 #include "support.h"
-#include "trace/internal.h"
+#include "trace/read/reader.h"
+#include "trace/record/recorder.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -19,8 +19,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/base/text.h"
 #include "trace/format.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 enum { HOSTS = 16, NAME = 10, PATH = 512, TESTS_MOST = 1000 };
 

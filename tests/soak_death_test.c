@@ -2,6 +2,7 @@
  * `make soak` kills more of them; SOAK_SEED repeats a run.
  */
 #include "support.h"
+#include "trace/export/chrome.h"
 
 #include "dying.h"
 #include "e2e.h"

@@ -3,6 +3,9 @@
  * call, `make test` some of each.
  */
 #include "support.h"
+#include "trace/format.h"
+#include "trace/read/reader.h"
+#include "trace/read/reader_parts.h"
 
 #include "e2e.h"
 
@@ -12,8 +15,6 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "trace/internal.h"
 
 E2E_FOLDER
 

@@ -14,7 +14,7 @@
 #include <testlog/log.h>
 #include <testlog/trace.h>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 #ifndef TESTS_DIR
 #    define TESTS_DIR "tests"

@@ -101,7 +101,7 @@ $(OPENCL_ANY): tests/programs/opencl_answers.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -D_GNU_SOURCE -g -o $@ $< $(OPENCL_LIB) -lpthread
 
-$(STUB): $(patsubst %.c,$(B)/gpu/%.o,tests/programs/gpu_stub.c $(wildcard trace/*.c))
+$(STUB): $(patsubst %.c,$(B)/gpu/%.o,tests/programs/gpu_stub.c $(TRACE_SRC))
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -shared -o $@ $^ -lpthread
@@ -119,7 +119,7 @@ E2E := $(filter $(addprefix $(B)/tests/,compilers_% e2e_% soak_%),$(UNITS))
 
 $(E2E): | $(TESTLOG) $(STACKS) $(SHARED) $(GPU) $(AUDIT) $(PROGRAMS) $(ANY) $(OPENCL_ANY) $(STUB) $(SIMULATE) $(PLAYBACK) $(DRIVER)
 
-$(B)/tests/tsan_main: tests/tsan_main.c $(wildcard trace/*.c log/*.c) | $(STAGED)
+$(B)/tests/tsan_main: tests/tsan_main.c $(TRACE_SRC) $(call sources,log) | $(STAGED)
 	$(call say,TSAN,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(OURS) $(CPPFLAGS) $(CFLAGS) -MF $(B)/tests/tsan_main.d \

@@ -1,6 +1,6 @@
 /* trace_array_test.c: arrays that grow. */
 #include "support.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

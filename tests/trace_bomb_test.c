@@ -2,6 +2,8 @@
  * for the sizes and numbers that a recording claims.
  */
 #include "support.h"
+#include "trace/format.h"
+#include "trace/read/reader.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -10,8 +12,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include "trace/internal.h"
 
 TestSuite(trace_bomb, .init = test_folder, .timeout = 60);
 

@@ -1,6 +1,10 @@
 /* trace_chrome_test.c: exports recordings as valid JSON with nested slices. */
 #include "chrome.h"
-#include "trace/internal.h"
+#include "trace/base/text.h"
+#include "trace/export/chrome.h"
+#include "trace/format.h"
+#include "trace/read/reader.h"
+#include "trace/record/recorder.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -271,7 +275,7 @@ Test(trace_chrome, writes_own_fields_before_ours)
     log_info("no %s", "field");
     (void)open;
 
-    struct trace_reader *reader = trace_reader_open(NULL);
+    struct trace_reader *reader = trace_reader_open_own();
     cJSON *json = chrome_export(reader, NULL);
 
     check_all(json);

@@ -1,11 +1,12 @@
 /* trace_clock_test.c: ticks and anchors agree with the system's clocks. */
 #include "support.h"
+#include "trace/format.h"
+#include "trace/read/reader.h"
 
 #include <criterion/criterion.h>
 #include <time.h>
 
-#include "trace/clock.h"
-#include "trace/internal.h"
+#include "trace/base/clock.h"
 
 static uint64_t nanoseconds(clockid_t clock)
 {

@@ -1,5 +1,7 @@
 /* trace_crash_test.c: what processes leave in the recording when they crash. */
 #include "support.h"
+#include "trace/read/reader.h"
+#include "trace/read/reader_parts.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -9,8 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "trace/crash.h"
-#include "trace/internal.h"
+#include "trace/record/fatal_signal.h"
 
 TestSuite(trace_crash, .init = test_folder, .timeout = 60);
 

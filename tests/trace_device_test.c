@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 #include "support.h"
+#include "trace/base/values.h"
 #include "trace/device.h"
-#include "trace/internal.h"
-#include "trace/recorder.h"
+#include "trace/read/reader.h"
+#include "trace/record/recorder.h"
 
 TestSuite(trace_device, .init = test_folder);
 

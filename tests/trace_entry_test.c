@@ -1,10 +1,12 @@
 /* trace_entry_test.c: records as entries, and ticks as times. */
 #include "support.h"
+#include "trace/base/values.h"
+#include "trace/format.h"
+#include "trace/read/reader.h"
+#include "trace/read/reader_parts.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
-
-#include "trace/internal.h"
 
 TestSuite(trace_entry);
 

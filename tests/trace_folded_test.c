@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #include "support.h"
-#include "trace/folded.h"
-#include "trace/internal.h"
+#include "trace/export/folded.h"
+#include "trace/read/reader.h"
+#include "trace/record/recorder.h"
 
 TestSuite(trace_folded, .init = test_folder, .timeout = 60);
 

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "trace/record.h"
+#include "trace/record/write.h"
 
 static void begin(void)
 {

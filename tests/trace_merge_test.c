@@ -1,12 +1,13 @@
 /* trace_merge_test.c: merges the records of several threads by time. */
 #include "support.h"
+#include "trace/base/values.h"
+#include "trace/read/reader.h"
+#include "trace/read/reader_parts.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "trace/internal.h"
 
 TestSuite(trace_merge, .init = test_folder);
 

@@ -1,12 +1,12 @@
 /* trace_print_test.c: callbacks format at the call. */
 #include "support.h"
+#include "trace/base/values.h"
+#include "trace/read/reader.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <string.h>
-
-#include "trace/internal.h"
 
 TestSuite(trace_print, .init = test_folder);
 

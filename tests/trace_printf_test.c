@@ -9,9 +9,10 @@
 #include <wchar.h>
 
 #include "support.h"
+#include "trace/base/values.h"
+#include "trace/read/reader.h"
 
 #include "fuzz_format.c"
-#include "trace/internal.h"
 
 /* The formats are odd on purpose. */
 #pragma GCC diagnostic ignored "-Wformat"

@@ -1,5 +1,5 @@
 /* trace_profiler_test.c: the table of profiler options, and its parser. */
-#include "trace/profiler.h"
+#include "trace/record/profiler.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,9 +10,12 @@
 #include <unistd.h>
 
 #include "support.h"
+#include "trace/base/values.h"
+#include "trace/export/chrome.h"
+#include "trace/format.h"
+#include "trace/read/reader.h"
 
 #include "fuzz_reader.c"
-#include "trace/internal.h"
 
 TestSuite(trace_reader, .init = test_folder);
 

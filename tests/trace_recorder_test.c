@@ -1,6 +1,8 @@
 /* trace_recorder_test.c: recording files, limits, full disks, forks and exits.
  */
 #include "support.h"
+#include "trace/format.h"
+#include "trace/read/reader.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -15,8 +17,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "trace/internal.h"
 
 TestSuite(trace_recorder, .init = test_folder);
 

@@ -1,6 +1,8 @@
 /* trace_room_test.c: the space that threads and processes take in a recording.
  */
 #include "support.h"
+#include "trace/format.h"
+#include "trace/read/reader.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -8,8 +10,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "trace/internal.h"
 
 TestSuite(trace_room, .init = test_folder, .timeout = 120);
 

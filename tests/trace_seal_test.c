@@ -1,5 +1,7 @@
 /* trace_seal_test.c: shrinks the recordings of processes that have ended. */
 #include "support.h"
+#include "trace/format.h"
+#include "trace/read/reader.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -12,8 +14,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "trace/internal.h"
 
 TestSuite(trace_seal, .init = test_folder, .timeout = 60);
 

@@ -1,5 +1,7 @@
 /* trace_sigbus_test.c: survives truncation of a mapped file. */
 #include "support.h"
+#include "trace/base/sigbus.h"
+#include "trace/read/reader.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -10,8 +12,6 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "trace/internal.h"
 
 TestSuite(trace_sigbus, .init = test_folder);
 

@@ -1,12 +1,12 @@
 /* trace_site_test.c: finds call sites, names them, and turns them on and off.
  */
 #include "support.h"
+#include "trace/format.h"
+#include "trace/record/recorder.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <string.h>
-
-#include "trace/internal.h"
 
 TestSuite(trace_site, .init = test_folder);
 

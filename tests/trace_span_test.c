@@ -1,5 +1,9 @@
 /* trace_span_test.c: records spans, events and fields. */
 #include "support.h"
+#include "trace/base/values.h"
+#include "trace/format.h"
+#include "trace/read/reader.h"
+#include "trace/read/reader_parts.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -9,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
-
-#include "trace/internal.h"
 
 static void begin(void)
 {

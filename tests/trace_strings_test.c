@@ -1,5 +1,5 @@
 /* trace_strings_test.c: UTF-8, hashes and base names. */
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* trace_test_rows_test.c: rows of tests that ran one after another. */
-#include "trace/reader.h"
+#include "trace/read/reader.h"
+#include "trace/read/test_rows.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,10 @@
 /* trace_values_test.c: stores values and reads them back. */
 #include "support.h"
+#include "trace/base/values.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "trace/internal.h"
 
 enum { COUNT = 13 };
 

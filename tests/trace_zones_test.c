@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "support.h"
-#include "trace/zones.h"
+#include "trace/record/zones.h"
 
 #include <testlog/zone.h>
 

@@ -9,7 +9,8 @@
 #include <testlog/log.h>
 
 #include "trace/device.h"
-#include "trace/reader.h"
+#include "trace/format.h"
+#include "trace/read/reader.h"
 
 enum { WORKERS = 4, ROUNDS = 2000 };
 

@@ -43,6 +43,13 @@ TRACE_API void trace_refuse(const char *path, int error);
 /* trace_is_open returns whether a recording runs. */
 TRACE_API bool trace_is_open(void);
 
+struct trace_reader;
+
+/* trace_reader_open_own opens a reader on the process's own recording in its
+ * current state, also if the file was renamed or the process changed its root.
+ * Returns NULL with errno; ENOENT if there is none. */
+struct trace_reader *trace_reader_open_own(void);
+
 /* trace_unwind closes the spans that the calling thread entered since `depth`,
  * a result of trace_depth, and that an abandoned stack left open. */
 TRACE_API size_t trace_depth(void);
@@ -63,7 +70,6 @@ TRACE_API bool trace_parse_size(const char *text, uint64_t *bytes);
 
 /* ---- Subscriber ---- */
 
-struct trace_reader;
 struct trace_entry;
 
 /* Decides which call sites are on, and gets live records. Every function may be

@@ -9,9 +9,11 @@
 #include <testlog/trace.h>
 
 #include "device.h"
-#include "nvtx.h"
-#include "profiler.h"
-#include "record.h"
+#include "trace/base/file.h"
+#include "trace/export/chrome.h"
+#include "trace/record/nvtx.h"
+#include "trace/record/profiler.h"
+#include "trace/record/write.h"
 
 static char directory[PATH_MAX];
 static pid_t starter; /* its forked children stop nothing */

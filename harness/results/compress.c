@@ -14,6 +14,7 @@
 #include "harness/results/gzip.h"
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
+#include "trace/base/file.h"
 
 enum { LEAST = 256 << 10 }; /* bytes: a smaller file is not worth the time */
 

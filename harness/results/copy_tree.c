@@ -9,6 +9,7 @@
 
 #include "harness/results/run_folder.h"
 #include "harness/results/scratch.h"
+#include "trace/base/file.h"
 
 enum {
     BLOCK = 128 << 10, /* bytes that are copied at once */

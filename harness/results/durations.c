@@ -7,8 +7,8 @@
 
 #include "harness/results/durations.h"
 #include "harness/results/notice.h"
-#include "trace/containers.h"
-#include "trace/strings.h"
+#include "trace/base/containers.h"
+#include "trace/base/strings.h"
 
 static void free_duration(struct test_log_duration *test)
 {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "harness/results/writers.h"
+#include "trace/base/text.h"
 
 /* No others are written, because they may contain secrets. A star matches any
  * end. */

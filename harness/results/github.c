@@ -14,7 +14,7 @@
 
 #include "harness/results/notice.h"
 #include "harness/results/writers.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 /* GitHub shows ten annotations per step. Names and messages are cut so that a
  * command fits in one write to a pipe. */

@@ -7,6 +7,7 @@
 
 #include "harness/results/gpu_state.h"
 #include "harness/results/notice.h"
+#include "trace/base/text.h"
 
 static const char *const words[] = {
 #define TEST_LOG_X(name, word) word,

@@ -4,7 +4,7 @@
 
 #include <testlog/log.h>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* X(NAME, word): in a run, a later state replaces an earlier one. */
 #define TEST_LOG_GPU_STATES(X)                                                 \

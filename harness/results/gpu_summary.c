@@ -6,6 +6,7 @@
 #include "harness/results/gpu_summary.h"
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
+#include "trace/base/text.h"
 
 void test_log_gpu_summary_read(const struct test_log_run *run,
                                struct test_log_result *result,

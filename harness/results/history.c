@@ -12,8 +12,8 @@
 #include "harness/results/history.h"
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
-#include "trace/containers.h"
-#include "trace/strings.h"
+#include "trace/base/containers.h"
+#include "trace/base/strings.h"
 
 /* ---- Reading ---- */
 

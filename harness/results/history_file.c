@@ -12,7 +12,8 @@
 #include "harness/results/history.h"
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
+#include "trace/base/file.h"
 
 struct test_log_past *test_log_history_add(struct test_log_history *history,
                                            const char *program,

@@ -13,7 +13,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 struct stream {
     int fd; /* -1: closed */

@@ -14,7 +14,8 @@
 #include "harness/results/terminal.h"
 #include "harness/results/writers.h"
 #include "harness/version.h"
-#include "trace/strings.h"
+#include "trace/base/file.h"
+#include "trace/base/strings.h"
 
 /* Puts clean text. In an attribute, white space is kept as references. */
 static void put_clean(FILE *out, const struct trace_text *text, bool attribute)

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "harness/results/model.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 static const struct {
     const char *word, *text;

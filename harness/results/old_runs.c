@@ -23,7 +23,8 @@
 #include "harness/results/run_folder.h"
 #include "harness/results/run_order.h"
 #include "harness/results/scratch.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
+#include "trace/base/file.h"
 
 /* Before the name of a run that is being removed. */
 #define ASIDE ".removing-"

@@ -5,7 +5,7 @@
 #include <testlog/log.h>
 
 #include "harness/results/gpu_state.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* X(NAME, word): in a run, a later state replaces an earlier one. */
 #define TEST_LOG_OPENCL_STATES(X)                                              \

@@ -4,7 +4,8 @@
 
 #include "harness/results/notice.h"
 #include "harness/results/writers.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
+#include "trace/base/text.h"
 
 static const char *const ends[] = {
 #define TEST_LOG_X(name, word) word,

@@ -15,7 +15,8 @@
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
+#include "trace/base/file.h"
 
 static const struct {
     const char *word;

@@ -5,6 +5,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
+#include "trace/base/file.h"
 
 static void put_column(FILE *out, const char *text)
 {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "harness/results/run_folder.h"
+#include "trace/base/file.h"
 
 static int join(const char *folder, const char *name, char *path)
 {

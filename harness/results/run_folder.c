@@ -15,7 +15,7 @@
 #include "harness/results/run_folder.h"
 #include "harness/results/run_order.h"
 #include "harness/results/scratch.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 int test_log_make_folders(const char *path)
 {

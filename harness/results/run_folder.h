@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "harness/results/model.h"
+#include "trace/base/file.h"
 
 /* ---- run_folder.c ---- */
 

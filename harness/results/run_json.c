@@ -16,6 +16,8 @@
 #include "harness/results/stacks.h"
 #include "harness/results/writers.h"
 #include "harness/version.h"
+#include "trace/base/file.h"
+#include "trace/base/text.h"
 
 static void put_string(struct trace_text *text, const char *string)
 {

@@ -16,6 +16,7 @@
 #include "harness/results/old_runs.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/run_order.h"
+#include "trace/base/file.h"
 
 #define COUNTER ".order"
 

@@ -8,7 +8,9 @@
 #include "harness/results/run_folder.h"
 #include "harness/results/stacks.h"
 #include "harness/results/writers.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
+#include "trace/base/file.h"
+#include "trace/export/chrome.h"
 
 struct trace_chrome_test test_log_trace_test(const char *name,
                                              const struct test_log_run *run,

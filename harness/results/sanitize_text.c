@@ -2,7 +2,8 @@
 #include <string.h>
 
 #include "harness/results/notice.h"
-#include "trace/reader.h"
+#include "trace/base/text.h"
+#include "trace/read/reader.h"
 
 static void add_ascii(struct trace_text *out, const char *text, size_t size)
 {

@@ -19,7 +19,8 @@
 #include "harness/results/old_runs.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/scratch.h"
-#include "trace/strings.h"
+#include "trace/base/file.h"
+#include "trace/base/strings.h"
 
 /* Above each run's scratch folder is a folder with such a name. */
 #define PARENT "testlog-scratch-"

@@ -12,7 +12,7 @@
 
 #include "harness/results/notice.h"
 #include "harness/results/scratch.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 static const struct {
     uint32_t number;

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "harness/results/notice.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 /* Whether the path may leave a folder after entering it. */
 static bool has_parent(const char *path)

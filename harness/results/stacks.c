@@ -7,8 +7,8 @@
 #include "harness/results/run_folder.h"
 #include "harness/results/stacks.h"
 #include "harness/results/system_modules.h"
-#include "trace/containers.h"
-#include "trace/strings.h"
+#include "trace/base/containers.h"
+#include "trace/base/strings.h"
 
 enum { PARTS = 8 };
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "harness/results/stacks.h"
+#include "trace/base/text.h"
 
 static void put(struct trace_text *text, const char *name, const char *value)
 {

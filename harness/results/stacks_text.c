@@ -5,7 +5,8 @@
 
 #include "harness/results/notice.h"
 #include "harness/results/stacks.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
+#include "trace/base/text.h"
 
 struct printing {
     struct trace_text *out;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 /* test_log_is_system_module tells whether a path is that of libc, the library
  * of C++, Criterion or a library that Criterion brings. */

@@ -5,6 +5,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
+#include "trace/base/text.h"
 
 /* A name or a reason: one line, in which # would begin a directive. */
 static void put_words(FILE *out, const char *words)

@@ -11,7 +11,7 @@
 #include "harness/results/stacks.h"
 #include "harness/results/terminal.h"
 #include "harness/results/writers.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 /* Prints text without bytes that control a terminal. */
 static void put_plain(const char *words, size_t size)

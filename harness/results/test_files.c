@@ -10,7 +10,9 @@
 #include "harness/results/run_folder.h"
 #include "harness/results/stacks.h"
 #include "harness/results/writers.h"
-#include "trace/crash.h"
+#include "trace/base/file.h"
+#include "trace/export/chrome.h"
+#include "trace/record/fatal_signal.h"
 
 enum { RENDERED_MAX = 1 << 20 }; /* bytes of a passing test's recording */
 

@@ -4,6 +4,7 @@
 
 #include "harness/results/model.h"
 #include "harness/results/terminal.h"
+#include "trace/export/chrome.h"
 
 /* ---- test_files.c ---- */
 

@@ -4,8 +4,8 @@
 
 #include <testlog/log.h>
 
-#include "trace/reader.h"
-#include "trace/zones.h"
+#include "trace/read/reader.h"
+#include "trace/record/zones.h"
 
 /* The counts of a test or a run, which are added up. The zero value is that of
  * one without rings. */

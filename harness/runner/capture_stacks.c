@@ -21,7 +21,8 @@
 #include "harness/results/writers.h"
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"
-#include "trace/crash.h"
+#include "trace/base/file.h"
+#include "trace/record/fatal_signal.h"
 
 enum {
     STACKS_TEXT_MAX = 1 << 20,

@@ -21,7 +21,7 @@
 #include "harness/results/writers.h"
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 static struct test_log_runner *const runner = &test_log_runner;
 static struct criterion_logger original;

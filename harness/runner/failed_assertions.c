@@ -14,7 +14,7 @@
 
 #include "harness/results/notice.h"
 #include "harness/runner/runner.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 enum { TEXT_MAX = 64 * 1024, KEPT_MAX = 1024 };
 

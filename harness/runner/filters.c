@@ -8,7 +8,7 @@
 #include "harness/results/run_folder.h"
 #include "harness/runner/runner.h"
 #include "harness/session.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 /* ---- Before the run ---- */
 

@@ -14,7 +14,7 @@
 #include "harness/results/run_folder.h"
 #include "harness/runner/runner.h"
 #include "harness/session.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 static const char library_name[] = "libtestlog-gpu.so";
 static const char audit_name[] = "libtestlog-audit.so";

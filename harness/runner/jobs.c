@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 
 #include "harness/runner/runner.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 struct test_log_runner test_log_runner;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "harness/runner/runner.h"
+#include "trace/base/text.h"
 
 static void put_string(struct trace_text *out, const char *name,
                        const char *text)

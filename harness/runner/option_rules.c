@@ -12,7 +12,7 @@
 #include "harness/runner/runner.h"
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 /* ---- Printing what is wrong ---- */
 

@@ -14,7 +14,7 @@
 #include "harness/runner/runner.h"
 #include "harness/session.h"
 #include "harness/version.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 /* ---- Readers ---- */
 

@@ -6,7 +6,7 @@
 #include "harness/results/stacks.h"
 #include "harness/results/terminal.h"
 #include "harness/runner/settings.h"
-#include "trace/profiler.h"
+#include "trace/record/profiler.h"
 
 /* ---- option_values.c: profiler options ---- */
 

@@ -14,7 +14,7 @@
 
 #include "harness/results/notice.h"
 #include "harness/runner/plan.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 struct instance {
     struct criterion_test_extra_data *data;

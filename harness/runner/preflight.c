@@ -11,7 +11,7 @@
 
 #include "harness/results/notice.h"
 #include "harness/runner/runner.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 #define SHARED "/dev/shm"
 

@@ -7,7 +7,7 @@
 #include "harness/results/notice.h"
 #include "harness/runner/option_rows.h"
 #include "harness/session.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 static bool wrong(struct reader *reader)
 {

@@ -11,7 +11,7 @@
 #include "harness/results/notice.h"
 #include "harness/runner/options.h"
 #include "harness/runner/runner.h"
-#include "trace/valgrind.h"
+#include "trace/base/valgrind_requests.h"
 
 #define VARIABLE "TESTLOG_RACES"
 

@@ -7,8 +7,8 @@
 #include "harness/results/notice.h"
 #include "harness/runner/plan.h"
 #include "harness/session.h"
-#include "trace/containers.h"
-#include "trace/strings.h"
+#include "trace/base/containers.h"
+#include "trace/base/strings.h"
 
 const char *test_log_rerun_name(const char *program)
 {

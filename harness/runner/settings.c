@@ -23,7 +23,7 @@
 #include "harness/results/run_folder.h"
 #include "harness/runner/plan.h"
 #include "harness/runner/settings.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 /* A line while the file is read. */
 struct place {

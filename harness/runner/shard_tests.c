@@ -11,7 +11,8 @@
 #include "harness/results/notice.h"
 #include "harness/runner/balance.h"
 #include "harness/runner/plan.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
+#include "trace/base/text.h"
 
 /* The most tests of a program that the plan in run.json names. */
 enum { NAMES_MOST = 10000 };

@@ -17,7 +17,7 @@
 #include <criterion/criterion.h>
 
 #include "harness/runner/supervisor.h"
-#include "trace/valgrind.h"
+#include "trace/base/valgrind_requests.h"
 
 /* Written by Criterion's thread when it forks, and by the child. All atomic. */
 struct spawn {

@@ -12,7 +12,7 @@
 #include <criterion/options.h>
 
 #include "harness/worker/worker.h"
-#include "trace/recorder.h"
+#include "trace/record/recorder.h"
 
 #define FORKED "in a forked child: "
 #define FAILED "assertion failed"

@@ -15,7 +15,7 @@
 #include <criterion/criterion.h>
 
 #include "harness/worker/worker.h"
-#include "trace/crash.h"
+#include "trace/record/fatal_signal.h"
 
 enum { CHILD_STACKS = 4 }; /* of a test; they often look alike */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "harness/worker/worker.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 enum {
     NOTE_MAX = 128,       /* bytes; so the result is never the longer one */

@@ -14,7 +14,7 @@
 #include <criterion/event.h>
 
 #include "harness/worker/worker.h"
-#include "trace/crash.h"
+#include "trace/record/fatal_signal.h"
 
 /* Functions of the sanitizers and of gcov; NULL without them. */
 #pragma weak __ubsan_get_current_report_data

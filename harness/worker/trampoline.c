@@ -12,8 +12,8 @@
 #include <testlog/test_log.h>
 
 #include "harness/worker/worker.h"
-#include "trace/nvtx.h"
-#include "trace/profiler.h"
+#include "trace/record/nvtx.h"
+#include "trace/record/profiler.h"
 
 static char test_name[512];
 static bool begun;       /* the log and trace have begun */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "harness/worker/worker.h"
-#include "trace/valgrind.h"
+#include "trace/base/valgrind_requests.h"
 
 enum request {
     MAKE_MEM_NOACCESS = TRACE_MEMCHECK,

@@ -5,7 +5,7 @@
 #include "harness/session.h"
 
 #include "trace/device.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* ---- trampoline.c ---- */
 

@@ -13,7 +13,8 @@
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "merge.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
+#include "trace/base/file.h"
 
 enum {
     HOSTS_MOST = 10,        /* that are printed */

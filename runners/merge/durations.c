@@ -8,6 +8,7 @@
 #include "harness/results/durations.h"
 #include "harness/results/notice.h"
 #include "merge.h"
+#include "trace/base/file.h"
 
 int merge_durations_read(struct merge *merge)
 {

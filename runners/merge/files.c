@@ -16,6 +16,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "merge.h"
+#include "trace/base/file.h"
 
 /* ---- One file ---- */
 

@@ -6,7 +6,7 @@
 
 #include "harness/results/notice.h"
 #include "merge.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 enum { NAMES_MOST = 5 /* in a message */ };
 

@@ -16,6 +16,7 @@
 #include "harness/runner/options.h"
 #include "merge.h"
 #include "trace/format.h"
+#include "trace/read/reader.h"
 
 enum {
     SCHEMA = 1,      /* of run.json */

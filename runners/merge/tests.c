@@ -9,7 +9,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/run_folder.h"
 #include "merge.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 uint64_t merge_test_key(uint64_t lane, const char *program, const char *name)
 {

@@ -13,7 +13,8 @@
 #endif
 
 #include "bench.h"
-#include "trace/recorder.h"
+#include "trace/format.h"
+#include "trace/record/recorder.h"
 
 #ifndef MADV_POPULATE_WRITE
 #    define MADV_POPULATE_WRITE 23 /* Linux 5.14 */

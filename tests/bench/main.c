@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "trace/recorder.h"
+#include "trace/record/recorder.h"
 
 enum { ROWS_MAX = 64, QUICK = 16 };
 

@@ -10,7 +10,8 @@
 #include "bench.h"
 #include "harness/session.h"
 #include "trace/device.h"
-#include "trace/recorder.h"
+#include "trace/format.h"
+#include "trace/record/recorder.h"
 
 enum { DIRECTIVES = 200, SITES = 10000 };
 

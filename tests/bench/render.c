@@ -8,8 +8,10 @@
 #include <testlog/log.h>
 
 #include "bench.h"
-#include "trace/internal.h"
-#include "trace/recorder.h"
+#include "trace/base/values.h"
+#include "trace/export/chrome.h"
+#include "trace/read/reader.h"
+#include "trace/record/recorder.h"
 
 static struct trace_reader *reader;
 

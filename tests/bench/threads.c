@@ -12,7 +12,8 @@
 #include <testlog/log.h>
 
 #include "bench.h"
-#include "trace/recorder.h"
+#include "trace/format.h"
+#include "trace/record/recorder.h"
 
 enum { MANY = 64 };
 

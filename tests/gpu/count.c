@@ -13,8 +13,11 @@
 
 #include <cjson/cJSON.h>
 
-#include "trace/internal.h"
-#include "trace/reader.h"
+#include "trace/base/text.h"
+#include "trace/base/values.h"
+#include "trace/format.h"
+#include "trace/read/reader.h"
+#include "trace/read/reader_parts.h"
 
 enum { COMPILES_SHOWN = 24 };
 

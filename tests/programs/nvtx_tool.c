@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/devices/nvtx/abi.h"
+#include "trace/devices/nvtx/nvtx_abi.h"
 
 static void say(const char *format, ...)
 {

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* The file, and how much may still be added. */
 struct test_log_page_file {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "harness/results/report/columns.h"
+#include "trace/base/text.h"
 
 /* ---- Strings ---- */
 

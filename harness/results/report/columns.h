@@ -8,7 +8,7 @@
 #ifndef TESTLOG_COLUMNS_H
 #define TESTLOG_COLUMNS_H
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* ---- Strings ---- */
 

@@ -13,6 +13,8 @@
 #include "harness/results/notice.h"
 #include "harness/results/old_runs.h"
 #include "harness/results/report/report.h"
+#include "trace/base/file.h"
+#include "trace/base/text.h"
 
 enum { RUNS_MOST = 20 /* that are read */ };
 

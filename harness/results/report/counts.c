@@ -1,7 +1,7 @@
 /* counts.c: counts a recording, and decides what a page leaves out of it. */
 #include "harness/results/report/recorded.h"
 #include "log/text.h"
-#include "trace/buckets.h"
+#include "trace/base/buckets.h"
 
 enum {
     SLICES_MOST = 2000000, /* that a page draws smoothly */

@@ -4,6 +4,7 @@
 
 #include "harness/results/report/recorded.h"
 #include "log/text.h"
+#include "trace/base/text.h"
 
 const struct test_log_table_kind test_log_line_kind = {
     "lines",

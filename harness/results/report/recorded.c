@@ -4,6 +4,7 @@
 
 #include "harness/results/report/recorded.h"
 #include "log/text.h"
+#include "trace/base/text.h"
 
 /* Bytes of the shortest record: so many slices and lines may be in a
  * recording. */

@@ -12,6 +12,8 @@
 #include "harness/results/report/report.h"
 #include "harness/results/run_folder.h"
 #include "harness/results/writers.h"
+#include "trace/base/file.h"
+#include "trace/base/text.h"
 
 enum { END_ROOM = 1 << 20 /* bytes that are kept for the block at the end */ };
 

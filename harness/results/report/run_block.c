@@ -10,8 +10,9 @@
 #include "harness/results/report/report.h"
 #include "harness/results/writers.h"
 #include "harness/version.h"
-#include "trace/containers.h"
-#include "trace/strings.h"
+#include "trace/base/containers.h"
+#include "trace/base/strings.h"
+#include "trace/base/text.h"
 
 static const struct test_log_table_kind test_kind = {
     "tests",

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 #include "harness/results/report/report.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
+#include "trace/read/test_rows.h"
 
 /* When a try of a test ran. */
 struct stay {

@@ -9,7 +9,7 @@
 #include <link.h>
 #include <stdbool.h>
 
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 #include "wrappers.h"
 
 static const struct trace_wrapper_list *wrappers; /* NULL: none yet */

@@ -10,7 +10,7 @@
 #ifdef TRACE_INJECTED
 #    include "trace/devices/inject/standalone.h"
 #else
-#    include "trace/recorder.h"
+#    include "trace/record/recorder.h"
 #endif
 
 enum { TEXT = 16 << 10 }; /* of a log, or of options */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "compilers.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 /* Split, because this code is part of the program that is searched. */
 static const char begin[] = "libnv";

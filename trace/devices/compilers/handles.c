@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "compilers.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 /* If handles are never destroyed, the oldest are forgotten. */
 enum { MOST_KNOWN = 1024, TEXT = 16 << 10 };

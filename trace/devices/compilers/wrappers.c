@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "compilers.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 trace_routine *trace_wrapper_look_up(void *handle, const char *name)
 {

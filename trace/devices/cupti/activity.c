@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "cupti.h"
-#include "trace/reader.h"
+#include "trace/base/text.h"
+#include "trace/format.h"
+#include "trace/read/reader.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "cupti.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 enum { FIRST = 1024, MOST = 1 << 18 };
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "trace/device.h"
-#include "trace/profiler.h"
+#include "trace/record/profiler.h"
 #include "trace/recording.h"
 
 /* ---- Facts ---- */
@@ -588,7 +588,7 @@ const struct cupti_device *cupti_device(uint32_t id);
  * context, a stream, a name, or an event of another clock. */
 void cupti_note_resource(const struct cupti_record *);
 
-/* ---- clock.c ---- */
+/* ---- cupti_clock.c ---- */
 
 /* cupti_clock returns the time that CUPTI puts into its records:
  * CLOCK_MONOTONIC in nanoseconds. */
@@ -637,7 +637,7 @@ void cupti_call_note(const struct cupti_record *);
  * records, and drops all calls. */
 void cupti_call_count_launches(void);
 
-/* ---- capture.c: stream captures ---- */
+/* ---- graph_capture.c: stream captures ---- */
 
 /* cupti_capture_begin and cupti_capture_end note the record of a call that
  * begins or ends the capture of a stream, also of one that failed. */
@@ -671,7 +671,7 @@ const char *cupti_compile_stage(enum cupti_domain, uint32_t id);
  * information, that succeeded and that was short. */
 bool cupti_is_noise(const struct cupti_record *);
 
-/* ---- names.c ---- */
+/* ---- cupti_names.c ---- */
 
 /* cupti_call_name returns the displayed name of a call, and CUPTI's own in
  * `raw`. cupti_kernel_name returns the demangled name of a kernel. Both results

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cupti.h"
-#include "trace/strings.h"
+#include "trace/base/strings.h"
 
 /* ---- Loaded objects ---- */
 

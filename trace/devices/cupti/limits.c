@@ -2,7 +2,7 @@
  * many. Calls and their work are still counted when a limit drops their
  * activities, so that losses of CUPTI stay known. */
 #include "cupti.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 bool cupti_wants(uint32_t kind)
 {

@@ -7,7 +7,7 @@
 
 #include "standalone.h"
 #include "trace/devices/cupti/cupti.h"
-#include "trace/devices/nvtx/nvtx.h"
+#include "trace/devices/nvtx/nvtx_receiver.h"
 #include "trace/devices/opencl/opencl.h"
 
 #define EXPORT __attribute__((visibility("default")))

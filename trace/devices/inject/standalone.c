@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "standalone.h"
-#include "trace/profiler.h"
+#include "trace/record/profiler.h"
 
 /* Makes the folders of a path; leaves the path as it was. */
 static int make_folders(char *path)

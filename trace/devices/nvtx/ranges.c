@@ -2,8 +2,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "trace/containers.h"
-#include "trace/devices/nvtx/nvtx.h"
+#include "trace/base/containers.h"
+#include "trace/devices/nvtx/nvtx_receiver.h"
 
 /* ---- Ranges of a thread ---- */
 

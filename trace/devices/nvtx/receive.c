@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/devices/nvtx/nvtx.h"
+#include "trace/devices/nvtx/nvtx_receiver.h"
 
 static const struct trace_device_host *host; /* atomic */
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "opencl.h"
-#include "trace/containers.h"
-#include "trace/strings.h"
+#include "trace/base/containers.h"
+#include "trace/base/strings.h"
 
 enum { LAUNCHED_MOST = 1 << 16 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "opencl.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 enum { DEVICES = 32 };
 

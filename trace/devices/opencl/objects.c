@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "opencl.h"
-#include "trace/containers.h"
+#include "trace/base/containers.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -11,10 +11,10 @@
 
 #include <stdbool.h>
 
-#include "abi.h"
+#include "opencl_abi.h"
 #include "trace/device.h"
 
-/* ---- state.c ---- */
+/* ---- opencl_state.c ---- */
 
 /* Counts of the recording. Every launch has a record on its device, or is
  * unfinished, or is lost. `pending` counts all commands that have not ended. */
@@ -126,7 +126,7 @@ const char *opencl_kernel_launched(cl_kernel, bool *first);
 /* opencl_program_built makes a program's kernels new. */
 void opencl_program_built(cl_program);
 
-/* ---- clock.c ---- */
+/* ---- opencl_clock.c ---- */
 
 /* A call in ticks of the recording, and the device's time within it. */
 struct opencl_stamp {

@@ -1,0 +1,223 @@
+/* file.c: files that appear complete. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "trace/read/reader.h"
+
+/* Preserves errno. */
+static void forget(struct trace_file *file)
+{
+    int error = errno;
+
+    if (file->folder > 0)
+        close(file->folder);
+    free(file->path);
+    free(file->aside);
+    *file = (struct trace_file){0};
+    errno = error;
+}
+
+/* A link is kept; the file that it points to is replaced. */
+static char *resolve(const char *path)
+{
+    char *real = realpath(path, NULL);
+
+    return real ? real : strdup(path);
+}
+
+static void remove_aside(const struct trace_file *file)
+{
+    int error = errno;
+
+    unlinkat(file->folder, file->aside, 0);
+    errno = error;
+}
+
+/* Returns a name beside the path that no file has, NULL without memory. */
+static char *name_aside(const char *path)
+{
+    uint64_t own[] = {(uint64_t)getpid(), trace_anchor_now().monotonic};
+    char *name;
+
+    return asprintf(&name, "%s.%016" PRIx64 ".part", path,
+                    trace_hash(TRACE_HASH, own, sizeof(own))) < 0
+               ? NULL
+               : name;
+}
+
+/* Opens a new file beside the path; never an existing one, nor through a
+ * link. */
+static int open_aside(const struct trace_file *file)
+{
+    return openat(file->folder, file->aside,
+                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+}
+
+/* Opens a file without a name, of which nothing is left if the process is
+ * killed; -1 if the file system has none. */
+static int open_unnamed(const struct trace_file *file)
+{
+    const char *slash = strrchr(file->path, '/');
+    char *folder = slash ? strndup(file->path, (size_t)(slash - file->path) + 1)
+                         : strdup(".");
+    int fd = folder ? openat(file->folder, folder,
+                             O_TMPFILE | O_RDWR | O_CLOEXEC, 0666)
+                    : -1;
+
+    free(folder);
+    return fd;
+}
+
+static int begin(struct trace_file *file)
+{
+    int fd = -1;
+
+    if (file->path)
+        file->aside = name_aside(file->path);
+    if (file->aside) {
+        fd = open_unnamed(file);
+        file->unnamed = fd >= 0;
+        fd = file->unnamed ? fd : open_aside(file);
+    }
+    file->stream = fd < 0 ? NULL : fdopen(fd, "w");
+    if (file->stream)
+        return 0;
+    if (fd >= 0) {
+        close(fd);
+        if (!file->unnamed)
+            remove_aside(file);
+    }
+    forget(file);
+    return -1;
+}
+
+int trace_file_open(struct trace_file *file, const char *path)
+{
+    struct stat status;
+    bool there = !stat(path, &status);
+
+    *file = (struct trace_file){.folder = AT_FDCWD,
+                                .path = there ? resolve(path) : strdup(path)};
+    if (!there || S_ISREG(status.st_mode))
+        return begin(file);
+    /* A pipe or a device, for example, cannot be replaced. */
+    file->stream = fopen(path, "we");
+    if (file->stream)
+        return 0;
+    forget(file);
+    return -1;
+}
+
+int trace_file_beneath(struct trace_file *file, int folder, const char *name)
+{
+    *file = (struct trace_file){0};
+    file->folder = trace_beneath_folder(folder, name, &name);
+    if (file->folder >= 0)
+        file->path = strdup(name);
+    return begin(file);
+}
+
+void trace_file_abandon(struct trace_file *file)
+{
+    if (!file->stream)
+        return;
+    fclose(file->stream);
+    if (file->aside && !file->unnamed)
+        remove_aside(file);
+    forget(file);
+}
+
+/* ---- Naming it ---- */
+
+static int link_as(const struct trace_file *file, int fd, const char *name)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, path, file->folder, name, AT_SYMLINK_FOLLOW);
+}
+
+static int copy(int from, int to)
+{
+    char bytes[1 << 14];
+    ssize_t got;
+    off_t at = 0;
+
+    while ((got = pread(from, bytes, sizeof(bytes), at)) > 0) {
+        ssize_t put = write(to, bytes, (size_t)got);
+
+        if (put < 0)
+            return -1;
+        at += put;
+    }
+    return (int)got;
+}
+
+/* Without /proc, or where links are forbidden, a file cannot get a name. */
+static int copy_aside(const struct trace_file *file, int fd)
+{
+    int to = open_aside(file), status = to < 0 ? -1 : copy(fd, to);
+
+    if (to >= 0 && close(to))
+        status = -1;
+    if (to >= 0 && status)
+        remove_aside(file);
+    return status;
+}
+
+/* Gives the file the name of its path, or, if there is an older one, the name
+ * to rename it from. */
+static int name_it(struct trace_file *file)
+{
+    int fd = fileno(file->stream);
+
+    if (!link_as(file, fd, file->path)) {
+        free(file->aside);
+        file->aside = NULL;
+        return 0;
+    }
+    file->unnamed = false;
+    if (errno == EEXIST && !link_as(file, fd, file->aside))
+        return 0;
+    return copy_aside(file, fd);
+}
+
+/* Why a write failed, which the stream does not keep: the next write fails for
+ * the same reason. */
+static int error_of(const struct trace_file *file)
+{
+    return file->aside && write(fileno(file->stream), "", 1) < 0 ? errno : EIO;
+}
+
+/* Returns whether all that was written is in the file, which has a name. */
+static bool complete(struct trace_file *file)
+{
+    int error = ferror(file->stream) ? error_of(file) : 0;
+    bool good =
+        !error && !fflush(file->stream) && (!file->unnamed || !name_it(file));
+
+    if (!good && !error)
+        error = errno;
+    if (fclose(file->stream))
+        good = false;
+    errno = error ? error : errno;
+    return good;
+}
+
+int trace_file_commit(struct trace_file *file)
+{
+    bool good = complete(file);
+
+    if (good && file->aside)
+        good = !renameat(file->folder, file->aside, file->folder, file->path);
+    if (!good && file->aside && !file->unnamed)
+        remove_aside(file);
+    forget(file);
+    return good ? 0 : -1;
+}

@@ -1,0 +1,48 @@
+/* file.h: files in a folder that others can write to, and files that appear
+ * complete. Private to the project. */
+#ifndef TRACE_FILE_H
+#define TRACE_FILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* trace_beneath opens the file `name` relative to the descriptor `folder`. It
+ * follows no link, does not wait for a FIFO, and refuses "..", anything but
+ * regular files, other users' files and, for writing, files with a second name.
+ * Relative to AT_FDCWD, for paths from the user, it refuses nothing. Returns a
+ * descriptor, or -1 with errno. */
+int trace_beneath(int folder, const char *name, int flags);
+
+/* trace_beneath_folder opens the folder of `name` in the same way and sets
+ * *last to the name's last part. */
+int trace_beneath_folder(int folder, const char *name, const char **last);
+
+/* A file that appears complete: written without a name, or under another one
+ * where the file system cannot do that, and moved into place by its commit.
+ * Anything but a file, such as a pipe, is written directly. */
+struct trace_file {
+    FILE *stream; /* NULL: not open */
+    int folder;   /* its path is relative to it */
+    char *path, *aside;
+    bool unnamed; /* there is no file at `aside` */
+};
+
+/* trace_file_open follows links, for paths from the user. trace_file_beneath
+ * follows none, see trace_beneath. */
+int trace_file_open(struct trace_file *, const char *path);
+int trace_file_beneath(struct trace_file *, int folder, const char *name);
+
+/* trace_file_commit closes the file and moves it into place if all writes
+ * succeeded; otherwise it removes the file. */
+int trace_file_commit(struct trace_file *);
+void trace_file_abandon(struct trace_file *);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

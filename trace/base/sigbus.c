@@ -1,0 +1,105 @@
+/* sigbus.c: keeps mapped files readable while another process may truncate
+ * them. A page beyond the new end reads as zeros instead of raising SIGBUS.
+ *
+ * Otherwise each reader would need a copy as large as the recording.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "sigbus.h"
+
+enum { RANGES = 64 }; /* readers at the same time */
+
+static struct range {
+    uintptr_t begin; /* atomic, 0: free */
+    size_t size;
+} ranges[RANGES];
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned taken;
+static struct sigaction before;
+static uintptr_t page;
+
+static bool is_guarded(uintptr_t address)
+{
+    for (size_t i = 0; i < RANGES; i++) {
+        uintptr_t begin = __atomic_load_n(&ranges[i].begin, __ATOMIC_ACQUIRE);
+
+        if (begin && address >= begin && address - begin < ranges[i].size)
+            return true;
+    }
+    return false;
+}
+
+/* Replaces a page that is gone by zeros. Any other fault goes to the previous
+ * handler, by repeating the access. */
+static void on_sigbus(int number, siginfo_t *info, void *context)
+{
+    uintptr_t address = (uintptr_t)info->si_addr;
+    int error = errno;
+
+    (void)context;
+    if (info->si_code != BUS_ADRERR || !is_guarded(address) ||
+        mmap((void *)(address & ~(page - 1)), page, PROT_READ,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
+        sigaction(number, &before, NULL);
+        if (info->si_code <= 0) /* sent with kill */
+            raise(number);
+    }
+    errno = error;
+}
+
+static void install(void)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+    page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    action.sa_sigaction = on_sigbus;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, &before);
+}
+
+static void uninstall(void)
+{
+    struct sigaction now;
+
+    if (!sigaction(SIGBUS, NULL, &now) && now.sa_sigaction == on_sigbus)
+        sigaction(SIGBUS, &before, NULL);
+}
+
+bool trace_sigbus_guard(const void *base, size_t size)
+{
+    struct range *range = NULL;
+
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < RANGES && !range; i++)
+        if (!ranges[i].begin)
+            range = &ranges[i];
+    if (range) {
+        range->size = size;
+        __atomic_store_n(&range->begin, (uintptr_t)base, __ATOMIC_RELEASE);
+        if (!taken++)
+            install();
+    }
+    pthread_mutex_unlock(&lock);
+    errno = EMFILE;
+    return range;
+}
+
+void trace_sigbus_release(const void *base)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < RANGES; i++) {
+        if (ranges[i].begin != (uintptr_t)base)
+            continue;
+        __atomic_store_n(&ranges[i].begin, 0, __ATOMIC_RELEASE);
+        if (!--taken)
+            uninstall();
+        break;
+    }
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,14 @@
+/* sigbus.h: mapped files that another process may truncate. Private. */
+#ifndef TRACE_SIGBUS_H
+#define TRACE_SIGBUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* trace_sigbus_guard makes the pages of a mapped file that are beyond its end
+ * read as zeros, until trace_sigbus_release, which comes before munmap. Returns
+ * false with errno if too many mappings are guarded. */
+bool trace_sigbus_guard(const void *base, size_t size);
+void trace_sigbus_release(const void *base);
+
+#endif

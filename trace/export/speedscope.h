@@ -1,0 +1,34 @@
+/* speedscope.h: a trace in the format of speedscope, JSON. Private to the
+ * project.
+ *
+ * Each thread, and each stream of a device, is a profile: it opens and closes
+ * frames, which all profiles share. "Importing from custom sources" in
+ * speedscope's wiki and its file-format-spec.ts describe the format.
+ */
+#ifndef TRACE_SPEEDSCOPE_H
+#define TRACE_SPEEDSCOPE_H
+
+#include "trace/read/reader.h"
+
+struct trace_speedscope {
+    FILE *stream;
+    size_t profiles;            /* so far */
+    struct trace_text frames;   /* as JSON; they follow the profiles */
+    struct trace_table numbers; /* of frames, by name and place */
+};
+
+/* trace_speedscope_begin begins a file called `name`. Its errors, and those of
+ * the functions below, are the stream's. */
+void trace_speedscope_begin(struct trace_speedscope *, FILE *,
+                            const char *name);
+
+/* trace_speedscope_add streams the profiles of a recording. With a `name`,
+ * theirs begin with it. Memory does not grow with the number of spans. Returns
+ * -1 with errno if memory is exhausted. */
+int trace_speedscope_add(struct trace_speedscope *, struct trace_reader *,
+                         const char *name);
+
+/* trace_speedscope_end ends the file; -1 with errno if memory was exhausted. */
+int trace_speedscope_end(struct trace_speedscope *);
+
+#endif

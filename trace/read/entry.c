@@ -1,0 +1,236 @@
+/* entry.c: describes records as entries. */
+#include <string.h>
+
+#include "reader.h"
+#include "reader_parts.h"
+#include "trace/base/values.h"
+#include "trace/format.h"
+
+const struct trace_record *trace_reader_record(
+    const struct trace_reader *reader, uint32_t place)
+{
+    const struct trace_record *record = trace_reader_bounded(reader, place);
+
+    if (!record || !__atomic_load_n(&record->time, __ATOMIC_ACQUIRE))
+        return NULL;
+    return record;
+}
+
+/* ---- Time ---- */
+
+enum { SCALE = 56 }; /* fractional bits of a reader's `scale` */
+
+#define TIME_MAX UINT64_C(9000000000000000000)
+
+static bool plausible(const struct trace_anchor *a,
+                      const struct trace_anchor *b)
+{
+    return b->ticks > a->ticks && b->monotonic > a->monotonic &&
+           b->monotonic - a->monotonic < UINT64_C(1) << 56;
+}
+
+void trace_reader_set_end(struct trace_reader *reader, struct trace_anchor end)
+{
+    struct trace_header *header = &reader->header;
+    const struct trace_anchor *from = &header->origin;
+
+    header->end = end;
+    reader->rate = 0;
+    reader->scale = 0;
+    if (header->clock != TRACE_CLOCK_MONOTONIC && plausible(from, &end))
+        reader->rate = (long double)(end.monotonic - from->monotonic) /
+                       (long double)(end.ticks - from->ticks);
+#ifdef __SIZEOF_INT128__
+    if (reader->rate > 0.01L && reader->rate < 128)
+        reader->scale = (uint64_t)(reader->rate * (UINT64_C(1) << SCALE));
+#endif
+}
+
+#ifdef __SIZEOF_INT128__
+
+/* Without floating point, which would take most of the time of reading. */
+static uint64_t scaled(uint64_t ticks, uint64_t scale)
+{
+    trace_u128_t time = (trace_u128_t)ticks * scale >> SCALE;
+
+    return time < TIME_MAX ? (uint64_t)time : TIME_MAX;
+}
+
+#else
+#    define scaled(ticks, scale) 0
+#endif
+
+static uint64_t since_origin(const struct trace_reader *reader, uint64_t ticks)
+{
+    uint64_t origin = reader->header.origin.ticks;
+    uint64_t since = ticks > origin ? ticks - origin : 0;
+    long double time;
+
+    if (reader->scale)
+        return scaled(since, reader->scale);
+    if (reader->rate == 0)
+        return since;
+    time = (long double)since * reader->rate;
+    return time < TIME_MAX ? (uint64_t)time : TIME_MAX;
+}
+
+uint64_t trace_reader_time(const struct trace_reader *reader, uint64_t ticks)
+{
+    uint64_t time = since_origin(reader, ticks);
+
+    return time < TIME_MAX - reader->before ? time + reader->before : TIME_MAX;
+}
+
+/* ---- Entries ---- */
+
+bool trace_reader_find_thread(const struct trace_reader *reader, uint32_t pid,
+                              uint32_t tid, uint32_t *index)
+{
+    uintptr_t found;
+
+    if (!trace_table_find(&reader->thread_table, trace_thread_key(pid, tid),
+                          &found))
+        return false;
+    *index = (uint32_t)found;
+    return true;
+}
+
+bool trace_reader_activity(const struct trace_record *record,
+                           struct trace_values *values,
+                           struct trace_activity_place *at)
+{
+    struct trace_value value;
+
+    *values = trace_values_in(record);
+    if (!trace_values_next(values, &value) || value.type != TRACE_TYPE_BYTES ||
+        value.size != sizeof(*at))
+        return false;
+    memcpy(at, value.as.bytes, sizeof(*at));
+    return true;
+}
+
+const struct trace_site *trace_reader_site(const struct trace_reader *reader,
+                                           uint32_t id)
+{
+    return id < reader->site_count ? reader->sites[id] : NULL;
+}
+
+static bool describe(struct trace_entry *entry,
+                     const struct trace_record *record)
+{
+    switch (record->kind) {
+    case TRACE_KIND_SPAN:
+        entry->kind = TRACE_ENTRY_SPAN;
+        entry->entered = !(record->flags & TRACE_FLAG_NOT_ENTERED);
+        entry->beside = record->flags & TRACE_FLAG_BESIDE;
+        return true;
+    case TRACE_KIND_ENTER:
+        entry->kind = TRACE_ENTRY_ENTER;
+        return true;
+    case TRACE_KIND_CLOSE:
+        entry->kind = TRACE_ENTRY_CLOSE;
+        return true;
+    case TRACE_KIND_FIELDS:
+        entry->kind = TRACE_ENTRY_FIELDS;
+        return true;
+    case TRACE_KIND_EVENT:
+    case TRACE_KIND_COUNTER:
+    case TRACE_KIND_SIGNPOST:
+        entry->kind = TRACE_ENTRY_EVENT;
+        entry->printf_ = record->flags & TRACE_FLAG_PRINTF;
+        entry->message = record->flags & TRACE_FLAG_MESSAGE;
+        return true;
+    case TRACE_KIND_DEVICE:
+        entry->kind = TRACE_ENTRY_DEVICE;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A span's parent began before it. This check also prevents cycles in damaged
+ * recordings. */
+static uint32_t parent_of(const struct trace_reader *reader,
+                          const struct trace_record *record)
+{
+    const struct trace_record *parent =
+        record->span ? trace_reader_record(reader, record->span) : NULL;
+
+    if (!parent || parent->kind != TRACE_KIND_SPAN ||
+        (record->kind == TRACE_KIND_SPAN && parent->time >= record->time))
+        return 0;
+    return record->span;
+}
+
+/* An activity's span is in its record, and its thread is its call's. */
+static bool describe_activity(const struct trace_reader *reader,
+                              const struct trace_record *record,
+                              struct trace_entry *entry)
+{
+    struct trace_values values;
+    struct trace_value unused;
+    uint32_t thread;
+
+    if (!trace_reader_activity(record, &values, &entry->at))
+        return false;
+    entry->time = trace_reader_time(reader, entry->at.begin);
+    if (entry->end == UINT64_MAX || entry->end < entry->time)
+        entry->end = entry->time;
+    if (entry->thread->tid != entry->at.thread &&
+        trace_reader_find_thread(reader, reader->header.pid, entry->at.thread,
+                                 &thread))
+        entry->thread = &reader->threads[thread];
+    entry->launch = entry->at.launched ? values.next : NULL;
+    for (size_t i = 0; entry->launch && i < TRACE_LAUNCH_FIELDS; i++)
+        if (!trace_values_next(&values, &unused))
+            return false;
+    entry->values = values.next;
+    entry->values_size = (size_t)(values.end - values.next);
+    return true;
+}
+
+bool trace_reader_entry(const struct trace_reader *reader, uint32_t place,
+                        const struct trace_thread *thread,
+                        struct trace_entry *entry)
+{
+    static const struct trace_site unknown = {
+        .name = "?", .target = "?", .file = "?", .function = "?"};
+    const struct trace_record *record = trace_reader_record(reader, place);
+    struct trace_values values;
+    bool lasts;
+
+    *entry = (struct trace_entry){0};
+    if (!record || !describe(entry, record))
+        return false;
+    lasts = record->kind == TRACE_KIND_SPAN ||
+            record->kind == TRACE_KIND_ENTER ||
+            record->kind == TRACE_KIND_DEVICE;
+
+    uint64_t end = lasts ? __atomic_load_n(&record->end, __ATOMIC_ACQUIRE) : 0;
+
+    entry->time = trace_reader_time(reader, record->time);
+    entry->end = end ? trace_reader_time(reader, end) : UINT64_MAX;
+    entry->id =
+        record->kind == TRACE_KIND_SPAN || record->kind == TRACE_KIND_DEVICE
+            ? place
+            : 0;
+    entry->span = parent_of(reader, record);
+    entry->site = trace_reader_site(reader, record->site);
+    if (!entry->site)
+        entry->site = &unknown;
+    entry->thread = thread;
+    values = trace_values_in(record);
+    entry->values = values.next;
+    entry->values_size = (size_t)(values.end - values.next);
+    return entry->kind != TRACE_ENTRY_DEVICE ||
+           describe_activity(reader, record, entry);
+}
+
+bool trace_reader_span(const struct trace_reader *reader, uint32_t place,
+                       struct trace_entry *entry)
+{
+    static const struct trace_thread nobody = {.name = ""};
+
+    return trace_reader_entry(reader, place, &nobody, entry) &&
+           entry->kind == TRACE_ENTRY_SPAN;
+}

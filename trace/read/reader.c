@@ -1,0 +1,701 @@
+/* reader.c: reads a recording, which may contain any bytes.
+ *
+ * Opening makes one pass that finds the threads' segments, the call sites and
+ * the late fields; merge_threads.c then walks the segments in order of time.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "reader.h"
+#include "reader_parts.h"
+#include "trace/base/values.h"
+#include "trace/format.h"
+#include "trace/record/recorder.h"
+
+/* ---- The pass at opening ---- */
+
+static bool next_text(struct trace_values *values, const char **text)
+{
+    struct trace_value value;
+
+    if (!trace_values_next(values, &value) ||
+        (value.type != TRACE_TYPE_STRING && value.type != TRACE_TYPE_DISPLAY))
+        return false;
+    *text = value.as.text;
+    return true;
+}
+
+static struct trace_site *site_of(const struct trace_record *record)
+{
+    struct trace_values values = trace_values_in(record);
+    size_t fields = (record->end >> 16) & 0xff;
+    struct trace_site *site = calloc(1, sizeof(*site));
+    const char **names = calloc(fields + 1, sizeof(*names));
+    bool ok = site && names && next_text(&values, &site->name) &&
+              next_text(&values, &site->target) &&
+              next_text(&values, &site->file) &&
+              next_text(&values, &site->function);
+
+    for (size_t i = 0; ok && i < fields; i++)
+        ok = next_text(&values, &names[i]);
+    if (!ok) {
+        free(site);
+        free(names);
+        return NULL;
+    }
+    site->fields = names;
+    site->field_count = (uint8_t)fields;
+    site->level = record->end & 0xff;
+    site->kind = (record->end >> 8) & 0xff;
+    site->line = (uint32_t)(record->end >> 32);
+    site->id = record->site;
+    return site;
+}
+
+static void free_site(struct trace_site *site)
+{
+    if (site)
+        free((void *)site->fields);
+    free(site);
+}
+
+/* Ids are consecutive, so an id beyond this limit is damage: it must not
+ * allocate memory. */
+enum { SITES_EXPECTED = 1 << 16 };
+
+static bool add_site(struct trace_reader *reader,
+                     const struct trace_record *record)
+{
+    uint32_t id = record->site;
+
+    if (!id || id > SITES_EXPECTED + reader->records)
+        return true;
+    if (!TRACE_ARRAY_RESERVE(reader->sites, reader->site_count, id + 1))
+        return false;
+    if (!reader->sites[id])
+        reader->sites[id] = site_of(record);
+    return true;
+}
+
+static bool add_late(struct trace_reader *reader,
+                     const struct trace_record *record, uint64_t place)
+{
+    if (!TRACE_ARRAY_RESERVE(reader->late, reader->late_capacity,
+                             reader->late_count + 1))
+        return false;
+    reader->late[reader->late_count++] =
+        (struct trace_late){record->span, (uint32_t)place};
+    return true;
+}
+
+static bool add_later(struct trace_reader *reader, uint32_t span)
+{
+    if (!TRACE_ARRAY_RESERVE(reader->later, reader->later_capacity,
+                             reader->later_count + 1))
+        return false;
+    reader->later[reader->later_count++] = span;
+    return true;
+}
+
+static bool append_thread(struct trace_reader *reader,
+                          struct trace_thread thread)
+{
+    uint32_t index = (uint32_t)reader->thread_count;
+
+    if (!TRACE_ARRAY_RESERVE(reader->threads, reader->thread_capacity,
+                             reader->thread_count + 1) ||
+        !trace_table_set(&reader->thread_table,
+                         trace_thread_key(thread.pid, thread.tid), index))
+        return false;
+    reader->threads[reader->thread_count++] = thread;
+    return true;
+}
+
+/* Finds the thread of a THREAD record, or adds it. */
+static bool add_thread(struct trace_reader *reader,
+                       const struct trace_record *record, uint32_t *index)
+{
+    struct trace_values values = trace_values_in(record);
+    uint32_t pid = (uint32_t)(record->end >> 32), tid = (uint32_t)record->end;
+    const char *name = "";
+
+    if (trace_reader_find_thread(reader, pid, tid, index))
+        return true;
+    next_text(&values, &name);
+    *index = (uint32_t)reader->thread_count;
+    return append_thread(reader,
+                         (struct trace_thread){pid, tid, record->span, name});
+}
+
+static bool add_segment(struct trace_reader *reader,
+                        const struct trace_record *record, uint64_t place)
+{
+    struct trace_segment segment = {
+        .place = (uint32_t)place, .end = (uint32_t)place, .time = record->time};
+
+    if (!TRACE_ARRAY_RESERVE(reader->segments, reader->segment_capacity,
+                             reader->segment_count + 1) ||
+        !add_thread(reader, record, &segment.thread))
+        return false;
+    reader->segments[reader->segment_count++] = segment;
+    return true;
+}
+
+static bool add_device(struct trace_reader *reader,
+                       const struct trace_record *record, uint64_t place)
+{
+    struct trace_activity_place at;
+    struct trace_values unused;
+
+    if (!trace_reader_activity(record, &unused, &at))
+        return true;
+    if (!TRACE_ARRAY_RESERVE(reader->devices, reader->device_capacity,
+                             reader->device_count + 1))
+        return false;
+    reader->devices[reader->device_count++] = (struct trace_begun){
+        at.begin, (uint32_t)place,
+        reader->segments[reader->segment_count - 1].thread};
+    return true;
+}
+
+/* If two names have the same key, only the last one is found. */
+static uint64_t name_key(const char *name)
+{
+    return trace_hash_string(TRACE_HASH, name);
+}
+
+static bool meta_at(const struct trace_reader *reader, size_t at,
+                    const char **name, const char **value)
+{
+    struct trace_values values =
+        trace_values_in(trace_slot_at(reader, reader->metas[at]));
+
+    return next_text(&values, name) && next_text(&values, value);
+}
+
+static bool add_meta(struct trace_reader *reader, uint64_t place)
+{
+    size_t at = reader->meta_count;
+    const char *name, *value;
+
+    if (!TRACE_ARRAY_RESERVE(reader->metas, reader->meta_capacity, at + 1))
+        return false;
+    reader->metas[reader->meta_count++] = (uint32_t)place;
+    return !meta_at(reader, at, &name, &value) ||
+           trace_table_set(&reader->meta_table, name_key(name), at);
+}
+
+static bool add_crash(struct trace_reader *reader, uint64_t place)
+{
+    if (!TRACE_ARRAY_RESERVE(reader->crashes, reader->crash_capacity,
+                             reader->crash_count + 1))
+        return false;
+    reader->crashes[reader->crash_count++] = (uint32_t)place;
+    return true;
+}
+
+static bool index_record(struct trace_reader *reader,
+                         const struct trace_record *record, uint64_t place,
+                         bool first)
+{
+    uint64_t time = __atomic_load_n(&record->time, __ATOMIC_ACQUIRE);
+    uint64_t end = record->kind == TRACE_KIND_SPAN ||
+                           record->kind == TRACE_KIND_ENTER ||
+                           record->kind == TRACE_KIND_DEVICE
+                       ? record->end
+                       : 0;
+
+    if (!time)
+        return true;
+    reader->records++;
+    reader->last = time > reader->last ? time : reader->last;
+    reader->last = end > reader->last ? end : reader->last;
+    switch (record->kind) {
+    case TRACE_KIND_THREAD:
+        return add_segment(reader, record, place);
+    case TRACE_KIND_SITE:
+        return add_site(reader, record);
+    case TRACE_KIND_FIELDS:
+        return first || add_late(reader, record, place);
+    case TRACE_KIND_ENTER:
+    case TRACE_KIND_CLOSE:
+        return first || add_later(reader, record->span);
+    case TRACE_KIND_META:
+        return first || add_meta(reader, place);
+    case TRACE_KIND_DEVICE:
+        return first || add_device(reader, record, place);
+    case TRACE_KIND_CRASH:
+        return first || add_crash(reader, place);
+    default:
+        return true;
+    }
+}
+
+/* Returns whether a record at a chunk's start belongs to those before it: to a
+ * run of chunks that was taken for a long record. */
+static bool goes_on(const struct trace_record *record)
+{
+    return record->time && record->kind != TRACE_KIND_THREAD;
+}
+
+static bool begins(const struct trace_record *record)
+{
+    return record->time && record->kind == TRACE_KIND_THREAD;
+}
+
+/* The chunk that is reserved for errors has several owners at a time. If one
+ * died before it left a hole, others have continued behind it. */
+static uint64_t past_gap(const struct trace_reader *reader, uint64_t place,
+                         bool first)
+{
+    const struct trace_header *header = &reader->header;
+    uint64_t used = header->spare_slots < TRACE_CHUNK_SLOTS
+                        ? header->spare_slots
+                        : TRACE_CHUNK_SLOTS;
+    uint64_t begin =
+        TRACE_FIRST_PLACE + ((uint64_t)header->spare - 1) * TRACE_CHUNK_SLOTS;
+
+    if (!header->spare || place < begin || begin > trace_place_limit(reader))
+        return place;
+    while (place < begin + used && place < trace_place_limit(reader)) {
+        const struct trace_record *record = trace_slot_at(reader, place);
+
+        if (record->slots && (!first || begins(record)))
+            break;
+        place += record->slots ? record->slots : 1;
+    }
+    return place;
+}
+
+/* Walks records from `place` to where writing stopped and returns the place
+ * behind them. They may extend beyond `*end`, the end of the chunk, which then
+ * becomes the end of the last chunk. */
+static uint64_t index_piece(struct trace_reader *reader, uint64_t place,
+                            uint64_t *end, bool *ok)
+{
+    bool first = true;
+    const struct trace_record *record;
+
+    while ((record = trace_reader_bounded(
+                reader, place = past_gap(reader, place, first))) &&
+           (place < *end || goes_on(record))) {
+        if (first && !begins(record))
+            break; /* a hole */
+        *ok = index_record(reader, record, place, first);
+        if (!*ok)
+            return place;
+        first = false;
+        place += record->slots;
+        if (record->time && place > reader->used)
+            reader->used = place;
+        reader->segments[reader->segment_count - 1].end = (uint32_t)place;
+        while (*end < place) /* a record of several chunks */
+            *end += TRACE_CHUNK_SLOTS;
+    }
+    return place;
+}
+
+/* Walks the pieces of a run of chunks from `place` and returns the place of the
+ * next chunk. */
+static uint64_t index_chunk(struct trace_reader *reader, uint64_t place,
+                            bool *ok)
+{
+    uint64_t end = place + TRACE_CHUNK_SLOTS;
+
+    while (*ok && place < end) {
+        place = index_piece(reader, place, &end, ok);
+        place = (place / TRACE_PIECE_SLOTS + 1) * TRACE_PIECE_SLOTS;
+    }
+    return end;
+}
+
+static bool index_all(struct trace_reader *reader)
+{
+    uint64_t limit =
+        TRACE_FIRST_PLACE + reader->header.chunks * (uint64_t)TRACE_CHUNK_SLOTS;
+    bool ok = true;
+
+    if (reader->header.chunks > trace_place_limit(reader) ||
+        limit > trace_place_limit(reader))
+        limit = trace_place_limit(reader);
+    for (uint64_t place = TRACE_FIRST_PLACE, next; ok && place < limit;
+         place = next) {
+        size_t before = reader->segment_count;
+
+        next = index_chunk(reader, place, &ok);
+        trace_reader_drop(reader, place, next);
+        if (reader->segment_count == before)
+            next = trace_reader_past_hole(reader, next);
+    }
+    return ok;
+}
+
+/* Threads that call a device may have no records of their own. */
+static bool add_callers(struct trace_reader *reader)
+{
+    struct trace_activity_place at = {.thread = 0};
+    struct trace_values unused;
+    uint32_t index;
+
+    for (size_t i = 0; i < reader->device_count; i++) {
+        const struct trace_begun *begun = &reader->devices[i];
+
+        trace_reader_activity(trace_slot_at(reader, begun->place), &unused,
+                              &at);
+        if (at.thread == reader->threads[begun->thread].tid ||
+            trace_reader_find_thread(reader, reader->header.pid, at.thread,
+                                     &index))
+            continue;
+        if (!append_thread(reader, (struct trace_thread){reader->header.pid,
+                                                         at.thread, 0, ""}))
+            return false;
+    }
+    return true;
+}
+
+static int by_thread(const void *a, const void *b)
+{
+    const struct trace_segment *x = a, *y = b;
+
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Chunks are handed out in order, but a span's late fields may come from
+ * several threads. They need the time, which qsort's comparison cannot see. */
+static int by_span(const void *a, const void *b, void *context)
+{
+    const struct trace_late *x = a, *y = b;
+    const struct trace_reader *reader = context;
+
+    if (x->span != y->span)
+        return x->span < y->span ? -1 : 1;
+
+    uint64_t s = trace_slot_at(reader, x->place)->time;
+    uint64_t t = trace_slot_at(reader, y->place)->time;
+
+    return s < t ? -1 : s > t;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct trace_begun *x = a, *y = b;
+
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static int by_time(const void *a, const void *b, void *context)
+{
+    const uint32_t *x = a, *y = b;
+    uint64_t s = trace_slot_at(context, *x)->time;
+    uint64_t t = trace_slot_at(context, *y)->time;
+
+    return s < t ? -1 : s > t;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void sort_all(struct trace_reader *reader)
+{
+    if (reader->segment_count)
+        qsort(reader->segments, reader->segment_count,
+              sizeof(*reader->segments), by_thread);
+    if (reader->late_count)
+        qsort_r(reader->late, reader->late_count, sizeof(*reader->late),
+                by_span, reader);
+    if (reader->device_count)
+        qsort(reader->devices, reader->device_count, sizeof(*reader->devices),
+              by_begin);
+    if (reader->crash_count)
+        qsort_r(reader->crashes, reader->crash_count, sizeof(*reader->crashes),
+                by_time, reader);
+    if (reader->later_count)
+        qsort(reader->later, reader->later_count, sizeof(*reader->later),
+              by_place);
+}
+
+/* ---- Names of threads ---- */
+
+/* A later name is metadata, "thread.TID.name", because a program may name a
+ * thread from another one. */
+static void rename_threads(struct trace_reader *reader)
+{
+    const char *name, *value;
+    size_t cursor = 0;
+    uint32_t index;
+    unsigned tid;
+    int size;
+
+    while (trace_reader_metas(reader, &cursor, &name, &value)) {
+        size = 0;
+        if (sscanf(name, "thread.%u.name%n", &tid, &size) == 1 && size &&
+            !name[size] &&
+            trace_reader_find_thread(reader, reader->header.pid, tid, &index))
+            reader->threads[index].name = value;
+    }
+}
+
+/* ---- Opening ---- */
+
+static bool header_ok(const struct trace_reader *reader)
+{
+    const struct trace_header *header = &reader->header;
+
+    return header->magic == TRACE_MAGIC && header->version >= 1 &&
+           header->version <= TRACE_FORMAT_VERSION &&
+           header->header_size == TRACE_HEADER_SIZE &&
+           header->chunk_size == TRACE_CHUNK_SIZE;
+}
+
+struct trace_reader *trace_reader_open(const char *path)
+{
+    return trace_reader_beneath(AT_FDCWD, path);
+}
+
+static struct trace_reader *new_reader(void)
+{
+    struct trace_reader *reader = calloc(1, sizeof(*reader));
+
+    if (reader)
+        reader->fd = -1;
+    return reader;
+}
+
+/* Reads what has been mapped; false with errno. */
+static bool read_all(struct trace_reader *reader)
+{
+    if (!header_ok(reader)) {
+        errno = EINVAL;
+        return false;
+    }
+    reader->last = reader->header.end.ticks;
+    trace_reader_set_end(reader, reader->last ? reader->header.end
+                                              : trace_anchor_now());
+    if (!index_all(reader) || !add_callers(reader))
+        return false;
+    sort_all(reader);
+    rename_threads(reader);
+    trace_fields_prepare(reader);
+    reader->merge = trace_merge_new(reader);
+    return reader->merge != NULL;
+}
+
+/* Returns the reader if it is `ready`; else frees it and preserves errno. */
+static struct trace_reader *finish(struct trace_reader *reader, bool ready)
+{
+    int error = errno;
+
+    trace_reader_leave_file(reader);
+    if (ready)
+        return reader;
+    trace_reader_close(reader);
+    errno = error;
+    return NULL;
+}
+
+struct trace_reader *trace_reader_beneath(int folder, const char *name)
+{
+    struct trace_reader *reader = new_reader();
+
+    return reader ? finish(reader, trace_reader_map(reader, folder, name) &&
+                                       read_all(reader))
+                  : NULL;
+}
+
+struct trace_reader *trace_reader_open_mapped(const void *base, size_t size)
+{
+    struct trace_reader *reader = new_reader();
+
+    if (!reader)
+        return NULL;
+    trace_reader_use(reader, base, size);
+    return finish(reader, read_all(reader));
+}
+
+void trace_reader_close(struct trace_reader *reader)
+{
+    if (!reader)
+        return;
+    trace_reader_unmap(reader);
+    for (size_t i = 0; i < reader->site_count; i++)
+        free_site(reader->sites[i]);
+    free(reader->sites);
+    free(reader->threads);
+    trace_table_free(&reader->thread_table);
+    free(reader->segments);
+    free(reader->late);
+    free(reader->devices);
+    free(reader->metas);
+    free(reader->crashes);
+    trace_table_free(&reader->meta_table);
+    free(reader->later);
+    trace_fields_free(reader);
+    trace_merge_free(reader->merge);
+    free(reader);
+}
+
+/* ---- Queries ---- */
+
+const struct trace_thread *trace_reader_thread(
+    const struct trace_reader *reader, size_t number)
+{
+    return number < reader->thread_count ? &reader->threads[number] : NULL;
+}
+
+/* Version 1 counted all losses together. */
+static void count_losses(struct trace_summary *summary,
+                         const struct trace_header *header)
+{
+    enum trace_loss old = !header->error            ? TRACE_LOSS_LIMIT
+                          : header->error == ENOMEM ? TRACE_LOSS_MEMORY
+                                                    : TRACE_LOSS_DISK;
+
+    for (int i = 0; header->version > 1 && i < TRACE_LOSS_COUNT; i++)
+        summary->lost[i] = header->lost[i];
+    if (header->version == 1)
+        summary->lost[old] = header->dropped;
+    for (int i = 0; i < TRACE_LOSS_COUNT; i++)
+        summary->dropped += summary->lost[i];
+}
+
+struct trace_summary trace_reader_summary(const struct trace_reader *reader)
+{
+    const struct trace_header *header = &reader->header;
+    struct trace_summary summary = {
+        .pid = header->pid,
+        .ended = header->ended == 1,
+        .begin = trace_reader_time(reader, header->start.ticks),
+        .end = trace_reader_time(reader, reader->last),
+        .size = reader->used * TRACE_SLOT_SIZE,
+        .error = header->error,
+        .limit_reached = header->reached == 1,
+        .refused = header->error && !header->limit,
+        .disabled = header->disabled == 1,
+        .origin = header->origin,
+        .opened = header->start,
+        .closed = header->end,
+    };
+
+    count_losses(&summary, header);
+    return summary;
+}
+
+void trace_reader_rebase(struct trace_reader *reader, uint64_t wall,
+                         uint64_t before)
+{
+    const uint64_t most = UINT64_C(1) << 62;
+
+    reader->before = before < most ? before : most;
+    reader->header.origin.wall = wall;
+    reader->header.origin.monotonic = wall;
+}
+
+bool trace_reader_losses(struct trace_text *out,
+                         const struct trace_reader *reader)
+{
+    static const char *const texts[] = {
+#define TRACE_X(name, word, text) text,
+        TRACE_LOSSES(TRACE_X)
+#undef TRACE_X
+    };
+    struct trace_summary summary = trace_reader_summary(reader);
+    bool some = false;
+
+    if (summary.refused)
+        trace_text_printf(out, "nothing was recorded: %s",
+                          strerror(summary.error));
+    for (int i = 0; i < TRACE_LOSS_COUNT; i++) {
+        if (!summary.lost[i])
+            continue;
+        trace_text_printf(out, some ? ", %llu %s" : "%llu records were lost %s",
+                          (unsigned long long)summary.lost[i], texts[i]);
+        if (i == TRACE_LOSS_DISK && summary.error)
+            trace_text_printf(out, " (%s)", strerror(summary.error));
+        some = true;
+    }
+    if (summary.lost[TRACE_LOSS_LIMIT])
+        trace_text_string(out, "; raise --trace-limit");
+    return some || summary.refused;
+}
+
+bool trace_reader_metas(const struct trace_reader *reader, size_t *cursor,
+                        const char **name, const char **value)
+{
+    while (*cursor < reader->meta_count)
+        if (meta_at(reader, (*cursor)++, name, value))
+            return true;
+    return false;
+}
+
+const char *trace_reader_meta(const struct trace_reader *reader,
+                              const char *name)
+{
+    const char *key, *value;
+    uintptr_t at;
+
+    return trace_table_find(&reader->meta_table, name_key(name), &at) &&
+                   meta_at(reader, at, &key, &value) && !strcmp(key, name)
+               ? value
+               : NULL;
+}
+
+/* Returns how many of the sorted `places` are below `place`. */
+static size_t below(const uint32_t *places, size_t count, uint64_t place)
+{
+    size_t low = 0;
+
+    while (low < count) {
+        size_t middle = low + (count - low) / 2;
+
+        if (places[middle] < place)
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low;
+}
+
+size_t trace_reader_later(const struct trace_reader *reader, uint32_t place)
+{
+    const uint32_t *later = reader->later;
+    size_t count = reader->later_count;
+
+    return below(later, count, (uint64_t)place + 1) -
+           below(later, count, place);
+}
+
+bool trace_reader_has_devices(const struct trace_reader *reader)
+{
+    return reader->device_count > 0;
+}
+
+bool trace_reader_next(struct trace_reader *reader, struct trace_entry *entry)
+{
+    return trace_merge_next(reader->merge, entry);
+}
+
+int trace_reader_rewind(struct trace_reader *reader)
+{
+    struct trace_merge *merge = trace_merge_new(reader);
+
+    if (!merge)
+        return -1;
+    trace_merge_free(reader->merge);
+    reader->merge = merge;
+    return 0;
+}

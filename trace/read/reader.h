@@ -1,0 +1,224 @@
+/* reader.h: reads recordings. Private to the project. The conventions are those
+ * of trace.h. */
+#ifndef TRACE_READER_H
+#define TRACE_READER_H
+
+#include <locale.h>
+#include <string.h>
+
+#include "trace/base/containers.h"
+#include "trace/base/strings.h"
+#include "trace/base/values.h"
+#include "trace/device.h"
+#include "trace/recording.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Reading a recording ---- */
+
+enum trace_entry_kind {
+    TRACE_ENTRY_SPAN,   /* a span is created; `entered` if it is entered, too */
+    TRACE_ENTRY_ENTER,  /* a span is entered again */
+    TRACE_ENTRY_EXIT,   /* an enter of `span` ends */
+    TRACE_ENTRY_CLOSE,  /* a span closes later than its last exit */
+    TRACE_ENTRY_FIELDS, /* values recorded late for `span` */
+    TRACE_ENTRY_EVENT,
+    TRACE_ENTRY_DEVICE, /* an activity of a device or its driver */
+};
+
+/* A thread of a recording. */
+struct trace_thread {
+    uint32_t pid, tid;
+    uint32_t span;    /* its process was forked in; 0 = none */
+    const char *name; /* "" if unnamed */
+};
+
+/* An entry of a recording. Its pointers are valid until the reader is closed.
+ */
+struct trace_entry {
+    enum trace_entry_kind kind;
+    bool entered;  /* SPAN: on creation */
+    bool beside;   /* SPAN: no thread is in it; it is drawn beside its thread */
+    bool printf_;  /* EVENT: the values are arguments of site->name */
+    bool message;  /* EVENT: the values are its message */
+    uint64_t time; /* ns since the recording's origin */
+    uint64_t end;  /* SPAN, ENTER, DEVICE: ns; UINT64_MAX = still open */
+    uint32_t id;   /* SPAN, DEVICE: its place */
+    uint32_t span; /* the enclosing span; SPAN: its parent; 0 = none */
+    const struct trace_site *site; /* never NULL */
+    const struct trace_thread *thread;
+    const unsigned char *values;    /* for trace_values_next */
+    size_t values_size;             /* bytes */
+    struct trace_activity_place at; /* DEVICE */
+    const unsigned char *launch; /* DEVICE: of trace_launch_fields, or NULL */
+};
+
+/* Why records were lost; X(NAME, word in run.json, text after "lost"). */
+#define TRACE_LOSSES(X)                                                        \
+    X(LIMIT, "limit", "after TRACE_LIMIT was reached")                         \
+    X(FILE_SIZE, "file_size",                                                  \
+      "after the file size limit (ulimit -f) was reached")                     \
+    X(MEMORY, "memory", "for lack of memory")                                  \
+    X(DISK, "disk", "because the file could not grow")                         \
+    X(NESTED, "nested", "in signal handlers that interrupted recording")       \
+    X(END, "end", "after the test had ended")
+
+enum trace_loss {
+#define TRACE_X(name, word, text) TRACE_LOSS_##name,
+    TRACE_LOSSES(TRACE_X)
+#undef TRACE_X
+        TRACE_LOSS_COUNT
+};
+
+/* The summary in a recording's header. */
+struct trace_summary {
+    uint32_t pid;
+    bool ended;       /* closed normally */
+    uint64_t begin;   /* ns: when it was opened */
+    uint64_t end;     /* ns: the last known moment */
+    uint64_t size;    /* bytes of records */
+    uint64_t dropped; /* records lost, and why: */
+    uint64_t lost[TRACE_LOSS_COUNT];
+    int error; /* errno of the first failed reservation, or 0 */
+    bool limit_reached;
+    bool refused;  /* nothing could be recorded, because of `error` */
+    bool disabled; /* trace_disable was in effect for a while */
+    struct trace_anchor origin, opened,
+        closed; /* closed: ticks 0 = it was not */
+};
+
+/* trace_reader_open opens the recording at `path`, trace_reader_open_mapped one
+ * that is mapped and stays so. trace_reader_close frees it. Any file is safe to
+ * read. Returns NULL with errno; EINVAL if the file is not a recording. */
+struct trace_reader *trace_reader_open(const char *path);
+struct trace_reader *trace_reader_open_mapped(const void *base, size_t size);
+
+/* trace_reader_beneath opens one in a folder, as trace_beneath does. */
+struct trace_reader *trace_reader_beneath(int folder, const char *name);
+void trace_reader_close(struct trace_reader *);
+struct trace_summary trace_reader_summary(const struct trace_reader *);
+
+/* trace_reader_rebase makes times count from another moment, which is `before`
+ * ns before the recording's own time zero and has the wall clock's time `wall`,
+ * also as its monotonic time: recordings of several machines get one clock. */
+void trace_reader_rebase(struct trace_reader *, uint64_t wall, uint64_t before);
+
+/* trace_reader_thread returns a thread by its number from 0 on, NULL after the
+ * last. */
+const struct trace_thread *trace_reader_thread(const struct trace_reader *,
+                                               size_t);
+
+/* trace_reader_has_devices returns whether a recording has activities of
+ * devices. */
+bool trace_reader_has_devices(const struct trace_reader *);
+
+/* trace_reader_losses adds how many records were lost, and why; false if none
+ * were. */
+bool trace_reader_losses(struct trace_text *, const struct trace_reader *);
+
+/* trace_seal sets the end of a recording whose process has died without setting
+ * it. Spans that were open end there. */
+int trace_seal(const char *path);
+int trace_seal_beneath(int folder, const char *name);
+
+/* trace_invite makes annotated programs that this process starts record into
+ * its recording, unless they record for themselves. To prevent that, remove the
+ * variable. */
+#define TRACE_INVITATION "TESTLOG_RECORDING"
+void trace_invite(void);
+
+/* trace_shrink truncates a recording to its used size once its process has died
+ * or closed it. Within the last chunk it truncates only if nobody can write
+ * there any more; surviving children get no more space. */
+int trace_shrink(const char *path);
+int trace_shrink_beneath(int folder, const char *name);
+
+/* trace_reader_meta returns the last value of a pair of metadata called `name`,
+ * given to trace_open or noted later; NULL if there is none. trace_reader_metas
+ * visits all pairs: start with a cursor of 0. */
+const char *trace_reader_meta(const struct trace_reader *, const char *name);
+bool trace_reader_metas(const struct trace_reader *, size_t *cursor,
+                        const char **name, const char **value);
+
+/* trace_reader_next reads the next entry in order of time across all threads;
+ * false at the end. trace_reader_rewind starts again. */
+bool trace_reader_next(struct trace_reader *, struct trace_entry *);
+int trace_reader_rewind(struct trace_reader *);
+
+/* trace_reader_span reads the span at `place` with the fields of its creation;
+ * false if there is none. */
+bool trace_reader_span(const struct trace_reader *, uint32_t place,
+                       struct trace_entry *);
+
+/* A field with its current value. */
+struct trace_field {
+    const char *name;
+    struct trace_value value;
+};
+
+enum { TRACE_FIELDS_MAX = 64 };
+
+/* trace_reader_fields collects the fields of a span as of `time`, up to
+ * TRACE_FIELDS_MAX, and returns their number. */
+size_t trace_reader_fields(const struct trace_reader *,
+                           const struct trace_entry *span, uint64_t time,
+                           struct trace_field *fields);
+
+/* trace_reader_late visits the late fields of a span up to `time`, in order:
+ * start with a cursor of 0. */
+bool trace_reader_late(const struct trace_reader *, uint32_t place,
+                       uint64_t time, size_t *cursor, struct trace_entry *);
+
+/* trace_reader_later counts the closes of a span and its enters after creation.
+ * Live, it returns 0: they are still to come. */
+size_t trace_reader_later(const struct trace_reader *, uint32_t);
+
+/* trace_reader_site returns the call site with an id, NULL if there is none.
+ * Ids start at 1. */
+const struct trace_site *trace_reader_site(const struct trace_reader *,
+                                           uint32_t id);
+
+/* trace_values_of returns the values of an entry, for trace_values_next. */
+struct trace_values trace_values_of(const struct trace_entry *);
+
+/* trace_between returns the time between two moments, 0 if the second is
+ * earlier. That can happen between threads, or with a clock that stepped back.
+ */
+static inline uint64_t trace_between(uint64_t from, uint64_t to)
+{
+    return to > from ? to - from : 0;
+}
+
+/* ---- Slices ---- */
+
+/* trace_slice_site returns the call site of the span that an entry enters, or
+ * that of an activity; NULL if the entry is no slice. */
+const struct trace_site *trace_slice_site(const struct trace_reader *,
+                                          const struct trace_entry *);
+
+/* trace_is_on_thread returns whether a slice is drawn on its thread, and not on
+ * the stream of a device. trace_track_key returns a key of that thread or
+ * stream. */
+bool trace_is_on_thread(const struct trace_entry *);
+uint64_t trace_track_key(const struct trace_entry *);
+
+/* ---- Names that viewers show ---- */
+
+/* trace_name_thread adds "worker 812", trace_name_ordinal "GPU 0" or "OpenCL
+ * 0", trace_name_device "GPU 0: NVIDIA H200", trace_name_stream "stream 7:
+ * copies" with the name that the program gave, or "queue 1". */
+void trace_name_thread(struct trace_text *, const struct trace_reader *,
+                       const struct trace_thread *);
+void trace_name_ordinal(struct trace_text *, uint32_t device);
+void trace_name_device(struct trace_text *, const struct trace_reader *,
+                       uint32_t device);
+void trace_name_stream(struct trace_text *, const struct trace_reader *,
+                       const struct trace_activity_place *);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

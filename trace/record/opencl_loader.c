@@ -1,0 +1,114 @@
+/* opencl_loader.c: finds out whether an OpenCL loader has passed our layer
+ * over.
+ *
+ * Loaders ignore a layer that they cannot load, and old ones all layers.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder.h"
+#include "trace/base/strings.h"
+#include "trace/device.h"
+
+static const char ours[] = "libtestlog-gpu.so";
+
+enum { OBJECTS = 512 };
+
+struct objects {
+    char *names[OBJECTS];
+    size_t count;
+};
+
+static bool begins(const char *text, const char *prefix)
+{
+    return !strncmp(text, prefix, strlen(prefix));
+}
+
+static int see(struct dl_phdr_info *object, size_t size, void *context)
+{
+    struct objects *objects = context;
+    const char *base = trace_base_name(object->dlpi_name);
+
+    (void)size;
+    if (*base && !begins(base, "libOpenCL.so") && objects->count < OBJECTS &&
+        (objects->names[objects->count] = strdup(object->dlpi_name)))
+        objects->count++;
+    return 0;
+}
+
+static int is_loader(struct dl_phdr_info *object, size_t size, void *none)
+{
+    (void)size;
+    (void)none;
+    return begins(trace_base_name(object->dlpi_name), "libOpenCL.so");
+}
+
+static void *look_up(const char *object, const char *symbol)
+{
+    void *handle = dlopen(object, RTLD_LAZY | RTLD_NOLOAD);
+    void *found = handle ? dlsym(handle, symbol) : NULL;
+
+    if (handle)
+        dlclose(handle);
+    return found;
+}
+
+/* PoCL's own symbols have a prefix. */
+static bool is_driver(const char *object)
+{
+    return look_up(object, "clIcdGetPlatformIDsKHR") ||
+           look_up(object, "POclIcdGetPlatformIDsKHR");
+}
+
+/* Returns whether a driver is loaded, and our layer is not. */
+static bool is_passed_over(const struct objects *objects)
+{
+    bool driver = false;
+
+    for (size_t i = 0; i < objects->count; i++) {
+        const char *name = objects->names[i];
+
+        if (!strcmp(trace_base_name(name), ours)) {
+            bool (*loaded)(void) =
+                (bool (*)(void))(uintptr_t)look_up(name, "trace_opencl_loaded");
+
+            if (loaded && loaded())
+                return false;
+        } else {
+            driver |= is_driver(name);
+        }
+    }
+    return driver;
+}
+
+bool trace_opencl_is_missing(void)
+{
+    const char *layers = getenv("OPENCL_LAYERS");
+    struct objects objects = {.count = 0};
+    bool missing;
+
+    if (!layers || !strstr(layers, ours) || !dl_iterate_phdr(is_loader, NULL))
+        return false;
+    dl_iterate_phdr(see, &objects);
+    missing = is_passed_over(&objects);
+    for (size_t i = 0; i < objects.count; i++)
+        free(objects.names[i]);
+    return missing;
+}
+
+void trace_opencl_check(void)
+{
+    char text[512];
+
+    if (!trace_recording.open || !trace_opencl_is_missing())
+        return;
+    snprintf(text, sizeof(text),
+             "OpenCL trace off: the loader did not load a layer of "
+             "OPENCL_LAYERS: %s (ocl-icd 2.3.0 and later can)",
+             getenv("OPENCL_LAYERS"));
+    trace_device_note("opencl.state", "not-loaded");
+    trace_device_note("opencl.notice", text);
+}

@@ -1,0 +1,132 @@
+/* profiler.h: the options of a recording, "key=value,...". Private to the
+ * project.
+ *
+ * One table drives parsing, --help and completion. XProf's keys have its names
+ * and defaults (openxla.org/xprof/jax_profiling), except that NVTX is recorded,
+ * which is free; a value that asks for what testlog lacks is refused.
+ */
+#ifndef TRACE_PROFILER_H
+#define TRACE_PROFILER_H
+
+#include "trace/recording.h"
+
+/* X(key, default, ...): the rest are members of struct trace_profiler_option.
+ */
+#define TRACE_PROFILER_OPTIONS(X)                                              \
+    X(host_tracer_level, TRACE_HOST_LEVEL_UNSET, .most = 3,                    \
+      .help = "records nothing, info, debug or trace of the host")             \
+    X(device_tracer_level, 1, .most = 1, .gpu = true,                          \
+      .help = "1 records GPU activity")                                        \
+    X(python_tracer_level, 0, .most = 1,                                       \
+      .missing = "there is no Python in a C test")                             \
+    X(gpu_max_callback_api_events, 2 << 20, .most = UINT32_MAX, .gpu = true,   \
+      .help = "records up to N calls of CUDA")                                 \
+    X(gpu_max_activity_api_events, 2 << 20, .most = UINT32_MAX, .gpu = true,   \
+      .help = "records up to N other GPU activities")                          \
+    X(gpu_max_annotation_strings, 1 << 20, .most = UINT32_MAX, .gpu = true,    \
+      .help = "joins GPU activity to up to N spans")                           \
+    X(gpu_enable_nvtx_tracking, true, .type = TRACE_PROFILER_SWITCH,           \
+      .help = "records NVTX ranges, or sends spans to a tool")                 \
+    X(gpu_enable_cupti_activity_graph_trace, false,                            \
+      .type = TRACE_PROFILER_SWITCH, .gpu = true,                              \
+      .help = "records a graph's launch, not its nodes")                       \
+    X(gpu_dump_graph_node_mapping, false, .type = TRACE_PROFILER_SWITCH,       \
+      .gpu = true, .missing = "testlog does not write the nodes of graphs")    \
+    X(gpu_num_chips_to_profile_per_task, 0, .most = 256, .gpu = true,          \
+      .help = "records only the first N GPUs; 0: all")                         \
+    X(gpu_pm_sample_counters, 0, .type = TRACE_PROFILER_TEXT, .gpu = true,     \
+      .missing = TRACE_PROFILER_NO_SAMPLING)                                   \
+    X(gpu_pm_sample_interval_us, 500, .least = 1, .most = 1000000,             \
+      .gpu = true, .missing = TRACE_PROFILER_NO_SAMPLING)                      \
+    X(gpu_pm_sample_buffer_size_per_gpu_mb, 64, .least = 64, .most = 4096,     \
+      .gpu = true, .missing = TRACE_PROFILER_NO_SAMPLING)                      \
+    X(gpu_leaks, TRACE_GPU_LEAKS_WARN, .type = TRACE_PROFILER_WORD,            \
+      .words = "off|warn|fail", .gpu = true, .only = TRACE_PROFILER_OF_TESTS,  \
+      .help = "what a test does that leaves device memory")                    \
+    X(compress, true, .type = TRACE_PROFILER_SWITCH,                           \
+      .only = TRACE_PROFILER_OF_TESTS,                                         \
+      .help = "compresses large recordings when a run ends")                   \
+    X(limit, TRACE_LIMIT_DEFAULT, .type = TRACE_PROFILER_SIZE,                 \
+      .least = TRACE_LIMIT_LEAST, .most = TRACE_LIMIT_MOST,                    \
+      .only = TRACE_PROFILER_OF_START)
+
+#define TRACE_PROFILER_NO_SAMPLING                                             \
+    "counters wait for a first run of testlog on a GPU"
+
+/* host_tracer_level without a value: the filter decides what is recorded. */
+enum { TRACE_HOST_LEVEL_UNSET = 4 };
+
+enum trace_gpu_leaks {
+    TRACE_GPU_LEAKS_OFF,
+    TRACE_GPU_LEAKS_WARN,
+    TRACE_GPU_LEAKS_FAIL,
+};
+
+/* The options; booleans are 0 or 1, words are numbers. */
+struct trace_profiler {
+#define TRACE_X(key, initial, ...) uint64_t key;
+    TRACE_PROFILER_OPTIONS(TRACE_X)
+#undef TRACE_X
+    bool asks_gpu; /* an option about GPUs was given */
+};
+
+extern const struct trace_profiler trace_profiler_default;
+
+enum trace_profiler_type {
+    TRACE_PROFILER_NUMBER,
+    TRACE_PROFILER_SWITCH,
+    TRACE_PROFILER_WORD,
+    TRACE_PROFILER_SIZE, /* as trace_parse_size parses it */
+    TRACE_PROFILER_TEXT, /* any; 0 if it is empty */
+};
+
+/* The source of options; some are for one source only. */
+enum trace_profiler_user {
+    TRACE_PROFILER_OF_TESTS = 1, /* --trace-options */
+    TRACE_PROFILER_OF_START,     /* trace_start */
+};
+
+struct trace_profiler_option {
+    const char *key;
+    uint64_t initial, least, most;
+    enum trace_profiler_type type;
+    enum trace_profiler_user only; /* 0: for all */
+    bool gpu;
+    const char *words;   /* of a word, "off|warn|fail" */
+    const char *missing; /* why only the default is accepted; NULL: it is not */
+    const char *help;
+    size_t offset; /* in struct trace_profiler */
+};
+
+/* All options; one without a key is the last. */
+extern const struct trace_profiler_option trace_profiler_options[];
+
+/* Why a text was refused. */
+struct trace_profiler_error {
+    char key[64];
+    char why[256]; /* empty: there is no such key */
+};
+
+/* trace_profiler_read adds the options of a text to those that are set. Returns
+ * -1 and changes nothing if one is refused. */
+int trace_profiler_read(struct trace_profiler *, const char *text,
+                        enum trace_profiler_user,
+                        struct trace_profiler_error *);
+
+/* trace_profiler_text writes the options that differ from the defaults, so that
+ * trace_profiler_read can parse them. */
+void trace_profiler_text(const struct trace_profiler *, struct trace_text *);
+
+/* trace_profiler_of returns the options of such a text; the defaults for NULL.
+ */
+struct trace_profiler trace_profiler_of(const char *text);
+
+/* trace_profiler_values writes which values an option can have: "0..3",
+ * "off|warn|fail", "" for any text. trace_profiler_value writes one value. */
+enum { TRACE_PROFILER_VALUE_SIZE = 32 };
+void trace_profiler_values(const struct trace_profiler_option *,
+                           char text[TRACE_PROFILER_VALUE_SIZE]);
+void trace_profiler_value(const struct trace_profiler_option *, uint64_t value,
+                          char text[TRACE_PROFILER_VALUE_SIZE]);
+
+#endif

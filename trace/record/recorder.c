@@ -1,0 +1,578 @@
+/* recorder.c: the process's recording: its file, its threads, its forks.
+ *
+ * The hot path is in write.h; this file runs once per recording, thread or
+ * fork.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fatal_signal.h"
+#include "trace/base/valgrind_requests.h"
+#include "trace/device.h"
+#include "write.h"
+
+/* Used if the kernel cannot zero memory in children. */
+static TRACE_UNTRACKED struct trace_forks uncleared;
+
+TRACE_UNTRACKED struct trace_recording trace_recording = {.forks = &uncleared};
+_Thread_local struct trace_writer trace_writer TRACE_TLS_;
+__thread struct trace_scope trace_scope_;
+struct trace_thread_hooks trace_thread_hooks;
+const struct trace_sender *trace_sender;
+
+static pthread_key_t thread_end;
+static bool prepared;
+static unsigned disabled;
+
+/* The count of trace_disable and the state of the sites change together. */
+static pthread_mutex_t switching = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- Threads and forks ---- */
+
+static void on_thread_end(void *unused)
+{
+    struct trace_writer *writer = &trace_writer;
+    struct trace_hold hold;
+
+    (void)unused;
+    trace_hold(&hold);
+    writer->busy = TRACE_LOCKED;
+    if (trace_recording.open) /* pthread_exit left them open */
+        trace_unwind(0);
+    if (trace_is_current(writer) && writer->next != NULL && !writer->overflow)
+        trace_give_room(writer);
+    if (writer->stack != writer->first_stack)
+        free(writer->stack);
+    trace_print_free();
+    if (trace_sender)
+        trace_sender->end();
+    memset(writer, 0, sizeof(*writer));
+    trace_release(&hold);
+    if (trace_thread_hooks.end)
+        trace_thread_hooks.end();
+}
+
+/* The child records into chunks of its own. The spans that it was born in stay
+ * open in the parent; the child only forgets them one by one. */
+static void inherit(struct trace_writer *writer)
+{
+    writer->next = writer->end = NULL;
+    writer->overflow = NULL;
+    writer->pieces = 0;
+    writer->forked = true;
+    writer->inherited = writer->depth;
+    writer->generation = trace_recording.generation;
+}
+
+static bool is_parents(const struct trace_writer *writer)
+{
+    return writer->generation && writer->generation == trace_recording.parent;
+}
+
+static void set_generation(uint32_t parent)
+{
+    trace_recording.parent = parent;
+    __atomic_store_n(&trace_recording.forks->generation,
+                     ++trace_recording.generation, __ATOMIC_RELEASE);
+}
+
+/* The parent's other threads may have held our locks. */
+static void become_child(void)
+{
+    trace_device_unlock_forked();
+    switching = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    trace_sites_unlock_forked();
+    trace_room_forget();
+    if (trace_recording.live)
+        pthread_mutex_init(&trace_recording.live_lock, NULL);
+    if (trace_subscriber && trace_subscriber->forked)
+        trace_subscriber->forked();
+    trace_device_forget();
+    set_generation(trace_recording.generation);
+}
+
+uint32_t trace_notice_fork(void)
+{
+    struct trace_forks *forks = trace_recording.forks;
+    struct trace_writer *writer = &trace_writer;
+    sigset_t all, before;
+    uint32_t generation;
+
+    if (!trace_recording.generation)
+        return 0;
+    sigfillset(&all); /* a handler must not wait for its own thread */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (!__atomic_exchange_n(&forks->noticed, 1, __ATOMIC_RELAXED))
+        become_child();
+    while (
+        !(generation = __atomic_load_n(&forks->generation, __ATOMIC_ACQUIRE)))
+        sched_yield();
+    /* A record that a handler interrupted ends in the parent's chunk. */
+    if (!writer->busy && is_parents(writer))
+        inherit(writer);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return generation;
+}
+
+/* Returns whether the forking thread is writing a record. */
+static uintptr_t was_busy;
+
+static void lock_switching(void)
+{
+    trace_generation();
+    pthread_mutex_lock(&switching);
+}
+
+/* A handler of the program that records before our handlers have run again
+ * would wait for ever: its record is dropped. */
+static void before_fork(void)
+{
+    uintptr_t busy = trace_writer.busy;
+
+    trace_writer.busy = TRACE_REFUSING;
+    trace_device_lock(); /* the holder registers sites */
+    lock_switching();
+    trace_sites_lock();
+    trace_room_lock();
+    if (trace_recording.live)
+        pthread_mutex_lock(&trace_recording.live_lock);
+    was_busy = busy;
+}
+
+static void in_parent(void)
+{
+    uintptr_t busy = was_busy;
+
+    if (trace_recording.live)
+        pthread_mutex_unlock(&trace_recording.live_lock);
+    trace_room_unlock();
+    trace_sites_unlock();
+    pthread_mutex_unlock(&switching);
+    trace_device_unlock();
+    trace_barrier();
+    trace_writer.busy = busy;
+}
+
+static void in_child(void)
+{
+    in_parent();
+    memset(trace_recording.forks, 0, sizeof(*trace_recording.forks));
+    trace_notice_fork();
+}
+
+bool trace_writer_begin(struct trace_writer *writer)
+{
+    uint32_t generation = trace_generation();
+    uintptr_t busy = writer->busy;
+    struct trace_hold hold;
+
+    if (!__atomic_load_n(&trace_recording.header, __ATOMIC_ACQUIRE))
+        return false;
+    if (is_parents(writer))
+        inherit(writer);
+    if (writer->generation == generation)
+        return true;
+    trace_hold(&hold);
+    writer->busy = TRACE_LOCKED;
+    if (writer->stack != writer->first_stack)
+        free(writer->stack);
+    memset(writer, 0, sizeof(*writer));
+    trace_scope_ = (struct trace_scope){0, 0};
+    writer->busy = TRACE_LOCKED;
+    writer->generation = generation;
+    writer->stack = writer->first_stack;
+    writer->capacity = TRACE_FIRST_STACK;
+    pthread_setspecific(thread_end, writer);
+    writer->busy = busy;
+    trace_release(&hold);
+    if (trace_thread_hooks.begin)
+        trace_thread_hooks.begin();
+    return true;
+}
+
+/* Without memory, the stack stays as it is. */
+static void grow_stack(struct trace_writer *writer)
+{
+    size_t capacity = (size_t)writer->capacity * 2;
+    struct trace_entered *stack = malloc(capacity * sizeof(*stack));
+
+    if (!stack)
+        return;
+    memcpy(stack, writer->stack, writer->depth * sizeof(*stack));
+    if (writer->stack != writer->first_stack)
+        free(writer->stack);
+    writer->stack = stack;
+    writer->capacity = (uint32_t)capacity;
+}
+
+bool trace_stack_grow(struct trace_writer *writer)
+{
+    int error = errno;
+    struct trace_hold hold;
+    uintptr_t busy;
+
+    trace_hold(&hold);
+    busy = trace_ours_begin(writer);
+    grow_stack(writer);
+    trace_ours_end(writer, busy);
+    trace_release(&hold);
+    errno = error;
+    return writer->depth < writer->capacity;
+}
+
+/* ---- Opening and closing ---- */
+
+/* Maps the file, followed by the memory that live threads use once it is full.
+ */
+static struct trace_header *map(int fd, size_t file_size, size_t overflow)
+{
+    size_t size = file_size + overflow;
+    size_t file = fd >= 0 ? file_size : 0;
+    unsigned char *base =
+        mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+             -1, 0);
+
+    if (base == MAP_FAILED)
+        return NULL;
+    /* Anonymous memory, which may be limited, is only used behind the file. */
+    if ((file && mmap(base, file, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) ||
+        (file < size &&
+         mprotect(base + file, size - file, PROT_READ | PROT_WRITE))) {
+        munmap(base, size);
+        return NULL;
+    }
+    /* Otherwise the first access would zero 2 MiB. */
+    madvise(base, file_size, MADV_RANDOM);
+    return (struct trace_header *)base;
+}
+
+/* The process may not write more of a file; beyond this SIGXFSZ is raised. */
+static uint64_t cut_to_file_limit(uint64_t limit)
+{
+    struct rlimit file;
+
+    return getrlimit(RLIMIT_FSIZE, &file) || limit <= file.rlim_cur
+               ? limit
+               : file.rlim_cur;
+}
+
+/* Reserves what a short test needs: it then pays for the pages that it writes,
+ * not for a chunk. */
+static struct trace_header *make_file(const char *path, size_t size,
+                                      size_t overflow)
+{
+    size_t first = TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE;
+    struct trace_header *header = NULL;
+    int fd;
+
+    if (size < first) {
+        errno = EFBIG;
+        return NULL;
+    }
+    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return NULL;
+
+    int error = posix_fallocate(fd, 0, (off_t)first);
+
+    if (!error && !ftruncate(fd, (off_t)size))
+        header = map(fd, size, overflow);
+    error = error ? error : errno;
+    close(fd);
+    if (!header)
+        unlink(path);
+    errno = error;
+    return header;
+}
+
+void trace_refuse(const char *path, int error)
+{
+    const struct trace_header header = {
+        .magic = TRACE_MAGIC,
+        .version = TRACE_FORMAT_VERSION,
+        .header_size = TRACE_HEADER_SIZE,
+        .chunk_size = TRACE_CHUNK_SIZE,
+        .pid = (uint32_t)getpid(),
+        .start = trace_anchor_now(),
+        .error = error,
+    };
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+    if (fd < 0)
+        return;
+    if (write(fd, &header, sizeof(header)) != sizeof(header) ||
+        ftruncate(fd, TRACE_HEADER_SIZE))
+        unlink(path);
+    close(fd);
+}
+
+static void fill_header(struct trace_header *header, size_t size,
+                        const struct trace_options *options)
+{
+    header->version = TRACE_FORMAT_VERSION;
+    header->header_size = TRACE_HEADER_SIZE;
+    header->chunk_size = TRACE_CHUNK_SIZE;
+    header->clock = trace_clock_choose();
+    header->pid = (uint32_t)getpid();
+    header->limit = (size - TRACE_HEADER_SIZE) / TRACE_CHUNK_SIZE;
+    header->reserved = TRACE_FIRST_CHUNKS;
+    header->start = trace_anchor_now();
+    header->origin = options->origin.ticks ? options->origin : header->start;
+    __atomic_store_n(&header->magic, TRACE_MAGIC, __ATOMIC_RELEASE);
+}
+
+/* Without such memory, only children of fork() are noticed. */
+static void map_forks(void)
+{
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (page == MAP_FAILED)
+        return;
+    if (madvise(page, size, MADV_WIPEONFORK))
+        munmap(page, size);
+    else
+        trace_untrack(trace_recording.forks = page, size);
+}
+
+/* Once per process; atfork handlers cannot be removed. */
+static int prepare(void)
+{
+    if (prepared)
+        return 0;
+
+    int error = pthread_key_create(&thread_end, on_thread_end);
+
+    if (!error)
+        error = pthread_atfork(before_fork, in_parent, in_child);
+    if (!error) {
+        prepared = true;
+        map_forks();
+    }
+    errno = error;
+    return error ? -1 : 0;
+}
+
+static void put_meta(const char *const *meta)
+{
+    struct trace_writer *writer = &trace_writer;
+    struct trace_value pair[2];
+
+    trace_writer_begin(writer);
+    for (; meta && meta[0]; meta += 2) {
+        pair[0] = trace_text_(meta[0]);
+        pair[1] = trace_text_(meta[1]);
+
+        struct trace_record *record =
+            trace_put(writer, TRACE_KIND_META, 0, 2, pair);
+
+        if (record)
+            trace_commit(writer, record);
+    }
+}
+
+/* Makes a mapping the process's recording. */
+static void begin(struct trace_header *header, const char *path, size_t size,
+                  size_t overflow)
+{
+    trace_recording.path[0] = '\0';
+    if (path)
+        strncpy(trace_recording.path, path, sizeof(trace_recording.path) - 1);
+    trace_recording.file_size = size;
+    trace_recording.map_size = size + overflow;
+    trace_recording.overflows = 0;
+    trace_recording.live = overflow > 0;
+    trace_recording.reported = trace_recording.live || trace_sender;
+    trace_recording.followers = trace_device_follower();
+    if (trace_sender)
+        trace_recording.followers |= TRACE_FOLLOWER_SENDER;
+    if (trace_subscriber && trace_subscriber->entered)
+        trace_recording.followers |= TRACE_FOLLOWER_SUBSCRIBER;
+    trace_recording.open = true;
+    trace_recording.joined = false;
+    trace_untrack(header, trace_recording.map_size);
+    trace_untrack_statics();
+    trace_room_forget();
+    trace_sites_forget();
+    trace_live_begin(header, trace_recording.map_size);
+    __atomic_store_n(&trace_recording.header, header, __ATOMIC_RELEASE);
+    set_generation(0);
+}
+
+/* The header and the chunks within the limit. */
+static size_t whole_chunks(uint64_t limit)
+{
+    size_t chunks = limit < TRACE_HEADER_SIZE
+                        ? 0
+                        : (limit - TRACE_HEADER_SIZE) / TRACE_CHUNK_SIZE;
+
+    return TRACE_HEADER_SIZE + chunks * TRACE_CHUNK_SIZE;
+}
+
+int trace_open(const char *path, const struct trace_options *options)
+{
+    uint64_t limit = options->limit ? options->limit : TRACE_LIMIT_DEFAULT;
+    bool live = trace_subscriber && trace_subscriber->live;
+    size_t overflow = live ? (size_t)TRACE_OVERFLOWS * TRACE_CHUNK_SIZE : 0;
+    struct trace_header *header;
+    size_t size;
+
+    bool busy = trace_recording.open && !trace_recording.joined;
+
+    if (busy || limit < TRACE_LIMIT_LEAST || limit > TRACE_LIMIT_MOST) {
+        errno = busy ? EBUSY : EINVAL;
+        return -1;
+    }
+    if (prepare())
+        return -1;
+    size = whole_chunks(path ? cut_to_file_limit(limit) : limit);
+    header = path ? make_file(path, size, overflow) : map(-1, size, overflow);
+    if (!header)
+        return -1;
+    trace_recording.file_limited = size < whole_chunks(limit);
+    fill_header(header, size, options);
+    header->disabled = disabled > 0;
+    trace_device_resume();
+    begin(header, path, size, overflow);
+    put_meta(options->meta);
+    trace_device_note_again();
+    lock_switching();
+    trace_sites_enable(!disabled);
+    pthread_mutex_unlock(&switching);
+    return 0;
+}
+
+struct trace_reader *trace_reader_open_own(void)
+{
+    if (!trace_recording.open || !trace_recording.path[0]) {
+        errno = ENOENT;
+        return NULL;
+    }
+    return trace_reader_open_mapped(trace_recording.header,
+                                    trace_recording.file_size);
+}
+
+bool trace_is_open(void)
+{
+    return trace_recording.open;
+}
+
+void trace_close(void)
+{
+    struct trace_header *header = trace_recording.header;
+
+    if (!trace_recording.open || (uint32_t)getpid() != header->pid)
+        return;
+    trace_device_flush(true);
+    trace_annotation_note();
+    lock_switching();
+    trace_recording.open = false;
+    trace_sites_enable(false);
+    pthread_mutex_unlock(&switching);
+    header->end = trace_anchor_now();
+    __atomic_store_n(&header->ended, 1, __ATOMIC_RELEASE);
+}
+
+/* ---- Joining ---- */
+
+void trace_invite(void)
+{
+    if (trace_recording.open && trace_recording.path[0])
+        setenv(TRACE_INVITATION, trace_recording.path, 1);
+}
+
+/* Returns whether it is a recording that another process has open. */
+static bool is_running(const struct trace_header *header, size_t size)
+{
+    return header->magic == TRACE_MAGIC &&
+           header->version == TRACE_FORMAT_VERSION &&
+           header->header_size == TRACE_HEADER_SIZE &&
+           header->chunk_size == TRACE_CHUNK_SIZE &&
+           header->clock == (uint32_t)trace_clock_choose() &&
+           header->limit == (size - TRACE_HEADER_SIZE) / TRACE_CHUNK_SIZE &&
+           !__atomic_load_n(&header->ended, __ATOMIC_ACQUIRE) &&
+           !__atomic_load_n(&header->used, __ATOMIC_ACQUIRE);
+}
+
+static struct trace_header *map_running(const char *path, size_t *size)
+{
+    int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct trace_header *header = NULL;
+    struct stat status;
+
+    if (fd < 0)
+        return NULL;
+    if (!fstat(fd, &status) && S_ISREG(status.st_mode) &&
+        status.st_uid == geteuid() && status.st_size >= TRACE_HEADER_SIZE) {
+        *size = (size_t)status.st_size;
+        header = map(fd, *size, 0);
+    }
+    close(fd);
+    if (header && !is_running(header, *size)) {
+        munmap(header, *size);
+        header = NULL;
+    }
+    return header;
+}
+
+/* A program that a test started dies as the test's forked children do. */
+static void watch_joined(const struct trace_header *header)
+{
+    static const struct trace_crash_hooks none;
+
+    if (!header->watched)
+        return;
+    trace_crash_prepare();
+    trace_crash_watch(&none);
+}
+
+void trace_join_invited(void)
+{
+    const char *path = secure_getenv(TRACE_INVITATION);
+    struct trace_header *header;
+    size_t size;
+
+    if (!path || trace_recording.open || prepare())
+        return;
+    header = map_running(path, &size);
+    if (!header)
+        return;
+    begin(header, path, size, 0);
+    trace_recording.joined = true;
+    lock_switching();
+    trace_sites_enable(!disabled);
+    pthread_mutex_unlock(&switching);
+    watch_joined(header);
+}
+
+/* ---- Disabling ---- */
+
+void trace_disable(void)
+{
+    lock_switching();
+    if (trace_recording.open)
+        __atomic_store_n(&trace_recording.header->disabled, 1,
+                         __ATOMIC_RELAXED);
+    if (!disabled++)
+        trace_sites_enable(false);
+    pthread_mutex_unlock(&switching);
+}
+
+void trace_enable(void)
+{
+    lock_switching();
+    if (disabled && !--disabled)
+        trace_sites_enable(trace_recording.open);
+    pthread_mutex_unlock(&switching);
+}

@@ -1,0 +1,248 @@
+/* recorder.h: what the recorder's files share. Private to them. */
+#ifndef TRACE_RECORDER_H
+#define TRACE_RECORDER_H
+
+#include <limits.h>
+#include <pthread.h>
+
+#include "trace/base/clock.h"
+#include "trace/base/values.h"
+#include "trace/format.h"
+#include "trace/read/reader.h"
+
+enum {
+    TRACE_FIRST_CHUNKS = 3, /* reserved at first: most tests are short */
+    TRACE_FIRST_STACK = 16,
+    TRACE_INHERITED_MAX = 16,
+    TRACE_THREAD_SLOTS = 10, /* the largest THREAD record */
+    TRACE_OVERFLOWS = 256,   /* threads that continue when a live run is full */
+};
+
+/* Those that a thread's enters and exits are reported to. */
+enum trace_follower {
+    TRACE_FOLLOWER_SUBSCRIBER = 1, /* spans with a scope exist */
+    TRACE_FOLLOWER_DEVICES = 2,
+    TRACE_FOLLOWER_SENDER = 4,
+};
+
+/* In memory that the kernel zeroes in a child, however the process forks: raw
+ * clone() and _Fork() call no handler. */
+struct trace_forks {
+    uint32_t generation; /* atomic; 0: a fork that has not been noticed */
+    uint32_t noticed;    /* atomic */
+};
+
+/* The process's recording. Its memory stays mapped after the end. */
+struct trace_recording {
+    struct trace_header *header; /* atomic; NULL before the first */
+    struct trace_forks *forks;
+    size_t file_size, map_size;
+    uint32_t generation; /* counts recordings and noticed forks */
+    uint32_t parent;     /* the generation of the parent; 0: none */
+    uint32_t overflows;
+    bool open;
+    bool joined; /* it belongs to another process */
+    bool live;
+    bool reported;      /* records are reported as they are made */
+    bool file_limited;  /* RLIMIT_FSIZE allows less than TRACE_LIMIT */
+    uint32_t followers; /* atomic: enum trace_follower */
+    uint32_t strays;    /* atomic: spans ended by another thread */
+    pthread_mutex_t live_lock;
+    char path[PATH_MAX]; /* "": not stored */
+};
+
+/* An enter without its exit. */
+struct trace_entered {
+    uint32_t record; /* SPAN or ENTER: its `end` will be patched */
+    uint32_t span;
+    uint32_t place;  /* of its handle: the record that entered it first */
+    uint32_t back;   /* the lowest bits of where in the block it began */
+    uintptr_t frame; /* it ends with the block in this frame; 0: no block */
+    struct trace_scope own, inside; /* its own, and with those below */
+};
+
+/* A thread's end of the recording. */
+struct trace_writer {
+    struct trace_record *next, *end; /* of its chunk */
+    uint64_t last;                   /* its last time stamp */
+    struct trace_entered *stack;
+    uint32_t depth, capacity;
+    uint32_t inherited;  /* the parent's, at the bottom */
+    uint32_t pieces;     /* pieces that it took when it last needed space */
+    uint32_t generation; /* of the recording; 0 = none yet */
+    uintptr_t busy;      /* the frame of the record being written; 0: none */
+    uintptr_t back;      /* the return address of that frame */
+    bool forked;
+    uint32_t strays;      /* time of the last search */
+    enum trace_loss loss; /* why it last found no space */
+    struct trace_record *overflow;
+    struct trace_entered first_stack[TRACE_FIRST_STACK];
+};
+
+_Static_assert(TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE <=
+                   TRACE_LIMIT_LEAST,
+               "they fit in every file");
+
+extern struct trace_recording trace_recording;
+extern _Thread_local struct trace_writer trace_writer TRACE_TLS_;
+
+/* trace_notice_fork gives locks and chunks of its own to a child that was
+ * forked without handlers. Returns the generation, 0 before the first
+ * recording. */
+uint32_t trace_notice_fork(void);
+
+/* trace_generation returns the recording's generation in this process. */
+static inline uint32_t trace_generation(void)
+{
+    uint32_t generation =
+        __atomic_load_n(&trace_recording.forks->generation, __ATOMIC_ACQUIRE);
+
+    return __builtin_expect(generation != 0, 1) ? generation
+                                                : trace_notice_fork();
+}
+
+/* trace_is_current returns whether a writer is ready to record. */
+static inline bool trace_is_current(const struct trace_writer *writer)
+{
+    uint32_t generation = trace_generation(); /* may change the writer */
+
+    return writer->generation == generation;
+}
+
+/* trace_writer_begin makes the calling thread's writer ready. */
+bool trace_writer_begin(struct trace_writer *);
+
+/* trace_more_room gives a ready writer a chunk with `slots` free slots. Returns
+ * false if there is none; trace_why_no_room has the reason. trace_spare_room
+ * gives it slots that are reserved for errors. */
+bool trace_more_room(struct trace_writer *, size_t slots);
+enum trace_loss trace_why_no_room(size_t slots);
+struct trace_record *trace_spare_room(struct trace_writer *, size_t slots);
+
+/* trace_give_room returns the rest of an ending thread's space.
+ * trace_room_forget forgets returned space, which belongs to another recording
+ * or process, and unlocks. */
+void trace_give_room(struct trace_writer *);
+void trace_room_forget(void);
+void trace_room_lock(void);
+void trace_room_unlock(void);
+
+bool trace_stack_grow(struct trace_writer *);
+
+/* trace_forked_in returns the innermost span of the parent in which the child's
+ * thread was forked, 0 if there is none. */
+uint32_t trace_forked_in(const struct trace_writer *);
+
+/* trace_put reserves a record of a ready writer and stores its values, all but
+ * the time. NULL: no space; the record was counted. trace_commit stamps it. */
+struct trace_record *trace_put(struct trace_writer *, enum trace_kind,
+                               uint32_t span, size_t count,
+                               const struct trace_value *);
+void trace_commit(struct trace_writer *, struct trace_record *);
+
+/* ---- device.c ---- */
+
+/* trace_device_follow tells back ends about the thread's span.
+ * trace_device_follower returns TRACE_FOLLOWER_DEVICES if one wants that. A
+ * forked child calls trace_device_forget, because it inherits none. */
+void trace_device_follow(struct trace_writer *);
+uint32_t trace_device_follower(void);
+void trace_device_forget(void);
+
+/* trace_device_lock prevents activities from being recorded during a fork. */
+void trace_device_lock(void);
+void trace_device_unlock(void);
+void trace_device_unlock_forked(void);
+
+/* ---- Senders ---- */
+
+/* Sends what is recorded to another tool: nvtx.c. The writer is the calling
+ * thread's. */
+struct trace_sender {
+    /* site gets each call site before its first record. */
+    void (*site)(struct trace_writer *, const struct trace_site *, uint32_t id);
+    /* spans is called when the spans of the calling thread have changed. */
+    void (*spans)(struct trace_writer *);
+    /* record gets each record that is finished. */
+    void (*record)(struct trace_writer *, const struct trace_record *);
+    /* end is called when a thread ends that has no spans any more. */
+    void (*end)(void);
+};
+
+/* trace_sender gets the records of later recordings; NULL: nobody does. */
+extern const struct trace_sender *trace_sender;
+
+/* ---- live.c ---- */
+
+/* trace_live_begin opens a reader on what the process writes. trace_report
+ * reports a record to the sender and the subscriber, trace_live_exit a span's
+ * exit to the subscriber. */
+void trace_live_begin(const struct trace_header *, size_t size);
+void trace_report(const struct trace_record *);
+void trace_live_exit(const struct trace_record *, uint64_t time);
+void trace_live_site(const struct trace_site *, uint32_t id);
+
+/* ---- print.c ---- */
+
+/* Values whose callbacks have been formatted. */
+struct trace_printed {
+    const struct trace_value *values;
+    struct trace_value copy[TRACE_ARGS_MAX];
+    int error;
+};
+
+/* trace_log_now formats a line at the call: a format that is not a literal may
+ * differ at the next call. */
+void trace_log_now(struct trace_site *, const char *format, va_list);
+
+/* trace_print_begin formats at the call, before a record begins. It saves errno
+ * for trace_print_end, which frees the text. Returns false if the thread is
+ * already formatting: the record is dropped. */
+bool trace_print_begin(struct trace_printed *, size_t count,
+                       const struct trace_value *);
+void trace_print_end(struct trace_printed *);
+
+/* trace_print_free frees the thread's buffers for that. */
+void trace_print_free(void);
+
+/* ---- site.c ---- */
+
+/* trace_join_invited makes the process record into the recording of the test
+ * that started it, if there is one; see trace_invite. */
+void trace_join_invited(void);
+
+/* trace_sites_refresh asks the subscriber about every site again, or turns all
+ * off. trace_sites_forget resets the ids of the last recording. */
+void trace_sites_refresh(void);
+void trace_sites_enable(bool on);
+void trace_sites_forget(void);
+void trace_site_complete(struct trace_site *);
+
+/* trace_site_interest asks the subscriber; the caller holds the sites' lock. */
+unsigned trace_site_interest(struct trace_site *);
+void trace_sites_lock(void);
+void trace_sites_unlock(void);
+
+/* trace_sites_unlock_forked resets the lock in a child: threads of its parent
+ * may have held it. */
+void trace_sites_unlock_forked(void);
+
+extern const struct trace_subscriber *trace_subscriber;
+
+/* ---- span.c ---- */
+
+/* trace_span_beside_ begins a span that no thread is in, so that any thread may
+ * end it: it has no effect on what its thread records meanwhile. */
+struct trace_span_ref trace_span_beside_(struct trace_site *, size_t count,
+                                         const struct trace_value *);
+
+/* ---- recorder.c ---- */
+
+/* trace_thread_hooks may be set before a recording begins: `begin` is called in
+ * a thread with its first record, `end` when the thread ends. NULL: none */
+struct trace_thread_hooks {
+    void (*begin)(void), (*end)(void);
+};
+extern struct trace_thread_hooks trace_thread_hooks;
+
+#endif

@@ -1,0 +1,391 @@
+/* room.c: hands out space in the recording to threads, a chunk at a time. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "trace/base/lock.h"
+#include "trace/base/valgrind_requests.h"
+#include "write.h"
+
+/* Holes that ended threads left, by the logarithm of their size in slots. Each
+ * has the place of the next one in its `span`. */
+enum { TAIL_SIZES = 16 };
+static TRACE_UNTRACKED uint32_t tails[TAIL_SIZES];
+
+static TRACE_UNTRACKED struct trace_lock lock;
+
+void trace_room_lock(void)
+{
+    trace_lock(&lock);
+}
+
+void trace_room_unlock(void)
+{
+    trace_unlock(&lock);
+}
+
+void trace_room_forget(void)
+{
+    lock = (struct trace_lock){0};
+    memset(tails, 0, sizeof(tails));
+}
+
+#ifndef MADV_POPULATE_WRITE
+#    define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+/* Asks the file system for a range if the kernel cannot populate it. These
+ * calls are cancellation points: a thread that ended here would leave locks
+ * locked. */
+static int reserve_in_file(size_t offset, size_t size)
+{
+    int before, fd, error;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    fd = open(trace_recording.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    error = fd < 0 ? errno : posix_fallocate(fd, (off_t)offset, (off_t)size);
+    if (fd >= 0)
+        close(fd);
+    pthread_setcancelstate(before, NULL);
+    errno = error;
+    return error ? -1 : 0;
+}
+
+/* Reserves disk space up to chunk `last`, so that a store can never raise
+ * SIGBUS. Populating is as fast as fallocate and faults together, within a
+ * tenth, and needs no descriptor, which a test may close. */
+static int reserve(uint64_t last)
+{
+    struct trace_header *header = trace_recording.header;
+    uint64_t from = __atomic_load_n(&header->reserved, __ATOMIC_ACQUIRE);
+
+    if (last < from)
+        return 0;
+
+    size_t offset = TRACE_HEADER_SIZE + from * TRACE_CHUNK_SIZE;
+    size_t size = (last + 1 - from) * TRACE_CHUNK_SIZE;
+    unsigned char *at = (unsigned char *)header + offset;
+
+    if (trace_recording.path[0] && madvise(at, size, MADV_POPULATE_WRITE)) {
+        if (errno == EFAULT) /* this would have been a SIGBUS */
+            errno = ENOSPC;
+        if (errno != EINVAL || reserve_in_file(offset, size))
+            return -1;
+    }
+    while (from <= last && !__atomic_compare_exchange_n(
+                               &header->reserved, &from, last + 1, false,
+                               __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        ;
+    return 0;
+}
+
+/* From now on only errors are recorded: in chunk `kept`, which has no other
+ * owner, if it has space. */
+static void run_short(uint64_t kept, int error)
+{
+    struct trace_header *header = trace_recording.header;
+    uint32_t none = 0;
+
+    if (error)
+        __atomic_store_n(&header->error, error, __ATOMIC_RELAXED);
+    else
+        __atomic_store_n(&header->reached, 1, __ATOMIC_RELAXED);
+    if (kept < header->limit && !reserve(kept))
+        __atomic_compare_exchange_n(&header->spare, &none, (uint32_t)kept + 1,
+                                    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* Takes `count` consecutive chunks, NULL if there is no space. The chunk behind
+ * them is reserved, too, so that one is left for errors at the end. */
+static struct trace_record *take_chunks(uint64_t count)
+{
+    struct trace_header *header = trace_recording.header;
+
+    if (__atomic_load_n(&header->spare, __ATOMIC_RELAXED))
+        return NULL;
+
+    uint64_t first =
+        __atomic_fetch_add(&header->chunks, count, __ATOMIC_SEQ_CST);
+    uint64_t next = first + count;
+    bool limited = next >= header->limit;
+
+    /* A store beyond the end raises SIGBUS. A process that truncates the file
+     * sets `used` before it reads `chunks`. */
+    if (__atomic_load_n(&header->used, __ATOMIC_SEQ_CST))
+        return NULL;
+
+    if (limited || reserve(next)) {
+        run_short(first, limited ? 0 : errno);
+        return NULL;
+    }
+    return (struct trace_record *)((unsigned char *)header + TRACE_HEADER_SIZE +
+                                   first * TRACE_CHUNK_SIZE);
+}
+
+/* ---- Holes of ended threads ---- */
+
+static unsigned log_of(size_t slots)
+{
+    unsigned log = 63 - (unsigned)__builtin_clzll(slots);
+
+    return log < TAIL_SIZES ? log : TAIL_SIZES - 1;
+}
+
+/* Removes a free hole with that many slots. It looks only at the first hole of
+ * each list, so that its time does not grow. */
+static struct trace_record *unlink_tail(size_t slots)
+{
+    for (unsigned i = log_of(slots); i < TAIL_SIZES; i++) {
+        struct trace_record *tail = trace_record_at(tails[i]);
+
+        if (!tails[i] || tail->slots < slots)
+            continue;
+        tails[i] = tail->span;
+        return tail;
+    }
+    return NULL;
+}
+
+static bool take_tail(struct trace_writer *writer, size_t slots)
+{
+    trace_lock(&lock);
+
+    struct trace_record *tail = unlink_tail(slots);
+
+    trace_unlock(&lock);
+    if (!tail)
+        return false;
+    writer->next = tail;
+    writer->end = tail + tail->slots;
+    return true;
+}
+
+void trace_give_room(struct trace_writer *writer)
+{
+    struct trace_record *tail = writer->next;
+    size_t slots = (size_t)(writer->end - tail);
+    unsigned log;
+
+    writer->next = writer->end = NULL;
+    if (!slots)
+        return;
+    log = log_of(slots);
+    trace_lock(&lock);
+    tail->span = tails[log];
+    tail->slots = (uint32_t)slots;
+    tails[log] = trace_place_of(tail);
+    trace_unlock(&lock);
+}
+
+/* ---- Pieces of a chunk that threads share ---- */
+
+/* Takes as many free pieces as are wanted, or all if there are at least as many
+ * as are needed; 0: there are too few. */
+static uint64_t take_free(uint64_t needed, uint64_t wanted, uint64_t *first)
+{
+    uint64_t *shared = &trace_recording.header->shared;
+    uint64_t next = __atomic_load_n(shared, __ATOMIC_RELAXED), count;
+
+    do {
+        uint64_t used = next % TRACE_CHUNK_PIECES;
+        uint64_t free = used ? TRACE_CHUNK_PIECES - used : 0;
+
+        count = wanted < free ? wanted : free;
+        if (count < needed)
+            return 0;
+    } while (!__atomic_compare_exchange_n(shared, &next, next + count, true,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    *first = next;
+    return count;
+}
+
+/* Takes a chunk and shares the pieces that are not wanted. Keeps all of it if
+ * another chunk has free pieces, or for the first thread, which is often the
+ * only one. */
+static uint64_t take_and_share(uint64_t wanted, uint64_t *first)
+{
+    uint64_t *shared = &trace_recording.header->shared;
+    struct trace_record *chunk = take_chunks(1);
+    uint64_t next = __atomic_load_n(shared, __ATOMIC_RELAXED);
+
+    if (!chunk)
+        return 0;
+    *first = (trace_place_of(chunk) - TRACE_FIRST_PLACE) / TRACE_PIECE_SLOTS;
+    if (*first && next % TRACE_CHUNK_PIECES == 0 &&
+        __atomic_compare_exchange_n(shared, &next, *first + wanted, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return wanted;
+    return TRACE_CHUNK_PIECES;
+}
+
+static bool take_pieces(struct trace_writer *writer, uint64_t needed,
+                        uint64_t wanted)
+{
+    uint64_t first, count;
+
+    trace_lock(&lock); /* otherwise each thread would share a chunk */
+    count = take_free(needed, wanted, &first);
+    if (!count)
+        count = take_and_share(wanted, &first);
+    trace_unlock(&lock);
+    if (!count)
+        return false;
+    writer->pieces = (uint32_t)count;
+    writer->next = trace_record_at(
+        (uint32_t)(TRACE_FIRST_PLACE + first * TRACE_PIECE_SLOTS));
+    writer->end = writer->next + count * TRACE_PIECE_SLOTS;
+    return true;
+}
+
+/* ---- Space for a record ---- */
+
+uint32_t trace_forked_in(const struct trace_writer *writer)
+{
+    return writer->forked && writer->inherited
+               ? writer->stack[writer->inherited - 1].span
+               : 0;
+}
+
+/* Writes the owner of the records that follow. */
+static void put_thread(struct trace_writer *writer)
+{
+    struct trace_value values[1 + TRACE_INHERITED_MAX];
+    char name[16] = "";
+    size_t count = 1;
+    size_t inherited = writer->forked ? writer->inherited : 0;
+
+    prctl(PR_GET_NAME, name);
+    values[0] = trace_text_(name);
+    for (size_t i = 0; i < inherited && i < TRACE_INHERITED_MAX; i++)
+        values[count++] = trace_u64_(writer->stack[i].span);
+
+    struct trace_record *record = trace_put(
+        writer, TRACE_KIND_THREAD, trace_forked_in(writer), count, values);
+    if (!record)
+        return;
+    record->flags = writer->forked ? TRACE_FLAG_FORKED : 0;
+    record->end =
+        (uint64_t)(uint32_t)getpid() << 32 | (uint32_t)syscall(SYS_gettid);
+    trace_commit(writer, record);
+}
+
+/* Gives a thread of a live run memory of its own once the file is full, so that
+ * its lines continue; always the same piece. */
+static bool take_overflow(struct trace_writer *writer)
+{
+    size_t size = TRACE_CHUNK_SIZE;
+
+    if (!trace_recording.live)
+        return false;
+    if (!writer->overflow) {
+        uint32_t n =
+            __atomic_fetch_add(&trace_recording.overflows, 1, __ATOMIC_RELAXED);
+
+        if (n >= TRACE_OVERFLOWS)
+            return false;
+        writer->overflow =
+            (struct trace_record *)((unsigned char *)trace_recording.header +
+                                    trace_recording.file_size +
+                                    (size_t)n * TRACE_CHUNK_SIZE);
+    }
+    memset(writer->overflow, 0, size);
+    writer->next = writer->overflow;
+    writer->end = writer->next + TRACE_CHUNK_SLOTS;
+    return true;
+}
+
+/* The size of a writer's THREAD record: its name, and two words for each
+ * inherited span. */
+static size_t thread_slots(const struct trace_writer *writer)
+{
+    size_t spans = writer->forked ? writer->inherited : 0;
+
+    if (spans > TRACE_INHERITED_MAX)
+        spans = TRACE_INHERITED_MAX;
+    return 2 + (spans + 1) / 2;
+}
+
+/* Takes consecutive chunks; for more than one, an eighth is added for what
+ * follows the record. */
+static bool take_whole(struct trace_writer *writer, size_t slots)
+{
+    uint64_t needed =
+        slots > TRACE_CHUNK_SLOTS ? slots + TRACE_CHUNK_SLOTS / 8 : slots;
+    uint64_t count = (needed + TRACE_CHUNK_SLOTS - 1) / TRACE_CHUNK_SLOTS;
+    struct trace_record *chunk;
+
+    if (slots > trace_recording.header->limit * TRACE_CHUNK_SLOTS)
+        return false;
+    chunk = take_chunks(count);
+    if (!chunk)
+        return false;
+    writer->next = chunk;
+    writer->end = chunk + count * TRACE_CHUNK_SLOTS;
+    return true;
+}
+
+/* Each time a thread needs space it takes four times as much, up to a chunk:
+ * the space of thousands of threads is in proportion to what they record. */
+static bool take_room(struct trace_writer *writer, size_t slots)
+{
+    uint64_t needed = (slots + TRACE_PIECE_SLOTS - 1) / TRACE_PIECE_SLOTS;
+    uint64_t wanted = writer->pieces ? writer->pieces * UINT64_C(4) : 1;
+
+    if (slots <= TRACE_CHUNK_SLOTS && take_tail(writer, slots))
+        return true;
+    wanted = wanted < needed ? needed : wanted;
+    return (wanted < TRACE_CHUNK_PIECES &&
+            take_pieces(writer, needed, wanted)) ||
+           take_whole(writer, slots);
+}
+
+bool trace_more_room(struct trace_writer *writer, size_t slots)
+{
+    size_t all = slots + thread_slots(writer);
+
+    if (!take_room(writer, all))
+        return all <= TRACE_CHUNK_SLOTS && take_overflow(writer);
+    put_thread(writer);
+    return true;
+}
+
+enum trace_loss trace_why_no_room(size_t slots)
+{
+    const struct trace_header *header = trace_recording.header;
+    int error = __atomic_load_n(&header->error, __ATOMIC_RELAXED);
+
+    if (__atomic_load_n(&header->used, __ATOMIC_RELAXED))
+        return TRACE_LOSS_END;
+    if (!error || slots > header->limit * TRACE_CHUNK_SLOTS)
+        return trace_recording.file_limited ? TRACE_LOSS_FILE_SIZE
+                                            : TRACE_LOSS_LIMIT;
+    return error == ENOMEM ? TRACE_LOSS_MEMORY : TRACE_LOSS_DISK;
+}
+
+struct trace_record *trace_spare_room(struct trace_writer *writer, size_t slots)
+{
+    struct trace_header *header = trace_recording.header;
+    uint32_t spare = __atomic_load_n(&header->spare, __ATOMIC_RELAXED);
+    size_t all = slots + TRACE_THREAD_SLOTS;
+
+    if (!spare || all > TRACE_CHUNK_SLOTS)
+        return NULL;
+
+    uint64_t used =
+        __atomic_fetch_add(&header->spare_slots, all, __ATOMIC_RELAXED);
+
+    if (used + all > TRACE_CHUNK_SLOTS)
+        return NULL;
+    writer->next =
+        (struct trace_record *)((unsigned char *)header + TRACE_HEADER_SIZE +
+                                (uint64_t)(spare - 1) * TRACE_CHUNK_SIZE) +
+        used;
+    writer->end = writer->next + all;
+    put_thread(writer);
+    return writer->next;
+}

@@ -1,0 +1,127 @@
+/* write.c: the rare parts of writing a record: new call sites, short space. */
+#include <errno.h>
+
+#include "write.h"
+
+/* Finds space for a record if the chunk has none; otherwise counts it as
+ * dropped. */
+__attribute__((noinline)) bool trace_find_room(struct trace_writer *writer,
+                                               size_t slots)
+{
+    int error = errno;
+    struct trace_hold hold;
+    bool found;
+
+    trace_hold(&hold);
+    found = trace_more_room(writer, slots);
+    trace_release(&hold);
+    if (!found)
+        trace_drop(writer->loss = trace_why_no_room(slots));
+    errno = error;
+    return found;
+}
+
+struct trace_record *trace_put(struct trace_writer *writer,
+                               enum trace_kind kind, uint32_t span,
+                               size_t count, const struct trace_value *values)
+{
+    return trace_put_now(writer, kind, span, count, values,
+                         trace_bytes_of(count, values));
+}
+
+void trace_commit(struct trace_writer *writer, struct trace_record *record)
+{
+    __atomic_store_n(&record->time, trace_stamp(writer), __ATOMIC_RELEASE);
+}
+
+/* ---- Call sites in the recording ---- */
+
+/* Copies a call site into the recording and gives it an id. */
+static uint32_t put_site(struct trace_writer *writer, struct trace_site *site)
+{
+    struct trace_value values[4 + 16];
+    size_t count = 4;
+    uint32_t id;
+
+    values[0] = trace_text_(site->name ? site->name : "");
+    values[1] = trace_text_(site->target);
+    values[2] = trace_text_(site->file);
+    values[3] = trace_text_(site->function ? site->function : "");
+    for (size_t i = 0; i < site->field_count; i++)
+        values[count++] = trace_text_(site->fields[i]);
+
+    struct trace_record *record =
+        trace_put(writer, TRACE_KIND_SITE, 0, count, values);
+
+    if (!record) { /* the caller's record is counted */
+        trace_undrop(writer);
+        return 0;
+    }
+    id =
+        __atomic_add_fetch(&trace_recording.header->sites, 1, __ATOMIC_RELAXED);
+    record->site = id;
+    record->end = (uint64_t)site->line << 32 | (uint64_t)site->level |
+                  (uint64_t)site->kind << 8 | (uint64_t)site->field_count << 16;
+    trace_commit(writer, record);
+    trace_live_site(site, id);
+    if (trace_sender)
+        trace_sender->site(writer, site, id);
+    return id;
+}
+
+__attribute__((noinline)) uint32_t trace_site_id(struct trace_writer *writer,
+                                                 struct trace_site *site)
+{
+    int error = errno;
+
+    trace_sites_lock();
+
+    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+
+    if (!id && trace_writer_begin(writer)) {
+        trace_site_complete(site);
+        id = put_site(writer, site);
+        __atomic_store_n(&site->id, id, __ATOMIC_RELEASE);
+    }
+    trace_sites_unlock();
+    errno = error;
+    return id;
+}
+
+/* ---- Space and values ---- */
+
+/* Returns whether a record may use the reserved space once there is no other:
+ * a crash, an error, or our own message. */
+static bool spared(enum trace_kind kind, const struct trace_site *site)
+{
+    if (kind == TRACE_KIND_META || kind == TRACE_KIND_CRASH)
+        return true;
+    return kind == TRACE_KIND_EVENT && (site->level == TRACE_LEVEL_ERROR ||
+                                        (site->function && !site->function[0]));
+}
+
+/* Such a record finds space there. */
+__attribute__((noinline)) struct trace_record *trace_put_spare(
+    struct trace_writer *writer, enum trace_kind kind, struct trace_site *site,
+    uint32_t span, size_t count, const struct trace_value *values)
+{
+    size_t bytes = trace_bytes_of(count, values);
+    size_t slots = 32 + 1 + bytes / TRACE_SLOT_SIZE;
+
+    if (!spared(kind, site) || !trace_spare_room(writer, slots))
+        return NULL;
+
+    uint32_t id = site ? trace_id_of(writer, site) : 0;
+    struct trace_record *record =
+        trace_put_now(writer, kind, span, count, values, bytes);
+
+    /* Others continue behind it, so leave a hole for the reader. */
+    if (writer->next < writer->end)
+        writer->next->slots = (uint32_t)(writer->end - writer->next);
+    writer->next = writer->end = NULL;
+    if (!record)
+        return NULL;
+    record->site = id;
+    trace_undrop(writer);
+    return record;
+}

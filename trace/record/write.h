@@ -1,0 +1,220 @@
+/* write.h: writes records; its hot path is inline. Private.
+ *
+ * A record is reserved, filled and stamped without a lock or an atomic
+ * instruction, because the chunk belongs to the thread. `busy` keeps signal
+ * handlers out of a record that their thread is writing, until a jump abandons
+ * it.
+ */
+#ifndef TRACE_WRITE_H
+#define TRACE_WRITE_H
+
+#include "jump.h"
+#include "recorder.h"
+#include "trace/base/values.h"
+#include "trace/format.h"
+#include "trace/read/reader.h"
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* trace_find_room finds space if the chunk has none, or counts the record as
+ * dropped. */
+bool trace_find_room(struct trace_writer *, size_t slots);
+
+/* trace_site_id returns a call site's id in the recording; 0: no space. */
+uint32_t trace_site_id(struct trace_writer *, struct trace_site *);
+
+/* trace_put_spare writes an error or metadata to the space that is reserved for
+ * these. */
+struct trace_record *trace_put_spare(struct trace_writer *, enum trace_kind,
+                                     struct trace_site *, uint32_t span,
+                                     size_t count, const struct trace_value *);
+
+static inline void trace_barrier(void)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline uint64_t trace_stamp(struct trace_writer *writer)
+{
+    uint64_t now = trace_clock_now();
+
+    if (unlikely(now <= writer->last))
+        now = writer->last + 1;
+    writer->last = now;
+    return now;
+}
+
+static inline struct trace_record *trace_record_at(uint32_t place)
+{
+    return (struct trace_record *)trace_recording.header + place;
+}
+
+static inline uint32_t trace_place_of(const struct trace_record *record)
+{
+    return (uint32_t)(record -
+                      (const struct trace_record *)trace_recording.header);
+}
+
+static inline void trace_drop(enum trace_loss loss)
+{
+    __atomic_fetch_add(&trace_recording.header->lost[loss], 1,
+                       __ATOMIC_RELAXED);
+}
+
+/* A record without space was not needed, or has some now. */
+static inline void trace_undrop(const struct trace_writer *writer)
+{
+    __atomic_fetch_sub(&trace_recording.header->lost[writer->loss], 1,
+                       __ATOMIC_RELAXED);
+}
+
+/* Most spans have no values. */
+static inline size_t trace_bytes_of(size_t count,
+                                    const struct trace_value *values)
+{
+    return count ? trace_values_size(count, values) : 0;
+}
+
+/* Reserves a record whose values take `bytes`. */
+static inline struct trace_record *trace_put_now(
+    struct trace_writer *writer, enum trace_kind kind, uint32_t span,
+    size_t count, const struct trace_value *values, size_t bytes)
+{
+    size_t slots = 1 + (bytes + TRACE_SLOT_SIZE - 1) / TRACE_SLOT_SIZE;
+
+    if (unlikely((size_t)(writer->end - writer->next) < slots) &&
+        !trace_find_room(writer, slots))
+        return NULL;
+
+    struct trace_record *record = writer->next;
+
+    /* An abandoned record becomes a hole, which needs its size. */
+    record->slots = (uint32_t)slots;
+    trace_barrier();
+    writer->next = record + slots;
+    record->end = 0;
+    record->span = span;
+    record->site = 0;
+    record->kind = (uint8_t)kind;
+    record->flags = 0;
+    record->count = (uint16_t)count;
+    if (count)
+        trace_values_store(record + 1, count, values);
+    return record;
+}
+
+/* ---- One record at a time ---- */
+
+/* Values of a writer's `busy` other than frames. */
+enum {
+    TRACE_OURS = 1, /* a bit: our own calls may re-enter, uncounted */
+};
+#define TRACE_REFUSING (UINTPTR_MAX - 1)             /* no jump abandons it */
+#define TRACE_LOCKED   (TRACE_REFUSING | TRACE_OURS) /* the same, with a lock */
+
+/* trace_is_inside returns whether a busy thread, now in `frame`, is still
+ * writing its record. If not, it makes the writer ready again. */
+bool trace_is_inside(struct trace_writer *, uintptr_t frame);
+
+/* bfd relaxes how a thread-local variable is found, and UBSan then takes its
+ * address for null. */
+#define TRACE_NEVER_NULL __attribute__((no_sanitize("null", "alignment")))
+
+static inline __attribute__((always_inline)) TRACE_NEVER_NULL bool
+trace_is_busy(struct trace_writer *writer)
+{
+    return unlikely(writer->busy) && trace_is_inside(writer, trace_frame());
+}
+
+/* trace_ours_begin notes that the thread may call functions of the program,
+ * such as its malloc. Returns the argument of trace_ours_end. Records from
+ * signal handlers are refused meanwhile, uncounted. */
+static inline uintptr_t trace_ours_begin(struct trace_writer *writer)
+{
+    uintptr_t before = writer->busy;
+
+    writer->busy = before | TRACE_OURS;
+    trace_barrier();
+    return before;
+}
+
+static inline void trace_ours_end(struct trace_writer *writer, uintptr_t before)
+{
+    trace_barrier();
+    writer->busy = before;
+}
+
+/* Returns the calling thread's writer for trace_leave(). NULL if the thread is
+ * already writing a record, or nothing is recorded. */
+static inline __attribute__((always_inline))
+TRACE_NEVER_NULL struct trace_writer *
+trace_enter(void)
+{
+    struct trace_writer *writer = &trace_writer;
+
+    if (trace_is_busy(writer)) {
+        if (!(writer->busy & TRACE_OURS))
+            trace_drop(TRACE_LOSS_NESTED);
+        return NULL;
+    }
+    writer->busy = trace_frame();
+    writer->back = trace_return_of(trace_frame());
+    trace_barrier();
+    if (unlikely(!trace_is_current(writer)) && !trace_writer_begin(writer)) {
+        writer->busy = 0;
+        return NULL;
+    }
+    return writer;
+}
+
+static inline void trace_leave(struct trace_writer *writer)
+{
+    trace_barrier();
+    writer->busy = 0;
+}
+
+static inline uint32_t trace_id_of(struct trace_writer *writer,
+                                   struct trace_site *site)
+{
+    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_ACQUIRE);
+
+    return likely(id) ? id : trace_site_id(writer, site);
+}
+
+/* Reserves a record of a call site. */
+static inline struct trace_record *trace_put_of(
+    struct trace_writer *writer, enum trace_kind kind, struct trace_site *site,
+    uint32_t span, size_t count, const struct trace_value *values, size_t bytes)
+{
+    uint32_t id = trace_id_of(writer, site);
+    struct trace_record *record =
+        trace_put_now(writer, kind, span, count, values, bytes);
+
+    if (unlikely(!record))
+        return trace_put_spare(writer, kind, site, span, count, values);
+    record->site = id;
+    return record;
+}
+
+/* Stamps a record and reports it. */
+static inline void trace_publish(struct trace_writer *writer,
+                                 struct trace_record *record)
+{
+    trace_commit(writer, record);
+    if (unlikely(trace_recording.reported))
+        trace_report(record);
+}
+
+static inline unsigned trace_interest_of(const struct trace_site *site)
+{
+    return __atomic_load_n(&site->interest, __ATOMIC_RELAXED);
+}
+
+/* Acquire: a reader of the interest also sees the verdict. */
+static inline bool trace_is_judged(const struct trace_site *site)
+{
+    return __atomic_load_n(&site->interest, __ATOMIC_ACQUIRE) & TRACE_JUDGED;
+}
+
+#endif
