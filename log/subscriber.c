@@ -29,7 +29,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "log/filter/filter.h"
+#include "log/replay/replay.h"
+#include "trace/read/reader.h"
 
 static struct log_filter *show, *record;
 static struct log_replay *replay; /* of `show`, when live */

@@ -19,7 +19,7 @@
 #include "harness/results/notice.h"
 #include "harness/results/run_order.h"
 #include "harness/results/scratch.h"
-#include "log/device_summary.h"
+#include "log/devices/device_summary.h"
 #include "trace/base/file.h"
 #include "trace/read/reader.h"
 

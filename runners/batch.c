@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/internal.h"
+#include "log/filter/filter.h"
+#include "log/replay/entry_text.h"
 #include "runners.h"
 
 enum { FIELDS_MAX = 64, SPANS_MAX = 64, COLUMNS = 5 };

@@ -7,8 +7,9 @@
 #include <cjson/cJSON.h>
 
 #include "critical.h"
-#include "log/internal.h"
+#include "log/replay/replay.h"
 #include "run.h"
+#include "trace/base/text.h"
 
 enum {
     SHOWN = 50, /* pieces, as text */

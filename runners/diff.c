@@ -11,7 +11,7 @@
 #include "harness/results/history.h"
 #include "harness/results/notice.h"
 #include "harness/runner/options.h"
-#include "log/internal.h"
+#include "log/replay/replay.h"
 #include "run.h"
 #include "stat.h"
 #include "trace/base/containers.h"

@@ -5,10 +5,11 @@
 
 #include <cjson/cJSON.h>
 
-#include "log/internal.h"
+#include "log/replay/replay.h"
 #include "run.h"
 #include "stat.h"
 #include "trace/base/strings.h"
+#include "trace/base/text.h"
 
 /* ---- Columns ---- */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/text.h"
+#include "log/replay/entry_text.h"
 #include "stat.h"
 #include "trace/base/strings.h"
 

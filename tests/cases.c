@@ -2,13 +2,13 @@
  * library. tests/cases/filter/README.md describes the syntax of a row.
  */
 #include "cases.h"
+
+#include "log/replay/entry_text.h"
 #include "trace/record/recorder.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "log/internal.h"
 
 /* ---- Values ---- */
 

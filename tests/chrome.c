@@ -1,6 +1,7 @@
 /* chrome.c: parses exported traces. */
-#include "trace/export/chrome.h"
 #include "chrome.h"
+
+#include "trace/export/chrome.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "support.h"
+
 #include "trace/devices/compilers/compilers.h"
 
 Test(compilers_handles, returns_what_was_kept_once)

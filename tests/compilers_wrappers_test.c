@@ -9,6 +9,7 @@
 
 #include "devices.h"
 #include "e2e.h"
+
 #include "trace/devices/compilers/compilers.h"
 
 TestSuite(compilers_wrappers, .init = devices_init);

@@ -7,6 +7,7 @@
 
 #include "devices.h"
 #include "e2e.h"
+
 #include "trace/base/clock.h"
 
 static struct trace_anchor next;

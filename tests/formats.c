@@ -3,12 +3,13 @@
  */
 #include "formats.h"
 
+#include "log/replay/entry_text.h"
+#include "trace/read/reader.h"
+
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-
-#include "log/internal.h"
 
 /* ---- Rows become recordings ---- */
 

@@ -8,7 +8,8 @@
 
 #include <testlog/log.h>
 
-#include "log/internal.h"
+#include "log/filter/filter.h"
+#include "log/replay/replay.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

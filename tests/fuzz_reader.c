@@ -7,7 +7,7 @@
 #include <testlog/log.h>
 
 #include "harness/results/report/recorded.h"
-#include "log/device_summary.h"
+#include "log/devices/device_summary.h"
 #include "runners/critical.h"
 #include "trace/base/text.h"
 #include "trace/base/values.h"

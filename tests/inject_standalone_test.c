@@ -8,6 +8,7 @@
 
 #include "devices.h"
 #include "e2e.h"
+
 #include "trace/devices/inject/standalone.h"
 
 TestSuite(inject_standalone, .init = devices_init);

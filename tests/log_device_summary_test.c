@@ -6,7 +6,7 @@
 
 #include "support.h"
 
-#include "log/device_summary.h"
+#include "log/devices/device_summary.h"
 #include "trace/base/clock.h"
 
 static uint64_t zero;

@@ -7,7 +7,8 @@
 #define LOG_TARGET "kv::store"
 #include "programs.h"
 
-#include "log/internal.h"
+#include "log/filter/filter.h"
+#include "trace/read/reader.h"
 
 TestSuite(log_device, .init = test_folder, .timeout = 60);
 

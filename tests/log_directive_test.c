@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/internal.h"
 #include "support.h"
+
+#include "log/filter/filter.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
 #define BRACES                                                                 \

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/expect.h"
 #include "support.h"
+
+#include "log/expect/expect.h"
 
 TestSuite(log_expect_near);
 

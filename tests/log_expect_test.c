@@ -9,7 +9,7 @@
 #define LOG_TARGET "kv::store"
 #include "support.h"
 
-#include "log/internal.h"
+#include "trace/read/reader.h"
 
 TestSuite(log_expect, .init = test_folder, .timeout = 60);
 

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/internal.h"
+#include "fuzz_filter.c"
 #include "support.h"
 
-#include "fuzz_filter.c"
+#include "log/filter/filter.h"
 
 static struct log_filter *parse(const char *text, const char *fallback)
 {

@@ -1,5 +1,6 @@
 /* log_hidden_test.c: finds the recorded lines that a filter does not show. */
-#include "log/internal.h"
+#include "log/filter/filter.h"
+#include "trace/read/reader.h"
 
 #include <criterion/criterion.h>
 

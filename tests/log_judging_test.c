@@ -3,14 +3,15 @@
  */
 #include "programs.h"
 
+#include "log/filter/filter.h"
+#include "trace/read/reader.h"
+
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "log/internal.h"
 
 TestSuite(log_judging, .init = test_folder);
 

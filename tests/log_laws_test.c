@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/internal.h"
 #include "support.h"
+
+#include "log/filter/filter.h"
+#include "log/replay/replay.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
 #define PICK(list)  ((list)[test_below(COUNT(list))])

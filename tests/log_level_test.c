@@ -3,8 +3,9 @@
 #include <locale.h>
 #include <string.h>
 
-#include "log/internal.h"
 #include "support.h"
+
+#include "log/filter/filter.h"
 
 enum { NONE = 99 };
 

@@ -1,10 +1,11 @@
 /* log_message_test.c: the message and the fields of an event. */
 #include "support.h"
 
+#include "log/replay/entry_text.h"
+#include "trace/read/reader.h"
+
 #include <criterion/criterion.h>
 #include <string.h>
-
-#include "log/internal.h"
 
 TestSuite(log_message, .init = test_folder);
 

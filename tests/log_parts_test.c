@@ -2,8 +2,12 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "log/internal.h"
 #include "support.h"
+
+#include "log/lines/layout.h"
+#include "log/replay/replay.h"
+#include "trace/base/text.h"
+#include "trace/read/reader.h"
 
 TestSuite(log_parts, .init = test_folder);
 

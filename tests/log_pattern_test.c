@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/internal.h"
 #include "support.h"
+
+#include "log/filter/filter.h"
 
 #define TEXT(text)   trace_string(text, sizeof(text) - 1)
 #define WIDE(hi, lo) trace_u128_((trace_u128_t)(hi) << 64 | (lo))

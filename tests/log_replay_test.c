@@ -1,5 +1,7 @@
 /* log_replay_test.c: shows and records what EnvFilter would. */
 #include "cases.h"
+
+#include "log/filter/filter.h"
 #include "trace/read/reader.h"
 #include "trace/record/recorder.h"
 
@@ -7,8 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "log/internal.h"
 
 TestSuite(log_replay, .init = test_folder);
 

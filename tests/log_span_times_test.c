@@ -3,12 +3,15 @@
  */
 #include "support.h"
 
+#include "log/filter/filter.h"
+#include "log/lines/layout.h"
+#include "log/replay/replay.h"
+#include "trace/read/reader.h"
+
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "log/internal.h"
 
 #define AT "tests::log_span_times_test: "
 

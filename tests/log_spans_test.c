@@ -1,11 +1,13 @@
 /* log_spans_test.c: a line's spans and the fields that they had at its time. */
 #include "support.h"
 
+#include "log/filter/filter.h"
+#include "log/replay/replay.h"
+#include "trace/read/reader.h"
+
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "log/internal.h"
 
 static void begin(void)
 {

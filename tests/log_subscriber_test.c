@@ -2,6 +2,7 @@
  * printed live.
  */
 #include "support.h"
+
 #include "trace/format.h"
 #include "trace/read/reader.h"
 

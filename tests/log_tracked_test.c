@@ -2,8 +2,10 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "log/internal.h"
 #include "support.h"
+
+#include "log/filter/filter.h"
+#include "log/replay/replay.h"
 
 static const struct log_verdict plain;
 

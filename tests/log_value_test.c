@@ -1,13 +1,13 @@
 /* log_value_test.c: formats values as Rust's Debug does. */
 #include "support.h"
 
+#include "log/replay/entry_text.h"
+
 #include <criterion/criterion.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "log/internal.h"
 
 static void expect_shown(const struct trace_value *value, const char *expected)
 {

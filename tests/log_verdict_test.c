@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "cases.h"
-#include "log/internal.h"
+
+#include "log/filter/filter.h"
+#include "log/replay/replay.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
 

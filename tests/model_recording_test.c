@@ -6,6 +6,7 @@
  * the real reader.
  */
 #include "support.h"
+
 #include "trace/base/values.h"
 #include "trace/format.h"
 #include "trace/read/reader.h"

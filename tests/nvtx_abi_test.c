@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "devices.h"
+
 #include "trace/devices/nvtx/nvtx_abi.h"
 
 TestSuite(nvtx_abi, .init = devices_init);

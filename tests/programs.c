@@ -1,14 +1,16 @@
 /* programs.c: applies a filter to a program in several ways. */
 #include "programs.h"
 
+#include "log/filter/filter.h"
+#include "log/replay/entry_text.h"
+#include "trace/read/reader.h"
+
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "log/internal.h"
 
 const struct log_style program_style = {.time = LOG_TIME_NONE};
 

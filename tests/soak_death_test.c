@@ -1,11 +1,11 @@
 /* soak_death_test.c: processes that die at any instant keep what they recorded.
  * `make soak` kills more of them; SOAK_SEED repeats a run.
  */
-#include "support.h"
-#include "trace/export/chrome.h"
-
 #include "dying.h"
 #include "e2e.h"
+#include "support.h"
+
+#include "trace/export/chrome.h"
 
 #include <errno.h>
 #include <fcntl.h>

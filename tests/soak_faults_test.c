@@ -2,12 +2,12 @@
  * changes a verdict, and one line says what is missing. `make soak` fails every
  * call, `make test` some of each.
  */
+#include "e2e.h"
 #include "support.h"
+
 #include "trace/format.h"
 #include "trace/read/reader.h"
 #include "trace/read/reader_parts.h"
-
-#include "e2e.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* trace_array_test.c: arrays that grow. */
 #include "support.h"
+
 #include "trace/base/containers.h"
 
 #include <criterion/criterion.h>

@@ -2,6 +2,7 @@
  * of our own.
  */
 #include "support.h"
+
 #include "trace/base/file.h"
 
 #include <criterion/criterion.h>

@@ -2,6 +2,7 @@
  * for the sizes and numbers that a recording claims.
  */
 #include "support.h"
+
 #include "trace/format.h"
 #include "trace/read/reader.h"
 

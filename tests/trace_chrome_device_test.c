@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "chrome.h"
+
 #include "trace/export/chrome.h"
 
 TestSuite(trace_chrome_device, .init = test_folder, .timeout = 60);

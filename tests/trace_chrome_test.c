@@ -1,5 +1,6 @@
 /* trace_chrome_test.c: exports recordings as valid JSON with nested slices. */
 #include "chrome.h"
+
 #include "trace/base/text.h"
 #include "trace/export/chrome.h"
 #include "trace/format.h"

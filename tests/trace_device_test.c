@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "support.h"
+
 #include "trace/base/values.h"
 #include "trace/device.h"
 #include "trace/read/reader.h"

@@ -1,5 +1,6 @@
 /* trace_entry_test.c: records as entries, and ticks as times. */
 #include "support.h"
+
 #include "trace/base/values.h"
 #include "trace/format.h"
 #include "trace/read/reader.h"

@@ -1,5 +1,6 @@
 /* trace_fields_test.c: reads the fields that a span had at a given time. */
 #include "support.h"
+
 #include "trace/export/chrome.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,6 @@
 /* trace_file_test.c: files appear complete or not at all. */
 #include "support.h"
+
 #include "trace/base/file.h"
 
 #include <criterion/criterion.h>

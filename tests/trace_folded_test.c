@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "support.h"
+
 #include "trace/export/folded.h"
 #include "trace/read/reader.h"
 #include "trace/record/recorder.h"

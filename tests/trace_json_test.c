@@ -1,5 +1,6 @@
 /* trace_json_test.c: writes strings and numbers as RFC 8259 requires. */
 #include "support.h"
+
 #include "trace/base/text.h"
 
 #include <cjson/cJSON.h>

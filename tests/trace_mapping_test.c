@@ -1,5 +1,6 @@
 /* trace_mapping_test.c: recordings are mapped for reading. */
 #include "support.h"
+
 #include "trace/format.h"
 #include "trace/read/reader_parts.h"
 

@@ -1,5 +1,6 @@
 /* trace_merge_test.c: merges the records of several threads by time. */
 #include "support.h"
+
 #include "trace/base/values.h"
 #include "trace/read/reader.h"
 #include "trace/read/reader_parts.h"

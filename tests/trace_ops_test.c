@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support.h"
+
 #include "trace/export/ops.h"
 
 TestSuite(trace_ops, .init = test_folder, .timeout = 60);

@@ -1,5 +1,6 @@
 /* trace_print_test.c: callbacks format at the call. */
 #include "support.h"
+
 #include "trace/base/values.h"
 #include "trace/read/reader.h"
 

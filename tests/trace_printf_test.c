@@ -8,11 +8,11 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "fuzz_format.c"
 #include "support.h"
+
 #include "trace/base/values.h"
 #include "trace/read/reader.h"
-
-#include "fuzz_format.c"
 
 /* The formats are odd on purpose. */
 #pragma GCC diagnostic ignored "-Wformat"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "support.h"
+
 #include "trace/export/proto.h"
 
 static void expect_bytes(const struct trace_text *text, const char *bytes,

@@ -9,13 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fuzz_reader.c"
 #include "support.h"
+
 #include "trace/base/values.h"
 #include "trace/export/chrome.h"
 #include "trace/format.h"
 #include "trace/read/reader.h"
-
-#include "fuzz_reader.c"
 
 TestSuite(trace_reader, .init = test_folder);
 

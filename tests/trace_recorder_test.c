@@ -1,6 +1,7 @@
 /* trace_recorder_test.c: recording files, limits, full disks, forks and exits.
  */
 #include "support.h"
+
 #include "trace/format.h"
 #include "trace/read/reader.h"
 

@@ -1,6 +1,7 @@
 /* trace_room_test.c: the space that threads and processes take in a recording.
  */
 #include "support.h"
+
 #include "trace/format.h"
 #include "trace/read/reader.h"
 

@@ -1,5 +1,6 @@
 /* trace_seal_test.c: shrinks the recordings of processes that have ended. */
 #include "support.h"
+
 #include "trace/format.h"
 #include "trace/read/reader.h"
 

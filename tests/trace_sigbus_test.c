@@ -1,5 +1,6 @@
 /* trace_sigbus_test.c: survives truncation of a mapped file. */
 #include "support.h"
+
 #include "trace/base/sigbus.h"
 #include "trace/read/reader.h"
 

@@ -1,6 +1,7 @@
 /* trace_site_test.c: finds call sites, names them, and turns them on and off.
  */
 #include "support.h"
+
 #include "trace/format.h"
 #include "trace/record/recorder.h"
 

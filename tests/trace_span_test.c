@@ -1,5 +1,6 @@
 /* trace_span_test.c: records spans, events and fields. */
 #include "support.h"
+
 #include "trace/base/values.h"
 #include "trace/format.h"
 #include "trace/read/reader.h"

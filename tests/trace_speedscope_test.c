@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "support.h"
+
 #include "trace/export/speedscope.h"
 
 TestSuite(trace_speedscope, .init = test_folder, .timeout = 60);

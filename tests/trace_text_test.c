@@ -1,5 +1,6 @@
 /* trace_text_test.c: growing texts, times, level words and sizes. */
 #include "support.h"
+
 #include "trace/base/text.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,6 @@
 /* trace_values_test.c: stores values and reads them back. */
 #include "support.h"
+
 #include "trace/base/values.h"
 
 #include <criterion/criterion.h>

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "support.h"
+
 #include "trace/record/zones.h"
 
 /* A device's clock: counts from `zero` at a tick, `rate` ticks each. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "support.h"
+
 #include "trace/record/zones.h"
 
 #include <testlog/zone.h>

@@ -10,7 +10,7 @@
 #include "harness/results/gpu_state.h"
 #include "harness/results/opencl_state.h"
 #include "harness/results/zone_counts.h"
-#include "log/device_summary.h"
+#include "log/devices/device_summary.h"
 
 /* ---- A test ---- */
 

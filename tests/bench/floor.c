@@ -13,6 +13,7 @@
 #endif
 
 #include "bench.h"
+
 #include "trace/format.h"
 #include "trace/record/recorder.h"
 

@@ -7,6 +7,7 @@
 #include <testlog/log.h>
 
 #include "bench.h"
+
 #include "trace/record/recorder.h"
 
 /* Like the harness: a descriptor number that a test does not take by chance. */

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+
 #include "trace/record/recorder.h"
 
 enum { ROWS_MAX = 64, QUICK = 16 };

@@ -8,6 +8,7 @@
 #include <testlog/log.h>
 
 #include "bench.h"
+
 #include "harness/session.h"
 #include "trace/device.h"
 #include "trace/format.h"

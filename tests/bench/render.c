@@ -8,6 +8,7 @@
 #include <testlog/log.h>
 
 #include "bench.h"
+
 #include "trace/base/values.h"
 #include "trace/export/chrome.h"
 #include "trace/read/reader.h"

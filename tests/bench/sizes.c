@@ -12,6 +12,7 @@
 #include <testlog/log.h>
 
 #include "bench.h"
+
 #include "trace/read/reader.h"
 #include "trace/record/recorder.h"
 

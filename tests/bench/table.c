@@ -7,6 +7,7 @@
 #include <cjson/cJSON.h>
 
 #include "bench.h"
+
 #include "harness/version.h"
 
 static const char *held(double value, double budget)

@@ -12,6 +12,7 @@
 #include <testlog/log.h>
 
 #include "bench.h"
+
 #include "trace/format.h"
 #include "trace/record/recorder.h"
 

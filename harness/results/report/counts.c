@@ -1,6 +1,6 @@
 /* counts.c: counts a recording, and decides what a page leaves out of it. */
 #include "harness/results/report/recorded.h"
-#include "log/text.h"
+#include "log/replay/entry_text.h"
 #include "trace/base/buckets.h"
 
 enum {

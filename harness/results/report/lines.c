@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "harness/results/report/recorded.h"
-#include "log/text.h"
+#include "log/replay/entry_text.h"
 #include "trace/base/text.h"
 
 const struct test_log_table_kind test_log_line_kind = {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "harness/results/report/recorded.h"
-#include "log/text.h"
+#include "log/replay/entry_text.h"
 #include "trace/base/text.h"
 
 /* Bytes of the shortest record: so many slices and lines may be in a

@@ -1,0 +1,540 @@
+/* expect.c: judges expectations of a test about its own records. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expect.h"
+#include "log/lines/layout.h"
+#include "log/replay/entry_text.h"
+
+/* ---- Expectations ---- */
+
+static const struct kind kinds[] = {
+#define LOG_X(name, word, looked_at, wanted, wrong)                            \
+    {word, looked_at, wanted, wrong},
+    LOG_EXPECTATIONS(LOG_X)
+#undef LOG_X
+};
+
+static bool takes_number(enum log_expectation_kind kind)
+{
+    return kinds[kind].wanted == NUMBER ||
+           kind == LOG_EXPECTATION_SPAN_SHORTER ||
+           kind == LOG_EXPECTATION_SPAN_LONGER;
+}
+
+void log_expectation_quote(struct trace_text *out, const char *text)
+{
+    trace_text_char(out, '"');
+    for (;;) {
+        size_t size = strcspn(text, "\"\\");
+
+        log_plain(out, text, size);
+        text += size;
+        if (!*text)
+            break;
+        trace_text_char(out, '\\');
+        trace_text_char(out, *text++);
+    }
+    trace_text_char(out, '"');
+}
+
+void log_expectation_text(const struct log_expectation *expectation,
+                          struct trace_text *out)
+{
+    const char *const *text = expectation->texts;
+    locale_t before = trace_locale_enter();
+
+    trace_text_printf(out, "log_expect_%s(", kinds[expectation->kind].word);
+    if (takes_number(expectation->kind))
+        trace_text_printf(out, "%.15g, ", expectation->number);
+    trace_locale_leave(before);
+    for (; *text; text++) {
+        if (text > expectation->texts)
+            trace_text_string(out, ", ");
+        log_expectation_quote(out, *text);
+    }
+    trace_text_char(out, ')');
+}
+
+/* ---- Matching ---- */
+
+/* Formats the event as a line without time, colours and newline. */
+static void put_line(struct search *search, const struct trace_entry *entry)
+{
+    static const struct log_style style = {.time = LOG_TIME_NONE};
+
+    trace_text_clear(&search->line);
+    if (entry->kind == TRACE_ENTRY_SPAN)
+        log_span_text(NULL, search->reader, entry->id, UINT64_MAX,
+                      &search->line);
+    else
+        log_event(&search->memory, &style, search->reader, entry,
+                  &search->line);
+    if (search->line.size && search->line.data[search->line.size - 1] == '\n')
+        search->line.data[--search->line.size] = '\0';
+}
+
+static bool match_line(struct search *search, const struct trace_entry *entry)
+{
+    const char *text = search->expectation->texts[0];
+    struct trace_text message = {.ceiling = 1 << 20};
+    bool matches;
+
+    put_line(search, entry);
+    matches = search->line.data && strstr(search->line.data, text);
+    if (!matches && strpbrk(text, "\n\t\r\033")) { /* escaped in the line */
+        log_message_of(entry, &message);
+        matches = message.data && strstr(message.data, text);
+    }
+    trace_text_free(&message);
+    return matches;
+}
+
+static bool is_about(const struct log_filter *filter,
+                     const struct trace_site *site)
+{
+    for (size_t i = 0; i < filter->count; i++)
+        if (log_directive_about(&filter->directives[i], site))
+            return true;
+    return false;
+}
+
+/* Steps over an entry, counts the conditions that it meets and notes those that
+ * refuse it. */
+static bool meets_conditions(struct search *search,
+                             const struct trace_entry *entry, int *nearness)
+{
+    bool all = true;
+
+    *nearness = 0;
+    search->refused = 0;
+    for (size_t i = 0; i < search->condition_count; i++) {
+        const struct condition *condition = &search->conditions[i];
+        bool met = condition->level ? condition->level == entry->site->level
+                                    : log_replay_step(condition->replay,
+                                                      search->reader, entry);
+
+        if (met)
+            *nearness += 2;
+        else if (!condition->level)
+            *nearness += is_about(condition->filter, entry->site);
+        if (!met && i < 32)
+            search->refused |= UINT32_C(1) << i;
+        all &= met;
+    }
+    return all;
+}
+
+static bool declares(const struct trace_site *site, const char *name)
+{
+    for (size_t i = 0; i < site->field_count; i++)
+        if (!strcmp(site->fields[i], name))
+            return true;
+    return false;
+}
+
+static bool match_field(const struct log_pattern *pattern,
+                        const struct trace_field *fields, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(fields[i].name, pattern->name))
+            return pattern->operation == LOG_DECLARED ||
+                   log_pattern_matches(pattern, &fields[i].value);
+    return false;
+}
+
+/* Returns whether a span matches a part of a path, by its latest values. */
+static bool match_part(const struct search *search, const struct part *part,
+                       const struct trace_entry *span)
+{
+    const struct log_directive *asked = &part->fields;
+    struct trace_field fields[TRACE_FIELDS_MAX];
+    size_t count = 0;
+
+    if (part->name[0] && strcmp(part->name, span->site->name) != 0)
+        return false;
+    if (asked->field_count)
+        count = trace_reader_fields(search->reader, span, UINT64_MAX, fields);
+    for (size_t i = 0; i < asked->field_count; i++) {
+        const struct log_pattern *pattern = &asked->fields[i];
+
+        if (!match_field(pattern, fields, count) &&
+            (pattern->operation != LOG_DECLARED ||
+             !declares(span->site, pattern->name)))
+            return false;
+    }
+    return true;
+}
+
+/* The last part matches the span; the others its enclosing spans, in order. */
+static bool match_path(const struct search *search,
+                       const struct trace_entry *entry)
+{
+    struct trace_entry span = *entry;
+    size_t left = search->path_count - 1;
+
+    if (!match_part(search, &search->path[left], &span))
+        return false;
+    while (left && span.span &&
+           trace_reader_span(search->reader, span.span, &span))
+        left -= match_part(search, &search->path[left - 1], &span);
+    return !left;
+}
+
+/* ---- Times of spans ---- */
+
+static bool keep_found(struct search *search, const struct trace_entry *span)
+{
+    if (!TRACE_ARRAY_RESERVE(search->found, search->found_capacity,
+                             search->found_count + 1))
+        return false;
+    search->found[search->found_count++] =
+        (struct found){.place = span->id,
+                       .inside = span->entered,
+                       .begin = span->time,
+                       .last = span->time,
+                       .entered = span->entered,
+                       .needs_close = !span->entered};
+    return true;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Returns the matching span at `place`, NULL if there is none. They are sorted.
+ */
+static struct found *found_at(const struct search *search, uint32_t place)
+{
+    struct found key = {.place = place};
+
+    return search->found_count
+               ? bsearch(&key, search->found, search->found_count, sizeof(key),
+                         by_place)
+               : NULL;
+}
+
+static bool is_closed(const struct found *found)
+{
+    return found->closed || (!found->inside && !found->needs_close);
+}
+
+static void follow(struct search *search, const struct trace_entry *entry)
+{
+    struct found *found = found_at(search, entry->span);
+
+    if (!found || entry->kind == TRACE_ENTRY_FIELDS)
+        return;
+    if (entry->kind == TRACE_ENTRY_ENTER) {
+        found->entered = true;
+        found->inside++;
+    } else if (entry->kind == TRACE_ENTRY_EXIT) {
+        found->inside -= found->inside > 0;
+        found->last = entry->time;
+    } else {
+        found->closed = true;
+        found->last = entry->time;
+    }
+}
+
+static bool is_right(const struct log_expectation *expectation,
+                     const struct found *found)
+{
+    bool closed = is_closed(found);
+    double seconds = (double)trace_between(found->begin, found->last) / 1e9;
+
+    switch (expectation->kind) {
+    case LOG_EXPECTATION_SPAN_ENTERED:
+        return found->entered;
+    case LOG_EXPECTATION_SPAN_CLOSED:
+        return closed;
+    case LOG_EXPECTATION_SPAN_SHORTER:
+        return closed && seconds < expectation->number;
+    case LOG_EXPECTATION_SPAN_LONGER:
+        return closed && seconds > expectation->number;
+    default:
+        return true;
+    }
+}
+
+/* ---- Failures ---- */
+
+/* Adds a span's duration, or that it is open, if the expectation is about it.
+ */
+static void put_fate(struct search *search, const struct trace_entry *span)
+{
+    const struct found *found = found_at(search, span->id);
+    locale_t before = trace_locale_enter();
+
+    if (found && is_closed(found))
+        trace_text_printf(&search->line, " (%.9f s)",
+                          (double)trace_between(found->begin, found->last) /
+                              1e9);
+    else if (found)
+        trace_text_string(&search->line, " (open)");
+    trace_locale_leave(before);
+}
+
+/* Returns whether the records found are the wrong ones, rather than missing. */
+static bool too_many(const struct search *search)
+{
+    enum wanted wanted = search->kind->wanted;
+
+    return wanted == NONE || (wanted == ALL && search->matched) ||
+           (wanted == NUMBER &&
+            (double)search->matched > search->expectation->number);
+}
+
+static bool is_wrong(const struct search *search,
+                     const struct trace_entry *entry)
+{
+    const struct found *found = found_at(search, entry->id);
+
+    return !found || !is_right(search->expectation, found);
+}
+
+static void compare(struct search *search, const struct trace_entry *entry,
+                    bool matches, int nearness)
+{
+    if (matches ? !is_wrong(search, entry) : too_many(search))
+        return;
+    if (search->kind->looked_at != LINES)
+        put_line(search, entry);
+    if (entry->kind == TRACE_ENTRY_SPAN)
+        put_fate(search, entry);
+    if (!matches && search->kind->looked_at != EVENTS &&
+        !log_search_distance(search, &nearness))
+        return;
+    log_search_offer(search, matches ? INT_MAX : nearness);
+}
+
+/* ---- Passes ---- */
+
+/* testlog's own messages about a test would match the text that they quote. */
+static bool is_ours(const struct trace_entry *entry)
+{
+    return entry->message && !entry->site->function[0];
+}
+
+static bool looks_at(const struct search *search,
+                     const struct trace_entry *entry)
+{
+    if (search->kind->looked_at == SPANS)
+        return entry->kind == TRACE_ENTRY_SPAN;
+    return log_is_event(entry) && !is_ours(entry);
+}
+
+static bool match(struct search *search, const struct trace_entry *entry,
+                  int *nearness)
+{
+    switch (search->kind->looked_at) {
+    case LINES:
+        return match_line(search, entry);
+    case SPANS:
+        return match_path(search, entry);
+    default:
+        return meets_conditions(search, entry, nearness);
+    }
+}
+
+static bool count(struct search *search)
+{
+    struct trace_entry entry;
+    int nearness;
+
+    while (trace_reader_next(search->reader, &entry)) {
+        bool counts = looks_at(search, &entry);
+
+        if (!counts && search->kind->looked_at != EVENTS)
+            continue;
+
+        bool matches = match(search, &entry, &nearness);
+
+        search->all += counts;
+        search->matched += counts && matches;
+        if (counts && matches && search->kind->wanted == ALL &&
+            !keep_found(search, &entry))
+            return false;
+    }
+    return true;
+}
+
+/* Finds the times of the spans that match. */
+static bool follow_all(struct search *search)
+{
+    struct trace_entry entry;
+
+    if (!search->found_count)
+        return true;
+    qsort(search->found, search->found_count, sizeof(*search->found), by_place);
+    if (trace_reader_rewind(search->reader))
+        return false;
+    while (trace_reader_next(search->reader, &entry))
+        if (entry.kind != TRACE_ENTRY_SPAN && entry.kind != TRACE_ENTRY_EVENT &&
+            entry.kind != TRACE_ENTRY_DEVICE)
+            follow(search, &entry);
+    return true;
+}
+
+static bool compare_all(struct search *search)
+{
+    struct trace_entry entry;
+    int nearness = 0;
+
+    for (size_t i = 0; i < search->condition_count; i++) {
+        struct condition *condition = &search->conditions[i];
+
+        log_replay_free(condition->replay);
+        condition->replay =
+            condition->filter ? log_replay_new(condition->filter) : NULL;
+        if (condition->filter && !condition->replay)
+            return false;
+    }
+    if (trace_reader_rewind(search->reader))
+        return false;
+    while (trace_reader_next(search->reader, &entry)) {
+        bool counts = looks_at(search, &entry);
+
+        if (!counts && search->kind->looked_at != EVENTS)
+            continue;
+
+        bool matches = match(search, &entry, &nearness);
+
+        if (counts)
+            compare(search, &entry, matches, nearness);
+    }
+    return true;
+}
+
+/* ---- Judging ---- */
+
+static size_t wrong_ones(const struct search *search)
+{
+    size_t wrong = 0;
+
+    for (size_t i = 0; i < search->found_count; i++)
+        wrong += !is_right(search->expectation, &search->found[i]);
+    return wrong;
+}
+
+static bool is_met(const struct search *search)
+{
+    switch (search->kind->wanted) {
+    case SOME:
+        return search->matched > 0;
+    case NONE:
+        return !search->matched;
+    case NUMBER:
+        return (double)search->matched == search->expectation->number;
+    default:
+        return search->matched && !wrong_ones(search);
+    }
+}
+
+static void put_why(struct search *search, struct trace_text *why)
+{
+    const char *what = search->kind->looked_at == SPANS ? "spans" : "events";
+
+    log_expectation_text(search->expectation, why);
+    if (search->kind->wanted == ALL && search->matched)
+        trace_text_printf(why, ": %zu of the %zu spans that match: %s",
+                          wrong_ones(search), search->matched,
+                          search->kind->wrong);
+    else
+        trace_text_printf(why, ": %zu of %zu %s match", search->matched,
+                          search->all, what);
+    if (compare_all(search))
+        log_search_put_near(search, why);
+}
+
+static enum log_judgement judge(struct search *search, struct trace_text *why)
+{
+    bool ready;
+
+    errno = 0;
+    ready = log_search_read(search, why);
+    if (!ready &&
+        why->size) { /* it says why the expectation cannot be parsed */
+        struct trace_text whole = {.ceiling = why->ceiling};
+
+        log_expectation_text(search->expectation, &whole);
+        trace_text_printf(&whole, ": %s", why->data);
+        trace_text_free(why);
+        *why = whole;
+        return LOG_NOT_MET;
+    }
+    /* Without memory, filters show too much and lines have gaps. */
+    if (!ready || !count(search) || !follow_all(search) || errno == ENOMEM) {
+        trace_text_string(why, "out of memory");
+        return LOG_NOT_JUDGED;
+    }
+    if (is_met(search))
+        return LOG_MET;
+    put_why(search, why);
+    return LOG_NOT_MET;
+}
+
+/* Adds which records are missing; returns false if none is. */
+static bool misses(const struct trace_reader *reader, struct trace_text *why)
+{
+    struct trace_summary summary = trace_reader_summary(reader);
+
+    if (trace_reader_losses(why, reader))
+        return true;
+    if (summary.disabled)
+        trace_text_string(why, "trace_disable() was called");
+    else if (trace_static_max() < TRACE_LEVEL_TRACE)
+        trace_text_printf(why, "this was built with LOG_STATIC_MAX=%s",
+                          trace_level_word(trace_static_max()));
+    return why->size > 0;
+}
+
+static void search_free(struct search *search)
+{
+    for (size_t i = 0; i < search->condition_count; i++) {
+        log_replay_free(search->conditions[i].replay);
+        log_filter_free(search->conditions[i].filter);
+    }
+    for (size_t i = 0; i < search->path_count; i++) {
+        free(search->path[i].name);
+        log_directive_free(&search->path[i].fields);
+    }
+    for (size_t i = 0; i < search->near_count; i++)
+        free(search->near[i].line);
+    free(search->conditions);
+    free(search->path);
+    free(search->found);
+    trace_text_free(&search->line);
+    trace_text_free(&search->memory.message);
+    trace_reader_close(search->reader);
+}
+
+enum log_judgement log_judge(const struct log_expectation *expectation,
+                             struct trace_text *why)
+{
+    struct search search = {.expectation = expectation,
+                            .kind = &kinds[expectation->kind]};
+    enum log_judgement judgement = LOG_NOT_JUDGED;
+
+    if (!expectation->texts[0]) {
+        log_expectation_text(expectation, why);
+        trace_text_string(why, ": the text is NULL");
+        return LOG_NOT_MET;
+    }
+    trace_device_flush(false);
+    errno = 0;
+    search.reader = trace_reader_open_own();
+    if (errno == ENOMEM) /* or a call site may be unknown */
+        trace_text_string(why, "out of memory");
+    else if (!search.reader)
+        trace_text_string(why, "the process has no recording");
+    else if (!misses(search.reader, why))
+        judgement = judge(&search, why);
+    search_free(&search);
+    return judgement;
+}
