@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/results/history.h"
-#include "harness/results/terminal.h"
+#include "harness/results/history/history.h"
+#include "harness/results/terminal/terminal.h"
 #include "run.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"

@@ -13,10 +13,10 @@
 #include <zstd.h>
 
 #include "archive.h"
-#include "harness/results/compress.h"
-#include "harness/results/gzip.h"
-#include "harness/results/notice.h"
-#include "harness/results/run_folder.h"
+#include "harness/results/folder/compress.h"
+#include "harness/results/folder/gzip.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
 #include "harness/runner/options.h"
 #include "run.h"
 #include "runners.h"

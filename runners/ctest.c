@@ -9,7 +9,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
 #include "run.h"
 
 /* ---- Asking ctest ---- */

@@ -8,8 +8,8 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/history.h"
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/history/history.h"
 #include "harness/runner/options.h"
 #include "log/replay/replay.h"
 #include "run.h"

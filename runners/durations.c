@@ -12,7 +12,7 @@
 
 #include <criterion/criterion.h>
 
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
 #include "harness/runner/plan.h"
 #include "run.h"
 

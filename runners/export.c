@@ -7,10 +7,10 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/gpu_state.h"
-#include "harness/results/notice.h"
-#include "harness/results/stacks.h"
-#include "harness/results/writers.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/model/gpu_state.h"
+#include "harness/results/model/test_stacks.h"
+#include "harness/results/reports/writers.h"
 #include "harness/runner/options.h"
 #include "run.h"
 #include "runners.h"

@@ -14,7 +14,7 @@
 
 #include <testlog/log.h>
 
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
 #include "harness/runner/options.h"
 #include "runners.h"
 #include "trace/base/text.h"

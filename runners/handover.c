@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/writers.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/reports/writers.h"
 #include "run.h"
 
 enum { PIPE_SIZE = 1 << 20 }; /* programs need not wait for us */

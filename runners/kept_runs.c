@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/old_runs.h"
-#include "harness/results/scratch.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/old_runs.h"
+#include "harness/results/folder/scratch.h"
 #include "harness/runner/options.h"
 #include "runners.h"
 

@@ -14,9 +14,9 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/run_folder.h"
-#include "harness/results/writers.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/reports/writers.h"
 #include "harness/runner/options.h"
 #include "harness/session.h"
 #include "run.h"

@@ -11,8 +11,8 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/old_runs.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/old_runs.h"
 #include "harness/runner/options.h"
 #include "run.h"
 #include "trace/base/file.h"

@@ -1,5 +1,5 @@
 /* losses.c: says which tests lost records. */
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
 #include "runners.h"
 
 void runners_losses_note(struct losses *losses,

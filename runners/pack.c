@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "archive.h"
-#include "harness/results/notice.h"
-#include "harness/results/old_runs.h"
-#include "harness/results/run_folder.h"
-#include "harness/results/run_order.h"
-#include "harness/results/scratch.h"
-#include "harness/results/writers.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/old_runs.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/folder/run_order.h"
+#include "harness/results/folder/scratch.h"
+#include "harness/results/reports/writers.h"
 #include "harness/runner/options.h"
 #include "runners.h"
 #include "trace/base/containers.h"

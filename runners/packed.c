@@ -9,7 +9,7 @@
 #include <zstd.h>
 
 #include "archive.h"
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
 #include "runners.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"

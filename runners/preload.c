@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
 #include "harness/runner/elf_file.h"
 #include "harness/runner/runner.h"
 #include "run.h"

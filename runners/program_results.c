@@ -9,8 +9,8 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/run_folder.h"
-#include "harness/results/writers.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/reports/writers.h"
 #include "run.h"
 
 /* Returns the index of a string in an array; -1 if it is not there. */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/results/history.h"
-#include "harness/results/run_folder.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/history/history.h"
 #include "run.h"
 #include "trace/base/strings.h"
 

@@ -9,10 +9,10 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/report/report.h"
-#include "harness/results/run_folder.h"
-#include "harness/results/writers.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/report/report_html.h"
+#include "harness/results/reports/writers.h"
 #include "harness/runner/options.h"
 #include "run.h"
 #include "trace/base/containers.h"

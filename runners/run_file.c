@@ -13,7 +13,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/run_folder.h"
+#include "harness/results/folder/run_folder.h"
 #include "run.h"
 
 enum { FILE_MOST = 1 << 30 }; /* bytes: a sparse file can have any size */

@@ -11,9 +11,9 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/run_folder.h"
-#include "harness/results/writers.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/reports/writers.h"
 #include "run.h"
 
 enum {

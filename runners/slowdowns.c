@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/terminal.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/terminal/terminal.h"
 #include "stat.h"
 #include "trace/base/strings.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "critical.h"
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
 #include "harness/runner/options.h"
 #include "stat.h"
 

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "harness/results/model.h"
+#include "harness/results/model/model.h"
 #include "harness/runner/supervisor.h"
 #include "run.h"
 

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "archive.h"
-#include "harness/results/notice.h"
-#include "harness/results/old_runs.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/old_runs.h"
 
 static struct {
     char path[PATH_MAX]; /* "": there is none */

@@ -1,6 +1,6 @@
 /* unseen.c: warns about directives that match no call site of recordings. */
-#include "harness/results/notice.h"
-#include "harness/results/terminal.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/terminal/terminal.h"
 #include "runners.h"
 
 enum { SHOWN_MAX = 10 };

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "harness/results/writers.h"
+#include "harness/results/reports/writers.h"
 #include "harness/runner/options.h"
 #include "run.h"
 

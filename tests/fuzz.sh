@@ -32,7 +32,7 @@ build() {
         printf 'runners/%s.c ' slices critical)
     [ "$1" != activity ] || more=$(ls trace/devices/*/*.c | grep -v /audit.c)
     [ "$1" != pack ] || {
-        more="runners/archive.c runners/holes.c runners/run_name.c harness/results/sanitize_text.c"
+        more="runners/archive.c runners/holes.c runners/run_name.c harness/results/folder/sanitize_text.c"
         libs=$(pkg-config --libs libarchive libzstd)
     }
     "$clang" $flags "tests/fuzz_$1.c" $more "$folder"/objects/*.o \

@@ -16,6 +16,7 @@
 #include "trace/export/ops.h"
 #include "trace/export/perfetto.h"
 #include "trace/export/speedscope.h"
+#include "trace/read/crashes.h"
 #include "trace/read/reader.h"
 #include "trace/record/fatal_signal.h"
 

@@ -1,7 +1,7 @@
 /* harness_filters_test.c: the filters of a run, before and after it. */
 #include "support.h" /* defines TRACING */
 
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
 #include "harness/runner/runner.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* harness_gpu_setup_test.c: the variables that workers get for GPU traces, and
  * the state of a machine without CUDA. */
-#include "harness/results/run_folder.h"
+#include "harness/results/folder/run_folder.h"
 #include "harness/runner/runner.h"
 #include "harness/session.h"
 

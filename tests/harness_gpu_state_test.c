@@ -1,6 +1,6 @@
 /* harness_gpu_state_test.c: reads GPU states from recordings and adds them
  * up. */
-#include "harness/results/gpu_state.h"
+#include "harness/results/model/gpu_state.h"
 
 #include <stdlib.h>
 #include <string.h>

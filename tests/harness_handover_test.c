@@ -1,5 +1,5 @@
 /* harness_handover_test.c: results go through a pipe to `testlog run`. */
-#include "harness/results/writers.h"
+#include "harness/results/reports/writers.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>

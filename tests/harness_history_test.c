@@ -1,7 +1,7 @@
 /* harness_history_test.c: what is remembered of tests between runs. */
-#include "harness/results/history.h"
-#include "harness/results/notice.h"
-#include "harness/results/run_folder.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/history/history.h"
 
 #include <limits.h>
 #include <stdlib.h>

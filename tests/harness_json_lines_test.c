@@ -1,5 +1,5 @@
 /* harness_json_lines_test.c: writes a line for each test when it ends. */
-#include "harness/results/writers.h"
+#include "harness/results/reports/writers.h"
 #include "harness/runner/runner.h"
 
 #include <fcntl.h>

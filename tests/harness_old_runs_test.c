@@ -1,7 +1,7 @@
 /* harness_old_runs_test.c: which runs are removed, and which never are. */
-#include "harness/results/notice.h"
-#include "harness/results/old_runs.h"
-#include "harness/results/run_folder.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/old_runs.h"
+#include "harness/results/folder/run_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>

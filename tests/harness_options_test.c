@@ -1,6 +1,6 @@
 /* harness_options_test.c: parses flags and variables. */
-#include "harness/results/notice.h"
-#include "harness/results/writers.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/reports/writers.h"
 #include "harness/runner/options.h"
 #include "harness/session.h"
 

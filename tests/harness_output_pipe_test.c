@@ -1,6 +1,6 @@
 /* harness_output_pipe_test.c: moves a test's output through a FIFO into a
  * file. */
-#include "harness/results/run_folder.h"
+#include "harness/results/folder/run_folder.h"
 #include "harness/runner/supervisor.h"
 #include "harness/worker/worker.h"
 

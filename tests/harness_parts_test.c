@@ -1,5 +1,5 @@
 /* harness_parts_test.c: the hosts of a merged run. */
-#include "harness/results/model.h"
+#include "harness/results/model/model.h"
 
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /* harness_preflight_test.c: what Criterion needs before a run. */
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
 #include "harness/runner/runner.h"
 
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* harness_prepare_test.c: a run before its first test, and before a retry. */
-#include "harness/results/notice.h"
-#include "harness/results/run_folder.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
 #include "harness/runner/plan.h"
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"

@@ -1,6 +1,6 @@
 /* harness_rerun_test.c: --failed chooses what failed in the last run. */
-#include "harness/results/history.h"
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/history/history.h"
 #include "harness/runner/plan.h"
 #include "harness/session.h"
 

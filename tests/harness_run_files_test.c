@@ -2,7 +2,7 @@
  * put in their place. */
 #include "support.h" /* defines TRACING */
 
-#include "harness/results/run_folder.h"
+#include "harness/results/folder/run_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* harness_run_order_test.c: the numbers of runs. */
-#include "harness/results/notice.h"
-#include "harness/results/old_runs.h"
-#include "harness/results/run_folder.h"
-#include "harness/results/run_order.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/old_runs.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/folder/run_order.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* harness_scratch_test.c: finds, copies and rescues scratch folders. */
-#include "harness/results/notice.h"
-#include "harness/results/old_runs.h"
-#include "harness/results/run_folder.h"
-#include "harness/results/scratch.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/old_runs.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/folder/scratch.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* harness_stacks_test.c: formats the stacks of a test. */
-#include "harness/results/run_folder.h"
-#include "harness/results/stacks.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/model/test_stacks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* harness_supervisor_test.c: timeouts and signals, with real processes. */
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
 #include "harness/runner/supervisor.h"
 
 #include <poll.h>

@@ -1,7 +1,7 @@
 /* harness_terminal_test.c: prints tests and runs on the terminal. */
-#include "harness/results/notice.h"
-#include "harness/results/run_folder.h"
-#include "harness/results/terminal.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/terminal/terminal.h"
 
 #include <limits.h>
 #include <stdio.h>

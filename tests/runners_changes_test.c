@@ -6,7 +6,7 @@
 
 #include <criterion/criterion.h>
 
-#include "harness/results/history.h"
+#include "harness/results/history/history.h"
 
 #include "support.h"
 

@@ -15,7 +15,7 @@
 
 #include <zstd.h>
 
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
 #include "harness/runner/options.h"
 #include "runners/runners.h"
 

@@ -1,6 +1,6 @@
 /* runners_handover_test.c: reads the results that a program sends, line by
  * line. */
-#include "harness/results/writers.h"
+#include "harness/results/reports/writers.h"
 #include "runners/run.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* runners_programs_test.c: names programs, and recalls their tests from the
  * last run. */
-#include "harness/results/history.h"
+#include "harness/results/history/history.h"
 #include "runners/run.h"
 
 #include <stdlib.h>

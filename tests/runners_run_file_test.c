@@ -10,7 +10,7 @@
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 
-#include "harness/results/model.h"
+#include "harness/results/model/model.h"
 #include "support.h"
 
 static const char text[] =

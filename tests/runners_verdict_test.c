@@ -1,6 +1,6 @@
 /* runners_verdict_test.c: turns the end of a program into a result and an exit
  * code. */
-#include "harness/results/model.h"
+#include "harness/results/model/model.h"
 #include "harness/runner/options.h"
 #include "runners/run.h"
 

@@ -1,5 +1,6 @@
 /* trace_crash_test.c: what processes leave in the recording when they crash. */
 #include "support.h"
+#include "trace/read/crashes.h"
 #include "trace/read/reader.h"
 #include "trace/read/reader_parts.h"
 

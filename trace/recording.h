@@ -64,6 +64,12 @@ TRACE_API void trace_returned_to(uintptr_t frame);
  * stays mapped, because threads may be writing a record. */
 TRACE_API void trace_close(void);
 
+/* trace_invite makes annotated programs that this process starts record into
+ * its recording, unless they record for themselves. To prevent that, remove the
+ * variable. */
+#define TRACE_INVITATION "TESTLOG_RECORDING"
+void trace_invite(void);
+
 /* trace_parse_size parses "64M": digits and an optional K, M or G. Returns
  * false for anything else. */
 TRACE_API bool trace_parse_size(const char *text, uint64_t *bytes);

@@ -15,13 +15,15 @@
 
 #include <criterion/event.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/run_folder.h"
-#include "harness/results/stacks.h"
-#include "harness/results/writers.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/folder/survivors.h"
+#include "harness/results/model/test_stacks.h"
+#include "harness/results/reports/writers.h"
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"
 #include "trace/base/file.h"
+#include "trace/read/crashes.h"
 #include "trace/record/fatal_signal.h"
 
 enum {

@@ -15,10 +15,10 @@
 #include <criterion/logging.h>
 #include <criterion/options.h>
 
-#include "harness/results/gpu_summary.h"
-#include "harness/results/notice.h"
-#include "harness/results/run_folder.h"
-#include "harness/results/writers.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/model/gpu_summary.h"
+#include "harness/results/reports/writers.h"
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"
 #include "trace/base/strings.h"

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/stacks.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/model/test_stacks.h"
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"
 

@@ -12,7 +12,7 @@
 #include <criterion/logging.h>
 #include <criterion/options.h>
 
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
 #include "harness/runner/runner.h"
 #include "trace/base/containers.h"
 

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/run_folder.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
 #include "harness/runner/runner.h"
 #include "harness/session.h"
 #include "trace/base/strings.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/writers.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/reports/writers.h"
 #include "harness/runner/option_rows.h"
 #include "harness/runner/plan.h"
 #include "harness/runner/runner.h"

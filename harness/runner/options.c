@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/old_runs.h"
-#include "harness/results/writers.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/old_runs.h"
+#include "harness/results/reports/writers.h"
 #include "harness/runner/option_rows.h"
 #include "harness/runner/plan.h"
 #include "harness/runner/runner.h"

@@ -2,9 +2,9 @@
 #ifndef TESTLOG_OPTIONS_H
 #define TESTLOG_OPTIONS_H
 
-#include "harness/results/durations.h"
-#include "harness/results/stacks.h"
-#include "harness/results/terminal.h"
+#include "harness/results/history/durations.h"
+#include "harness/results/model/test_stacks.h"
+#include "harness/results/terminal/terminal.h"
 #include "harness/runner/settings.h"
 #include "trace/record/profiler.h"
 

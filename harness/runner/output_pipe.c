@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/run_folder.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"
 

@@ -9,7 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
 #include "harness/runner/runner.h"
 #include "trace/base/strings.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
 #include "harness/runner/options.h"
 #include "harness/runner/runner.h"
 #include "trace/base/valgrind_requests.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/results/history.h"
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/history/history.h"
 #include "harness/runner/plan.h"
 #include "harness/session.h"
 #include "trace/base/containers.h"

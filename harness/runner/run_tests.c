@@ -9,8 +9,8 @@
 #include <criterion/criterion.h>
 #include <criterion/hooks.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/writers.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/reports/writers.h"
 #include "harness/runner/plan.h"
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"

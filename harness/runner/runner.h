@@ -2,7 +2,7 @@
 #ifndef TESTLOG_RUNNER_H
 #define TESTLOG_RUNNER_H
 
-#include "harness/results/history.h"
+#include "harness/results/history/history.h"
 #include "harness/runner/options.h"
 
 struct criterion_logger;

@@ -19,8 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/run_folder.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
 #include "harness/runner/plan.h"
 #include "harness/runner/settings.h"
 #include "trace/base/containers.h"

@@ -8,7 +8,7 @@
 
 #include <criterion/criterion.h>
 
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
 #include "harness/runner/balance.h"
 #include "harness/runner/plan.h"
 #include "trace/base/strings.h"

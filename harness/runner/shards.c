@@ -1,7 +1,7 @@
 /* shards.c: finds which shard of the tests this process runs. */
 #include <string.h>
 
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
 #include "harness/runner/plan.h"
 #include "harness/session.h"
 

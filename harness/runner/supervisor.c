@@ -17,9 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/run_folder.h"
-#include "harness/results/writers.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/folder/survivors.h"
+#include "harness/results/reports/writers.h"
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"
 

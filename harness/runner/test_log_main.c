@@ -13,14 +13,14 @@
 #include <criterion/options.h>
 #include <testlog/test_log.h>
 
-#include "harness/results/compress.h"
-#include "harness/results/gpu_summary.h"
-#include "harness/results/history.h"
-#include "harness/results/notice.h"
-#include "harness/results/old_runs.h"
-#include "harness/results/report/report.h"
-#include "harness/results/scratch.h"
-#include "harness/results/writers.h"
+#include "harness/results/folder/compress.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/old_runs.h"
+#include "harness/results/folder/scratch.h"
+#include "harness/results/history/history.h"
+#include "harness/results/model/gpu_summary.h"
+#include "harness/results/report/report_html.h"
+#include "harness/results/reports/writers.h"
 #include "harness/runner/plan.h"
 #include "harness/runner/supervisor.h"
 #include "harness/session.h"

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
 #include "harness/runner/supervisor.h"
 
 static int folder; /* that is locked; 0: none */

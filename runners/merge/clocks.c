@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/run_folder.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
 #include "merge.h"
 #include "trace/base/containers.h"
 #include "trace/base/file.h"

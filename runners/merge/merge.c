@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/results/gpu_summary.h"
-#include "harness/results/notice.h"
-#include "harness/results/old_runs.h"
-#include "harness/results/report/report.h"
-#include "harness/results/run_folder.h"
-#include "harness/results/writers.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/old_runs.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/model/gpu_summary.h"
+#include "harness/results/report/report_html.h"
+#include "harness/results/reports/writers.h"
 #include "harness/runner/options.h"
 #include "merge.h"
 

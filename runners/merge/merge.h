@@ -8,8 +8,8 @@
 
 #include <sys/types.h>
 
-#include "harness/results/durations.h"
-#include "harness/results/model.h"
+#include "harness/results/history/durations.h"
+#include "harness/results/model/model.h"
 #include "runners/run.h"
 
 /* The clocks of a source's host while it ran. */

@@ -4,7 +4,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/notice.h"
+#include "harness/results/folder/notice.h"
 #include "merge.h"
 #include "trace/base/containers.h"
 

@@ -10,9 +10,9 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/old_runs.h"
-#include "harness/results/run_folder.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/old_runs.h"
+#include "harness/results/folder/run_folder.h"
 #include "harness/runner/options.h"
 #include "merge.h"
 #include "trace/format.h"

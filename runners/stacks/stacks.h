@@ -5,7 +5,7 @@
  * it stops: in the runner, BoxFort's wait for any child would take these stops.
  *
  * With --left, it prints the stack that a process left when it crashed, a value
- * of trace/record/fatal_signal.h, from standard input.
+ * of trace/crash.h, from standard input.
  *
  * It prints a line for each fact, whose parts are separated by tabs:
  *
@@ -30,7 +30,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "trace/record/fatal_signal.h"
+#include "trace/crash.h"
 
 enum {
     STACKS_PROCESSES = 64,

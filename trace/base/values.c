@@ -1,7 +1,6 @@
 /* values.c: stores and loads values in records. */
 #include <string.h>
 
-#include "trace/read/reader.h"
 #include "values.h"
 
 #define FOUR(n)    (char)(n), (char)((n) + 1), (char)((n) + 2), (char)((n) + 3)
@@ -131,12 +130,6 @@ const struct trace_value *trace_values_print(size_t count,
         if (values[i].type == TRACE_TYPE_CALLBACK)
             copy[i].as.text = text->data ? text->data + starts[i] : "";
     return copy;
-}
-
-struct trace_values trace_values_of(const struct trace_entry *entry)
-{
-    return (struct trace_values){entry->values,
-                                 entry->values + entry->values_size};
 }
 
 bool trace_values_next(struct trace_values *values, struct trace_value *value)

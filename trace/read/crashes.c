@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "crashes.h"
 #include "reader.h"
 #include "reader_parts.h"
 #include "trace/base/file.h"

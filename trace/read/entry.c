@@ -234,3 +234,9 @@ bool trace_reader_span(const struct trace_reader *reader, uint32_t place,
     return trace_reader_entry(reader, place, &nobody, entry) &&
            entry->kind == TRACE_ENTRY_SPAN;
 }
+
+struct trace_values trace_values_of(const struct trace_entry *entry)
+{
+    return (struct trace_values){entry->values,
+                                 entry->values + entry->values_size};
+}

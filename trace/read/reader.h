@@ -123,12 +123,6 @@ bool trace_reader_losses(struct trace_text *, const struct trace_reader *);
 int trace_seal(const char *path);
 int trace_seal_beneath(int folder, const char *name);
 
-/* trace_invite makes annotated programs that this process starts record into
- * its recording, unless they record for themselves. To prevent that, remove the
- * variable. */
-#define TRACE_INVITATION "TESTLOG_RECORDING"
-void trace_invite(void);
-
 /* trace_shrink truncates a recording to its used size once its process has died
  * or closed it. Within the last chunk it truncates only if nobody can write
  * there any more; surviving children get no more space. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/results/gzip.h"
+#include "harness/results/folder/gzip.h"
 #include "harness/results/report/blocks.h"
 
 /* ---- Without zlib: stored blocks (RFC 1951, 3.2.4) ---- */

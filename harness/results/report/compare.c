@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/old_runs.h"
-#include "harness/results/report/report.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/old_runs.h"
+#include "harness/results/report/report_html.h"
 #include "trace/base/file.h"
 #include "trace/base/text.h"
 

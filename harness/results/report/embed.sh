@@ -34,7 +34,7 @@ page() {
 }
 
 {
-    echo '#include "harness/results/report/report.h"'
+    echo '#include "harness/results/report/report_html.h"'
     echo 'const unsigned char test_log_page_html[] = {'
     page | od -An -v -tu1 | sed 's/ *\([0-9][0-9]*\)/\1,/g'
     echo '};'

@@ -4,10 +4,11 @@
 
 #include <stdlib.h>
 
-#include "harness/results/report/report.h"
-#include "harness/results/run_folder.h"
-#include "harness/results/stacks.h"
-#include "harness/results/terminal.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/model/test_stacks.h"
+#include "harness/results/report/report_html.h"
+#include "harness/results/terminal/terminal.h"
 
 enum {
     FAILURES_MOST = 200,  /* tests */

@@ -123,7 +123,7 @@ size_t test_log_recorded_field(struct test_log_recorded *,
                                enum test_log_recorded_table, const char *name,
                                const struct trace_value *);
 
-/* ---- tracks.c: the rows on which slices are drawn ---- */
+/* ---- track_rows.c: the rows on which slices are drawn ---- */
 
 /* test_log_track_of returns the track of an entry.
  * test_log_track_depth returns the row for a slice, below those that enclose
@@ -135,7 +135,7 @@ uint64_t test_log_track_depth(struct test_log_recorded *, uint32_t track,
 void test_log_tracks_put(struct test_log_recorded *);
 void test_log_tracks_free(struct test_log_recorded *);
 
-/* ---- slices.c ---- */
+/* ---- slice_rows.c ---- */
 
 /* test_log_slices_add adds the slice of a span, of an enter or of an activity,
  * and returns its row + 1; 0 if it was left out. */

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/results/notice.h"
-#include "harness/results/report/report.h"
-#include "harness/results/writers.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/report/report_html.h"
+#include "harness/results/reports/writers.h"
 #include "harness/version.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"

@@ -2,7 +2,7 @@
  * the run. */
 #include <stdlib.h>
 
-#include "harness/results/report/report.h"
+#include "harness/results/report/report_html.h"
 #include "trace/read/reader.h"
 #include "trace/read/test_rows.h"
 

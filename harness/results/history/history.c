@@ -1,0 +1,262 @@
+/* history.c: remembers tests from one run to the next, whatever ran in between:
+ * which failed and have not passed since, and how long each takes. There is a
+ * file for each program, beside the runs. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/history/history.h"
+#include "trace/base/containers.h"
+#include "trace/base/strings.h"
+
+/* ---- Reading ---- */
+
+static char *path_in(const char *dir)
+{
+    char *path;
+
+    return asprintf(&path, "%s/.history", dir) < 0 ? NULL : path;
+}
+
+void test_log_history_open(struct test_log_history *history, const char *dir,
+                           const char *path)
+{
+    char *real = NULL;
+    uid_t owner;
+
+    *history = (struct test_log_history){.path = NULL};
+    if (path)
+        history->path = strdup(path);
+    else if (dir)
+        history->path = path_in(dir);
+    /* The list of a user who is not trusted must not decide what runs. */
+    if (history->path && test_log_trusts_folder(history->path, &owner))
+        real = realpath(history->path, NULL);
+    free(history->path);
+    history->path = real;
+}
+
+void test_log_history_read(struct test_log_history *history,
+                           const char *program)
+{
+    if (history->path)
+        test_log_history_load(history, program, 0);
+}
+
+static void free_past(struct test_log_past *past)
+{
+    free(past->program);
+    free(past->name);
+}
+
+void test_log_history_free(struct test_log_history *history)
+{
+    for (size_t i = 0; i < history->count; i++)
+        free_past(&history->tests[i]);
+    free(history->tests);
+    free(history->path);
+    *history = (struct test_log_history){.path = NULL};
+}
+
+/* ---- Questions ---- */
+
+bool test_log_history_failed(const struct test_log_history *history,
+                             const char *program)
+{
+    for (size_t i = 0; i < history->count; i++)
+        if (test_log_outcome_bad(history->tests[i].outcome) &&
+            !strcmp(history->tests[i].program, program))
+            return true;
+    return false;
+}
+
+bool test_log_history_has(const struct test_log_history *history,
+                          const char *program)
+{
+    for (size_t i = 0; i < history->count; i++)
+        if (!strcmp(history->tests[i].program, program))
+            return true;
+    return false;
+}
+
+const struct test_log_past *test_log_history_of(
+    const struct test_log_history *history, const char *program,
+    const char *name)
+{
+    static size_t expected; /* callers ask in the file's order */
+
+    for (size_t i = 0; i < history->count; i++) {
+        size_t number = (expected + i) % history->count;
+        const struct test_log_past *past = &history->tests[number];
+
+        if (strcmp(past->name, name) || strcmp(past->program, program))
+            continue;
+        expected = number + 1;
+        return past;
+    }
+    return NULL;
+}
+
+/* ---- Adding a run ---- */
+
+struct update {
+    struct test_log_history history; /* of one program */
+    struct trace_table places;       /* by the hash of a name */
+    bool left_tests; /* the program ended without a result of each test */
+    bool ran_others; /* than those that had failed */
+    bool no_times;   /* of the run are kept */
+};
+
+static bool has_slash(const char *name)
+{
+    return strchr(name, '/');
+}
+
+/* Returns what is known of a test, added if it is new. */
+static struct test_log_past *past_of(struct update *update, const char *program,
+                                     const char *name)
+{
+    uint64_t key = trace_hash_string(TRACE_HASH, name);
+    struct test_log_past *past;
+    uintptr_t place;
+
+    if (trace_table_find(&update->places, key, &place))
+        return &update->history.tests[place];
+    past = test_log_history_add(&update->history, program, name);
+    if (past)
+        trace_table_set(&update->places, key, update->history.count - 1);
+    return past;
+}
+
+static void add_time(struct test_log_past *past, uint64_t time)
+{
+    memmove(past->times + 1, past->times,
+            sizeof(past->times) - sizeof(*past->times));
+    past->times[0] = time ? time : 1;
+}
+
+/* Repetitions are one test, which passes if all of them do. */
+static void add_result(struct update *update,
+                       const struct test_log_result *result)
+{
+    enum test_log_outcome outcome = result->outcome;
+    char name[512];
+    struct test_log_past *past;
+
+    snprintf(name, sizeof(name), "%s", test_log_name(result));
+    if (has_slash(name))
+        name[strcspn(name, "#")] = '\0';
+    else
+        update->left_tests = true;
+    past = past_of(update, result->program, name);
+    if (!past || outcome == TEST_LOG_OUTCOME_NONE)
+        return;
+    if (!past->seen && !test_log_outcome_bad(past->outcome))
+        update->ran_others = true;
+    past->seen = true;
+    if (outcome == TEST_LOG_OUTCOME_SKIPPED)
+        return;
+    if (outcome == TEST_LOG_OUTCOME_PASSED && !update->no_times)
+        add_time(past, result->duration);
+    if (!past->ran || test_log_outcome_bad(outcome)) {
+        past->outcome = outcome;
+        past->duration = result->duration;
+    }
+    past->ran = true;
+}
+
+static void forget_unseen(struct test_log_history *history)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < history->count; i++)
+        if (history->tests[i].seen)
+            history->tests[kept++] = history->tests[i];
+        else
+            free_past(&history->tests[i]);
+    history->count = kept;
+}
+
+static int update_program(const struct test_log_run *run, const char *program,
+                          const char *path, int folder, bool whole, bool failed)
+{
+    /* Other shards may start later, and must know the same durations. */
+    struct update update = {.history.path = strdup(path),
+                            .no_times = test_log_shard_by_time(&run->shard)};
+    int status = -1;
+
+    if (test_log_history_load(&update.history, program, folder) &&
+        errno != ENOENT)
+        goto out;
+    for (size_t i = 0; i < update.history.count; i++)
+        trace_table_set(
+            &update.places,
+            trace_hash_string(TRACE_HASH, update.history.tests[i].name), i);
+    for (size_t i = 0; i < run->count; i++)
+        if (!strcmp(run->results[i].program, program))
+            add_result(&update, &run->results[i]);
+    if (whole && !update.left_tests && (!failed || update.ran_others))
+        forget_unseen(&update.history);
+    status = test_log_history_save(&update.history, program, folder);
+out:
+    trace_table_free(&update.places);
+    test_log_history_free(&update.history);
+    return status;
+}
+
+static bool is_first_of_program(const struct test_log_run *run, size_t number)
+{
+    for (size_t i = number; i-- > 0;)
+        if (!strcmp(run->results[i].program, run->results[number].program))
+            return false;
+    return true;
+}
+
+static int update_all(const struct test_log_run *run, const char *path,
+                      bool whole, bool failed)
+{
+    int status = 0, folder;
+
+    if (mkdir(path, 0777) && errno != EEXIST)
+        return -1;
+    folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0)
+        return -1;
+    test_log_lock(folder);
+    for (size_t i = 0; i < run->count; i++)
+        if (is_first_of_program(run, i))
+            status |= update_program(run, run->results[i].program, path, folder,
+                                     whole, failed);
+    close(folder);
+    return status;
+}
+
+/* Whether the run is in `dir`: it may be in a temporary folder. */
+static bool is_in(const struct test_log_run *run, const char *dir)
+{
+    size_t size = strlen(dir);
+
+    return run->path && !strncmp(run->path, dir, size) &&
+           run->path[size] == '/';
+}
+
+void test_log_history_update(const struct test_log_run *run, const char *dir,
+                             bool whole, bool failed)
+{
+    char *path;
+
+    if (run->parent.nested || run->refused || !is_in(run, dir))
+        return;
+    path = path_in(dir);
+    if (!path || update_all(run, path, whole, failed))
+        test_log_notice("cannot write %s: %s; --failed will not consider this "
+                        "run",
+                        path ? path : dir, strerror(errno));
+    free(path);
+}

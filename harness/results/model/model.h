@@ -1,0 +1,282 @@
+/* model.h: a run and the results of its tests. Private.
+ *
+ * A run is a folder; several programs may write to it (testlog run).
+ */
+#ifndef TESTLOG_MODEL_H
+#define TESTLOG_MODEL_H
+
+#include <stdio.h>
+
+#include "harness/results/model/gpu_state.h"
+#include "harness/results/model/opencl_state.h"
+#include "harness/results/model/zone_counts.h"
+#include "log/devices/device_summary.h"
+
+/* ---- A test ---- */
+
+/* X(NAME, word in run.json, word for people) */
+#define TEST_LOG_OUTCOMES(X)                                                   \
+    X(NONE, "none", "did not run")                                             \
+    X(PASSED, "passed", "passed")                                              \
+    X(FAILED, "failed", "failed")                                              \
+    X(CRASHED, "crashed", "crashed")                                           \
+    X(TIMEOUT, "timeout", "timed out")                                         \
+    X(SKIPPED, "skipped", "skipped")
+
+enum test_log_outcome {
+#define TEST_LOG_X(name, word, text) TEST_LOG_OUTCOME_##name,
+    TEST_LOG_OUTCOMES(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
+const char *test_log_outcome_word(enum test_log_outcome);
+const char *test_log_outcome_text(enum test_log_outcome);
+
+/* test_log_outcome_of returns the outcome of a word; NONE if there is none. */
+enum test_log_outcome test_log_outcome_of(const char *word);
+bool test_log_outcome_bad(enum test_log_outcome);
+
+/* An earlier try of a test that was tried again. */
+struct test_log_try {
+    enum test_log_outcome outcome;
+    char *reason; /* NULL: none */
+    char *folder; /* as a result's */
+    uint64_t began, duration;
+    size_t part; /* as a result's */
+};
+
+struct test_log_result {
+    char *program; /* its folder's name in the run */
+    char *suite, *test;
+    char *file;
+    unsigned line;
+    enum test_log_outcome outcome;
+    char *reason;      /* NULL: none */
+    char *assertions;  /* that failed, as its block prints them; NULL: none */
+    uint64_t began;    /* ns since the run's start; 0: it did not run */
+    uint64_t duration; /* ns */
+    uint64_t lost[TRACE_LOSS_COUNT]; /* records */
+    char *survivors; /* processes that outlived it; NULL: none */
+    size_t unjudged; /* expectations, because records are missing */
+    enum test_log_gpu_state gpu;
+    uint64_t gpu_lost; /* launches without a device record */
+    enum test_log_opencl_state opencl;
+    struct log_device_summary *gpu_summary; /* NULL: no activity */
+    char *filter;                           /* which of its lines are shown */
+    char *folder; /* of its files, below the run's folder; NULL: it has none */
+    struct test_log_try *earlier; /* tries before this one */
+    size_t earlier_count, earlier_capacity;
+    size_t part;                   /* of a merged run, from 1 on; 0: none */
+    size_t retries;                /* how many more tries it gets if it fails */
+    enum test_log_outcome written; /* outcome in this try's line of JSON */
+    bool unrendered; /* its recording is large: no trace.json, no log.txt */
+    bool borrows;    /* its names are not copies: memory ran out */
+};
+
+/* test_log_name returns "suite/test" in a static buffer that is reused after
+ * eight more calls. */
+const char *test_log_name(const struct test_log_result *);
+
+/* Where a test failed: the place in its reason, "file:line: why", or its own.
+ */
+struct test_log_place {
+    const char *file; /* `size` bytes; 0: it is unknown */
+    size_t size;
+    unsigned line;
+    const char *why; /* the rest of the reason; NULL: there is none */
+    bool found;      /* the reason begins with the place */
+};
+
+struct test_log_place test_log_place_of(const struct test_log_result *);
+
+/* test_log_first_bad returns the first earlier try that did not pass, NULL if
+ * all did: a shard may have run twice. test_log_flaky tells whether a test
+ * passed after such a try. */
+const struct test_log_try *test_log_first_bad(const struct test_log_result *);
+bool test_log_flaky(const struct test_log_result *);
+
+/* test_log_signal returns "SIGSEGV", or "signal 35" for one without a name, in
+ * a buffer that the next call overwrites. */
+const char *test_log_signal(int number);
+
+/* ---- A shard ---- */
+
+/* X(NAME, word): how tests are divided among shards. */
+#define TEST_LOG_SHARD_WAYS(X)                                                 \
+    X(SLICE, "slice") /* every total-th of the sorted names */                 \
+    X(HASH, "hash")   /* by the name alone */                                  \
+    X(TIME, "time")   /* by durations of earlier runs */
+
+enum test_log_shard_way {
+#define TEST_LOG_X(name, word) TEST_LOG_SHARD_##name,
+    TEST_LOG_SHARD_WAYS(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
+struct test_log_shard {
+    size_t index, total; /* from 0; total 0: there are no shards */
+    enum test_log_shard_way way;
+    const char *origin;
+    size_t durations; /* how many are known */
+    uint64_t history; /* a digest of them, the same for all shards */
+};
+
+/* test_log_shard_by_time tells whether durations divide the tests. */
+bool test_log_shard_by_time(const struct test_log_shard *);
+
+/* The words of TEST_LOG_SHARD_WAYS, NULL at the end. */
+extern const char *const test_log_shard_ways[];
+
+/* test_log_shard_text adds which shard this is, for people;
+ * test_log_shard_member adds it as a member of run.json. */
+void test_log_shard_text(struct trace_text *, const struct test_log_shard *);
+void test_log_shard_member(struct trace_text *, const struct test_log_shard *);
+
+/* ---- A part of a merged run ---- */
+
+/* X(NAME, word in run.json): how a run ended. */
+#define TEST_LOG_ENDS(X)                                                       \
+    X(FINISHED, "finished")                                                    \
+    X(INTERRUPTED, "interrupted")                                              \
+    X(KILLED, "killed") /* it left no run.json */
+
+enum test_log_end {
+#define TEST_LOG_X(name, word) TEST_LOG_END_##name,
+    TEST_LOG_ENDS(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
+/* A run that testlog merge made a part of another one. */
+struct test_log_part {
+    char *run;  /* its folder, as it was named */
+    char *host; /* NULL: unknown */
+    size_t host_number;
+    char *testlog; /* the version that wrote it; NULL: unknown */
+    struct test_log_shard shard;
+    enum test_log_end end;
+    uint64_t start;       /* ns since 1970, by its host's clock */
+    int64_t offset;       /* ns, added to its host's clock */
+    uint64_t uncertainty; /* ns, of the offset; UINT64_MAX: unknown */
+    size_t tests;
+};
+
+/* test_log_end_of returns how a run ended, by its word. */
+enum test_log_end test_log_end_of(const char *word);
+
+/* test_log_parts_member adds the parts as "merged", a member of run.json, after
+ * a comma, if there are any. */
+struct test_log_run;
+void test_log_parts_member(struct trace_text *, const struct test_log_run *);
+
+/* test_log_parts_complete numbers the hosts, once all parts are there. Then
+ * test_log_host returns the host of a result or try with such a part, NULL if
+ * it is unknown or the only one; test_log_host_number, its number from 0 on. */
+void test_log_parts_complete(struct test_log_run *);
+const char *test_log_host(const struct test_log_run *, size_t part);
+size_t test_log_host_number(const struct test_log_run *, size_t part);
+
+/* ---- A rank of MPI ---- */
+
+enum { TEST_LOG_RANKS_MOST = 10000000 };
+
+struct test_log_rank {
+    size_t index, total; /* total 0: there are no ranks */
+};
+
+/* ---- A run ---- */
+
+/* The facts that the process that started this program passed to it. */
+struct test_log_parent {
+    const char *folder;  /* of the run that it created; NULL: none */
+    const char *program; /* name of our folder in that; NULL: any */
+    const char *token;   /* that enables GitHub's commands; NULL: none */
+    int results;         /* a pipe for results; 0: none */
+    int output;          /* its stdout, for a report; 0: ours is used */
+    const char *shown;   /* path of its run as printed; NULL: `folder` */
+    bool part;           /* it writes the reports */
+    bool launched;       /* other ranks have the same folder */
+    bool nested;         /* we run inside a test */
+};
+
+/* A run, or one program's part of it. */
+struct test_log_output;
+
+struct test_log_run {
+    char *path;               /* of the folder, as printed */
+    int folder;               /* a descriptor of it; 0: `path` is opened */
+    int lock;                 /* one that holds its lock; 0: none */
+    const char *scratch_word; /* the setting; NULL: "auto" */
+    char *scratch; /* path of the folder until the run ends; NULL: `path` */
+    int shared; /* a descriptor of `path`, if `folder` is that of `scratch` */
+    char *command;          /* that started it, quoted for a shell */
+    const char *executable; /* NULL: of several */
+    char *program;          /* its folder's name; NULL: of several */
+    struct trace_anchor start;
+    char *show, *show_origin, *record, *record_origin;
+    char **unseen; /* "LOG: x": directives that matched no call site */
+    char **meant;  /* what each probably meant, or NULL */
+    size_t unseen_count, unseen_capacity, meant_capacity;
+    bool annotated;      /* a program has annotated tests */
+    unsigned static_max; /* most verbose level of a program with them */
+    struct test_log_result *results;
+    size_t count, capacity;
+    size_t retries; /* the most that any of its tests has */
+    size_t repeat;  /* how often each test runs; 0: once */
+    struct test_log_gpu gpu;
+    struct test_log_opencl opencl;
+    struct test_log_zones zones;
+    struct test_log_shard shard;
+    struct test_log_rank rank;
+    struct trace_text plan; /* the tests of all shards: the programs of "plan"
+                               in run.json; empty without shards */
+    struct test_log_part *parts; /* of a merged run */
+    size_t part_count, part_capacity;
+    size_t host_count; /* as test_log_parts_complete has found */
+    struct test_log_parent parent;
+    /* open opens the recording in a test's folder; NULL: trace_reader_beneath
+     * does. */
+    struct trace_reader *(*open)(const struct test_log_run *,
+                                 const char *folder);
+    const struct test_log_output *output; /* of blocks; NULL: unknown */
+    bool whole;      /* no option leaves tests out, or repeats them */
+    bool foreign;    /* the folder is the parent's */
+    bool render_all; /* write trace.json and log.txt of every test */
+    bool dir_given;  /* the user chose where runs go */
+    bool refused;    /* no memory for its results; no test ran */
+    int interrupted; /* by this signal, or 0 */
+    uint64_t took;   /* ns, once a merged run is complete; 0: it is running */
+};
+
+/* The reason of tests that an interrupt kept from running. */
+#define TEST_LOG_INTERRUPTED "not run: interrupted"
+
+struct test_log_sums {
+    size_t passed, failed, skipped;
+};
+
+struct test_log_sums test_log_run_sums(const struct test_log_run *);
+
+/* test_log_run_time returns the ns since the run started, or those that it
+ * took.
+ */
+uint64_t test_log_run_time(const struct test_log_run *);
+
+/* test_log_run_add returns a new zeroed result, NULL without memory; it moves
+ * earlier results. test_log_run_replace moves the last result into the place of
+ * another. */
+struct test_log_result *test_log_run_add(struct test_log_run *);
+void test_log_run_replace(struct test_log_run *, size_t number);
+void test_log_run_free(struct test_log_run *);
+
+/* ---- environment.c ---- */
+
+/* test_log_environment_member adds the variables that change a run as
+ * "environment", a member of a JSON object; no other variable is written. */
+void test_log_environment_member(struct trace_text *);
+
+/* ---- shard_text.c ---- */
+
+/* test_log_print_empty_shard prints a line if a shard has no test. */
+void test_log_print_empty_shard(const struct test_log_run *);
+
+#endif

@@ -1,0 +1,79 @@
+/* report_html.h: report.html, the page of a run. Private.
+ *
+ * The page in page/ reads blocks of data that follow it in the file: one about
+ * the run, one for each test, and an end mark with what is known only then.
+ * format.md describes them.
+ */
+#ifndef TESTLOG_REPORT_H
+#define TESTLOG_REPORT_H
+
+#include "harness/results/model/model.h"
+#include "harness/results/report/blocks.h"
+#include "harness/results/report/columns.h"
+
+enum { TEST_LOG_PAGE_MOST = 64 << 20 /* bytes of the file */ };
+
+/* A program of the run, and the command that runs it, without filters. */
+struct test_log_page_program {
+    const char *folder; /* NULL: it has no results */
+    char *command;
+};
+
+/* The contents of a page. Pointers are the caller's. */
+struct test_log_page {
+    const struct test_log_run *run;
+    const char *shown_path; /* of the run; NULL: run->path */
+    const char *members; /* of run.json, with a comma; NULL: those of `run` */
+    const char *rerun; /* the command for failed tests, without filters; NULL */
+    const struct test_log_page_program *programs; /* none: `rerun` is used */
+    size_t program_count;
+    size_t fail_log; /* hidden lines of a failed test */
+    /* is_whole tells whether a test is written whatever its size is; NULL: none
+     * is. It gets `context`. */
+    bool (*is_whole)(const struct test_log_result *, void *context);
+    void *context;
+    uint64_t most; /* bytes of the file; 0: TEST_LOG_PAGE_MOST */
+};
+
+/* test_log_page_put writes the page; errors are the stream's.
+ * test_log_page_write writes report.html into the run's folder, if it has one;
+ * if it cannot, it prints why. */
+void test_log_page_put(const struct test_log_page *, FILE *);
+void test_log_page_write(const struct test_log_page *);
+
+/* ---- page.c, which the makefile makes of page/ ---- */
+
+extern const unsigned char test_log_page_html[];
+extern const size_t test_log_page_html_size;
+
+/* ---- run_block.c ---- */
+
+/* test_log_run_block adds the block of the run. */
+void test_log_run_block(struct trace_text *, const struct test_log_page *);
+
+/* ---- workers.c ---- */
+
+/* test_log_page_workers returns the worker of each try of each test, from 1 on,
+ * 0 for one that did not run, in the order of the tests, the earliest try of
+ * each first; to be freed. NULL without memory. */
+uint32_t *test_log_page_workers(const struct test_log_run *);
+
+/* ---- failures.c ---- */
+
+extern const struct test_log_table_kind test_log_failure_kind;
+
+/* test_log_failures_add adds a row for each of the first failed tests. */
+void test_log_failures_add(struct test_log_table *, struct test_log_strings *,
+                           const struct test_log_page *);
+
+/* test_log_page_open opens the recording in a folder. */
+struct trace_reader *test_log_page_open(const struct test_log_page *,
+                                        const char *folder);
+
+/* ---- compare.c ---- */
+
+/* test_log_compare adds "previous", which compares the tests with earlier runs
+ * in the same folder, as a member of a JSON object with a comma. */
+void test_log_compare(struct trace_text *, const struct test_log_run *);
+
+#endif

@@ -1,0 +1,180 @@
+/* track_rows.c: the tracks of threads and of the streams of devices, and the
+ * row of each slice in its track.
+ *
+ * A slice is drawn below those that enclose it. Slices of a track may also
+ * overlap without being nested, for example spans that another thread ends.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/results/report/recorded.h"
+
+enum { DEPTH_MOST = 512 };
+
+const struct test_log_table_kind test_log_track_kind = {
+    "tracks",
+    9,
+    {{"kind", TEST_LOG_NUMBER},
+     {"name", TEST_LOG_NUMBER},
+     {"pid", TEST_LOG_NUMBER},
+     {"tid", TEST_LOG_NUMBER},
+     {"process", TEST_LOG_NUMBER},
+     {"device", TEST_LOG_NUMBER},
+     {"context", TEST_LOG_NUMBER},
+     {"stream", TEST_LOG_NUMBER},
+     {"depth", TEST_LOG_NUMBER}}};
+
+/* ---- Threads ---- */
+
+static bool is_thread(const struct trace_entry *entry)
+{
+    return entry->kind != TRACE_ENTRY_DEVICE ||
+           (!entry->at.on_device && entry->at.thread);
+}
+
+/* A span that no thread is in has a track beside its thread's. */
+static struct test_log_track make_thread(struct test_log_recorded *recorded,
+                                         const struct trace_entry *entry)
+{
+    const struct trace_thread *thread = entry->thread;
+    struct test_log_strings *strings = &recorded->strings;
+    struct test_log_track track = {.pid = thread->pid, .tid = thread->tid};
+    struct trace_text *text = &recorded->text;
+
+    track.kind = test_log_strings_of(strings, "thread");
+    trace_text_clear(text);
+    trace_text_printf(text, "%s%s", thread->name,
+                      entry->beside ? " (overlapping)" : "");
+    track.name = test_log_strings_add(strings, text->data, text->size);
+    trace_text_clear(text);
+    if (thread->pid != trace_reader_summary(recorded->reader).pid)
+        trace_text_printf(text, "child %u", thread->pid);
+    track.process = test_log_strings_add(strings, text->data, text->size);
+    return track;
+}
+
+/* ---- Devices ---- */
+
+static uint32_t device_name(struct test_log_recorded *recorded, uint32_t device)
+{
+    struct trace_text *text = &recorded->text;
+
+    trace_text_clear(text);
+    trace_name_device(text, recorded->reader, device);
+    return test_log_strings_add(&recorded->strings, text->data, text->size);
+}
+
+static uint32_t stream_name(struct test_log_recorded *recorded,
+                            const struct trace_activity_place *at)
+{
+    struct trace_text *text = &recorded->text;
+
+    trace_text_clear(text);
+    trace_name_stream(text, recorded->reader, at);
+    return test_log_strings_add(&recorded->strings, text->data, text->size);
+}
+
+static struct test_log_track make_stream(struct test_log_recorded *recorded,
+                                         const struct trace_activity_place *at)
+{
+    struct test_log_strings *strings = &recorded->strings;
+    bool stream = at->on_device && at->stream;
+    struct test_log_track track = {.device = at->device + 1,
+                                   .context = at->context,
+                                   .stream = stream ? at->stream : 0};
+
+    track.kind = test_log_strings_of(strings, stream ? "stream" : "device");
+    track.name = stream_name(recorded, at);
+    track.process = device_name(recorded, at->device);
+    return track;
+}
+
+/* ---- All tracks ---- */
+
+static uint64_t key_of(const struct trace_entry *entry)
+{
+    const struct trace_activity_place *at = &entry->at;
+    const uint32_t stream[] = {1, at->device, at->context,
+                               at->on_device ? at->stream : UINT32_MAX};
+    const uint32_t thread[] = {0, entry->thread->pid, entry->thread->tid,
+                               entry->beside};
+
+    return trace_hash(TRACE_HASH, is_thread(entry) ? thread : stream,
+                      sizeof(stream));
+}
+
+uint32_t test_log_track_of(struct test_log_recorded *recorded,
+                           const struct trace_entry *entry)
+{
+    uint64_t key = key_of(entry);
+    size_t count = recorded->track_count;
+    uintptr_t number;
+
+    if (trace_table_find(&recorded->track_table, key, &number))
+        return (uint32_t)number;
+    if (!TRACE_ARRAY_RESERVE(recorded->tracks, recorded->track_capacity,
+                             count + 1))
+        return 0;
+    recorded->tracks[count] = is_thread(entry)
+                                  ? make_thread(recorded, entry)
+                                  : make_stream(recorded, &entry->at);
+    recorded->track_count++;
+    trace_table_set(&recorded->track_table, key, count);
+    return (uint32_t)count;
+}
+
+/* Finds the row below the open slices, or the first free one for a slice that
+ * ends after the innermost of these. */
+static size_t find_depth(struct test_log_track *track, uint64_t begin,
+                         uint64_t end)
+{
+    size_t depth = 0;
+
+    while (track->depth && track->ends[track->depth - 1] <= begin)
+        track->depth--;
+    if (!track->depth || track->ends[track->depth - 1] >= end)
+        return track->depth;
+    while (depth < track->depth && track->ends[depth] > begin)
+        depth++;
+    return depth;
+}
+
+uint64_t test_log_track_depth(struct test_log_recorded *recorded,
+                              uint32_t number, uint64_t begin, uint64_t end)
+{
+    struct test_log_track *track;
+    size_t depth;
+
+    if (number >= recorded->track_count)
+        return 0;
+    track = &recorded->tracks[number];
+    depth = find_depth(track, begin, end);
+    if (depth >= DEPTH_MOST ||
+        !TRACE_ARRAY_RESERVE(track->ends, track->capacity, depth + 1))
+        return DEPTH_MOST - 1;
+    track->ends[depth] = end;
+    if (depth >= track->depth)
+        track->depth = depth + 1;
+    if (track->depth > track->most)
+        track->most = track->depth;
+    return depth;
+}
+
+void test_log_tracks_put(struct test_log_recorded *recorded)
+{
+    for (size_t i = 0; i < recorded->track_count; i++) {
+        const struct test_log_track *track = &recorded->tracks[i];
+
+        TEST_LOG_ROW(&recorded->tables[TEST_LOG_TRACKS], track->kind,
+                     track->name, track->pid, track->tid, track->process,
+                     track->device, track->context, track->stream, track->most);
+    }
+}
+
+void test_log_tracks_free(struct test_log_recorded *recorded)
+{
+    for (size_t i = 0; i < recorded->track_count; i++)
+        free(recorded->tracks[i].ends);
+    free(recorded->tracks);
+    trace_table_free(&recorded->track_table);
+}

@@ -1,0 +1,395 @@
+/* run_json.c: writes run.json: what was run, and the results. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timex.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <gnu/libc-version.h>
+
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/model/gpu_summary.h"
+#include "harness/results/model/test_stacks.h"
+#include "harness/results/reports/writers.h"
+#include "harness/version.h"
+#include "trace/base/file.h"
+#include "trace/base/text.h"
+
+static void put_string(struct trace_text *text, const char *string)
+{
+    if (string)
+        trace_json_string(text, string, strlen(string));
+    else
+        trace_text_string(text, "null");
+}
+
+static void put_member(struct trace_text *text, const char *name,
+                       const char *string)
+{
+    put_string(text, name);
+    trace_text_char(text, ':');
+    put_string(text, string);
+}
+
+/* The boot of the host tells hosts of one name apart. */
+static void put_boot(struct trace_text *text)
+{
+    char boot[64] = "";
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+    if (file && !fgets(boot, sizeof(boot), file))
+        boot[0] = '\0';
+    if (file)
+        fclose(file);
+    boot[strcspn(boot, "\n")] = '\0';
+    put_member(text, "boot", boot[0] ? boot : NULL);
+}
+
+/* The wall clock's largest error, as the kernel states it: it is known only if
+ * something such as NTP sets the clock. See adjtimex(2). */
+static void put_clock(struct trace_text *text)
+{
+    struct timex clock = {.modes = 0};
+    int state = adjtimex(&clock);
+
+    trace_text_string(text, ",\n\"clock\":{\"error_ns\":");
+    if (state < 0 || state == TIME_ERROR || clock.maxerror < 0)
+        trace_text_string(text, "null}");
+    else
+        trace_text_printf(text, "%lld}", (long long)clock.maxerror * 1000);
+}
+
+static void put_host(struct trace_text *text)
+{
+    struct utsname host;
+
+    if (uname(&host))
+        return;
+    trace_text_string(text, ",\n\"host\":{");
+    put_member(text, "name", host.nodename);
+    trace_text_char(text, ',');
+    put_member(text, "system", host.sysname);
+    trace_text_char(text, ',');
+    put_member(text, "release", host.release);
+    trace_text_char(text, ',');
+    put_member(text, "machine", host.machine);
+    trace_text_char(text, ',');
+    put_boot(text);
+    trace_text_printf(text, "},\n\"pid\":%ld", (long)getpid());
+}
+
+#ifdef __clang__
+#    define COMPILER __VERSION__ /* "Clang 14.0.6" */
+#else
+#    define COMPILER "GCC " __VERSION__
+#endif
+
+/* The compiler is the one that compiled testlog. */
+static void put_versions(struct trace_text *text)
+{
+    trace_text_string(text, ",\n\"versions\":{");
+    put_member(text, "testlog", TEST_LOG_VERSION);
+    trace_text_char(text, ',');
+    put_member(text, "compiler", COMPILER);
+    trace_text_char(text, ',');
+    put_member(text, "glibc", gnu_get_libc_version());
+    trace_text_char(text, '}');
+}
+
+static void put_gpu_summary(struct trace_text *text,
+                            const struct log_device_summary *summary)
+{
+    if (!summary || !log_device_summary_some(summary))
+        return;
+    trace_text_string(text, ",\"gpu_summary\":{");
+    test_log_gpu_summary_members(text, summary);
+    trace_text_char(text, '}');
+}
+
+static void put_zones(struct trace_text *text,
+                      const struct test_log_zones *zones)
+{
+    if (!zones->clock)
+        return;
+    trace_text_string(text, ",\n\"zones\":{");
+    test_log_zones_members(text, zones);
+    trace_text_char(text, '}');
+}
+
+static void put_gpu(struct trace_text *text, const struct test_log_run *run)
+{
+    struct log_device_summary *all = test_log_gpu_summary_of_run(run);
+
+    trace_text_string(text, ",\n\"gpu\":{");
+    test_log_gpu_members(text, &run->gpu);
+    trace_text_char(text, '}');
+    trace_text_string(text, ",\n\"opencl\":{");
+    test_log_opencl_members(text, &run->opencl);
+    trace_text_char(text, '}');
+    put_zones(text, &run->zones);
+    put_gpu_summary(text, all);
+    log_device_summary_free(all);
+}
+
+static void put_filters(struct trace_text *text, const struct test_log_run *run)
+{
+    trace_text_string(text, ",\n\"filters\":{");
+    put_member(text, "log", run->show);
+    trace_text_char(text, ',');
+    put_member(text, "log_origin", run->show_origin);
+    trace_text_char(text, ',');
+    put_member(text, "trace", run->record);
+    trace_text_char(text, ',');
+    put_member(text, "trace_origin", run->record_origin);
+    trace_text_char(text, ',');
+    put_member(text, "static_max",
+               run->annotated ? trace_level_word(run->static_max) : NULL);
+    trace_text_string(text, ",\"unseen\":[");
+    for (size_t i = 0; i < run->unseen_count; i++) {
+        if (i)
+            trace_text_char(text, ',');
+        put_string(text, run->unseen[i]);
+    }
+    trace_text_string(text, "],\"meant\":[");
+    for (size_t i = 0; run->meant && i < run->unseen_count; i++) {
+        if (i)
+            trace_text_char(text, ',');
+        put_string(text, run->meant[i]);
+    }
+    trace_text_string(text, "]}");
+}
+
+static void put_times(struct trace_text *text, uint64_t began,
+                      uint64_t duration)
+{
+    trace_text_printf(text,
+                      ",\"start_ns\":%" PRIu64 ",\"duration_ns\":%" PRIu64 ",",
+                      began, duration);
+}
+
+static void put_part(struct trace_text *text, size_t part)
+{
+    if (part)
+        trace_text_printf(text, ",\"part\":%zu", part);
+}
+
+static void put_earlier(struct trace_text *text,
+                        const struct test_log_result *result)
+{
+    if (!result->earlier_count)
+        return;
+    trace_text_string(text, ",\"earlier\":[");
+    for (size_t i = 0; i < result->earlier_count; i++) {
+        const struct test_log_try *before = &result->earlier[i];
+
+        trace_text_string(text, i ? ",{" : "{");
+        put_member(text, "outcome", test_log_outcome_word(before->outcome));
+        trace_text_char(text, ',');
+        put_member(text, "reason", before->reason);
+        put_times(text, before->began, before->duration);
+        put_member(text, "folder", before->folder);
+        put_part(text, before->part);
+        trace_text_char(text, '}');
+    }
+    trace_text_char(text, ']');
+}
+
+void test_log_result_members(struct trace_text *text,
+                             const struct test_log_result *result)
+{
+    put_member(text, "program", result->program);
+    trace_text_char(text, ',');
+    put_member(text, "name", test_log_name(result));
+    trace_text_char(text, ',');
+    put_member(text, "outcome", test_log_outcome_word(result->outcome));
+    trace_text_char(text, ',');
+    put_member(text, "reason", result->reason);
+    trace_text_char(text, ',');
+    if (result->assertions) {
+        put_member(text, "assertions", result->assertions);
+        trace_text_char(text, ',');
+    }
+    put_member(text, "file", result->file);
+    trace_text_printf(text, ",\"line\":%u", result->line);
+    put_times(text, result->began, result->duration);
+    put_member(text, "folder", result->folder);
+    trace_text_printf(text, ",\"tries\":%zu,\"flaky\":%s",
+                      result->earlier_count + 1,
+                      test_log_flaky(result) ? "true" : "false");
+    put_part(text, result->part);
+    put_earlier(text, result);
+}
+
+const char *test_log_loss_word(enum trace_loss loss)
+{
+    static const char *const words[] = {
+#define TRACE_X(name, word, text) word,
+        TRACE_LOSSES(TRACE_X)
+#undef TRACE_X
+    };
+
+    return words[loss];
+}
+
+/* Puts the causes of losses into "lost". */
+static void put_losses(struct trace_text *text,
+                       const struct test_log_result *result)
+{
+    uint64_t dropped = 0;
+    bool some = false;
+
+    trace_text_string(text, ",\"lost\":{");
+    for (int i = 0; i < TRACE_LOSS_COUNT; i++) {
+        if (!result->lost[i])
+            continue;
+        trace_text_printf(text, "%s\"%s\":%" PRIu64, some ? "," : "",
+                          test_log_loss_word(i), result->lost[i]);
+        dropped += result->lost[i];
+        some = true;
+    }
+    trace_text_printf(text, "},\"dropped\":%" PRIu64, dropped);
+}
+
+static void put_result(struct trace_text *text, const struct test_log_run *run,
+                       const struct test_log_result *result)
+{
+    trace_text_char(text, '{');
+    test_log_result_members(text, result);
+    put_losses(text, result);
+    if (result->survivors) {
+        trace_text_char(text, ',');
+        put_member(text, "survivors", result->survivors);
+    }
+    if (result->unrendered)
+        trace_text_string(text, ",\"rendered\":false");
+    trace_text_printf(text, ",\"unjudged\":%zu", result->unjudged);
+    trace_text_printf(text, ",\"gpu\":\"%s\"", test_log_gpu_word(result->gpu));
+    if (result->gpu_lost)
+        trace_text_printf(text, ",\"gpu_lost\":%" PRIu64, result->gpu_lost);
+    if (result->opencl)
+        trace_text_printf(text, ",\"opencl\":\"%s\"",
+                          test_log_opencl_word(result->opencl));
+    put_gpu_summary(text, result->gpu_summary);
+    if (test_log_outcome_bad(result->outcome))
+        test_log_stacks_members(text, run, result);
+    trace_text_char(text, '}');
+}
+
+static void put_interrupted(struct trace_text *text, int number)
+{
+    put_member(text, "interrupted", number ? test_log_signal(number) : NULL);
+}
+
+void test_log_run_members(struct trace_text *text,
+                          const struct test_log_run *run)
+{
+    struct test_log_sums sums = test_log_run_sums(run);
+
+    put_member(text, "command", run->command);
+    put_host(text);
+    put_clock(text);
+    if (run->scratch) {
+        trace_text_string(text, ",\n");
+        put_member(text, "scratch", run->scratch);
+    }
+    put_versions(text);
+    trace_text_string(text, ",\n\"start\":\"");
+    trace_text_moment(text, run->start.wall);
+    trace_text_printf(text, "\",\n\"duration_ns\":%" PRIu64,
+                      test_log_run_time(run));
+    put_filters(text, run);
+    trace_text_string(text, ",\n");
+    test_log_environment_member(text);
+    put_gpu(text, run);
+    trace_text_string(text, ",\n");
+    test_log_shard_member(text, &run->shard);
+    if (run->rank.total)
+        trace_text_printf(text, ",\n\"rank\":{\"index\":%zu,\"total\":%zu}",
+                          run->rank.index, run->rank.total);
+    test_log_parts_member(text, run);
+    trace_text_string(text, ",\n");
+    put_interrupted(text, run->interrupted);
+    trace_text_printf(text, ",\n\"whole\":%s",
+                      run->whole && !run->interrupted ? "true" : "false");
+    trace_text_printf(text, ",\n\"passed\":%zu,\"failed\":%zu,\"skipped\":%zu",
+                      sums.passed, sums.failed, sums.skipped);
+}
+
+/* The tests of each shard, so that a missing shard is noticed. */
+static void put_plan(struct trace_text *text, const struct trace_text *plan)
+{
+    if (!plan->size)
+        return;
+    trace_text_string(text, ",\n\"plan\":[");
+    trace_text_add(text, plan->data, plan->size);
+    trace_text_char(text, ']');
+}
+
+/* Tests that did not run have no result; a merged run tells which they were. */
+static bool is_told(const struct test_log_run *run,
+                    const struct test_log_result *result)
+{
+    return result->outcome != TEST_LOG_OUTCOME_NONE || run->part_count;
+}
+
+/* Adds run.json, and calls `flush` from time to time. */
+static void put_run(struct trace_text *text, const struct test_log_run *run,
+                    void (*flush)(struct trace_text *, FILE *), FILE *out)
+{
+    bool some = false;
+
+    trace_text_string(text, "{\"schema\":1,\n");
+    test_log_run_members(text, run);
+    put_plan(text, &run->plan);
+    trace_text_string(text, ",\n\"tests\":[");
+    for (size_t i = 0; i < run->count; i++) {
+        if (!is_told(run, &run->results[i]))
+            continue;
+        trace_text_string(text, some ? ",\n" : "\n");
+        put_result(text, run, &run->results[i]);
+        some = true;
+        if (flush)
+            flush(text, out);
+    }
+    trace_text_string(text, "\n]}\n");
+}
+
+void test_log_run_json(struct trace_text *text, const struct test_log_run *run)
+{
+    put_run(text, run, NULL, NULL);
+}
+
+/* A run may have 100,000 tests. */
+static void flush(struct trace_text *text, FILE *out)
+{
+    enum { MOST = 64 << 10 };
+
+    if (text->failed || text->size < MOST)
+        return;
+    fwrite(text->data, 1, text->size, out);
+    trace_text_clear(text);
+}
+
+int test_log_write_run_json(const struct test_log_run *run, const char *name)
+{
+    struct trace_text text = {0};
+    struct trace_file file;
+    bool failed;
+
+    if (test_log_create(run, name, &file))
+        return -1;
+    put_run(&text, run, flush, file.stream);
+    failed = text.failed;
+    if (!failed)
+        fwrite(text.data, 1, text.size, file.stream);
+    trace_text_free(&text);
+    if (!failed)
+        return trace_file_commit(&file);
+    trace_file_abandon(&file);
+    errno = ENOMEM;
+    return -1;
+}

@@ -1,0 +1,85 @@
+/* terminal.h: prints what people read while and after tests run. Private. */
+#ifndef TESTLOG_TERMINAL_H
+#define TESTLOG_TERMINAL_H
+
+#include "harness/results/model/model.h"
+
+struct test_log_report;
+
+/* The choices of what a run prints. */
+struct test_log_output {
+    struct log_style style;
+    bool live;        /* tests print directly */
+    bool show_output; /* of passing tests, too */
+    bool quiet;
+    bool report_on_stdout; /* nothing else may go there */
+    uint64_t slow;         /* ns; longer tests are listed; 0: none */
+    size_t durations;      /* how many of the slowest tests are listed */
+    size_t fail_log;       /* hidden lines that a failed test's block shows */
+    struct test_log_report *reports; /* of --report */
+    size_t report_count, report_capacity;
+};
+
+/* test_log_print_block prints a test's captured output, lines, open spans and
+ * its summary about GPUs, which the result keeps. */
+void test_log_print_block(const struct test_log_run *, struct test_log_result *,
+                          const struct test_log_output *);
+
+/* test_log_print_try prints a line about a try that failed before the last one:
+ * its place, reason and trace. */
+void test_log_print_try(const struct test_log_run *,
+                        const struct test_log_result *);
+
+/* test_log_open_spans_text adds the innermost open span of each thread of the
+ * test's process and of the processes in `alive`, as test_log_add_living writes
+ * it (NULL: of all), each line after `indent`; test_log_print_open_spans prints
+ * them. Both return how many there are. */
+size_t test_log_open_spans_text(struct trace_text *, struct trace_reader *,
+                                const char *alive, const char *indent);
+size_t test_log_print_open_spans(struct trace_reader *, const char *alive,
+                                 const char *indent);
+
+/* test_log_print_stacks prints a test's stacks, if there are any. */
+void test_log_print_stacks(const struct test_log_run *,
+                           const struct test_log_result *);
+
+/* test_log_print_slow lists the tests that took longer than --slow. */
+void test_log_print_slow(const struct test_log_run *,
+                         const struct test_log_output *);
+
+/* test_log_print_times lists the slowest tests, if --durations asks for them,
+ * and marks those that were slower than in the history; otherwise it lists
+ * these. */
+struct test_log_history;
+void test_log_print_times(const struct test_log_run *,
+                          const struct test_log_output *,
+                          const struct test_log_history *);
+
+/* test_log_is_longer tells whether a time, in ns, is longer than one before by
+ * more than noise. */
+bool test_log_is_longer(uint64_t time, uint64_t before);
+
+/* test_log_print_unseen warns about directives that matched no call site.
+ * test_log_print_unseen_one does so for one, "LOG: x"; `sites` are those that
+ * it could have matched, and `meant` is what it probably meant, or NULL. */
+void test_log_print_unseen(const struct test_log_run *);
+void test_log_print_unseen_one(const char *unseen, const char *sites,
+                               const char *meant);
+
+/* test_log_first_failed returns the first test that failed or crashed, which a
+ * debugger can look at; NULL if there is none. */
+const struct test_log_result *test_log_first_failed(
+    const struct test_log_run *);
+
+/* test_log_print_summary lists flaky, skipped and failed tests, and prints how
+ * to run the failed ones again, how to debug the first, how long all took and
+ * where the run is. `rerun` is the command without filters, `program` the
+ * program of the first failed test, quoted for a shell; NULL: unknown. */
+void test_log_print_summary(const struct test_log_run *, const char *rerun,
+                            const char *program);
+
+/* test_log_print_closing prints the closing line. */
+void test_log_print_closing(const struct test_log_run *,
+                            const struct test_log_output *);
+
+#endif
