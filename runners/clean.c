@@ -8,7 +8,7 @@
 
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/old_runs.h"
-#include "harness/runner/options.h"
+#include "harness/runner/options/options.h"
 #include "runners.h"
 
 /* One cleaning of a folder. */

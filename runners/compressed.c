@@ -17,7 +17,7 @@
 #include "harness/results/folder/gzip.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
-#include "harness/runner/options.h"
+#include "harness/runner/options/options.h"
 #include "run.h"
 #include "runners.h"
 #include "trace/base/file.h"

@@ -10,7 +10,7 @@
 
 #include "harness/results/folder/notice.h"
 #include "harness/results/history/history.h"
-#include "harness/runner/options.h"
+#include "harness/runner/options/options.h"
 #include "log/replay/replay.h"
 #include "run.h"
 #include "stat.h"

@@ -13,7 +13,8 @@
 #include <criterion/criterion.h>
 
 #include "harness/results/folder/notice.h"
-#include "harness/runner/plan.h"
+#include "harness/runner/options/options.h"
+#include "harness/runner/plan/plan.h"
 #include "run.h"
 
 static char path[64]; /* "": there is none */

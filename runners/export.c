@@ -11,7 +11,7 @@
 #include "harness/results/model/gpu_state.h"
 #include "harness/results/model/test_stacks.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options.h"
+#include "harness/runner/options/options.h"
 #include "run.h"
 #include "runners.h"
 #include "trace/base/file.h"

@@ -15,7 +15,7 @@
 #include <testlog/log.h>
 
 #include "harness/results/folder/notice.h"
-#include "harness/runner/options.h"
+#include "harness/runner/options/options.h"
 #include "runners.h"
 #include "trace/base/text.h"
 

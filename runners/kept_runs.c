@@ -11,7 +11,7 @@
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/old_runs.h"
 #include "harness/results/folder/scratch.h"
-#include "harness/runner/options.h"
+#include "harness/runner/options/options.h"
 #include "runners.h"
 
 bool runners_read_json_flag(const char *command, int argc, char **argv,

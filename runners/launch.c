@@ -17,7 +17,7 @@
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options.h"
+#include "harness/runner/options/options.h"
 #include "harness/session.h"
 #include "run.h"
 #include "trace/base/containers.h"

@@ -13,7 +13,7 @@
 
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/old_runs.h"
-#include "harness/runner/options.h"
+#include "harness/runner/options/options.h"
 #include "run.h"
 #include "trace/base/file.h"
 #include "trace/base/strings.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "harness/results/folder/notice.h"
-#include "harness/runner/options.h"
+#include "harness/runner/options/options.h"
 #include "runners.h"
 #include "trace/base/strings.h"
 

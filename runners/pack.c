@@ -15,7 +15,7 @@
 #include "harness/results/folder/run_order.h"
 #include "harness/results/folder/scratch.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options.h"
+#include "harness/runner/options/options.h"
 #include "runners.h"
 #include "trace/base/containers.h"
 #include "trace/base/file.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "harness/results/folder/notice.h"
-#include "harness/runner/elf_file.h"
-#include "harness/runner/runner.h"
+#include "harness/runner/program/elf_file.h"
+#include "harness/runner/program/program.h"
 #include "run.h"
 
 /* ---- What a program is linked with ---- */

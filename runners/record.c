@@ -21,7 +21,9 @@
 #include "harness/results/model/gpu_summary.h"
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/runner.h"
+#include "harness/runner/options/filters.h"
+#include "harness/runner/options/options.h"
+#include "harness/runner/program/program.h"
 #include "harness/session.h"
 #include "runners.h"
 

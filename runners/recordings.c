@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "harness/results/folder/notice.h"
-#include "harness/runner/options.h"
+#include "harness/runner/options/options.h"
 #include "runners.h"
 
 static bool is_folder(const char *path)

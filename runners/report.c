@@ -13,7 +13,7 @@
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options.h"
+#include "harness/runner/options/options.h"
 #include "run.h"
 #include "trace/base/containers.h"
 #include "trace/base/file.h"

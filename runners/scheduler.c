@@ -12,7 +12,11 @@
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/supervisor.h"
+#include "harness/runner/options/options.h"
+#include "harness/runner/program/program.h"
+#include "harness/runner/watch/jobs.h"
+#include "harness/runner/watch/progress.h"
+#include "harness/runner/watch/supervisor.h"
 #include "harness/session.h"
 #include "run.h"
 

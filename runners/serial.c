@@ -2,7 +2,7 @@
  * it. */
 #include <string.h>
 
-#include "harness/runner/elf_file.h"
+#include "harness/runner/program/elf_file.h"
 #include "run.h"
 
 /* As TEST_LOG_SERIAL has it (test_log.h). */

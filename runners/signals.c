@@ -7,7 +7,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "harness/runner/runner.h"
+#include "harness/runner/program/program.h"
 #include "run.h"
 
 struct child *runners_children;

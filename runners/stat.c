@@ -7,7 +7,7 @@
 
 #include "critical.h"
 #include "harness/results/folder/notice.h"
-#include "harness/runner/options.h"
+#include "harness/runner/options/options.h"
 #include "stat.h"
 
 struct settings {

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "harness/results/model/model.h"
-#include "harness/runner/supervisor.h"
+#include "harness/runner/watch/jobs.h"
+#include "harness/runner/watch/progress.h"
+#include "harness/runner/watch/supervisor.h"
 #include "run.h"
 
 static bool shown;

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "harness/results/folder/notice.h"
-#include "harness/runner/runner.h"
+#include "harness/runner/options/options.h"
+#include "harness/runner/program/program.h"
 #include "harness/version.h"
 #include "runners.h"
 

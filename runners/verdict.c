@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options.h"
+#include "harness/runner/options/options.h"
 #include "run.h"
 
 /* A program counts as one test. */

@@ -2,7 +2,8 @@
 #include "support.h" /* defines TRACING */
 
 #include "harness/results/folder/notice.h"
-#include "harness/runner/runner.h"
+#include "harness/runner/options/filters.h"
+#include "harness/runner/options/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>

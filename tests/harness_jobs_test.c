@@ -1,5 +1,5 @@
 /* harness_jobs_test.c: tests while they run. */
-#include "harness/runner/runner.h"
+#include "harness/runner/watch/jobs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* harness_lazy_libgit2_test.c: Criterion's libgit2 starts late, a test's own
  * immediately.
  */
-#include "harness/runner/runner.h"
 #include "harness/session.h"
+
+#include "harness/runner/criterion/logger.h"
 
 #include <criterion/criterion.h>
 

@@ -1,5 +1,6 @@
 /* harness_plan_test.c: checks and matches patterns of test names. */
-#include "harness/runner/plan.h"
+#include "harness/runner/options/options.h"
+#include "harness/runner/plan/plan.h"
 
 #include <string.h>
 

@@ -1,8 +1,10 @@
 /* harness_prepare_test.c: a run before its first test, and before a retry. */
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
-#include "harness/runner/plan.h"
-#include "harness/runner/supervisor.h"
+#include "harness/runner/options/options.h"
+#include "harness/runner/plan/plan.h"
+#include "harness/runner/watch/jobs.h"
+#include "harness/runner/watch/supervisor.h"
 #include "harness/session.h"
 
 #include <stdio.h>

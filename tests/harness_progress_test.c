@@ -1,5 +1,8 @@
 /* harness_progress_test.c: the text of the status line. */
-#include "harness/runner/supervisor.h"
+#include "harness/runner/options/options.h"
+#include "harness/runner/watch/jobs.h"
+#include "harness/runner/watch/progress.h"
+#include "harness/runner/watch/supervisor.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* harness_rerun_test.c: --failed chooses what failed in the last run. */
 #include "harness/results/folder/notice.h"
 #include "harness/results/history/history.h"
-#include "harness/runner/plan.h"
+#include "harness/runner/options/options.h"
+#include "harness/runner/plan/plan.h"
 #include "harness/session.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* harness_share_test.c: what a program gets beside others. */
-#include "harness/runner/supervisor.h"
+#include "harness/runner/options/options.h"
+#include "harness/runner/watch/supervisor.h"
 #include "harness/session.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* harness_spawn_test.c: which process belongs to the test being started. */
-#include "harness/runner/supervisor.h"
+#include "harness/runner/watch/jobs.h"
+#include "harness/runner/watch/supervisor.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,8 +1,7 @@
 /* harness_survivors_test.c: finds processes that outlive their test. */
-#include "harness/results/folder/survivors.h"
 #include "support.h" /* defines TRACING */
 
-#include "harness/results/reports/writers.h"
+#include "harness/results/folder/survivors.h"
 
 #include <signal.h>
 #include <stdlib.h>

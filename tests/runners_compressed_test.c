@@ -16,7 +16,7 @@
 #include <zstd.h>
 
 #include "harness/results/folder/notice.h"
-#include "harness/runner/options.h"
+#include "harness/runner/options/options.h"
 #include "runners/runners.h"
 
 static char *printed;

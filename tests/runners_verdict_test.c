@@ -1,7 +1,7 @@
 /* runners_verdict_test.c: turns the end of a program into a result and an exit
  * code. */
 #include "harness/results/model/model.h"
-#include "harness/runner/options.h"
+#include "harness/runner/options/options.h"
 #include "runners/run.h"
 
 #include <signal.h>

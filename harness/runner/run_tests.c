@@ -11,9 +11,14 @@
 
 #include "harness/results/folder/notice.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/plan.h"
-#include "harness/runner/supervisor.h"
+#include "harness/runner/criterion/logger.h"
+#include "harness/runner/options/options.h"
+#include "harness/runner/plan/plan.h"
+#include "harness/runner/watch/jobs.h"
+#include "harness/runner/watch/progress.h"
+#include "harness/runner/watch/supervisor.h"
 #include "harness/session.h"
+#include "runner.h"
 
 /* ---- Serial tests ---- */
 

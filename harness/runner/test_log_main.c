@@ -21,9 +21,15 @@
 #include "harness/results/model/gpu_summary.h"
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/plan.h"
-#include "harness/runner/supervisor.h"
+#include "harness/runner/criterion/logger.h"
+#include "harness/runner/options/filters.h"
+#include "harness/runner/options/options.h"
+#include "harness/runner/plan/plan.h"
+#include "harness/runner/program/program.h"
+#include "harness/runner/watch/jobs.h"
+#include "harness/runner/watch/supervisor.h"
 #include "harness/session.h"
+#include "runner.h"
 
 /* ---- The end ---- */
 

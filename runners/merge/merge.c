@@ -16,7 +16,7 @@
 #include "harness/results/model/gpu_summary.h"
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options.h"
+#include "harness/runner/options/options.h"
 #include "merge.h"
 
 static void usage(void)

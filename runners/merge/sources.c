@@ -13,7 +13,7 @@
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/old_runs.h"
 #include "harness/results/folder/run_folder.h"
-#include "harness/runner/options.h"
+#include "harness/runner/options/options.h"
 #include "merge.h"
 #include "trace/format.h"
 #include "trace/read/reader.h"

@@ -1,0 +1,212 @@
+/* options.h: the flags and variables of a test program. Private. */
+#ifndef TESTLOG_OPTIONS_H
+#define TESTLOG_OPTIONS_H
+
+#include "harness/results/history/durations.h"
+#include "harness/results/model/test_stacks.h"
+#include "harness/results/terminal/terminal.h"
+#include "harness/runner/options/settings.h"
+#include "trace/record/profiler.h"
+
+/* ---- option_values.c: profiler options ---- */
+
+/* test_log_profiler_read parses "key=value,..." of a flag or variable called
+ * `name`; -1 if it has printed what is wrong. test_log_print_profiler_options
+ * prints all of them for --help. */
+int test_log_profiler_read(struct trace_profiler *, const char *name,
+                           const char *text);
+void test_log_print_profiler_options(void);
+
+/* ---- options.c ---- */
+
+enum test_log_exit {
+    TEST_LOG_PASSED = 0,
+    TEST_LOG_FAILED = 1,
+    TEST_LOG_USAGE = 2,
+    TEST_LOG_NO_TEST = 4,
+    TEST_LOG_SIGNAL = 128, /* plus the number of the one that ended the run */
+};
+
+/* A setting and where it came from: "--log", "LOG", "default". */
+struct test_log_setting {
+    const char *value, *origin;
+};
+
+/* The settings of testlog.conf for tests that match a pattern. */
+struct test_log_override {
+    const char *pattern;
+    size_t at; /* of the setting, in struct test_log_options */
+    double timeout;
+    size_t retries;
+    bool serial;
+};
+
+struct test_log_options {
+    struct test_log_setting show, record;
+    struct test_log_output output;
+    bool all_tests; /* treat every test as annotated */
+    bool verbose;
+    bool fail_fast;
+    bool serial;       /* no test runs beside another */
+    bool render_all;   /* write trace.json and log.txt of large passing tests */
+    bool reports;      /* Criterion's, to files or stdout */
+    bool failed;       /* run what failed and has not passed since: */
+    bool failed_first; /* or run it first: */
+    char **only;       /* these names, NULL at the end; NULL: all */
+    size_t retries, repeat; /* repeat 0 is once */
+    double timeout;         /* s, the longest for each test; 0: none */
+    enum test_log_stacks_of stacks;
+    const char *debugger; /* that is started if a test fails; NULL: none */
+    const char *races;    /* the tool of valgrind that finds them; NULL: none */
+    bool informs;         /* --list, --help, --version: no test runs */
+    bool list, list_sites;
+    struct test_log_shard shard;
+    struct test_log_setting shard_asked; /* "2/5", "auto", NULL */
+    const char *shard_by; /* where shard.way comes from; NULL: default */
+    struct test_log_setting history; /* a file of durations */
+    struct test_log_rank rank;
+    struct test_log_durations durations;
+    uint64_t limit; /* bytes a test may record */
+    struct trace_profiler profiler;
+    const char *dir;     /* where runs go */
+    bool dir_given;      /* `dir` is not the default */
+    const char *scratch; /* "auto", "off" or a folder; NULL: "auto" */
+    size_t keep;         /* how many runs there; 0: all */
+    size_t jobs;         /* 0: as many as processors */
+    char **patterns;     /* of --filter, NULL at the end */
+    size_t pattern_count, pattern_capacity;
+    const char *pattern_origin; /* of the last: "--filter" or a variable */
+    const char **words;         /* parts of names, beside the patterns */
+    size_t word_count, word_capacity;
+    bool pass_with_no_tests;
+    char **criterion; /* arguments for Criterion, NULL at the end */
+    int criterion_count;
+    size_t criterion_capacity, only_capacity;
+    struct test_log_settings settings;
+    struct test_log_override *overrides; /* in order */
+    size_t override_count, override_capacity;
+    struct trace_text test_filters; /* as test_log_filter_for reads them */
+};
+
+/* test_log_options_read reads testlog.conf, variables and flags; later ones
+ * beat earlier ones. `all_tests` is its default. Returns 0; otherwise it has
+ * printed what is wrong, or what was asked for, and *code is the exit code. */
+int test_log_options_read(struct test_log_options *, int argc, char **argv,
+                          int *code);
+void test_log_options_free(struct test_log_options *);
+
+/* test_log_options_select tells whether patterns or words select tests. */
+bool test_log_options_select(const struct test_log_options *);
+
+/* test_log_override_of returns the retries of a test, whether it is serial, and
+ * the timeout that testlog.conf sets for it, or 0. test_log_most_retries
+ * returns the most that any test has, test_log_any_serial whether a test may be
+ * serial.
+ */
+struct test_log_override test_log_override_of(const struct test_log_options *,
+                                              const char *suite,
+                                              const char *test);
+size_t test_log_most_retries(const struct test_log_options *);
+bool test_log_any_serial(const struct test_log_options *);
+
+/* test_log_remember adds a run with these options to the history. */
+void test_log_remember(const struct test_log_run *,
+                       const struct test_log_options *);
+
+/* The notice if --failed leaves no test. */
+#define TEST_LOG_NONE_FAILED                                                   \
+    "--failed: all tests passed when they last ran; nothing to run"
+
+/* test_log_copy_settings copies into a run the filters, shard and retries that
+ * apply to it. */
+void test_log_copy_settings(struct test_log_run *,
+                            const struct test_log_options *);
+
+/* ---- option_values.c ---- */
+
+/* test_log_print_words ends a line of stderr with "a, b or c"; NULL ends the
+ * words. */
+void test_log_print_words(const char *const *words);
+
+/* test_log_read_word finds a word, in any case, among `words`, which NULL ends;
+ * `name` is the flag or variable. -1 if it has printed that the value is
+ * unknown. The others parse the words of one setting each. */
+int test_log_read_word(const char *name, const char *word,
+                       const char *const *words, unsigned *choice);
+int test_log_read_switch(const char *name, const char *word, bool *on);
+int test_log_read_format(const char *name, const char *word, enum log_format *);
+int test_log_read_time(const char *name, const char *word, enum log_time *);
+int test_log_read_span_events(const char *name, const char *text,
+                              unsigned *events);
+int test_log_read_details(const char *name, const char *text,
+                          unsigned *details);
+int test_log_read_color(const char *name, const char *word, const char **color);
+
+/* test_log_color decides about colours for `stream`; `flag` is "always",
+ * "never", "auto" or NULL. */
+bool test_log_color(const char *flag, FILE *stream);
+
+/* test_log_suggest_flag returns the name of the flag of getopt_long that a
+ * word, "--name" or "--name=value", probably meant; NULL if there is no similar
+ * one. */
+struct option;
+const char *test_log_suggest_flag(const char *word, const struct option *);
+
+/* test_log_foreign_flag returns what to do instead of a flag of another test
+ * runner; NULL if it is none of those. */
+const char *test_log_foreign_flag(const char *word);
+
+/* test_log_option_form writes how an option is written, "--log=FILTER". The
+ * argument is NULL if there is none, begins with '[' if it is optional, and may
+ * be words: "utc|uptime|". */
+void test_log_option_form(const char *name, const char *argument, char *text,
+                          size_t size);
+
+/* test_log_print_option prints a line of --help; `variable` may be NULL. */
+void test_log_print_option(char letter, const char *name, const char *argument,
+                           const char *help, const char *variable);
+
+/* test_log_read_number parses a number up to `most`; `what` names it in
+ * messages. test_log_read_count parses an integer, test_log_read_limit how much
+ * a test may record. -1 if they have printed what is wrong. */
+int test_log_read_number(const char *name, const char *text, const char *what,
+                         double most, double *number);
+int test_log_read_count(const char *name, const char *text, const char *what,
+                        size_t *count);
+int test_log_read_limit(const char *name, const char *text, uint64_t *limit);
+
+/* ---- shards.c ---- */
+
+/* test_log_shard_find finds which shard this is: the one asked for, otherwise
+ * the one in variables of schedulers. -1 if it has printed what is wrong. */
+int test_log_shard_find(struct test_log_shard *,
+                        const struct test_log_setting *asked);
+int test_log_shard_read_way(const char *name, const char *word,
+                            enum test_log_shard_way *);
+
+/* test_log_rank_find finds which rank of MPI this process is, unless it is a
+ * shard because of that. */
+void test_log_rank_find(struct test_log_rank *, const struct test_log_shard *);
+
+/* ---- program_share.c: what `testlog run` gives a program beside others ----
+ */
+
+struct test_log_share {
+    size_t jobs; /* tests at once; 0: the program has no share */
+    bool color;
+};
+
+/* test_log_share_text writes a share for the session of a program;
+ * test_log_share_take, in that program, reads it; false if there is none, or
+ * if it was given to another process. */
+void test_log_share_text(const struct test_log_share *, char *text,
+                         size_t size);
+bool test_log_share_take(struct test_log_share *);
+
+/* ---- option_values.c: patterns ---- */
+
+/* test_log_pattern_fault returns what is wrong with an extglob, NULL if
+ * nothing is. */
+const char *test_log_pattern_fault(const char *pattern);
+
+#endif

@@ -1,0 +1,26 @@
+/* program_share.c: what `testlog run` gives a program that runs beside others:
+ * how many tests it may run in parallel, and whether its lines have colours.
+ */
+#include <stdio.h>
+
+#include "harness/runner/watch/supervisor.h"
+#include "harness/session.h"
+#include "options.h"
+
+void test_log_share_text(const struct test_log_share *share, char *text,
+                         size_t size)
+{
+    snprintf(text, size, "%zu %d", share->jobs, (int)share->color);
+}
+
+bool test_log_share_take(struct test_log_share *share)
+{
+    const struct test_log_session *session = test_log_session();
+    int color = 0;
+    bool taken = session->share && test_log_session_from_parent(session) &&
+                 sscanf(session->share, "%zu %d", &share->jobs, &color) == 2 &&
+                 share->jobs;
+
+    share->color = color;
+    return taken;
+}

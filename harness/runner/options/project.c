@@ -1,0 +1,338 @@
+/* project.c: applies the settings of a project, testlog.conf, with the rows of
+ * options.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/results/folder/notice.h"
+#include "harness/runner/options/option_rows.h"
+#include "harness/session.h"
+#include "trace/base/containers.h"
+
+static bool wrong(struct reader *reader)
+{
+    reader->code = TEST_LOG_USAGE;
+    return false;
+}
+
+static bool lack_memory(struct reader *reader)
+{
+    test_log_notice("out of memory");
+    return wrong(reader);
+}
+
+/* ---- Lines ---- */
+
+static const struct option_row *row_of_key(const char *key)
+{
+    size_t count;
+    const struct option_row *rows = test_log_option_rows(&count);
+
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].name && !strcmp(rows[i].name + 2, key))
+            return &rows[i];
+    return NULL;
+}
+
+static bool suits(const struct option_row *row,
+                  const struct test_log_settings_line *line)
+{
+    return row->name && !row->flag_only && (!line->pattern || row->per_test);
+}
+
+/* Returns the setting that a key probably meant, NULL if there is none. */
+static const char *nearest_key(const struct test_log_settings_line *line)
+{
+    size_t count, found = 0;
+    const struct option_row *rows = test_log_option_rows(&count);
+    const char **names = calloc(count + 1, sizeof(*names)), *nearest;
+
+    for (size_t i = 0; names && i < count; i++)
+        if (suits(&rows[i], line))
+            names[found++] = rows[i].name + 2;
+    nearest = names ? log_nearest(line->key, names) : NULL;
+    free(names);
+    return nearest;
+}
+
+static bool refuse_key(struct reader *reader,
+                       const struct test_log_settings_line *line,
+                       const struct option_row *row)
+{
+    const char *nearest = nearest_key(line);
+
+    if (row && row->flag_only)
+        test_log_notice("%s can only be a flag, --%s", line->origin, line->key);
+    else if (row)
+        test_log_notice("%s cannot be set for single tests; log, retries, "
+                        "serial and timeout can",
+                        line->origin);
+    else if (nearest)
+        test_log_notice("%s is not a setting; did you mean %s?", line->origin,
+                        nearest);
+    else
+        test_log_notice("%s is not a setting; --help lists the flags that "
+                        "settings are named after",
+                        line->origin);
+    return wrong(reader);
+}
+
+/* A setting of a flag without an argument switches it on or off. */
+static bool read_switch(struct reader *reader, const struct option_row *row,
+                        const struct test_log_settings_line *line)
+{
+    bool on;
+
+    if (test_log_read_switch(line->origin, line->value, &on))
+        return wrong(reader);
+    return test_log_option_read(reader, row, line->origin, on ? NULL : "0", on);
+}
+
+/* A variable beats a setting, also in what is passed to Criterion. */
+static bool read_line(struct reader *reader,
+                      const struct test_log_settings_line *line)
+{
+    const struct option_row *row = row_of_key(line->key);
+
+    if (!row || !suits(row, line))
+        return refuse_key(reader, line, row);
+    if (row->variable && test_log_variable(row->variable) && !line->pattern)
+        return true;
+    if (!row->argument)
+        return read_switch(reader, row, line);
+    return test_log_option_read(reader, row, line->origin, line->value, true);
+}
+
+/* ---- Settings of single tests ---- */
+
+/* `testlog run` prints what is wrong for its programs. */
+static bool is_part(void)
+{
+    return test_log_session()->part || test_log_variable("TESTLOG_RUN");
+}
+
+/* In a filter, only the bad directive is ignored. */
+static bool add_filter(struct reader *reader,
+                       const struct test_log_settings_line *line)
+{
+    struct trace_text *filters = &reader->options->test_filters;
+    struct trace_text complaints = {0};
+    struct log_filter *filter =
+        log_filter_parse(line->value, NULL, line->origin, &complaints);
+
+    if (filter)
+        log_filter_advise(filter, line->origin, &complaints);
+    log_filter_free(filter);
+    if (!is_part())
+        test_log_complain(&complaints);
+    trace_text_free(&complaints);
+    trace_text_printf(filters, "%s\t%s\n", line->pattern, line->value);
+    return !filters->failed || lack_memory(reader);
+}
+
+static bool add_override(struct reader *reader,
+                         const struct test_log_settings_line *line,
+                         const struct test_log_options *read)
+{
+    struct test_log_options *options = reader->options;
+    struct test_log_override override = {
+        .pattern = line->pattern,
+        .at = row_of_key(line->key)->at,
+        .timeout = read->timeout,
+        .retries = read->retries,
+        .serial = read->serial,
+    };
+
+    if (read->show.value)
+        return add_filter(reader, line);
+    if (!TRACE_ARRAY_RESERVE(options->overrides, options->override_capacity,
+                             options->override_count + 1))
+        return lack_memory(reader);
+    options->overrides[options->override_count++] = override;
+    return true;
+}
+
+/* Reads a line that is for single tests, or that only has to be right because
+ * its profile is not in force. */
+static bool read_apart(struct reader *reader,
+                       const struct test_log_settings_line *line, bool in_force)
+{
+    struct test_log_options options = {.jobs = 0};
+    struct reader apart = {.options = &options};
+    bool right = read_line(&apart, line);
+
+    reader->code = apart.code;
+    if (right && in_force)
+        right = add_override(reader, line, &options);
+    test_log_options_free(&options);
+    free(apart.given);
+    return right;
+}
+
+/* ---- All lines ---- */
+
+static bool check_profile(struct reader *reader)
+{
+    const struct test_log_settings *settings = &reader->options->settings;
+    const char *name = reader->profile, *nearest;
+
+    for (size_t i = 0; name && i < settings->profile_count; i++)
+        if (!strcmp(settings->profiles[i], name))
+            return true;
+    if (!name)
+        return true;
+    nearest = settings->profiles ? log_nearest(name, settings->profiles) : NULL;
+    if (!settings->path)
+        test_log_notice("--profile=%s: no " TEST_LOG_SETTINGS_FILE
+                        " in this folder or above it",
+                        name);
+    else
+        test_log_notice("--profile=%s: %s has no [profile %s]%s%s%s", name,
+                        settings->path, name, nearest ? "; did you mean " : "",
+                        nearest ? nearest : "", nearest ? "?" : "");
+    return wrong(reader);
+}
+
+/* `profile` NULL: whether the line is of none. */
+static bool is_of(const struct test_log_settings_line *line,
+                  const char *profile)
+{
+    if (!profile || !line->profile)
+        return profile == line->profile;
+    return !strcmp(line->profile, profile);
+}
+
+/* Checks the lines of profiles that are not in force. */
+static bool check_others(struct reader *reader)
+{
+    const struct test_log_settings *settings = &reader->options->settings;
+
+    for (size_t i = 0; i < settings->count; i++) {
+        const struct test_log_settings_line *line = &settings->lines[i];
+
+        if (line->profile && !is_of(line, reader->profile) &&
+            !read_apart(reader, line, false))
+            return false;
+    }
+    return true;
+}
+
+/* Reads the lines of a profile, or those of none. */
+static bool read_lines_of(struct reader *reader, const char *profile)
+{
+    const struct test_log_settings *settings = &reader->options->settings;
+
+    for (size_t i = 0; i < settings->count; i++) {
+        const struct test_log_settings_line *line = &settings->lines[i];
+
+        if (is_of(line, profile) &&
+            !(line->pattern ? read_apart(reader, line, true)
+                            : read_line(reader, line)))
+            return false;
+    }
+    return true;
+}
+
+bool test_log_project_read(struct reader *reader, int argc, char **argv)
+{
+    struct test_log_settings *settings = &reader->options->settings;
+
+    test_log_option_find_profile(reader, argc, argv);
+    if (test_log_settings_read(settings, is_part()))
+        return wrong(reader);
+    return check_profile(reader) && check_others(reader) &&
+           read_lines_of(reader, NULL) &&
+           (!reader->profile || read_lines_of(reader, reader->profile));
+}
+
+size_t test_log_most_retries(const struct test_log_options *options)
+{
+    size_t most = options->retries;
+
+    for (size_t i = 0; i < options->override_count; i++)
+        if (options->overrides[i].retries > most)
+            most = options->overrides[i].retries;
+    return most;
+}
+
+bool test_log_any_serial(const struct test_log_options *options)
+{
+    bool any = options->serial;
+
+    for (size_t i = 0; i < options->override_count; i++)
+        any |= options->overrides[i].serial;
+    return any;
+}
+
+struct test_log_override test_log_override_of(
+    const struct test_log_options *options, const char *suite, const char *test)
+{
+    struct test_log_override found = {
+        .timeout = 0, .retries = options->retries, .serial = options->serial};
+
+    for (size_t i = 0; i < options->override_count; i++) {
+        const struct test_log_override *one = &options->overrides[i];
+
+        if (!test_log_pattern_matches(one->pattern, suite, test))
+            continue;
+        if (one->at == offsetof(struct test_log_options, timeout))
+            found.timeout = one->timeout;
+        else if (one->at == offsetof(struct test_log_options, retries))
+            found.retries = one->retries;
+        else
+            found.serial = one->serial;
+    }
+    return found;
+}
+
+/* ---- --show-config ---- */
+
+/* Whether a later value takes the place of an earlier one. */
+static bool replaces(const struct option_row *later,
+                     const struct option_row *row)
+{
+    return !row->several && (later == row || (row->at && later->at == row->at &&
+                                              later->read == row->read));
+}
+
+/* A flag that cannot be a setting becomes a comment. */
+static void print_given(const struct reader *reader, size_t number)
+{
+    const struct given *given = &reader->given[number];
+    const struct option_row *row = given->row;
+
+    if (row->name && !strcmp(row->name, "--show-config"))
+        return;
+    for (size_t i = number + 1; i < reader->given_count; i++)
+        if (replaces(reader->given[i].row, row))
+            return;
+    printf("# %s\n%s%s = %s\n", given->name,
+           row->name && !row->flag_only ? "" : "# ",
+           row->name ? row->name + 2 : row->variable,
+           given->value ? given->value : "1");
+}
+
+static void print_tests_of(const struct reader *reader, const char *profile)
+{
+    const struct test_log_settings *settings = &reader->options->settings;
+
+    for (size_t i = 0; i < settings->count; i++) {
+        const struct test_log_settings_line *line = &settings->lines[i];
+
+        if (line->pattern && is_of(line, profile))
+            printf("[test %s]\n# %s\n%s = %s\n", line->pattern, line->origin,
+                   line->key, line->value);
+    }
+}
+
+bool test_log_project_print(const struct reader *reader)
+{
+    if (!reader->options->settings.path)
+        puts("# no " TEST_LOG_SETTINGS_FILE " in this folder or above it");
+    for (size_t i = 0; i < reader->given_count; i++)
+        print_given(reader, i);
+    print_tests_of(reader, NULL);
+    if (reader->profile)
+        print_tests_of(reader, reader->profile);
+    return false;
+}

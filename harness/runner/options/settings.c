@@ -1,0 +1,296 @@
+/* settings.c: reads testlog.conf, the settings of a project.
+ *
+ *  timeout = 30
+ *  [test net/x*]
+ *  timeout = 120
+ *  [profile ci]
+ *  retries = 2
+ *  [profile ci test net/x*]
+ *  timeout = 300
+ *
+ * It does not know the keys: options.c applies the lines.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/runner/options/settings.h"
+#include "harness/runner/plan/plan.h"
+#include "options.h"
+#include "trace/base/containers.h"
+
+/* A line while the file is read. */
+struct place {
+    const char *path;
+    unsigned line;
+    const char *profile, *pattern; /* of the section */
+};
+
+static int refuse(const struct place *place, const char *why, const char *text)
+{
+    test_log_notice("%s:%u: %s: \"%s\"", place->path, place->line, why, text);
+    return -1;
+}
+
+/* Removes blanks at both ends, in place. */
+static char *trim(char *text)
+{
+    size_t size;
+
+    while (isspace((unsigned char)*text))
+        text++;
+    size = strlen(text);
+    while (size && isspace((unsigned char)text[size - 1]))
+        text[--size] = '\0';
+    return text;
+}
+
+/* ---- Lines ---- */
+
+/* Returns a copy that the settings own; NULL without memory. */
+static const char *keep(struct test_log_settings *settings, const char *text)
+{
+    char *copy = strdup(text);
+
+    if (!copy || !TRACE_ARRAY_RESERVE(settings->texts, settings->text_capacity,
+                                      settings->text_count + 1)) {
+        free(copy);
+        return NULL;
+    }
+    settings->texts[settings->text_count++] = copy;
+    return copy;
+}
+
+static int add_line(struct test_log_settings *settings,
+                    const struct place *place, const char *key,
+                    const char *value)
+{
+    char origin[PATH_MAX + 64];
+    struct test_log_settings_line line = {.profile = place->profile,
+                                          .pattern = place->pattern};
+
+    snprintf(origin, sizeof(origin), "%s:%u: %.32s", place->path, place->line,
+             key);
+    line.key = keep(settings, key);
+    line.value = keep(settings, value);
+    line.origin = keep(settings, origin);
+    if (!line.key || !line.value || !line.origin ||
+        !TRACE_ARRAY_RESERVE(settings->lines, settings->capacity,
+                             settings->count + 1))
+        return refuse(place, "out of memory", key);
+    settings->lines[settings->count++] = line;
+    return 0;
+}
+
+static int read_setting(struct test_log_settings *settings,
+                        const struct place *place, char *text)
+{
+    char *equals = strchr(text, '='), *value;
+
+    if (!equals || equals == text)
+        return refuse(place, "expected key = value", text);
+    *equals = '\0';
+    value = trim(equals + 1);
+    if (!value[0])
+        return refuse(place, "the setting has no value", trim(text));
+    return add_line(settings, place, trim(text), value);
+}
+
+/* ---- Sections ---- */
+
+static int begin_profile(struct test_log_settings *settings,
+                         struct place *place, const char *name)
+{
+    place->profile = keep(settings, name);
+    if (!place->profile ||
+        !TRACE_ARRAY_RESERVE(settings->profiles, settings->profile_capacity,
+                             settings->profile_count + 2))
+        return refuse(place, "out of memory", name);
+    settings->profiles[settings->profile_count++] = place->profile;
+    settings->profiles[settings->profile_count] = NULL;
+    return 0;
+}
+
+static int begin_test(struct test_log_settings *settings, struct place *place,
+                      const char *pattern)
+{
+    const char *fault = test_log_pattern_fault(pattern);
+
+    if (fault)
+        return refuse(place, fault, pattern);
+    place->pattern = keep(settings, pattern);
+    return place->pattern ? 0 : refuse(place, "out of memory", pattern);
+}
+
+/* Returns what is behind a word and blanks; NULL if the text does not begin
+ * with them, or nothing is behind them. */
+static char *behind(char *text, const char *word)
+{
+    size_t size = strlen(word);
+
+    if (strncmp(text, word, size) != 0 || !isblank((unsigned char)text[size]))
+        return NULL;
+    text = trim(text + size);
+    return text[0] ? text : NULL;
+}
+
+/* Cuts "NAME test PATTERN" behind the name and returns the pattern; NULL if
+ * there is none. */
+static char *cut_test(char *name)
+{
+    for (char *blank = name; (blank = strpbrk(blank, " \t")); blank++) {
+        char *pattern = behind(trim(blank), "test");
+
+        if (pattern) {
+            *blank = '\0';
+            return pattern;
+        }
+    }
+    return NULL;
+}
+
+/* Reads "profile NAME", "test PATTERN" or "profile NAME test PATTERN". */
+static int read_section(struct test_log_settings *settings, struct place *place,
+                        char *text)
+{
+    char *name = behind(text, "profile");
+    char *pattern = name ? cut_test(name) : behind(text, "test");
+
+    if (!name && !pattern)
+        return refuse(place,
+                      "expected [profile NAME], [test PATTERN] or [profile "
+                      "NAME test PATTERN]",
+                      text);
+    return (name && begin_profile(settings, place, name)) ||
+                   (pattern && begin_test(settings, place, pattern))
+               ? -1
+               : 0;
+}
+
+/* A pattern may have brackets, so the last one ends the section's name. */
+static int begin_section(struct test_log_settings *settings,
+                         struct place *place, char *text)
+{
+    size_t size = strlen(text);
+
+    if (text[size - 1] != ']')
+        return refuse(place, "expected ] at the end", text);
+    place->profile = place->pattern = NULL;
+    text[size - 1] = '\0';
+    return read_section(settings, place, trim(text + 1));
+}
+
+static int read_line(struct test_log_settings *settings, struct place *place,
+                     char *line)
+{
+    char *text = trim(line);
+
+    place->line++;
+    if (!text[0] || text[0] == '#')
+        return 0;
+    return text[0] == '[' ? begin_section(settings, place, text)
+                          : read_setting(settings, place, text);
+}
+
+/* ---- The file ---- */
+
+static bool same_folder(const char *a, const char *b)
+{
+    struct stat first, second;
+
+    return !stat(a, &first) && !stat(b, &second) &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+/* Finds the file in the working directory or in one above it. */
+static bool find(char path[PATH_MAX])
+{
+    enum { FARTHEST = 256 };
+    char folder[3 * FARTHEST + 4] = "", above[sizeof(folder) + 3];
+
+    for (size_t i = 0; i < FARTHEST; i++) {
+        snprintf(path, PATH_MAX, "%s" TEST_LOG_SETTINGS_FILE, folder);
+        if (!access(path, F_OK))
+            return true;
+        snprintf(above, sizeof(above), "%s../", folder);
+        if (same_folder(i ? folder : ".", above))
+            return false;
+        memcpy(folder, above, sizeof(folder));
+    }
+    return false;
+}
+
+/* A regular file only: opening a FIFO would wait. */
+static FILE *open_file(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat status;
+    FILE *in = NULL;
+
+    if (fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode))
+        in = fdopen(fd, "r");
+    if (!in && fd >= 0) {
+        close(fd);
+        errno = EINVAL;
+    }
+    return in;
+}
+
+static int read_file(struct test_log_settings *settings, FILE *in)
+{
+    struct place place = {.path = settings->path};
+    char *line = NULL;
+    size_t room = 0;
+    int status = 0;
+
+    while (!status && getline(&line, &room, in) > 0)
+        status = read_line(settings, &place, line);
+    free(line);
+    return status;
+}
+
+int test_log_settings_read(struct test_log_settings *settings, bool quiet)
+{
+    char path[PATH_MAX], real[PATH_MAX];
+    FILE *in;
+    int status;
+
+    *settings = (struct test_log_settings){.path = NULL};
+    if (!find(path) || !realpath(path, real))
+        return 0;
+    if (!test_log_trusts_file(real)) {
+        if (!quiet)
+            test_log_notice("ignoring %s: another user owns it or may replace "
+                            "it; see chown(1) and chmod(1)",
+                            path);
+        return 0;
+    }
+    in = open_file(path);
+    settings->path = in ? keep(settings, path) : NULL;
+    if (!settings->path) {
+        test_log_notice("cannot read %s: %s", path, strerror(errno));
+        if (in)
+            fclose(in);
+        return -1;
+    }
+    status = read_file(settings, in);
+    fclose(in);
+    return status;
+}
+
+void test_log_settings_free(struct test_log_settings *settings)
+{
+    while (settings->text_count)
+        free(settings->texts[--settings->text_count]);
+    free(settings->texts);
+    free(settings->lines);
+    free(settings->profiles);
+    *settings = (struct test_log_settings){.path = NULL};
+}

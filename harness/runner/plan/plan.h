@@ -1,0 +1,137 @@
+/* plan.h: which tests run. Private. */
+#ifndef TESTLOG_PLAN_H
+#define TESTLOG_PLAN_H
+
+#include "harness/runner/watch/jobs.h"
+#include "harness/session.h"
+
+struct criterion_test;
+struct criterion_test_set;
+
+/* ---- plan.c ---- */
+
+/* test_log_plan_expand makes every parameter instance a test of its own. */
+void test_log_plan_expand(struct criterion_test_set *);
+
+/* test_log_plan_select removes the tests that no pattern matches and returns
+ * how many are left; test_log_plan_only removes those that are not in `names`,
+ * if not NULL. */
+size_t test_log_plan_select(struct criterion_test_set *,
+                            const struct test_log_options *);
+void test_log_plan_only(struct criterion_test_set *, char **names);
+
+/* test_log_plan_selects tells whether the patterns and words, if there are any,
+ * match a test "suite/test" of any program. */
+bool test_log_plan_selects(const struct test_log_options *, const char *name);
+
+/* test_log_plan_has tells whether one of the tests has one of the names. */
+bool test_log_plan_has(struct criterion_test_set *, char **names);
+
+/* test_log_plan_first moves the tests with these names to the beginning of
+ * their suites, and their suites to the beginning. */
+void test_log_plan_first(struct criterion_test_set *, char **names);
+
+/* test_log_plan_print_unmatched prints which patterns, if there are several,
+ * matched none of the selected tests. */
+void test_log_plan_print_unmatched(struct criterion_test_set *,
+                                   const struct test_log_options *);
+
+/* test_log_plan_nearest returns the test, or a quoted pattern, that the
+ * patterns, which matched no test, probably meant; NULL if there is no similar
+ * one. It lasts until the next selection. */
+const char *test_log_plan_nearest(void);
+
+/* test_log_plan_repeat replaces every test by `times` tests, "name#1",
+ * "name#2", ... */
+void test_log_plan_repeat(struct criterion_test_set *, size_t times);
+
+/* test_log_plan_mark adds "#rank2" to the names of the tests. */
+void test_log_plan_mark(struct criterion_test_set *,
+                        const struct test_log_rank *);
+
+/* test_log_plan_keep removes the tests that are not `wanted`. */
+typedef bool test_log_wanted(const struct criterion_test *);
+void test_log_plan_keep(struct criterion_test_set *, test_log_wanted *wanted);
+
+/* test_log_plan_hold takes the `wanted` tests out of the set and returns how
+ * many there are; test_log_plan_release puts them back, in the same order. */
+size_t test_log_plan_hold(struct criterion_test_set *, test_log_wanted *wanted);
+void test_log_plan_release(struct criterion_test_set *);
+
+/* test_log_plan_seal fixes the order in which instances get parameters;
+ * test_log_plan_free frees the parameters. */
+void test_log_plan_seal(struct criterion_test_set *);
+void test_log_plan_free(void);
+
+/* ---- shard_tests.c ---- */
+
+/* test_log_shard_read_durations reads the durations that `testlog run` passes
+ * to its programs, or the file of --history, and prints which of the flags has
+ * no effect. -1 if it has printed what is wrong.
+ * test_log_shard_recall takes them from the history if neither is given, keeps
+ * those that are `wanted`, and notes in options->shard which are used. */
+int test_log_shard_read_durations(struct test_log_options *);
+void test_log_shard_recall(struct test_log_options *,
+                           const struct test_log_history *,
+                           test_log_duration_wanted *wanted,
+                           const void *context);
+
+/* test_log_shard_recall_program does so for the tests of a program; under
+ * `testlog run`, for those of all its programs. */
+void test_log_shard_recall_program(struct test_log_options *,
+                                   const struct test_log_history *,
+                                   const char *program);
+
+/* test_log_shard_of returns the shard, of total shards, that a test belongs to
+ * if durations do not matter; `place` is which of the sorted ones it is. */
+size_t test_log_shard_of(const struct test_log_shard *, size_t place,
+                         const char *name);
+
+/* test_log_shard_take removes the tests of other shards; it adds the tests of
+ * all shards to `plan`, if not NULL, as those of `program` in "plan" of
+ * run.json. test_log_shard_list lists the tests that filters and shards leave
+ * to `program`. */
+void test_log_shard_take(struct criterion_test_set *,
+                         const struct test_log_options *, const char *program,
+                         struct trace_text *plan);
+void test_log_shard_list(struct criterion_test_set *,
+                         const struct test_log_options *, const char *program);
+
+/* ---- rerun.c ---- */
+
+/* test_log_rerun_name returns the name under which the history has a program (a
+ * path). */
+const char *test_log_rerun_name(const char *program);
+
+/* test_log_rerun_choose, for --failed and --failed-first, stores the failed
+ * tests of a program (a path) in options->only; NULL if all run. Without a
+ * history it prints so. False if --failed leaves no test. */
+bool test_log_rerun_choose(struct test_log_options *,
+                           const struct test_log_history *,
+                           const char *program);
+
+/* ---- prepare.c ---- */
+
+/* test_log_prepare prepares a run: chooses its tests and makes their folders,
+ * jobs and session. test_log_prepare_retry prepares the number-th try of the
+ * tests that have one left, and returns how many there are. */
+void test_log_prepare(struct test_log_runner *, struct criterion_test_set *);
+size_t test_log_prepare_retry(struct test_log_runner *,
+                              struct criterion_test_set *, size_t number);
+
+/* ---- serial_turns.c: serial tests among those of other programs ---- */
+
+/* test_log_turn_take waits until the next tests may run: serial ones, while no
+ * test of another program does, or others, while no serial test does. It does
+ * nothing outside of `testlog run`, or if no test may be serial. */
+void test_log_turn_take(const struct test_log_runner *);
+void test_log_turn_end(void);
+
+/* ---- bazel.c ---- */
+
+/* test_log_bazel_begin creates the files that tell Bazel that a test did not
+ * end, and that it supports shards; test_log_bazel_end removes the first. */
+void test_log_bazel_begin(const struct test_log_session *);
+void test_log_bazel_end(void);
+
+#endif

@@ -1,0 +1,88 @@
+/* preflight.c: checks what Criterion needs, because it aborts without it. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "harness/results/folder/notice.h"
+#include "program.h"
+#include "trace/base/strings.h"
+
+#define SHARED "/dev/shm"
+
+enum { ARENA_SIZE = 128 * 1024 }; /* of BoxFort, which never checks for room */
+
+static bool has_room(const char *path)
+{
+    struct statvfs disk;
+
+    return statvfs(path, &disk) || !disk.f_blocks /* no limit */ ||
+           (uint64_t)disk.f_bavail * disk.f_frsize >= ARENA_SIZE;
+}
+
+/* The limit on file sizes applies to shared memory, too. */
+static bool is_limited(void)
+{
+    struct rlimit limit;
+
+    return !getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < ARENA_SIZE;
+}
+
+bool test_log_preflight_memory(void)
+{
+    int error = 0;
+
+    if (is_limited())
+        error = EFBIG;
+    else if (faccessat(AT_FDCWD, SHARED, W_OK | X_OK, AT_EACCESS))
+        error = errno;
+    else if (!has_room(SHARED))
+        error = ENOSPC;
+    if (error)
+        test_log_notice("cannot share memory in " SHARED ": %s; Criterion "
+                        "needs it: %s",
+                        strerror(error),
+                        error == EFBIG ? "raise the limit on file sizes "
+                                         "(ulimit -f) to 128 KiB or more"
+                                       : "mount a tmpfs there (docker run "
+                                         "--shm-size=64m)");
+    return !error;
+}
+
+/* Criterion 2.3 has the SONAME of 2.4, but other structs. A static Criterion is
+ * the one that the program was built with. */
+bool test_log_preflight_criterion(void)
+{
+    static const char name[] = "libcriterion.so";
+    void *function = dlsym(RTLD_DEFAULT, "criterion_initialize");
+    Dl_info info;
+
+    if (!function || !dladdr(function, &info) ||
+        strncmp(trace_base_name(info.dli_fname), name, strlen(name)) != 0 ||
+        dlsym(RTLD_DEFAULT, "cri_assert_message")) /* new in 2.4 */
+        return true;
+    test_log_notice("%s is older than Criterion 2.4, which testlog needs; "
+                    "install libcriterion 2.4 or newer",
+                    info.dli_fname);
+    return false;
+}
+
+bool test_log_preflight_program(const char *name)
+{
+    const char *at = getenv("PATH");
+    char path[PATH_MAX];
+
+    for (const char *end; at; at = *end ? end + 1 : NULL) {
+        end = strchrnul(at, ':');
+        if (snprintf(path, sizeof(path), "%.*s/%s", (int)(end - at), at, name) <
+                PATH_MAX &&
+            !access(path, X_OK))
+            return true;
+    }
+    return false;
+}

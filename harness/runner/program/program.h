@@ -1,0 +1,95 @@
+/* program.h: what the runner finds out about this program and its machine, and
+ * prepares before the tests. Private. */
+#ifndef TESTLOG_PROGRAM_H
+#define TESTLOG_PROGRAM_H
+
+#include "harness/runner/options/options.h"
+
+/* ---- start_valgrind.c ---- */
+
+enum { TEST_LOG_RACES_SLOWER = 50 }; /* timeouts are longer by this */
+
+/* test_log_races_begin executes the program under valgrind if --races asks for
+ * it. It returns 0 if this is so already or need not be, and -1 if it has
+ * printed why it cannot. */
+int test_log_races_begin(const struct test_log_options *, int argc,
+                         char **argv);
+
+/* test_log_races_folder returns where valgrind writes its logs; "": nowhere.
+ * test_log_races_end removes it. */
+const char *test_log_races_folder(void);
+void test_log_races_end(void);
+
+/* The text of valgrind.supp. */
+extern const char test_log_suppressions[];
+
+/* ---- gpu_setup.c ---- */
+
+/* A notice begins with this, followed by the reason. */
+#define TEST_LOG_GPU_WITHOUT "GPU trace off: "
+
+/* test_log_gpu_library finds libtestlog-gpu.so; `path` has PATH_MAX bytes. A
+ * file that another user could replace is not used. test_log_gpu_own finds the
+ * one beside this program, which is testlog. */
+bool test_log_gpu_library(char *path);
+bool test_log_gpu_own(char *path);
+
+/* test_log_own_library finds, for the program testlog, the shared library that
+ * belongs to it, in the same way. */
+bool test_log_own_library(char *path);
+
+/* test_log_stacks_program finds the program testlog-stacks beside that
+ * library. */
+bool test_log_stacks_program(char *path);
+
+/* test_log_gpu_driver tells whether files below `root` ("") show an NVIDIA
+ * driver, test_log_gpu_linked whether this program uses CUDA. */
+bool test_log_gpu_driver(const char *root);
+bool test_log_gpu_linked(void);
+
+/* test_log_gpu_prepare sets the variables of workers; test_log_gpu_record those
+ * of any program, whose processes record into folders in `folder`, an absolute
+ * path. They note what is known before anything of CUDA runs. */
+void test_log_gpu_prepare(struct test_log_gpu *,
+                          const struct test_log_options *);
+void test_log_gpu_record(struct test_log_gpu *, const struct test_log_options *,
+                         const char *folder);
+
+/* ---- stdio_fds.c ---- */
+
+/* test_log_stdio_hold occupies stdin, stdout and stderr if a program was
+ * started without them, so that no file gets their numbers. Reading and writing
+ * there still fails. */
+void test_log_stdio_hold(void);
+
+/* test_log_stdio_outlive lets a run continue when nobody reads its output any
+ * more (`| head`), or when a file reaches its size limit (ulimit -f). These
+ * signals still kill the processes that it starts. */
+void test_log_stdio_outlive(void);
+
+/* ---- preflight.c ---- */
+
+/* test_log_preflight_memory tells whether tests can share memory with the
+ * runner; if not, it prints why. */
+bool test_log_preflight_memory(void);
+
+/* test_log_preflight_criterion tells whether the Criterion that is loaded has
+ * the structs of the one that we were built with; if not, it prints so. */
+bool test_log_preflight_criterion(void);
+
+/* test_log_preflight_program tells whether a program is in PATH. */
+bool test_log_preflight_program(const char *name);
+
+/* ---- list_sites.c ---- */
+
+/* test_log_list_sites writes the program's call sites, one JSON object a line;
+ * -1 if not all were written. */
+int test_log_list_sites(FILE *);
+
+/* ---- unused_sites.c ---- */
+
+/* test_log_unused_sites_find registers the call sites of C++ code that has not
+ * run, as far as the loaded objects have symbols. */
+void test_log_unused_sites_find(void);
+
+#endif

@@ -1,0 +1,408 @@
+/* supervisor.c: enforces timeouts, takes signals and paints the status line,
+ * from a second thread beside Criterion's.
+ *
+ * Criterion's timers race: two threads can end the same test, and the second
+ * uses freed memory.
+ *
+ * Criterion's thread takes no signals: they are blocked there. Workers get back
+ * the mask that the runner was started with.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/folder/survivors.h"
+#include "harness/results/reports/writers.h"
+#include "harness/runner/watch/supervisor.h"
+#include "harness/session.h"
+#include "jobs.h"
+#include "progress.h"
+
+enum { TICK = 100000000 }; /* ns */
+enum { PUMP_TICK = TICK / 10 };
+enum { GRACE = 3 * TICK };  /* for a test to end after SIGPROF */
+enum { LOOK = 2000000000 }; /* ns for the stacks of a test */
+enum { SIGNALS_TAKEN = 4 };
+enum { STACK = 256 * 1024 };
+
+static const int taken[SIGNALS_TAKEN] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_t thread;
+static sigset_t before, ours;
+static bool active, ending;
+static uint64_t interrupted_at;
+
+void test_log_supervisor_enter(void)
+{
+    pthread_mutex_lock(&lock);
+    test_log_progress_erase();
+}
+
+void test_log_supervisor_leave(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- Timeouts ---- */
+
+/* A worker leads its own process group, so this kills its children too. */
+static bool kill_test(const struct test_log_job *job)
+{
+    pid_t pid = (pid_t)job->pid;
+
+    if (!pid || (job->starting && !test_log_spawn_release(job)))
+        return false;
+    return !kill(-pid, SIGKILL) || !kill(pid, SIGKILL);
+}
+
+/* Whether a child is alive. The id of another process may have been reused. If
+ * a test asks to be traced, its stops are reported, too. */
+static bool is_alive(pid_t pid)
+{
+    siginfo_t info = {0};
+
+    return pid &&
+           !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
+           (!info.si_pid || info.si_code == CLD_TRAPPED ||
+            info.si_code == CLD_STOPPED);
+}
+
+/* Returns when to signal a test for its timeout, or to kill it; 0: never. */
+static uint64_t deadline_of(const struct test_log_job *job)
+{
+    uint64_t from = job->late ? job->late : job->started;
+
+    if (!test_log_supervisor_limits() || !job->limit || !job->pid ||
+        job->killed)
+        return 0;
+    return from + (job->late ? GRACE : job->limit + job->looked) + job->paused;
+}
+
+/* Criterion's own timeout sends SIGPROF, too. The test is stopped until it gets
+ * its signal: it must not end well meanwhile. */
+static bool signal_overdue(const struct test_log_runner *runner,
+                           struct test_log_job *job)
+{
+    pid_t pid = (pid_t)job->pid;
+    bool sent;
+
+    kill(pid, SIGSTOP);
+    test_log_stacks_look(runner, job, NULL, test_log_now() + LOOK);
+    sent = !kill(pid, SIGPROF);
+    kill(pid, SIGCONT);
+    return sent;
+}
+
+/* A worker that is starting is killed without a signal before. */
+static void end_overdue(const struct test_log_runner *runner,
+                        struct test_log_job *job, uint64_t now)
+{
+    uint64_t deadline = deadline_of(job);
+
+    if (!deadline || now < deadline || !is_alive((pid_t)job->pid))
+        return;
+    if (job->late || job->starting)
+        job->killed = kill_test(job);
+    if (!job->late && (job->starting || signal_overdue(runner, job))) {
+        job->late = test_log_now();
+        job->paused = 0; /* the extra time before is used up */
+    }
+}
+
+/* Extends the time of running tests after the runner or the machine was
+ * stopped. */
+static void extend_time(struct test_log_runner *runner, uint64_t ns)
+{
+    for (size_t i = 0; i < runner->job_count; i++)
+        if (runner->jobs[i].running)
+            runner->jobs[i].paused += ns;
+}
+
+/* Returns how long to sleep until something has to be done. */
+static uint64_t next_tick(struct test_log_runner *runner, uint64_t now)
+{
+    uint64_t tick = now + TICK;
+
+    for (size_t i = 0; i < runner->job_count; i++) {
+        struct test_log_job *job = &runner->jobs[i];
+        uint64_t deadline = deadline_of(job);
+
+        if (test_log_output_pipe_pump(job) && tick > now + PUMP_TICK)
+            tick = now + PUMP_TICK;
+        if (test_log_job_runs(job) && deadline > now && deadline < tick)
+            tick = deadline;
+    }
+    return tick - now;
+}
+
+static void print_slow(const struct test_log_runner *runner,
+                       struct test_log_job *job, uint64_t now)
+{
+    uint64_t slow = runner->options->output.slow;
+
+    if (!slow || job->slow || now - job->started < slow ||
+        !test_log_progress_shown())
+        return;
+    job->slow = true;
+    test_log_progress_erase();
+    test_log_notice("slow: %s has been running for more than %g s",
+                    test_log_name(job->result), (double)slow / 1e9);
+}
+
+/* All running tests share the time for a look. A worker that is starting stops
+ * by itself for Criterion, which must be the one to resume it. */
+static void end_interrupted(const struct test_log_runner *runner,
+                            struct test_log_job *job)
+{
+    if (job->pid && !job->starting && !kill((pid_t)job->pid, SIGSTOP))
+        test_log_stacks_look(runner, job, NULL, interrupted_at + LOOK);
+    job->ended = kill_test(job);
+}
+
+static void look_at_crash(struct test_log_runner *runner,
+                          struct test_log_job *job)
+{
+    const struct test_log_crash *crash = test_log_status_crash_of(job);
+
+    if (!crash || !is_alive((pid_t)job->pid))
+        return;
+    if (!job->seen) {
+        if (crash->signal || test_log_is_throw(crash))
+            test_log_stacks_look(runner, job, crash, test_log_now() + LOOK);
+        test_log_debug(runner, job, crash);
+        job->paused += GRACE; /* its death is no timeout */
+    }
+    job->seen = true;
+    test_log_status_seen(job);
+}
+
+/* In a sandbox, the handler of a crash kills its thread, or the process, by a
+ * system call. The process must not live on without the thread. */
+static void end_sandboxed(struct test_log_job *job)
+{
+    int signal = test_log_status_sandboxed(job);
+
+    /* A process that is dead altogether has its signal from the kernel. */
+    if (!signal || !job->running || !is_alive((pid_t)job->pid))
+        return;
+    job->sandboxed = signal;
+    kill_test(job);
+}
+
+static void check_tests(struct test_log_runner *runner, uint64_t now)
+{
+    for (size_t i = 0; i < runner->job_count; i++) {
+        struct test_log_job *job = &runner->jobs[i];
+
+        look_at_crash(runner, job);
+        end_sandboxed(job);
+        if (job->running) /* perhaps in atexit(3), after its end */
+            end_overdue(runner, job, now);
+        if (!test_log_job_runs(job))
+            continue;
+        print_slow(runner, job, now);
+        if (runner->run->interrupted && !job->ended)
+            end_interrupted(runner, job);
+    }
+}
+
+/* ---- Signals ---- */
+
+static void print_spans(const struct test_log_run *run,
+                        const struct test_log_result *result)
+{
+    struct trace_reader *reader = test_log_recording(run, result);
+    struct trace_text alive = {0};
+
+    if (reader) {
+        test_log_add_living(&alive, reader);
+        test_log_print_open_spans(reader, alive.data ? alive.data : "", "    ");
+    }
+    trace_text_free(&alive);
+    trace_reader_close(reader);
+}
+
+/* Prints which tests are running, and in which spans they are. */
+static void print_running(const struct test_log_runner *runner, uint64_t now)
+{
+    size_t running = 0, done = 0;
+
+    for (size_t i = 0; i < runner->job_count; i++) {
+        struct test_log_job *job = &runner->jobs[i];
+
+        done += job->result->outcome != TEST_LOG_OUTCOME_NONE;
+        if (!test_log_job_runs(job))
+            continue;
+        running++;
+        test_log_notice("%s has been running for %.1f s",
+                        test_log_name(job->result),
+                        (double)(now - job->started) / 1e9);
+        print_spans(runner->run, job->result);
+        test_log_stacks_look(runner, job, NULL, now + LOOK);
+        test_log_print_stacks(runner->run, job->result);
+    }
+    test_log_notice("%zu of %zu tests done, %zu running", done,
+                    runner->job_count, running);
+}
+
+static void die(const struct test_log_runner *runner, int number)
+{
+    for (size_t i = 0; i < runner->job_count; i++)
+        if (test_log_job_runs(&runner->jobs[i]))
+            kill_test(&runner->jobs[i]);
+    signal(number, SIG_DFL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    raise(number);
+    _exit(128 + number);
+}
+
+/* `testlog run` forwards a signal that a terminal or a script may have sent to
+ * the whole group already. */
+static bool is_repeated(const struct test_log_run *run, const siginfo_t *info)
+{
+    return run->interrupted && run->foreign && info->si_code == SI_USER &&
+           info->si_pid == getppid();
+}
+
+static void interrupt(struct test_log_runner *runner, const siginfo_t *info)
+{
+    if (is_repeated(runner->run, info))
+        return;
+    if (runner->run->interrupted)
+        die(runner, info->si_signo);
+    runner->run->interrupted = info->si_signo;
+    interrupted_at = test_log_now();
+    test_log_notice("interrupted by %s: stopping the running tests; press ^C "
+                    "again to quit now",
+                    test_log_signal(info->si_signo));
+    test_log_stop(runner, TEST_LOG_INTERRUPTED);
+}
+
+static void handle_signal(struct test_log_runner *runner, const siginfo_t *info)
+{
+    test_log_progress_erase();
+    test_log_status_update(runner);
+    test_log_spawn_update(); /* first, or a starting test counts as not begun */
+    if (info->si_signo == SIGUSR1)
+        print_running(runner, test_log_now());
+    else
+        interrupt(runner, info);
+}
+
+/* After a tick that came far too late, Criterion's thread gets a whole tick to
+ * notice the tests that ended meanwhile. It gets that only once in a row: where
+ * every tick is late, timeouts must still work. Returns when to check again. */
+static uint64_t check(struct test_log_runner *runner, uint64_t due)
+{
+    static bool waited;
+    uint64_t now = test_log_now();
+    bool is_late = now > due + TICK;
+
+    test_log_status_update(runner);
+    test_log_spawn_update();
+    if (is_late)
+        extend_time(runner, now - due);
+    if (!is_late || waited)
+        check_tests(runner, now);
+    waited = is_late && !waited;
+    test_log_progress_paint(runner, now);
+    now = test_log_now();
+    return now + (is_late ? TICK : next_tick(runner, now));
+}
+
+static void *supervise(void *context)
+{
+    struct test_log_runner *runner = context;
+    uint64_t due = test_log_now() + TICK;
+    siginfo_t info;
+
+    for (;;) {
+        uint64_t now = test_log_now();
+        struct timespec tick = {.tv_nsec = due > now ? (long)(due - now) : 0};
+        int number = sigtimedwait(&ours, &info, &tick);
+
+        pthread_mutex_lock(&lock);
+        if (ending)
+            break;
+        if (number > 0)
+            handle_signal(runner, &info);
+        due = check(runner, due);
+        pthread_mutex_unlock(&lock);
+    }
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+/* ---- Begin and end ---- */
+
+static void restore_mask(void)
+{
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* A signal that was ignored, as under nohup, stays ignored. */
+static bool ignored(int number)
+{
+    struct sigaction action;
+
+    return !sigaction(number, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
+/* A stack of the default size may exceed a memory limit. */
+static int start_thread(struct test_log_runner *runner)
+{
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+
+    if (error)
+        return error;
+    pthread_attr_setstacksize(&attributes, STACK);
+    error = pthread_create(&thread, &attributes, supervise, runner);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+void test_log_supervisor_begin(struct test_log_runner *runner)
+{
+    ending = false;
+    sigemptyset(&ours);
+    for (size_t i = 0; i < SIGNALS_TAKEN; i++)
+        if (!ignored(taken[i]))
+            sigaddset(&ours, taken[i]);
+    sigaddset(&ours, SIGUSR1); /* it ends the thread, too */
+    test_log_spawn_begin(runner);
+    pthread_sigmask(SIG_BLOCK, &ours, &before);
+    active = !pthread_atfork(NULL, NULL, restore_mask) && !start_thread(runner);
+    if (!active)
+        restore_mask();
+}
+
+bool test_log_supervisor_limits(void)
+{
+    return active && test_log_status_is_open();
+}
+
+void test_log_supervisor_end(void)
+{
+    if (active) {
+        test_log_supervisor_enter();
+        test_log_progress_end();
+        ending = true;
+        test_log_supervisor_leave();
+        pthread_kill(thread, SIGUSR1);
+        pthread_join(thread, NULL);
+        restore_mask();
+    }
+    active = false;
+    test_log_spawn_end();
+    test_log_status_close();
+}
