@@ -28,11 +28,11 @@ build() {
     local more= libs=
     # What report.html and testlog stat --critical have of a recording.
     [ "$1" != reader ] || more=$(printf 'harness/results/report/%s.c ' \
-        columns counts lines recorded slices tracks
-        printf 'runners/%s.c ' slices critical)
+        columns counts lines recorded slice_rows track_rows
+        printf 'runners/stat/%s.c ' slices critical)
     [ "$1" != activity ] || more=$(ls trace/devices/*/*.c | grep -v /audit.c)
     [ "$1" != pack ] || {
-        more="runners/archive.c runners/holes.c runners/run_name.c harness/results/folder/sanitize_text.c"
+        more="runners/find/archive.c runners/find/sparse_file.c runners/find/run_name.c harness/results/folder/sanitize_text.c"
         libs=$(pkg-config --libs libarchive libzstd)
     }
     "$clang" $flags "tests/fuzz_$1.c" $more "$folder"/objects/*.o \

@@ -8,7 +8,7 @@
 
 #include "harness/results/report/recorded.h"
 #include "log/devices/device_summary.h"
-#include "runners/critical.h"
+#include "runners/stat/critical.h"
 #include "trace/base/text.h"
 #include "trace/base/values.h"
 #include "trace/export/chrome.h"

@@ -2,6 +2,9 @@
  * ones. The hostile ones are built here, byte by byte. */
 #include "support.h"
 
+#include "runners/find/archive.h"
+#include "runners/find/find.h"
+
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +14,6 @@
 #include <unistd.h>
 
 #include <zstd.h>
-
-#include "runners/archive.h"
 
 TestSuite(runners_archive, .init = test_folder);
 

@@ -1,5 +1,5 @@
 /* runners_changes_test.c: which tests differ between two runs. */
-#include "runners/run.h"
+#include "runners/diff/changes.h"
 
 #include <stdlib.h>
 #include <string.h>

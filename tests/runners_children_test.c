@@ -1,6 +1,6 @@
 /* runners_children_test.c: starts programs, waits for them, and forwards
  * signals to them. */
-#include "runners/run.h"
+#include "runners/run/run.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,11 @@
 /* runners_compressed_test.c: compresses recordings and reads them again. */
 #include "support.h"
 
+#include "harness/results/folder/notice.h"
+#include "harness/runner/options/options.h"
+#include "runners/find/find.h"
+#include "runners/runners.h"
+
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <glob.h>
@@ -14,10 +19,6 @@
 #include <unistd.h>
 
 #include <zstd.h>
-
-#include "harness/results/folder/notice.h"
-#include "harness/runner/options/options.h"
-#include "runners/runners.h"
 
 static char *printed;
 static size_t printed_size;
@@ -72,7 +73,7 @@ static void compress_as(const struct trace_profiler *profiler)
     struct test_log_run run = {.results = &result, .count = 1};
 
     run.path = strdup(test_path("."));
-    runners_compress(&run, profiler);
+    runners_compress(&run, profiler, NULL);
     free(run.path);
 }
 

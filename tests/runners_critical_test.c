@@ -11,7 +11,7 @@
 
 #include <criterion/criterion.h>
 
-#include "runners/critical.h"
+#include "runners/stat/critical.h"
 
 TestSuite(runners_critical, .init = test_folder, .timeout = 60);
 

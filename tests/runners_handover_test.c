@@ -1,7 +1,7 @@
 /* runners_handover_test.c: reads the results that a program sends, line by
  * line. */
 #include "harness/results/reports/writers.h"
-#include "runners/run.h"
+#include "runners/run/run.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* runners_jobserver_test.c: takes tokens from GNU make and returns them. */
-#include "runners/run.h"
+#include "runners/run/run.h"
 
 #include <fcntl.h>
 #include <signal.h>

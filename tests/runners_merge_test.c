@@ -1,4 +1,5 @@
 /* runners_merge_test.c: merges runs whose run.json has anything in it. */
+#include "runners/run/run.h"
 #include "runners/runners.h"
 
 #include <fcntl.h>

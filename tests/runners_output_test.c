@@ -1,5 +1,5 @@
 /* runners_output_test.c: captures output and prints it as a whole. */
-#include "runners/run.h"
+#include "runners/run/run.h"
 
 #include <fcntl.h>
 #include <stdio.h>

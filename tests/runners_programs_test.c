@@ -1,7 +1,7 @@
 /* runners_programs_test.c: names programs, and recalls their tests from the
  * last run. */
 #include "harness/results/history/history.h"
-#include "runners/run.h"
+#include "runners/run/run.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* runners_scheduler_test.c: chooses the next program and its number of jobs. */
 #include "harness/runner/options/options.h"
-#include "runners/run.h"
+#include "runners/run/run.h"
 
 #include <criterion/criterion.h>
 

@@ -1,4 +1,5 @@
 /* runners_select_tests_test.c: which tests of a run a word selects. */
+#include "runners/find/find.h"
 #include "runners/runners.h"
 
 #include <string.h>

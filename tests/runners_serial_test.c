@@ -1,5 +1,5 @@
 /* runners_serial_test.c: finds the ELF note of TEST_LOG_SERIAL in any file. */
-#include "runners/run.h"
+#include "runners/run/run.h"
 
 #include <elf.h>
 #include <link.h>

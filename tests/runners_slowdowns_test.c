@@ -1,9 +1,12 @@
 /* runners_slowdowns_test.c: spans that became slower or more frequent. */
 #include "support.h"
 
-#include <criterion/criterion.h>
+#include "runners/find/find.h"
+#include "runners/stat/stat.h"
 
-#include "runners/stat.h"
+#include "runners/diff/slowdowns.h"
+
+#include <criterion/criterion.h>
 
 static struct trace_site outer = TEST_SITE(SPAN, INFO, "outer", "m", NULL, 0);
 

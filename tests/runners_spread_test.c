@@ -1,5 +1,5 @@
 /* runners_spread_test.c: estimates how durations are spread. */
-#include "runners/stat.h"
+#include "runners/stat/stat.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* runners_status_line_test.c: the text of the status line of `testlog run`. */
 #include "harness/results/model/model.h"
-#include "runners/run.h"
+#include "runners/run/run.h"
 
 #include <criterion/criterion.h>
 

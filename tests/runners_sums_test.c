@@ -1,5 +1,8 @@
 /* runners_sums_test.c: sums of recordings. */
 #include "support.h"
+
+#include "runners/find/find.h"
+#include "runners/stat/stat.h"
 #include "trace/read/reader.h"
 #include "trace/record/recorder.h"
 
@@ -7,8 +10,6 @@
 #include <unistd.h>
 
 #include <criterion/criterion.h>
-
-#include "runners/stat.h"
 
 static struct sums sums;
 

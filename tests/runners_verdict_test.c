@@ -2,7 +2,7 @@
  * code. */
 #include "harness/results/model/model.h"
 #include "harness/runner/options/options.h"
-#include "runners/run.h"
+#include "runners/run/run.h"
 
 #include <signal.h>
 

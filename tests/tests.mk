@@ -22,7 +22,7 @@ $(UNITS): $(B)/tests/%: $(B)/tests/%.o $(TEST_OBJ) $(LIB)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) $(CJSON_LIBS) -lpthread -lm
 
 $(filter $(B)/tests/runners_%,$(UNITS)): $(filter-out %/testlog.o,$(RUNNER_SRC:%.c=$(B)/%.o))
-$(B)/tests/trace_reader_test: $(B)/runners/slices.o $(B)/runners/critical.o
+$(B)/tests/trace_reader_test: $(B)/runners/stat/slices.o $(B)/runners/stat/critical.o
 $(B)/tests/trace_reader_test: private LIBS := $(LIB) $(LIBS)
 $(filter $(B)/tests/runners_%,$(UNITS)): private CJSON_LIBS += $(ZSTD_LIBS) $(ARCHIVE_LIBS)
 $(filter $(B)/tests/runners_%,$(UNITS)): private LIBS := $(LIB) $(LIBS) # again: for these objects

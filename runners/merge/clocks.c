@@ -13,6 +13,8 @@
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "merge.h"
+#include "runners/find/find.h"
+#include "runners/find/run_json.h"
 #include "trace/base/containers.h"
 #include "trace/base/file.h"
 

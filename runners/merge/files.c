@@ -16,6 +16,7 @@
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "merge.h"
+#include "runners/find/find.h"
 #include "trace/base/file.h"
 
 /* ---- One file ---- */

@@ -18,6 +18,8 @@
 #include "harness/results/reports/writers.h"
 #include "harness/runner/options/options.h"
 #include "merge.h"
+#include "runners/find/find.h"
+#include "runners/runners.h"
 
 static void usage(void)
 {

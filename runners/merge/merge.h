@@ -10,7 +10,9 @@
 
 #include "harness/results/history/durations.h"
 #include "harness/results/model/model.h"
-#include "runners/run.h"
+#include "runners/run/run.h"
+
+struct run_file;
 
 /* The clocks of a source's host while it ran. */
 struct merge_clock {
@@ -116,7 +118,7 @@ void merge_name(char *name);
  * with errno. */
 int merge_files_link(struct merge *);
 
-/* ---- durations.c ---- */
+/* ---- merged_durations.c ---- */
 
 /* merge_durations_read reads the file of --history, if there is one;
  * merge_durations_write replaces in it the durations of the tests that ran. -1

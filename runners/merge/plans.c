@@ -6,6 +6,7 @@
 
 #include "harness/results/folder/notice.h"
 #include "merge.h"
+#include "runners/find/run_json.h"
 #include "trace/base/containers.h"
 
 enum { NAMES_MOST = 5 /* in a message */ };

@@ -15,6 +15,8 @@
 #include "harness/results/folder/run_folder.h"
 #include "harness/runner/options/options.h"
 #include "merge.h"
+#include "runners/find/find.h"
+#include "runners/find/run_json.h"
 #include "trace/format.h"
 #include "trace/read/reader.h"
 

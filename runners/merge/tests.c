@@ -9,6 +9,8 @@
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "merge.h"
+#include "runners/find/find.h"
+#include "runners/find/run_json.h"
 #include "trace/base/containers.h"
 
 uint64_t merge_test_key(uint64_t lane, const char *program, const char *name)

@@ -39,7 +39,7 @@ enum {
     STACKS_REGISTERS = 32,
 };
 
-/* ---- main.c ---- */
+/* ---- testlog_stacks.c ---- */
 
 /* stacks_put prints a line; its format has tabs between the parts, and other
  * control characters become spaces. */

@@ -35,7 +35,7 @@ const recordings = (() => {
     // nest() finds the innermost slice around each slice on its thread, -1 for
     // none, and the time of each that the slices in it don't take. Slices come
     // by start, so that a thread needs only its open ones. `testlog stat` does
-    // the same in runners/sums.c.
+    // the same in runners/stat/sums_by_name.c.
     function nest({ slices, tracks, string }) {
         const { rows, start, ends, track, state } = slices;
         const own = Float64Array.from(slices.duration);

@@ -1,0 +1,152 @@
+/* clean.c: testlog clean: removes old runs, as a run does when it ends. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/old_runs.h"
+#include "harness/runner/options/options.h"
+#include "runners/find/find.h"
+#include "runners/runners.h"
+
+/* One cleaning of a folder. */
+struct cleaning {
+    const char *folder;
+    int dir;
+    bool dry; /* only print what would be removed */
+    bool failed;
+    size_t count;
+    uint64_t size;
+};
+
+static void usage(void)
+{
+    puts("Usage: testlog clean [--keep=N] [--dry-run] [DIR]\n\n"
+         "Removes old runs from DIR, by default where test programs put their "
+         "runs. The last\nN runs stay, and of the older ones the last five "
+         "that failed, and runs in\nprogress.\n\n"
+         "      --keep=N   how many runs stay (TRACE_KEEP, or 20); 0: all\n"
+         "  -n, --dry-run  only print what would be removed\n"
+         "  -h, --help     print this");
+}
+
+static void put_size(uint64_t size)
+{
+    struct trace_text text = {0};
+
+    log_bytes(&text, size);
+    printf(", %s\n", text.data ? text.data : "?");
+    trace_text_free(&text);
+}
+
+/* Another process may remove the same run. */
+static bool is_removed(struct cleaning *cleaning, const char *path,
+                       const char *name)
+{
+    if (cleaning->dry)
+        return !test_log_old_runs_in_progress(cleaning->dir, name);
+    if (!test_log_old_runs_remove(cleaning->dir, name))
+        return true;
+    if (errno != EBUSY && errno != ENOENT) {
+        cleaning->failed = true;
+        test_log_notice("clean: cannot remove %s: %s", path, strerror(errno));
+    }
+    return false;
+}
+
+static bool clean_run(void *context, const char *name)
+{
+    struct cleaning *cleaning = context;
+    char path[PATH_MAX];
+    uint64_t size;
+
+    if (snprintf(path, sizeof(path), "%s/%s", cleaning->folder, name) >=
+        PATH_MAX)
+        return true;
+    size = runners_size_of(path);
+    if (!is_removed(cleaning, path, name))
+        return true;
+    cleaning->count++;
+    cleaning->size += size;
+    printf("%s %s", cleaning->dry ? "would remove" : "removed", path);
+    put_size(size);
+    return true;
+}
+
+static int clean(const char *folder, size_t keep, bool dry)
+{
+    struct cleaning cleaning = {.folder = folder, .dry = dry};
+
+    cleaning.dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (cleaning.dir < 0) {
+        runners_refuse_dir("clean", folder);
+        return TEST_LOG_USAGE;
+    }
+    test_log_old_runs_each(cleaning.dir, keep, clean_run, &cleaning);
+    close(cleaning.dir);
+    printf("%zu %s %s", cleaning.count, cleaning.count == 1 ? "run" : "runs",
+           dry ? "would be removed" : "removed");
+    put_size(cleaning.size);
+    return runners_written("clean",
+                           cleaning.failed ? TEST_LOG_FAILED : TEST_LOG_PASSED);
+}
+
+/* ---- Arguments ---- */
+
+struct arguments {
+    const char *keep; /* NULL: as TRACE_KEEP and testlog.conf have it */
+    bool dry;
+    char **folder;
+};
+
+/* False if the command is done, with its exit code. */
+static bool read_arguments(struct arguments *arguments, int argc, char **argv,
+                           int *code)
+{
+    static const struct option longs[] = {
+        {"keep", required_argument, NULL, 'k'},
+        {"dry-run", no_argument, NULL, 'n'},
+        {"help", no_argument, NULL, 'h'},
+        {0}};
+    int flag;
+
+    opterr = 0;
+    *code = TEST_LOG_PASSED;
+    while ((flag = getopt_long(argc, argv, ":nh", longs, NULL)) >= 0) {
+        if (flag == 'k') {
+            arguments->keep = optarg;
+        } else if (flag == 'n') {
+            arguments->dry = true;
+        } else if (flag == 'h') {
+            usage();
+            return false;
+        } else {
+            *code = runners_refuse_flag("clean", flag, argv, longs);
+            return false;
+        }
+    }
+    arguments->folder = argv + optind;
+    return true;
+}
+
+int runners_clean(int argc, char **argv)
+{
+    struct arguments arguments = {.dry = false};
+    struct test_log_options options;
+    int code;
+
+    if (!read_arguments(&arguments, argc, argv, &code))
+        return code;
+    if (runners_settings(&options, "clean", arguments.folder))
+        return TEST_LOG_USAGE;
+    code = TEST_LOG_USAGE;
+    if (!arguments.keep ||
+        !test_log_read_count("--keep", arguments.keep, "number of runs",
+                             &options.keep))
+        code = clean(options.dir, options.keep, arguments.dry);
+    test_log_options_free(&options);
+    return code;
+}

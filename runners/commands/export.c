@@ -1,0 +1,445 @@
+/* export.c: testlog export: writes a run for viewers. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "harness/results/folder/notice.h"
+#include "harness/results/model/gpu_state.h"
+#include "harness/results/model/test_stacks.h"
+#include "harness/results/reports/writers.h"
+#include "harness/runner/options/options.h"
+#include "runners/find/find.h"
+#include "runners/find/run_json.h"
+#include "runners/runners.h"
+#include "trace/base/file.h"
+#include "trace/export/folded.h"
+#include "trace/export/ops.h"
+#include "trace/export/perfetto.h"
+#include "trace/export/speedscope.h"
+
+/* The recordings that are written, and where to. */
+struct wanted {
+    const struct recordings *found;
+    const struct results *results;
+    bool workers; /* all tests are, so workers can be drawn */
+    FILE *stream;
+};
+
+/* X(format, flag, what it is) */
+#define FORMATS(X)                                                             \
+    X(chrome, "chrome", "Chrome's trace event format (default)")               \
+    X(perfetto, "perfetto", "Perfetto's own format, with nested tracks")       \
+    X(folded, "folded", "folded stacks, for a flame graph of spans")           \
+    X(speedscope, "speedscope", "speedscope's own format")                     \
+    X(ops_csv, "ops-csv", "a table of operations on GPUs and signposts")
+
+/* Returns -1 with errno if memory was exhausted. */
+typedef int write_format(const struct wanted *);
+
+static void usage(void)
+{
+    puts("Usage: testlog export [RUN] [TEST...] [--FORMAT] [-o FILE]\n\n"
+         "Writes what the tests of a run recorded, or only the given tests, "
+         "for a\nviewer. RUN is the folder of a run or of a test, or a "
+         "recording, or a name\nin testlog list; the default is the latest "
+         "run. The run may have been\nkilled.\n");
+#define X(name, flag, help) printf("      --%-11s  %s\n", flag, help);
+    FORMATS(X)
+#undef X
+    puts("  -o, --output FILE  write to FILE instead of standard output\n"
+         "  -h, --help         print this");
+}
+
+/* ---- What is known about the tests ---- */
+
+/* The results of a run, found by the folders of their tries. */
+struct results {
+    struct test_log_run run;
+    struct trace_table by_folder; /* hash to index */
+};
+
+static void add_folder(struct results *results, const char *folder,
+                       size_t number)
+{
+    if (folder)
+        trace_table_set(&results->by_folder,
+                        trace_hash_string(TRACE_HASH, folder), number);
+}
+
+/* A run that was killed has no results. */
+static void read_results(struct results *results, const char *where)
+{
+    struct test_log_run *run = &results->run;
+    struct run_file *file;
+
+    run->path = strdup(where);
+    file = run->path ? runners_run_file_open(run, "run.json") : NULL;
+    if (file) {
+        runners_json_add_parts(run, runners_run_file_head(file));
+        runners_run_file_add(file, run);
+    }
+    for (size_t i = 0; i < run->count; i++) {
+        add_folder(results, run->results[i].folder, i);
+        for (size_t j = 0; j < run->results[i].earlier_count; j++)
+            add_folder(results, run->results[i].earlier[j].folder, i);
+    }
+}
+
+static void free_results(struct results *results)
+{
+    test_log_run_free(&results->run);
+    trace_table_free(&results->by_folder);
+}
+
+static bool is_folder(const char *folder, const char *path, size_t size)
+{
+    return folder && strlen(folder) == size && !strncmp(folder, path, size);
+}
+
+/* Finds the try that made a recording; false if it is unknown. */
+static bool find_try(struct test_log_result *result,
+                     const struct recording *recording,
+                     const struct results *results)
+{
+    const char *path = recording->path + strlen(results->run.path);
+    const char *slash = strrchr(path, '/');
+    size_t size;
+    uintptr_t number;
+
+    path += *path == '/';
+    size = slash > path ? (size_t)(slash - path) : 0;
+    if (!trace_table_find(&results->by_folder,
+                          trace_hash(TRACE_HASH, path, size), &number))
+        return false;
+    *result = results->run.results[number];
+    for (size_t i = 0; i < result->earlier_count; i++)
+        if (is_folder(result->earlier[i].folder, path, size))
+            test_log_take_try(result, i);
+    return true;
+}
+
+/* Adds the test's stacks to a text. */
+static struct trace_chrome_test test_of(const struct recording *recording,
+                                        const struct results *results,
+                                        struct trace_text *stacks)
+{
+    struct trace_chrome_test test;
+    struct test_log_result result;
+
+    if (!find_try(&result, recording, results))
+        return (struct trace_chrome_test){.name = recording->test};
+    test_log_stacks_text(stacks, &results->run, &result);
+    test = test_log_trace_test(recording->test, &results->run, &result);
+    test.stacks = stacks->data;
+    return test;
+}
+
+/* ---- Formats ---- */
+
+static void refuse(const struct recording *recording)
+{
+    test_log_notice("export: cannot read %s: %s; the trace lacks this test",
+                    recording->path, strerror(errno));
+}
+
+/* Opens a recording. If that fails, it prints why, and NULL is returned. */
+static struct trace_reader *open_recording(const struct recording *recording)
+{
+    struct trace_reader *reader = runners_open(recording->path);
+
+    if (!reader && errno != EBADMSG) /* of damage, runners_open has printed */
+        refuse(recording);
+    return reader;
+}
+
+/* The program and the test, after the host if there are several; the caller
+ * frees it. */
+static struct trace_text title_of(const struct recording *recording,
+                                  const struct results *results)
+{
+    struct trace_text title = {0};
+    struct test_log_result result;
+    const char *host = NULL;
+
+    if (find_try(&result, recording, results))
+        host = test_log_host(&results->run, result.part);
+    if (host)
+        trace_text_printf(&title, "%s: ", host);
+    trace_text_printf(&title, "%s%s%s", recording->program,
+                      *recording->program ? " " : "", recording->test);
+    return title;
+}
+
+static void add_to_chrome(struct trace_chrome *chrome,
+                          const struct recording *recording,
+                          const struct results *results, uint32_t pid)
+{
+    struct trace_reader *reader = open_recording(recording);
+    struct trace_text title = title_of(recording, results), stacks = {0};
+    struct trace_chrome_test test = test_of(recording, results, &stacks);
+
+    chrome->test = test.outcome && !test.begin ? NULL : &test;
+    if (reader && trace_chrome_add(chrome, reader, pid,
+                                   title.data ? title.data : recording->test))
+        refuse(recording);
+    chrome->test = NULL;
+    trace_text_free(&title);
+    trace_text_free(&stacks);
+    trace_reader_close(reader);
+}
+
+static int write_chrome(const struct wanted *wanted)
+{
+    const struct recordings *found = wanted->found;
+    struct trace_chrome chrome;
+
+    trace_chrome_begin(&chrome, wanted->stream);
+    chrome.several = found->count > 1;
+    for (size_t i = 0; i < found->count; i++)
+        add_to_chrome(&chrome, &found->all[i], wanted->results,
+                      (uint32_t)i + 1);
+    if (wanted->workers)
+        test_log_trace_workers(&chrome, &wanted->results->run);
+    trace_chrome_end(&chrome, NULL);
+    return 0;
+}
+
+static void add_to_perfetto(struct trace_perfetto *perfetto,
+                            const struct recording *recording,
+                            const struct results *results)
+{
+    struct trace_reader *reader = open_recording(recording);
+    struct trace_text title = title_of(recording, results), stacks = {0};
+    struct trace_chrome_test test = test_of(recording, results, &stacks);
+
+    perfetto->test = &test;
+    if (reader && trace_perfetto_add(perfetto, reader,
+                                     title.data ? title.data : recording->test))
+        refuse(recording);
+    perfetto->test = NULL;
+    trace_text_free(&title);
+    trace_text_free(&stacks);
+    trace_reader_close(reader);
+}
+
+/* The name of the run's folder, in `path`; NULL with errno. */
+static const char *name_of_run(const struct wanted *wanted, char path[PATH_MAX])
+{
+    return realpath(wanted->results->run.path, path) ? trace_base_name(path)
+                                                     : NULL;
+}
+
+static int write_perfetto(const struct wanted *wanted)
+{
+    const struct recordings *found = wanted->found;
+    struct trace_perfetto perfetto;
+    char path[PATH_MAX];
+    const char *name = name_of_run(wanted, path);
+
+    if (!name)
+        return -1;
+    trace_perfetto_begin(&perfetto, wanted->stream, name);
+    for (size_t i = 0; i < found->count; i++)
+        add_to_perfetto(&perfetto, &found->all[i], wanted->results);
+    return 0;
+}
+
+static int write_folded(const struct wanted *wanted)
+{
+    const struct recordings *found = wanted->found;
+    struct trace_folded folded = {0};
+    int result;
+
+    for (size_t i = 0; i < found->count; i++) {
+        struct trace_reader *reader = open_recording(&found->all[i]);
+        struct trace_text title = title_of(&found->all[i], wanted->results);
+
+        if (reader && trace_folded_add(&folded, reader,
+                                       found->count > 1 ? title.data : NULL))
+            refuse(&found->all[i]);
+        trace_text_free(&title);
+        trace_reader_close(reader);
+    }
+    result = trace_folded_put(&folded, wanted->stream);
+    trace_folded_free(&folded);
+    return result;
+}
+
+static int write_speedscope(const struct wanted *wanted)
+{
+    const struct recordings *found = wanted->found;
+    struct trace_speedscope speedscope;
+    char path[PATH_MAX];
+    const char *name = name_of_run(wanted, path);
+
+    if (!name)
+        return -1;
+    trace_speedscope_begin(&speedscope, wanted->stream, name);
+    for (size_t i = 0; i < found->count; i++) {
+        struct trace_reader *reader = open_recording(&found->all[i]);
+        struct trace_text title = title_of(&found->all[i], wanted->results);
+
+        if (reader &&
+            trace_speedscope_add(&speedscope, reader,
+                                 found->count > 1 ? title.data : NULL))
+            refuse(&found->all[i]);
+        trace_text_free(&title);
+        trace_reader_close(reader);
+    }
+    return trace_speedscope_end(&speedscope);
+}
+
+static void add_separated(struct trace_text *text)
+{
+    trace_text_string(text, text->size ? "; " : "");
+}
+
+/* Adds what a recording lacks. */
+static void add_losses(struct trace_text *text,
+                       const struct trace_reader *reader)
+{
+    struct test_log_gpu gpu;
+    uint64_t dropped;
+
+    trace_reader_losses(text, reader);
+    if (!test_log_gpu_read(&gpu, reader)) {
+        test_log_gpu_free(&gpu);
+        return;
+    }
+    if (gpu.lost) {
+        add_separated(text);
+        trace_text_printf(
+            text, "%" PRIu64 " of %" PRIu64 " launches have no device record",
+            gpu.lost, gpu.launches);
+    }
+    dropped = gpu.dropped + gpu.undecoded + gpu.dropped_callback_events +
+              gpu.dropped_activity_events;
+    if (dropped) {
+        add_separated(text);
+        trace_text_printf(text, "%" PRIu64 " records of the GPU were dropped",
+                          dropped);
+    }
+    test_log_gpu_free(&gpu);
+}
+
+static void add_ops(struct trace_ops *ops, const struct recording *recording,
+                    FILE *stream)
+{
+    struct trace_reader *reader = open_recording(recording);
+    struct trace_text losses = {0};
+
+    if (!reader)
+        return;
+    add_losses(&losses, reader);
+    if (losses.data)
+        test_log_notice("export: %s: %s", recording->test, losses.data);
+    if (trace_ops_add(ops, reader, recording->test, losses.data, stream))
+        refuse(recording);
+    trace_text_free(&losses);
+    trace_reader_close(reader);
+}
+
+static int write_ops_csv(const struct wanted *wanted)
+{
+    const struct recordings *found = wanted->found;
+    struct trace_ops ops = {0};
+
+    trace_ops_begin(wanted->stream);
+    for (size_t i = 0; i < found->count; i++)
+        add_ops(&ops, &found->all[i], wanted->stream);
+    return 0;
+}
+
+static write_format *const formats[] = {
+#define X(name, flag, help) write_##name,
+    FORMATS(X)
+#undef X
+};
+
+/* ---- The command ---- */
+
+static int export_to(struct wanted *wanted, write_format *format,
+                     const char *output)
+{
+    struct trace_file file;
+
+    if (!output) {
+        wanted->stream = stdout;
+        if (!format(wanted) && !fflush(stdout) && !ferror(stdout))
+            return TEST_LOG_PASSED;
+    } else if (!trace_file_open(&file, output)) {
+        wanted->stream = file.stream;
+        if (format(wanted))
+            trace_file_abandon(&file);
+        else if (!trace_file_commit(&file))
+            return TEST_LOG_PASSED;
+    }
+    test_log_notice("export: cannot write to %s: %s",
+                    output ? output : "standard output", strerror(errno));
+    return TEST_LOG_FAILED;
+}
+
+/* The flags. */
+struct asked {
+    write_format *format;
+    const char *output; /* NULL: standard output */
+};
+
+/* Returns false if the command is done, with its exit code. */
+static bool read_flags(int argc, char **argv, struct asked *asked, int *code)
+{
+    static const struct option options[] = {
+#define X(name, flag, help) {flag, no_argument, NULL, 'F'},
+        FORMATS(X)
+#undef X
+            {"output", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},
+        {0}};
+    int flag, number;
+
+    opterr = 0;
+    while ((flag = getopt_long(argc, argv, ":o:h", options, &number)) >= 0) {
+        if (flag == 'h') {
+            usage();
+            *code = TEST_LOG_PASSED;
+            return false;
+        }
+        if (flag == '?' || flag == ':') {
+            *code = runners_refuse_flag("export", flag, argv, options);
+            return false;
+        }
+        if (flag == 'o')
+            asked->output = test_log_report_is_stdout(optarg) ? NULL : optarg;
+        else
+            asked->format = formats[number];
+    }
+    return true;
+}
+
+int runners_export(int argc, char **argv)
+{
+    struct recordings found = {0};
+    struct results results = {.run = {.path = NULL}};
+    struct asked asked = {formats[0], NULL};
+    const char *where;
+    int code;
+
+    if (!read_flags(argc, argv, &asked, &code))
+        return code;
+    argv += optind;
+    where = runners_run_of(&argv);
+    if (!where)
+        return TEST_LOG_USAGE;
+    if (runners_recordings_find(&found, where, argv) || !found.count)
+        return runners_recordings_refuse("export", where, argv);
+    read_results(&results, where);
+    code = export_to(&(struct wanted){&found, &results, !*argv, NULL},
+                     asked.format, asked.output);
+    free_results(&results);
+    runners_recordings_free(&found);
+    return code;
+}

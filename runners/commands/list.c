@@ -1,0 +1,291 @@
+/* list.c: testlog list: lists the runs that are kept. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/old_runs.h"
+#include "harness/runner/options/options.h"
+#include "runners/find/find.h"
+#include "runners/find/run_json.h"
+#include "runners/runners.h"
+#include "trace/base/file.h"
+#include "trace/base/strings.h"
+
+/* X(NAME, word) */
+#define STATES(X)                                                              \
+    X(FINISHED, "finished")                                                    \
+    X(RUNNING, "running")                                                      \
+    X(UNFINISHED, "unfinished") /* nothing runs, and there is no run.json */   \
+    X(DAMAGED, "damaged")       /* run.json cannot be read */
+
+enum state {
+#define X(name, word) STATE_##name,
+    STATES(X)
+#undef X
+};
+
+static const char *const state_words[] = {
+#define X(name, word) word,
+    STATES(X)
+#undef X
+};
+
+/* Members of run.json. */
+static const char *const counts[] = {"passed", "failed", "skipped"};
+
+enum { COUNTS = sizeof(counts) / sizeof(*counts) };
+
+struct listed {
+    const char *name;
+    enum state state;
+    cJSON *head; /* run.json without its tests; NULL: it is not finished */
+    uint64_t size;
+};
+
+static void usage(void)
+{
+    puts("Usage: testlog list [DIR] [--json]\n\n"
+         "Lists the runs in DIR, the latest first: name, which is its start "
+         "in UTC, time,\nsize, result and command. The default is where test "
+         "programs put their runs.\n\n"
+         "      --json  print one JSON object\n"
+         "  -h, --help  print this");
+}
+
+/* ---- Reading a run ---- */
+
+static bool is_complete(int fd)
+{
+    static const char end[] = "]}\n";
+    char last[sizeof(end) - 1];
+    struct stat status;
+
+    return !fstat(fd, &status) && status.st_size > (off_t)sizeof(last) &&
+           pread(fd, last, sizeof(last),
+                 status.st_size - (off_t)sizeof(last)) == sizeof(last) &&
+           !memcmp(last, end, sizeof(last));
+}
+
+static bool has_counts(const cJSON *head)
+{
+    for (size_t i = 0; i < COUNTS; i++)
+        if (!cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(head, counts[i])))
+            return false;
+    return true;
+}
+
+static cJSON *read_head(int dir, const char *name)
+{
+    struct run_file *file = NULL;
+    char part[PATH_MAX];
+    cJSON *head = NULL;
+    int fd = -1;
+
+    if (snprintf(part, sizeof(part), "%s/run.json", name) < PATH_MAX)
+        fd = trace_beneath(dir, part, O_RDONLY);
+    if (fd < 0)
+        return NULL;
+    if (is_complete(fd))
+        file = runners_run_file_from(fd);
+    else
+        close(fd);
+    if (file && has_counts(runners_run_file_head(file)))
+        head = cJSON_Duplicate(runners_run_file_head(file), true);
+    runners_run_file_close(file);
+    return head;
+}
+
+static enum state state_of(int dir, const struct listed *run)
+{
+    char part[PATH_MAX];
+
+    if (test_log_old_runs_in_progress(dir, run->name))
+        return STATE_RUNNING;
+    if (run->head)
+        return STATE_FINISHED;
+    snprintf(part, sizeof(part), "%s/run.json", run->name);
+    return faccessat(dir, part, F_OK, AT_SYMLINK_NOFOLLOW) ? STATE_UNFINISHED
+                                                           : STATE_DAMAGED;
+}
+
+static struct listed read_run(int dir, const char *folder, const char *name)
+{
+    struct listed run = {.name = name};
+    char path[PATH_MAX];
+
+    run.head = read_head(dir, name);
+    run.state = state_of(dir, &run);
+    if (snprintf(path, sizeof(path), "%s/%s", folder, name) < PATH_MAX)
+        run.size = runners_size_of(path);
+    return run;
+}
+
+/* ---- As text ---- */
+
+/* Puts at most `most` bytes. */
+static void put_plain(const char *text, size_t most)
+{
+    size_t size = strlen(text);
+    struct trace_text plain = {0};
+
+    log_plain(&plain, text,
+              size > most ? trace_utf8_boundary(text, most) : size);
+    printf("%s%s", plain.data ? plain.data : "", size > most ? " ..." : "");
+    trace_text_free(&plain);
+}
+
+static void put_result(const cJSON *head)
+{
+    const char *signal = runners_json_text(head, "interrupted");
+    const char *command = runners_json_text(head, "command");
+
+    for (size_t i = 0; i < COUNTS; i++)
+        printf("%s%" PRIu64 " %s", i ? ", " : "",
+               runners_json_number(head, counts[i]), counts[i]);
+    if (signal) {
+        fputs(", interrupted by ", stdout);
+        put_plain(signal, 20);
+    }
+    if (command) {
+        fputs("  ", stdout);
+        put_plain(command, 120);
+    }
+}
+
+static void put_text(const struct listed *run)
+{
+    uint64_t time = runners_json_number(run->head, "duration_ns");
+    struct trace_text size = {0};
+
+    log_bytes(&size, run->size);
+    printf("%s  ", run->name);
+    if (run->state == STATE_FINISHED && time)
+        printf("%8.2f s", (double)time / 1e9);
+    else
+        printf("%10s", "-");
+    printf("  %10s  ", size.data ? size.data : "?");
+    if (run->state == STATE_FINISHED)
+        put_result(run->head);
+    else
+        fputs(state_words[run->state], stdout);
+    putchar('\n');
+    trace_text_free(&size);
+}
+
+/* ---- As JSON ---- */
+
+static void add_number(cJSON *object, const cJSON *head, const char *name)
+{
+    cJSON_AddNumberToObject(object, name,
+                            (double)runners_json_number(head, name));
+}
+
+static void add_members(cJSON *object, const cJSON *head)
+{
+    static const char *const texts[] = {"start", "command", "interrupted"};
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+        runners_json_add_text(object, texts[i],
+                              runners_json_text(head, texts[i]));
+    add_number(object, head, "duration_ns");
+    for (size_t i = 0; i < COUNTS; i++)
+        add_number(object, head, counts[i]);
+}
+
+static cJSON *json_of(const struct listed *run)
+{
+    cJSON *object = cJSON_CreateObject();
+
+    runners_json_add_text(object, "name", run->name);
+    runners_json_add_text(object, "state", state_words[run->state]);
+    cJSON_AddNumberToObject(object, "size", (double)run->size);
+    if (run->state == STATE_FINISHED)
+        add_members(object, run->head);
+    return object;
+}
+
+/* ---- All runs ---- */
+
+static void list_names(int dir, const char *folder, char **names, size_t count,
+                       cJSON *array)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct listed run = read_run(dir, folder, names[i]);
+
+        if (array)
+            cJSON_AddItemToArray(array, json_of(&run));
+        else
+            put_text(&run);
+        cJSON_Delete(run.head);
+    }
+}
+
+static void put_all(int dir, const char *folder, const char *shown,
+                    char **names, size_t count, bool json)
+{
+    cJSON *document = json ? cJSON_CreateObject() : NULL;
+
+    cJSON_AddNumberToObject(document, "schema", 1);
+    list_names(dir, folder, names, count,
+               json ? cJSON_AddArrayToObject(document, "runs") : NULL);
+    if (json)
+        runners_json_print(document);
+    else if (!count)
+        test_log_notice("list: %s has no runs", shown);
+    cJSON_Delete(document);
+}
+
+/* Lists what is in a folder, which the user calls `shown`. */
+static int list(const char *folder, const char *shown, bool json)
+{
+    int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    size_t count;
+    char **names = dir < 0 ? NULL : test_log_old_runs_list(dir, false, &count);
+
+    if (names)
+        put_all(dir, folder, shown, names, count, json);
+    else
+        runners_refuse_dir("list", folder);
+    test_log_old_runs_free(names, names ? count : 0);
+    if (dir >= 0)
+        close(dir);
+    return names ? runners_written("list", TEST_LOG_PASSED) : TEST_LOG_USAGE;
+}
+
+/* Lists what is in a folder, or the run in a pack. */
+static int list_any(const char *folder, bool json)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof(path), "%s", folder) >= PATH_MAX)
+        return list(folder, folder, json);
+    if (!runners_open_packed(path))
+        return TEST_LOG_USAGE;
+    if (runners_pack_of(path))
+        *strrchr(path, '/') = '\0';
+    return list(path, folder, json);
+}
+
+int runners_list(int argc, char **argv)
+{
+    struct test_log_options options;
+    bool json = false;
+    int code;
+
+    if (!runners_read_json_flag("list", argc, argv, usage, &json, &code))
+        return code;
+    if (runners_settings(&options, "list", argv + optind))
+        return TEST_LOG_USAGE;
+    code = list_any(options.dir, json);
+    test_log_options_free(&options);
+    return code;
+}

@@ -1,0 +1,405 @@
+/* record.c: testlog record -- PROGRAM: records what any program does on GPUs.
+ *
+ * The program is not built for testlog: its driver loads libtestlog-gpu.so,
+ * which records into a folder for each process. Each folder then gets the files
+ * that a test has.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/old_runs.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/folder/scratch.h"
+#include "harness/results/model/gpu_summary.h"
+#include "harness/results/report/report_html.h"
+#include "harness/results/reports/writers.h"
+#include "harness/runner/options/filters.h"
+#include "harness/runner/options/options.h"
+#include "harness/runner/program/program.h"
+#include "harness/session.h"
+#include "runners/find/find.h"
+#include "runners/run/run.h"
+#include "runners/runners.h"
+
+#define LOG_WORD(id, text)         text "|"
+#define EVENT_WORD(id, text, bits) text "|"
+#define DETAIL_WORD(text, bits)    text "|"
+
+/* X(flag here, its letter, the same flag of test programs, argument, help) */
+#define FLAGS(X)                                                               \
+    X("--output", 'o', "trace-dir", "DIR", "where runs go (TRACE_DIR)")        \
+    X("--trace-dir", 0, "trace-dir", "DIR", "the same")                        \
+    X("--log", 0, "log", "FILTER", "the lines of log.txt (LOG)")               \
+    X("--log-format", 0, "log-format", LOG_FORMATS(LOG_WORD), "layout")        \
+    X("--log-span-events", 0, "log-span-events", LOG_SPAN_EVENTS(EVENT_WORD),  \
+      "lines about spans; separate words with commas")                         \
+    X("--log-fields", 0, "log-fields", LOG_DETAILS(DETAIL_WORD),               \
+      "what else a line has; separate words with commas")                      \
+    X("--log-time", 0, "log-time", LOG_TIMES(LOG_WORD), "times in the lines")  \
+    X("--trace-options", 0, "trace-options", "KEY=VALUE",                      \
+      "profiler options, see below; separate them with commas")
+
+static const struct {
+    const char *name;
+    char letter;
+    const char *same, *argument, *help;
+} flags[] = {
+#define X(name, letter, same, argument, help)                                  \
+    {name, letter, same, argument, help},
+    FLAGS(X)
+#undef X
+};
+
+enum {
+    FLAG_COUNT = sizeof(flags) / sizeof(*flags),
+    FLAG_BASE = 1000,
+    CANNOT_RUN = 126, /* as of env(1) */
+    NOT_FOUND = 127,
+};
+
+/* How the program ended. */
+struct end {
+    enum test_log_outcome outcome;
+    char reason[128]; /* "": none */
+    int code;         /* that testlog exits with */
+    bool started;
+    uint64_t duration;
+};
+
+/* ---- The program ---- */
+
+static struct end end_of(int status, const char *program)
+{
+    struct end end = {.outcome = TEST_LOG_OUTCOME_FAILED,
+                      .started = status >= 0};
+
+    if (status < 0) {
+        test_log_notice("record: %s: %s", program, strerror(-status));
+        snprintf(end.reason, sizeof(end.reason), "cannot be run: %s",
+                 strerror(-status));
+        end.code = status == -ENOENT ? NOT_FOUND : CANNOT_RUN;
+    } else if (WIFSIGNALED(status)) {
+        end.outcome = TEST_LOG_OUTCOME_CRASHED;
+        snprintf(end.reason, sizeof(end.reason), "the program died of %s",
+                 test_log_signal(WTERMSIG(status)));
+        end.code = TEST_LOG_SIGNAL + WTERMSIG(status);
+    } else if (WEXITSTATUS(status)) {
+        end.code = WEXITSTATUS(status);
+        snprintf(end.reason, sizeof(end.reason), "the program exited with %d",
+                 end.code);
+    } else {
+        end.outcome = TEST_LOG_OUTCOME_PASSED;
+    }
+    return end;
+}
+
+static struct end run_program(char **program)
+{
+    uint64_t started = trace_anchor_now().monotonic;
+    struct end end;
+
+    fflush(NULL);
+    runners_hand_on_signals();
+    end = end_of(runners_spawn(program[0], program, NULL), program[0]);
+    end.duration = trace_between(started, trace_anchor_now().monotonic);
+    return end;
+}
+
+/* ---- What it recorded ---- */
+
+static struct test_log_result *add_result(struct test_log_run *run,
+                                          const struct end *end,
+                                          const char *process)
+{
+    struct test_log_result *result = test_log_run_add(run);
+
+    if (!result)
+        return NULL;
+    result->program = strdup(run->program);
+    result->suite = strdup("process");
+    result->test = strdup(process);
+    result->filter = strdup(run->show);
+    result->outcome = end->outcome;
+    result->reason = end->reason[0] ? strdup(end->reason) : NULL;
+    result->duration = end->duration;
+    result->gpu = run->gpu.state;
+    return result;
+}
+
+/* A process that outlives the program still records. */
+static bool runs_still(const struct test_log_run *run,
+                       const struct test_log_result *result)
+{
+    struct trace_reader *reader = test_log_recording(run, result);
+    struct trace_summary summary = {.ended = true};
+
+    if (reader)
+        summary = trace_reader_summary(reader);
+    trace_reader_close(reader);
+    return !summary.ended && (pid_t)summary.pid > 0 &&
+           (!kill((pid_t)summary.pid, 0) || errno == EPERM);
+}
+
+static void add_process(struct test_log_run *run, const struct end *end,
+                        const struct log_style *style, const char *name)
+{
+    struct test_log_result *result =
+        add_result(run, end, strchr(name, '.') + 1);
+
+    if (!result)
+        return;
+    if (asprintf(&result->folder, "tests/%s/%s", run->program, name) < 0)
+        result->folder = NULL;
+    if (runs_still(run, result)) {
+        test_log_notice("%s still runs; testlog log shows what it records",
+                        test_log_name(result));
+        return;
+    }
+    test_log_change_recording(run, result, trace_seal_beneath);
+    test_log_render(run, result, style, false);
+}
+
+static int is_process(const struct dirent *entry)
+{
+    return !strncmp(entry->d_name, "process.", strlen("process."));
+}
+
+static void add_processes(struct test_log_run *run, const struct end *end,
+                          const struct log_style *style, const char *folder)
+{
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_process, versionsort);
+
+    for (int i = 0; i < count; i++) {
+        add_process(run, end, style, entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    if (!run->count)
+        add_result(run, end, "main");
+}
+
+static bool recorded(const struct test_log_run *run)
+{
+    return run->count && run->results[0].folder;
+}
+
+/* Returns why, without "GPU trace off": nobody asked for that. */
+static const char *reason_of(const struct test_log_gpu *gpu)
+{
+    const char *notice = gpu->notice ? gpu->notice : "";
+    size_t size = strlen(TEST_LOG_GPU_WITHOUT);
+
+    return strncmp(notice, TEST_LOG_GPU_WITHOUT, size) ? notice : notice + size;
+}
+
+/* Prints why there is no recording. */
+static void say_nothing(const struct test_log_gpu *gpu)
+{
+    bool driver = gpu->state != TEST_LOG_GPU_NO_DRIVER;
+
+    if (driver && gpu->notice)
+        test_log_notice("nothing was recorded: %s", gpu->notice);
+    else if (gpu->nvtx == TEST_LOG_NVTX_SENDING)
+        test_log_notice("nothing was recorded: NVTX is another tool's "
+                        "(NVTX_INJECTION64_PATH=%s), and no process used CUDA",
+                        gpu->nvtx_tool ? gpu->nvtx_tool : "?");
+    else if (driver)
+        test_log_notice("nothing was recorded: no process used CUDA or NVTX");
+    else
+        test_log_notice("nothing was recorded: no process used CUDA or NVTX, "
+                        "and none could use a GPU: %s",
+                        reason_of(gpu));
+}
+
+/* Prints one line that says what is missing, and why. */
+static void say(const struct test_log_run *run, const struct end *end)
+{
+    test_log_gpu_summary_print(run);
+    test_log_opencl_print(&run->opencl);
+    if (test_log_opencl_only(&run->opencl, &run->gpu))
+        return;
+    if (recorded(run))
+        test_log_gpu_print(&run->gpu);
+    else if (end->started)
+        say_nothing(&run->gpu);
+}
+
+/* ---- The run ---- */
+
+static void export_options(const struct trace_profiler *profiler)
+{
+    struct trace_text text = {0};
+
+    trace_profiler_text(profiler, &text);
+    if (text.data)
+        setenv("TESTLOG_RECORD_OPTIONS", text.data, 1);
+    else
+        unsetenv("TESTLOG_RECORD_OPTIONS");
+    trace_text_free(&text);
+}
+
+static char *command_of(char **program)
+{
+    struct trace_text text = {0};
+
+    trace_text_string(&text, "testlog record --");
+    test_log_add_words(&text, program);
+    return text.data;
+}
+
+static void finish(struct test_log_run *run,
+                   const struct test_log_options *options, struct end *end,
+                   const char *folder)
+{
+    const struct log_style style = {.format = options->output.style.format,
+                                    .time = options->output.style.time,
+                                    .span_events =
+                                        options->output.style.span_events,
+                                    .details = options->output.style.details};
+
+    add_processes(run, end, &style, folder);
+    test_log_jsonl_open(run, &options->output);
+    test_log_jsonl_close(run);
+    runners_write(run);
+    test_log_page_write(&(struct test_log_page){.run = run});
+    test_log_reports_write(run, &options->output);
+    runners_end_scratch(run, options);
+    test_log_old_runs_prune(run, options->dir, options->keep);
+    say(run, end);
+    fprintf(stderr, "run: %s\n", run->path);
+    runners_compress(run, &options->profiler, runners_interrupted);
+}
+
+/* Without a folder, the program runs unrecorded. */
+static int record(struct test_log_options *options, char **program)
+{
+    struct test_log_run run = {.start = trace_anchor_now(),
+                               .parent = {.nested = test_log_session()->nested},
+                               .gpu = {.no_leaks = true},
+                               .dir_given = options->dir_given,
+                               .scratch_word = options->scratch};
+    struct test_log_filters filters;
+    char path[PATH_MAX], part[PATH_MAX], folder[PATH_MAX];
+    struct end end;
+    bool opened;
+
+    unsetenv("TESTLOG_RUN"); /* in a test, it is a run of its own */
+    unsetenv(TRACE_INVITATION);
+    test_log_filters_check(&filters, options, true);
+    test_log_filters_free(&filters);
+    if (strcmp(options->show.origin, "LOG") &&
+        strcmp(options->show.origin, "--log"))
+        options->show.value = "info,gpu=trace";
+    setenv("TESTLOG_RECORD_LOG", options->show.value, 1);
+    export_options(&options->profiler);
+    test_log_copy_settings(&run, options);
+    run.render_all = true;
+    run.command = command_of(program);
+    test_log_trust_program(program[0]);
+    opened = !test_log_run_open(&run, options->dir, program[0]) &&
+             snprintf(part, sizeof(part), "tests/%s", run.program) < PATH_MAX &&
+             !test_log_local_path(&run, part, path) && realpath(path, folder);
+    if (opened)
+        test_log_gpu_record(&run.gpu, options, folder);
+    end = run_program(program);
+    if (opened)
+        finish(&run, options, &end, folder);
+    test_log_run_free(&run);
+    test_log_trust_end();
+    return end.code;
+}
+
+/* ---- Arguments ---- */
+
+static void usage(void)
+{
+    puts("Usage: testlog record [FLAG...] -- PROGRAM [ARGUMENT...]\n\n"
+         "Runs any PROGRAM and records what its processes do with CUDA and "
+         "OpenCL, as a run\nfor testlog log and testlog export. Exits with the "
+         "exit status of PROGRAM.\n");
+    for (size_t i = 0; i < FLAG_COUNT; i++)
+        test_log_print_option(flags[i].letter, flags[i].name, flags[i].argument,
+                              flags[i].help, NULL);
+    test_log_print_option('h', "--help", NULL, "print this", NULL);
+    test_log_print_profiler_options();
+}
+
+static void fill_table(struct option *longs)
+{
+    for (int i = 0; i < FLAG_COUNT; i++)
+        longs[i] = (struct option){flags[i].name + 2, required_argument, NULL,
+                                   FLAG_BASE + i};
+    longs[FLAG_COUNT] = (struct option){"help", no_argument, NULL, 'h'};
+}
+
+static size_t flag_of(int flag)
+{
+    size_t i = flag >= FLAG_BASE ? (size_t)(flag - FLAG_BASE) : 0;
+
+    while (flag < FLAG_BASE && flags[i].letter != flag)
+        i++;
+    return i;
+}
+
+/* Translates flags into those of test programs, with argv[0] before them; -1 if
+ * *code is the exit code already. */
+static int translate(int argc, char **argv, char **same, int *code)
+{
+    struct option longs[FLAG_COUNT + 2] = {{0}};
+    int flag, count = 0;
+
+    fill_table(longs);
+    same[count++] = argv[0];
+    opterr = 0;
+    while ((flag = getopt_long(argc, argv, "+:o:h", longs, NULL)) >= 0) {
+        if (flag == 'h')
+            usage();
+        if (flag == 'h' || flag == '?' || flag == ':') {
+            *code = flag == 'h'
+                        ? TEST_LOG_PASSED
+                        : runners_refuse_flag("record", flag, argv, longs);
+            return -1;
+        }
+        if (asprintf(&same[count], "--%s=%s", flags[flag_of(flag)].same,
+                     optarg) < 0)
+            same[count] = NULL;
+        count += same[count] != NULL;
+    }
+    return count;
+}
+
+int runners_record(int argc, char **argv)
+{
+    char **same = calloc((size_t)argc + 1, sizeof(*same)), **program;
+    struct test_log_options options = {.all_tests = false};
+    int code = TEST_LOG_USAGE, count;
+
+    if (!same)
+        return TEST_LOG_FAILED;
+    count = translate(argc, argv, same, &code);
+    program = argv + optind;
+    if (count > 0 && !*program) {
+        fputs("testlog: record: name a program; see testlog record --help\n",
+              stderr);
+    } else if (count > 0 &&
+               !test_log_options_read(&options, count, same, &code)) {
+        code = test_log_scratch_check(options.scratch)
+                   ? record(&options, program)
+                   : TEST_LOG_USAGE;
+        test_log_options_free(&options);
+    }
+    for (int i = 1; same[i]; i++)
+        free(same[i]);
+    free(same);
+    return code;
+}

@@ -1,0 +1,50 @@
+/* changes.h: what differs between two runs. Private. */
+#ifndef TESTLOG_CHANGES_H
+#define TESTLOG_CHANGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct test_log_history;
+struct test_log_result;
+struct test_log_run;
+
+/* X(NAME, word in JSON, text) */
+#define RUNNERS_CHANGES(X)                                                     \
+    X(NEWLY_FAILING, "newly-failing", "newly failing")                         \
+    X(NEWLY_PASSING, "newly-passing", "newly passing")                         \
+    X(OTHER_OUTCOME, "other-outcome", "with another outcome")                  \
+    X(ADDED, "added", "added")                                                 \
+    X(GONE, "gone", "gone")                                                    \
+    X(SLOWER, "slower", "slower")                                              \
+    X(FASTER, "faster", "faster")                                              \
+    X(UNCHANGED, "unchanged", "unchanged")
+
+enum change_kind {
+#define RUNNERS_X(name, word, text) CHANGE_##name,
+    RUNNERS_CHANGES(RUNNERS_X)
+#undef RUNNERS_X
+        CHANGE_KINDS
+};
+
+struct change {
+    enum change_kind kind;
+    const struct test_log_result *before, *after; /* NULL: it did not run */
+    uint64_t bound; /* ns that it took at most before, or at least if it is
+                       faster now */
+};
+
+struct changes {
+    struct change *all; /* in the order of the new run, gone tests last */
+    size_t count, capacity;
+    size_t counts[CHANGE_KINDS];
+};
+
+/* runners_changes_find compares two runs. `history` is that of the new run. -1
+ * without memory; call runners_changes_free in any case. */
+int runners_changes_find(struct changes *, const struct test_log_run *before,
+                         const struct test_log_run *after,
+                         const struct test_log_history *);
+void runners_changes_free(struct changes *);
+
+#endif

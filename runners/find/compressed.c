@@ -1,0 +1,290 @@
+/* compressed.c: compresses the recordings of a run with zstd, and opens
+ * compressed recordings like others. Programs that run alone compress with
+ * zlib.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <zstd.h>
+
+#include "archive.h"
+#include "find.h"
+#include "harness/results/folder/compress.h"
+#include "harness/results/folder/gzip.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/runner/options/options.h"
+#include "run_json.h"
+#include "runners/runners.h"
+#include "trace/base/file.h"
+#include "trace/format.h"
+#include "trace/read/reader.h"
+
+static const char *const suffixes[] = {".zst", ".gz"};
+
+enum {
+    SUFFIXES = sizeof(suffixes) / sizeof(*suffixes),
+    LEVEL = 1,          /* others take longer, and save little */
+    BLOCK = 128 << 10,  /* bytes that are read at once */
+    BEGINNING = 1 << 18 /* bytes: what a recording is of stands there */
+};
+
+static bool ends_with(const char *path, const char *suffix)
+{
+    size_t size = strlen(path), end = strlen(suffix);
+
+    return size > end && !strcmp(path + size - end, suffix);
+}
+
+static bool has_suffix(const char *path)
+{
+    bool has = false;
+
+    for (size_t i = 0; i < SUFFIXES; i++)
+        has |= ends_with(path, suffixes[i]);
+    return has;
+}
+
+/* Puts the path of the compressed recording of `path`; false if there is none.
+ */
+static bool find_beside(const char *path, char *compressed)
+{
+    for (size_t i = 0; i < SUFFIXES; i++)
+        if (snprintf(compressed, PATH_MAX, "%s%s", path,
+                     has_suffix(path) ? "" : suffixes[i]) < PATH_MAX &&
+            !access(compressed, F_OK))
+            return true;
+    return false;
+}
+
+bool runners_is_there(const char *path)
+{
+    char compressed[PATH_MAX];
+
+    return !access(path, F_OK) || find_beside(path, compressed);
+}
+
+/* ---- Reading ---- */
+
+/* Opens a temporary file without a name, as large as a recording may be. */
+static int nameless(void)
+{
+    const char *folder = test_log_variable("TMPDIR");
+    int fd =
+        open(folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    return fd < 0 ? memfd_create("recording", MFD_CLOEXEC) : fd;
+}
+
+/* A compressed recording that is being expanded. */
+struct expanding {
+    ZSTD_DCtx *context;
+    struct holes_file to;
+    size_t left; /* what ZSTD_decompressStream returns: 0 at the end */
+};
+
+static bool put(struct holes_file *to, const char *bytes, size_t size)
+{
+    uint64_t magic = TRACE_MAGIC;
+
+    if (to->size ||
+        (size >= sizeof(magic) && !memcmp(bytes, &magic, sizeof(magic))))
+        return runners_holes_put(to, bytes, size);
+    to->why = "it is not a recording";
+    return false;
+}
+
+/* Decompresses a block. */
+static bool expand(struct expanding *from, ZSTD_inBuffer *in)
+{
+    static char bytes[BLOCK];
+    ZSTD_outBuffer block;
+
+    do {
+        block = (ZSTD_outBuffer){bytes, sizeof(bytes), 0};
+        from->left = ZSTD_decompressStream(from->context, &block, in);
+        if (ZSTD_isError(from->left)) {
+            from->to.why = ZSTD_getErrorName(from->left);
+            return false;
+        }
+        if (block.pos && !put(&from->to, bytes, block.pos))
+            return false;
+        /* Behind its end it would wait for another frame. */
+    } while (in->pos < in->size || (from->left && block.pos == block.size));
+    return true;
+}
+
+/* Decompresses at least `most` bytes, or all; returns what is wrong, or NULL.
+ */
+static const char *decompress(ZSTD_DCtx *context, int in, int out,
+                              uint64_t most)
+{
+    static char bytes[BLOCK];
+    struct expanding from = {
+        .context = context,
+        .to = {.out = out, .room = runners_holes_room(out)},
+        .left = 1,
+    };
+
+    while (from.to.size < most) {
+        ssize_t got = read(in, bytes, sizeof(bytes));
+        ZSTD_inBuffer block = {bytes, got > 0 ? (size_t)got : 0, 0};
+
+        if (got < 0)
+            return strerror(errno);
+        if (!got)
+            return from.left ? "it is truncated" : NULL;
+        if (!expand(&from, &block))
+            return from.to.why;
+    }
+    return NULL;
+}
+
+/* Does the same for a file of gzip. */
+static const char *decompress_gzip(int in, int out, uint64_t most)
+{
+    static char bytes[BLOCK];
+    struct holes_file to = {.out = out, .room = runners_holes_room(out)};
+    struct test_log_gunzip *from = test_log_gunzip_open(in);
+    int got = 0;
+
+    if (!from)
+        return "libz.so.1 is not installed";
+    while (to.size < most &&
+           (got = test_log_gunzip(from, bytes, sizeof(bytes))) > 0)
+        if (!put(&to, bytes, (size_t)got))
+            break;
+    test_log_gunzip_close(from);
+    return got < 0 ? "it is damaged or truncated" : to.why;
+}
+
+static struct trace_reader *open_descriptor(int fd)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return trace_reader_open(path);
+}
+
+/* Opens a compressed recording, or the first `most` bytes of it; *why is what
+ * is wrong with it. */
+static struct trace_reader *open_compressed(const char *path, uint64_t most,
+                                            const char **why)
+{
+    int in = trace_beneath(AT_FDCWD, path, O_RDONLY), out = -1;
+    ZSTD_DCtx *context = ZSTD_createDCtx();
+    struct trace_reader *reader = NULL;
+
+    *why = NULL;
+    if (in < 0 || !context || (out = nameless()) < 0)
+        *why = strerror(in >= 0 && !context ? ENOMEM : errno);
+    else if (ends_with(path, ".gz"))
+        *why = decompress_gzip(in, out, most);
+    else
+        *why = decompress(context, in, out, most);
+    if (!*why && !(reader = open_descriptor(out)))
+        *why = errno == EINVAL ? "it is not a recording" : strerror(errno);
+    ZSTD_freeDCtx(context);
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+    return reader;
+}
+
+/* A run may compress the recording while we look for it. */
+static struct trace_reader *open_any(const char *path, uint64_t most, bool says)
+{
+    struct trace_reader *reader =
+        has_suffix(path) ? NULL : trace_reader_open(path);
+    char compressed[PATH_MAX];
+    const char *why;
+
+    if (reader || (!has_suffix(path) && errno != ENOENT) ||
+        !find_beside(path, compressed))
+        return reader;
+    reader = open_compressed(compressed, most, &why);
+    if (!reader && says)
+        test_log_notice("cannot read %s: %s", compressed, why);
+    if (!reader)
+        errno = EBADMSG;
+    return reader;
+}
+
+struct trace_reader *runners_open(const char *path)
+{
+    struct trace_reader *reader = open_any(path, UINT64_MAX, true);
+
+    if (reader)
+        runners_origin_apply(reader, path);
+    return reader;
+}
+
+struct trace_reader *runners_open_in(const struct test_log_run *run,
+                                     const char *folder)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof(path), "%s/%s/recording", run->path, folder) >=
+        PATH_MAX)
+        return NULL;
+    return runners_open(path);
+}
+
+struct trace_reader *runners_open_beginning(const char *path)
+{
+    return open_any(path, BEGINNING, false);
+}
+
+/* ---- Writing ---- */
+
+/* Compresses `in` to `out`; false with errno. */
+static bool copy(void *opaque, FILE *in, uint64_t size, FILE *out)
+{
+    ZSTD_CCtx *context = opaque;
+    static char from[BLOCK], to[BLOCK];
+    ZSTD_EndDirective step;
+    size_t left;
+
+    ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+    ZSTD_CCtx_setPledgedSrcSize(context, size);
+    do {
+        ZSTD_inBuffer input = {from, fread(from, 1, sizeof(from), in), 0};
+
+        step = feof(in) ? ZSTD_e_end : ZSTD_e_continue;
+        if (ferror(in))
+            return false;
+        do {
+            ZSTD_outBuffer output = {to, sizeof(to), 0};
+
+            left = ZSTD_compressStream2(context, &output, &input, step);
+            errno = ZSTD_isError(left) ? EINVAL : 0;
+            if (errno || fwrite(to, 1, output.pos, out) < output.pos)
+                return false;
+        } while (step == ZSTD_e_end ? left : input.pos < input.size);
+    } while (step != ZSTD_e_end);
+    return true;
+}
+
+void runners_compress(const struct test_log_run *run,
+                      const struct trace_profiler *profiler,
+                      int (*interrupted)(void))
+{
+    const struct test_log_compressor compressor = {
+        .suffix = ".zst",
+        .copy = copy,
+        .context = profiler->compress ? ZSTD_createCCtx() : NULL,
+        .stopped = interrupted,
+    };
+
+    if (compressor.context)
+        test_log_compress(run, &compressor);
+    ZSTD_freeCCtx(compressor.context);
+}

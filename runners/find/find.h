@@ -1,0 +1,175 @@
+/* find.h: finds runs and their recordings, packed and compressed ones too.
+ * Private. */
+#ifndef TESTLOG_FIND_H
+#define TESTLOG_FIND_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "trace/read/reader.h"
+
+struct log_filter;
+struct test_log_options;
+struct test_log_run;
+struct trace_profiler;
+
+/* ---- select_tests.c ---- */
+
+struct selectable {
+    const char *name; /* "suite/test" */
+    bool selected;
+};
+
+/* runners_select_tests selects the tests that a word (NULL ends them) names,
+ * which may be an extended glob. If a word names none, it selects those whose
+ * names contain it. Without a word, all are selected. */
+void runners_select_tests(char **words, struct selectable *tests, size_t count);
+
+/* ---- recordings.c ---- */
+
+struct recording {
+    char *path;
+    char *program; /* its folder in the run, "" if it is in none */
+    char *test;    /* "suite/test" */
+    /* For --follow: */
+    size_t lines;            /* that were written, except those of devices */
+    struct trace_table told; /* the records of devices that were written */
+    bool ended;
+    bool unreadable;
+    int runner; /* the process that ends its run; 0: unknown */
+};
+
+struct recordings {
+    struct recording *all; /* by program and test */
+    size_t count, capacity;
+    struct trace_table known; /* paths, also those that were not wanted */
+};
+
+/* runners_recordings_find adds new recordings at `where`, which is a run, the
+ * folder of a test, or a recording; with `patterns` only those of tests that
+ * these select. -1 with errno if nothing is there. */
+int runners_recordings_find(struct recordings *, const char *where,
+                            char **patterns);
+void runners_recordings_free(struct recordings *);
+
+/* runners_recordings_move notes that the folder `from`, in which recordings
+ * were found, is called `to` now. */
+void runners_recordings_move(struct recordings *, const char *from,
+                             const char *to);
+
+/* runners_run_of returns the run that the first argument names, and skips it;
+ * otherwise the latest run. A pack is opened as runners_find_run does. NULL if
+ * it has printed what is wrong with the pack or the settings. */
+const char *runners_run_of(char ***arguments);
+
+/* runners_recordings_refuse prints that nothing was found; returns the exit
+ * code. */
+int runners_recordings_refuse(const char *command, const char *where,
+                              char **patterns);
+
+/* runners_refuse_flag prints what is wrong with the flag that getopt_long has
+ * just refused with `c`; returns the exit code. */
+struct option;
+int runners_refuse_flag(const char *command, int c, char **argv,
+                        const struct option *longs);
+
+/* runners_flush flushes stdout. runners_written does so and returns `code`; if
+ * not all could be written, it prints why and returns TEST_LOG_FAILED. */
+void runners_flush(void);
+int runners_written(const char *command, int code);
+
+/* ---- kept_runs.c ---- */
+
+/* runners_read_json_flag reads the flags of a command that has only --json and
+ * --help. False if the command is done, with its exit code; otherwise the
+ * arguments begin at optind. */
+bool runners_read_json_flag(const char *command, int argc, char **argv,
+                            void (*usage)(void), bool *json, int *code);
+
+/* runners_settings reads the variables and testlog.conf; `dir` is the argument,
+ * if there is one. -1 if it has printed what is wrong; otherwise call
+ * test_log_options_free. */
+int runners_settings(struct test_log_options *, const char *command,
+                     char **arguments);
+
+/* runners_refuse_dir prints that a folder of runs cannot be read: errno. */
+void runners_refuse_dir(const char *command, const char *dir);
+
+/* runners_find_run finds a run by its path, by its name in `dir`, or as
+ * "latest" or "latest~N" there, and writes its path into PATH_MAX bytes. A pack
+ * is unpacked into a temporary folder, which is removed when the process ends;
+ * if that fails, it has printed why, and errno is EBADMSG. Of a run in a
+ * scratch folder, the path is that of the folder. */
+bool runners_find_run(const char *dir, const char *word, char *path);
+
+/* runners_open_scratch replaces the path of a run by that of its scratch
+ * folder, if it is recorded in one, as runners_find_run does. */
+bool runners_open_scratch(char path[PATH_MAX]);
+
+/* runners_left_scratch returns the path of a run that was opened in its scratch
+ * folder and has moved since; otherwise NULL. */
+const char *runners_left_scratch(const char *run);
+
+/* runners_size_of returns the bytes that a folder takes on the disk. */
+uint64_t runners_size_of(const char *path);
+
+/* ---- packed.c ---- */
+
+#define RUNNERS_PACK_SUFFIX ".tar.zst"
+
+/* runners_is_named_pack tells whether a path ends with that. */
+bool runners_is_named_pack(const char *path);
+
+/* runners_open_packed replaces the path of a pack by that of the run in it, as
+ * runners_find_run does. */
+bool runners_open_packed(char path[PATH_MAX]);
+
+/* runners_pack_of returns the path of the pack that a run was unpacked from,
+ * NULL if it was not; runners_name_of then returns the run's own path. */
+const char *runners_pack_of(const char *run);
+const char *runners_name_of(const char *run);
+
+/* ---- unmatched_directives.c ---- */
+
+/* runners_print_unseen warns about the directives of the filter `origin` that
+ * match no call site of the recordings, as log_filter_seen has noted. */
+void runners_print_unseen(const struct log_filter *, const char *origin,
+                          const struct recordings *);
+
+/* ---- compressed.c ---- */
+
+/* runners_compress replaces the large recordings of a run by recording.zst,
+ * except those that a process still writes to, until `interrupted` returns
+ * true; with compress=0 in the options it does nothing. */
+void runners_compress(const struct test_log_run *,
+                      const struct trace_profiler *, int (*interrupted)(void));
+
+/* runners_is_there tells whether `path` or its compressed recording exists. */
+bool runners_is_there(const char *path);
+
+/* runners_open opens a recording, compressed or not, as trace_reader_open does.
+ * If it is damaged, it prints so and errno is EBADMSG. runners_open_beginning
+ * prints nothing, and opens at least the metadata at the beginning. */
+struct trace_reader *runners_open(const char *path);
+struct trace_reader *runners_open_beginning(const char *path);
+
+/* runners_open_in opens the recording in a test's folder of a run. */
+struct trace_reader *runners_open_in(const struct test_log_run *,
+                                     const char *folder);
+
+/* ---- lost_records.c ---- */
+
+/* Tests that lost records; the zero value has none. */
+struct losses {
+    struct trace_text first; /* what the first one lost */
+    size_t count;
+};
+
+/* runners_losses_note adds a test if it lost records. runners_losses_say prints
+ * a line about them, if there are any, and frees what they hold. */
+void runners_losses_note(struct losses *, const struct recording *,
+                         const struct trace_reader *);
+void runners_losses_say(struct losses *, const char *command);
+
+#endif

@@ -1,0 +1,305 @@
+/* read_run_json.c: reads run.json, or a line of it that a program has sent, and
+ * writes JSON. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/reports/writers.h"
+#include "run_json.h"
+
+enum {
+    RUN_JSON_MOST = 1 << 30, /* bytes: a sparse file can have any size */
+    SHARDS_MOST = 1 << 20,
+};
+
+static char *read_file(int fd)
+{
+    struct trace_text text = {0};
+    char bytes[8192];
+    ssize_t size;
+
+    while ((size = read(fd, bytes, sizeof(bytes))) > 0 &&
+           text.size < RUN_JSON_MOST)
+        trace_text_add(&text, bytes, (size_t)size);
+    close(fd);
+    if (text.failed || size)
+        trace_text_free(&text);
+    return text.data;
+}
+
+const char *runners_json_text(const cJSON *object, const char *name)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+}
+
+char *runners_json_string(const cJSON *object, const char *name)
+{
+    const char *text = runners_json_text(object, name);
+
+    return text ? strdup(text) : NULL;
+}
+
+uint64_t runners_json_number(const cJSON *object, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+
+    return cJSON_IsNumber(item) && item->valuedouble > 0 &&
+                   item->valuedouble < 0x1p64
+               ? (uint64_t)item->valuedouble
+               : 0;
+}
+
+/* Splits "suite/test" into its parts. */
+static void split_name(struct test_log_result *result, char *name)
+{
+    char *slash = name ? strchr(name, '/') : NULL;
+
+    if (slash) {
+        *slash = '\0';
+        result->suite = strdup(name);
+        result->test = strdup(slash + 1);
+    } else {
+        result->test = strdup(name ? name : "?");
+    }
+    free(name);
+}
+
+static enum test_log_outcome outcome_of(const cJSON *object)
+{
+    const char *word = runners_json_text(object, "outcome");
+
+    return test_log_outcome_of(word ? word : "");
+}
+
+/* Returns the folder of a test's files if it is inside the run: a program can
+ * write any path. */
+static char *folder_of(const cJSON *test)
+{
+    const char *folder = runners_json_text(test, "folder");
+
+    if (!folder || strncmp(folder, "tests/", strlen("tests/")) != 0 ||
+        strstr(folder, "/../") || strstr(folder, "//"))
+        return NULL;
+    return strdup(folder);
+}
+
+static void add_tries(struct test_log_result *result, const cJSON *tries)
+{
+    const cJSON *before;
+
+    result->earlier =
+        calloc((size_t)cJSON_GetArraySize(tries) + 1, sizeof(*result->earlier));
+    cJSON_ArrayForEach(before, tries)
+    {
+        if (result->earlier)
+            result->earlier[result->earlier_count++] = (struct test_log_try){
+                .outcome = outcome_of(before),
+                .reason = runners_json_string(before, "reason"),
+                .folder = folder_of(before),
+                .began = runners_json_number(before, "start_ns"),
+                .duration = runners_json_number(before, "duration_ns"),
+                .part = (size_t)runners_json_number(before, "part")};
+    }
+}
+
+static void add_losses(struct test_log_result *result, const cJSON *lost)
+{
+    for (int i = 0; i < TRACE_LOSS_COUNT; i++)
+        result->lost[i] = runners_json_number(lost, test_log_loss_word(i));
+}
+
+static struct log_device_work work_of(const cJSON *works, const char *name)
+{
+    const cJSON *work = cJSON_GetObjectItemCaseSensitive(works, name);
+
+    return (struct log_device_work){runners_json_number(work, "count"),
+                                    runners_json_number(work, "time_ns"),
+                                    runners_json_number(work, "bytes")};
+}
+
+static struct log_device_leaks leaks_of(const cJSON *leaks)
+{
+    const cJSON *largest = cJSON_GetObjectItemCaseSensitive(leaks, "largest");
+
+    return (struct log_device_leaks){
+        .count = runners_json_number(leaks, "count"),
+        .bytes = runners_json_number(leaks, "bytes"),
+        .async = runners_json_number(leaks, "pool_bytes"),
+        .largest = runners_json_number(largest, "bytes"),
+        .memory = runners_json_string(largest, "memory"),
+        .spans = runners_json_string(largest, "spans"),
+    };
+}
+
+/* Returns NULL if there is none, or without memory. */
+static struct log_device_summary *gpu_summary_of(const cJSON *json)
+{
+    struct log_device_summary *summary =
+        cJSON_IsObject(json) ? calloc(1, sizeof(*summary)) : NULL;
+    const cJSON *copies = cJSON_GetObjectItemCaseSensitive(json, "copies");
+    const cJSON *kernel =
+        cJSON_GetObjectItemCaseSensitive(json, "longest_kernel");
+    const cJSON *gap = cJSON_GetObjectItemCaseSensitive(json, "largest_gap");
+
+    if (!summary)
+        return NULL;
+    for (int i = 0; i < LOG_DEVICE_WORK_COUNT; i++)
+        summary->works[i] = work_of(json, log_device_work_keys[i]);
+    for (int i = 0; i < LOG_DEVICE_COPY_COUNT; i++)
+        summary->copies[i] = work_of(copies, log_device_directions[i]);
+    summary->longest = runners_json_number(kernel, "time_ns");
+    summary->longest_name = runners_json_string(kernel, "name");
+    summary->busy = runners_json_number(json, "busy_ns");
+    summary->span = runners_json_number(json, "span_ns");
+    summary->gap = runners_json_number(gap, "time_ns");
+    summary->gap_before = runners_json_string(gap, "before");
+    summary->leaks = leaks_of(cJSON_GetObjectItemCaseSensitive(json, "leaks"));
+    return summary;
+}
+
+struct test_log_result *runners_json_add_test(struct test_log_run *run,
+                                              const cJSON *test)
+{
+    struct test_log_result *result = test_log_run_add(run);
+
+    if (result) {
+        split_name(result, runners_json_string(test, "name"));
+        result->program = runners_json_string(test, "program");
+        if (!result->program)
+            result->program = strdup("?");
+        result->outcome = outcome_of(test);
+        result->reason = runners_json_string(test, "reason");
+        result->assertions = runners_json_string(test, "assertions");
+        result->file = runners_json_string(test, "file");
+        result->line = (unsigned)runners_json_number(test, "line");
+        result->began = runners_json_number(test, "start_ns");
+        result->duration = runners_json_number(test, "duration_ns");
+        result->unrendered =
+            cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(test, "rendered"));
+        add_losses(result, cJSON_GetObjectItemCaseSensitive(test, "lost"));
+        result->unjudged = (size_t)runners_json_number(test, "unjudged");
+        test_log_gpu_state_of(runners_json_text(test, "gpu"), &result->gpu);
+        result->gpu_lost = runners_json_number(test, "gpu_lost");
+        result->opencl =
+            test_log_opencl_state_of(runners_json_text(test, "opencl"));
+        result->gpu_summary = gpu_summary_of(
+            cJSON_GetObjectItemCaseSensitive(test, "gpu_summary"));
+        result->folder = folder_of(test);
+        result->part = (size_t)runners_json_number(test, "part");
+        add_tries(result, cJSON_GetObjectItemCaseSensitive(test, "earlier"));
+    }
+    return result;
+}
+
+/* ---- The head of run.json ---- */
+
+uint64_t runners_json_moment(const char *text)
+{
+    struct tm parts = {0};
+    const char *rest =
+        text ? strptime(text, "%Y-%m-%dT%H:%M:%S.", &parts) : NULL;
+    time_t seconds = rest ? timegm(&parts) : 0;
+
+    return seconds > 0 ? (uint64_t)seconds * 1000000000 +
+                             strtoull(rest, NULL, 10) * 1000
+                       : 0;
+}
+
+struct test_log_shard runners_json_shard(const cJSON *head)
+{
+    const cJSON *json = cJSON_GetObjectItemCaseSensitive(head, "shard");
+    const char *by = runners_json_text(json, "by");
+    struct test_log_shard shard = {
+        .index = (size_t)runners_json_number(json, "index"),
+        .total = (size_t)runners_json_number(json, "total")};
+
+    for (size_t i = 0; by && test_log_shard_ways[i]; i++)
+        if (!strcmp(by, test_log_shard_ways[i]))
+            shard.way = (enum test_log_shard_way)i;
+    if (shard.index >= shard.total || shard.total > SHARDS_MOST)
+        shard = (struct test_log_shard){0};
+    shard.durations = (size_t)runners_json_number(json, "durations");
+    if (runners_json_text(json, "history"))
+        shard.history = strtoull(runners_json_text(json, "history"), NULL, 16);
+    return shard;
+}
+
+static void add_part(struct test_log_run *run, const cJSON *json)
+{
+    const cJSON *offset = cJSON_GetObjectItemCaseSensitive(json, "offset_ns");
+    const cJSON *error =
+        cJSON_GetObjectItemCaseSensitive(json, "uncertainty_ns");
+
+    if (!TRACE_ARRAY_RESERVE(run->parts, run->part_capacity,
+                             run->part_count + 1))
+        return;
+    run->parts[run->part_count++] = (struct test_log_part){
+        .run = runners_json_string(json, "run"),
+        .host = runners_json_string(json, "host"),
+        .testlog = runners_json_string(json, "testlog"),
+        .shard = runners_json_shard(json),
+        .end = test_log_end_of(runners_json_text(json, "end")),
+        .start = runners_json_moment(runners_json_text(json, "start")),
+        .offset = cJSON_IsNumber(offset) && fabs(offset->valuedouble) < 0x1p62
+                      ? (int64_t)offset->valuedouble
+                      : 0,
+        .uncertainty = cJSON_IsNumber(error)
+                           ? runners_json_number(json, "uncertainty_ns")
+                           : UINT64_MAX,
+        .tests = (size_t)runners_json_number(json, "tests"),
+    };
+}
+
+void runners_json_add_parts(struct test_log_run *run, const cJSON *head)
+{
+    const cJSON *part;
+
+    cJSON_ArrayForEach(part, cJSON_GetObjectItemCaseSensitive(head, "merged"))
+    {
+        add_part(run, part);
+    }
+    test_log_parts_complete(run);
+}
+
+cJSON *runners_json_read(const struct test_log_run *run, const char *name)
+{
+    int fd = test_log_open(run, name, O_RDONLY);
+    char *text = fd < 0 ? NULL : read_file(fd);
+    cJSON *json = text ? cJSON_Parse(text) : NULL;
+
+    free(text);
+    if (fd >= 0 && !json)
+        errno = EBADMSG;
+    return json;
+}
+
+/* ---- Writing ---- */
+
+void runners_json_add_text(cJSON *object, const char *name, const char *text)
+{
+    struct trace_text valid = {0};
+
+    test_log_sanitize(&valid, text ? text : "", text ? strlen(text) : 0);
+    if (text)
+        cJSON_AddStringToObject(object, name, valid.data ? valid.data : "");
+    else
+        cJSON_AddNullToObject(object, name);
+    trace_text_free(&valid);
+}
+
+void runners_json_print(const cJSON *json)
+{
+    char *text = cJSON_PrintUnformatted(json);
+
+    puts(text ? text : "{}");
+    cJSON_free(text);
+}

@@ -1,0 +1,318 @@
+/* recordings.c: finds the recordings of a run, whether it has ended or not. */
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "find.h"
+#include "harness/results/folder/notice.h"
+#include "harness/runner/options/options.h"
+#include "runners/runners.h"
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+
+    return !stat(path, &status) && S_ISDIR(status.st_mode);
+}
+
+/* Returns a name without control bytes, to be freed. */
+static char *plain(const char *name)
+{
+    struct trace_text text = {0};
+
+    log_plain(&text, name, strlen(name));
+    return text.data ? text.data : strdup("");
+}
+
+/* Returns "suite/test" for a folder called "suite.test". */
+static char *name_of(const char *folder)
+{
+    char *name = plain(folder), *dot = name ? strchr(name, '.') : NULL;
+
+    if (dot)
+        *dot = '/';
+    return name;
+}
+
+/* Returns the name of the test in a recording. If it has none or is damaged,
+ * the name of its folder stands in, or its path. */
+static char *test_of(const char *path, const char *folder)
+{
+    struct trace_reader *reader = runners_open_beginning(path);
+    bool known = reader || errno == EBADMSG;
+    const char *name = reader ? trace_reader_meta(reader, "test") : NULL;
+    char *copy = NULL;
+
+    if (known && !name && folder)
+        copy = name_of(folder);
+    else if (known)
+        copy = plain(name ? name : path);
+    trace_reader_close(reader);
+    return copy;
+}
+
+/* Adds the recording at `path`, unless it is known or is no recording; `folder`
+ * is the test's in a run, or NULL. */
+static int add(struct recordings *found, const char *program, const char *path,
+               const char *folder)
+{
+    uint64_t key = trace_hash_string(TRACE_HASH, path);
+    uintptr_t number;
+    char *test;
+
+    if (trace_table_find(&found->known, key, &number))
+        return 0;
+    test = test_of(path, folder);
+    if (!test)
+        return 0;
+    if (!TRACE_ARRAY_RESERVE(found->all, found->capacity, found->count + 1) ||
+        !trace_table_set(&found->known, key, 1)) {
+        free(test);
+        return -1;
+    }
+    found->all[found->count++] = (struct recording){
+        .path = strdup(path), .program = plain(program), .test = test};
+    return 0;
+}
+
+static void free_recording(struct recording *recording)
+{
+    free(recording->path);
+    free(recording->program);
+    free(recording->test);
+    trace_table_free(&recording->told);
+}
+
+/* Removes those from number `from` on whose tests are not selected. */
+static int keep_selected(struct recordings *found, size_t from, char **patterns)
+{
+    size_t count = found->count - from;
+    struct selectable *tests = calloc(count + 1, sizeof(*tests));
+
+    if (!tests)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        tests[i].name = found->all[from + i].test;
+    runners_select_tests(patterns, tests, count);
+    found->count = from;
+    for (size_t i = 0; i < count; i++)
+        if (tests[i].selected)
+            found->all[found->count++] = found->all[from + i];
+        else
+            free_recording(&found->all[from + i]);
+    free(tests);
+    return 0;
+}
+
+static int no_dots(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* Calls `visit` for each entry of a folder, sorted by name. */
+static int each(const char *folder,
+                int (*visit)(struct recordings *, const char *folder,
+                             const char *name),
+                struct recordings *found)
+{
+    struct dirent **entries;
+    int count = scandir(folder, &entries, no_dots, alphasort), result = 0;
+
+    for (int i = 0; i < count; i++) {
+        if (!result)
+            result = visit(found, folder, entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return result;
+}
+
+static int add_test(struct recordings *found, const char *folder,
+                    const char *name)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof(path), "%s/%s/recording", folder, name) >=
+            PATH_MAX ||
+        !runners_is_there(path))
+        return 0;
+    return add(found, trace_base_name(folder), path, name);
+}
+
+static int add_program(struct recordings *found, const char *folder,
+                       const char *name)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= PATH_MAX)
+        return 0;
+    return each(path, add_test, found);
+}
+
+static int find(struct recordings *found, const char *where)
+{
+    char path[PATH_MAX];
+
+    if (!is_folder(where)) {
+        if (!runners_is_there(where))
+            return -1;
+        return add(found, "", where, NULL);
+    }
+    if (snprintf(path, sizeof(path), "%s/recording", where) >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    if (runners_is_there(path))
+        return add(found, "", path, NULL);
+    snprintf(path, sizeof(path), "%s/tests", where);
+    if (is_folder(path))
+        return each(path, add_program, found);
+    errno = ENOENT;
+    return -1;
+}
+
+int runners_recordings_find(struct recordings *found, const char *where,
+                            char **patterns)
+{
+    size_t from = found->count;
+    int status = find(found, where);
+
+    return keep_selected(found, from, patterns) ? -1 : status;
+}
+
+void runners_recordings_move(struct recordings *found, const char *from,
+                             const char *to)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        char *old = found->all[i].path, *path;
+
+        if (strncmp(old, from, strlen(from)) != 0 ||
+            asprintf(&path, "%s%s", to, old + strlen(from)) < 0)
+            continue;
+        found->all[i].path = path;
+        trace_table_set(&found->known, trace_hash_string(TRACE_HASH, path), 1);
+        free(old);
+    }
+}
+
+void runners_recordings_free(struct recordings *found)
+{
+    for (size_t i = 0; i < found->count; i++)
+        free_recording(&found->all[i]);
+    free(found->all);
+    trace_table_free(&found->known);
+    *found = (struct recordings){0};
+}
+
+const char *runners_run_of(char ***arguments)
+{
+    static char run[PATH_MAX];
+    char *no_folder[] = {NULL}, *word = **arguments;
+    bool there = word && runners_is_there(word), named, refused;
+    struct test_log_options options = {.dir = NULL};
+
+    if (!there && runners_settings(&options, "", no_folder))
+        return NULL;
+    named = word && runners_find_run(options.dir, word, run);
+    refused = word && !named && errno == EBADMSG;
+    *arguments += named;
+    if (!named)
+        snprintf(run, sizeof(run), "%s/latest", options.dir);
+    if (!there)
+        test_log_options_free(&options);
+    return refused || !runners_open_scratch(run) ? NULL : run;
+}
+
+int runners_recordings_refuse(const char *command, const char *where,
+                              char **patterns)
+{
+    char tests[PATH_MAX];
+
+    bool any = patterns && *patterns;
+
+    if (snprintf(tests, sizeof(tests), "%s/tests", where) >= PATH_MAX)
+        tests[0] = '\0';
+    where = runners_name_of(where);
+    if (!runners_is_there(where))
+        test_log_notice("%s: %s%s%s%s does not exist; run a test program "
+                        "first, or name a run's folder",
+                        command, any ? "cannot find " : "",
+                        any ? *patterns : "", any ? ": " : "", where);
+    else if (any && !strncmp(*patterns, "latest~", strlen("latest~")))
+        test_log_notice("%s: there is no run %s; testlog list lists them",
+                        command, *patterns);
+    else if (any)
+        test_log_notice("%s: %s has no recording of %s%s", command, where,
+                        *patterns, patterns[1] ? ", nor of the others" : "");
+    else if (is_folder(tests))
+        test_log_notice("%s: %s has no recording", command, where);
+    else
+        test_log_notice("%s: %s is not a run; name a run's folder, a test's "
+                        "folder or a recording",
+                        command, where);
+    return TEST_LOG_USAGE;
+}
+
+/* Tells whether a word is the long flag that getopt_long refused because it
+ * takes no value. For a letter, `word` is the argument before. */
+static bool has_value(const char *word, const struct option *longs)
+{
+    size_t size = strcspn(word, "=");
+
+    for (; !strncmp(word, "--", 2) && word[size] && longs->name; longs++)
+        if (longs->val == optopt && longs->has_arg == no_argument &&
+            !strncmp(longs->name, word + 2, size - 2))
+            return true;
+    return false;
+}
+
+int runners_refuse_flag(const char *command, int c, char **argv,
+                        const struct option *longs)
+{
+    const char *word = argv[optind - 1], *near = NULL;
+    char letter[] = {'-', (char)optopt, '\0'};
+    bool valued = c == '?' && has_value(word, longs);
+    struct trace_text text = {0};
+
+    if (c == ':' ? strncmp(word, "--", 2) != 0 : optopt && !valued)
+        word = letter;
+    else if (!optopt)
+        near = test_log_suggest_flag(word, longs);
+    trace_text_printf(&text, "%s: ", command);
+    if (c == ':' || valued)
+        trace_text_printf(&text, "%s %s", word,
+                          valued ? "takes no value" : "needs a value");
+    else
+        trace_text_printf(&text, "unknown flag %s", word);
+    if (near)
+        trace_text_printf(&text, "; did you mean --%s?", near);
+    else
+        trace_text_printf(&text, "; testlog %s --help lists all", command);
+    test_log_notice("%s", text.data ? text.data : "");
+    trace_text_free(&text);
+    return TEST_LOG_USAGE;
+}
+
+static int write_error; /* the first */
+
+void runners_flush(void)
+{
+    if (fflush(stdout) && !write_error)
+        write_error = errno;
+}
+
+int runners_written(const char *command, int code)
+{
+    runners_flush();
+    if (!write_error && !ferror(stdout))
+        return code;
+    fprintf(stderr, "testlog: %s: cannot write to standard output: %s\n",
+            command, write_error ? strerror(write_error) : "a part is missing");
+    return TEST_LOG_FAILED;
+}

@@ -1,0 +1,85 @@
+/* run_json.h: reads run.json. Private. */
+#ifndef TESTLOG_RUN_JSON_H
+#define TESTLOG_RUN_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct cJSON;
+struct test_log_result;
+struct test_log_run;
+struct trace_anchor;
+struct trace_reader;
+
+/* ---- read_run_json.c ---- */
+
+/* runners_json_read parses a file of a run; NULL with errno, which is EBADMSG
+ * if the file is not JSON. */
+struct cJSON *runners_json_read(const struct test_log_run *, const char *name);
+
+/* runners_json_text returns a member, NULL if it is not a string;
+ * runners_json_string, a copy to be freed. runners_json_number returns 0 if the
+ * member is not a number from 0 to 2^64. */
+const char *runners_json_text(const struct cJSON *, const char *member);
+char *runners_json_string(const struct cJSON *, const char *member);
+uint64_t runners_json_number(const struct cJSON *, const char *member);
+
+/* runners_json_add_test adds the result of a test in "tests" to a run, and
+ * returns it; NULL without memory. runners_json_add_parts adds those of a
+ * merged run. runners_json_shard reads "shard", total 0 without one. */
+struct test_log_result *runners_json_add_test(struct test_log_run *,
+                                              const struct cJSON *test);
+void runners_json_add_parts(struct test_log_run *, const struct cJSON *head);
+struct test_log_shard runners_json_shard(const struct cJSON *head);
+
+/* runners_json_moment parses "2026-11-21T02:08:30.123456Z" into ns since 1970;
+ * 0 if it is not of that form. */
+uint64_t runners_json_moment(const char *);
+
+/* ---- run_file.c: run.json, test by test ---- */
+
+struct run_file;
+
+/* runners_run_file_open opens a file of a run, and runners_run_file_from a
+ * descriptor, which it then owns; NULL with errno, which is EBADMSG if it is
+ * damaged. runners_run_file_close frees it. */
+struct run_file *runners_run_file_open(const struct test_log_run *,
+                                       const char *name);
+struct run_file *runners_run_file_from(int fd);
+void runners_run_file_close(struct run_file *);
+
+/* runners_run_file_head returns all but the tests and the plan, which
+ * runners_run_file_plan returns as text, "" if there is none. Both are the
+ * file's. */
+const struct cJSON *runners_run_file_head(const struct run_file *);
+const char *runners_run_file_plan(const struct run_file *);
+
+/* runners_run_file_next returns the next test, which the caller deletes; NULL
+ * at the end. runners_run_file_whole then tells whether that was the end of
+ * the file. */
+struct cJSON *runners_run_file_next(struct run_file *);
+bool runners_run_file_whole(const struct run_file *);
+
+/* runners_run_file_add adds all tests to a run, and closes the file; -1 with
+ * errno, EBADMSG if it is damaged. */
+int runners_run_file_add(struct run_file *, struct test_log_run *);
+
+/* runners_json_add_text adds a text of any bytes, or null, to an object.
+ * runners_json_print prints JSON as one line on stdout. */
+void runners_json_add_text(struct cJSON *, const char *member,
+                           const char *text);
+void runners_json_print(const struct cJSON *);
+
+/* ---- merged_clocks.c: the clocks of a merged run ---- */
+
+/* runners_origin_put writes that recordings with an origin begin `after` ns
+ * after the start of the merged run (ns since 1970), for the run's file
+ * RUNNERS_ORIGINS. runners_origin_apply lets the times of a recording count
+ * from that start, if the recording's run was merged. */
+#define RUNNERS_ORIGINS "origins.tsv"
+void runners_origin_put(FILE *, const struct trace_anchor *origin,
+                        uint64_t start, uint64_t after);
+void runners_origin_apply(struct trace_reader *, const char *path);
+
+#endif

@@ -1,0 +1,34 @@
+/* select_tests.c: which tests of a run the arguments of a command select. */
+#include <fnmatch.h>
+#include <string.h>
+
+#include "find.h"
+#include "runners/runners.h"
+
+/* Whether it is the test's name, that of the test which it is an instance or a
+ * try of, or a pattern of it. */
+static bool names(const char *word, const char *test)
+{
+    size_t size = strlen(word);
+
+    if (!strncmp(word, test, size) && strchr("[#", test[size]))
+        return true; /* the end of the name, too */
+    return !fnmatch(word, test, FNM_EXTMATCH);
+}
+
+void runners_select_tests(char **words, struct selectable *tests, size_t count)
+{
+    bool all = !words || !*words;
+
+    for (size_t i = 0; i < count; i++)
+        tests[i].selected = all;
+    for (; words && *words; words++) {
+        bool named = false;
+
+        for (size_t i = 0; i < count; i++)
+            if (names(*words, tests[i].name))
+                named = tests[i].selected = true;
+        for (size_t i = 0; i < count && !named; i++)
+            tests[i].selected |= strstr(tests[i].name, *words) != NULL;
+    }
+}

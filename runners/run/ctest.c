@@ -1,0 +1,244 @@
+/* ctest.c: testlog run --ctest: takes programs from ctest, with their
+ * arguments, environments, working directories and timeouts.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+#include "harness/results/folder/notice.h"
+#include "run.h"
+#include "runners/find/run_json.h"
+
+/* ---- Asking ctest ---- */
+
+static int ask(const char *folder, struct trace_text *answer)
+{
+    struct trace_text command = {0};
+    char bytes[4096];
+    size_t size;
+    FILE *in;
+
+    trace_text_string(&command, "cd ");
+    test_log_add_word(&command, folder);
+    trace_text_string(&command, " && exec ctest --show-only=json-v1");
+    in = command.failed ? NULL : popen(command.data, "re");
+    trace_text_free(&command);
+    while (in && (size = fread(bytes, 1, sizeof(bytes), in)))
+        trace_text_add(answer, bytes, size);
+    return in ? pclose(in) : -1;
+}
+
+static bool is_list(const cJSON *json)
+{
+    const cJSON *version = cJSON_GetObjectItemCaseSensitive(json, "version");
+    const char *kind = runners_json_text(json, "kind");
+
+    return kind && !strcmp(kind, "ctestInfo") &&
+           runners_json_number(version, "major") == 1;
+}
+
+/* Returns what ctest lists; NULL if it has printed what is wrong. */
+static cJSON *list_tests(const char *folder)
+{
+    struct trace_text answer = {0};
+    cJSON *json = NULL;
+    char path[PATH_MAX];
+    int status;
+
+    if (snprintf(path, sizeof(path), "%s/CTestTestfile.cmake", folder) >=
+            PATH_MAX ||
+        access(path, R_OK)) {
+        test_log_notice("--ctest: there is no CTestTestfile.cmake in %s; write "
+                        "--ctest=BUILD_FOLDER",
+                        folder);
+        return NULL;
+    }
+    status = ask(folder, &answer);
+    if (WIFEXITED(status) && !WEXITSTATUS(status) && answer.data)
+        json = cJSON_ParseWithLength(answer.data, answer.size);
+    if (!is_list(json)) {
+        test_log_notice(WIFEXITED(status) && WEXITSTATUS(status) == 127
+                            ? "--ctest: there is no ctest in PATH; install "
+                              "cmake"
+                            : "--ctest: ctest --show-only=json-v1 prints no "
+                              "list of tests; CMake 3.14 and newer do");
+        cJSON_Delete(json);
+        json = NULL;
+    }
+    trace_text_free(&answer);
+    return json;
+}
+
+/* ---- Properties of a test ---- */
+
+static const cJSON *property(const cJSON *test, const char *name)
+{
+    const cJSON *one;
+
+    cJSON_ArrayForEach(one,
+                       cJSON_GetObjectItemCaseSensitive(test, "properties"))
+    {
+        const char *found = runners_json_text(one, "name");
+
+        if (found && !strcmp(found, name))
+            return cJSON_GetObjectItemCaseSensitive(one, "value");
+    }
+    return NULL;
+}
+
+/* The first word of a test's command; NULL if ctest found no program. */
+static char *program_of(const cJSON *test)
+{
+    const cJSON *command = cJSON_GetObjectItemCaseSensitive(test, "command");
+
+    return cJSON_GetStringValue(cJSON_GetArrayItem(command, 0));
+}
+
+/* Whether only ctest can run or judge a test. */
+static bool is_ctests_own(const cJSON *test, bool preload)
+{
+    static const char *const properties[] = {
+        "ENVIRONMENT_MODIFICATION", "WILL_FAIL",
+        "PASS_REGULAR_EXPRESSION",  "FAIL_REGULAR_EXPRESSION",
+        "SKIP_REGULAR_EXPRESSION",  "DEPENDS",
+        "FIXTURES_REQUIRED",        "FIXTURES_SETUP",
+        "FIXTURES_CLEANUP",
+    };
+
+    for (size_t i = 0; i < sizeof(properties) / sizeof(*properties); i++) {
+        const cJSON *value = property(test, properties[i]);
+
+        if (value && !cJSON_IsFalse(value))
+            return true;
+    }
+    return !runners_preload_suits(program_of(test), preload);
+}
+
+static int add_test(struct programs *programs, const cJSON *test)
+{
+    const cJSON *limit = property(test, "TIMEOUT");
+    const char *name = runners_json_text(test, "name");
+    struct program *program;
+
+    program = runners_programs_add(programs, program_of(test), name);
+    if (!program)
+        return -1;
+    program->ctest = test;
+    program->serial = cJSON_IsTrue(property(test, "RUN_SERIAL")) ||
+                      property(test, "RESOURCE_LOCK");
+    if (cJSON_IsNumber(limit) && limit->valuedouble > 0 &&
+        asprintf(&program->timeout, "--timeout=%g", limit->valuedouble) < 0)
+        program->timeout = NULL;
+    return 0;
+}
+
+/* ---- All tests ---- */
+
+struct left_out {
+    size_t disabled, others;
+    const char *first; /* of the others */
+};
+
+static int take(struct programs *programs, const cJSON *test,
+                struct left_out *left)
+{
+    const char *name = runners_json_text(test, "name");
+
+    if (!name)
+        return 0;
+    if (cJSON_IsTrue(property(test, "DISABLED"))) {
+        left->disabled++;
+        return 0;
+    }
+    if (!program_of(test) || access(program_of(test), X_OK)) {
+        test_log_notice("--ctest: the program of %s cannot be run; build it",
+                        name);
+        return -1;
+    }
+    if (is_ctests_own(test, programs->preload)) {
+        if (!left->others++)
+            left->first = name;
+        return 0;
+    }
+    return add_test(programs, test);
+}
+
+static void say_left_out(const struct left_out *left)
+{
+    if (left->others)
+        test_log_notice("--ctest: %zu %s only for ctest, such as %s: no "
+                        "program with testlog, or with fixtures or rules of "
+                        "its own",
+                        left->others,
+                        left->others == 1 ? "test is" : "tests are",
+                        left->first);
+    if (left->disabled)
+        test_log_notice("--ctest: %zu %s disabled", left->disabled,
+                        left->disabled == 1 ? "test is" : "tests are");
+}
+
+int runners_ctest_begin(struct programs *programs)
+{
+    struct left_out left = {.others = 0};
+    const cJSON *tests, *test;
+
+    programs->ctest = list_tests(programs->ctest_folder);
+    if (!programs->ctest)
+        return -1;
+    tests = cJSON_GetObjectItemCaseSensitive(programs->ctest, "tests");
+    programs->all =
+        calloc((size_t)cJSON_GetArraySize(tests) + 1, sizeof(*programs->all));
+    cJSON_ArrayForEach(test, tests)
+    {
+        if (!programs->all || take(programs, test, &left))
+            return -1;
+    }
+    say_left_out(&left);
+    if (programs->count)
+        return 0;
+    test_log_notice("--ctest: no test of %s is a program with testlog%s",
+                    programs->ctest_folder,
+                    programs->preload ? " or Criterion"
+                                      : "; --preload takes Criterion's");
+    return -1;
+}
+
+void runners_ctest_end(struct programs *programs)
+{
+    cJSON_Delete(programs->ctest);
+}
+
+char **runners_ctest_argv(const struct program *program, size_t *count)
+{
+    const cJSON *word,
+        *command = cJSON_GetObjectItemCaseSensitive(program->ctest, "command");
+    char **argv =
+        calloc((size_t)cJSON_GetArraySize(command) + 1, sizeof(*argv));
+
+    *count = 0;
+    word = command ? command->child : NULL;
+    for (word = word ? word->next : NULL; argv && word; word = word->next)
+        if (cJSON_IsString(word))
+            argv[(*count)++] = word->valuestring;
+    if (argv && program->timeout)
+        argv[(*count)++] = program->timeout;
+    return argv;
+}
+
+int runners_ctest_enter(const cJSON *test)
+{
+    const char *folder =
+        cJSON_GetStringValue(property(test, "WORKING_DIRECTORY"));
+    const cJSON *variable;
+
+    cJSON_ArrayForEach(variable, property(test, "ENVIRONMENT"))
+    {
+        if (cJSON_IsString(variable))
+            putenv(variable->valuestring);
+    }
+    return folder ? chdir(folder) : 0;
+}

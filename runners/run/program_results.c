@@ -1,0 +1,277 @@
+/* program_results.c: merges the results of one program into the run.
+ *
+ * The results come through a pipe. run.json is read only if nothing came: a
+ * wrapper may have closed the pipe.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/reports/writers.h"
+#include "run.h"
+#include "runners/find/run_json.h"
+
+/* Returns the index of a string in an array; -1 if it is not there. */
+static int place_of(const cJSON *array, const char *text)
+{
+    const cJSON *item;
+    int place = 0;
+
+    cJSON_ArrayForEach(item, array)
+    {
+        if (cJSON_IsString(item) && !strcmp(item->valuestring, text))
+            return place;
+        place++;
+    }
+    return -1;
+}
+
+/* One program's suggestion is enough. */
+static void merge_meant(char **meant, const cJSON *item)
+{
+    if (!*meant && cJSON_IsString(item))
+        *meant = strdup(item->valuestring);
+}
+
+static void start_unseen(struct test_log_run *run, const cJSON *unseen)
+{
+    size_t room = (size_t)cJSON_GetArraySize(unseen) + 1;
+    const cJSON *item;
+
+    run->unseen = calloc(room, sizeof(*run->unseen));
+    run->meant = calloc(room, sizeof(*run->meant));
+    cJSON_ArrayForEach(item, unseen)
+    {
+        if (run->unseen && run->meant && cJSON_IsString(item) &&
+            strstr(item->valuestring, ": ") &&
+            (run->unseen[run->unseen_count] = strdup(item->valuestring)))
+            run->unseen_count++;
+    }
+}
+
+/* A directive is unseen if no program has a call site for it. */
+static void merge_unseen(struct test_log_run *run, const cJSON *filters,
+                         bool first)
+{
+    const cJSON *unseen = cJSON_GetObjectItemCaseSensitive(filters, "unseen");
+    const cJSON *meant = cJSON_GetObjectItemCaseSensitive(filters, "meant");
+    size_t kept = 0;
+
+    if (first)
+        start_unseen(run, unseen);
+    for (size_t i = 0; i < run->unseen_count; i++) {
+        char *directive = run->unseen[i], *own = run->meant[i];
+        int place = place_of(unseen, directive);
+
+        run->meant[i] = NULL;
+        if (place < 0) {
+            free(directive);
+            free(own);
+            continue;
+        }
+        merge_meant(&own, cJSON_GetArrayItem(meant, place));
+        run->unseen[kept] = directive;
+        run->meant[kept++] = own;
+    }
+    run->unseen_count = kept;
+}
+
+/* A level exists if one program was built with it. */
+static void merge_static_max(struct test_log_run *run, const cJSON *item)
+{
+    for (unsigned level = 0; cJSON_IsString(item) && level <= TRACE_LEVEL_TRACE;
+         level++)
+        if (!strcmp(item->valuestring, trace_level_word(level))) {
+            run->annotated = true;
+            if (level > run->static_max)
+                run->static_max = level;
+        }
+}
+
+/* Joins an array of words with commas, as in a recording. */
+static char *list_of(const cJSON *object, const char *name)
+{
+    const cJSON *item, *array = cJSON_GetObjectItemCaseSensitive(object, name);
+    struct trace_text text = {0};
+
+    cJSON_ArrayForEach(item, array)
+    {
+        if (cJSON_IsString(item))
+            trace_text_printf(&text, "%s%s", text.size ? "," : "",
+                              item->valuestring);
+    }
+    return text.data;
+}
+
+static void merge_gpu(struct test_log_run *run, const cJSON *json)
+{
+    struct test_log_gpu gpu = {.state = TEST_LOG_GPU_UNUSED};
+    const cJSON *device;
+
+    test_log_gpu_state_of(runners_json_text(json, "state"), &gpu.state);
+#define TEST_LOG_X(name) gpu.name = runners_json_string(json, #name);
+    TEST_LOG_GPU_TEXTS(TEST_LOG_X)
+#undef TEST_LOG_X
+#define TEST_LOG_X(name) gpu.name = runners_json_number(json, #name);
+    TEST_LOG_GPU_COUNTS(TEST_LOG_X)
+#undef TEST_LOG_X
+    test_log_nvtx_state_of(runners_json_text(json, "nvtx"), &gpu.nvtx);
+    gpu.nvtx_tool = runners_json_string(json, "nvtx_tool");
+    gpu.nvtx_notice = runners_json_string(json, "nvtx_notice");
+    free(gpu.kinds);
+    gpu.kinds = list_of(json, "kinds");
+    gpu.cuda = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "cuda"));
+    cJSON_ArrayForEach(device,
+                       cJSON_GetObjectItemCaseSensitive(json, "devices"))
+    {
+        test_log_gpu_device(&gpu,
+                            (size_t)runners_json_number(device, "ordinal"),
+                            runners_json_text(device, "name"));
+    }
+    test_log_gpu_add(&run->gpu, &gpu);
+    test_log_gpu_free(&gpu);
+}
+
+static void merge_opencl(struct test_log_run *run, const cJSON *json)
+{
+    struct test_log_opencl opencl = {
+        .state = test_log_opencl_state_of(runners_json_text(json, "state")),
+        .notice = runners_json_string(json, "notice"),
+        .clock = runners_json_string(json, "clock"),
+#define TEST_LOG_X(name) .name = runners_json_number(json, #name),
+        TEST_LOG_OPENCL_COUNTS(TEST_LOG_X)
+#undef TEST_LOG_X
+    };
+
+    test_log_opencl_add(&run->opencl, &opencl);
+    test_log_opencl_free(&opencl);
+}
+
+/* Ranks of a program have the same plan. */
+static void merge_plan(struct test_log_run *run, const cJSON *plan)
+{
+    const cJSON *program;
+
+    cJSON_ArrayForEach(program, plan)
+    {
+        char *text = cJSON_PrintUnformatted(program);
+        bool known = text && run->plan.size && strstr(run->plan.data, text);
+
+        if (text && !known)
+            trace_text_printf(&run->plan, "%s%s", run->plan.size ? "," : "",
+                              text);
+        cJSON_free(text);
+    }
+}
+
+static void merge_zones(struct test_log_run *run, const cJSON *json)
+{
+    struct test_log_zones zones = {.clock = runners_json_string(json, "clock"),
+#define TEST_LOG_X(name) .name = runners_json_number(json, #name),
+                                   TRACE_ZONE_COUNTS(TEST_LOG_X)
+#undef TEST_LOG_X
+    };
+
+    test_log_zones_add(&run->zones, &zones);
+    test_log_zones_free(&zones);
+}
+
+void runners_merge_head(struct test_log_run *run, const cJSON *json,
+                        bool *first)
+{
+    const cJSON *filters = cJSON_GetObjectItemCaseSensitive(json, "filters");
+
+    merge_unseen(run, filters, *first);
+    merge_static_max(run,
+                     cJSON_GetObjectItemCaseSensitive(filters, "static_max"));
+    merge_gpu(run, cJSON_GetObjectItemCaseSensitive(json, "gpu"));
+    merge_opencl(run, cJSON_GetObjectItemCaseSensitive(json, "opencl"));
+    merge_zones(run, cJSON_GetObjectItemCaseSensitive(json, "zones"));
+    *first = false;
+}
+
+void runners_merge_json(struct test_log_run *run, const cJSON *json,
+                        bool *first)
+{
+    const cJSON *test;
+
+    runners_merge_head(run, json, first);
+    merge_plan(run, cJSON_GetObjectItemCaseSensitive(json, "plan"));
+    cJSON_ArrayForEach(test, cJSON_GetObjectItemCaseSensitive(json, "tests"))
+    {
+        runners_json_add_test(run, test);
+    }
+}
+
+static cJSON *read_part(const struct test_log_run *run, const char *folder)
+{
+    char part[PATH_MAX];
+
+    return snprintf(part, sizeof(part), "tests/%s/run.json", folder) < PATH_MAX
+               ? runners_json_read(run, part)
+               : NULL;
+}
+
+/* Returns the end of a line, or NULL if it was cut off. */
+static const char *end_of(const struct trace_text *text, size_t from)
+{
+    return memchr(text->data + from, '\n', text->size - from);
+}
+
+/* Parses the last line, the run's; NULL if the program did not write it. */
+static cJSON *find_run(const struct trace_text *text)
+{
+    size_t at = 0;
+
+    for (const char *end; at < text->size && (end = end_of(text, at));
+         at = (size_t)(end + 1 - text->data))
+        if (!runners_handover_is_test(text->data + at))
+            return cJSON_ParseWithLength(text->data + at,
+                                         (size_t)(end - text->data) - at);
+    return NULL;
+}
+
+/* A test that was retried, or got a worse outcome, has another line later. */
+static void add_line(struct test_log_run *run, size_t from, const cJSON *test)
+{
+    size_t last = run->count;
+
+    runners_json_add_test(run, test);
+    for (size_t i = from; i < last && last < run->count; i++)
+        if (!strcmp(test_log_name(&run->results[i]),
+                    test_log_name(&run->results[last])))
+            test_log_run_replace(run, i);
+}
+
+static enum told merge_lines(struct test_log_run *run,
+                             const struct trace_text *text)
+{
+    size_t from = run->count, at = 0;
+
+    for (const char *end; at < text->size && (end = end_of(text, at));
+         at = (size_t)(end + 1 - text->data)) {
+        cJSON *test = cJSON_ParseWithLength(text->data + at,
+                                            (size_t)(end - text->data) - at);
+
+        if (test)
+            add_line(run, from, test);
+        cJSON_Delete(test);
+    }
+    return run->count > from ? TOLD_PARTLY : TOLD_NOTHING;
+}
+
+enum told runners_merge(struct test_log_run *run, const char *folder,
+                        const struct handover *handover, bool *first)
+{
+    cJSON *json = handover->text.size ? find_run(&handover->text)
+                                      : read_part(run, folder);
+
+    if (!json)
+        return merge_lines(run, &handover->text);
+    runners_merge_json(run, json, first);
+    cJSON_Delete(json);
+    return TOLD_ALL;
+}

@@ -1,0 +1,90 @@
+/* program_verdict.c: what the end of a program means for the run. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "harness/results/reports/writers.h"
+#include "harness/runner/options/options.h"
+#include "run.h"
+
+/* A program counts as one test. */
+static void add_program(struct test_log_run *run, const char *folder,
+                        enum test_log_outcome outcome, const char *reason)
+{
+    struct test_log_result *result = test_log_run_add(run);
+
+    if (!result)
+        return;
+    result->program = strdup(folder);
+    result->test = strdup(folder);
+    result->outcome = outcome;
+    result->reason = reason ? strdup(reason) : NULL;
+    test_log_jsonl_result(result);
+}
+
+static void explain(char *reason, size_t size, int status, enum told told)
+{
+    if (status < 0)
+        snprintf(reason, size, "cannot be run: %s", strerror(-status));
+    else if (WIFSIGNALED(status))
+        snprintf(reason, size, "the program died of %s",
+                 test_log_signal(WTERMSIG(status)));
+    else
+        snprintf(reason, size, "the program exited with %d%s",
+                 WEXITSTATUS(status),
+                 told == TOLD_PARTLY ? " before its tests ended" : "");
+}
+
+static int exit_status(int status)
+{
+    return status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int runners_verdict(struct test_log_run *run, const char *folder, int status,
+                    enum told told)
+{
+    int code = exit_status(status);
+    char reason[128];
+
+    if (code == 3)
+        return TEST_LOG_USAGE; /* Criterion's code for a bad pattern */
+    if (code == TEST_LOG_USAGE || code == TEST_LOG_NO_TEST)
+        return code;
+    if (told == TOLD_ALL && (code == 0 || code == 1))
+        return code;
+    if (told && code > TEST_LOG_SIGNAL && runners_interrupted())
+        return TEST_LOG_PASSED; /* its results tell the rest */
+    if (code == 0 && !told) {
+        add_program(run, folder, TEST_LOG_OUTCOME_PASSED, NULL);
+        return TEST_LOG_PASSED;
+    }
+    explain(reason, sizeof(reason), status, told);
+    add_program(run, folder,
+                code == 1 && !told ? TEST_LOG_OUTCOME_FAILED
+                                   : TEST_LOG_OUTCOME_CRASHED,
+                reason);
+    return TEST_LOG_FAILED;
+}
+
+int runners_worse(int all, int one)
+{
+    if (all == TEST_LOG_USAGE || one == TEST_LOG_USAGE)
+        return TEST_LOG_USAGE;
+    if (all == TEST_LOG_NO_TEST)
+        return one;
+    if (one == TEST_LOG_NO_TEST)
+        return all;
+    return all > one ? all : one;
+}
+
+int runners_code(int status)
+{
+    int code = exit_status(status);
+
+    if (code == 3)
+        return TEST_LOG_USAGE;
+    if (code == TEST_LOG_PASSED || code == TEST_LOG_USAGE ||
+        code == TEST_LOG_NO_TEST)
+        return code;
+    return TEST_LOG_FAILED;
+}

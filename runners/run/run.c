@@ -1,0 +1,620 @@
+/* run.c: testlog run: runs several programs as one run.
+ *
+ * Programs send their results; the files of the whole run are then written by
+ * the code that writes those of a single program.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/old_runs.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/folder/scratch.h"
+#include "harness/results/model/gpu_summary.h"
+#include "harness/results/report/report_html.h"
+#include "harness/results/reports/writers.h"
+#include "harness/runner/options/filters.h"
+#include "harness/runner/options/options.h"
+#include "harness/runner/plan/plan.h"
+#include "harness/runner/program/program.h"
+#include "harness/runner/watch/supervisor.h"
+#include "harness/session.h"
+#include "run.h"
+#include "runners/find/find.h"
+#include "runners/runners.h"
+
+/* ---- Without a run ---- */
+
+static int run_program(const struct programs *programs,
+                       const struct program *program)
+{
+    char **argv = runners_launch_argv(programs, program);
+    struct child like = {.preload = program->preload, .ctest = program->ctest};
+    int status = argv ? runners_spawn(argv[0], argv, &like) : -ENOMEM;
+
+    free(argv);
+    return status;
+}
+
+/* When no test matched, each program suggests the one that may be meant. */
+static void suggest(const struct programs *programs)
+{
+    test_log_session_export(&(struct test_log_session){
+        .suggest = "1", .nested = test_log_session()->nested});
+    for (size_t i = 0; i < programs->count; i++)
+        run_program(programs, &programs->all[i]);
+}
+
+/* Runs each program on its own, where there is nothing to merge. */
+static int run_apart(const struct programs *programs)
+{
+    int code = TEST_LOG_NO_TEST;
+
+    for (size_t i = 0; i < programs->count && !runners_interrupted(); i++) {
+        const struct program *program = &programs->all[i];
+
+        test_log_session_export(
+            &(struct test_log_session){.part = "1",
+                                       .program = program->name,
+                                       .test = program->test,
+                                       .durations = runners_durations(),
+                                       .preload = program->preload,
+                                       .nested = test_log_session()->nested});
+        code =
+            runners_worse(code, runners_code(run_program(programs, program)));
+    }
+    return runners_interrupted() ? TEST_LOG_SIGNAL + runners_interrupted()
+                                 : code;
+}
+
+/* ---- The whole run ---- */
+
+void runners_write(const struct test_log_run *run)
+{
+    if (test_log_write_run_json(run, "run.json") ||
+        test_log_write_results(run, "results.tsv") ||
+        test_log_write_junit(run, "junit.xml") ||
+        test_log_write_trace(run, "trace.json"))
+        test_log_notice("cannot write to %s: %s; its results are only printed",
+                        run->path, strerror(errno));
+}
+
+bool runners_end_scratch(struct test_log_run *run,
+                         const struct test_log_options *options)
+{
+    if (run->scratch)
+        runners_compress(run, &options->profiler, runners_interrupted);
+    return test_log_scratch_end(run);
+}
+
+static bool failed_in(const struct test_log_run *run, const char *folder)
+{
+    for (size_t i = 0; folder && i < run->count; i++)
+        if (test_log_outcome_bad(run->results[i].outcome) &&
+            !strcmp(run->results[i].program, folder))
+            return true;
+    return false;
+}
+
+/* Whether a failed test has a name to filter by. */
+static bool names_tests(const struct test_log_run *run)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (test_log_outcome_bad(run->results[i].outcome) &&
+            run->results[i].suite)
+            return true;
+    return false;
+}
+
+/* The tests of a program follow each other. */
+static bool is_first_of_path(const struct programs *programs, size_t number)
+{
+    return !number ||
+           programs->all[number - 1].path != programs->all[number].path;
+}
+
+/* The flags without which the programs would run in another way. */
+static void add_start(struct trace_text *text, const struct programs *programs)
+{
+    struct trace_text words = {0};
+
+    for (size_t i = 0; i < programs->launcher_count; i++)
+        trace_text_printf(&words, "%s%s", i ? " " : "", programs->launcher[i]);
+    if (words.data) {
+        trace_text_string(text, " --launch ");
+        test_log_add_word(text, words.data);
+    }
+    trace_text_free(&words);
+    if (programs->preload)
+        trace_text_string(text, " --preload");
+    if (programs->ctest_folder) {
+        trace_text_string(text, " --ctest=");
+        test_log_add_word(text, programs->ctest_folder);
+    }
+}
+
+/* The command with the programs that have a failure in `run`; with all of them
+ * and their flags if it is NULL. */
+static char *command_of(const struct programs *programs,
+                        const struct test_log_run *run)
+{
+    struct trace_text text = {0};
+
+    test_log_add_word(&text, program_invocation_name);
+    trace_text_string(&text, " run");
+    add_start(&text, programs);
+    for (size_t i = 0; i < programs->count; i++)
+        if (!programs->ctest_folder && is_first_of_path(programs, i) &&
+            (!run || failed_in(run, programs->all[i].folder))) {
+            trace_text_char(&text, ' ');
+            test_log_add_word(&text, programs->all[i].path);
+        }
+    if (run ? names_tests(run) : programs->flag_count)
+        trace_text_string(&text, " --");
+    if (!run)
+        test_log_add_words(&text, programs->flags);
+    return text.data;
+}
+
+/* The command that runs a program, quoted for a shell. */
+static char *quoted(const struct programs *programs,
+                    const struct program *program)
+{
+    bool by_run = program->test || program->preload || program->ctest;
+    struct trace_text text = {0};
+
+    if (by_run) {
+        test_log_add_word(&text, program_invocation_name);
+        trace_text_string(&text, " run");
+        add_start(&text, programs);
+        if (!program->ctest)
+            trace_text_char(&text, ' ');
+    }
+    if (!program->ctest)
+        test_log_add_word(&text, program->path);
+    if (by_run)
+        trace_text_string(&text, " --");
+    return text.data;
+}
+
+static void write_page(const struct test_log_run *run,
+                       const struct programs *programs,
+                       const struct test_log_options *options,
+                       const char *rerun)
+{
+    struct test_log_page_program *all =
+        calloc(programs->count + 1, sizeof(*all));
+    struct test_log_page page = {.run = run,
+                                 .rerun = rerun,
+                                 .programs = all,
+                                 .program_count = all ? programs->count : 0,
+                                 .fail_log = options->output.fail_log};
+
+    for (size_t i = 0; i < page.program_count; i++)
+        all[i] = (struct test_log_page_program){
+            programs->all[i].folder, quoted(programs, &programs->all[i])};
+    test_log_page_write(&page);
+    for (size_t i = 0; i < page.program_count; i++)
+        free(all[i].command);
+    free(all);
+}
+
+/* The program of a test; NULL: unknown. */
+static char *program_of(const struct programs *programs,
+                        const struct test_log_result *result)
+{
+    for (size_t i = 0; result && i < programs->count; i++)
+        if (programs->all[i].folder && !programs->all[i].test &&
+            !strcmp(programs->all[i].folder, result->program))
+            return quoted(programs, &programs->all[i]);
+    return NULL;
+}
+
+static void say_no_match(const struct programs *programs,
+                         const struct test_log_options *options)
+{
+    test_log_notice("no test of any program matched%s",
+                    options->pass_with_no_tests
+                        ? ", so none ran (--pass-with-no-tests)"
+                        : "");
+    if (test_log_options_select(options) && !options->pass_with_no_tests)
+        suggest(programs);
+}
+
+static void finish(struct test_log_run *run, const struct programs *programs,
+                   const struct test_log_options *options,
+                   const struct test_log_history *last, int code)
+{
+    char *rerun = command_of(programs, run);
+    char *program = program_of(programs, test_log_first_failed(run));
+
+    runners_write(run);
+    write_page(run, programs, options, rerun);
+    test_log_reports_write(run, &options->output);
+    if (runners_end_scratch(run, options))
+        test_log_remember(run, options);
+    test_log_old_runs_prune(run, options->dir, options->keep);
+    test_log_print_unseen(run);
+    if (!test_log_opencl_only(&run->opencl, &run->gpu))
+        test_log_gpu_print(&run->gpu);
+    test_log_opencl_print(&run->opencl);
+    test_log_gpu_summary_print(run);
+    if (code == TEST_LOG_NO_TEST)
+        say_no_match(programs, options);
+    if (code == TEST_LOG_PASSED)
+        test_log_print_empty_shard(run);
+    test_log_print_slow(run, &options->output);
+    test_log_print_times(run, &options->output, last);
+    test_log_print_summary(run, rerun ? rerun : "testlog run", program);
+    test_log_github_summary(run);
+    test_log_github_end(run);
+    test_log_print_closing(run, &options->output);
+    free(rerun);
+    free(program);
+}
+
+/* A run that was removed right after it was made still has a path; programs
+ * make its folders again. */
+static int make_absolute(const char *path, char *absolute)
+{
+    char here[PATH_MAX];
+    int size;
+
+    if (realpath(path, absolute))
+        return 0;
+    if (path[0] == '/')
+        size = snprintf(absolute, PATH_MAX, "%s", path);
+    else if (getcwd(here, sizeof(here)))
+        size = snprintf(absolute, PATH_MAX, "%s/%s", here, path);
+    else
+        return -1;
+    return size < PATH_MAX ? 0 : -1;
+}
+
+static int run_all(struct programs *programs, struct test_log_options *options,
+                   const struct test_log_history *last)
+{
+    struct test_log_run run = {.start = trace_anchor_now(),
+                               .parent = {.nested = test_log_session()->nested,
+                                          .part = test_log_session()->part},
+                               .dir_given = options->dir_given,
+                               .output = &options->output,
+                               .scratch_word = options->scratch};
+    struct test_log_filters filters;
+    char absolute[PATH_MAX];
+    int code;
+
+    run.command = command_of(programs, NULL);
+    if (options->informs || test_log_run_open(&run, options->dir, NULL) ||
+        make_absolute(run.scratch ? run.scratch : run.path, absolute)) {
+        if (!options->informs)
+            test_log_reports_apart(&options->output);
+        code = run_apart(programs);
+        test_log_run_free(&run);
+        return code;
+    }
+    test_log_reports_begin(&run, &options->output, true);
+    test_log_jsonl_open(&run, &options->output);
+    setenv("TESTLOG_RUN", absolute, 1);
+    test_log_filters_check(&filters, options, true);
+    run.gpu.asked =
+        options->profiler.asks_gpu || test_log_filters_ask(&filters);
+    test_log_filters_print(options);
+    test_log_copy_settings(&run, options);
+    runners_programs_recall(programs, last, options->failed);
+    code = runners_run_programs(&run, programs, options, last);
+    runners_preload_explain();
+    test_log_jsonl_close(NULL);
+    test_log_filters_print_compiled_out(&filters, &run);
+    finish(&run, programs, options, last, code);
+    if (code == TEST_LOG_NO_TEST && options->pass_with_no_tests)
+        code = TEST_LOG_PASSED;
+    runners_compress(&run, &options->profiler, runners_interrupted);
+    test_log_filters_free(&filters);
+    test_log_run_free(&run);
+    return code;
+}
+
+/* A run inside a test is a run of its own. */
+static void leave_others(void)
+{
+    static const char *const variables[] = {
+        "TESTLOG_RUN", "BXFI_MAP", "GMON_OUT_PREFIX", TRACE_INVITATION};
+
+    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+        unsetenv(variables[i]);
+}
+
+static bool none_failed(const struct programs *programs,
+                        const struct test_log_history *last)
+{
+    for (size_t i = 0; i < programs->count; i++) {
+        const char *name = programs->all[i].name;
+
+        if (!test_log_history_has(last, name) ||
+            test_log_history_failed(last, name))
+            return false;
+    }
+    return true;
+}
+
+static int begin(struct programs *programs, struct test_log_options *options)
+{
+    struct test_log_run none = {0};
+    struct test_log_history last;
+    int code = TEST_LOG_PASSED;
+
+    leave_others();
+    runners_take_signals();
+    test_log_history_open(&last, options->dir, NULL);
+    for (size_t i = 0; i < programs->count; i++)
+        test_log_history_read(&last, programs->all[i].name);
+    if (options->failed && !options->informs && !last.count)
+        test_log_notice("--failed: no test has run in %s before; all tests run",
+                        options->dir);
+    if (runners_durations_begin(programs, options, &last) ||
+        (!options->informs && (!test_log_scratch_check(options->scratch) ||
+                               runners_launch_expand(programs, options)))) {
+        code = TEST_LOG_USAGE;
+    } else if (options->failed && none_failed(programs, &last)) {
+        test_log_notice(TEST_LOG_NONE_FAILED);
+        test_log_print_closing(&none, &options->output);
+    } else {
+        code = run_all(programs, options, &last);
+    }
+    test_log_history_free(&last);
+    return code;
+}
+
+/* ---- Arguments ---- */
+
+static void usage(void)
+{
+    puts(
+        "Usage: testlog run [FLAG...] PROGRAM... [-- [FLAG...] [WORD...]]\n"
+        "       testlog run [FLAG...] --ctest[=FOLDER] [-- [FLAG...] "
+        "[WORD...]]\n\n"
+        "Runs test programs side by side as one run, with one summary.\n"
+        "FLAGs after -- are passed to each program; PROGRAM --help lists "
+        "them.\nA WORD selects the tests whose names contain it.\n-j N limits "
+        "how many tests run at once, over all programs; the\ndefault is two "
+        "for each processor. -j1 and --nocapture run one program after\n"
+        "another.\n\n"
+        "      --serial GLOB     run matching programs alone, such as 'net_*'\n"
+        "      --preload         log and trace all tests of programs that are "
+        "not linked\n                        with testlog\n"
+        "      --ctest[=FOLDER]  run the programs that ctest lists in a build "
+        "folder\n"
+        "      --launch COMMAND  start each test by this, such as "
+        "'mpirun -n 4'\n"
+        "      --races[=drd]     find data races with valgrind\n"
+        "  -h, --help            print this");
+}
+
+/* What is read of the arguments before "--". */
+struct arguments {
+    char **paths, **globs;
+    size_t path_count, glob_count;
+    const char *launch; /* NULL: none */
+    const char *ctest;  /* the build folder; NULL: none */
+    bool preload;
+    char *races; /* the flag for the programs; NULL: none */
+};
+
+/* Takes "NAME VALUE" or "NAME=VALUE"; returns how many arguments it is, 0 if it
+ * is something else. */
+static int read_flag(const char *name, char **argv, char **value)
+{
+    size_t size = strlen(name);
+
+    *value = NULL;
+    if (strncmp(argv[0], name, size) != 0)
+        return 0;
+    if (argv[0][size] == '=')
+        *value = argv[0] + size + 1;
+    else if (!argv[0][size] && argv[1] && strcmp(argv[1], "--"))
+        *value = argv[1];
+    if (!*value)
+        return 0;
+    return *value == argv[1] ? 2 : 1;
+}
+
+/* Takes a flag of testlog run; returns how many arguments it is. */
+static int read_own(struct arguments *arguments, char **argv)
+{
+    char *value;
+    int size = read_flag("--serial", argv, &value);
+
+    if (size) {
+        arguments->globs[arguments->glob_count++] = value;
+        return size;
+    }
+    if (!strcmp(argv[0], "--preload")) {
+        arguments->preload = true;
+        return 1;
+    }
+    if (!strcmp(argv[0], "--races") || !strncmp(argv[0], "--races=", 8)) {
+        arguments->races = argv[0];
+        return 1;
+    }
+    if (!strcmp(argv[0], "--ctest") || !strncmp(argv[0], "--ctest=", 8)) {
+        arguments->ctest = argv[0][7] ? argv[0] + 8 : ".";
+        return 1;
+    }
+    size = read_flag("--launch", argv, &value);
+    if (size)
+        arguments->launch = value;
+    return size;
+}
+
+static void refuse(const char *word)
+{
+    if (!strcmp(word, "--serial"))
+        test_log_notice("--serial needs the name of a program, or a pattern; "
+                        "for example --serial 'net_*'");
+    else if (!strncmp(word, "--preload=", 10))
+        test_log_notice("--preload takes no value; name the programs after it");
+    else if (!strcmp(word, "--launch"))
+        test_log_notice("--launch needs a command; for example --launch "
+                        "'mpirun -n 4'");
+    else
+        test_log_notice("unknown flag %s; write flags for the programs after "
+                        "--",
+                        word);
+}
+
+/* Returns how many arguments come before the flags; -1 if it has printed what
+ * is wrong. */
+static int read_words(struct arguments *arguments, int argc, char **argv)
+{
+    int i = 1, size;
+
+    while (i < argc && strcmp(argv[i], "--")) {
+        size = read_own(arguments, argv + i);
+        if (!size && argv[i][0] == '-') {
+            refuse(argv[i]);
+            return -1;
+        }
+        if (!size)
+            arguments->paths[arguments->path_count++] = argv[i];
+        i += size ? size : 1;
+    }
+    return i;
+}
+
+/* Prints why a program cannot be run, if so. */
+static bool is_program(const char *path)
+{
+    bool in_path = !strchr(path, '/');
+
+    if (in_path ? test_log_preflight_program(path) : !access(path, X_OK))
+        return true;
+    if (!in_path)
+        test_log_notice("run: %s: %s", path, strerror(errno));
+    else if (!access(path, F_OK))
+        test_log_notice("run: %s is not in PATH; write ./%s", path, path);
+    else
+        test_log_notice("run: there is no program %s; write words that select "
+                        "tests after --",
+                        path);
+    return false;
+}
+
+/* Takes the programs from the command line, or from ctest. */
+static int find_programs(struct programs *programs,
+                         const struct arguments *arguments)
+{
+    if (arguments->ctest && (arguments->path_count || arguments->launch)) {
+        test_log_notice("--ctest finds the programs; leave out %s",
+                        arguments->launch ? "--launch" : arguments->paths[0]);
+        return -1;
+    }
+    programs->ctest_folder = arguments->ctest;
+    programs->preload = arguments->preload;
+    if (arguments->ctest)
+        return runners_ctest_begin(programs);
+    if (!arguments->path_count) {
+        fputs("testlog: run: name a program; see testlog run --help\n", stderr);
+        return -1;
+    }
+    for (size_t i = 0; i < arguments->path_count; i++)
+        if (!is_program(arguments->paths[i]))
+            return -1;
+    if (runners_programs_make(programs, arguments->paths,
+                              arguments->path_count)) {
+        test_log_notice("out of memory");
+        return -1;
+    }
+    return 0;
+}
+
+static int make_programs(struct programs *programs,
+                         const struct arguments *arguments)
+{
+    if (find_programs(programs, arguments))
+        return -1;
+    if (arguments->launch && runners_launch_read(programs, arguments->launch)) {
+        test_log_notice("--launch: \"%s\" has no command", arguments->launch);
+        return -1;
+    }
+    if (arguments->preload && runners_preload_begin(programs))
+        return -1;
+    runners_programs_find_serial(programs);
+    for (size_t i = 0; i < arguments->glob_count; i++)
+        if (!runners_programs_mark_serial(programs, arguments->globs[i])) {
+            test_log_notice("--serial: no program matches %s",
+                            arguments->globs[i]);
+            return -1;
+        }
+    return 0;
+}
+
+static int read_arguments(struct programs *programs, int argc, char **argv)
+{
+    size_t room = (size_t)argc + 1;
+    struct arguments arguments = {.paths = calloc(room, sizeof(char *)),
+                                  .globs = calloc(room, sizeof(char *))};
+    int status = -1, words = -1;
+
+    if (arguments.paths && arguments.globs)
+        words = read_words(&arguments, argc, argv);
+    if (words >= 0) {
+        programs->flags = argv + (words < argc ? words + 1 : words);
+        programs->flag_count = words < argc ? argc - words - 1 : 0;
+        if (arguments.races) { /* in place of a word that is read */
+            *--programs->flags = arguments.races;
+            programs->flag_count++;
+        }
+        status = make_programs(programs, &arguments);
+    }
+    free(arguments.paths);
+    free(arguments.globs);
+    return status;
+}
+
+/* Refuses bad flags and variables before any program runs. */
+static int check_flags(const struct programs *programs, char *name,
+                       struct test_log_options *options, int *code)
+{
+    char **flags = runners_programs_argv(programs, name);
+    int status = -1;
+
+    for (size_t i = 0; i < programs->count; i++)
+        test_log_trust_program(programs->all[i].path);
+    if (flags)
+        status = test_log_options_read(options, programs->flag_count + 1, flags,
+                                       code);
+    free(flags);
+    if (!status && test_log_shard_read_durations(options)) {
+        test_log_options_free(options);
+        *code = TEST_LOG_USAGE;
+        status = -1;
+    }
+    return status;
+}
+
+int runners_run(int argc, char **argv)
+{
+    struct programs programs = {0};
+    struct test_log_options options = {.all_tests = false};
+    int code = TEST_LOG_USAGE;
+
+    runners_jobserver_find();
+    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+        usage();
+        return 0;
+    }
+    if (!read_arguments(&programs, argc, argv) &&
+        !check_flags(&programs, argv[0], &options, &code)) {
+        test_log_bazel_begin(test_log_session());
+        code = begin(&programs, &options);
+        test_log_options_free(&options);
+        test_log_bazel_end();
+    }
+    runners_programs_free(&programs);
+    runners_jobserver_end();
+    return code;
+}

@@ -1,0 +1,380 @@
+/* run.h: what the files of `testlog run` share. Private. */
+#ifndef TESTLOG_RUN_H
+#define TESTLOG_RUN_H
+
+#include <limits.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include <testlog/trace.h>
+
+struct cJSON;
+struct test_log_history;
+struct test_log_options;
+struct test_log_run;
+
+/* ---- run.c ---- */
+
+/* runners_write writes the files of a whole run. */
+void runners_write(const struct test_log_run *);
+
+/* runners_end_scratch compresses a run and moves it from its scratch folder, if
+ * it has one; false if it has printed why it cannot. */
+bool runners_end_scratch(struct test_log_run *,
+                         const struct test_log_options *);
+
+/* ---- receive_results.c: results on their way from a program ---- */
+
+/* A program sends a line for each test as it ends, then one for the whole
+ * run. */
+struct handover {
+    int from, to;           /* the ends of a pipe; 0: there is none */
+    struct trace_text text; /* all lines so far */
+    size_t passed_on;       /* bytes of it that are lines in results.jsonl */
+    size_t tests;           /* lines of tests among these */
+};
+
+/* runners_handover_begin makes the pipe, `to` being the program's end. Without
+ * a pipe, results are read from files only.
+ * runners_handover_give, in the program's process, keeps its end open. */
+void runners_handover_begin(struct handover *);
+void runners_handover_give(const struct handover *);
+
+/* runners_handover_read reads what has been sent and writes lines of tests to
+ * results.jsonl. */
+void runners_handover_read(struct handover *);
+
+/* runners_handover_is_test tells whether a line is one of a test. */
+bool runners_handover_is_test(const char *line);
+void runners_handover_end(struct handover *);
+
+/* ---- program_results.c ---- */
+
+enum told { TOLD_NOTHING, TOLD_PARTLY, TOLD_ALL };
+
+/* runners_merge adds the results of a program, whose folder in the run is
+ * `folder`: those that it sent or, if none came, those that it wrote there.
+ * Returns how many there were. `first` is true until a program's are merged. */
+enum told runners_merge(struct test_log_run *, const char *folder,
+                        const struct handover *, bool *first);
+
+/* runners_merge_json does so with a parsed run.json of a program. */
+void runners_merge_json(struct test_log_run *, const struct cJSON *,
+                        bool *first);
+
+/* runners_merge_head adds what the run.json of a program or run tells except
+ * its tests; `first` as above. */
+void runners_merge_head(struct test_log_run *, const struct cJSON *,
+                        bool *first);
+
+/* ---- output.c: captured output, printed program by program ---- */
+
+/* What was read of stdout or stderr and is not printed yet. */
+struct stream {
+    FILE *file;   /* the beginning of it, or NULL */
+    size_t moved; /* bytes of the file */
+    bool full;    /* the file takes no more */
+    struct trace_text text;
+};
+
+/* The zero value captures nothing. */
+struct output {
+    int from[2], to[2]; /* pipes for stdout and stderr; 0: none */
+    struct stream streams[2];
+};
+
+/* runners_output_begin makes the pipes: one if stdout and stderr go to the same
+ * place, so that their order is kept. Returns -1 with errno without them.
+ * runners_output_give, in the program's process, puts them in place;
+ * runners_output_given, in ours, closes the program's ends. */
+int runners_output_begin(struct output *);
+void runners_output_give(const struct output *);
+void runners_output_given(struct output *);
+
+/* runners_output_poll puts what to wait for into two places;
+ * runners_output_read reads what there is. */
+void runners_output_poll(const struct output *, struct pollfd *);
+void runners_output_read(struct output *);
+
+/* runners_output_waits reads, too, and tells whether there is something to
+ * print. runners_output_show prints what there is so far; runners_output_end,
+ * once the program has ended, prints the rest. runners_output_keep writes the
+ * rest to a file, which must be readable too, and prints only testlog's own
+ * lines. */
+bool runners_output_waits(struct output *);
+void runners_output_show(struct output *);
+void runners_output_end(struct output *);
+void runners_output_keep(struct output *, int file);
+
+/* ---- children.c: running programs ---- */
+
+/* The zero value is a program that shares our output and sends no results. */
+struct child {
+    pid_t pid;
+    bool ended;
+    int status;                /* then, as waitpid has it */
+    const char *preload;       /* what LD_PRELOAD begins with; NULL: as ours */
+    const struct cJSON *ctest; /* its place and variables; NULL: ours */
+    struct handover handover;
+    struct output output;
+    struct child *next;
+};
+
+/* runners_start starts a program; returns 0, or -errno if it cannot be run. The
+ * child must stay where it is until it has ended. */
+int runners_start(struct child *, char *path, char **argv);
+
+/* runners_wait sleeps until there is something new of a child, `fd` (0: none)
+ * can be read, or the time is over (-1: never); then it passes signals on,
+ * reads from children, and marks those that have ended. */
+void runners_wait(int fd, int milliseconds);
+
+/* runners_take_signals blocks SIGINT, SIGTERM, SIGHUP and SIGUSR1; they are
+ * then passed on to the programs that run. runners_interrupted returns the
+ * signal that ended the run, or 0. */
+void runners_take_signals(void);
+int runners_interrupted(void);
+
+/* runners_hand_on_signals does so for a program that is not built for testlog:
+ * it gets every signal, and it alone decides when to end. */
+void runners_hand_on_signals(void);
+
+/* runners_spawn runs a program to its end, like a child that has not started
+ * (NULL: in our environment); returns what waitpid tells, or -errno if it
+ * cannot be run. */
+int runners_spawn(char *path, char **argv, const struct child *like);
+
+/* ---- signals.c: signals on their way to programs ---- */
+
+enum { RUNNERS_TICK = 100 }; /* ms between looks if nothing can wake us */
+
+/* The programs that run. */
+extern struct child *runners_children;
+
+/* runners_pass_on_signals passes pending signals on; runners_child_ended tells,
+ * once, whether SIGCHLD was among them. */
+void runners_pass_on_signals(void);
+bool runners_child_ended(void);
+
+/* runners_signals_fd can be read when a signal is pending; 0: there is none. */
+int runners_signals_fd(void);
+
+/* runners_restore_signals, in a new process, unblocks them. */
+void runners_restore_signals(void);
+
+/* runners_wait_to_write passes signals on until `fd` can be written to. */
+void runners_wait_to_write(int fd);
+
+/* runners_asked tells, once, whether SIGUSR1 asked what is running. */
+bool runners_asked(void);
+
+/* ---- jobserver.c: GNU make's ---- */
+
+/* runners_jobserver_find connects to the jobserver that MAKEFLAGS names, if its
+ * descriptors are open pipes. It must come before any file is opened: files
+ * would get the numbers of descriptors that make has closed. */
+void runners_jobserver_find(void);
+
+/* runners_jobserver_hold takes tokens, or gives them back, so that `jobs` can
+ * run at once, the first of them without a token. Returns how many can: fewer
+ * if there are no tokens now, `jobs` without a jobserver. */
+size_t runners_jobserver_hold(size_t jobs);
+
+/* runners_jobserver_fd can be read when there are tokens; 0 without a
+ * jobserver. */
+int runners_jobserver_fd(void);
+
+/* runners_jobserver_end gives all tokens back. They also go back if this
+ * process is killed. */
+void runners_jobserver_end(void);
+
+/* ---- serial.c ---- */
+
+/* runners_is_serial tells whether a program says that it must run alone: it has
+ * the note of TEST_LOG_SERIAL. */
+bool runners_is_serial(const char *path);
+
+/* ---- programs.c ---- */
+
+enum program_state {
+    PROGRAM_WAITING,
+    PROGRAM_LEFT_OUT, /* by --failed */
+    PROGRAM_RUNNING,
+    PROGRAM_ENDED,
+};
+
+struct program {
+    char *path;
+    char *name;    /* of all its files and results: "name", "name~2" */
+    char *test;    /* "suite/test" that a launcher starts; NULL: all run */
+    char *folder;  /* in the run, once it has started */
+    char *preload; /* libraries that it is started with; NULL: none */
+    char *timeout; /* the flag for ctest's; NULL: none */
+    const struct cJSON *ctest; /* the test of ctest that it is; NULL: none */
+    bool serial;               /* runs with no other beside it */
+    bool failed;   /* one of its tests, which has not passed since */
+    size_t tests;  /* that are in its history; 0: it has none */
+    uint64_t time; /* ns that they took */
+    enum program_state state;
+    size_t jobs;        /* while it runs */
+    uint64_t started;   /* ns, monotonic */
+    size_t from, count; /* its results in the run */
+    bool empty;         /* it has no tests */
+    bool annotated;     /* its tests capture their own output */
+    struct child child;
+};
+
+struct programs {
+    struct program *all;
+    size_t count;
+    char **flags; /* for each of them */
+    int flag_count;
+    bool preload; /* testlog, into those that are not linked with it */
+    const char *ctest_folder; /* NULL: the programs are not ctest's */
+    struct cJSON *ctest;      /* what it listed */
+    char *launch;             /* words of the launcher, which point into it */
+    char **launcher;          /* before the path of each of them */
+    size_t launcher_count;
+};
+
+/* runners_programs_make takes `count` paths; -1 without memory. */
+int runners_programs_make(struct programs *, char **paths, size_t count);
+void runners_programs_free(struct programs *);
+
+/* runners_programs_add adds a program to an array with room for it; NULL
+ * without memory. */
+struct program *runners_programs_add(struct programs *, char *path,
+                                     const char *name);
+
+/* runners_programs_mark_serial marks programs that match a glob, or that say so
+ * themselves; returns how many matched. */
+size_t runners_programs_mark_serial(struct programs *, const char *glob);
+void runners_programs_find_serial(struct programs *);
+
+/* runners_programs_recall notes what the history knows of each program, and
+ * with `failed` leaves out those of which nothing failed. */
+void runners_programs_recall(struct programs *, const struct test_log_history *,
+                             bool failed);
+size_t runners_programs_in(const struct programs *, enum program_state);
+
+/* runners_programs_argv returns the arguments that a program is started with,
+ * to be freed; NULL without memory. */
+char **runners_programs_argv(const struct programs *, char *path);
+
+/* ---- pass_durations.c ---- */
+
+/* runners_durations_begin, for shards by time, collects the durations of the
+ * programs' tests; -1 if it has printed what is wrong. runners_durations
+ * returns the path that programs read them from, NULL without them. */
+int runners_durations_begin(const struct programs *, struct test_log_options *,
+                            const struct test_log_history *);
+const char *runners_durations(void);
+
+/* ---- ctest.c ---- */
+
+/* runners_ctest_begin makes programs of the tests in `ctest_folder`; -1 if it
+ * has printed what is wrong. runners_ctest_end frees what ctest listed. */
+int runners_ctest_begin(struct programs *);
+void runners_ctest_end(struct programs *);
+
+/* runners_ctest_argv returns the arguments of a program, to be freed; NULL
+ * without memory. runners_ctest_enter, in the program's process, goes to its
+ * working directory and sets its variables; -1 with errno. */
+char **runners_ctest_argv(const struct program *, size_t *count);
+int runners_ctest_enter(const struct cJSON *test);
+
+/* ---- preload.c ---- */
+
+/* runners_preload_suits tells whether a program is linked with testlog, or with
+ * `preload` with Criterion. */
+bool runners_preload_suits(const char *path, bool preload);
+
+/* runners_preload_begin chooses the libraries that each program is started
+ * with; -1 if it has printed what is wrong. runners_preload_note notes that a
+ * program ended without results; runners_preload_explain prints how many such
+ * programs there were. */
+int runners_preload_begin(struct programs *);
+void runners_preload_note(const struct program *);
+void runners_preload_explain(void);
+
+/* ---- launch.c ---- */
+
+/* runners_launch_read splits the command of a launcher at blanks; -1 if there
+ * is no word, or no memory. runners_launch_argv returns the arguments that a
+ * test is started with, as runners_programs_argv does. */
+int runners_launch_read(struct programs *, const char *command);
+char **runners_launch_argv(const struct programs *, const struct program *);
+
+/* runners_launch_expand, with a launcher, makes each test of the programs a
+ * program. -1 if it has printed what is wrong. */
+int runners_launch_expand(struct programs *, const struct test_log_options *);
+
+/* runners_launch_merge adds the results of all ranks of a test, as
+ * runners_merge does. */
+enum told runners_launch_merge(struct test_log_run *, const struct program *,
+                               bool *first);
+
+/* ---- program_verdict.c ---- */
+
+/* runners_verdict returns the exit code that a program counts with, and adds a
+ * failed test to the run if its results do not tell how it ended. */
+int runners_verdict(struct test_log_run *, const char *folder, int status,
+                    enum told told);
+
+/* runners_worse joins two exit codes: 2 beats 1 beats 0; 4 only if both are
+ * 4. */
+int runners_worse(int all, int one);
+
+/* runners_code returns the exit code of a program that has no results. */
+int runners_code(int status);
+
+/* ---- scheduler.c ---- */
+
+/* What runs side by side. */
+struct schedule {
+    struct test_log_run *run;
+    struct programs *programs;
+    const struct test_log_options *options;
+    const struct test_log_history *last;
+    size_t limit;               /* tests at once */
+    size_t used;                /* of these, by programs that run */
+    size_t running;             /* programs */
+    bool in_turn;               /* one program after another */
+    bool tokens;                /* jobs are taken from make's jobserver */
+    bool first;                 /* no results are merged yet */
+    char gpu_library[PATH_MAX]; /* for programs that find none; "": none */
+    uint64_t show_at; /* when what was asked for is printed; 0: nothing was */
+    int code;
+};
+
+/* runners_next returns the program to start next, NULL if none is waiting:
+ * those that took longest last time first, serial ones last; before all, with
+ * --failed-first, those with failed tests. */
+struct program *runners_next(const struct schedule *);
+
+/* runners_share returns how many tests at once a program may run that starts
+ * now; 0 if it has to wait. */
+size_t runners_share(const struct schedule *, const struct program *);
+
+/* runners_run_programs runs them all; returns the exit code. */
+int runners_run_programs(struct test_log_run *, struct programs *,
+                         const struct test_log_options *,
+                         const struct test_log_history *);
+
+/* ---- status_line.c ---- */
+
+/* runners_status_begin decides whether there is a status line; the rest does
+ * nothing if there is none. */
+void runners_status_begin(const struct schedule *);
+bool runners_status_shown(void);
+void runners_status_paint(const struct schedule *);
+void runners_status_erase(void);
+
+/* runners_status_text adds the status line at a time. */
+void runners_status_text(struct trace_text *, const struct schedule *,
+                         uint64_t now);
+
+#endif

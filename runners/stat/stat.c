@@ -1,0 +1,247 @@
+/* stat.c: testlog stat: sums up the spans, kernels, lines and tests of a run.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "critical.h"
+#include "harness/results/folder/notice.h"
+#include "harness/runner/options/options.h"
+#include "runners/find/find.h"
+#include "runners/runners.h"
+#include "stat.h"
+
+struct settings {
+    enum stat_table table;
+    bool by, tree, critical;
+    enum stat_format format;
+};
+
+static const char *const words[] = {
+#define STAT_X(name, word) word,
+    STAT_BY(STAT_X)
+#undef STAT_X
+        NULL};
+
+static void usage(void)
+{
+    puts("Usage: testlog stat [RUN] [TEST...] [FLAG...]\n\n"
+         "Prints how often the spans of a run were entered and how long they "
+         "took, those\nwith the largest total first. TEST is suite/test, a "
+         "part of it, or a\npattern. RUN is the folder of a run or of a test, "
+         "or a recording, or a name in\ntestlog list; the default is the "
+         "latest run.\n\n"
+         "      --by=span|kernel|target|test\n"
+         "                what to sum up: spans, GPU kernels, lines by target, "
+         "or tests\n"
+         "      --tree    print spans below those that enclose them\n"
+         "      --critical\n"
+         "                print the critical path of a test: what its end "
+         "waited for\n"
+         "      --csv     print CSV, with times in ns\n"
+         "      --json    print one JSON object, with times in ns\n"
+         "  -h, --help    print this");
+}
+
+/* ---- Reading ---- */
+
+/* Returns NULL if it has printed why a recording cannot be read. */
+static struct trace_reader *open_recording(const struct recording *recording,
+                                           struct losses *losses)
+{
+    struct trace_reader *reader = runners_open(recording->path);
+
+    if (reader)
+        runners_losses_note(losses, recording, reader);
+    else if (errno != EBADMSG) /* of damage, runners_open has printed */
+        test_log_notice("stat: cannot read %s: %s; the table lacks this test",
+                        recording->path, strerror(errno));
+    return reader;
+}
+
+static int add(struct sums *sums, const struct recording *recording,
+               struct losses *losses)
+{
+    struct trace_reader *reader = open_recording(recording, losses);
+    int status = reader ? runners_sums_add(sums, recording, reader) : 0;
+
+    trace_reader_close(reader);
+    return status;
+}
+
+static int add_all(struct sums *sums, const struct recordings *found)
+{
+    struct losses losses = {.count = 0};
+    int status = 0;
+
+    for (size_t i = 0; i < found->count && !status; i++)
+        status = add(sums, &found->all[i], &losses);
+    runners_losses_say(&losses, "stat");
+    if (!status)
+        status = runners_sums_sort(sums);
+    if (status)
+        test_log_notice("stat: out of memory");
+    return status;
+}
+
+/* ---- Printing ---- */
+
+static void put(const struct sums *sums, const struct settings *settings,
+                const char *where)
+{
+    static const char *const nothing[STAT_TABLE_COUNT] = {
+        [STAT_SPAN] = "span",         [STAT_TREE] = "span",
+        [STAT_KERNEL] = "GPU kernel", [STAT_TARGET] = "line",
+        [STAT_TEST] = "test",
+    };
+
+    if (settings->format == STAT_AS_JSON)
+        runners_stat_json(sums, runners_name_of(where));
+    else if (settings->format == STAT_AS_CSV)
+        runners_stat_csv(sums);
+    else if (sums->count)
+        runners_stat_text(sums);
+    if (!sums->count)
+        test_log_notice("stat: no %s was recorded in %s%s",
+                        nothing[sums->table], runners_name_of(where),
+                        sums->table == STAT_TEST ? ""
+                                                 : "; --by=test lists tests");
+}
+
+static int show(const char *where, char **patterns,
+                const struct settings *settings)
+{
+    struct sums sums = {.table = settings->table};
+    struct recordings found = {0};
+    int code = TEST_LOG_FAILED;
+
+    if (runners_recordings_find(&found, where, patterns) || !found.count)
+        return runners_recordings_refuse("stat", where, patterns);
+    if (!add_all(&sums, &found)) {
+        put(&sums, settings, where);
+        code = runners_written("stat", TEST_LOG_PASSED);
+    }
+    runners_sums_free(&sums);
+    runners_recordings_free(&found);
+    return code;
+}
+
+/* ---- Critical paths ---- */
+
+static int put_path(struct critical_table *table,
+                    const struct recording *recording, struct losses *losses)
+{
+    struct trace_reader *reader = open_recording(recording, losses);
+    struct slices slices;
+    struct critical critical;
+    int status;
+
+    if (!reader)
+        return 0;
+    status = runners_slices_read(&slices, reader);
+    if (!status) {
+        status = runners_critical_find(&critical, &slices);
+        if (!status)
+            runners_critical_put(table, recording, &slices, &critical);
+        runners_critical_free(&critical);
+    }
+    runners_slices_free(&slices);
+    trace_reader_close(reader);
+    return status;
+}
+
+static int show_paths(const char *where, char **patterns,
+                      const struct settings *settings)
+{
+    struct critical_table table = {.format = settings->format};
+    struct recordings found = {0};
+    struct losses losses = {.count = 0};
+    int status = 0;
+
+    if (runners_recordings_find(&found, where, patterns) || !found.count)
+        return runners_recordings_refuse("stat", where, patterns);
+    table.several = found.count > 1;
+    for (size_t i = 0; i < found.count && !status; i++)
+        status = put_path(&table, &found.all[i], &losses);
+    runners_losses_say(&losses, "stat");
+    if (status)
+        test_log_notice("stat: out of memory");
+    runners_critical_end(&table, runners_name_of(where));
+    runners_recordings_free(&found);
+    return runners_written("stat", status ? TEST_LOG_FAILED : TEST_LOG_PASSED);
+}
+
+/* ---- Arguments ---- */
+
+static int take(struct settings *settings, int flag, const char *value)
+{
+    unsigned choice;
+
+    switch (flag) {
+    case 'b':
+        if (test_log_read_word("--by", value, words, &choice))
+            return -1;
+        settings->table = (enum stat_table)choice;
+        settings->by = true;
+        return 0;
+    case 't':
+        settings->tree = true;
+        return 0;
+    case 'p':
+        settings->critical = true;
+        return 0;
+    case 'c':
+        settings->format = STAT_AS_CSV;
+        return 0;
+    case 'j':
+        settings->format = STAT_AS_JSON;
+        return 0;
+    default:
+        return -1;
+    }
+}
+
+int runners_stat(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"by", required_argument, NULL, 'b'},
+        {"tree", no_argument, NULL, 't'},
+        {"critical", no_argument, NULL, 'p'},
+        {"csv", no_argument, NULL, 'c'},
+        {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {0}};
+    struct settings settings = {.table = STAT_SPAN};
+    const char *where;
+    int flag;
+
+    opterr = 0;
+    while ((flag = getopt_long(argc, argv, ":h", options, NULL)) >= 0) {
+        if (flag == 'h') {
+            usage();
+            return TEST_LOG_PASSED;
+        }
+        if (flag == '?' || flag == ':')
+            return runners_refuse_flag("stat", flag, argv, options);
+        if (take(&settings, flag, optarg))
+            return TEST_LOG_USAGE;
+    }
+    if (settings.tree && settings.by) {
+        test_log_notice("stat: --tree is about spans; leave out --by");
+        return TEST_LOG_USAGE;
+    }
+    if (settings.critical && (settings.tree || settings.by)) {
+        test_log_notice("stat: --critical is a table of its own; leave out %s",
+                        settings.by ? "--by" : "--tree");
+        return TEST_LOG_USAGE;
+    }
+    if (settings.tree)
+        settings.table = STAT_TREE;
+    argv += optind;
+    where = runners_run_of(&argv);
+    if (!where)
+        return TEST_LOG_USAGE;
+    return settings.critical ? show_paths(where, argv, &settings)
+                             : show(where, argv, &settings);
+}

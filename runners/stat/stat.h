@@ -1,0 +1,123 @@
+/* stat.h: what the files of `testlog stat` share. Private. */
+#ifndef TESTLOG_STAT_H
+#define TESTLOG_STAT_H
+
+#include "runners/find/find.h"
+
+/* ---- percentiles.c: how durations are spread ---- */
+
+/* Durations of one bucket. */
+struct spread_bucket {
+    size_t number;
+    uint64_t count;
+};
+
+/* Its size depends on how different the durations are, not on their number. The
+ * zero value has none. */
+struct spread {
+    uint64_t count, total, least, most;
+    double mean, squares;          /* of the distances to the mean */
+    struct spread_bucket *buckets; /* by number */
+    size_t bucket_count, capacity;
+};
+
+/* runners_spread_add adds a duration; -1 without memory. */
+int runners_spread_add(struct spread *, uint64_t duration);
+
+/* runners_spread_quantile estimates the duration that a share of all, such as
+ * 0.5, does not exceed; it is at most 0.4 % off. runners_spread_deviation
+ * returns the standard deviation of the population. */
+uint64_t runners_spread_quantile(const struct spread *, double share);
+double runners_spread_deviation(const struct spread *);
+void runners_spread_free(struct spread *);
+
+/* ---- sums_by_name.c: sums by name ---- */
+
+/* X(NAME, word): what is summed up; STAT_TABLES adds the tree of spans. */
+#define STAT_BY(X)                                                             \
+    X(SPAN, "span")                                                            \
+    X(KERNEL, "kernel")                                                        \
+    X(TARGET, "target")                                                        \
+    X(TEST, "test")
+
+#define STAT_TABLES(X)                                                         \
+    STAT_BY(X)                                                                 \
+    X(TREE, "tree")
+
+enum stat_table {
+#define STAT_X(name, word) STAT_##name,
+    STAT_TABLES(STAT_X)
+#undef STAT_X
+        STAT_TABLE_COUNT
+};
+
+/* X(NAME, field): what sets launches of a kernel apart. */
+#define STAT_SHAPES(X)                                                         \
+    X(GRID, "count")                                                           \
+    X(BLOCK, "block")                                                          \
+    X(REGISTERS, "registers")                                                  \
+    X(SHARED, "shared")                                                        \
+    X(OCCUPANCY, "occupancy")
+
+enum stat_text {
+    STAT_NAME,
+#define STAT_X(name, field) STAT_##name,
+    STAT_SHAPES(STAT_X)
+#undef STAT_X
+        STAT_TEXTS,
+    STAT_PROGRAM = STAT_NAME + 1, /* of a test */
+};
+
+struct sum {
+    char *texts[STAT_TEXTS]; /* NULL: none */
+    struct spread spread;
+    uint64_t self; /* ns that nested slices of the same thread don't explain */
+    uint64_t lines[TRACE_LEVEL_TRACE + 1]; /* by level; OFF: all */
+    uint64_t spans, kernels;
+    /* TREE: numbers start at 1, and a root has parent 0. */
+    size_t number, parent;
+    unsigned depth; /* once sorted */
+};
+
+struct sums {
+    enum stat_table table;
+    struct sum *all;
+    size_t count, capacity;
+    struct trace_table by_key; /* hash of parent and texts to index */
+    const char **path;         /* TREE: names of spans, the innermost first */
+    size_t path_capacity;
+    struct trace_table threads; /* to index in `open` */
+    struct open_slices *open;
+    size_t open_count, open_capacity;
+    uint64_t end; /* ns: open slices of the current recording end here */
+};
+
+/* runners_sums_add adds a recording; -1 without memory. */
+int runners_sums_add(struct sums *, const struct recording *,
+                     struct trace_reader *);
+
+/* runners_sums_like returns the sum of the same name, or NULL; before they are
+ * sorted. */
+const struct sum *runners_sums_like(const struct sums *, const struct sum *);
+
+/* runners_sums_sort sorts the largest first; in a tree, each sum is followed by
+ * those below it. No more can be added then. -1 without memory. */
+int runners_sums_sort(struct sums *);
+void runners_sums_free(struct sums *);
+
+/* ---- stat_table.c: sums as a table ---- */
+
+enum stat_format { STAT_AS_TEXT, STAT_AS_CSV, STAT_AS_JSON };
+
+/* runners_stat_text prints an aligned table, runners_stat_csv CSV as in RFC
+ * 4180, runners_stat_json one JSON object about the run at `where`. */
+void runners_stat_text(const struct sums *);
+void runners_stat_csv(const struct sums *);
+void runners_stat_json(const struct sums *, const char *where);
+
+/* runners_stat_quoted prints a text as a cell of CSV. runners_stat_width
+ * returns the number of characters. */
+void runners_stat_quoted(const char *text);
+size_t runners_stat_width(const char *text, size_t size);
+
+#endif

@@ -1,0 +1,451 @@
+/* sums_by_name.c: sums up recordings by the names of spans, kernels, targets or
+ * tests.
+ *
+ * A slice's own time is what the slices within it, on its thread, don't take.
+ * Entries come in order of time, so each thread needs only its open slices.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/replay/entry_text.h"
+#include "runners/find/find.h"
+#include "stat.h"
+#include "trace/base/strings.h"
+
+#define NONE SIZE_MAX
+
+enum { DEPTH_MOST = 256 }; /* deeper spans are summed up in the deepest */
+
+/* A slice that has begun on a thread. */
+struct open_slice {
+    uint64_t end, own; /* ns */
+    size_t sum;        /* NONE: it is not one of a span */
+};
+
+struct open_slices {
+    struct open_slice *all;
+    size_t count, capacity;
+};
+
+/* ---- Sums ---- */
+
+static uint64_t key_of(size_t parent, const char *const texts[STAT_TEXTS])
+{
+    uint64_t hash = trace_hash(TRACE_HASH, &parent, sizeof(parent));
+
+    for (int i = 0; i < STAT_TEXTS; i++)
+        hash = texts[i] ? trace_hash(hash, texts[i], strlen(texts[i]) + 1)
+                        : trace_hash(hash, "\377", 1); /* is in no UTF-8 */
+    return hash;
+}
+
+static bool copy_texts(struct sum *sum, const char *const texts[STAT_TEXTS])
+{
+    bool ok = true;
+
+    for (int i = 0; i < STAT_TEXTS; i++)
+        if (texts[i] && !(sum->texts[i] = strdup(texts[i])))
+            ok = false;
+    return ok;
+}
+
+/* Returns the index of the sum with these texts, NONE without memory. */
+static size_t find(struct sums *sums, size_t parent,
+                   const char *const texts[STAT_TEXTS])
+{
+    uint64_t key = key_of(parent, texts);
+    uintptr_t place;
+
+    if (trace_table_find(&sums->by_key, key, &place))
+        return place;
+    if (!TRACE_ARRAY_RESERVE(sums->all, sums->capacity, sums->count + 1) ||
+        !copy_texts(&sums->all[sums->count], texts) ||
+        !trace_table_set(&sums->by_key, key, sums->count))
+        return NONE;
+    sums->all[sums->count].parent = parent;
+    sums->all[sums->count].number = sums->count + 1;
+    return sums->count++;
+}
+
+static size_t find_name(struct sums *sums, size_t parent, const char *name)
+{
+    const char *texts[STAT_TEXTS] = {[STAT_NAME] = name};
+
+    return find(sums, parent, texts);
+}
+
+static uint64_t end_of(const struct sums *sums, const struct trace_entry *entry)
+{
+    uint64_t end = entry->end == UINT64_MAX ? sums->end : entry->end;
+
+    return end < entry->time ? entry->time : end;
+}
+
+static int add_duration(struct sums *sums, size_t sum,
+                        const struct trace_entry *entry)
+{
+    if (sum == NONE)
+        return -1;
+    return runners_spread_add(&sums->all[sum].spread,
+                              end_of(sums, entry) - entry->time);
+}
+
+/* ---- Spans ---- */
+
+static void leave(struct sums *sums, const struct open_slice *slice)
+{
+    if (slice->sum != NONE)
+        sums->all[slice->sum].self += slice->own;
+}
+
+/* Leaves slices that have ended by `time`. Others may lie above them. */
+static void leave_ended(struct sums *sums, struct open_slices *open,
+                        uint64_t time)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < open->count; i++) {
+        if (open->all[i].end <= time)
+            leave(sums, &open->all[i]);
+        else
+            open->all[kept++] = open->all[i];
+    }
+    open->count = kept;
+}
+
+static struct open_slices *open_on(struct sums *sums,
+                                   const struct trace_thread *thread)
+{
+    uint64_t key = (uint64_t)thread->pid << 32 | thread->tid;
+    uintptr_t place;
+
+    if (trace_table_find(&sums->threads, key, &place))
+        return &sums->open[place];
+    if (!TRACE_ARRAY_RESERVE(sums->open, sums->open_capacity,
+                             sums->open_count + 1) ||
+        !trace_table_set(&sums->threads, key, sums->open_count))
+        return NULL;
+    return &sums->open[sums->open_count++];
+}
+
+/* Takes the time of a slice from the one around it. */
+static void take_own(struct open_slice *around, uint64_t begin, uint64_t end)
+{
+    uint64_t time = (end < around->end ? end : around->end) - begin;
+
+    around->own -= time < around->own ? time : around->own;
+}
+
+static int enter(struct sums *sums, const struct trace_entry *entry, size_t sum)
+{
+    struct open_slices *open = open_on(sums, entry->thread);
+    uint64_t begin = entry->time, end = end_of(sums, entry);
+
+    if (!open)
+        return -1;
+    while (open->count && open->all[open->count - 1].end <= begin)
+        leave(sums, &open->all[--open->count]);
+    if (open->count == open->capacity)
+        leave_ended(sums, open, begin);
+    if (!TRACE_ARRAY_RESERVE(open->all, open->capacity, open->count + 1))
+        return -1;
+    if (open->count)
+        take_own(&open->all[open->count - 1], begin, end);
+    open->all[open->count++] = (struct open_slice){end, end - begin, sum};
+    return 0;
+}
+
+static void leave_all(struct sums *sums)
+{
+    for (size_t i = 0; i < sums->open_count; i++) {
+        leave_ended(sums, &sums->open[i], UINT64_MAX);
+        free(sums->open[i].all);
+    }
+    free(sums->open);
+    trace_table_free(&sums->threads);
+    sums->open = NULL;
+    sums->open_count = sums->open_capacity = 0;
+}
+
+/* Returns the index of the sum of all spans with the path of `span`. */
+static size_t find_path(struct sums *sums, const struct trace_reader *reader,
+                        const struct trace_entry *span)
+{
+    struct trace_entry one = *span;
+    size_t count = 0, sum = NONE, parent = 0;
+
+    do {
+        if (!TRACE_ARRAY_RESERVE(sums->path, sums->path_capacity, count + 1))
+            return NONE;
+        sums->path[count++] = one.site->name;
+    } while (one.span && trace_reader_span(reader, one.span, &one));
+    for (int depth = 0; count && depth < DEPTH_MOST; depth++) {
+        sum = find_name(sums, parent, sums->path[--count]);
+        if (sum == NONE)
+            break;
+        parent = sums->all[sum].number;
+    }
+    return sum;
+}
+
+/* Calls of a device's driver take time from spans, too. */
+static int add_span(struct sums *sums, struct trace_reader *reader,
+                    const struct trace_entry *entry)
+{
+    struct trace_entry span = *entry;
+    size_t sum;
+
+    if (entry->kind == TRACE_ENTRY_DEVICE)
+        return entry->at.on_device || !entry->at.thread
+                   ? 0
+                   : enter(sums, entry, NONE);
+    if (entry->kind == TRACE_ENTRY_ENTER
+            ? !trace_reader_span(reader, entry->span, &span)
+            : entry->kind != TRACE_ENTRY_SPAN || !entry->entered)
+        return 0;
+    sum = sums->table == STAT_TREE ? find_path(sums, reader, &span)
+                                   : find_name(sums, 0, span.site->name);
+    if (add_duration(sums, sum, entry))
+        return -1;
+    if (!entry->beside)
+        return enter(sums, entry, sum);
+    sums->all[sum].self += end_of(sums, entry) - entry->time;
+    return 0;
+}
+
+/* ---- Kernels ---- */
+
+static const char *const shapes[] = {
+#define STAT_X(name, field) field,
+    STAT_SHAPES(STAT_X)
+#undef STAT_X
+};
+
+/* Adds a value to the text that has its part of the shape. */
+static void take_shape(const char *name, const struct trace_value *value,
+                       struct trace_text texts[STAT_TEXTS])
+{
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
+        if (!strcmp(shapes[i], name) && value->type != TRACE_TYPE_EMPTY)
+            log_value(&texts[STAT_GRID + i], value);
+}
+
+static void read_shape(const struct trace_entry *entry,
+                       struct trace_text texts[STAT_TEXTS])
+{
+    struct trace_values values = trace_values_of(entry);
+    const struct trace_site *site = entry->site;
+    struct trace_value value;
+
+    for (size_t i = 0;
+         i < site->field_count && trace_values_next(&values, &value); i++)
+        take_shape(site->fields[i], &value, texts);
+    values.next = entry->launch;
+    for (size_t i = 0; entry->launch && i < TRACE_LAUNCH_FIELDS &&
+                       trace_values_next(&values, &value);
+         i++)
+        take_shape(trace_launch_fields[i], &value, texts);
+}
+
+static bool is_kernel(const struct trace_entry *entry)
+{
+    return entry->kind == TRACE_ENTRY_DEVICE &&
+           entry->at.kind == TRACE_ACTIVITY_KERNEL;
+}
+
+static int add_kernel(struct sums *sums, const struct trace_entry *entry)
+{
+    const char *texts[STAT_TEXTS] = {[STAT_NAME] = entry->site->name};
+    struct trace_text shape[STAT_TEXTS] = {{.data = NULL}};
+    int status;
+
+    if (!is_kernel(entry))
+        return 0;
+    read_shape(entry, shape);
+    for (int i = STAT_GRID; i < STAT_TEXTS; i++)
+        texts[i] = shape[i].data;
+    status = add_duration(sums, find(sums, 0, texts), entry);
+    for (int i = STAT_GRID; i < STAT_TEXTS; i++)
+        trace_text_free(&shape[i]);
+    return status;
+}
+
+/* ---- Targets and tests ---- */
+
+static void add_line(struct sum *sum, const struct trace_entry *entry)
+{
+    unsigned level = entry->site->level;
+
+    sum->lines[TRACE_LEVEL_OFF]++;
+    if (level > TRACE_LEVEL_OFF && level <= TRACE_LEVEL_TRACE)
+        sum->lines[level]++;
+}
+
+static int add_target(struct sums *sums, const struct trace_entry *entry)
+{
+    size_t sum;
+
+    if (!log_is_event(entry))
+        return 0;
+    sum = find_name(sums, 0, entry->site->target);
+    if (sum == NONE)
+        return -1;
+    add_line(&sums->all[sum], entry);
+    return 0;
+}
+
+static void add_to_test(struct sum *sum, const struct trace_entry *entry)
+{
+    sum->spans += entry->kind == TRACE_ENTRY_SPAN;
+    sum->kernels += is_kernel(entry);
+    if (log_is_event(entry))
+        add_line(sum, entry);
+}
+
+/* ---- Recordings ---- */
+
+static int add_entry(struct sums *sums, size_t test,
+                     struct trace_reader *reader,
+                     const struct trace_entry *entry)
+{
+    switch (sums->table) {
+    case STAT_KERNEL:
+        return add_kernel(sums, entry);
+    case STAT_TARGET:
+        return add_target(sums, entry);
+    case STAT_TEST:
+        add_to_test(&sums->all[test], entry);
+        return 0;
+    default:
+        return add_span(sums, reader, entry);
+    }
+}
+
+/* Tries of a test are summed up. */
+static size_t begin_test(struct sums *sums, const struct recording *recording,
+                         const struct trace_summary *summary)
+{
+    const char *texts[STAT_TEXTS] = {
+        [STAT_NAME] = recording->test, [STAT_PROGRAM] = recording->program};
+    size_t test = find(sums, 0, texts);
+
+    if (test == NONE ||
+        runners_spread_add(&sums->all[test].spread,
+                           trace_between(summary->begin, summary->end)))
+        return NONE;
+    return test;
+}
+
+int runners_sums_add(struct sums *sums, const struct recording *recording,
+                     struct trace_reader *reader)
+{
+    struct trace_summary summary = trace_reader_summary(reader);
+    struct trace_entry entry;
+    size_t test = 0;
+    int status = 0;
+
+    sums->end = summary.end;
+    if (sums->table == STAT_TEST)
+        test = begin_test(sums, recording, &summary);
+    if (test == NONE)
+        return -1;
+    while (!status && trace_reader_next(reader, &entry))
+        status = add_entry(sums, test, reader, &entry);
+    leave_all(sums);
+    return status;
+}
+
+const struct sum *runners_sums_like(const struct sums *sums,
+                                    const struct sum *sum)
+{
+    const char *texts[STAT_TEXTS];
+    uintptr_t place;
+
+    for (int i = 0; i < STAT_TEXTS; i++)
+        texts[i] = sum->texts[i];
+    if (!trace_table_find(&sums->by_key, key_of(0, texts), &place))
+        return NULL;
+    return &sums->all[place];
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct sum *x = a, *y = b;
+    uint64_t s = x->spread.total, t = y->spread.total;
+
+    if (s == t) {
+        s = x->lines[TRACE_LEVEL_OFF];
+        t = y->lines[TRACE_LEVEL_OFF];
+    }
+    if (s != t)
+        return s < t ? 1 : -1;
+    return strcmp(x->texts[STAT_NAME], y->texts[STAT_NAME]);
+}
+
+static int by_parent(const void *a, const void *b)
+{
+    const struct sum *x = a, *y = b;
+
+    if (x->parent != y->parent)
+        return x->parent < y->parent ? -1 : 1;
+    return by_size(a, b);
+}
+
+/* Copies the sums below a parent; those of each parent begin at `first`. */
+static void copy_below(const struct sum *sorted, const size_t *first,
+                       size_t parent, unsigned depth, struct sum **next)
+{
+    for (size_t i = first[parent]; i < first[parent + 1]; i++) {
+        struct sum *one = (*next)++;
+
+        *one = sorted[i];
+        one->depth = depth;
+        copy_below(sorted, first, one->number, depth + 1, next);
+    }
+}
+
+static int sort_tree(struct sums *sums)
+{
+    size_t *first = calloc(sums->count + 2, sizeof(*first));
+    struct sum *all = calloc(sums->count, sizeof(*all)), *next = all;
+
+    if (!first || !all) {
+        free(first);
+        free(all);
+        return -1;
+    }
+    qsort(sums->all, sums->count, sizeof(*sums->all), by_parent);
+    for (size_t i = 0; i < sums->count; i++)
+        first[sums->all[i].parent + 1] = i + 1;
+    for (size_t i = 1; i < sums->count + 2; i++)
+        if (first[i] < first[i - 1])
+            first[i] = first[i - 1];
+    copy_below(sums->all, first, 0, 0, &next);
+    free(first);
+    free(sums->all);
+    sums->all = all;
+    return 0;
+}
+
+int runners_sums_sort(struct sums *sums)
+{
+    if (sums->count && sums->table == STAT_TREE)
+        return sort_tree(sums);
+    if (sums->count)
+        qsort(sums->all, sums->count, sizeof(*sums->all), by_size);
+    return 0;
+}
+
+void runners_sums_free(struct sums *sums)
+{
+    leave_all(sums);
+    for (size_t i = 0; i < sums->count; i++) {
+        runners_spread_free(&sums->all[i].spread);
+        for (int j = 0; j < STAT_TEXTS; j++)
+            free(sums->all[i].texts[j]);
+    }
+    free(sums->all);
+    free(sums->path);
+    trace_table_free(&sums->by_key);
+    *sums = (struct sums){.count = 0};
+}
