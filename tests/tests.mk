@@ -1,8 +1,9 @@
 # tests.mk: the project's own test programs, and what they load and run.
 
-TEST_LIB := tests/support.c tests/cases.c tests/programs.c tests/formats.c \
-    tests/e2e.c tests/chrome.c tests/compilers.c tests/page.c
-UNITS    := $(call program,$(wildcard tests/*_test.c))
+TEST_LIB := $(addprefix tests/support/,support.c cases.c programs.c formats.c e2e.c \
+    chrome.c compilers.c page.c)
+UNIT_SRC := $(sort $(shell find tests -name '*_test.c'))
+UNITS    := $(addprefix $(B)/tests/,$(notdir $(basename $(UNIT_SRC))))
 
 # Slow programs: every macro with every compiler, valgrind, job schedulers. `make
 # test` leaves them out, unless a FILTER may ask for them.
@@ -14,18 +15,20 @@ TEST_OBJ := $(TEST_LIB:%.c=$(B)/%.o)
 
 # Optimizing the tests would take most of the time that they take to build.
 ifeq ($(origin CFLAGS),file)
-$(UNITS:=.o) $(TEST_OBJ): private CFLAGS := -O0 -g
+$(UNIT_SRC:%.c=$(B)/%.o) $(TEST_OBJ): private CFLAGS := -O0 -g
 endif
 
-$(UNITS): $(B)/tests/%: $(B)/tests/%.o $(TEST_OBJ) $(LIB)
+# tests/unit/log/log_line_test.c becomes tests/log_line_test of the build folder.
+$(foreach source,$(UNIT_SRC),$(eval \
+    $(B)/tests/$(notdir $(basename $(source))): $(source:%.c=$(B)/%.o)))
+
+$(UNITS): $(TEST_OBJ) $(LIB)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) $(CJSON_LIBS) -lpthread -lm
+	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LIBS) $(CJSON_LIBS) -lpthread -lm
 
 $(filter $(B)/tests/runners_%,$(UNITS)): $(filter-out %/testlog.o,$(RUNNER_SRC:%.c=$(B)/%.o))
 $(B)/tests/trace_reader_test: $(B)/runners/stat/slices.o $(B)/runners/stat/critical.o
-$(B)/tests/trace_reader_test: private LIBS := $(LIB) $(LIBS)
 $(filter $(B)/tests/runners_%,$(UNITS)): private CJSON_LIBS += $(ZSTD_LIBS) $(ARCHIVE_LIBS)
-$(filter $(B)/tests/runners_%,$(UNITS)): private LIBS := $(LIB) $(LIBS) # again: for these objects
 
 # The device code runs in the test program itself, with a libcupti that plays
 # recorded activity back.
@@ -34,9 +37,8 @@ DRIVER       := $(B)/tests/driver/libcuda.so.1
 DEVICE_UNITS := $(filter $(addprefix $(B)/tests/,cupti_% compilers_% inject_% nvtx_% \
     opencl_%),$(UNITS))
 
-$(DEVICE_UNITS): $(DEVICE_SRC:%.c=$(B)/%.o) $(B)/tests/devices.o \
+$(DEVICE_UNITS): $(DEVICE_SRC:%.c=$(B)/%.o) $(B)/tests/support/devices.o \
     | $(PLAYBACK) $(DRIVER) $(GPU) $(AUDIT)
-$(DEVICE_UNITS): private LIBS := $(LIB) $(LIBS) # again: for these objects
 
 $(PLAYBACK): tests/playback/playback.c $(B)/flags
 	$(call say,LD,$@)
@@ -110,7 +112,7 @@ $(STUB): $(patsubst %.c,$(B)/gpu/%.o,tests/programs/gpu_stub.c $(TRACE_SRC))
 SIMULATE := $(B)/tests/simulate
 PEAK     := $(B)/tests/peak
 
-$(SIMULATE) $(PEAK): %: %.o $(LIB)
+$(SIMULATE) $(PEAK): $(B)/tests/%: $(B)/tests/support/%.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) -lpthread
 
@@ -119,7 +121,7 @@ E2E := $(filter $(addprefix $(B)/tests/,compilers_% e2e_% soak_%),$(UNITS))
 
 $(E2E): | $(TESTLOG) $(STACKS) $(SHARED) $(GPU) $(AUDIT) $(PROGRAMS) $(ANY) $(OPENCL_ANY) $(STUB) $(SIMULATE) $(PLAYBACK) $(DRIVER)
 
-$(B)/tests/tsan_main: tests/tsan_main.c $(TRACE_SRC) $(call sources,log) | $(STAGED)
+$(B)/tests/tsan_main: tests/model/tsan_main.c $(TRACE_SRC) $(call sources,log) | $(STAGED)
 	$(call say,TSAN,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(OURS) $(CPPFLAGS) $(CFLAGS) -MF $(B)/tests/tsan_main.d \
@@ -139,7 +141,7 @@ soak: $(TESTLOG) $(filter $(B)/tests/soak_%,$(UNITS)) ## extreme loads, faults a
 
 fuzz: $(STAGED) ## random filters, recordings, formats; FUZZ_SECONDS=600 each
 	@FUZZ_CC='$(FUZZ_CC)' FUZZ_SECONDS='$(FUZZ_SECONDS)' INCLUDE='$(B)/include' \
-	    PCRE2_LIBS='$(PCRE2_LIBS)' tests/fuzz.sh build/fuzz
+	    PCRE2_LIBS='$(PCRE2_LIBS)' tests/fuzz/fuzz.sh build/fuzz
 
 test-criterion: $(LIB) ## run Criterion's own samples and tests with testlog
 	@CC='$(CC)' CXX='$(CXX)' FLAGS='$(SAN)' tests/criterion.sh $(B)

@@ -5,7 +5,7 @@ BENCH_DEPS := liblttng-ust-dev lttng-tools librust-tracing-dev librust-tracing-s
     cargo libspdlog-dev uftrace valgrind
 
 BENCH     := $(B)/tests/bench
-BENCH_SRC := $(filter-out tests/bench/tests.c,$(wildcard tests/bench/*.c))
+BENCH_SRC := $(filter-out tests/bench/tests.c %_test.c,$(wildcard tests/bench/*.c))
 BENCHES   := $(BENCH)/bench $(BENCH)/tests_plain $(BENCH)/tests_logged \
     $(B)/tests/simulate $(B)/tests/peak $(TESTLOG)
 

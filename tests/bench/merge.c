@@ -1,5 +1,5 @@
 /* merge.c: the time and the memory of merging the runs of many shards, which
- * tests/simulate.c makes of a real one. */
+ * tests/support/simulate.c makes of a real one. */
 #include <errno.h>
 #include <limits.h>
 #include <spawn.h>

@@ -5,7 +5,7 @@
 
 #include <testlog/test_log.h>
 
-#include "../dying.h"
+#include "dying.h"
 
 static unsigned long variable(const char *name)
 {

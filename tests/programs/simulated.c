@@ -1,4 +1,5 @@
-/* simulated.c: tests that tests/simulate.c takes for those of many shards. */
+/* simulated.c: tests that tests/support/simulate.c takes for those of many
+ * shards. */
 #include <testlog/test_log.h>
 
 static void step(int i)

@@ -5,7 +5,7 @@
  * numbers, offsets and names for x86_64 and aarch64. CUPTI only ever appends
  * fields to a record, so a field exists if the running library's record is long
  * enough; record lengths are measured at start. If a toolkit is installed,
- * tests/cupti_versions_test.c checks each row.
+ * tests/unit/devices/cupti_versions_test.c checks each row.
  */
 #ifndef TRACE_DEVICES_CUPTI_H
 #define TRACE_DEVICES_CUPTI_H

@@ -4,7 +4,7 @@
  * first call, and passes a function to InitializeInjectionNvtx2 that returns
  * tables. An entry of a table points to the pointer that the program's calls go
  * through; NULL pointers are calls that do nothing.
- * tests/nvtx_abi_test.c compares this file with NVIDIA's header.
+ * tests/unit/devices/nvtx_abi_test.c compares this file with NVIDIA's header.
  */
 #ifndef TRACE_DEVICES_NVTX_ABI_H
 #define TRACE_DEVICES_NVTX_ABI_H

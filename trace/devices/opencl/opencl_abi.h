@@ -3,7 +3,8 @@
  *
  * Sources: the OpenCL 3.0 specification, and the order of the loaders' dispatch
  * table, which ocl-icd and Khronos' loader keep for ever.
- * tests/opencl_abi_test.c compares all of it with Khronos' headers.
+ * tests/unit/devices/opencl_abi_test.c compares all of it with Khronos'
+ * headers.
  */
 #ifndef TRACE_DEVICES_OPENCL_ABI_H
 #define TRACE_DEVICES_OPENCL_ABI_H

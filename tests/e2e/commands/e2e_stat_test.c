@@ -1,0 +1,462 @@
+/* e2e_stat_test.c: testlog stat, and what testlog diff prints about spans and
+ * kernels, also with played back records of a GPU. */
+#include "tests/support/e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define TESTLOG "'" BUILD_DIR "/testlog' "
+
+E2E_FOLDER
+
+/* `root` looks like a machine with a driver. */
+static void begin(void)
+{
+    e2e_begin();
+    cr_assert_eq(mkdir("root", 0777) | mkdir("root/dev", 0777), 0);
+    fclose(fopen("root/dev/nvidiactl", "we"));
+}
+
+TestSuite(e2e_stat, .init = begin, .timeout = 180);
+
+static void run_nested(void)
+{
+    e2e_expect_code(e2e_run("%s --filter 'traced/@(nests|logs_all_levels)'",
+                            e2e_program("traced", E2E_TRACED)),
+                    0);
+}
+
+static void play(const char *fixture, const char *arguments)
+{
+    e2e_run("TESTLOG_GPU_LIBRARY=" BUILD_DIR "/libtestlog-gpu.so "
+            "TESTLOG_GPU_ROOT=$PWD/root TRACE_CUPTI=" BUILD_DIR
+            "/tests/playback.so PLAYBACK_FIXTURE=" TESTS_DIR
+            "/playback/%s.fixture %s %s",
+            fixture, e2e_program("gpu", E2E_TRACED), arguments);
+}
+
+static void run_gpu(void)
+{
+    play("plain", "--filter 'gpu/@(fails|uses_it)'");
+}
+
+/* Returns the rows of `testlog stat --json ARGUMENTS`. */
+static const cJSON *rows_of(const char *arguments)
+{
+    const cJSON *rows;
+
+    e2e_expect_code(e2e_run(TESTLOG "stat --json %s >stat.json", arguments), 0);
+    rows = cJSON_GetObjectItem(e2e_json("stat.json"), "rows");
+    cr_assert(cJSON_IsArray(rows));
+    return rows;
+}
+
+static const cJSON *row_of(const cJSON *rows, const char *name)
+{
+    const cJSON *row;
+
+    cJSON_ArrayForEach(row, rows)
+    {
+        if (!strcmp(e2e_text(row, "name"), name))
+            return row;
+    }
+    cr_assert_fail("no row of %s", name);
+    return NULL;
+}
+
+/* ---- Spans ---- */
+
+Test(e2e_stat, sums_up_spans_and_their_self_time)
+{
+    const cJSON *rows, *outer, *inner, *second;
+
+    run_nested();
+    rows = rows_of("");
+    cr_expect_eq(cJSON_GetArraySize(rows), 4);
+    outer = row_of(rows, "outer");
+    inner = row_of(rows, "inner");
+    second = row_of(rows, "second");
+    cr_expect_eq(e2e_number(outer, "count"), 1);
+    cr_expect_gt(e2e_number(inner, "total_ns"), 0);
+    cr_expect_eq(e2e_number(inner, "self_ns"), e2e_number(inner, "total_ns"));
+    cr_expect_eq(e2e_number(outer, "self_ns"),
+                 e2e_number(outer, "total_ns") - e2e_number(inner, "total_ns") -
+                     e2e_number(second, "total_ns"));
+    cr_expect_eq(e2e_number(outer, "median_ns"), e2e_number(outer, "max_ns"));
+    cr_expect_eq(e2e_number(outer, "p99_ns"), e2e_number(outer, "min_ns"));
+    cr_expect_eq(e2e_number(outer, "average_ns"), e2e_number(outer, "max_ns"));
+    for (int i = 1; i < 4; i++)
+        cr_expect_geq(e2e_number(cJSON_GetArrayItem(rows, i - 1), "total_ns"),
+                      e2e_number(cJSON_GetArrayItem(rows, i), "total_ns"));
+}
+
+Test(e2e_stat, aligns_columns_and_puts_the_name_last)
+{
+    const struct e2e *stat;
+
+    run_nested();
+    stat = e2e_run(TESTLOG "stat latest 'traced/n*'");
+    e2e_expect_code(stat, 0);
+    e2e_expect_is(stat->err, "");
+    e2e_expect_has(stat->out, "Count");
+    e2e_expect_has(stat->out, "  Max  Span\n    1  ");
+    e2e_expect_has(stat->out, "s  outer\n");
+    e2e_expect_lacks(stat->out, "span of trace");
+    cr_expect_eq(e2e_count(stat->out, "\n"), 4);
+}
+
+Test(e2e_stat, takes_runs_tests_and_recordings)
+{
+    run_nested();
+    e2e_expect_has(e2e_run(TESTLOG "stat traced/nests")->out, "  outer\n");
+    e2e_expect_has(e2e_run(TESTLOG "stat testlog-runs/latest/tests/"
+                                   "traced_test/traced.nests")
+                       ->out,
+                   "  outer\n");
+    e2e_expect_has(e2e_run(TESTLOG "stat testlog-runs/latest/tests/"
+                                   "traced_test/traced.nests/recording")
+                       ->out,
+                   "  outer\n");
+}
+
+Test(e2e_stat, csv_quotes_names)
+{
+    const struct e2e *stat;
+
+    run_gpu();
+    stat = e2e_run(TESTLOG "stat --csv --by=kernel");
+    e2e_expect_has(stat->out,
+                   "time_percent,total_ns,instances,avg_ns,med_ns,min_ns,"
+                   "max_ns,stddev_ns,grid,block,registers,shared_memory,"
+                   "occupancy_percent,name\n");
+    e2e_expect_has(stat->out, ",\"(8, 64, 1)\",\"(256, 1, 1)\",32,0,48,"
+                              "\"void saxpy<float>(float*, float const*, "
+                              "float, int)\"\n");
+    run_nested();
+    stat = e2e_run(TESTLOG "stat --csv");
+    e2e_expect_has(stat->out,
+                   "count,total_ns,self_ns,average_ns,min_ns,median_ns,"
+                   "p99_ns,max_ns,name\n1,");
+}
+
+/* ---- Trees ---- */
+
+Test(e2e_stat, prints_a_tree_of_spans)
+{
+    const struct e2e *stat;
+    const cJSON *rows;
+
+    run_nested();
+    stat = e2e_run(TESTLOG "stat traced/nests --tree");
+    e2e_expect_code(stat, 0);
+    e2e_expect_has(stat->out, "  Count  Span\n");
+    e2e_expect_has(stat->out, "      1  outer\n");
+    e2e_expect_has(stat->out, "      1    inner\n");
+    e2e_expect_has(stat->out, "      1    second\n");
+    rows = rows_of("traced/nests --tree");
+    cr_expect_eq(cJSON_GetArraySize(rows), 3);
+    e2e_expect_is(e2e_text(cJSON_GetArrayItem(rows, 0), "name"), "outer");
+    cr_expect_eq(e2e_number(row_of(rows, "outer"), "depth"), 0);
+    cr_expect_eq(e2e_number(row_of(rows, "second"), "depth"), 1);
+    e2e_expect_has(e2e_run(TESTLOG "stat --tree --csv")->out,
+                   "total_ns,self_ns,count,depth,name\n");
+}
+
+/* ---- Kernels ---- */
+
+static bool is_about(double ns, double expected)
+{
+    return ns > 0.99 * expected && ns < 1.01 * expected;
+}
+
+/* Each test launches nine kernels; see plain.expect. */
+Test(e2e_stat, sums_up_kernels_by_name_and_shape)
+{
+    const cJSON *rows, *row;
+    double share = 0, instances = 0;
+
+    run_gpu();
+    rows = rows_of("--by kernel");
+    cr_expect_eq(cJSON_GetArraySize(rows), 9);
+    cJSON_ArrayForEach(row, rows)
+    {
+        share += e2e_number(row, "time_percent");
+        instances += e2e_number(row, "instances");
+    }
+    cr_expect(share > 99.99 && share < 100.01, "%g", share);
+    cr_expect_eq(instances, 18);
+    row = cJSON_GetArrayItem(rows, 0);
+    e2e_expect_is(e2e_text(row, "name"), "inner");
+    e2e_expect_is(e2e_text(row, "grid"), "(1, 1, 1)");
+    e2e_expect_is(e2e_text(row, "block"), "(1024, 1, 1)");
+    cr_expect_eq(e2e_number(row, "registers"), 32);
+    cr_expect_eq(e2e_number(row, "shared_memory"), 0);
+    cr_expect_eq(e2e_number(row, "occupancy_percent"), 0);
+    cr_expect(is_about(e2e_number(row, "total_ns"), 1000));
+    cr_expect(is_about(e2e_number(row, "avg_ns"), 500));
+    cr_expect(is_about(e2e_number(row, "med_ns"), 500));
+    cr_expect_lt(e2e_number(row, "stddev_ns"), 2);
+    row = row_of(rows, "identity_f16");
+    cr_expect(is_about(e2e_number(row, "max_ns"), 400));
+    cr_expect(is_about(e2e_number(row, "time_percent"), 100.0 * 800 / 7400));
+}
+
+Test(e2e_stat, prints_kernels_as_a_table)
+{
+    const char *out;
+
+    run_gpu();
+    out = e2e_run(TESTLOG "stat gpu/uses_it --by=kernel")->out;
+    e2e_expect_has(e2e_line(out, "StdDev"), "Occupancy  Kernel");
+    e2e_expect_has(e2e_line(out, "inner"), "(1024, 1, 1)         32       0");
+    e2e_expect_has(e2e_line(out, "inner"), "13.5%  ");
+}
+
+/* ---- Critical paths ---- */
+
+/* A thread of a pool hangs in a job, and the test waits for it. */
+Test(e2e_stat, critical_path_leads_to_the_thread_that_hangs)
+{
+    const struct e2e *stat;
+
+    if (!strstr(BUILD_DIR, "-trace"))
+        cr_skip_test("the examples are built without TRACING");
+    e2e_run("LOG=trace '%s/examples/failures_test' --filter "
+            "failures/hangs_in_a_thread",
+            BUILD_DIR);
+    stat = e2e_run(TESTLOG "stat --critical");
+    e2e_expect_code(stat, 0);
+    e2e_expect_is(stat->err, "");
+    e2e_expect_has(e2e_line(stat->out, "Where"), "Source ");
+    e2e_expect_has(e2e_line(stat->out, "  pool_new"), "examples/pool.c:");
+    e2e_expect_has(e2e_line(stat->out, "  hang"), "  pool ");
+    e2e_expect_has(stat->out, "  Pieces  Name\n");
+}
+
+/* Returns whether the names of pieces are these, one after the other. */
+static bool has_pieces(const cJSON *pieces, const char *const *names,
+                       size_t count)
+{
+    for (int i = 0; i < cJSON_GetArraySize(pieces); i++) {
+        size_t same = 0;
+
+        while (same < count) {
+            const cJSON *piece = cJSON_GetArrayItem(pieces, i + (int)same);
+            const cJSON *name = cJSON_GetObjectItem(piece, "name");
+
+            if (strcmp(cJSON_IsString(name) ? name->valuestring : "",
+                       names[same]) != 0)
+                break;
+            same++;
+        }
+        if (same == count)
+            return true;
+    }
+    return false;
+}
+
+/* The fixture has a copy in the midst of its call, and kernels that begin a
+ * while after their launch. The test waits for them in no span. */
+Test(e2e_stat, critical_path_leads_to_work_on_a_gpu)
+{
+    static const char *const copy[] = {"cudaMemcpy", "Memcpy HtoD",
+                                       "cudaMemcpy"};
+    static const char *const launch[] = {
+        "cudaLaunchKernel", "",
+        "void saxpy<float>(float*, float const*, float, int)"};
+    const cJSON *test, *pieces, *piece;
+    double end = 0;
+
+    play("plain", "--filter gpu/uses_it_too");
+    test = cJSON_GetArrayItem(rows_of("--critical"), 0);
+    e2e_expect_is(e2e_text(test, "test"), "gpu/uses_it_too");
+    pieces = cJSON_GetObjectItem(test, "pieces");
+    cr_expect(has_pieces(pieces, copy, 3));
+    cr_expect(has_pieces(pieces, launch, 3));
+    cJSON_ArrayForEach(piece, pieces)
+    {
+        cr_expect_eq(e2e_number(piece, "start_ns"), end);
+        end += e2e_number(piece, "duration_ns");
+    }
+    cr_expect_eq(end, e2e_number(test, "duration_ns"));
+    e2e_expect_has(e2e_run(TESTLOG "stat --critical --csv")->out,
+                   ",\"GPU 0: NVIDIA H200, stream 7\",,Memcpy HtoD\n");
+}
+
+Test(e2e_stat, critical_path_has_a_row_for_each_test_of_a_run)
+{
+    const struct e2e *stat;
+    const cJSON *rows;
+
+    run_nested();
+    stat = e2e_run(TESTLOG "stat --critical");
+    e2e_expect_has(stat->out, "Longest");
+    e2e_expect_has(e2e_line(stat->out, "traced/nests"), "outer ");
+    cr_expect_eq(e2e_count(stat->out, "\n"), 3);
+    rows = rows_of("--critical");
+    cr_expect_eq(cJSON_GetArraySize(rows), 2);
+    cr_expect_not(cJSON_HasObjectItem(cJSON_GetArrayItem(rows, 0), "pieces"));
+    stat = e2e_run(TESTLOG "stat --critical --csv");
+    e2e_expect_has(stat->out, "duration_ns,covered_ns,covered_percent,longest,"
+                              "program,test\n");
+    e2e_expect_has(stat->out, ",traced_test,traced/nests\n");
+}
+
+/* ---- Lines and tests ---- */
+
+Test(e2e_stat, counts_lines_by_target_and_level)
+{
+    const cJSON *row;
+
+    run_nested();
+    e2e_expect_is(e2e_run(TESTLOG "stat --by=target")->out,
+                  "Lines  Error  Warn  Info  Debug  Trace  Target\n"
+                  "    7      1     2     2      1      1  "
+                  "programs::traced\n");
+    row = row_of(rows_of("--by=target"), "programs::traced");
+    cr_expect_eq(e2e_number(row, "warn"), 2);
+}
+
+Test(e2e_stat, sums_up_tests)
+{
+    const cJSON *rows, *row;
+
+    run_gpu();
+    rows = rows_of("--by=test");
+    cr_expect_eq(cJSON_GetArraySize(rows), 2);
+    row = row_of(rows, "gpu/fails");
+    e2e_expect_is(e2e_text(row, "program"), "gpu_test");
+    cr_expect_eq(e2e_number(row, "spans"), 2);
+    cr_expect_eq(e2e_number(row, "kernels"), 9);
+    cr_expect_gt(e2e_number(row, "duration_ns"), 0);
+}
+
+/* ---- Changes from one run to another ---- */
+
+/* Each test launches one kernel of 500 ns in "jit", and four of 400 ns in
+ * "noise". */
+Test(e2e_stat, diff_prints_slower_kernels)
+{
+    const struct e2e *diff;
+    const cJSON *json, *kernel;
+
+    play("noise", "--filter gpu/uses_it --repeat=5");
+    play("jit", "--filter gpu/uses_it --repeat=5");
+    diff = e2e_run(TESTLOG "diff");
+    e2e_expect_code(diff, 0);
+    e2e_expect_has(diff->out, "\nslower kernels:\n    void saxpy<float>(");
+    e2e_expect_has(diff->out, " grid=(4, 64, 1) block=(");
+    e2e_expect_has(diff->out, ", 1.25 times as long");
+    e2e_expect_lacks(diff->out, "frequent");
+    e2e_expect_code(e2e_run(TESTLOG "diff --fail-over=20%%"), 1);
+    diff = e2e_run(TESTLOG "diff --fail-over=300%%");
+    e2e_expect_code(diff, 0);
+    e2e_expect_lacks(diff->out, "slower kernels");
+    e2e_expect_code(e2e_run(TESTLOG "diff --fail-over 20 --json >diff.json"),
+                    1);
+    json = e2e_json("diff.json");
+    kernel = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "kernels"), 0);
+    e2e_expect_is(e2e_text(kernel, "change"), "slower");
+    e2e_expect_has(e2e_text(kernel, "name"), "void saxpy<float>(");
+    e2e_expect_is(e2e_text(kernel, "grid"), "(4, 64, 1)");
+    cr_expect_eq(e2e_number(cJSON_GetObjectItem(kernel, "old"), "count"), 20);
+    cr_expect_eq(e2e_number(cJSON_GetObjectItem(kernel, "new"), "count"), 5);
+    cr_expect(is_about(e2e_number(kernel, "ratio"), 1.25));
+}
+
+Test(e2e_stat, diff_prints_more_frequent_kernels)
+{
+    const struct e2e *diff;
+
+    play("jit", "--filter gpu/uses_it");
+    play("noise", "--filter gpu/uses_it");
+    diff = e2e_run(TESTLOG "diff --fail-over=200%%");
+    e2e_expect_code(diff, 1);
+    e2e_expect_has(diff->out,
+                   "\nmore frequent kernels:\n    void saxpy<float>(");
+    e2e_expect_has(diff->out, ": 1 -> 4 calls, 4.00 times as many\n");
+}
+
+Test(e2e_stat, diff_compares_only_tests_of_both_runs)
+{
+    play("jit", "--filter gpu/uses_it");
+    play("noise", "--filter gpu/fails");
+    e2e_expect_lacks(e2e_run(TESTLOG "diff --fail-over=0")->out, "kernels");
+}
+
+Test(e2e_stat, diff_refuses_a_bad_percentage)
+{
+    static const char *const bad[] = {"x", "", "-1", "10%%%%", "10x", "nan"};
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        const struct e2e *diff =
+            e2e_run(TESTLOG "diff --fail-over='%s'", bad[i]);
+
+        e2e_expect_code(diff, 2);
+        e2e_expect_has(diff->err, "testlog: diff: --fail-over needs a "
+                                  "percentage such as 10%, not \"");
+    }
+}
+
+/* ---- Refusals ---- */
+
+Test(e2e_stat, reports_that_nothing_was_recorded)
+{
+    const struct e2e *stat;
+
+    run_nested();
+    stat = e2e_run(TESTLOG "stat --by=kernel");
+    e2e_expect_code(stat, 0);
+    e2e_expect_is(stat->out, "");
+    e2e_expect_is(stat->err, "testlog: stat: no GPU kernel was recorded in "
+                             "testlog-runs/latest; --by=test lists tests\n");
+}
+
+/* A suite that is not annotated has tests all the same. */
+Test(e2e_stat, names_the_table_of_tests_if_nothing_else_was_recorded)
+{
+    e2e_expect_code(
+        e2e_run("'%s' --filter=ends/passes", e2e_program("whole", E2E_ALL)), 0);
+    e2e_expect_has(e2e_run(TESTLOG "stat")->err,
+                   "stat: no span was recorded in testlog-runs/latest; "
+                   "--by=test lists tests\n");
+    e2e_expect_has(e2e_run(TESTLOG "stat --by=test")->out, "ends/passes");
+}
+
+Test(e2e_stat, reports_missing_records)
+{
+    e2e_run("TRACE_LIMIT=256K %s --filter losses/limit",
+            e2e_program("losses", E2E_TRACED));
+    e2e_expect_has(e2e_run(TESTLOG "stat")->err,
+                   "testlog: stat: records of 1 test are missing: "
+                   "losses/limit: ");
+    e2e_expect_has(e2e_run(TESTLOG "log")->err,
+                   "testlog: log: records of 1 test are missing: "
+                   "losses/limit: ");
+}
+
+Test(e2e_stat, refuses_bad_arguments)
+{
+    static const struct {
+        const char *arguments, *error;
+    } rows[] = {
+        {"--by=name", "testlog: --by: unknown value \"name\"; write span, "
+                      "kernel, target or test\n"},
+        {"--by=test --tree", "testlog: stat: --tree is about spans; leave out "
+                             "--by\n"},
+        {"--critical --tree", "testlog: stat: --critical is a table of its "
+                              "own; leave out --tree\n"},
+        {"--by", "testlog: stat: --by needs a value"},
+        {"--jsom", "testlog: stat: unknown flag --jsom; did you mean --json?"},
+        {"nowhere", "testlog: stat: cannot find nowhere: "},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const struct e2e *stat = e2e_run(TESTLOG "stat %s", rows[i].arguments);
+
+        e2e_expect_code(stat, 2);
+        e2e_expect_has(stat->err, rows[i].error);
+        e2e_expect_is(stat->out, "");
+    }
+}

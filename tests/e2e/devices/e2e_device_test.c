@@ -1,0 +1,130 @@
+/* e2e_device_test.c: GPU activities as users see them. */
+#include "tests/support/e2e.h"
+
+E2E_FOLDER
+
+TestSuite(e2e_device, .init = e2e_begin, .timeout = 180);
+
+#define TESTLOG "'" BUILD_DIR "/testlog' "
+
+#define LAUNCH "step{i=3}:launch{count=(4, 64, 1) stream=7 kernel.name="
+#define COMPILING                                                              \
+    "TRACE " LAUNCH "identity_f16}: gpu::compile: Compiling kernel device=0\n"
+#define EXECUTING                                                              \
+    "TRACE " LAUNCH "identity_f16}: gpu::launch: Executing kernel device=0\n"
+#define STEP(message) " INFO step{i=3}: programs::device: " message "\n"
+#define WAITED        " INFO programs::device: waited\n"
+
+static const char *program(void)
+{
+    return e2e_program("device", E2E_TRACED);
+}
+
+Test(e2e_device, shows_activities_of_a_failed_test)
+{
+    const struct e2e *result =
+        e2e_run("'%s' --filter device/fails --log=info,gpu=trace "
+                "--log-time=none --report=junit:junit.xml",
+                program());
+
+    e2e_expect_code(result, 1);
+    e2e_expect_has(result->err, STEP("launching") COMPILING
+                   "ERROR " LAUNCH
+                   "broken}: gpu::compile: Compilation failed device=0\n");
+    e2e_expect_has(e2e_read("junit.xml"), "kernel.name=identity_f16");
+    e2e_expect_has(e2e_read("testlog-runs/latest/tests/device_test/"
+                            "device.fails/log.txt"),
+                   EXECUTING);
+}
+
+/* Live lines are printed in the order of the records, not of time. */
+Test(e2e_device, prints_activities_live)
+{
+    const struct e2e *result =
+        e2e_run("'%s' --filter device/launches --log=info,gpu=trace "
+                "--log-time=none --nocapture",
+                program());
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, STEP("launching") COMPILING WAITED EXECUTING);
+}
+
+Test(e2e_device, log_sorts_activities_by_time)
+{
+    const struct e2e *result;
+
+    e2e_run("'%s' --filter device/launches", program());
+    result = e2e_run(TESTLOG "log --filter info,gpu=trace --time none");
+    e2e_expect_is(result->out, "---- device_test device/launches ----\n" STEP(
+                                   "launching") COMPILING EXECUTING WAITED);
+    result = e2e_run(TESTLOG "log --filter gpu=trace");
+    e2e_expect_has(result->out, "device=0 duration=");
+}
+
+/* An activity that precedes lines already printed comes late, but once. */
+Test(e2e_device, follow_prints_each_activity_once)
+{
+    const struct e2e *result = e2e_run(
+        "'%s' --filter device/launches >/dev/null 2>&1 & "
+        "until [ -e testlog-runs/latest/tests ]; do sleep 0.01; done; " TESTLOG
+        "log --follow --time none --filter info,gpu=trace",
+        program());
+
+    e2e_expect_code(result, 0);
+    cr_expect_eq(e2e_count(result->out, "\n"), 4, "%s", result->out);
+    cr_expect_eq(e2e_count(result->out, EXECUTING), 1, "%s", result->out);
+    cr_expect_eq(e2e_count(result->out, COMPILING), 1, "%s", result->out);
+    cr_expect_eq(e2e_count(result->out, "launching"), 1, "%s", result->out);
+    cr_expect_eq(e2e_count(result->out, "waited"), 1, "%s", result->out);
+}
+
+Test(e2e_device, expectations_wait_for_the_gpu)
+{
+    const struct e2e *result =
+        e2e_run("'%s' --filter device/expects", program());
+
+    e2e_expect_code(result, 0);
+}
+
+Test(e2e_device, traces_contain_tracks_of_gpus)
+{
+    const cJSON *other, *event;
+    const char *trace;
+    size_t named = 0;
+
+    e2e_run("'%s' --filter 'device/*'", program());
+    other = cJSON_GetObjectItem(
+        e2e_json("testlog-runs/latest/tests/device_test/device.launches/"
+                 "trace.json"),
+        "otherData");
+    cr_expect_str_eq(e2e_text(other, "gpu.state"), "on");
+    cr_expect_str_eq(e2e_text(other, "gpu.device.0"), "NVIDIA H200");
+    cr_expect_str_eq(e2e_text(other, "test"), "device/launches");
+    trace = e2e_read("testlog-runs/latest/trace.json");
+    cr_expect_eq(e2e_count(trace, "\"ph\":\"s\""), 3);
+    cr_expect_eq(e2e_count(trace, "\"ph\":\"f\""), 3);
+    cJSON_ArrayForEach(
+        event, cJSON_GetObjectItem(e2e_json("testlog-runs/latest/trace.json"),
+                                   "traceEvents"))
+    {
+        const char *name = e2e_text(cJSON_GetObjectItem(event, "args"), "name");
+
+        named +=
+            !strncmp(name, "GPU 0: NVIDIA H200 of device_test device/", 41);
+    }
+    cr_expect_eq(named, 3);
+}
+
+Test(e2e_device, does_not_call_gpu_directives_unmatched)
+{
+    const struct e2e *result =
+        e2e_run("'%s' --log='gpu::launch=trace,gpu=debug,gpux=debug,info'",
+                e2e_program("small", E2E_TRACED));
+
+    e2e_expect_has(result->err, "gpux=debug");
+    e2e_expect_lacks(result->err, "gpu::launch=trace is");
+    result = e2e_run(TESTLOG "filter gpu::launch=trace,gpux '%s'",
+                     e2e_program("small", E2E_TRACED));
+    e2e_expect_has(result->out, "gpux matches none of these call sites");
+    e2e_expect_lacks(result->out, "gpu::launch=trace is about none");
+}

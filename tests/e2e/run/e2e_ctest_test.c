@@ -1,0 +1,196 @@
+/* e2e_ctest_test.c: testlog run --ctest: the programs of a build by CMake. */
+#include "tests/support/e2e.h"
+#include "tests/support/support.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TESTLOG BUILD_DIR "/testlog"
+
+E2E_FOLDER
+
+TestSuite(e2e_ctest, .init = e2e_begin, .timeout = 120);
+
+static void script(const char *name, const char *text)
+{
+    test_save(name, text, strlen(text));
+    cr_assert_eq(chmod(name, 0755), 0);
+}
+
+/* Makes a build folder with the tests that lines of CMake describe. */
+static void configure(const char *tests)
+{
+    char text[4096];
+
+    if (e2e_run("command -v ctest")->code)
+        cr_skip_test("no ctest");
+    snprintf(text, sizeof(text),
+             "cmake_minimum_required(VERSION 3.14)\nproject(some NONE)\n"
+             "enable_testing()\nset(SMALL \"%s\")\nset(OUTCOMES \"%s\")\n"
+             "set(SLOW \"%s\")\n%s\n",
+             e2e_program("small", E2E_TRACED),
+             e2e_program("outcomes", E2E_TRACED),
+             e2e_program("hanging", E2E_TRACED), tests);
+    test_save("CMakeLists.txt", text, strlen(text));
+    cr_assert_eq(e2e_run("mkdir -p sub && cmake -S . -B build")->code, 0);
+}
+
+static void expect_refused(const struct e2e *run, const char *message)
+{
+    e2e_expect_code(run, 2);
+    e2e_expect_is(run->out, "");
+    cr_expect_eq(e2e_count(run->err, "testlog: "), 1, "%s", run->err);
+    e2e_expect_has(run->err, message);
+    cr_expect_not(e2e_exists("testlog-runs"));
+}
+
+Test(e2e_ctest, takes_programs_arguments_folders_and_variables)
+{
+    const struct e2e *run;
+
+    configure("add_test(NAME first COMMAND ${SMALL} --filter other/passes\n"
+              "  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/sub)\n"
+              "set_tests_properties(first PROPERTIES ENVIRONMENT "
+              "\"SMALL=other;EMPTY=\" RUN_SERIAL TRUE)\n"
+              "add_test(NAME second COMMAND ${SMALL} --filter small/passes)");
+    run = e2e_run(TESTLOG " run --ctest=build");
+    e2e_expect_code(run, 1);
+    e2e_expect_closing(run, "1 passed, 1 failed, 0 skipped");
+    cr_expect(e2e_exists("testlog-runs/latest/tests/first/other.passes"));
+    cr_expect(e2e_exists("testlog-runs/latest/tests/second/small.passes"));
+    cr_expect_not(e2e_exists("sub/testlog-runs"));
+    e2e_expect_has(run->err, TESTLOG " run --ctest=build -- --filter "
+                                     "'other/passes'\n");
+    e2e_expect_code(e2e_run("cd build && TRACE_DIR=runs " TESTLOG
+                            " run --ctest -- --log=off"),
+                    1);
+    cr_expect(e2e_exists("build/runs/latest/run.json"));
+}
+
+Test(e2e_ctest, works_without_a_folder_of_runs)
+{
+    configure("add_test(NAME here COMMAND ${SMALL} --report=tap:here.tap "
+              "--filter small/passes "
+              "WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/sub)\n");
+    e2e_expect_code(
+        e2e_run("TRACE_DIR=/proc/none " TESTLOG " run --ctest=build"), 0);
+}
+
+Test(e2e_ctest, applies_timeouts_to_tests)
+{
+    configure("add_test(NAME slow COMMAND ${SLOW})\n"
+              "set_tests_properties(slow PROPERTIES TIMEOUT 0.5)");
+    e2e_run(TESTLOG " run --ctest=build");
+    e2e_expect_has(e2e_read("testlog-runs/latest/run.json"),
+                   "\"outcome\":\"timeout\"");
+}
+
+Test(e2e_ctest, names_tests_that_only_ctest_can_judge)
+{
+    const struct e2e *run;
+
+    configure("add_test(NAME ours COMMAND ${SMALL} --filter small/passes)\n"
+              "add_test(NAME shell COMMAND sh -c \"exit 1\")\n"
+              "add_test(NAME inverted COMMAND ${SMALL})\n"
+              "set_tests_properties(inverted PROPERTIES WILL_FAIL TRUE)\n"
+              "add_test(NAME changed COMMAND ${SMALL})\n"
+              "set_tests_properties(changed PROPERTIES "
+              "ENVIRONMENT_MODIFICATION \"SMALL=set:other\")\n"
+              "add_test(NAME off COMMAND ${SMALL})\n"
+              "set_tests_properties(off PROPERTIES DISABLED TRUE)");
+    run = e2e_run(TESTLOG " run --ctest=build");
+    e2e_expect_code(run, 0);
+    e2e_expect_closing(run, "1 passed, 0 failed, 0 skipped");
+    e2e_expect_has(run->err, "testlog: --ctest: 3 tests are only for ctest, "
+                             "such as shell: ");
+    e2e_expect_has(run->err, "testlog: --ctest: 1 test is disabled\n");
+}
+
+Test(e2e_ctest, refuses_what_it_cannot_list)
+{
+    configure("add_test(NAME gone COMMAND nothing_of_this_name)");
+    expect_refused(e2e_run(TESTLOG " run --ctest=build"),
+                   "the program of gone cannot be run; build it\n");
+    expect_refused(e2e_run(TESTLOG " run --ctest=sub"),
+                   "there is no CTestTestfile.cmake in sub; write "
+                   "--ctest=BUILD_FOLDER\n");
+    expect_refused(e2e_run(TESTLOG " run --ctest=build ./program"),
+                   "leave out ./program\n");
+    expect_refused(e2e_run(TESTLOG " run --ctest=build --launch mpirun"),
+                   "leave out --launch\n");
+    expect_refused(e2e_run("mkdir bin; ln -s \"$(command -v sh)\" bin/sh; "
+                           "PATH=$PWD/bin " TESTLOG " run --ctest=build"),
+                   "there is no ctest in PATH; install cmake\n");
+    configure("add_test(NAME shell COMMAND sh -c \"exit 1\")");
+    e2e_expect_has(e2e_run(TESTLOG " run --ctest=build")->err,
+                   "no test of build is a program with testlog; --preload "
+                   "takes Criterion's\n");
+}
+
+/* An old ctest lists tests in words; others may print anything. */
+Test(e2e_ctest, refuses_other_answers_in_one_line)
+{
+    static const char *const answers[] = {
+        "Test project /x\n  Test #1: one",
+        "",
+        "{",
+        "[]",
+        "null",
+        "{\"kind\":\"ctestInfo\",\"version\":{\"major\":2}}",
+        "{\"kind\":7,\"version\":{\"major\":1}}",
+        "{\"kind\":\"ctestInfo\",\"version\":1}",
+    };
+    char text[256];
+
+    configure("");
+    for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
+        snprintf(text, sizeof(text), "#!/bin/sh\ncat <<'EOF'\n%s\nEOF\n",
+                 answers[i]);
+        script("ctest", text);
+        expect_refused(e2e_run("PATH=$PWD:$PATH " TESTLOG " run --ctest=build"),
+                       "--ctest: ctest --show-only=json-v1 prints no list of "
+                       "tests; CMake 3.14 and newer do\n");
+    }
+}
+
+Test(e2e_ctest, survives_hostile_lists)
+{
+    static const char *const tests[] = {
+        "",
+        "7",
+        "null,{}",
+        "{\"name\":7}",
+        "{\"name\":\"a\",\"command\":7}",
+        "{\"name\":\"a\",\"command\":[]}",
+        "{\"name\":\"a\",\"command\":[7,\"x\"]}",
+        "{\"name\":\"a\",\"command\":[\"/bin/true\",{}],"
+        "\"properties\":{\"name\":\"TIMEOUT\"}}",
+        "{\"name\":\"a\",\"command\":[\"/\"],\"properties\":[7,[],"
+        "{\"name\":\"DISABLED\"}]}",
+    };
+    char text[512];
+
+    configure("");
+    for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++) {
+        snprintf(text, sizeof(text),
+                 "#!/bin/sh\ncat <<'EOF'\n{\"kind\":\"ctestInfo\","
+                 "\"version\":{\"major\":1},\"tests\":[%s]}\nEOF\n",
+                 tests[i]);
+        script("ctest", text);
+        e2e_expect_code(
+            e2e_run("PATH=$PWD:$PATH " TESTLOG " run --ctest=build"), 2);
+    }
+}
+
+Test(e2e_ctest, separates_programs_by_the_names_of_tests)
+{
+    configure("add_test(NAME ../../up/one COMMAND ${SMALL} passes)\n"
+              "add_test(NAME .hidden COMMAND ${SMALL} passes)\n"
+              "add_test(NAME a+b COMMAND ${SMALL} passes)");
+    e2e_expect_code(e2e_run(TESTLOG " run --ctest=build"), 0);
+    cr_expect(e2e_exists("testlog-runs/latest/tests/one/run.json"));
+    cr_expect(e2e_exists("testlog-runs/latest/tests/_hidden/run.json"));
+    cr_expect(e2e_exists("testlog-runs/latest/tests/a+b/run.json"));
+}

@@ -1,0 +1,136 @@
+/* e2e_handover_test.c: `testlog run` counts the results of each program, even
+ * if the run's folder is removed or the program dies.
+ */
+#include "tests/support/e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TESTLOG BUILD_DIR "/testlog"
+#define CLOSING "14 passed, 5 failed, 1 skipped"
+
+E2E_FOLDER
+
+static void begin(void)
+{
+    e2e_begin();
+    e2e_link("losing", E2E_TRACED, "losing");
+}
+
+TestSuite(e2e_handover, .init = begin, .timeout = 180);
+
+/* `program` is "" if the failure list doesn't name the program. */
+static void expect_failures(const struct e2e *result, const char *program)
+{
+    static const char *const names[] = {"t01", "t05", "t08", "t13", "t17"};
+    char line[64];
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        snprintf(line, sizeof(line), ": %slosing/%s: failed", program,
+                 names[i]);
+        cr_expect_eq(e2e_count(result->err, line), 1, "%s:\n%.4000s", line,
+                     result->err);
+    }
+}
+
+static const struct e2e *run_losing_files(const char *command)
+{
+    return e2e_run("LOSING_FILES='%s' " TESTLOG " run ./losing -- -j1",
+                   command);
+}
+
+static void expect_all_counted(const struct e2e *result)
+{
+    e2e_expect_code(result, 1);
+    e2e_expect_is(e2e_last(result->out), CLOSING);
+    expect_failures(result, "");
+}
+
+Test(e2e_handover, counts_results_when_the_run_is_removed_midway)
+{
+    expect_all_counted(run_losing_files("rm -rf testlog-runs"));
+}
+
+Test(e2e_handover, counts_results_when_run_json_cannot_be_written)
+{
+    const struct e2e *result = run_losing_files(
+        "mkdir -p testlog-runs/latest/tests/losing/run.json/x");
+
+    expect_all_counted(result);
+    e2e_expect_has(result->err, "cannot write tests/losing/run.json: ");
+    cr_expect_eq(
+        e2e_results(e2e_json("testlog-runs/latest/run.json"), "losing/t13"), 1);
+}
+
+Test(e2e_handover, ignores_results_that_a_test_wrote)
+{
+    expect_all_counted(run_losing_files(
+        "cd testlog-runs/latest/tests/losing && "
+        "echo \"{\\\"tests\\\":[]}\" >run.json && chmod a-w . run.json"));
+}
+
+/* ---- The program dies ---- */
+
+static const struct e2e *run_dying(const char *how)
+{
+    return e2e_run("LOSING=%s " TESTLOG " run ./losing -- -j1", how);
+}
+
+/* t10 dies in its hook, before it reports its end. */
+static void expect_ended_counted(const struct e2e *result, const char *reason)
+{
+    const cJSON *run = e2e_json("testlog-runs/latest/run.json");
+
+    e2e_expect_code(result, 1);
+    e2e_expect_is(e2e_last(result->out), "7 passed, 4 failed, 0 skipped");
+    e2e_expect_is(e2e_text(e2e_result(run, "losing/t08"), "outcome"), "failed");
+    e2e_expect_has(e2e_text(e2e_result(run, "losing/t08"), "reason"),
+                   "meant to fail");
+    e2e_expect_is(e2e_text(e2e_result(run, "losing"), "reason"), reason);
+}
+
+Test(e2e_handover, counts_results_before_the_runner_crashed)
+{
+    if (SANITIZE_FLAGS[0])
+        cr_skip_test("sanitizers handle SIGSEGV");
+    expect_ended_counted(run_dying("crash"), "the program died of SIGSEGV");
+}
+
+Test(e2e_handover, counts_results_before_the_runner_was_killed)
+{
+    expect_ended_counted(run_dying("kill"), "the program died of SIGKILL");
+}
+
+Test(e2e_handover, fails_a_program_that_exits_before_its_tests_end)
+{
+    expect_ended_counted(run_dying("exit"),
+                         "the program exited with 0 before its tests ended");
+}
+
+Test(e2e_handover, keeps_results_of_programs_after_one_that_died)
+{
+    const struct e2e *result =
+        e2e_run("ln -s losing fine; LOSING_FILES='rm -rf testlog-runs' " TESTLOG
+                " run ./losing ./fine -- -j1");
+
+    e2e_expect_code(result, 1);
+    e2e_expect_is(e2e_last(result->out), "28 passed, 10 failed, 2 skipped");
+    expect_failures(result, "losing: ");
+    expect_failures(result, "fine: ");
+}
+
+/* ---- What tests must not see ---- */
+
+Test(e2e_handover, hides_the_results_from_tests)
+{
+    const struct e2e *result =
+        run_losing_files("ls -l /proc/self/fd >fds; env >variables");
+    const char *within = e2e_read("fds");
+
+    expect_all_counted(result);
+    e2e_expect_lacks(e2e_read("variables"), "results=");
+    e2e_run("LOSING_FILES='ls -l /proc/self/fd >fds' ./losing -j1");
+    cr_expect_eq(e2e_count(within, " -> "), e2e_count(e2e_read("fds"), " -> "),
+                 "%s", within);
+}

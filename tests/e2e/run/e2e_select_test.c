@@ -1,0 +1,76 @@
+/* e2e_select_test.c: words on the command line select tests by name. */
+#include "tests/support/e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_select, .init = e2e_begin, .timeout = 60);
+
+static const struct {
+    const char *arguments;
+    int code;
+    const char *closing, *line; /* of stderr; "": not checked */
+} selections[] = {
+    {"inherits", 0, "1 passed, 0 failed, 0 skipped", ""},
+    {"other passes inherits", 0, "3 passed, 0 failed, 0 skipped", ""},
+    {"l/pass", 0, "1 passed, 0 failed, 0 skipped", ""},
+    {"'sizes[0'", 0, "10 passed, 0 failed, 0 skipped", ""},
+    {"-j1 default -q", 0, "1 passed, 0 failed, 0 skipped", ""},
+    {"-- default", 0, "1 passed, 0 failed, 0 skipped", ""},
+    {"default --filter other/passes", 0, "2 passed, 0 failed, 0 skipped", ""},
+    {"default lru evict", 0, "1 passed, 0 failed, 0 skipped",
+     "testlog: no test matched the word evict\n"},
+    {"lru", 4, "0 passed, 0 failed, 0 skipped", "testlog: no test matched"},
+    {"inherit_no_run", 4, "0 passed, 0 failed, 0 skipped",
+     "did you mean small/inherits_no_run?"},
+    {"'other/*'", 4, "0 passed, 0 failed, 0 skipped",
+     "did you mean --filter='other/*'?"},
+};
+
+static void expect_selections(const char *command)
+{
+    for (size_t i = 0; i < sizeof(selections) / sizeof(*selections); i++) {
+        const struct e2e *result =
+            e2e_run("%s %s", command, selections[i].arguments);
+
+        e2e_expect_code(result, selections[i].code);
+        cr_expect_str_eq(e2e_last(result->out), selections[i].closing, "%s: %s",
+                         selections[i].arguments, result->out);
+        if (strstr(command, " run ") == NULL)
+            e2e_expect_has(result->err, selections[i].line);
+    }
+}
+
+Test(e2e_select, words_select_tests_whose_names_contain_one)
+{
+    expect_selections(e2e_program("small", E2E_TRACED));
+    expect_selections(e2e_program("small", E2E_PLAIN));
+}
+
+Test(e2e_select, run_passes_words_to_its_programs)
+{
+    char command[PATH_MAX];
+
+    snprintf(command, sizeof(command), "%s/testlog run %s --", BUILD_DIR,
+             e2e_program("small", E2E_TRACED));
+    expect_selections(command);
+}
+
+Test(e2e_select, list_prints_the_tests_that_words_select)
+{
+    const struct e2e *result =
+        e2e_run("%s --list other inherits", e2e_program("small", E2E_TRACED));
+
+    e2e_expect_has(result->out, "inherits_no_run");
+    e2e_expect_has(result->out, "other: 1 test");
+    e2e_expect_lacks(result->out, "sizes");
+}
+
+Test(e2e_select, a_word_overrides_a_pattern_that_is_meant_for_others)
+{
+    e2e_expect_code(e2e_run("CRITERION_TEST_PATTERN='none/*' %s lru",
+                            e2e_program("small", E2E_TRACED)),
+                    4);
+}

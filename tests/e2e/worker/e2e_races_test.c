@@ -1,0 +1,135 @@
+/* e2e_races_test.c: data races, found by valgrind's helgrind and DRD. */
+#include "tests/support/e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_races, .init = e2e_begin, .timeout = 300);
+
+static void need_valgrind(void)
+{
+    if (e2e_sanitized())
+        cr_skip_test("valgrind cannot run a sanitized program");
+    if (e2e_run("command -v valgrind")->code)
+        cr_skip_test("valgrind is not installed");
+}
+
+/* Expects that only the planted race is found. */
+static void expect_planted(const char *tool)
+{
+    const struct e2e *run;
+
+    need_valgrind();
+    run = e2e_run("valgrind -q --tool=%s --trace-children=yes "
+                  "--suppressions='%s/harness/valgrind.supp' "
+                  "--log-file=valgrind.log.%%p %s -j1",
+                  tool, SOURCE_DIR, e2e_program("races", E2E_TRACED));
+    e2e_expect_code(run, 1);
+    e2e_expect_closing(run, "3 passed, 1 failed, 0 skipped");
+    e2e_expect_has(run->err, "races/planted: failed: valgrind found 1 error\n");
+    run = e2e_run("cat valgrind.log.* >all; cat all; "
+                  "test $(grep -c 'Possible data race\\|Conflicting' all) = 1");
+    e2e_expect_code(run, 0); /* neither the runner nor another test has one */
+    e2e_expect_has(run->out, ": write_last (races.c:");
+}
+
+Test(e2e_races, helgrind_finds_only_the_planted_race)
+{
+    expect_planted("helgrind");
+}
+
+Test(e2e_races, drd_finds_only_the_planted_race)
+{
+    expect_planted("drd");
+}
+
+#define PLANTED                                                                \
+    "/races.c:97: data race on planted: written in write_last, and in "        \
+    "another thread written in write_first ("
+
+/* ---- --races ---- */
+
+/* Both places are named, the whole report is in the output, and no file of
+ * valgrind's is left. */
+static void expect_found(const struct e2e *run)
+{
+    e2e_expect_code(run, 1);
+    e2e_expect_closing(run, "3 passed, 1 failed, 0 skipped");
+    e2e_expect_has(run->err, PLANTED);
+    e2e_expect_has(run->err, "/races.c:84)\n");
+    e2e_expect_has(run->err, "Possible data race during write of size 4");
+    e2e_expect_code(e2e_run("rmdir tmp"), 0);
+}
+
+Test(e2e_races, names_both_places)
+{
+    need_valgrind();
+    expect_found(e2e_run("mkdir tmp && TMPDIR=$PWD/tmp %s --races",
+                         e2e_program("races", E2E_TRACED)));
+}
+
+Test(e2e_races, finds_races_of_several_programs)
+{
+    const char *program;
+
+    need_valgrind();
+    program = e2e_program("races", E2E_TRACED);
+    expect_found(e2e_run("mkdir tmp && TMPDIR=$PWD/tmp '" BUILD_DIR
+                         "/testlog' run --races %s",
+                         program));
+    expect_found(e2e_run("mkdir tmp && TMPDIR=$PWD/tmp '" BUILD_DIR
+                         "/testlog' run --races=helgrind %s -- -j2",
+                         program));
+}
+
+Test(e2e_races, names_one_place_with_drd)
+{
+    const struct e2e *run;
+
+    need_valgrind();
+    run = e2e_run("%s --races=drd races/", e2e_program("races", E2E_TRACED));
+    e2e_expect_code(run, 1);
+    e2e_expect_closing(run, "3 passed, 1 failed, 0 skipped");
+    e2e_expect_has(run->err,
+                   "/races.c:97: data race on memory: written in write_last, "
+                   "and in another thread used; --races=helgrind finds where");
+}
+
+Test(e2e_races, refuses_what_cannot_work)
+{
+    const char *program = e2e_program("races", E2E_TRACED);
+    const struct e2e *run = e2e_run("PATH=/nowhere %s --races", program);
+
+    e2e_expect_code(run, 2);
+    e2e_expect_is(run->err,
+                  "testlog: --races: valgrind is not in PATH; install "
+                  "the package valgrind\n");
+    run = e2e_run("PATH=/nowhere '" BUILD_DIR "/testlog' run --races %s",
+                  program);
+    e2e_expect_code(run, 2);
+    e2e_expect_has(run->err, "install the package valgrind\n");
+    run = e2e_run("%s --races=tsan", program);
+    e2e_expect_code(run, 2);
+    e2e_expect_has(run->err, "helgrind");
+    need_valgrind();
+    run = e2e_run("TMPDIR=/nowhere %s --races", program);
+    e2e_expect_code(run, 2);
+    e2e_expect_has(run->err, "set TMPDIR");
+    run = e2e_run("%s --races --debug-failed", program);
+    e2e_expect_code(run, 2);
+    run = e2e_run("%s --races --list", program);
+    e2e_expect_code(run, 0);
+}
+
+/* A variable that another process left removes nothing. */
+Test(e2e_races, keeps_folders_of_others)
+{
+    need_valgrind();
+    e2e_expect_code(
+        e2e_run("mkdir kept && touch kept/1 && TESTLOG_RACES=1:$PWD/kept "
+                "valgrind -q %s --races --filter 'races/none*' && ls kept/1",
+                e2e_program("races", E2E_TRACED)),
+        0);
+}

@@ -1,0 +1,119 @@
+/* log_hidden_test.c: finds the recorded lines that a filter does not show. */
+#include "log/filter/filter.h"
+#include "trace/read/reader.h"
+
+#include <criterion/criterion.h>
+
+#include "tests/support/support.h"
+
+TestSuite(log_hidden, .init = test_folder);
+
+static struct trace_site info_site =
+    TEST_SITE(EVENT, INFO, "shown", "m", NULL, 0);
+static struct trace_site debug_site =
+    TEST_SITE(EVENT, DEBUG, "hidden", "m", NULL, 0);
+
+/* Records five events, of which the first, third and fourth are at debug. */
+static struct trace_reader *five_events(void)
+{
+    test_record();
+    info_site.id = debug_site.id = 0;
+    for (int i = 0; i < 5; i++)
+        trace_event_(i == 1 || i == 4 ? &info_site : &debug_site, 0, NULL);
+    return test_read();
+}
+
+static void expect_style(const struct log_style *style, const char *show,
+                         size_t most, size_t left_out, const char *lines)
+{
+    struct log_filter *filter = log_filter_parse(show, "info", "", NULL);
+    struct trace_reader *reader = five_events();
+    struct trace_text text = {0};
+
+    cr_expect_eq(log_add_hidden(filter, style, reader, most, &text), left_out);
+    cr_expect_str_eq(text.data ? text.data : "", lines);
+    trace_text_free(&text);
+    trace_reader_close(reader);
+    log_filter_free(filter);
+}
+
+static void expect_hidden(const char *show, size_t most, size_t left_out,
+                          const char *lines)
+{
+    const struct log_style style = {.time = LOG_TIME_NONE};
+
+    expect_style(&style, show, most, left_out, lines);
+}
+
+Test(log_hidden, adds_lines_below_the_filter)
+{
+    expect_hidden("off", 9, 0,
+                  "DEBUG m: hidden\n INFO m: shown\n"
+                  "DEBUG m: hidden (2 times)\n INFO m: shown\n");
+}
+
+Test(log_hidden, prints_repeated_lines_once)
+{
+    expect_hidden("info", 9, 0, "DEBUG m: hidden (3 times)\n");
+    expect_hidden("info", 1, 0, "DEBUG m: hidden (3 times)\n");
+}
+
+Test(log_hidden, adds_only_the_last_lines)
+{
+    expect_hidden("off", 1, 4, " INFO m: shown\n");
+    expect_hidden("off", 2, 2, "DEBUG m: hidden (2 times)\n INFO m: shown\n");
+}
+
+Test(log_hidden, counts_without_adding)
+{
+    expect_hidden("info", 0, 3, "");
+}
+
+Test(log_hidden, adds_nothing_if_the_filter_shows_all)
+{
+    expect_hidden("trace", 9, 0, "");
+}
+
+Test(log_hidden, keeps_each_JSON_line)
+{
+    const struct log_style style = {.time = LOG_TIME_NONE,
+                                    .format = LOG_FORMAT_JSON};
+    static const char line[] = "{\"level\":\"DEBUG\",\"fields\":{\"message\":"
+                               "\"hidden\"},\"target\":\"m\"}\n";
+    struct trace_text lines = {0};
+
+    for (int i = 0; i < 3; i++)
+        trace_text_string(&lines, line);
+    expect_style(&style, "info", 9, 0, lines.data);
+    trace_text_free(&lines);
+}
+
+Test(log_hidden, prints_the_number_behind_the_message_of_a_pretty_line)
+{
+    const struct log_style style = {.time = LOG_TIME_NONE,
+                                    .format = LOG_FORMAT_PRETTY};
+
+    expect_style(&style, "info", 9, 0,
+                 "  DEBUG m: hidden (3 times)\n    at src/lib.rs:42\n\n");
+}
+
+Test(log_hidden, prints_the_first_time_of_repeated_lines)
+{
+    const struct log_style style = {.time = LOG_TIME_UTC};
+    struct log_filter *filter = log_filter_parse("info", "info", "", NULL);
+    struct trace_reader *reader = five_events();
+    struct trace_text text = {0};
+    char first[512] = "";
+    FILE *all = fmemopen(first, sizeof(first), "w");
+
+    log_add_hidden(filter, &style, reader, 9, &text);
+    log_filter_free(filter);
+    filter = log_filter_parse("trace", "info", "", NULL);
+    log_write_all(filter, &style, reader, all);
+    fclose(all);
+    cr_assert(text.size > 27);
+    cr_expect_arr_eq(text.data, first, 27);
+    trace_text_free(&text);
+    trace_reader_close(reader);
+    log_filter_free(filter);
+}

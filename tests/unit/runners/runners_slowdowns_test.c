@@ -1,0 +1,145 @@
+/* runners_slowdowns_test.c: spans that became slower or more frequent. */
+#include "tests/support/support.h"
+
+#include "runners/find/find.h"
+#include "runners/stat/stat.h"
+
+#include "runners/diff/slowdowns.h"
+
+#include <criterion/criterion.h>
+
+static struct trace_site outer = TEST_SITE(SPAN, INFO, "outer", "m", NULL, 0);
+
+static struct slowdowns slowdowns;
+
+/* Both sides have the name of a span that was recorded, without durations. */
+static void begin(void)
+{
+    const struct recording recording = {.test = NULL};
+    struct trace_reader *reader;
+
+    test_folder();
+    test_record();
+    trace_span_leave_(trace_span_open_(&outer, 0, NULL));
+    reader = test_read();
+    for (int i = 0; i < 2; i++) {
+        struct sums *sums = &slowdowns.sides[i].sums;
+
+        slowdowns.sides[i].recordings = 1;
+        cr_assert_eq(trace_reader_rewind(reader), 0);
+        cr_assert_eq(runners_sums_add(sums, &recording, reader), 0);
+        cr_assert_eq(sums->count, 1);
+        runners_spread_free(&sums->all[0].spread);
+    }
+    trace_reader_close(reader);
+}
+
+static void end(void)
+{
+    runners_slowdowns_free(&slowdowns);
+}
+
+TestSuite(runners_slowdowns, .init = begin, .fini = end);
+
+/* Adds calls that take `time` and, one after the other, more or less. */
+static void add(int side, size_t count, uint64_t time, uint64_t more_or_less)
+{
+    struct spread *spread = &slowdowns.sides[side].sums.all[0].spread;
+
+    for (size_t i = 0; i < count; i++)
+        cr_assert_eq(runners_spread_add(spread, i % 2 ? time + more_or_less
+                                                      : time - more_or_less),
+                     0);
+}
+
+static size_t found(double over)
+{
+    cr_assert_eq(runners_slowdowns_compare(&slowdowns, over), 0);
+    return slowdowns.count;
+}
+
+#define MS UINT64_C(1000000)
+
+Test(runners_slowdowns, finds_a_slower_span)
+{
+    add(0, 10, 10 * MS, 0);
+    add(1, 10, 12 * MS, 0);
+    cr_assert_eq(found(0.1), 1);
+    cr_expect_not(slowdowns.all[0].frequent);
+    cr_expect_float_eq(slowdowns.all[0].ratio, 1.2, 1e-9);
+}
+
+Test(runners_slowdowns, ignores_less_than_the_percentage)
+{
+    add(0, 10, 10 * MS, 0);
+    add(1, 10, 12 * MS, 0);
+    cr_expect_eq(found(0.25), 0);
+}
+
+Test(runners_slowdowns, ignores_a_faster_span)
+{
+    add(0, 10, 12 * MS, 0);
+    add(1, 10, 10 * MS, 0);
+    cr_expect_eq(found(0), 0);
+}
+
+/* The deviation of ten calls of 10 and 8 ms more or less is 8.43 ms, so three
+ * standard errors of the mean are 8 ms. */
+Test(runners_slowdowns, ignores_what_is_within_the_noise)
+{
+    add(0, 10, 10 * MS, 8 * MS);
+    add(1, 10, 15 * MS, 0);
+    cr_expect_eq(found(0), 0);
+}
+
+Test(runners_slowdowns, more_repeats_lower_the_noise)
+{
+    add(0, 1000, 10 * MS, 8 * MS);
+    add(1, 10, 15 * MS, 0);
+    cr_assert_eq(found(0), 1);
+    cr_expect_float_eq(slowdowns.all[0].noise, 3 * 1.5 * 0.8 / 31.6228, 1e-3);
+}
+
+Test(runners_slowdowns, ignores_less_than_a_millisecond_of_a_span)
+{
+    add(0, 10, MS / 10, 0);
+    add(1, 10, MS / 6, 0);
+    cr_expect_eq(found(0.1), 0);
+    slowdowns.sides[0].sums.table = STAT_KERNEL;
+    cr_expect_eq(found(0.1), 1, "the clock of a GPU is better");
+}
+
+Test(runners_slowdowns, a_few_calls_must_be_clearly_slower)
+{
+    add(0, 1, 100 * MS, 0);
+    add(1, 1, 190 * MS, 0);
+    cr_expect_eq(found(0.1), 0);
+    runners_spread_free(&slowdowns.sides[1].sums.all[0].spread);
+    add(1, 1, 260 * MS, 0);
+    cr_assert_eq(found(0.1), 1);
+    cr_expect_eq(slowdowns.all[0].noise, 0);
+}
+
+Test(runners_slowdowns, finds_a_more_frequent_span)
+{
+    add(0, 10, MS, 0);
+    add(1, 12, MS, 0);
+    cr_assert_eq(found(0.1), 1);
+    cr_expect(slowdowns.all[0].frequent);
+    cr_expect_float_eq(slowdowns.all[0].ratio, 1.2, 1e-9);
+}
+
+Test(runners_slowdowns, counts_calls_of_each_recording)
+{
+    add(0, 10, MS, 0);
+    add(1, 20, MS, 0);
+    slowdowns.sides[1].recordings = 2;
+    cr_expect_eq(found(0), 0);
+}
+
+Test(runners_slowdowns, ignores_spans_of_one_run)
+{
+    runners_sums_free(&slowdowns.sides[0].sums);
+    add(1, 10, MS, 0);
+    cr_expect_eq(found(0), 0);
+}

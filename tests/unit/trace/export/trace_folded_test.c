@@ -1,0 +1,320 @@
+/* trace_folded_test.c: sums up self times as folded stacks. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/support/support.h"
+
+#include "trace/export/folded.h"
+#include "trace/read/reader.h"
+#include "trace/record/recorder.h"
+
+TestSuite(trace_folded, .init = test_folder, .timeout = 60);
+
+static struct trace_site outer = TEST_SITE(SPAN, INFO, "outer", "m", NULL, 0);
+static struct trace_site inner = TEST_SITE(SPAN, INFO, "inner", "m", NULL, 0);
+
+static struct trace_span_ref begin(struct trace_site *site)
+{
+    return trace_span_begin_(site, 0, NULL);
+}
+
+static char *text_of(const struct trace_folded *folded)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+
+    cr_assert_not_null(stream);
+    cr_assert_eq(trace_folded_put(folded, stream), 0);
+    fclose(stream);
+    return text;
+}
+
+/* Ends the recording and returns its stacks, to be freed. */
+static char *folded_as(const char *name)
+{
+    struct trace_reader *reader = test_read();
+    struct trace_folded folded = {0};
+    char *text;
+
+    cr_assert_eq(trace_folded_add(&folded, reader, name), 0);
+    text = text_of(&folded);
+    trace_folded_free(&folded);
+    trace_reader_close(reader);
+    return text;
+}
+
+/* Returns the time of the path that ends with `frames`, 0 if there is none. */
+static unsigned long long time_of(const char *text, const char *frames)
+{
+    size_t size = strlen(frames);
+
+    for (const char *at = text; (at = strstr(at, frames)); at++)
+        if (at[size] == ' ')
+            return strtoull(at + size, NULL, 10);
+    return 0;
+}
+
+/* The times of all paths. */
+static unsigned long long sum_of(const char *text)
+{
+    unsigned long long sum = 0;
+
+    for (const char *end = text; (end = strchr(end, '\n')); end++) {
+        const char *number = end;
+
+        while (number[-1] != ' ')
+            number--;
+        sum += strtoull(number, NULL, 10);
+    }
+    return sum;
+}
+
+static uint64_t duration_of(struct trace_reader *reader, const char *name)
+{
+    struct trace_entry entry;
+
+    cr_assert(test_find(reader, TRACE_ENTRY_SPAN, name, &entry));
+    return entry.end - entry.time;
+}
+
+/* ---- Spans ---- */
+
+Test(trace_folded, sums_up_the_self_times_of_nested_spans)
+{
+    struct trace_folded folded = {0};
+    struct trace_reader *reader;
+    uint64_t whole, nested;
+    char *text;
+
+    test_record();
+
+    struct trace_span_ref span = begin(&outer);
+
+    for (int i = 0; i < 2; i++) {
+        struct trace_span_ref part = begin(&inner);
+
+        usleep(1000);
+        trace_span_end(part);
+    }
+    usleep(1000);
+    trace_span_end(span);
+    reader = test_read();
+    whole = duration_of(reader, "outer");
+    nested = duration_of(reader, "inner");
+    cr_assert_eq(trace_folded_add(&folded, reader, NULL), 0);
+    text = text_of(&folded);
+    cr_expect_eq(sum_of(text), whole, "%s", text);
+    cr_expect_gt(time_of(text, ";outer;inner"), nested, "%s", text);
+    cr_expect_eq(time_of(text, ";outer") + time_of(text, ";outer;inner"), whole,
+                 "%s", text);
+    trace_folded_free(&folded);
+    trace_reader_close(reader);
+    free(text);
+}
+
+/* The one that began later is nested until it ends. */
+Test(trace_folded, counts_time_once_if_spans_overlap)
+{
+    struct trace_folded folded = {0};
+    struct trace_reader *reader;
+    struct trace_entry first, second;
+    char *text;
+
+    test_record();
+
+    struct trace_span_ref one = begin(&outer);
+    struct trace_span_ref other = begin(&inner);
+
+    usleep(1000);
+    trace_span_end(one);
+    usleep(1000);
+    trace_span_end(other);
+    reader = test_read();
+    cr_assert(test_find(reader, TRACE_ENTRY_SPAN, "outer", &first));
+    cr_assert(test_find(reader, TRACE_ENTRY_SPAN, "inner", &second));
+    cr_assert_eq(trace_folded_add(&folded, reader, NULL), 0);
+    text = text_of(&folded);
+    cr_expect_eq(time_of(text, ";outer"), second.time - first.time, "%s", text);
+    cr_expect_eq(sum_of(text), second.end - first.time, "%s", text);
+    trace_folded_free(&folded);
+    trace_reader_close(reader);
+    free(text);
+}
+
+static void *enters(void *span)
+{
+    struct trace_span_ref entered =
+        trace_span_enter_(*(struct trace_span_ref *)span);
+
+    usleep(1000);
+    trace_span_leave_(entered);
+    return NULL;
+}
+
+Test(trace_folded, adds_the_time_on_each_thread_that_enters_a_span)
+{
+    struct trace_span_ref span;
+    char *text, own[64];
+
+    test_record();
+    span = trace_span_new_(&outer, 0, NULL);
+    test_thread(enters, &span);
+    trace_span_end(span);
+    text = folded_as(NULL);
+    snprintf(own, sizeof(own), " %d;outer", getpid());
+    cr_expect_gt(time_of(text, ";outer"), 0, "%s", text);
+    cr_expect_eq(time_of(text, own), 0, "%s", text);
+    free(text);
+}
+
+Test(trace_folded, leaves_out_spans_that_no_thread_is_in)
+{
+    struct trace_span_ref around, beside;
+    char *text;
+
+    test_record();
+    around = begin(&outer);
+    beside = trace_span_beside_(&inner, 0, NULL);
+    trace_span_end(around);
+    trace_span_end(beside);
+    text = folded_as(NULL);
+    cr_expect_gt(time_of(text, ";outer"), 0);
+    cr_expect_null(strstr(text, "inner"));
+    free(text);
+}
+
+Test(trace_folded, ends_open_spans_with_the_recording)
+{
+    char *text;
+
+    test_record();
+    begin(&outer);
+    usleep(1000);
+    text = folded_as(NULL);
+    cr_expect_gt(time_of(text, ";outer"), 1000000, "%s", text);
+    free(text);
+}
+
+Test(trace_folded, writes_nothing_for_an_empty_recording)
+{
+    char *text;
+
+    test_record();
+    text = folded_as("a test");
+    cr_expect_str_eq(text, "");
+    free(text);
+}
+
+Test(trace_folded, replaces_what_separates_frames_and_lines)
+{
+    static struct trace_site odd =
+        TEST_SITE(SPAN, INFO, "a;b\nc d", "m", NULL, 0);
+    struct trace_span_ref span;
+    char *text;
+
+    test_record();
+    span = begin(&odd);
+    usleep(1000);
+    trace_span_end(span);
+    text = folded_as("one;two");
+    cr_expect_eq(strncmp(text, "one:two;", 8), 0, "%s", text);
+    cr_expect_gt(time_of(text, ";a:b c d"), 0, "%s", text);
+    cr_expect_eq(strchr(text, '\n'), text + strlen(text) - 1, "%s", text);
+    free(text);
+}
+
+/* ---- Devices ---- */
+
+Test(trace_folded, puts_the_work_of_a_device_under_its_stream)
+{
+    struct trace_activity activity;
+    uint64_t now;
+    char *text;
+
+    test_record();
+    trace_device_note("gpu.device.1", "NVIDIA H200");
+    trace_device_note("gpu.stream.2.7.name", "main");
+    now = trace_device_host()->now();
+    activity = test_kernel(now, now + 100000);
+    trace_device_put(&activity);
+    text = folded_as(NULL);
+    cr_expect_eq(
+        strncmp(text, "GPU 1: NVIDIA H200;stream 7: main;identity ", 43), 0,
+        "%s", text);
+    free(text);
+}
+
+Test(trace_folded, puts_calls_into_the_spans_of_their_threads)
+{
+    struct trace_activity call = {
+        .at = {.thread = (uint32_t)getpid(), .kind = TRACE_ACTIVITY_RUNTIME},
+        .name = "cudaLaunchKernel"};
+    struct trace_span_ref span;
+    char *text;
+
+    test_record();
+    span = begin(&outer);
+    call.at.begin = trace_device_host()->now();
+    usleep(1000);
+    call.end = trace_device_host()->now();
+    trace_span_end(span);
+    trace_device_put(&call);
+    text = folded_as(NULL);
+    cr_expect_gt(time_of(text, ";outer;cudaLaunchKernel"), 1000000, "%s", text);
+    free(text);
+}
+
+/* ---- Several recordings, and faults ---- */
+
+Test(trace_folded, adds_up_recordings_with_the_same_name)
+{
+    struct trace_folded folded = {0};
+    struct trace_reader *reader;
+    char *once, *twice;
+
+    test_record();
+    begin(&outer);
+    usleep(1000);
+    reader = test_read();
+    cr_assert_eq(trace_folded_add(&folded, reader, "same"), 0);
+    once = text_of(&folded);
+    cr_assert_eq(trace_folded_add(&folded, reader, "same"), 0);
+    twice = text_of(&folded);
+    cr_expect_eq(sum_of(twice), 2 * sum_of(once), "%s", twice);
+    cr_expect_eq(strchr(twice, '\n')[1], '\0', "%s", twice);
+    trace_folded_free(&folded);
+    trace_reader_close(reader);
+    free(once);
+    free(twice);
+}
+
+Test(trace_folded, reports_that_memory_is_exhausted)
+{
+    struct trace_reader *reader;
+    size_t nth = 0;
+    int result;
+
+    if (!test_can_fail_memory())
+        cr_skip_test("a sanitizer provides malloc");
+    test_record();
+    begin(&outer);
+    usleep(1000);
+    reader = test_read();
+    do {
+        struct trace_folded folded = {0};
+
+        errno = 0;
+        test_fail_memory(++nth, true);
+        result = trace_folded_add(&folded, reader, "a test");
+        cr_expect(!result || errno == ENOMEM);
+        test_fail_memory(0, false);
+        trace_folded_free(&folded);
+    } while (nth < 3 || result);
+    cr_expect_gt(nth, 4);
+    trace_reader_close(reader);
+}
