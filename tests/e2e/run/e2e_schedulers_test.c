@@ -347,7 +347,7 @@ Test(e2e_schedulers, spreads_a_suite_with_the_files_of_docs)
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
         e2e_expect_code(e2e_run("/usr/bin/python3 " TESTS_DIR
                                 "/e2e/run/shard_files.py "
-                                "%s/docs/shards/%s.yml >commands",
+                                "%s/examples/shards/%s.yml >commands",
                                 SOURCE_DIR, files[i]),
                         0);
         e2e_expect_is(e2e_run("wc -l <commands")->out, "4\n");

@@ -1,4 +1,4 @@
-"""shard_files.py FILE: checks a file of docs/shards/ and prints the shell
+"""shard_files.py FILE: checks a file of examples/shards/ and prints the shell
 commands of its shards, a line for each shard.
 
 The keys are those that the schedulers document. No schema is checked: neither
