@@ -3,7 +3,7 @@
 'use strict';
 
 const { existsSync, readdirSync } = require('node:fs');
-const { join } = require('node:path');
+const { basename, join } = require('node:path');
 const { createRequire } = require('node:module');
 
 const root = join(__dirname, '../..');
@@ -13,8 +13,9 @@ const globals = load('globals');
 const page = 'harness/results/report/page';
 
 const objects = existsSync(join(root, page)) ?
-    readdirSync(join(root, page)).filter((name) => name.endsWith('.js'))
-        .map((name) => name.slice(0, -3)
+    readdirSync(join(root, page), { recursive: true })
+        .filter((name) => name.endsWith('.js'))
+        .map((name) => basename(name, '.js')
             .replace(/_(.)/g, (unused, letter) => letter.toUpperCase())) : [];
 
 const rules = {
@@ -36,7 +37,7 @@ const rules = {
 };
 
 module.exports = [{
-    files: [`${page}/*.js`],
+    files: [`${page}/**/*.js`],
     languageOptions: {
         sourceType: 'script',
         globals: {
