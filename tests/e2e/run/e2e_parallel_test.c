@@ -14,19 +14,30 @@ E2E_FOLDER
 
 TestSuite(e2e_parallel, .init = e2e_begin, .timeout = 180);
 
-/* Shell functions for all scripts: `meet NAME` returns once two programs have
- * called it, so it hangs if they run one after the other. */
+/* All scripts have these shell functions. `meet NAME` returns once two programs
+ * have called it, so it hangs if they run one after the other. */
 #define MEET                                                                   \
     "meet() { mkfifo $1.1 $1.2 2>/dev/null\n"                                  \
     "if mkdir $1 2>/dev/null; then echo >$1.1; read x <$1.2\n"                 \
     "else read x <$1.1; echo >$1.2; fi; }\n"
+
+/* `running` prints the names of the programs that testlog runs now. `settle`
+ * returns once testlog has started all that it will start before one of them
+ * ends. `outlive NAME` returns once testlog has seen the end of that program.
+ */
+#define SETTLE                                                                 \
+    "running() { cat $(grep -ls \"^PPid:[[:blank:]]*$PPID$\" "                 \
+    "/proc/[0-9]*/status) 2>/dev/null | sed -n 's/^Name:[[:blank:]]*//p'; }\n" \
+    "settle() { until grep -q '^State:.S' /proc/$PPID/status && "              \
+    "! running | grep -qx testlog; do sleep 0.01; done; }\n"                   \
+    "outlive() { while running | grep -qx $1; do sleep 0.01; done; }\n"
 
 static void script(const char *name, const char *text)
 {
     FILE *file = fopen(name, "we");
 
     cr_assert_not_null(file);
-    fprintf(file, "#!/bin/sh\n%s%s\n", MEET, text);
+    fprintf(file, "#!/bin/sh\n" MEET SETTLE "%s\n", text);
     cr_assert_eq(fclose(file), 0);
     cr_assert_eq(chmod(name, 0755), 0);
 }
@@ -49,15 +60,12 @@ Test(e2e_parallel, runs_programs_one_after_another_on_request)
     static const char *const flags[] = {"-j1", "--nocapture",
                                         "-j4 --nocapture"};
 
-    script("a", "echo begin >>order; sleep 0.1; echo end >>order");
+    script("a", "settle; running >>names");
     for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
         e2e_expect_code(
-            e2e_run("rm -f order; " TESTLOG " run ./a ./a ./a -- %s", flags[i]),
+            e2e_run("rm -f names; " TESTLOG " run ./a ./a ./a -- %s", flags[i]),
             0);
-        cr_expect_str_eq(e2e_read("order"),
-                         "begin\nend\nbegin\nend\nbegin\n"
-                         "end\n",
-                         "%s", flags[i]);
+        cr_expect_str_eq(e2e_read("names"), "a\na\na\n", "%s", flags[i]);
     }
 }
 
@@ -97,7 +105,7 @@ Test(e2e_parallel, keeps_the_order_of_results)
     const struct e2e *result;
 
     e2e_link("small", E2E_TRACED, "small");
-    script("slow", "meet here; sleep 0.2");
+    script("slow", "meet here; outlive quick");
     script("quick", "meet here");
     result = e2e_run(TESTLOG " run ./slow ./small ./quick -- -j3");
     e2e_expect_code(result, 0);
@@ -181,22 +189,23 @@ Test(e2e_parallel, does_not_mix_long_output)
 
 Test(e2e_parallel, prints_colors_only_if_the_run_does)
 {
+    static const char run[] = TESTLOG " run ./a ./b -- -j2 --filter "
+                                      "'outcomes/@(passes|fails|is_)*' ";
+
     e2e_link("outcomes", E2E_TRACED, "a");
     e2e_link("outcomes", E2E_TRACED, "b");
-    e2e_expect_has(
-        e2e_run(TESTLOG " run ./a ./b -- -j2 --color=always 2>&1")->out,
-        "\033[");
-    e2e_expect_lacks(e2e_run(TESTLOG " run ./a ./b -- -j2 2>&1")->out, "\033[");
+    e2e_expect_has(e2e_run("%s --color=always 2>&1", run)->out, "\033[");
+    e2e_expect_lacks(e2e_run("%s 2>&1", run)->out, "\033[");
 }
 
 /* ---- Serial programs ---- */
 
-/* `a` marks itself as running for a while; `b` fails if it sees the mark. */
+/* `a` fails if `b` or `alone`, which create the file "ran", run beside it. */
 static void make_rivals(void)
 {
-    script("a", "mkdir -p running; touch running/$$; sleep 0.3; "
-                "rm running/$$; rmdir running 2>/dev/null; true");
-    script("b", "! test -e running");
+    script("a", "before=$(ls ran); settle; ! running | grep -qx -e b -e alone "
+                "&& [ \"$before\" = \"$(ls ran)\" ]");
+    script("b", "touch ran");
 }
 
 Test(e2e_parallel, runs_serial_programs_alone)
@@ -207,9 +216,10 @@ Test(e2e_parallel, runs_serial_programs_alone)
     make_rivals();
     script("none", "true");
     for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
-        e2e_expect_code(
-            e2e_run(TESTLOG " run %s ./a ./b ./a ./none ./a -- -j4", ways[i]),
-            0);
+        e2e_expect_code(e2e_run("rm -f ran; " TESTLOG
+                                " run %s ./a ./b ./a ./none ./a -- -j4",
+                                ways[i]),
+                        0);
 }
 
 Test(e2e_parallel, runs_a_program_alone_that_is_marked_serial)
@@ -250,7 +260,7 @@ Test(e2e_parallel, counts_a_program_that_dies_beside_another)
     const struct e2e *result;
 
     script("a", "meet here; echo last words; kill -SEGV $$");
-    script("b", "meet here; sleep 0.2");
+    script("b", "meet here; outlive a");
     result = e2e_run(TESTLOG " run ./a ./b -- -j2");
     e2e_expect_code(result, 1);
     e2e_expect_has(result->out, "last words\n");
@@ -273,7 +283,7 @@ Test(e2e_parallel, starts_no_program_after_a_failure_with_fail_fast)
     const struct e2e *result;
 
     script("a", "meet here; exit 1");
-    script("b", "meet here; sleep 0.5");
+    script("b", "meet here; outlive a");
     script("c", "touch ran");
     result = e2e_run(TESTLOG " run ./a ./b ./c ./c -- -j2 --fail-fast");
     e2e_expect_code(result, 1);
@@ -321,12 +331,14 @@ Test(e2e_parallel, kills_all_programs_on_the_second_interrupt)
 {
     const struct e2e *result;
 
-    script("a", "trap '' INT; echo $$ >a.pid; sleep 60 & wait; wait");
-    script("b", "trap '' INT; echo $$ >b.pid; sleep 60 & wait; wait");
+    script("a", "trap 'touch a.int' INT; echo $$ >a.pid; sleep 60 & wait; "
+                "wait");
+    script("b", "trap 'touch b.int' INT; echo $$ >b.pid; sleep 60 & wait; "
+                "wait");
     result = e2e_run("( (until [ -s a.pid -a -s b.pid ]; do sleep 0.1; done; "
-                     "kill -INT $$; sleep 0.3; kill -INT $$) >/dev/null 2>&1 "
-                     "& ); exec env --default-signal=INT " TESTLOG
-                     " run ./a ./b -- -j2");
+                     "kill -INT $$; until [ -e a.int -a -e b.int ]; do sleep "
+                     "0.1; done; kill -INT $$) >/dev/null 2>&1 & ); exec env "
+                     "--default-signal=INT " TESTLOG " run ./a ./b -- -j2");
     e2e_expect_code(result, 130);
     e2e_expect_code(e2e_run("! grep 'State:.[RSDT]' /proc/$(cat a.pid)/status "
                             "/proc/$(cat b.pid)/status"),
@@ -369,11 +381,11 @@ Test(e2e_parallel, reruns_only_failures)
 {
     const struct e2e *result;
 
-    e2e_link("outcomes", E2E_TRACED, "a");
+    e2e_link("ci", E2E_TRACED, "a");
     e2e_link("small", E2E_TRACED, "b");
     script("c", "exit 1");
-    e2e_run(TESTLOG " run ./a ./b ./c -- -j3 --timeout 5");
-    result = e2e_run(TESTLOG " run ./a ./b ./c -- -j3 --timeout 5 --failed");
+    e2e_run(TESTLOG " run ./a ./b ./c -- -j3");
+    result = e2e_run(TESTLOG " run ./a ./b ./c -- -j3 --failed");
     e2e_expect_code(result, 1);
     cr_expect_eq(
         e2e_results(e2e_json("testlog-runs/latest/run.json"), "small/passes"),
@@ -381,18 +393,21 @@ Test(e2e_parallel, reruns_only_failures)
     cr_expect_eq(e2e_results(e2e_json("testlog-runs/latest/run.json"), "c"), 1);
 }
 
+#define SHOWN "until grep -q 'programs.: a 0' terminal; do sleep 0.01; done"
+
 Test(e2e_parallel, shows_a_status_line_of_all_programs)
 {
     const struct e2e *result;
 
-    script("a", "meet here; sleep 0.5");
-    script("b", "meet here; sleep 0.5; echo hello");
+    script("a", "meet here; " SHOWN);
+    script("b", "meet here; " SHOWN "; echo hello");
     result = e2e_run("command -v script >/dev/null || exit 77; env TERM=xterm "
-                     "script -qec '" TESTLOG " run ./a ./b -- -j2' /dev/null");
+                     "script -qec '" TESTLOG " run ./a ./b -- -j2' /dev/null "
+                     ">terminal");
     if (result->code == 77)
         cr_skip_test("script(1) is not installed");
-    e2e_expect_has(result->out, "\033[K[0/0, 0/2 programs]: a 0.");
-    e2e_expect_has(result->out, "\r\033[Khello\r\n");
+    e2e_expect_has(e2e_read("terminal"), "\033[K[0/0, 0/2 programs]: a 0.");
+    e2e_expect_has(e2e_read("terminal"), "\r\033[Khello\r\n");
 }
 
 /* ---- GNU make's jobserver ---- */
@@ -405,8 +420,7 @@ static void make_counters(int count)
 
     for (int i = 1; i <= count; i++) {
         snprintf(name, sizeof(name), "p%d", i);
-        script(name, "touch run.$$; ls run.* | wc -l >>counts; sleep 0.1; "
-                     "rm run.$$");
+        script(name, "settle; running | grep -c ^p >>counts");
     }
 }
 
