@@ -120,8 +120,8 @@ Test(trace_fields, reads_many_late_fields_only_once, .timeout = 60)
     }
     reader = test_read();
     text = test_lines(reader, "info", &style);
-    cr_expect(
-        strstr(text, " INFO span{i=99999}: "
+    cr_expect(strstr(text,
+                     " INFO span{i=99999}: "
                      "tests::unit::trace::read::trace_fields_test: hi\n"));
     trace_chrome_begin(&chrome, null);
     cr_expect_eq(trace_chrome_add(&chrome, reader, 1, "many"), 0);
