@@ -310,13 +310,12 @@ TRACE_API void trace_enable(void);
  * creates: the file `recording` while it runs, and trace.json once trace_stop
  * is called. `options` is NULL or "key=value,...": limit, the most bytes to
  * record, as in "64M"; host_tracer_level, device_tracer_level and gpu_*, which
- * testlog-program(7) describes. GPUs are recorded if CUDA_INJECTION64_PATH
- * names libtestlog-gpu.so when the program starts, NVTX if
- * NVTX_INJECTION64_PATH does. Fails with EINVAL if an
- * option is wrong; with EBUSY if a recording runs, as in every test, or if
- * log_subscribe has set the filters and host_tracer_level is given. trace_stop
- * ends it; it fails with EINVAL if this process, which may be a forked child,
- * has not started one. */
+ * testlog-flags(7) and testlog-gpu(7) describe. GPUs are recorded if
+ * CUDA_INJECTION64_PATH names libtestlog-gpu.so when the program starts, NVTX
+ * if NVTX_INJECTION64_PATH does. Fails with EINVAL if an option is wrong; with
+ * EBUSY if a recording runs, as in every test, or if log_subscribe has set the
+ * filters and host_tracer_level is given. trace_stop ends it; it fails with
+ * EINVAL if this process, which may be a forked child, has not started one. */
 TRACE_API int trace_start(const char *directory, const char *options);
 TRACE_API int trace_stop(void);
 

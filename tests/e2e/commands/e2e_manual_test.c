@@ -161,12 +161,71 @@ Test(e2e_manual, pages_refer_only_to_existing_pages)
     expect_words(&there, &named, "no page refers to");
 }
 
+static bool has_section(const char *path, const char *name)
+{
+    const char *text = e2e_read("%s", path);
+    char heading[2 * WORD];
+
+    snprintf(heading, sizeof(heading), "\n.Ss %s\n", name);
+    if (strstr(text, heading))
+        return true;
+    snprintf(heading, sizeof(heading), "\n.Sh %s\n", name);
+    return strstr(text, heading);
+}
+
+/* The path of a page such as "testlog-gpu 7", or NULL. */
+static const char *path_of(const glob_t *all, const char *name, size_t size)
+{
+    for (size_t i = 0; i < all->gl_pathc; i++) {
+        const char *base = strrchr(all->gl_pathv[i], '/') + 1;
+
+        if (strlen(base) == size && !strncmp(base, name, size - 2) &&
+            base[size - 1] == name[size - 1])
+            return all->gl_pathv[i];
+    }
+    return NULL;
+}
+
+/* Expects the sections that a page names, in itself or "in" another page. */
+static void check_sections(const glob_t *all, const char *path)
+{
+    static const char reference[] = "^\\.Sx (.*[A-Za-z])( [^A-Za-z]*)?\n"
+                                    "(in\n\\.Xr (testlog[a-z-]* [0-9]))?";
+    char *text = strdup(e2e_read("%s", path)), *at = text;
+    regmatch_t match[5];
+    regex_t regex;
+
+    cr_assert_eq(regcomp(&regex, reference, REG_EXTENDED | REG_NEWLINE), 0);
+    for (; !regexec(&regex, at, 5, match, 0); at += match[0].rm_eo - 1) {
+        const char *where = path;
+        char name[WORD];
+
+        snprintf(name, sizeof(name), "%.*s",
+                 (int)(match[1].rm_eo - match[1].rm_so), at + match[1].rm_so);
+        if (match[4].rm_so >= 0)
+            where = path_of(all, at + match[4].rm_so,
+                            (size_t)(match[4].rm_eo - match[4].rm_so));
+        cr_expect(where && has_section(where, name), "%s: no section %s", path,
+                  name);
+    }
+    regfree(&regex);
+    free(text);
+}
+
+Test(e2e_manual, pages_refer_only_to_existing_sections)
+{
+    const glob_t *all = pages();
+
+    for (size_t i = 0; i < all->gl_pathc; i++)
+        check_sections(all, all->gl_pathv[i]);
+}
+
 /* ---- Flags, variables, exit codes ---- */
 
 static const struct {
     const char *page, *help;
 } helps[] = {
-    {"harness/testlog-program.7", NULL},
+    {"harness/testlog-flags.7", NULL},
     {"runners/testlog-run.1", "run"},
     {"runners/testlog-record.1", "record"},
     {"runners/testlog-log.1", "log"},
@@ -217,14 +276,33 @@ Test(e2e_manual, pages_describe_exactly_the_existing_flags)
         check_flags(helps[i].page, help_of(helps[i].help));
 }
 
-Test(e2e_manual, page_describes_exactly_the_profiler_options)
+/* Adds the first group of each match in the pages about options and variables,
+ * of which each is in one page. */
+static void find_in_pages(struct words *told, const char *expression)
+{
+    static const char *const some[] = {"harness/testlog-flags.7",
+                                       "harness/testlog-gpu.7"};
+
+    for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++) {
+        struct words *here = calloc(1, sizeof(*here));
+
+        find_words(here, page(some[i]), expression);
+        for (size_t k = 0; k < here->count; k++) {
+            cr_expect_not(has_word(told, here->all[k]), "in two pages: %s",
+                          here->all[k]);
+            add_word(told, here->all[k], strlen(here->all[k]));
+        }
+        free(here);
+    }
+}
+
+Test(e2e_manual, pages_describe_exactly_the_profiler_options)
 {
     static struct words listed, told;
 
     find_words(&listed, help_of(NULL), "^ +([a-z_]+)=");
-    find_words(&told, page("harness/testlog-program.7"),
-               "^\\.It Li ([a-z_]+) Ns = ");
-    expect_words(&listed, &told, "not in testlog-program.7");
+    find_in_pages(&told, "^\\.It Li ([a-z_]+) Ns = ");
+    expect_words(&listed, &told, "not in testlog-flags.7 or testlog-gpu.7");
     expect_words(&told, &listed, "not in --help");
 }
 
@@ -251,9 +329,9 @@ static bool is_private(const char *variable)
            strcmp(variable, "TESTLOG_STACKS") != 0;
 }
 
-Test(e2e_manual, page_describes_exactly_the_existing_variables)
+Test(e2e_manual, pages_describe_exactly_the_existing_variables)
 {
-    const glob_t *sources = files("{harness,harness/*,runners}/*.c");
+    const glob_t *sources = files("{harness,runners}{,/*,/*/*}/*.c");
     static struct words read, told, known;
 
     for (size_t i = 0; i < sources->gl_pathc; i++) {
@@ -267,19 +345,18 @@ Test(e2e_manual, page_describes_exactly_the_existing_variables)
         find_words(&read, text, "^    X\\(\"[A-Z_]+\", \"([A-Z_]+)\"");
         find_words(&read, text, "^    X\\(\"[A-Z_\", ]+, \"([A-Z_]+)\"");
     }
-    find_words(&told, page("harness/testlog-program.7"),
-               "^\\.It Ev ([A-Z0-9_]+)");
+    find_in_pages(&told, "^\\.It Ev ([A-Z0-9_]+)");
     for (size_t i = 0; i < read.count; i++)
         if (!is_private(read.all[i]))
             add_word(&known, read.all[i], strlen(read.all[i]));
-    expect_words(&known, &told, "not in testlog-program.7");
+    expect_words(&known, &told, "not in testlog-flags.7 or testlog-gpu.7");
     expect_words(&told, &known, "no source reads it");
 }
 
 Test(e2e_manual, page_describes_exactly_the_exit_codes)
 {
     const char *codes =
-        e2e_between(e2e_read("%s/harness/runner/options.h", SOURCE_DIR),
+        e2e_between(e2e_read("%s/harness/runner/options/options.h", SOURCE_DIR),
                     "enum test_log_exit {", "}");
     static struct words known, told;
 
