@@ -8,56 +8,6 @@
 #include "log/lines/layout.h"
 #include "log/replay/entry_text.h"
 
-/* ---- Expectations ---- */
-
-static const struct kind kinds[] = {
-#define LOG_X(name, word, looked_at, wanted, wrong)                            \
-    {word, looked_at, wanted, wrong},
-    LOG_EXPECTATIONS(LOG_X)
-#undef LOG_X
-};
-
-static bool takes_number(enum log_expectation_kind kind)
-{
-    return kinds[kind].wanted == NUMBER ||
-           kind == LOG_EXPECTATION_SPAN_SHORTER ||
-           kind == LOG_EXPECTATION_SPAN_LONGER;
-}
-
-void log_expectation_quote(struct trace_text *out, const char *text)
-{
-    trace_text_char(out, '"');
-    for (;;) {
-        size_t size = strcspn(text, "\"\\");
-
-        log_plain(out, text, size);
-        text += size;
-        if (!*text)
-            break;
-        trace_text_char(out, '\\');
-        trace_text_char(out, *text++);
-    }
-    trace_text_char(out, '"');
-}
-
-void log_expectation_text(const struct log_expectation *expectation,
-                          struct trace_text *out)
-{
-    const char *const *text = expectation->texts;
-    locale_t before = trace_locale_enter();
-
-    trace_text_printf(out, "log_expect_%s(", kinds[expectation->kind].word);
-    if (takes_number(expectation->kind))
-        trace_text_printf(out, "%.15g, ", expectation->number);
-    trace_locale_leave(before);
-    for (; *text; text++) {
-        if (text > expectation->texts)
-            trace_text_string(out, ", ");
-        log_expectation_quote(out, *text);
-    }
-    trace_text_char(out, ')');
-}
-
 /* ---- Matching ---- */
 
 /* Formats the event as a line without time, colours and newline. */
@@ -518,7 +468,7 @@ enum log_judgement log_judge(const struct log_expectation *expectation,
                              struct trace_text *why)
 {
     struct search search = {.expectation = expectation,
-                            .kind = &kinds[expectation->kind]};
+                            .kind = &log_expectation_kinds[expectation->kind]};
     enum log_judgement judgement = LOG_NOT_JUDGED;
 
     if (!expectation->texts[0]) {

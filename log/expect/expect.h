@@ -12,7 +12,7 @@
 enum looked_at { LINES, EVENTS, SPANS };
 enum wanted { SOME, NONE, NUMBER, ALL };
 
-/* The expectations. */
+/* What an expectation looks at, and wants of it. */
 struct kind {
     const char *word;
     enum looked_at looked_at;
@@ -71,7 +71,10 @@ struct search {
     size_t near_count, compared;
 };
 
-/* ---- expect.c ---- */
+/* ---- expect_text.c ---- */
+
+/* log_expectation_kinds has a row for each enum log_expectation_kind. */
+extern const struct kind log_expectation_kinds[];
 
 /* log_expectation_quote adds a text as it is in source code. */
 void log_expectation_quote(struct trace_text *out, const char *text);
