@@ -11,6 +11,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "harness/results/folder/list_runs.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/old_runs.h"
 #include "harness/runner/options/options.h"
@@ -249,13 +250,13 @@ static int list(const char *folder, const char *shown, bool json)
 {
     int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     size_t count;
-    char **names = dir < 0 ? NULL : test_log_old_runs_list(dir, false, &count);
+    char **names = dir < 0 ? NULL : test_log_list_runs(dir, false, &count);
 
     if (names)
         put_all(dir, folder, shown, names, count, json);
     else
         runners_refuse_dir("list", folder);
-    test_log_old_runs_free(names, names ? count : 0);
+    test_log_free_names(names, names ? count : 0);
     if (dir >= 0)
         close(dir);
     return names ? runners_written("list", TEST_LOG_PASSED) : TEST_LOG_USAGE;

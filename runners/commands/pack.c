@@ -10,6 +10,7 @@
 
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/old_runs.h"
+#include "harness/results/folder/remove_tree.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/folder/run_order.h"
 #include "harness/results/folder/scratch.h"
@@ -371,7 +372,7 @@ static int extract_to(const char *pack, const char *dir)
     }
     code = move_unpacked(pack, aside, dir);
     close(aside);
-    test_log_old_runs_remove_tree(AT_FDCWD, path);
+    test_log_remove_tree(AT_FDCWD, path);
     return code;
 }
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "find.h"
+#include "harness/results/folder/list_runs.h"
 #include "harness/results/folder/notice.h"
-#include "harness/results/folder/old_runs.h"
 #include "harness/results/folder/scratch.h"
 #include "harness/runner/options/options.h"
 #include "runners/runners.h"
@@ -84,14 +84,14 @@ static bool find_before(const char *folder, size_t before, char *path)
 {
     int dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     size_t count = 0, place;
-    char **names = dir < 0 ? NULL : test_log_old_runs_list(dir, false, &count);
+    char **names = dir < 0 ? NULL : test_log_list_runs(dir, false, &count);
     bool found;
 
     place = place_of_latest(dir, names, count);
     found = before < count - place &&
             snprintf(path, PATH_MAX, "%s/%s", folder, names[place + before]) <
                 PATH_MAX;
-    test_log_old_runs_free(names, count);
+    test_log_free_names(names, count);
     if (dir >= 0)
         close(dir);
     return found;

@@ -16,7 +16,7 @@
 
 #include "archive.h"
 #include "harness/results/folder/notice.h"
-#include "harness/results/folder/old_runs.h"
+#include "harness/results/folder/remove_tree.h"
 
 static struct {
     char path[PATH_MAX]; /* "": there is none */
@@ -42,7 +42,7 @@ static void wait_and_remove(const int ends[2])
     closefrom(STDERR_FILENO + 1);
     while (read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR)
         ;
-    _exit(test_log_old_runs_remove_tree(AT_FDCWD, temporary.path) != 0);
+    _exit(test_log_remove_tree(AT_FDCWD, temporary.path) != 0);
 }
 
 static void remove_now(void)

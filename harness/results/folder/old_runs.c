@@ -7,32 +7,26 @@
  * A run is renamed before its files are removed, so that no half of a run is
  * ever listed. The next removal finishes one that was interrupted.
  */
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/results/folder/list_runs.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/old_runs.h"
+#include "harness/results/folder/remove_tree.h"
 #include "harness/results/folder/run_folder.h"
-#include "harness/results/folder/run_order.h"
 #include "harness/results/folder/scratch.h"
-#include "trace/base/containers.h"
 #include "trace/base/file.h"
 
 /* Before the name of a run that is being removed. */
 #define ASIDE ".removing-"
 
-enum {
-    DEPTH = 64, /* of folders in a run */
-    PRUNE_SECONDS = 2,
-};
+enum { PRUNE_SECONDS = 2 };
 
 void test_log_old_runs_hold(struct test_log_run *run)
 {
@@ -41,59 +35,7 @@ void test_log_old_runs_hold(struct test_log_run *run)
         flock(run->lock, LOCK_SH | LOCK_NB);
 }
 
-/* ---- Recognizing ---- */
-
-static bool is_name(const char *name)
-{
-    static const char form[] = "0000-00-00T00-00-00.000000";
-    size_t i = 0;
-
-    for (; form[i]; i++)
-        if (form[i] == '0' ? !isdigit((unsigned char)name[i])
-                           : name[i] != form[i])
-            return false;
-    return !name[i];
-}
-
-static bool is_aside(const char *name)
-{
-    size_t size = strlen(ASIDE);
-
-    return !strncmp(name, ASIDE, size) && is_name(name + size);
-}
-
-static int open_folder(int dir, const char *name)
-{
-    return openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
-                  0);
-}
-
-/* Opens a folder of the current user, which is no link. */
-static int open_own(int dir, const char *name)
-{
-    int fd = open_folder(dir, name);
-    struct stat status;
-
-    if (fd < 0 || (!fstat(fd, &status) && status.st_uid == geteuid()))
-        return fd;
-    close(fd);
-    errno = EPERM;
-    return -1;
-}
-
-static bool has(int folder, const char *name, mode_t type)
-{
-    struct stat status;
-
-    return !fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) &&
-           (status.st_mode & S_IFMT) == type;
-}
-
-static bool is_run(int folder)
-{
-    return has(folder, "run.json", S_IFREG) || has(folder, "tests", S_IFDIR) ||
-           has(folder, TEST_LOG_SCRATCH, S_IFREG);
-}
+/* ---- Runs in progress ---- */
 
 /* Other machines may not see a lock, and only they know whether the run has
  * ended. */
@@ -106,7 +48,8 @@ static bool is_elsewhere(int folder)
 
 bool test_log_old_runs_in_progress(int dir, const char *name)
 {
-    int folder = open_folder(dir, name);
+    int folder =
+        openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     bool held = folder >= 0 &&
                 ((flock(folder, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) ||
                  is_elsewhere(folder));
@@ -114,124 +57,6 @@ bool test_log_old_runs_in_progress(int dir, const char *name)
     if (folder >= 0)
         close(folder);
     return held;
-}
-
-/* ---- Listing ---- */
-
-struct names {
-    char **all;
-    size_t count, capacity;
-};
-
-static bool add_name(struct names *names, const char *name)
-{
-    char *copy = strdup(name);
-
-    if (!copy ||
-        !TRACE_ARRAY_RESERVE(names->all, names->capacity, names->count + 1)) {
-        free(copy);
-        return false;
-    }
-    names->all[names->count++] = copy;
-    return true;
-}
-
-static DIR *open_list(int dir)
-{
-    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
-
-    if (fd >= 0 && !entries)
-        close(fd);
-    return entries;
-}
-
-/* Lists the entries that `wanted` accepts by name. */
-static int list(struct names *names, int dir, bool (*wanted)(const char *))
-{
-    DIR *entries = open_list(dir);
-    const struct dirent *entry;
-    bool added = true;
-
-    if (!entries)
-        return -1;
-    while (added && (entry = readdir(entries)))
-        if (wanted(entry->d_name))
-            added = add_name(names, entry->d_name);
-    closedir(entries);
-    return added ? 0 : -1;
-}
-
-/* A run and its place among the others. */
-struct placed {
-    char *name;
-    uint64_t order;
-};
-
-/* Clocks may step back, so a run's number counts, and only then its name. */
-static int compare_latest_first(const void *a, const void *b)
-{
-    const struct placed *one = a, *other = b;
-
-    if (one->order != other->order)
-        return one->order < other->order ? 1 : -1;
-    return strcmp(other->name, one->name);
-}
-
-/* Finds the place of a run; false if the folder `name` is none. */
-static bool place(struct placed *run, int dir, char *name, bool own)
-{
-    int folder = own ? open_own(dir, name) : open_folder(dir, name);
-    bool is = folder >= 0 && is_run(folder);
-
-    if (is)
-        *run = (struct placed){name, test_log_run_order_of(folder)};
-    if (folder >= 0)
-        close(folder);
-    return is;
-}
-
-/* Leaves only runs, the latest first. */
-static int sort_runs(struct names *names, int dir, bool own)
-{
-    struct placed *runs = calloc(names->count + 1, sizeof(*runs));
-    size_t count = 0;
-
-    if (!runs)
-        return -1;
-    for (size_t i = 0; i < names->count; i++)
-        if (place(&runs[count], dir, names->all[i], own))
-            count++;
-        else
-            free(names->all[i]);
-    qsort(runs, count, sizeof(*runs), compare_latest_first);
-    for (size_t i = 0; i < count; i++)
-        names->all[i] = runs[i].name;
-    names->count = count;
-    free(runs);
-    return 0;
-}
-
-char **test_log_old_runs_list(int dir, bool own, size_t *count)
-{
-    struct names names = {0};
-
-    *count = 0;
-    if (list(&names, dir, is_name) ||
-        !TRACE_ARRAY_RESERVE(names.all, names.capacity, 1) ||
-        sort_runs(&names, dir, own)) {
-        test_log_old_runs_free(names.all, names.count);
-        return NULL;
-    }
-    *count = names.count;
-    return names.all;
-}
-
-void test_log_old_runs_free(char **names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free(names[i]);
-    free(names);
 }
 
 /* ---- Verdicts ---- */
@@ -254,7 +79,7 @@ static bool has_failures(FILE *in)
 
 bool test_log_old_runs_failed(int dir, const char *name)
 {
-    int folder = open_own(dir, name), fd = -1;
+    int folder = test_log_open_own(dir, name), fd = -1;
     FILE *in = NULL;
     bool failed;
 
@@ -272,54 +97,21 @@ bool test_log_old_runs_failed(int dir, const char *name)
 
 /* ---- Removing ---- */
 
-static int remove_tree(int dir, const char *name, int depth);
-
-/* Removes what is in a folder, as far as possible. Closes `folder`. */
-static int empty_folder(int folder, int depth)
+static bool is_aside(const char *name)
 {
-    DIR *entries = fdopendir(folder);
-    const struct dirent *entry;
-    int error = entries ? 0 : errno;
+    size_t size = strlen(ASIDE);
 
-    if (!entries)
-        close(folder);
-    while (entries && (entry = readdir(entries))) {
-        const char *name = entry->d_name;
-
-        if (!strcmp(name, ".") || !strcmp(name, ".."))
-            continue;
-        if (unlinkat(folder, name, 0) &&
-            (errno != EISDIR || remove_tree(folder, name, depth - 1)))
-            error = errno;
-    }
-    if (entries)
-        closedir(entries);
-    errno = error;
-    return error ? -1 : 0;
-}
-
-static int remove_tree(int dir, const char *name, int depth)
-{
-    int folder;
-
-    if (depth <= 0) {
-        errno = ELOOP;
-        return -1;
-    }
-    folder = open_own(dir, name);
-    if (folder < 0 || empty_folder(folder, depth))
-        return -1;
-    return unlinkat(dir, name, AT_REMOVEDIR);
+    return !strncmp(name, ASIDE, size) && test_log_is_run_name(name + size);
 }
 
 /* Moves a run aside if nobody holds it. */
 static int set_aside(int dir, const char *name, const char *aside)
 {
-    int folder = open_own(dir, name), status = -1;
+    int folder = test_log_open_own(dir, name), status = -1;
 
     if (folder < 0)
         return -1;
-    if (!is_run(folder))
+    if (!test_log_is_run(folder))
         errno = EINVAL;
     else if (test_log_scratch_in_use(folder))
         errno = EBUSY;
@@ -333,38 +125,31 @@ static int set_aside(int dir, const char *name, const char *aside)
     return status;
 }
 
-int test_log_old_runs_remove_tree(int dir, const char *name)
-{
-    return remove_tree(dir, name, DEPTH);
-}
-
 int test_log_old_runs_remove(int dir, const char *name)
 {
     char aside[64];
 
     if (is_aside(name))
-        return test_log_old_runs_remove_tree(dir, name);
-    if (!is_name(name)) {
+        return test_log_remove_tree(dir, name);
+    if (!test_log_is_run_name(name)) {
         errno = EINVAL;
         return -1;
     }
     snprintf(aside, sizeof(aside), ASIDE "%s", name);
-    return set_aside(dir, name, aside)
-               ? -1
-               : test_log_old_runs_remove_tree(dir, aside);
+    return set_aside(dir, name, aside) ? -1 : test_log_remove_tree(dir, aside);
 }
 
 /* ---- Pruning ---- */
 
 static bool each_aside(int dir, test_log_old_runs_visit *visit, void *context)
 {
-    struct names names = {0};
+    size_t count;
+    char **names = test_log_list_names(dir, is_aside, &count);
     bool more = true;
 
-    list(&names, dir, is_aside);
-    for (size_t i = 0; more && i < names.count; i++)
-        more = visit(context, names.all[i]);
-    test_log_old_runs_free(names.all, names.count);
+    for (size_t i = 0; more && i < count; i++)
+        more = visit(context, names[i]);
+    test_log_free_names(names, count);
     return more;
 }
 
@@ -373,7 +158,7 @@ void test_log_old_runs_each(int dir, size_t keep,
 {
     bool more = each_aside(dir, visit, context);
     size_t count = 0, failed = 0;
-    char **names = keep ? test_log_old_runs_list(dir, true, &count) : NULL;
+    char **names = keep ? test_log_list_runs(dir, true, &count) : NULL;
     char latest[NAME_MAX + 1] = "";
 
     if (readlinkat(dir, "latest", latest, sizeof(latest) - 1) < 0)
@@ -385,7 +170,7 @@ void test_log_old_runs_each(int dir, size_t keep,
             continue;
         more = visit(context, names[i]);
     }
-    test_log_old_runs_free(names, count);
+    test_log_free_names(names, count);
 }
 
 /* One pruning of a folder. */
@@ -418,7 +203,7 @@ static bool prune(void *context, const char *name)
 static bool may_prune(const struct test_log_run *run)
 {
     return run->path && !run->foreign && !run->interrupted &&
-           is_name(trace_base_name(run->path));
+           test_log_is_run_name(trace_base_name(run->path));
 }
 
 void test_log_old_runs_prune(const struct test_log_run *run, const char *path,

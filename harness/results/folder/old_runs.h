@@ -1,4 +1,4 @@
-/* old_runs.h: finds and removes the runs in a folder. Private. */
+/* old_runs.h: removes old runs. Private. */
 #ifndef TESTLOG_OLD_RUNS_H
 #define TESTLOG_OLD_RUNS_H
 
@@ -13,14 +13,6 @@ enum { TEST_LOG_OLD_RUNS_KEPT = 20, TEST_LOG_OLD_RUNS_FAILED = 5 };
 /* test_log_old_runs_hold marks an open run as in progress until it is freed or
  * its process ends; such a run is never removed. */
 void test_log_old_runs_hold(struct test_log_run *);
-
-/* test_log_old_runs_list returns the names of the runs in a folder, latest
- * first, to be freed with test_log_old_runs_free; NULL with errno. A run is a
- * folder, not a link, with the name and content of one. Runs without a number
- * (run_order.h) come after all others, by name. `own`: only those of the
- * current user. */
-char **test_log_old_runs_list(int dir, bool own, size_t *count);
-void test_log_old_runs_free(char **names, size_t count);
 
 /* test_log_old_runs_in_progress tells whether a process holds a run. */
 bool test_log_old_runs_in_progress(int dir, const char *name);
@@ -41,10 +33,6 @@ void test_log_old_runs_each(int dir, size_t keep, test_log_old_runs_visit *,
  * in progress, EINVAL if it is no run. A run that is removed only in part is no
  * longer listed. */
 int test_log_old_runs_remove(int dir, const char *name);
-
-/* test_log_old_runs_remove_tree removes a folder of the current user and what
- * is in it. It follows no link. -1 with errno. */
-int test_log_old_runs_remove_tree(int dir, const char *name);
 
 /* test_log_old_runs_prune, called by the process that made the run in the
  * folder `path`, removes the others of these there, except those in progress.

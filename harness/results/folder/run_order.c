@@ -1,76 +1,24 @@
 /* run_order.c: numbers runs as they start, because clocks may step back.
  *
- * The folder of the runs has a counter, and each run has its number. Both files
- * contain a decimal number and a newline; a file with anything else has no
- * number. A lost counter goes on after the highest number of a run.
+ * The folder of the runs has a counter, and each run has its number. A lost
+ * counter goes on after the highest number of a run.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/results/folder/list_runs.h"
 #include "harness/results/folder/notice.h"
-#include "harness/results/folder/old_runs.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/folder/run_order.h"
 #include "trace/base/file.h"
 
 #define COUNTER ".order"
 
-/* Every number of so many digits has a successor in 64 bits. */
-enum { DIGITS = 18 };
-
+/* The highest number that the files can have. */
 static const uint64_t highest = 999999999999999999;
-
-/* ---- Numbers in files ---- */
-
-static uint64_t parse(const char *text, size_t size)
-{
-    uint64_t number = 0;
-
-    if (size < 2 || size > DIGITS + 1 || *text == '0' || text[size - 1] != '\n')
-        return 0;
-    for (size_t i = 0; i < size - 1; i++) {
-        if (!isdigit((unsigned char)text[i]))
-            return 0;
-        number = number * 10 + (uint64_t)(text[i] - '0');
-    }
-    return number;
-}
-
-static uint64_t read_number(int fd)
-{
-    char text[DIGITS + 2];
-    ssize_t size = pread(fd, text, sizeof(text), 0);
-
-    return size < 0 ? 0 : parse(text, (size_t)size);
-}
-
-static int write_number(int fd, uint64_t number)
-{
-    char text[DIGITS + 3];
-    int size = snprintf(text, sizeof(text), "%" PRIu64 "\n", number);
-
-    errno = ENOSPC; /* if only a part is written */
-    return pwrite(fd, text, (size_t)size, 0) == size && !ftruncate(fd, size)
-               ? 0
-               : -1;
-}
-
-uint64_t test_log_run_order_of(int folder)
-{
-    int fd = trace_beneath(folder, TEST_LOG_ORDER, O_RDONLY);
-    uint64_t number = fd < 0 ? 0 : read_number(fd);
-
-    if (fd >= 0)
-        close(fd);
-    return number;
-}
-
-/* ---- Taking one ---- */
 
 static uint64_t number_of(int dir, const char *name)
 {
@@ -86,10 +34,10 @@ static uint64_t number_of(int dir, const char *name)
 static uint64_t highest_in(int dir)
 {
     size_t count;
-    char **names = test_log_old_runs_list(dir, false, &count);
+    char **names = test_log_list_runs(dir, false, &count);
     uint64_t number = count ? number_of(dir, names[0]) : 0;
 
-    test_log_old_runs_free(names, count);
+    test_log_free_names(names, count);
     return number;
 }
 
@@ -107,7 +55,7 @@ static uint64_t number_of_latest(int dir)
 
 static uint64_t next(int dir, int counter)
 {
-    uint64_t number = counter < 0 ? 0 : read_number(counter);
+    uint64_t number = counter < 0 ? 0 : test_log_order_read(counter);
     uint64_t latest = number_of_latest(dir);
 
     if (!number)
@@ -127,7 +75,7 @@ static uint64_t take(int dir)
     number = next(dir, counter);
     if (counter >= 0) {
         /* On failure, the next run looks at the numbers of runs. */
-        write_number(counter, number);
+        test_log_order_write(counter, number);
         close(counter);
     }
     return number;
@@ -139,7 +87,7 @@ void test_log_run_order_take(const struct test_log_run *run, int dir)
     int fd =
         trace_beneath(run->folder, TEST_LOG_ORDER, O_WRONLY | O_CREAT | O_EXCL);
 
-    if (fd < 0 || write_number(fd, number))
+    if (fd < 0 || test_log_order_write(fd, number))
         test_log_notice("cannot write %s/" TEST_LOG_ORDER ": %s; testlog list "
                         "and --keep count this run among the oldest",
                         run->path, strerror(errno));

@@ -15,8 +15,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "harness/results/folder/list_runs.h"
 #include "harness/results/folder/notice.h"
-#include "harness/results/folder/old_runs.h"
+#include "harness/results/folder/remove_tree.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/folder/scratch.h"
 #include "trace/base/file.h"
@@ -141,7 +142,7 @@ static void remove_scratch(char *path)
     if (above < 0)
         return;
     /* An empty folder may belong to somebody else. */
-    if (test_log_old_runs_remove_tree(above, last))
+    if (test_log_remove_tree(above, last))
         unlinkat(above, last, AT_REMOVEDIR);
     close(above);
     *strrchr(path, '/') = '\0';
@@ -365,7 +366,7 @@ static void rescue(int folder, const char *dir, const char *name)
 void test_log_scratch_rescue(int dir, const char *path)
 {
     size_t count;
-    char **names = test_log_old_runs_list(dir, true, &count);
+    char **names = test_log_list_runs(dir, true, &count);
 
     for (size_t i = 0; names && i < count; i++) {
         int folder = openat(dir, names[i],
@@ -376,5 +377,5 @@ void test_log_scratch_rescue(int dir, const char *path)
             close(folder);
         }
     }
-    test_log_old_runs_free(names, names ? count : 0);
+    test_log_free_names(names, names ? count : 0);
 }

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/results/folder/list_runs.h"
 #include "harness/results/folder/notice.h"
-#include "harness/results/folder/old_runs.h"
 #include "harness/results/report/report_html.h"
 #include "trace/base/file.h"
 #include "trace/base/text.h"
@@ -169,12 +169,12 @@ static void read_runs(struct comparison *comparison, const char *path)
     snprintf(parent, sizeof(parent), "%.*s", (int)(name - path), path);
     dir = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (dir >= 0)
-        runs = test_log_old_runs_list(dir, true, &count);
+        runs = test_log_list_runs(dir, true, &count);
     from = place_before(runs, count, name);
     for (read = 0;
          from + read < count && read < RUNS_MOST && comparison->unknown; read++)
         read_run(comparison, dir, runs[from + read]);
-    test_log_old_runs_free(runs, count);
+    test_log_free_names(runs, count);
     if (dir >= 0)
         close(dir);
 }

@@ -1,4 +1,5 @@
 /* harness_old_runs_test.c: which runs are removed, and which never are. */
+#include "harness/results/folder/list_runs.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/old_runs.h"
 #include "harness/results/folder/run_folder.h"
@@ -102,22 +103,22 @@ Test(harness_old_runs, lists_the_latest_run_first)
     make(1, -1);
     make(3, 1);
     save("notes.txt", "");
-    names = test_log_old_runs_list(dir, true, &count);
+    names = test_log_list_runs(dir, true, &count);
     cr_assert_eq(count, 3);
     cr_expect_str_eq(names[0], name_of(3));
     cr_expect_str_eq(names[1], name_of(2));
     cr_expect_str_eq(names[2], name_of(1));
-    test_log_old_runs_free(names, count);
+    test_log_free_names(names, count);
 }
 
 Test(harness_old_runs, lists_no_runs_of_an_empty_folder)
 {
     size_t count = 1;
-    char **names = test_log_old_runs_list(dir, true, &count);
+    char **names = test_log_list_runs(dir, true, &count);
 
     cr_assert(names);
     cr_expect_eq(count, 0);
-    test_log_old_runs_free(names, count);
+    test_log_free_names(names, count);
 }
 
 Test(harness_old_runs, tells_failed_runs)

@@ -1,6 +1,6 @@
 /* harness_run_order_test.c: the numbers of runs. */
+#include "harness/results/folder/list_runs.h"
 #include "harness/results/folder/notice.h"
-#include "harness/results/folder/old_runs.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/folder/run_order.h"
 
@@ -102,12 +102,12 @@ static uint64_t read_as(const char *text, size_t size)
 static void expect_latest_first(const int *numbers, size_t expected)
 {
     size_t count;
-    char **names = test_log_old_runs_list(dir, true, &count);
+    char **names = test_log_list_runs(dir, true, &count);
 
     cr_assert_eq(count, expected);
     for (size_t i = 0; i < count; i++)
         cr_expect_str_eq(names[i], name_of(numbers[i]));
-    test_log_old_runs_free(names, count);
+    test_log_free_names(names, count);
 }
 
 Test(harness_run_order, counts_runs)
@@ -291,7 +291,7 @@ Test(harness_run_order, gives_each_run_its_own_number_whoever_is_killed)
     waitpid(killed, NULL, 0);
     for (int i = 1; i < PROCESSES; i++)
         waitpid(pids[i], NULL, 0);
-    names = test_log_old_runs_list(dir, true, &count);
+    names = test_log_list_runs(dir, true, &count);
     cr_assert_geq(count, RUNS);
     for (size_t i = 0; i < count; i++) {
         int folder = openat(dir, names[i], O_PATH | O_DIRECTORY);
@@ -301,5 +301,5 @@ Test(harness_run_order, gives_each_run_its_own_number_whoever_is_killed)
         cr_expect(number < last || (!number && !last), "%s", names[i]);
         last = number;
     }
-    test_log_old_runs_free(names, count);
+    test_log_free_names(names, count);
 }
