@@ -370,6 +370,19 @@ void test_thread(void *(*body)(void *), void *context)
     cr_assert_eq(pthread_join(thread, NULL), 0);
 }
 
+void test_until_waits(pid_t thread)
+{
+    char path[64], state = 0;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%ld/stat", (long)thread);
+    while (state != 'S') {
+        char *text = test_load(path, NULL);
+
+        state = strrchr(text, ')')[2];
+        free(text);
+    }
+}
+
 /* ---- Failing allocations ---- */
 
 #if defined(__has_feature)

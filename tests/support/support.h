@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <testlog/log.h>
 #include <testlog/trace.h>
@@ -101,6 +102,10 @@ int test_child(void (*body)(void));
 
 /* test_thread runs `body` on a new thread and waits for its end. */
 void test_thread(void *(*body)(void *), void *context);
+
+/* test_until_waits returns once a thread of this process waits in the kernel.
+ */
+void test_until_waits(pid_t thread);
 
 /* test_can_fail_memory returns whether allocations can be made to fail,
  * which a sanitizer prevents. test_fail_memory makes the calling thread's

@@ -294,8 +294,15 @@ Test(e2e_log, log_follows_a_run_to_its_end)
                   "two\n");
 }
 
+/* `looks PID` returns once a process has slept and looked again, twice. */
+#define LOOKS                                                                  \
+    "sleeps() { sed -n 's/^voluntary_ctxt_switches:.//p' /proc/$1/status; }; " \
+    "looks() { until [ $(sleeps $1) -gt 0 ]; do :; done; n=$(sleeps $1); "     \
+    "until [ $(sleeps $1) -gt $((n + 2)) ]; do sleep 0.01; done; }; "
+
 /* Killed processes record no end. */
 #define HANG_AND_KILL                                                          \
+    LOOKS                                                                      \
     "unsteady='%s'; $unsteady --filter waits/for_ever >/dev/null 2>&1 & "      \
     "runner=$!; until [ -s ready ]; do sleep 0.01; done; "                     \
     "worker=$(cut -d' ' -f4 /proc/$(cat child)/stat); "                        \
@@ -328,7 +335,7 @@ Test(e2e_log, log_follows_a_run_until_it_is_killed)
 {
     const struct e2e *result = e2e_run(
         HANG_AND_KILL TESTLOG "log -f waits/for_ever other/tests & log=$!; "
-                              "sleep 0.5; end 2>/dev/null; wait $log",
+                              "looks $log; end 2>/dev/null; wait $log",
         e2e_program("unsteady", E2E_TRACED));
 
     e2e_expect_code(result, 0);
@@ -338,7 +345,7 @@ Test(e2e_log, log_waits_for_a_missing_test_until_the_run_ends)
 {
     const struct e2e *result =
         e2e_run(HANG_AND_KILL TESTLOG
-                "log -f no/such & log=$!; sleep 0.5; end 2>/dev/null; "
+                "log -f no/such & log=$!; looks $log; end 2>/dev/null; "
                 "wait $log",
                 e2e_program("unsteady", E2E_TRACED));
 
@@ -353,9 +360,10 @@ Test(e2e_log, log_waits_for_a_missing_test_until_the_run_ends)
 
 Test(e2e_log, log_reports_once_what_it_waits_for)
 {
-    const struct e2e *result = e2e_run(
-        "mkdir -p r/tests; (until [ -s err ]; do sleep 0.01; done; sleep 0.5; "
-        "echo '{}' >r/run.json) & " TESTLOG "log -f r 2>err");
+    const struct e2e *result =
+        e2e_run(LOOKS "mkdir -p r/tests; " TESTLOG "log -f r 2>err & log=$!; "
+                      "until [ -s err ]; do sleep 0.01; done; looks $log; "
+                      "echo '{}' >r/run.json; wait $log");
 
     e2e_expect_code(result, 2);
     e2e_expect_is(e2e_read("err"),

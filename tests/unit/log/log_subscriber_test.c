@@ -9,6 +9,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,14 +203,18 @@ Test(log_subscriber, refuses_to_subscribe_while_a_recording_runs)
     cr_expect_eq(log_subscribe(&options), 0);
 }
 
+/* Reads nothing until the writer waits for room. */
 static void *count_slowly(void *context)
 {
     static char bytes[4096];
     int *pipe = context;
+    struct pollfd filled = {.fd = pipe[0], .events = POLLIN};
     size_t *size = malloc(sizeof(*size));
     ssize_t some;
 
-    usleep(50000);
+    while (poll(&filled, 1, -1) != 1)
+        ;
+    test_until_waits(getpid());
     for (*size = 0; (some = read(pipe[0], bytes, sizeof(bytes))) > 0;)
         *size += (size_t)some;
     return size;

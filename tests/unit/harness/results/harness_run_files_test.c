@@ -280,7 +280,7 @@ static void *interrupt(void *context)
 {
     pthread_t *writer = context;
 
-    usleep(50000); /* the write waits by now, or it is not interrupted */
+    test_until_waits(getpid()); /* or the write is not interrupted */
     pthread_kill(*writer, SIGUSR1);
     return NULL;
 }

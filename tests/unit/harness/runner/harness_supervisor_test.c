@@ -4,6 +4,7 @@
 #include "harness/runner/watch/jobs.h"
 #include "harness/runner/watch/supervisor.h"
 
+#include <dirent.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -317,6 +318,21 @@ static bool first_has_paused(void)
     return runner.jobs[0].paused != 0;
 }
 
+/* This process has no other thread. */
+static pid_t supervisors_thread(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *task;
+    pid_t thread = 0;
+
+    cr_assert_not_null(tasks);
+    while ((task = readdir(tasks)))
+        if (atoi(task->d_name) && atoi(task->d_name) != getpid())
+            thread = atoi(task->d_name);
+    closedir(tasks);
+    return thread;
+}
+
 /* In a process of its own, which another one stops. */
 static void be_stopped(void)
 {
@@ -325,16 +341,14 @@ static void be_stopped(void)
     job_of(0, start(wait_forever), HOUR);
     runner.jobs[1].begun = true; /* no process belongs to it */
     supervise();
+    test_until_waits(supervisors_thread());
     other = fork();
-    /* The first stop may come before the supervisor's thread runs. */
-    for (size_t i = 0; !other && i < 4; i++) {
+    if (!other) {
         kill(stopped, SIGSTOP);
-        usleep(500000); /* more than two ticks */
+        usleep(300000); /* three ticks */
         kill(stopped, SIGCONT);
-        usleep(300000);
-    }
-    if (!other)
         _exit(0);
+    }
     if (!reached(first_has_paused))
         _exit(1);
     waitpid(other, NULL, 0);

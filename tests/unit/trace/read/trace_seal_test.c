@@ -110,9 +110,10 @@ static void leave_a_child(void)
 {
     struct trace_options options = {.limit = 4 << 20};
     char path[PATH_MAX];
+    int begun[2];
 
     snprintf(path, sizeof(path), "%s/recording", folder);
-    if (trace_open(path, &options))
+    if (pipe(begun) || trace_open(path, &options))
         _exit(1);
     trace_event(INFO, "little");
 
@@ -120,10 +121,12 @@ static void leave_a_child(void)
 
     if (!child) {
         trace_event(INFO, "of the survivor");
+        close(begun[0]);
+        close(begun[1]);
         wait_and_record();
     }
-    usleep(100000);
-    _exit(0);
+    close(begun[1]);
+    _exit(read(begun[0], path, 1) != 0);
 }
 
 /* Returns the status of the child, which this process adopts. */
