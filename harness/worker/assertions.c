@@ -3,7 +3,6 @@
  * The functions here have the names of Criterion's own, so that the test
  * program's calls come here first; each calls the real one.
  */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,38 +16,6 @@
 #define FORKED "in a forked child: "
 #define FAILED "assertion failed"
 
-/* The call site of an assertion, made at its first failure. */
-struct assertion {
-    struct trace_site site;
-    struct assertion *next;
-};
-
-static struct trace_site *assertion_at(const char *file, unsigned line,
-                                       enum trace_level level)
-{
-    static struct assertion *assertions;
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    struct assertion *found;
-
-    pthread_mutex_lock(&lock);
-    for (found = assertions; found; found = found->next)
-        if (found->site.line == line && found->site.level == level &&
-            !strcmp(found->site.file, file))
-            break;
-    if (!found && (found = calloc(1, sizeof(*found)))) {
-        found->site = (struct trace_site){.name = "",
-                                          .file = strdup(file),
-                                          .function = "",
-                                          .line = line,
-                                          .level = (uint8_t)level,
-                                          .kind = TRACE_SITE_EVENT};
-        found->next = assertions;
-        assertions = found;
-    }
-    pthread_mutex_unlock(&lock);
-    return found && found->site.file ? &found->site : NULL;
-}
-
 /* Returns how many bytes of a message are recorded. Long messages are cut, and
  * so are the lines that an expectation lists: the log already contains them. */
 static int headline(const char *message)
@@ -57,27 +24,6 @@ static int headline(const char *message)
     size_t size = strcspn(message, expects ? "\n" : ""), most = 1 << 15;
 
     return (int)(size < most ? size : most);
-}
-
-static bool record_at(const char *file, unsigned line, enum trace_level level,
-                      const char *text)
-{
-    struct trace_site *site =
-        trace_recording.open ? assertion_at(file, line, level) : NULL;
-
-    if (site)
-        trace_message(site, text);
-    return site;
-}
-
-void test_log_record_error(const char *file, unsigned line, const char *text)
-{
-    record_at(file, line, TRACE_LEVEL_ERROR, text);
-}
-
-bool test_log_record_whole(const char *file, unsigned line, const char *text)
-{
-    return record_at(file, line, TRACE_LEVEL_TRACE, text);
 }
 
 /* Records a failing assertion as an ERROR event at the assertion's own place.

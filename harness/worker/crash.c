@@ -60,8 +60,9 @@ static int expected_signal(void)
     return number;
 }
 
-/* In C, it ends in SIGABRT. */
-bool test_log_crash_stops_for_exceptions(void)
+/* Tells whether the runner looks at an uncaught exception. In C, it ends in
+ * SIGABRT. */
+static bool looks_at_exceptions(void)
 {
     return is_watched() && expected_signal() != SIGABRT;
 }
@@ -91,7 +92,7 @@ void test_log_crash_begin(void)
         return;
     prctl(PR_SET_PTRACER, getppid(), 0, 0, 0);
     watched = getpid();
-    test_log_exceptions_begin();
+    test_log_exceptions_begin(looks_at_exceptions);
     trace_crash_watch(&hooks);
 }
 

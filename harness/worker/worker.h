@@ -78,25 +78,23 @@ void test_log_crash_begin(void);
  * stacks there. */
 void test_log_crash_record(bool live);
 
-/* test_log_crash_stops_for_exceptions tells whether the runner wants to look at
- * an uncaught C++ exception of this process. */
-bool test_log_crash_stops_for_exceptions(void);
-
 /* ---- exceptions.c ---- */
 
 /* test_log_watch_exceptions calls a function. A C++ exception that leaves it is
- * noted, and the runner looks at the stack of its throw. */
+ * noted, and the runner may look at the stack of its throw. */
 void test_log_watch_exceptions(void (*function)(void *), void *parameter);
 
 /* test_log_exceptions_begin notes exceptions for which std::terminate is
- * called, test_log_exception_report adds the one that the calling thread noted
- * to a crash, and test_log_exception_text returns the one that left a function,
- * "uncaught std::bad_alloc: std::bad_alloc", to be freed; NULL without one. */
-void test_log_exceptions_begin(void);
+ * called, and stops for one that leaves a function if `looked_at` says that the
+ * runner looks at it. test_log_exception_report adds the one that the calling
+ * thread noted to a crash, and test_log_exception_text returns the one that
+ * left a function, "uncaught std::bad_alloc: std::bad_alloc", to be freed; NULL
+ * without one. */
+void test_log_exceptions_begin(bool (*looked_at)(void));
 void test_log_exception_report(struct test_log_crash *);
 char *test_log_exception_text(void);
 
-/* ---- assertions.c ---- */
+/* ---- place_events.c ---- */
 
 /* test_log_record_error records an ERROR event at a place in a file.
  * test_log_record_whole records a TRACE event with a very long text, which few
