@@ -298,7 +298,10 @@ static bool export_session(const struct test_log_runner *runner)
         .piped = test_log_output_pipe_wanted(options) ? "1" : "0",
         .test_filters =
             options->test_filters.data ? options->test_filters.data : "",
-        .stacks = test_log_stacks_wanted(options) ? "1" : "0",
+        .stacks =
+            test_log_supervisor_limits() && test_log_stacks_wanted(options)
+                ? "1"
+                : "0",
         .races = test_log_races_folder(),
         .debugger = options->debugger ? "1" : "0",
         .runner = runner->outermost,

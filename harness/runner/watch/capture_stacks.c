@@ -48,7 +48,7 @@ static bool is_on(const struct test_log_options *options)
 
 bool test_log_stacks_wanted(const struct test_log_options *options)
 {
-    if (!is_on(options) || !test_log_supervisor_limits())
+    if (!is_on(options))
         return false;
     if (!test_log_stacks_program(program))
         program[0] = '\0';

@@ -17,8 +17,6 @@
 #include "harness/session.h"
 #include "jobs.h"
 
-enum { WORDS = 16 };
-
 static const char *function_of(const struct test_log_crash *crash)
 {
     static const char *const functions[] = {
@@ -34,32 +32,36 @@ static const char *function_of(const struct test_log_crash *crash)
 
 /* The test goes on until its signal arrives again, now at the instruction that
  * caused it. */
-static void set_gdb(const char *words[WORDS], const char *pid,
-                    const struct test_log_crash *crash, char *frame)
+static void set_gdb(struct test_log_debugger *debugger,
+                    const struct test_log_crash *crash)
 {
     const char *after_signal[] = {"-ex", "continue", NULL};
-    const char *after_stop[] = {"-ex", frame, "-ex", "up", NULL};
+    const char *after_stop[] = {"-ex", debugger->frame, "-ex", "up", NULL};
     const char **last = crash->signal ? after_signal : after_stop;
-    const char *all[] = {"gdb", "-q",  "-p",
-                         pid,   "-ex", "handle SIGSTOP nostop noprint nopass",
+    const char *all[] = {"gdb", "-q",
+                         "-p",  debugger->pid,
+                         "-ex", "handle SIGSTOP nostop noprint nopass",
                          NULL};
     size_t count = 0;
 
     for (const char **word = all; *word; word++)
-        words[count++] = *word;
+        debugger->words[count++] = *word;
     while (*last)
-        words[count++] = *last++;
-    words[count] = NULL;
+        debugger->words[count++] = *last++;
+    debugger->words[count] = NULL;
 }
 
-static void set_lldb(const char *words[WORDS], const char *pid,
+static void set_lldb(struct test_log_debugger *debugger,
                      const struct test_log_crash *crash)
 {
-    const char *all[] = {
-        "lldb", "-p", pid, "-o", crash->signal ? "process continue" : "bt",
-        NULL};
+    const char *all[] = {"lldb",
+                         "-p",
+                         debugger->pid,
+                         "-o",
+                         crash->signal ? "process continue" : "bt",
+                         NULL};
 
-    memcpy(words, all, sizeof(all));
+    memcpy(debugger->words, all, sizeof(all));
 }
 
 /* ---- The terminal ---- */
@@ -99,21 +101,6 @@ static pid_t start(const char *const *words)
     return error ? -1 : pid;
 }
 
-static void run(const char *const *words)
-{
-    bool terminal = isatty(STDIN_FILENO);
-    pid_t pid = start(words);
-
-    if (pid < 0)
-        return;
-    if (terminal)
-        give_terminal(pid);
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-    if (terminal)
-        give_terminal(getpgrp());
-}
-
 /* ---- A test ---- */
 
 static void announce(const struct test_log_runner *runner,
@@ -135,27 +122,39 @@ static void announce(const struct test_log_runner *runner,
     free(reason);
 }
 
-void test_log_debug(const struct test_log_runner *runner,
-                    struct test_log_job *job,
-                    const struct test_log_crash *crash)
+bool test_log_debugger_begin(struct test_log_debugger *debugger,
+                             const struct test_log_runner *runner,
+                             const struct test_log_job *job,
+                             const struct test_log_crash *crash)
 {
-    const char *debugger = runner->options->debugger;
-    const char *words[WORDS];
-    char pid[16], frame[64];
+    const char *name = runner->options->debugger;
 
-    if (!debugger)
-        return;
+    if (!name)
+        return false;
     announce(runner, job, crash);
-    snprintf(pid, sizeof(pid), "%u", job->pid);
+    snprintf(debugger->pid, sizeof(debugger->pid), "%u", job->pid);
     if (!crash->signal)
-        snprintf(frame, sizeof(frame), "frame function %s", function_of(crash));
-    if (!strcmp(debugger, "gdb"))
-        set_gdb(words, pid, crash, frame);
+        snprintf(debugger->frame, sizeof(debugger->frame), "frame function %s",
+                 function_of(crash));
+    if (!strcmp(name, "gdb"))
+        set_gdb(debugger, crash);
     else
-        set_lldb(words, pid, crash);
+        set_lldb(debugger, crash);
     test_log_status_mark_seen(job);
-    /* The test may go on under the debugger, and Criterion with it. */
-    test_log_supervisor_leave();
-    run(words);
-    test_log_supervisor_enter();
+    return true;
+}
+
+void test_log_debugger_run(const struct test_log_debugger *debugger)
+{
+    bool terminal = isatty(STDIN_FILENO);
+    pid_t pid = start(debugger->words);
+
+    if (pid < 0)
+        return;
+    if (terminal)
+        give_terminal(pid);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    if (terminal)
+        give_terminal(getpgrp());
 }

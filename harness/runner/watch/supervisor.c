@@ -168,6 +168,20 @@ static void end_interrupted(const struct test_log_runner *runner,
     job->ended = kill_test(job);
 }
 
+/* The test may go on under the debugger, and Criterion with it. */
+static void debug(const struct test_log_runner *runner,
+                  const struct test_log_job *job,
+                  const struct test_log_crash *crash)
+{
+    struct test_log_debugger debugger;
+
+    if (!test_log_debugger_begin(&debugger, runner, job, crash))
+        return;
+    test_log_supervisor_leave();
+    test_log_debugger_run(&debugger);
+    test_log_supervisor_enter();
+}
+
 static void look_at_crash(struct test_log_runner *runner,
                           struct test_log_job *job)
 {
@@ -178,7 +192,7 @@ static void look_at_crash(struct test_log_runner *runner,
     if (!job->seen) {
         if (crash->signal || test_log_is_throw(crash))
             test_log_stacks_look(runner, job, crash, test_log_now() + LOOK);
-        test_log_debug(runner, job, crash);
+        debug(runner, job, crash);
         job->paused += GRACE; /* its death is no timeout */
     }
     job->seen = true;

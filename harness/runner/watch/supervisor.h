@@ -67,8 +67,8 @@ uint32_t test_log_status_asserting(const struct test_log_job *, unsigned line);
 
 /* ---- capture_stacks.c ---- */
 
-/* test_log_stacks_wanted tells whether workers shall stop when they crash: the
- * options ask for stacks, and the supervisor runs. */
+/* test_log_stacks_wanted tells whether the options ask for stacks. Then workers
+ * stop when they crash, if the supervisor runs. */
 bool test_log_stacks_wanted(const struct test_log_options *);
 
 /* test_log_stacks_look stores the stacks of a test's processes in its folder,
@@ -92,10 +92,20 @@ void test_log_stacks_look_at_assertion(const struct test_log_runner *,
 
 /* ---- debugger.c ---- */
 
-/* test_log_debug runs the debugger that the options name, if any, on a test
- * that has stopped, until the user leaves it. */
-void test_log_debug(const struct test_log_runner *, struct test_log_job *,
-                    const struct test_log_crash *);
+/* A debugger's command line. */
+struct test_log_debugger {
+    const char *words[16];
+    char pid[16], frame[64];
+};
+
+/* test_log_debugger_begin prints that a test has stopped and makes the command
+ * line of the debugger that the options name; false if they name none.
+ * test_log_debugger_run runs it until the user leaves it. */
+bool test_log_debugger_begin(struct test_log_debugger *,
+                             const struct test_log_runner *,
+                             const struct test_log_job *,
+                             const struct test_log_crash *);
+void test_log_debugger_run(const struct test_log_debugger *);
 
 /* ---- spawn.c: the worker that Criterion is starting ---- */
 
