@@ -1,6 +1,4 @@
-/* option_rows.h: what options.c shares with project.c, which reads the same
- * options from testlog.conf. Private.
- */
+/* option_rows.h: what the files share that read options. Private. */
 #ifndef TESTLOG_OPTION_ROWS_H
 #define TESTLOG_OPTION_ROWS_H
 
@@ -60,6 +58,11 @@ bool test_log_option_read(struct reader *, const struct option_row *,
 /* test_log_option_find_profile finds --profile in arguments that have not been
  * checked. */
 void test_log_option_find_profile(struct reader *, int argc, char **argv);
+
+/* test_log_option_read_variables and test_log_option_read_flags read what beats
+ * testlog.conf; false if they have printed why no test runs. */
+bool test_log_option_read_variables(struct reader *);
+bool test_log_option_read_flags(struct reader *, int argc, char **argv);
 
 /* ---- option_rules.c ---- */
 

@@ -9,7 +9,6 @@
 #include "harness/results/reports/writers.h"
 #include "harness/runner/options/option_rows.h"
 #include "harness/runner/plan/plan.h"
-#include "harness/runner/watch/supervisor.h"
 #include "harness/session.h"
 #include "options.h"
 #include "trace/base/containers.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "harness/results/folder/notice.h"
-#include "harness/results/folder/old_runs.h"
 #include "harness/results/reports/writers.h"
 #include "harness/runner/options/option_rows.h"
 #include "harness/runner/plan/plan.h"
@@ -592,7 +591,7 @@ static bool read_beating(struct reader *reader, const struct option_row *row,
 
 /* Bazel and others set outer variables for the tests that they run, not for
  * the programs that these start. */
-static bool read_variables(struct reader *reader)
+bool test_log_option_read_variables(struct reader *reader)
 {
     bool inner = test_log_session()->nested;
 
@@ -715,7 +714,7 @@ static bool read_words(struct reader *reader, char **words)
     return true;
 }
 
-static bool read_flags(struct reader *reader, int argc, char **argv)
+bool test_log_option_read_flags(struct reader *reader, int argc, char **argv)
 {
     struct option longs[ROWS + 1] = {{0}};
     char shorts[2 * ROWS + 2];
@@ -763,81 +762,4 @@ bool test_log_option_read(struct reader *reader, const struct option_row *row,
     return read_row(reader, row, name, value) &&
            (!row->pass || !on ||
             test_log_option_pass(reader, row->name, value));
-}
-
-/* ---- All together ---- */
-
-/* A filter that cannot be parsed is not an error: the default applies. */
-int test_log_options_read(struct test_log_options *options, int argc,
-                          char **argv, int *code)
-{
-    struct reader reader = {.options = options};
-    bool read;
-
-    *options = (struct test_log_options){
-        .show = {"info", "default"},
-        .record = {"trace", "default"},
-        .limit = TRACE_LIMIT_DEFAULT,
-        .output.fail_log = 20,
-        .profiler = trace_profiler_default,
-        .dir = "testlog-runs",
-        .keep = TEST_LOG_OLD_RUNS_KEPT,
-        .all_tests = options->all_tests,
-    };
-    read = test_log_option_pass(&reader, argv[0], NULL) &&
-           test_log_project_read(&reader, argc, argv) &&
-           read_variables(&reader) && read_flags(&reader, argc, argv) &&
-           test_log_option_check(&reader) &&
-           (!reader.show_config || test_log_project_print(&reader)) &&
-           test_log_option_finish(&reader);
-
-    free(reader.given);
-    if (read) {
-        optind = 0; /* Criterion reads what is passed on from the start */
-        return 0;
-    }
-    *code = reader.code;
-    test_log_options_free(options);
-    return -1;
-}
-
-void test_log_options_free(struct test_log_options *options)
-{
-    for (int i = 0; i < options->criterion_count; i++)
-        free(options->criterion[i]);
-    for (size_t i = 0; i < options->pattern_count; i++)
-        free(options->patterns[i]);
-    for (char **name = options->only; name && *name; name++)
-        free(*name);
-    test_log_settings_free(&options->settings);
-    test_log_durations_free(&options->durations);
-    trace_text_free(&options->test_filters);
-    free(options->overrides);
-    free(options->only);
-    free(options->criterion);
-    free(options->patterns);
-    free(options->words);
-    free(options->output.reports);
-    *options = (struct test_log_options){.jobs = 0};
-}
-
-bool test_log_options_select(const struct test_log_options *options)
-{
-    return options->pattern_count || options->word_count;
-}
-
-void test_log_copy_settings(struct test_log_run *run,
-                            const struct test_log_options *options)
-{
-    run->show = strdup(options->show.value);
-    run->show_origin = strdup(options->show.origin);
-    run->record = strdup(options->record.value);
-    run->record_origin = strdup(options->record.origin);
-    run->shard = options->shard;
-    run->rank = options->rank;
-    run->whole = !test_log_options_select(options) && !options->shard.total &&
-                 !options->failed && options->repeat < 2;
-    run->retries = test_log_most_retries(options);
-    run->repeat = options->repeat;
-    run->render_all = options->render_all || options->output.show_output;
 }

@@ -88,11 +88,16 @@ struct test_log_options {
     struct trace_text test_filters; /* as test_log_filter_for reads them */
 };
 
+/* ---- read_options.c ---- */
+
 /* test_log_options_read reads testlog.conf, variables and flags; later ones
  * beat earlier ones. `all_tests` is its default. Returns 0; otherwise it has
  * printed what is wrong, or what was asked for, and *code is the exit code. */
 int test_log_options_read(struct test_log_options *, int argc, char **argv,
                           int *code);
+
+/* ---- parsed_options.c ---- */
+
 void test_log_options_free(struct test_log_options *);
 
 /* test_log_options_select tells whether patterns or words select tests. */
@@ -109,6 +114,13 @@ struct test_log_override test_log_override_of(const struct test_log_options *,
 size_t test_log_most_retries(const struct test_log_options *);
 bool test_log_any_serial(const struct test_log_options *);
 
+/* test_log_copy_settings copies into a run the filters, shard and retries that
+ * apply to it. */
+void test_log_copy_settings(struct test_log_run *,
+                            const struct test_log_options *);
+
+/* ---- plan/rerun.c ---- */
+
 /* test_log_remember adds a run with these options to the history. */
 void test_log_remember(const struct test_log_run *,
                        const struct test_log_options *);
@@ -116,11 +128,6 @@ void test_log_remember(const struct test_log_run *,
 /* The notice if --failed leaves no test. */
 #define TEST_LOG_NONE_FAILED                                                   \
     "--failed: all tests passed when they last ran; nothing to run"
-
-/* test_log_copy_settings copies into a run the filters, shard and retries that
- * apply to it. */
-void test_log_copy_settings(struct test_log_run *,
-                            const struct test_log_options *);
 
 /* ---- option_values.c ---- */
 

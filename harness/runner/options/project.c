@@ -245,46 +245,6 @@ bool test_log_project_read(struct reader *reader, int argc, char **argv)
            (!reader->profile || read_lines_of(reader, reader->profile));
 }
 
-size_t test_log_most_retries(const struct test_log_options *options)
-{
-    size_t most = options->retries;
-
-    for (size_t i = 0; i < options->override_count; i++)
-        if (options->overrides[i].retries > most)
-            most = options->overrides[i].retries;
-    return most;
-}
-
-bool test_log_any_serial(const struct test_log_options *options)
-{
-    bool any = options->serial;
-
-    for (size_t i = 0; i < options->override_count; i++)
-        any |= options->overrides[i].serial;
-    return any;
-}
-
-struct test_log_override test_log_override_of(
-    const struct test_log_options *options, const char *suite, const char *test)
-{
-    struct test_log_override found = {
-        .timeout = 0, .retries = options->retries, .serial = options->serial};
-
-    for (size_t i = 0; i < options->override_count; i++) {
-        const struct test_log_override *one = &options->overrides[i];
-
-        if (!test_log_pattern_matches(one->pattern, suite, test))
-            continue;
-        if (one->at == offsetof(struct test_log_options, timeout))
-            found.timeout = one->timeout;
-        else if (one->at == offsetof(struct test_log_options, retries))
-            found.retries = one->retries;
-        else
-            found.serial = one->serial;
-    }
-    return found;
-}
-
 /* ---- --show-config ---- */
 
 /* Whether a later value takes the place of an earlier one. */
