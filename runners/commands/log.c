@@ -32,30 +32,37 @@ enum {
     ESCAPE_MAX = 16,       /* bytes of an escape sequence */
 };
 
+static const struct {
+    char letter;
+    const char *name, *argument, *help;
+} flags[] = {
+    {0, "--filter", "FILTER",
+     "lines to show; default: those that the run showed"},
+    {0, "--log", "FILTER", "the same"},
+    {0, "--final-values", NULL,
+     "judge each span by the last values of its fields"},
+    {0, "--format", test_log_format_words, "layout"},
+    {0, "--span-events", test_log_span_event_words,
+     "lines about spans; separate words with commas"},
+    {0, "--fields", test_log_detail_words,
+     "what else a line has; separate words with commas"},
+    {0, "--time", test_log_time_words, "times in the lines"},
+    {0, "--color", "auto|always|never", "colours"},
+    {'f', "--follow", NULL, "continue until the run ends"},
+    {'h', "--help", NULL, "print this"},
+};
+
 static void usage(void)
 {
-    puts(
-        "Usage: testlog log [RUN] [TEST...] [FLAG...]\n\n"
-        "Prints the log lines that the tests of a run recorded, or only the "
-        "given tests.\nTEST is suite/test, a part of it, or a pattern. RUN is "
-        "the folder of a run or of a\ntest, or a recording, or a name in "
-        "testlog list; the default is the latest run.\nThe run may still be "
-        "running, or may have been killed.\n\n"
-        "      --filter=FILTER  lines to show; default: those that the run "
-        "showed\n"
-        "      --log=FILTER     the same\n"
-        "      --final-values   judge each span by the last values of its "
-        "fields\n"
-        "      --format=full|compact|pretty|json\n"
-        "      --span-events=new|enter|exit|close|active|full|none\n"
-        "                       lines about spans; separate words with commas\n"
-        "      --fields=thread|location|pid|none\n"
-        "                       what else a line has; separate words with "
-        "commas\n"
-        "      --time=utc|uptime|none\n"
-        "      --color=auto|always|never\n"
-        "  -f, --follow         continue until the run ends\n"
-        "  -h, --help           print this");
+    puts("Usage: testlog log [RUN] [TEST...] [FLAG...]\n\n"
+         "Prints the log lines that the tests of a run recorded, or only the "
+         "given tests.\nTEST is suite/test, a part of it, or a pattern. RUN is "
+         "the folder of a run or of a\ntest, or a recording, or a name in "
+         "testlog list; the default is the latest run.\nThe run may still be "
+         "running, or may have been killed.\n");
+    for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+        test_log_print_option(flags[i].letter, flags[i].name, flags[i].argument,
+                              flags[i].help, NULL);
 }
 
 /* ---- One recording ---- */

@@ -29,21 +29,17 @@
 #include "runners/run/run.h"
 #include "runners/runners.h"
 
-#define LOG_WORD(id, text)         text "|"
-#define EVENT_WORD(id, text, bits) text "|"
-#define DETAIL_WORD(text, bits)    text "|"
-
 /* X(flag here, its letter, the same flag of test programs, argument, help) */
 #define FLAGS(X)                                                               \
     X("--output", 'o', "trace-dir", "DIR", "where runs go (TRACE_DIR)")        \
     X("--trace-dir", 0, "trace-dir", "DIR", "the same")                        \
     X("--log", 0, "log", "FILTER", "the lines of log.txt (LOG)")               \
-    X("--log-format", 0, "log-format", LOG_FORMATS(LOG_WORD), "layout")        \
-    X("--log-span-events", 0, "log-span-events", LOG_SPAN_EVENTS(EVENT_WORD),  \
+    X("--log-format", 0, "log-format", test_log_format_words, "layout")        \
+    X("--log-span-events", 0, "log-span-events", test_log_span_event_words,    \
       "lines about spans; separate words with commas")                         \
-    X("--log-fields", 0, "log-fields", LOG_DETAILS(DETAIL_WORD),               \
+    X("--log-fields", 0, "log-fields", test_log_detail_words,                  \
       "what else a line has; separate words with commas")                      \
-    X("--log-time", 0, "log-time", LOG_TIMES(LOG_WORD), "times in the lines")  \
+    X("--log-time", 0, "log-time", test_log_time_words, "times in the lines")  \
     X("--trace-options", 0, "trace-options", "KEY=VALUE",                      \
       "profiler options, see below; separate them with commas")
 

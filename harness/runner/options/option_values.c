@@ -12,6 +12,15 @@
 
 /* ---- Words ---- */
 
+#define WORD(id, text)             text "|"
+#define EVENT_WORD(id, text, bits) text "|"
+#define DETAIL_WORD(text, bits)    text "|"
+
+const char test_log_format_words[] = LOG_FORMATS(WORD);
+const char test_log_time_words[] = LOG_TIMES(WORD);
+const char test_log_span_event_words[] = LOG_SPAN_EVENTS(EVENT_WORD);
+const char test_log_detail_words[] = LOG_DETAILS(DETAIL_WORD);
+
 void test_log_print_words(const char *const *words)
 {
     for (unsigned i = 0; words[i]; i++)

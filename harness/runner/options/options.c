@@ -391,11 +391,7 @@ static read_option read_help;
 
 #define AT(member) .at = offsetof(struct test_log_options, member)
 
-#define LOG_WORD(id, text)         text "|"
-#define EVENT_WORD(id, text, bits) text "|"
-#define DETAIL_WORD(text, bits)    text "|"
-#define WAY_WORD(id, text)         text "|"
-#define STACKS_WORD(id, text)      text "|"
+#define WORD(id, text) text "|"
 
 /* An optional argument begins with a bracket; a bar ends each word of several.
  * Later rows beat earlier ones, and flags beat variables. */
@@ -404,13 +400,13 @@ static const struct option_row rows[] = {
      AT(show), .per_test = true},
     {"--trace-filter", "TRACE_FILTER", "FILTER", "what is recorded",
      .read = read_setting, AT(record)},
-    {"--log-format", "LOG_FORMAT", LOG_FORMATS(LOG_WORD), "layout of the lines",
+    {"--log-format", "LOG_FORMAT", test_log_format_words, "layout of the lines",
      .read = read_format},
-    {"--log-span-events", "LOG_SPAN_EVENTS", LOG_SPAN_EVENTS(EVENT_WORD),
+    {"--log-span-events", "LOG_SPAN_EVENTS", test_log_span_event_words,
      "lines about spans; several with commas", .read = read_span_events},
-    {"--log-fields", "LOG_FIELDS", LOG_DETAILS(DETAIL_WORD),
+    {"--log-fields", "LOG_FIELDS", test_log_detail_words,
      "what else a line has; several with commas", .read = read_details},
-    {"--log-time", "LOG_TIME", LOG_TIMES(LOG_WORD), "times in the lines",
+    {"--log-time", "LOG_TIME", test_log_time_words, "times in the lines",
      .read = read_time},
     {"--nocapture", "NOCAPTURE", NULL, "print output and lines immediately",
      .read = read_on, AT(output.live)},
@@ -438,7 +434,7 @@ static const struct option_row rows[] = {
     {"--fail-log", NULL, "N",
      "recorded lines that a failed test shows beside LOG's (20)",
      .read = read_count, AT(output.fail_log), "number of lines"},
-    {"--stacks", NULL, TEST_LOG_STACKS(STACKS_WORD),
+    {"--stacks", NULL, TEST_LOG_STACKS(WORD),
      "stacks of which threads a failed test shows", .read = read_stacks},
     {"--debug-failed", NULL, "[gdb|lldb|",
      "start a debugger where the first test fails", .read = read_debugger,
@@ -488,7 +484,7 @@ static const struct option_row rows[] = {
      .outer = true},
     {"--shard", NULL, "K/N|auto|", "run the K-th of N parts of the tests",
      .read = read_setting, AT(shard_asked)},
-    {"--shard-by", NULL, TEST_LOG_SHARD_WAYS(WAY_WORD),
+    {"--shard-by", NULL, TEST_LOG_SHARD_WAYS(WORD),
      "how tests are divided among shards", .read = read_shard_way},
     {"--history", "TEST_HISTORY", "FILE", "durations for --shard-by=time",
      .read = read_setting, AT(history), .outer = true},

@@ -149,6 +149,10 @@ int test_log_read_details(const char *name, const char *text,
                           unsigned *details);
 int test_log_read_color(const char *name, const char *word, const char **color);
 
+/* The words that these functions take, as test_log_print_option wants them. */
+extern const char test_log_format_words[], test_log_time_words[],
+    test_log_span_event_words[], test_log_detail_words[];
+
 /* test_log_color decides about colours for `stream`; `flag` is "always",
  * "never", "auto" or NULL. */
 bool test_log_color(const char *flag, FILE *stream);
