@@ -12,6 +12,7 @@
 #include "harness/results/model/test_stacks.h"
 #include "harness/results/reports/writers.h"
 #include "harness/runner/options/options.h"
+#include "runners/commands/export.h"
 #include "runners/find/find.h"
 #include "runners/find/run_json.h"
 #include "runners/runners.h"
@@ -29,14 +30,6 @@ struct wanted {
     FILE *stream;
 };
 
-/* X(format, flag, what it is) */
-#define FORMATS(X)                                                             \
-    X(chrome, "chrome", "Chrome's trace event format (default)")               \
-    X(perfetto, "perfetto", "Perfetto's own format, with nested tracks")       \
-    X(folded, "folded", "folded stacks, for a flame graph of spans")           \
-    X(speedscope, "speedscope", "speedscope's own format")                     \
-    X(ops_csv, "ops-csv", "a table of operations on GPUs and signposts")
-
 /* Returns -1 with errno if memory was exhausted. */
 typedef int write_format(const struct wanted *);
 
@@ -48,7 +41,7 @@ static void usage(void)
          "recording, or a name\nin testlog list; the default is the latest "
          "run. The run may have been\nkilled.\n");
 #define X(name, flag, help) printf("      --%-11s  %s\n", flag, help);
-    FORMATS(X)
+    RUNNERS_EXPORT_FORMATS(X)
 #undef X
     puts("  -o, --output FILE  write to FILE instead of standard output\n"
          "  -h, --help         print this");
@@ -356,7 +349,7 @@ static int write_ops_csv(const struct wanted *wanted)
 
 static write_format *const formats[] = {
 #define X(name, flag, help) write_##name,
-    FORMATS(X)
+    RUNNERS_EXPORT_FORMATS(X)
 #undef X
 };
 
@@ -394,7 +387,7 @@ static bool read_flags(int argc, char **argv, struct asked *asked, int *code)
 {
     static const struct option options[] = {
 #define X(name, flag, help) {flag, no_argument, NULL, 'F'},
-        FORMATS(X)
+        RUNNERS_EXPORT_FORMATS(X)
 #undef X
             {"output", required_argument, NULL, 'o'},
         {"help", no_argument, NULL, 'h'},

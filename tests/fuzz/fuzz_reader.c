@@ -46,6 +46,12 @@ static void walk_entry(const struct trace_reader *reader,
     trace_reader_later(reader, entry->id);
 }
 
+static const enum log_format formats[] = {
+#define X(name, word) LOG_FORMAT_##name,
+    LOG_FORMATS(X)
+#undef X
+};
+
 /* Renders lines in each layout, with or without span events; returns how many
  * the last layout has. */
 static size_t walk_lines(const struct log_filter *filter, unsigned span_events,
@@ -59,8 +65,8 @@ static size_t walk_lines(const struct log_filter *filter, unsigned span_events,
                               .test = "walk"};
     size_t lines = 0;
 
-    for (int format = 0; format <= LOG_FORMAT_JSON; format++) {
-        style.format = (enum log_format)format;
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+        style.format = formats[i];
         lines = log_write_all(filter, &style, reader, stream);
     }
     return lines;

@@ -3,6 +3,7 @@
  */
 #include "tests/support/support.h"
 
+#include "runners/commands/export.h"
 #include "tests/support/e2e.h"
 
 #include <stdlib.h>
@@ -96,8 +97,11 @@ Test(soak_size, records_many_events_in_a_test)
 /* The shared pages of the recording don't count as data. */
 Test(soak_size, exports_many_events_in_little_memory)
 {
-    static const char *const formats[] = {"chrome", "perfetto", "folded",
-                                          "speedscope", "ops-csv"};
+    static const char *const formats[] = {
+#define X(format, flag, help) flag,
+        RUNNERS_EXPORT_FORMATS(X)
+#undef X
+    };
     const char *limits =
         SANITIZE_FLAGS[0] ? "" : "ulimit -s 512; ulimit -d 6144;";
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <testlog/log.h>
+
 E2E_FOLDER
 
 TestSuite(e2e_layouts, .init = e2e_begin, .timeout = 180);
@@ -21,31 +23,53 @@ static const char *log_of(const char *test)
     return e2e_read("testlog-runs/latest/tests/traced_test/%s/log.txt", test);
 }
 
-static const char full[] =
+static const char line_FULL[] =
     " INFO outer{number=7 text=\"a \\\"b\\\"\\n\"}:inner{ratio=0.5}: "
     "programs::traced: 1 of many\n";
 
-static const char compact[] = " INFO outer:inner: programs::traced: 1 of many "
-                              "number=7 text=\"a \\\"b\\\"\\n\" ratio=0.5\n";
+static const char line_COMPACT[] =
+    " INFO outer:inner: programs::traced: 1 of many "
+    "number=7 text=\"a \\\"b\\\"\\n\" ratio=0.5\n";
 
-static const char pretty[] =
+static const char line_PRETTY[] =
     "   INFO programs::traced: 1 of many\n"
     "    at programs/traced.c:LINE\n"
     "    in programs::traced::inner with ratio: 0.5\n"
     "    in programs::traced::outer with number: 7, text: \"a \\\"b\\\"\\n\"\n"
     "\n";
 
-static const char json[] =
+static const char line_JSON[] =
     "{\"level\":\"INFO\",\"fields\":{\"message\":\"1 of many\"},"
     "\"target\":\"programs::traced\","
     "\"span\":{\"ratio\":0.5,\"name\":\"inner\"},"
     "\"spans\":[{\"number\":7,\"text\":\"a \\\"b\\\"\\n\",\"name\":\"outer\"},"
     "{\"ratio\":0.5,\"name\":\"inner\"}]}\n";
 
+/* What --log-fields=thread,location,pid makes of it. */
+static const char detailed_FULL[] =
+    " INFO ProcessId(N) traced_test ThreadId(N) "
+    "outer{number=7 text=\"a \\\"b\\\"\\n\"}:inner{ratio=0.5}: "
+    "programs::traced: programs/traced.c:LINE: 1 of many\n";
+
+static const char detailed_COMPACT[] =
+    " INFO ProcessId(N) traced_test ThreadId(N) outer:inner: "
+    "programs::traced: programs/traced.c:LINE: 1 of many number=7 "
+    "text=\"a \\\"b\\\"\\n\" ratio=0.5\n";
+
+static const char detailed_PRETTY[] =
+    "   INFO programs::traced: 1 of many\n"
+    "    at programs/traced.c:LINE on ProcessId(N) traced_test ThreadId(N)\n";
+
+static const char detailed_JSON[] =
+    "\"threadName\":\"traced_test\",\"threadId\":\"ThreadId(N)\",\"pid\":N}\n";
+
 static const struct {
-    const char *word, *line;
+    const char *word, *line, *detailed;
 } layouts[] = {
-    {"full", full}, {"compact", compact}, {"pretty", pretty}, {"json", json}};
+#define X(name, word) {word, line_##name, detailed_##name},
+    LOG_FORMATS(X)
+#undef X
+};
 
 enum { LAYOUTS = sizeof(layouts) / sizeof(*layouts) };
 
@@ -102,14 +126,14 @@ Test(e2e_layouts, variables_choose_layouts_and_flags_win)
         e2e_run("LOG=debug LOG_FORMAT=json LOG_TIME=none LOG_SPAN_EVENTS=new "
                 "%s --show-output --filter traced/nests",
                 program);
-    e2e_expect_has(by_variable->err, json);
+    e2e_expect_has(by_variable->err, line_JSON);
     e2e_expect_has(by_variable->err, "\"fields\":{\"message\":\"new\"}");
     by_flag =
         e2e_run("LOG=debug LOG_FORMAT=json LOG_TIME=utc LOG_SPAN_EVENTS=new "
                 "%s --show-output --filter traced/nests --log-time=none "
                 "--log-format=full --log-span-events=none",
                 program);
-    e2e_expect_has(by_flag->err, full);
+    e2e_expect_has(by_flag->err, line_FULL);
     e2e_expect_lacks(by_flag->err, "new");
 }
 
@@ -134,28 +158,12 @@ static const char *numberless(const char *text)
     return lines;
 }
 
-static const struct {
-    const char *format, *line;
-} detailed[] = {
-    {"full", " INFO ProcessId(N) traced_test ThreadId(N) "
-             "outer{number=7 text=\"a \\\"b\\\"\\n\"}:inner{ratio=0.5}: "
-             "programs::traced: programs/traced.c:LINE: 1 of many\n"},
-    {"compact", " INFO ProcessId(N) traced_test ThreadId(N) outer:inner: "
-                "programs::traced: programs/traced.c:LINE: 1 of many number=7 "
-                "text=\"a \\\"b\\\"\\n\" ratio=0.5\n"},
-    {"pretty", "   INFO programs::traced: 1 of many\n"
-               "    at programs/traced.c:LINE on ProcessId(N) traced_test "
-               "ThreadId(N)\n"},
-    {"json", "\"threadName\":\"traced_test\",\"threadId\":\"ThreadId(N)\","
-             "\"pid\":N}\n"},
-};
-
 Test(e2e_layouts, adds_thread_location_and_pid_on_demand)
 {
     const char *program = e2e_program("traced", E2E_TRACED);
 
-    for (size_t i = 0; i < sizeof(detailed) / sizeof(*detailed); i++) {
-        const char *format = detailed[i].format, *line = detailed[i].line;
+    for (size_t i = 0; i < LAYOUTS; i++) {
+        const char *format = layouts[i].word, *line = layouts[i].detailed;
         const struct e2e *live, *again;
 
         live = e2e_run("LOG_FIELDS=thread,location,pid %s --nocapture -j1 "

@@ -520,7 +520,7 @@ Test(e2e_log, refuses_bad_arguments)
         {"log nothing/there",
          "cannot find nothing/there: testlog-runs/latest does "},
         {"log /dev/null", "/dev/null is not a run"},
-        {"log --format x", "write full, compact, pretty or json"},
+        {"log --format x", "--format: unknown value \"x\"; write "},
         {"log --span-events x", "write new, enter,"},
         {"log --fields x", "--fields: unknown value \"x\"; write thread, "
                            "location, pid or none\n"},

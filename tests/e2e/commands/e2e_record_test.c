@@ -383,8 +383,8 @@ static const struct {
     {"-o", "testlog: record: -o needs a value; testlog record --help lists "
            "all"},
     {"--output= -- true", "testlog: --trace-dir: needs a folder"},
-    {"--log-format=x -- true", "testlog: --log-format: unknown value \"x\"; "
-                               "write full, compact, pretty or json"},
+    {"--log-time=x -- true", "testlog: --log-time: unknown value \"x\"; write "
+                             "utc, uptime or none"},
     {"--trace-options=x=1 -- true", "testlog: --trace-options: unknown option "
                                     "\"x\"; --help lists all"},
     {"--log=info --nonsense -- true", "testlog: record: unknown flag "

@@ -70,9 +70,6 @@ static const struct {
                                     "use the run's junit.xml"},
     {"PROGRAM --log-time=noon",
      "--log-time: unknown value \"noon\"; write utc, uptime or none"},
-    {"PROGRAM --log-format=fool",
-     "--log-format: unknown value \"fool\"; write full, compact, pretty or "
-     "json"},
     {"PROGRAM --log-span-events=some",
      "--log-span-events: unknown value \"some\"; write new, enter, exit, "
      "close, active, full or none"},
@@ -129,9 +126,6 @@ static const struct {
      "--verbose: \"loud\" is not a level; write 0 to 10000"},
     {"LOG_TIME=noon PROGRAM",
      "LOG_TIME: unknown value \"noon\"; write utc, uptime or none"},
-    {"LOG_FORMAT=fool PROGRAM",
-     "LOG_FORMAT: unknown value \"fool\"; write full, compact, pretty or "
-     "json"},
     {"LOG_SPAN_EVENTS=some PROGRAM",
      "LOG_SPAN_EVENTS: unknown value \"some\"; write new, enter, exit, close, "
      "active, full or none"},

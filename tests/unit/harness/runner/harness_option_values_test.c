@@ -57,20 +57,19 @@ Test(harness_option_values, joins_details_of_lines)
 
 Test(harness_option_values, refuses_other_words_and_changes_nothing)
 {
-    enum log_format format = LOG_FORMAT_PRETTY;
+    enum log_time time = LOG_TIME_NONE;
     unsigned events = 7;
 
     cr_redirect_stderr();
-    cr_expect_eq(test_log_read_format("--format", "jsn", &format), -1);
-    cr_expect_eq(format, LOG_FORMAT_PRETTY);
+    cr_expect_eq(test_log_read_time("--time", "noon", &time), -1);
+    cr_expect_eq(time, LOG_TIME_NONE);
     cr_expect_eq(test_log_read_span_events("--spans", "new,,close", &events),
                  -1);
     cr_expect_eq(test_log_read_span_events("--spans", "", &events), -1);
     cr_expect_eq(events, 7);
     fflush(stderr);
     cr_expect_stderr_eq_str(
-        "testlog: --format: unknown value \"jsn\"; write full, compact, pretty "
-        "or json\n"
+        "testlog: --time: unknown value \"noon\"; write utc, uptime or none\n"
         "testlog: --spans: unknown value \"\"; write new, enter, exit, close, "
         "active, full or none\n"
         "testlog: --spans: unknown value \"\"; write new, enter, exit, close, "

@@ -197,10 +197,14 @@ Test(harness_options, combines_events_of_spans)
 
 Test(harness_options, parses_names_of_layouts)
 {
-    static const char *const words[] = {"full", "compact", "pretty", "json"};
+    static const char *const words[] = {
+#define X(name, word) [LOG_FORMAT_##name] = word,
+        LOG_FORMATS(X)
+#undef X
+    };
     char line[64];
 
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < sizeof(words) / sizeof(*words); i++) {
         snprintf(line, sizeof(line), "--log-format=%s", words[i]);
         cr_assert_eq(parse(line), 0);
         cr_expect_eq((unsigned)options.output.style.format, i);
