@@ -390,7 +390,8 @@ static void usage(void)
         "folder\n"
         "      --launch COMMAND  start each test by this, such as "
         "'mpirun -n 4'\n"
-        "      --races[=drd]     find data races with valgrind\n"
+        "      --races[=helgrind|drd]\n"
+        "                        find data races with valgrind\n"
         "  -h, --help            print this");
 }
 

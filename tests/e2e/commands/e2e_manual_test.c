@@ -10,6 +10,8 @@
 
 #include <testlog/log.h>
 
+#include "runners/commands/export.h"
+
 E2E_FOLDER
 
 TestSuite(e2e_manual, .init = e2e_begin, .timeout = 180);
@@ -276,17 +278,18 @@ Test(e2e_manual, pages_describe_exactly_the_existing_flags)
         check_flags(helps[i].page, help_of(helps[i].help));
 }
 
-/* Adds the first group of each match in the pages about options and variables,
- * of which each is in one page. */
+/* The pages about the options and variables of test programs. */
+static const char *const about_tests[] = {"harness/testlog-flags.7",
+                                          "harness/testlog-gpu.7"};
+
+/* Adds the first group of each match in these pages, of which each is in one
+ * page. */
 static void find_in_pages(struct words *told, const char *expression)
 {
-    static const char *const some[] = {"harness/testlog-flags.7",
-                                       "harness/testlog-gpu.7"};
-
-    for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++) {
+    for (size_t i = 0; i < sizeof(about_tests) / sizeof(*about_tests); i++) {
         struct words *here = calloc(1, sizeof(*here));
 
-        find_words(here, page(some[i]), expression);
+        find_words(here, page(about_tests[i]), expression);
         for (size_t k = 0; k < here->count; k++) {
             cr_expect_not(has_word(told, here->all[k]), "in two pages: %s",
                           here->all[k]);
@@ -304,6 +307,208 @@ Test(e2e_manual, pages_describe_exactly_the_profiler_options)
     find_in_pages(&told, "^\\.It Li ([a-z_]+) Ns = ");
     expect_words(&listed, &told, "not in testlog-flags.7 or testlog-gpu.7");
     expect_words(&told, &listed, "not in --help");
+}
+
+/* ---- The words that a flag takes ---- */
+
+/* Adds the words of a form such as "tap:FILE|junit:FILE|off|DIR|0..3": what is
+ * in small letters, up to a colon. */
+static void add_form(struct words *words, const char *form)
+{
+    while (*form) {
+        size_t size = strcspn(form, "|");
+        size_t word = strspn(form, "abcdefghijklmnopqrstuvwxyz-");
+
+        if (form[0] != '-' && word && (word == size || form[word] == ':'))
+            add_word(words, form, word);
+        form += size + (form[size] == '|');
+    }
+}
+
+/* Adds the words that --help has for "--flag" or "option". */
+static void find_help_words(struct words *words, const char *help,
+                            const char *name)
+{
+    static struct words forms;
+    char expression[128];
+
+    forms.count = 0;
+    snprintf(expression, sizeof(expression),
+             "^  [-A-Za-z, ]{0,4}%s\\[?=([^] ]+)", name);
+    find_words(&forms, help, expression);
+    for (size_t i = 0; i < forms.count; i++)
+        add_form(words, forms.all[i]);
+}
+
+/* Adds the words after "Cm" in a line of a page. */
+static void add_line(struct words *words, const char *line, size_t size)
+{
+    char *copy = strndup(line, size), *rest = copy, *token;
+    bool follows = false;
+
+    while ((token = strsep(&rest, " ")))
+        if (!strcmp(token, "Cm") || !strcmp(token, ".Cm"))
+            follows = true;
+        else if (*token >= 'A' && *token <= 'Z')
+            follows = false;
+        else if (follows)
+            add_form(words, token);
+    free(copy);
+}
+
+static bool begins(const char *line, const char *with)
+{
+    return !strncmp(line, with, strlen(with));
+}
+
+/* Tells whether a line of a page begins the item of a flag or an option. */
+static bool begins_item(const char *line)
+{
+    static const char option[] = ".It Li ";
+
+    if (!begins(line, option))
+        return begins(line, ".It Fl ");
+    line += strlen(option);
+    return begins(line + strspn(line, "abcdefghijklmnopqrstuvwxyz_"), " Ns = ");
+}
+
+/* Adds the words of the item that begins where `first` matches. It may be the
+ * item of several flags, and contain lists. */
+static void find_item_words(struct words *words, const char *text,
+                            const char *first)
+{
+    bool described = false;
+    regmatch_t match;
+    regex_t regex;
+    size_t size;
+    int depth = 0;
+
+    cr_assert_eq(regcomp(&regex, first, REG_EXTENDED | REG_NEWLINE), 0);
+    if (regexec(&regex, text, 1, &match, 0))
+        match.rm_so = (regoff_t)strlen(text);
+    regfree(&regex);
+    for (const char *line = text + match.rm_so; *line;
+         line += size + (line[size] == '\n')) {
+        size = strcspn(line, "\n");
+        depth += begins(line, ".Bl") - begins(line, ".El");
+        if (depth < 0 || (described && begins_item(line)))
+            break;
+        described |= !begins_item(line);
+        if (begins(line, ".It ") || begins(line, ".Cm "))
+            add_line(words, line, size);
+    }
+}
+
+/* Expects the words of "--flag" or "option" in --help and in pages to be the
+ * same. */
+static void expect_same(const char *name, const struct words *listed,
+                        const struct words *told)
+{
+    for (size_t i = 0; i < listed->count; i++)
+        cr_expect(has_word(told, listed->all[i]), "%s: %s is in no page", name,
+                  listed->all[i]);
+    for (size_t i = 0; i < told->count; i++)
+        cr_expect(has_word(listed, told->all[i]), "%s: %s is not in --help",
+                  name, told->all[i]);
+}
+
+/* A page that has no word of a flag refers to testlog-flags(7). */
+static void check_flag_words(const char *text, const char *general,
+                             const char *flag, const char *help)
+{
+    static struct words listed, told;
+    char item[2 * WORD];
+
+    listed.count = told.count = 0;
+    snprintf(item, sizeof(item), "^\\.It Fl (. , )?%s( |$)", flag + 1);
+    find_help_words(&listed, help, flag);
+    find_item_words(&told, text, item);
+    if (listed.count && !told.count)
+        find_item_words(&told, general, item);
+    expect_same(flag, &listed, &told);
+}
+
+Test(e2e_manual, pages_name_exactly_the_words_that_flags_take)
+{
+    for (size_t i = 0; i < sizeof(helps) / sizeof(*helps); i++) {
+        struct words *flags = calloc(1, sizeof(*flags));
+        const char *help = help_of(helps[i].help);
+        char *text = strdup(page(helps[i].page)), flag[WORD + 1] = "-";
+        const char *general = page(about_tests[0]);
+
+        find_words(flags, text, "^\\.It Fl (-[a-z-]+)");
+        find_words(flags, text, "^\\.It Fl [A-Za-z] , (-[a-z-]+)");
+        for (size_t k = 0; k < flags->count; k++) {
+            strcpy(flag + 1, flags->all[k]);
+            check_flag_words(text, general, flag, help);
+        }
+        free(flags);
+        free(text);
+    }
+}
+
+Test(e2e_manual, pages_name_exactly_the_words_that_profiler_options_take)
+{
+    const char *help = help_of(NULL);
+    static struct words options, listed, told;
+
+    find_words(&options, help, "^ +([a-z_]+)=");
+    for (size_t i = 0; i < options.count; i++) {
+        char item[2 * WORD];
+
+        listed.count = told.count = 0;
+        snprintf(item, sizeof(item), "^\\.It Li %s Ns = ", options.all[i]);
+        find_help_words(&listed, help, options.all[i]);
+        for (size_t k = 0; k < sizeof(about_tests) / sizeof(*about_tests); k++)
+            find_item_words(&told, page(about_tests[k]), item);
+        expect_same(options.all[i], &listed, &told);
+    }
+}
+
+/* Expects that a flag refuses another word and names those of --help. */
+static void check_refusal(const char *command, const char *flag,
+                          const struct words *listed)
+{
+    const char *program = e2e_program("small", E2E_TRACED);
+    const struct e2e *result;
+    char error[512];
+    int size = snprintf(error, sizeof(error),
+                        "testlog: %s: unknown value \"x\"; write ", flag);
+
+    for (size_t i = 0; i < listed->count; i++)
+        size += snprintf(error + size, sizeof(error) - (size_t)size, "%s%s",
+                         !i                      ? ""
+                         : i < listed->count - 1 ? ", "
+                                                 : " or ",
+                         listed->all[i]);
+    if (command)
+        result =
+            e2e_run("%s/testlog %s %s=x %s", BUILD_DIR, command, flag, program);
+    else
+        result = e2e_run("%s %s=x", program, flag);
+    e2e_expect_code(result, 2);
+    e2e_expect_is(e2e_last(result->err), error);
+}
+
+Test(e2e_manual, flags_take_exactly_the_words_of_their_help)
+{
+    static const char only_words[] =
+        "^  [-A-Za-z, ]{0,4}(--[a-z-]+)\\[?=[a-z|]+\\]?( |$)";
+    static struct words listed;
+
+    for (size_t i = 0; i < sizeof(helps) / sizeof(*helps); i++) {
+        struct words *flags = calloc(1, sizeof(*flags));
+        char *help = strdup(help_of(helps[i].help));
+
+        find_words(flags, help, only_words);
+        for (size_t k = 0; k < flags->count; k++) {
+            listed.count = 0;
+            find_help_words(&listed, help, flags->all[k]);
+            check_refusal(helps[i].help, flags->all[k], &listed);
+        }
+        free(help);
+        free(flags);
+    }
 }
 
 Test(e2e_manual, every_command_has_a_page)
@@ -525,6 +730,8 @@ static const char *offers(const char *function, const char *line)
         ->out;
 }
 
+#define EXPORT_FLAG(format, flag, help) "--" flag " "
+
 static const struct {
     const char *line, *offers;
 } completions[] = {
@@ -545,8 +752,8 @@ static const struct {
     {"testlog log --format p", "pretty "},
     {"testlog log --filter=net=de", "debug "},
     {"testlog report --", "--output --help "},
-    {"testlog export -", "--chrome --perfetto --folded --speedscope --ops-csv "
-                         "-o --output -h --help "},
+    {"testlog export -",
+     RUNNERS_EXPORT_FORMATS(EXPORT_FLAG) "-o --output -h --help "},
     {"testlog list --j", "--json "},
     {"testlog stat --by=t", "target test "},
     {"testlog stat --", "--by --tree --critical --csv --json --help "},
