@@ -114,6 +114,8 @@ int test_log_recorded_put(struct trace_text *out, const char *members,
                           struct trace_reader *, const char *filter,
                           struct test_log_counts *);
 
+/* ---- site_rows.c ---- */
+
 /* test_log_recorded_site returns the row of a call site.
  * test_log_recorded_field adds a row of fields, unless the value is empty, and
  * returns how many it has added. */
