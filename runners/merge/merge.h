@@ -92,15 +92,7 @@ struct test_log_shard merge_plan_shard_of(const struct merge *,
  * unknown, and one without an outcome for each such test. */
 void merge_plan_find_missing(struct merge *);
 
-/* ---- tests.c ---- */
-
-/* merge_tests_read adds the tests of all sources to the run: a retry to its
- * test, and tests of the same name with names that tell them apart. -1 with
- * errno. */
-int merge_tests_read(struct merge *);
-
-/* merge_tests_sort sorts them by program and name. */
-void merge_tests_sort(struct merge *);
+/* ---- test_names.c ---- */
 
 /* merge_test_key identifies a test of a lane. */
 uint64_t merge_test_key(uint64_t lane, const char *program, const char *name);
@@ -111,6 +103,16 @@ bool merge_did_run(const struct test_log_result *);
 
 /* merge_name makes a name of one part of a path: a run.json can have any. */
 void merge_name(char *name);
+
+/* ---- tests.c ---- */
+
+/* merge_tests_read adds the tests of all sources to the run: a retry to its
+ * test, and tests of the same name with names that tell them apart. -1 with
+ * errno. */
+int merge_tests_read(struct merge *);
+
+/* merge_tests_sort sorts them by program and name. */
+void merge_tests_sort(struct merge *);
 
 /* ---- files.c ---- */
 

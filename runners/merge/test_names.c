@@ -1,0 +1,32 @@
+/* test_names.c: names and keys of tests, and whether a test ran. */
+#include <string.h>
+
+#include "merge.h"
+#include "trace/base/strings.h"
+
+uint64_t merge_test_key(uint64_t lane, const char *program, const char *name)
+{
+    uint64_t hash = trace_hash_string(TRACE_HASH ^ lane, program);
+
+    return trace_hash_string(trace_hash(hash, "", 1), name);
+}
+
+void merge_name(char *name)
+{
+    enum { MOST = 150 }; /* a file name has 255 bytes at most */
+
+    for (char *at = name; *at; at++)
+        if (*at == '/' || (unsigned char)*at < ' ')
+            *at = '_';
+    if (name[0] == '.')
+        name[0] = '_';
+    if (strlen(name) > MOST)
+        name[trace_utf8_boundary(name, MOST)] = '\0';
+}
+
+bool merge_did_run(const struct test_log_result *result)
+{
+    return result->outcome != TEST_LOG_OUTCOME_NONE &&
+           (result->outcome != TEST_LOG_OUTCOME_SKIPPED || !result->reason ||
+            strcmp(result->reason, TEST_LOG_INTERRUPTED) != 0);
+}
