@@ -276,13 +276,36 @@ static int list_any(const char *folder, bool json)
     return list(path, folder, json);
 }
 
+static bool read_flags(int argc, char **argv, bool *json, int *code)
+{
+    static const struct option longs[] = {{"json", no_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
+    int flag;
+
+    opterr = 0;
+    while ((flag = getopt_long(argc, argv, ":h", longs, NULL)) >= 0) {
+        if (flag == 'j') {
+            *json = true;
+            continue;
+        }
+        *code = TEST_LOG_PASSED;
+        if (flag == 'h')
+            usage();
+        else
+            *code = runners_refuse_flag("list", flag, argv, longs);
+        return false;
+    }
+    return true;
+}
+
 int runners_list(int argc, char **argv)
 {
     struct test_log_options options;
     bool json = false;
     int code;
 
-    if (!runners_read_json_flag("list", argc, argv, usage, &json, &code))
+    if (!read_flags(argc, argv, &json, &code))
         return code;
     if (runners_settings(&options, "list", argv + optind))
         return TEST_LOG_USAGE;

@@ -81,12 +81,6 @@ int runners_written(const char *command, int code);
 
 /* ---- kept_runs.c ---- */
 
-/* runners_read_json_flag reads the flags of a command that has only --json and
- * --help. False if the command is done, with its exit code; otherwise the
- * arguments begin at optind. */
-bool runners_read_json_flag(const char *command, int argc, char **argv,
-                            void (*usage)(void), bool *json, int *code);
-
 /* runners_settings reads the variables and testlog.conf; `dir` is the argument,
  * if there is one. -1 if it has printed what is wrong; otherwise call
  * test_log_options_free. */

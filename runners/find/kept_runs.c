@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,30 +13,6 @@
 #include "harness/results/folder/scratch.h"
 #include "harness/runner/options/options.h"
 #include "runners/runners.h"
-
-bool runners_read_json_flag(const char *command, int argc, char **argv,
-                            void (*usage)(void), bool *json, int *code)
-{
-    static const struct option longs[] = {{"json", no_argument, NULL, 'j'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
-    int flag;
-
-    opterr = 0;
-    while ((flag = getopt_long(argc, argv, ":h", longs, NULL)) >= 0) {
-        if (flag == 'j') {
-            *json = true;
-            continue;
-        }
-        *code = TEST_LOG_PASSED;
-        if (flag == 'h')
-            usage();
-        else
-            *code = runners_refuse_flag(command, flag, argv, longs);
-        return false;
-    }
-    return true;
-}
 
 int runners_settings(struct test_log_options *options, const char *command,
                      char **arguments)

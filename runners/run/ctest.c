@@ -207,11 +207,6 @@ int runners_ctest_begin(struct programs *programs)
     return -1;
 }
 
-void runners_ctest_end(struct programs *programs)
-{
-    cJSON_Delete(programs->ctest);
-}
-
 char **runners_ctest_argv(const struct program *program, size_t *count)
 {
     const cJSON *word,

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cjson/cJSON.h>
+
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/history/history.h"
 #include "run.h"
@@ -60,7 +62,7 @@ void runners_programs_free(struct programs *programs)
         free(programs->all[i].preload);
         free(programs->all[i].timeout);
     }
-    runners_ctest_end(programs);
+    cJSON_Delete(programs->ctest);
     free(programs->all);
     free(programs->launcher);
     free(programs->launch);

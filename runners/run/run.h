@@ -276,9 +276,8 @@ const char *runners_durations(void);
 /* ---- ctest.c ---- */
 
 /* runners_ctest_begin makes programs of the tests in `ctest_folder`; -1 if it
- * has printed what is wrong. runners_ctest_end frees what ctest listed. */
+ * has printed what is wrong. */
 int runners_ctest_begin(struct programs *);
-void runners_ctest_end(struct programs *);
 
 /* runners_ctest_argv returns the arguments of a program, to be freed; NULL
  * without memory. runners_ctest_enter, in the program's process, goes to its
