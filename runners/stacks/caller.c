@@ -5,20 +5,9 @@
  */
 #include <stddef.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <ucontext.h>
 
 #include "stacks.h"
-
-bool stacks_copy(pid_t process, uint64_t address, void *bytes, size_t size)
-{
-    struct iovec here = {bytes, size};
-    struct iovec there = {(void *)(uintptr_t)address, size};
-
-    if (stacks_left())
-        return stacks_copy_left(address, bytes, size);
-    return process_vm_readv(process, &here, 1, &there, 1, 0) == (ssize_t)size;
-}
 
 static const uint64_t nowhere = UINT64_MAX; /* a target that is unknown */
 

@@ -1,4 +1,4 @@
-/* fault.c: describes why an address must not be used. */
+/* fault.c: prints why an address must not be used. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -111,9 +111,10 @@ static const char *reason_of(const struct stacks_fault *fault)
     return "";
 }
 
-void stacks_fault_text(const struct stacks_fault *fault,
-                       const struct stacks_caller *caller, pid_t process,
-                       char *text, size_t size)
+/* Leaves the text empty if the reason is unknown. */
+static void describe(const struct stacks_fault *fault,
+                     const struct stacks_caller *caller, pid_t process,
+                     char *text, size_t size)
 {
     text[0] = '\0';
     if (caller->jumped)
@@ -123,4 +124,37 @@ void stacks_fault_text(const struct stacks_fault *fault,
         put_memory(fault, process, text, size);
     else
         snprintf(text, size, "%s", reason_of(fault));
+}
+
+/* How sure the stack is of a thread that called no code. */
+static void put_certainty(const struct stacks_caller *caller)
+{
+    static const char *const notes[] = {
+        [STACKS_CALL_UNKNOWN] =
+            "the caller is unknown: there is no return address where a call "
+            "leaves it",
+        [STACKS_CALL_SURE] =
+            "the caller is taken from the return address; its call goes to "
+            "this address",
+        [STACKS_CALL_PASSED_ON] =
+            "the caller is found by the return address; it ended with this "
+            "call (a tail call), so its line is where it begins",
+        [STACKS_CALL_UNSURE] =
+            "the caller is taken from the return address; perhaps a function "
+            "that it called ended with this call (a tail call)",
+    };
+
+    if (caller->jumped)
+        stacks_put("note\t%s", notes[caller->call]);
+}
+
+void stacks_put_fault(const struct stacks_fault *fault,
+                      const struct stacks_caller *caller, pid_t process)
+{
+    char text[512];
+
+    describe(fault, caller, process, text, sizeof(text));
+    if (text[0])
+        stacks_put("fault\t%s", text);
+    put_certainty(caller);
 }

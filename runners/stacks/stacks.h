@@ -39,7 +39,7 @@ enum {
     STACKS_REGISTERS = 32,
 };
 
-/* ---- testlog_stacks.c ---- */
+/* ---- put.c ---- */
 
 /* stacks_put prints a line; its format has tabs between the parts, and other
  * control characters become spaces. */
@@ -48,21 +48,14 @@ __attribute__((format(printf, 1, 2))) void stacks_put(const char *format, ...);
 struct stacks_frame;
 void stacks_put_frame(const struct stacks_frame *);
 
-/* stacks_put_fault prints what a fault is and how sure its caller is. */
-struct stacks_fault;
-struct stacks_caller;
-void stacks_put_fault(const struct stacks_fault *, const struct stacks_caller *,
-                      pid_t process);
-
 /* ---- left.c ---- */
 
-/* stacks_put_left prints what is on standard input, and returns the exit
- * status. From then on, a process is what it left. */
-int stacks_put_left(void);
-
-/* stacks_left returns the crash that it prints; NULL: the process is alive.
- * stacks_copy_left copies memory that the process had; false if that is
- * unknown. stacks_left_mappings opens the text of its mappings. */
+/* stacks_read_left reads the crash of a process from standard input; NULL if it
+ * is damaged. From then on, a process is what it left: stacks_left returns the
+ * crash; NULL: the process is alive. stacks_copy_left copies a part of its
+ * stack; false if that is not known. stacks_left_mappings opens the text of its
+ * mappings. */
+const struct trace_crash *stacks_read_left(void);
 const struct trace_crash *stacks_left(void);
 bool stacks_copy_left(uint64_t address, void *bytes, size_t size);
 FILE *stacks_left_mappings(void);
@@ -109,6 +102,11 @@ size_t stacks_hold(pid_t process, pid_t first, struct stacks_thread *threads,
                    size_t room);
 void stacks_release(const struct stacks_thread *threads, size_t count);
 
+/* ---- memory.c ---- */
+
+/* stacks_copy copies memory of a process; false if it cannot be read. */
+bool stacks_copy(pid_t process, uint64_t address, void *bytes, size_t size);
+
 /* ---- refusal.c ---- */
 
 /* stacks_put_refusal prints why no thread of a process can be held. */
@@ -145,9 +143,6 @@ struct stacks_caller {
  * that has the thread of the fault. */
 struct stacks_caller stacks_find_caller(const struct stacks_fault *,
                                         pid_t process);
-
-/* stacks_copy copies memory of a process; false if it cannot be read. */
-bool stacks_copy(pid_t process, uint64_t address, void *bytes, size_t size);
 
 /* ---- frames.c, no_frames.c ---- */
 
@@ -218,10 +213,15 @@ struct stacks_frame stacks_place(pid_t process, uint64_t address,
 
 /* ---- fault.c ---- */
 
-/* stacks_fault_text describes the reason of a fault in a stopped process, such
- * as "null pointer + 0x8"; empty if it is unknown. */
-void stacks_fault_text(const struct stacks_fault *,
-                       const struct stacks_caller *, pid_t process, char *text,
-                       size_t size);
+/* stacks_put_fault prints the reason of a fault in a stopped process, such as
+ * "null pointer + 0x8", if it is known, and how sure its caller is. */
+void stacks_put_fault(const struct stacks_fault *, const struct stacks_caller *,
+                      pid_t process);
+
+/* ---- put_left.c ---- */
+
+/* stacks_put_left prints what is on standard input, and returns the exit
+ * status. */
+int stacks_put_left(void);
 
 #endif

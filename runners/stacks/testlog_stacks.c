@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,37 +22,6 @@ struct request {
     bool only;   /* print no other one */
     pid_t root;
 };
-
-void stacks_put(const char *format, ...)
-{
-    char line[4096];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
-    va_end(args);
-    for (char *at = line; *at; at++)
-        if ((unsigned char)*at < ' ' && *at != '\t')
-            *at = ' ';
-    puts(line);
-}
-
-static const char *known(const char *text)
-{
-    return text ? text : "";
-}
-
-void stacks_put_frame(const struct stacks_frame *frame)
-{
-    char line[16] = "";
-
-    if (frame->line)
-        snprintf(line, sizeof(line), "%d", frame->line);
-    stacks_put("frame\t%#" PRIx64 "\t%s\t%s\t%s\t%s\t%#" PRIx64 "\t%s%s",
-               frame->address, known(frame->function), known(frame->file), line,
-               known(frame->module), frame->offset, frame->inlined ? "i" : "",
-               frame->signal ? "s" : "");
-}
 
 /* The thread that crashed is in the handler now; where it was is known even if
  * its stack is not. */
@@ -136,39 +104,6 @@ static void put_all(const struct request *request)
         room -= put_process(processes[i], request, room);
     if (!room)
         stacks_put("note\tonly %d threads are shown", STACKS_THREADS);
-}
-
-/* How sure the stack is of a thread that called no code. */
-static void put_certainty(const struct stacks_caller *caller)
-{
-    static const char *const notes[] = {
-        [STACKS_CALL_UNKNOWN] =
-            "the caller is unknown: there is no return address where a call "
-            "leaves it",
-        [STACKS_CALL_SURE] =
-            "the caller is taken from the return address; its call goes to "
-            "this address",
-        [STACKS_CALL_PASSED_ON] =
-            "the caller is found by the return address; it ended with this "
-            "call (a tail call), so its line is where it begins",
-        [STACKS_CALL_UNSURE] =
-            "the caller is taken from the return address; perhaps a function "
-            "that it called ended with this call (a tail call)",
-    };
-
-    if (caller->jumped)
-        stacks_put("note\t%s", notes[caller->call]);
-}
-
-void stacks_put_fault(const struct stacks_fault *fault,
-                      const struct stacks_caller *caller, pid_t process)
-{
-    char text[512];
-
-    stacks_fault_text(fault, caller, process, text, sizeof(text));
-    if (text[0])
-        stacks_put("fault\t%s", text);
-    put_certainty(caller);
 }
 
 static bool read_fault(const char *argument, struct stacks_fault *fault)
