@@ -6,7 +6,6 @@
 #include "harness/session.h"
 
 static struct test_log_entry *entries;
-static bool all; /* tests count as annotated */
 
 /* Whether a name is a test's, its instance's ("name[07]") or its repetition's
  * ("name#2"). */
@@ -27,16 +26,6 @@ void test_log_annotated_add(struct test_log_entry *entry)
 bool test_log_annotated(void)
 {
     return entries != NULL;
-}
-
-void test_log_annotate_all(void)
-{
-    all = true;
-}
-
-bool test_log_all_annotated(void)
-{
-    return all;
 }
 
 const struct test_log_entry *test_log_annotated_find(const char *suite,

@@ -231,11 +231,6 @@ struct test_log_entry;
 void test_log_annotated_add(struct test_log_entry *);
 bool test_log_annotated(void);
 
-/* test_log_annotate_all makes all tests count as annotated, by default, and
- * test_log_all_annotated tells whether it was called. */
-TRACE_API void test_log_annotate_all(void);
-bool test_log_all_annotated(void);
-
 /* test_log_annotated_find returns the entry of a test, NULL if it is not
  * annotated. `name` may be an instance's, "name[07]". */
 const struct test_log_entry *test_log_annotated_find(const char *suite,

@@ -3,8 +3,3 @@
 
 /* Its value links the runner, whose hook warns if Criterion's main runs. */
 TRACE_API const void *const test_log_all = &test_log_before_all;
-
-__attribute__((constructor)) static void annotate(void)
-{
-    test_log_annotate_all();
-}
