@@ -23,7 +23,6 @@ enum {
 };
 
 static struct cupti_buffer *full; /* atomic; a stack */
-static unsigned used;             /* atomic: buffers, without spare ones */
 static unsigned undecoded;        /* atomic */
 static unsigned received;         /* atomic: buffers with records, ever */
 
@@ -144,36 +143,17 @@ static bool end_flusher(void)
 
 /* ---- Callbacks ---- */
 
-static struct cupti_buffer *make(bool spare)
-{
-    size_t size = spare ? SPARE : SIZE;
-    void *memory = NULL;
-    struct cupti_buffer *buffer;
-
-    if (posix_memalign(&memory, 64, sizeof(*buffer) + size))
-        return NULL;
-    buffer = memory;
-    *buffer = (struct cupti_buffer){.self = buffer, .spare = spare};
-    __atomic_add_fetch(&used, !spare, __ATOMIC_RELAXED);
-    return buffer;
-}
-
-void cupti_buffer_free(struct cupti_buffer *buffer)
-{
-    __atomic_sub_fetch(&used, !buffer->spare, __ATOMIC_RELAXED);
-    free(buffer);
-}
-
 void cupti_buffer_requested(uint8_t **bytes, size_t *size, size_t *most)
 {
     int error = errno;
-    bool enough = __atomic_load_n(&used, __ATOMIC_RELAXED) >= (unsigned)MOST;
+    bool enough = cupti_buffers_used() >= (unsigned)MOST;
     bool none = enough && cupti.version >= CUPTI_NULL_BUFFER;
-    struct cupti_buffer *buffer = none ? NULL : make(enough);
+    size_t room = enough ? SPARE : SIZE;
+    struct cupti_buffer *buffer = none ? NULL : cupti_buffer_make(room, enough);
 
     *most = 0; /* as many as fit */
     *bytes = buffer ? buffer->bytes : NULL;
-    *size = !buffer ? 0 : enough ? SPARE : SIZE;
+    *size = buffer ? room : 0;
     __atomic_store_n(&requested, true, __ATOMIC_RELEASE);
     if (cupti_is_on())
         cupti_begin_flusher();

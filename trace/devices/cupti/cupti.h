@@ -360,14 +360,23 @@ void cupti_note(const char *name, const char *format, ...) TRACE_PRINTF(2, 3);
  * before. Returns whether tracing is on. */
 bool cupti_begin(const struct trace_device_host *, bool after_init);
 
+/* cupti_enter_span tells CUPTI the calling thread's current span. */
+void cupti_enter_span(uint32_t span);
+
+/* ---- kinds.c: kinds of records ---- */
+
+/* cupti_enable_all enables the wanted kinds; CUPTI's error if one fails that
+ * tracing needs. cupti_note_kinds notes those that are enabled,
+ * cupti_note_refusal one that CUPTI refuses. */
+int cupti_enable_all(void);
+void cupti_note_kinds(void);
+void cupti_note_refusal(const char *word, int result);
+
 /* cupti_enable_late tries to enable the kinds of records for which the driver
  * must start first, and notes those that are refused. At the end,
  * cupti_refuse_late notes those for which it has not started. */
 void cupti_enable_late(void);
 void cupti_refuse_late(void);
-
-/* cupti_enter_span tells CUPTI the calling thread's current span. */
-void cupti_enter_span(uint32_t span);
 
 /* ---- ownership.c: other profilers ---- */
 
@@ -400,7 +409,7 @@ bool cupti_loaded(const char *begin, char path[PATH_MAX]);
 /* cupti_symbol looks up a function in such an object. */
 void *cupti_symbol(const char *begin, const char *name);
 
-/* ---- buffers.c ---- */
+/* ---- buffer_memory.c ---- */
 
 struct cupti_buffer {
     struct cupti_buffer *next;
@@ -410,11 +419,17 @@ struct cupti_buffer {
     _Alignas(64) uint8_t bytes[];
 };
 
+/* cupti_buffer_make allocates a buffer of so many bytes; NULL without memory.
+ * cupti_buffers_used returns how many there are, without spare ones.
+ * cupti_buffer_free frees one that CUPTI has completed. */
+struct cupti_buffer *cupti_buffer_make(size_t size, bool spare);
+unsigned cupti_buffers_used(void);
+void cupti_buffer_free(struct cupti_buffer *);
+
+/* ---- buffers.c ---- */
+
 void cupti_buffer_requested(uint8_t **, size_t *, size_t *);
 void cupti_buffer_completed(void *, uint32_t, uint8_t *, size_t, size_t);
-
-/* cupti_buffer_free frees a buffer that CUPTI has completed. */
-void cupti_buffer_free(struct cupti_buffer *);
 
 /* cupti_begin_flusher starts a thread that flushes now and then, once. */
 void cupti_begin_flusher(void);
