@@ -639,6 +639,20 @@ Test(e2e_manual, examples_of_filters_can_be_parsed)
 
 /* ---- README ---- */
 
+Test(e2e_manual, readme_links_every_page)
+{
+    const char *readme = e2e_read("%s/README.md", SOURCE_DIR);
+    const glob_t *all = pages();
+
+    for (size_t i = 0; i < all->gl_pathc; i++) {
+        char link[PATH_MAX];
+
+        snprintf(link, sizeof(link), "](%s)",
+                 all->gl_pathv[i] + strlen(SOURCE_DIR "/"));
+        e2e_expect_has(readme, link);
+    }
+}
+
 Test(e2e_manual, readme_shows_what_its_example_prints)
 {
     const char *readme = e2e_read("%s/README.md", SOURCE_DIR);
