@@ -78,10 +78,10 @@ $(call program,$(filter %.cpp,$(DEMO_SRC))): $(B)/%: $(B)/%.o $(LIB)
 # compiler has, and no sanitizer.
 NVCCFLAGS ?= -O2 -g
 
-$(B)/%.o: %.cu $(B)/flags | $(STAGED)
+$(B)/%.o: %.cu $(L)/flags | $(STAGED)
 	$(call say,NVCC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(NVCC) -std=c++17 $(NVCCFLAGS) $(TRACED) -I. -I$(B)/include -Xcompiler=-fPIC -MMD -MP \
+	$(Q)$(NVCC) -std=c++17 $(NVCCFLAGS) $(TRACED) -I. -I$(L)/include -Xcompiler=-fPIC -MMD -MP \
 	    -MF $(@:.o=.d) -c -o $@ $<
 
 CUDA_OBJ := $(patsubst %,$(B)/%.o,$(basename $(filter-out $(CUDA_SRC), \

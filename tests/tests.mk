@@ -11,7 +11,7 @@ SLOW  := $(patsubst %,$(B)/tests/e2e_%_test,all compile gpu_script merge schedul
     races shards stack_builds tools)
 TESTS := $(if $(FILTER),$(UNITS),$(filter-out $(SLOW),$(UNITS)))
 
-TEST_OBJ := $(TEST_LIB:%.c=$(B)/%.o)
+TEST_OBJ := $(TEST_LIB:%.c=$(L)/%.o)
 
 # Optimizing the tests would take most of the time that they take to build.
 ifeq ($(origin CFLAGS),file)
@@ -26,29 +26,29 @@ $(UNITS): $(TEST_OBJ) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LIBS) $(CJSON_LIBS) -lpthread -lm
 
-$(filter $(B)/tests/runners_%,$(UNITS)): $(filter-out %/testlog.o,$(RUNNER_SRC:%.c=$(B)/%.o))
-$(B)/tests/trace_reader_test: $(B)/runners/stat/slices.o $(B)/runners/stat/critical.o
+$(filter $(B)/tests/runners_%,$(UNITS)): $(filter-out %/testlog.o,$(RUNNER_SRC:%.c=$(L)/%.o))
+$(B)/tests/trace_reader_test: $(L)/runners/stat/slices.o $(L)/runners/stat/critical.o
 $(filter $(B)/tests/runners_%,$(UNITS)): private CJSON_LIBS += $(ZSTD_LIBS) $(ARCHIVE_LIBS)
 
 # The device code runs in the test program itself, with a libcupti that plays
 # recorded activity back.
-PLAYBACK     := $(B)/tests/playback.so
-DRIVER       := $(B)/tests/driver/libcuda.so.1
+PLAYBACK     := $(L)/tests/playback.so
+DRIVER       := $(L)/tests/driver/libcuda.so.1
 DEVICE_UNITS := $(filter $(addprefix $(B)/tests/,cupti_% compilers_% inject_% nvtx_% \
     opencl_%),$(UNITS))
 
-$(DEVICE_UNITS): $(DEVICE_SRC:%.c=$(B)/%.o) $(B)/tests/support/devices.o \
+$(DEVICE_UNITS): $(DEVICE_SRC:%.c=$(L)/%.o) $(L)/tests/support/devices.o \
     | $(PLAYBACK) $(DRIVER) $(GPU) $(AUDIT)
 
-$(PLAYBACK): tests/playback/playback.c $(B)/flags
+$(PLAYBACK): tests/playback/playback.c $(L)/flags
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC_C) -fPIC $(LDFLAGS) -shared -MF $(B)/tests/playback.d -o $@ $< -lpthread
+	$(Q)$(CC_C) -fPIC $(LDFLAGS) -shared -MF $(L)/tests/playback.d -o $@ $< -lpthread
 
-$(DRIVER): tests/playback/driver.c $(B)/flags
+$(DRIVER): tests/playback/driver.c $(L)/flags
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC_C) -fPIC $(LDFLAGS) -shared -MF $(B)/tests/driver.d -o $@ $< -lpthread
+	$(Q)$(CC_C) -fPIC $(LDFLAGS) -shared -MF $(L)/tests/driver.d -o $@ $< -lpthread
 
 # ---- Programs that end-to-end tests run ----
 
@@ -73,7 +73,7 @@ flags_traced-all := -DTRACING -Wl,-u,test_log_all
 traced     += $(if $(OPENCL_LIB),opencl zones)
 
 PROGRAMS := $(foreach way,plain traced info all traced-all, \
-    $($(way):%=$(B)/tests/programs/$(way)/%_test))
+    $($(way):%=$(L)/tests/programs/$(way)/%_test))
 
 # They are compiled in tests/, so the target of their call sites is programs::NAME.
 .SECONDEXPANSION:
@@ -81,38 +81,38 @@ $(PROGRAMS): $$(wildcard tests/programs/$$(patsubst %_test,%,$$(@F)).c*) $(LIB) 
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)cd tests && $(if $(filter %.cpp,$<),$(CXX),$(CC)) -D_GNU_SOURCE -O0 -g $(SAN) \
-	    $(flags_$(notdir $(@D))) -I '$(CURDIR)/$(B)/include' $(CRITERION_CFLAGS) \
+	    $(flags_$(notdir $(@D))) -I '$(CURDIR)/$(L)/include' $(CRITERION_CFLAGS) \
 	    -o '$(CURDIR)/$@' programs/$(<F) '$(CURDIR)/$(LIB)' $(LIBS) -lpthread
 
-$(B)/tests/programs/traced/opencl_test $(B)/tests/programs/traced/zones_test: private LIBS += $(OPENCL_LIB)
+$(L)/tests/programs/traced/opencl_test $(L)/tests/programs/traced/zones_test: private LIBS += $(OPENCL_LIB)
 
 # A program without testlog, and a stand-in for libtestlog-gpu.so that records what
 # the program asks it to.
-ANY  := $(B)/tests/programs/any/gpu_any
-STUB := $(B)/tests/programs/stub/libtestlog-gpu.so
+ANY  := $(L)/tests/programs/any/gpu_any
+STUB := $(L)/tests/programs/stub/libtestlog-gpu.so
 
 $(ANY): tests/programs/gpu_any.c tests/programs/gpu_init.h
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -D_GNU_SOURCE -g -o $@ $< -ldl
 
-OPENCL_ANY := $(if $(OPENCL_LIB),$(B)/tests/programs/any/opencl_answers)
+OPENCL_ANY := $(if $(OPENCL_LIB),$(L)/tests/programs/any/opencl_answers)
 
 $(OPENCL_ANY): tests/programs/opencl_answers.c
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -D_GNU_SOURCE -g -o $@ $< $(OPENCL_LIB) -lpthread
 
-$(STUB): $(patsubst %.c,$(B)/gpu/%.o,tests/programs/gpu_stub.c $(TRACE_SRC))
+$(STUB): $(patsubst %.c,$(L)/gpu/%.o,tests/programs/gpu_stub.c $(TRACE_SRC))
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -shared -o $@ $^ -lpthread
 
 # A stand-in for many machines, and a program that measures another one's memory.
-SIMULATE := $(B)/tests/simulate
-PEAK     := $(B)/tests/peak
+SIMULATE := $(L)/tests/simulate
+PEAK     := $(L)/tests/peak
 
-$(SIMULATE) $(PEAK): $(B)/tests/%: $(B)/tests/support/%.o $(LIB)
+$(SIMULATE) $(PEAK): $(L)/tests/%: $(L)/tests/support/%.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) -lpthread
 
@@ -121,17 +121,25 @@ E2E := $(filter $(addprefix $(B)/tests/,compilers_% e2e_% soak_%),$(UNITS))
 
 $(E2E): | $(TESTLOG) $(STACKS) $(SHARED) $(GPU) $(AUDIT) $(PROGRAMS) $(ANY) $(OPENCL_ANY) $(STUB) $(SIMULATE) $(PLAYBACK) $(DRIVER)
 
-$(B)/tests/tsan_main: tests/model/tsan_main.c $(TRACE_SRC) $(call sources,log) | $(STAGED)
+$(L)/tests/tsan_main: tests/model/tsan_main.c $(TRACE_SRC) $(call sources,log) | $(STAGED)
 	$(call say,TSAN,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 $(OURS) $(CPPFLAGS) $(CFLAGS) -MF $(B)/tests/tsan_main.d \
+	$(Q)$(CC) -std=gnu11 $(OURS) $(CPPFLAGS) $(CFLAGS) -MF $(L)/tests/tsan_main.d \
 	    -DTRACING -DTRACE_BUILD -fsanitize=thread -o $@ $(filter %.c,$^) $(PCRE2_LIBS) -lpthread
 
 # ---- Goals ----
 
-.PHONY: test-threads test-criterion soak fuzz
+.PHONY: traced-tests test-threads test-criterion soak fuzz
 
-test-threads: $(B)/tests/tsan_main ## run the recorder under ThreadSanitizer
+# A test that runs programs of its variant names VARIANT_DIR.
+traced-tests: $(STAGED) # prints those of `make test` that TRACING changes
+	@text() { $(CC_C) $(BUILT_IN) $(CJSON_CFLAGS) -MF /dev/null -E -P "$$@" | cksum; }; \
+	for source in $(filter-out $(foreach slow,$(notdir $(SLOW)),%/$(slow).c),$(UNIT_SRC)); do \
+	    [ "$$(text $$source)" = "$$(text -DTRACING -UVARIANT_DIR -DVARIANT_DIR $$source)" ] || \
+	        printf '%s\n' "build/base-trace/tests/$$(basename $$source .c)"; \
+	done
+
+test-threads: $(L)/tests/tsan_main ## run the recorder under ThreadSanitizer
 	@$<
 
 soak: $(TESTLOG) $(filter $(B)/tests/soak_%,$(UNITS)) ## extreme loads, faults and limits, at full size; SOAK_SEED=
@@ -140,8 +148,8 @@ soak: $(TESTLOG) $(filter $(B)/tests/soak_%,$(UNITS)) ## extreme loads, faults a
 	$(call RUN,$(filter $(B)/tests/soak_%,$(UNITS)))
 
 fuzz: $(STAGED) ## random filters, recordings, formats; FUZZ_SECONDS=600 each
-	@FUZZ_CC='$(FUZZ_CC)' FUZZ_SECONDS='$(FUZZ_SECONDS)' INCLUDE='$(B)/include' \
+	@FUZZ_CC='$(FUZZ_CC)' FUZZ_SECONDS='$(FUZZ_SECONDS)' INCLUDE='$(L)/include' \
 	    PCRE2_LIBS='$(PCRE2_LIBS)' tests/fuzz/fuzz.sh build/fuzz
 
 test-criterion: $(LIB) ## run Criterion's own samples and tests with testlog
-	@CC='$(CC)' CXX='$(CXX)' FLAGS='$(SAN)' tests/criterion.sh $(B)
+	@CC='$(CC)' CXX='$(CXX)' FLAGS='$(SAN)' tests/criterion.sh $(L)

@@ -4,19 +4,19 @@
 BENCH_DEPS := liblttng-ust-dev lttng-tools librust-tracing-dev librust-tracing-subscriber-dev \
     cargo libspdlog-dev uftrace valgrind
 
-BENCH     := $(B)/tests/bench
+BENCH     := $(L)/tests/bench
 BENCH_SRC := $(filter-out tests/bench/tests.c %_test.c,$(wildcard tests/bench/*.c))
 BENCHES   := $(BENCH)/bench $(BENCH)/tests_plain $(BENCH)/tests_logged \
-    $(B)/tests/simulate $(B)/tests/peak $(TESTLOG)
+    $(L)/tests/simulate $(L)/tests/peak $(TESTLOG)
 
-$(BENCH)/bench: $(BENCH_SRC:%.c=$(B)/%.o) $(LIB)
+$(BENCH)/bench: $(BENCH_SRC:%.c=$(L)/%.o) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) $(CJSON_LIBS) $(ZSTD_LIBS) -lpthread
 
 $(BENCH)/%.o: private TRACED := -DTRACING -DBENCH_PACKAGES='"$(BENCH_DEPS)"'
 
 # The same thousand tests with testlog and with Criterion alone.
-$(BENCH)/tests_plain.o: tests/bench/tests.c $(B)/flags | $(STAGED)
+$(BENCH)/tests_plain.o: tests/bench/tests.c $(L)/flags | $(STAGED)
 	$(call say,CC,$<, plain)
 	@mkdir -p $(@D)
 	$(Q)$(CC_C) -c -o $@ $<

@@ -16,7 +16,7 @@ $(B)/tests/gpu/standin.so: $(B)/tests/gpu/standin.o
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -shared -o $@ $^ -ldl
 
 # The benchmark needs the example without annotations.
-$(B)/tests/gpu/cuda_jit.o: examples/cuda_jit.c $(B)/flags | $(STAGED)
+$(B)/tests/gpu/cuda_jit.o: examples/cuda_jit.c $(L)/flags | $(STAGED)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC_C) -fPIC -isystem $(CUDA_INC) -c -o $@ $<

@@ -18,7 +18,7 @@ web = @if command -v node >/dev/null; then node tests/web/$(1); \
     else echo 'testlog: $@ left out: no node (make deps-web)'; fi
 
 NESTED  := $(WEB)/nested
-NESTING := build/base-trace/tests/programs/traced/nesting_test
+NESTING := build/base/tests/programs/traced/nesting_test
 
 record = @rm -rf $(1); TRACE_DIR=$(1) LOG=trace build/base-trace/testlog run \
     $(2) >/dev/null 2>&1 || true

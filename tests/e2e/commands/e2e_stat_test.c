@@ -220,11 +220,11 @@ Test(e2e_stat, critical_path_leads_to_the_thread_that_hangs)
 {
     const struct e2e *stat;
 
-    if (!strstr(BUILD_DIR, "-trace"))
+    if (!strstr(VARIANT_DIR, "-trace"))
         cr_skip_test("the examples are built without TRACING");
     e2e_run("LOG=trace '%s/examples/failures_test' --filter "
             "failures/hangs_in_a_thread",
-            BUILD_DIR);
+            VARIANT_DIR);
     stat = e2e_run(TESTLOG "stat --critical");
     e2e_expect_code(stat, 0);
     e2e_expect_is(stat->err, "");

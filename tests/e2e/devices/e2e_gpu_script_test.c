@@ -63,7 +63,7 @@ Test(e2e_gpu_script, measures_playback_in_a_dry_run)
     e2e_allow(110);
     run = e2e_run("'%s/gpu/run.sh' --dry-run --built '%s' --out \"$PWD/out\" "
                   "--launches 20 --repetitions 2 --limit 100",
-                  TESTS_DIR, BUILD_DIR);
+                  TESTS_DIR, VARIANT_DIR);
     e2e_expect_has(run->out, "This was a dry run: no GPU was used.");
     e2e_expect_has(run->out, "[SKIP]   torch.profiler: ");
     e2e_expect_has(e2e_last(run->out), " passed, 0 failed, ");

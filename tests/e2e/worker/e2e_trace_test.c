@@ -434,9 +434,9 @@ Test(e2e_trace, reports_lost_records_once)
 
 static const struct e2e *example(const char *name)
 {
-    if (!e2e_exists("%s/examples/%s", BUILD_DIR, name))
+    if (!e2e_exists("%s/examples/%s", VARIANT_DIR, name))
         cr_skip_test("%s is not built", name);
-    return e2e_run("LOG=trace '%s/examples/%s' -j2", BUILD_DIR, name);
+    return e2e_run("LOG=trace '%s/examples/%s' -j2", VARIANT_DIR, name);
 }
 
 /* Expects that an example's lines have the place of `call` in its source. */
@@ -451,9 +451,9 @@ static void expect_place(const char *name, const char *call)
              atoi(run->out));
     run = e2e_run("'%s/examples/%s' --show-output --log=trace "
                   "--log-format=pretty",
-                  BUILD_DIR, name);
+                  VARIANT_DIR, name);
     e2e_expect_code(run, 0);
-    if (strstr(BUILD_DIR, "-trace"))
+    if (strstr(VARIANT_DIR, "-trace"))
         e2e_expect_has(run->err, place);
 }
 
@@ -504,7 +504,7 @@ Test(e2e_trace, failing_examples_show_their_spans_if_traced)
         "output:\nstill in the buffer\nopen spans:\nTHREAD: leaving\n",
     };
 
-    if (!strstr(BUILD_DIR, "-trace"))
+    if (!strstr(VARIANT_DIR, "-trace"))
         cr_skip_test("the examples are built without TRACING");
     for (size_t i = 0; i < sizeof(traced) / sizeof(*traced); i++)
         e2e_expect_has(text, traced[i]);
