@@ -102,7 +102,7 @@ size_t stacks_hold(pid_t process, pid_t first, struct stacks_thread *threads,
                    size_t room);
 void stacks_release(const struct stacks_thread *threads, size_t count);
 
-/* ---- memory.c ---- */
+/* ---- process_memory.c ---- */
 
 /* stacks_copy copies memory of a process; false if it cannot be read. */
 bool stacks_copy(pid_t process, uint64_t address, void *bytes, size_t size);

@@ -6,7 +6,13 @@ set -u
 folder=$1
 clang=${FUZZ_CC:-clang}
 targets='filter reader format activity zones'
-! pkg-config --exists libarchive libzstd || targets="$targets pack"
+rooms='trace log harness/results runners/stat'
+libs=
+if pkg-config --exists libarchive libzstd libcjson; then
+    targets="$targets pack"
+    rooms="$rooms runners/find"
+    libs=$(pkg-config --libs libarchive libzstd)
+fi
 mkdir -p "$folder"
 
 if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return 0; }' |
@@ -17,25 +23,18 @@ if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return 0; }' |
 fi
 
 flags="-g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -DTRACE_BUILD \
-    -I. -I${INCLUDE:-build/base/include}"
+    -I. -I${INCLUDE:-build/base/include} $(pkg-config --cflags criterion libcjson)"
 
-# compile FILE: its object in $folder/objects, which all targets share.
+# compile FILE: its object in $folder/objects, of which each target takes what it
+# needs.
 compile() {
     "$clang" $flags -c "$1" -o "$folder/objects/${1//\//_}.o"
 }
 
 build() {
-    local more= libs=
-    # What report.html and testlog stat --critical have of a recording.
-    [ "$1" != reader ] || more=$(printf 'harness/results/report/%s.c ' \
-        columns counts lines recorded slice_rows track_rows
-        printf 'runners/stat/%s.c ' slices critical)
+    local more=
     [ "$1" != activity ] || more=$(ls trace/devices/*/*.c | grep -v /audit.c)
-    [ "$1" != pack ] || {
-        more="runners/find/archive.c runners/find/sparse_file.c runners/find/run_name.c harness/results/folder/sanitize_text.c"
-        libs=$(pkg-config --libs libarchive libzstd)
-    }
-    "$clang" $flags "tests/fuzz/fuzz_$1.c" $more "$folder"/objects/*.o \
+    "$clang" $flags "tests/fuzz/fuzz_$1.c" $more "$folder/objects.a" \
         ${PCRE2_LIBS:--lpcre2-8} $libs -lpthread -o "$folder/fuzz_$1"
 }
 
@@ -51,12 +50,13 @@ fuzz() {
         >"$folder/$1.log" 2>&1
 }
 
-rm -rf "$folder/objects"
+rm -rf "$folder/objects" "$folder/objects.a"
 mkdir -p "$folder/objects"
 export -f compile build
-export folder clang flags
-find trace log -name '*.c' ! -path 'trace/devices/*' |
+export folder clang flags libs
+find $rooms -name '*.c' ! -path 'trace/devices/*' ! -name no_archive.c |
     xargs -P "$(nproc)" -I{} bash -c 'compile {}' || exit 1
+ar rcs "$folder/objects.a" "$folder"/objects/*.o
 printf '%s\n' $targets |
     xargs -P "$(nproc)" -I{} bash -c 'build {}' || exit 1
 

@@ -1,4 +1,4 @@
-/* memory.c: reads the memory of a process, or what is known of it. */
+/* process_memory.c: reads the memory of a process, or what is known of it. */
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
