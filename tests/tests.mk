@@ -34,8 +34,8 @@ $(filter $(B)/tests/runners_%,$(UNITS)): private CJSON_LIBS += $(ZSTD_LIBS) $(AR
 # recorded activity back.
 PLAYBACK     := $(L)/tests/playback.so
 DRIVER       := $(L)/tests/driver/libcuda.so.1
-DEVICE_UNITS := $(filter $(addprefix $(B)/tests/,cupti_% compilers_% inject_% nvtx_% \
-    opencl_%),$(UNITS))
+DEVICE_UNITS := $(filter $(addprefix $(B)/tests/,cupti_% compilers_% devices_% \
+    inject_% nvtx_% opencl_%),$(UNITS))
 
 $(DEVICE_UNITS): $(DEVICE_SRC:%.c=$(L)/%.o) $(L)/tests/support/devices.o \
     | $(PLAYBACK) $(DRIVER) $(GPU) $(AUDIT)

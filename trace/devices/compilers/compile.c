@@ -8,7 +8,7 @@
 
 #include "compilers.h"
 #ifdef TRACE_INJECTED
-#    include "trace/devices/inject/standalone.h"
+#    include "trace/devices/standalone.h"
 #else
 #    include "trace/record/recorder.h"
 #endif

@@ -5,10 +5,10 @@
  * loaders have an interface of their own: opencl/layer.c. */
 #include <stdlib.h>
 
-#include "standalone.h"
 #include "trace/devices/cupti/cupti.h"
 #include "trace/devices/nvtx/nvtx_receiver.h"
 #include "trace/devices/opencl/opencl.h"
+#include "trace/devices/standalone.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

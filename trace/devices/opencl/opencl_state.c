@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "opencl.h"
-#include "trace/devices/inject/standalone.h"
+#include "trace/devices/standalone.h"
 
 /* A driver registers handlers of its own with its first compilations, and ours
  * must run before them: it is registered again, at most so often. */

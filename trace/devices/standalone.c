@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "standalone.h"
+#include "trace/devices/standalone.h"
 #include "trace/record/profiler.h"
 
 /* Makes the folders of a path; leaves the path as it was. */

@@ -1,4 +1,4 @@
-/* inject_standalone_test.c: recordings of programs without tests. */
+/* devices_standalone_test.c: recordings of programs without tests. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,11 +9,11 @@
 #include "tests/support/devices.h"
 #include "tests/support/e2e.h"
 
-#include "trace/devices/inject/standalone.h"
+#include "trace/devices/standalone.h"
 
-TestSuite(inject_standalone, .init = devices_init);
+TestSuite(devices_standalone, .init = devices_init);
 
-Test(inject_standalone, uses_the_recording_of_a_test)
+Test(devices_standalone, uses_the_recording_of_a_test)
 {
     setenv("TESTLOG_RECORD", test_path("deep"), 1);
     test_record();
@@ -23,13 +23,13 @@ Test(inject_standalone, uses_the_recording_of_a_test)
     trace_close();
 }
 
-Test(inject_standalone, records_nothing_unless_asked)
+Test(devices_standalone, records_nothing_unless_asked)
 {
     cr_expect_null(trace_device_record_here());
 }
 
 /* A constructor may use CUDA before the test's recording begins. */
-Test(inject_standalone, finds_a_recording_that_begins_later)
+Test(devices_standalone, finds_a_recording_that_begins_later)
 {
     cr_expect_null(trace_device_record_here());
     test_record();
@@ -50,7 +50,7 @@ static void record_here(void)
 }
 
 /* The child must not end the recording, or its parent could not read it. */
-Test(inject_standalone, creates_the_folders_of_a_recording)
+Test(devices_standalone, creates_the_folders_of_a_recording)
 {
     char command[PATH_MAX + 64];
 
@@ -78,7 +78,7 @@ static void record_nowhere(void)
     _exit(e2e_count(text, "cannot record") > 1);
 }
 
-Test(inject_standalone, continues_without_a_folder)
+Test(devices_standalone, continues_without_a_folder)
 {
     setenv("TESTLOG_RECORD", "/dev/null/folder", 1);
     cr_expect_eq(test_child(record_nowhere), 0);
