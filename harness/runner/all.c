@@ -1,4 +1,4 @@
-/* all.c: linked only if asked for, by -Wl,-u,test_log_all. */
+/* all.c: linked only on request, by -Wl,-u,test_log_all. */
 #include "harness/session.h"
 
 /* Its value links the runner, whose hook warns if Criterion's main runs. */

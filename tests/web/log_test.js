@@ -60,7 +60,7 @@ module.exports = {
             'Ignored: [lx=trace,info,^net=warn is not a directive');
         await filtered(page, 'x y,!net,info');
         assert.strictEqual(await problem.innerText(), 'Ignored: x y is not ' +
-            'a directive; only testlog log reads !net');
+            'a directive; only testlog log supports !net');
         await filtered(page, 'info');
         assert.strictEqual(await problem.innerText(), '');
     },

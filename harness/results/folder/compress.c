@@ -42,7 +42,7 @@ static int compress_to(const struct test_log_compressor *compressor, FILE *in,
     return -1;
 }
 
-/* A recording that no process writes to any more has an end. */
+/* A recording has an end once no process writes to it. */
 static bool is_at_rest(int fd)
 {
     char path[64];

@@ -17,9 +17,8 @@ struct test_log_compressor {
     int (*stopped)(void); /* whether to stop; NULL: never */
 };
 
-/* test_log_compress replaces the large recordings of a run that has ended by
- * compressed ones, except those that a process still writes to. It prints why
- * it cannot. */
+/* test_log_compress compresses the large recordings of a run that has ended,
+ * except those that a process still writes to. If it cannot, it prints why. */
 void test_log_compress(const struct test_log_run *,
                        const struct test_log_compressor *);
 

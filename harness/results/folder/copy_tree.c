@@ -16,8 +16,8 @@ enum {
     DEPTH = 64,        /* of folders */
 };
 
-/* Finds the next bytes that are no hole: [*at, *end); false at the end. A file
- * system without holes has one piece. */
+/* Finds the next data between holes, [*at, *end); false at the end. On a file
+ * system without holes, that is the whole file. */
 static bool next_piece(int in, off_t size, off_t *at, off_t *end)
 {
     off_t data = lseek(in, *at, SEEK_DATA);

@@ -116,7 +116,7 @@ static int compare_latest_first(const void *a, const void *b)
     return strcmp(other->name, one->name);
 }
 
-/* Finds the place of a run; false if the folder `name` is none. */
+/* Finds the place of a run; false if the folder `name` is not a run. */
 static bool place(struct placed *run, int dir, char *name, bool own)
 {
     int folder = own ? test_log_open_own(dir, name)

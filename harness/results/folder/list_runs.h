@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A run is a folder, not a link, with the name and content of one:
- * test_log_is_run_name and test_log_is_run, of an open folder, tell whether it
- * has these. */
+/* test_log_is_run_name tells whether a name is a run's, test_log_is_run whether
+ * an open folder has a run's content. A run is a folder with both, not a
+ * link. */
 bool test_log_is_run_name(const char *name);
 bool test_log_is_run(int folder);
 

@@ -1,6 +1,4 @@
-/* notice.h: what testlog prints of its own, and the text that it may print.
- * Private.
- */
+/* notice.h: testlog's own lines, and text that is safe to print. Private. */
 #ifndef TESTLOG_NOTICE_H
 #define TESTLOG_NOTICE_H
 
@@ -23,8 +21,8 @@ FILE *test_log_stream(void);
  * bytes. */
 void test_log_notice(const char *format, ...) TRACE_PRINTF(1, 2);
 
-/* test_log_complain prints what a filter's parser or advice has added to a
- * text. */
+/* test_log_complain prints the text that a filter's parser or its advice
+ * wrote. */
 void test_log_complain(const struct trace_text *);
 
 /* ---- shown_path.c ---- */
@@ -49,8 +47,8 @@ void test_log_sanitize_line(struct trace_text *, const char *);
 void test_log_add_word(struct trace_text *, const char *word);
 void test_log_add_words(struct trace_text *, char *const *words);
 
-/* test_log_keep_end removes what is before the last lines of a text, if it is
- * longer than `most`; returns how many bytes. */
+/* test_log_keep_end shortens a text that is longer than `most` to its last
+ * lines, and returns how many bytes it removed. */
 size_t test_log_keep_end(struct trace_text *, size_t most);
 
 #endif

@@ -23,7 +23,7 @@
 #include "harness/results/folder/scratch.h"
 #include "trace/base/file.h"
 
-/* Before the name of a run that is being removed. */
+/* The prefix of a run that is being removed. */
 #define ASIDE ".removing-"
 
 enum { PRUNE_SECONDS = 2 };
@@ -37,8 +37,8 @@ void test_log_old_runs_hold(struct test_log_run *run)
 
 /* ---- Runs in progress ---- */
 
-/* Other machines may not see a lock, and only they know whether the run has
- * ended. */
+/* A lock may not be visible on other machines; only the machine that records
+ * the run can tell whether it has ended. */
 static bool is_elsewhere(int folder)
 {
     char text[TEST_LOG_SCRATCH_SIZE];

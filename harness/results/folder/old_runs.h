@@ -7,7 +7,7 @@
 
 struct test_log_run;
 
-/* Runs that are kept by default, and older ones that failed. */
+/* How many runs are kept by default, and how many older ones that failed. */
 enum { TEST_LOG_OLD_RUNS_KEPT = 20, TEST_LOG_OLD_RUNS_FAILED = 5 };
 
 /* test_log_old_runs_hold marks an open run as in progress until it is freed or
@@ -23,20 +23,20 @@ bool test_log_old_runs_failed(int dir, const char *name);
 
 /* test_log_old_runs_each calls `visit` for the runs of the current user, except
  * the last `keep`, the last few of the others that failed, and `latest`; 0
- * keeps all. First come those whose removal was interrupted. It ends when
+ * keeps all. Runs whose removal was interrupted come first. It ends when
  * `visit` returns false. */
 typedef bool test_log_old_runs_visit(void *context, const char *name);
 void test_log_old_runs_each(int dir, size_t keep, test_log_old_runs_visit *,
                             void *context);
 
-/* test_log_old_runs_remove removes one of these. -1 with errno: EBUSY if it is
- * in progress, EINVAL if it is no run. A run that is removed only in part is no
+/* test_log_old_runs_remove removes one of these runs. -1 with errno: EBUSY if
+ * it is in progress, EINVAL if it is not a run. A partly removed run is no
  * longer listed. */
 int test_log_old_runs_remove(int dir, const char *name);
 
-/* test_log_old_runs_prune, called by the process that made the run in the
- * folder `path`, removes the others of these there, except those in progress.
- * It stops after two seconds, and prints the first failure. */
+/* test_log_old_runs_prune removes these runs from the folder `path`, except
+ * those in progress. The process that made the given run there calls it. It
+ * stops after two seconds, and prints the first failure. */
 void test_log_old_runs_prune(const struct test_log_run *, const char *path,
                              size_t keep);
 

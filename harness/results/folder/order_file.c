@@ -43,7 +43,7 @@ int test_log_order_write(int fd, uint64_t number)
     char text[DIGITS + 3];
     int size = snprintf(text, sizeof(text), "%" PRIu64 "\n", number);
 
-    errno = ENOSPC; /* if only a part is written */
+    errno = ENOSPC; /* if pwrite writes only a part */
     return pwrite(fd, text, (size_t)size, 0) == size && !ftruncate(fd, size)
                ? 0
                : -1;

@@ -119,7 +119,7 @@ static int make_run(struct test_log_run *run, int dir, const char *path)
     return -1;
 }
 
-/* Keeps git from adding runs; without this file, runs work as well. */
+/* Keeps git from adding runs. Runs work without this file, too. */
 static void ignore_in_git(int dir)
 {
     int fd = openat(dir, ".gitignore",
@@ -225,7 +225,7 @@ char *test_log_program_folder(const struct test_log_run *run,
     return NULL;
 }
 
-/* Makes the folder that all ranks of a program have. */
+/* Makes the folder that all ranks of a program share. */
 static int join_program(struct test_log_run *run)
 {
     char part[PATH_MAX];

@@ -46,18 +46,18 @@ int test_log_path(const struct test_log_run *, const char *name, char *path);
 int test_log_file(const struct test_log_run *, const struct test_log_result *,
                   const char *name, char *path);
 
-/* test_log_local_path and test_log_local_file do so with the folder that the
- * files are in until the run has ended. */
+/* test_log_local_path and test_log_local_file do the same with the folder that
+ * holds the files until the run ends. */
 int test_log_local_path(const struct test_log_run *, const char *name,
                         char *path);
 int test_log_local_file(const struct test_log_run *,
                         const struct test_log_result *, const char *name,
                         char *path);
 
-/* test_log_open opens a file of a run as trace_beneath does; test_log_create
- * and test_log_create_file, for one of a test, begin to write a file that
- * appears complete; test_log_read opens one of a test for reading. On failure
- * -1 or NULL, with errno. */
+/* test_log_open opens a file of a run as trace_beneath does; test_log_create,
+ * and test_log_create_file for a test's file, begin a file that appears only
+ * when it is complete; test_log_read opens a test's file for reading. On
+ * failure -1 or NULL, with errno. */
 int test_log_open(const struct test_log_run *, const char *name, int flags);
 int test_log_create(const struct test_log_run *, const char *name,
                     struct trace_file *);
@@ -92,7 +92,7 @@ void test_log_lock(int fd);
 
 /* test_log_trusts tells whether a user is the current one, root, the one who
  * called sudo, or one who could replace this program or one that was passed to
- * test_log_trust_program; test_log_trust_end forgets those. */
+ * test_log_trust_program; test_log_trust_end forgets these programs. */
 bool test_log_trusts(uid_t user);
 void test_log_trust_program(const char *path);
 void test_log_trust_end(void);

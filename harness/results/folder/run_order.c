@@ -1,7 +1,7 @@
 /* run_order.c: numbers runs as they start, because clocks may step back.
  *
- * The folder of the runs has a counter, and each run has its number. A lost
- * counter goes on after the highest number of a run.
+ * The folder of the runs has a counter, and each run has its number. If the
+ * counter is lost, a new one continues after the highest number of a run.
  */
 #include <errno.h>
 #include <fcntl.h>

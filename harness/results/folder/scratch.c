@@ -1,9 +1,9 @@
 /* scratch.c: records a run in a local folder that belongs in a shared one.
  *
- * Recordings are mapped files that several processes write to, which shared
- * file systems do slowly, lose, or refuse. While the run goes on, its own
- * folder contains only a file that names the machine and the local folder, on
- * two lines. The folders of a run that was killed are found by it.
+ * Several processes write to a recording, which is a mapped file. Shared file
+ * systems are slow at that, lose data, or refuse it. While the run goes on, its
+ * own folder contains only a file with two lines, the machine's name and the
+ * local folder. It leads to the local folder of a run that was killed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -288,8 +288,8 @@ void test_log_scratch_begin(struct test_log_run *run)
 
 /* ---- The end ---- */
 
-/* Moves what is in `from`, which has the given path, to the run's own folder.
- * run.json comes last: it tells that a run is complete. */
+/* Moves the contents of the folder `from` to the run's own folder. run.json
+ * comes last, because it marks a run as complete. */
 static int move(int from, const char *path, int to)
 {
     struct test_log_left left = {.count = 0};

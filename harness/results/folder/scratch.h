@@ -15,41 +15,42 @@ struct test_log_run;
 /* The file in a run's folder that says where the run is recorded. */
 #define TEST_LOG_SCRATCH "scratch"
 
-/* test_log_scratch_check tells whether the folder exists that the setting
- * names, if it names one; otherwise prints why not. */
+/* test_log_scratch_check returns false, and prints why, if the setting names a
+ * folder that does not exist. */
 bool test_log_scratch_check(const char *word);
 
 /* test_log_scratch_begin gives a new run a scratch folder, if run->scratch_word
- * or the file system asks for one. It prints why it cannot; the run is then
+ * or the file system asks for one. If it cannot, it prints why, and the run is
  * recorded in its own folder. */
 void test_log_scratch_begin(struct test_log_run *);
 
 /* test_log_scratch_end moves a run from its scratch folder, if it has one, to
- * its own. If that fails, it prints why, the run stays where it is, and false
- * is returned. */
+ * its own. If that fails, it prints why, leaves the run where it is, and
+ * returns false. */
 bool test_log_scratch_end(struct test_log_run *);
 
-/* test_log_scratch_rescue moves the runs in a folder that were killed on this
- * machine from their scratch folders; `path` is for printing. */
+/* test_log_scratch_rescue moves runs that were killed on this machine from
+ * their scratch folders to the open folder `dir`; `path` is its name in
+ * messages. */
 void test_log_scratch_rescue(int dir, const char *path);
 
 /* The place where a run is recorded. */
 enum test_log_scratch_place {
     TEST_LOG_SCRATCH_NONE,      /* in its own folder */
     TEST_LOG_SCRATCH_HERE,      /* in a folder of this machine */
-    TEST_LOG_SCRATCH_GONE,      /* in one that is not there any more */
+    TEST_LOG_SCRATCH_GONE,      /* in one that no longer exists */
     TEST_LOG_SCRATCH_ELSEWHERE, /* on another machine */
 };
 
 /* test_log_scratch_of finds where the run in the open folder `run` is recorded.
- * `text` becomes the folder's path, and ELSEWHERE the machine's name, a colon
- * and the path. */
+ * `text` gets the folder's path, for ELSEWHERE after the machine's name and a
+ * colon. */
 enum { TEST_LOG_SCRATCH_SIZE = 8192 };
 enum test_log_scratch_place test_log_scratch_of(
     int run, char text[TEST_LOG_SCRATCH_SIZE]);
 
-/* test_log_scratch_in_use tells whether such a folder may contain what is not
- * in the run's own folder. */
+/* test_log_scratch_in_use tells whether a scratch folder may contain files that
+ * the run's own folder lacks. */
 bool test_log_scratch_in_use(int run);
 
 /* ---- shared.c ---- */

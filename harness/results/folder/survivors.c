@@ -36,9 +36,9 @@ static bool read_process(uint32_t pid, struct process *process)
                   &process->state, &process->started) == 2;
 }
 
-/* Whether a process is alive and not a zombie. An older process than the run is
- * another one: the recorded id is from another PID namespace. `begun` is on
- * CLOCK_MONOTONIC, in ns. */
+/* Whether a process is alive and not a zombie. A process older than the run is
+ * not the one that recorded: the id comes from another PID namespace. `begun`
+ * is on CLOCK_MONOTONIC, in ns. */
 static bool is_alive(uint32_t pid, uint64_t begun)
 {
     struct process process;

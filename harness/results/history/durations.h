@@ -23,15 +23,15 @@ struct test_log_durations {
 
 void test_log_durations_free(struct test_log_durations *);
 
-/* test_log_durations_read adds those in a file; of several of a test, the
- * longest counts. `origin` is the flag or variable that names the file. -1 if
- * it has printed what is wrong. */
+/* test_log_durations_read adds the durations in a file; if a test has several,
+ * the longest counts. `origin` is the flag or variable that names the file. -1
+ * if it has printed what is wrong. */
 int test_log_durations_read(struct test_log_durations *, const char *path,
                             const char *origin);
 
 /* test_log_durations_add adds a copy of a test, or of a repetition; -1 without
- * memory. After the last one, test_log_durations_sort must follow: of several
- * of a test, the longest counts. */
+ * memory. Call test_log_durations_sort after the last one; if a test has
+ * several, it keeps the longest. */
 int test_log_durations_add(struct test_log_durations *,
                            const struct test_log_duration *);
 void test_log_durations_sort(struct test_log_durations *);

@@ -106,11 +106,11 @@ const struct test_log_past *test_log_history_of(
 /* ---- Adding a run ---- */
 
 struct update {
-    struct test_log_history history; /* of one program */
-    struct trace_table places;       /* by the hash of a name */
-    bool left_tests; /* the program ended without a result of each test */
-    bool ran_others; /* than those that had failed */
-    bool no_times;   /* of the run are kept */
+    struct test_log_history history; /* of a program */
+    struct trace_table places;       /* by the hash of the name */
+    bool left_tests; /* the program left tests without results */
+    bool ran_others; /* than the tests that had failed */
+    bool no_times;   /* times of the run are not kept */
 };
 
 static bool has_slash(const char *name)
@@ -186,7 +186,7 @@ static void forget_unseen(struct test_log_history *history)
 static int update_program(const struct test_log_run *run, const char *program,
                           const char *path, int folder, bool whole, bool failed)
 {
-    /* Other shards may start later, and must know the same durations. */
+    /* Other shards may start later, and must read the same durations. */
     struct update update = {.history.path = strdup(path),
                             .no_times = test_log_shard_by_time(&run->shard)};
     int status = -1;

@@ -6,7 +6,7 @@
 
 enum { TEST_LOG_PAST_TIMES = 5 };
 
-/* A test; or, named as its program, a program that left no results. */
+/* A test, or a program that left no results, which is its own test. */
 struct test_log_past {
     enum test_log_outcome outcome; /* when it last ran; SKIPPED: it never ran */
     uint64_t duration;             /* ns, when it last ran */

@@ -1,6 +1,6 @@
-/* history_file.c: reads and writes what is remembered of a program's tests: a
- * line for each with its outcome, the nanoseconds that it took, those of the
- * last times that it passed, separated by commas, and its name. */
+/* history_file.c: reads and writes the history of a program's tests, a line
+ * each: outcome, nanoseconds, those of its last passes (separated by commas),
+ * and name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

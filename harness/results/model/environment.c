@@ -53,7 +53,7 @@ static bool has_name(const char *variable, const char *name)
            (name[size] ? strchr(variable, '=') != NULL : variable[size] == '=');
 }
 
-/* We let drivers and loaders load a library of ours. */
+/* With such variables, we make drivers and loaders load our library. */
 static bool is_set_by_us(const char *variable, const char *value)
 {
     return strstr(value, "/libtestlog-") && strncmp(variable, "TESTLOG_", 8);

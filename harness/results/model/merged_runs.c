@@ -85,8 +85,8 @@ static void number_hosts(struct test_log_run *run)
     trace_table_free(&numbers);
 }
 
-/* A run that was killed early names no host. It is no reason to tell hosts
- * apart if all others are of one. */
+/* A run that was killed early names no host. If all other runs have one host,
+ * the run belongs to that; otherwise it has an unknown host of its own. */
 void test_log_parts_complete(struct test_log_run *run)
 {
     size_t known, unknown = 0;

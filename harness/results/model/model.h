@@ -185,7 +185,7 @@ struct test_log_rank {
 
 /* ---- A run ---- */
 
-/* The facts that the process that started this program passed to it. */
+/* What this program's parent process passed to it. */
 struct test_log_parent {
     const char *folder;  /* of the run that it created; NULL: none */
     const char *program; /* name of our folder in that; NULL: any */
@@ -231,7 +231,7 @@ struct test_log_run {
                                in run.json; empty without shards */
     struct test_log_part *parts; /* of a merged run */
     size_t part_count, part_capacity;
-    size_t host_count; /* as test_log_parts_complete has found */
+    size_t host_count; /* from test_log_parts_complete */
     struct test_log_parent parent;
     /* open opens the recording in a test's folder; NULL: trace_reader_beneath
      * does. */

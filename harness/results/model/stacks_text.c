@@ -77,8 +77,8 @@ static bool is_body(const struct printing *printing,
            (!strcmp(end, "_impl") || !strcmp(end, "_theory"));
 }
 
-/* Shows one of several frames of the system in a row: the one that our code
- * called. Ends with the function of the test. */
+/* Of several system frames in a row, shows only the one that our code called.
+ * Stops after the test's function. */
 static void put_frames(const struct printing *printing,
                        const struct test_log_stack *stack)
 {
@@ -259,8 +259,7 @@ static void put_children(const struct printing *printing)
                           others == 1 ? "" : "es");
 }
 
-/* Without a function between an assertion and its test, its line says it all.
- */
+/* If the test itself makes the assertion, the assertion's line says it all. */
 static bool is_obvious(const struct printing *printing,
                        const struct test_log_stack *stack)
 {

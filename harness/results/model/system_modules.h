@@ -7,8 +7,8 @@
 
 #include "trace/base/strings.h"
 
-/* test_log_is_system_module tells whether a path is that of libc, the library
- * of C++, Criterion or a library that Criterion brings. */
+/* test_log_is_system_module tells whether a path is that of libc, the C++
+ * library, Criterion or a library that Criterion brings. */
 static inline bool test_log_is_system_module(const char *path)
 {
     static const char *const begins[] = {

@@ -36,8 +36,8 @@ static struct test_log_stack *last_stack(const struct reading *reading)
                                : NULL;
 }
 
-/* Tells whether a function is what a throw calls, up to std::terminate if
- * nothing catches it. */
+/* Tells whether a throw calls a function, up to std::terminate if nothing
+ * catches the exception. */
 static bool throws(const char *function)
 {
     static const char *const begins[] = {"__cxa_throw",
@@ -55,8 +55,8 @@ static bool throws(const char *function)
 }
 
 /* Tells whether a function starts a program or a part of a test: neither it nor
- * what called it is the test's. Criterion and testlog have it in a library or
- * in the program itself. */
+ * its callers belong to the test. It may be in a library or, linked statically,
+ * in the program. */
 static bool starts(const char *function)
 {
     static const char *const names[] = {
@@ -154,7 +154,7 @@ static void add_note(struct test_log_stacks *stacks, const char *note)
         stacks->notes[stacks->note_count++] = note;
 }
 
-/* What follows is about the child. */
+/* The next lines are about the child. */
 static void add_child(struct test_log_stacks *stacks, char *parts[PARTS])
 {
     if (TRACE_ARRAY_RESERVE(stacks->children, stacks->child_capacity,

@@ -16,9 +16,9 @@
 #include "trace/base/file.h"
 #include "trace/base/text.h"
 
-enum { RUNS_MOST = 20 /* that are read */ };
+enum { RUNS_MOST = 20 /* earlier runs to read */ };
 
-/* As --durations: so much is noise on a busy machine. */
+/* As for --durations, smaller differences are noise on a busy machine. */
 static const uint64_t noise = 100000000; /* ns */
 
 /* The result of a test in an earlier run. */
@@ -57,7 +57,7 @@ static bool index_program(struct comparison *comparison, const char *program,
     return trace_table_set(&comparison->whole, key, known && result->suite);
 }
 
-/* Finds tests by what results.tsv has as their program and name. */
+/* Maps the program and name of a test, as in results.tsv, to its number. */
 static bool index_tests(struct comparison *comparison)
 {
     const struct test_log_run *run = comparison->run;
@@ -147,8 +147,8 @@ static void read_run(struct comparison *comparison, int dir, const char *run)
         trace_text_clear(&comparison->gone);
 }
 
-/* The place of the first run that is older; one that is not among them is
- * younger than all. */
+/* Returns the place of the first run that is older. A run that is not in the
+ * list is newer than all. */
 static size_t place_before(char **runs, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)

@@ -18,7 +18,7 @@ static bool is_slice(const struct trace_entry *entry)
            entry->kind == TRACE_ENTRY_DEVICE;
 }
 
-/* An open slice is the last one to be left out. */
+/* Open slices are left out last. */
 uint64_t test_log_slice_duration(const struct trace_entry *entry)
 {
     return entry->end == UINT64_MAX ? UINT64_MAX

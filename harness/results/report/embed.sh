@@ -20,7 +20,7 @@ template() {
     sed "s|@STYLE@|$(digest <page.css)|; s|@SCRIPT@|$(scripts | digest)|" page.html
 }
 
-# part FROM TO: what stands between two lines' marks, without a last newline.
+# part FROM TO: prints the text between two marks, without the last newline.
 part() {
     printf %s "$(template | sed -n "$1,$2p" | sed "1s/.*@CSS@//; 1s/.*@JS@//; \$s/@CSS@.*//; \$s/@JS@.*//")"
 }

@@ -29,8 +29,8 @@ const struct test_log_table_kind test_log_failure_kind = {
 
 /* ---- The ends of files ---- */
 
-/* Skips to the first whole line of the end of a file, or into a long line;
- * returns how many bytes. */
+/* Skips to the first complete line of the file's tail, or into the line if it
+ * is longer than the tail; returns how many bytes it skipped. */
 static uint64_t skip_to_end(FILE *file)
 {
     struct stat status;

@@ -6,8 +6,8 @@
 #include "log/replay/entry_text.h"
 #include "trace/base/text.h"
 
-/* Bytes of the shortest record: so many slices and lines may be in a
- * recording. */
+/* The bytes of the shortest record, which limit how many slices and lines a
+ * recording can have. */
 enum { RECORD_LEAST = 32, RECORDS_MOST = 500000 };
 
 /* ---- Members ---- */

@@ -27,8 +27,8 @@ int test_log_count_all(struct test_log_counts *, struct trace_reader *);
 uint64_t test_log_slice_duration(const struct trace_entry *);
 
 /* The parts of a large recording that are left out: slices that are shorter
- * than `width`, those for which there is no room, and the first lines. The zero
- * value leaves out nothing. */
+ * than `width`, those without room, and the first lines. The zero value leaves
+ * out nothing. */
 struct test_log_cut {
     uint64_t width; /* ns */
     uint64_t room;
@@ -40,8 +40,8 @@ struct test_log_cut {
  */
 struct test_log_cut test_log_cut_of(const struct test_log_counts *);
 
-/* test_log_cut_slice and test_log_cut_line tell whether the next one is left
- * out. */
+/* test_log_cut_slice and test_log_cut_line tell whether the next slice or line
+ * is left out. */
 bool test_log_cut_slice(struct test_log_cut *, uint64_t duration);
 bool test_log_cut_line(struct test_log_cut *);
 

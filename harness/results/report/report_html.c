@@ -1,8 +1,8 @@
 /* report_html.c: writes report.html: the page, and the blocks of data behind
  * it.
  *
- * The file is written in one pass, so that it needs little memory: what is
- * known only after a recording was read is in the block at the end.
+ * The file is written in one pass, to save memory. The block at the end has
+ * what is known only after all recordings are read.
  */
 #include <errno.h>
 #include <stdlib.h>

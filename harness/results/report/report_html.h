@@ -1,8 +1,8 @@
 /* report_html.h: report.html, the page of a run. Private.
  *
  * The page in page/ reads blocks of data that follow it in the file: one about
- * the run, one for each test, and an end mark with what is known only then.
- * format.md describes them.
+ * the run, one for each test, and an end mark with what is only known at the
+ * end. format.md describes them.
  */
 #ifndef TESTLOG_REPORT_H
 #define TESTLOG_REPORT_H

@@ -69,7 +69,8 @@ static void put_filter(struct trace_text *text,
     trace_text_free(&name);
 }
 
-/* The first of several programs with one name has the folder of that name. */
+/* If several programs have the same name, the first one has the folder of that
+ * name. */
 static void find_programs(struct run_block *block)
 {
     const struct test_log_page *page = block->page;

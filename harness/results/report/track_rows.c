@@ -32,7 +32,7 @@ static bool is_thread(const struct trace_entry *entry)
            (!entry->at.on_device && entry->at.thread);
 }
 
-/* A span that no thread is in has a track beside its thread's. */
+/* A span that no thread entered has a track beside its thread's. */
 static struct test_log_track make_thread(struct test_log_recorded *recorded,
                                          const struct trace_entry *entry)
 {
@@ -123,8 +123,8 @@ uint32_t test_log_track_of(struct test_log_recorded *recorded,
     return (uint32_t)count;
 }
 
-/* Finds the row below the open slices, or the first free one for a slice that
- * ends after the innermost of these. */
+/* Finds the row below the open slices; for a slice that outlives the innermost
+ * of these, the first free row. */
 static size_t find_depth(struct test_log_track *track, uint64_t begin,
                          uint64_t end)
 {

@@ -32,7 +32,7 @@ static void put(const struct trace_text *text)
         return; /* the output is closed */
 }
 
-/* The newline first, because a test may have left a line open. */
+/* Begins with a newline, because a test may have left a line open. */
 static void command(const char *text)
 {
     struct trace_text all = {0};

@@ -49,8 +49,8 @@ static void put_boot(struct trace_text *text)
     put_member(text, "boot", boot[0] ? boot : NULL);
 }
 
-/* The wall clock's largest error, as the kernel states it: it is known only if
- * something such as NTP sets the clock. See adjtimex(2). */
+/* The kernel's bound for the wall clock's error, which it has only if NTP or
+ * the like sets the clock. See adjtimex(2). */
 static void put_clock(struct trace_text *text)
 {
     struct timex clock = {.modes = 0};
@@ -319,7 +319,7 @@ void test_log_run_members(struct trace_text *text,
                       sums.passed, sums.failed, sums.skipped);
 }
 
-/* The tests of each shard, so that a missing shard is noticed. */
+/* The tests of each shard, so that testlog merge notices a missing shard. */
 static void put_plan(struct trace_text *text, const struct trace_text *plan)
 {
     if (!plan->size)
@@ -329,7 +329,7 @@ static void put_plan(struct trace_text *text, const struct trace_text *plan)
     trace_text_char(text, ']');
 }
 
-/* Tests that did not run have no result; a merged run tells which they were. */
+/* Tests that did not run have no result, but a merged run lists them. */
 static bool is_told(const struct test_log_run *run,
                     const struct test_log_result *result)
 {

@@ -21,7 +21,8 @@ bool test_log_render(struct test_log_run *, struct test_log_result *,
 bool test_log_is_rendered(const struct test_log_run *, enum test_log_outcome,
                           const struct trace_reader *);
 
-/* test_log_note_late_losses adds what those processes have lost since then. */
+/* test_log_note_late_losses adds the records that these processes have lost
+ * since. */
 void test_log_note_late_losses(const struct test_log_run *,
                                struct test_log_result *);
 
@@ -32,14 +33,14 @@ void test_log_note_late_losses(const struct test_log_run *,
 void test_log_export_hint(struct trace_text *, const struct test_log_run *,
                           const struct test_log_result *, const char *command);
 
-/* test_log_write_trace writes the trace of the whole run, with counts only of
+/* test_log_write_trace writes the trace of the whole run, which only counts
  * tests that were not rendered; -1 with errno. */
 int test_log_write_trace(const struct test_log_run *, const char *name);
 
-/* test_log_take_try makes a copy of a result that of an earlier try; it borrows
- * what the result owns.
- * test_log_trace_test returns what a trace shows of a test, which it borrows
- * like the name. test_log_trace_workers adds the workers of a run. */
+/* test_log_take_try turns a copy of a result into the given earlier try, and
+ * borrows what the result owns. test_log_trace_test returns a test as a trace
+ * shows it; the strings are borrowed. test_log_trace_workers adds the workers
+ * of a run. */
 void test_log_take_try(struct test_log_result *copy, size_t number);
 struct trace_chrome_test test_log_trace_test(const char *name,
                                              const struct test_log_run *,
@@ -55,8 +56,8 @@ int test_log_write_results(const struct test_log_run *, const char *name);
 
 int test_log_write_run_json(const struct test_log_run *, const char *name);
 
-/* test_log_run_members adds what run.json has except its tests, as members of a
- * JSON object; test_log_run_json adds the text of run.json. */
+/* test_log_run_members adds run.json without its tests, as members of a JSON
+ * object; test_log_run_json adds the text of run.json. */
 void test_log_run_members(struct trace_text *, const struct test_log_run *);
 void test_log_run_json(struct trace_text *, const struct test_log_run *);
 
@@ -96,8 +97,8 @@ bool test_log_report_is_stdout(const char *file);
 const char *test_log_report_name(const char *file);
 
 /* test_log_reports_begin, called before any test starts, keeps stdout for a
- * report that goes there: what tests print goes to stderr. `several`: the run
- * will start programs that are parts of it. */
+ * report that goes there; tests then print to stderr. `several`: the run will
+ * start programs that are parts of it. */
 void test_log_reports_begin(const struct test_log_run *,
                             const struct test_log_output *, bool several);
 
@@ -124,7 +125,7 @@ int test_log_write_junit(const struct test_log_run *, const char *name);
 
 /* ---- json_lines.c ---- */
 
-/* The line of a test begins with this. */
+/* The beginning of a test's line. */
 #define TEST_LOG_JSONL_TEST "{\"schema\":1,\"event\":\"test\","
 
 /* test_log_jsonl_open opens results.jsonl and other files of JSON lines.

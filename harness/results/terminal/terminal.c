@@ -248,8 +248,8 @@ struct open_span {
 
 enum { OPEN_MAX = 64 };
 
-/* A span that a process was in when it ended tells nothing: _exit() leaves it
- * open. */
+/* Spans of a process that has ended are of no interest, because _exit() leaves
+ * them open. */
 static bool was_alive(const char *alive, uint32_t pid)
 {
     char id[16];
@@ -559,9 +559,9 @@ static void put_failed_flag(const struct test_log_run *run)
     free(folder);
 }
 
-enum { NAMES_MAX = 8 }; /* in a command; of more, --failed says enough */
+enum { NAMES_MAX = 8 }; /* in a command; a command with more uses --failed */
 
-/* A test that fails now and then must run as often. */
+/* A flaky test may need as many repetitions to fail again. */
 static void put_repeat(const struct test_log_run *run)
 {
     if (run->repeat > 1)

@@ -48,15 +48,15 @@ void test_log_print_slow(const struct test_log_run *,
                          const struct test_log_output *);
 
 /* test_log_print_times lists the slowest tests, if --durations asks for them,
- * and marks those that were slower than in the history; otherwise it lists
- * these. */
+ * and marks those that were slower than in the history; without --durations, it
+ * lists only the slower ones. */
 struct test_log_history;
 void test_log_print_times(const struct test_log_run *,
                           const struct test_log_output *,
                           const struct test_log_history *);
 
-/* test_log_is_longer tells whether a time, in ns, is longer than one before by
- * more than noise. */
+/* test_log_is_longer tells whether a time is longer than an earlier one by more
+ * than noise; both are in ns. */
 bool test_log_is_longer(uint64_t time, uint64_t before);
 
 /* test_log_print_unseen warns about directives that matched no call site.

@@ -6,10 +6,10 @@
 #include "harness/results/history/history.h"
 #include "harness/results/terminal/terminal.h"
 
-enum { SLOWER_MAX = 5 /* that are listed */ };
+enum { SLOWER_MAX = 5 /* how many are listed */ };
 
-/* A test may take half as long again, and a tenth of a second more: so much is
- * noise on a busy machine. */
+/* A test is slower if it takes over 1.5 times as long, and over 0.1 s longer;
+ * less is noise on a busy machine. */
 static const uint64_t noise = 100000000;
 
 bool test_log_is_longer(uint64_t time, uint64_t before)
@@ -35,7 +35,7 @@ static uint64_t longest_before(const struct test_log_history *history,
     return longest;
 }
 
-/* Returns the same if the test took clearly longer now; otherwise 0. */
+/* Returns longest_before if the test took clearly longer now, otherwise 0. */
 static uint64_t slower_than(const struct test_log_history *history,
                             const struct test_log_result *result)
 {

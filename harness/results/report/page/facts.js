@@ -1,4 +1,4 @@
-// facts.js: under which circumstances the run was made, and what it lacks.
+// facts.js: how the run was made, and what it lacks.
 const facts = (() => {
     const { make } = dom;
     // Other views show these.

@@ -1,7 +1,7 @@
 // failures.js: a failed test and everything that explains it.
 const failures = (() => {
     const { make } = dom;
-    // So many threads are shown of a test that hung.
+    // How many threads of a test that hung are shown.
     const THREADS = 3;
 
     function part(title, text, label) {

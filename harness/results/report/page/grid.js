@@ -30,7 +30,8 @@ const grid = (() => {
                 class: `grid grid-${kind}`, role: 'table', 'aria-label': label,
             }, this.head, this.view);
             this.drawHead();
-            // A table that left the page has rows of a recording that did so.
+            // A table that left the page must not draw: its recording may be
+            // gone, too.
             new ResizeObserver(() => this.view.isConnected && this.redraw())
                 .observe(this.view);
         }
@@ -131,7 +132,7 @@ const grid = (() => {
             this.draw();
         }
 
-        // select() marks a row; unless quiet, the owner is told.
+        // select() marks a row, and calls the owner unless quiet.
         select(index, quiet) {
             if (index < 0 || index >= this.rows.length)
                 return;

@@ -2,7 +2,7 @@
 const log = (() => {
     const { make } = dom;
     const ROW = 24;
-    // Beside so few lines, there is room for everything else.
+    // A log of at most this many lines leaves room for all other parts.
     const FEW = 12;
     let root = null;
     let test = null;
@@ -93,7 +93,8 @@ const log = (() => {
             `'${text.replaceAll('\'', '\'\\\'\'')}'`;
     }
 
-    // command() prints what is on the screen, but for the text searched for.
+    // command() returns the command that prints these lines. It ignores the
+    // searched text.
     function command() {
         const level = format.levels[mostLevel()].toLowerCase();
         const text = state.get('filter') || level;
@@ -102,7 +103,8 @@ const log = (() => {
             `${quote(test.name)} --filter=${quote(text)}`;
     }
 
-    // Directives that begin with a sign of ours are right, but not read here.
+    // Directives that begin with one of testlog's signs are valid, but not
+    // supported here.
     function problems(unknown, mistakes) {
         const right = unknown.filter((part) => /^[!^~/{]/.test(part));
         const all = [...mistakes,
@@ -110,7 +112,7 @@ const log = (() => {
                 .map((part) => `${part} is not a directive`)];
 
         if (right.length)
-            all.push(`only testlog log reads ${right.join(', ')}`);
+            all.push(`only testlog log supports ${right.join(', ')}`);
         return all.length ? `Ignored: ${all.join('; ')}` : '';
     }
 

@@ -77,8 +77,8 @@ const overview = (() => {
 
         return count ? make('p', { class: 'muted' },
             `This page has only results and counts of ${
-                format.plural(count, 'test')}: with all that ${
-                count === 1 ? 'it' : 'they'} recorded, it would be too ` +
+                format.plural(count, 'test')}: ${count === 1 ?
+                'its recording' : 'their recordings'} would make it too ` +
             'large. A test\'s log shows the command that includes it.') : null;
     }
 

@@ -11,7 +11,8 @@ const statistics = (() => {
         return Math.sqrt(sum / values.length);
     }
 
-    // spread() is what tables show of at least one duration.
+    // spread() returns the numbers that tables show about durations; there is
+    // at least one.
     function spread(durations) {
         const sorted = Float64Array.from(durations).sort();
         const total = sorted.reduce((sum, value) => sum + value, 0);

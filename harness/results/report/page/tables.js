@@ -47,7 +47,7 @@ const tables = (() => {
         return sums;
     }
 
-    // Stacks of failed tests tell what threads waited for.
+    // The stacks of failed tests show what threads waited for.
     function waits(list) {
         const known = new Map();
 

@@ -84,7 +84,7 @@ const timeSpent = (() => {
             make('p', { class: 'muted' }, 'It has no recording.');
     }
 
-    // quiet() is the longest time in which nothing was recorded.
+    // quiet() returns the longest time in which nothing was recorded.
     function quiet(recording) {
         const { slices, lines } = recording;
         const times = new Float64Array(2 * slices.rows + lines.rows + 2);

@@ -9,8 +9,8 @@ const workers = (() => {
     let canvas = null;
     let end = 1;
 
-    // A run that was killed has no workers: then a test goes to the first lane
-    // that is free.
+    // A run that was killed has no workers, so each test gets the first free
+    // lane.
     function freeLane(ends, one) {
         if (one.worker >= 0)
             return one.worker;

@@ -17,7 +17,7 @@ const members = (() => {
         return (value) => Array.isArray(value) ? value.map(type) : [];
     }
 
-    // What is not named is kept: the view Facts shows values of any type.
+    // Other members are kept: the view Facts shows values of any type.
     function object(types) {
         return (value) => {
             if (!value || typeof value !== 'object' || Array.isArray(value))

@@ -1,5 +1,5 @@
-// recordings.js: what one test recorded: slices, lines, counters, and who is
-// inside whom.
+// recordings.js: what one test recorded: slices and how they nest, lines, and
+// counters.
 const recordings = (() => {
     const OPEN = 1;
     const NEVER_ENTERED = 2;
@@ -61,7 +61,8 @@ const recordings = (() => {
         return { own, around };
     }
 
-    // lastOf() is when the main thread and all threads recorded last.
+    // lastOf() returns when the main thread recorded last, and when any thread
+    // did.
     function lastOf({ slices, lines, tracks }) {
         const main = Array.from(tracks.tid).findIndex((tid, track) =>
             tid && tid === tracks.pid[track]);
@@ -77,9 +78,9 @@ const recordings = (() => {
         return last;
     }
 
-    // The recording spans the test and all that was recorded. The runner hears
-    // of a test before its body runs: the test begins so late that it has not
-    // ended before its last record.
+    // The recording spans the test and all its records. The runner notes a
+    // test's start before its body runs, so the test begins as late as it must
+    // to end no earlier than its last record.
     function span(recording, test) {
         const { slices, lines, counters } = recording;
         const last = lastOf(recording);

@@ -1,6 +1,6 @@
 // report.js: the run and its tests; their recordings are read on demand.
 const report = (() => {
-    // So many recordings stay in memory.
+    // How many recordings stay in memory.
     const KEPT = 8;
     const opened = new Map();
     const run = { tests: [], cut: false };

@@ -196,8 +196,8 @@ const draw = (() => {
         context.stroke();
     }
 
-    // All arrows that end on the screen are drawn, or, of many, those of the
-    // selected slice.
+    // Draws all arrows that end on the screen; if there are many, only those of
+    // the selected slice.
     function arrows(screen) {
         const { context, selected } = screen;
         const { length, from, to, times } = screen.layout.arrows;

@@ -4,7 +4,7 @@ const layout = (() => {
     const SIZE = {
         ruler: 24, ticks: 12, head: 22, row: 18, curve: 40, gap: 6,
     };
-    // Chains of calls that are deeper have no more rows.
+    // Deeper calls get no rows.
     const DEEPEST = 500;
 
     function depths({ rows, track, depth }, tracks) {

@@ -2,7 +2,7 @@
 // range in numbers and as a flame graph, and the slices on the screen.
 const panels = (() => {
     const { make } = dom;
-    // More rows would take too long to collect at each step.
+    // Collecting more rows would take too long at each step.
     const MOST = 200000;
 
     function pair([name, value]) {

@@ -29,7 +29,7 @@ const search = (() => {
         return number;
     }
 
-    // Without a search, the neighbors in the same row are next.
+    // Without a search, the next match is the neighbor in the same row.
     function neighbor({ slices }, from, distance) {
         const { rows, track, depth } = slices;
         let row = from + distance;
