@@ -85,6 +85,7 @@ static unsigned fail_call(const char *call, const char *in, unsigned nth,
              all ? " and all after it" : "");
     test_save("count", count, sizeof(count));
     result = e2e_run(
+        "TRACE_LIMIT=4M " /* recordings that cannot be cut stay small */
         "FAULT_CALL=%s FAULT_IN=%s FAULT_NTH=%u %s FAULT_COUNT=\"$PWD/count\" "
         "LD_PRELOAD=%s/faults.so TMPDIR=\"$PWD\" exec %s -j4",
         call, in, nth, all ? "FAULT_ALL=1" : "", fault_library(), program);

@@ -49,43 +49,29 @@ static void run_both(const char *command)
 
 /* ---- Links ---- */
 
-static const char *const run_files[] = {"run.json",    "results.tsv",
-                                        "results.tap", "junit.xml",
-                                        "trace.json",  "results.jsonl"};
-static const char *const test_files[] = {"log.txt", "trace.json", "output.txt",
-                                         "recording"};
-
-/* Runs a command for each name, as $n. */
-static void run_each(const char *command, const char *const *names,
-                     size_t count)
-{
-    char text[512];
-
-    for (size_t i = 0; i < count; i++) {
-        snprintf(text, sizeof(text), "n=%s && %s", names[i], command);
-        run_both(text);
-    }
-}
-
-#define COUNT(names) (sizeof(names) / sizeof(*(names)))
-#define OUTSIDE      "\"$OLDPWD\"/outside"
+#define EACH_RUN_FILE                                                          \
+    "for n in run.json results.tsv results.tap junit.xml trace.json "          \
+    "results.jsonl; do "
+#define EACH_TEST_FILE                                                         \
+    "for t in tests/losing/*; do for n in log.txt trace.json output.txt "      \
+    "recording; do "
+#define OUTSIDE "\"$OLDPWD\"/outside"
 
 Test(e2e_links, replaces_links_at_the_names_of_a_runs_files)
 {
-    run_each("ln -sf " OUTSIDE " $n", run_files, COUNT(run_files));
+    run_both(EACH_RUN_FILE "ln -sf " OUTSIDE " $n; done");
 }
 
 Test(e2e_links, does_not_write_through_hard_links)
 {
-    run_each("ln -f " OUTSIDE " $n", run_files, COUNT(run_files));
+    run_both(EACH_RUN_FILE "ln -f " OUTSIDE " $n; done");
 }
 
 /* Links in folders of tests that have finished, are running and have not
  * started. */
 Test(e2e_links, does_not_follow_links_at_the_names_of_a_tests_files)
 {
-    run_each("for t in tests/losing/*; do ln -sf " OUTSIDE " $t/$n; done",
-             test_files, COUNT(test_files));
+    run_both(EACH_TEST_FILE "ln -sf " OUTSIDE " $t/$n; done; done");
 }
 
 Test(e2e_links, does_not_follow_links_at_folders_of_tests)
@@ -132,14 +118,12 @@ Test(e2e_links, does_not_truncate_an_outside_recording)
 
 Test(e2e_links, does_not_wait_for_fifos_in_the_runs_folder)
 {
-    run_each("mkfifo fifo; mv -f fifo $n", run_files, COUNT(run_files));
+    run_both(EACH_RUN_FILE "mkfifo fifo; mv -f fifo $n; done");
 }
 
 Test(e2e_links, does_not_wait_for_fifos_in_tests_folders)
 {
-    run_each("for t in tests/losing/*; do mkfifo $t/fifo; "
-             "mv -f $t/fifo $t/$n; done",
-             test_files, COUNT(test_files));
+    run_both(EACH_TEST_FILE "mkfifo fifo; mv -f fifo $t/$n; done; done");
 }
 
 Test(e2e_links, does_not_wait_for_fifos_of_the_last_run)
