@@ -47,8 +47,8 @@ const char *test_path(const char *name);
 char *test_load(const char *path, size_t *size);
 void test_save(const char *path, const void *data, size_t size);
 
-/* test_decimal_comma switches to a locale with a decimal comma, built in the
- * test's folder if none is installed; returns false if it cannot. */
+/* test_decimal_comma switches to a locale with a decimal comma, that of the
+ * build folder if none is installed; returns false if it cannot. */
 bool test_decimal_comma(void);
 
 /* ---- Recordings ---- */
